@@ -1,0 +1,1 @@
+//! Every decision Plimsoll makes, as functions of values: no I/O, no clock, no randomness.
