@@ -1,0 +1,63 @@
+//! What a ranking policy answers, as it comes, and what is left of it once checked.
+//!
+//! Raw answers are columns of floats that nobody may trust. Checked prices are integers of nano-dollars, so that their
+//! sums depend on no order.
+
+use serde::{Deserialize, Serialize};
+
+use crate::units::PricePerHour;
+
+/// Answer to a price question: columns parallel to the candidates of its pools. Untrusted.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+pub struct PriceAnswer {
+    /// Dollars per hour of each of the first `first_count` nodes; +inf vetoes.
+    pub first: Vec<f64>,
+    /// How many nodes of this plan `first` is good for.
+    pub first_count: Vec<u32>,
+    /// Rows of one group other than 0 share one count.
+    pub first_group: Vec<u32>,
+    /// Code of the reason for `first`, from the policy's own table.
+    pub first_reason: Vec<u16>,
+    /// Dollars per hour of every further node; +inf vetoes.
+    pub then: Vec<f64>,
+    /// Code of the reason for `then`.
+    pub then_reason: Vec<u16>,
+}
+
+/// Answer to an order question: columns parallel to the candidates of its claims. Untrusted.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+pub struct OrderAnswer {
+    /// Lower is tried first; +inf removes the candidate from the claim's list.
+    pub score: Vec<f64>,
+    /// Code of the reason, from the policy's own table.
+    pub reason: Vec<u16>,
+}
+
+/// A price with the reason the policy gave for it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Quote {
+    /// What one more node costs; `None` where the policy vetoes it.
+    pub price: Option<PricePerHour>,
+    /// Code of the reason, from the policy's own table.
+    pub reason: u16,
+}
+
+/// Checked price of one candidate. `first` is never dearer than `then`, so buying in order of price is right.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Price {
+    /// Price of each of the first `first_count` nodes.
+    pub first: Quote,
+    /// How many nodes of this plan `first` is good for.
+    pub first_count: u32,
+    /// Rows of one group other than 0 share their `first_count`, which is equal on all of them.
+    pub first_group: u32,
+    /// Price of every further node.
+    pub then: Quote,
+}
+
+/// Checked prices, parallel to the candidates of the question's pools.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Prices {
+    /// One per candidate.
+    pub rows: Vec<Price>,
+}

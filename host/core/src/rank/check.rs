@@ -1,0 +1,309 @@
+//! Reads a policy's answer: lengths, ranges, `first` against `then`, counts of groups. Nothing of it is trusted before.
+//!
+//! The first violation ends the reading and names the row, the field, the value and what was expected, because the
+//! reader of that sentence is the policy's author. Whatever passes is typed and cannot break packing.
+
+use std::cmp::Ordering;
+use std::collections::BTreeMap;
+use std::fmt;
+
+use thiserror::Error;
+
+use super::answer::{OrderAnswer, Price, PriceAnswer, Prices, Quote};
+use super::catalogue::{Capacity, Tables};
+use super::question::{OrderQuestion, PriceQuestion};
+use crate::units::PricePerHour;
+
+/// One candidate of a question, in words.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Slot {
+    /// Row among the candidates.
+    pub row: usize,
+    /// Which pool or claim it belongs to, for instance `pool general`.
+    pub owner: String,
+    /// Name of the instance type.
+    pub instance_type: String,
+    /// Zone.
+    pub zone: String,
+    /// `on-demand`, `spot` or `reserved`.
+    pub capacity: &'static str,
+}
+
+impl fmt::Display for Slot {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self {
+            row,
+            owner,
+            instance_type,
+            zone,
+            capacity,
+        } = self;
+        write!(
+            f,
+            "row {row} ({owner}, {instance_type}, {zone}, {capacity})"
+        )
+    }
+}
+
+/// Why an answer is refused whole.
+#[derive(Debug, Clone, PartialEq, Error)]
+pub enum AnswerError {
+    /// A column is shorter or longer than the question.
+    #[error("answer column `{column}` has {found} rows; the question has {expected} candidates")]
+    Length {
+        /// Column of the answer.
+        column: &'static str,
+        /// Candidates of the question.
+        expected: usize,
+        /// Rows of the answer.
+        found: usize,
+    },
+    /// A value is NaN.
+    #[error("{slot}: `{column}` is NaN; expected {}", expected(column))]
+    NotANumber {
+        /// The candidate.
+        slot: Box<Slot>,
+        /// Column of the answer.
+        column: &'static str,
+    },
+    /// A value lies outside of what the column may hold.
+    #[error("{slot}: `{column}` is {value}; expected {}", expected(column))]
+    OutOfRange {
+        /// The candidate.
+        slot: Box<Slot>,
+        /// Column of the answer.
+        column: &'static str,
+        /// What it held.
+        value: f64,
+    },
+    /// Later nodes are cheaper than the first ones, which packing would buy wrongly.
+    #[error("{slot}: `first` is {first} and `then` is {then}; `first` must not be above `then`")]
+    FirstAboveThen {
+        /// The candidate.
+        slot: Box<Slot>,
+        /// Price of the first nodes.
+        first: f64,
+        /// Price of the rest.
+        then: f64,
+    },
+    /// Rows that share a count disagree on it.
+    #[error(
+        "{slot}: `first-count` is {count}; group {group} has {expected} since row {since}, and a group has one count"
+    )]
+    GroupCount {
+        /// The candidate.
+        slot: Box<Slot>,
+        /// The group.
+        group: u32,
+        /// Count on this row.
+        count: u32,
+        /// Count on the first row of the group.
+        expected: u32,
+        /// First row of the group.
+        since: usize,
+    },
+}
+
+fn expected(column: &str) -> &'static str {
+    match column {
+        "score" => "a finite number, or +inf to remove the offering",
+        _ => "dollars per hour in 0 to 100000, or +inf to veto",
+    }
+}
+
+/// Checks prices against their question and turns them into integers.
+pub fn check_prices(question: &PriceQuestion, answer: &PriceAnswer) -> Result<Prices, AnswerError> {
+    let rows = question.pools.cand.len();
+    check_length("first", rows, answer.first.len())?;
+    check_length("first-count", rows, answer.first_count.len())?;
+    check_length("first-group", rows, answer.first_group.len())?;
+    check_length("first-reason", rows, answer.first_reason.len())?;
+    check_length("then", rows, answer.then.len())?;
+    check_length("then-reason", rows, answer.then_reason.len())?;
+
+    let slot = |row| Box::new(price_slot(question, row));
+    let mut groups: BTreeMap<u32, (u32, usize)> = BTreeMap::new();
+    let mut prices = Vec::with_capacity(rows);
+    for row in 0..rows {
+        let first = read_price("first", answer.first[row], || slot(row))?;
+        let then = read_price("then", answer.then[row], || slot(row))?;
+        if answer.first[row] > answer.then[row] {
+            let (first, then) = (answer.first[row], answer.then[row]);
+            return Err(AnswerError::FirstAboveThen {
+                slot: slot(row),
+                first,
+                then,
+            });
+        }
+        let (first_count, first_group) = (answer.first_count[row], answer.first_group[row]);
+        if first_group != 0 {
+            let &mut (expected, since) = groups.entry(first_group).or_insert((first_count, row));
+            if expected != first_count {
+                let (group, count) = (first_group, first_count);
+                return Err(AnswerError::GroupCount {
+                    slot: slot(row),
+                    group,
+                    count,
+                    expected,
+                    since,
+                });
+            }
+        }
+        prices.push(Price {
+            first: Quote {
+                price: first,
+                reason: answer.first_reason[row],
+            },
+            first_count,
+            first_group,
+            then: Quote {
+                price: then,
+                reason: answer.then_reason[row],
+            },
+        });
+    }
+    Ok(Prices { rows: prices })
+}
+
+/// Checks scores against their question. Any finite score is allowed; -inf and NaN are not.
+pub fn check_ordering(question: &OrderQuestion, answer: &OrderAnswer) -> Result<(), AnswerError> {
+    let rows = question.claims.cand.len();
+    check_length("score", rows, answer.score.len())?;
+    check_length("reason", rows, answer.reason.len())?;
+    for (row, &value) in answer.score.iter().enumerate() {
+        let slot = || Box::new(order_slot(question, row));
+        if value.is_nan() {
+            return Err(AnswerError::NotANumber {
+                slot: slot(),
+                column: "score",
+            });
+        }
+        if value == f64::NEG_INFINITY {
+            return Err(AnswerError::OutOfRange {
+                slot: slot(),
+                column: "score",
+                value,
+            });
+        }
+    }
+    Ok(())
+}
+
+/// The launch list of each claim: its offering rows by (score, price, type name, zone, offering row).
+///
+/// The order is total, so it is the same on every machine. Candidates scored +inf are left out, unless that would
+/// leave none: a policy may shorten a list, not empty it. The answer must have passed [`check_ordering`].
+pub fn launch_order(question: &OrderQuestion, answer: &OrderAnswer) -> Vec<Vec<u32>> {
+    let OrderQuestion { tables, claims, .. } = question;
+    claims
+        .ranges()
+        .map(|range| {
+            let scored = range.map(|row| (answer.score[row], claims.cand[row]));
+            let mut list: Vec<(f64, u32)> = scored.collect();
+            if list.iter().any(|(score, _)| score.is_finite()) {
+                list.retain(|(score, _)| score.is_finite());
+            }
+            list.sort_by(|left, right| {
+                left.0
+                    .total_cmp(&right.0)
+                    .then_with(|| compare_offerings(tables, left.1, right.1))
+            });
+            list.into_iter().map(|(_, offering)| offering).collect()
+        })
+        .collect()
+}
+
+fn compare_offerings(tables: &Tables, left: u32, right: u32) -> Ordering {
+    let key = |row: u32| {
+        (
+            tables.price(row),
+            tables.type_name(row),
+            tables.zone(row),
+            row,
+        )
+    };
+    let (left, right) = (key(left), key(right));
+    left.0
+        .total_cmp(&right.0)
+        .then_with(|| (left.1, left.2, left.3).cmp(&(right.1, right.2, right.3)))
+}
+
+fn check_length(column: &'static str, expected: usize, found: usize) -> Result<(), AnswerError> {
+    if found == expected {
+        Ok(())
+    } else {
+        Err(AnswerError::Length {
+            column,
+            expected,
+            found,
+        })
+    }
+}
+
+fn read_price(
+    column: &'static str,
+    value: f64,
+    slot: impl FnOnce() -> Box<Slot>,
+) -> Result<Option<PricePerHour>, AnswerError> {
+    if value.is_nan() {
+        return Err(AnswerError::NotANumber {
+            slot: slot(),
+            column,
+        });
+    }
+    if value == f64::INFINITY {
+        return Ok(None);
+    }
+    match PricePerHour::from_dollars(value) {
+        Some(price) if value >= 0.0 => Ok(Some(price)),
+        _ => Err(AnswerError::OutOfRange {
+            slot: slot(),
+            column,
+            value,
+        }),
+    }
+}
+
+fn price_slot(question: &PriceQuestion, row: usize) -> Slot {
+    let PriceQuestion { tables, pools, .. } = question;
+    let pool = pools.name.get(owner_of(&pools.cand_ends, row));
+    let name = pool
+        .and_then(|&symbol| tables.symbols.get(symbol))
+        .unwrap_or("?");
+    describe(tables, &pools.cand, row, format!("pool {name}"))
+}
+
+fn order_slot(question: &OrderQuestion, row: usize) -> Slot {
+    let claim = owner_of(&question.claims.cand_ends, row);
+    describe(
+        &question.tables,
+        &question.claims.cand,
+        row,
+        format!("claim {claim}"),
+    )
+}
+
+fn owner_of(ends: &[u32], row: usize) -> usize {
+    ends.partition_point(|&end| end as usize <= row)
+}
+
+fn describe(tables: &Tables, candidates: &[u32], row: usize, owner: String) -> Slot {
+    let offering = candidates.get(row).copied().unwrap_or(u32::MAX);
+    let capacity = match tables.catalogue.o_capacity.get(offering as usize).copied() {
+        Some(code) if code == Capacity::OnDemand as u8 => "on-demand",
+        Some(code) if code == Capacity::Spot as u8 => "spot",
+        Some(code) if code == Capacity::Reserved as u8 => "reserved",
+        _ => "unknown",
+    };
+    let (instance_type, zone) = (
+        tables.type_name(offering).to_owned(),
+        tables.zone(offering).to_owned(),
+    );
+    Slot {
+        row,
+        owner,
+        instance_type,
+        zone,
+        capacity,
+    }
+}

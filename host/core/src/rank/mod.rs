@@ -1,0 +1,31 @@
+//! The ranking seam: what a ranking policy is asked, what it may answer, and what the host makes of the answer.
+//!
+//! Step before: a snapshot frozen, candidates found. Step after: packing by the prices, launching in the order.
+//! Invariants:
+//! - A question is plain data, whole and recordable: the same question put twice is the same bytes.
+//! - Columns here are the columns of `wit/0.1`, one for one, so that carrying a question to a module is a copy.
+//! - An answer is untrusted until [`check_prices`] or [`check_ordering`] has read it; what comes out of them is typed.
+//! - [`list_price`] answers like the module `rank-list-price`, to the bit, without any module.
+
+mod answer;
+mod catalogue;
+mod check;
+mod list_price;
+mod question;
+mod symbols;
+
+#[cfg(test)]
+mod tests;
+
+pub use answer::{OrderAnswer, Price, PriceAnswer, Prices, Quote};
+pub use catalogue::{
+    Architecture, Capacity, Catalogue, InstanceTypeRow, OfferingRow, RowError, Tables,
+    TablesBuilder,
+};
+pub use check::{AnswerError, Slot, check_ordering, check_prices, launch_order};
+pub use list_price::{LIST_PRICE, list_order, list_price};
+pub use question::{
+    ClaimRow, Claims, Column, Context, ExtColumn, OrderQuestion, PoolRow, Pools, PriceQuestion,
+    Setting, Settings, ZoneTime,
+};
+pub use symbols::{NO_SYMBOL, Sym, Symbols, SymbolsBuilder};

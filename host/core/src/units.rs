@@ -1,0 +1,119 @@
+//! Money, as an integer number of nano-dollars per hour, so that sums do not depend on their order.
+//!
+//! CPU and memory amounts live in [`crate::resources`]; time in [`crate::time`].
+
+use std::fmt;
+use std::iter::Sum;
+use std::ops::{Add, AddAssign, Mul, Sub};
+
+use serde::{Deserialize, Serialize};
+
+const NANOS_PER_DOLLAR: f64 = 1e9;
+
+/// The largest price a policy or a price list may name, in dollars per hour.
+pub const MAX_DOLLARS_PER_HOUR: f64 = 100_000.0;
+
+/// Dollars per hour for one node, in nano-dollars. May be negative as a difference.
+#[derive(
+    Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize,
+)]
+#[serde(transparent)]
+pub struct PricePerHour(i64);
+
+impl PricePerHour {
+    /// Nothing at all.
+    pub const ZERO: Self = Self(0);
+
+    /// From whole nano-dollars per hour.
+    pub const fn from_nanos(nanos: i64) -> Self {
+        Self(nanos)
+    }
+
+    /// From dollars per hour, rounded to the nearest nano-dollar; `None` for NaN, infinity and anything outside
+    /// plus or minus [`MAX_DOLLARS_PER_HOUR`].
+    pub fn from_dollars(dollars: f64) -> Option<Self> {
+        if dollars.is_finite() && dollars.abs() <= MAX_DOLLARS_PER_HOUR {
+            #[expect(
+                clippy::cast_possible_truncation,
+                reason = "the range was checked: at most 1e14"
+            )]
+            Some(Self((dollars * NANOS_PER_DOLLAR).round() as i64))
+        } else {
+            None
+        }
+    }
+
+    /// Whole nano-dollars per hour.
+    pub const fn nanos(self) -> i64 {
+        self.0
+    }
+
+    /// Dollars per hour, for people and for the columns that policies read.
+    pub fn dollars(self) -> f64 {
+        self.0 as f64 / NANOS_PER_DOLLAR
+    }
+}
+
+impl fmt::Display for PricePerHour {
+    /// `$0.0960/h`
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "${:.4}/h", self.dollars())
+    }
+}
+
+impl Add for PricePerHour {
+    type Output = Self;
+    fn add(self, other: Self) -> Self {
+        Self(self.0.saturating_add(other.0))
+    }
+}
+
+impl AddAssign for PricePerHour {
+    fn add_assign(&mut self, other: Self) {
+        *self = *self + other;
+    }
+}
+
+impl Sub for PricePerHour {
+    type Output = Self;
+    fn sub(self, other: Self) -> Self {
+        Self(self.0.saturating_sub(other.0))
+    }
+}
+
+impl Mul<i64> for PricePerHour {
+    type Output = Self;
+    fn mul(self, times: i64) -> Self {
+        Self(self.0.saturating_mul(times))
+    }
+}
+
+impl Sum for PricePerHour {
+    fn sum<I: Iterator<Item = Self>>(prices: I) -> Self {
+        prices.fold(Self::ZERO, Add::add)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn dollars_round_to_the_nearest_nano_dollar() {
+        assert_eq!(
+            PricePerHour::from_dollars(0.096).map(PricePerHour::nanos),
+            Some(96_000_000)
+        );
+        assert_eq!(
+            PricePerHour::from_dollars(1e-9).map(PricePerHour::nanos),
+            Some(1)
+        );
+    }
+
+    #[test]
+    fn what_is_no_price_is_refused() {
+        for dollars in [f64::NAN, f64::INFINITY, f64::NEG_INFINITY, 100_000.1] {
+            assert_eq!(PricePerHour::from_dollars(dollars), None, "{dollars}");
+        }
+    }
+}
