@@ -1,0 +1,21 @@
+//! What is known about EC2 without asking EC2: types, list prices, and the rules that turn hardware into allocatable.
+//!
+//! Three readable tables in `tables/` are compiled in and parsed once per process. Nothing here touches network,
+//! files, clock or environment, and nothing is guessed: what the sources do not say is an `Option` that is `None`,
+//! and [`holes`] lists it. What is assumed rather than known (zones, spot prices where none was quoted) says so in its name or type.
+
+pub mod allocatable;
+pub mod holes;
+pub mod instance_type;
+pub mod labels;
+pub mod price;
+pub mod share;
+pub mod spot;
+mod table;
+pub mod zone;
+
+pub use allocatable::{AllocatableError, AllocatableSettings, NodeRoom, Resources};
+pub use instance_type::{InstanceType, instance_type, instance_types};
+pub use price::{Currency, ListPrice, PriceError, Region, region, regions};
+pub use share::Share;
+pub use spot::{SpotModel, SpotPrice};
