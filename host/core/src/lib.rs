@@ -1,4 +1,17 @@
 //! Every decision Plimsoll makes, as functions of values: no I/O, no clock, no randomness.
+//!
+//! A [`snapshot::Snapshot`] is what the world looks like at one instant; a [`plan::Plan`] is what to do about it.
+//! The controller, the simulator, the benchmarks and the tests all call the same functions on the same values.
 
+pub mod catalog;
+pub mod ids;
+pub mod labels;
+pub mod model;
+pub mod plan;
+pub mod quantity;
 pub mod rank;
+pub mod requirement;
+pub mod resources;
+pub mod snapshot;
+pub mod time;
 pub mod units;

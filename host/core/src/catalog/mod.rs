@@ -1,0 +1,245 @@
+//! What can be bought: instance types and their offerings.
+
+use std::collections::BTreeSet;
+use std::fmt;
+use std::sync::Arc;
+
+use serde::{Deserialize, Serialize};
+
+use crate::ids::{ReservationId, TypeName};
+use crate::labels::{self, LabelKey};
+use crate::requirement::{Requirement, Requirements};
+use crate::resources::{ResourceName, Resources};
+use crate::units::PricePerHour;
+
+/// On what terms an instance is had.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum CapacityType {
+    /// Out of a reservation already paid for.
+    Reserved,
+    /// At the market's price, to be given back on request.
+    Spot,
+    /// At list price.
+    OnDemand,
+}
+
+impl CapacityType {
+    /// The value of the label `karpenter.sh/capacity-type`.
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            Self::Reserved => "reserved",
+            Self::Spot => "spot",
+            Self::OnDemand => "on-demand",
+        }
+    }
+
+    /// Reads the label's value.
+    pub fn parse(text: &str) -> Option<Self> {
+        [Self::Reserved, Self::Spot, Self::OnDemand]
+            .into_iter()
+            .find(|capacity| capacity.as_str() == text)
+    }
+}
+
+impl fmt::Display for CapacityType {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.pad(self.as_str())
+    }
+}
+
+/// Where a price comes from.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+pub enum PriceSource {
+    /// The published list.
+    List,
+    /// A quote, read when the snapshot was taken.
+    Quote,
+    /// A model, since no quote was at hand; every output says so.
+    Model,
+}
+
+/// A capacity reservation behind an offering.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+pub struct Reservation {
+    /// Its id; offerings of several types or pools may share it.
+    pub id: ReservationId,
+    /// Instances left in it.
+    pub remaining: u32,
+}
+
+/// One way to buy an instance type.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Offering {
+    /// The zone.
+    pub zone: Arc<str>,
+    /// The terms.
+    pub capacity_type: CapacityType,
+    /// Dollars per hour for one instance.
+    pub price: PricePerHour,
+    /// Where the price comes from.
+    pub price_source: PriceSource,
+    /// How old the price is, in seconds.
+    pub price_age_s: u32,
+    /// Whether it can be had now, as far as is known.
+    pub available: bool,
+    /// What else nodes of this offering satisfy, beyond zone and capacity type.
+    pub requirements: Requirements,
+    /// The reservation it draws on.
+    pub reservation: Option<Reservation>,
+    /// Capacities that replace or join those of the type.
+    pub capacity_override: Resources,
+    /// Overheads that replace or join those of the type.
+    pub overhead_override: Resources,
+    /// Interruptions per node and day seen lately.
+    pub interruptions_per_day: f32,
+    /// Launch failures in the last hour.
+    pub failures_1h: u32,
+}
+
+impl Offering {
+    /// An offering that is available at a list price, with nothing else known of it.
+    pub fn new(
+        zone: impl Into<Arc<str>>,
+        capacity_type: CapacityType,
+        price: PricePerHour,
+    ) -> Self {
+        Self {
+            zone: zone.into(),
+            capacity_type,
+            price,
+            price_source: PriceSource::List,
+            price_age_s: 0,
+            available: true,
+            requirements: Requirements::new(),
+            reservation: None,
+            capacity_override: Resources::new(),
+            overhead_override: Resources::new(),
+            interruptions_per_day: 0.0,
+            failures_1h: 0,
+        }
+    }
+
+    /// All that nodes of this offering satisfy. Without a reservation, the reservation's label must not exist.
+    pub fn node_requirements(&self) -> Requirements {
+        let mut result = self.requirements.clone();
+        result.add(Requirement::one_of(
+            LabelKey::from(labels::ZONE),
+            [Arc::clone(&self.zone)],
+        ));
+        result.add(Requirement::one_of(
+            LabelKey::from(labels::CAPACITY_TYPE),
+            [self.capacity_type.as_str()],
+        ));
+        let key = LabelKey::from(labels::RESERVATION_ID);
+        result.add(match &self.reservation {
+            Some(reservation) => Requirement::one_of(key, [reservation.id.as_str()]),
+            None => Requirement::does_not_exist(key),
+        });
+        result
+    }
+}
+
+/// One instance type.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct InstanceType {
+    /// Its name.
+    pub name: TypeName,
+    /// What nodes of this type satisfy, without zone and capacity type. A well-known label that the type lacks is
+    /// `DoesNotExist`; one that a pod may choose (operating system) lists several values.
+    pub requirements: Requirements,
+    /// All it has.
+    pub capacity: Resources,
+    /// What the system keeps for itself.
+    pub overhead: Resources,
+    /// The ways to buy it, in order of zone, capacity type and reservation.
+    pub offerings: Vec<Offering>,
+}
+
+impl InstanceType {
+    /// What pods may have of an instance bought through `offering`: capacity less overhead, and memory further less
+    /// every huge-page reserve, but not below zero.
+    pub fn allocatable(&self, offering: &Offering) -> Resources {
+        let mut capacity = self.capacity.clone();
+        for (name, amount) in offering.capacity_override.iter() {
+            capacity.set(name.clone(), amount);
+        }
+        let mut overhead = self.overhead.clone();
+        for (name, amount) in offering.overhead_override.iter() {
+            overhead.set(name.clone(), amount);
+        }
+        let mut result = capacity.minus(&overhead);
+        let is_huge = |name: &ResourceName| name.as_str().starts_with("hugepages-");
+        let huge: i64 = capacity
+            .iter()
+            .filter(|(name, _)| is_huge(name))
+            .map(|(_, amount)| amount)
+            .sum();
+        if huge > 0 && result.contains(&ResourceName::Memory) {
+            let memory = result
+                .get(&ResourceName::Memory)
+                .saturating_sub(huge)
+                .max(0);
+            result.set(ResourceName::Memory, memory);
+        }
+        result
+    }
+}
+
+/// All instance types, in name order.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct Catalogue {
+    types: Vec<Arc<InstanceType>>,
+    well_known: BTreeSet<LabelKey>,
+}
+
+impl Catalogue {
+    /// From types in any order; of two with one name the later is kept. Every key that an offering uses is well known
+    /// from then on, beside those in `well_known` (a provider's own).
+    pub fn new(
+        types: impl IntoIterator<Item = InstanceType>,
+        well_known: impl IntoIterator<Item = LabelKey>,
+    ) -> Self {
+        let mut types: Vec<Arc<InstanceType>> = types.into_iter().map(Arc::new).collect();
+        types.sort_by(|a, b| a.name.cmp(&b.name));
+        types.reverse();
+        types.dedup_by(|later, earlier| later.name == earlier.name);
+        types.reverse();
+        let mut well_known: BTreeSet<LabelKey> = well_known.into_iter().collect();
+        for offering in types
+            .iter()
+            .flat_map(|instance_type| &instance_type.offerings)
+        {
+            well_known.extend(
+                offering
+                    .requirements
+                    .iter()
+                    .map(|requirement| requirement.key().clone()),
+            );
+        }
+        Self { types, well_known }
+    }
+
+    /// The types, in name order.
+    pub fn types(&self) -> &[Arc<InstanceType>] {
+        &self.types
+    }
+
+    /// A type by name.
+    pub fn get(&self, name: &str) -> Option<&Arc<InstanceType>> {
+        self.types
+            .binary_search_by(|have| have.name.as_str().cmp(name))
+            .ok()
+            .map(|at| &self.types[at])
+    }
+
+    /// Whether new nodes will carry the label although no pool names it.
+    pub fn is_well_known(&self, key: &LabelKey) -> bool {
+        labels::is_well_known(key.as_str()) || self.well_known.contains(key)
+    }
+
+    /// Keys that are well known here beyond those every provider has.
+    pub fn own_keys(&self) -> &BTreeSet<LabelKey> {
+        &self.well_known
+    }
+}

@@ -1,0 +1,110 @@
+//! Names of things, each its own type, so that a pool's name cannot be passed where a node's is meant.
+//!
+//! All share one immutable string: a clone costs a reference count.
+
+use std::borrow::Borrow;
+use std::fmt;
+use std::sync::Arc;
+
+use serde::{Deserialize, Serialize};
+
+macro_rules! names {
+    ($($(#[$doc:meta])* $name:ident;)*) => {$(
+        $(#[$doc])*
+        #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+        #[serde(transparent)]
+        pub struct $name(Arc<str>);
+
+        impl $name {
+            /// The name as text.
+            pub fn as_str(&self) -> &str {
+                &self.0
+            }
+        }
+
+        impl From<&str> for $name {
+            fn from(text: &str) -> Self {
+                Self(Arc::from(text))
+            }
+        }
+
+        impl From<String> for $name {
+            fn from(text: String) -> Self {
+                Self(Arc::from(text))
+            }
+        }
+
+        impl From<Arc<str>> for $name {
+            fn from(text: Arc<str>) -> Self {
+                Self(text)
+            }
+        }
+
+        impl From<$name> for Arc<str> {
+            fn from(name: $name) -> Self {
+                name.0
+            }
+        }
+
+        impl AsRef<str> for $name {
+            fn as_ref(&self) -> &str {
+                &self.0
+            }
+        }
+
+        impl Borrow<str> for $name {
+            fn borrow(&self) -> &str {
+                &self.0
+            }
+        }
+
+        impl fmt::Display for $name {
+            fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                f.pad(&self.0)
+            }
+        }
+    )*};
+}
+
+names! {
+    /// Name of a NodePool.
+    PoolName;
+    /// Name of a NodeClaim.
+    ClaimName;
+    /// Name of a Node.
+    NodeName;
+    /// What the cloud calls an instance; joins a Node with its NodeClaim.
+    ProviderId;
+    /// A Kubernetes object's uid.
+    Uid;
+    /// Name of an instance type, such as `m7g.large`.
+    TypeName;
+    /// Id of a capacity reservation.
+    ReservationId;
+}
+
+/// Namespace and name of a namespaced object.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+pub struct ObjectName {
+    /// The namespace.
+    pub namespace: Arc<str>,
+    /// The name within it.
+    pub name: Arc<str>,
+}
+
+impl ObjectName {
+    /// Namespace and name of an object.
+    pub fn new(namespace: impl Into<Arc<str>>, name: impl Into<Arc<str>>) -> Self {
+        Self {
+            namespace: namespace.into(),
+            name: name.into(),
+        }
+    }
+}
+
+impl fmt::Display for ObjectName {
+    /// `namespace/name`
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}/{}", self.namespace, self.name)
+    }
+}

@@ -1,0 +1,90 @@
+//! NodeClaims: machines asked for, and how far each has come.
+
+use std::sync::Arc;
+
+use serde::{Deserialize, Serialize};
+
+use super::taint::Taint;
+use crate::ids::{ClaimName, NodeName, PoolName, ProviderId, Uid};
+use crate::labels::Labels;
+use crate::requirement::Requirements;
+use crate::resources::Resources;
+use crate::time::{Span, Timestamp};
+
+/// Reference to the provider's class of a pool or claim.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+pub struct ClassRef {
+    /// API group, such as `karpenter.k8s.aws`.
+    pub group: Arc<str>,
+    /// Kind, such as `EC2NodeClass`.
+    pub kind: Arc<str>,
+    /// Name.
+    pub name: Arc<str>,
+}
+
+impl ClassRef {
+    /// The label that nodes of this class carry, such as `karpenter.k8s.aws/ec2nodeclass`.
+    pub fn label_key(&self) -> String {
+        format!("{}/{}", self.group, self.kind.to_lowercase())
+    }
+}
+
+/// How far a claim has come. Each phase includes those before it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+pub enum ClaimPhase {
+    /// Asked for.
+    Created,
+    /// The cloud has given an instance.
+    Launched,
+    /// Its node has joined.
+    Registered,
+    /// Its node is ready, free of start-up taints, and has all its resources.
+    Initialized,
+}
+
+/// One NodeClaim.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct NodeClaim {
+    /// Its name.
+    pub name: ClaimName,
+    /// Its uid.
+    pub uid: Uid,
+    /// The pool it was made for.
+    pub pool: PoolName,
+    /// The provider's class.
+    pub class: ClassRef,
+    /// The instance, once launched.
+    pub provider_id: Option<ProviderId>,
+    /// The node, once registered.
+    pub node: Option<NodeName>,
+    /// Its labels.
+    pub labels: Labels,
+    /// Its annotations, as far as decisions read them.
+    pub annotations: Labels,
+    /// What its node must satisfy.
+    pub requirements: Requirements,
+    /// What its pods and daemons ask for.
+    pub requests: Resources,
+    /// Taints its node will have.
+    pub taints: Vec<Taint>,
+    /// Taints its node starts with and loses.
+    pub startup_taints: Vec<Taint>,
+    /// All its instance has, once launched.
+    pub capacity: Resources,
+    /// What pods may have of it, once launched.
+    pub allocatable: Resources,
+    /// How far it has come.
+    pub phase: ClaimPhase,
+    /// When it was created.
+    pub created: Timestamp,
+    /// When it reached its phase.
+    pub phase_since: Timestamp,
+    /// After what age its node must go, if ever.
+    pub expire_after: Option<Span>,
+    /// How long a drain may take, if bounded.
+    pub termination_grace: Option<Span>,
+    /// When it was asked to go.
+    pub deleting: Option<Timestamp>,
+    /// Whether its instance is being ended.
+    pub instance_terminating: bool,
+}

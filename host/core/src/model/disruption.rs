@@ -1,0 +1,82 @@
+//! What a pool allows to be taken away, when and how much of it.
+
+use std::sync::Arc;
+
+use serde::{Deserialize, Serialize};
+
+use crate::time::Span;
+
+/// Why a node is taken away on purpose.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+pub enum DisruptionReason {
+    /// It no longer matches its pool or class.
+    Drifted,
+    /// Nothing but daemons runs on it.
+    Empty,
+    /// Its pods fit elsewhere, or on something cheaper.
+    Underutilized,
+}
+
+/// Which nodes consolidation may consider.
+#[derive(
+    Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize,
+)]
+pub enum ConsolidationPolicy {
+    /// Only empty ones.
+    WhenEmpty,
+    /// Empty ones and those whose pods could run for less.
+    #[default]
+    WhenEmptyOrUnderutilized,
+    /// As the former, with saving weighed against disruption.
+    Balanced,
+}
+
+/// How many nodes a budget lets go at once.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+pub enum BudgetNodes {
+    /// This many.
+    Count(u32),
+    /// This share of the pool's nodes, in percent, rounded up.
+    Percent(u32),
+}
+
+/// One entry of `spec.disruption.budgets`.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+pub struct Budget {
+    /// How many nodes.
+    pub nodes: BudgetNodes,
+    /// The reasons it speaks of; empty for all.
+    pub reasons: Vec<DisruptionReason>,
+    /// When it begins to hold: five cron fields, UTC; always when absent.
+    pub schedule: Option<Arc<str>>,
+    /// How long it holds after each begin; required with a schedule.
+    pub duration: Option<Span>,
+}
+
+/// `spec.disruption` of a pool.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+pub struct PoolDisruption {
+    /// Which nodes consolidation may consider.
+    pub policy: ConsolidationPolicy,
+    /// How long a node must have been quiet; `None` for never.
+    pub consolidate_after: Option<Span>,
+    /// The budgets; the smallest that holds wins.
+    pub budgets: Vec<Budget>,
+}
+
+impl Default for PoolDisruption {
+    /// As the API defaults it: `WhenEmptyOrUnderutilized`, at once, one tenth of the nodes at a time.
+    fn default() -> Self {
+        let tenth = Budget {
+            nodes: BudgetNodes::Percent(10),
+            reasons: Vec::new(),
+            schedule: None,
+            duration: None,
+        };
+        Self {
+            policy: ConsolidationPolicy::default(),
+            consolidate_after: Some(Span::ZERO),
+            budgets: vec![tenth],
+        }
+    }
+}

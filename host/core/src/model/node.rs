@@ -1,0 +1,66 @@
+//! Nodes as the API server shows them.
+
+use std::sync::Arc;
+
+use serde::{Deserialize, Serialize};
+
+use super::taint::Taint;
+use crate::ids::{NodeName, PoolName, ProviderId};
+use crate::labels::{self, Labels};
+use crate::resources::Resources;
+use crate::time::Timestamp;
+
+/// A node's `Ready` condition.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+pub enum Readiness {
+    /// `True`.
+    Ready,
+    /// `False`.
+    NotReady,
+    /// `Unknown`, or no condition at all.
+    Unknown,
+}
+
+/// One node.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Node {
+    /// Its name.
+    pub name: NodeName,
+    /// The instance behind it.
+    pub provider_id: Option<ProviderId>,
+    /// Its labels.
+    pub labels: Labels,
+    /// Its annotations, as far as decisions read them.
+    pub annotations: Labels,
+    /// Its taints. A cordon acts through its taint; `spec.unschedulable` is not read.
+    pub taints: Vec<Taint>,
+    /// All it has.
+    pub capacity: Resources,
+    /// What pods may have of it.
+    pub allocatable: Resources,
+    /// Whether the kubelet reports it ready.
+    pub ready: Readiness,
+    /// When it was created.
+    pub created: Timestamp,
+    /// When it was asked to go.
+    pub deleting: Option<Timestamp>,
+}
+
+impl Node {
+    /// The value of a label.
+    pub fn label(&self, key: &str) -> Option<&Arc<str>> {
+        self.labels.get(key)
+    }
+
+    /// The pool it belongs to, by its label.
+    pub fn pool(&self) -> Option<PoolName> {
+        self.label(labels::NODEPOOL)
+            .map(|name| PoolName::from(Arc::clone(name)))
+    }
+
+    /// Host name: its label, else its name.
+    pub fn hostname(&self) -> &str {
+        self.label(labels::HOSTNAME)
+            .map_or(self.name.as_str(), AsRef::as_ref)
+    }
+}

@@ -1,0 +1,257 @@
+//! Pods: what they need, where they are, and who owns them.
+//!
+//! [`PodSpec`] is what pods of one template share; readers intern it, so that thousands of replicas hold one.
+
+use std::sync::Arc;
+
+use serde::{Deserialize, Serialize};
+
+use super::selector::LabelSelector;
+use super::spread::SpreadConstraint;
+use super::taint::Toleration;
+use crate::ids::{NodeName, ObjectName, Uid};
+use crate::labels::{LabelKey, Labels};
+use crate::requirement::Requirements;
+use crate::resources::Resources;
+use crate::time::{Span, Timestamp};
+
+/// One pod.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Pod {
+    /// The object's uid.
+    pub uid: Uid,
+    /// Namespace and name.
+    pub name: ObjectName,
+    /// When it was created.
+    pub created: Timestamp,
+    /// Its labels; shared between pods that carry the same.
+    pub labels: Arc<Labels>,
+    /// What it needs; shared between pods of one template.
+    pub spec: Arc<PodSpec>,
+    /// Its controller, if it has one.
+    pub owner: Option<Owner>,
+    /// The node it is bound to.
+    pub node: Option<NodeName>,
+    /// The node promised to it in `status.nominatedNodeName`.
+    pub nominated: Option<NodeName>,
+    /// Where it is in its life.
+    pub phase: PodPhase,
+    /// Whether the scheduler has marked it unschedulable.
+    pub unschedulable: bool,
+    /// Its `Ready` condition; `None` when it has none.
+    pub ready: Option<bool>,
+    /// When it was asked to go.
+    pub deleting: Option<Timestamp>,
+    /// When it started to run.
+    pub started: Option<Timestamp>,
+    /// Whether it asks not to be disrupted.
+    pub do_not_disrupt: DoNotDisrupt,
+    /// `controller.kubernetes.io/pod-deletion-cost`; 0 when absent.
+    pub deletion_cost: i32,
+}
+
+/// Phase of a pod's life.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+pub enum PodPhase {
+    /// Not running yet.
+    Pending,
+    /// At least one container runs.
+    Running,
+    /// Ended well.
+    Succeeded,
+    /// Ended badly.
+    Failed,
+    /// The kubelet does not answer.
+    Unknown,
+}
+
+/// The annotation `karpenter.sh/do-not-disrupt`.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+pub enum DoNotDisrupt {
+    /// Not asked for.
+    No,
+    /// For as long as it lives.
+    Always,
+    /// For this long after its start.
+    For(Span),
+    /// A value that means nothing; counts as not asked for and is reported.
+    Malformed(Arc<str>),
+}
+
+/// The object that controls a pod.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+pub struct Owner {
+    /// What it is.
+    pub kind: OwnerKind,
+    /// Its name, in the pod's namespace.
+    pub name: Arc<str>,
+    /// Its uid.
+    pub uid: Uid,
+}
+
+/// Kinds of owner that matter to a decision.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+pub enum OwnerKind {
+    /// `apps/v1 ReplicaSet`.
+    ReplicaSet,
+    /// `v1 ReplicationController`.
+    ReplicationController,
+    /// `apps/v1 StatefulSet`.
+    StatefulSet,
+    /// `apps/v1 DaemonSet`.
+    DaemonSet,
+    /// `batch/v1 Job`.
+    Job,
+    /// `v1 Node`: a mirror of a static pod.
+    Node,
+    /// Any other.
+    Other,
+}
+
+/// What pods of one template need.
+#[derive(Clone, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+pub struct PodSpec {
+    /// Effective requests: containers, init steps, sidecars and overhead, plus `pods: 1`.
+    pub requests: Resources,
+    /// `spec.nodeSelector`, as requirements.
+    pub node_selector: Requirements,
+    /// Required node affinity: alternatives, of which one must hold. Empty when there is none.
+    pub node_required: Vec<NodeTerm>,
+    /// Preferred node affinity, in the order written.
+    pub node_preferred: Vec<Preferred<NodeTerm>>,
+    /// What it puts up with.
+    pub tolerations: Vec<Toleration>,
+    /// Topology spread constraints, in the order written.
+    pub spread: Vec<SpreadConstraint>,
+    /// Required pod affinity.
+    pub affinity: Vec<AffinityTerm>,
+    /// Preferred pod affinity.
+    pub affinity_preferred: Vec<Preferred<AffinityTerm>>,
+    /// Required pod anti-affinity.
+    pub anti_affinity: Vec<AffinityTerm>,
+    /// Preferred pod anti-affinity.
+    pub anti_affinity_preferred: Vec<Preferred<AffinityTerm>>,
+    /// Ports it takes on its host.
+    pub host_ports: Vec<HostPort>,
+    /// Volumes that resolve to a claim.
+    pub volumes: Vec<PodVolume>,
+    /// Whether it asks for devices through dynamic resource allocation.
+    pub dynamic_resources: bool,
+    /// `spec.priority`; 0 when absent.
+    pub priority: i32,
+    /// What in the object could not be understood, in words for its owner; such a pod is never planned.
+    pub problem: Option<Arc<str>>,
+}
+
+/// One alternative of a node affinity: all of its requirements.
+#[derive(Clone, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+pub struct NodeTerm {
+    /// The requirements.
+    pub requirements: Requirements,
+}
+
+/// Something wished for, with the weight of the wish.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+pub struct Preferred<T> {
+    /// 1 to 100; heavier wishes are given up first.
+    pub weight: u32,
+    /// What is wished for.
+    pub term: T,
+}
+
+/// One term of pod affinity or anti-affinity.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+pub struct AffinityTerm {
+    /// The node label whose values are the domains.
+    pub topology_key: LabelKey,
+    /// The pods meant; values of `matchLabelKeys` and `mismatchLabelKeys` are merged per pod.
+    pub selector: LabelSelector,
+    /// The namespaces meant.
+    pub namespaces: NamespaceScope,
+    /// Label keys whose values on the pod itself narrow the selector.
+    pub match_label_keys: Vec<Arc<str>>,
+    /// Label keys whose values on the pod itself are excluded.
+    pub mismatch_label_keys: Vec<Arc<str>>,
+}
+
+/// Namespaces that an affinity term speaks of.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+pub enum NamespaceScope {
+    /// The pod's own.
+    Own,
+    /// Those listed, and those whose labels the selector matches.
+    Named {
+        /// Namespaces by name, sorted.
+        names: Vec<Arc<str>>,
+        /// Namespaces by label; [`LabelSelector::Nothing`] when absent.
+        selector: LabelSelector,
+    },
+}
+
+/// Transport protocol of a host port.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+pub enum Protocol {
+    /// TCP.
+    Tcp,
+    /// UDP.
+    Udp,
+    /// SCTP.
+    Sctp,
+}
+
+/// A port that a pod takes on its host.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+pub struct HostPort {
+    /// The address; `0.0.0.0` and `::` mean every address.
+    pub address: Arc<str>,
+    /// The port, 1 to 65,535.
+    pub port: u16,
+    /// The protocol.
+    pub protocol: Protocol,
+}
+
+impl HostPort {
+    /// Whether two pods on one host cannot both have these.
+    pub fn conflicts_with(&self, other: &Self) -> bool {
+        let every = |address: &str| address == "0.0.0.0" || address == "::";
+        self.port == other.port
+            && self.protocol == other.protocol
+            && (self.address == other.address || every(&self.address) || every(&other.address))
+    }
+}
+
+/// A volume of a pod that a persistent volume claim stands behind.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+pub enum PodVolume {
+    /// A claim named in the pod.
+    Claim(Arc<str>),
+    /// A claim made for the pod, called `<pod>-<volume>`.
+    Ephemeral(Arc<str>),
+}
+
+impl PodVolume {
+    /// Name of the claim, for a pod of the name given.
+    pub fn claim_name(&self, pod: &str) -> Arc<str> {
+        match self {
+            Self::Claim(name) => Arc::clone(name),
+            Self::Ephemeral(volume) => Arc::from(format!("{pod}-{volume}")),
+        }
+    }
+}
+
+impl Pod {
+    /// Whether it has ended.
+    pub fn is_terminal(&self) -> bool {
+        matches!(self.phase, PodPhase::Succeeded | PodPhase::Failed)
+    }
+
+    /// Whether it runs or will run: neither ended nor asked to go.
+    pub fn is_active(&self) -> bool {
+        !self.is_terminal() && self.deleting.is_none()
+    }
+
+    /// Whether its controller is of this kind.
+    pub fn is_owned_by(&self, kind: OwnerKind) -> bool {
+        self.owner.as_ref().is_some_and(|owner| owner.kind == kind)
+    }
+}

@@ -1,0 +1,82 @@
+//! NodePools: what may be bought, and on what terms.
+
+use std::sync::Arc;
+
+use serde::{Deserialize, Serialize};
+
+use super::claim::ClassRef;
+use super::disruption::PoolDisruption;
+use super::taint::Taint;
+use crate::ids::{PoolName, Uid};
+use crate::labels::{self, LabelKey, Labels};
+use crate::requirement::{Requirement, Requirements};
+use crate::resources::Resources;
+use crate::time::{Span, Timestamp};
+
+/// How pods are packed onto a pool's new nodes.
+#[derive(
+    Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize,
+)]
+pub enum PackingMode {
+    /// The cheapest feasible fleet.
+    #[default]
+    Price,
+    /// First fit in the incumbent's order, then the cheapest type that holds each result.
+    Compatible,
+}
+
+/// One NodePool.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct NodePool {
+    /// Its name.
+    pub name: PoolName,
+    /// Its uid.
+    pub uid: Uid,
+    /// 0 to 100; pools of greater weight are used first. 0 when absent.
+    pub weight: u32,
+    /// The provider's class.
+    pub class: ClassRef,
+    /// Labels of its nodes.
+    pub labels: Labels,
+    /// Annotations of its claims.
+    pub annotations: Labels,
+    /// What its nodes must satisfy, as written, with minimum values.
+    pub requirements: Vec<Requirement>,
+    /// Taints of its nodes.
+    pub taints: Vec<Taint>,
+    /// Taints its nodes start with and lose.
+    pub startup_taints: Vec<Taint>,
+    /// The most that its nodes may have in all; a resource that is absent is unlimited.
+    pub limits: Option<Resources>,
+    /// After what age its nodes must go, if ever.
+    pub expire_after: Option<Span>,
+    /// How long a drain may take, if bounded.
+    pub termination_grace: Option<Span>,
+    /// A fixed number of nodes, for a static pool; such a pool is never used for waiting pods.
+    pub replicas: Option<u32>,
+    /// Whether its conditions allow its use.
+    pub ready: bool,
+    /// When it was asked to go.
+    pub deleting: Option<Timestamp>,
+    /// What may be taken away.
+    pub disruption: PoolDisruption,
+    /// How pods are packed onto its new nodes.
+    pub packing: PackingMode,
+    /// Hash of the fields whose change makes its nodes drift, and the hash's version, as read with the object.
+    pub hash: Option<(Arc<str>, Arc<str>)>,
+}
+
+impl NodePool {
+    /// What its nodes satisfy before any pod narrows it: requirements, labels, its own name, its class, and the two
+    /// labels that every node gets in the end (`registered`, `initialized`), so that daemons that ask for them count.
+    pub fn node_requirements(&self) -> Requirements {
+        let one = |key: &str, value: Arc<str>| Requirement::one_of(LabelKey::from(key), [value]);
+        let mut result: Requirements = self.requirements.iter().cloned().collect();
+        result.add_all(&Requirements::from_labels(&self.labels));
+        result.add(one(labels::NODEPOOL, self.name.clone().into()));
+        result.add(one(&self.class.label_key(), Arc::clone(&self.class.name)));
+        result.add(one(labels::REGISTERED, Arc::from("true")));
+        result.add(one(labels::INITIALIZED, Arc::from("true")));
+        result
+    }
+}

@@ -1,0 +1,60 @@
+//! Topology spread constraints.
+
+use std::sync::Arc;
+
+use serde::{Deserialize, Serialize};
+
+use super::selector::LabelSelector;
+use crate::labels::LabelKey;
+
+/// What to do when a constraint cannot be met.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+pub enum WhenUnsatisfiable {
+    /// The pod waits.
+    DoNotSchedule,
+    /// A preference: hard at first, given up by relaxation.
+    ScheduleAnyway,
+}
+
+/// Whether a node policy of a spread constraint filters the nodes that count.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+pub enum NodeInclusion {
+    /// Only nodes that the pod could use count.
+    Honor,
+    /// All nodes count.
+    Ignore,
+}
+
+/// Keep the numbers of selected pods in the domains of a key within `max_skew` of the smallest.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+pub struct SpreadConstraint {
+    /// Largest difference to the domain with the fewest; at least 1.
+    pub max_skew: u32,
+    /// The node label whose values are the domains.
+    pub topology_key: LabelKey,
+    /// Hard or soft.
+    pub when_unsatisfiable: WhenUnsatisfiable,
+    /// The pods counted, within the pod's namespace; values of `matchLabelKeys` are merged per pod.
+    pub selector: LabelSelector,
+    /// Label keys whose values on the pod itself narrow the selector.
+    pub match_label_keys: Vec<Arc<str>>,
+    /// With fewer domains than this the smallest count is taken as 0.
+    pub min_domains: Option<u32>,
+    /// Whether the pod's node selector and required affinity filter the nodes that count (default `Honor`).
+    pub node_affinity: NodeInclusion,
+    /// Whether taints the pod does not tolerate filter the nodes that count (default `Ignore`).
+    pub node_taints: NodeInclusion,
+}
+
+/// A cluster-wide spread constraint for pods that have none of their own; its selector is deduced from services and owners.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+pub struct DefaultSpread {
+    /// Largest difference to the domain with the fewest; at least 1.
+    pub max_skew: u32,
+    /// The node label whose values are the domains.
+    pub topology_key: LabelKey,
+    /// Hard or soft.
+    pub when_unsatisfiable: WhenUnsatisfiable,
+    /// With fewer domains than this the smallest count is taken as 0.
+    pub min_domains: Option<u32>,
+}

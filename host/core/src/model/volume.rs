@@ -1,0 +1,89 @@
+//! Persistent volumes as far as they decide where a pod may run.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use serde::{Deserialize, Serialize};
+
+use super::pod::NodeTerm;
+use crate::ids::{NodeName, ObjectName};
+use crate::requirement::Requirements;
+
+/// When a storage class binds a claim to a volume.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+pub enum BindingMode {
+    /// As soon as the claim exists.
+    Immediate,
+    /// When the first pod that uses it is placed.
+    WaitForFirstConsumer,
+}
+
+/// A persistent volume claim.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct VolumeClaim {
+    /// The class asked for; `None` when not named (the default class then counts), empty for none on purpose.
+    pub class: Option<Arc<str>>,
+    /// The volume it is bound to, or is to be bound to.
+    pub volume: Option<Arc<str>>,
+    /// Whether binding is complete.
+    pub bound: bool,
+    /// Whether its volume is gone for good.
+    pub lost: bool,
+    /// Whether it was asked to go.
+    pub deleting: bool,
+}
+
+/// What is behind a persistent volume.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub enum VolumeKind {
+    /// A CSI driver, by name. In-tree kinds that were migrated carry their CSI driver's name.
+    Csi(Arc<str>),
+    /// A directory or disk of one host: host-name expressions in its affinity are not followed.
+    Host,
+    /// Anything else, which no attach limit counts.
+    Other,
+}
+
+/// A persistent volume.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct PersistentVolume {
+    /// What is behind it.
+    pub kind: VolumeKind,
+    /// Where it can be reached: alternatives; empty for anywhere.
+    pub affinity: Vec<NodeTerm>,
+    /// Whether it was asked to go.
+    pub deleting: bool,
+}
+
+/// A storage class.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct StorageClass {
+    /// The driver, with in-tree names translated to CSI names.
+    pub driver: Arc<str>,
+    /// When it binds.
+    pub binding: BindingMode,
+    /// Where its volumes may be: alternatives; empty for anywhere.
+    pub allowed_topologies: Vec<Requirements>,
+    /// Since when it is the default class, in milliseconds since the epoch; `None` when it is not.
+    pub default_since: Option<i64>,
+}
+
+/// How many volumes of each CSI driver a node can attach; a driver that is absent is unlimited.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct CsiNode {
+    /// Limits by driver.
+    pub limits: BTreeMap<Arc<str>, u32>,
+}
+
+/// All that is known of volumes.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Volumes {
+    /// Claims.
+    pub claims: BTreeMap<ObjectName, VolumeClaim>,
+    /// Volumes.
+    pub volumes: BTreeMap<Arc<str>, PersistentVolume>,
+    /// Classes.
+    pub classes: BTreeMap<Arc<str>, StorageClass>,
+    /// Attach limits by node.
+    pub nodes: BTreeMap<NodeName, CsiNode>,
+}

@@ -1,0 +1,113 @@
+//! What stands behind pods: daemon sets, replicated workloads, services, namespaces, disruption budgets.
+
+use std::sync::Arc;
+
+use serde::{Deserialize, Serialize};
+
+use super::pod::PodSpec;
+use super::selector::LabelSelector;
+use crate::ids::{ObjectName, Uid};
+use crate::labels::Labels;
+use crate::time::Timestamp;
+
+/// A DaemonSet, with the pod it would put on a node.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct DaemonSet {
+    /// Namespace and name.
+    pub name: ObjectName,
+    /// Its uid.
+    pub uid: Uid,
+    /// What its pods need: read from its newest live pod where there is one, since admission may have changed it, with
+    /// the template's own required node affinity.
+    pub pod: Arc<PodSpec>,
+    /// Labels of its pods.
+    pub labels: Arc<Labels>,
+    /// When it was created.
+    pub created: Timestamp,
+}
+
+/// Kinds of workload that keep replicas.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+pub enum WorkloadKind {
+    /// `apps/v1 Deployment`.
+    Deployment,
+    /// `apps/v1 ReplicaSet`.
+    ReplicaSet,
+    /// `v1 ReplicationController`.
+    ReplicationController,
+    /// `apps/v1 StatefulSet`.
+    StatefulSet,
+}
+
+/// A workload that keeps replicas.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Replicated {
+    /// What it is.
+    pub kind: WorkloadKind,
+    /// Namespace and name.
+    pub name: ObjectName,
+    /// Its uid.
+    pub uid: Uid,
+    /// The pods it owns.
+    pub selector: LabelSelector,
+    /// How many it wants.
+    pub replicas: u32,
+}
+
+/// A Service, whose selector tells which pods belong together.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Service {
+    /// Namespace and name.
+    pub name: ObjectName,
+    /// Its selector; `None` selects nothing.
+    pub selector: Option<Labels>,
+}
+
+/// A Namespace.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Namespace {
+    /// Its name.
+    pub name: Arc<str>,
+    /// Its labels.
+    pub labels: Labels,
+}
+
+/// What a PodDisruptionBudget promises.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+pub enum DisruptionLimit {
+    /// At most this many pods down at once.
+    MaxUnavailable(u32),
+    /// At most this share of pods down at once, in percent.
+    MaxUnavailablePercent(u32),
+    /// At least this many pods up.
+    MinAvailable(u32),
+    /// At least this share of pods up, in percent.
+    MinAvailablePercent(u32),
+}
+
+/// A PodDisruptionBudget.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct PodDisruptionBudget {
+    /// Namespace and name.
+    pub name: ObjectName,
+    /// The pods it protects, within its namespace.
+    pub selector: LabelSelector,
+    /// What it promises.
+    pub limit: DisruptionLimit,
+    /// Whether pods that are not ready may be evicted regardless.
+    pub always_allow_unhealthy: bool,
+    /// Evictions allowed now, as its controller computed it.
+    pub disruptions_allowed: u32,
+}
+
+impl PodDisruptionBudget {
+    /// Whether it never allows any eviction: nothing may be unavailable, or everything must be available.
+    pub fn blocks_all(&self) -> bool {
+        matches!(
+            self.limit,
+            DisruptionLimit::MaxUnavailable(0)
+                | DisruptionLimit::MaxUnavailablePercent(0)
+                | DisruptionLimit::MinAvailablePercent(100)
+        )
+    }
+}

@@ -1,0 +1,196 @@
+//! The one value that crosses from the outside world into decisions: everything known at one instant.
+//!
+//! Rows are shared (`Arc`) with the state they were frozen from. All lists are sorted by name, so that equal worlds give
+//! equal snapshots whatever the order in which their objects arrived.
+
+mod settings;
+mod state_node;
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+pub use settings::{Guards, MinValuesPolicy, PreferencePolicy, Settings};
+pub use state_node::StateNode;
+
+use crate::catalog::Catalogue;
+use crate::ids::{NodeName, ProviderId};
+use crate::labels;
+use crate::model::{
+    DaemonSet, Namespace, Node, NodeClaim, NodeOverlay, NodePool, Pod, PodDisruptionBudget,
+    Replicated, Service, Volumes,
+};
+use crate::time::Timestamp;
+
+/// Everything known, as separate objects in any order.
+#[derive(Clone, Debug, Default)]
+pub struct Objects {
+    /// NodePools.
+    pub pools: Vec<Arc<NodePool>>,
+    /// NodeOverlays.
+    pub overlays: Vec<Arc<NodeOverlay>>,
+    /// Nodes.
+    pub nodes: Vec<Arc<Node>>,
+    /// NodeClaims.
+    pub claims: Vec<Arc<NodeClaim>>,
+    /// Pods.
+    pub pods: Vec<Arc<Pod>>,
+    /// DaemonSets.
+    pub daemon_sets: Vec<Arc<DaemonSet>>,
+    /// Deployments, ReplicaSets, ReplicationControllers and StatefulSets.
+    pub workloads: Vec<Arc<Replicated>>,
+    /// Services.
+    pub services: Vec<Arc<Service>>,
+    /// Namespaces.
+    pub namespaces: Vec<Arc<Namespace>>,
+    /// PodDisruptionBudgets.
+    pub disruption_budgets: Vec<Arc<PodDisruptionBudget>>,
+    /// Volumes and their claims, classes and limits.
+    pub volumes: Arc<Volumes>,
+}
+
+/// Everything known at one instant, sorted and joined.
+#[derive(Clone, Debug)]
+pub struct Snapshot {
+    /// The instant.
+    pub now: Timestamp,
+    /// The seed of every draw made in a decision.
+    pub seed: u64,
+    /// How to decide.
+    pub settings: Arc<Settings>,
+    /// What can be bought.
+    pub catalogue: Arc<Catalogue>,
+    /// NodePools by name.
+    pub pools: Vec<Arc<NodePool>>,
+    /// NodeOverlays by name.
+    pub overlays: Vec<Arc<NodeOverlay>>,
+    /// Nodes joined with their claims, in the order in which they are offered to pods: initialised first, then by name.
+    pub nodes: Vec<StateNode>,
+    /// Pods by namespace and name.
+    pub pods: Vec<Arc<Pod>>,
+    /// DaemonSets by namespace and name.
+    pub daemon_sets: Vec<Arc<DaemonSet>>,
+    /// Workloads by kind, namespace and name.
+    pub workloads: Vec<Arc<Replicated>>,
+    /// Services by namespace and name.
+    pub services: Vec<Arc<Service>>,
+    /// Namespaces by name.
+    pub namespaces: Vec<Arc<Namespace>>,
+    /// PodDisruptionBudgets by namespace and name.
+    pub disruption_budgets: Vec<Arc<PodDisruptionBudget>>,
+    /// Volumes and their claims, classes and limits.
+    pub volumes: Arc<Volumes>,
+}
+
+impl Snapshot {
+    /// Sorts and joins objects. A node with a pool's label but without a provider id is left out, as is a node of a claim
+    /// that has not initialised and lacks its instance-type label: both will be seen again when they are complete.
+    pub fn new(
+        now: Timestamp,
+        seed: u64,
+        settings: Arc<Settings>,
+        catalogue: Arc<Catalogue>,
+        objects: Objects,
+    ) -> Self {
+        let mut objects = objects;
+        objects.pools.sort_by(|a, b| a.name.cmp(&b.name));
+        objects.overlays.sort_by(|a, b| a.name.cmp(&b.name));
+        objects.pods.sort_by(|a, b| a.name.cmp(&b.name));
+        objects.daemon_sets.sort_by(|a, b| a.name.cmp(&b.name));
+        objects
+            .workloads
+            .sort_by(|a, b| (a.kind, &a.name).cmp(&(b.kind, &b.name)));
+        objects.services.sort_by(|a, b| a.name.cmp(&b.name));
+        objects.namespaces.sort_by(|a, b| a.name.cmp(&b.name));
+        objects
+            .disruption_budgets
+            .sort_by(|a, b| a.name.cmp(&b.name));
+        Self {
+            now,
+            seed,
+            settings,
+            catalogue,
+            nodes: join(objects.nodes, objects.claims),
+            pools: objects.pools,
+            overlays: objects.overlays,
+            pods: objects.pods,
+            daemon_sets: objects.daemon_sets,
+            workloads: objects.workloads,
+            services: objects.services,
+            namespaces: objects.namespaces,
+            disruption_budgets: objects.disruption_budgets,
+            volumes: objects.volumes,
+        }
+    }
+
+    /// Row of a pool by name.
+    pub fn pool(&self, name: &str) -> Option<&Arc<NodePool>> {
+        self.pools
+            .binary_search_by(|pool| pool.name.as_str().cmp(name))
+            .ok()
+            .map(|at| &self.pools[at])
+    }
+
+    /// Rows of nodes by the name of their Node object.
+    pub fn rows_by_node(&self) -> BTreeMap<NodeName, usize> {
+        let named =
+            |(row, node): (usize, &StateNode)| Some((node.node.as_ref()?.name.clone(), row));
+        self.nodes.iter().enumerate().filter_map(named).collect()
+    }
+
+    /// For every node's row, the rows of the pods bound to it.
+    pub fn pods_by_node(&self) -> Vec<Vec<usize>> {
+        let rows = self.rows_by_node();
+        let mut result = vec![Vec::new(); self.nodes.len()];
+        for (pod_row, pod) in self.pods.iter().enumerate() {
+            if let Some(row) = pod.node.as_ref().and_then(|name| rows.get(name)) {
+                result[*row].push(pod_row);
+            }
+        }
+        result
+    }
+}
+
+fn join(nodes: Vec<Arc<Node>>, claims: Vec<Arc<NodeClaim>>) -> Vec<StateNode> {
+    let mut by_provider: BTreeMap<ProviderId, Arc<NodeClaim>> = BTreeMap::new();
+    let mut joined = Vec::with_capacity(nodes.len());
+    let mut waiting = Vec::new();
+    for claim in claims {
+        match &claim.provider_id {
+            Some(id) => {
+                by_provider.insert(id.clone(), claim);
+            }
+            None => waiting.push(StateNode {
+                node: None,
+                claim: Some(claim),
+            }),
+        }
+    }
+    for node in nodes {
+        let claim = node
+            .provider_id
+            .as_ref()
+            .and_then(|id| by_provider.remove(id));
+        let complete = match &claim {
+            Some(claim) => {
+                node.label(labels::INSTANCE_TYPE).is_some()
+                    || StateNode::is_labelled_initialized(&node, claim)
+            }
+            None => node.provider_id.is_some() || node.label(labels::NODEPOOL).is_none(),
+        };
+        if complete {
+            joined.push(StateNode {
+                node: Some(node),
+                claim,
+            });
+        } else if claim.is_some() {
+            joined.push(StateNode { node: None, claim });
+        }
+    }
+    joined.extend(by_provider.into_values().map(|claim| StateNode {
+        node: None,
+        claim: Some(claim),
+    }));
+    joined.extend(waiting);
+    joined.sort_by(|a, b| (!a.is_initialized(), a.name()).cmp(&(!b.is_initialized(), b.name())));
+    joined
+}

@@ -1,0 +1,117 @@
+//! How to decide: the cluster-wide settings that decisions read.
+
+use serde::{Deserialize, Serialize};
+
+use crate::model::{DefaultSpread, PackingMode};
+use crate::time::Span;
+use crate::units::PricePerHour;
+
+/// What preferences of pods count for.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+pub enum PreferencePolicy {
+    /// They hold at first and are given up one at a time.
+    #[default]
+    Respect,
+    /// They are not read.
+    Ignore,
+}
+
+/// What happens when a requirement's `minValues` cannot be met.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+pub enum MinValuesPolicy {
+    /// The pool cannot be used.
+    #[default]
+    Strict,
+    /// The minimum is lowered to what there is, and the claim says so.
+    BestEffort,
+}
+
+/// Bounds on what cheap packing may do. Each yields rather than leave a pod waiting, and says so.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Guards {
+    /// Whether they hold at all.
+    pub enabled: bool,
+    /// Pods planned on one new node of at most [`Guards::small_node_cpu_milli`] (110).
+    pub pods_small_node: u32,
+    /// Pods planned on one larger new node (250).
+    pub pods_large_node: u32,
+    /// Where a node begins to be large, in milli-cores (30,000).
+    pub small_node_cpu_milli: i64,
+    /// No type above this many milli-cores unless a pod needs it (48,000).
+    pub largest_node_cpu_milli: i64,
+    /// A workload of this many replicas or more is spread over at least as many new nodes (3).
+    pub replicas_apart: u32,
+    /// Largest share of a pool's spot nodes in one type and zone, in percent (20), once it has [`Guards::spot_share_from`].
+    pub spot_share_percent: u32,
+    /// Spot nodes from which the share counts (10).
+    pub spot_share_from: u32,
+    /// Types a spot claim names where they exist (15).
+    pub spot_types: u32,
+    /// Whether burstable, previous-generation and bare-metal types may be bought without a requirement that names them.
+    pub exotic_types: bool,
+}
+
+impl Default for Guards {
+    fn default() -> Self {
+        Self {
+            enabled: true,
+            pods_small_node: 110,
+            pods_large_node: 250,
+            small_node_cpu_milli: 30_000,
+            largest_node_cpu_milli: 48_000,
+            replicas_apart: 3,
+            spot_share_percent: 20,
+            spot_share_from: 10,
+            spot_types: 15,
+            exotic_types: false,
+        }
+    }
+}
+
+/// Settings of the whole cluster.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Settings {
+    /// What preferences of pods count for.
+    pub preferences: PreferencePolicy,
+    /// What happens when `minValues` cannot be met.
+    pub min_values: MinValuesPolicy,
+    /// Refuse pods that use dynamic resource allocation; the only mode there is.
+    pub ignore_dynamic_resources: bool,
+    /// Whether reservations are used (gate `ReservedCapacity`).
+    pub reserved_capacity: bool,
+    /// Whether NodeOverlays are applied (gate `NodeOverlay`).
+    pub node_overlays: bool,
+    /// Spread constraints for pods that have none of their own.
+    pub default_spread: Vec<DefaultSpread>,
+    /// Quiet time that ends a batch.
+    pub batch_idle: Span,
+    /// Time after which a batch ends anyway.
+    pub batch_max: Span,
+    /// Packing of every pool, whatever the pool says; `None` leaves it to the pool.
+    pub packing: Option<PackingMode>,
+    /// Bounds on what cheap packing may do.
+    pub guards: Guards,
+    /// Dollars per hour that every new node costs beyond its instance: root volume, address, licences.
+    pub node_cost: PricePerHour,
+    /// Counted work of the search for a cheaper fleet: 0 for the first good plan, 100 for the default effort.
+    pub effort: u32,
+}
+
+impl Default for Settings {
+    fn default() -> Self {
+        Self {
+            preferences: PreferencePolicy::default(),
+            min_values: MinValuesPolicy::default(),
+            ignore_dynamic_resources: true,
+            reserved_capacity: true,
+            node_overlays: false,
+            default_spread: Vec::new(),
+            batch_idle: Span::from_secs(1),
+            batch_max: Span::from_secs(10),
+            packing: None,
+            guards: Guards::default(),
+            node_cost: PricePerHour::ZERO,
+            effort: 100,
+        }
+    }
+}
