@@ -5,6 +5,7 @@
 //! and [`holes`] lists it. What is assumed rather than known (zones, spot prices where none was quoted) says so in its name or type.
 
 pub mod allocatable;
+pub mod catalogue;
 pub mod holes;
 pub mod instance_type;
 pub mod labels;
@@ -15,6 +16,7 @@ mod table;
 pub mod zone;
 
 pub use allocatable::{AllocatableError, AllocatableSettings, NodeRoom, Resources};
+pub use catalogue::{CatalogueError, CatalogueSettings, catalogue};
 pub use instance_type::{InstanceType, instance_type, instance_types};
 pub use price::{Currency, ListPrice, PriceError, Region, region, regions};
 pub use share::Share;

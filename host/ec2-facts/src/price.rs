@@ -5,6 +5,7 @@
 
 use std::sync::OnceLock;
 
+use plimsoll_core::units::PricePerHour;
 use thiserror::Error;
 
 use crate::table::{Table, TableError};
@@ -75,16 +76,19 @@ pub struct ListPrice {
 }
 
 impl ListPrice {
-    /// Nano-dollars per hour, rounded to the nearest; `None` for another currency without a rate.
-    pub fn nano_dollars(self, rate: Option<ExchangeRate>) -> Option<u64> {
-        match self.currency {
-            Currency::Usd => Some(self.nanos_per_hour),
+    /// Dollars per hour, rounded to the nearest nano-dollar; `None` for another currency without a rate.
+    pub fn dollars(self, rate: Option<ExchangeRate>) -> Option<PricePerHour> {
+        let nano_dollars = match self.currency {
+            Currency::Usd => self.nanos_per_hour,
             Currency::Cny => {
                 let product =
                     u128::from(self.nanos_per_hour) * u128::from(rate?.nano_dollars_per_yuan);
-                u64::try_from((product + u128::from(NANOS / 2)) / u128::from(NANOS)).ok()
+                u64::try_from((product + u128::from(NANOS / 2)) / u128::from(NANOS)).ok()?
             }
-        }
+        };
+        i64::try_from(nano_dollars)
+            .ok()
+            .map(PricePerHour::from_nanos)
     }
 }
 
@@ -265,11 +269,14 @@ mod tests {
         let china = region("cn-north-1").unwrap();
         let price = china.on_demand("c5.large").unwrap();
         assert_eq!(price.nanos_per_hour, 739_000_000);
-        assert_eq!(price.nano_dollars(None), None);
+        assert_eq!(price.dollars(None), None);
         let rate = ExchangeRate {
             nano_dollars_per_yuan: 140_000_000,
         };
-        assert_eq!(price.nano_dollars(Some(rate)), Some(103_460_000));
+        assert_eq!(
+            price.dollars(Some(rate)).map(PricePerHour::nanos),
+            Some(103_460_000)
+        );
         assert_eq!(
             china.check_dollars(None).unwrap_err().to_string(),
             "region cn-north-1: list prices are in CNY; expected an exchange rate to dollars"

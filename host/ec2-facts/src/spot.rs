@@ -4,18 +4,20 @@
 //! then up to 0.04 more or less by zone, so 0.26 to 0.70 in all. Sizes of a family share it, as spot markets of one family move together.
 //! It is good for comparing policies and worthless as a forecast.
 
+use plimsoll_core::units::PricePerHour;
+
 /// A spot price, with where it comes from.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum SpotPrice {
-    /// Nano-dollars per hour as somebody saw them.
-    Quoted(u64),
-    /// Nano-dollars per hour drawn by [`SpotModel`]; outputs that show it say so.
-    Modelled(u64),
+    /// As somebody saw it.
+    Quoted(PricePerHour),
+    /// Drawn by [`SpotModel`]; outputs that show it say so.
+    Modelled(PricePerHour),
 }
 
 impl SpotPrice {
-    /// Nano-dollars per hour, whatever the origin.
-    pub const fn nano_dollars(self) -> u64 {
+    /// The price, whatever its origin.
+    pub const fn price(self) -> PricePerHour {
         match self {
             Self::Quoted(price) | Self::Modelled(price) => price,
         }
@@ -28,10 +30,12 @@ impl SpotPrice {
 }
 
 /// The least and greatest share of the on-demand price that the model answers, in thousandths.
-pub const MODELLED_SHARE_RANGE: std::ops::RangeInclusive<u64> = 260..=700;
+pub const MODELLED_SHARE_RANGE: std::ops::RangeInclusive<i64> = 260..=700;
 
-const FAMILY_SHARES: std::ops::RangeInclusive<u64> = 300..=660;
-const ZONE_SPREAD: u64 = 40;
+/// Least and greatest share by family, in thousandths.
+const FAMILY_SHARES: (i64, i64) = (300, 660);
+/// By how much a zone may differ either way, in thousandths.
+const ZONE_SPREAD: i64 = 40;
 
 /// Draws spot prices; equal seeds draw equal prices.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -42,18 +46,33 @@ pub struct SpotModel {
 
 impl SpotModel {
     /// The share of the on-demand price in thousandths, within [`MODELLED_SHARE_RANGE`].
-    pub fn share(&self, region: &str, family: &str, zone: &str) -> u64 {
+    pub fn share(&self, region: &str, family: &str, zone: &str) -> i64 {
         let by_family = draw(self.seed, &["family", region, family]);
         let by_zone = draw(self.seed, &["zone", region, family, zone]);
-        let width = FAMILY_SHARES.end() - FAMILY_SHARES.start() + 1;
-        FAMILY_SHARES.start() + by_family % width + by_zone % (2 * ZONE_SPREAD + 1) - ZONE_SPREAD
+        FAMILY_SHARES.0
+            + within(by_family, FAMILY_SHARES.1 - FAMILY_SHARES.0)
+            + within(by_zone, 2 * ZONE_SPREAD)
+            - ZONE_SPREAD
     }
 
-    /// The price in a zone of a type whose on-demand price is `on_demand` nano-dollars per hour.
-    pub fn price(&self, region: &str, family: &str, zone: &str, on_demand: u64) -> SpotPrice {
-        let price = u128::from(on_demand) * u128::from(self.share(region, family, zone)) / 1_000;
-        SpotPrice::Modelled(u64::try_from(price).unwrap_or(u64::MAX))
+    /// The price in a zone of a type with this on-demand price.
+    pub fn price(
+        &self,
+        region: &str,
+        family: &str,
+        zone: &str,
+        on_demand: PricePerHour,
+    ) -> SpotPrice {
+        let share = self.share(region, family, zone);
+        SpotPrice::Modelled(PricePerHour::from_nanos(
+            (on_demand * share).nanos() / 1_000,
+        ))
     }
+}
+
+/// A number from 0 to `most`, picked by `bits`.
+fn within(bits: u64, most: i64) -> i64 {
+    i64::try_from(bits >> 1).map_or(0, |bits| bits % (most + 1))
 }
 
 /// 64 well-mixed bits of a seed and words: FNV-1a over the words, each ended by a zero byte, then the finisher of SplitMix64.
@@ -107,17 +126,32 @@ mod tests {
 
     #[test]
     fn a_drawn_price_says_so_and_is_the_same_every_time() {
-        let price = SpotModel { seed: 1 }.price("us-east-1", "m5", "us-east-1a", 384_000_000);
+        let price = SpotModel { seed: 1 }.price(
+            "us-east-1",
+            "m5",
+            "us-east-1a",
+            PricePerHour::from_nanos(384_000_000),
+        );
         assert!(price.is_modelled());
         assert_eq!(
             price,
-            SpotModel { seed: 1 }.price("us-east-1", "m5", "us-east-1a", 384_000_000)
+            SpotModel { seed: 1 }.price(
+                "us-east-1",
+                "m5",
+                "us-east-1a",
+                PricePerHour::from_nanos(384_000_000)
+            )
         );
         assert_ne!(
             price,
-            SpotModel { seed: 2 }.price("us-east-1", "m5", "us-east-1a", 384_000_000)
+            SpotModel { seed: 2 }.price(
+                "us-east-1",
+                "m5",
+                "us-east-1a",
+                PricePerHour::from_nanos(384_000_000)
+            )
         );
-        assert!(!SpotPrice::Quoted(1).is_modelled());
+        assert!(!SpotPrice::Quoted(PricePerHour::ZERO).is_modelled());
     }
 
     #[test]
