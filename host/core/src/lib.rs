@@ -3,10 +3,12 @@
 //! A [`snapshot::Snapshot`] is what the world looks like at one instant; a [`plan::Plan`] is what to do about it.
 //! The controller, the simulator, the benchmarks and the tests all call the same functions on the same values.
 
+pub mod bits;
 pub mod catalog;
 pub mod ids;
 pub mod labels;
 pub mod model;
+pub mod pack;
 pub mod plan;
 pub mod quantity;
 pub mod rank;
