@@ -15,7 +15,7 @@ pub mod spot;
 mod table;
 pub mod zone;
 
-pub use allocatable::{AllocatableError, AllocatableSettings, NodeRoom, Resources};
+pub use allocatable::{AllocatableError, AllocatableSettings, NodeRoom};
 pub use catalogue::{CatalogueError, CatalogueSettings, catalogue};
 pub use instance_type::{InstanceType, instance_type, instance_types};
 pub use price::{Currency, ListPrice, PriceError, Region, region, regions};

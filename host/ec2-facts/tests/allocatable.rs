@@ -9,14 +9,13 @@
     reason = "a test file: its helpers stop the test where a fact is missing"
 )]
 
-use std::collections::BTreeMap;
-
-use plimsoll_ec2_facts::{AllocatableSettings, Resources, instance_type};
+use plimsoll_core::resources::{ResourceName, Resources};
+use plimsoll_ec2_facts::{AllocatableSettings, instance_type};
 
 const DOCUMENTED: &str = include_str!("../tables/documented-allocatable.tsv");
 const POD_ENI: &str = "vpc.amazonaws.com/pod-eni";
-const MIB: u64 = 1 << 20;
-const GIB: u64 = 1 << 30;
+const MIB: i64 = 1 << 20;
+const GIB: i64 = 1 << 30;
 
 /// Documented types whose network limits are in no source of ours, so that pods cannot be told from interfaces.
 const WITHOUT_NETWORK_LIMITS: [&str; 4] = [
@@ -74,6 +73,14 @@ const BRANCH_INTERFACES_NOT_YET_DOCUMENTED: [&str; 43] = [
     "r8in.metal-96xl",
 ];
 
+fn resources(cpu_milli: i64, memory_mib: i64, ephemeral_gib: i64, pods: i64) -> Resources {
+    Resources::new()
+        .with(ResourceName::Cpu, cpu_milli)
+        .with(ResourceName::Memory, memory_mib * MIB)
+        .with(ResourceName::EphemeralStorage, ephemeral_gib * GIB)
+        .with(ResourceName::Pods, pods)
+}
+
 /// The documented allocatable of each type, in the page's order.
 fn documented() -> Vec<(&'static str, Resources)> {
     let mut lines = DOCUMENTED.lines().skip(1);
@@ -84,21 +91,21 @@ fn documented() -> Vec<(&'static str, Resources)> {
     );
     let row = |line: &'static str| {
         let cells: Vec<_> = line.split('\t').collect();
-        let amounts: Vec<u64> = cells[1..]
+        let amounts: Vec<i64> = cells[1..]
             .iter()
             .map(|cell| cell.parse().unwrap())
             .collect();
-        let extended = columns[5..]
-            .iter()
-            .copied()
-            .zip(amounts[4..].iter().copied());
-        let expected = Resources {
-            cpu_milli: amounts[0],
-            memory_bytes: amounts[1] * MIB,
-            ephemeral_storage_bytes: amounts[2] * GIB,
-            pods: u32::try_from(amounts[3]).unwrap(),
-            extended: extended.filter(|(_, amount)| *amount > 0).collect(),
+        let [cpu_milli, memory_mib, ephemeral_gib, pods] = amounts[..4] else {
+            panic!("{line}")
         };
+        let mut expected = resources(cpu_milli, memory_mib, ephemeral_gib, pods);
+        for (name, amount) in columns[5..]
+            .iter()
+            .zip(&amounts[4..])
+            .filter(|(_, amount)| **amount > 0)
+        {
+            expected.set(ResourceName::from(*name), *amount);
+        }
         (cells[0], expected)
     };
     lines.map(row).collect()
@@ -117,7 +124,7 @@ fn computed(name: &str) -> Option<Resources> {
 fn allocatable_equals_the_documentation_or_differs_by_a_named_reason() {
     let (mut equal, mut more_pod_eni, mut no_limits) = (0, Vec::new(), Vec::new());
     for (name, expected) in documented() {
-        let Some(mut computed) = computed(name) else {
+        let Some(computed) = computed(name) else {
             no_limits.push(name);
             continue;
         };
@@ -125,12 +132,17 @@ fn allocatable_equals_the_documentation_or_differs_by_a_named_reason() {
             equal += 1;
             continue;
         }
+        let pod_eni = ResourceName::from(POD_ENI);
         assert!(
-            !expected.extended.contains_key(POD_ENI),
-            "{name}: computed {computed:?}, documented {expected:?}"
+            !expected.contains(&pod_eni),
+            "{name}: computed {computed}, documented {expected}"
         );
-        computed.extended.remove(POD_ENI);
-        assert_eq!(computed, expected, "{name} differs by more than pod-eni");
+        let computed_pod_eni = computed.get(&pod_eni);
+        assert_eq!(
+            computed,
+            expected.with(pod_eni, computed_pod_eni),
+            "{name} differs by more than pod-eni"
+        );
         more_pod_eni.push(name);
     }
     assert_eq!(no_limits, WITHOUT_NETWORK_LIMITS);
@@ -152,13 +164,8 @@ fn five_well_known_types_have_the_allocatable_that_operators_know() {
         ("m7i-flex.2xlarge", 7_910, 29_317, 58, 18),
     ];
     for (name, cpu_milli, memory_mib, pods, pod_eni) in well_known {
-        let expected = Resources {
-            cpu_milli,
-            memory_bytes: memory_mib * MIB,
-            ephemeral_storage_bytes: 17 * GIB,
-            pods,
-            extended: BTreeMap::from([(POD_ENI, pod_eni)]),
-        };
+        let expected =
+            resources(cpu_milli, memory_mib, 17, pods).with(ResourceName::from(POD_ENI), pod_eni);
         assert_eq!(computed(name), Some(expected), "{name}");
     }
 }

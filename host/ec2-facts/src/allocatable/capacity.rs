@@ -2,9 +2,9 @@
 //!
 //! The step before is the class's settings, the step after is [`super::overhead`].
 
-use std::collections::BTreeMap;
+use plimsoll_core::resources::{ResourceName, Resources};
 
-use super::{AllocatableError, AllocatableSettings, GB, InstanceStorePolicy, MIB, Resources};
+use super::{AllocatableError, AllocatableSettings, GB, InstanceStorePolicy, MIB, signed};
 use crate::instance_type::{Architecture, InstanceType};
 
 /// Arm types report less than they are sold with; this much is taken off before the estimate.
@@ -17,13 +17,18 @@ pub(super) fn capacity(
     facts: &InstanceType,
     settings: &AllocatableSettings,
 ) -> Result<Resources, AllocatableError> {
-    Ok(Resources {
-        cpu_milli: u64::from(facts.vcpus) * 1_000,
-        memory_bytes: memory(facts, settings),
-        ephemeral_storage_bytes: ephemeral_storage(facts, settings),
-        pods: pods(facts, settings)?,
-        extended: extended(facts, settings),
-    })
+    let mut capacity = Resources::new()
+        .with(ResourceName::Cpu, i64::from(facts.vcpus) * 1_000)
+        .with(ResourceName::Memory, signed(memory(facts, settings)))
+        .with(
+            ResourceName::EphemeralStorage,
+            signed(ephemeral_storage(facts, settings)),
+        )
+        .with(ResourceName::Pods, i64::from(pods(facts, settings)?));
+    for (name, amount) in extended(facts, settings) {
+        capacity.set(ResourceName::from(name), i64::from(amount));
+    }
+    Ok(capacity)
 }
 
 /// Memory as sold, less the estimate of what firmware and hypervisor keep.
@@ -84,8 +89,8 @@ pub(super) fn interface_pods(
     Ok(interfaces * limits.ipv4_per_interface.saturating_sub(1) + HOST_NETWORK_PODS)
 }
 
-/// Devices that pods ask for by name, and interfaces of their own.
-fn extended(facts: &InstanceType, settings: &AllocatableSettings) -> BTreeMap<&'static str, u64> {
+/// Devices that pods ask for by name, and interfaces of their own; only those of which there is at least one.
+fn extended(facts: &InstanceType, settings: &AllocatableSettings) -> Vec<(&'static str, u32)> {
     let branch_interfaces = facts
         .network
         .as_ref()
@@ -111,11 +116,8 @@ fn extended(facts: &InstanceType, settings: &AllocatableSettings) -> BTreeMap<&'
             accelerator.count * accelerator.cores_each.unwrap_or(0),
         ));
     }
+    amounts.retain(|(_, amount)| *amount > 0);
     amounts
-        .into_iter()
-        .filter(|(_, amount)| *amount > 0)
-        .map(|(name, amount)| (name, u64::from(amount)))
-        .collect()
 }
 
 /// The resource under which a maker's device plugin offers its GPUs.

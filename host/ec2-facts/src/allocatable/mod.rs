@@ -2,27 +2,26 @@
 //!
 //! The rules are Karpenter's for AWS: memory is estimated (the hypervisor keeps a share that EC2 does not publish), pods
 //! follow from network interfaces unless set, and overhead is kube-reserved plus system-reserved plus the hard
-//! eviction threshold. Nothing is stored that these rules can compute. [`capacity`] and [`overhead`] hold a half each.
+//! eviction threshold. Nothing is stored that these rules can compute. The files `capacity` and `overhead` hold a half each.
 
 mod capacity;
 mod overhead;
 mod settings;
 
-use std::collections::BTreeMap;
-
+use plimsoll_core::resources::Resources;
 use thiserror::Error;
 
 use crate::instance_type::InstanceType;
 
-pub use overhead::{Overhead, Reserved};
+pub use overhead::Overhead;
 pub use settings::{
     AllocatableSettings, ClassInterfaces, Eviction, ImageFamily, InstanceStorePolicy,
     ReservedSetting,
 };
 
-pub(crate) const MIB: u64 = 1 << 20;
-pub(crate) const GIB: u64 = 1 << 30;
-pub(crate) const GB: u64 = 1_000_000_000;
+const MIB: u64 = 1 << 20;
+const GIB: u64 = 1 << 30;
+const GB: u64 = 1_000_000_000;
 
 /// Why the room on a type cannot be computed.
 #[derive(Debug, Error, PartialEq, Eq)]
@@ -38,21 +37,6 @@ pub enum AllocatableError {
     },
 }
 
-/// Amounts of what a node offers or what is taken from it.
-#[derive(Debug, Clone, PartialEq, Eq, Default)]
-pub struct Resources {
-    /// Processor time, thousandths of a virtual CPU.
-    pub cpu_milli: u64,
-    /// Memory.
-    pub memory_bytes: u64,
-    /// Disk for images, logs, writable layers and emptyDir volumes.
-    pub ephemeral_storage_bytes: u64,
-    /// Pods.
-    pub pods: u32,
-    /// Extended resources by name; only those of which there is at least one.
-    pub extended: BTreeMap<&'static str, u64>,
-}
-
 /// Capacity of a node and what of it is not for pods.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct NodeRoom {
@@ -65,15 +49,15 @@ pub struct NodeRoom {
 impl NodeRoom {
     /// Capacity less overhead; nothing falls below zero.
     pub fn allocatable(&self) -> Resources {
-        let taken = self.overhead.total();
-        let mut left = self.capacity.clone();
-        left.cpu_milli = left.cpu_milli.saturating_sub(taken.cpu_milli);
-        left.memory_bytes = left.memory_bytes.saturating_sub(taken.memory_bytes);
-        left.ephemeral_storage_bytes = left
-            .ephemeral_storage_bytes
-            .saturating_sub(taken.ephemeral_storage_bytes);
-        left
+        self.capacity
+            .minus(&self.overhead.total())
+            .map(|_, amount| amount.max(0))
     }
+}
+
+/// The core's amounts are signed; what does not fit is more than any machine has.
+fn signed(amount: u64) -> i64 {
+    i64::try_from(amount).unwrap_or(i64::MAX)
 }
 
 impl InstanceType {

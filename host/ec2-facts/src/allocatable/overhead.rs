@@ -2,10 +2,10 @@
 //!
 //! The step before is [`super::capacity`]. Soft eviction thresholds do not count: the kubelet does not subtract them.
 
+use plimsoll_core::resources::{ResourceName, Resources};
+
 use super::capacity::interface_pods;
-use super::{
-    AllocatableError, AllocatableSettings, Eviction, GIB, MIB, ReservedSetting, Resources,
-};
+use super::{AllocatableError, AllocatableSettings, Eviction, GIB, MIB, signed};
 use crate::instance_type::InstanceType;
 use crate::share::Share;
 
@@ -22,46 +22,24 @@ const RESERVED_EPHEMERAL_STORAGE: u64 = GIB;
 const MEMORY_EVICTION: Eviction = Eviction::Bytes(100 * MIB);
 const EPHEMERAL_STORAGE_EVICTION: Eviction = Eviction::Share(Share::from_percent(10));
 
-/// Amounts kept for one purpose.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub struct Reserved {
-    /// Processor time, thousandths of a virtual CPU.
-    pub cpu_milli: u64,
-    /// Memory.
-    pub memory_bytes: u64,
-    /// Ephemeral storage.
-    pub ephemeral_storage_bytes: u64,
-}
-
-impl Reserved {
-    fn plus(self, other: Self) -> Self {
-        Self {
-            cpu_milli: self.cpu_milli.saturating_add(other.cpu_milli),
-            memory_bytes: self.memory_bytes.saturating_add(other.memory_bytes),
-            ephemeral_storage_bytes: self
-                .ephemeral_storage_bytes
-                .saturating_add(other.ephemeral_storage_bytes),
-        }
-    }
-}
-
 /// All that is kept from pods, by purpose.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Overhead {
     /// For the kubelet and the container runtime.
-    pub kube_reserved: Reserved,
+    pub kube_reserved: Resources,
     /// For the rest of the system; nothing unless set.
-    pub system_reserved: Reserved,
+    pub system_reserved: Resources,
     /// Below this the kubelet evicts.
-    pub eviction_threshold: Reserved,
+    pub eviction_threshold: Resources,
 }
 
 impl Overhead {
     /// The sum over the purposes.
-    pub fn total(&self) -> Reserved {
-        self.kube_reserved
-            .plus(self.system_reserved)
-            .plus(self.eviction_threshold)
+    pub fn total(&self) -> Resources {
+        let mut total = self.kube_reserved.clone();
+        total.add(&self.system_reserved);
+        total.add(&self.eviction_threshold);
+        total
     }
 }
 
@@ -70,49 +48,47 @@ pub(super) fn overhead(
     capacity: &Resources,
     settings: &AllocatableSettings,
 ) -> Result<Overhead, AllocatableError> {
-    let storage_eviction = settings
-        .ephemeral_storage_eviction
-        .unwrap_or(EPHEMERAL_STORAGE_EVICTION);
+    let system = settings.system_reserved;
     Ok(Overhead {
         kube_reserved: kube_reserved(facts, capacity, settings)?,
-        system_reserved: Reserved {
-            cpu_milli: settings.system_reserved.cpu_milli.unwrap_or(0),
-            memory_bytes: settings.system_reserved.memory_bytes.unwrap_or(0),
-            ephemeral_storage_bytes: settings
-                .system_reserved
-                .ephemeral_storage_bytes
-                .unwrap_or(0),
-        },
-        eviction_threshold: Reserved {
-            cpu_milli: 0,
-            memory_bytes: threshold(
-                settings.memory_eviction.unwrap_or(MEMORY_EVICTION),
-                capacity.memory_bytes,
-            ),
-            ephemeral_storage_bytes: threshold(storage_eviction, capacity.ephemeral_storage_bytes),
-        },
+        system_reserved: reserved(
+            system.cpu_milli.unwrap_or(0),
+            system.memory_bytes.unwrap_or(0),
+            system.ephemeral_storage_bytes.unwrap_or(0),
+        ),
+        eviction_threshold: eviction_threshold(capacity, settings),
     })
+}
+
+fn reserved(cpu_milli: u64, memory_bytes: u64, ephemeral_storage_bytes: u64) -> Resources {
+    Resources::new()
+        .with(ResourceName::Cpu, signed(cpu_milli))
+        .with(ResourceName::Memory, signed(memory_bytes))
+        .with(
+            ResourceName::EphemeralStorage,
+            signed(ephemeral_storage_bytes),
+        )
 }
 
 fn kube_reserved(
     facts: &InstanceType,
     capacity: &Resources,
     settings: &AllocatableSettings,
-) -> Result<Reserved, AllocatableError> {
-    let ReservedSetting {
-        cpu_milli,
-        memory_bytes,
-        ephemeral_storage_bytes,
-    } = settings.kube_reserved;
-    let memory_bytes = match memory_bytes {
-        Some(set) => set,
+) -> Result<Resources, AllocatableError> {
+    let set = settings.kube_reserved;
+    let memory_bytes = match set.memory_bytes {
+        Some(bytes) => bytes,
         None => reserved_memory(facts, capacity, settings)?,
     };
-    Ok(Reserved {
-        cpu_milli: cpu_milli.unwrap_or_else(|| reserved_cpu(capacity.cpu_milli)),
+    let cpu_milli = set
+        .cpu_milli
+        .unwrap_or_else(|| reserved_cpu(u64::from(facts.vcpus) * 1_000));
+    Ok(reserved(
+        cpu_milli,
         memory_bytes,
-        ephemeral_storage_bytes: ephemeral_storage_bytes.unwrap_or(RESERVED_EPHEMERAL_STORAGE),
-    })
+        set.ephemeral_storage_bytes
+            .unwrap_or(RESERVED_EPHEMERAL_STORAGE),
+    ))
 }
 
 /// Memory for the kubelet grows with pods; most families count the pods that all interfaces together could serve.
@@ -122,11 +98,11 @@ fn reserved_memory(
     settings: &AllocatableSettings,
 ) -> Result<u64, AllocatableError> {
     let pods = if settings.family.reserves_memory_for_interface_pods() {
-        interface_pods(facts, settings, 0)?
+        u64::from(interface_pods(facts, settings, 0)?)
     } else {
-        capacity.pods
+        capacity.get(&ResourceName::Pods).unsigned_abs()
     };
-    Ok(RESERVED_MEMORY_PER_POD * u64::from(pods) + RESERVED_MEMORY_BASE)
+    Ok(RESERVED_MEMORY_PER_POD * pods + RESERVED_MEMORY_BASE)
 }
 
 /// Each tier's share of processor time, cut to whole milli-CPU, and summed.
@@ -141,11 +117,26 @@ fn reserved_cpu(capacity_milli: u64) -> u64 {
     reserved
 }
 
-/// The bytes below which a threshold evicts.
-fn threshold(eviction: Eviction, capacity_bytes: u64) -> u64 {
-    match eviction {
-        Eviction::Bytes(bytes) => bytes,
+/// The amounts below which the kubelet evicts.
+fn eviction_threshold(capacity: &Resources, settings: &AllocatableSettings) -> Resources {
+    let threshold = |eviction: Eviction, resource: &ResourceName| match eviction {
+        Eviction::Bytes(bytes) => signed(bytes),
         Eviction::Share(Share::WHOLE) => 0,
-        Eviction::Share(share) => share.of_rounded_up(capacity_bytes, 1),
-    }
+        Eviction::Share(share) => {
+            signed(share.of_rounded_up(capacity.get(resource).unsigned_abs(), 1))
+        }
+    };
+    let memory = settings.memory_eviction.unwrap_or(MEMORY_EVICTION);
+    let storage = settings
+        .ephemeral_storage_eviction
+        .unwrap_or(EPHEMERAL_STORAGE_EVICTION);
+    Resources::new()
+        .with(
+            ResourceName::Memory,
+            threshold(memory, &ResourceName::Memory),
+        )
+        .with(
+            ResourceName::EphemeralStorage,
+            threshold(storage, &ResourceName::EphemeralStorage),
+        )
 }

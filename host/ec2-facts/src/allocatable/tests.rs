@@ -1,14 +1,28 @@
 //! Settings change capacity and overhead as the rules say; the documented defaults are held against whole tables in `tests/`.
 
+use plimsoll_core::resources::ResourceName;
+
 use super::*;
 use crate::instance_type::instance_type;
 use crate::share::Share;
+
+const MI: i64 = 1 << 20;
+const GI: i64 = 1 << 30;
 
 /// The room on `name` after `change` to the default settings.
 fn room(name: &str, change: impl FnOnce(&mut AllocatableSettings)) -> NodeRoom {
     let mut settings = AllocatableSettings::default();
     change(&mut settings);
     instance_type(name).unwrap().room(&settings).unwrap()
+}
+
+/// The room on `name` under default settings.
+fn plain(name: &str) -> NodeRoom {
+    room(name, |_| {})
+}
+
+fn of(resources: &Resources, name: &str) -> i64 {
+    resources.get(&ResourceName::from(name))
 }
 
 #[test]
@@ -20,7 +34,7 @@ fn reserved_cpu_follows_the_tiers() {
         ("c5a.4xlarge", 110),
     ] {
         assert_eq!(
-            room(name, |_| {}).overhead.kube_reserved.cpu_milli,
+            of(&plain(name).overhead.kube_reserved, "cpu"),
             milli,
             "{name}"
         );
@@ -29,72 +43,58 @@ fn reserved_cpu_follows_the_tiers() {
 
 #[test]
 fn maximum_pods_bound_pods_but_not_the_memory_reserved_for_interfaces() {
-    let set = |settings: &mut AllocatableSettings| settings.max_pods = Some(110);
-    let al2023 = room("c5a.large", set);
-    assert_eq!(al2023.capacity.pods, 110);
+    let al2023 = room("c5a.large", |settings| settings.max_pods = Some(110));
+    assert_eq!(of(&al2023.capacity, "pods"), 110);
     assert_eq!(
-        al2023.overhead.kube_reserved.memory_bytes,
-        (11 * 29 + 255) * MIB
+        of(&al2023.overhead.kube_reserved, "memory"),
+        (11 * 29 + 255) * MI
     );
     let bottlerocket = room("c5a.large", |settings| {
         settings.max_pods = Some(110);
         settings.family = ImageFamily::Bottlerocket;
     });
     assert_eq!(
-        bottlerocket.overhead.kube_reserved.memory_bytes,
-        (11 * 110 + 255) * MIB
+        of(&bottlerocket.overhead.kube_reserved, "memory"),
+        (11 * 110 + 255) * MI
     );
 }
 
 #[test]
 fn pods_per_core_lowers_pods_except_on_bottlerocket() {
-    let four = |settings: &mut AllocatableSettings| settings.pods_per_core = Some(4);
-    assert_eq!(room("c5a.large", four).capacity.pods, 8);
-    assert_eq!(
-        room("c5a.large", |settings| settings.pods_per_core = Some(0))
-            .capacity
-            .pods,
-        29
-    );
-    let bottlerocket = room("c5a.large", |settings| {
-        four(settings);
-        settings.family = ImageFamily::Bottlerocket;
-    });
-    assert_eq!(bottlerocket.capacity.pods, 29);
+    let pods = |per_core, family| {
+        let limited = room("c5a.large", |settings| {
+            settings.pods_per_core = Some(per_core);
+            settings.family = family;
+        });
+        of(&limited.capacity, "pods")
+    };
+    assert_eq!(pods(4, ImageFamily::Al2023), 8);
+    assert_eq!(pods(0, ImageFamily::Al2023), 29, "0 is no limit");
+    assert_eq!(pods(u32::MAX, ImageFamily::Al2), 29);
+    assert_eq!(pods(4, ImageFamily::Bottlerocket), 29);
 }
 
 #[test]
 fn reserved_interfaces_cost_pods_but_keep_the_memory_overhead() {
-    let one = room("c5a.large", |settings| settings.reserved_interfaces = 1);
-    assert_eq!(one.capacity.pods, 2 * 9 + 2);
-    assert_eq!(one.overhead, room("c5a.large", |_| {}).overhead);
-    assert_eq!(
-        room("c5a.large", |settings| settings.reserved_interfaces = 3)
-            .capacity
-            .pods,
-        0
-    );
-    assert_eq!(
-        room("c5a.large", |settings| settings.reserved_interfaces =
-            u32::MAX)
-        .capacity
-        .pods,
-        0
-    );
+    let reserved = |count| room("c5a.large", |settings| settings.reserved_interfaces = count);
+    assert_eq!(of(&reserved(1).capacity, "pods"), 2 * 9 + 2);
+    assert_eq!(reserved(1).overhead, plain("c5a.large").overhead);
+    assert_eq!(of(&reserved(3).capacity, "pods"), 0);
+    assert_eq!(of(&reserved(u32::MAX).capacity, "pods"), 0);
 }
 
 #[test]
-fn listed_efa_interfaces_replace_the_type_s_and_cost_pods_on_the_first_card() {
+fn listed_efa_interfaces_replace_those_of_the_type_and_cost_pods_on_the_first_card() {
     let listed = room("p4d.24xlarge", |settings| {
         settings.class_interfaces = Some(ClassInterfaces {
             efa_only: 3,
             efa_only_on_first_card: 1,
         });
     });
-    assert_eq!(listed.capacity.extended["vpc.amazonaws.com/efa"], 3);
-    assert_eq!(listed.capacity.pods, 14 * 49 + 2);
+    assert_eq!(of(&listed.capacity, "vpc.amazonaws.com/efa"), 3);
+    assert_eq!(of(&listed.capacity, "pods"), 14 * 49 + 2);
     assert_eq!(
-        room("p4d.24xlarge", |_| {}).capacity.extended["vpc.amazonaws.com/efa"],
+        of(&plain("p4d.24xlarge").capacity, "vpc.amazonaws.com/efa"),
         4
     );
 }
@@ -103,18 +103,18 @@ fn listed_efa_interfaces_replace_the_type_s_and_cost_pods_on_the_first_card() {
 fn set_amounts_replace_computed_ones_key_by_key() {
     let set = room("c5a.large", |settings| {
         settings.kube_reserved.cpu_milli = Some(200);
-        settings.system_reserved.memory_bytes = Some(50 * MIB);
+        settings.system_reserved.memory_bytes = Some(50 << 20);
     });
-    let plain = room("c5a.large", |_| {});
-    assert_eq!(set.overhead.kube_reserved.cpu_milli, 200);
+    let computed = plain("c5a.large");
+    assert_eq!(of(&set.overhead.kube_reserved, "cpu"), 200);
     assert_eq!(
-        set.overhead.kube_reserved.memory_bytes,
-        plain.overhead.kube_reserved.memory_bytes
+        of(&set.overhead.kube_reserved, "memory"),
+        of(&computed.overhead.kube_reserved, "memory")
     );
-    assert_eq!(set.allocatable().cpu_milli, 1_800);
+    assert_eq!(of(&set.allocatable(), "cpu"), 1_800);
     assert_eq!(
-        set.allocatable().memory_bytes,
-        plain.allocatable().memory_bytes - 50 * MIB
+        of(&set.allocatable(), "memory"),
+        of(&computed.allocatable(), "memory") - 50 * MI
     );
 }
 
@@ -125,41 +125,40 @@ fn eviction_by_share_counts_from_capacity_and_the_whole_switches_it_off() {
             settings.memory_eviction = Some(Eviction::Share(Share::from_percent(percent)));
         })
     };
-    let memory = share(5).capacity.memory_bytes;
+    let memory = of(&share(5).capacity, "memory");
     assert_eq!(
-        share(5).overhead.eviction_threshold.memory_bytes,
-        memory.div_ceil(20)
+        of(&share(5).overhead.eviction_threshold, "memory"),
+        (memory + 19) / 20
     );
-    assert_eq!(share(100).overhead.eviction_threshold.memory_bytes, 0);
+    assert_eq!(of(&share(100).overhead.eviction_threshold, "memory"), 0);
     let bytes = room("c5a.large", |settings| {
-        settings.ephemeral_storage_eviction = Some(Eviction::Bytes(GIB));
+        settings.ephemeral_storage_eviction = Some(Eviction::Bytes(1 << 30));
     });
-    assert_eq!(bytes.allocatable().ephemeral_storage_bytes, 18 * GIB);
+    assert_eq!(of(&bytes.allocatable(), "ephemeral-storage"), 18 * GI);
 }
 
 #[test]
 fn local_disks_hold_ephemeral_storage_only_as_an_array_and_only_where_they_exist() {
-    let array =
-        |settings: &mut AllocatableSettings| settings.instance_store = InstanceStorePolicy::Raid0;
+    let array = |name| {
+        let room = room(name, |settings| {
+            settings.instance_store = InstanceStorePolicy::Raid0;
+        });
+        of(&room.capacity, "ephemeral-storage")
+    };
+    assert_eq!(array("c6gd.large"), 118_000_000_000);
+    assert_eq!(array("c5a.large"), 20 * GI);
     assert_eq!(
-        room("c6gd.large", array).capacity.ephemeral_storage_bytes,
-        118 * GB
+        of(&plain("c6gd.large").capacity, "ephemeral-storage"),
+        20 * GI
     );
-    assert_eq!(
-        room("c6gd.large", |_| {}).capacity.ephemeral_storage_bytes,
-        20 * GIB
-    );
-    assert_eq!(
-        room("c5a.large", array).capacity.ephemeral_storage_bytes,
-        20 * GIB
-    );
-    assert_eq!(
-        room("c5a.large", |settings| settings.ephemeral_volume_bytes =
-            100 * GIB)
-        .allocatable()
-        .ephemeral_storage_bytes,
-        89 * GIB
-    );
+}
+
+#[test]
+fn a_larger_volume_gives_more_ephemeral_storage() {
+    let large = room("c5a.large", |settings| {
+        settings.ephemeral_volume_bytes = 100 << 30;
+    });
+    assert_eq!(of(&large.allocatable(), "ephemeral-storage"), 89 * GI);
 }
 
 #[test]
@@ -171,49 +170,39 @@ fn overhead_above_capacity_leaves_zero() {
     });
     let left = tiny.allocatable();
     assert_eq!(
-        (
-            left.cpu_milli,
-            left.memory_bytes,
-            left.ephemeral_storage_bytes
-        ),
-        (0, 0, 0)
+        ["cpu", "memory", "ephemeral-storage"].map(|name| of(&left, name)),
+        [0, 0, 0]
     );
 }
 
 #[test]
 fn a_type_without_network_limits_needs_maximum_pods_and_bottlerocket() {
     let facts = instance_type("hpc6a.48xlarge").unwrap();
-    let error = facts.room(&AllocatableSettings::default()).unwrap_err();
-    assert_eq!(
-        error,
-        AllocatableError::NoNetworkLimits {
-            instance_type: "hpc6a.48xlarge"
-        }
-    );
-    let settings = AllocatableSettings {
-        family: ImageFamily::Bottlerocket,
-        max_pods: Some(50),
-        ..AllocatableSettings::default()
+    let refused = AllocatableError::NoNetworkLimits {
+        instance_type: "hpc6a.48xlarge",
     };
-    assert_eq!(facts.room(&settings).unwrap().capacity.pods, 50);
+    let mut settings = AllocatableSettings::default();
+    assert_eq!(facts.room(&settings), Err(refused));
+    settings.max_pods = Some(50);
+    assert!(
+        facts.room(&settings).is_err(),
+        "AL2023 still reserves memory by interfaces"
+    );
+    settings.family = ImageFamily::Bottlerocket;
+    assert_eq!(of(&facts.room(&settings).unwrap().capacity, "pods"), 50);
 }
 
 #[test]
-fn a_fraction_of_a_gpu_is_not_a_resource() {
+fn only_whole_devices_of_a_known_maker_are_resources() {
+    let has = |name, resource: &str| plain(name).capacity.contains(&ResourceName::from(resource));
+    assert!(!has("g6f.large", "nvidia.com/gpu"), "a fraction of a gpu");
     assert!(
-        !room("g6f.large", |_| {})
-            .capacity
-            .extended
-            .contains_key("nvidia.com/gpu")
+        !has("dl2q.24xlarge", "aws.amazon.com/neuron"),
+        "another maker's accelerator"
     );
-    assert!(
-        !room("dl2q.24xlarge", |_| {})
-            .capacity
-            .extended
-            .contains_key("aws.amazon.com/neuron")
-    );
+    assert_eq!(of(&plain("g4ad.xlarge").capacity, "amd.com/gpu"), 1);
     assert_eq!(
-        room("inf2.xlarge", |_| {}).capacity.extended["aws.amazon.com/neuroncore"],
+        of(&plain("inf2.xlarge").capacity, "aws.amazon.com/neuroncore"),
         2
     );
 }

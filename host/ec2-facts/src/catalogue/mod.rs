@@ -17,11 +17,10 @@ use plimsoll_core::catalog::{
 use plimsoll_core::ids::TypeName;
 use plimsoll_core::labels::LabelKey;
 use plimsoll_core::requirement::Requirement;
-use plimsoll_core::resources::{ResourceName, Resources as CoreResources};
 use plimsoll_core::units::PricePerHour;
 
 use self::requirements::RequirementsOfTypes;
-use crate::allocatable::{AllocatableError, ImageFamily, Reserved, Resources};
+use crate::allocatable::{AllocatableError, ImageFamily};
 use crate::instance_type::{InstanceType, instance_types};
 use crate::price::{Region, region};
 use crate::zone::assumed_zones;
@@ -111,11 +110,12 @@ impl<'a> Market<'a> {
         let room = facts.room(&self.settings.allocatable);
         let room =
             room.map_err(|AllocatableError::NoNetworkLimits { .. }| LeftOut::NoNetworkLimits)?;
+        let overhead = room.overhead.total();
         Ok(CoreType {
             name: TypeName::from(facts.name),
             requirements: requirements.of(facts),
-            capacity: capacity(&room.capacity),
-            overhead: overhead(room.overhead.total()),
+            capacity: room.capacity,
+            overhead,
             offerings: self.offerings(facts, on_demand),
         })
     }
@@ -162,38 +162,4 @@ fn zone_id(id: &str) -> Requirement {
 /// Whether images of a family run on types of `family`: AL2023 has none for the first Arm generation.
 fn boots(image: ImageFamily, family: &str) -> bool {
     image != ImageFamily::Al2023 || family != "a1"
-}
-
-fn capacity(amounts: &Resources) -> CoreResources {
-    let extended = amounts
-        .extended
-        .iter()
-        .map(|(name, amount)| (ResourceName::from(*name), signed(*amount)));
-    [
-        (ResourceName::Cpu, signed(amounts.cpu_milli)),
-        (ResourceName::Memory, signed(amounts.memory_bytes)),
-        (
-            ResourceName::EphemeralStorage,
-            signed(amounts.ephemeral_storage_bytes),
-        ),
-        (ResourceName::Pods, i64::from(amounts.pods)),
-    ]
-    .into_iter()
-    .chain(extended)
-    .collect()
-}
-
-fn overhead(amounts: Reserved) -> CoreResources {
-    CoreResources::new()
-        .with(ResourceName::Cpu, signed(amounts.cpu_milli))
-        .with(ResourceName::Memory, signed(amounts.memory_bytes))
-        .with(
-            ResourceName::EphemeralStorage,
-            signed(amounts.ephemeral_storage_bytes),
-        )
-}
-
-/// The core's amounts are signed; what does not fit is more than any machine has.
-fn signed(amount: u64) -> i64 {
-    i64::try_from(amount).unwrap_or(i64::MAX)
 }

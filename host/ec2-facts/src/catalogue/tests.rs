@@ -1,7 +1,6 @@
 //! What a region offers: which types, at what prices, under which requirements.
 
 use plimsoll_core::requirement::{Requirements, Undefined};
-use plimsoll_core::resources::Resources;
 
 use super::*;
 use crate::price::ExchangeRate;
@@ -73,8 +72,7 @@ fn the_core_computes_the_allocatable_of_the_facts() {
     let catalogue = catalogue(&settings).unwrap();
     for instance_type in catalogue.types() {
         let facts = crate::instance_type(instance_type.name.as_str()).unwrap();
-        let expected: Resources =
-            super::capacity(&facts.room(&settings.allocatable).unwrap().allocatable());
+        let expected = facts.room(&settings.allocatable).unwrap().allocatable();
         assert_eq!(
             instance_type.allocatable(&instance_type.offerings[0]),
             expected,
