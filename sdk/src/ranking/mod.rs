@@ -1,0 +1,119 @@
+//! The ranking hook: which machines to buy, and in which order to try them. `use plimsoll_sdk::ranking::*` has it all.
+//!
+//! [`Ranking::price`] is all a first policy needs. Whoever cares about the finished machine also writes
+//! [`Ranking::order`]; whoever needs the whole table at once takes [`Ranking::prices`] or [`Ranking::orders`].
+
+mod answer;
+mod columns;
+mod table;
+mod view;
+
+pub use answer::{Price, PriceAnswer, Score, ScoreAnswer};
+pub use columns::Signal;
+pub use table::{OrderTable, PriceTable};
+pub use view::{Architecture, Capacity, Claim, Offering, Pool};
+
+pub use crate::bindings::configure::plimsoll::policy::types::PolicyError;
+pub use crate::diag::{Level, log};
+pub use crate::reason::{Reason, ReasonText};
+pub use crate::settings::{NoSettings, Problem, Settings};
+pub use crate::{export_ranking, reasons};
+pub use plimsoll_sdk_derive::Settings;
+
+pub(crate) use columns::Tables;
+
+/// A ranking policy: a pure function of what it is shown. There is no clock, no randomness and no memory between calls.
+pub trait Ranking {
+    /// The settings, as they appear in the Policy object; [`NoSettings`] for none.
+    type Settings: Settings;
+
+    /// Signals without which the policy cannot work; the host refuses it where nobody provides them.
+    const REQUIRED_SIGNALS: &'static [&'static str] = &[];
+
+    /// Signals the policy uses where there are any.
+    const OPTIONAL_SIGNALS: &'static [&'static str] = &[];
+
+    /// What one more node of this offering costs in this pool, in dollars per hour, whatever pods it will hold.
+    fn price(&self, offering: &Offering, pool: &Pool, settings: &Self::Settings) -> Price;
+
+    /// Where this offering stands in the launch list of a planned claim: lower is tried first. By default the list price.
+    fn order(&self, offering: &Offering, claim: &Claim, settings: &Self::Settings) -> Score {
+        let _ = (claim, settings);
+        Score::new(offering.price(), Reason::NONE)
+    }
+
+    /// All prices at once, for policies whose rows depend on one another. By default one [`price`](Self::price) per row.
+    fn prices(
+        &self,
+        table: &PriceTable,
+        settings: &Self::Settings,
+    ) -> Result<PriceAnswer, PolicyError> {
+        Ok(table.map(|offering, pool| self.price(offering, pool, settings)))
+    }
+
+    /// All scores at once. By default one [`order`](Self::order) per row.
+    fn orders(
+        &self,
+        table: &OrderTable,
+        settings: &Self::Settings,
+    ) -> Result<ScoreAnswer, PolicyError> {
+        Ok(table.map(|offering, claim| self.order(offering, claim, settings)))
+    }
+
+    /// What is wrong with settings beyond what their types and limits say. By default nothing.
+    fn validate(&self, settings: &Self::Settings) -> Vec<Problem> {
+        let _ = settings;
+        Vec::new()
+    }
+
+    /// The parts of a price, by name, for `explain`. By default none.
+    fn terms(
+        &self,
+        offering: &Offering,
+        pool: &Pool,
+        settings: &Self::Settings,
+    ) -> Vec<(&'static str, f64)> {
+        let _ = (offering, pool, settings);
+        Vec::new()
+    }
+}
+
+/// Makes a policy a module: `export_ranking!(MyPolicy)`, once per crate, where `MyPolicy` is a unit struct and
+/// [`reasons!`](crate::reasons) has been called in the same module.
+///
+/// `vetoes` says that the policy forbids offerings, so that pods wait rather than land where a broken policy would have
+/// forbidden it. `orders` says that its prices mean nothing and only its order counts; packing then uses list prices.
+#[macro_export]
+macro_rules! export_ranking {
+    ($policy:ident) => { $crate::export_ranking!(@ $policy, "dollars", false); };
+    ($policy:ident, vetoes) => { $crate::export_ranking!(@ $policy, "dollars", true); };
+    ($policy:ident, orders) => { $crate::export_ranking!(@ $policy, "order", false); };
+    ($policy:ident, orders, vetoes) => { $crate::export_ranking!(@ $policy, "order", true); };
+    (@ $policy:ident, $unit:literal, $vetoes:literal) => {
+        impl $crate::guest::ExportRanking for $policy {
+            const POLICY: Self = $policy;
+            const MANIFEST: $crate::manifest::Manifest = $crate::manifest::Manifest {
+                name: env!("CARGO_PKG_NAME"),
+                version: env!("CARGO_PKG_VERSION"),
+                hook: "rank",
+                unit: $unit,
+                vetoes: $vetoes,
+                required: <$policy as $crate::ranking::Ranking>::REQUIRED_SIGNALS,
+                optional: <$policy as $crate::ranking::Ranking>::OPTIONAL_SIGNALS,
+                settings: <<$policy as $crate::ranking::Ranking>::Settings as $crate::settings::Settings>::SCHEMA,
+                reasons: REASONS,
+            };
+        }
+        #[cfg(target_arch = "wasm32")]
+        $crate::bindings::ranker::export_ranker_interface!($policy with_types_in $crate::bindings::ranker);
+        #[cfg(target_arch = "wasm32")]
+        $crate::bindings::configure::export_configure_interface!($policy with_types_in $crate::bindings::configure);
+        #[cfg(target_arch = "wasm32")]
+        const _: () = {
+            const MANIFEST: $crate::manifest::Manifest = <$policy as $crate::guest::ExportRanking>::MANIFEST;
+            #[used]
+            #[unsafe(link_section = "plimsoll.policy.manifest")]
+            static SECTION: [u8; MANIFEST.len()] = MANIFEST.bytes();
+        };
+    };
+}

@@ -1,0 +1,169 @@
+//! The whole question at once: every (pool, offering) to be priced, or every (claim, offering) to be ordered.
+
+use std::rc::Rc;
+
+use super::answer::{Price, PriceAnswer, Score, ScoreAnswer};
+use super::columns::Tables;
+use super::view::{Claim, Offering, Pool};
+use crate::bindings::ranker::exports::plimsoll::policy::ranker::{Claims, Pools};
+
+/// Every offering that every pool may buy. Rows are in the host's canonical order: by pool, then by offering.
+#[derive(Debug)]
+pub struct PriceTable {
+    tables: Rc<Tables>,
+    pools: Rc<Pools>,
+}
+
+impl PriceTable {
+    pub(crate) fn new(mut tables: Tables, mut pools: Pools) -> Self {
+        tables.candidate_signals = std::mem::take(&mut pools.cand_ext);
+        Self {
+            tables: Rc::new(tables),
+            pools: Rc::new(pools),
+        }
+    }
+
+    /// Rows to be priced.
+    pub fn len(&self) -> usize {
+        self.pools.cand.len()
+    }
+
+    /// Whether there is nothing to price.
+    pub fn is_empty(&self) -> bool {
+        self.pools.cand.is_empty()
+    }
+
+    /// Seconds since 1970 at the time of the snapshot.
+    pub fn now_unix_s(&self) -> u64 {
+        self.tables.context.now_unix_s
+    }
+
+    /// Randomness of the snapshot: the same snapshot, the same seed.
+    pub fn seed(&self) -> u64 {
+        self.tables.context.seed
+    }
+
+    /// Looks at every row, in order.
+    pub fn each(&self, mut look: impl FnMut(&Offering, &Pool)) {
+        let mut offering = Offering::new(&self.tables);
+        let mut pool = Pool {
+            tables: Rc::clone(&self.tables),
+            pools: Rc::clone(&self.pools),
+            row: 0,
+        };
+        let mut start = 0;
+        for (row, &end) in self.pools.cand_ends.iter().enumerate() {
+            pool.row = row;
+            for candidate in start..end as usize {
+                offering.move_to(candidate, self.pools.cand[candidate]);
+                look(&offering, &pool);
+            }
+            start = end as usize;
+        }
+    }
+
+    /// Prices every row, in order.
+    pub fn map(&self, mut price: impl FnMut(&Offering, &Pool) -> Price) -> PriceAnswer {
+        let mut answer = PriceAnswer::with_capacity(self.len());
+        self.each(|offering, pool| answer.push(price(offering, pool)));
+        answer
+    }
+
+    /// The views of one row; `None` where there is no such row.
+    pub fn row(&self, candidate: usize) -> Option<(Offering, Pool)> {
+        let mut offering = Offering::new(&self.tables);
+        offering.move_to(candidate, *self.pools.cand.get(candidate)?);
+        let row = self
+            .pools
+            .cand_ends
+            .partition_point(|&end| end as usize <= candidate);
+        Some((
+            offering,
+            Pool {
+                tables: Rc::clone(&self.tables),
+                pools: Rc::clone(&self.pools),
+                row,
+            },
+        ))
+    }
+}
+
+/// Every offering that can hold every planned claim. Rows are in the host's canonical order: by claim, then by offering.
+#[derive(Debug)]
+pub struct OrderTable {
+    tables: Rc<Tables>,
+    claims: Rc<Claims>,
+}
+
+impl OrderTable {
+    pub(crate) fn new(tables: Tables, claims: Claims) -> Self {
+        Self {
+            tables: Rc::new(tables),
+            claims: Rc::new(claims),
+        }
+    }
+
+    /// Rows to be scored.
+    pub fn len(&self) -> usize {
+        self.claims.cand.len()
+    }
+
+    /// Whether there is nothing to score.
+    pub fn is_empty(&self) -> bool {
+        self.claims.cand.is_empty()
+    }
+
+    /// Seconds since 1970 at the time of the snapshot.
+    pub fn now_unix_s(&self) -> u64 {
+        self.tables.context.now_unix_s
+    }
+
+    /// Randomness of the snapshot: the same snapshot, the same seed.
+    pub fn seed(&self) -> u64 {
+        self.tables.context.seed
+    }
+
+    /// Looks at every row, in order.
+    pub fn each(&self, mut look: impl FnMut(&Offering, &Claim)) {
+        let mut offering = Offering::new(&self.tables);
+        let mut claim = Claim {
+            tables: Rc::clone(&self.tables),
+            claims: Rc::clone(&self.claims),
+            row: 0,
+        };
+        let mut start = 0;
+        for (row, &end) in self.claims.cand_ends.iter().enumerate() {
+            claim.row = row;
+            for candidate in start..end as usize {
+                offering.move_to(candidate, self.claims.cand[candidate]);
+                look(&offering, &claim);
+            }
+            start = end as usize;
+        }
+    }
+
+    /// Scores every row, in order.
+    pub fn map(&self, mut score: impl FnMut(&Offering, &Claim) -> Score) -> ScoreAnswer {
+        let mut answer = ScoreAnswer::with_capacity(self.len());
+        self.each(|offering, claim| answer.push(score(offering, claim)));
+        answer
+    }
+
+    /// The views of one row; `None` where there is no such row.
+    pub fn row(&self, candidate: usize) -> Option<(Offering, Claim)> {
+        let mut offering = Offering::new(&self.tables);
+        offering.move_to(candidate, *self.claims.cand.get(candidate)?);
+        let row = self
+            .claims
+            .cand_ends
+            .partition_point(|&end| end as usize <= candidate);
+        Some((
+            offering,
+            Claim {
+                tables: Rc::clone(&self.tables),
+                claims: Rc::clone(&self.claims),
+                row,
+            },
+        ))
+    }
+}
