@@ -3,6 +3,7 @@
 //! From `tables/on-demand-prices.tsv`: Linux, shared tenancy. A type without a price in a region has none here; prices in yuan
 //! become dollars only at a rate that the caller states. A region is in the table or unknown: no region borrows another's prices.
 
+use std::num::NonZeroU64;
 use std::sync::OnceLock;
 
 use plimsoll_core::units::PricePerHour;
@@ -37,11 +38,19 @@ impl Currency {
     }
 }
 
-/// How many nano-dollars one yuan is worth; stated by whoever wants prices in yuan compared with prices in dollars.
+/// What one yuan is worth in dollars; stated by whoever wants prices in yuan compared with prices in dollars.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct ExchangeRate {
-    /// Nano-dollars for one yuan.
-    pub nano_dollars_per_yuan: u64,
+    nano_dollars_per_yuan: NonZeroU64,
+}
+
+impl ExchangeRate {
+    /// So many nano-dollars for one yuan; `None` for 0.
+    pub fn from_nano_dollars_per_yuan(nano_dollars: u64) -> Option<Self> {
+        NonZeroU64::new(nano_dollars).map(|nano_dollars_per_yuan| Self {
+            nano_dollars_per_yuan,
+        })
+    }
 }
 
 /// What the table cannot answer.
@@ -76,19 +85,18 @@ pub struct ListPrice {
 }
 
 impl ListPrice {
-    /// Dollars per hour, rounded to the nearest nano-dollar; `None` for another currency without a rate.
+    /// Dollars per hour, rounded to the nearest nano-dollar; `None` for another currency without a rate, and for what a rate makes nothing.
     pub fn dollars(self, rate: Option<ExchangeRate>) -> Option<PricePerHour> {
         let nano_dollars = match self.currency {
             Currency::Usd => self.nanos_per_hour,
             Currency::Cny => {
                 let product =
-                    u128::from(self.nanos_per_hour) * u128::from(rate?.nano_dollars_per_yuan);
+                    u128::from(self.nanos_per_hour) * u128::from(rate?.nano_dollars_per_yuan.get());
                 u64::try_from((product + u128::from(NANOS / 2)) / u128::from(NANOS)).ok()?
             }
         };
-        i64::try_from(nano_dollars)
-            .ok()
-            .map(PricePerHour::from_nanos)
+        let nano_dollars = i64::try_from(nano_dollars).ok()?;
+        (nano_dollars > 0).then(|| PricePerHour::from_nanos(nano_dollars))
     }
 }
 
@@ -270,9 +278,7 @@ mod tests {
         let price = china.on_demand("c5.large").unwrap();
         assert_eq!(price.nanos_per_hour, 739_000_000);
         assert_eq!(price.dollars(None), None);
-        let rate = ExchangeRate {
-            nano_dollars_per_yuan: 140_000_000,
-        };
+        let rate = ExchangeRate::from_nano_dollars_per_yuan(140_000_000).unwrap();
         assert_eq!(
             price.dollars(Some(rate)).map(PricePerHour::nanos),
             Some(103_460_000)
@@ -282,6 +288,17 @@ mod tests {
             "region cn-north-1: list prices are in CNY; expected an exchange rate to dollars"
         );
         assert_eq!(china.check_dollars(Some(rate)), Ok(()));
+        assert_eq!(ExchangeRate::from_nano_dollars_per_yuan(0), None);
+        let worthless = ExchangeRate::from_nano_dollars_per_yuan(1).unwrap();
+        let fen = ListPrice {
+            nanos_per_hour: 10_000_000,
+            currency: Currency::Cny,
+        };
+        assert_eq!(
+            fen.dollars(Some(worthless)),
+            None,
+            "a price never becomes 0"
+        );
         assert_eq!(region("us-east-1").unwrap().check_dollars(None), Ok(()));
     }
 

@@ -25,7 +25,9 @@ use crate::instance_type::{InstanceType, instance_types};
 use crate::price::{Region, region};
 use crate::zone::assumed_zones;
 
-pub use settings::{CatalogueError, CatalogueSettings, SpotQuote, SpotQuotes, Terms, Zone};
+pub use settings::{
+    CatalogueError, CatalogueSettings, QuoteError, SpotQuote, SpotQuotes, Terms, Zone,
+};
 
 const ZONE_ID: &str = "topology.k8s.aws/zone-id";
 

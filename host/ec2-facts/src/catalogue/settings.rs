@@ -25,6 +25,21 @@ pub enum CatalogueError {
     },
 }
 
+/// Why a spot quote cannot be one.
+#[derive(Debug, Error, PartialEq, Eq)]
+pub enum QuoteError {
+    /// Nothing is had for nothing.
+    #[error("spot quote for {instance_type} in {zone}: price is {price}; expected more than 0")]
+    NotPositive {
+        /// Name of the type.
+        instance_type: String,
+        /// Name of the zone.
+        zone: String,
+        /// What was given.
+        price: PricePerHour,
+    },
+}
+
 /// A zone by the name that labels use, and its account-independent id where known.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Zone {
@@ -62,12 +77,25 @@ pub struct SpotQuotes {
 }
 
 impl SpotQuotes {
-    /// Enters a quote; a later one for the same type and zone replaces it.
-    pub fn insert(&mut self, instance_type: &str, zone: &str, quote: SpotQuote) {
+    /// Enters a quote; a later one for the same type and zone replaces it. A price of 0 or less is refused.
+    pub fn insert(
+        &mut self,
+        instance_type: &str,
+        zone: &str,
+        quote: SpotQuote,
+    ) -> Result<(), QuoteError> {
+        if quote.price <= PricePerHour::ZERO {
+            return Err(QuoteError::NotPositive {
+                instance_type: instance_type.to_owned(),
+                zone: zone.to_owned(),
+                price: quote.price,
+            });
+        }
         self.by_type
             .entry(instance_type.to_owned())
             .or_default()
             .insert(zone.to_owned(), quote);
+        Ok(())
     }
 
     /// The quote for a type in a zone.

@@ -99,7 +99,10 @@ fn a_quote_replaces_the_model_where_there_is_one() {
         price: PricePerHour::from_nanos(123),
         age_s: 60,
     };
-    settings.spot_quotes.insert("m5.large", "us-east-1b", quote);
+    settings
+        .spot_quotes
+        .insert("m5.large", "us-east-1b", quote)
+        .unwrap();
     let catalogue = catalogue(&settings).unwrap();
     let sources: Vec<_> = offers(&catalogue, "m5.large")
         .into_iter()
@@ -166,9 +169,7 @@ fn a_region_in_yuan_needs_a_rate_and_an_unknown_region_is_refused() {
             .to_string()
             .contains("expected an exchange rate to dollars")
     );
-    settings.exchange_rate = Some(ExchangeRate {
-        nano_dollars_per_yuan: 140_000_000,
-    });
+    settings.exchange_rate = ExchangeRate::from_nano_dollars_per_yuan(140_000_000);
     let catalogue_in_dollars = catalogue(&settings).unwrap();
     assert_eq!(offers(&catalogue_in_dollars, "c5.large")[1].2, 103_460_000);
     assert!(catalogue(&CatalogueSettings::for_region("mars-north-1")).is_err());
@@ -257,4 +258,31 @@ fn al2023_cannot_boot_the_first_arm_generation() {
     assert!(available(&settings, "m6g.large"));
     settings.allocatable.family = ImageFamily::Al2;
     assert!(available(&settings, "a1.large"));
+}
+
+#[test]
+fn a_quote_that_is_no_price_is_refused() {
+    let mut quotes = SpotQuotes::default();
+    for nanos in [0, -1] {
+        let quote = SpotQuote {
+            price: PricePerHour::from_nanos(nanos),
+            age_s: 0,
+        };
+        assert!(
+            quotes.insert("m5.large", "us-east-1a", quote).is_err(),
+            "{nanos}"
+        );
+    }
+    let free = SpotQuote {
+        price: PricePerHour::ZERO,
+        age_s: 0,
+    };
+    assert_eq!(
+        quotes
+            .insert("m5.large", "us-east-1a", free)
+            .unwrap_err()
+            .to_string(),
+        "spot quote for m5.large in us-east-1a: price is $0.0000/h; expected more than 0"
+    );
+    assert_eq!(quotes, SpotQuotes::default(), "nothing was entered");
 }
