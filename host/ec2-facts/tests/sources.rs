@@ -16,16 +16,24 @@ const TABLES: [&str; 3] = [
     "documented-allocatable.tsv",
 ];
 
-/// The folder of the lists; without one, a line on stderr that even a captured test run shows.
+/// The folder of the lists, from the workspace's root where it is relative; without one, a line on stderr that even a captured run shows.
 fn data_folder(test: &str) -> Option<PathBuf> {
-    let folder = std::env::var_os("PLIMSOLL_DATA").map(PathBuf::from);
-    if folder.is_none() {
+    let Some(named) = std::env::var_os("PLIMSOLL_DATA") else {
         say_not_run(
             test,
             "PLIMSOLL_DATA does not name the folder of the published lists",
         );
-    }
-    folder
+        return None;
+    };
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR"))
+        .join("../..")
+        .join(named);
+    assert!(
+        folder.is_dir(),
+        "PLIMSOLL_DATA names {}, which is no folder",
+        folder.display()
+    );
+    Some(folder)
 }
 
 /// Written past the test harness, which would keep a `println!` of a passing test to itself.
