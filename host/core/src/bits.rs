@@ -20,7 +20,7 @@ impl Bits {
     pub fn all(size: usize) -> Self {
         let mut words = vec![u64::MAX; size.div_ceil(WORD)].into_boxed_slice();
         if let Some(last) = words.last_mut()
-            && size % WORD != 0
+            && !size.is_multiple_of(WORD)
         {
             *last = (1 << (size % WORD)) - 1;
         }
@@ -94,6 +94,13 @@ impl Bits {
     /// Whether anything is in both.
     pub fn meets(&self, other: &Self) -> bool {
         self.words.iter().zip(&other.words).any(|(a, b)| a & b != 0)
+    }
+
+    /// The smallest number in both.
+    pub fn first_in_both(&self, other: &Self) -> Option<usize> {
+        let both = self.words.iter().zip(&other.words).map(|(a, b)| a & b);
+        let (at, word) = both.enumerate().find(|(_, word)| *word != 0)?;
+        Some(at * WORD + word.trailing_zeros() as usize)
     }
 
     /// Whether all that is in here is in `other`.

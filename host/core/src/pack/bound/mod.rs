@@ -1,0 +1,36 @@
+//! What any fleet must cost: the value of the aggregate linear programme at list prices, with its proof.
+//!
+//! The programme forgets that pods are indivisible and that a node's axes must be used by the same pods, so no fleet that
+//! places every pod some node could hold is cheaper. Rules that force nodes apart are an axis of their own: a node has `limit`
+//! of it. The proof is a value per class set and axis; [`Bound::verify`] checks it in integers, from the problem alone.
+
+mod build;
+#[cfg(test)]
+mod tests;
+mod verify;
+
+use super::problem::Problem;
+pub use verify::BoundViolation;
+
+/// Binary places of the fixed-point values in a [`Bound`]: what a byte of memory is worth is a small part of a nano-dollar.
+pub(super) const FRACTION_BITS: u32 = 40;
+
+/// A lower bound on [`super::Packing::list_price`] of any packing that leaves nothing unplaced which some node could hold.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Bound {
+    /// The bound in nano-dollars per hour, as [`Bound::verify`] found it.
+    pub list_price: i64,
+    /// Per class: its set.
+    set_of_class: Vec<usize>,
+    /// Per set: what a unit of each axis is worth to it, in nano-dollars, fixed point.
+    axis_values: Vec<Vec<i128>>,
+    /// Per set: what being counted once is worth to owners that count, by rule.
+    rule_values: Vec<Vec<(usize, i128)>>,
+}
+
+/// The bound of a problem; zero where nothing better can be proved.
+pub fn bound(problem: &Problem) -> Bound {
+    let mut bound = build::certificate(problem);
+    bound.list_price = bound.verify(problem).unwrap_or(0);
+    bound
+}

@@ -1,0 +1,169 @@
+//! What holds for every packing, and what a good one costs.
+
+use super::oracle::{cheapest, random_problem};
+use super::*;
+use crate::bits::Bits;
+
+/// Kinds as (price, capacity).
+pub(super) fn problem(kinds: &[(i64, &[i64])]) -> Problem {
+    let kinds = kinds.iter().map(|(price, capacity)| Kind {
+        capacity: (*capacity).into(),
+        price: *price,
+        list_price: *price,
+        spends: None,
+        supply: None,
+    });
+    let kinds: Vec<Kind> = kinds.collect();
+    Problem {
+        axes: kinds[0].capacity.len(),
+        kinds,
+        ..Problem::default()
+    }
+}
+
+/// Adds a class that may use these kinds, and returns it.
+pub(super) fn add_class(
+    problem: &mut Problem,
+    kinds: &[usize],
+    memberships: &[Membership],
+) -> usize {
+    let mut bits = Bits::none(problem.kinds.len());
+    for kind in kinds {
+        bits.insert(*kind);
+    }
+    problem.classes.push(Class {
+        kinds: bits,
+        memberships: memberships.to_vec(),
+    });
+    problem.classes.len() - 1
+}
+
+/// Adds a demand.
+pub(super) fn add_demand(problem: &mut Problem, class: usize, request: &[i64], count: u32) {
+    problem.demands.push(Demand {
+        class,
+        request: request.into(),
+        count,
+    });
+}
+
+/// Packs, checks, and returns the packing.
+fn packed(problem: &Problem) -> Packing {
+    let packing = pack(problem, 100);
+    assert_eq!(verify(problem, &packing), Ok(()));
+    packing
+}
+
+#[test]
+fn complementary_shapes_share_nodes() {
+    let mut problem = problem(&[(100, &[10, 10])]);
+    let class = add_class(&mut problem, &[0], &[]);
+    add_demand(&mut problem, class, &[7, 3], 20);
+    add_demand(&mut problem, class, &[3, 7], 20);
+    assert_eq!(packed(&problem).price(&problem), 20 * 100);
+}
+
+#[test]
+fn the_last_node_is_no_larger_than_its_load() {
+    let mut problem = problem(&[(100, &[10, 10]), (12, &[1, 1])]);
+    let class = add_class(&mut problem, &[0, 1], &[]);
+    add_demand(&mut problem, class, &[1, 1], 11);
+    assert_eq!(packed(&problem).price(&problem), 112);
+}
+
+#[test]
+fn replicas_that_keep_apart_take_a_node_each() {
+    let mut problem = problem(&[(100, &[10]), (15, &[1])]);
+    problem.rules.push(NodeRule { limit: 1 });
+    let apart = Membership {
+        rule: 0,
+        owner: true,
+        counted: 1,
+    };
+    let alone = add_class(&mut problem, &[0, 1], &[apart]);
+    let free = add_class(&mut problem, &[0, 1], &[]);
+    add_demand(&mut problem, alone, &[1], 10);
+    add_demand(&mut problem, free, &[1], 90);
+    let packing = packed(&problem);
+    assert_eq!((packing.node_count(), packing.price(&problem)), (10, 1000));
+    assert_eq!(bound(&problem).list_price, 1000);
+}
+
+#[test]
+fn an_owner_that_does_not_count_still_keeps_others_off() {
+    let mut problem = problem(&[(100, &[10])]);
+    problem.rules.push(NodeRule { limit: 0 });
+    let of = |owner, counted| Membership {
+        rule: 0,
+        owner,
+        counted,
+    };
+    let shy = add_class(&mut problem, &[0], &[of(true, 0)]);
+    let loud = add_class(&mut problem, &[0], &[of(false, 1)]);
+    add_demand(&mut problem, shy, &[1], 3);
+    add_demand(&mut problem, loud, &[1], 3);
+    assert_eq!(packed(&problem).node_count(), 2);
+}
+
+#[test]
+fn what_fits_nowhere_is_left_over_and_the_rest_is_placed() {
+    let mut problem = problem(&[(100, &[10])]);
+    let class = add_class(&mut problem, &[0], &[]);
+    let nowhere = add_class(&mut problem, &[], &[]);
+    add_demand(&mut problem, class, &[11], 2);
+    add_demand(&mut problem, class, &[5], 2);
+    add_demand(&mut problem, nowhere, &[1], 4);
+    let packing = packed(&problem);
+    assert_eq!(packing.unplaced, [(0, 2), (2, 4)]);
+    assert_eq!(packing.node_count(), 1);
+    assert_eq!(bound(&problem).list_price, 100);
+}
+
+#[test]
+fn a_spend_limit_stops_buying() {
+    let mut problem = problem(&[(100, &[10])]);
+    problem.kinds[0].spends = Some((0, [10].into()));
+    problem.spend_limits.push(SpendLimit {
+        remaining: [25].into(),
+    });
+    let class = add_class(&mut problem, &[0], &[]);
+    add_demand(&mut problem, class, &[5], 6);
+    let packing = packed(&problem);
+    assert_eq!((packing.node_count(), packing.unplaced_count()), (2, 2));
+}
+
+#[test]
+fn a_supply_is_used_up_before_the_dear_rest_is_bought() {
+    let mut problem = problem(&[(100, &[10]), (1, &[10])]);
+    problem.kinds[1].supply = Some(0);
+    problem.supplies.push(3);
+    let class = add_class(&mut problem, &[0, 1], &[]);
+    add_demand(&mut problem, class, &[5], 10);
+    assert_eq!(packed(&problem).price(&problem), 203);
+    assert_eq!(bound(&problem).list_price, 203);
+}
+
+#[test]
+fn packings_of_random_problems_break_no_rule_and_stay_near_the_optimum() {
+    let (mut paid, mut least) = (0, 0);
+    for seed in 0..400 {
+        let problem = random_problem(seed, false);
+        let packing = packed(&problem);
+        let optimum = cheapest(&problem, |kind| kind.price);
+        if packing.unplaced.is_empty() {
+            let optimum = optimum.expect("what was packed can be packed");
+            assert!(packing.price(&problem) >= optimum, "seed {seed}");
+            paid += packing.price(&problem);
+            least += optimum;
+        }
+    }
+    assert!(paid * 100 <= least * 108, "{paid} paid, {least} would do");
+}
+
+#[test]
+fn a_packing_is_the_same_every_time() {
+    for seed in 0..20 {
+        let problem = random_problem(seed, false);
+        assert_eq!(pack(&problem, 100), pack(&problem, 100));
+    }
+}
