@@ -14,6 +14,7 @@ pub mod quantity;
 pub mod rank;
 pub mod requirement;
 pub mod resources;
+pub mod schedule;
 pub mod snapshot;
 pub mod time;
 pub mod units;

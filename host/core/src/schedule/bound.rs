@@ -1,0 +1,122 @@
+//! What no fleet for the placed pods can cost less than, at list price.
+
+use std::collections::BTreeMap;
+
+use super::candidate::Candidate;
+use super::compile::Compiled;
+use super::topology::Rule;
+use crate::bits::Bits;
+use crate::pack::{Class, Demand, ExistingNode, Kind, Membership, NodeRule, Problem};
+use crate::units::PricePerHour;
+
+/// The bound: pods at the step of relaxation where they were placed, without the domains that were chosen for them, on
+/// everything that pools may buy and everything that is free.
+pub(super) fn bound(compiled: &Compiled<'_>, candidate: &Candidate) -> PricePerHour {
+    let problem = problem(compiled, candidate);
+    PricePerHour::from_nanos(crate::pack::bound(&problem).list_price)
+}
+
+fn problem(compiled: &Compiled<'_>, candidate: &Candidate) -> Problem {
+    let node_cost = compiled.snapshot.settings.node_cost.nanos();
+    let kinds = (0..compiled.rows.len()).map(|row| {
+        let (_, offering) = compiled.rows.offering(compiled.snapshot, row);
+        let price = offering.price.nanos().saturating_add(node_cost).max(1);
+        Kind {
+            capacity: compiled.rows.capacity(row).into(),
+            price,
+            list_price: price,
+            spends: None,
+            supply: None,
+        }
+    });
+    let mut result = Problem {
+        axes: compiled.axes.len(),
+        kinds: kinds.collect(),
+        ..Problem::default()
+    };
+    let mut rules: BTreeMap<(usize, bool), usize> = BTreeMap::new();
+    let mut classes: BTreeMap<(Bits, Vec<Membership>), usize> = BTreeMap::new();
+    let mut demands: BTreeMap<(usize, usize), usize> = BTreeMap::new();
+    for (pod, level) in candidate.placed() {
+        let group_number = compiled.pods[pod].group;
+        let next = result.demands.len();
+        let demand = *demands.entry((group_number, level)).or_insert(next);
+        if demand == next {
+            let class = class(
+                compiled,
+                group_number,
+                level,
+                &mut result,
+                &mut rules,
+                &mut classes,
+            );
+            let request = compiled.groups[group_number].request.clone();
+            result.demands.push(Demand {
+                class,
+                request,
+                count: 0,
+            });
+        }
+        result.demands[demand].count += 1;
+    }
+    // Any class may be able to use any free node: that only lowers the bound.
+    let everyone = Bits::all(result.classes.len());
+    result.existing = compiled
+        .existing
+        .free
+        .iter()
+        .flatten()
+        .map(|free| ExistingNode {
+            free: free.clone(),
+            classes: everyone.clone(),
+        })
+        .collect();
+    result
+}
+
+fn class(
+    compiled: &Compiled<'_>,
+    group_number: usize,
+    level: usize,
+    problem: &mut Problem,
+    rules: &mut BTreeMap<(usize, bool), usize>,
+    classes: &mut BTreeMap<(Bits, Vec<Membership>), usize>,
+) -> usize {
+    let group = &compiled.groups[group_number];
+    let mut kinds = Bits::none(compiled.rows.len());
+    group.levels[level]
+        .rows
+        .iter()
+        .for_each(|rows| kinds.join(rows));
+    let mut memberships = Vec::new();
+    for owned in group.levels[level]
+        .owned
+        .iter()
+        .filter(|owned| compiled.model.is_by_host(**owned))
+    {
+        let own = group.selected.binary_search(owned).is_ok();
+        let limit = match compiled.model.groups[*owned].identity.rule {
+            Rule::Spread { max_skew, .. } if own => max_skew,
+            Rule::AntiAffinity if own => 1,
+            _ => continue,
+        };
+        let rule = *rules.entry((*owned, own)).or_insert_with(|| {
+            problem.rules.push(NodeRule { limit });
+            problem.rules.len() - 1
+        });
+        memberships.push(Membership {
+            rule,
+            owner: true,
+            counted: 1,
+        });
+    }
+    memberships.sort_unstable();
+    let next = classes.len();
+    let number = *classes
+        .entry((kinds.clone(), memberships.clone()))
+        .or_insert(next);
+    if number == next {
+        problem.classes.push(Class { kinds, memberships });
+    }
+    number
+}

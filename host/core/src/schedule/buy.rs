@@ -1,0 +1,386 @@
+//! Merges pods that wait on nodes of their own into the cheapest fleet.
+//!
+//! Placing has decided, pod by pod, which zone or other domain each is in; what is left is a packing problem: how many of
+//! which machines, and who shares one. Rules about hosts become counters on a node. A rule counts only what is placed before
+//! its last owner, since pods without a rule may join later.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use super::place::{Bin, Placer};
+use super::prices::RowPrices;
+use super::sets::SetId;
+use super::topology::Rule;
+use crate::bits::Bits;
+use crate::model::HostPort;
+use crate::pack::{Class, Demand, Kind, Membership, NodeRule, Packing, Problem, SpendLimit};
+use crate::snapshot::Guards;
+
+/// A node to buy: the row it is planned as, the rows it may be, and its bins.
+#[derive(Clone, Debug)]
+pub(super) struct Purchase {
+    /// The planned row.
+    pub(super) row: usize,
+    /// Price of the planned row, which may be that of a supply.
+    pub(super) price: i64,
+    /// Bins that share the node, ascending.
+    pub(super) bins: Vec<usize>,
+}
+
+/// What buying has come to.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Purchases {
+    /// Nodes.
+    pub(super) nodes: Vec<Purchase>,
+    /// Bins for which limits or supplies leave no node.
+    pub(super) unplaced: Vec<usize>,
+}
+
+/// Buys nodes for the bins of a placement that are not open, with the guards given.
+pub(super) fn buy(
+    placer: &Placer<'_, '_>,
+    bins: &[usize],
+    prices: &RowPrices,
+    guards: &Guards,
+) -> Purchases {
+    let compiled = placer.compiled;
+    let mut builder = ProblemBuilder::new(placer, prices, guards, bins);
+    for bin in bins {
+        builder.add(*bin);
+    }
+    let (problem, kinds, members) = builder.finish();
+    let packing = crate::pack::pack(&problem, compiled.snapshot.settings.effort);
+    purchases(&problem, &packing, &kinds, members)
+}
+
+/// Hands the bins of each demand to the nodes that hold it, oldest first.
+fn purchases(
+    problem: &Problem,
+    packing: &Packing,
+    kinds: &[usize],
+    mut members: Vec<Vec<usize>>,
+) -> Purchases {
+    members.iter_mut().for_each(|bins| bins.reverse());
+    let mut result = Purchases::default();
+    for bought in &packing.nodes {
+        for _ in 0..bought.count {
+            let mut bins: Vec<usize> = Vec::new();
+            for (demand, count) in &bought.load {
+                let keep = members[*demand].len().saturating_sub(*count as usize);
+                bins.extend(members[*demand].drain(keep..));
+            }
+            bins.sort_unstable();
+            let kind = &problem.kinds[bought.kind];
+            result.nodes.push(Purchase {
+                row: kinds[bought.kind],
+                price: kind.price,
+                bins,
+            });
+        }
+    }
+    result.unplaced = members.into_iter().flatten().collect();
+    result.unplaced.sort_unstable();
+    result
+}
+
+struct ProblemBuilder<'p, 'c, 's> {
+    placer: &'p Placer<'c, 's>,
+    prices: &'p RowPrices,
+    problem: Problem,
+    /// Row of each kind, and kinds of each row.
+    rows: Vec<usize>,
+    kinds_of: BTreeMap<usize, Vec<usize>>,
+    rules: NodeRules,
+    guarded: BTreeMap<SetId, Bits>,
+    exotic: Bits,
+    classes: BTreeMap<(SetId, Vec<Membership>), usize>,
+    demands: BTreeMap<(usize, Box<[i64]>), usize>,
+    members: Vec<Vec<usize>>,
+}
+
+impl<'p, 'c, 's> ProblemBuilder<'p, 'c, 's> {
+    fn new(
+        placer: &'p Placer<'c, 's>,
+        prices: &'p RowPrices,
+        guards: &'p Guards,
+        bins: &[usize],
+    ) -> Self {
+        let compiled = placer.compiled;
+        let rules = NodeRules::new(placer, bins, guards);
+        let mut problem = Problem {
+            axes: compiled.axes.len(),
+            supplies: prices.supplies.clone(),
+            ..Problem::default()
+        };
+        problem.rules.clone_from(&rules.limits);
+        let mut result = Self {
+            placer,
+            prices,
+            problem,
+            rows: Vec::new(),
+            kinds_of: BTreeMap::new(),
+            rules,
+            guarded: BTreeMap::new(),
+            exotic: super::guards::exotic(compiled, guards),
+            classes: BTreeMap::new(),
+            demands: BTreeMap::new(),
+            members: Vec::new(),
+        };
+        result.add_kinds(bins, guards);
+        result
+    }
+
+    fn add_kinds(&mut self, bins: &[usize], guards: &Guards) {
+        let compiled = self.placer.compiled;
+        let sets: BTreeSet<SetId> = bins.iter().map(|bin| self.placer.bins[*bin].rows).collect();
+        let mut used = Bits::none(compiled.rows.len());
+        sets.iter()
+            .for_each(|set| used.join(self.placer.sets.bits(*set)));
+        let mut limit_of: BTreeMap<usize, usize> = BTreeMap::new();
+        let mut firsts: BTreeMap<usize, (i64, usize)> = BTreeMap::new();
+        for (row, price, supply) in &self.prices.first {
+            firsts.insert(*row, (*price, *supply));
+        }
+        for row in used.iter() {
+            let capacity = super::guards::capacity(compiled, row, guards);
+            let spends = self.spends(row, &mut limit_of);
+            let mut kind = Kind {
+                capacity,
+                price: self.prices.planned[row],
+                list_price: self.prices.list[row],
+                spends,
+                supply: self.prices.reserved.get(&row).copied(),
+            };
+            let first = firsts.get(&row).filter(|_| kind.supply.is_none());
+            if let Some((price, supply)) = first {
+                self.push_kind(
+                    row,
+                    Kind {
+                        price: *price,
+                        supply: Some(*supply),
+                        ..kind.clone()
+                    },
+                );
+            }
+            if self.prices.allowed.contains(row) {
+                kind.price = kind.price.max(1);
+                self.push_kind(row, kind);
+            }
+        }
+    }
+
+    fn push_kind(&mut self, row: usize, kind: Kind) {
+        self.kinds_of
+            .entry(row)
+            .or_default()
+            .push(self.problem.kinds.len());
+        self.rows.push(row);
+        self.problem.kinds.push(kind);
+    }
+
+    /// What one node of a row takes of its pool's limits.
+    fn spends(
+        &mut self,
+        row: usize,
+        limit_of: &mut BTreeMap<usize, usize>,
+    ) -> Option<(usize, Box<[i64]>)> {
+        let compiled = self.placer.compiled;
+        let template = compiled.rows.rows[row].template;
+        let remaining = compiled.templates[template].remaining.as_ref()?;
+        let limit = *limit_of.entry(template).or_insert_with(|| {
+            self.problem.spend_limits.push(SpendLimit {
+                remaining: remaining.iter().map(|(_, left)| left).collect(),
+            });
+            self.problem.spend_limits.len() - 1
+        });
+        let one = super::limits::capacity(compiled, row);
+        Some((
+            limit,
+            remaining.iter().map(|(name, _)| one.get(name)).collect(),
+        ))
+    }
+
+    fn add(&mut self, number: usize) {
+        let bin: &Bin = &self.placer.bins[number];
+        let memberships = self.rules.memberships(self.placer, bin);
+        let class = match self.classes.get(&(bin.rows, memberships.clone())) {
+            Some(class) => *class,
+            None => self.add_class(bin.rows, memberships),
+        };
+        let next = self.members.len();
+        let demand = *self
+            .demands
+            .entry((class, bin.used.clone()))
+            .or_insert(next);
+        if demand == next {
+            self.members.push(Vec::new());
+            self.problem.demands.push(Demand {
+                class,
+                request: bin.used.clone(),
+                count: 0,
+            });
+        }
+        self.problem.demands[demand].count += 1;
+        self.members[demand].push(number);
+    }
+
+    fn add_class(&mut self, set: SetId, memberships: Vec<Membership>) -> usize {
+        if !self.guarded.contains_key(&set) {
+            let rows = self.placer.sets.bits(set);
+            let mut plain = rows.clone();
+            plain.drop_all(&self.exotic);
+            // A guard yields rather than leave a pod without any machine.
+            let rows = if plain.is_empty() {
+                rows.clone()
+            } else {
+                plain
+            };
+            let mut kinds = Bits::none(self.problem.kinds.len());
+            for kind in rows
+                .iter()
+                .filter_map(|row| self.kinds_of.get(&row))
+                .flatten()
+            {
+                kinds.insert(*kind);
+            }
+            self.guarded.insert(set, kinds);
+        }
+        let class = self.problem.classes.len();
+        self.problem.classes.push(Class {
+            kinds: self.guarded[&set].clone(),
+            memberships: memberships.clone(),
+        });
+        self.classes.insert((set, memberships), class);
+        class
+    }
+
+    fn finish(self) -> (Problem, Vec<usize>, Vec<Vec<usize>>) {
+        (self.problem, self.rows, self.members)
+    }
+}
+
+/// Rules that hold on a node, from host topology, host ports and guards.
+struct NodeRules {
+    limits: Vec<NodeRule>,
+    /// Topology group, whether the owners select themselves, last step of an owner, rule.
+    topology: BTreeMap<(usize, bool), (usize, usize)>,
+    ports: BTreeMap<HostPort, usize>,
+    workloads: BTreeMap<crate::ids::Uid, usize>,
+}
+
+impl NodeRules {
+    fn new(placer: &Placer<'_, '_>, bins: &[usize], guards: &Guards) -> Self {
+        let mut result = Self {
+            limits: Vec::new(),
+            topology: BTreeMap::new(),
+            ports: BTreeMap::new(),
+            workloads: BTreeMap::new(),
+        };
+        let mut replicas: BTreeMap<&crate::ids::Uid, u32> = BTreeMap::new();
+        let compiled = placer.compiled;
+        for bin in bins {
+            for step in &placer.bins[*bin].steps {
+                result.learn(placer, *step);
+                let pod = &compiled.snapshot.pods[compiled.pods[placer.steps[*step].pod].row];
+                if let Some(owner) = &pod.owner {
+                    *replicas.entry(&owner.uid).or_default() += 1;
+                }
+            }
+        }
+        if guards.enabled {
+            for (uid, count) in replicas
+                .into_iter()
+                .filter(|(_, count)| *count >= guards.replicas_apart)
+            {
+                result.workloads.insert(uid.clone(), result.limits.len());
+                result.limits.push(NodeRule {
+                    limit: count.div_ceil(guards.replicas_apart.max(1)),
+                });
+            }
+        }
+        result
+    }
+
+    fn learn(&mut self, placer: &Placer<'_, '_>, step: usize) {
+        let compiled = placer.compiled;
+        let placed = &placer.steps[step];
+        let group = &compiled.groups[compiled.pods[placed.pod].group];
+        for owned in group.levels[placed.level]
+            .owned
+            .iter()
+            .filter(|owned| compiled.model.is_by_host(**owned))
+        {
+            let own = group.selected.binary_search(owned).is_ok();
+            let limit = match compiled.model.groups[*owned].identity.rule {
+                Rule::Spread { max_skew, .. } => max_skew,
+                Rule::AntiAffinity => u32::from(own),
+                Rule::Affinity | Rule::Inverse => continue,
+            };
+            let next = self.limits.len();
+            let (last, rule) = self.topology.entry((*owned, own)).or_insert((step, next));
+            *last = step.max(*last);
+            if *rule == next {
+                self.limits.push(NodeRule { limit });
+            }
+        }
+        for port in &group.spec.host_ports {
+            let next = self.limits.len();
+            if *self.ports.entry(port.clone()).or_insert(next) == next {
+                self.limits.push(NodeRule { limit: 1 });
+            }
+        }
+    }
+
+    fn memberships(&self, placer: &Placer<'_, '_>, bin: &Bin) -> Vec<Membership> {
+        let compiled = placer.compiled;
+        let mut result: BTreeMap<usize, (bool, u32)> = BTreeMap::new();
+        let mut part = |rule: usize, owner: bool, counted: bool| {
+            if owner || counted {
+                let entry = result.entry(rule).or_default();
+                entry.0 |= owner;
+                entry.1 += u32::from(counted);
+            }
+        };
+        for step in &bin.steps {
+            let placed = &placer.steps[*step];
+            let pod = compiled.pods[placed.pod];
+            let group = &compiled.groups[pod.group];
+            let owned = &group.levels[placed.level].owned;
+            for ((topology, own), (last, rule)) in &self.topology {
+                let selected = group.selected.binary_search(topology).is_ok();
+                let owner = owned.binary_search(topology).is_ok() && selected == *own;
+                let spread = matches!(
+                    compiled.model.groups[*topology].identity.rule,
+                    Rule::Spread { .. }
+                );
+                part(*rule, owner, selected && (!spread || step <= last));
+            }
+            for (port, rule) in &self.ports {
+                let owner = group.spec.host_ports.contains(port);
+                part(
+                    *rule,
+                    owner,
+                    group
+                        .spec
+                        .host_ports
+                        .iter()
+                        .any(|other| other.conflicts_with(port)),
+                );
+            }
+            let owner = &compiled.snapshot.pods[pod.row].owner;
+            if let Some(rule) = owner
+                .as_ref()
+                .and_then(|owner| self.workloads.get(&owner.uid))
+            {
+                part(*rule, true, true);
+            }
+        }
+        result
+            .into_iter()
+            .map(|(rule, (owner, counted))| Membership {
+                rule,
+                owner,
+                counted,
+            })
+            .collect()
+    }
+}

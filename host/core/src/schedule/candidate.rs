@@ -1,0 +1,267 @@
+//! Two ways to a whole plan: by price, and by first fit in the incumbent's order.
+
+use std::collections::BTreeMap;
+
+use super::buy::{Purchases, buy};
+use super::close::{Node, close, costs};
+use super::compile::Compiled;
+use super::place::{Placer, Step, Tier, Where};
+use super::prices::RowPrices;
+use super::topology::Rule;
+use crate::bits::Bits;
+use crate::model::PackingMode;
+use crate::plan::{Note, Placement, PlannedClaim, Target};
+use crate::snapshot::Guards;
+use crate::units::PricePerHour;
+
+/// Rounds in which pods that a limit left without a node look for another pool.
+const MOST_ROUNDS: usize = 6;
+
+/// A whole plan, still in the solver's terms.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Candidate {
+    /// Machines to ask for.
+    pub(super) claims: Vec<PlannedClaim>,
+    /// Steps with their claim, in order; existing nodes by row.
+    steps: Vec<(Step, Target)>,
+    /// Pods that found no place, as positions in the batch.
+    pub(super) failed: Vec<usize>,
+    /// Remarks.
+    pub(super) notes: Vec<Note>,
+}
+
+impl Candidate {
+    /// What decides between plans, less being better: unplaced, preferences given up, price, nodes.
+    pub(super) fn rank(&self) -> (usize, u64, PricePerHour, usize) {
+        let given_up = self.steps.iter().map(|(step, _)| step.level as u64).sum();
+        (
+            self.failed.len(),
+            given_up,
+            self.costs().0,
+            self.claims.len(),
+        )
+    }
+
+    /// Planned cost, cost at list price, and the dearest it may come to.
+    pub(super) fn costs(&self) -> (PricePerHour, PricePerHour, PricePerHour) {
+        costs(&self.claims)
+    }
+
+    /// Pods with their places, in the order in which they may be bound.
+    pub(super) fn placements(&self, compiled: &Compiled<'_>) -> Vec<Placement> {
+        let placement = |(step, target): &(Step, Target)| Placement {
+            pod: compiled.pods[step.pod].row,
+            target: *target,
+            relaxed: u32::try_from(step.level).unwrap_or(u32::MAX),
+        };
+        self.steps.iter().map(placement).collect()
+    }
+
+    /// Pods placed, with the step of relaxation at which they were.
+    pub(super) fn placed(&self) -> impl Iterator<Item = (usize, usize)> + '_ {
+        self.steps.iter().map(|(step, _)| (step.pod, step.level))
+    }
+}
+
+/// First fit in the incumbent's order, in every pool.
+pub(super) fn first_fit(compiled: &Compiled<'_>, prices: &RowPrices) -> Candidate {
+    let tiers: Vec<Tier> = (0..compiled.templates.len())
+        .map(|template| open_tier(compiled, prices, template))
+        .collect();
+    let quotas = BTreeMap::new();
+    let mut placer = Placer::new(compiled, &tiers, &prices.planned, &quotas);
+    placer.run(0..compiled.pods.len());
+    assemble(&placer, prices, &Purchases::default(), &tiers)
+}
+
+/// By price where pools allow it; pools in `compatible` packing keep the incumbent's order.
+pub(super) fn by_price(compiled: &Compiled<'_>, prices: &RowPrices) -> Candidate {
+    let tiers = tiers(compiled, prices);
+    let order = price_order(compiled);
+    let guards = &compiled.snapshot.settings.guards;
+    let mut quotas: BTreeMap<(usize, usize), u32> = BTreeMap::new();
+    let mut round = 0;
+    loop {
+        round += 1;
+        let mut placer = Placer::new(compiled, &tiers, &prices.planned, &quotas);
+        placer.run(order.iter().copied());
+        let purchases = buy_all(&placer, prices, guards, &tiers);
+        if purchases.unplaced.is_empty() {
+            return assemble(&placer, prices, &purchases, &tiers);
+        }
+        let lowered = lowered_quotas(&placer, &purchases.unplaced, round >= MOST_ROUNDS);
+        drop(placer);
+        quotas.extend(lowered);
+    }
+}
+
+/// Buys nodes for closed bins, tier by tier.
+fn buy_all(
+    placer: &Placer<'_, '_>,
+    prices: &RowPrices,
+    guards: &Guards,
+    tiers: &[Tier],
+) -> Purchases {
+    let mut result = Purchases::default();
+    for (tier, _) in tiers.iter().enumerate().filter(|(_, tier)| !tier.open) {
+        let bins: Vec<usize> = (0..placer.bins.len())
+            .filter(|bin| placer.bins[*bin].tier == tier)
+            .collect();
+        if !bins.is_empty() {
+            let mut bought = buy(placer, &bins, prices, guards);
+            result.nodes.append(&mut bought.nodes);
+            result.unplaced.append(&mut bought.unplaced);
+        }
+    }
+    result
+}
+
+/// Takes as many pods of each group from a tier as it had nodes for; on the last round, none.
+fn lowered_quotas(
+    placer: &Placer<'_, '_>,
+    unplaced: &[usize],
+    last: bool,
+) -> BTreeMap<(usize, usize), u32> {
+    let mut missing: BTreeMap<(usize, usize), u32> = BTreeMap::new();
+    let mut taken: BTreeMap<(usize, usize), u32> = BTreeMap::new();
+    let count = |into: &mut BTreeMap<(usize, usize), u32>, bin: usize| {
+        for step in &placer.bins[bin].steps {
+            let group = placer.compiled.pods[placer.steps[*step].pod].group;
+            *into.entry((group, placer.bins[bin].tier)).or_default() += 1;
+        }
+    };
+    unplaced.iter().for_each(|bin| count(&mut missing, *bin));
+    (0..placer.bins.len()).for_each(|bin| count(&mut taken, bin));
+    let lowered = |(key, missing): ((usize, usize), u32)| {
+        let all = taken.get(&key).copied().unwrap_or(0);
+        (key, if last { 0 } else { all.saturating_sub(missing) })
+    };
+    missing.into_iter().map(lowered).collect()
+}
+
+/// Pools in the order in which they are tried: by weight; pools packed by price share a tier with others of their weight.
+fn tiers(compiled: &Compiled<'_>, prices: &RowPrices) -> Vec<Tier> {
+    let mut result: Vec<Tier> = Vec::new();
+    let mut shared: Option<(u32, usize)> = None;
+    for (number, template) in compiled.templates.iter().enumerate() {
+        if template.is_compatible() {
+            result.push(open_tier(compiled, prices, number));
+            continue;
+        }
+        let rows = open_tier(compiled, prices, number).rows;
+        match shared {
+            Some((weight, at)) if weight == template.pool.weight => result[at].rows.join(&rows),
+            _ => {
+                shared = Some((template.pool.weight, result.len()));
+                result.push(Tier {
+                    rows,
+                    open: false,
+                    template: None,
+                });
+            }
+        }
+    }
+    result
+}
+
+fn open_tier(compiled: &Compiled<'_>, prices: &RowPrices, template: usize) -> Tier {
+    let mut allowed: Bits = prices.allowed.clone();
+    prices
+        .first
+        .iter()
+        .for_each(|(row, _, _)| allowed.insert(*row));
+    Tier {
+        rows: compiled.rows.of_template[template].and(&allowed),
+        open: true,
+        template: Some(template),
+    }
+}
+
+/// Queue order for packing by price: owners of host spread first, so that pods without a rule may join their nodes later.
+fn price_order(compiled: &Compiled<'_>) -> Vec<usize> {
+    let owns_host_spread: Vec<bool> = compiled
+        .groups
+        .iter()
+        .map(|group| {
+            group.levels[0].owned.iter().any(|owned| {
+                let rule = compiled.model.groups[*owned].identity.rule;
+                compiled.model.is_by_host(*owned) && matches!(rule, Rule::Spread { .. })
+            })
+        })
+        .collect();
+    let mut order: Vec<usize> = (0..compiled.pods.len()).collect();
+    order.sort_by_key(|pod| !owns_host_spread[compiled.pods[*pod].group]);
+    order
+}
+
+/// Closes every node into a claim and puts the steps in order.
+fn assemble(
+    placer: &Placer<'_, '_>,
+    prices: &RowPrices,
+    purchases: &Purchases,
+    tiers: &[Tier],
+) -> Candidate {
+    let mut nodes: Vec<Node> = Vec::new();
+    for purchase in &purchases.nodes {
+        nodes.push(bought(placer, purchase.row, purchase.price, &purchase.bins));
+    }
+    for bin in placer.bins.iter().filter(|bin| tiers[bin.tier].open) {
+        nodes.push(Node {
+            row: None,
+            price: None,
+            rows: placer.sets.bits(bin.rows).clone(),
+            used: bin.used.clone(),
+            steps: bin.steps.clone(),
+            compatible: placer.compiled.templates[tiers[bin.tier].template.unwrap_or(0)].packing
+                == PackingMode::Compatible
+                || tiers[bin.tier].template.is_some(),
+        });
+    }
+    nodes.sort_by_key(|node| node.steps.first().copied());
+    let mut result = Candidate {
+        failed: placer.failed.clone(),
+        ..Candidate::default()
+    };
+    let mut claim_of: BTreeMap<usize, usize> = BTreeMap::new();
+    for node in &nodes {
+        if let Some(claim) = close(placer, prices, node) {
+            node.steps.iter().for_each(|step| {
+                claim_of.insert(*step, result.claims.len());
+            });
+            result.claims.push(claim);
+        }
+    }
+    for (at, step) in placer.steps.iter().enumerate() {
+        match (step.place, claim_of.get(&at)) {
+            (Where::Existing(row), _) => result.steps.push((*step, Target::Existing(row))),
+            (Where::Bin(_), Some(claim)) => result.steps.push((*step, Target::New(*claim))),
+            (Where::Bin(_), None) => result.failed.push(step.pod),
+        }
+    }
+    result.failed.sort_unstable();
+    result
+}
+
+fn bought(placer: &Placer<'_, '_>, row: usize, price: i64, bins: &[usize]) -> Node {
+    let first = &placer.bins[bins[0]];
+    let mut rows = placer.sets.bits(first.rows).clone();
+    let mut used: Box<[i64]> = first.used.clone();
+    let mut steps = first.steps.clone();
+    for bin in &bins[1..] {
+        let bin = &placer.bins[*bin];
+        rows.keep(placer.sets.bits(bin.rows));
+        used.iter_mut()
+            .zip(&bin.used)
+            .for_each(|(sum, more)| *sum = sum.saturating_add(*more));
+        steps.extend_from_slice(&bin.steps);
+    }
+    steps.sort_unstable();
+    Node {
+        row: Some(row),
+        price: Some(price),
+        rows,
+        used,
+        steps,
+        compatible: false,
+    }
+}

@@ -1,0 +1,421 @@
+//! From a snapshot to what the solver works on: pods in groups, rows to buy, topology groups, free nodes.
+//!
+//! Pods are equal when nothing that any rule reads tells them apart: same needs, same own constraints, selected by the same
+//! constraints of others, same volumes' places. Labels that no selector reads do not count. All work after this is per group
+//! where it can be.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
+
+use super::axes::Axes;
+use super::eligible::{Eligible, eligible, queue_order};
+use super::existing::Existing;
+use super::relax::{Wishes, steps};
+use super::rows::{Rows, open_keys};
+use super::templates::{Template, templates};
+use super::topology::{Builder, Counts, Model, Owned, View};
+use super::{default_spread, volumes};
+use crate::bits::Bits;
+use crate::labels::{self, LabelKey, Labels};
+use crate::model::{PodSpec, SpreadConstraint, Toleration};
+use crate::plan::Unplaced;
+use crate::requirement::{Requirement, Requirements};
+use crate::snapshot::Snapshot;
+
+/// Pods that no rule tells apart.
+pub(super) struct PodGroup {
+    /// What each of them needs.
+    pub(super) spec: Arc<PodSpec>,
+    /// The same as amounts per axis.
+    pub(super) request: Box<[i64]>,
+    /// Steps of relaxation, the first with all wishes.
+    pub(super) levels: Vec<Level>,
+    /// Topology groups that select them.
+    pub(super) selected: Vec<usize>,
+    /// Inverse groups that they own.
+    pub(super) inverse: Vec<usize>,
+    /// What their volumes ask of a node: alternatives.
+    pub(super) alternatives: Vec<Requirements>,
+}
+
+/// What holds for a group at one step of relaxation.
+pub(super) struct Level {
+    /// What the node must satisfy.
+    pub(super) requirements: Requirements,
+    /// What the pods put up with.
+    pub(super) tolerations: Vec<Toleration>,
+    /// Topology groups they own.
+    pub(super) owned: Vec<usize>,
+    /// Keys that matter to them, host names apart.
+    pub(super) keys: Vec<usize>,
+    /// Domains that their strict requirements allow, per key.
+    pub(super) domains: Vec<Bits>,
+    /// Rows that could hold one of them alone, per alternative of their volumes.
+    pub(super) rows: Vec<Bits>,
+}
+
+impl PodGroup {
+    /// What of a pod matters to topology at a step.
+    pub(super) fn view(&self, level: usize) -> View<'_> {
+        let level = &self.levels[level];
+        View {
+            owned: &level.owned,
+            selected: &self.selected,
+            keys: &level.keys,
+            domains: &level.domains,
+        }
+    }
+}
+
+/// A pod of the batch.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct BatchPod {
+    /// Row in the snapshot.
+    pub(super) row: usize,
+    /// Its group.
+    pub(super) group: usize,
+}
+
+/// Everything the solver reads.
+pub(super) struct Compiled<'s> {
+    pub(super) snapshot: &'s Snapshot,
+    pub(super) axes: Axes,
+    pub(super) templates: Vec<Template>,
+    pub(super) rows: Rows,
+    pub(super) groups: Vec<PodGroup>,
+    /// Pods in queue order.
+    pub(super) pods: Vec<BatchPod>,
+    pub(super) model: Model,
+    /// Counts before any placement.
+    pub(super) counts: Counts,
+    pub(super) existing: Existing,
+    /// Pods that cannot be planned at all.
+    pub(super) refused: Vec<Unplaced>,
+}
+
+/// A pod's needs with the spread that holds for it, its own or the cluster's default.
+#[derive(PartialEq, Eq, PartialOrd, Ord)]
+struct Shape {
+    spec: Arc<PodSpec>,
+    spread: Vec<SpreadConstraint>,
+}
+
+/// What tells groups of one shape apart.
+#[derive(PartialEq, Eq, PartialOrd, Ord)]
+struct GroupKey {
+    shape: usize,
+    owned: Vec<Owned>,
+    inverse: Vec<usize>,
+    selected: Vec<usize>,
+    alternatives: Vec<Requirements>,
+}
+
+/// Compiles a snapshot.
+pub(super) fn compile(snapshot: &Snapshot) -> Compiled<'_> {
+    let Eligible { mut pods, refused } = eligible(snapshot);
+    queue_order(snapshot, &mut pods);
+    let mut templates = templates(snapshot);
+    let soft_taints = templates.iter().any(Template::has_soft_taint);
+    let (shapes, shape_of) = shapes(snapshot, &pods);
+    let wishes: Vec<Vec<Wishes<'_>>> = shapes
+        .iter()
+        .map(|shape| {
+            steps(
+                &shape.spec,
+                &shape.spread,
+                snapshot.settings.preferences,
+                soft_taints,
+            )
+        })
+        .collect();
+    let axes = Axes::of(shapes.iter().map(|shape| &shape.spec.requests));
+
+    let mut builder = Builder::default();
+    let (keys, group_of) = group_keys(snapshot, &pods, &shape_of, &wishes, &mut builder);
+    let mentioned = mentioned(&wishes, &keys, &builder);
+    learn_states(
+        snapshot,
+        &mut templates,
+        &mentioned,
+        &wishes,
+        &keys,
+        &builder,
+    );
+    let mut rows = Rows::new(snapshot, &templates, &axes);
+    let mut batch = Bits::none(snapshot.pods.len());
+    pods.iter().for_each(|row| batch.insert(*row));
+    let (model, counts) = builder.finish(snapshot, &templates, &mut rows, &batch);
+    let groups = keys
+        .into_iter()
+        .map(|key| {
+            let (shape, wishes) = (&shapes[key.shape], &wishes[key.shape]);
+            pod_group(
+                snapshot, &templates, &mut rows, &model, &axes, key, shape, wishes,
+            )
+        })
+        .collect();
+    let existing = Existing::of(snapshot, &axes, &mentioned);
+    let pods = pods
+        .iter()
+        .zip(group_of)
+        .map(|(row, group)| BatchPod { row: *row, group })
+        .collect();
+    Compiled {
+        snapshot,
+        axes,
+        templates,
+        rows,
+        groups,
+        pods,
+        model,
+        counts,
+        existing,
+        refused,
+    }
+}
+
+/// Distinct shapes of pods, and each pod's.
+fn shapes(snapshot: &Snapshot, pods: &[usize]) -> (Vec<Shape>, Vec<usize>) {
+    let with_defaults = !snapshot.settings.default_spread.is_empty();
+    let mut by_pointer: BTreeMap<*const PodSpec, usize> = BTreeMap::new();
+    let mut numbers: BTreeMap<Shape, usize> = BTreeMap::new();
+    let mut shape_of = Vec::with_capacity(pods.len());
+    for row in pods {
+        let pod = &snapshot.pods[*row];
+        let pointer = Arc::as_ptr(&pod.spec);
+        let known = by_pointer
+            .get(&pointer)
+            .copied()
+            .filter(|_| !with_defaults || !pod.spec.spread.is_empty());
+        let number = known.unwrap_or_else(|| {
+            let defaults = default_spread::constraints(snapshot, pod);
+            let spread = if defaults.is_empty() {
+                pod.spec.spread.clone()
+            } else {
+                defaults
+            };
+            let next = numbers.len();
+            *numbers
+                .entry(Shape {
+                    spec: Arc::clone(&pod.spec),
+                    spread,
+                })
+                .or_insert(next)
+        });
+        by_pointer.insert(pointer, number);
+        shape_of.push(number);
+    }
+    let mut shapes: Vec<(usize, Shape)> = numbers
+        .into_iter()
+        .map(|(shape, number)| (number, shape))
+        .collect();
+    shapes.sort_by_key(|(number, _)| *number);
+    (
+        shapes.into_iter().map(|(_, shape)| shape).collect(),
+        shape_of,
+    )
+}
+
+/// Distinct groups of pods, and each pod's.
+fn group_keys(
+    snapshot: &Snapshot,
+    pods: &[usize],
+    shape_of: &[usize],
+    wishes: &[Vec<Wishes<'_>>],
+    builder: &mut Builder,
+) -> (Vec<GroupKey>, Vec<usize>) {
+    let batch: BTreeSet<usize> = pods.iter().copied().collect();
+    for (row, pod) in snapshot.pods.iter().enumerate() {
+        if pod.node.is_some()
+            && !pod.spec.anti_affinity.is_empty()
+            && pod.is_active()
+            && !batch.contains(&row)
+        {
+            builder.learn_bound(snapshot, row);
+        }
+    }
+    type Place<'a> = (usize, &'a Arc<str>, *const Labels);
+    let place = |at: usize, row: usize| -> Place<'_> {
+        let pod = &snapshot.pods[row];
+        (shape_of[at], &pod.name.namespace, Arc::as_ptr(&pod.labels))
+    };
+    let mut terms: BTreeMap<Place<'_>, (Vec<Owned>, Vec<usize>)> = BTreeMap::new();
+    for (at, row) in pods.iter().enumerate() {
+        let pod = &snapshot.pods[*row];
+        terms.entry(place(at, *row)).or_insert_with(|| {
+            let owned = wishes[shape_of[at]]
+                .iter()
+                .map(|wishes| builder.own(snapshot, pod, wishes))
+                .collect();
+            (owned, builder.inverse(snapshot, pod))
+        });
+    }
+    let mut selecting: BTreeMap<(&Arc<str>, *const Labels), Vec<usize>> = BTreeMap::new();
+    let mut known: BTreeMap<Place<'_>, usize> = BTreeMap::new();
+    let mut numbers: BTreeMap<GroupKey, usize> = BTreeMap::new();
+    let mut group_of = Vec::with_capacity(pods.len());
+    for (at, row) in pods.iter().enumerate() {
+        let pod = &snapshot.pods[*row];
+        let here = place(at, *row);
+        let has_volumes = !pod.spec.volumes.is_empty();
+        if let Some(number) = known.get(&here).filter(|_| !has_volumes) {
+            group_of.push(*number);
+            continue;
+        }
+        let selected = selecting
+            .entry((here.1, here.2))
+            .or_insert_with(|| builder.selecting(&pod.name.namespace, &pod.labels))
+            .clone();
+        let (owned, inverse) = terms[&here].clone();
+        let alternatives = volumes::alternatives(pod, &snapshot.volumes);
+        let next = numbers.len();
+        let key = GroupKey {
+            shape: shape_of[at],
+            owned,
+            inverse,
+            selected,
+            alternatives,
+        };
+        let number = *numbers.entry(key).or_insert(next);
+        known.insert(here, number);
+        group_of.push(number);
+    }
+    let mut keys: Vec<(usize, GroupKey)> = numbers
+        .into_iter()
+        .map(|(key, number)| (number, key))
+        .collect();
+    keys.sort_by_key(|(number, _)| *number);
+    (keys.into_iter().map(|(_, key)| key).collect(), group_of)
+}
+
+/// Label keys of nodes that some pod of the batch speaks of.
+fn mentioned(
+    wishes: &[Vec<Wishes<'_>>],
+    keys: &[GroupKey],
+    builder: &Builder,
+) -> BTreeSet<LabelKey> {
+    let of_pods = wishes.iter().flatten().flat_map(Wishes::mentioned_keys);
+    let of_volumes = keys
+        .iter()
+        .flat_map(|key| &key.alternatives)
+        .flat_map(Requirements::iter)
+        .map(|requirement| requirement.key().clone());
+    of_pods
+        .chain(of_volumes)
+        .chain(builder.keys().iter().cloned())
+        .collect()
+}
+
+/// Teaches templates which choices of open labels pods ask for, topology domains among them.
+fn learn_states(
+    snapshot: &Snapshot,
+    templates: &mut [Template],
+    mentioned: &BTreeSet<LabelKey>,
+    wishes: &[Vec<Wishes<'_>>],
+    keys: &[GroupKey],
+    builder: &Builder,
+) {
+    let mut asked: BTreeSet<Requirements> =
+        wishes.iter().flatten().map(Wishes::requirements).collect();
+    asked.extend(keys.iter().flat_map(|key| key.alternatives.iter().cloned()));
+    for template in templates {
+        let open = open_keys(&snapshot.catalogue, template, mentioned);
+        let mut own: Vec<Requirements> = asked.iter().cloned().collect();
+        for key in builder.keys().iter().filter(|key| open.contains(*key)) {
+            let values = template
+                .requirements
+                .get(key.as_str())
+                .and_then(Requirement::listed)
+                .into_iter()
+                .flatten();
+            own.extend(values.map(|value| {
+                std::iter::once(Requirement::one_of(key.clone(), [Arc::clone(value)])).collect()
+            }));
+        }
+        template.learn_states(open, &own);
+    }
+}
+
+#[expect(
+    clippy::too_many_arguments,
+    reason = "one call, of values that have no reason to travel together otherwise"
+)]
+fn pod_group(
+    snapshot: &Snapshot,
+    templates: &[Template],
+    rows: &mut Rows,
+    model: &Model,
+    axes: &Axes,
+    key: GroupKey,
+    shape: &Shape,
+    wishes: &[Wishes<'_>],
+) -> PodGroup {
+    let request = axes.vector(&shape.spec.requests);
+    let roomy = rows.roomy(&request);
+    let free_ports = rows.without_port_conflict(&shape.spec.host_ports);
+    let levels = wishes
+        .iter()
+        .zip(&key.owned)
+        .map(|(wishes, owned)| {
+            let requirements = wishes.requirements();
+            let tolerations = wishes.tolerations();
+            let mut base = rows.allowed(snapshot, templates, &requirements);
+            base.keep(&rows.tolerated(templates, &tolerations));
+            base.keep(&roomy);
+            if let Some(free) = &free_ports {
+                base.keep(free);
+            }
+            let of_alternative = |volumes: &Requirements| {
+                if volumes::names_a_host(volumes) {
+                    return Bits::none(rows.len());
+                }
+                base.and(&rows.allowed(snapshot, templates, volumes))
+            };
+            let alternatives = key.alternatives.iter().map(of_alternative).collect();
+            let keys = keys_of(model, &owned.groups, &key.selected, &key.inverse);
+            let strict = wishes.strict_requirements();
+            let domains = keys
+                .iter()
+                .map(|key| pod_domains(model, &strict, *key))
+                .collect();
+            Level {
+                requirements,
+                tolerations,
+                owned: owned.groups.clone(),
+                keys,
+                domains,
+                rows: alternatives,
+            }
+        })
+        .collect();
+    PodGroup {
+        spec: Arc::clone(&shape.spec),
+        request,
+        levels,
+        selected: key.selected,
+        inverse: key.inverse,
+        alternatives: key.alternatives,
+    }
+}
+
+/// Keys that matter to a pod: those of groups it owns, is counted by, or keeps others away with.
+fn keys_of(model: &Model, owned: &[usize], selected: &[usize], inverse: &[usize]) -> Vec<usize> {
+    let all = owned.iter().chain(selected).chain(inverse);
+    let keys: BTreeSet<usize> = all.map(|group| model.groups[*group].identity.key).collect();
+    keys.into_iter()
+        .filter(|key| !model.keys[*key].is_host)
+        .collect()
+}
+
+fn pod_domains(model: &Model, strict: &Requirements, key: usize) -> Bits {
+    let key = &model.keys[key];
+    debug_assert_ne!(
+        key.name.as_str(),
+        labels::HOSTNAME,
+        "hosts have no listed domains"
+    );
+    match strict.get(key.name.as_str()) {
+        Some(requirement) => key.allowed(requirement),
+        None => Bits::all(key.values.len()),
+    }
+}

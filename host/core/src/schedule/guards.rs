@@ -1,0 +1,78 @@
+//! Bounds on what cheap packing may do, as far as they shape the packing problem. Every one yields rather than leave a pod
+//! without a machine.
+
+use super::compile::Compiled;
+use crate::bits::Bits;
+use crate::labels;
+use crate::resources::ResourceName;
+use crate::snapshot::Guards;
+
+/// Families that share a core's time.
+const BURSTABLE: [&str; 4] = ["t2", "t3", "t3a", "t4g"];
+/// Generations up to this one are previous ones.
+const PREVIOUS_GENERATION: i64 = 2;
+
+/// Rows that guards keep from being bought: machines too large, burstable, of a previous generation, or bare metal, unless
+/// the pool names the property.
+pub(super) fn exotic(compiled: &Compiled<'_>, guards: &Guards) -> Bits {
+    let rows = &compiled.rows;
+    if !guards.enabled {
+        return Bits::none(rows.len());
+    }
+    let types = compiled.snapshot.catalogue.types();
+    rows.select(|row| {
+        let instance_type = &types[row.instance_type];
+        let pool = &compiled.templates[row.template].pool;
+        let large = instance_type.capacity.get(&ResourceName::Cpu) > guards.largest_node_cpu_milli;
+        let named = pool.requirements.iter().any(|requirement| {
+            let key = requirement.key().as_str();
+            [
+                labels::INSTANCE_TYPE,
+                "karpenter.k8s.aws/instance-family",
+                "karpenter.k8s.aws/instance-category",
+            ]
+            .contains(&key)
+                && requirement
+                    .listed()
+                    .is_some_and(|values| !values.is_empty())
+        });
+        large || (!guards.exotic_types && !named && is_exotic(instance_type))
+    })
+}
+
+fn is_exotic(instance_type: &crate::catalog::InstanceType) -> bool {
+    let label = |key: &str| {
+        instance_type
+            .requirements
+            .get(key)
+            .and_then(|requirement| requirement.single())
+            .map(AsRef::as_ref)
+    };
+    let family = label("karpenter.k8s.aws/instance-family").unwrap_or("");
+    let generation = label("karpenter.k8s.aws/instance-generation")
+        .and_then(|text: &str| text.parse::<i64>().ok());
+    BURSTABLE.contains(&family)
+        || generation.is_some_and(|generation| generation <= PREVIOUS_GENERATION)
+        || label("karpenter.k8s.aws/instance-size")
+            .is_some_and(|size: &str| size.starts_with("metal"))
+}
+
+/// Room for pods on a node of a row, with the bound on their number.
+pub(super) fn capacity(compiled: &Compiled<'_>, row: usize, guards: &Guards) -> Box<[i64]> {
+    let mut result: Box<[i64]> = compiled.rows.capacity(row).into();
+    if guards.enabled {
+        let (instance_type, _) = compiled.rows.offering(compiled.snapshot, row);
+        let small = instance_type.capacity.get(&ResourceName::Cpu) <= guards.small_node_cpu_milli;
+        let most = i64::from(if small {
+            guards.pods_small_node
+        } else {
+            guards.pods_large_node
+        });
+        for (axis, amount) in result.iter_mut().enumerate() {
+            if *compiled.axes.name(axis) == ResourceName::Pods {
+                *amount = (*amount).min(most);
+            }
+        }
+    }
+    result
+}

@@ -1,0 +1,132 @@
+//! The decision about waiting pods: from a snapshot to the cheapest feasible fleet.
+//!
+//! [`prepare`] reads the snapshot and asks the ranking policy what machines cost; [`finish`] takes the answer and decides.
+//! Between the two nothing is remembered anywhere else, so that questions, answers and decisions can be recorded, replayed
+//! and compared.
+//!
+//! ```text
+//! snapshot ─► eligible ─► compile (groups, rows, topology) ─► question ─► policy
+//!                                     │                                     │ prices
+//!                                     ▼                                     ▼
+//!                              place pods in order ─► buy by price ─► close claims ─► plan
+//! ```
+//!
+//! Two plans are made: by price, and by first fit in the incumbent's order. The better one by (unplaced, preferences given
+//! up, price, nodes) is returned, so that packing by price is never worse.
+
+mod axes;
+mod bound;
+mod buy;
+mod candidate;
+mod close;
+mod compile;
+mod daemons;
+mod default_spread;
+mod eligible;
+mod existing;
+mod guards;
+mod limits;
+mod open_bins;
+mod place;
+mod prices;
+mod refusal;
+mod relax;
+mod rows;
+mod sets;
+mod templates;
+mod topology;
+mod volumes;
+
+use candidate::Candidate;
+use compile::Compiled;
+use prices::{RowPrices, Slots};
+
+use crate::model::PackingMode;
+use crate::plan::{Plan, PlanCost, Refusal, Unplaced};
+use crate::rank::{PriceQuestion, Prices};
+use crate::snapshot::Snapshot;
+
+/// A decision half made: everything read, prices still to come.
+pub struct Prepared<'s> {
+    compiled: Compiled<'s>,
+    question: Option<(PriceQuestion, Slots)>,
+}
+
+impl Prepared<'_> {
+    /// What to ask the ranking policy; `None` when nothing can be bought.
+    pub fn question(&self) -> Option<&PriceQuestion> {
+        self.question.as_ref().map(|(question, _)| question)
+    }
+}
+
+/// Reads a snapshot and works out what has to be priced.
+pub fn prepare(snapshot: &Snapshot) -> Prepared<'_> {
+    let compiled = compile::compile(snapshot);
+    let question = prices::question(&compiled);
+    Prepared { compiled, question }
+}
+
+/// Decides, at the ranking policy's prices or, without them, at list prices.
+pub fn finish(prepared: &Prepared<'_>, answer: Option<&Prices>) -> Plan {
+    let compiled = &prepared.compiled;
+    let slots = prepared.question.as_ref().map(|(_, slots)| slots);
+    let prices = RowPrices::new(compiled, slots.zip(answer));
+    let by_price = compiled
+        .templates
+        .iter()
+        .any(|template| template.packing == PackingMode::Price);
+    let first_fit = candidate::first_fit(compiled, &prices);
+    let first_fit_cost = first_fit.costs().1;
+    let best = if by_price {
+        let priced = candidate::by_price(compiled, &prices);
+        if priced.rank() <= first_fit.rank() {
+            priced
+        } else {
+            first_fit
+        }
+    } else {
+        first_fit
+    };
+    plan_of(compiled, best, first_fit_cost)
+}
+
+/// Decides at list prices.
+pub fn plan(snapshot: &Snapshot) -> Plan {
+    finish(&prepare(snapshot), None)
+}
+
+fn plan_of(
+    compiled: &Compiled<'_>,
+    best: Candidate,
+    first_fit: crate::units::PricePerHour,
+) -> Plan {
+    let (planned, list, dearest) = best.costs();
+    let mut unplaced = compiled.refused.clone();
+    let no_pool = compiled.templates.is_empty();
+    for pod in &best.failed {
+        let reason = if no_pool {
+            Refusal::NoPool
+        } else {
+            refusal::refusal(compiled, &best, *pod)
+        };
+        unplaced.push(Unplaced {
+            pod: compiled.pods[*pod].row,
+            reason,
+        });
+    }
+    unplaced.sort_by_key(|unplaced| unplaced.pod);
+    let bound = bound::bound(compiled, &best);
+    Plan {
+        placements: best.placements(compiled),
+        unplaced,
+        cost: PlanCost {
+            planned,
+            list,
+            dearest,
+            bound,
+            first_fit,
+        },
+        notes: best.notes,
+        claims: best.claims,
+    }
+}

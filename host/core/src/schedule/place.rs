@@ -1,0 +1,638 @@
+//! One pod after another: onto a node there is, onto a node that this decision has opened, or onto a new one.
+//!
+//! The same procedure serves two purposes. For pools in `compatible` packing it is the whole decision: first fit in the
+//! incumbent's order. For pools packed by price it decides, pod by pod, what must be decided in order (which existing node,
+//! which zone) and leaves every pod on a node of its own; [`super::buy`] then merges those into the cheapest fleet.
+//!
+//! Each step is feasible at its place in the sequence, so the sequence is the order in which the plan may be bound.
+
+use std::collections::{BTreeMap, VecDeque};
+
+use super::axes::fits;
+use super::compile::{Compiled, PodGroup};
+use super::existing::Asked;
+use super::open_bins::{BinSet, OpenBins};
+use super::sets::{SetId, Sets};
+use super::topology::{Allowed, Counts};
+use super::volumes::{self, ClaimsByDriver};
+use crate::bits::Bits;
+use crate::model::HostPort;
+
+/// Pools that are tried together for a new node.
+#[derive(Clone, Debug)]
+pub(super) struct Tier {
+    /// Their rows.
+    pub(super) rows: Bits,
+    /// Whether later pods may join nodes of this tier.
+    pub(super) open: bool,
+    /// The one template of an open tier.
+    pub(super) template: Option<usize>,
+}
+
+/// Where a step has put its pod.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Where {
+    /// Row of an existing node.
+    Existing(usize),
+    /// Number of a bin.
+    Bin(usize),
+}
+
+/// One pod placed.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Step {
+    /// Position among the batch's pods.
+    pub(super) pod: usize,
+    /// Step of relaxation.
+    pub(super) level: usize,
+    /// Where to.
+    pub(super) place: Where,
+}
+
+/// A node to buy, as far as it is decided.
+#[derive(Clone, Debug)]
+pub(super) struct Bin {
+    /// What it may become.
+    pub(super) rows: SetId,
+    /// What its pods ask for.
+    pub(super) used: Box<[i64]>,
+    /// Its pods, as positions among the steps.
+    pub(super) steps: Vec<usize>,
+    /// Ports its pods take.
+    pub(super) ports: Vec<HostPort>,
+    /// The tier it was made in.
+    pub(super) tier: usize,
+}
+
+/// The state of placing.
+pub(super) struct Placer<'c, 's> {
+    pub(super) compiled: &'c Compiled<'s>,
+    pub(super) sets: Sets,
+    pub(super) bins: Vec<Bin>,
+    pub(super) steps: Vec<Step>,
+    /// Positions of pods that found no place.
+    pub(super) failed: Vec<usize>,
+    tiers: &'c [Tier],
+    prices: &'c [i64],
+    /// Pods that a tier takes of a group at most, where a limit was found to bind.
+    quotas: &'c BTreeMap<(usize, usize), u32>,
+    taken: BTreeMap<(usize, usize), u32>,
+    counts: Counts,
+    free: Vec<Option<Box<[i64]>>>,
+    ports: Vec<Vec<HostPort>>,
+    attached: BTreeMap<usize, ClaimsByDriver>,
+    candidates: BTreeMap<(usize, usize, usize), Candidates>,
+    open: OpenBins,
+    refused: BTreeMap<(usize, usize), BinSet>,
+    bases: BTreeMap<(usize, usize, usize, usize), Option<SetId>>,
+    domains: BTreeMap<(SetId, usize, usize), Option<SetId>>,
+    limits: super::limits::Limits,
+}
+
+/// Existing nodes that may take a group, less those found full for good.
+struct Candidates {
+    rows: Vec<usize>,
+    next: Vec<usize>,
+}
+
+impl Candidates {
+    fn new(rows: Vec<usize>) -> Self {
+        let next = (0..=rows.len()).collect();
+        Self { rows, next }
+    }
+
+    /// The first position from `at` on that is not full.
+    fn live(&mut self, at: usize) -> Option<usize> {
+        let mut root = at;
+        while self.next[root] != root {
+            root = self.next[root];
+        }
+        let mut walk = at;
+        while self.next[walk] != root {
+            walk = std::mem::replace(&mut self.next[walk], root);
+        }
+        (root < self.rows.len()).then_some(root)
+    }
+
+    fn fill(&mut self, at: usize) {
+        self.next[at] = at + 1;
+    }
+}
+
+impl<'c, 's> Placer<'c, 's> {
+    /// Ready to place the batch of a compiled snapshot. `prices` are per row and break ties between domains.
+    pub(super) fn new(
+        compiled: &'c Compiled<'s>,
+        tiers: &'c [Tier],
+        prices: &'c [i64],
+        quotas: &'c BTreeMap<(usize, usize), u32>,
+    ) -> Self {
+        Self {
+            compiled,
+            sets: Sets::default(),
+            bins: Vec::new(),
+            steps: Vec::new(),
+            failed: Vec::new(),
+            tiers,
+            prices,
+            quotas,
+            taken: BTreeMap::new(),
+            counts: compiled.counts.clone(),
+            free: compiled.existing.free.clone(),
+            ports: compiled.existing.ports.clone(),
+            attached: compiled.existing.attached.clone(),
+            candidates: BTreeMap::new(),
+            open: OpenBins::default(),
+            refused: BTreeMap::new(),
+            bases: BTreeMap::new(),
+            domains: BTreeMap::new(),
+            limits: super::limits::Limits::new(compiled),
+        }
+    }
+
+    /// Places pods in the order given. A pod that finds no place is tried again after the others, until a whole round
+    /// brings nothing.
+    pub(super) fn run(&mut self, order: impl IntoIterator<Item = usize>) {
+        let mut queue: VecDeque<(usize, Option<usize>)> =
+            order.into_iter().map(|pod| (pod, None)).collect();
+        // A group whose pods no count can help fails once for all.
+        let mut hopeless: BTreeMap<usize, usize> = BTreeMap::new();
+        while let Some((pod, remembered)) = queue.pop_front() {
+            if remembered == Some(queue.len() + 1) {
+                self.failed = std::iter::once(pod)
+                    .chain(queue.into_iter().map(|(pod, _)| pod))
+                    .collect();
+                self.failed.sort_unstable();
+                return;
+            }
+            let group = self.compiled.pods[pod].group;
+            let same_state = hopeless.get(&group) == Some(&self.steps.len());
+            if same_state || !self.place(pod) {
+                hopeless.insert(group, self.steps.len());
+                queue.push_back((pod, Some(queue.len() + 1)));
+            }
+        }
+    }
+
+    fn place(&mut self, pod: usize) -> bool {
+        let group = &self.compiled.groups[self.compiled.pods[pod].group];
+        (0..group.levels.len()).any(|level| self.place_at(pod, group, level))
+    }
+
+    fn place_at(&mut self, pod: usize, group: &'c PodGroup, level: usize) -> bool {
+        let view = group.view(level);
+        let Some(allowed) = self.counts.allowed(&self.compiled.model, view) else {
+            return false;
+        };
+        let found = self
+            .existing_node(pod, group, level, &allowed)
+            .or_else(|| self.open_bin(pod, group, level, &allowed))
+            .or_else(|| self.new_bin(pod, group, level, &allowed));
+        let Some(place) = found else { return false };
+        self.commit(pod, group, level, place);
+        true
+    }
+
+    fn commit(&mut self, pod: usize, group: &PodGroup, level: usize, place: Where) {
+        let model = &self.compiled.model;
+        match place {
+            Where::Existing(row) => {
+                self.counts
+                    .record_existing(model, row, &group.selected, &group.inverse)
+            }
+            Where::Bin(bin) => {
+                let host = self.counts.new_host(bin);
+                let rows = self.sets.bits(self.bins[bin].rows);
+                self.counts
+                    .record_new(model, host, rows, &group.selected, &group.inverse);
+                self.bins[bin].steps.push(self.steps.len());
+                let tier = self.bins[bin].tier;
+                *self
+                    .taken
+                    .entry((self.compiled.pods[pod].group, tier))
+                    .or_default() += 1;
+            }
+        }
+        self.steps.push(Step { pod, level, place });
+    }
+
+    fn existing_node(
+        &mut self,
+        pod: usize,
+        group: &PodGroup,
+        level: usize,
+        allowed: &Allowed,
+    ) -> Option<Where> {
+        for alternative in 0..group.alternatives.len() {
+            let key = (self.compiled.pods[pod].group, level, alternative);
+            let mut candidates = self.candidates.remove(&key).unwrap_or_else(|| {
+                let held = &group.levels[level];
+                Candidates::new(self.compiled.existing.open_to(Asked {
+                    requirements: &held.requirements,
+                    volumes: &group.alternatives[alternative],
+                    tolerations: &held.tolerations,
+                }))
+            });
+            let found = self.first_existing(pod, group, level, allowed, &mut candidates);
+            self.candidates.insert(key, candidates);
+            if let Some(row) = found {
+                self.take_existing(pod, group, row);
+                return Some(Where::Existing(row));
+            }
+        }
+        None
+    }
+
+    fn first_existing(
+        &self,
+        pod: usize,
+        group: &PodGroup,
+        level: usize,
+        allowed: &Allowed,
+        candidates: &mut Candidates,
+    ) -> Option<usize> {
+        let mut at = 0;
+        while let Some(live) = candidates.live(at) {
+            let row = candidates.rows[live];
+            at = live + 1;
+            if !self.has_room(pod, group, row) {
+                candidates.fill(live);
+                continue;
+            }
+            let owned_or_kept_out = |key: usize| self.must_know(group, level, key);
+            let in_domain = allowed.iter().all(|(key, domains)| {
+                let domain = self.compiled.model.keys[*key].of_node[row];
+                domains.contains(domain)
+                    || (domain == super::topology::NO_DOMAIN && !owned_or_kept_out(*key))
+            });
+            if in_domain
+                && self
+                    .counts
+                    .host_allows(&self.compiled.model, group.view(level), row)
+            {
+                return Some(row);
+            }
+        }
+        None
+    }
+
+    /// Whether a pod cannot be where a key has no domain: some group of its own is about the key.
+    fn must_know(&self, group: &PodGroup, level: usize, key: usize) -> bool {
+        group.levels[level]
+            .owned
+            .iter()
+            .any(|owned| self.compiled.model.groups[*owned].identity.key == key)
+    }
+
+    fn has_room(&self, pod: usize, group: &PodGroup, row: usize) -> bool {
+        let roomy = self.free[row]
+            .as_ref()
+            .is_some_and(|free| fits(&group.request, free));
+        let conflict = |port: &HostPort| {
+            self.ports[row]
+                .iter()
+                .any(|taken| taken.conflicts_with(port))
+        };
+        roomy && !group.spec.host_ports.iter().any(conflict) && self.can_attach(pod, group, row)
+    }
+
+    fn can_attach(&self, pod: usize, group: &PodGroup, row: usize) -> bool {
+        let snapshot = self.compiled.snapshot;
+        let Some(attached) = self.attached.get(&row) else {
+            return true;
+        };
+        let node = snapshot.nodes[row].node.as_ref();
+        let Some(limits) = node.and_then(|node| snapshot.volumes.nodes.get(&node.name)) else {
+            return true;
+        };
+        let wanted = if group.spec.volumes.is_empty() {
+            ClaimsByDriver::new()
+        } else {
+            volumes::attached(
+                &snapshot.pods[self.compiled.pods[pod].row],
+                &snapshot.volumes,
+            )
+        };
+        limits.limits.iter().all(|(driver, limit)| {
+            let have = attached.get(driver);
+            let more = wanted.get(driver).into_iter().flatten();
+            let more = more
+                .filter(|claim| !have.is_some_and(|have| have.contains(*claim)))
+                .count();
+            have.map_or(0, std::collections::BTreeSet::len) + more <= *limit as usize
+        })
+    }
+
+    fn take_existing(&mut self, pod: usize, group: &PodGroup, row: usize) {
+        if let Some(free) = &mut self.free[row] {
+            free.iter_mut()
+                .zip(&group.request)
+                .for_each(|(free, request)| *free -= request);
+        }
+        self.ports[row].extend(group.spec.host_ports.iter().cloned());
+        if let Some(attached) = self
+            .attached
+            .get_mut(&row)
+            .filter(|_| !group.spec.volumes.is_empty())
+        {
+            let snapshot = self.compiled.snapshot;
+            let wanted = volumes::attached(
+                &snapshot.pods[self.compiled.pods[pod].row],
+                &snapshot.volumes,
+            );
+            for (driver, claims) in wanted {
+                attached.entry(driver).or_default().extend(claims);
+            }
+        }
+    }
+
+    /// Tries nodes that this decision has opened: all open ones, or, for a pod that must join another, any.
+    fn open_bin(
+        &mut self,
+        pod: usize,
+        group: &PodGroup,
+        level: usize,
+        allowed: &Allowed,
+    ) -> Option<Where> {
+        let must_join = self
+            .counts
+            .must_join(&self.compiled.model, group.view(level));
+        if must_join {
+            let found = (0..self.bins.len())
+                .find(|bin| self.join(pod, group, level, allowed, *bin).is_ok());
+            return found.map(Where::Bin);
+        }
+        let key = (self.compiled.pods[pod].group, level);
+        let mut refused = self.refused.remove(&key).unwrap_or_default();
+        let mut at = None;
+        let mut found = None;
+        while let Some(next) = self.open.next(at, Some(&refused)) {
+            at = Some(next);
+            match self.join(pod, group, level, allowed, next.1) {
+                Ok(()) => {
+                    found = Some(Where::Bin(next.1));
+                    break;
+                }
+                Err(Lasting::ForGood) => refused.insert(next.1),
+                Err(Lasting::ForNow) => {}
+            }
+        }
+        self.refused.insert(key, refused);
+        found
+    }
+
+    /// Puts a pod on a bin if every rule agrees.
+    fn join(
+        &mut self,
+        pod: usize,
+        group: &PodGroup,
+        level: usize,
+        allowed: &Allowed,
+        bin: usize,
+    ) -> Result<(), Lasting> {
+        let used = sum(&self.bins[bin].used, &group.request);
+        let conflict = |port: &HostPort| {
+            self.bins[bin]
+                .ports
+                .iter()
+                .any(|taken| taken.conflicts_with(port))
+        };
+        if group.spec.host_ports.iter().any(conflict) {
+            return Err(Lasting::ForGood);
+        }
+        let (tier, rows) = (self.bins[bin].tier, self.bins[bin].rows);
+        if !self.quota_left(pod, tier) {
+            return Err(Lasting::ForNow);
+        }
+        let mut lasting = Lasting::ForGood;
+        for alternative in 0..group.alternatives.len() {
+            let Some(base) = self.base(pod, group, level, alternative, tier) else {
+                continue;
+            };
+            let Some(both) = self.sets.join(rows, base) else {
+                continue;
+            };
+            if !self.sets.has_room(self.compiled, both, &used) {
+                continue;
+            }
+            lasting = Lasting::ForNow;
+            let host = self.counts.new_host(bin);
+            if !self
+                .counts
+                .host_allows(&self.compiled.model, group.view(level), host)
+            {
+                continue;
+            }
+            let Some(narrowed) = self.pin(group, level, both, allowed, &used) else {
+                continue;
+            };
+            if !self
+                .limits
+                .keeps_minimum_values(self.compiled, self.sets.bits(narrowed), &used)
+            {
+                continue;
+            }
+            let former = u32::try_from(self.bins[bin].steps.len()).unwrap_or(u32::MAX);
+            if self.tiers[tier].open {
+                self.open.set(bin, Some(former), former + 1);
+            }
+            let found = &mut self.bins[bin];
+            found.rows = narrowed;
+            found.used = used;
+            found.ports.extend(group.spec.host_ports.iter().cloned());
+            return Ok(());
+        }
+        Err(lasting)
+    }
+
+    /// Opens a new node in the first tier that has one for the pod.
+    fn new_bin(
+        &mut self,
+        pod: usize,
+        group: &PodGroup,
+        level: usize,
+        allowed: &Allowed,
+    ) -> Option<Where> {
+        let host = self.counts.new_host(self.bins.len());
+        if !self
+            .counts
+            .host_allows(&self.compiled.model, group.view(level), host)
+        {
+            return None;
+        }
+        for tier in 0..self.tiers.len() {
+            if !self.quota_left(pod, tier) {
+                continue;
+            }
+            for alternative in 0..group.alternatives.len() {
+                let Some(base) = self.base(pod, group, level, alternative, tier) else {
+                    continue;
+                };
+                let Some(base) = self.within_limits(tier, base) else {
+                    continue;
+                };
+                let Some(rows) = self.pin(group, level, base, allowed, &group.request) else {
+                    continue;
+                };
+                if !self.limits.keeps_minimum_values(
+                    self.compiled,
+                    self.sets.bits(rows),
+                    &group.request,
+                ) {
+                    continue;
+                }
+                if let Some(template) = self.tiers[tier].template {
+                    self.limits
+                        .charge(self.compiled, template, self.sets.bits(rows));
+                }
+                let bin = self.bins.len();
+                self.bins.push(Bin {
+                    rows,
+                    used: group.request.clone(),
+                    steps: Vec::new(),
+                    ports: group.spec.host_ports.clone(),
+                    tier,
+                });
+                if self.tiers[tier].open {
+                    self.open.set(bin, None, 1);
+                }
+                return Some(Where::Bin(bin));
+            }
+        }
+        None
+    }
+
+    fn quota_left(&self, pod: usize, tier: usize) -> bool {
+        let key = (self.compiled.pods[pod].group, tier);
+        self.quotas
+            .get(&key)
+            .is_none_or(|quota| self.taken.get(&key).copied().unwrap_or(0) < *quota)
+    }
+
+    /// Rows of a tier that could hold a pod of the group alone.
+    fn base(
+        &mut self,
+        pod: usize,
+        group: &PodGroup,
+        level: usize,
+        alternative: usize,
+        tier: usize,
+    ) -> Option<SetId> {
+        let key = (self.compiled.pods[pod].group, level, alternative, tier);
+        if let Some(known) = self.bases.get(&key) {
+            return *known;
+        }
+        let bits = group.levels[level].rows[alternative].and(&self.tiers[tier].rows);
+        let result = self.sets.intern(bits);
+        self.bases.insert(key, result);
+        result
+    }
+
+    fn within_limits(&mut self, tier: usize, set: SetId) -> Option<SetId> {
+        let Some(template) = self.tiers[tier].template else {
+            return Some(set);
+        };
+        match self
+            .limits
+            .within(self.compiled, template, self.sets.bits(set))
+        {
+            Some(bits) => self.sets.intern(bits),
+            None => Some(set),
+        }
+    }
+
+    /// Narrows a set to one domain for every key that matters to the pod, and keeps room for `used`.
+    fn pin(
+        &mut self,
+        group: &PodGroup,
+        level: usize,
+        set: SetId,
+        allowed: &Allowed,
+        used: &[i64],
+    ) -> Option<SetId> {
+        let Some(((key, domains), rest)) = allowed.split_first() else {
+            return Some(set);
+        };
+        self.pin_key(group, level, set, (*key, domains), rest, used)
+    }
+
+    fn pin_key(
+        &mut self,
+        group: &PodGroup,
+        level: usize,
+        set: SetId,
+        (key, domains): (usize, &Bits),
+        rest: &[(usize, Bits)],
+        used: &[i64],
+    ) -> Option<SetId> {
+        let view = group.view(level);
+        let mut choices = Vec::new();
+        for domain in domains.iter() {
+            if let Some(narrowed) = self.in_domain(set, key, domain)
+                && self.sets.has_room(self.compiled, narrowed, used)
+            {
+                let crowd = self.counts.crowd(&self.compiled.model, view, key, domain);
+                choices.push((
+                    crowd,
+                    self.sets.cheapest(self.prices, narrowed),
+                    domain,
+                    narrowed,
+                ));
+            }
+        }
+        choices.sort_unstable();
+        let mut narrowed = choices
+            .into_iter()
+            .map(|(_, _, _, narrowed)| narrowed)
+            .collect::<Vec<_>>();
+        if narrowed.is_empty() && !self.must_know(group, level, key) && !self.has_domain(set, key) {
+            narrowed.push(set);
+        }
+        narrowed
+            .into_iter()
+            .find_map(|narrowed| match rest.split_first() {
+                None => Some(narrowed),
+                Some(((key, domains), rest)) => {
+                    self.pin_key(group, level, narrowed, (*key, domains), rest, used)
+                }
+            })
+    }
+
+    /// Whether any row of a set lies in some domain of a key.
+    fn has_domain(&self, set: SetId, key: usize) -> bool {
+        let bits = self.sets.bits(set);
+        self.compiled.model.keys[key]
+            .rows
+            .iter()
+            .any(|rows| rows.meets(bits))
+    }
+
+    fn in_domain(&mut self, set: SetId, key: usize, domain: usize) -> Option<SetId> {
+        if let Some(known) = self.domains.get(&(set, key, domain)) {
+            return *known;
+        }
+        let bits = self
+            .sets
+            .bits(set)
+            .and(&self.compiled.model.keys[key].rows[domain]);
+        let result = self.sets.intern(bits);
+        self.domains.insert((set, key, domain), result);
+        result
+    }
+}
+
+/// Whether a refusal can change while this decision goes on.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Lasting {
+    /// Nodes only fill up.
+    ForGood,
+    /// Counts may change.
+    ForNow,
+}
+
+fn sum(left: &[i64], right: &[i64]) -> Box<[i64]> {
+    left.iter()
+        .zip(right)
+        .map(|(left, right)| left.saturating_add(*right))
+        .collect()
+}

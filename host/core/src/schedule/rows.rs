@@ -1,0 +1,395 @@
+//! Everything that usable pools can buy, one row per (pool, label state, offering), and which rows a requirement allows.
+//!
+//! Rows are made atomic: each has one value per label that any pod mentions, so that narrowing a node to what several pods
+//! require is an AND of bit sets, and a set that is not empty has a real machine behind it. Labels that neither pool nor type
+//! decides are made atomic by the template's label states.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
+
+use super::axes::{Axes, fits};
+use super::daemons::{Daemons, Overhead};
+use super::templates::Template;
+use crate::bits::Bits;
+use crate::catalog::{Catalogue, InstanceType, Offering};
+use crate::labels::{self, LabelKey};
+use crate::model::{HostPort, Toleration, first_untolerated};
+use crate::requirement::{Operator, Requirement, Requirements};
+use crate::resources::{ResourceName, Resources};
+use crate::snapshot::Snapshot;
+
+/// One way to buy a node.
+#[derive(Clone, Debug)]
+pub(super) struct Row {
+    /// Template, in order of preference.
+    pub(super) template: usize,
+    /// Label state of the template.
+    pub(super) state: usize,
+    /// Instance type in the catalogue.
+    pub(super) instance_type: usize,
+    /// Offering of the type.
+    pub(super) offering: usize,
+    /// Daemons of its nodes.
+    pub(super) overhead: Arc<Overhead>,
+}
+
+/// All rows, with what is asked of them again and again.
+pub(super) struct Rows {
+    pub(super) rows: Vec<Row>,
+    /// Room for pods, `axes` amounts per row.
+    capacity: Vec<i64>,
+    axes: usize,
+    /// Rows by template.
+    pub(super) of_template: Vec<Bits>,
+    allowed: BTreeMap<Requirement, Arc<Bits>>,
+    roomy: BTreeMap<Box<[i64]>, Arc<Bits>>,
+    offering_requirements: BTreeMap<(usize, usize), Requirements>,
+}
+
+/// Keys on which pods may choose because neither the pool nor some type of it has decided.
+pub(super) fn open_keys(
+    catalogue: &Catalogue,
+    template: &Template,
+    mentioned: &BTreeSet<LabelKey>,
+) -> BTreeSet<LabelKey> {
+    let decided_by_offering = |key: &LabelKey| {
+        [
+            labels::ZONE,
+            labels::CAPACITY_TYPE,
+            labels::RESERVATION_ID,
+            labels::HOSTNAME,
+        ]
+        .contains(&key.as_str())
+            || catalogue.own_keys().contains(key)
+    };
+    let atomic = |requirement: &Requirement| {
+        requirement.single().is_some() || requirement.operator() == Operator::DoesNotExist
+    };
+    let open = |key: &&LabelKey| {
+        let pool = template.requirements.get(key.as_str());
+        if decided_by_offering(key) || pool.is_some_and(atomic) {
+            return false;
+        }
+        let undecided = pool.is_some() || catalogue.is_well_known(key);
+        catalogue.types().iter().any(|instance_type| {
+            match instance_type.requirements.get(key.as_str()) {
+                Some(requirement) => !atomic(requirement),
+                None => undecided,
+            }
+        })
+    };
+    mentioned.iter().filter(open).cloned().collect()
+}
+
+impl Rows {
+    /// Rows of all templates: offerings that are available, that the pool allows and its limits leave room for.
+    pub(super) fn new(snapshot: &Snapshot, templates: &[Template], axes: &Axes) -> Self {
+        let mut result = Self {
+            rows: Vec::new(),
+            capacity: Vec::new(),
+            axes: axes.len(),
+            of_template: Vec::new(),
+            allowed: BTreeMap::new(),
+            roomy: BTreeMap::new(),
+            offering_requirements: BTreeMap::new(),
+        };
+        for (number, template) in templates.iter().enumerate() {
+            result.add_template(snapshot, number, template, axes);
+        }
+        result.of_template = (0..templates.len())
+            .map(|number| result.select(|row| row.template == number))
+            .collect();
+        result
+    }
+
+    fn add_template(
+        &mut self,
+        snapshot: &Snapshot,
+        number: usize,
+        template: &Template,
+        axes: &Axes,
+    ) {
+        let mut daemons = Daemons::of(snapshot, template);
+        for (at, instance_type) in snapshot.catalogue.types().iter().enumerate() {
+            let agrees = |key: &str, requirement: &Requirement| {
+                agree(template.requirements.get(key), requirement)
+            };
+            let type_agrees = instance_type
+                .requirements
+                .iter()
+                .all(|requirement| agrees(requirement.key().as_str(), requirement));
+            if !type_agrees || !within_limits(template, instance_type) {
+                continue;
+            }
+            let overhead = daemons.overhead(template, instance_type);
+            for (offering_at, offering) in instance_type.offerings.iter().enumerate() {
+                if !offering.available
+                    || (offering.reservation.is_some() && !snapshot.settings.reserved_capacity)
+                {
+                    continue;
+                }
+                let own = self
+                    .offering_requirements
+                    .entry((at, offering_at))
+                    .or_insert_with(|| offering.node_requirements());
+                let offered = own
+                    .iter()
+                    .all(|requirement| agrees(requirement.key().as_str(), requirement));
+                let room = instance_type
+                    .allocatable(offering)
+                    .minus(&overhead.requests);
+                if !offered
+                    || room.iter().any(|(_, amount)| amount < 0)
+                    || is_short(&room, &overhead.requests)
+                {
+                    continue;
+                }
+                self.add_states(
+                    template,
+                    number,
+                    at,
+                    offering_at,
+                    &overhead,
+                    &axes.vector(&room),
+                    instance_type,
+                );
+            }
+        }
+    }
+
+    #[expect(clippy::too_many_arguments, reason = "the fields of a row, once")]
+    fn add_states(
+        &mut self,
+        template: &Template,
+        number: usize,
+        instance_type: usize,
+        offering: usize,
+        overhead: &Arc<Overhead>,
+        room: &[i64],
+        hardware: &InstanceType,
+    ) {
+        for (state, chosen) in template.states.iter().enumerate() {
+            let possible = chosen.iter().all(|requirement| {
+                agree(
+                    hardware.requirements.get(requirement.key().as_str()),
+                    &template.narrowed(requirement),
+                )
+            });
+            if possible {
+                self.rows.push(Row {
+                    template: number,
+                    state,
+                    instance_type,
+                    offering,
+                    overhead: Arc::clone(overhead),
+                });
+                self.capacity.extend_from_slice(room);
+            }
+        }
+    }
+
+    /// How many rows there are.
+    pub(super) fn len(&self) -> usize {
+        self.rows.len()
+    }
+
+    /// Room for pods on a node of this row.
+    pub(super) fn capacity(&self, row: usize) -> &[i64] {
+        &self.capacity[row * self.axes..(row + 1) * self.axes]
+    }
+
+    /// The rows for which `condition` holds.
+    pub(super) fn select(&self, condition: impl Fn(&Row) -> bool) -> Bits {
+        let mut result = Bits::none(self.rows.len());
+        for (at, row) in self.rows.iter().enumerate() {
+            if condition(row) {
+                result.insert(at);
+            }
+        }
+        result
+    }
+
+    /// The rows whose templates a pod tolerates.
+    pub(super) fn tolerated(&self, templates: &[Template], tolerations: &[Toleration]) -> Bits {
+        let mut result = Bits::none(self.rows.len());
+        for (number, template) in templates.iter().enumerate() {
+            if first_untolerated(template.taints(), tolerations).is_none() {
+                result.join(&self.of_template[number]);
+            }
+        }
+        result
+    }
+
+    /// The rows with room for a request that comes alone.
+    pub(super) fn roomy(&mut self, request: &[i64]) -> Arc<Bits> {
+        if let Some(known) = self.roomy.get(request) {
+            return Arc::clone(known);
+        }
+        let mut result = Bits::none(self.rows.len());
+        for row in 0..self.rows.len() {
+            if fits(request, self.capacity(row)) {
+                result.insert(row);
+            }
+        }
+        let result = Arc::new(result);
+        self.roomy.insert(request.into(), Arc::clone(&result));
+        result
+    }
+
+    /// The rows on which daemons leave the ports free.
+    pub(super) fn without_port_conflict(&self, ports: &[HostPort]) -> Option<Bits> {
+        let conflicts = |row: &Row| {
+            row.overhead
+                .ports
+                .iter()
+                .any(|taken| ports.iter().any(|port| port.conflicts_with(taken)))
+        };
+        (!ports.is_empty()).then(|| self.select(|row| !conflicts(row)))
+    }
+
+    /// The rows that allow every requirement.
+    pub(super) fn allowed(
+        &mut self,
+        snapshot: &Snapshot,
+        templates: &[Template],
+        requirements: &Requirements,
+    ) -> Bits {
+        let mut result = Bits::all(self.rows.len());
+        for requirement in requirements.iter() {
+            if !self.allowed.contains_key(requirement) {
+                let bits = self.evaluate(snapshot, templates, requirement);
+                self.allowed.insert(requirement.clone(), Arc::new(bits));
+            }
+            result.keep(&self.allowed[requirement]);
+        }
+        result
+    }
+
+    /// Tests one requirement against every row: the pool may leave well-known labels undefined, the type must agree with
+    /// what pool and pod require together, and so must the offering and the label state.
+    fn evaluate(
+        &self,
+        snapshot: &Snapshot,
+        templates: &[Template],
+        requirement: &Requirement,
+    ) -> Bits {
+        let key = requirement.key();
+        let types = snapshot.catalogue.types();
+        let narrowed: Vec<Option<Requirement>> = templates
+            .iter()
+            .map(|template| {
+                let known = match template.requirements.get(key.as_str()) {
+                    Some(own) => agree(Some(own), requirement),
+                    None => requirement.allows_absence() || snapshot.catalogue.is_well_known(key),
+                };
+                known.then(|| template.narrowed(requirement))
+            })
+            .collect();
+        let per_offering = self
+            .offering_requirements
+            .values()
+            .next()
+            .is_some_and(|sample| sample.get(key.as_str()).is_some())
+            || snapshot.catalogue.own_keys().contains(key);
+        let by_type: Vec<Vec<bool>> = narrowed
+            .iter()
+            .map(|narrowed| {
+                let agrees = |hardware: &Arc<InstanceType>| {
+                    narrowed
+                        .as_ref()
+                        .is_some_and(|asked| agree(hardware.requirements.get(key.as_str()), asked))
+                };
+                types.iter().map(agrees).collect()
+            })
+            .collect();
+        let by_state: Vec<Vec<bool>> = templates
+            .iter()
+            .map(|template| {
+                (0..template.states.len())
+                    .map(|state| state_decides(template, state, requirement))
+                    .collect()
+            })
+            .collect();
+        let offering_agrees = |row: &Row| {
+            let own =
+                self.offering_requirements[&(row.instance_type, row.offering)].get(key.as_str());
+            narrowed[row.template]
+                .as_ref()
+                .is_some_and(|asked| agree(own, asked))
+        };
+        self.select(|row| {
+            by_type[row.template][row.instance_type]
+                && by_state[row.template][row.state]
+                && (!per_offering || offering_agrees(row))
+        })
+    }
+
+    /// What a node of this row satisfies on a key, as far as pool, state, type and offering decide.
+    pub(super) fn requirement(
+        &self,
+        snapshot: &Snapshot,
+        templates: &[Template],
+        row: &Row,
+        key: &str,
+    ) -> Option<Requirement> {
+        let template = &templates[row.template];
+        let parts = [
+            template.requirements.get(key),
+            template.states[row.state].get(key),
+            snapshot.catalogue.types()[row.instance_type]
+                .requirements
+                .get(key),
+            self.offering_requirements[&(row.instance_type, row.offering)].get(key),
+        ];
+        parts
+            .into_iter()
+            .flatten()
+            .cloned()
+            .reduce(|left, right| left.intersect(&right))
+    }
+
+    /// The offering behind a row.
+    pub(super) fn offering<'s>(
+        &self,
+        snapshot: &'s Snapshot,
+        row: usize,
+    ) -> (&'s Arc<InstanceType>, &'s Offering) {
+        let row = &self.rows[row];
+        let instance_type = &snapshot.catalogue.types()[row.instance_type];
+        (instance_type, &instance_type.offerings[row.offering])
+    }
+}
+
+/// Whether what there is agrees with what is asked; what is undefined agrees with anything.
+fn agree(have: Option<&Requirement>, asked: &Requirement) -> bool {
+    have.is_none_or(|have| {
+        have.overlaps(asked) || (have.allows_absence() && asked.allows_absence())
+    })
+}
+
+/// Whether a label state settles a requirement: with the pool's own word, it allows nothing that the requirement does not.
+fn state_decides(template: &Template, state: usize, requirement: &Requirement) -> bool {
+    if !template.open.contains(requirement.key()) {
+        return true;
+    }
+    let chosen = match template.states[state].get(requirement.key().as_str()) {
+        Some(chosen) => template.narrowed(chosen),
+        None => template.narrowed(&Requirement::exists(requirement.key().clone())),
+    };
+    chosen.intersect(requirement) == chosen
+}
+
+/// Whether one node of a type stays within what the pool's limits leave.
+fn within_limits(template: &Template, instance_type: &InstanceType) -> bool {
+    template.remaining.as_ref().is_none_or(|remaining| {
+        let one = instance_type.capacity.clone().with(ResourceName::Nodes, 1);
+        remaining.iter().all(|(name, left)| one.get(name) <= left)
+    })
+}
+
+/// Whether daemons ask for something that the node does not even name.
+fn is_short(room: &Resources, daemons: &Resources) -> bool {
+    daemons
+        .iter()
+        .any(|(name, amount)| amount > 0 && !room.contains(name))
+}

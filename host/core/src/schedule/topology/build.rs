@@ -1,0 +1,373 @@
+//! From pods' terms to groups: identities are collected first, then given domains, filters and counts.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
+
+use super::{Counts, Group, Identity, Key, Model, Namespaces, NodeFilter, Rule};
+use crate::bits::Bits;
+use crate::labels::{self, LabelKey, Labels};
+use crate::model::{
+    AffinityTerm, LabelExpression, LabelSelector, NamespaceScope, NodeInclusion, Pod,
+    SelectorOperator, SpreadConstraint, first_untolerated,
+};
+use crate::requirement::{Requirements, Undefined};
+use crate::schedule::relax::Wishes;
+use crate::schedule::rows::Rows;
+use crate::schedule::templates::Template;
+use crate::snapshot::{Snapshot, StateNode};
+
+/// Groups that a pod owns at one step of relaxation, by number, ascending.
+#[derive(Clone, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
+pub(in crate::schedule) struct Owned {
+    /// Spread, affinity and anti-affinity.
+    pub(in crate::schedule) groups: Vec<usize>,
+}
+
+/// Collects the groups of a decision.
+#[derive(Default)]
+pub(in crate::schedule) struct Builder {
+    numbers: BTreeMap<Identity, usize>,
+    identities: Vec<Identity>,
+    keys: Vec<LabelKey>,
+    /// Groups without an equality in their selector, and groups by the first equality.
+    unkeyed: Vec<usize>,
+    by_label: BTreeMap<(Arc<str>, Arc<str>), Vec<usize>>,
+    /// Inverse groups of bound pods, by the pod's row.
+    of_bound: BTreeMap<usize, Vec<usize>>,
+}
+
+impl Builder {
+    /// The groups of a pod's own terms at one step.
+    pub(in crate::schedule) fn own(
+        &mut self,
+        snapshot: &Snapshot,
+        pod: &Pod,
+        wishes: &Wishes<'_>,
+    ) -> Owned {
+        let mut groups = BTreeSet::new();
+        for constraint in wishes.spread() {
+            let identity = self.spread_identity(pod, constraint, wishes);
+            groups.insert(self.number(identity));
+        }
+        let affinity = wishes.affinity().map(|term| (term, Rule::Affinity));
+        for (term, rule) in affinity.chain(
+            wishes
+                .anti_affinity()
+                .map(|term| (term, Rule::AntiAffinity)),
+        ) {
+            let identity = self.term_identity(snapshot, pod, term, rule);
+            groups.insert(self.number(identity));
+        }
+        Owned {
+            groups: groups.into_iter().collect(),
+        }
+    }
+
+    /// The inverse groups of a pod's required anti-affinity, which hold for others as long as it runs.
+    pub(in crate::schedule) fn inverse(&mut self, snapshot: &Snapshot, pod: &Pod) -> Vec<usize> {
+        let identities: Vec<Identity> = pod
+            .spec
+            .anti_affinity
+            .iter()
+            .map(|term| self.term_identity(snapshot, pod, term, Rule::Inverse))
+            .collect();
+        let numbers: BTreeSet<usize> = identities
+            .into_iter()
+            .map(|identity| self.number(identity))
+            .collect();
+        numbers.into_iter().collect()
+    }
+
+    /// Learns the required anti-affinity of a bound pod.
+    pub(in crate::schedule) fn learn_bound(&mut self, snapshot: &Snapshot, row: usize) {
+        let groups = self.inverse(snapshot, &snapshot.pods[row]);
+        self.of_bound.insert(row, groups);
+    }
+
+    /// Every group that selects a pod of this namespace and these labels.
+    pub(in crate::schedule) fn selecting(
+        &self,
+        namespace: &Arc<str>,
+        labels: &Labels,
+    ) -> Vec<usize> {
+        let keyed = labels
+            .iter()
+            .filter_map(|(key, value)| self.by_label.get(&(Arc::clone(key), Arc::clone(value))))
+            .flatten();
+        let mut result: Vec<usize> = self
+            .unkeyed
+            .iter()
+            .chain(keyed)
+            .copied()
+            .filter(|group| self.identities[*group].selects(namespace, labels))
+            .collect();
+        result.sort_unstable();
+        result.dedup();
+        result
+    }
+
+    /// Labels that some group is about.
+    pub(in crate::schedule) fn keys(&self) -> &[LabelKey] {
+        &self.keys
+    }
+
+    fn key(&mut self, key: &LabelKey) -> usize {
+        self.keys
+            .iter()
+            .position(|have| have == key)
+            .unwrap_or_else(|| {
+                self.keys.push(key.clone());
+                self.keys.len() - 1
+            })
+    }
+
+    fn number(&mut self, identity: Identity) -> usize {
+        if let Some(known) = self.numbers.get(&identity) {
+            return *known;
+        }
+        let number = self.identities.len();
+        match first_equality(&identity.selector) {
+            Some(equality) => self.by_label.entry(equality).or_default().push(number),
+            None => self.unkeyed.push(number),
+        }
+        self.identities.push(identity.clone());
+        self.numbers.insert(identity, number);
+        number
+    }
+
+    fn spread_identity(
+        &mut self,
+        pod: &Pod,
+        constraint: &SpreadConstraint,
+        wishes: &Wishes<'_>,
+    ) -> Identity {
+        let honors = |inclusion: NodeInclusion| inclusion == NodeInclusion::Honor;
+        let restricted = !wishes.node_selector().is_empty() || !wishes.required().is_empty();
+        Identity {
+            key: self.key(&constraint.topology_key),
+            rule: Rule::Spread {
+                max_skew: constraint.max_skew,
+                min_domains: constraint.min_domains,
+            },
+            namespaces: Namespaces::Listed(vec![Arc::clone(&pod.name.namespace)]),
+            selector: constraint.selector.and(own_values(
+                pod,
+                &constraint.match_label_keys,
+                SelectorOperator::In,
+            )),
+            filter: NodeFilter {
+                affinity: (honors(constraint.node_affinity) && restricted)
+                    .then(|| (wishes.node_selector().clone(), wishes.required().to_vec())),
+                tolerations: honors(constraint.node_taints).then(|| wishes.tolerations()),
+            },
+        }
+    }
+
+    fn term_identity(
+        &mut self,
+        snapshot: &Snapshot,
+        pod: &Pod,
+        term: &AffinityTerm,
+        rule: Rule,
+    ) -> Identity {
+        let narrowed = own_values(pod, &term.match_label_keys, SelectorOperator::In);
+        let excluded = own_values(pod, &term.mismatch_label_keys, SelectorOperator::NotIn);
+        Identity {
+            key: self.key(&term.topology_key),
+            rule,
+            namespaces: namespaces(snapshot, pod, &term.namespaces),
+            selector: term.selector.and(narrowed.into_iter().chain(excluded)),
+            filter: NodeFilter::default(),
+        }
+    }
+
+    /// Fixes the groups: their domains, the nodes and rows they count, and what is counted already. `batch` tells the
+    /// pods that are being planned, which are counted when they are placed.
+    pub(in crate::schedule) fn finish(
+        self,
+        snapshot: &Snapshot,
+        templates: &[Template],
+        rows: &mut Rows,
+        batch: &Bits,
+    ) -> (Model, Counts) {
+        let keys: Vec<Key> = self
+            .keys
+            .iter()
+            .map(|name| match name.as_str() {
+                labels::HOSTNAME => Key::hosts(name.clone(), snapshot.nodes.len()),
+                _ => Key::new(name, snapshot, templates, rows),
+            })
+            .collect();
+        let groups = self
+            .identities
+            .iter()
+            .map(|identity| group(identity, snapshot, templates, rows, &keys))
+            .collect();
+        let model = Model { groups, keys };
+        let mut counts = Counts::new(&model, snapshot.nodes.len());
+        self.count_bound(snapshot, &model, &mut counts, batch);
+        (model, counts)
+    }
+
+    fn count_bound(&self, snapshot: &Snapshot, model: &Model, counts: &mut Counts, batch: &Bits) {
+        let rows = snapshot.rows_by_node();
+        let mut known: BTreeMap<(&Arc<str>, *const Labels), Vec<usize>> = BTreeMap::new();
+        for (row, pod) in snapshot.pods.iter().enumerate() {
+            let Some(node) = pod.node.as_ref().and_then(|name| rows.get(name).copied()) else {
+                continue;
+            };
+            if batch.contains(row) || !pod.is_active() {
+                continue;
+            }
+            let selecting = known
+                .entry((&pod.name.namespace, Arc::as_ptr(&pod.labels)))
+                .or_insert_with(|| self.selecting(&pod.name.namespace, &pod.labels));
+            let owned = self
+                .of_bound
+                .get(&row)
+                .map(Vec::as_slice)
+                .unwrap_or_default();
+            counts.record_existing(model, node, selecting, owned);
+        }
+    }
+}
+
+/// The pod's own values of some label keys, as conditions.
+fn own_values(pod: &Pod, keys: &[Arc<str>], operator: SelectorOperator) -> Vec<LabelExpression> {
+    let condition = |key: &Arc<str>| {
+        let value = pod.labels.get(key)?;
+        Some(LabelExpression {
+            key: Arc::clone(key),
+            operator,
+            values: vec![Arc::clone(value)],
+        })
+    };
+    keys.iter().filter_map(condition).collect()
+}
+
+fn namespaces(snapshot: &Snapshot, pod: &Pod, scope: &NamespaceScope) -> Namespaces {
+    match scope {
+        NamespaceScope::Own => Namespaces::Listed(vec![Arc::clone(&pod.name.namespace)]),
+        NamespaceScope::Named {
+            selector: LabelSelector::All(conditions),
+            ..
+        } if conditions.is_empty() => Namespaces::All,
+        NamespaceScope::Named { names, selector } => {
+            let matching = snapshot
+                .namespaces
+                .iter()
+                .filter(|namespace| selector.matches(&namespace.labels));
+            let all: BTreeSet<Arc<str>> = names
+                .iter()
+                .cloned()
+                .chain(matching.map(|namespace| Arc::clone(&namespace.name)))
+                .collect();
+            Namespaces::Listed(all.into_iter().collect())
+        }
+    }
+}
+
+/// A label that every selected pod has, by which to find the group.
+fn first_equality(selector: &LabelSelector) -> Option<(Arc<str>, Arc<str>)> {
+    let LabelSelector::All(conditions) = selector else {
+        return None;
+    };
+    conditions.iter().find_map(|condition| {
+        match (condition.operator, condition.values.as_slice()) {
+            (SelectorOperator::In, [value]) => {
+                Some((Arc::clone(&condition.key), Arc::clone(value)))
+            }
+            _ => None,
+        }
+    })
+}
+
+fn group(
+    identity: &Identity,
+    snapshot: &Snapshot,
+    templates: &[Template],
+    rows: &mut Rows,
+    keys: &[Key],
+) -> Group {
+    let key = &keys[identity.key];
+    let filter = &identity.filter;
+    let unfiltered = *filter == NodeFilter::default();
+    let nodes = (!unfiltered).then(|| {
+        let mut result = Bits::none(snapshot.nodes.len());
+        for (row, node) in snapshot.nodes.iter().enumerate() {
+            if passes(filter, node) {
+                result.insert(row);
+            }
+        }
+        result
+    });
+    let counted_rows = (!unfiltered).then(|| filtered_rows(filter, snapshot, templates, rows));
+    let mut known = Bits::none(key.values.len());
+    for (template, reach) in templates.iter().zip(&key.of_template) {
+        let tolerated =
+            |tolerations: &Vec<_>| first_untolerated(template.taints(), tolerations).is_none();
+        if filter.tolerations.as_ref().is_none_or(tolerated) {
+            known.join(reach);
+        }
+    }
+    if !key.is_host {
+        for (row, node) in snapshot.nodes.iter().enumerate() {
+            let counts = node.node.is_some()
+                && !node.is_deleting()
+                && nodes.as_ref().is_none_or(|nodes| nodes.contains(row));
+            if counts && key.of_node[row] != super::NO_DOMAIN {
+                known.insert(key.of_node[row]);
+            }
+        }
+    }
+    Group {
+        identity: identity.clone(),
+        known,
+        nodes,
+        rows: counted_rows,
+    }
+}
+
+/// Whether a node's pods count.
+fn passes(filter: &NodeFilter, node: &StateNode) -> bool {
+    let labels = Requirements::from_labels(node.labels());
+    let affine = filter.affinity.as_ref().is_none_or(|(selector, terms)| {
+        let satisfied = |wanted: &Requirements| labels.accepts(wanted, Undefined::Refused).is_ok();
+        satisfied(selector)
+            && (terms.is_empty() || terms.iter().any(|term| satisfied(&term.requirements)))
+    });
+    let raw_taints = node
+        .node
+        .as_ref()
+        .map(|node| node.taints.as_slice())
+        .unwrap_or_default();
+    affine
+        && filter
+            .tolerations
+            .as_ref()
+            .is_none_or(|tolerations| first_untolerated(raw_taints, tolerations).is_none())
+}
+
+/// Rows whose nodes' pods count.
+fn filtered_rows(
+    filter: &NodeFilter,
+    snapshot: &Snapshot,
+    templates: &[Template],
+    rows: &mut Rows,
+) -> Bits {
+    let mut result = match &filter.tolerations {
+        Some(tolerations) => rows.tolerated(templates, tolerations),
+        None => Bits::all(rows.len()),
+    };
+    if let Some((selector, terms)) = &filter.affinity {
+        result.keep(&rows.allowed(snapshot, templates, selector));
+        if !terms.is_empty() {
+            let mut any = Bits::none(rows.len());
+            for term in terms {
+                any.join(&rows.allowed(snapshot, templates, &term.requirements));
+            }
+            result.keep(&any);
+        }
+    }
+    result
+}

@@ -1,0 +1,290 @@
+//! How many pods each group has in each domain, and which domains that leaves open.
+
+use super::{Group, Model, NO_DOMAIN, Rule};
+use crate::bits::Bits;
+
+/// Counts per group and domain. Domains of the host-name key are existing nodes by row, then new nodes.
+#[derive(Clone, Debug)]
+pub(in crate::schedule) struct Counts {
+    counts: Vec<Vec<u32>>,
+    /// Pods counted in all, per group.
+    totals: Vec<u64>,
+    nodes: usize,
+}
+
+/// The domains open to a pod, per key that matters to it (host names apart).
+pub(in crate::schedule) type Allowed = Vec<(usize, Bits)>;
+
+/// What of a pod matters to topology at one step of relaxation.
+#[derive(Clone, Copy, Debug)]
+pub(in crate::schedule) struct View<'a> {
+    /// Groups it owns, ascending.
+    pub(in crate::schedule) owned: &'a [usize],
+    /// Groups that select it, ascending.
+    pub(in crate::schedule) selected: &'a [usize],
+    /// Keys that matter to it, host names apart.
+    pub(in crate::schedule) keys: &'a [usize],
+    /// Domains that its strict requirements allow, per key in `keys`.
+    pub(in crate::schedule) domains: &'a [Bits],
+}
+
+impl Counts {
+    pub(super) fn new(model: &Model, nodes: usize) -> Self {
+        let sizes = model
+            .groups
+            .iter()
+            .map(|group| model.keys[group.identity.key].values.len());
+        Self {
+            counts: sizes.map(|size| vec![0; size]).collect(),
+            totals: vec![0; model.groups.len()],
+            nodes,
+        }
+    }
+
+    /// The host number of the `number`th new node.
+    pub(in crate::schedule) fn new_host(&self, number: usize) -> usize {
+        self.nodes + number
+    }
+
+    fn at(&self, group: usize, domain: usize) -> u32 {
+        self.counts[group].get(domain).copied().unwrap_or(0)
+    }
+
+    fn add(&mut self, group: usize, domain: usize) {
+        if domain == NO_DOMAIN {
+            return;
+        }
+        let counts = &mut self.counts[group];
+        if counts.len() <= domain {
+            counts.resize(domain + 1, 0);
+        }
+        counts[domain] += 1;
+        self.totals[group] += 1;
+    }
+
+    /// The domains of each of the pod's keys that all groups leave open; `None` when some key has none.
+    pub(in crate::schedule) fn allowed(&self, model: &Model, view: View<'_>) -> Option<Allowed> {
+        let mut result: Allowed = view
+            .keys
+            .iter()
+            .map(|key| (*key, Bits::all(model.keys[*key].values.len())))
+            .collect();
+        let inverse = view
+            .selected
+            .iter()
+            .filter(|group| model.groups[**group].identity.rule == Rule::Inverse);
+        for group in view.owned.iter().chain(inverse) {
+            let key = model.groups[*group].identity.key;
+            let Some(at) = view.keys.iter().position(|have| *have == key) else {
+                continue;
+            };
+            let open = self.open_domains(&model.groups[*group], *group, view, &view.domains[at]);
+            result[at].1.keep(&open);
+            if result[at].1.is_empty() {
+                return None;
+            }
+        }
+        Some(result)
+    }
+
+    fn open_domains(
+        &self,
+        group: &Group,
+        number: usize,
+        view: View<'_>,
+        pod_domains: &Bits,
+    ) -> Bits {
+        let size = self.counts[number].len();
+        let mut open = Bits::none(size);
+        let mut open_where = |condition: &dyn Fn(usize) -> bool| {
+            (0..size)
+                .filter(|domain| condition(*domain))
+                .for_each(|domain| open.insert(domain));
+        };
+        match group.identity.rule {
+            Rule::Spread {
+                max_skew,
+                min_domains,
+            } => {
+                let own = u32::from(view.selected.binary_search(&number).is_ok());
+                let least = self.least(group, number, min_domains, pod_domains);
+                open_where(&|domain| {
+                    group.known.contains(domain)
+                        && pod_domains.contains(domain)
+                        && self.at(number, domain) + own <= least.saturating_add(max_skew)
+                });
+            }
+            Rule::Affinity => {
+                let taken =
+                    |domain: usize| self.at(number, domain) > 0 && pod_domains.contains(domain);
+                let first = !(0..size).any(taken) && view.selected.binary_search(&number).is_ok();
+                open_where(&|domain| {
+                    if first {
+                        pod_domains.contains(domain)
+                    } else {
+                        taken(domain)
+                    }
+                });
+            }
+            Rule::AntiAffinity | Rule::Inverse => {
+                open_where(&|domain| self.at(number, domain) == 0)
+            }
+        }
+        open
+    }
+
+    /// The smallest count over the domains a pod may use.
+    fn least(
+        &self,
+        group: &Group,
+        number: usize,
+        min_domains: Option<u32>,
+        pod_domains: &Bits,
+    ) -> u32 {
+        let mut least = None;
+        let mut domains = 0;
+        for domain in group
+            .known
+            .iter()
+            .filter(|domain| pod_domains.contains(*domain))
+        {
+            domains += 1;
+            let count = self.at(number, domain);
+            least = Some(least.map_or(count, |least: u32| least.min(count)));
+        }
+        if min_domains.is_some_and(|wanted| domains < wanted) {
+            0
+        } else {
+            least.unwrap_or(0)
+        }
+    }
+
+    /// How crowded a domain is for a pod: pods of the spread groups it owns, then of those that count it.
+    pub(in crate::schedule) fn crowd(
+        &self,
+        model: &Model,
+        view: View<'_>,
+        key: usize,
+        domain: usize,
+    ) -> (u64, u64) {
+        let sum = |groups: &[usize]| {
+            groups
+                .iter()
+                .filter(|group| {
+                    let identity = &model.groups[**group].identity;
+                    identity.key == key && matches!(identity.rule, Rule::Spread { .. })
+                })
+                .map(|group| u64::from(self.at(*group, domain)))
+                .sum()
+        };
+        (sum(view.owned), sum(view.selected))
+    }
+
+    /// Whether host rules let the pod onto a host.
+    pub(in crate::schedule) fn host_allows(
+        &self,
+        model: &Model,
+        view: View<'_>,
+        host: usize,
+    ) -> bool {
+        let inverse = view
+            .selected
+            .iter()
+            .filter(|group| model.groups[**group].identity.rule == Rule::Inverse);
+        view.owned
+            .iter()
+            .chain(inverse)
+            .filter(|group| model.is_by_host(**group))
+            .all(|group| {
+                let count = self.at(*group, host);
+                match model.groups[*group].identity.rule {
+                    // A new host can always be made, so the smallest count is taken as 0.
+                    Rule::Spread { max_skew, .. } => {
+                        count + u32::from(view.selected.binary_search(group).is_ok()) <= max_skew
+                    }
+                    Rule::Affinity => count > 0 || self.is_first_of(*group, view),
+                    Rule::AntiAffinity | Rule::Inverse => count == 0,
+                }
+            })
+    }
+
+    /// Whether a pod may begin its own affinity group: it selects itself and no pod of the group is anywhere.
+    fn is_first_of(&self, group: usize, view: View<'_>) -> bool {
+        self.totals[group] == 0 && view.selected.binary_search(&group).is_ok()
+    }
+
+    /// Whether a pod must join a host on which another pod is.
+    pub(in crate::schedule) fn must_join(&self, model: &Model, view: View<'_>) -> bool {
+        view.owned.iter().any(|group| {
+            model.is_by_host(*group)
+                && model.groups[*group].identity.rule == Rule::Affinity
+                && !self.is_first_of(*group, view)
+        })
+    }
+
+    /// Counts a bound or newly placed pod on an existing node.
+    pub(in crate::schedule) fn record_existing(
+        &mut self,
+        model: &Model,
+        node: usize,
+        selected: &[usize],
+        inverse: &[usize],
+    ) {
+        self.record(model, selected, inverse, |model, group| {
+            let counted = model.groups[group]
+                .nodes
+                .as_ref()
+                .is_none_or(|nodes| nodes.contains(node));
+            if counted {
+                model.keys[model.groups[group].identity.key].of_node[node]
+            } else {
+                NO_DOMAIN
+            }
+        });
+    }
+
+    /// Counts a pod on a new node: `host` is its number, `domain` tells where it lies on a key, `rows` what it may become.
+    pub(in crate::schedule) fn record_new(
+        &mut self,
+        model: &Model,
+        host: usize,
+        rows: &Bits,
+        selected: &[usize],
+        inverse: &[usize],
+    ) {
+        self.record(model, selected, inverse, |model, group| {
+            let found = &model.groups[group];
+            if found
+                .rows
+                .as_ref()
+                .is_some_and(|counted| !counted.meets(rows))
+            {
+                return NO_DOMAIN;
+            }
+            let key = &model.keys[found.identity.key];
+            if key.is_host {
+                return host;
+            }
+            let some = rows.first();
+            key.rows
+                .iter()
+                .position(|of| some.is_some_and(|row| of.contains(row)))
+                .unwrap_or(NO_DOMAIN)
+        });
+    }
+
+    fn record(
+        &mut self,
+        model: &Model,
+        selected: &[usize],
+        inverse: &[usize],
+        domain: impl Fn(&Model, usize) -> usize,
+    ) {
+        let counting = selected
+            .iter()
+            .filter(|group| model.groups[**group].identity.rule != Rule::Inverse);
+        for group in counting.chain(inverse) {
+            self.add(*group, domain(model, *group));
+        }
+    }
+}

@@ -1,0 +1,201 @@
+//! Domains of a topology key: its values, and where each row to buy and each existing node lies.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
+
+use crate::bits::Bits;
+use crate::labels::{self, LabelKey};
+use crate::requirement::Requirement;
+use crate::schedule::rows::Rows;
+use crate::schedule::templates::Template;
+use crate::snapshot::Snapshot;
+
+/// No domain: the label is absent or undecided.
+pub(in crate::schedule) const NO_DOMAIN: usize = usize::MAX;
+
+/// One topology key.
+///
+/// Domains of the host-name key are hosts: existing nodes by row, then new nodes in the order of their making.
+#[derive(Clone, Debug)]
+pub(in crate::schedule) struct Key {
+    /// The label.
+    pub(in crate::schedule) name: LabelKey,
+    /// Whether domains are hosts.
+    pub(in crate::schedule) is_host: bool,
+    /// Values by domain; empty for hosts.
+    pub(in crate::schedule) values: Vec<Arc<str>>,
+    /// Domain by existing node.
+    pub(in crate::schedule) of_node: Vec<usize>,
+    /// Rows by domain.
+    pub(in crate::schedule) rows: Vec<Bits>,
+    /// Domains that each template can reach, whatever is available just now.
+    pub(in crate::schedule) of_template: Vec<Bits>,
+}
+
+impl Key {
+    /// The key of host names.
+    pub(super) fn hosts(name: LabelKey, nodes: usize) -> Self {
+        Self {
+            name,
+            is_host: true,
+            values: Vec::new(),
+            of_node: (0..nodes).collect(),
+            rows: Vec::new(),
+            of_template: Vec::new(),
+        }
+    }
+
+    /// Collects the domains of a label from pools, rows and nodes.
+    pub(super) fn new(
+        name: &LabelKey,
+        snapshot: &Snapshot,
+        templates: &[Template],
+        rows: &Rows,
+    ) -> Self {
+        let reach: Vec<BTreeSet<Arc<str>>> = templates
+            .iter()
+            .map(|template| reachable(snapshot, template, name))
+            .collect();
+        let row_values = row_values(snapshot, templates, rows, name);
+        let node_values: Vec<Option<Arc<str>>> = snapshot
+            .nodes
+            .iter()
+            .map(|node| value_of(node.labels(), name))
+            .collect();
+        let mut values: BTreeSet<Arc<str>> = reach.iter().flatten().cloned().collect();
+        values.extend(row_values.iter().chain(&node_values).flatten().cloned());
+        let values: Vec<Arc<str>> = values.into_iter().collect();
+        let domain = |value: &Arc<str>| values.binary_search(value).unwrap_or(NO_DOMAIN);
+        let mut bits = vec![Bits::none(rows.len()); values.len()];
+        for (row, value) in row_values.iter().enumerate() {
+            if let Some(value) = value {
+                bits[domain(value)].insert(row);
+            }
+        }
+        let mut of_template = vec![Bits::none(values.len()); templates.len()];
+        for (known, reach) in of_template.iter_mut().zip(&reach) {
+            reach.iter().for_each(|value| known.insert(domain(value)));
+        }
+        Self {
+            name: name.clone(),
+            is_host: false,
+            of_node: node_values
+                .iter()
+                .map(|value| value.as_ref().map_or(NO_DOMAIN, domain))
+                .collect(),
+            rows: bits,
+            of_template,
+            values,
+        }
+    }
+
+    /// The domains that a requirement allows.
+    pub(in crate::schedule) fn allowed(&self, requirement: &Requirement) -> Bits {
+        let mut result = Bits::none(self.values.len());
+        for (domain, value) in self.values.iter().enumerate() {
+            if requirement.allows(value) {
+                result.insert(domain);
+            }
+        }
+        result
+    }
+}
+
+/// The value of a label, under its current name or an alias.
+fn value_of(own: &labels::Labels, key: &LabelKey) -> Option<Arc<str>> {
+    own.get(key.as_str())
+        .or_else(|| {
+            own.iter()
+                .find(|(have, _)| LabelKey::from(have.as_ref()) == *key)
+                .map(|(_, value)| value)
+        })
+        .cloned()
+}
+
+/// Values that nodes of a template may have, by the types it allows, available or not.
+fn reachable(snapshot: &Snapshot, template: &Template, key: &LabelKey) -> BTreeSet<Arc<str>> {
+    let own = template.requirements.get(key.as_str());
+    let mut result = BTreeSet::new();
+    let mut take = |requirement: &Requirement| {
+        let both = own.map_or_else(|| requirement.clone(), |own| own.intersect(requirement));
+        result.extend(both.listed().into_iter().flatten().cloned());
+    };
+    if let Some(own) = own {
+        take(own);
+    }
+    let agrees = |requirement: &Requirement| {
+        template
+            .requirements
+            .get(requirement.key().as_str())
+            .is_none_or(|own| own.overlaps(requirement))
+    };
+    for instance_type in snapshot.catalogue.types() {
+        let absent_too =
+            |requirement: &Requirement| agrees(requirement) || requirement.allows_absence();
+        if !instance_type.requirements.iter().all(absent_too) {
+            continue;
+        }
+        if let Some(requirement) = instance_type.requirements.get(key.as_str()) {
+            take(requirement);
+        }
+        if key.as_str() == labels::ZONE || key.as_str() == labels::CAPACITY_TYPE {
+            for offering in &instance_type.offerings {
+                let zone =
+                    Requirement::one_of(LabelKey::from(labels::ZONE), [Arc::clone(&offering.zone)]);
+                let terms = Requirement::one_of(
+                    LabelKey::from(labels::CAPACITY_TYPE),
+                    [offering.capacity_type.as_str()],
+                );
+                if agrees(&zone) && agrees(&terms) {
+                    take(if key.as_str() == labels::ZONE {
+                        &zone
+                    } else {
+                        &terms
+                    });
+                }
+            }
+        } else if snapshot.catalogue.own_keys().contains(key) {
+            let own = instance_type
+                .offerings
+                .iter()
+                .filter_map(|offering| offering.requirements.get(key.as_str()));
+            own.for_each(&mut take);
+        }
+    }
+    result
+}
+
+/// The one value of each row, where it is decided.
+fn row_values(
+    snapshot: &Snapshot,
+    templates: &[Template],
+    rows: &Rows,
+    key: &LabelKey,
+) -> Vec<Option<Arc<str>>> {
+    let mut known: BTreeMap<(usize, usize, usize, Option<usize>), Option<Arc<str>>> =
+        BTreeMap::new();
+    let by_offering = [labels::ZONE, labels::CAPACITY_TYPE, labels::RESERVATION_ID]
+        .contains(&key.as_str())
+        || snapshot.catalogue.own_keys().contains(key);
+    let value = |row: &crate::schedule::rows::Row| {
+        rows.requirement(snapshot, templates, row, key.as_str())
+            .and_then(|found| found.single().cloned())
+    };
+    rows.rows
+        .iter()
+        .map(|row| {
+            if key.as_str() == labels::ZONE {
+                let offering =
+                    &snapshot.catalogue.types()[row.instance_type].offerings[row.offering];
+                return Some(Arc::clone(&offering.zone));
+            }
+            let place = (
+                row.template,
+                row.state,
+                row.instance_type,
+                by_offering.then_some(row.offering),
+            );
+            known.entry(place).or_insert_with(|| value(row)).clone()
+        })
+        .collect()
+}
