@@ -1,0 +1,96 @@
+//! Custom resource definitions from a folder into a lab: server-side apply, then waiting until each is established.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+use k8s_openapi::apiextensions_apiserver::pkg::apis::apiextensions::v1::CustomResourceDefinition;
+use kube::Client;
+use kube::api::{Api, Patch, PatchParams};
+use serde_json::Value;
+
+use crate::error::LabError;
+use crate::readiness::until;
+
+/// Applies every manifest of `folder`, in the order of their names.
+pub(crate) async fn apply(client: &Client, folder: &Path) -> Result<(), LabError> {
+    let definitions: Api<CustomResourceDefinition> = Api::all(client.clone());
+    let mut names = Vec::new();
+    for path in manifests(folder)? {
+        for manifest in read(&path)? {
+            let name = manifest["metadata"]["name"]
+                .as_str()
+                .unwrap_or_default()
+                .to_owned();
+            definitions
+                .patch(
+                    &name,
+                    &PatchParams::apply("plimsoll-lab").force(),
+                    &Patch::Apply(&manifest),
+                )
+                .await?;
+            names.push(name);
+        }
+    }
+    for name in names {
+        let what = format!("custom resource {name} to be established");
+        until(&what, Duration::from_mins(1), async || {
+            Ok(definitions.get_opt(&name).await?.filter(is_established))
+        })
+        .await?;
+    }
+    Ok(())
+}
+
+fn is_established(definition: &CustomResourceDefinition) -> bool {
+    let conditions = definition
+        .status
+        .as_ref()
+        .and_then(|status| status.conditions.as_ref());
+    conditions
+        .into_iter()
+        .flatten()
+        .any(|condition| condition.type_ == "Established" && condition.status == "True")
+}
+
+fn manifests(folder: &Path) -> Result<Vec<PathBuf>, LabError> {
+    let file = |source| LabError::File {
+        path: folder.to_owned(),
+        source,
+    };
+    let mut paths = Vec::new();
+    for entry in fs::read_dir(folder).map_err(file)? {
+        let path = entry.map_err(file)?.path();
+        if path.extension().is_some_and(|extension| {
+            extension == "yaml" || extension == "yml" || extension == "json"
+        }) {
+            paths.push(path);
+        }
+    }
+    paths.sort();
+    Ok(paths)
+}
+
+fn read(path: &Path) -> Result<Vec<Value>, LabError> {
+    let text = fs::read_to_string(path).map_err(|source| LabError::File {
+        path: path.to_owned(),
+        source,
+    })?;
+    let wrong = |reason: String| LabError::Manifest {
+        path: path.to_owned(),
+        reason,
+    };
+    let documents: Vec<Value> =
+        serde_saphyr::from_multiple(&text).map_err(|error| wrong(error.to_string()))?;
+    let documents: Vec<Value> = documents
+        .into_iter()
+        .filter(|document| !document.is_null())
+        .collect();
+    match documents
+        .iter()
+        .find(|document| document["kind"] != "CustomResourceDefinition")
+    {
+        Some(other) => Err(wrong(format!("kind is {}", other["kind"]))),
+        None => Ok(documents),
+    }
+}

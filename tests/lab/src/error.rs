@@ -1,0 +1,84 @@
+//! Why a lab did not start, or a condition in it was not met: who, what was expected, and what the program itself said last.
+
+use std::io;
+use std::path::PathBuf;
+use std::time::Duration;
+
+/// What went wrong with a lab.
+#[derive(Debug, thiserror::Error)]
+pub enum LabError {
+    /// The programs could not be built; the text is the build's own, Go's absence included.
+    #[error("building the lab's programs: {reason}")]
+    Build {
+        /// The end of what the build said.
+        reason: String,
+    },
+    /// A program could not be started at all.
+    #[error("starting {program}")]
+    Spawn {
+        /// Its path; or `setpriv` of util-linux, which ties its life to ours.
+        program: String,
+        /// What the operating system said.
+        #[source]
+        source: io::Error,
+    },
+    /// A program ended by itself while the lab was starting.
+    #[error("{program} ended with {status} while the lab was starting: {log}")]
+    Ended {
+        /// Which one.
+        program: &'static str,
+        /// Its exit status.
+        status: String,
+        /// The last lines of its log.
+        log: String,
+    },
+    /// The thread that owns the processes is gone.
+    #[error("the lab's processes have been stopped already")]
+    Stopped,
+    /// No block of ports on loopback is free.
+    #[error("no {wanted} adjacent ports of 127.0.0.1 between {from} and {to} are free")]
+    Ports {
+        /// Ports that a lab needs.
+        wanted: u16,
+        /// Lowest port tried.
+        from: u16,
+        /// Highest port tried.
+        to: u16,
+    },
+    /// A file of the lab could not be read or written.
+    #[error("file {path}")]
+    File {
+        /// Which one.
+        path: PathBuf,
+        /// What the operating system said.
+        #[source]
+        source: io::Error,
+    },
+    /// No token, or no key for service account tokens, could be made.
+    #[error("neither a token nor a key could be made; expected the system to give random bytes")]
+    Key,
+    /// The kubeconfig of the lab was not understood.
+    #[error("reading the lab's kubeconfig")]
+    Kubeconfig(#[from] kube::config::KubeconfigError),
+    /// The API server refused, or could not be reached.
+    #[error("asking the lab's API server")]
+    Api(#[from] kube::Error),
+    /// A manifest that is no CustomResourceDefinition.
+    #[error("file {path}: {reason}; expected CustomResourceDefinitions in YAML or JSON")]
+    Manifest {
+        /// Which one.
+        path: PathBuf,
+        /// Where it differs.
+        reason: String,
+    },
+    /// A condition was not met in time.
+    #[error("waited {waited:?} for {what}; last seen: {last}")]
+    Deadline {
+        /// What was waited for.
+        what: String,
+        /// How long.
+        waited: Duration,
+        /// What stood in the way when time ran out.
+        last: String,
+    },
+}

@@ -1,0 +1,103 @@
+//! A real Kubernetes control plane with fake nodes, on one machine, for tests: etcd, kube-apiserver, kube-scheduler, kube-controller-manager and KWOK.
+//!
+//! [`Lab::start`] builds the programs if the cache has none, starts them on free ports of the loopback address in a temporary
+//! folder and waits until each says that it is ready. Invariants:
+//! - labs share nothing, so that several run side by side;
+//! - nothing outlives the lab: dropping it ends its processes by process id, and the kernel ends them if the process that started it is killed;
+//! - nothing waits for a time, only for a condition with a deadline.
+//!
+//! A node takes part when it carries the annotation `kwok.x-k8s.io/node=fake`: it becomes Ready, pods bound to it run.
+
+mod control_plane;
+mod crds;
+mod credentials;
+mod error;
+mod objects;
+mod ports;
+mod processes;
+mod programs;
+mod readiness;
+mod stages;
+
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+use kube::Client;
+
+use control_plane::ControlPlane;
+
+pub use error::LabError;
+pub use objects::{fake_node, pending_pod};
+pub use readiness::until;
+
+/// How a lab is to be.
+#[derive(Debug, Clone)]
+pub struct Options {
+    /// From the creation of a fake node to its being Ready.
+    pub node_boot: Duration,
+    /// From a pod's binding to its being Ready.
+    pub pod_start: Duration,
+    /// Folders of CRD manifests (`*.yaml`, `*.yml`, `*.json`) to apply and wait for.
+    pub crds: Vec<PathBuf>,
+    /// How long the whole start may take once the programs are built.
+    pub deadline: Duration,
+    /// Whether the folder with the programs' logs stays when the lab has ended.
+    pub keep_folder: bool,
+}
+
+impl Default for Options {
+    /// No delays, no CRDs, three minutes for a start on a busy machine, nothing kept.
+    fn default() -> Self {
+        Self {
+            node_boot: Duration::ZERO,
+            pod_start: Duration::ZERO,
+            crds: Vec::new(),
+            deadline: Duration::from_mins(3),
+            keep_folder: false,
+        }
+    }
+}
+
+/// A running control plane. It ends when this value is dropped.
+pub struct Lab {
+    plane: ControlPlane,
+    client: Client,
+}
+
+impl Lab {
+    /// Starts a lab and returns once all of it is ready and the CRDs are established.
+    pub async fn start(options: Options) -> Result<Self, LabError> {
+        let found = tokio::task::spawn_blocking(programs::find).await;
+        let programs = found.map_err(|source| LabError::Build {
+            reason: source.to_string(),
+        })??;
+        let starting = async {
+            let (plane, client) = ControlPlane::start(&programs, &options).await?;
+            for folder in &options.crds {
+                crds::apply(&client, folder).await?;
+            }
+            Ok(Self { plane, client })
+        };
+        readiness::within(options.deadline, "a lab", starting).await
+    }
+
+    /// A client with every right.
+    pub fn client(&self) -> Client {
+        self.client.clone()
+    }
+
+    /// A kubeconfig with every right, for programs; it is gone with the lab.
+    pub fn kubeconfig(&self) -> &Path {
+        self.plane.kubeconfig()
+    }
+
+    /// Where the programs write: `NAME.log` of each, their data.
+    pub fn folder(&self) -> &Path {
+        self.plane.folder()
+    }
+
+    /// Process ids of the programs, in the order of their start.
+    pub fn processes(&self) -> Vec<u32> {
+        self.plane.processes()
+    }
+}

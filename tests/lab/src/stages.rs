@@ -1,0 +1,52 @@
+//! What KWOK does to nodes and pods, as one file of stages: boot, heartbeat, run, complete, delete; the delays are filled in from the options.
+
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+use crate::credentials::write;
+use crate::error::LabError;
+
+const STAGES: [&str; 5] = [
+    include_str!("../stages/node-initialize.yaml"),
+    include_str!("../stages/node-heartbeat.yaml"),
+    include_str!("../stages/pod-ready.yaml"),
+    include_str!("../stages/pod-complete.yaml"),
+    include_str!("../stages/pod-delete.yaml"),
+];
+
+/// Writes the stages into `folder`.
+pub(crate) fn write_stages(
+    folder: &Path,
+    node_boot: Duration,
+    pod_start: Duration,
+) -> Result<PathBuf, LabError> {
+    write(folder, "stages.yaml", &render(node_boot, pod_start))
+}
+
+fn render(node_boot: Duration, pod_start: Duration) -> String {
+    STAGES
+        .join("---\n")
+        .replace(
+            "$NODE_BOOT_MILLISECONDS",
+            &node_boot.as_millis().to_string(),
+        )
+        .replace(
+            "$POD_START_MILLISECONDS",
+            &pod_start.as_millis().to_string(),
+        )
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn delays_are_filled_in() {
+        let text = render(Duration::from_secs(45), Duration::from_millis(250));
+        assert!(
+            text.contains("durationMilliseconds: 45000\n")
+                && text.contains("durationMilliseconds: 250\n")
+        );
+        assert!(!text.contains("_MILLISECONDS"));
+    }
+}
