@@ -6,6 +6,7 @@ use std::path::Path;
 use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
 
+use k8s_openapi::api::batch::v1::Job;
 use k8s_openapi::api::core::v1::{Node, Pod};
 use kube::api::{Api, DeleteParams, ListParams, Patch, PatchParams, PostParams};
 use plimsoll_lab::{Lab, Options, fake_node, pending_pod, until};
@@ -216,6 +217,53 @@ async fn labs_side_by_side_share_nothing_and_end_with_their_value() {
             .len(),
         1
     );
+}
+
+#[tokio::test]
+async fn nodes_boot_and_jobs_end_after_their_delays() {
+    let boot = Duration::from_secs(3);
+    let options = Options {
+        node_boot: boot,
+        pod_start: Duration::from_millis(200),
+        ..Options::default()
+    };
+    let lab = Lab::start(options).await.expect("a lab starts");
+    let nodes: Api<Node> = Api::all(lab.client());
+    add_nodes(&nodes, &["n1"]).await;
+    let node = nodes.get("n1").await.expect("the node");
+    let conditions = node
+        .status
+        .and_then(|status| status.conditions)
+        .expect("conditions");
+    let ready = conditions
+        .iter()
+        .find(|condition| condition.type_ == "Ready")
+        .expect("ready");
+    let since = ready.last_transition_time.as_ref().expect("a time").0;
+    let made = node.metadata.creation_timestamp.expect("a time").0;
+    // Both times are cut to whole seconds.
+    assert!(
+        since.as_second() - made.as_second() >= 2,
+        "made {made}, ready {since}"
+    );
+
+    let jobs: Api<Job> = Api::namespaced(lab.client(), "default");
+    let mut template = serde_json::to_value(pending_pod("", "500m", "1Gi")).expect("plain data");
+    template["spec"]["restartPolicy"] = json!("Never");
+    let job = json!({ "metadata": { "name": "work" }, "spec": { "template": {
+        "metadata": { "annotations": { "lab.plimsoll.dev/runs-for": "1s" } }, "spec": template["spec"] } } });
+    let job: Job = serde_json::from_value(job).expect("a job");
+    jobs.create(&PostParams::default(), &job)
+        .await
+        .expect("a job");
+    until("the job to succeed", PATIENCE, async || {
+        let status = jobs.get("work").await?.status;
+        Ok(status
+            .and_then(|status| status.succeeded)
+            .filter(|count| *count == 1))
+    })
+    .await
+    .expect("done");
 }
 
 #[tokio::test]
