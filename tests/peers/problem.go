@@ -88,15 +88,18 @@ func (p *problem) add(item json.RawMessage) error {
 	if err := json.Unmarshal(item, object); err != nil {
 		return fmt.Errorf("%s: %w", kind.Kind, err)
 	}
+	switch object.(type) {
+	case *corev1.Pod, *corev1.PersistentVolumeClaim, *appsv1.DaemonSet:
+		if object.GetNamespace() == "" {
+			object.SetNamespace(corev1.NamespaceDefault)
+		}
+	}
 	// What follows looks pods up by uid; hand-written files have none.
 	if object.GetUID() == "" {
 		object.SetUID(types.UID(kind.Kind + "/" + object.GetNamespace() + "/" + object.GetName()))
 	}
 	switch object := object.(type) {
 	case *corev1.Pod:
-		if object.Namespace == "" {
-			object.Namespace = corev1.NamespaceDefault
-		}
 		if isPending(object) {
 			p.pending = append(p.pending, object)
 		} else {

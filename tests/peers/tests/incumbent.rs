@@ -166,6 +166,25 @@ fn daemons_take_their_part_of_a_new_node() {
 }
 
 #[test]
+fn a_bound_volume_keeps_its_pod_in_its_zone() {
+    let zone = json!({ "matchExpressions": [{ "key": "topology.kubernetes.io/zone", "operator": "In", "values": ["b"] }] });
+    let volume = json!({ "apiVersion": "v1", "kind": "PersistentVolume", "metadata": { "name": "disk" },
+        "spec": { "capacity": { "storage": "1Gi" }, "csi": { "driver": "ebs.csi.aws.com", "volumeHandle": "disk" },
+            "nodeAffinity": { "required": { "nodeSelectorTerms": [zone] } } } });
+    let claim = json!({ "apiVersion": "v1", "kind": "PersistentVolumeClaim", "metadata": { "name": "data", "namespace": "default" },
+        "spec": { "volumeName": "disk" } });
+    let mounts = json!({ "volumes": [{ "name": "data", "persistentVolumeClaim": { "claimName": "data" } }] });
+    let types = [instance_type(
+        "small",
+        2,
+        &json!({}),
+        &json!([offering("a", 0.1, true), offering("b", 0.2, true)]),
+    )];
+    let figures = check(&[volume, claim, pod("one", "1", &mounts)], &types);
+    assert_eq!(figures.claims[0].zone, "b", "{figures:?}");
+}
+
+#[test]
 fn a_pod_that_nothing_holds_is_counted() {
     let types = [instance_type(
         "small",
