@@ -7,16 +7,25 @@ SHELL := bash
 .ONESHELL:
 .SHELLFLAGS := -euo pipefail -c
 .DEFAULT_GOAL := help
-.PHONY: help test check fmt guests generated bench-peers toolchain
+.PHONY: help demo test check bench bench-peers lab fmt guests generated toolchain
 
 CARGO ?= cargo
 wasm := wasm32-unknown-unknown
 policies := $(patsubst policies/%/Cargo.toml,-p %,$(wildcard policies/*/Cargo.toml))
 # Modules are built beside the host's target directory, so that neither build waits for the other or undoes it.
 guest_target := $(or $(CARGO_TARGET_DIR),target)-guests
+# Without its feature `live` the command line needs no client of an API server and no runtime, and builds sooner.
+plimsoll := $(CARGO) run --locked --quiet -p plimsoll --no-default-features --
+demo_folder := $(or $(CARGO_TARGET_DIR),target)/demo
 
 help: ## this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "%-12s %s\n", $$1, $$2 }' $(firstword $(MAKEFILE_LIST))
+
+demo: toolchain guests ## a generated cluster under three policies: a table, and a report with charts
+	mkdir -p "$(demo_folder)"
+	$(plimsoll) generate --seed 1 --output "$(demo_folder)/recording.json"
+	$(plimsoll) simulate "$(demo_folder)/recording.json" --policy rank=list-price --compare rank=spot-diversified --compare compatible \
+		--report "$(demo_folder)/report.html"
 
 test: toolchain guests ## every test, the documentation's examples included
 	$(CARGO) test --locked --workspace --no-fail-fast
@@ -35,6 +44,12 @@ guests: toolchain ## the policies, as WebAssembly
 generated: ## makes the committed tables anew; PLIMSOLL_DATA names the folder of the published lists
 	@test -n "$${PLIMSOLL_DATA:-}" || { echo "error: PLIMSOLL_DATA does not name the folder of the published lists" >&2; exit 2; }
 	python3 host/ec2-facts/scripts/derive.py "$$PLIMSOLL_DATA"
+
+bench: toolchain ## every bench
+	$(CARGO) bench --locked --workspace --profile dev --bench '*'
+
+lab: toolchain ## a real control plane with fake nodes, on loopback, until standard input closes
+	$(CARGO) run --locked -p plimsoll-lab
 
 bench-peers: ## the incumbent's scheduler on its own benchmark, 10,000 pods
 	peers=$$(tests/peers/build.sh)/plimsoll-peers
