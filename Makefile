@@ -45,8 +45,8 @@ generated: ## makes the committed tables anew; PLIMSOLL_DATA names the folder of
 	@test -n "$${PLIMSOLL_DATA:-}" || { echo "error: PLIMSOLL_DATA does not name the folder of the published lists" >&2; exit 2; }
 	python3 host/ec2-facts/scripts/derive.py "$$PLIMSOLL_DATA"
 
-bench: toolchain ## every bench
-	$(CARGO) bench --locked --workspace --profile dev --bench '*'
+bench: toolchain ## cost of packing against its bound, and its time, on workloads of known shape
+	$(CARGO) run --locked --quiet -p plimsoll-packing
 
 lab: toolchain ## a real control plane with fake nodes, on loopback, until standard input closes
 	$(CARGO) run --locked -p plimsoll-lab
