@@ -1,0 +1,190 @@
+//! The engine: one per process. It knows how to run a module deterministically and within limits, and takes modules in
+//! through the gates.
+//!
+//! Every switch serves one of three ends: the same numbers on every machine (NaN, SIMD, fuel), no surprise in time or
+//! memory (epochs, pool, caps), or less to attack (what policies do not need is off).
+
+use std::collections::BTreeSet;
+use std::sync::Arc;
+
+use plimsoll_core::rank::Settings;
+use thiserror::Error;
+use wasmtime::component::Component;
+use wasmtime::{Config, Enabled, InstanceAllocationStrategy, PoolingAllocationConfig};
+
+use crate::gate::Refusal;
+use crate::limits::Limits;
+use crate::manifest::Manifest;
+use crate::module::Module;
+use crate::permits::Permits;
+use crate::shape::check_shape;
+use crate::text;
+use crate::ticker::Ticker;
+use crate::track::v0_1;
+use crate::unpack::unpack;
+use crate::world::check_world;
+
+/// Settings of the engine.
+#[derive(Debug, Clone)]
+pub struct EngineSettings {
+    /// Limits of modules and calls.
+    pub limits: Limits,
+    /// Calls at the same time.
+    pub concurrency: usize,
+    /// Names of the optional signals that questions carry.
+    pub columns: BTreeSet<String>,
+}
+
+impl Default for EngineSettings {
+    fn default() -> Self {
+        let cores = std::thread::available_parallelism().map_or(1, usize::from);
+        Self {
+            limits: Limits::default(),
+            concurrency: 2 * cores,
+            columns: BTreeSet::new(),
+        }
+    }
+}
+
+/// The engine could not be started.
+#[derive(Debug, Error)]
+pub enum EngineError {
+    /// The pool does not fit into the address space, or the machine is not supported.
+    #[error("the policy engine for {concurrency} calls at a time cannot be set up: {problem}")]
+    Setup {
+        /// Calls asked for.
+        concurrency: usize,
+        /// What the engine says.
+        problem: String,
+    },
+    /// The operating system gave no thread for the deadlines.
+    #[error("the thread for policy deadlines cannot be started")]
+    Ticker(#[source] std::io::Error),
+}
+
+/// Runs policy modules.
+#[derive(Clone)]
+pub struct Engine {
+    inner: Arc<Inner>,
+}
+
+pub(crate) struct Inner {
+    pub(crate) wasmtime: wasmtime::Engine,
+    pub(crate) limits: Limits,
+    pub(crate) permits: Permits,
+    track: v0_1::Track,
+    columns: BTreeSet<String>,
+    /// Stops when the engine goes.
+    _ticker: Ticker,
+}
+
+impl Engine {
+    /// Sets up the engine, its pool and its ticker.
+    pub fn new(settings: EngineSettings) -> Result<Self, EngineError> {
+        let EngineSettings {
+            limits,
+            concurrency,
+            columns,
+        } = settings;
+        let concurrency = concurrency.max(1);
+        let setup = |error: wasmtime::Error| EngineError::Setup {
+            concurrency,
+            problem: format!("{error:#}"),
+        };
+        let wasmtime = wasmtime::Engine::new(&config(&limits, concurrency)).map_err(setup)?;
+        let track = v0_1::Track::new(&wasmtime).map_err(setup)?;
+        let ticker = Ticker::start(&wasmtime).map_err(EngineError::Ticker)?;
+        let permits = Permits::new(concurrency);
+        Ok(Self {
+            inner: Arc::new(Inner {
+                wasmtime,
+                limits,
+                permits,
+                track,
+                columns,
+                _ticker: ticker,
+            }),
+        })
+    }
+
+    /// Takes a module in, or says at which gate it failed and why. `bytes` may be one zstd frame.
+    pub fn accept(&self, bytes: &[u8], settings: &Settings) -> Result<Module, Refusal> {
+        let Inner {
+            wasmtime,
+            limits,
+            track,
+            columns,
+            ..
+        } = &*self.inner;
+        let bytes = unpack(bytes, limits.module_bytes)?;
+        check_shape(&bytes)?;
+        let manifest = Manifest::parse(check_world(&bytes)?)?;
+        if let Some(column) = manifest
+            .required_columns
+            .iter()
+            .find(|column| !columns.contains(*column))
+        {
+            return Err(Refusal::UnknownColumn {
+                column: column.clone(),
+            });
+        }
+        let settings = manifest.settings.complete(settings)?;
+        let component = compile(wasmtime, &bytes)?;
+        let program = track.prepare(&component)?;
+        let module = Module::new(Arc::clone(&self.inner), program, manifest, settings);
+        module.validate_settings()?;
+        Ok(module)
+    }
+}
+
+/// Makes machine code of a module that has passed the shape gate. The only place that compiles.
+fn compile(engine: &wasmtime::Engine, bytes: &[u8]) -> Result<Component, Refusal> {
+    Component::from_binary(engine, bytes).map_err(|error| Refusal::Compile {
+        problem: text::clean(&format!("{error:#}"), text::MESSAGE),
+    })
+}
+
+fn config(limits: &Limits, concurrency: usize) -> Config {
+    let mut config = Config::new();
+    config
+        .cranelift_nan_canonicalization(true)
+        .consume_fuel(true)
+        .epoch_interruption(true)
+        .wasm_simd(true)
+        .wasm_relaxed_simd(false)
+        .wasm_memory64(false)
+        .wasm_multi_memory(false)
+        .wasm_wide_arithmetic(false)
+        .wasm_custom_page_sizes(false)
+        .wasm_backtrace_max_frames(None)
+        .max_wasm_stack(512 << 10)
+        .memory_reservation(limits.memory_ceiling as u64)
+        .memory_guard_size(0)
+        .memory_init_cow(true)
+        .allocation_strategy(InstanceAllocationStrategy::Pooling(pool(
+            limits,
+            concurrency,
+        )));
+    config
+}
+
+/// Instances ready to use: a call costs a reset of the memory it touched instead of a mapping.
+fn pool(limits: &Limits, concurrency: usize) -> PoolingAllocationConfig {
+    let components = u32::try_from(concurrency).unwrap_or(u32::MAX);
+    let cores = components.saturating_mul(4);
+    let mut pool = PoolingAllocationConfig::new();
+    pool.total_component_instances(components)
+        .total_core_instances(cores)
+        .total_memories(components.saturating_mul(2))
+        .total_tables(cores)
+        .max_core_instances_per_component(8)
+        .max_memories_per_component(2)
+        .max_tables_per_component(8)
+        .max_memory_size(limits.memory_ceiling)
+        .table_elements(limits.table_elements)
+        .linear_memory_keep_resident(2 << 20)
+        .table_keep_resident(64 << 10)
+        .max_unused_warm_slots(8)
+        .pagemap_scan(Enabled::Auto);
+    pool
+}

@@ -1,0 +1,76 @@
+//! What one call of a module may use. The numbers are the defaults of the interface contract.
+
+use std::time::Duration;
+
+/// Limits of modules and of their calls.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Limits {
+    /// Most bytes of a component, after decompression.
+    pub module_bytes: usize,
+    /// Fuel of a call, before what its rows add.
+    pub fuel_base: u64,
+    /// Fuel that each row of the question adds, unless the manifest asks for more.
+    pub fuel_per_row: u64,
+    /// Most fuel of a call, whatever its size and whatever the manifest asks for.
+    pub fuel_ceiling: u64,
+    /// Fuel for instantiating, apart from the call: it differs by platform.
+    pub fuel_start: u64,
+    /// CPU time of a call.
+    pub cpu: Duration,
+    /// Wall time of a call; a net for a machine that gives no CPU time.
+    pub wall: Duration,
+    /// Linear memory of an instance, bytes, unless the manifest asks for more.
+    pub memory: usize,
+    /// Most linear memory of an instance, whatever the manifest asks for.
+    pub memory_ceiling: usize,
+    /// Elements of all tables of an instance.
+    pub table_elements: usize,
+    /// Bytes a call may return besides what its rows need.
+    pub answer_slack: usize,
+    /// How long a call waits for a place among the concurrent calls.
+    pub wait: Duration,
+}
+
+impl Default for Limits {
+    fn default() -> Self {
+        Self {
+            module_bytes: 1 << 20,
+            fuel_base: 10_000_000,
+            fuel_per_row: 1_000,
+            fuel_ceiling: 500_000_000,
+            fuel_start: 10_000_000,
+            cpu: Duration::from_millis(100),
+            wall: Duration::from_secs(2),
+            memory: 32 << 20,
+            memory_ceiling: 128 << 20,
+            table_elements: 20_000,
+            answer_slack: 64 << 10,
+            wait: Duration::from_millis(20),
+        }
+    }
+}
+
+impl Limits {
+    /// Fuel of a call over `rows` rows, where the manifest asked for `asked` a row.
+    pub fn fuel(&self, rows: usize, asked: Option<u64>) -> u64 {
+        let per_row = asked.unwrap_or(self.fuel_per_row).max(self.fuel_per_row);
+        let rows = u64::try_from(rows).unwrap_or(u64::MAX);
+        self.fuel_base
+            .saturating_add(per_row.saturating_mul(rows))
+            .min(self.fuel_ceiling)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn fuel_grows_with_rows_up_to_the_ceiling() {
+        let limits = Limits::default();
+        assert_eq!(limits.fuel(7_200, None), 17_200_000);
+        assert_eq!(limits.fuel(7_200, Some(10)), 17_200_000);
+        assert_eq!(limits.fuel(1_000, Some(12_000)), 22_000_000);
+        assert_eq!(limits.fuel(usize::MAX, Some(u64::MAX)), limits.fuel_ceiling);
+    }
+}

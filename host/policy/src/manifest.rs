@@ -1,0 +1,181 @@
+//! What a module says of itself, read without running it. All of it is untrusted text: capped, cleaned, typed.
+
+use std::collections::BTreeMap;
+
+use serde::Deserialize;
+use serde_json::Value;
+
+use crate::gate::Refusal;
+use crate::settings::Schema;
+use crate::text;
+
+/// Most entries of any list of a manifest.
+const ENTRIES: usize = 256;
+
+/// The manifest of an accepted module.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Manifest {
+    /// Name of the policy.
+    pub name: String,
+    /// Version of the policy.
+    pub version: String,
+    /// Which decision it takes part in.
+    pub hook: Hook,
+    /// What its numbers mean.
+    pub unit: Unit,
+    /// Whether it forbids offerings; if so, pods wait rather than be placed without it.
+    pub vetoes: bool,
+    /// Signals it cannot do without.
+    pub required_columns: Vec<String>,
+    /// Signals it uses where there are any.
+    pub optional_columns: Vec<String>,
+    /// What settings it has.
+    pub settings: Schema,
+    /// Its reasons; codes count from 1 in this order.
+    pub reasons: Vec<ReasonText>,
+    /// Limits it asks for.
+    pub limits: AskedLimits,
+}
+
+/// Which decision a policy takes part in.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Hook {
+    /// Which machines to buy.
+    Rank,
+    /// Which moves are worth it.
+    Consolidate,
+    /// How many nodes may go now.
+    Budget,
+}
+
+/// What the numbers of a ranking policy mean.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Unit {
+    /// Dollars per hour: they enter packing.
+    #[default]
+    Dollars,
+    /// Only their order counts: packing uses list prices.
+    Order,
+}
+
+/// One reason of a policy.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ReasonText {
+    /// Short name.
+    pub name: String,
+    /// What people see.
+    pub text: String,
+}
+
+/// Limits a module asks for above the defaults; the ceilings hold all the same.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Deserialize)]
+#[serde(default)]
+pub struct AskedLimits {
+    /// Fuel for each row of a question.
+    pub fuel_per_row: Option<u64>,
+    /// Linear memory, MiB.
+    pub memory_mib: Option<u32>,
+}
+
+impl Manifest {
+    /// Reads the manifest section of a module.
+    pub fn parse(section: &[u8]) -> Result<Self, Refusal> {
+        let raw: Raw = serde_json::from_slice(section).map_err(|error| {
+            problem(format!(
+                "cannot be read: {}",
+                text::clean(&error.to_string(), text::NAME)
+            ))
+        })?;
+        if raw.hook != Hook::Rank {
+            return Err(problem(
+                format!("is for the hook {:?}; expected rank", raw.hook).to_lowercase(),
+            ));
+        }
+        Ok(Self {
+            name: text::clean(&raw.name, text::NAME),
+            version: text::clean(&raw.version, text::NAME),
+            hook: raw.hook,
+            unit: raw.unit,
+            vetoes: raw.vetoes,
+            required_columns: names("columns.required", &raw.columns.required)?,
+            optional_columns: names("columns.optional", &raw.columns.optional)?,
+            settings: Schema::parse(&raw.settings)?,
+            reasons: reasons(&raw.reasons)?,
+            limits: raw.limits,
+        })
+    }
+
+    /// The text of a reason code; empty for 0 and for codes it does not list.
+    pub fn reason(&self, code: u16) -> &str {
+        let row = usize::from(code).checked_sub(1);
+        row.and_then(|row| self.reasons.get(row))
+            .map_or("", |reason| &reason.text)
+    }
+}
+
+#[derive(Deserialize)]
+struct Raw {
+    name: String,
+    version: String,
+    hook: Hook,
+    #[serde(default)]
+    unit: Unit,
+    #[serde(default)]
+    vetoes: bool,
+    #[serde(default)]
+    columns: RawColumns,
+    #[serde(default)]
+    settings: BTreeMap<String, Value>,
+    #[serde(default)]
+    reasons: Vec<RawReason>,
+    #[serde(default)]
+    limits: AskedLimits,
+}
+
+#[derive(Default, Deserialize)]
+#[serde(default)]
+struct RawColumns {
+    required: Vec<String>,
+    optional: Vec<String>,
+}
+
+#[derive(Deserialize)]
+struct RawReason {
+    name: String,
+    text: String,
+}
+
+fn problem(problem: String) -> Refusal {
+    Refusal::Manifest { problem }
+}
+
+fn capped(list: &str, length: usize) -> Result<(), Refusal> {
+    if length <= ENTRIES {
+        return Ok(());
+    }
+    Err(problem(format!(
+        "has {length} entries in {list}; at most {ENTRIES} are allowed"
+    )))
+}
+
+fn names(list: &str, names: &[String]) -> Result<Vec<String>, Refusal> {
+    capped(list, names.len())?;
+    Ok(names
+        .iter()
+        .map(|name| text::clean(name, text::NAME))
+        .collect())
+}
+
+fn reasons(raw: &[RawReason]) -> Result<Vec<ReasonText>, Refusal> {
+    capped("reasons", raw.len())?;
+    let clean = |text: &str| text::clean(text, text::NAME);
+    Ok(raw
+        .iter()
+        .map(|reason| ReasonText {
+            name: clean(&reason.name),
+            text: clean(&reason.text),
+        })
+        .collect())
+}

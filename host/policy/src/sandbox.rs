@@ -1,0 +1,245 @@
+//! The life of one call: a new store with its limits, the deadline armed, an instance, fuel, the call, and the books.
+//!
+//! Everything here is the same for every interface version and hook; what differs is the closure that calls.
+
+use std::time::{Duration, Instant};
+
+use wasmtime::{AsContextMut, ResourceLimiter, Store, StoreContextMut, Trap, UpdateDeadline};
+
+use crate::clock::thread_cpu_time;
+use crate::limits::Limits;
+use crate::outcome::{Called, Fault, LogLevel, LogLine, Outcome};
+use crate::text;
+
+/// Fuel charged for a log line, besides one for each byte.
+const LOG_FUEL: u64 = 2_000;
+/// Calls of `log` after which a module is stopped.
+const LOG_CALLS: u32 = 1_000;
+/// Lines kept of a call.
+const LOG_LINES: usize = 64;
+/// Bytes kept of the lines of a call.
+const LOG_BYTES: usize = 8 << 10;
+
+/// What the host keeps beside a running instance.
+pub(crate) struct State {
+    memory_limit: usize,
+    memory_peak: usize,
+    memory_denied: bool,
+    table_limit: usize,
+    log: Vec<LogLine>,
+    log_bytes: usize,
+    log_calls: u32,
+}
+
+/// What one call may use, worked out for its question.
+pub(crate) struct Budget<'a> {
+    pub(crate) limits: &'a Limits,
+    pub(crate) fuel: u64,
+    pub(crate) memory: usize,
+    pub(crate) answer_bytes: usize,
+}
+
+/// What happened inside: the module's own words, or why it could not finish.
+pub(crate) enum Stopped {
+    Declined { code: u16, message: String },
+    Failed(wasmtime::Error),
+}
+
+impl From<wasmtime::Error> for Stopped {
+    fn from(error: wasmtime::Error) -> Self {
+        Self::Failed(error)
+    }
+}
+
+/// Runs one call in a store of its own.
+pub(crate) fn run<I, T>(
+    engine: &wasmtime::Engine,
+    budget: &Budget<'_>,
+    instantiate: impl FnOnce(&mut Store<State>) -> wasmtime::Result<I>,
+    call: impl FnOnce(&mut Store<State>, &I) -> Result<T, Stopped>,
+) -> Called<T> {
+    let limits = budget.limits;
+    let mut store = Store::new(engine, State::new(budget.memory, limits.table_elements));
+    store.limiter(|state| state);
+    store.set_hostcall_fuel(budget.answer_bytes);
+    arm_deadline(&mut store, limits.cpu, limits.wall);
+
+    let mut fuel_left = budget.fuel;
+    let result =
+        start(&mut store, limits.fuel_start, budget.fuel, instantiate).and_then(|instance| {
+            let result = call(&mut store, &instance);
+            fuel_left = store.get_fuel().unwrap_or_default();
+            result
+        });
+    let result = result.map_err(|stopped| fault(stopped, store.data(), limits));
+    let state = store.into_data();
+    let kept = u32::try_from(state.log.len()).unwrap_or(u32::MAX);
+    Called {
+        result,
+        fuel: budget.fuel - fuel_left,
+        memory_peak: state.memory_peak,
+        log_dropped: state.log_calls.saturating_sub(kept),
+        log: state.log,
+    }
+}
+
+/// Instantiates on an allowance of its own, then sets the fuel of the call.
+fn start<I>(
+    store: &mut Store<State>,
+    start: u64,
+    fuel: u64,
+    instantiate: impl FnOnce(&mut Store<State>) -> wasmtime::Result<I>,
+) -> Result<I, Stopped> {
+    store.set_fuel(start)?;
+    let instance = instantiate(store)?;
+    store.set_fuel(fuel)?;
+    Ok(instance)
+}
+
+/// Deadlines count CPU time; the wall net is for a machine that gives none.
+fn arm_deadline(store: &mut Store<State>, cpu: Duration, wall: Duration) {
+    let (cpu_at_start, wall_at_start) = (thread_cpu_time(), Instant::now());
+    store.set_epoch_deadline(1);
+    store.epoch_deadline_callback(move |_| {
+        let spent = thread_cpu_time().saturating_sub(cpu_at_start);
+        let late = spent >= cpu || wall_at_start.elapsed() >= wall;
+        Ok(if late {
+            UpdateDeadline::Interrupt
+        } else {
+            UpdateDeadline::Continue(1)
+        })
+    });
+}
+
+/// Takes a log line, charges for it, and stops a module that floods.
+pub(crate) fn log(
+    mut store: StoreContextMut<'_, State>,
+    level: LogLevel,
+    message: &str,
+) -> wasmtime::Result<()> {
+    let bytes = u64::try_from(message.len()).unwrap_or(u64::MAX);
+    let left = store
+        .get_fuel()?
+        .checked_sub(LOG_FUEL.saturating_add(bytes));
+    store.as_context_mut().set_fuel(left.unwrap_or_default())?;
+    if left.is_none() {
+        return Err(Trap::OutOfFuel.into());
+    }
+    let state = store.data_mut();
+    state.log_calls += 1;
+    if state.log_calls > LOG_CALLS {
+        return Err(wasmtime::Error::new(LogFlood));
+    }
+    let message = text::clean(message, text::MESSAGE);
+    if state.log.len() < LOG_LINES && state.log_bytes + message.len() <= LOG_BYTES {
+        state.log_bytes += message.len();
+        state.log.push(LogLine { level, message });
+    }
+    Ok(())
+}
+
+#[derive(Debug, thiserror::Error)]
+#[error("the module left more than {LOG_CALLS} log lines in one call")]
+struct LogFlood;
+
+/// Sorts what stopped a call into its class, with the sentence people read.
+fn fault(stopped: Stopped, state: &State, limits: &Limits) -> Fault {
+    let error = match stopped {
+        Stopped::Declined { code, message } => {
+            let message = text::clean(&message, text::MESSAGE);
+            let sentence = format!("the module declined (code {code}): {message}");
+            return Fault {
+                outcome: Outcome::PolicyError,
+                sentence,
+            };
+        }
+        Stopped::Failed(error) => error,
+    };
+    let trap = error.downcast_ref::<Trap>().copied();
+    let (outcome, sentence) = match trap {
+        Some(Trap::OutOfFuel) => (Outcome::Fuel, String::from("the module used up its fuel")),
+        Some(Trap::Interrupt) => {
+            let (cpu, wall) = (limits.cpu.as_millis(), limits.wall.as_millis());
+            (
+                Outcome::Deadline,
+                format!("the module took more than {cpu} ms of CPU time or {wall} ms in all"),
+            )
+        }
+        _ if state.memory_denied => {
+            let mib = state.memory_limit >> 20;
+            (
+                Outcome::Memory,
+                format!("the module failed after it asked for more than {mib} MiB of memory"),
+            )
+        }
+        Some(Trap::StackOverflow) => (
+            Outcome::Trap,
+            String::from("the module called itself too deeply"),
+        ),
+        Some(trap) => (Outcome::Trap, trap_sentence(trap, state)),
+        None if error.is::<LogFlood>() => (Outcome::Trap, error.to_string()),
+        None => {
+            let cause = text::clean(&format!("{error:#}"), text::MESSAGE);
+            (
+                Outcome::InvalidOutput,
+                format!("the module's answer cannot be read: {cause}"),
+            )
+        }
+    };
+    Fault { outcome, sentence }
+}
+
+/// A panic leaves its message as the last line of level error.
+fn trap_sentence(trap: Trap, state: &State) -> String {
+    match state
+        .log
+        .iter()
+        .rev()
+        .find(|line| line.level == LogLevel::Error)
+    {
+        Some(line) => format!("the module stopped: {}", line.message),
+        None => format!(
+            "the module stopped: {}",
+            trap.to_string().trim_start_matches("wasm trap: ")
+        ),
+    }
+}
+
+impl State {
+    fn new(memory_limit: usize, table_limit: usize) -> Self {
+        Self {
+            memory_limit,
+            memory_peak: 0,
+            memory_denied: false,
+            table_limit,
+            log: Vec::new(),
+            log_bytes: 0,
+            log_calls: 0,
+        }
+    }
+}
+
+impl ResourceLimiter for State {
+    fn memory_growing(
+        &mut self,
+        _current: usize,
+        desired: usize,
+        _maximum: Option<usize>,
+    ) -> wasmtime::Result<bool> {
+        if desired > self.memory_limit {
+            self.memory_denied = true;
+            return Ok(false);
+        }
+        self.memory_peak = self.memory_peak.max(desired);
+        Ok(true)
+    }
+
+    fn table_growing(
+        &mut self,
+        _current: usize,
+        desired: usize,
+        _maximum: Option<usize>,
+    ) -> wasmtime::Result<bool> {
+        Ok(desired <= self.table_limit)
+    }
+}

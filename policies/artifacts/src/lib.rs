@@ -1,0 +1,50 @@
+//! The policies we ship as modules, by name: built for WebAssembly with this workspace, encoded, and built in.
+
+/// A policy we ship.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Shipped {
+    /// Name without the hook, as the command line takes it, for instance `list-price`.
+    pub name: &'static str,
+    /// Name of its crate, for instance `rank-list-price`.
+    pub package: &'static str,
+    /// The component.
+    pub bytes: &'static [u8],
+}
+
+include!(concat!(env!("OUT_DIR"), "/modules.rs"));
+
+/// The ranking policy of that name, with or without the hook in front.
+pub fn ranking(name: &str) -> Option<&'static Shipped> {
+    RANKING
+        .iter()
+        .find(|shipped| shipped.name == name || shipped.package == name)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn shipped_modules_are_components_of_at_most_100_kilobytes() {
+        for shipped in RANKING {
+            assert!(
+                shipped.bytes.starts_with(b"\0asm\x0d\0\x01\0"),
+                "{}",
+                shipped.name
+            );
+            assert!(
+                shipped.bytes.len() <= 100_000,
+                "{} has {} bytes",
+                shipped.name,
+                shipped.bytes.len()
+            );
+        }
+    }
+
+    #[test]
+    fn a_policy_is_found_by_either_name() {
+        let short = ranking("spot-diversified").expect("it is shipped");
+        assert_eq!(ranking("rank-spot-diversified"), Some(short));
+        assert_eq!(ranking("cheapest"), None);
+    }
+}
