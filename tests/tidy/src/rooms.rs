@@ -39,6 +39,7 @@ const API_TYPES: &[&str] = &["kube", "kube-core", "kube-derive"];
 /// A name that ends in `/` means every folder in it.
 const ROOMS: &[Room] = &[
     quiet("host/core", &[], &[]),
+    quiet("host/encode", &[], &[]),
     quiet("host/policy", &["host/core"], &["wasmtime"]),
     quiet("host/api", &["host/core"], API_TYPES),
     quiet("host/ec2-facts", &["host/core"], &[]),
@@ -62,7 +63,7 @@ const ROOMS: &[Room] = &[
             "host/aws",
         ],
     ),
-    loud("host/cli", &["host/"]),
+    loud("host/cli", &["host/", "policies/artifacts"]),
     quiet("sdk", &["sdk/derive"], &[]),
     quiet("sdk/derive", &[], &[]),
     quiet("policies/", &["sdk"], &[]),
