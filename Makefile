@@ -11,9 +11,6 @@ SHELL := bash
 
 CARGO ?= cargo
 wasm := wasm32-unknown-unknown
-policies := $(patsubst policies/%/Cargo.toml,-p %,$(wildcard policies/*/Cargo.toml))
-# Modules are built beside the host's target directory, so that neither build waits for the other or undoes it.
-guest_target := $(or $(CARGO_TARGET_DIR),target)-guests
 # Without its feature `live` the command line needs no client of an API server and no runtime, and builds sooner.
 plimsoll := $(CARGO) run --locked --quiet -p plimsoll --no-default-features --
 demo_folder := $(or $(CARGO_TARGET_DIR),target)/demo
@@ -21,13 +18,13 @@ demo_folder := $(or $(CARGO_TARGET_DIR),target)/demo
 help: ## this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "%-12s %s\n", $$1, $$2 }' $(firstword $(MAKEFILE_LIST))
 
-demo: toolchain guests ## a generated cluster under three policies: a table, and a report with charts
+demo: toolchain ## a generated cluster under three policies: a table, and a report with charts
 	mkdir -p "$(demo_folder)"
 	$(plimsoll) generate --seed 1 --output "$(demo_folder)/recording.json"
 	$(plimsoll) simulate "$(demo_folder)/recording.json" --policy rank=list-price --compare rank=spot-diversified --compare compatible \
 		--report "$(demo_folder)/report.html"
 
-test: toolchain guests ## every test, the documentation's examples included
+test: toolchain ## every test, the documentation's examples included
 	$(CARGO) test --locked --workspace --no-fail-fast
 
 check: toolchain ## format, lints and house rules, without the other tests
@@ -38,8 +35,8 @@ check: toolchain ## format, lints and house rules, without the other tests
 fmt: ## formats every Rust source
 	$(CARGO) fmt --all
 
-guests: toolchain ## the policies, as WebAssembly
-	$(CARGO) build --locked --target $(wasm) --target-dir $(guest_target) $(policies)
+guests: toolchain ## the policies we ship, as WebAssembly components
+	$(CARGO) build --locked -p plimsoll-policies
 
 generated: ## makes the committed tables anew; PLIMSOLL_DATA names the folder of the published lists
 	@test -n "$${PLIMSOLL_DATA:-}" || { echo "error: PLIMSOLL_DATA does not name the folder of the published lists" >&2; exit 2; }
