@@ -5,6 +5,7 @@
 
 pub mod bits;
 pub mod catalog;
+pub mod check;
 pub mod ids;
 pub mod labels;
 pub mod model;

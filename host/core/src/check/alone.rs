@@ -1,0 +1,130 @@
+//! Whether a pool could buy a node for one pod and nothing else: the measure behind pool weights and honest refusals.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use super::claims;
+use super::daemons;
+use super::finding::Place;
+use super::host::{Host, Sold, Way};
+use super::market::Shop;
+use super::volumes;
+use crate::catalog::{CapacityType, InstanceType};
+use crate::labels::LabelKey;
+use crate::model::{HostPort, Pod, WhenUnsatisfiable, first_untolerated};
+use crate::requirement::{Requirements, Undefined};
+use crate::resources::Resources;
+use crate::snapshot::{MinValuesPolicy, PreferencePolicy, Snapshot};
+
+/// Whether a pod wishes for anything that is given up only after every pool has refused.
+pub(super) fn has_preferences(snapshot: &Snapshot, pod: &Pod) -> bool {
+    let spec = &pod.spec;
+    let soft = spec
+        .spread
+        .iter()
+        .any(|constraint| constraint.when_unsatisfiable == WhenUnsatisfiable::ScheduleAnyway);
+    snapshot.settings.preferences == PreferencePolicy::Respect
+        && (soft
+            || !spec.node_preferred.is_empty()
+            || !spec.affinity_preferred.is_empty()
+            || !spec.anti_affinity_preferred.is_empty()
+            || snapshot
+                .settings
+                .default_spread
+                .iter()
+                .any(|default| default.when_unsatisfiable == WhenUnsatisfiable::ScheduleAnyway))
+}
+
+/// Whether the pool could buy a node for this pod alone, topology and limits aside. Reservations do not count: others may
+/// hold them.
+pub(super) fn serves(snapshot: &Snapshot, shop: &Shop, pod: &Pod) -> bool {
+    if first_untolerated(&shop.pool.taints, &pod.spec.tolerations).is_some() {
+        return false;
+    }
+    let mut readings = vec![shop.node.clone()];
+    for (_, alternatives) in volumes::alternatives(snapshot, pod) {
+        readings = readings
+            .iter()
+            .flat_map(|node| {
+                alternatives
+                    .iter()
+                    .filter_map(|asked| narrowed(snapshot, node, asked))
+            })
+            .collect();
+    }
+    let asked = daemons::alternatives(&pod.spec);
+    readings.iter().any(|node| {
+        let narrowed = asked
+            .iter()
+            .filter_map(|asked| narrowed(snapshot, node, asked));
+        narrowed
+            .into_iter()
+            .any(|node| sells(snapshot, shop, &node, pod))
+    })
+}
+
+/// What a node satisfies after a request, if it can.
+fn narrowed(
+    snapshot: &Snapshot,
+    node: &Requirements,
+    asked: &Requirements,
+) -> Option<Requirements> {
+    let well_known = |key: &LabelKey| snapshot.catalogue.is_well_known(key);
+    node.accepts(asked, Undefined::Allowed(&well_known)).ok()?;
+    Some(node.intersect(asked))
+}
+
+fn sells(snapshot: &Snapshot, shop: &Shop, node: &Requirements, pod: &Pod) -> bool {
+    let mut types: BTreeMap<&str, &Arc<InstanceType>> = BTreeMap::new();
+    for sold in &shop.sold {
+        let is_open = sold.offering().capacity_type != CapacityType::Reserved;
+        if is_open && fits(snapshot, shop, node, pod, sold) {
+            types.insert(sold.instance_type.name.as_str(), &sold.instance_type);
+        }
+    }
+    let enough = |key: &LabelKey, least: u32| {
+        let found = claims::distinct(types.values().copied(), key);
+        found >= usize::try_from(least).unwrap_or(usize::MAX)
+    };
+    let strict = snapshot.settings.min_values == MinValuesPolicy::Strict;
+    let minima = node.iter().filter_map(|r| Some((r.key(), r.min_values()?)));
+    !types.is_empty() && (!strict || minima.into_iter().all(|(key, least)| enough(key, least)))
+}
+
+fn fits(snapshot: &Snapshot, shop: &Shop, node: &Requirements, pod: &Pod, sold: &Sold) -> bool {
+    let well_known = |key: &LabelKey| snapshot.catalogue.is_well_known(key);
+    let offering = sold.offering().node_requirements();
+    let allowed = sold
+        .instance_type
+        .requirements
+        .accepts(node, Undefined::Ignored)
+        .is_ok()
+        && node
+            .accepts(&offering, Undefined::Allowed(&well_known))
+            .is_ok();
+    if !allowed {
+        return false;
+    }
+    let host = Host {
+        place: Place::Node(String::new()),
+        is_going: false,
+        taints: shop.pool.taints.clone(),
+        node: node.clone(),
+        ways: Vec::new(),
+        ports: Vec::new(),
+        asked: Resources::new(),
+        attached: volumes::Attached::new(),
+        attach_limits: BTreeMap::new(),
+    };
+    let way = Way {
+        sold: Some(sold.clone()),
+        named: true,
+        room: Resources::new(),
+        daemon_ports: Vec::new(),
+    };
+    let (mut asked, ports) = daemons::on_new(snapshot, &host, &way);
+    asked.add(&pod.spec.requests);
+    let clash = |port: &HostPort| ports.iter().any(|other| other.conflicts_with(port));
+    let room = sold.instance_type.allocatable(sold.offering());
+    !pod.spec.host_ports.iter().any(clash) && room.fits(&asked)
+}

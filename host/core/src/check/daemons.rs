@@ -1,0 +1,104 @@
+//! Daemons: what they will take of a node that is not there yet, and what is still to come on one that is.
+//! Section 15 of the scheduling contract.
+
+use std::sync::Arc;
+
+use super::host::{Host, Way};
+use crate::labels::{INITIALIZED, LabelKey, REGISTERED};
+use crate::model::{DaemonSet, Effect, HostPort, OwnerKind, PodSpec, Taint, first_untolerated};
+use crate::requirement::{Requirement, Requirements, Undefined};
+use crate::resources::Resources;
+use crate::snapshot::{Snapshot, StateNode};
+
+fn served(snapshot: &Snapshot) -> impl Iterator<Item = &Arc<DaemonSet>> {
+    let ignored = snapshot.settings.ignore_dynamic_resources;
+    snapshot
+        .daemon_sets
+        .iter()
+        .filter(move |daemon| !(ignored && daemon.pod.dynamic_resources))
+}
+
+/// Requests and ports of the daemons that will run on a new place if it turns out in this way.
+///
+/// This is the node's own truth: a daemon pinned to another zone is not charged, where the contract charges it to every
+/// type sold there. What satisfies the contract satisfies this.
+pub(super) fn on_new(snapshot: &Snapshot, host: &Host, way: &Way) -> (Resources, Vec<HostPort>) {
+    let mut requests = Resources::new();
+    let mut ports = Vec::new();
+    for daemon in served(snapshot) {
+        if tolerates_hard(&host.taints, &daemon.pod) && may_run(snapshot, host, way, &daemon.pod) {
+            requests.add(&daemon.pod.requests);
+            ports.extend(daemon.pod.host_ports.iter().cloned());
+        }
+    }
+    (requests, ports)
+}
+
+fn tolerates_hard(taints: &[Taint], daemon: &PodSpec) -> bool {
+    let hard: Vec<Taint> = taints
+        .iter()
+        .filter(|taint| taint.effect != Effect::PreferNoSchedule)
+        .cloned()
+        .collect();
+    first_untolerated(&hard, &daemon.tolerations).is_none()
+}
+
+/// Whether some required term lets the daemon run on the place in this way.
+fn may_run(snapshot: &Snapshot, host: &Host, way: &Way, daemon: &PodSpec) -> bool {
+    alternatives(daemon).iter().any(|asked| {
+        let keys = asked.iter().map(Requirement::key);
+        let mut known: Requirements = keys
+            .filter_map(|key| host.value(way, key.as_str()))
+            .collect();
+        for key in [REGISTERED, INITIALIZED] {
+            known.replace(Requirement::one_of(LabelKey::from(key), ["true"]));
+        }
+        let well_known = |key: &LabelKey| snapshot.catalogue.is_well_known(key);
+        known
+            .accepts(asked, Undefined::Allowed(&well_known))
+            .is_ok()
+    })
+}
+
+/// Node selector with each required term in turn; the selector alone when there is none.
+pub(super) fn alternatives(spec: &PodSpec) -> Vec<Requirements> {
+    if spec.node_required.is_empty() {
+        return vec![spec.node_selector.clone()];
+    }
+    let with = |term: &crate::model::NodeTerm| spec.node_selector.intersect(&term.requirements);
+    spec.node_required.iter().map(with).collect()
+}
+
+/// The most that daemons could take of any node of a template: for the upper bound of a claim's requests.
+pub(super) fn all(snapshot: &Snapshot) -> Resources {
+    let mut requests = Resources::new();
+    for daemon in served(snapshot) {
+        requests.add(&daemon.pod.requests);
+    }
+    requests
+}
+
+/// What daemons will still take of an existing node: the requests of those that run there by its taints and labels, less
+/// what daemons on it ask for already, never below zero.
+pub(super) fn still_to_come(snapshot: &Snapshot, node: &StateNode, bound: &[usize]) -> Resources {
+    let taints = node.taints();
+    let labels = super::labels_of(node);
+    let mut wanted = Resources::new();
+    for daemon in served(snapshot) {
+        let first = alternatives(&daemon.pod)
+            .into_iter()
+            .next()
+            .unwrap_or_default();
+        if first_untolerated(&taints, &daemon.pod.tolerations).is_none()
+            && labels.accepts(&first, Undefined::Refused).is_ok()
+        {
+            wanted.add(&daemon.pod.requests);
+        }
+    }
+    let mut there = Resources::new();
+    let daemons = bound.iter().map(|row| &snapshot.pods[*row]);
+    for pod in daemons.filter(|pod| !pod.is_terminal() && pod.is_owned_by(OwnerKind::DaemonSet)) {
+        there.add(&pod.spec.requests);
+    }
+    wanted.minus(&there).map(|_, amount| amount.max(0))
+}

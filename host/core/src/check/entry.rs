@@ -1,0 +1,189 @@
+//! Which pods may be planned: those the scheduler has marked unschedulable and nobody else takes care of, and those that
+//! must leave nodes on their way out. Sections 4 and 5 of the scheduling contract.
+
+use std::collections::BTreeMap;
+
+use super::volumes;
+use crate::catalog::CapacityType;
+use crate::ids::NodeName;
+use crate::labels::{self, CAPACITY_TYPE, NODEPOOL};
+use crate::model::{DoNotDisrupt, Effect, OwnerKind, Pod, PodDisruptionBudget, Taint};
+use crate::requirement::{Operator, Requirement, Requirements};
+use crate::snapshot::{PreferencePolicy, Snapshot};
+
+/// Whether a pod is planned.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) enum Entry {
+    /// It waits: placed or listed as going nowhere.
+    Waits,
+    /// It may be planned, or be left out: it is going, or nobody can tell.
+    Free,
+    /// It waits but cannot be planned; listed as such, or left out silently.
+    Invalid(String),
+    /// It asks for devices that are not served.
+    DynamicResources,
+    /// It does not wait at all.
+    Elsewhere(String),
+}
+
+/// The entry of every pod of a snapshot, by row.
+pub(super) fn entries(snapshot: &Snapshot) -> Vec<Entry> {
+    let going: BTreeMap<&NodeName, bool> = snapshot
+        .nodes
+        .iter()
+        .filter_map(|node| Some((&node.node.as_ref()?.name, node.is_deleting())))
+        .collect();
+    let entry = |pod: &std::sync::Arc<Pod>| {
+        let entry = match &pod.node {
+            None => pending(snapshot, pod, &going),
+            Some(node) if going.get(node) == Some(&true) => leaving(snapshot, pod),
+            Some(node) => Entry::Elsewhere(format!("it is bound to {node}")),
+        };
+        match entry {
+            Entry::Waits | Entry::Free if pod.spec.dynamic_resources => Entry::DynamicResources,
+            other => other,
+        }
+    };
+    snapshot.pods.iter().map(entry).collect()
+}
+
+/// A pod without a node.
+fn pending(snapshot: &Snapshot, pod: &Pod, going: &BTreeMap<&NodeName, bool>) -> Entry {
+    if !pod.unschedulable {
+        return Entry::Elsewhere("the scheduler has not marked it unschedulable".into());
+    }
+    if let Some(node) = &pod.nominated
+        && going.get(node) == Some(&false)
+    {
+        return Entry::Elsewhere(format!("it is promised to {node}"));
+    }
+    for kind in [OwnerKind::DaemonSet, OwnerKind::Node] {
+        if pod.is_owned_by(kind) {
+            return Entry::Elsewhere(format!("it is owned by a {kind:?}"));
+        }
+    }
+    if let Some(problem) = problem(snapshot, pod) {
+        return Entry::Invalid(problem);
+    }
+    if pod.is_active() {
+        Entry::Waits
+    } else {
+        Entry::Free
+    }
+}
+
+/// A pod on a node that is going.
+fn leaving(snapshot: &Snapshot, pod: &Pod) -> Entry {
+    let no = |reason: &str| Entry::Elsewhere(reason.to_owned());
+    let ends =
+        pod.is_terminal() || (pod.deleting.is_some() && !pod.is_owned_by(OwnerKind::StatefulSet));
+    if ends {
+        return no("it has ended or is ending");
+    }
+    if pod.is_owned_by(OwnerKind::DaemonSet) || pod.is_owned_by(OwnerKind::Node) {
+        return no("it belongs to its node");
+    }
+    if pod.is_active() && is_protected(snapshot, pod) {
+        return no("it asks not to be disrupted");
+    }
+    if is_blocked(snapshot, pod) {
+        return no("a disruption budget allows no eviction");
+    }
+    if pod.spec.problem.is_some() || volumes::problem(snapshot, pod).is_some() {
+        return Entry::Free;
+    }
+    Entry::Waits
+}
+
+fn is_protected(snapshot: &Snapshot, pod: &Pod) -> bool {
+    match &pod.do_not_disrupt {
+        DoNotDisrupt::No | DoNotDisrupt::Malformed(_) => false,
+        DoNotDisrupt::Always => true,
+        DoNotDisrupt::For(span) => pod
+            .started
+            .is_none_or(|started| snapshot.now.since(started) < *span),
+    }
+}
+
+/// Whether budgets never let the pod go: one that blocks everything, or two at once. A pod that tolerates the taint of
+/// disruption is never evicted, hence never blocked.
+fn is_blocked(snapshot: &Snapshot, pod: &Pod) -> bool {
+    let disrupted = Taint {
+        key: "karpenter.sh/disrupted".into(),
+        value: "".into(),
+        effect: Effect::NoSchedule,
+    };
+    if pod
+        .spec
+        .tolerations
+        .iter()
+        .any(|toleration| toleration.tolerates(&disrupted))
+    {
+        return false;
+    }
+    let protects = |budget: &&std::sync::Arc<PodDisruptionBudget>| {
+        budget.name.namespace == pod.name.namespace
+            && budget.selector.matches(&pod.labels)
+            && !(budget.always_allow_unhealthy && pod.ready == Some(false))
+    };
+    let budgets: Vec<_> = snapshot
+        .disruption_budgets
+        .iter()
+        .filter(protects)
+        .collect();
+    budgets.len() > 1 || budgets.iter().any(|budget| budget.blocks_all())
+}
+
+/// What is wrong with a waiting pod.
+fn problem(snapshot: &Snapshot, pod: &Pod) -> Option<String> {
+    let spec = &pod.spec;
+    if let Some(problem) = &spec.problem {
+        return Some(problem.as_ref().to_owned());
+    }
+    let refuses_pools = required_first(snapshot, pod)
+        .get(NODEPOOL)
+        .is_some_and(|requirement| requirement.operator() == Operator::DoesNotExist);
+    if refuses_pools {
+        return Some(format!("it asks for nodes without {NODEPOOL}"));
+    }
+    let terms = spec.node_required.iter().map(|term| &term.requirements);
+    std::iter::once(&spec.node_selector)
+        .chain(terms)
+        .flat_map(Requirements::iter)
+        .find_map(requirement_problem)
+        .or_else(|| volumes::problem(snapshot, pod))
+}
+
+/// Selector, heaviest preference where preferences count, and first required term.
+fn required_first(snapshot: &Snapshot, pod: &Pod) -> Requirements {
+    let spec = &pod.spec;
+    let mut result = spec.node_selector.clone();
+    if snapshot.settings.preferences == PreferencePolicy::Respect {
+        let mut heaviest = None;
+        for preferred in &spec.node_preferred {
+            if heaviest.is_none_or(|(weight, _)| preferred.weight > weight) {
+                heaviest = Some((preferred.weight, &preferred.term));
+            }
+        }
+        if let Some((_, term)) = heaviest {
+            result.add_all(&term.requirements);
+        }
+    }
+    if let Some(term) = spec.node_required.first() {
+        result.add_all(&term.requirements);
+    }
+    result
+}
+
+fn requirement_problem(requirement: &Requirement) -> Option<String> {
+    if let Some(restriction) = labels::restriction(requirement.key()) {
+        return Some(restriction);
+    }
+    let no_capacity_type = requirement.key().as_str() == CAPACITY_TYPE
+        && requirement.operator() == Operator::In
+        && !requirement
+            .named()
+            .iter()
+            .any(|value| CapacityType::parse(value).is_some());
+    no_capacity_type.then(|| format!("{requirement} names no capacity type there is"))
+}

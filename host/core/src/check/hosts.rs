@@ -1,0 +1,220 @@
+//! The places of a plan before any pod is put on them: the nodes of the snapshot, then the claims of the plan.
+
+use std::sync::Arc;
+
+use super::daemons;
+use super::finding::Place;
+use super::host::{Host, Sold, Way};
+use super::labels_of;
+use super::market;
+use super::volumes::{self, Attached};
+use crate::labels::{HOSTNAME, INSTANCE_TYPE, LabelKey};
+use crate::model::NodeClaim;
+use crate::plan::{PlannedClaim, Target};
+use crate::requirement::{Requirement, Requirements};
+use crate::resources::Resources;
+use crate::snapshot::{Snapshot, StateNode};
+
+/// All places, nodes first.
+pub(super) struct Hosts {
+    all: Vec<Host>,
+    nodes: usize,
+}
+
+impl Hosts {
+    pub(super) fn new(snapshot: &Snapshot, claims: &[PlannedClaim]) -> Self {
+        let bound = snapshot.pods_by_node();
+        let nodes = snapshot.nodes.iter().zip(&bound);
+        let mut all: Vec<Host> = nodes
+            .map(|(node, bound)| existing(snapshot, node, bound))
+            .collect();
+        let planned = claims.iter().enumerate();
+        all.extend(planned.map(|(row, claim)| planned_host(snapshot, row, claim)));
+        Self {
+            all,
+            nodes: snapshot.nodes.len(),
+        }
+    }
+
+    /// Row of a target among all places; `None` when there is no such place.
+    pub(super) fn row(&self, target: Target) -> Option<usize> {
+        match target {
+            Target::Existing(row) => (row < self.nodes).then_some(row),
+            Target::New(row) => {
+                let row = self.nodes.checked_add(row)?;
+                (row < self.all.len()).then_some(row)
+            }
+        }
+    }
+
+    pub(super) fn get(&self, row: usize) -> &Host {
+        &self.all[row]
+    }
+
+    pub(super) fn get_mut(&mut self, row: usize) -> &mut Host {
+        &mut self.all[row]
+    }
+
+    /// Rows of nodes and claims of the snapshot.
+    pub(super) fn existing(&self) -> std::ops::Range<usize> {
+        0..self.nodes
+    }
+}
+
+/// A node, or a claim on its way, of the snapshot.
+fn existing(snapshot: &Snapshot, node: &StateNode, bound: &[usize]) -> Host {
+    let pods = || bound.iter().map(|row| &snapshot.pods[*row]);
+    let running = || pods().filter(|pod| !pod.is_terminal());
+    let mut attached = Attached::new();
+    let mut used = Resources::new();
+    for pod in running() {
+        volumes::attach(snapshot, pod, &mut attached);
+        used.add(&pod.spec.requests);
+    }
+    let limits = node
+        .node
+        .as_ref()
+        .and_then(|node| snapshot.volumes.nodes.get(&node.name));
+    let mut host = Host {
+        place: Place::Node(node.name().to_owned()),
+        is_going: node.is_deleting(),
+        taints: node.taints(),
+        node: labels_of(node),
+        ways: Vec::new(),
+        ports: running()
+            .flat_map(|pod| pod.spec.host_ports.clone())
+            .collect(),
+        asked: Resources::new(),
+        attached,
+        attach_limits: limits
+            .map(|limits| limits.limits.clone())
+            .unwrap_or_default(),
+    };
+    match &node.claim {
+        Some(claim) if !node.is_launched() => {
+            host.node.add_all(&claim.requirements);
+            host.ways = ways_to_come(snapshot, &host, claim);
+        }
+        _ => {
+            let to_come = daemons::still_to_come(snapshot, node, bound);
+            host.ways.push(Way {
+                sold: None,
+                named: true,
+                room: node.allocatable().minus(&used).minus(&to_come),
+                daemon_ports: Vec::new(),
+            });
+        }
+    }
+    host
+}
+
+/// A claim that has not launched is capacity to come: any type it names may turn up.
+fn ways_to_come(snapshot: &Snapshot, host: &Host, claim: &NodeClaim) -> Vec<Way> {
+    let sold = market::offerings(snapshot, &claim.requirements);
+    let mut ways: Vec<Way> = sold
+        .into_iter()
+        .map(|sold| way(snapshot, host, sold, true))
+        .collect();
+    if ways.is_empty() {
+        ways.push(Way {
+            sold: None,
+            named: true,
+            room: claim.allocatable.clone(),
+            daemon_ports: Vec::new(),
+        });
+    }
+    ways
+}
+
+/// A claim of the plan: the ways it names, then those that its requirements allow beside them.
+fn planned_host(snapshot: &Snapshot, row: usize, claim: &PlannedClaim) -> Host {
+    let mut node = claim.requirements.clone();
+    node.add_all(&Requirements::from_labels(&claim.labels));
+    node.replace(Requirement::one_of(
+        LabelKey::from(HOSTNAME),
+        [format!("the-node-of-claim-{row}")],
+    ));
+    let mut host = Host {
+        place: Place::Claim {
+            row,
+            pool: claim.pool.clone(),
+        },
+        is_going: false,
+        taints: claim.taints.clone(),
+        node,
+        ways: Vec::new(),
+        ports: Vec::new(),
+        asked: Resources::new(),
+        attached: Attached::new(),
+        attach_limits: std::collections::BTreeMap::new(),
+    };
+    let mut ways = Vec::new();
+    let named: Vec<Sold> = claim
+        .options
+        .iter()
+        .filter_map(|option| super::options::find(snapshot, option))
+        .collect();
+    let beside = reach(snapshot, claim).into_iter().filter(|sold| {
+        !named
+            .iter()
+            .any(|named| named.at == sold.at && named.instance_type.name == sold.instance_type.name)
+    });
+    let beside: Vec<Sold> = beside.collect();
+    ways.extend(
+        named
+            .into_iter()
+            .map(|sold| way(snapshot, &host, sold, true)),
+    );
+    ways.extend(
+        beside
+            .into_iter()
+            .map(|sold| way(snapshot, &host, sold, false)),
+    );
+    host.ways = ways;
+    host
+}
+
+/// What a launch may pick by the claim's requirements alone: every available offering of the types named.
+fn reach(snapshot: &Snapshot, claim: &PlannedClaim) -> Vec<Sold> {
+    let names = claim
+        .requirements
+        .get(INSTANCE_TYPE)
+        .and_then(Requirement::listed);
+    let types = names
+        .into_iter()
+        .flatten()
+        .filter_map(|name| snapshot.catalogue.get(name));
+    types
+        .filter(|named| {
+            let node = &claim.requirements;
+            let ignored = crate::requirement::Undefined::Ignored;
+            named.requirements.accepts(node, ignored).is_ok()
+        })
+        .flat_map(|named: &Arc<_>| market::offerings_of(snapshot, &claim.requirements, named))
+        .collect()
+}
+
+fn way(snapshot: &Snapshot, host: &Host, sold: Sold, named: bool) -> Way {
+    let allocatable = sold.instance_type.allocatable(sold.offering());
+    let mut way = Way {
+        sold: Some(sold),
+        named,
+        room: Resources::new(),
+        daemon_ports: Vec::new(),
+    };
+    let (daemons, ports) = daemons::on_new(snapshot, host, &way);
+    way.room = keep_all(&allocatable, &daemons);
+    way.daemon_ports = ports;
+    way
+}
+
+/// What is left of `room`; a resource that daemons ask for and that is not there goes below zero.
+fn keep_all(room: &Resources, taken: &Resources) -> Resources {
+    let mut wide = room.clone();
+    for (name, amount) in taken.iter() {
+        if amount > 0 && !wide.contains(name) {
+            wide.set(name.clone(), 0);
+        }
+    }
+    wide.minus(taken)
+}

@@ -1,0 +1,136 @@
+//! What each pool may buy: its types and offerings, before any pod narrows them, and which pools can be used at all.
+//! Sections 10, 11 and 18.4 of the scheduling contract.
+
+use std::collections::BTreeSet;
+use std::sync::Arc;
+
+use super::host::Sold;
+use crate::catalog::{CapacityType, InstanceType};
+use crate::labels::LabelKey;
+use crate::model::{NodePool, Taint};
+use crate::requirement::{Requirements, Undefined};
+use crate::snapshot::Snapshot;
+
+/// A pool and what it may buy.
+#[derive(Debug)]
+pub(super) struct Shop {
+    pub(super) pool: Arc<NodePool>,
+    /// What its nodes satisfy before any pod narrows it.
+    pub(super) node: Requirements,
+    /// Offerings that are available and that its requirements allow.
+    pub(super) sold: Vec<Sold>,
+}
+
+/// Why a pool takes no part, if it does not.
+pub(super) fn refusal(pool: &NodePool) -> Option<&'static str> {
+    if pool.deleting.is_some() {
+        Some("is being deleted")
+    } else if pool.replicas.is_some() {
+        Some("is static")
+    } else if pool.ready {
+        None
+    } else {
+        Some("is not ready")
+    }
+}
+
+/// The pools that can be used, by name, with what they may buy; possibly nothing.
+pub(super) fn shops(snapshot: &Snapshot) -> Vec<Shop> {
+    let usable = snapshot.pools.iter().filter(|pool| refusal(pool).is_none());
+    usable
+        .map(|pool| {
+            let node = pool.node_requirements();
+            let sold = offerings(snapshot, &node);
+            Shop {
+                pool: Arc::clone(pool),
+                node,
+                sold,
+            }
+        })
+        .collect()
+}
+
+/// The available offerings that a node with these requirements may be bought as.
+pub(super) fn offerings(snapshot: &Snapshot, node: &Requirements) -> Vec<Sold> {
+    let mut result = Vec::new();
+    for instance_type in snapshot.catalogue.types() {
+        if instance_type
+            .requirements
+            .accepts(node, Undefined::Ignored)
+            .is_ok()
+        {
+            result.extend(offerings_of(snapshot, node, instance_type));
+        }
+    }
+    result
+}
+
+/// The available offerings of one type that a node with these requirements may be bought as.
+pub(super) fn offerings_of(
+    snapshot: &Snapshot,
+    node: &Requirements,
+    instance_type: &Arc<InstanceType>,
+) -> Vec<Sold> {
+    let well_known = |key: &LabelKey| snapshot.catalogue.is_well_known(key);
+    let reserved = snapshot.settings.reserved_capacity;
+    let offerings = instance_type.offerings.iter().enumerate();
+    offerings
+        .filter(|(_, offering)| {
+            offering.available
+                && (reserved || offering.capacity_type != CapacityType::Reserved)
+                && node
+                    .accepts(
+                        &offering.node_requirements(),
+                        Undefined::Allowed(&well_known),
+                    )
+                    .is_ok()
+        })
+        .map(|(at, _)| Sold {
+            instance_type: Arc::clone(instance_type),
+            at,
+        })
+        .collect()
+}
+
+/// A value that nodes may have for a key, and the taints that come with it.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) struct Domain {
+    pub(super) value: Arc<str>,
+    pub(super) taints: Vec<Taint>,
+}
+
+/// The values of a key that the pools can bring about, sorted: those that can be bought now and, with `declared`, also those
+/// that a pool's own requirements list without anything on sale there.
+pub(super) fn domains(shops: &[Shop], key: &LabelKey, declared: bool) -> Vec<Domain> {
+    let mut result = BTreeSet::new();
+    for shop in shops.iter().filter(|shop| !shop.sold.is_empty()) {
+        let own = shop.node.get(key.as_str());
+        let mut values: BTreeSet<Arc<str>> = BTreeSet::new();
+        let mut is_sold_by_key = false;
+        for sold in &shop.sold {
+            let Some(value) = sold.value(key.as_str()) else {
+                continue;
+            };
+            is_sold_by_key = true;
+            let allowed = value.listed().into_iter().flatten();
+            values.extend(
+                allowed
+                    .filter(|v| own.is_none_or(|own| own.allows(v)))
+                    .cloned(),
+            );
+        }
+        if declared || !is_sold_by_key {
+            values.extend(
+                own.and_then(|own| own.listed())
+                    .into_iter()
+                    .flatten()
+                    .cloned(),
+            );
+        }
+        result.extend(values.into_iter().map(|value| Domain {
+            value,
+            taints: shop.pool.taints.clone(),
+        }));
+    }
+    result.into_iter().collect()
+}

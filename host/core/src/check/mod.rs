@@ -1,0 +1,244 @@
+//! Contradictions in any plan, whoever made it.
+//!
+//! Written from the scheduling contract alone, apart from the planner: it shares no code with it beyond the algebra of
+//! requirements and resources. Placements are replayed in their order, since spread and affinity depend on it, and each is
+//! held against the hard rules at its moment; claims, pools and cost are checked as a whole.
+//!
+//! **Which scheduler.** A plan must stand before the real kube-scheduler, and must be what the contract allows. Where the two
+//! differ, the stricter decides, with these notes: the least count of a host-name spread is 0, since an empty host can join at
+//! any time; the least count over other domains includes those that pools can buy though no node is there yet; preferences,
+//! soft spread and `PreferNoSchedule` taints are not checked; required terms that relaxation may have dropped still count as
+//! alternatives. One difference is only a remark ([`Rule::AffinityElsewhere`]): the contract lets a pod begin a new domain
+//! when its own selector keeps it from all inhabited ones; the kube-scheduler does not bind it.
+//!
+//! **Claims.** A claim may turn out as any of its options, and as anything its requirements allow for the types they name.
+//! Every option must serve all pods of the claim; topology must hold however the claims turn out.
+
+mod alone;
+mod claims;
+mod cost;
+mod daemons;
+mod entry;
+mod finding;
+mod host;
+mod hosts;
+mod market;
+mod options;
+mod placement;
+mod pools;
+mod topology;
+mod unplaced;
+mod volumes;
+
+use std::sync::Arc;
+
+pub use finding::{Finding, Place, Rule, Subject};
+
+use crate::labels::{HOSTNAME, LabelKey};
+use crate::model::Pod;
+use crate::plan::{Plan, Target};
+use crate::requirement::{Requirement, Requirements};
+use crate::snapshot::{Snapshot, StateNode};
+use entry::Entry;
+use finding::Breach;
+use hosts::Hosts;
+use market::Shop;
+use placement::SoftTaints;
+use topology::Topology;
+
+/// Whose prices the options of a plan carry.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Prices {
+    /// The provider's, with the node's own cost.
+    List,
+    /// A policy's: only sums are checked.
+    Policy,
+}
+
+/// Everything that is wrong with a plan made at list prices; empty for a good one.
+pub fn check(snapshot: &Snapshot, plan: &Plan) -> Vec<Finding> {
+    let mut findings = review(snapshot, plan, Prices::List);
+    findings.retain(|finding| !finding.rule.is_remark());
+    findings
+}
+
+/// Everything there is to say about a plan: what is wrong with it, and what is worth knowing ([`Rule::is_remark`]).
+pub fn review(snapshot: &Snapshot, plan: &Plan, prices: Prices) -> Vec<Finding> {
+    let shops = market::shops(snapshot);
+    let mut replay = Replay::new(snapshot, &shops, plan);
+    replay.claims(prices);
+    replay.placements();
+    replay.finished_claims();
+    replay.unplaced();
+    let mut findings = replay.findings;
+    findings.extend(pools::limits(snapshot, &shops, plan));
+    findings.extend(pools::reservations(snapshot, plan));
+    let costs = cost::breaches(snapshot, plan).into_iter();
+    findings.extend(costs.map(|breach| breach.about(Subject::Plan)));
+    findings
+}
+
+/// A plan being carried out in thought.
+struct Replay<'a> {
+    snapshot: &'a Snapshot,
+    shops: &'a [Shop],
+    plan: &'a Plan,
+    entries: Vec<Entry>,
+    hosts: Hosts,
+    topology: Topology<'a>,
+    /// How often each pod is placed or listed.
+    mentioned: Vec<u32>,
+    /// Pods of each claim, and whether no topology rule concerned each when it was placed.
+    pods: Vec<Vec<(Arc<Pod>, bool)>>,
+    findings: Vec<Finding>,
+}
+
+impl<'a> Replay<'a> {
+    fn new(snapshot: &'a Snapshot, shops: &'a [Shop], plan: &'a Plan) -> Self {
+        let entries = entry::entries(snapshot);
+        let hosts = Hosts::new(snapshot, &plan.claims);
+        let is_planned = |row: usize| !matches!(entries[row], Entry::Elsewhere(_));
+        let topology = Topology::new(snapshot, shops, &hosts, &is_planned);
+        Self {
+            snapshot,
+            shops,
+            plan,
+            hosts,
+            topology,
+            mentioned: vec![0; snapshot.pods.len()],
+            pods: vec![Vec::new(); plan.claims.len()],
+            entries,
+            findings: Vec::new(),
+        }
+    }
+
+    fn say(&mut self, breach: Breach, subject: Subject) {
+        self.findings.push(breach.about(subject));
+    }
+
+    /// Claims and their options, before any pod.
+    fn claims(&mut self, prices: Prices) {
+        for (row, claim) in self.plan.claims.iter().enumerate() {
+            let pool = claim.pool.clone();
+            let subject = Subject::Place(Place::Claim { row, pool });
+            let mut breaches = claims::breaches(self.snapshot, self.shops, claim);
+            breaches.extend(options::breaches(self.snapshot, claim, prices));
+            for breach in breaches {
+                self.say(breach, subject.clone());
+            }
+        }
+    }
+
+    /// Every placement in its order.
+    fn placements(&mut self) {
+        for placement in &self.plan.placements {
+            let (Some(pod), Some(host)) = (
+                self.snapshot.pods.get(placement.pod),
+                self.hosts.row(placement.target),
+            ) else {
+                let value = format!("pod {} to {:?}", placement.pod, placement.target);
+                let breach = Breach::new(Rule::Rows, value, "rows of the snapshot and the plan");
+                self.say(breach, Subject::Plan);
+                continue;
+            };
+            self.mention(placement.pod);
+            self.place(placement.pod, pod, host, placement.target);
+        }
+    }
+
+    fn mention(&mut self, row: usize) {
+        self.mentioned[row] += 1;
+        if self.mentioned[row] == 2 {
+            let breach = Breach::new(
+                Rule::Once,
+                "it is mentioned again",
+                "one place or one reason",
+            );
+            self.say(breach, Subject::Pod(self.snapshot.pods[row].name.clone()));
+        }
+    }
+
+    fn place(&mut self, row: usize, pod: &Arc<Pod>, host_row: usize, target: Target) {
+        let host = self.hosts.get(host_row);
+        let subject = Subject::Placed(pod.name.clone(), host.place.clone());
+        let mut breaches = placement::breaches(self.snapshot, pod, host, SoftTaints::Yield);
+        let why_not = match &self.entries[row] {
+            Entry::Waits | Entry::Free => None,
+            Entry::Invalid(why) | Entry::Elsewhere(why) => Some(why.clone()),
+            Entry::DynamicResources => Some("it asks for devices that are not served".to_owned()),
+        };
+        breaches.extend(why_not.map(|why| Breach::new(Rule::Entry, why, "pods that wait")));
+        let is_plain = !self.topology.concerns(pod);
+        breaches.extend(self.topology.breaches(pod, host_row, host));
+        self.topology.record(pod, host_row, host);
+        placement::commit(self.snapshot, pod, self.hosts.get_mut(host_row));
+        if let Target::New(claim) = target {
+            self.pods[claim].push((Arc::clone(pod), is_plain));
+        }
+        for breach in breaches {
+            self.say(breach, subject.clone());
+        }
+    }
+
+    /// Claims with all their pods on.
+    fn finished_claims(&mut self) {
+        for (row, claim) in self.plan.claims.iter().enumerate() {
+            let pool = claim.pool.clone();
+            let subject = Subject::Place(Place::Claim { row, pool });
+            if self.pods[row].is_empty() {
+                let breach = Breach::new(Rule::ClaimPods, "nothing is put on it", "pods");
+                self.say(breach, subject);
+                continue;
+            }
+            if let Some(host) = self.hosts.row(Target::New(row)) {
+                let breach = claims::requests(self.snapshot, claim, self.hosts.get(host));
+                self.findings
+                    .extend(breach.map(|breach| breach.about(subject)));
+            }
+            let weight = pools::weight(self.snapshot, self.shops, row, claim, &self.pods[row]);
+            self.findings.extend(weight);
+        }
+    }
+
+    /// Pods that go nowhere, and pods that were forgotten.
+    fn unplaced(&mut self) {
+        for unplaced in &self.plan.unplaced {
+            let Some(pod) = self.snapshot.pods.get(unplaced.pod) else {
+                let value = format!("pod {} is listed", unplaced.pod);
+                let breach = Breach::new(Rule::Rows, value, "rows of the snapshot");
+                self.say(breach, Subject::Plan);
+                continue;
+            };
+            self.mention(unplaced.pod);
+            let entry = &self.entries[unplaced.pod];
+            let (snapshot, shops) = (self.snapshot, self.shops);
+            let mut breach = unplaced::reason(snapshot, shops, entry, &unplaced.reason);
+            let says_nowhere = matches!(unplaced.reason, crate::plan::Refusal::Unschedulable(_));
+            if breach.is_none() && *entry == Entry::Waits && says_nowhere {
+                let topology = &mut self.topology;
+                breach = unplaced::room_left(snapshot, shops, &self.hosts, topology, pod);
+            }
+            let subject = Subject::Pod(pod.name.clone());
+            self.findings
+                .extend(breach.map(|breach| breach.about(subject)));
+        }
+        for (row, pod) in self.snapshot.pods.iter().enumerate() {
+            let must = matches!(self.entries[row], Entry::Waits | Entry::DynamicResources);
+            if must && self.mentioned[row] == 0 {
+                let breach = Breach::new(Rule::Complete, "it is forgotten", "a place or a reason");
+                self.findings
+                    .push(breach.about(Subject::Pod(pod.name.clone())));
+            }
+        }
+    }
+}
+
+/// Labels of a node as requirements, with its host name.
+fn labels_of(node: &StateNode) -> Requirements {
+    let mut labels = Requirements::from_labels(node.labels());
+    labels.replace(Requirement::one_of(
+        LabelKey::from(HOSTNAME),
+        [node.hostname()],
+    ));
+    labels
+}

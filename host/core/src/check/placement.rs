@@ -1,0 +1,161 @@
+//! Whether one pod may be put on one place, apart from topology: going, taints, labels, room, ports, volumes.
+//! Section 18 of the scheduling contract; for a claim, in every way it names.
+
+use std::sync::Arc;
+
+use super::daemons;
+use super::finding::{Breach, Rule};
+use super::host::{Host, Way};
+use super::volumes;
+use crate::model::{Effect, HostPort, Pod, Taint, first_untolerated};
+use crate::snapshot::Snapshot;
+
+/// Whether taints that only discourage count.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(super) enum SoftTaints {
+    /// They keep pods away.
+    Hold,
+    /// The pod may have given in.
+    Yield,
+}
+
+/// Every rule that this placement breaks; one finding per rule.
+pub(super) fn breaches(
+    snapshot: &Snapshot,
+    pod: &Pod,
+    host: &Host,
+    soft: SoftTaints,
+) -> Vec<Breach> {
+    let mut result = Vec::new();
+    if host.is_going {
+        result.push(Breach::new(
+            Rule::NodeGoing,
+            "it is being deleted",
+            "a node that stays",
+        ));
+    }
+    result.extend(taints(pod, host, soft));
+    result.extend(host.named().find_map(|way| labels(pod, host, way)));
+    result.extend(room(pod, host));
+    result.extend(host_ports(pod, host));
+    result.extend(attach_limits(snapshot, pod, host));
+    result.extend(volume_topology(snapshot, pod, host));
+    result
+}
+
+fn taints(pod: &Pod, host: &Host, soft: SoftTaints) -> Option<Breach> {
+    let counts =
+        |taint: &&Taint| soft == SoftTaints::Hold || taint.effect != Effect::PreferNoSchedule;
+    let taints: Vec<Taint> = host.taints.iter().filter(counts).cloned().collect();
+    let taint = first_untolerated(&taints, &pod.spec.tolerations)?;
+    Some(Breach::new(
+        Rule::Taints,
+        format!("taint {taint} is not tolerated"),
+        "a toleration for every taint",
+    ))
+}
+
+/// Selector and one required term, in one way.
+fn labels(pod: &Pod, host: &Host, way: &Way) -> Option<Breach> {
+    let mut first = None;
+    for asked in daemons::alternatives(&pod.spec) {
+        match host.first_unmet(way, &asked) {
+            None => return None,
+            Some(reason) => first = first.or(Some(reason)),
+        }
+    }
+    let value = with_way(first?, way);
+    Some(Breach::new(
+        Rule::NodeLabels,
+        value,
+        "labels that satisfy the pod for certain",
+    ))
+}
+
+/// Room for the pod beside those that the plan has put there already.
+fn room(pod: &Pod, host: &Host) -> Option<Breach> {
+    let mut asked = host.asked.clone();
+    asked.add(&pod.spec.requests);
+    host.named().find_map(|way| {
+        let short = way.room.first_short_of(&asked)?;
+        let value = format!(
+            "{} of {short} asked, {} there after daemons",
+            asked.get(&short),
+            way.room.get(&short)
+        );
+        Some(Breach::new(
+            Rule::Room,
+            with_way(value, way),
+            "room for everything planned",
+        ))
+    })
+}
+
+fn host_ports(pod: &Pod, host: &Host) -> Option<Breach> {
+    let taken = |port: &&HostPort| {
+        let by_pod = host.ports.iter().any(|other| other.conflicts_with(port));
+        let by_daemon = host
+            .named()
+            .flat_map(|way| &way.daemon_ports)
+            .any(|other| other.conflicts_with(port));
+        by_pod || by_daemon
+    };
+    let port = pod.spec.host_ports.iter().find(taken)?;
+    let value = format!("{:?} port {} is taken", port.protocol, port.port);
+    Some(Breach::new(Rule::HostPorts, value, "free ports"))
+}
+
+fn attach_limits(snapshot: &Snapshot, pod: &Pod, host: &Host) -> Option<Breach> {
+    if host.attach_limits.is_empty() {
+        return None;
+    }
+    let mut attached = host.attached.clone();
+    volumes::attach(snapshot, pod, &mut attached);
+    host.attach_limits.iter().find_map(|(driver, limit)| {
+        let count = attached
+            .get(driver)
+            .map_or(0, std::collections::BTreeSet::len);
+        let limit = usize::try_from(*limit).unwrap_or(usize::MAX);
+        (count > limit).then(|| {
+            Breach::new(
+                Rule::VolumeLimit,
+                format!("{count} volumes of {driver}"),
+                format!("at most {limit}"),
+            )
+        })
+    })
+}
+
+fn volume_topology(snapshot: &Snapshot, pod: &Pod, host: &Host) -> Option<Breach> {
+    let alternatives = volumes::alternatives(snapshot, pod);
+    alternatives.iter().find_map(|(claim, alternatives)| {
+        let unmet = |way: &Way| {
+            let reasons = alternatives
+                .iter()
+                .map(|asked| host.first_unmet(way, asked));
+            let reasons: Option<Vec<String>> = reasons.collect();
+            Some(with_way(reasons?.into_iter().next()?, way))
+        };
+        let reason = host.named().find_map(unmet)?;
+        Some(Breach::new(
+            Rule::VolumeTopology,
+            format!("volume claim {claim} {reason}"),
+            "a place from which every volume can be reached",
+        ))
+    })
+}
+
+/// Puts a pod on a place: what it asks for, its ports and its volumes are taken from then on.
+pub(super) fn commit(snapshot: &Snapshot, pod: &Arc<Pod>, host: &mut Host) {
+    host.asked.add(&pod.spec.requests);
+    host.ports.extend(pod.spec.host_ports.iter().cloned());
+    volumes::attach(snapshot, pod, &mut host.attached);
+}
+
+/// Says in which way of a claim something is so.
+fn with_way(text: String, way: &Way) -> String {
+    match &way.sold {
+        Some(sold) => format!("{text} (as {sold})"),
+        None => text,
+    }
+}

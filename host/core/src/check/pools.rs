@@ -1,0 +1,161 @@
+//! What a plan does to its pools as a whole: limits, reservations, weights. Sections 10, 19 and 21 of the scheduling contract.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
+
+use super::alone;
+use super::finding::{Breach, Finding, Place, Rule, Subject};
+use super::market::Shop;
+use crate::catalog::InstanceType;
+use crate::ids::ReservationId;
+use crate::model::{PackingMode, Pod};
+use crate::plan::{LaunchOption, Plan, PlannedClaim};
+use crate::resources::{ResourceName, Resources};
+use crate::snapshot::Snapshot;
+
+/// Limits of every pool that the plan buys for: with the chosen options, and with the largest that may come.
+pub(super) fn limits(snapshot: &Snapshot, shops: &[Shop], plan: &Plan) -> Vec<Finding> {
+    let mut result = Vec::new();
+    for shop in shops {
+        let pool = &shop.pool;
+        let claims = || plan.claims.iter().filter(|claim| claim.pool == pool.name);
+        let Some(limits) = &pool.limits else { continue };
+        if claims().next().is_none() {
+            continue;
+        }
+        let mut used = Resources::new();
+        let ours = snapshot
+            .nodes
+            .iter()
+            .filter(|node| !node.is_deleting() && node.pool().as_ref() == Some(&pool.name));
+        for node in ours {
+            used.add(&node.capacity());
+        }
+        let chosen = claims().map(|claim| capacity(snapshot, claim.options.iter().take(1)));
+        let worst = claims().map(|claim| capacity(snapshot, claim.options.iter()));
+        let breach = exceeded(Rule::PoolLimit, limits, &used, chosen)
+            .or_else(|| exceeded(Rule::PoolLimitAtWorst, limits, &used, worst));
+        result.extend(breach.map(|breach| breach.about(Subject::Pool(pool.name.clone()))));
+    }
+    result
+}
+
+/// The most of each resource that one of some options brings, with the node itself.
+fn capacity<'a>(snapshot: &Snapshot, options: impl Iterator<Item = &'a LaunchOption>) -> Resources {
+    let of_option = |option: &LaunchOption| {
+        let sold = super::options::find(snapshot, option)?;
+        let mut capacity = sold.instance_type.capacity.clone();
+        for (name, amount) in sold.offering().capacity_override.iter() {
+            capacity.set(name.clone(), amount);
+        }
+        Some(capacity)
+    };
+    options
+        .filter_map(of_option)
+        .fold(Resources::new(), |most, capacity| most.larger(&capacity))
+        .with(ResourceName::Nodes, 1)
+}
+
+fn exceeded(
+    rule: Rule,
+    limits: &Resources,
+    used: &Resources,
+    bought: impl Iterator<Item = Resources>,
+) -> Option<Breach> {
+    let mut total = used.clone();
+    for capacity in bought {
+        total.add(&capacity);
+    }
+    let (name, limit) = limits
+        .iter()
+        .find(|(name, limit)| total.get(name) > *limit)?;
+    let value = format!("{} of {name}", total.get(name));
+    Some(Breach::new(rule, value, format!("at most {limit}")))
+}
+
+/// No reservation is named by more claims than it has instances left.
+pub(super) fn reservations(snapshot: &Snapshot, plan: &Plan) -> Vec<Finding> {
+    let mut left: BTreeMap<&ReservationId, u32> = BTreeMap::new();
+    let offerings = |named: &'_ Arc<InstanceType>| named.offerings.len();
+    for named in snapshot
+        .catalogue
+        .types()
+        .iter()
+        .filter(|t| offerings(t) > 0)
+    {
+        for reservation in named
+            .offerings
+            .iter()
+            .filter_map(|o| o.reservation.as_ref())
+        {
+            let remaining = left.entry(&reservation.id).or_insert(reservation.remaining);
+            *remaining = (*remaining).min(reservation.remaining);
+        }
+    }
+    let mut named: BTreeMap<&ReservationId, u32> = BTreeMap::new();
+    for claim in &plan.claims {
+        let ids: BTreeSet<&ReservationId> = claim
+            .options
+            .iter()
+            .filter_map(|o| o.reservation.as_ref())
+            .collect();
+        for id in ids {
+            *named.entry(id).or_default() += 1;
+        }
+    }
+    let over = named.into_iter().filter_map(|(id, claims)| {
+        let left = left.get(id).copied().unwrap_or(0);
+        (claims > left).then(|| {
+            let value = format!("{claims} claims name reservation {id}");
+            Breach::new(Rule::Reservation, value, format!("at most {left}")).about(Subject::Plan)
+        })
+    });
+    over.collect()
+}
+
+/// A claim of a pool is wrong when a heavier pool could have bought a node for each of its pods alone, and worth a remark
+/// when that is so for some.
+///
+/// Heavier pools with limits, pods with preferences and pods in topology constraints are left out: there a lighter pool may
+/// be right. So are pools that pack as the incumbent does, which puts pods on what has been opened for others.
+pub(super) fn weight(
+    snapshot: &Snapshot,
+    shops: &[Shop],
+    row: usize,
+    claim: &PlannedClaim,
+    pods: &[(Arc<Pod>, bool)],
+) -> Option<Finding> {
+    let own = shops.iter().find(|shop| shop.pool.name == claim.pool)?;
+    let packing = snapshot.settings.packing.unwrap_or(own.pool.packing);
+    if packing == PackingMode::Compatible {
+        return None;
+    }
+    let heavier = |pod: &Pod| {
+        shops.iter().find(|shop| {
+            shop.pool.weight > own.pool.weight
+                && shop.pool.limits.is_none()
+                && alone::serves(snapshot, shop, pod)
+        })
+    };
+    let served: Vec<(&Arc<Pod>, &Shop)> = pods
+        .iter()
+        .filter(|(pod, is_plain)| *is_plain && !alone::has_preferences(snapshot, pod))
+        .filter_map(|(pod, _)| Some((pod, heavier(pod)?)))
+        .collect();
+    let (first, shop) = served.first()?;
+    let rule = if served.len() == pods.len() {
+        Rule::PoolWeight
+    } else {
+        Rule::PoolWeightShared
+    };
+    let value = format!(
+        "pool {} could have bought a node for pod {}",
+        shop.pool.name, first.name
+    );
+    let expected = format!(
+        "a pool of weight {}, not {}",
+        shop.pool.weight, own.pool.weight
+    );
+    let pool = claim.pool.clone();
+    Some(Breach::new(rule, value, expected).about(Subject::Place(Place::Claim { row, pool })))
+}

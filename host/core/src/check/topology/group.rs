@@ -1,0 +1,186 @@
+//! Groups: sets of pods that some constraint counts, and how many of them are in each domain.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
+
+use super::super::host::Host;
+use crate::labels::LabelKey;
+use crate::model::{LabelSelector, Pod, Taint, Toleration, first_untolerated};
+use crate::requirement::Requirements;
+
+/// Namespaces that a term speaks of.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) enum Namespaces {
+    All,
+    These(BTreeSet<Arc<str>>),
+}
+
+/// What a group counts.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) enum Counted {
+    /// The pods that are selected.
+    Selected,
+    /// The pods whose anti-affinity selects.
+    Owners,
+}
+
+/// The nodes on which a spread constraint counts pods.
+#[derive(Clone, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) struct NodeFilter {
+    /// One of these must hold; `None` when node affinity is ignored.
+    pub(super) alternatives: Option<Vec<Requirements>>,
+    /// These must cover every taint; `None` when taints are ignored.
+    pub(super) tolerations: Option<Vec<Toleration>>,
+}
+
+/// Whether something is so however claims turn out.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Certainty {
+    Certain,
+    Possible,
+}
+
+/// Identity of a group: its whole structure.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) struct GroupKey {
+    pub(super) counted: Counted,
+    pub(super) topology_key: LabelKey,
+    pub(super) namespaces: Namespaces,
+    pub(super) selector: LabelSelector,
+    pub(super) filter: NodeFilter,
+}
+
+impl GroupKey {
+    pub(super) fn counts_pods(&self) -> bool {
+        self.counted == Counted::Selected
+    }
+
+    /// Whether the selector speaks of this pod.
+    pub(super) fn selects(&self, pod: &Pod) -> bool {
+        let here = match &self.namespaces {
+            Namespaces::All => true,
+            Namespaces::These(names) => names.contains(&pod.name.namespace),
+        };
+        here && self.selector.matches(&pod.labels)
+    }
+
+    /// Whether pods on this place count, and for certain.
+    pub(super) fn accepts(&self, host: &Host) -> Option<Certainty> {
+        self.filter.accepts(host, &host.taints)
+    }
+}
+
+impl NodeFilter {
+    /// Whether a place with these taints passes.
+    pub(super) fn accepts(&self, host: &Host, taints: &[Taint]) -> Option<Certainty> {
+        if let Some(tolerations) = &self.tolerations
+            && first_untolerated(taints, tolerations).is_some()
+        {
+            return None;
+        }
+        let Some(alternatives) = &self.alternatives else {
+            return Some(Certainty::Certain);
+        };
+        let passes = |way: &&super::super::host::Way| {
+            let mut asked = alternatives.iter();
+            asked.any(|asked| host.first_unmet(way, asked).is_none())
+        };
+        let passing = host.ways.iter().filter(passes).count();
+        match passing {
+            0 => None,
+            _ if passing == host.ways.len() => Some(Certainty::Certain),
+            _ => Some(Certainty::Possible),
+        }
+    }
+}
+
+/// How many counted pods there are, by domain.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Counts {
+    by_domain: BTreeMap<Arc<str>, Count>,
+    by_host: BTreeMap<usize, u32>,
+}
+
+#[derive(Clone, Copy, Debug, Default)]
+struct Count {
+    certain: u32,
+    possible: u32,
+}
+
+impl Counts {
+    /// Adds a pod on a place that may turn out in any of `domains`.
+    pub(super) fn add(&mut self, host: usize, domains: &[Option<Arc<str>>], certainty: Certainty) {
+        *self.by_host.entry(host).or_default() += 1;
+        for domain in domains.iter().flatten() {
+            let count = self.by_domain.entry(Arc::clone(domain)).or_default();
+            count.possible += 1;
+            if domains.len() == 1 && certainty == Certainty::Certain {
+                count.certain += 1;
+            }
+        }
+    }
+
+    /// The pods that are in a domain however claims turn out.
+    pub(super) fn certain(&self, domain: &str) -> u32 {
+        self.by_domain.get(domain).map_or(0, |count| count.certain)
+    }
+
+    /// The pods that may be in a domain.
+    pub(super) fn possible(&self, domain: &str) -> u32 {
+        self.by_domain.get(domain).map_or(0, |count| count.possible)
+    }
+
+    /// The pods on one place.
+    pub(super) fn on_host(&self, host: usize) -> u32 {
+        self.by_host.get(&host).copied().unwrap_or(0)
+    }
+
+    /// The domains that have or may have a pod.
+    pub(super) fn inhabited(&self) -> impl Iterator<Item = &Arc<str>> {
+        self.by_domain.keys()
+    }
+
+    /// Whether no pod is counted anywhere.
+    pub(super) fn is_empty(&self) -> bool {
+        self.by_domain.is_empty()
+    }
+}
+
+/// A group and its counts.
+#[derive(Clone, Debug)]
+pub(super) struct Group {
+    pub(super) key: GroupKey,
+    pub(super) counts: Counts,
+}
+
+/// All groups, each once.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Groups {
+    all: Vec<Group>,
+    rows: BTreeMap<GroupKey, usize>,
+}
+
+impl Groups {
+    /// Row of a group, made when it is new.
+    pub(super) fn intern(&mut self, key: GroupKey) -> usize {
+        let next = self.all.len();
+        let row = *self.rows.entry(key.clone()).or_insert(next);
+        if row == next {
+            let counts = Counts::default();
+            self.all.push(Group { key, counts });
+        }
+        row
+    }
+
+    pub(super) fn get(&self, row: usize) -> &Group {
+        &self.all[row]
+    }
+
+    pub(super) fn get_mut(&mut self, row: usize) -> &mut Group {
+        &mut self.all[row]
+    }
+
+    pub(super) fn iter(&self) -> impl Iterator<Item = &Group> {
+        self.all.iter()
+    }
+}

@@ -1,0 +1,248 @@
+//! Topology spread, pod affinity and anti-affinity, counted over bound pods and over the placements made so far.
+//! Section 22 of the scheduling contract.
+//!
+//! Where a claim may turn out in several domains its pods are counted as *possible* in each and *certain* in none. A rule
+//! holds only if it holds however the claims turn out: spread compares the most that a domain may have with the least that
+//! the others have for certain, affinity needs a certain neighbour (one on the same claim will do), anti-affinity refuses a
+//! possible one.
+
+mod defaults;
+mod group;
+mod terms;
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use super::finding::{Breach, Rule};
+use super::host::Host;
+use super::hosts::Hosts;
+use super::market::Shop;
+use crate::labels::{HOSTNAME, LabelKey, Labels};
+use crate::model::Pod;
+use crate::snapshot::Snapshot;
+use group::{Counts, Group, Groups};
+use terms::{Affinity, AntiAffinity, Compiler, Spread, Terms, TermsKey};
+
+type Domains = Arc<Vec<Option<Arc<str>>>>;
+/// Namespace and labels: all that a selector sees of a pod.
+type Face = (Arc<str>, Arc<Labels>);
+
+/// All counts of a replay.
+pub(super) struct Topology<'a> {
+    snapshot: &'a Snapshot,
+    groups: Groups,
+    terms: BTreeMap<TermsKey, Arc<Terms>>,
+    domains: BTreeMap<(usize, LabelKey), Domains>,
+    selected: BTreeMap<Face, Arc<Vec<usize>>>,
+}
+
+impl<'a> Topology<'a> {
+    /// Reads the terms of all pods that may be placed, and of bound pods that keep others away; then counts bound pods,
+    /// apart from those that are being planned.
+    pub(super) fn new(
+        snapshot: &'a Snapshot,
+        shops: &[Shop],
+        hosts: &Hosts,
+        is_planned: &dyn Fn(usize) -> bool,
+    ) -> Self {
+        let mut compiler = Compiler::new(snapshot, shops, hosts);
+        let mut terms = BTreeMap::new();
+        for (row, pod) in snapshot.pods.iter().enumerate() {
+            if is_planned(row) || (pod.is_active() && !pod.spec.anti_affinity.is_empty()) {
+                let key = TermsKey::of(snapshot, pod);
+                terms
+                    .entry(key)
+                    .or_insert_with(|| Arc::new(compiler.compile(pod)));
+            }
+        }
+        let mut topology = Self {
+            snapshot,
+            groups: compiler.finish(),
+            terms,
+            domains: BTreeMap::new(),
+            selected: BTreeMap::new(),
+        };
+        for (host, bound) in snapshot.pods_by_node().into_iter().enumerate() {
+            let counts = |row: &usize| snapshot.pods[*row].is_active() && !is_planned(*row);
+            for row in bound.into_iter().filter(counts) {
+                topology.record(&snapshot.pods[row], host, hosts.get(host));
+            }
+        }
+        topology
+    }
+
+    /// Every topology rule that putting the pod there breaks; one finding per rule.
+    pub(super) fn breaches(&mut self, pod: &Pod, row: usize, host: &Host) -> Vec<Breach> {
+        let Some(terms) = self.terms.get(&TermsKey::of(self.snapshot, pod)).cloned() else {
+            return Vec::new();
+        };
+        let mut result = Vec::new();
+        let spread = |this: &mut Self| {
+            let mut constraints = terms.spread.iter();
+            constraints.find_map(|constraint| this.spread(constraint, row, host))
+        };
+        result.extend(spread(self));
+        let mut affinity = terms.affinity.iter();
+        result.extend(affinity.find_map(|term| self.affinity(term, row, host)));
+        let mut anti_affinity = terms.anti_affinity.iter();
+        let kept_away = anti_affinity.find_map(|term| self.anti_affinity(term, row, host));
+        result.extend(kept_away.or_else(|| self.kept_away_by_others(pod, row, host)));
+        result
+    }
+
+    /// Counts a pod where it is.
+    pub(super) fn record(&mut self, pod: &Pod, row: usize, host: &Host) {
+        for group in self.selecting(pod).iter() {
+            let group = *group;
+            if !self.groups.get(group).key.counts_pods() {
+                continue;
+            }
+            let domains = self.domains(row, host, &self.groups.get(group).key.topology_key.clone());
+            let group = self.groups.get_mut(group);
+            if let Some(accepts) = group.key.accepts(host) {
+                group.counts.add(row, &domains, accepts);
+            }
+        }
+        if let Some(terms) = self.terms.get(&TermsKey::of(self.snapshot, pod)).cloned() {
+            for term in &terms.anti_affinity {
+                let domains = self.domains(row, host, &term.topology_key);
+                let owners = self.groups.get_mut(term.owners);
+                owners.counts.add(row, &domains, group::Certainty::Certain);
+            }
+        }
+    }
+
+    /// Whether terms of the pod, or terms of others that speak of it, say anything at all.
+    pub(super) fn concerns(&mut self, pod: &Pod) -> bool {
+        let own = self.terms.get(&TermsKey::of(self.snapshot, pod));
+        let has_own = own.is_some_and(|terms| !terms.is_empty());
+        let selecting = self.selecting(pod);
+        has_own
+            || selecting
+                .iter()
+                .any(|group| !self.groups.get(*group).key.counts_pods())
+    }
+
+    fn spread(&mut self, constraint: &Spread, row: usize, host: &Host) -> Option<Breach> {
+        let key = &constraint.topology_key;
+        let domains = self.domains(row, host, key);
+        let expected = format!("a skew of at most {}", constraint.max_skew);
+        if domains.iter().any(Option::is_none) || domains.is_empty() {
+            return Some(Breach::new(
+                Rule::Spread,
+                format!("{key} is not known there"),
+                expected,
+            ));
+        }
+        let mut first = None;
+        for view in &constraint.views {
+            let counts = &self.groups.get(view.group).counts;
+            let reason = if key.as_str() == HOSTNAME {
+                let would_be = counts.on_host(row) + constraint.own;
+                (would_be > constraint.max_skew).then(|| format!("{would_be} on one host"))
+            } else {
+                let skews = view
+                    .known
+                    .iter()
+                    .map(|known| constraint.skew(counts, &domains, known, view));
+                skews.min_by_key(|skew| skew.amount).and_then(|skew| {
+                    (skew.amount > i64::from(constraint.max_skew))
+                        .then(|| format!("{key} {}", skew.text))
+                })
+            };
+            first = first.or(Some(reason?));
+        }
+        Some(Breach::new(Rule::Spread, first?, expected))
+    }
+
+    fn affinity(&mut self, term: &Affinity, row: usize, host: &Host) -> Option<Breach> {
+        let key = &term.topology_key;
+        let domains = self.domains(row, host, key);
+        let counts = &self.groups.get(term.group).counts;
+        let expected = format!("{key} with a pod that it wants to be near");
+        if domains.iter().any(Option::is_none) || domains.is_empty() {
+            let value = format!("{key} is not known there");
+            return Some(Breach::new(Rule::Affinity, value, expected));
+        }
+        let mut lonely = domains
+            .iter()
+            .flatten()
+            .filter(|domain| counts.certain(domain) == 0 && counts.on_host(row) == 0);
+        let lonely = lonely.next()?;
+        let shown = match counts.possible(lonely) {
+            0 => format!("{key} {lonely} has none"),
+            _ => format!("{key} {lonely} may have none: the claims there may turn out elsewhere"),
+        };
+        if !term.selects_itself || counts.is_empty() {
+            return (!term.selects_itself).then(|| Breach::new(Rule::Affinity, shown, expected));
+        }
+        let elsewhere = term.pod_domains.iter().any(|allowed| {
+            let allows = |domain: &Arc<str>| allowed.as_ref().is_none_or(|a| a.allows(domain));
+            !counts.inhabited().any(allows)
+        });
+        let rule = if elsewhere {
+            Rule::AffinityElsewhere
+        } else {
+            Rule::Affinity
+        };
+        Some(Breach::new(rule, shown, expected))
+    }
+
+    fn anti_affinity(&mut self, term: &AntiAffinity, row: usize, host: &Host) -> Option<Breach> {
+        let domains = self.domains(row, host, &term.topology_key);
+        let counts = &self.groups.get(term.group).counts;
+        let crowded = crowded(counts, &domains)?;
+        Some(Breach::new(
+            Rule::AntiAffinity,
+            format!(
+                "{} {crowded} has or may have a pod it keeps away from",
+                term.topology_key
+            ),
+            "no such pod",
+        ))
+    }
+
+    /// Terms of pods already there that keep this one away.
+    fn kept_away_by_others(&mut self, pod: &Pod, row: usize, host: &Host) -> Option<Breach> {
+        for group in self.selecting(pod).iter() {
+            let key = self.groups.get(*group).key.clone();
+            if key.counts_pods() {
+                continue;
+            }
+            let domains = self.domains(row, host, &key.topology_key);
+            if let Some(crowded) = crowded(&self.groups.get(*group).counts, &domains) {
+                return Some(Breach::new(
+                    Rule::AntiAffinity,
+                    format!(
+                        "{} {crowded} has or may have a pod that keeps it away",
+                        key.topology_key
+                    ),
+                    "no such pod",
+                ));
+            }
+        }
+        None
+    }
+
+    fn domains(&mut self, row: usize, host: &Host, key: &LabelKey) -> Domains {
+        let cached = self.domains.entry((row, key.clone()));
+        Arc::clone(cached.or_insert_with(|| Arc::new(host.domains(key))))
+    }
+
+    /// The groups whose selector speaks of this pod.
+    fn selecting(&mut self, pod: &Pod) -> Arc<Vec<usize>> {
+        let key = (Arc::clone(&pod.name.namespace), Arc::clone(&pod.labels));
+        let groups = &self.groups;
+        let found = self.selected.entry(key).or_insert_with(|| {
+            let selects = |(at, group): (usize, &Group)| group.key.selects(pod).then_some(at);
+            Arc::new(groups.iter().enumerate().filter_map(selects).collect())
+        });
+        Arc::clone(found)
+    }
+}
+
+/// The first domain that has or may have a counted pod.
+fn crowded(counts: &Counts, domains: &[Option<Arc<str>>]) -> Option<Arc<str>> {
+    let mut known = domains.iter().flatten();
+    known.find(|domain| counts.possible(domain) > 0).cloned()
+}

@@ -1,0 +1,84 @@
+//! Pods that go nowhere: whether the reason is the true one, and whether there was room after all.
+
+use super::alone;
+use super::entry::Entry;
+use super::finding::{Breach, Rule};
+use super::hosts::Hosts;
+use super::market::Shop;
+use super::placement::{self, SoftTaints};
+use super::topology::Topology;
+use crate::catalog::CapacityType;
+use crate::model::Pod;
+use crate::plan::Refusal;
+use crate::snapshot::Snapshot;
+
+/// What is wrong with a reason, by the pod's entry alone.
+pub(super) fn reason(
+    snapshot: &Snapshot,
+    shops: &[Shop],
+    entry: &Entry,
+    reason: &Refusal,
+) -> Option<Breach> {
+    let said = match reason {
+        Refusal::Invalid(_) => "it is said to be invalid",
+        Refusal::DynamicResources => "it is said to ask for devices",
+        Refusal::NoPool => "no pool is said to be usable",
+        Refusal::Reserved => "it is said to wait for a reservation",
+        Refusal::Unschedulable(_) => "it is said to fit nowhere",
+    };
+    let expected = match (entry, reason) {
+        (Entry::Elsewhere(why), _) => {
+            let value = format!("it is listed, but {why}");
+            return Some(Breach::new(Rule::Entry, value, "pods that wait"));
+        }
+        (Entry::Free, _)
+        | (Entry::Invalid(_), Refusal::Invalid(_))
+        | (Entry::DynamicResources, Refusal::DynamicResources)
+        | (Entry::Waits, Refusal::Unschedulable(_)) => return None,
+        (Entry::Waits, Refusal::NoPool) if shops.iter().all(|shop| shop.sold.is_empty()) => {
+            return None;
+        }
+        (Entry::Waits, Refusal::Reserved) if sells_reserved(snapshot, shops) => return None,
+        (Entry::Invalid(why), _) => format!("invalid: {why}"),
+        (Entry::DynamicResources, _) => "devices that are not served".to_owned(),
+        (Entry::Waits, _) => "the first rule that refused".to_owned(),
+    };
+    Some(Breach::new(Rule::Reason, said, expected))
+}
+
+fn sells_reserved(snapshot: &Snapshot, shops: &[Shop]) -> bool {
+    let is_reserved = |shop: &Shop| {
+        let mut sold = shop.sold.iter();
+        sold.any(|sold| sold.offering().capacity_type == CapacityType::Reserved)
+    };
+    snapshot.settings.reserved_capacity && shops.iter().any(is_reserved)
+}
+
+/// For a pod said to fit nowhere: a node that has room for it after all placements, or a pool that could buy one.
+pub(super) fn room_left(
+    snapshot: &Snapshot,
+    shops: &[Shop],
+    hosts: &Hosts,
+    topology: &mut Topology<'_>,
+    pod: &Pod,
+) -> Option<Breach> {
+    for row in hosts.existing() {
+        let host = hosts.get(row);
+        let is_there = snapshot.nodes[row].node.is_some();
+        if is_there
+            && placement::breaches(snapshot, pod, host, SoftTaints::Hold).is_empty()
+            && topology.breaches(pod, row, host).is_empty()
+        {
+            let value = format!("{} could take it", host.place);
+            return Some(Breach::new(Rule::RoomLeft, value, "a place for it"));
+        }
+    }
+    if topology.concerns(pod) {
+        return None;
+    }
+    let shop = shops
+        .iter()
+        .find(|shop| shop.pool.limits.is_none() && alone::serves(snapshot, shop, pod))?;
+    let value = format!("pool {} could buy a node for it alone", shop.pool.name);
+    Some(Breach::new(Rule::CouldBuy, value, "a place for it"))
+}

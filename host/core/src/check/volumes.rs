@@ -1,0 +1,109 @@
+//! Volumes: whether a pod's claims can be used at all, from where they can be reached, and how many a node can attach.
+//! Section 6 of the scheduling contract.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
+
+use crate::ids::ObjectName;
+use crate::labels::HOSTNAME;
+use crate::model::{BindingMode, Pod, StorageClass, VolumeClaim, VolumeKind};
+use crate::requirement::Requirements;
+use crate::snapshot::Snapshot;
+
+/// Claims by driver, each counted once however many pods share it.
+pub(super) type Attached = BTreeMap<Arc<str>, BTreeSet<ObjectName>>;
+
+fn claims<'a>(
+    snapshot: &'a Snapshot,
+    pod: &'a Pod,
+) -> impl Iterator<Item = (ObjectName, Option<&'a VolumeClaim>)> {
+    pod.spec.volumes.iter().map(move |volume| {
+        let name = ObjectName::new(
+            Arc::clone(&pod.name.namespace),
+            volume.claim_name(&pod.name.name),
+        );
+        let claim = snapshot.volumes.claims.get(&name);
+        (name, claim)
+    })
+}
+
+/// The class of a claim: the one named, or the newest default; none when named empty.
+fn class<'a>(snapshot: &'a Snapshot, claim: &VolumeClaim) -> Option<&'a StorageClass> {
+    let classes = &snapshot.volumes.classes;
+    match &claim.class {
+        Some(name) => classes.get(name),
+        None => classes
+            .values()
+            .filter(|class| class.default_since.is_some())
+            .max_by_key(|class| class.default_since),
+    }
+}
+
+/// Why a pod with these volumes cannot be planned.
+pub(super) fn problem(snapshot: &Snapshot, pod: &Pod) -> Option<String> {
+    claims(snapshot, pod).find_map(|(name, claim)| {
+        let Some(claim) = claim else {
+            return Some(format!("volume claim {name} does not exist"));
+        };
+        let problem = if claim.deleting {
+            "is being deleted"
+        } else if claim.lost {
+            "has lost its volume"
+        } else if let Some(volume) = &claim.volume {
+            match snapshot.volumes.volumes.get(volume) {
+                None => "is for a volume that does not exist",
+                Some(volume) if volume.deleting => "is for a volume that is being deleted",
+                Some(_) if !claim.bound => "is not bound to its volume yet",
+                Some(_) => return None,
+            }
+        } else {
+            match class(snapshot, claim) {
+                None => "is not bound and has no storage class",
+                Some(class) if class.binding == BindingMode::Immediate => {
+                    "is not bound although its class binds at once"
+                }
+                Some(_) => return None,
+            }
+        };
+        Some(format!("volume claim {name} {problem}"))
+    })
+}
+
+/// For each volume of a pod that is not reachable from everywhere: its claim, and the alternatives of which one must hold.
+pub(super) fn alternatives(snapshot: &Snapshot, pod: &Pod) -> Vec<(ObjectName, Vec<Requirements>)> {
+    let of_claim = |(name, claim): (ObjectName, Option<&VolumeClaim>)| {
+        let claim = claim?;
+        let alternatives = match &claim.volume {
+            Some(volume) => {
+                let volume = snapshot.volumes.volumes.get(volume)?;
+                let terms = volume.affinity.iter().map(|term| {
+                    let mut requirements = term.requirements.clone();
+                    if volume.kind == VolumeKind::Host {
+                        requirements.remove(HOSTNAME);
+                    }
+                    requirements
+                });
+                terms.collect()
+            }
+            None => class(snapshot, claim)?.allowed_topologies.clone(),
+        };
+        (!alternatives.is_empty()).then_some((name, alternatives))
+    };
+    claims(snapshot, pod).filter_map(of_claim).collect()
+}
+
+/// Adds a pod's claims to those attached to a node, by driver. Drivers that cannot be told are not counted.
+pub(super) fn attach(snapshot: &Snapshot, pod: &Pod, attached: &mut Attached) {
+    for (name, claim) in claims(snapshot, pod) {
+        let driver = claim.and_then(|claim| match &claim.volume {
+            Some(volume) => match &snapshot.volumes.volumes.get(volume)?.kind {
+                VolumeKind::Csi(driver) => Some(Arc::clone(driver)),
+                VolumeKind::Host | VolumeKind::Other => None,
+            },
+            None => class(snapshot, claim).map(|class| Arc::clone(&class.driver)),
+        });
+        if let Some(driver) = driver {
+            attached.entry(driver).or_default().insert(name);
+        }
+    }
+}

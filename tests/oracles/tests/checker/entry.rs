@@ -1,0 +1,205 @@
+//! Which pods may be placed, how often, and what may be said of those that are not.
+
+use plimsoll_core::check::Rule;
+use plimsoll_core::ids::ObjectName;
+use plimsoll_core::model::{DisruptionLimit, LabelSelector, OwnerKind, PodDisruptionBudget};
+use plimsoll_core::plan::{Placement, Refusal, Target};
+use plimsoll_core::time::Timestamp;
+use plimsoll_oracles::fixture::*;
+
+use crate::{breaks, passes, remarks};
+
+fn nowhere() -> Refusal {
+    Refusal::Unschedulable(Vec::new())
+}
+
+#[test]
+fn only_pods_that_wait_are_placed() {
+    let snapshot = cluster()
+        .node(node("n1"))
+        .pod(pod("waits"))
+        .pod(pod("runs").on("n1"))
+        .pod(pod("fresh").with(|pod| pod.unschedulable = false))
+        .pod(pod("daemon").owned_by(OwnerKind::DaemonSet, "d"))
+        .pod(pod("mirror").owned_by(OwnerKind::Node, "n1"))
+        .pod(pod("promised").nominated("n1"))
+        .snapshot();
+    passes(&snapshot, &plan(&snapshot).on("waits", "n1").build());
+    for name in ["runs", "fresh", "daemon", "mirror", "promised"] {
+        let plan = plan(&snapshot).on("waits", "n1").on(name, "n1").build();
+        breaks(&snapshot, &plan, &[Rule::Entry]);
+    }
+}
+
+#[test]
+fn a_promise_of_a_node_that_is_gone_or_going_does_not_hold() {
+    let snapshot = cluster()
+        .node(node("n1"))
+        .node(node("old").deleting())
+        .pod(pod("a").nominated("gone"))
+        .pod(pod("b").nominated("old"))
+        .snapshot();
+    passes(
+        &snapshot,
+        &plan(&snapshot).on("a", "n1").on("b", "n1").build(),
+    );
+}
+
+#[test]
+fn a_pod_is_mentioned_once_and_none_is_forgotten() {
+    let snapshot = cluster().node(node("n1")).pod(pod("web")).snapshot();
+    breaks(&snapshot, &plan(&snapshot).build(), &[Rule::Complete]);
+    let twice = plan(&snapshot).on("web", "n1").on("web", "n1").build();
+    breaks(&snapshot, &twice, &[Rule::Once]);
+}
+
+#[test]
+fn rows_that_do_not_exist_are_said_and_nothing_panics() {
+    let snapshot = cluster().node(node("n1")).pod(pod("web")).snapshot();
+    for (pod, target) in [
+        (7, Target::Existing(0)),
+        (0, Target::Existing(9)),
+        (0, Target::New(0)),
+        (0, Target::New(usize::MAX)),
+    ] {
+        let mut plan = plan(&snapshot).build();
+        plan.placements.push(Placement {
+            pod,
+            target,
+            relaxed: 0,
+        });
+        breaks(&snapshot, &plan, &[Rule::Rows, Rule::Complete]);
+    }
+}
+
+#[test]
+fn pods_leave_nodes_that_go_unless_something_holds_them() {
+    let world = || {
+        cluster()
+            .node(node("old").deleting())
+            .node(node("n1"))
+            .pod(pod("web").on("old"))
+    };
+    let snapshot = world().snapshot();
+    passes(&snapshot, &plan(&snapshot).on("web", "n1").build());
+    breaks(&snapshot, &plan(&snapshot).build(), &[Rule::Complete]);
+
+    let budget = PodDisruptionBudget {
+        name: ObjectName::new("default", "web"),
+        selector: LabelSelector::match_labels(&labels(&[("app", "web")])),
+        limit: DisruptionLimit::MaxUnavailable(0),
+        always_allow_unhealthy: false,
+        disruptions_allowed: 0,
+    };
+    let held = world().disruption_budget(budget).snapshot();
+    passes(&held, &plan(&held).build());
+    breaks(&held, &plan(&held).on("web", "n1").build(), &[Rule::Entry]);
+}
+
+#[test]
+fn a_terminating_pod_leaves_only_for_a_stateful_set() {
+    let going = |kind| {
+        cluster()
+            .node(node("old").deleting())
+            .node(node("n1"))
+            .pod(
+                pod("web")
+                    .on("old")
+                    .owned_by(kind, "web")
+                    .with(|pod| pod.deleting = Some(Timestamp::from_millis(5))),
+            )
+            .snapshot()
+    };
+    let stateful = going(OwnerKind::StatefulSet);
+    passes(&stateful, &plan(&stateful).on("web", "n1").build());
+    let replica = going(OwnerKind::ReplicaSet);
+    passes(&replica, &plan(&replica).build());
+}
+
+#[test]
+fn what_is_not_valid_is_listed_as_such() {
+    let snapshot = cluster()
+        .node(node("n1"))
+        .pod(pod("restricted").select(HOSTNAME, "n1"))
+        .snapshot();
+    let listed = plan(&snapshot).waits("restricted", Refusal::Invalid("hostname".into()));
+    passes(&snapshot, &listed.build());
+    let placed = plan(&snapshot).on("restricted", "n1").build();
+    breaks(&snapshot, &placed, &[Rule::Entry]);
+    let lied = plan(&snapshot).waits("restricted", nowhere()).build();
+    breaks(&snapshot, &lied, &[Rule::Reason]);
+}
+
+#[test]
+fn devices_by_allocation_are_refused_by_that_name() {
+    let snapshot = cluster()
+        .node(node("n1"))
+        .pod(pod("gpu").dynamic_resources())
+        .snapshot();
+    let listed = plan(&snapshot)
+        .waits("gpu", Refusal::DynamicResources)
+        .build();
+    passes(&snapshot, &listed);
+    breaks(
+        &snapshot,
+        &plan(&snapshot).on("gpu", "n1").build(),
+        &[Rule::Entry],
+    );
+    breaks(
+        &snapshot,
+        &plan(&snapshot).waits("gpu", nowhere()).build(),
+        &[Rule::Reason],
+    );
+}
+
+#[test]
+fn a_pod_does_not_wait_beside_a_node_with_room() {
+    let snapshot = cluster()
+        .node(node("n1").cpu(1000))
+        .pods(pod("web").cpu(600).replicas(2))
+        .snapshot();
+    let good = plan(&snapshot)
+        .on("web-0", "n1")
+        .waits("web-1", nowhere())
+        .build();
+    passes(&snapshot, &good);
+    let lazy = plan(&snapshot)
+        .waits("web-0", nowhere())
+        .waits("web-1", nowhere())
+        .build();
+    breaks(&snapshot, &lazy, &[Rule::RoomLeft, Rule::RoomLeft]);
+}
+
+#[test]
+fn a_pod_that_could_be_bought_for_is_remarked() {
+    let snapshot = cluster()
+        .types(ladder(2))
+        .pool(pool("general"))
+        .pod(pod("small").cpu(500))
+        .pod(pod("huge").cpu(50_000))
+        .snapshot();
+    let plan = plan(&snapshot)
+        .waits("small", nowhere())
+        .waits("huge", nowhere())
+        .build();
+    remarks(&snapshot, &plan, &[Rule::CouldBuy]);
+}
+
+#[test]
+fn no_pool_is_said_only_where_there_is_none() {
+    let without = cluster().pod(pod("web")).snapshot();
+    passes(
+        &without,
+        &plan(&without).waits("web", Refusal::NoPool).build(),
+    );
+    let with = cluster()
+        .types(ladder(1))
+        .pool(pool("general"))
+        .pod(pod("web"))
+        .snapshot();
+    breaks(
+        &with,
+        &plan(&with).waits("web", Refusal::NoPool).build(),
+        &[Rule::Reason],
+    );
+}

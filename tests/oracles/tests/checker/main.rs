@@ -1,0 +1,35 @@
+//! The checker passes good plans and says exactly what is wrong with bad ones. One file per part of the contract.
+
+mod claims;
+mod entry;
+mod placement;
+mod pools;
+mod topology;
+
+use plimsoll_core::check::{Prices, Rule, check, review};
+use plimsoll_core::plan::Plan;
+use plimsoll_core::snapshot::Snapshot;
+
+/// The plan breaks these rules, in this order, and no others.
+#[track_caller]
+pub(crate) fn breaks(snapshot: &Snapshot, plan: &Plan, rules: &[Rule]) {
+    let findings = check(snapshot, plan);
+    let found: Vec<Rule> = findings.iter().map(|finding| finding.rule).collect();
+    let shown: Vec<String> = findings.iter().map(ToString::to_string).collect();
+    assert_eq!(found, rules, "{shown:#?}");
+}
+
+/// The plan is good.
+#[track_caller]
+pub(crate) fn passes(snapshot: &Snapshot, plan: &Plan) {
+    breaks(snapshot, plan, &[]);
+}
+
+/// The plan is good, but worth these remarks.
+#[track_caller]
+pub(crate) fn remarks(snapshot: &Snapshot, plan: &Plan, rules: &[Rule]) {
+    let findings = review(snapshot, plan, Prices::List);
+    let found: Vec<Rule> = findings.iter().map(|finding| finding.rule).collect();
+    assert_eq!(found, rules, "{findings:#?}");
+    assert!(rules.iter().all(|rule| rule.is_remark()), "{findings:#?}");
+}

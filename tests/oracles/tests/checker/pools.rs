@@ -1,0 +1,152 @@
+//! Limits, reservations and weights.
+
+use plimsoll_core::check::Rule;
+use plimsoll_core::model::PackingMode;
+use plimsoll_core::snapshot::Snapshot;
+use plimsoll_oracles::fixture::*;
+
+use crate::{breaks, passes, remarks};
+
+const ONE_CORE: (&str, &str, CapacityType) = ("fake-it-0", ZONE_1, OnDemand);
+const FOUR_CORES: (&str, &str, CapacityType) = ("fake-it-3", ZONE_1, OnDemand);
+
+fn two_claims(snapshot: &Snapshot) -> plimsoll_core::plan::Plan {
+    plan(snapshot)
+        .buy("general", &[ONE_CORE])
+        .put("web-0")
+        .buy("general", &[ONE_CORE])
+        .put("web-1")
+        .build()
+}
+
+fn limited(general: PoolFixture) -> Snapshot {
+    cluster()
+        .types(ladder(4))
+        .pool(general)
+        .node(
+            node("n1")
+                .managed("general")
+                .cpu(2000)
+                .taint("full", "", NoSchedule),
+        )
+        .node(node("old").managed("general").deleting())
+        .pods(pod("web").replicas(2))
+        .snapshot()
+}
+
+#[test]
+fn a_pool_stays_within_its_limits_less_what_it_has() {
+    let enough = limited(pool("general").limit_cpu(4000));
+    passes(&enough, &two_claims(&enough));
+    let short = limited(pool("general").limit_cpu(3999));
+    breaks(&short, &two_claims(&short), &[Rule::PoolLimit]);
+}
+
+#[test]
+fn every_new_node_counts_towards_a_limit_of_nodes() {
+    let enough = limited(pool("general").limit_nodes(3));
+    passes(&enough, &two_claims(&enough));
+    let short = limited(pool("general").limit_nodes(2));
+    breaks(&short, &two_claims(&short), &[Rule::PoolLimit]);
+}
+
+#[test]
+fn a_limit_that_the_largest_type_would_exceed_is_remarked() {
+    let snapshot = limited(pool("general").limit_cpu(5000));
+    let plan = plan(&snapshot)
+        .buy("general", &[ONE_CORE, FOUR_CORES])
+        .put("web-0")
+        .put("web-1")
+        .build();
+    remarks(&snapshot, &plan, &[Rule::PoolLimitAtWorst]);
+}
+
+#[test]
+fn a_reservation_is_promised_as_often_as_it_is_left() {
+    let reserved = |left| {
+        cluster()
+            .sells(instance_type("m").reserved(ZONE_1, "r-1", left))
+            .pool(pool("general"))
+            .pods(pod("web").replicas(2))
+            .snapshot()
+    };
+    let option = ("m", ZONE_1, Reserved);
+    let both = |snapshot: &Snapshot| {
+        let first = plan(snapshot).buy("general", &[option]).put("web-0");
+        first.buy("general", &[option]).put("web-1").build()
+    };
+    let two = reserved(2);
+    passes(&two, &both(&two));
+    let one = reserved(1);
+    breaks(&one, &both(&one), &[Rule::Reservation]);
+}
+
+fn weighted(heavy: PoolFixture, web: PodFixture) -> Snapshot {
+    cluster()
+        .types(ladder(4))
+        .pool(heavy.weight(10))
+        .pool(pool("light"))
+        .pod(web)
+        .pod(pod("db").tolerates_all().select(NODEPOOL, "light"))
+        .snapshot()
+}
+
+#[test]
+fn a_lighter_pool_buys_only_what_heavier_ones_cannot() {
+    let lightly = |snapshot: &Snapshot| {
+        let bought = plan(snapshot).on_light("web");
+        bought.buy("light", &[ONE_CORE]).put("db").build()
+    };
+    let plain = weighted(pool("heavy"), pod("web"));
+    breaks(&plain, &lightly(&plain), &[Rule::PoolWeight]);
+    let tainted = weighted(pool("heavy").taint("x", "", NoSchedule), pod("web"));
+    passes(&tainted, &lightly(&tainted));
+    let small = weighted(
+        pool("heavy").only_types(&["fake-it-0"]),
+        pod("web").cpu(950),
+    );
+    let large = plan(&small)
+        .buy("light", &[FOUR_CORES])
+        .put("web")
+        .put("db")
+        .build();
+    passes(&small, &large);
+    let wishes = pod("web").prefers(1, is_in(ZONE, &[ZONE_2]));
+    let wishing = weighted(pool("heavy").zones(&[ZONE_1]), wishes);
+    passes(&wishing, &lightly(&wishing));
+}
+
+#[test]
+fn a_lighter_node_that_must_be_bought_may_be_shared() {
+    let shared = |mode| {
+        let heavy = pool("heavy").packing(mode);
+        let snapshot = cluster()
+            .types(ladder(4))
+            .pool(heavy.weight(10))
+            .pool(pool("light").packing(mode))
+            .pod(pod("web"))
+            .pod(pod("db").select(NODEPOOL, "light"))
+            .snapshot();
+        let plan = plan(&snapshot)
+            .buy("light", &[ONE_CORE])
+            .put("db")
+            .put("web")
+            .build();
+        (snapshot, plan)
+    };
+    let (snapshot, plan) = shared(PackingMode::Price);
+    remarks(&snapshot, &plan, &[Rule::PoolWeightShared]);
+    let (snapshot, plan) = shared(PackingMode::Compatible);
+    remarks(&snapshot, &plan, &[]);
+}
+
+/// Shorthand of this file.
+trait OnLight {
+    fn on_light(self, pod: &str) -> Self;
+}
+
+impl OnLight for PlanFixture<'_> {
+    fn on_light(self, pod: &str) -> Self {
+        self.buy("light", &[ONE_CORE]).put(pod)
+    }
+}

@@ -1,0 +1,400 @@
+//! Spread, affinity and anti-affinity, counted in order.
+
+use plimsoll_core::check::Rule;
+use plimsoll_core::model::{DefaultSpread, OwnerKind, PodPhase, WhenUnsatisfiable, WorkloadKind};
+use plimsoll_core::snapshot::Snapshot;
+use plimsoll_oracles::fixture::*;
+
+use crate::{breaks, passes, remarks};
+
+/// Three nodes, one in each zone.
+fn zonal() -> ClusterFixture {
+    cluster()
+        .node(node("n1").zone(ZONE_1))
+        .node(node("n2").zone(ZONE_2))
+        .node(node("n3").zone(ZONE_3))
+}
+
+/// Pods onto nodes in this order break these rules.
+#[track_caller]
+fn order(snapshot: &Snapshot, placements: &[(&str, &str)], rules: &[Rule]) {
+    let placed = placements
+        .iter()
+        .fold(plan(snapshot), |plan, (pod, node)| plan.on(pod, node));
+    breaks(snapshot, &placed.build(), rules);
+}
+
+#[test]
+fn spread_depends_on_the_order_of_placements() {
+    let snapshot = zonal()
+        .pods(pod("web").spread(ZONE, 1).replicas(4))
+        .snapshot();
+    let good = [
+        ("web-0", "n1"),
+        ("web-1", "n2"),
+        ("web-2", "n3"),
+        ("web-3", "n1"),
+    ];
+    order(&snapshot, &good, &[]);
+    let wrong = [
+        ("web-0", "n1"),
+        ("web-3", "n1"),
+        ("web-1", "n2"),
+        ("web-2", "n3"),
+    ];
+    order(&snapshot, &wrong, &[Rule::Spread]);
+}
+
+#[test]
+fn spread_counts_running_pods_of_the_namespace_only() {
+    let world = || {
+        zonal().pod(
+            pod("new")
+                .only_labels(&[("app", "web")])
+                .spread(ZONE, 1)
+                .to("web"),
+        )
+    };
+    let there =
+        |change: fn(PodFixture) -> PodFixture| world().pod(change(pod("web").on("n1"))).snapshot();
+    order(&there(|pod| pod), &[("new", "n1")], &[Rule::Spread]);
+    order(&there(|pod| pod), &[("new", "n2")], &[]);
+    let ended = there(|pod| pod.with(|pod| pod.phase = PodPhase::Succeeded));
+    order(&ended, &[("new", "n1")], &[]);
+    order(&there(|pod| pod.namespace("other")), &[("new", "n1")], &[]);
+}
+
+#[test]
+fn domains_that_pools_could_open_count_as_empty() {
+    let one = |world: ClusterFixture| {
+        world
+            .node(node("n1").zone(ZONE_1))
+            .pods(pod("web").spread(ZONE, 1).replicas(2))
+            .snapshot()
+    };
+    let both = [("web-0", "n1"), ("web-1", "n1")];
+    order(&one(cluster()), &both, &[]);
+    let shop = cluster().types(ladder(1)).pool(pool("general"));
+    order(&one(shop), &both, &[Rule::Spread]);
+}
+
+#[test]
+fn too_few_domains_take_the_minimum_as_nothing() {
+    let snapshot = |pod: PodFixture| {
+        cluster()
+            .node(node("n1").zone(ZONE_1))
+            .pods(pod.replicas(2))
+            .snapshot()
+    };
+    let both = [("web-0", "n1"), ("web-1", "n1")];
+    order(&snapshot(pod("web").spread(ZONE, 1)), &both, &[]);
+    let wide = snapshot(pod("web").spread(ZONE, 1).min_domains(2));
+    order(&wide, &both, &[Rule::Spread]);
+}
+
+#[test]
+fn a_pod_that_names_its_zone_is_compared_within_it() {
+    let snapshot = zonal()
+        .pods(pod("web").spread(ZONE, 1).select(ZONE, ZONE_1).replicas(3))
+        .snapshot();
+    order(
+        &snapshot,
+        &[("web-0", "n1"), ("web-1", "n1"), ("web-2", "n1")],
+        &[],
+    );
+}
+
+#[test]
+fn host_spread_counts_from_nothing() {
+    let snapshot = cluster()
+        .node(node("n1"))
+        .pods(pod("web").spread(HOSTNAME, 1).replicas(2))
+        .snapshot();
+    order(
+        &snapshot,
+        &[("web-0", "n1"), ("web-1", "n1")],
+        &[Rule::Spread],
+    );
+}
+
+#[test]
+fn soft_spread_is_not_checked() {
+    let snapshot = zonal()
+        .pods(pod("web").prefers_spread(ZONE, 1).replicas(2))
+        .snapshot();
+    order(&snapshot, &[("web-0", "n1"), ("web-1", "n1")], &[]);
+}
+
+#[test]
+fn revisions_spread_apart_from_each_other() {
+    let revision = |name: &str, rev: &str| {
+        let labels = [("app", "web"), ("rev", rev)];
+        let pod = pod(name).only_labels(&labels).spread(ZONE, 1).to("web");
+        pod.match_label_keys(&["rev"])
+    };
+    let snapshot = zonal()
+        .pod(revision("a", "1"))
+        .pod(revision("b", "2"))
+        .pod(revision("c", "2"));
+    let snapshot = snapshot.snapshot();
+    order(&snapshot, &[("a", "n1"), ("b", "n1"), ("c", "n2")], &[]);
+    order(
+        &snapshot,
+        &[("a", "n1"), ("b", "n1"), ("c", "n1")],
+        &[Rule::Spread],
+    );
+}
+
+#[test]
+fn tainted_domains_count_unless_taints_are_honoured() {
+    let world = |pod: PodFixture| {
+        cluster()
+            .node(node("n1").zone(ZONE_1))
+            .node(node("n2").zone(ZONE_2).taint("x", "", NoSchedule))
+            .pods(pod.replicas(2))
+            .snapshot()
+    };
+    let both = [("web-0", "n1"), ("web-1", "n1")];
+    order(&world(pod("web").spread(ZONE, 1)), &both, &[Rule::Spread]);
+    order(
+        &world(pod("web").spread(ZONE, 1).honors_taints()),
+        &both,
+        &[],
+    );
+}
+
+#[test]
+fn nodes_the_pod_could_not_use_count_only_when_affinity_is_ignored() {
+    let world = |pod: PodFixture| {
+        cluster()
+            .node(node("n1").zone(ZONE_1).label("disk", "ssd"))
+            .node(node("n2").zone(ZONE_2))
+            .pods(pod.select("disk", "ssd").replicas(2))
+            .snapshot()
+    };
+    let both = [("web-0", "n1"), ("web-1", "n1")];
+    order(&world(pod("web").spread(ZONE, 1)), &both, &[]);
+    order(
+        &world(pod("web").spread(ZONE, 1).ignores_affinity()),
+        &both,
+        &[Rule::Spread],
+    );
+}
+
+#[test]
+fn pods_without_spread_get_the_clusters_own() {
+    let default = DefaultSpread {
+        max_skew: 1,
+        topology_key: ZONE.into(),
+        when_unsatisfiable: WhenUnsatisfiable::DoNotSchedule,
+        min_domains: None,
+    };
+    let world = |world: ClusterFixture| {
+        world
+            .settings(|settings| settings.default_spread = vec![default.clone()])
+            .pods(
+                pod("web")
+                    .owned_by(OwnerKind::ReplicaSet, "web")
+                    .replicas(2),
+            )
+            .snapshot()
+    };
+    let both = [("web-0", "n1"), ("web-1", "n1")];
+    order(&world(zonal()), &both, &[]);
+    let served = world(zonal().service("web", &[("app", "web")]));
+    order(&served, &both, &[Rule::Spread]);
+    let owned = world(zonal().workload(WorkloadKind::ReplicaSet, "web", &[("app", "web")]));
+    order(&owned, &both, &[Rule::Spread]);
+}
+
+#[test]
+fn affinity_needs_its_target_first() {
+    let snapshot = zonal()
+        .pod(pod("db"))
+        .pod(pod("web").affinity(ZONE).to("db"))
+        .snapshot();
+    order(&snapshot, &[("db", "n1"), ("web", "n1")], &[]);
+    order(&snapshot, &[("db", "n1"), ("web", "n2")], &[Rule::Affinity]);
+    order(&snapshot, &[("web", "n1"), ("db", "n1")], &[Rule::Affinity]);
+}
+
+#[test]
+fn affinity_to_oneself_begins_once() {
+    let snapshot = zonal()
+        .pods(pod("web").affinity(ZONE).replicas(2))
+        .snapshot();
+    order(&snapshot, &[("web-0", "n2"), ("web-1", "n2")], &[]);
+    order(
+        &snapshot,
+        &[("web-0", "n2"), ("web-1", "n1")],
+        &[Rule::Affinity],
+    );
+}
+
+#[test]
+fn beginning_again_elsewhere_is_only_remarked() {
+    let web = |name: &str, zone: &str| {
+        let pod = pod(name).only_labels(&[("app", "web")]).select(ZONE, zone);
+        pod.affinity(ZONE).to("web")
+    };
+    let snapshot = zonal()
+        .pod(web("a", ZONE_1))
+        .pod(web("b", ZONE_2))
+        .snapshot();
+    let plan = plan(&snapshot).on("a", "n1").on("b", "n2").build();
+    remarks(&snapshot, &plan, &[Rule::AffinityElsewhere]);
+}
+
+#[test]
+fn affinity_speaks_of_its_namespaces() {
+    let db = || pod("db").namespace("data").on("n1");
+    let near = |web: PodFixture| {
+        zonal()
+            .namespace("data", &[("kind", "db")])
+            .pod(db())
+            .pod(web)
+            .snapshot()
+    };
+    let web = || pod("web").affinity(ZONE).to("db");
+    order(&near(web()), &[("web", "n1")], &[Rule::Affinity]);
+    order(&near(web().in_namespaces(&["data"])), &[("web", "n1")], &[]);
+    let kind = |value| {
+        let labels = labels(&[("kind", value)]);
+        plimsoll_core::model::LabelSelector::match_labels(&labels)
+    };
+    order(
+        &near(web().in_namespaces_like(kind("db"))),
+        &[("web", "n1")],
+        &[],
+    );
+    order(
+        &near(web().in_namespaces_like(kind("web"))),
+        &[("web", "n1")],
+        &[Rule::Affinity],
+    );
+}
+
+#[test]
+fn anti_affinity_holds_both_ways() {
+    let own = zonal()
+        .pod(pod("db").on("n1"))
+        .pod(pod("web").anti_affinity(ZONE).to("db"));
+    let own = own.snapshot();
+    order(&own, &[("web", "n1")], &[Rule::AntiAffinity]);
+    order(&own, &[("web", "n2")], &[]);
+    let theirs = zonal()
+        .pod(pod("db").anti_affinity(ZONE).to("web").on("n1"))
+        .pod(pod("web"));
+    let theirs = theirs.snapshot();
+    order(&theirs, &[("web", "n1")], &[Rule::AntiAffinity]);
+    order(&theirs, &[("web", "n2")], &[]);
+    let soft = zonal().pod(pod("db").prefers_anti_affinity(1, ZONE).to("web").on("n1"));
+    order(&soft.pod(pod("web")).snapshot(), &[("web", "n1")], &[]);
+}
+
+#[test]
+fn host_anti_affinity_among_replicas() {
+    let snapshot = zonal()
+        .pods(pod("web").anti_affinity(HOSTNAME).replicas(2))
+        .snapshot();
+    order(
+        &snapshot,
+        &[("web-0", "n1"), ("web-1", "n1")],
+        &[Rule::AntiAffinity],
+    );
+    order(&snapshot, &[("web-0", "n1"), ("web-1", "n2")], &[]);
+}
+
+const IN_1: (&str, &str, CapacityType) = ("fake-it-3", ZONE_1, OnDemand);
+const IN_2: (&str, &str, CapacityType) = ("fake-it-3", ZONE_2, OnDemand);
+
+fn shop() -> ClusterFixture {
+    cluster().types(ladder(4)).pool(pool("general"))
+}
+
+#[test]
+fn a_claim_that_may_turn_out_in_two_zones_blocks_both() {
+    let snapshot = shop()
+        .pods(pod("web").anti_affinity(ZONE).replicas(2))
+        .snapshot();
+    let apart = plan(&snapshot)
+        .buy("general", &[IN_1])
+        .put("web-0")
+        .buy("general", &[IN_2])
+        .put("web-1");
+    passes(&snapshot, &apart.build());
+    let open = plan(&snapshot)
+        .buy("general", &[IN_1, IN_2])
+        .put("web-0")
+        .buy("general", &[IN_2])
+        .put("web-1");
+    breaks(&snapshot, &open.build(), &[Rule::AntiAffinity]);
+}
+
+#[test]
+fn one_pod_may_leave_its_zone_open_and_the_next_may_not_rely_on_it() {
+    let snapshot = shop()
+        .pods(pod("web").spread(ZONE, 1).replicas(2))
+        .snapshot();
+    let alone = plan(&snapshot).buy("general", &[IN_1, IN_2]).put("web-0");
+    let followed = alone.buy("general", &[IN_2]).put("web-1").build();
+    breaks(&snapshot, &followed, &[Rule::Spread]);
+    let decided = plan(&snapshot)
+        .buy("general", &[IN_1])
+        .put("web-0")
+        .buy("general", &[IN_2])
+        .put("web-1");
+    passes(&snapshot, &decided.build());
+}
+
+#[test]
+fn requirements_that_leave_the_zone_open_count_like_options() {
+    let snapshot = shop()
+        .pods(pod("web").spread(ZONE, 1).replicas(2))
+        .snapshot();
+    let mut plan = plan(&snapshot)
+        .buy("general", &[IN_1])
+        .put("web-0")
+        .buy("general", &[IN_2])
+        .put("web-1")
+        .build();
+    plan.claims[0].requirements.remove(ZONE);
+    breaks(&snapshot, &plan, &[Rule::Spread]);
+}
+
+#[test]
+fn neighbours_on_one_claim_are_near_wherever_it_turns_out() {
+    let snapshot = shop()
+        .pod(pod("db"))
+        .pod(pod("web").affinity(ZONE).to("db"))
+        .snapshot();
+    let together = plan(&snapshot)
+        .buy("general", &[IN_1, IN_2])
+        .put("db")
+        .put("web");
+    passes(&snapshot, &together.build());
+    let apart = plan(&snapshot)
+        .buy("general", &[IN_1, IN_2])
+        .put("db")
+        .buy("general", &[IN_1])
+        .put("web");
+    breaks(&snapshot, &apart.build(), &[Rule::Affinity]);
+}
+
+#[test]
+fn custom_labels_are_domains_when_a_pool_decides_them() {
+    let snapshot = cluster()
+        .types(ladder(4))
+        .pool(pool("general").needs(is_in("shard", &["1", "2"])))
+        .pods(pod("web").spread("shard", 1).replicas(2))
+        .snapshot();
+    let mut plan = plan(&snapshot)
+        .buy("general", &[IN_1])
+        .put("web-0")
+        .buy("general", &[IN_1])
+        .put("web-1")
+        .build();
+    breaks(&snapshot, &plan, &[Rule::Spread]);
+    plan.claims[1].labels.insert("shard".into(), "2".into());
+    passes(&snapshot, &plan);
+}
