@@ -2,4 +2,6 @@
 //!
 //! Nothing here is part of the product, and nothing here looks at how the planner works: it builds snapshots and judges plans.
 
+pub mod exhaustive;
 pub mod fixture;
+pub mod generate;

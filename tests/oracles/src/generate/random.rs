@@ -1,0 +1,316 @@
+//! Random clusters with every kind of object and constraint.
+
+use proptest::prelude::*;
+
+use plimsoll_core::model::{ClaimPhase, OwnerKind};
+
+use super::Draw;
+use crate::fixture::{
+    ARCH, ClusterFixture, HOSTNAME, NoSchedule, NodeFixture, OnDemand, PodFixture, PoolFixture,
+    PreferNoSchedule, Spot, TypeFixture, ZONE, ZONES, cluster, instance_type, is_in, node, not_in,
+    pod, pool,
+};
+
+const APPS: [&str; 4] = ["web", "db", "cache", "batch"];
+const TEAMS: [&str; 2] = ["red", "blue"];
+
+/// Which kinds of constraint may occur.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[expect(
+    clippy::struct_excessive_bools,
+    reason = "a set of independent switches"
+)]
+pub struct Features {
+    /// Node selectors and required node affinity.
+    pub selectors: bool,
+    /// Preferences of every kind, and soft spread.
+    pub preferences: bool,
+    /// Taints of pools and nodes, tolerations of pods.
+    pub taints: bool,
+    /// Hard topology spread.
+    pub spread: bool,
+    /// Required pod affinity and anti-affinity.
+    pub affinity: bool,
+    /// Host ports.
+    pub ports: bool,
+    /// Volumes that are bound to a zone.
+    pub volumes: bool,
+    /// DaemonSets.
+    pub daemons: bool,
+    /// Weights and limits of pools.
+    pub pools: bool,
+    /// Nodes that go, claims on their way.
+    pub changing_nodes: bool,
+}
+
+impl Features {
+    /// Sizes only.
+    pub const NONE: Self = Self::from_bits(0);
+    /// Everything.
+    pub const ALL: Self = Self::from_bits(u16::MAX);
+
+    /// One bit for each kind, in the order of the fields.
+    pub const fn from_bits(bits: u16) -> Self {
+        const fn has(bits: u16, at: u16) -> bool {
+            bits & (1 << at) != 0
+        }
+        Self {
+            selectors: has(bits, 0),
+            preferences: has(bits, 1),
+            taints: has(bits, 2),
+            spread: has(bits, 3),
+            affinity: has(bits, 4),
+            ports: has(bits, 5),
+            volumes: has(bits, 6),
+            daemons: has(bits, 7),
+            pools: has(bits, 8),
+            changing_nodes: has(bits, 9),
+        }
+    }
+}
+
+/// How large a random cluster is, and what may occur in it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Shape {
+    /// Where all draws begin.
+    pub seed: u64,
+    /// Waiting pods.
+    pub pods: usize,
+    /// Existing nodes.
+    pub nodes: usize,
+    /// Pools.
+    pub pools: usize,
+    /// Instance types.
+    pub types: usize,
+    /// Zones, 1 to 3.
+    pub zones: usize,
+    /// Kinds of constraint.
+    pub features: Features,
+}
+
+impl Shape {
+    /// As small as the exhaustive oracle can take.
+    pub const fn tiny(seed: u64) -> Self {
+        Self {
+            seed,
+            pods: 4,
+            nodes: 1,
+            pools: 2,
+            types: 3,
+            zones: 2,
+            features: Features::ALL,
+        }
+    }
+}
+
+/// Shapes up to `most`, with random features; they shrink towards fewer objects and fewer kinds of constraint.
+pub fn shapes(most: Shape) -> impl Strategy<Value = Shape> {
+    let counts = (
+        0..=most.pods,
+        0..=most.nodes,
+        1..=most.pools,
+        1..=most.types,
+        1..=most.zones,
+    );
+    (any::<u64>(), counts, 0_u16..1024).prop_map(
+        |(seed, (pods, nodes, pools, types, zones), bits)| Shape {
+            seed,
+            pods,
+            nodes,
+            pools,
+            types,
+            zones,
+            features: Features::from_bits(bits),
+        },
+    )
+}
+
+/// A random cluster; the same for the same shape.
+pub fn random_cluster(shape: &Shape) -> ClusterFixture {
+    let zones = &ZONES[..shape.zones.clamp(1, ZONES.len())];
+    let mut cluster = cluster().seed(shape.seed);
+    for at in 0..shape.types {
+        cluster = cluster.sells(random_type(shape, at, zones));
+    }
+    for at in 0..shape.pools {
+        cluster = cluster.pool(random_pool(shape, at, zones));
+    }
+    if shape.features.daemons {
+        let log = pod("log").cpu(50).memory_mib(64).tolerates_all();
+        let zonal = pod("zonal").cpu(100).select(ZONE, zones[0]);
+        cluster = cluster.daemon(&log).daemon(&zonal);
+    }
+    for at in 0..shape.nodes {
+        cluster = random_node(cluster, shape, at, zones);
+    }
+    for at in 0..shape.pods {
+        cluster = random_pod(cluster, shape, at, zones);
+    }
+    cluster
+}
+
+fn random_type(shape: &Shape, at: usize, zones: &[&str]) -> TypeFixture {
+    let mut draw = Draw::new(shape.seed, "type", at);
+    let cores = draw.one_of(&[1_i64, 2, 4, 8]);
+    let per_core = draw.one_of(&[2_i64, 4, 8]);
+    let cents = cores * (2 + per_core) + i64::try_from(draw.below(5)).unwrap_or(0);
+    let mut fixture = instance_type(&format!("type-{at}"))
+        .cpu(cores * 1000)
+        .memory_mib(cores * per_core * 1024)
+        .pods(cores * 8)
+        .arch(if draw.percent(20) { "arm64" } else { "amd64" })
+        .price(f64::from(i32::try_from(cents).unwrap_or(0)) / 100.0);
+    for (place, zone) in zones.iter().enumerate() {
+        if place == 0 || draw.percent(80) {
+            fixture = fixture.offered(zone, OnDemand);
+        } else {
+            fixture = fixture.sold_out(zone, OnDemand);
+        }
+    }
+    if draw.percent(50) {
+        let cents = f64::from(i32::try_from(cents / 3).unwrap_or(0)) / 100.0;
+        fixture = fixture.price(cents).offered(zones[0], Spot);
+    }
+    fixture
+}
+
+fn random_pool(shape: &Shape, at: usize, zones: &[&str]) -> PoolFixture {
+    let mut draw = Draw::new(shape.seed, "pool", at);
+    let mut fixture = pool(&format!("pool-{at}")).label("team", draw.one_of(&TEAMS));
+    if shape.features.pools {
+        fixture = fixture.weight(u32::try_from(draw.below(3) * 10).unwrap_or(0));
+        if draw.percent(30) {
+            fixture = fixture.limit_cpu(draw.one_of(&[4000, 8000, 16_000]));
+        }
+        if draw.percent(10) {
+            fixture = fixture.limit_nodes(2);
+        }
+        if draw.percent(20) {
+            fixture = fixture.zones(&[draw.one_of(zones)]);
+        }
+    }
+    if shape.features.taints && at > 0 {
+        fixture = match draw.below(4) {
+            0 => fixture.taint("dedicated", "db", NoSchedule),
+            1 => fixture.taint("dedicated", "db", PreferNoSchedule),
+            2 => fixture.startup_taint("agent", "", NoSchedule),
+            _ => fixture,
+        };
+    }
+    fixture
+}
+
+fn random_node(
+    cluster: ClusterFixture,
+    shape: &Shape,
+    at: usize,
+    zones: &[&str],
+) -> ClusterFixture {
+    let mut draw = Draw::new(shape.seed, "node", at);
+    let name = format!("node-{at}");
+    let cores = draw.one_of(&[2_i64, 4, 8]);
+    let mut fixture = node(&name)
+        .cpu(cores * 1000)
+        .memory_mib(cores * 4096)
+        .zone(draw.one_of(zones))
+        .of_type("type-0")
+        .label("team", draw.one_of(&TEAMS))
+        .attaches("ebs", 2);
+    if draw.percent(60) {
+        fixture = fixture.managed("pool-0");
+    }
+    if shape.features.taints && draw.percent(20) {
+        fixture = fixture.taint("dedicated", "db", NoSchedule);
+    }
+    let fixture = if shape.features.changing_nodes {
+        changing(fixture, &mut draw)
+    } else {
+        fixture
+    };
+    let mut cluster = cluster.node(fixture);
+    for place in 0..draw.below(4) {
+        let mut draw = Draw::new(shape.seed, "bound", at * 16 + place);
+        let bound = sized(&format!("bound-{at}-{place}"), &mut draw);
+        cluster = cluster.pod(constrained(bound, shape, &mut draw, zones).on(&name));
+    }
+    cluster
+}
+
+fn changing(fixture: NodeFixture, draw: &mut Draw) -> NodeFixture {
+    match draw.below(8) {
+        0 => fixture.deleting(),
+        1 => fixture.phase(ClaimPhase::Registered),
+        2 => fixture.phase(ClaimPhase::Launched),
+        _ => fixture,
+    }
+}
+
+fn random_pod(cluster: ClusterFixture, shape: &Shape, at: usize, zones: &[&str]) -> ClusterFixture {
+    let mut draw = Draw::new(shape.seed, "pod", at);
+    let name = format!("pod-{at:04}");
+    let created = i64::try_from(draw.below(1000)).unwrap_or(0);
+    let fixture = sized(&name, &mut draw)
+        .created(created)
+        .owned_by(OwnerKind::ReplicaSet, "set");
+    let fixture = constrained(fixture, shape, &mut draw, zones);
+    if shape.features.volumes && draw.percent(20) {
+        let claim = format!("data-{at}");
+        let zone = draw.one_of(zones);
+        let fixture = fixture.volume(&claim);
+        return cluster.bound_volume(&claim, "ebs", &[zone]).pod(fixture);
+    }
+    cluster.pod(fixture)
+}
+
+fn sized(name: &str, draw: &mut Draw) -> PodFixture {
+    pod(name)
+        .only_labels(&[("app", draw.one_of(&APPS))])
+        .cpu(draw.one_of(&[100, 250, 500, 1000, 1500]))
+        .memory_mib(draw.one_of(&[100, 256, 512, 1024, 2048]))
+}
+
+/// Constraints of the kinds that may occur, each with some chance.
+fn constrained(pod: PodFixture, shape: &Shape, draw: &mut Draw, zones: &[&str]) -> PodFixture {
+    let features = shape.features;
+    let mut pod = pod;
+    if features.selectors {
+        pod = match draw.below(8) {
+            0 => pod.select(ZONE, draw.one_of(zones)),
+            1 => pod.needs(is_in("team", &[draw.one_of(&TEAMS)])),
+            2 => pod
+                .needs(is_in(ARCH, &["arm64"]))
+                .or_needs(is_in(ARCH, &["amd64"])),
+            3 => pod.needs(not_in(ZONE, &[draw.one_of(zones)])),
+            _ => pod,
+        };
+    }
+    if features.taints && draw.percent(30) {
+        pod = pod.tolerates("dedicated", "db", NoSchedule);
+    }
+    let other = draw.one_of(&APPS);
+    if features.spread && draw.percent(25) {
+        let key = draw.one_of(&[ZONE, HOSTNAME]);
+        pod = pod.spread(key, draw.one_of(&[1, 2])).to(other);
+    }
+    if features.affinity {
+        let key = draw.one_of(&[ZONE, HOSTNAME]);
+        pod = match draw.below(8) {
+            0 => pod.affinity(key).to(other),
+            1 => pod.anti_affinity(key).to(other),
+            _ => pod,
+        };
+    }
+    if features.preferences {
+        pod = match draw.below(8) {
+            0 => pod.prefers(1, is_in(ZONE, &[draw.one_of(zones)])),
+            1 => pod.prefers_spread(ZONE, 1).to(other),
+            2 => pod.prefers_anti_affinity(1, HOSTNAME).to(other),
+            3 => pod.prefers_affinity(1, ZONE).to(other),
+            _ => pod,
+        };
+    }
+    if features.ports && draw.percent(15) {
+        pod = pod.port(draw.one_of(&[8080, 9090]));
+    }
+    pod
+}
