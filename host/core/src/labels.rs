@@ -89,6 +89,12 @@ pub fn is_well_known(key: &str) -> bool {
             .is_some_and(|name| WELL_KNOWN_AWS.contains(&name))
 }
 
+/// Every key that is well known to every provider or to AWS.
+pub fn well_known_keys() -> impl Iterator<Item = String> {
+    let ours = WELL_KNOWN.iter().map(|key| (*key).to_owned());
+    ours.chain(WELL_KNOWN_AWS.iter().map(|key| format!("{AWS_DOMAIN}/{key}")))
+}
+
 /// Why users may not set a label or ask for it; `None` when they may.
 pub fn restriction(key: &LabelKey) -> Option<String> {
     let key = key.as_str();

@@ -1,0 +1,80 @@
+//! `karpenter.sh/v1alpha1 NodeOverlay`.
+
+use plimsoll_core::model::{NodeOverlay, PriceChange};
+use plimsoll_core::units::PricePerHour;
+
+use super::amounts::amounts;
+use super::pool::weight;
+use super::{metadata, requirement};
+use crate::error::{FieldError, Within};
+use crate::intern::Interner;
+use crate::kinds;
+
+/// Largest weight the API takes.
+const MAX_WEIGHT: i32 = 10_000;
+/// Millionths in one percent.
+const PER_PERCENT: f64 = 10_000.0;
+/// The largest change of price in percent that is taken for meant.
+const MAX_PERCENT: f64 = 1e6;
+
+/// An overlay.
+pub fn node_overlay(
+    written: &kinds::NodeOverlay,
+    interner: &mut Interner,
+) -> Result<NodeOverlay, FieldError> {
+    let spec = &written.spec;
+    Ok(NodeOverlay {
+        name: interner.text(metadata::name(&written.metadata)?),
+        weight: weight(spec.weight, MAX_WEIGHT)?,
+        requirements: requirement::of_pool(&spec.requirements, interner)
+            .within("spec.requirements")?
+            .into_iter()
+            .collect(),
+        price: price(spec).within("spec")?,
+        capacity: amounts(&spec.capacity, interner).within("spec.capacity")?,
+    })
+}
+
+fn price(spec: &kinds::NodeOverlaySpec) -> Result<Option<PriceChange>, FieldError> {
+    match (&spec.price, &spec.price_adjustment) {
+        (None, None) => Ok(None),
+        (Some(_), Some(change)) => Err(FieldError::unexpected(
+            "priceAdjustment",
+            change,
+            "nothing beside spec.price",
+        )),
+        (Some(price), None) => {
+            let dollars = decimal(price).filter(|dollars| *dollars >= 0.0);
+            let price_per_hour = dollars.and_then(PricePerHour::from_dollars);
+            let set = price_per_hour.map(PriceChange::Set).ok_or_else(|| {
+                FieldError::unexpected("price", price, "dollars per hour such as 0.25")
+            })?;
+            Ok(Some(set))
+        }
+        (None, Some(text)) => adjustment(text).map(Some).ok_or_else(|| {
+            let expected = "a signed amount or percentage such as -0.05 or +10%";
+            FieldError::unexpected("priceAdjustment", text, expected)
+        }),
+    }
+}
+
+fn adjustment(text: &str) -> Option<PriceChange> {
+    if !text.starts_with(['+', '-']) {
+        return None;
+    }
+    let Some(percent) = text.strip_suffix('%') else {
+        return PricePerHour::from_dollars(decimal(text)?).map(PriceChange::Add);
+    };
+    let percent = decimal(percent).filter(|percent| (-100.0..=MAX_PERCENT).contains(percent))?;
+    #[expect(
+        clippy::cast_possible_truncation,
+        reason = "the range was checked: at most 1e10"
+    )]
+    Some(PriceChange::Scale((percent * PER_PERCENT).round() as i64))
+}
+
+/// A plain decimal number; words that floating point also reads (`inf`, `nan`, `1e5`) are none.
+fn decimal(text: &str) -> Option<f64> {
+    let plain = |c: char| c.is_ascii_digit() || matches!(c, '.' | '+' | '-');
+    text.parse().ok().filter(|_| text.chars().all(plain))
+}

@@ -1,0 +1,235 @@
+//! `karpenter.sh/v1 NodePool`, with the API's defaults.
+
+use std::sync::Arc;
+
+use plimsoll_core::ids::PoolName;
+use plimsoll_core::model::{
+    Budget, BudgetNodes, ClassRef, ConsolidationPolicy, DisruptionReason, NodePool, PackingMode,
+    PoolDisruption,
+};
+use plimsoll_core::time::Span;
+
+use super::amounts::amounts;
+use super::{metadata, requirement, taint};
+use crate::error::{FieldError, Within};
+use crate::intern::Interner;
+use crate::kinds::{self, Condition, NodeClassReference};
+use crate::{duration, keys};
+
+/// Oldest age of a node when nothing is said: 720 hours.
+const DEFAULT_EXPIRY: Span = Span::from_secs(720 * 3600);
+/// Largest weight the API takes.
+const MAX_WEIGHT: i32 = 100;
+
+/// A pool. Without conditions, as in a manifest, it counts as ready.
+pub fn node_pool(
+    written: &kinds::NodePool,
+    interner: &mut Interner,
+) -> Result<NodePool, FieldError> {
+    let (metadata, spec) = (&written.metadata, &written.spec);
+    let template = &spec.template.spec;
+    let inner = "spec.template.spec";
+    let limits = spec.limits.as_ref().map(|list| amounts(list, interner));
+    let conditions = written.status.as_ref().map(|status| &status.conditions);
+    Ok(NodePool {
+        name: PoolName::from(interner.text(metadata::name(metadata)?)),
+        uid: metadata::uid(metadata),
+        weight: weight(spec.weight, MAX_WEIGHT)?,
+        class: class(&template.node_class_ref, interner)
+            .within(format_args!("{inner}.nodeClassRef"))?,
+        labels: interner.map(&spec.template.metadata.labels),
+        annotations: interner.map(&spec.template.metadata.annotations),
+        requirements: requirement::of_pool(&template.requirements, interner)
+            .within(format_args!("{inner}.requirements"))?,
+        taints: taint::of_template(&template.taints, interner)
+            .within(format_args!("{inner}.taints"))?,
+        startup_taints: taint::of_template(&template.startup_taints, interner)
+            .within(format_args!("{inner}.startupTaints"))?,
+        limits: limits.transpose().within("spec.limits")?,
+        expire_after: expiry(template.expire_after.as_deref()).within(inner)?,
+        termination_grace: grace(template.termination_grace_period.as_deref()).within(inner)?,
+        replicas: replicas(spec.replicas)?,
+        ready: conditions.is_none_or(|conditions| is_ready(conditions)),
+        deleting: metadata::deleting(metadata),
+        disruption: disruption(spec.disruption.as_ref()).within("spec.disruption")?,
+        packing: packing(metadata::annotation(metadata, keys::PACKING))?,
+        hash: hash(written),
+    })
+}
+
+/// The class that a pool or claim names.
+pub(super) fn class(
+    reference: &NodeClassReference,
+    interner: &mut Interner,
+) -> Result<ClassRef, FieldError> {
+    for (field, value) in [
+        ("group", &reference.group),
+        ("kind", &reference.kind),
+        ("name", &reference.name),
+    ] {
+        if value.is_empty() {
+            return Err(FieldError::unexpected(field, value, "some text"));
+        }
+    }
+    Ok(ClassRef {
+        group: interner.text(&reference.group),
+        kind: interner.text(&reference.kind),
+        name: interner.text(&reference.name),
+    })
+}
+
+/// `expireAfter` of a pool or claim.
+pub(super) fn expiry(text: Option<&str>) -> Result<Option<Span>, FieldError> {
+    text.map_or(Ok(Some(DEFAULT_EXPIRY)), |text| {
+        duration::read_or_never("expireAfter", text)
+    })
+}
+
+/// `terminationGracePeriod` of a pool or claim.
+pub(super) fn grace(text: Option<&str>) -> Result<Option<Span>, FieldError> {
+    text.map(|text| duration::read("terminationGracePeriod", text))
+        .transpose()
+}
+
+/// A weight from 1 to `most`; 0 when absent.
+pub(super) fn weight(written: Option<i32>, most: i32) -> Result<u32, FieldError> {
+    let written = written.unwrap_or(0);
+    u32::try_from(written)
+        .ok()
+        .filter(|_| written <= most)
+        .ok_or_else(|| {
+            let expected = if most == MAX_WEIGHT {
+                "a number from 1 to 100"
+            } else {
+                "a number from 1 to 10000"
+            };
+            FieldError::unexpected("spec.weight", written, expected)
+        })
+}
+
+fn replicas(written: Option<i64>) -> Result<Option<u32>, FieldError> {
+    let one = |count: i64| {
+        u32::try_from(count)
+            .map_err(|_| FieldError::unexpected("spec.replicas", count, "a number of at least 0"))
+    };
+    written.map(one).transpose()
+}
+
+fn is_ready(conditions: &[Condition]) -> bool {
+    conditions
+        .iter()
+        .find(|condition| condition.kind == "Ready")
+        .is_none_or(|condition| condition.status == "True")
+}
+
+fn packing(annotation: Option<&str>) -> Result<PackingMode, FieldError> {
+    match annotation {
+        None | Some("price") => Ok(PackingMode::Price),
+        Some("compatible") => Ok(PackingMode::Compatible),
+        Some(other) => Err(FieldError::unexpected(
+            "metadata.annotations[plimsoll.dev/packing]",
+            other,
+            "price or compatible",
+        )),
+    }
+}
+
+fn hash(written: &kinds::NodePool) -> Option<(Arc<str>, Arc<str>)> {
+    let read = |key| metadata::annotation(&written.metadata, key).map(Arc::from);
+    Some((
+        read(keys::NODEPOOL_HASH)?,
+        read(keys::NODEPOOL_HASH_VERSION)?,
+    ))
+}
+
+fn disruption(written: Option<&kinds::Disruption>) -> Result<PoolDisruption, FieldError> {
+    let mut result = PoolDisruption::default();
+    let Some(written) = written else {
+        return Ok(result);
+    };
+    if let Some(policy) = written.consolidation_policy.as_deref() {
+        result.policy = match policy {
+            "WhenEmpty" => ConsolidationPolicy::WhenEmpty,
+            "WhenEmptyOrUnderutilized" => ConsolidationPolicy::WhenEmptyOrUnderutilized,
+            "Balanced" => ConsolidationPolicy::Balanced,
+            other => {
+                let expected = "WhenEmpty, WhenEmptyOrUnderutilized or Balanced";
+                return Err(FieldError::unexpected(
+                    "consolidationPolicy",
+                    other,
+                    expected,
+                ));
+            }
+        };
+    }
+    if let Some(after) = written.consolidate_after.as_deref() {
+        result.consolidate_after = duration::read_or_never("consolidateAfter", after)?;
+    }
+    if let Some(budgets) = &written.budgets {
+        let one = |(at, entry): (usize, &kinds::BudgetEntry)| {
+            budget(entry).within(format_args!("budgets[{at}]"))
+        };
+        result.budgets = budgets
+            .iter()
+            .enumerate()
+            .map(one)
+            .collect::<Result<_, _>>()?;
+    }
+    Ok(result)
+}
+
+fn budget(written: &kinds::BudgetEntry) -> Result<Budget, FieldError> {
+    match (&written.schedule, &written.duration) {
+        (Some(_), None) => {
+            return Err(FieldError::missing(
+                "duration",
+                "a duration beside the schedule",
+            ));
+        }
+        (None, Some(_)) => {
+            return Err(FieldError::missing(
+                "schedule",
+                "a schedule beside the duration",
+            ));
+        }
+        _ => {}
+    }
+    let reason = |(at, text): (usize, &String)| match text.as_str() {
+        "Drifted" => Ok(DisruptionReason::Drifted),
+        "Empty" => Ok(DisruptionReason::Empty),
+        "Underutilized" => Ok(DisruptionReason::Underutilized),
+        other => {
+            let expected = "Drifted, Empty or Underutilized";
+            Err(FieldError::unexpected("", other, expected).within(format!("reasons[{at}]")))
+        }
+    };
+    Ok(Budget {
+        nodes: budget_nodes(written.nodes.as_deref().unwrap_or("10%"))?,
+        reasons: written
+            .reasons
+            .iter()
+            .enumerate()
+            .map(reason)
+            .collect::<Result<_, _>>()?,
+        schedule: written.schedule.as_deref().map(Arc::from),
+        duration: written
+            .duration
+            .as_deref()
+            .map(|text| duration::read("duration", text))
+            .transpose()?,
+    })
+}
+
+fn budget_nodes(text: &str) -> Result<BudgetNodes, FieldError> {
+    let parsed = match text.strip_suffix('%') {
+        Some(percent) => percent
+            .parse()
+            .ok()
+            .filter(|percent| *percent <= 100)
+            .map(BudgetNodes::Percent),
+        None => text.parse().ok().map(BudgetNodes::Count),
+    };
+    parsed.ok_or_else(|| {
+        FieldError::unexpected("nodes", text, "a count such as 5 or a share such as 10%")
+    })
+}

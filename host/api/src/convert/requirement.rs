@@ -1,0 +1,56 @@
+//! Requirements: expressions on labels of nodes.
+
+use std::sync::Arc;
+
+use k8s_openapi::api::core::v1 as k8s;
+use plimsoll_core::labels::LabelKey;
+use plimsoll_core::model::NodeTerm;
+use plimsoll_core::requirement::{Operator, Requirement, Requirements};
+
+use crate::error::{FieldError, Within};
+use crate::intern::Interner;
+use crate::kinds::NodeSelectorRequirement;
+
+const OPERATORS: &str = "In, NotIn, Exists, DoesNotExist, Gt, Lt, Gte or Lte";
+
+/// One expression.
+pub(super) fn requirement(
+    key: &str,
+    operator: &str,
+    values: &[String],
+    interner: &mut Interner,
+) -> Result<Requirement, FieldError> {
+    let parsed = Operator::parse(operator)
+        .ok_or_else(|| FieldError::unexpected("operator", operator, OPERATORS))?;
+    let values: Vec<Arc<str>> = values.iter().map(|value| interner.text(value)).collect();
+    Ok(Requirement::new(LabelKey::from(key), parsed, &values)?)
+}
+
+/// Requirements of a pool, claim or overlay, as written and with minimum values.
+pub(super) fn of_pool(
+    entries: &[NodeSelectorRequirement],
+    interner: &mut Interner,
+) -> Result<Vec<Requirement>, FieldError> {
+    let one = |(at, entry): (usize, &NodeSelectorRequirement)| {
+        let made = requirement(&entry.key, &entry.operator, &entry.values, interner)
+            .within(format_args!("[{at}]"))?;
+        Ok(made.with_min_values(entry.min_values))
+    };
+    entries.iter().enumerate().map(one).collect()
+}
+
+/// The label expressions of one node selector term.
+pub(super) fn of_term(
+    term: &k8s::NodeSelectorTerm,
+    interner: &mut Interner,
+) -> Result<NodeTerm, FieldError> {
+    let mut requirements = Requirements::new();
+    for (at, entry) in term.match_expressions.iter().flatten().enumerate() {
+        let values = entry.values.as_deref().unwrap_or_default();
+        requirements.add(
+            requirement(&entry.key, &entry.operator, values, interner)
+                .within(format_args!("matchExpressions[{at}]"))?,
+        );
+    }
+    Ok(NodeTerm { requirements })
+}

@@ -1,0 +1,177 @@
+//! Volumes: claims, volumes, classes and attach limits. In-tree drivers appear under the names of their CSI successors.
+
+use std::sync::Arc;
+
+use k8s_openapi::api::core::v1 as k8s;
+use k8s_openapi::api::storage::v1 as storage;
+use plimsoll_core::ids::{NodeName, ObjectName};
+use plimsoll_core::labels::LabelKey;
+use plimsoll_core::model::{
+    BindingMode, CsiNode, PersistentVolume, StorageClass, VolumeClaim, VolumeKind,
+};
+use plimsoll_core::requirement::{Requirement, Requirements};
+
+use super::{metadata, requirement};
+use crate::error::{FieldError, Within};
+use crate::intern::Interner;
+use crate::keys;
+
+/// In-tree provisioners and the CSI drivers that took over from them.
+const MIGRATED: [(&str, &str); 7] = [
+    ("kubernetes.io/aws-ebs", "ebs.csi.aws.com"),
+    ("kubernetes.io/azure-disk", "disk.csi.azure.com"),
+    ("kubernetes.io/azure-file", "file.csi.azure.com"),
+    ("kubernetes.io/cinder", "cinder.csi.openstack.org"),
+    ("kubernetes.io/gce-pd", "pd.csi.storage.gke.io"),
+    ("kubernetes.io/portworx-volume", "pxd.portworx.com"),
+    ("kubernetes.io/vsphere-volume", "csi.vsphere.vmware.com"),
+];
+
+fn driver(provisioner: &str) -> &str {
+    MIGRATED
+        .iter()
+        .find(|(in_tree, _)| *in_tree == provisioner)
+        .map_or(provisioner, |(_, csi)| csi)
+}
+
+/// A volume claim, by its name.
+pub fn volume_claim(
+    written: &k8s::PersistentVolumeClaim,
+    interner: &mut Interner,
+) -> Result<(ObjectName, VolumeClaim), FieldError> {
+    let metadata = &written.metadata;
+    let spec = written.spec.as_ref();
+    let class = spec
+        .and_then(|spec| spec.storage_class_name.as_deref())
+        .or_else(|| metadata::annotation(metadata, keys::CLAIM_CLASS_BETA));
+    let volume = spec
+        .and_then(|spec| spec.volume_name.as_deref())
+        .filter(|name| !name.is_empty());
+    let phase = written
+        .status
+        .as_ref()
+        .and_then(|status| status.phase.as_deref());
+    let claim = VolumeClaim {
+        class: class.map(|name| interner.text(name)),
+        volume: volume.map(|name| interner.text(name)),
+        bound: metadata::annotation(metadata, keys::BIND_COMPLETED).is_some(),
+        lost: phase == Some("Lost"),
+        deleting: metadata.deletion_timestamp.is_some(),
+    };
+    Ok((metadata::object_name(metadata, interner)?, claim))
+}
+
+/// A volume, by its name.
+pub fn persistent_volume(
+    written: &k8s::PersistentVolume,
+    interner: &mut Interner,
+) -> Result<(Arc<str>, PersistentVolume), FieldError> {
+    let name = interner.text(metadata::name(&written.metadata)?);
+    let nothing = k8s::PersistentVolumeSpec::default();
+    let spec = written.spec.as_ref().unwrap_or(&nothing);
+    let required = spec
+        .node_affinity
+        .as_ref()
+        .and_then(|a| a.required.as_ref());
+    let terms = required.map_or(&[][..], |required| &required.node_selector_terms);
+    let one = |(at, term): (usize, &k8s::NodeSelectorTerm)| {
+        requirement::of_term(term, interner).within(format_args!("[{at}]"))
+    };
+    let affinity: Result<Vec<_>, FieldError> = terms.iter().enumerate().map(one).collect();
+    let volume = PersistentVolume {
+        affinity: affinity.within("spec.nodeAffinity.required.nodeSelectorTerms")?,
+        kind: volume_kind(spec, interner),
+        deleting: written.metadata.deletion_timestamp.is_some(),
+    };
+    Ok((name, volume))
+}
+
+fn volume_kind(spec: &k8s::PersistentVolumeSpec, interner: &mut Interner) -> VolumeKind {
+    if let Some(csi) = &spec.csi {
+        return VolumeKind::Csi(interner.text(&csi.driver));
+    }
+    if spec.local.is_some() || spec.host_path.is_some() {
+        return VolumeKind::Host;
+    }
+    let in_tree = [
+        (
+            spec.aws_elastic_block_store.is_some(),
+            "kubernetes.io/aws-ebs",
+        ),
+        (spec.azure_disk.is_some(), "kubernetes.io/azure-disk"),
+        (spec.azure_file.is_some(), "kubernetes.io/azure-file"),
+        (spec.cinder.is_some(), "kubernetes.io/cinder"),
+        (spec.gce_persistent_disk.is_some(), "kubernetes.io/gce-pd"),
+        (
+            spec.portworx_volume.is_some(),
+            "kubernetes.io/portworx-volume",
+        ),
+        (
+            spec.vsphere_volume.is_some(),
+            "kubernetes.io/vsphere-volume",
+        ),
+    ];
+    in_tree
+        .iter()
+        .find(|(is_used, _)| *is_used)
+        .map_or(VolumeKind::Other, |(_, name)| {
+            VolumeKind::Csi(interner.text(driver(name)))
+        })
+}
+
+/// A storage class, by its name.
+pub fn storage_class(
+    written: &storage::StorageClass,
+    interner: &mut Interner,
+) -> Result<(Arc<str>, StorageClass), FieldError> {
+    let metadata = &written.metadata;
+    let is_default = [keys::DEFAULT_CLASS, keys::DEFAULT_CLASS_BETA]
+        .iter()
+        .any(|key| metadata::annotation(metadata, key) == Some("true"));
+    let binding = match written.volume_binding_mode.as_deref() {
+        None | Some("Immediate") => BindingMode::Immediate,
+        Some("WaitForFirstConsumer") => BindingMode::WaitForFirstConsumer,
+        Some(other) => {
+            let expected = "Immediate or WaitForFirstConsumer";
+            return Err(FieldError::unexpected("volumeBindingMode", other, expected));
+        }
+    };
+    let topologies = written.allowed_topologies.iter().flatten();
+    let class = StorageClass {
+        driver: interner.text(driver(&written.provisioner)),
+        binding,
+        allowed_topologies: topologies.map(|term| topology(term, interner)).collect(),
+        default_since: is_default.then(|| metadata::created(metadata).millis()),
+    };
+    Ok((interner.text(metadata::name(metadata)?), class))
+}
+
+fn topology(term: &k8s::TopologySelectorTerm, interner: &mut Interner) -> Requirements {
+    let expressions = term.match_label_expressions.iter().flatten();
+    expressions
+        .map(|expression| {
+            let values = expression.values.iter().map(|value| interner.text(value));
+            Requirement::one_of(LabelKey::from(expression.key.as_str()), values)
+        })
+        .collect()
+}
+
+/// Attach limits of a node, by its name.
+pub fn csi_node(
+    written: &storage::CSINode,
+    interner: &mut Interner,
+) -> Result<(NodeName, CsiNode), FieldError> {
+    let mut result = CsiNode::default();
+    for (at, driver) in written.spec.drivers.iter().enumerate() {
+        let Some(count) = driver.allocatable.as_ref().and_then(|room| room.count) else {
+            continue;
+        };
+        let limit = u32::try_from(count).map_err(|_| {
+            FieldError::unexpected("count", count, "a number of at least 0")
+                .within(format_args!("spec.drivers[{at}].allocatable"))
+        })?;
+        result.limits.insert(interner.text(&driver.name), limit);
+    }
+    let name = NodeName::from(interner.text(metadata::name(&written.metadata)?));
+    Ok((name, result))
+}

@@ -1,0 +1,223 @@
+//! What stands behind pods: daemon sets, replicated workloads, services, namespaces, disruption budgets.
+
+use k8s_openapi::api::core::v1 as core_v1;
+use k8s_openapi::api::{apps::v1 as apps, policy::v1 as policy};
+use k8s_openapi::apimachinery::pkg::apis::meta::v1::{LabelSelector as Written, ObjectMeta};
+use k8s_openapi::apimachinery::pkg::util::intstr::IntOrString;
+use plimsoll_core::model::{
+    DaemonSet, DisruptionLimit, LabelSelector, Namespace, PodDisruptionBudget, Replicated, Service,
+    WorkloadKind,
+};
+
+use super::metadata;
+use super::pod::{Template, pod_spec};
+use super::selector::{of_map, selector};
+use crate::error::{FieldError, Within};
+use crate::intern::Interner;
+use crate::keys;
+
+/// A daemon set with the pod of its template; [`super::with_live_pods`] replaces it by what runs.
+pub fn daemon_set(
+    written: &apps::DaemonSet,
+    interner: &mut Interner,
+) -> Result<DaemonSet, FieldError> {
+    let spec = written
+        .spec
+        .as_ref()
+        .ok_or_else(|| FieldError::missing("spec", "the specification of the daemon set"))?;
+    let template = spec.template.spec.as_ref().ok_or_else(|| {
+        FieldError::missing("spec.template.spec", "the specification of the pods")
+    })?;
+    let of_template = spec.template.metadata.as_ref();
+    let template = Template {
+        spec: template,
+        status: None,
+        is_daemon: true,
+        problem: of_template.and_then(|meta| metadata::annotation(meta, keys::PROBLEM)),
+    };
+    let pod = pod_spec(&template, interner).within("spec.template.spec")?;
+    let labels = of_template.and_then(|metadata| metadata.labels.as_ref());
+    Ok(DaemonSet {
+        name: metadata::object_name(&written.metadata, interner)?,
+        uid: metadata::uid(&written.metadata),
+        pod: interner.spec(pod),
+        labels: interner.labels(labels.into_iter().flatten()),
+        created: metadata::created(&written.metadata),
+    })
+}
+
+/// What every kind of replicated workload has.
+struct Parts<'a> {
+    kind: WorkloadKind,
+    metadata: &'a ObjectMeta,
+    replicas: Option<i32>,
+}
+
+fn replicated(
+    parts: &Parts<'_>,
+    selector: LabelSelector,
+    interner: &mut Interner,
+) -> Result<Replicated, FieldError> {
+    let replicas = parts.replicas.unwrap_or(1);
+    Ok(Replicated {
+        kind: parts.kind,
+        name: metadata::object_name(parts.metadata, interner)?,
+        uid: metadata::uid(parts.metadata),
+        selector,
+        replicas: u32::try_from(replicas).map_err(|_| {
+            FieldError::unexpected("spec.replicas", replicas, "a number of at least 0")
+        })?,
+    })
+}
+
+fn selected(
+    written: Option<&Written>,
+    interner: &mut Interner,
+) -> Result<LabelSelector, FieldError> {
+    selector(written, interner).within("spec.selector")
+}
+
+/// A deployment.
+pub fn deployment(
+    written: &apps::Deployment,
+    interner: &mut Interner,
+) -> Result<Replicated, FieldError> {
+    let spec = written.spec.as_ref();
+    let parts = Parts {
+        kind: WorkloadKind::Deployment,
+        metadata: &written.metadata,
+        replicas: spec.and_then(|spec| spec.replicas),
+    };
+    let selector = selected(spec.map(|spec| &spec.selector), interner)?;
+    replicated(&parts, selector, interner)
+}
+
+/// A replica set.
+pub fn replica_set(
+    written: &apps::ReplicaSet,
+    interner: &mut Interner,
+) -> Result<Replicated, FieldError> {
+    let spec = written.spec.as_ref();
+    let parts = Parts {
+        kind: WorkloadKind::ReplicaSet,
+        metadata: &written.metadata,
+        replicas: spec.and_then(|spec| spec.replicas),
+    };
+    let selector = selected(spec.map(|spec| &spec.selector), interner)?;
+    replicated(&parts, selector, interner)
+}
+
+/// A stateful set.
+pub fn stateful_set(
+    written: &apps::StatefulSet,
+    interner: &mut Interner,
+) -> Result<Replicated, FieldError> {
+    let spec = written.spec.as_ref();
+    let parts = Parts {
+        kind: WorkloadKind::StatefulSet,
+        metadata: &written.metadata,
+        replicas: spec.and_then(|spec| spec.replicas),
+    };
+    let selector = selected(spec.map(|spec| &spec.selector), interner)?;
+    replicated(&parts, selector, interner)
+}
+
+/// A replication controller; without a selector the labels of its template select.
+pub fn replication_controller(
+    written: &core_v1::ReplicationController,
+    interner: &mut Interner,
+) -> Result<Replicated, FieldError> {
+    let spec = written.spec.as_ref();
+    let template = spec
+        .and_then(|spec| spec.template.as_ref())
+        .and_then(|template| template.metadata.as_ref())
+        .and_then(|metadata| metadata.labels.as_ref());
+    let map = spec.and_then(|spec| spec.selector.as_ref()).or(template);
+    let selector = map.map_or(LabelSelector::Nothing, |map| of_map(map, interner));
+    let parts = Parts {
+        kind: WorkloadKind::ReplicationController,
+        metadata: &written.metadata,
+        replicas: spec.and_then(|spec| spec.replicas),
+    };
+    replicated(&parts, selector, interner)
+}
+
+/// A service.
+pub fn service(written: &core_v1::Service, interner: &mut Interner) -> Result<Service, FieldError> {
+    let selector = written
+        .spec
+        .as_ref()
+        .and_then(|spec| spec.selector.as_ref());
+    Ok(Service {
+        name: metadata::object_name(&written.metadata, interner)?,
+        selector: selector.map(|map| interner.map(map)),
+    })
+}
+
+/// A namespace.
+pub fn namespace(
+    written: &core_v1::Namespace,
+    interner: &mut Interner,
+) -> Result<Namespace, FieldError> {
+    Ok(Namespace {
+        name: interner.text(metadata::name(&written.metadata)?),
+        labels: metadata::labels(&written.metadata, interner),
+    })
+}
+
+/// A disruption budget. One that names neither bound keeps at least one pod up, as its controller reads it.
+pub fn disruption_budget(
+    written: &policy::PodDisruptionBudget,
+    interner: &mut Interner,
+) -> Result<PodDisruptionBudget, FieldError> {
+    let nothing = policy::PodDisruptionBudgetSpec::default();
+    let spec = written.spec.as_ref().unwrap_or(&nothing);
+    let limit = match (&spec.max_unavailable, &spec.min_available) {
+        (Some(most), None) => limit(
+            most,
+            DisruptionLimit::MaxUnavailable,
+            DisruptionLimit::MaxUnavailablePercent,
+        )
+        .within("spec.maxUnavailable")?,
+        (None, Some(least)) => limit(
+            least,
+            DisruptionLimit::MinAvailable,
+            DisruptionLimit::MinAvailablePercent,
+        )
+        .within("spec.minAvailable")?,
+        (None, None) => DisruptionLimit::MinAvailable(1),
+        (Some(_), Some(_)) => {
+            let expected = "nothing beside spec.maxUnavailable";
+            let value = "set, too";
+            return Err(FieldError::unexpected("spec.minAvailable", value, expected));
+        }
+    };
+    let status = written.status.as_ref();
+    let allowed = status
+        .and_then(|status| status.disruptions_allowed)
+        .unwrap_or(0);
+    Ok(PodDisruptionBudget {
+        name: metadata::object_name(&written.metadata, interner)?,
+        selector: selected(spec.selector.as_ref(), interner)?,
+        limit,
+        always_allow_unhealthy: spec.unhealthy_pod_eviction_policy.as_deref()
+            == Some("AlwaysAllow"),
+        disruptions_allowed: u32::try_from(allowed).unwrap_or(0),
+    })
+}
+
+fn limit(
+    written: &IntOrString,
+    count: impl Fn(u32) -> DisruptionLimit,
+    percent: impl Fn(u32) -> DisruptionLimit,
+) -> Result<DisruptionLimit, FieldError> {
+    let (parsed, text) = match written {
+        IntOrString::Int(number) => (u32::try_from(*number).ok().map(count), number.to_string()),
+        IntOrString::String(text) => {
+            let share = text.strip_suffix('%').and_then(|share| share.parse().ok());
+            (share.map(percent), text.clone())
+        }
+    };
+    parsed
+        .ok_or_else(|| FieldError::unexpected("", text, "a count such as 1 or a share such as 10%"))
+}

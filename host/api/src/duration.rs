@@ -1,0 +1,116 @@
+//! Durations as the API writes them: `90s`, `1h30m`, `1.5h`, and where allowed `Never`.
+
+use plimsoll_core::time::Span;
+
+use crate::error::FieldError;
+
+/// What a duration looks like, for error messages.
+pub const EXPECTED: &str = "a duration such as 30s, 15m or 1h30m";
+/// What a duration looks like where it may be missing for good.
+pub const EXPECTED_OR_NEVER: &str = "a duration such as 30s, 15m or 1h30m, or Never";
+
+/// Units by suffix, in microseconds; longer suffixes first.
+const UNITS: [(&str, f64); 7] = [
+    ("ns", 1e-3),
+    ("us", 1.0),
+    ("µs", 1.0),
+    ("ms", 1e3),
+    ("s", 1e6),
+    ("m", 6e7),
+    ("h", 3.6e9),
+];
+
+/// The longest duration read: a thousand years.
+const MAX_MICROSECONDS: f64 = 3.2e16;
+
+/// Reads a duration that is not negative; `None` for anything else. Parts of a millisecond are rounded.
+pub fn parse(text: &str) -> Option<Span> {
+    if text == "0" {
+        return Some(Span::ZERO);
+    }
+    let mut rest = text;
+    let mut microseconds = 0.0;
+    while !rest.is_empty() {
+        let end = rest.find(|c: char| !c.is_ascii_digit() && c != '.')?;
+        let number: f64 = rest[..end].parse().ok()?;
+        rest = &rest[end..];
+        let unit_end = rest
+            .find(|c: char| c.is_ascii_digit() || c == '.')
+            .unwrap_or(rest.len());
+        let (_, scale) = UNITS.iter().find(|(unit, _)| *unit == &rest[..unit_end])?;
+        microseconds += number * scale;
+        rest = &rest[unit_end..];
+    }
+    if text.is_empty() || microseconds > MAX_MICROSECONDS {
+        return None;
+    }
+    #[expect(
+        clippy::cast_possible_truncation,
+        reason = "at most 3.2e13 after the check"
+    )]
+    Some(Span::from_millis((microseconds / 1e3).round() as i64))
+}
+
+/// Reads a duration of a field.
+pub fn read(path: &str, text: &str) -> Result<Span, FieldError> {
+    parse(text).ok_or_else(|| FieldError::unexpected(path, text, EXPECTED))
+}
+
+/// Reads a duration or `Never`, which is `None`.
+pub fn read_or_never(path: &str, text: &str) -> Result<Option<Span>, FieldError> {
+    if text == "Never" {
+        return Ok(None);
+    }
+    parse(text)
+        .map(Some)
+        .ok_or_else(|| FieldError::unexpected(path, text, EXPECTED_OR_NEVER))
+}
+
+/// Writes a duration so that [`parse`] reads the same: whole seconds where possible, else milliseconds.
+pub fn write(span: Span) -> String {
+    if span.millis() % 1000 == 0 {
+        format!("{}s", span.millis() / 1000)
+    } else {
+        format!("{}ms", span.millis())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn durations_add_up_their_parts() {
+        for (text, millis) in [
+            ("0", 0),
+            ("0s", 0),
+            ("90s", 90_000),
+            ("1h30m", 5_400_000),
+            ("1.5h", 5_400_000),
+            ("10m0s", 600_000),
+            ("250ms", 250),
+            ("720h", 2_592_000_000),
+        ] {
+            assert_eq!(parse(text), Some(Span::from_millis(millis)), "{text}");
+            assert_eq!(parse(&write(Span::from_millis(millis))), parse(text));
+        }
+    }
+
+    #[test]
+    fn what_is_no_duration_is_refused() {
+        for text in [
+            "",
+            "5",
+            "-5s",
+            "5d",
+            "s",
+            "1..5h",
+            "5 s",
+            "Never",
+            "9e9h",
+            "99999999999999h",
+        ] {
+            assert_eq!(parse(text), None, "{text}");
+        }
+    }
+}

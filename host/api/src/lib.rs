@@ -1,0 +1,22 @@
+//! Kubernetes and Karpenter objects as they are written, and their conversion to the core's model.
+//!
+//! The one way from the outside world's objects to decisions: a file, a list printed by kubectl and a watch all pass
+//! through [`convert`]. What one object gets wrong is an error about that object, with the path of its field; what
+//! makes a single pod impossible to plan becomes [`plimsoll_core::model::PodSpec::problem`], since one odd pod must not
+//! hide a whole cluster. Nothing here talks to a server, and nothing reads a clock.
+
+pub mod convert;
+pub mod duration;
+pub mod error;
+pub mod intern;
+pub mod keys;
+pub mod kinds;
+mod object;
+mod read;
+mod value;
+
+pub use error::{FieldError, FieldProblem};
+pub use intern::Interner;
+pub use object::{Kind, Object, ObjectKey};
+pub use read::{ReadError, read};
+pub use value::from_value;

@@ -1,0 +1,162 @@
+//! The kinds that are read, and one object of any of them.
+
+use std::fmt;
+use std::sync::Arc;
+
+use plimsoll_core::ids::{NodeName, ObjectName};
+use plimsoll_core::model::{
+    CsiNode, DaemonSet, Namespace, Node, NodeClaim, NodeOverlay, NodePool, PersistentVolume, Pod,
+    PodDisruptionBudget, Replicated, Service, StorageClass, VolumeClaim,
+};
+
+macro_rules! kinds {
+    ($($(#[$doc:meta])* $name:ident = $group:literal, $kind:literal, $plural:literal;)*) => {
+        /// A kind of object that is read.
+        #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+        pub enum Kind {
+            $($(#[$doc])* $name,)*
+        }
+
+        impl Kind {
+            /// Every kind.
+            pub const ALL: &'static [Self] = &[$(Self::$name,)*];
+
+            /// API group; empty for the core group.
+            pub const fn group(self) -> &'static str {
+                match self { $(Self::$name => $group,)* }
+            }
+
+            /// The name as the API writes it.
+            pub const fn as_str(self) -> &'static str {
+                match self { $(Self::$name => $kind,)* }
+            }
+
+            /// The plural, in lower case.
+            pub const fn plural(self) -> &'static str {
+                match self { $(Self::$name => $plural,)* }
+            }
+        }
+    };
+}
+
+kinds! {
+    /// `v1 Pod`.
+    Pod = "", "Pod", "pods";
+    /// `v1 Node`.
+    Node = "", "Node", "nodes";
+    /// `v1 Namespace`.
+    Namespace = "", "Namespace", "namespaces";
+    /// `v1 Service`.
+    Service = "", "Service", "services";
+    /// `v1 ReplicationController`.
+    ReplicationController = "", "ReplicationController", "replicationcontrollers";
+    /// `v1 PersistentVolumeClaim`.
+    PersistentVolumeClaim = "", "PersistentVolumeClaim", "persistentvolumeclaims";
+    /// `v1 PersistentVolume`.
+    PersistentVolume = "", "PersistentVolume", "persistentvolumes";
+    /// `apps/v1 DaemonSet`.
+    DaemonSet = "apps", "DaemonSet", "daemonsets";
+    /// `apps/v1 Deployment`.
+    Deployment = "apps", "Deployment", "deployments";
+    /// `apps/v1 ReplicaSet`.
+    ReplicaSet = "apps", "ReplicaSet", "replicasets";
+    /// `apps/v1 StatefulSet`.
+    StatefulSet = "apps", "StatefulSet", "statefulsets";
+    /// `policy/v1 PodDisruptionBudget`.
+    PodDisruptionBudget = "policy", "PodDisruptionBudget", "poddisruptionbudgets";
+    /// `storage.k8s.io/v1 StorageClass`.
+    StorageClass = "storage.k8s.io", "StorageClass", "storageclasses";
+    /// `storage.k8s.io/v1 CSINode`.
+    CsiNode = "storage.k8s.io", "CSINode", "csinodes";
+    /// `karpenter.sh NodePool`.
+    NodePool = "karpenter.sh", "NodePool", "nodepools";
+    /// `karpenter.sh NodeClaim`.
+    NodeClaim = "karpenter.sh", "NodeClaim", "nodeclaims";
+    /// `karpenter.sh NodeOverlay`.
+    NodeOverlay = "karpenter.sh", "NodeOverlay", "nodeoverlays";
+}
+
+impl Kind {
+    /// The kind of an object with this `apiVersion` and `kind`; `None` for kinds that are not read.
+    pub fn parse(api_version: &str, kind: &str) -> Option<Self> {
+        let group = api_version.split_once('/').map_or("", |(group, _)| group);
+        let known = |known: &&Self| known.group() == group && known.as_str() == kind;
+        Self::ALL.iter().find(known).copied()
+    }
+
+    /// Whether objects of this kind live in a namespace.
+    pub const fn is_namespaced(self) -> bool {
+        !matches!(
+            self,
+            Self::Node
+                | Self::Namespace
+                | Self::PersistentVolume
+                | Self::StorageClass
+                | Self::CsiNode
+                | Self::NodePool
+                | Self::NodeClaim
+                | Self::NodeOverlay
+        )
+    }
+}
+
+impl fmt::Display for Kind {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.pad(self.as_str())
+    }
+}
+
+/// What identifies an object.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct ObjectKey {
+    /// Its kind.
+    pub kind: Kind,
+    /// Its namespace; empty for cluster-wide kinds.
+    pub namespace: Arc<str>,
+    /// Its name.
+    pub name: Arc<str>,
+}
+
+impl fmt::Display for ObjectKey {
+    /// `Pod shop/api-5c`
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        if self.namespace.is_empty() {
+            write!(f, "{} {}", self.kind, self.name)
+        } else {
+            write!(f, "{} {}/{}", self.kind, self.namespace, self.name)
+        }
+    }
+}
+
+/// One object of any kind that is read, in the core's model.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Object {
+    /// A pod.
+    Pod(Arc<Pod>),
+    /// A node.
+    Node(Arc<Node>),
+    /// A namespace.
+    Namespace(Arc<Namespace>),
+    /// A service.
+    Service(Arc<Service>),
+    /// A deployment, replica set, replication controller or stateful set.
+    Workload(Arc<Replicated>),
+    /// A volume claim.
+    VolumeClaim(ObjectName, VolumeClaim),
+    /// A volume.
+    PersistentVolume(Arc<str>, PersistentVolume),
+    /// A daemon set.
+    DaemonSet(Arc<DaemonSet>),
+    /// A disruption budget.
+    DisruptionBudget(Arc<PodDisruptionBudget>),
+    /// A storage class.
+    StorageClass(Arc<str>, StorageClass),
+    /// Attach limits of a node.
+    CsiNode(NodeName, CsiNode),
+    /// A pool.
+    NodePool(Arc<NodePool>),
+    /// A claim.
+    NodeClaim(Arc<NodeClaim>),
+    /// An overlay.
+    NodeOverlay(Arc<NodeOverlay>),
+}

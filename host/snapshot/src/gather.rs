@@ -1,0 +1,294 @@
+//! Collects objects, changes and our section in the order in which a file gives them.
+//!
+//! Each object is converted at once and its text forgotten. Names are unique per kind; unknown kinds and fields are
+//! counted, not listed.
+
+use std::collections::BTreeMap;
+use std::collections::HashMap;
+use std::collections::hash_map::{DefaultHasher, Entry};
+use std::hash::BuildHasherDefault;
+use std::sync::Arc;
+
+use plimsoll_api::{Interner, Kind, Object, ObjectKey, ReadError};
+use plimsoll_core::model::Volumes;
+use plimsoll_core::snapshot::Objects;
+use plimsoll_core::time::Timestamp;
+use serde_json::{Map, Value};
+
+use crate::error::SnapshotError;
+use crate::note::Note;
+use crate::section::{self, ChangeEntry};
+
+/// What is ours: the group and version of our kinds.
+pub(crate) const API_VERSION: &str = "plimsoll.dev/v1alpha1";
+/// The kind of a document that is our section.
+pub(crate) const SNAPSHOT: &str = "Snapshot";
+
+/// Kinds that are part of a full picture without being read for decisions made from a file.
+const SILENT: [&str; 2] = ["EC2NodeClass", "KWOKNodeClass"];
+
+/// What has been read so far.
+#[derive(Default)]
+pub(crate) struct Gatherer {
+    pub(crate) interner: Interner,
+    pub(crate) objects: Objects,
+    pub(crate) volumes: Volumes,
+    /// Changes, not yet resolved against the snapshot's instant.
+    pub(crate) changes: Vec<section::Change>,
+    pub(crate) section: Option<Map<String, Value>>,
+    /// The newest instant seen.
+    pub(crate) newest: Timestamp,
+    counts: BTreeMap<Kind, usize>,
+    names: HashMap<ObjectKey, u32, BuildHasherDefault<DefaultHasher>>,
+    items: usize,
+    unknown_kinds: BTreeMap<String, usize>,
+    unknown_fields: BTreeMap<(&'static str, String), usize>,
+    document: Map<String, Value>,
+}
+
+impl Gatherer {
+    /// A new document begins.
+    pub(crate) fn begin_document(&mut self) {
+        self.document.clear();
+    }
+
+    /// A field of the document that is neither its items nor our section.
+    pub(crate) fn document_field(&mut self, key: String, value: Value) {
+        self.document.insert(key, value);
+    }
+
+    /// The document has ended: if it was no list, it is an object or our section itself.
+    pub(crate) fn end_document(&mut self, is_list: bool) -> Result<(), SnapshotError> {
+        let fields = std::mem::take(&mut self.document);
+        if is_list {
+            return Ok(());
+        }
+        let text = |key: &str| fields.get(key).and_then(Value::as_str).unwrap_or_default();
+        let (api_version, kind) = (text("apiVersion"), text("kind"));
+        if (api_version, kind) == (API_VERSION, SNAPSHOT) {
+            let is_ours = |(key, _): &(String, Value)| {
+                !matches!(key.as_str(), "apiVersion" | "kind" | "metadata")
+            };
+            let mut ours = fields.into_iter().filter(is_ours).peekable();
+            if ours.peek().is_some() || self.section.is_none() {
+                self.begin_section()?;
+            }
+            return ours.try_for_each(|(key, value)| self.section_field(key, value));
+        }
+        let is_only_section = fields.is_empty() && self.section.is_some();
+        if is_only_section || kind.ends_with("List") {
+            return Ok(());
+        }
+        self.item(&Value::Object(fields))
+    }
+
+    /// Our section begins.
+    pub(crate) fn begin_section(&mut self) -> Result<(), SnapshotError> {
+        if self.section.is_some() {
+            return Err(SnapshotError::TwoSections);
+        }
+        self.section = Some(Map::new());
+        Ok(())
+    }
+
+    /// A field of our section.
+    pub(crate) fn section_field(&mut self, key: String, value: Value) -> Result<(), SnapshotError> {
+        let section = self.section.get_or_insert_default();
+        if section.contains_key(&key) {
+            let sentence = format!("{key} is given twice; expected it once");
+            return Err(SnapshotError::Section(sentence));
+        }
+        section.insert(key, value);
+        Ok(())
+    }
+
+    /// One object of a list.
+    pub(crate) fn item(&mut self, value: &Value) -> Result<(), SnapshotError> {
+        let index = self.items;
+        self.items += 1;
+        let Value::Object(fields) = value else {
+            return Err(SnapshotError::NoObject { index });
+        };
+        let (api_version, kind) = self.kind_of(fields, index)?;
+        let Some(kind) = Kind::parse(&api_version, &kind) else {
+            if !SILENT.contains(&kind.as_str()) {
+                let passed = self.unknown_kinds.entry(format!("{api_version} {kind}"));
+                *passed.or_default() += 1;
+            }
+            return Ok(());
+        };
+        let count = self.counts.entry(kind).or_default();
+        let index = *count;
+        *count += 1;
+        let (key, object) = self
+            .object(kind, value)
+            .map_err(|error| SnapshotError::Object {
+                list: kind.plural(),
+                index,
+                sentence: error.to_string(),
+            })?;
+        self.name(key, index)?;
+        self.keep(object);
+        Ok(())
+    }
+
+    /// Version and kind of an item; items of a typed list (`PodList`) have the list's.
+    fn kind_of(
+        &self,
+        fields: &Map<String, Value>,
+        index: usize,
+    ) -> Result<(String, String), SnapshotError> {
+        let text = |fields: &Map<String, Value>, key: &str| {
+            fields.get(key).and_then(Value::as_str).map(str::to_owned)
+        };
+        let missing = |field| SnapshotError::NoKind { index, field };
+        let of_list = || {
+            let list = text(&self.document, "kind")?;
+            let kind = list.strip_suffix("List")?;
+            (!kind.is_empty()).then(|| kind.to_owned())
+        };
+        let kind = text(fields, "kind").or_else(of_list);
+        let version = text(fields, "apiVersion").or_else(|| text(&self.document, "apiVersion"));
+        let kind = kind.ok_or_else(|| missing("kind"))?;
+        Ok((version.ok_or_else(|| missing("apiVersion"))?, kind))
+    }
+
+    fn object(&mut self, kind: Kind, value: &Value) -> Result<(ObjectKey, Object), ReadError> {
+        let Self {
+            interner,
+            unknown_fields,
+            ..
+        } = self;
+        let mut seen: Vec<String> = Vec::new();
+        let read = plimsoll_api::read(kind, value, interner, &mut |path| {
+            let path = section::without_indexes(path);
+            if !seen.contains(&path) {
+                seen.push(path);
+            }
+        });
+        for path in seen {
+            *unknown_fields.entry((kind.as_str(), path)).or_default() += 1;
+        }
+        read
+    }
+
+    fn name(&mut self, key: ObjectKey, index: usize) -> Result<(), SnapshotError> {
+        let name = if key.namespace.is_empty() {
+            key.name.to_string()
+        } else {
+            format!("{}/{}", key.namespace, key.name)
+        };
+        let list = key.kind.plural();
+        match self.names.entry(key) {
+            Entry::Occupied(first) => Err(SnapshotError::Duplicate {
+                list,
+                index,
+                first: *first.get() as usize,
+                name,
+            }),
+            Entry::Vacant(vacant) => {
+                vacant.insert(u32::try_from(index).unwrap_or(u32::MAX));
+                Ok(())
+            }
+        }
+    }
+
+    fn keep(&mut self, object: Object) {
+        let objects = &mut self.objects;
+        let mut instants = Vec::new();
+        match object {
+            Object::Pod(pod) => {
+                instants.extend([Some(pod.created), pod.started, pod.deleting]);
+                objects.pods.push(pod);
+            }
+            Object::Node(node) => {
+                instants.extend([Some(node.created), node.deleting]);
+                objects.nodes.push(node);
+            }
+            Object::NodeClaim(claim) => {
+                instants.extend([Some(claim.created), Some(claim.phase_since), claim.deleting]);
+                objects.claims.push(claim);
+            }
+            Object::Namespace(namespace) => objects.namespaces.push(namespace),
+            Object::Service(service) => objects.services.push(service),
+            Object::Workload(workload) => objects.workloads.push(workload),
+            Object::DaemonSet(set) => objects.daemon_sets.push(set),
+            Object::DisruptionBudget(budget) => objects.disruption_budgets.push(budget),
+            Object::NodePool(pool) => objects.pools.push(pool),
+            Object::NodeOverlay(overlay) => objects.overlays.push(overlay),
+            Object::VolumeClaim(name, claim) => {
+                self.volumes.claims.insert(name, claim);
+            }
+            Object::PersistentVolume(name, volume) => {
+                self.volumes.volumes.insert(name, volume);
+            }
+            Object::StorageClass(name, class) => {
+                self.volumes.classes.insert(name, class);
+            }
+            Object::CsiNode(name, node) => {
+                self.volumes.nodes.insert(name, node);
+            }
+        }
+        self.newest = instants.into_iter().flatten().fold(self.newest, Ord::max);
+    }
+
+    /// One change of a recording.
+    pub(crate) fn change(&mut self, value: &Value) -> Result<(), SnapshotError> {
+        let index = self.changes.len();
+        let in_change = |sentence: &str| {
+            let separator = if sentence.starts_with([' ', '[']) {
+                ""
+            } else {
+                "."
+            };
+            SnapshotError::Section(format!("changes[{index}]{separator}{sentence}"))
+        };
+        let entry: ChangeEntry = plimsoll_api::from_value(value, &mut |_| {})
+            .map_err(|error| in_change(&error.to_string()))?;
+        let change = section::change(entry, &mut self.interner);
+        self.changes
+            .push(change.map_err(|sentence| in_change(&sentence))?);
+        Ok(())
+    }
+
+    /// How many items there were of any kind.
+    pub(crate) fn items(&self) -> usize {
+        self.items
+    }
+
+    /// What was passed over.
+    pub(crate) fn notes(&self) -> Vec<Note> {
+        let kinds = self
+            .unknown_kinds
+            .iter()
+            .map(|(kind, count)| Note::UnknownKind {
+                kind: kind.clone(),
+                count: *count,
+            });
+        let fields = self.unknown_fields.iter();
+        let fields = fields.map(|((kind, path), count)| Note::UnknownField {
+            kind,
+            path: path.clone(),
+            count: *count,
+        });
+        kinds.chain(fields).chain(self.problems()).collect()
+    }
+
+    fn problems(&self) -> Vec<Note> {
+        let mut problems: BTreeMap<&Arc<str>, (String, usize)> = BTreeMap::new();
+        for pod in &self.objects.pods {
+            if let Some(problem) = &pod.spec.problem {
+                let first = problems
+                    .entry(problem)
+                    .or_insert_with(|| (pod.name.to_string(), 0));
+                first.1 += 1;
+            }
+        }
+        let note = |(problem, (pod, count)): (&Arc<str>, (String, usize))| Note::PodProblem {
+            pod,
+            problem: problem.to_string(),
+            count,
+        };
+        problems.into_iter().map(note).collect()
+    }
+}

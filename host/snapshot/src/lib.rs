@@ -1,0 +1,27 @@
+//! Snapshots and recordings as files.
+//!
+//! A file is what `kubectl get nodes,pods,nodepools,... -A -o json` prints, as JSON or YAML, plain or compressed with zstd,
+//! plus one section of ours under the key `plimsoll`: the instant, the seed, the settings, the catalogue, and for a
+//! recording the changes that follow. Files are read as a stream, one object at a time straight into the core's model,
+//! so that memory follows what decisions need and not the size of the text.
+//!
+//! [`read`] and [`read_path`] give a [`Loaded`]; everything that was assumed or passed over is in its notes.
+
+mod decompress;
+mod error;
+mod gather;
+mod input;
+mod json;
+mod limits;
+mod note;
+mod recording;
+mod resolve;
+pub mod section;
+pub mod trace;
+mod yaml;
+
+pub use error::{LoadError, Position, SnapshotError};
+pub use input::{Loaded, read, read_path};
+pub use limits::Limits;
+pub use note::Note;
+pub use recording::{Change, TimedChange};

@@ -1,0 +1,113 @@
+//! What was assumed or passed over while reading: warnings that do not stop anybody.
+
+use std::fmt;
+
+/// One thing worth telling.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Note {
+    /// Objects of a kind that decisions do not read.
+    UnknownKind {
+        /// `apiVersion` and `kind`.
+        kind: String,
+        /// How many there were.
+        count: usize,
+    },
+    /// A field that the kind does not have.
+    UnknownField {
+        /// The kind.
+        kind: &'static str,
+        /// The field, with indexes left out.
+        path: String,
+        /// How many objects have it.
+        count: usize,
+    },
+    /// A field that our section does not have.
+    UnknownSectionField {
+        /// The field.
+        path: String,
+        /// The field that was probably meant.
+        meant: Option<String>,
+    },
+    /// The file has no pools.
+    DefaultPool,
+    /// The file names no instant.
+    AssumedTime {
+        /// The newest instant in it.
+        time: String,
+    },
+    /// The file names no catalogue.
+    AssumedRegion {
+        /// The region taken.
+        region: String,
+        /// Whether its nodes say so.
+        from_nodes: bool,
+    },
+    /// A pod cannot be planned.
+    PodProblem {
+        /// Namespace and name of the first.
+        pod: String,
+        /// What is wrong with it.
+        problem: String,
+        /// How many pods have the same problem.
+        count: usize,
+    },
+}
+
+impl fmt::Display for Note {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::UnknownKind { kind, count } => {
+                write!(
+                    f,
+                    "{kind}: {count} passed over, decisions do not read this kind"
+                )
+            }
+            Self::UnknownField { kind, path, count } => {
+                write!(f, "{kind}: {path} is not a known field ({count} objects)")
+            }
+            Self::UnknownSectionField { path, meant } => {
+                write!(f, "plimsoll.{path} is not a known field")?;
+                match meant {
+                    Some(meant) => write!(f, "; did you mean {meant}?"),
+                    None => Ok(()),
+                }
+            }
+            Self::DefaultPool => f.write_str(
+                "no NodePool: taking one named default (linux, amd64, on-demand, no limits)",
+            ),
+            Self::AssumedTime { time } => {
+                write!(
+                    f,
+                    "no plimsoll.time: taking {time}, the newest instant in the file"
+                )
+            }
+            Self::AssumedRegion {
+                region,
+                from_nodes: true,
+            } => {
+                write!(
+                    f,
+                    "no plimsoll.catalogue: taking {region}, the region of the nodes"
+                )
+            }
+            Self::AssumedRegion {
+                region,
+                from_nodes: false,
+            } => {
+                write!(f, "no plimsoll.catalogue: taking region {region}")
+            }
+            Self::PodProblem {
+                pod,
+                problem,
+                count: 1,
+            } => write!(f, "pod {pod}: {problem}"),
+            Self::PodProblem {
+                pod,
+                problem,
+                count,
+            } => {
+                write!(f, "pod {pod}: {problem} (and {} more pods)", count - 1)
+            }
+        }
+    }
+}

@@ -1,0 +1,131 @@
+//! From what a file says to a snapshot: defaults, the instant, the catalogue, and the join of it all.
+
+mod catalogue;
+mod pool;
+mod region;
+mod types;
+
+use std::sync::Arc;
+
+use plimsoll_api::convert::with_live_pods;
+use plimsoll_core::snapshot::{Settings, Snapshot};
+use plimsoll_core::time::Timestamp;
+use serde_json::{Map, Value};
+
+use crate::error::SnapshotError;
+use crate::gather::Gatherer;
+use crate::input::Loaded;
+use crate::note::Note;
+use crate::recording::TimedChange;
+use crate::section::{At, Change, Section, closest_field};
+
+/// Joins what was gathered.
+pub(crate) fn resolve(mut gathered: Gatherer) -> Result<Loaded, SnapshotError> {
+    if gathered.items() == 0 && gathered.section.is_none() {
+        return Err(SnapshotError::NoObjects);
+    }
+    let mut notes = gathered.notes();
+    let section = section(gathered.section.take(), &mut notes)?;
+    let now = now(section.time.as_deref(), gathered.newest, &mut notes)?;
+    let settings = settings(&section)?;
+    let mut objects = gathered.objects;
+    with_live_pods(
+        &mut objects.daemon_sets,
+        &objects.pods,
+        &mut gathered.interner,
+    );
+    if objects.pools.is_empty() {
+        objects.pools.push(Arc::new(pool::default_pool()));
+        notes.push(Note::DefaultPool);
+    }
+    objects.volumes = Arc::new(gathered.volumes);
+    let catalogue =
+        catalogue::catalogue(&section, &objects.nodes, &mut gathered.interner, &mut notes)
+            .map_err(SnapshotError::Section)?;
+    let changes = timed(gathered.changes, now)?;
+    let seed = section.seed.unwrap_or(0);
+    let snapshot = Snapshot::new(now, seed, Arc::new(settings), Arc::new(catalogue), objects);
+    Ok(Loaded {
+        snapshot,
+        changes,
+        notes,
+    })
+}
+
+fn section(
+    fields: Option<Map<String, Value>>,
+    notes: &mut Vec<Note>,
+) -> Result<Section, SnapshotError> {
+    let fields = Value::Object(fields.unwrap_or_default());
+    let mut unknown = Vec::new();
+    let section = plimsoll_api::from_value(&fields, &mut |path| unknown.push(path.to_owned()));
+    let section = section.map_err(|error| SnapshotError::Section(error.to_string()))?;
+    notes.extend(unknown.into_iter().map(|path| Note::UnknownSectionField {
+        meant: closest_field(&path),
+        path,
+    }));
+    Ok(section)
+}
+
+fn settings(section: &Section) -> Result<Settings, SnapshotError> {
+    let settings = section
+        .settings
+        .as_ref()
+        .map(crate::section::SettingsEntry::to_settings);
+    settings
+        .transpose()
+        .map(Option::unwrap_or_default)
+        .map_err(|sentence| SnapshotError::Section(format!("settings.{sentence}")))
+}
+
+/// An instant from RFC 3339.
+pub(crate) fn instant(text: &str) -> Option<Timestamp> {
+    let parsed: jiff::Timestamp = text.parse().ok()?;
+    Some(Timestamp::from_millis(parsed.as_millisecond()))
+}
+
+/// An instant as RFC 3339.
+pub(crate) fn written_instant(instant: Timestamp) -> String {
+    jiff::Timestamp::from_millisecond(instant.millis()).map_or_else(
+        |_| String::from("1970-01-01T00:00:00Z"),
+        |instant| instant.to_string(),
+    )
+}
+
+fn now(
+    written: Option<&str>,
+    newest: Timestamp,
+    notes: &mut Vec<Note>,
+) -> Result<Timestamp, SnapshotError> {
+    let Some(text) = written else {
+        notes.push(Note::AssumedTime {
+            time: written_instant(newest),
+        });
+        return Ok(newest);
+    };
+    instant(text).ok_or_else(|| {
+        let expected = "expected a time such as 2026-11-21T09:30:00Z";
+        SnapshotError::Section(format!("time is \"{text}\"; {expected}"))
+    })
+}
+
+/// Changes in order of time; of changes at one instant the order written is kept.
+fn timed(changes: Vec<Change>, now: Timestamp) -> Result<Vec<TimedChange>, SnapshotError> {
+    let mut result = Vec::with_capacity(changes.len());
+    for (index, Change { at, change }) in changes.into_iter().enumerate() {
+        let at = match at {
+            At::After(span) => now + span,
+            At::Instant(at) => at,
+        };
+        if at < now {
+            return Err(SnapshotError::Section(format!(
+                "changes[{index}].at is \"{}\"; expected no time before the snapshot's, {}",
+                written_instant(at),
+                written_instant(now),
+            )));
+        }
+        result.push(TimedChange { at, change });
+    }
+    result.sort_by_key(|change| change.at);
+    Ok(result)
+}

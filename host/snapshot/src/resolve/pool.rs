@@ -1,0 +1,42 @@
+//! The pool taken where a file has none.
+
+use std::sync::Arc;
+
+use plimsoll_core::ids::{PoolName, Uid};
+use plimsoll_core::labels::{self, LabelKey, Labels};
+use plimsoll_core::model::{ClassRef, NodePool, PackingMode, PoolDisruption};
+use plimsoll_core::requirement::Requirement;
+use plimsoll_core::time::Span;
+
+/// Any linux machine on amd64 at list price, without limits. Spot and other architectures are for those who ask.
+pub(super) fn default_pool() -> NodePool {
+    let one = |key: &str, value: &str| Requirement::one_of(LabelKey::from(key), [value]);
+    NodePool {
+        name: PoolName::from("default"),
+        uid: Uid::from("/default"),
+        weight: 0,
+        class: ClassRef {
+            group: Arc::from(labels::AWS_DOMAIN),
+            kind: Arc::from("EC2NodeClass"),
+            name: Arc::from("default"),
+        },
+        labels: Labels::new(),
+        annotations: Labels::new(),
+        requirements: vec![
+            one(labels::OS, "linux"),
+            one(labels::ARCH, "amd64"),
+            one(labels::CAPACITY_TYPE, "on-demand"),
+        ],
+        taints: Vec::new(),
+        startup_taints: Vec::new(),
+        limits: None,
+        expire_after: Some(Span::from_secs(720 * 3600)),
+        termination_grace: None,
+        replicas: None,
+        ready: true,
+        deleting: None,
+        disruption: PoolDisruption::default(),
+        packing: PackingMode::Price,
+        hash: None,
+    }
+}

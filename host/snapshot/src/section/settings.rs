@@ -1,0 +1,267 @@
+//! Settings as they are written; what is absent keeps its default.
+
+use plimsoll_core::labels::LabelKey;
+use plimsoll_core::model::{DefaultSpread, PackingMode, WhenUnsatisfiable};
+use plimsoll_core::snapshot::{Guards, MinValuesPolicy, PreferencePolicy, Settings};
+use plimsoll_core::units::PricePerHour;
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use super::duration::Duration;
+
+/// Settings of the whole cluster.
+#[derive(Clone, Debug, Default, PartialEq, Deserialize, Serialize, JsonSchema)]
+#[serde(rename_all = "camelCase", default)]
+pub struct SettingsEntry {
+    /// What preferences of pods count for: `Respect` (default) or `Ignore`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schemars(with = "Option<String>")]
+    pub preferences: Option<PreferencePolicy>,
+    /// What happens when `minValues` cannot be met: `Strict` (default) or `BestEffort`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schemars(with = "Option<String>")]
+    pub min_values: Option<MinValuesPolicy>,
+    /// Refuse pods that use dynamic resource allocation (default true).
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub ignore_dynamic_resources: Option<bool>,
+    /// Whether capacity reservations are used (default true).
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub reserved_capacity: Option<bool>,
+    /// Whether NodeOverlays are applied (default false).
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub node_overlays: Option<bool>,
+    /// Spread constraints for pods that have none of their own.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub default_spread: Vec<DefaultSpreadEntry>,
+    /// Quiet time that ends a batch (default 1s).
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub batch_idle: Option<Duration>,
+    /// Time after which a batch ends anyway (default 10s).
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub batch_max: Option<Duration>,
+    /// Packing of every pool: `price` or `compatible`; absent leaves it to the pool.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub packing: Option<PackingEntry>,
+    /// Bounds on what cheap packing may do.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub guards: Option<GuardsEntry>,
+    /// Dollars per hour that a new node costs beyond its instance (default 0).
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub node_cost: Option<f64>,
+    /// Effort of the search for a cheaper fleet, 0 to 1000 (default 100).
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schemars(range(max = 1000))]
+    pub effort: Option<u32>,
+}
+
+/// Packing as it is written.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize, Serialize, JsonSchema)]
+#[serde(rename_all = "lowercase")]
+pub enum PackingEntry {
+    /// The cheapest feasible fleet.
+    Price,
+    /// First fit in the incumbent's order.
+    Compatible,
+}
+
+/// Bounds on what cheap packing may do.
+#[derive(Clone, Debug, Default, PartialEq, Deserialize, Serialize, JsonSchema)]
+#[serde(rename_all = "camelCase", default)]
+pub struct GuardsEntry {
+    /// Whether they hold at all (default true).
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub enabled: Option<bool>,
+    /// Pods planned on one new small node (110).
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub pods_small_node: Option<u32>,
+    /// Pods planned on one new large node (250).
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub pods_large_node: Option<u32>,
+    /// Where a node begins to be large, in milli-cores (30000).
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub small_node_cpu_milli: Option<i64>,
+    /// No type above this many milli-cores unless a pod needs it (48000).
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub largest_node_cpu_milli: Option<i64>,
+    /// A workload of this many replicas is spread over at least as many new nodes (3).
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub replicas_apart: Option<u32>,
+    /// Largest share of a pool's spot nodes in one type and zone, in percent (20).
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub spot_share_percent: Option<u32>,
+    /// Spot nodes from which that share counts (10).
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub spot_share_from: Option<u32>,
+    /// Types a spot claim names where they exist (15).
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub spot_types: Option<u32>,
+    /// Whether burstable, previous-generation and bare-metal types may be bought unasked (default false).
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub exotic_types: Option<bool>,
+}
+
+/// A spread constraint for pods that have none of their own.
+#[derive(Clone, Debug, PartialEq, Deserialize, Serialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct DefaultSpreadEntry {
+    /// Largest difference to the domain with the fewest; at least 1.
+    pub max_skew: u32,
+    /// The node label whose values are the domains.
+    pub topology_key: String,
+    /// `DoNotSchedule` or `ScheduleAnyway`.
+    #[schemars(with = "String")]
+    pub when_unsatisfiable: WhenUnsatisfiable,
+    /// With fewer domains than this the smallest count is taken as 0.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub min_domains: Option<u32>,
+}
+
+impl SettingsEntry {
+    /// The settings, or a sentence about the field that makes no sense.
+    pub fn to_settings(&self) -> Result<Settings, String> {
+        let default = Settings::default();
+        let node_cost = match self.node_cost {
+            None => default.node_cost,
+            Some(dollars) => PricePerHour::from_dollars(dollars)
+                .filter(|price| *price >= PricePerHour::ZERO)
+                .ok_or_else(|| {
+                    format!("nodeCost is {dollars}; expected dollars per hour of at least 0")
+                })?,
+        };
+        Ok(Settings {
+            preferences: self.preferences.unwrap_or_default(),
+            min_values: self.min_values.unwrap_or_default(),
+            ignore_dynamic_resources: self
+                .ignore_dynamic_resources
+                .unwrap_or(default.ignore_dynamic_resources),
+            reserved_capacity: self.reserved_capacity.unwrap_or(default.reserved_capacity),
+            node_overlays: self.node_overlays.unwrap_or(default.node_overlays),
+            default_spread: default_spread(&self.default_spread)?,
+            batch_idle: self.batch_idle.map_or(default.batch_idle, |span| span.0),
+            batch_max: self.batch_max.map_or(default.batch_max, |span| span.0),
+            packing: self.packing.map(PackingEntry::to_mode),
+            guards: self
+                .guards
+                .as_ref()
+                .map_or(default.guards, GuardsEntry::to_guards),
+            node_cost,
+            effort: self.effort.unwrap_or(default.effort),
+        })
+    }
+
+    /// The settings as they are written, every field said.
+    pub fn from_settings(settings: &Settings) -> Self {
+        Self {
+            preferences: Some(settings.preferences),
+            min_values: Some(settings.min_values),
+            ignore_dynamic_resources: Some(settings.ignore_dynamic_resources),
+            reserved_capacity: Some(settings.reserved_capacity),
+            node_overlays: Some(settings.node_overlays),
+            default_spread: settings.default_spread.iter().map(written_spread).collect(),
+            batch_idle: Some(Duration(settings.batch_idle)),
+            batch_max: Some(Duration(settings.batch_max)),
+            packing: settings.packing.map(PackingEntry::from_mode),
+            guards: Some(GuardsEntry::from_guards(&settings.guards)),
+            node_cost: Some(settings.node_cost.dollars()),
+            effort: Some(settings.effort),
+        }
+    }
+}
+
+fn default_spread(entries: &[DefaultSpreadEntry]) -> Result<Vec<DefaultSpread>, String> {
+    let mut result: Vec<DefaultSpread> = Vec::with_capacity(entries.len());
+    for (at, entry) in entries.iter().enumerate() {
+        let path = format!("defaultSpread[{at}]");
+        let key = LabelKey::from(entry.topology_key.as_str());
+        if entry.max_skew == 0 {
+            return Err(format!(
+                "{path}.maxSkew is 0; expected a number of at least 1"
+            ));
+        }
+        if entry.topology_key.is_empty() {
+            return Err(format!(
+                "{path}.topologyKey is empty; expected a label key of nodes"
+            ));
+        }
+        let is_same = |known: &DefaultSpread| {
+            known.topology_key == key && known.when_unsatisfiable == entry.when_unsatisfiable
+        };
+        if result.iter().any(is_same) {
+            return Err(format!(
+                "{path} repeats {key} with {:?}; expected each pair once",
+                entry.when_unsatisfiable
+            ));
+        }
+        result.push(DefaultSpread {
+            max_skew: entry.max_skew,
+            topology_key: key,
+            when_unsatisfiable: entry.when_unsatisfiable,
+            min_domains: entry.min_domains,
+        });
+    }
+    Ok(result)
+}
+
+fn written_spread(spread: &DefaultSpread) -> DefaultSpreadEntry {
+    DefaultSpreadEntry {
+        max_skew: spread.max_skew,
+        topology_key: spread.topology_key.as_str().to_owned(),
+        when_unsatisfiable: spread.when_unsatisfiable,
+        min_domains: spread.min_domains,
+    }
+}
+
+impl PackingEntry {
+    fn to_mode(self) -> PackingMode {
+        match self {
+            Self::Price => PackingMode::Price,
+            Self::Compatible => PackingMode::Compatible,
+        }
+    }
+
+    fn from_mode(mode: PackingMode) -> Self {
+        match mode {
+            PackingMode::Price => Self::Price,
+            PackingMode::Compatible => Self::Compatible,
+        }
+    }
+}
+
+impl GuardsEntry {
+    fn to_guards(&self) -> Guards {
+        let default = Guards::default();
+        Guards {
+            enabled: self.enabled.unwrap_or(default.enabled),
+            pods_small_node: self.pods_small_node.unwrap_or(default.pods_small_node),
+            pods_large_node: self.pods_large_node.unwrap_or(default.pods_large_node),
+            small_node_cpu_milli: self
+                .small_node_cpu_milli
+                .unwrap_or(default.small_node_cpu_milli),
+            largest_node_cpu_milli: self
+                .largest_node_cpu_milli
+                .unwrap_or(default.largest_node_cpu_milli),
+            replicas_apart: self.replicas_apart.unwrap_or(default.replicas_apart),
+            spot_share_percent: self
+                .spot_share_percent
+                .unwrap_or(default.spot_share_percent),
+            spot_share_from: self.spot_share_from.unwrap_or(default.spot_share_from),
+            spot_types: self.spot_types.unwrap_or(default.spot_types),
+            exotic_types: self.exotic_types.unwrap_or(default.exotic_types),
+        }
+    }
+
+    fn from_guards(guards: &Guards) -> Self {
+        Self {
+            enabled: Some(guards.enabled),
+            pods_small_node: Some(guards.pods_small_node),
+            pods_large_node: Some(guards.pods_large_node),
+            small_node_cpu_milli: Some(guards.small_node_cpu_milli),
+            largest_node_cpu_milli: Some(guards.largest_node_cpu_milli),
+            replicas_apart: Some(guards.replicas_apart),
+            spot_share_percent: Some(guards.spot_share_percent),
+            spot_share_from: Some(guards.spot_share_from),
+            spot_types: Some(guards.spot_types),
+            exotic_types: Some(guards.exotic_types),
+        }
+    }
+}

@@ -1,0 +1,138 @@
+//! What files say becomes a snapshot.
+
+use std::sync::Arc;
+
+use plimsoll_core::catalog::{CapacityType, PriceSource};
+use plimsoll_core::model::PackingMode;
+use plimsoll_core::resources::ResourceName;
+use plimsoll_core::time::Span;
+use plimsoll_core::units::PricePerHour;
+use plimsoll_snapshot::{Limits, Loaded, Note, read};
+
+const SHOP: &str = include_str!("data/shop.yaml");
+
+fn load(text: &str) -> Loaded {
+    read(text.as_bytes(), &Limits::default()).unwrap()
+}
+
+#[test]
+fn a_yaml_list_becomes_a_snapshot() {
+    let loaded = load(SHOP);
+    let snapshot = &loaded.snapshot;
+    assert_eq!(loaded.notes, []);
+    assert_eq!(
+        (snapshot.seed, snapshot.now.millis()),
+        (7, 1_795_253_400_000)
+    );
+    assert_eq!(snapshot.settings.batch_idle, Span::from_secs(2));
+    assert!(!snapshot.settings.guards.enabled);
+    assert_eq!(snapshot.pools[0].packing, PackingMode::Compatible);
+    assert_eq!(snapshot.pools[0].weight, 10);
+    assert_eq!(snapshot.nodes.len(), 1);
+    let names: Vec<String> = snapshot
+        .pods
+        .iter()
+        .map(|pod| pod.name.to_string())
+        .collect();
+    assert_eq!(names, ["shop/web-1", "shop/web-2", "shop/web-3"]);
+    assert_eq!(snapshot.disruption_budgets[0].name.to_string(), "shop/web");
+    assert_eq!(
+        snapshot.daemon_sets[0].pod.requests.get(&ResourceName::Cpu),
+        100
+    );
+}
+
+#[test]
+fn waiting_pods_are_seen_whether_a_server_or_a_person_wrote_them() {
+    let snapshot = load(SHOP).snapshot;
+    let waiting: Vec<bool> = snapshot.pods.iter().map(|pod| pod.unschedulable).collect();
+    assert_eq!(waiting, [false, true, true]);
+}
+
+#[test]
+fn equal_specifications_are_held_once() {
+    let snapshot = load(SHOP).snapshot;
+    assert!(Arc::ptr_eq(&snapshot.pods[0].spec, &snapshot.pods[1].spec));
+    assert!(Arc::ptr_eq(&snapshot.pods[1].spec, &snapshot.pods[2].spec));
+    assert!(Arc::ptr_eq(
+        &snapshot.pods[0].labels,
+        &snapshot.pods[2].labels
+    ));
+}
+
+#[test]
+fn written_types_are_the_catalogue_and_quotes_replace_their_prices() {
+    let snapshot = load(SHOP).snapshot;
+    let small = snapshot.catalogue.get("small").unwrap();
+    let spot = &small.offerings[1];
+    assert_eq!(spot.capacity_type, CapacityType::Spot);
+    assert_eq!(Some(spot.price), PricePerHour::from_dollars(0.015));
+    assert_eq!(
+        (spot.price_source, spot.price_age_s),
+        (PriceSource::Quote, 60)
+    );
+    let architectures = small.requirements.get("kubernetes.io/arch").unwrap();
+    assert_eq!(architectures.named().len(), 2);
+    let gpus = small
+        .requirements
+        .get("karpenter.k8s.aws/instance-gpu-name")
+        .unwrap();
+    assert!(
+        gpus.listed().unwrap().is_empty(),
+        "absent labels are said to be absent"
+    );
+    let large = snapshot.catalogue.get("large").unwrap();
+    assert_eq!(
+        large.offerings[0].reservation.as_ref().unwrap().remaining,
+        2
+    );
+    assert_eq!(large.capacity.get(&ResourceName::Pods), 200);
+    assert_eq!(small.capacity.get(&ResourceName::Pods), 110);
+}
+
+#[test]
+fn what_kubectl_prints_is_a_snapshot_with_what_was_assumed_said() {
+    let loaded = load(
+        r#"{"apiVersion": "v1", "items": [
+            {"apiVersion": "v1", "kind": "Pod", "metadata": {"name": "a", "creationTimestamp": "2026-01-02T03:04:05Z"},
+             "spec": {"containers": []}, "status": {"phase": "Pending"}},
+            {"apiVersion": "v1", "kind": "Event", "metadata": {"name": "e"}},
+            {"apiVersion": "v1", "kind": "Event", "metadata": {"name": "f"}},
+            {"apiVersion": "v1", "kind": "Pod", "metadata": {"name": "b"}, "spec": {"containers": [], "nodeSelectr": {}}}
+        ], "kind": "List", "metadata": {"resourceVersion": ""}}"#,
+    );
+    let told: Vec<String> = loaded.notes.iter().map(ToString::to_string).collect();
+    assert_eq!(
+        told,
+        [
+            "v1 Event: 2 passed over, decisions do not read this kind",
+            "Pod: spec.nodeSelectr is not a known field (1 objects)",
+            "no plimsoll.time: taking 2026-01-02T03:04:05Z, the newest instant in the file",
+            "no NodePool: taking one named default (linux, amd64, on-demand, no limits)",
+            "no plimsoll.catalogue: taking region us-east-1",
+        ]
+    );
+    assert_eq!(loaded.snapshot.pods.len(), 2);
+    assert_eq!(loaded.snapshot.pools[0].name.as_str(), "default");
+    assert!(loaded.snapshot.catalogue.types().len() > 1000);
+}
+
+#[test]
+fn an_unknown_field_of_the_section_is_told_with_the_one_meant() {
+    let loaded = load(
+        "plimsoll:\n  sed: 3\n  time: 2026-01-01T00:00:00Z\n  catalogue: {region: us-gov-west-1, zone: [a]}\n",
+    );
+    let unknown: Vec<String> = loaded
+        .notes
+        .iter()
+        .filter(|note| matches!(note, Note::UnknownSectionField { .. }))
+        .map(ToString::to_string)
+        .collect();
+    assert_eq!(
+        unknown,
+        [
+            "plimsoll.catalogue.zone is not a known field; did you mean zones?",
+            "plimsoll.sed is not a known field; did you mean seed?"
+        ]
+    );
+}
