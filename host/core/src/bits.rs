@@ -1,7 +1,7 @@
 //! Sets of small numbers as bits: the currency of every feasibility test, a few words of AND instead of string work.
 
 /// A set of numbers below a fixed size.
-#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Bits {
     words: Box<[u64]>,
 }

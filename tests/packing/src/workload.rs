@@ -23,7 +23,8 @@ const MIX_MEMORY: [i64; 6] = [100, 256, 512, 1024, 2048, 4096];
 
 /// Every workload; the trace only where its file's folder is given.
 pub(crate) fn all(data: Option<&Path>) -> Result<Vec<Workload>> {
-    let market = ec2(1)?;
+    let both = ec2(1)?;
+    let market: Vec<Offer> = both.iter().filter(|offer| !offer.is_arm).cloned().collect();
     let mut workloads = Vec::new();
     for pods in [500, 2_000, 20_000] {
         workloads.push(plain(format!("mix {pods}"), &market, &mix(pods)));
@@ -36,13 +37,15 @@ pub(crate) fn all(data: Option<&Path>) -> Result<Vec<Workload>> {
     ));
     if let Some(data) = data {
         workloads.push(plain("trace, cpu pods".to_owned(), &market, &trace(data)?));
+        workloads.push(plain("trace, arm64 too".to_owned(), &both, &trace(data)?));
     }
     for pods in [500, 2_000] {
         let heavy = memory_heavy(pods);
         workloads.push(plain(format!("memory-heavy {pods}"), &market, &heavy));
     }
-    workloads.push(architectures(&market));
-    workloads.push(zones(&ec2(3)?));
+    workloads.push(architectures(&both));
+    let zonal: Vec<Offer> = ec2(3)?.into_iter().filter(|offer| !offer.is_arm).collect();
+    workloads.push(zones(&zonal));
     for pods in [10_000, 100_000] {
         workloads.push(benchmark_mix(pods));
     }

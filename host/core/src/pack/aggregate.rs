@@ -6,7 +6,7 @@
 //! source with each axis given whole to the set that pays best, so finding the best column is exact and needs no search.
 //! Floats are fine here: what leaves the solver as a bound is checked again in integers.
 
-use std::cmp::Ordering;
+use super::basis::{Basis, Column, NO_TAG};
 
 /// Something that can be bought, or is there already.
 #[derive(Clone, Debug)]
@@ -45,6 +45,18 @@ impl Duals {
     /// The values of one set, per axis.
     pub(super) fn of(&self, set: usize) -> &[f64] {
         &self.value[set * self.axes..][..self.axes]
+    }
+
+    /// All values, set by set.
+    pub(super) fn all(&self) -> impl Iterator<Item = f64> {
+        self.value.iter().copied()
+    }
+
+    /// Half of these and half of those.
+    pub(super) fn average(&mut self, others: &Self) {
+        for (value, other) in self.value.iter_mut().zip(&others.value) {
+            *value = 0.5 * (*value + other);
+        }
     }
 
     /// All values times `factor`.
@@ -93,14 +105,7 @@ impl Aggregate {
     }
 }
 
-/// A column: what one unit of an activity costs and brings to each row.
-#[derive(Clone, Debug)]
-struct Column {
-    cost: f64,
-    entries: Vec<(usize, f64)>,
-}
-
-/// Revised simplex with a dense inverse. Rows are scaled so that every right-hand side is 1.
+/// The programme's rows. They are scaled so that every right-hand side is 1.
 struct Simplex<'a> {
     programme: &'a Aggregate,
     /// Per (set, axis): the row.
@@ -111,9 +116,8 @@ struct Simplex<'a> {
     scale: Vec<f64>,
     /// Per supply: its row.
     supply_row: Vec<Option<usize>>,
-    basis: Vec<Column>,
-    inverse: Vec<f64>,
-    amounts: Vec<f64>,
+    /// Per row: its first basic column.
+    first: Vec<Column>,
 }
 
 /// Relative size below which a reduced cost counts as none.
@@ -127,9 +131,7 @@ impl<'a> Simplex<'a> {
             demand_rows: 0,
             scale: Vec::new(),
             supply_row: vec![None; programme.supplies.len()],
-            basis: Vec::new(),
-            inverse: Vec::new(),
-            amounts: Vec::new(),
+            first: Vec::new(),
         };
         simplex.open_demand_rows();
         simplex.demand_rows = simplex.scale.len();
@@ -138,18 +140,12 @@ impl<'a> Simplex<'a> {
                 simplex.supply_row[supply] = Some(simplex.scale.len());
                 simplex.scale.push(amount);
                 let row = simplex.scale.len() - 1;
-                simplex.basis.push(Column {
+                simplex.first.push(Column {
                     cost: 0.0,
                     entries: vec![(row, 1.0)],
+                    tag: NO_TAG,
                 });
             }
-        }
-        let rows = simplex.scale.len();
-        simplex.inverse = vec![0.0; rows * rows];
-        for row in 0..rows {
-            let diagonal = 1.0 / simplex.basis[row].entries[0].1;
-            simplex.inverse[row * rows + row] = diagonal;
-            simplex.amounts.push(diagonal);
         }
         simplex
     }
@@ -177,9 +173,10 @@ impl<'a> Simplex<'a> {
                 let row = self.scale.len();
                 self.row_of[at] = Some(row);
                 self.scale.push(demand);
-                self.basis.push(Column {
+                self.first.push(Column {
                     cost: price,
                     entries: vec![(row, capacity / demand)],
+                    tag: NO_TAG,
                 });
             }
         }
@@ -188,15 +185,16 @@ impl<'a> Simplex<'a> {
     fn run(mut self) -> Duals {
         let rows = self.scale.len();
         let most_pivots = 50 + 20 * rows;
-        let mut row_values = self.row_values();
+        let mut basis = Basis::diagonal(std::mem::take(&mut self.first));
+        let mut row_values = basis.row_values();
         for _ in 0..most_pivots {
             let Some(column) = self.entering(&row_values) else {
                 break;
             };
-            if !self.pivot(column) {
+            if !basis.pivot(column) {
                 break;
             }
-            row_values = self.row_values();
+            row_values = basis.row_values();
         }
         let mut value = vec![0.0; self.programme.demand.len()];
         for (at, row) in self.row_of.iter().enumerate() {
@@ -208,20 +206,6 @@ impl<'a> Simplex<'a> {
             axes: self.programme.axes,
             value,
         }
-    }
-
-    /// What a scaled unit of each row is worth under the present basis.
-    fn row_values(&self) -> Vec<f64> {
-        let rows = self.scale.len();
-        let mut values = vec![0.0; rows];
-        for (at, column) in self.basis.iter().enumerate() {
-            if column.cost != 0.0 {
-                for (value, entry) in values.iter_mut().zip(&self.inverse[at * rows..][..rows]) {
-                    *value += column.cost * entry;
-                }
-            }
-        }
-        values
     }
 
     /// The column whose cost undercuts its worth by the largest share, if any does.
@@ -280,6 +264,7 @@ impl<'a> Simplex<'a> {
         Some(Column {
             cost: 0.0,
             entries: vec![(row, sign)],
+            tag: NO_TAG,
         })
     }
 
@@ -306,48 +291,7 @@ impl<'a> Simplex<'a> {
         Column {
             cost: source.price,
             entries,
+            tag: NO_TAG,
         }
-    }
-
-    /// Brings a column into the basis; false when nothing limits it, which rounding alone can cause.
-    fn pivot(&mut self, column: Column) -> bool {
-        let rows = self.scale.len();
-        let mut direction = vec![0.0; rows];
-        for (at, out) in direction.iter_mut().enumerate() {
-            let line = &self.inverse[at * rows..][..rows];
-            *out = column.entries.iter().map(|&(row, v)| line[row] * v).sum();
-        }
-        let largest = direction.iter().fold(0.0, |most: f64, d| most.max(d.abs()));
-        let step = |at: usize| self.amounts[at].max(0.0) / direction[at];
-        let leaving = (0..rows)
-            .filter(|&at| direction[at] > 1e-9 * largest)
-            .min_by(|&a, &b| {
-                let larger_pivot = direction[b].total_cmp(&direction[a]);
-                match step(a).total_cmp(&step(b)) {
-                    Ordering::Equal => larger_pivot.then(a.cmp(&b)),
-                    other => other,
-                }
-            });
-        let Some(leaving) = leaving else {
-            return false;
-        };
-        let amount = step(leaving);
-        let pivot = direction[leaving];
-        for entry in &mut self.inverse[leaving * rows..][..rows] {
-            *entry /= pivot;
-        }
-        let pivot_line = self.inverse[leaving * rows..][..rows].to_vec();
-        for (at, &factor) in direction.iter().enumerate() {
-            if at != leaving && factor != 0.0 {
-                let line = &mut self.inverse[at * rows..][..rows];
-                for (entry, by) in line.iter_mut().zip(&pivot_line) {
-                    *entry -= factor * by;
-                }
-                self.amounts[at] -= factor * amount;
-            }
-        }
-        self.amounts[leaving] = amount;
-        self.basis[leaving] = column;
-        true
     }
 }

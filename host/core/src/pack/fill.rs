@@ -1,31 +1,59 @@
-//! Fills one empty node by value: what is worth most for the room it takes comes first.
+//! Fills one empty node by value: what is worth most for the room it takes comes first, then loads are exchanged.
 //!
 //! Room counts by what is left of it, so that axes run out together. Of lots that are equally good for the room the larger
-//! comes first: small things fit later too. Within a lot the class under the strictest rules that still obeys comes first.
+//! may come first: small things fit later too. Within a lot the class under the strictest rules that still obeys comes first.
 
 use super::counts::RuleCounts;
 use super::model::Model;
-use super::worth::Worth;
+use super::problem::Membership;
+use super::worth::Values;
 use crate::bits::Bits;
 
 /// Fills nodes from what is left of the demand.
 pub(super) struct Filler<'m, 'p> {
-    model: &'m Model<'p>,
+    pub(super) model: &'m Model<'p>,
     /// Per item: units not yet placed.
     left: Vec<u32>,
     /// Per lot: classes of which units are left.
     present: Vec<Bits>,
     /// Lots with anything left, ascending.
     open: Vec<usize>,
-    /// Classes that rules still admit to the node at hand.
+    /// Classes that no rule concerns.
+    free: Bits,
+    /// The node at hand.
+    pub(super) node: Node,
+}
+
+/// A node being filled.
+#[derive(Default)]
+pub(super) struct Node {
+    /// What is left of it, per axis.
+    pub(super) room: Vec<i64>,
+    /// What it holds.
+    pub(super) load: Vec<Entry>,
+    /// Lots that may still fit, ascending.
+    open: Vec<usize>,
+    /// Classes that rules still admit.
     admitted: Bits,
     counts: RuleCounts,
+    inverse: Vec<f64>,
+    /// The share of what is left of an item that the node may take, though always one unit.
+    share: f64,
+}
+
+/// Units of one item on a node.
+#[derive(Clone, Copy)]
+pub(super) struct Entry {
+    pub(super) lot: usize,
+    pub(super) class: usize,
+    pub(super) item: usize,
+    pub(super) units: u32,
 }
 
 /// What a node was filled with.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Filled {
-    /// Items with how many of each, each item once.
+    /// Items with how many of each, each item once, ascending.
     pub(super) load: Vec<(usize, u32)>,
     /// What all of it is worth.
     pub(super) worth: f64,
@@ -34,20 +62,37 @@ pub(super) struct Filled {
 impl<'m, 'p> Filler<'m, 'p> {
     /// With `left` units of each item still to be placed.
     pub(super) fn new(model: &'m Model<'p>, left: Vec<u32>) -> Self {
-        let mut present = vec![Bits::none(model.classes.len()); model.lots.len()];
-        for (item, &left) in model.items.iter().zip(&left).filter(|(_, left)| **left > 0) {
-            let _ = left;
-            present[item.lot].insert(item.class);
+        let classes = model.classes.len();
+        let mut free = Bits::none(classes);
+        for (class, it) in model.classes.iter().enumerate() {
+            if it.memberships.is_empty() {
+                free.insert(class);
+            }
         }
-        let open = (0..model.lots.len()).filter(|&lot| !present[lot].is_empty());
-        Self {
-            open: open.collect(),
+        let mut filler = Self {
             model,
-            left,
-            present,
-            admitted: Bits::all(model.classes.len()),
-            counts: RuleCounts::default(),
+            left: Vec::new(),
+            present: vec![Bits::none(classes); model.lots.len()],
+            open: Vec::new(),
+            free,
+            node: Node::default(),
+        };
+        filler.restart(left);
+        filler
+    }
+
+    /// Starts again with `left` units of each item.
+    pub(super) fn restart(&mut self, left: Vec<u32>) {
+        for (item, &left) in self.model.items.iter().zip(&left) {
+            if left > 0 {
+                self.present[item.lot].insert(item.class);
+            } else {
+                self.present[item.lot].remove(item.class);
+            }
         }
+        self.left = left;
+        let lots = 0..self.model.lots.len();
+        self.open = lots.filter(|&lot| !self.present[lot].is_empty()).collect();
     }
 
     /// Units not yet placed, per item.
@@ -66,36 +111,30 @@ impl<'m, 'p> Filler<'m, 'p> {
     }
 
     /// Fills an empty node of a kind; what it takes is still left afterwards.
-    pub(super) fn try_fill(&mut self, kind: usize, worth: &Worth, taste: Taste) -> Filled {
-        let model = self.model;
-        let mut room: Vec<i64> = model.kinds[kind].capacity.to_vec();
-        self.counts.clear();
-        self.admitted = Bits::all(model.classes.len());
-        let sets = &model.kinds[kind].sets;
-        let mut open: Vec<usize> = self
-            .open
-            .iter()
-            .copied()
-            .filter(|&lot| sets.contains(model.lots[lot].set))
-            .collect();
-        let mut filled = Filled::default();
-        while let Some((lot, class)) = self.best_lot(&mut open, &room, worth, taste) {
-            let units = self.put(lot, class, &mut room, &mut filled);
-            filled.worth += f64::from(units) * (worth.of_lot[lot] + worth.of_class[class]);
-        }
-        for &(item, units) in &filled.load {
-            self.return_units(item, units);
-        }
-        filled.load.sort_unstable();
-        let mut merged: Vec<(usize, u32)> = Vec::with_capacity(filled.load.len());
-        for &(item, units) in &filled.load {
-            match merged.last_mut() {
-                Some((last, count)) if *last == item => *count += units,
-                _ => merged.push((item, units)),
+    ///
+    /// Up to `share` of each item is taken first, and more only where room is left: who takes the best for the first nodes
+    /// is left with what does not go together.
+    pub(super) fn try_fill(
+        &mut self,
+        kind: usize,
+        values: &Values,
+        taste: Taste,
+        share: f64,
+    ) -> Filled {
+        self.start(kind, share);
+        self.top_up(values, taste);
+        self.exchange(values, taste);
+        if share < 1.0 {
+            self.node.share = 1.0;
+            for entry in &self.node.load {
+                if self.left[entry.item] > 0 {
+                    self.present[entry.lot].insert(entry.class);
+                }
             }
+            self.top_up(values, taste);
+            self.exchange(values, taste);
         }
-        filled.load = merged;
-        filled
+        self.finish(values)
     }
 
     /// Takes what `times` nodes with this load hold.
@@ -106,33 +145,71 @@ impl<'m, 'p> Filler<'m, 'p> {
         self.open.retain(|&lot| !self.present[lot].is_empty());
     }
 
-    /// The best lot that fits, with the class to take from it. Lots that cannot be used any more are dropped from `open`.
+    fn start(&mut self, kind: usize, share: f64) {
+        let model = self.model;
+        let node = &mut self.node;
+        node.room.clear();
+        node.room.extend_from_slice(&model.kinds[kind].capacity);
+        node.share = share;
+        node.load.clear();
+        node.counts.clear();
+        node.admitted = Bits::all(model.classes.len());
+        let sets = &model.kinds[kind].sets;
+        node.open.clear();
+        let usable = |lot: &usize| sets.contains(model.lots[*lot].set);
+        node.open.extend(self.open.iter().copied().filter(usable));
+    }
+
+    /// Puts on what fits, best first, until nothing does.
+    fn top_up(&mut self, values: &Values, taste: Taste) {
+        let mut open = std::mem::take(&mut self.node.open);
+        let whole = open.clone();
+        while let Some((lot, class)) = self.best_lot(&mut open, values, taste) {
+            self.put(lot, class);
+        }
+        self.node.open = whole;
+    }
+
+    /// What the node holds; gives it back to what is left.
+    fn finish(&mut self, values: &Values) -> Filled {
+        let mut filled = Filled::default();
+        let load = std::mem::take(&mut self.node.load);
+        for entry in &load {
+            let value = values.of(self.model, entry.lot, entry.class);
+            filled.worth += f64::from(entry.units) * value;
+            filled.load.push((entry.item, entry.units));
+            self.return_units(entry.item, entry.units);
+        }
+        self.node.load = load;
+        filled.load.sort_unstable();
+        filled
+    }
+
+    /// The best lot that fits, with the class to take from it. Lots that do not fit are dropped from `open`.
     fn best_lot(
-        &self,
+        &mut self,
         open: &mut Vec<usize>,
-        room: &[i64],
-        worth: &Worth,
+        values: &Values,
         taste: Taste,
     ) -> Option<(usize, usize)> {
-        let inverse: Vec<f64> = room
-            .iter()
-            .map(|&left| 1.0 / (left.max(1) as f64))
-            .collect();
+        let node = &mut self.node;
+        node.inverse.clear();
+        let inverse = node.room.iter().map(|&left| 1.0 / (left.max(1) as f64));
+        node.inverse.extend(inverse);
         let mut best: Option<(f64, usize, usize)> = None;
         open.retain(|&lot| {
             let request = &self.model.lots[lot].request;
             let mut share = 0.0;
-            for ((&ask, &have), inverse) in request.iter().zip(room).zip(&inverse) {
+            for ((&ask, &have), inverse) in request.iter().zip(&node.room).zip(&node.inverse) {
                 if ask > have {
                     return false;
                 }
                 share += ask as f64 * inverse;
             }
-            let Some(class) = self.present[lot].first_in_both(&self.admitted) else {
+            let Some(class) = self.present[lot].first_in_both(&node.admitted) else {
                 return false;
             };
-            let value = worth.of_lot[lot] + worth.of_class[class];
-            let score = taste.score(value, share);
+            let score = taste.score(values.of(self.model, lot, class), share);
             if best.is_none_or(|(most, _, _)| score > most) {
                 best = Some((score, lot, class));
             }
@@ -141,51 +218,128 @@ impl<'m, 'p> Filler<'m, 'p> {
         best.map(|(_, lot, class)| (lot, class))
     }
 
-    /// Puts units of a lot's class onto the node at hand; returns how many.
-    fn put(&mut self, lot: usize, class: usize, room: &mut [i64], filled: &mut Filled) -> u32 {
+    /// Puts units of a lot's class onto the node, or finds that rules do not admit the class any more.
+    fn put(&mut self, lot: usize, class: usize) {
         let model = self.model;
+        let memberships = model.classes[class].memberships;
+        let admitted = self.node.counts.room_for(&model.problem.rules, memberships);
+        if admitted == 0 {
+            self.node.admitted.remove(class);
+            return;
+        }
         let item = model
             .item_of(lot, class)
             .expect("a present class has an item in its lot");
         let request = &model.lots[lot].request;
-        let memberships = model.classes[class].memberships;
-        let most = self.left[item].min(self.counts.room_for(&model.problem.rules, memberships));
-        if most == 0 {
-            self.admitted.remove(class);
-            return 0;
-        }
-        let fitting = request
-            .iter()
-            .zip(room.iter())
+        let axes = request.iter().zip(&self.node.room);
+        let fitting = axes
             .filter(|(ask, _)| **ask > 0)
-            .map(|(ask, have)| have / ask)
-            .min()
-            .unwrap_or(i64::MAX);
+            .map(|(ask, have)| have / ask);
         // A node that holds hundreds is filled in larger steps; the balance of axes is no worse for it.
-        let step = u32::try_from(fitting / 64).unwrap_or(u32::MAX).max(1);
-        let units = most.min(step);
-        for (have, ask) in room.iter_mut().zip(request) {
+        let step = u32::try_from(fitting.min().unwrap_or(i64::MAX) / 64);
+        let step = step.unwrap_or(u32::MAX).max(1);
+        let units = step.min(self.left[item]).min(admitted);
+        let fair = fair(self.left[item], self.node.share);
+        self.add(lot, class, item, units.min(fair));
+    }
+
+    /// Adds units that are known to fit and to obey.
+    pub(super) fn add(&mut self, lot: usize, class: usize, item: usize, units: u32) {
+        let model = self.model;
+        let node = &mut self.node;
+        for (have, ask) in node.room.iter_mut().zip(&model.lots[lot].request) {
             *have -= ask * i64::from(units);
         }
-        filled.load.push((item, units));
-        self.take_units(item, units);
+        match node.load.iter_mut().find(|entry| entry.item == item) {
+            Some(entry) => entry.units += units,
+            None => node.load.push(Entry {
+                lot,
+                class,
+                item,
+                units,
+            }),
+        }
+        let memberships = model.classes[class].memberships;
         if !memberships.is_empty() {
-            self.counts.add(memberships, units);
+            node.counts.add(memberships, units);
             self.readmit(memberships);
         }
-        units
+        self.take_units(item, units);
+        self.close_when_fair(item);
+    }
+
+    /// Puts one unit of `item` in the place of one unit of entry `at`; rules count the same before and after.
+    pub(super) fn replace(&mut self, at: usize, lot: usize, class: usize, item: usize) {
+        let model = self.model;
+        let node = &mut self.node;
+        let entry = &mut node.load[at];
+        let gone = entry.item;
+        entry.units -= 1;
+        if entry.units == 0 {
+            node.load.remove(at);
+        }
+        let requests = model.request(gone).iter().zip(model.request(item));
+        for (have, (given, ask)) in node.room.iter_mut().zip(requests) {
+            *have += given - ask;
+        }
+        match node.load.iter_mut().find(|entry| entry.item == item) {
+            Some(entry) => entry.units += 1,
+            None => node.load.push(Entry {
+                lot,
+                class,
+                item,
+                units: 1,
+            }),
+        }
+        self.return_units(gone, 1);
+        self.take_units(item, 1);
+        self.close_when_fair(item);
+    }
+
+    /// Takes no more of an item of which the node has its share.
+    fn close_when_fair(&mut self, item: usize) {
+        if self.node.share < 1.0 {
+            let entry = self.node.load.iter().find(|entry| entry.item == item);
+            let taken = entry.map_or(0, |entry| entry.units);
+            if taken >= fair(self.left[item].saturating_add(taken), self.node.share) {
+                let it = &self.model.items[item];
+                self.present[it.lot].remove(it.class);
+            }
+        }
+    }
+
+    /// The class of `lot` that may take the place of one unit of `class` whatever the rules: the same, or of free ones a free one.
+    pub(super) fn stand_in(&self, class: usize, lot: usize) -> Option<usize> {
+        if self.free.contains(class) {
+            self.present[lot].first_in_both(&self.free)
+        } else {
+            self.present[lot].contains(class).then_some(class)
+        }
+    }
+
+    /// Lots of which something is left and that may use the node.
+    pub(super) fn usable_lots(&self) -> &[usize] {
+        &self.node.open
     }
 
     /// Renews which classes the rules of `memberships` admit.
-    fn readmit(&mut self, memberships: &[super::problem::Membership]) {
+    fn readmit(&mut self, memberships: &[Membership]) {
         let model = self.model;
         for membership in memberships {
             for &class in &model.classes_of_rule[membership.rule] {
                 let others = model.classes[class].memberships;
-                if self.counts.room_for(&model.problem.rules, others) == 0 {
-                    self.admitted.remove(class);
+                if self.node.counts.room_for(&model.problem.rules, others) == 0 {
+                    self.node.admitted.remove(class);
                 }
             }
+        }
+    }
+
+    fn exchange(&mut self, values: &Values, taste: Taste) {
+        let mut rounds = 24;
+        while rounds > 0 && super::exchange::improve(self, values) {
+            self.top_up(values, taste);
+            rounds -= 1;
         }
     }
 
@@ -202,6 +356,16 @@ impl<'m, 'p> Filler<'m, 'p> {
         let it = &self.model.items[item];
         self.present[it.lot].insert(it.class);
     }
+}
+
+/// A share of what is left, at least one unit.
+#[expect(
+    clippy::cast_possible_truncation,
+    clippy::cast_sign_loss,
+    reason = "a share of a u32 is one"
+)]
+fn fair(left: u32, share: f64) -> u32 {
+    ((f64::from(left) * share.clamp(0.0, 1.0)) as u32).max(1)
 }
 
 /// How much size counts when lots are compared.

@@ -21,7 +21,7 @@ struct Open {
 pub(super) fn first_fit(model: &Model<'_>, worth: &Worth, ledger: &mut Ledger) -> Fleet {
     let value = |item: usize| {
         let it = &model.items[item];
-        worth.of_lot[it.lot] + worth.of_class[it.class]
+        worth.values.of(model, it.lot, it.class)
     };
     let mut order: Vec<usize> = (0..model.items.len()).collect();
     order.sort_by(|&a, &b| value(b).total_cmp(&value(a)).then(a.cmp(&b)));

@@ -15,6 +15,12 @@ const RENEW_BELOW: f64 = 0.85;
 /// Ratios this close (as a factor) count as equal while looking for the best.
 const CLOSE: f64 = 1.001;
 
+/// Kinds filled before one is bought.
+const MOST_TRIED: usize = 32;
+
+/// Where rules force nodes, none may be worth more than this many times an even part of what is left.
+const LARGEST_PART: f64 = 1.6;
+
 /// A node whose price is more than this times the value it holds may be larger than its load needs.
 const ROOMY: f64 = 1.01;
 
@@ -25,14 +31,22 @@ pub(super) fn greedy(
     worth: &mut Worth,
     ledger: &mut Ledger,
     taste: Taste,
+    fairness: f64,
 ) -> Fleet {
     let mut filler = Filler::new(model, left);
     let mut groups = Vec::new();
     let mut ratios = worth.price_ratio.clone();
     let mut units_at_renewal = units(filler.left());
     while !filler.is_done() {
-        let Some((kind, filled)) = best_node(model, &mut filler, &mut ratios, worth, ledger, taste)
-        else {
+        let Some((kind, filled)) = best_node(
+            model,
+            &mut filler,
+            &mut ratios,
+            worth,
+            ledger,
+            taste,
+            fairness,
+        ) else {
             break;
         };
         let most = ledger.affordable(model.problem, model.kinds[kind].row);
@@ -42,6 +56,7 @@ pub(super) fn greedy(
             .map(|&(item, units)| filler.left()[item] / units);
         let count = lasts.min().unwrap_or(0).min(most);
         filler.take(&filled.load, count);
+        worth.of_all -= filled.worth * f64::from(count);
         ledger.take(model.problem, model.kinds[kind].row, count);
         groups.push(Group {
             kind,
@@ -69,24 +84,36 @@ fn best_node(
     worth: &Worth,
     ledger: &Ledger,
     taste: Taste,
+    fairness: f64,
 ) -> Option<(usize, Filled)> {
-    let mut order: Vec<usize> = (0..ratios.len())
-        .filter(|&kind| ratios[kind] < f64::INFINITY)
-        .collect();
-    order.sort_by(|&a, &b| ratios[a].total_cmp(&ratios[b]).then(b.cmp(&a)));
+    // Where rules force many nodes, a large one would take what the rest could be filled with.
+    let part = |kind: usize| model.kinds[kind].price as f64 / worth.of_all.max(f64::MIN_POSITIVE);
+    let is_large = |kind: usize| part(kind) * worth.forced_nodes > LARGEST_PART;
+    let hint = |ratios: &[f64], kind: usize| (is_large(kind), ratios[kind]);
+    let mut tried: Vec<usize> = Vec::new();
     let mut best: Option<(f64, usize, Filled)> = None;
-    for kind in order {
-        if best
-            .as_ref()
-            .is_some_and(|(ratio, _, _)| *ratio <= ratios[kind] * CLOSE)
-        {
+    while tried.len() < MOST_TRIED {
+        let next = (0..ratios.len())
+            .filter(|kind| ratios[*kind] < f64::INFINITY && !tried.contains(kind))
+            .min_by(|&a, &b| {
+                let (a_hint, b_hint) = (hint(ratios, a), hint(ratios, b));
+                let by_size = a_hint.0.cmp(&b_hint.0);
+                by_size.then(a_hint.1.total_cmp(&b_hint.1)).then(b.cmp(&a))
+            });
+        let Some(kind) = next else {
+            break;
+        };
+        let is_enough =
+            |(ratio, ..): &(f64, usize, Filled)| is_large(kind) || *ratio <= ratios[kind] * CLOSE;
+        if best.as_ref().is_some_and(is_enough) {
             break;
         }
         if ledger.affordable(model.problem, model.kinds[kind].row) == 0 {
             ratios[kind] = f64::INFINITY;
             continue;
         }
-        let filled = filler.try_fill(kind, worth, taste);
+        tried.push(kind);
+        let filled = filler.try_fill(kind, &worth.values, taste, part(kind) * fairness);
         if filled.load.is_empty() {
             ratios[kind] = f64::INFINITY;
             continue;

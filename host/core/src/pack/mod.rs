@@ -7,8 +7,11 @@
 //! [`pack`] finds a fleet, [`bound`] says what any fleet must cost, [`verify`] checks a fleet without knowing how it was made.
 
 mod aggregate;
+mod basis;
 mod bound;
+mod columns;
 mod counts;
+mod exchange;
 mod fill;
 mod first_fit;
 mod fleet;

@@ -1,5 +1,6 @@
 //! Makes several fleets and takes the best: fewest unplaced, then price, then nodes.
 
+use super::columns::columns;
 use super::fill::Taste;
 use super::first_fit::first_fit;
 use super::fleet::Fleet;
@@ -20,20 +21,55 @@ pub fn pack(problem: &Problem, effort: u32) -> Packing {
     let mut reference = first_fit(&model, &worth, &mut ledger);
     reference.shrink(&model, &mut ledger);
     let mut candidates = Vec::new();
-    let tastes: &[Taste] = if effort == 0 {
-        &[Taste::Large]
-    } else {
-        &[Taste::Large, Taste::Between, Taste::Density]
-    };
-    for &taste in tastes {
+    for &(taste, fairness) in ways(&model, effort) {
         let counts = model.items.iter().map(|item| item.count).collect();
         let mut ledger = Ledger::new(problem);
         let mut values = worth.clone();
-        let mut fleet = greedy(&model, counts, &mut values, &mut ledger, taste);
+        let mut fleet = greedy(&model, counts, &mut values, &mut ledger, taste, fairness);
         fleet.shrink(&model, &mut ledger);
+        let is_close = fleet.unplaced() == 0 && is_close(&model, &worth, &fleet);
         candidates.push(fleet);
+        if is_close {
+            return best(&model, reference, candidates).into_packing(&model);
+        }
+    }
+    let falls_short = |fleet: &Fleet| fleet.price(&model) as f64 > worth.of_all * COLUMNS_PAY;
+    if effort > 0 && candidates.iter().all(falls_short) {
+        candidates.extend(columns(&model, &worth, &candidates));
     }
     best(&model, reference, candidates).into_packing(&model)
+}
+
+/// Fleets whose price is within this factor of what their load is worth are not worth improving.
+const CLOSE: f64 = 1.003;
+
+/// Columns are tried where every fleet costs more than this factor of what its load is worth.
+const COLUMNS_PAY: f64 = 1.01;
+
+/// Orders of filling, with how much more than its even part of an item a node may take.
+const WAYS: [(Taste, f64); 5] = [
+    (Taste::Large, 1.5),
+    (Taste::Between, 1.5),
+    (Taste::Density, 1.5),
+    (Taste::Large, 3.0),
+    (Taste::Density, 3.0),
+];
+
+/// With more items than this, one way must do.
+const MANY_ITEMS: usize = 400;
+
+/// The ways to try.
+fn ways(model: &Model<'_>, effort: u32) -> &'static [(Taste, f64)] {
+    if effort == 0 || model.items.len() > MANY_ITEMS {
+        &WAYS[..1]
+    } else {
+        &WAYS
+    }
+}
+
+/// Whether a fleet costs hardly more than the aggregate programme says that its load is worth.
+fn is_close(model: &Model<'_>, worth: &Worth, fleet: &Fleet) -> bool {
+    fleet.price(model) as f64 <= worth.of_all * CLOSE
 }
 
 /// The best of the reference and the candidates.

@@ -2,17 +2,63 @@
 
 use super::aggregate::{Aggregate, Duals, Source};
 use super::forced::forced_rules;
-use super::model::Model;
+use super::model::{Item, Lot, Model};
+
+/// How much more of an axis must be needed, as a factor, for it to be watched.
+const NEARLY: f64 = 1.1;
+
+/// What one unit of each demand is worth: a part for what it asks, and a part for the rules it is under.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Values {
+    /// Per lot: for what it asks. Above zero.
+    of_lot: Vec<f64>,
+    /// Per class: for the rules that force it onto nodes of its own.
+    of_class: Vec<f64>,
+    /// Per item: its value, which then counts instead.
+    of_item: Option<Vec<f64>>,
+    /// Per lot: the largest of its items' values.
+    most_of_lot: Vec<f64>,
+}
+
+impl Values {
+    /// One value for each item.
+    pub(super) fn of_items(model: &Model<'_>, of_item: Vec<f64>) -> Self {
+        let most = |lot: &Lot| {
+            let items = lot.items.iter().map(|(_, item)| of_item[*item]);
+            items.fold(0.0, f64::max)
+        };
+        Self {
+            most_of_lot: model.lots.iter().map(most).collect(),
+            of_item: Some(of_item),
+            ..Self::default()
+        }
+    }
+
+    /// The value of one unit of a class in a lot that has it.
+    pub(super) fn of(&self, model: &Model<'_>, lot: usize, class: usize) -> f64 {
+        match &self.of_item {
+            None => self.of_lot[lot] + self.of_class[class],
+            Some(values) => model.item_of(lot, class).map_or(0.0, |item| values[item]),
+        }
+    }
+
+    /// At least the value of any unit of a lot.
+    pub(super) fn most_of_lot(&self, lot: usize) -> f64 {
+        self.most_of_lot[lot]
+    }
+}
 
 /// Values of lots and classes, renewed as demand is used up.
 #[derive(Clone)]
 pub(super) struct Worth {
     programme: Aggregate,
     rules: Vec<usize>,
-    /// Per lot: what one unit is worth for what it asks. Above zero.
-    pub(super) of_lot: Vec<f64>,
-    /// Per class: what one unit is worth for the rules that force it onto nodes of its own.
-    pub(super) of_class: Vec<f64>,
+    /// What units are worth.
+    pub(super) values: Values,
+    /// What everything left is worth.
+    pub(super) of_all: f64,
+    /// The nodes that rules force for what is left.
+    pub(super) forced_nodes: f64,
     /// Per kind: its price over what its capacity is worth; at least about 1.
     pub(super) price_ratio: Vec<f64>,
 }
@@ -43,8 +89,9 @@ impl Worth {
                 supplies: problem.supplies.iter().map(|n| f64::from(*n)).collect(),
             },
             rules,
-            of_lot: Vec::new(),
-            of_class: Vec::new(),
+            values: Values::default(),
+            of_all: 0.0,
+            forced_nodes: 0.0,
             price_ratio: Vec::new(),
         };
         let counts: Vec<u32> = model.items.iter().map(|item| item.count).collect();
@@ -57,6 +104,7 @@ impl Worth {
         self.programme.demand = self.demand(model, left);
         let mut duals = self.programme.solve();
         self.programme.make_feasible(&mut duals);
+        self.value_what_is_nearly_scarce(&mut duals);
         self.price_ratio = self
             .programme
             .sources
@@ -71,6 +119,48 @@ impl Worth {
             })
             .collect();
         self.take_values(model, &duals);
+        let worth = |(item, left): (&Item, &u32)| {
+            f64::from(*left) * self.values.of(model, item.lot, item.class)
+        };
+        self.of_all = model.items.iter().zip(left).map(worth).sum();
+        let axes = model.problem.axes;
+        let rows = self.programme.demand.chunks(self.programme.axes.max(1));
+        let mut counted = vec![0.0; self.rules.len()];
+        for row in rows {
+            for (sum, amount) in counted.iter_mut().zip(&row[axes..]) {
+                *sum += amount;
+            }
+        }
+        let limits = self
+            .rules
+            .iter()
+            .map(|&rule| f64::from(model.problem.rules[rule].limit));
+        self.forced_nodes = counted
+            .iter()
+            .zip(limits)
+            .map(|(n, limit)| n / limit)
+            .fold(0.0, f64::max);
+    }
+
+    /// An axis that is free now but would cost something if a little more of it were needed must not be wasted: the duals are
+    /// averaged with those of that case. The average of feasible duals is feasible.
+    fn value_what_is_nearly_scarce(&mut self, duals: &mut Duals) {
+        let axes = self.programme.axes;
+        let is_free = |axis: usize| duals.all().skip(axis).step_by(axes).all(|v| v <= 0.0);
+        let free: Vec<bool> = (0..axes).map(is_free).collect();
+        if !free.contains(&true) {
+            return;
+        }
+        let before = self.programme.demand.clone();
+        for (at, demand) in self.programme.demand.iter_mut().enumerate() {
+            if free[at % axes] {
+                *demand *= NEARLY;
+            }
+        }
+        let mut others = self.programme.solve();
+        self.programme.make_feasible(&mut others);
+        self.programme.demand = before;
+        duals.average(&others);
     }
 
     fn demand(&self, model: &Model<'_>, left: &[u32]) -> Vec<f64> {
@@ -100,7 +190,7 @@ impl Worth {
         let axes = model.problem.axes;
         // Demand without a row (only limited supplies serve it) still has to be preferred over an empty node.
         let floor = 1e-6;
-        self.of_lot = model
+        let of_lot: Vec<f64> = model
             .lots
             .iter()
             .map(|lot| {
@@ -113,7 +203,7 @@ impl Worth {
                 worth.max(floor)
             })
             .collect();
-        self.of_class = model
+        let of_class: Vec<f64> = model
             .classes
             .iter()
             .map(|class| {
@@ -130,5 +220,12 @@ impl Worth {
                     .sum()
             })
             .collect();
+        let most_of_class = of_class.iter().copied().fold(0.0, f64::max);
+        self.values = Values {
+            most_of_lot: of_lot.iter().map(|value| value + most_of_class).collect(),
+            of_lot,
+            of_class,
+            of_item: None,
+        };
     }
 }
