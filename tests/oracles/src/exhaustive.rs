@@ -90,6 +90,16 @@ fn waiting(snapshot: &Snapshot) -> Vec<usize> {
     .collect()
 }
 
+/// What the checker says of a division in one order.
+enum Verdict {
+    /// Nothing is wrong.
+    Good(Box<Plan>),
+    /// Another order may do: only spread and affinity, which depend on it, are broken.
+    InThisOrder,
+    /// No order will do.
+    Hopeless,
+}
+
 struct Search<'a> {
     snapshot: &'a Snapshot,
     pods: Vec<usize>,
@@ -240,25 +250,23 @@ impl<'a> Search<'a> {
                 order.extend(block.iter().map(|row| (*row, at)));
             }
         }
-        if !self.depends_on_order() {
-            return self.judge(candidate, &order);
-        }
         let mut result = None;
-        permute(&mut order, 0, &mut |order| {
-            result = self.judge(candidate, order);
-            result.is_some()
-        });
+        permute(
+            &mut order,
+            0,
+            &mut |order| match self.judge(candidate, order) {
+                Verdict::Good(plan) => {
+                    result = Some(*plan);
+                    true
+                }
+                Verdict::Hopeless => true,
+                Verdict::InThisOrder => false,
+            },
+        );
         result
     }
 
-    fn depends_on_order(&self) -> bool {
-        self.snapshot.pods.iter().any(|pod| {
-            let spec = &pod.spec;
-            !(spec.spread.is_empty() && spec.affinity.is_empty() && spec.anti_affinity.is_empty())
-        }) || !self.snapshot.settings.default_spread.is_empty()
-    }
-
-    fn judge(&self, candidate: &Candidate, order: &[(usize, usize)]) -> Option<Plan> {
+    fn judge(&self, candidate: &Candidate, order: &[(usize, usize)]) -> Verdict {
         let mut made = plan(self.snapshot);
         let mut claims = BTreeMap::new();
         for (at, (block, home)) in candidate.iter().enumerate() {
@@ -296,8 +304,15 @@ impl<'a> Search<'a> {
             )
         };
         let findings = check(self.snapshot, &made);
-        let is_right = !findings.iter().any(|finding| counts(finding.rule));
-        is_right.then_some(made)
+        let mut broken = findings.iter().map(|finding| finding.rule);
+        let in_order = |rule: Rule| matches!(rule, Rule::Spread | Rule::Affinity);
+        if broken.clone().any(|rule| counts(rule) && !in_order(rule)) {
+            Verdict::Hopeless
+        } else if broken.any(counts) {
+            Verdict::InThisOrder
+        } else {
+            Verdict::Good(Box::new(made))
+        }
     }
 }
 

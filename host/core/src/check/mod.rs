@@ -8,11 +8,13 @@
 //! differ, the stricter decides, with these notes: the least count of a host-name spread is 0, since an empty host can join at
 //! any time; the least count over other domains includes those that pools can buy though no node is there yet; preferences,
 //! soft spread and `PreferNoSchedule` taints are not checked; required terms that relaxation may have dropped still count as
-//! alternatives. One difference is only a remark ([`Rule::AffinityElsewhere`]): the contract lets a pod begin a new domain
-//! when its own selector keeps it from all inhabited ones; the kube-scheduler does not bind it.
+//! alternatives; each affinity term is read by itself, where the kube-scheduler, of a pod with several, counts only pods that
+//! match them all. One difference is a remark ([`Rule::AffinityElsewhere`]): the contract lets a pod begin a new domain when
+//! its own selector keeps it from all inhabited ones; the kube-scheduler does not bind it.
 //!
 //! **Claims.** A claim may turn out as any of its options, and as anything its requirements allow for the types they name.
-//! Every option must serve all pods of the claim; topology must hold however the claims turn out.
+//! Every option must serve all pods of the claim; topology must hold however the claims turn out. The catalogue is taken as
+//! it is: where NodeOverlays are in use prices are not compared with it, and capacities they add are not known here.
 
 mod alone;
 mod claims;

@@ -45,7 +45,7 @@ fn a_claim_follows_its_pool() {
     mutated(Rule::ClaimPool, |plan| plan.claims[0].pool = "other".into());
     mutated(Rule::ClaimTemplate, |plan| plan.claims[0].taints.clear());
     mutated(Rule::ClaimTemplate, |plan| {
-        plan.claims[0].class.name = "other".into()
+        plan.claims[0].class.name = "other".into();
     });
     mutated(Rule::ClaimTemplate, |plan| {
         plan.claims[0].labels.remove(NODEPOOL);
@@ -56,7 +56,7 @@ fn a_claim_follows_its_pool() {
             .insert("karpenter.sh/registered".into(), "true".into());
     });
     mutated(Rule::ClaimRequirements, |plan| {
-        plan.claims[0].requirements.remove("team")
+        plan.claims[0].requirements.remove("team");
     });
 }
 
@@ -169,10 +169,10 @@ fn daemons_take_room_on_new_nodes_where_they_run() {
 #[test]
 fn requests_cover_pods_and_daemons() {
     mutated(Rule::ClaimRequests, |plan| {
-        plan.claims[0].requests.set(ResourceName::Cpu, 700)
+        plan.claims[0].requests.set(ResourceName::Cpu, 700);
     });
     mutated(Rule::ClaimRequests, |plan| {
-        plan.claims[0].requests.set(ResourceName::Cpu, 900)
+        plan.claims[0].requests.set(ResourceName::Cpu, 900);
     });
 }
 
@@ -246,11 +246,11 @@ fn minimum_values_are_counted_over_the_types_named() {
 fn cost_is_the_sum_over_claims() {
     mutated(Rule::Cost, |plan| plan.cost.planned = PricePerHour::ZERO);
     mutated(Rule::Cost, |plan| {
-        plan.cost.list += PricePerHour::from_nanos(1)
+        plan.cost.list += PricePerHour::from_nanos(1);
     });
     mutated(Rule::Cost, |plan| plan.cost.dearest = PricePerHour::ZERO);
     mutated(Rule::Cost, |plan| {
-        plan.cost.bound = plan.cost.list + PricePerHour::from_nanos(1)
+        plan.cost.bound = plan.cost.list + PricePerHour::from_nanos(1);
     });
 }
 
