@@ -1,0 +1,118 @@
+//! Plans of one cluster under both packings, and the facts on which they agree.
+
+use std::collections::BTreeMap;
+use std::fmt::Debug;
+
+use plimsoll_core::model::PackingMode;
+use plimsoll_oracles::fixture::{ClusterFixture, PodFixture};
+
+use crate::Run;
+
+/// What came of a cluster, under each packing.
+#[derive(Clone, Debug)]
+pub struct Outcome {
+    runs: Vec<Run>,
+}
+
+/// Plans a cluster under both packings; each plan must be complete, consistent and, by price, no worse than first fit.
+pub fn check(cluster: ClusterFixture) -> Outcome {
+    let (objects, catalogue, settings) = cluster.parts();
+    let run = |packing| Run::new(objects.clone(), &catalogue, &settings, packing);
+    Outcome {
+        runs: vec![run(PackingMode::Price), run(PackingMode::Compatible)],
+    }
+}
+
+impl Outcome {
+    /// Carries the plans out, adds pods, and plans again.
+    #[must_use]
+    pub fn then(self, pods: impl IntoIterator<Item = PodFixture>) -> Self {
+        let pods: Vec<PodFixture> = pods.into_iter().collect();
+        let runs = self.runs.into_iter();
+        Self {
+            runs: runs.map(|run| run.then(pods.clone())).collect(),
+        }
+    }
+
+    /// The plan under one packing, for facts in which they may differ.
+    pub fn under(&self, packing: PackingMode) -> &Run {
+        let found = self.runs.iter().find(|run| run.packing() == packing);
+        found.expect("both packings were planned")
+    }
+
+    /// Both plans.
+    pub fn runs(&self) -> &[Run] {
+        &self.runs
+    }
+
+    /// A fact on which both packings agree.
+    ///
+    /// # Panics
+    /// When they do not.
+    pub fn agreed<T: PartialEq + Debug>(&self, fact: impl Fn(&Run) -> T) -> T {
+        let price = fact(self.under(PackingMode::Price));
+        let compatible = fact(self.under(PackingMode::Compatible));
+        assert_eq!(
+            price, compatible,
+            "packing by price (left) and first fit (right) agree"
+        );
+        price
+    }
+
+    /// Pods called `app` per domain of a label, smallest number first: those that ran, and those just placed.
+    pub fn skew(&self, key: &str, app: &str) -> Vec<usize> {
+        self.agreed(|run| run.skew(key, app))
+    }
+
+    /// The same by domain.
+    pub fn domains(&self, key: &str, app: &str) -> BTreeMap<String, usize> {
+        self.agreed(|run| run.domains(key, app))
+    }
+
+    /// How many pods called `app` are placed by this plan.
+    pub fn placed(&self, app: &str) -> usize {
+        self.agreed(|run| run.placed(app))
+    }
+
+    /// Names of pods left waiting.
+    pub fn waiting(&self) -> Vec<String> {
+        self.agreed(Run::waiting)
+    }
+
+    /// How many pods are left waiting.
+    pub fn unplaced(&self) -> usize {
+        self.agreed(|run| run.waiting().len())
+    }
+
+    /// Why a pod is left waiting.
+    pub fn reason(&self, pod: &str) -> String {
+        self.agreed(|run| run.reason(pod))
+    }
+
+    /// Machines asked for.
+    pub fn bought(&self) -> usize {
+        self.agreed(|run| run.plan().claims.len())
+    }
+
+    /// The node or machine that a pod was put on.
+    pub fn place(&self, pod: &str) -> Option<String> {
+        self.agreed(|run| run.place(pod))
+    }
+
+    /// Whether pods are all placed, on one node.
+    pub fn together(&self, pods: &[&str]) -> bool {
+        self.agreed(|run| {
+            let first = run.place(pods[0]);
+            first.is_some() && pods.iter().all(|pod| run.place(pod) == first)
+        })
+    }
+
+    /// Whether pods are all placed, each on a node of its own.
+    pub fn apart(&self, pods: &[&str]) -> bool {
+        self.agreed(|run| {
+            let places: std::collections::BTreeSet<_> =
+                pods.iter().filter_map(|pod| run.place(pod)).collect();
+            places.len() == pods.len()
+        })
+    }
+}

@@ -1,0 +1,312 @@
+//! One cluster under one packing: its plan, facts about it, and the cluster after it was carried out.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
+
+use plimsoll_core::catalog::Catalogue;
+use plimsoll_core::ids::NodeName;
+use plimsoll_core::labels::{CAPACITY_TYPE, HOSTNAME, INSTANCE_TYPE, LabelKey, OS, ZONE};
+use plimsoll_core::model::{PackingMode, Pod, PodPhase};
+use plimsoll_core::plan::{Plan, PlannedClaim, Refusal, Target};
+use plimsoll_core::requirement::Requirement;
+use plimsoll_core::schedule;
+use plimsoll_core::snapshot::{Objects, Settings, Snapshot};
+use plimsoll_core::time::Timestamp;
+use plimsoll_oracles::fixture::{NodeFixture, PodFixture, cluster, node};
+
+/// The instant of every run.
+const NOW: Timestamp = Timestamp::from_millis(1_000_000_000);
+
+/// A planned cluster.
+#[derive(Clone, Debug)]
+pub struct Run {
+    objects: Objects,
+    catalogue: Catalogue,
+    settings: Settings,
+    snapshot: Snapshot,
+    plan: Plan,
+    /// Nodes made so far.
+    made: usize,
+}
+
+impl Run {
+    /// Plans objects under one packing.
+    ///
+    /// # Panics
+    /// When the plan is not complete and consistent.
+    pub fn new(
+        objects: Objects,
+        catalogue: &Catalogue,
+        settings: &Settings,
+        packing: PackingMode,
+    ) -> Self {
+        let settings = Settings {
+            packing: Some(packing),
+            ..settings.clone()
+        };
+        Self::planned(objects, catalogue.clone(), settings, 0)
+    }
+
+    fn planned(objects: Objects, catalogue: Catalogue, settings: Settings, made: usize) -> Self {
+        let snapshot = Snapshot::new(
+            NOW,
+            0,
+            Arc::new(settings.clone()),
+            Arc::new(catalogue.clone()),
+            objects.clone(),
+        );
+        let plan = schedule::plan(&snapshot);
+        let run = Self {
+            objects,
+            catalogue,
+            settings,
+            snapshot,
+            plan,
+            made,
+        };
+        run.judge();
+        run
+    }
+
+    /// Every pod has one fate, and price packing costs no more than first fit.
+    fn judge(&self) {
+        let placed = self.plan.placements.iter().map(|placement| placement.pod);
+        let waiting = self.plan.unplaced.iter().map(|unplaced| unplaced.pod);
+        let mut seen = BTreeSet::new();
+        for pod in placed.chain(waiting) {
+            assert!(seen.insert(pod), "pod {pod} has two fates");
+        }
+        assert!(
+            self.plan.cost.bound <= self.plan.cost.list,
+            "nothing is cheaper than the bound"
+        );
+    }
+
+    /// Carries the plan out, adds pods, and plans again.
+    #[must_use]
+    pub fn then(mut self, pods: impl IntoIterator<Item = PodFixture>) -> Self {
+        let mut nodes = Vec::new();
+        for (at, claim) in self.plan.claims.iter().enumerate() {
+            nodes.push(self.realised(claim, &made_name(self.made + at)));
+        }
+        let names: BTreeMap<usize, NodeName> = self
+            .plan
+            .placements
+            .iter()
+            .filter_map(|placement| Some((placement.pod, self.target_node(placement.target)?)))
+            .collect();
+        let mut bound = Vec::new();
+        for (row, pod) in self.snapshot.pods.iter().enumerate() {
+            bound.push(match names.get(&row) {
+                Some(name) => Arc::new(Pod {
+                    node: Some(name.clone()),
+                    phase: PodPhase::Running,
+                    unschedulable: false,
+                    ready: Some(true),
+                    started: Some(NOW),
+                    ..Pod::clone(pod)
+                }),
+                None => Arc::clone(pod),
+            });
+        }
+        self.made += nodes.len();
+        let fresh = nodes.into_iter().fold(cluster().pods(pods), |all, node| all.node(node));
+        let (fresh, _, _) = fresh.parts();
+        bound.extend(fresh.pods);
+        self.objects.pods = bound;
+        self.objects.nodes.extend(fresh.nodes);
+        self.objects.claims.extend(fresh.claims);
+        Self::planned(self.objects, self.catalogue, self.settings, self.made)
+    }
+
+    /// Name of the Node behind a target, once the plan is carried out.
+    fn target_node(&self, target: Target) -> Option<NodeName> {
+        match target {
+            Target::New(claim) => Some(NodeName::from(made_name(self.made + claim))),
+            Target::Existing(row) => Some(self.snapshot.nodes[row].node.as_ref()?.name.clone()),
+        }
+    }
+
+    /// The node that a claim's first option gives.
+    fn realised(&self, claim: &PlannedClaim, name: &str) -> NodeFixture {
+        let option = claim.chosen().expect("a claim names a way to buy it");
+        let sold = self
+            .catalogue
+            .get(option.instance_type.as_str())
+            .expect("a claim names types that are sold");
+        let offering = sold
+            .offerings
+            .iter()
+            .find(|offering| {
+                offering.zone == option.zone && offering.capacity_type == option.capacity_type
+            })
+            .expect("a claim names offerings that are sold");
+        let mut result = node(name).managed(claim.pool.as_str());
+        for requirement in sold.requirements.iter() {
+            let key = requirement.key().as_str();
+            let both = claim
+                .requirements
+                .get(key)
+                .map_or_else(|| requirement.clone(), |own| own.intersect(requirement));
+            let preferred = (key == OS && both.allows("linux")).then(|| Arc::from("linux"));
+            if let Some(value) = preferred.or_else(|| both.listed()?.first().cloned()) {
+                result = result.label(key, &value);
+            }
+        }
+        for (key, value) in &claim.labels {
+            result = result.label(key, value);
+        }
+        for taint in &claim.taints {
+            result = result.taint(&taint.key, &taint.value, taint.effect);
+        }
+        result
+            .zone(&option.zone)
+            .label(CAPACITY_TYPE, option.capacity_type.as_str())
+            .of_type(option.instance_type.as_str())
+            .with(|node| {
+                node.capacity = sold.capacity.clone();
+                node.allocatable = sold.allocatable(offering);
+            })
+    }
+
+    /// The packing it was planned under.
+    pub fn packing(&self) -> PackingMode {
+        self.settings.packing.unwrap_or_default()
+    }
+
+    /// The plan.
+    pub fn plan(&self) -> &Plan {
+        &self.plan
+    }
+
+    /// The snapshot that was planned.
+    pub fn snapshot(&self) -> &Snapshot {
+        &self.snapshot
+    }
+
+    /// Pods called `app` per domain, smallest number first.
+    pub fn skew(&self, key: &str, app: &str) -> Vec<usize> {
+        let mut counts: Vec<usize> = self.domains(key, app).into_values().collect();
+        counts.sort_unstable();
+        counts
+    }
+
+    /// Pods labelled `app: <app>` per domain: those that ran, and those just placed.
+    pub fn domains(&self, key: &str, app: &str) -> BTreeMap<String, usize> {
+        let rows = self.snapshot.rows_by_node();
+        let targets: BTreeMap<usize, Target> = self.targets();
+        let mut result = BTreeMap::new();
+        for (row, pod) in self.snapshot.pods.iter().enumerate() {
+            if !is_called(pod, app) {
+                continue;
+            }
+            let bound = pod.node.as_ref().and_then(|name| rows.get(name)).copied();
+            let target = targets
+                .get(&row)
+                .copied()
+                .or_else(|| bound.filter(|_| pod.is_active()).map(Target::Existing));
+            if let Some(target) = target {
+                *result.entry(self.domain(key, target)).or_default() += 1;
+            }
+        }
+        result
+    }
+
+    fn targets(&self) -> BTreeMap<usize, Target> {
+        let placements = self.plan.placements.iter();
+        placements
+            .map(|placement| (placement.pod, placement.target))
+            .collect()
+    }
+
+    /// The value of a label at a target; `undecided` where a claim's options differ.
+    fn domain(&self, key: &str, target: Target) -> String {
+        match target {
+            Target::Existing(row) if key == HOSTNAME => {
+                self.snapshot.nodes[row].hostname().to_owned()
+            }
+            Target::Existing(row) => self.snapshot.nodes[row]
+                .labels()
+                .get(key)
+                .map_or("none".to_owned(), |value| value.to_string()),
+            Target::New(claim) if key == HOSTNAME => made_name(self.made + claim),
+            Target::New(claim) => self.claim_domain(key, &self.plan.claims[claim]),
+        }
+    }
+
+    fn claim_domain(&self, key: &str, claim: &PlannedClaim) -> String {
+        let of_option = |option: &plimsoll_core::plan::LaunchOption| -> Option<Arc<str>> {
+            match key {
+                ZONE => Some(Arc::clone(&option.zone)),
+                CAPACITY_TYPE => Some(Arc::from(option.capacity_type.as_str())),
+                INSTANCE_TYPE => Some(Arc::from(option.instance_type.as_str())),
+                _ => {
+                    let sold = self.catalogue.get(option.instance_type.as_str())?;
+                    let any = Requirement::exists(LabelKey::from(key));
+                    let of_type = sold.requirements.get(key).unwrap_or(&any);
+                    let of_claim = claim.requirements.get(key).unwrap_or(&any);
+                    let label = claim.labels.get(key).cloned();
+                    of_type.intersect(of_claim).single().cloned().or(label)
+                }
+            }
+        };
+        let values: BTreeSet<Option<Arc<str>>> = claim.options.iter().map(of_option).collect();
+        match values.iter().collect::<Vec<_>>().as_slice() {
+            [Some(value)] => value.to_string(),
+            _ => "undecided".to_owned(),
+        }
+    }
+
+    /// How many pods called `app` this plan places.
+    pub fn placed(&self, app: &str) -> usize {
+        let placed = self.targets().into_keys();
+        placed
+            .filter(|row| is_called(&self.snapshot.pods[*row], app))
+            .count()
+    }
+
+    /// Names of pods left waiting.
+    pub fn waiting(&self) -> Vec<String> {
+        let waiting = self.plan.unplaced.iter();
+        waiting
+            .map(|unplaced| self.snapshot.pods[unplaced.pod].name.name.to_string())
+            .collect()
+    }
+
+    /// Why a pod is left waiting: the words for the pod, or those of every pool.
+    ///
+    /// # Panics
+    /// When it is not.
+    pub fn reason(&self, pod: &str) -> String {
+        let found = self.plan.unplaced.iter().find(|unplaced| {
+            self.snapshot.pods[unplaced.pod].name.name.as_ref() == pod
+        });
+        match &found.expect("the pod is left waiting").reason {
+            Refusal::Unschedulable(pools) => {
+                let reasons: Vec<&str> = pools.iter().map(|pool| pool.reason.as_str()).collect();
+                reasons.join("; ")
+            }
+            Refusal::Invalid(reason) => reason.clone(),
+            other => format!("{other:?}"),
+        }
+    }
+
+    /// The node or machine that a pod was put on.
+    pub fn place(&self, pod: &str) -> Option<String> {
+        let targets = self.targets();
+        let row = self
+            .snapshot
+            .pods
+            .iter()
+            .position(|found| found.name.name.as_ref() == pod)?;
+        Some(self.domain(HOSTNAME, *targets.get(&row)?))
+    }
+}
+
+fn made_name(number: usize) -> String {
+    format!("made-{number}")
+}
+
+fn is_called(pod: &Pod, app: &str) -> bool {
+    pod.labels.get("app").is_some_and(|value| value.as_ref() == app)
+}

@@ -1,0 +1,263 @@
+//! Topology spread over zones and hosts: who counts, what is known, and how far a domain may be ahead.
+
+use plimsoll_core::model::{LabelExpression, LabelSelector, PodPhase, SelectorOperator};
+use plimsoll_core::time::Timestamp;
+use plimsoll_oracles::fixture::*;
+use plimsoll_scheduling_tests::{bare_market, check, market};
+
+/// A node that has room for nothing that asks for cpu.
+fn full_node(name: &str, zone: &str) -> NodeFixture {
+    node(name).zone(zone).cpu(0)
+}
+
+/// A pod called `web` by its label, running on a node.
+fn running_web(name: &str, on: &str) -> PodFixture {
+    pod(name).only_labels(&[("app", "web")]).on(on)
+}
+
+fn web() -> PodFixture {
+    pod("web").cpu(100).spread(ZONE, 1)
+}
+
+#[test]
+fn unknown_topology_key_keeps_only_its_own_pod_waiting() {
+    let outcome = check(
+        market()
+            .pod(pod("lost").spread("unknown", 1))
+            .pod(pod("plain")),
+    );
+    assert_eq!(outcome.waiting(), ["lost"]);
+}
+
+#[test]
+fn missing_selector_does_not_spread() {
+    let pods = pod("web").cpu(100).spread(ZONE, 1);
+    let outcome = check(market().pods(pods.selector(LabelSelector::Nothing).replicas(4)));
+    assert_eq!((outcome.unplaced(), outcome.bought()), (0, 1));
+}
+
+#[test]
+fn zones_are_balanced() {
+    let outcome = check(market().pods(web().replicas(4)));
+    assert_eq!(outcome.skew(ZONE, "web"), [1, 1, 2]);
+}
+
+#[test]
+fn expressions_select_as_labels_do() {
+    let selector = LabelSelector::all(vec![LabelExpression {
+        key: "app".into(),
+        operator: SelectorOperator::In,
+        values: vec!["other".into(), "web".into()],
+    }]);
+    let outcome = check(market().pods(web().selector(selector).replicas(4)));
+    assert_eq!(outcome.skew(ZONE, "web"), [1, 1, 2]);
+}
+
+#[test]
+fn only_zones_of_the_pool_count() {
+    let pools = [
+        (pool("all").zones(&ZONES), vec![1, 1, 2]),
+        (pool("two").zones(&[ZONE_1, ZONE_2]), vec![2, 2]),
+        (pool("one").label(ZONE, ZONE_1), vec![4]),
+        (
+            pool("both").zones(&[ZONE_1, ZONE_2]).label(ZONE, ZONE_1),
+            vec![4],
+        ),
+    ];
+    for (pool, skew) in pools {
+        let outcome = check(bare_market().pool(pool).pods(web().replicas(4)));
+        assert_eq!(outcome.skew(ZONE, "web"), skew);
+        assert_eq!(outcome.unplaced(), 0);
+    }
+}
+
+#[test]
+fn zones_of_several_pools_add_up() {
+    let pools = ZONES.map(|zone| pool(zone).label(ZONE, zone));
+    let cluster = pools.into_iter().fold(bare_market(), |all, pool| all.pool(pool));
+    let outcome = check(cluster.pods(web().replicas(4)));
+    assert_eq!(outcome.skew(ZONE, "web"), [1, 1, 2]);
+}
+
+#[test]
+fn zone_no_longer_offered_still_counts() {
+    let outcome = check(
+        bare_market()
+            .pool(pool("rest").zones(&[ZONE_2, ZONE_3]))
+            .node(full_node("n1", ZONE_1))
+            .pod(running_web("old", "n1"))
+            .pods(web().replicas(10)),
+    );
+    assert_eq!(outcome.skew(ZONE, "web"), [1, 2, 2]);
+    assert_eq!(outcome.unplaced(), 6);
+}
+
+#[test]
+fn zone_of_a_leaving_node_counts_while_a_pod_holds_it() {
+    let protected = running_web("held", "n1").with(|pod| {
+        pod.do_not_disrupt = plimsoll_core::model::DoNotDisrupt::Always;
+    });
+    let outcome = check(
+        bare_market()
+            .pool(pool("rest").zones(&[ZONE_2]))
+            .node(full_node("n1", ZONE_1).deleting())
+            .pod(protected)
+            .pods(web().replicas(5)),
+    );
+    assert_eq!(outcome.skew(ZONE, "web"), [1, 2]);
+}
+
+#[test]
+fn large_skew_fills_the_only_zone_left() {
+    let outcome = check(
+        bare_market()
+            .pool(pool("rest").zones(&[ZONE_3]))
+            .node(full_node("n1", ZONE_1))
+            .node(full_node("n2", ZONE_2))
+            .pod(running_web("first", "n1"))
+            .pod(running_web("second", "n2"))
+            .pods(pod("web").cpu(100).spread(ZONE, 5).replicas(10)),
+    );
+    assert_eq!(outcome.skew(ZONE, "web"), [1, 1, 6]);
+}
+
+#[test]
+fn skewed_cluster_recovers_into_emptier_zones() {
+    let old = ["old-a", "old-b", "old-c"].map(|name| running_web(name, "n1"));
+    let cluster = market().node(full_node("n1", ZONE_1)).pods(old);
+    let outcome = check(cluster.clone().pods(web().replicas(3)));
+    assert_eq!(outcome.skew(ZONE, "web"), [1, 2, 3]);
+    assert_eq!(outcome.agreed(|run| run.domains(ZONE, "web")[ZONE_1]), 3);
+    let outcome = check(cluster.pods(web().replicas(6)));
+    assert_eq!(outcome.skew(ZONE, "web"), [3, 3, 3]);
+}
+
+#[test]
+fn pods_without_the_constraint_count_too() {
+    let crowd = pod("crowd")
+        .only_labels(&[("app", "web")])
+        .cpu(500)
+        .select(ZONE, ZONE_1);
+    let outcome = check(
+        market()
+            .pods(crowd.replicas(3))
+            .pods(web().replicas(6)),
+    );
+    assert_eq!(outcome.skew(ZONE, "web"), [3, 3, 3]);
+}
+
+#[test]
+fn pods_that_do_not_run_in_a_domain_do_not_count() {
+    let other = |name: &str| pod(name).label("team", "x").on("n2");
+    let ignored = [
+        pod("no-label").on("n2"),
+        other("elsewhere").namespace("other"),
+        other("ending").with(|pod| pod.deleting = Some(Timestamp::from_millis(1))),
+        other("failed").with(|pod| pod.phase = PodPhase::Failed),
+        other("done").with(|pod| pod.phase = PodPhase::Succeeded),
+        other("nowhere").on("no-zone"),
+        pod("unseen").label("team", "x").with(|pod| pod.unschedulable = false),
+    ];
+    let fresh = pod("fresh")
+        .cpu(100)
+        .label("team", "x")
+        .spread(ZONE, 1)
+        .selecting(&[("team", "x")]);
+    let outcome = check(
+        market()
+            .node(full_node("n1", ZONE_1))
+            .node(full_node("n2", ZONE_2))
+            .node(node("no-zone").cpu(0))
+            .pod(pod("counted").label("team", "x").on("n1"))
+            .pods(ignored)
+            .pods(fresh.replicas(2)),
+    );
+    let zones: Vec<String> = outcome.domains(ZONE, "fresh").into_keys().collect();
+    assert_eq!(zones, [ZONE_2, ZONE_3]);
+}
+
+#[test]
+fn owner_that_does_not_select_itself_packs_onto_one_node() {
+    let outcome = check(market().pods(web().to("other").replicas(5)));
+    assert_eq!((outcome.unplaced(), outcome.bought()), (0, 1));
+}
+
+#[test]
+fn fewer_domains_than_the_minimum_hold_one_skew_each() {
+    let outcome = check(
+        bare_market()
+            .pool(pool("two").zones(&[ZONE_1, ZONE_2]))
+            .pods(web().min_domains(3).replicas(3)),
+    );
+    assert_eq!(outcome.skew(ZONE, "web"), [1, 1]);
+    assert_eq!(outcome.unplaced(), 1);
+}
+
+#[test]
+fn enough_domains_spread_as_without_a_minimum() {
+    for minimum in [2, 3] {
+        let outcome = check(market().pods(web().min_domains(minimum).replicas(11)));
+        assert_eq!(outcome.skew(ZONE, "web"), [3, 4, 4]);
+    }
+}
+
+#[test]
+fn minimum_of_domains_differs_between_pods_of_one_selector() {
+    let strict = pod("strict")
+        .only_labels(&[("app", "web")])
+        .cpu(100)
+        .spread(ZONE, 1)
+        .selecting(&[("app", "web")])
+        .min_domains(3);
+    let outcome = check(
+        bare_market()
+            .pool(pool("two").zones(&[ZONE_1, ZONE_2]))
+            .pods(web().cpu(200).replicas(4))
+            .pod(strict),
+    );
+    assert_eq!(outcome.waiting(), ["strict"]);
+}
+
+#[test]
+fn hosts_hold_as_many_as_the_skew() {
+    let outcome = check(market().pods(pod("web").spread(HOSTNAME, 1).replicas(4)));
+    assert_eq!(outcome.skew(HOSTNAME, "web"), [1, 1, 1, 1]);
+    let outcome = check(market().pods(pod("web").spread(HOSTNAME, 4).replicas(4)));
+    assert_eq!(outcome.skew(HOSTNAME, "web"), [4]);
+}
+
+#[test]
+fn two_workloads_spread_over_hosts_share_them() {
+    let pods = |app: &str| pod(app).spread(HOSTNAME, 1).cpu(100);
+    let outcome = check(
+        market()
+            .pods(pods("blue").replicas(2))
+            .pods(pods("green").replicas(2)),
+    );
+    assert_eq!((outcome.unplaced(), outcome.bought()), (0, 2));
+    let outcome = check(
+        market()
+            .pods(pods("blue").select(ARCH, "amd64").replicas(2))
+            .pods(pods("green").select(ARCH, "arm64").replicas(2)),
+    );
+    assert_eq!((outcome.unplaced(), outcome.bought()), (0, 4));
+}
+
+#[test]
+fn zone_without_an_offering_for_the_pod_is_known_and_holds_the_rest_back() {
+    let spot = web().select(CAPACITY_TYPE, "spot");
+    let outcome = check(market().pods(spot.replicas(4)));
+    assert_eq!(outcome.skew(ZONE, "web"), [1, 1]);
+    assert_eq!(outcome.unplaced(), 2);
+}
+
+#[test]
+fn tied_zone_that_cannot_be_had_gives_way_to_another() {
+    let only = |zone| web().needs(is_in(INSTANCE_TYPE, &[zone]));
+    let sold = |zone| instance_type(zone).offered(zone, OnDemand);
+    for zone in ZONES {
+        let cluster = ZONES.into_iter().fold(cluster(), |all, zone| all.sells(sold(zone)));
+        let outcome = check(cluster.pool(pool("general")).pod(only(zone)));
+        assert_eq!(outcome.unplaced(), 0);
+    }
+}
