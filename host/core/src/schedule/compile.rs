@@ -13,7 +13,7 @@ use super::existing::Existing;
 use super::relax::{Wishes, steps};
 use super::rows::{Rows, open_keys};
 use super::templates::{Template, templates};
-use super::topology::{Builder, Counts, Model, Owned, View};
+use super::topology::{Builder, Counts, Model, Owned, View, reachable};
 use super::{default_spread, volumes};
 use crate::bits::Bits;
 use crate::labels::{self, LabelKey, Labels};
@@ -322,15 +322,12 @@ fn learn_states(
         let open = open_keys(&snapshot.catalogue, template, mentioned);
         let mut own: Vec<Requirements> = asked.iter().cloned().collect();
         for key in builder.keys().iter().filter(|key| open.contains(*key)) {
-            let values = template
-                .requirements
-                .get(key.as_str())
-                .and_then(Requirement::listed)
-                .into_iter()
-                .flatten();
-            own.extend(values.map(|value| {
-                std::iter::once(Requirement::one_of(key.clone(), [Arc::clone(value)])).collect()
-            }));
+            let values = reachable(snapshot, template, key);
+            own.extend(
+                values.into_iter().map(|value| {
+                    std::iter::once(Requirement::one_of(key.clone(), [value])).collect()
+                }),
+            );
         }
         template.learn_states(open, &own);
     }

@@ -10,7 +10,7 @@ use std::sync::Arc;
 use super::axes::Axes;
 use super::daemons;
 use super::volumes::{self, ClaimsByDriver};
-use crate::labels::{self, LabelKey, Labels};
+use crate::labels::{self, LabelKey};
 use crate::model::{HostPort, Taint, Toleration, first_untolerated};
 use crate::requirement::{Requirement, Requirements, Undefined};
 use crate::resources::Resources;
@@ -124,7 +124,7 @@ impl Existing {
 /// Labels of a node as requirements: those mentioned, with the host name where it is mentioned.
 fn node_labels(node: &StateNode, mentioned: &BTreeSet<LabelKey>) -> Requirements {
     let mut result = Requirements::new();
-    for (key, value) in node.labels() {
+    for (key, value) in node.certain_labels().iter() {
         let key = LabelKey::from(key.as_ref());
         if mentioned.contains(&key) {
             result.add(Requirement::one_of(key, [Arc::clone(value)]));
@@ -155,8 +155,7 @@ fn free(snapshot: &Snapshot, node: &StateNode, bound: &[usize]) -> Option<Resour
     {
         used.add(&pod.spec.requests);
     }
-    let labels: &Labels = node.labels();
-    let mut requirements = Requirements::from_labels(labels);
+    let mut requirements = Requirements::from_labels(node.certain_labels().as_ref());
     requirements.replace(Requirement::one_of(
         LabelKey::from(labels::HOSTNAME),
         [node.hostname()],

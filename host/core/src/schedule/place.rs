@@ -425,6 +425,8 @@ impl<'c, 's> Placer<'c, 's> {
                 choices.push((
                     crowd,
                     self.sets.cheapest(self.prices, narrowed),
+                    // Among equals the scarcer domain, which leaves later pods more to choose from.
+                    self.sets.bits(narrowed).len(),
                     domain,
                     narrowed,
                 ));
@@ -433,7 +435,7 @@ impl<'c, 's> Placer<'c, 's> {
         choices.sort_unstable();
         let mut narrowed = choices
             .into_iter()
-            .map(|(_, _, _, narrowed)| narrowed)
+            .map(|(_, _, _, _, narrowed)| narrowed)
             .collect::<Vec<_>>();
         if narrowed.is_empty() && !self.must_know(group, level, key) && !self.has_domain(set, key) {
             narrowed.push(set);

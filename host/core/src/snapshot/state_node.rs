@@ -2,6 +2,7 @@
 //!
 //! Until a claim's node has registered, the claim speaks for it; afterwards the node does.
 
+use std::borrow::Cow;
 use std::sync::Arc;
 
 use crate::ids::PoolName;
@@ -104,6 +105,24 @@ impl StateNode {
             (Some(node), None) => &node.labels,
             (None, None) => &NONE,
         }
+    }
+
+    /// Labels as far as they are certain: those it has and, until a machine is launched, the values that its claim requires
+    /// alone for their key.
+    pub fn certain_labels(&self) -> Cow<'_, Labels> {
+        let own = self.labels();
+        let Some(claim) = self.claim.as_ref().filter(|_| !self.is_launched()) else {
+            return Cow::Borrowed(own);
+        };
+        let required = claim.requirements.iter().filter_map(|requirement| {
+            let value = requirement.single()?;
+            Some((Arc::from(requirement.key().as_str()), Arc::clone(value)))
+        });
+        let mut labels = own.clone();
+        for (key, value) in required {
+            labels.entry(key).or_insert(value);
+        }
+        Cow::Owned(labels)
     }
 
     /// The pool it belongs to.

@@ -80,8 +80,12 @@ impl Placer<'_, '_> {
         while let Some(live) = candidates.live(at) {
             let row = candidates.rows[live];
             at = live + 1;
-            if !self.has_room(pod, group, row) {
+            if !self.has_room(group, row) {
                 candidates.fill(live);
+                continue;
+            }
+            // Equal pods may have different claims behind their volumes, so this refusal is not for all of them.
+            if !self.can_attach(pod, group, row) {
                 continue;
             }
             let owned_or_kept_out = |key: usize| self.must_know(group, level, key);
@@ -100,7 +104,7 @@ impl Placer<'_, '_> {
         None
     }
 
-    fn has_room(&self, pod: usize, group: &PodGroup, row: usize) -> bool {
+    fn has_room(&self, group: &PodGroup, row: usize) -> bool {
         let roomy = self.free[row]
             .as_ref()
             .is_some_and(|free| fits(&group.request, free));
@@ -109,7 +113,7 @@ impl Placer<'_, '_> {
                 .iter()
                 .any(|taken| taken.conflicts_with(port))
         };
-        roomy && !group.spec.host_ports.iter().any(conflict) && self.can_attach(pod, group, row)
+        roomy && !group.spec.host_ports.iter().any(conflict)
     }
 
     fn can_attach(&self, pod: usize, group: &PodGroup, row: usize) -> bool {

@@ -203,9 +203,17 @@ impl Builder {
             .iter()
             .map(|identity| group(identity, snapshot, templates, rows, &keys))
             .collect();
-        let model = Model { groups, keys };
+        let mut model = Model { groups, keys };
         let mut counts = Counts::new(&model, snapshot.nodes.len());
         self.count_bound(snapshot, &model, &mut counts, batch);
+        // A domain where a pod counts is known, even when its last node is on its way out.
+        for (number, group) in model.groups.iter_mut().enumerate() {
+            if !model.keys[group.identity.key].is_host {
+                counts
+                    .inhabited(number)
+                    .for_each(|domain| group.known.insert(domain));
+            }
+        }
         (model, counts)
     }
 
@@ -330,7 +338,7 @@ fn group(
 
 /// Whether a node's pods count.
 fn passes(filter: &NodeFilter, node: &StateNode) -> bool {
-    let labels = Requirements::from_labels(node.labels());
+    let labels = Requirements::from_labels(node.certain_labels().as_ref());
     let affine = filter.affinity.as_ref().is_none_or(|(selector, terms)| {
         let satisfied = |wanted: &Requirements| labels.accepts(wanted, Undefined::Refused).is_ok();
         satisfied(selector)

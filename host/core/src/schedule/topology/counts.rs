@@ -46,6 +46,14 @@ impl Counts {
         self.nodes + number
     }
 
+    /// Domains in which a group counts some pod.
+    pub(super) fn inhabited(&self, group: usize) -> impl Iterator<Item = usize> + '_ {
+        let counts = self.counts[group].iter().enumerate();
+        counts
+            .filter(|(_, count)| **count > 0)
+            .map(|(domain, _)| domain)
+    }
+
     fn at(&self, group: usize, domain: usize) -> u32 {
         self.counts[group].get(domain).copied().unwrap_or(0)
     }

@@ -60,7 +60,7 @@ impl Key {
         let node_values: Vec<Option<Arc<str>>> = snapshot
             .nodes
             .iter()
-            .map(|node| value_of(node.labels(), name))
+            .map(|node| value_of(&node.certain_labels(), name))
             .collect();
         let mut values: BTreeSet<Arc<str>> = reach.iter().flatten().cloned().collect();
         values.extend(row_values.iter().chain(&node_values).flatten().cloned());
@@ -113,7 +113,11 @@ fn value_of(own: &labels::Labels, key: &LabelKey) -> Option<Arc<str>> {
 }
 
 /// Values that nodes of a template may have, by the types it allows, available or not.
-fn reachable(snapshot: &Snapshot, template: &Template, key: &LabelKey) -> BTreeSet<Arc<str>> {
+pub(in crate::schedule) fn reachable(
+    snapshot: &Snapshot,
+    template: &Template,
+    key: &LabelKey,
+) -> BTreeSet<Arc<str>> {
     let own = template.requirements.get(key.as_str());
     let mut result = BTreeSet::new();
     let mut take = |requirement: &Requirement| {

@@ -12,7 +12,7 @@ mod keys;
 
 pub(super) use build::{Builder, Owned};
 pub(super) use counts::{Allowed, Counts, View};
-pub(super) use keys::{Key, NO_DOMAIN};
+pub(super) use keys::{Key, NO_DOMAIN, reachable};
 
 use std::sync::Arc;
 
