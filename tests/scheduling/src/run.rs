@@ -4,6 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use plimsoll_core::catalog::Catalogue;
+use plimsoll_core::check;
 use plimsoll_core::ids::NodeName;
 use plimsoll_core::labels::{CAPACITY_TYPE, HOSTNAME, INSTANCE_TYPE, LabelKey, OS, ZONE};
 use plimsoll_core::model::{PackingMode, Pod, PodPhase};
@@ -12,7 +13,7 @@ use plimsoll_core::requirement::Requirement;
 use plimsoll_core::schedule;
 use plimsoll_core::snapshot::{Objects, Settings, Snapshot};
 use plimsoll_core::time::Timestamp;
-use plimsoll_oracles::fixture::{NodeFixture, PodFixture, cluster, node};
+use plimsoll_oracles::fixture::{ClusterFixture, NodeFixture, PodFixture, cluster, node};
 
 /// The instant of every run.
 const NOW: Timestamp = Timestamp::from_millis(1_000_000_000);
@@ -68,8 +69,10 @@ impl Run {
         run
     }
 
-    /// Every pod has one fate, and price packing costs no more than first fit.
+    /// The checker finds nothing, and every pod has one fate.
     fn judge(&self) {
+        let findings = check::check(&self.snapshot, &self.plan);
+        assert!(findings.is_empty(), "{:?}: {findings:#?}", self.packing());
         let placed = self.plan.placements.iter().map(|placement| placement.pod);
         let waiting = self.plan.unplaced.iter().map(|unplaced| unplaced.pod);
         let mut seen = BTreeSet::new();
@@ -110,7 +113,9 @@ impl Run {
             });
         }
         self.made += nodes.len();
-        let fresh = nodes.into_iter().fold(cluster().pods(pods), |all, node| all.node(node));
+        let fresh = nodes
+            .into_iter()
+            .fold(cluster().pods(pods), ClusterFixture::node);
         let (fresh, _, _) = fresh.parts();
         bound.extend(fresh.pods);
         self.objects.pods = bound;
@@ -228,7 +233,7 @@ impl Run {
             Target::Existing(row) => self.snapshot.nodes[row]
                 .labels()
                 .get(key)
-                .map_or("none".to_owned(), |value| value.to_string()),
+                .map_or("none".to_owned(), ToString::to_string),
             Target::New(claim) if key == HOSTNAME => made_name(self.made + claim),
             Target::New(claim) => self.claim_domain(key, &self.plan.claims[claim]),
         }
@@ -278,9 +283,11 @@ impl Run {
     /// # Panics
     /// When it is not.
     pub fn reason(&self, pod: &str) -> String {
-        let found = self.plan.unplaced.iter().find(|unplaced| {
-            self.snapshot.pods[unplaced.pod].name.name.as_ref() == pod
-        });
+        let found = self
+            .plan
+            .unplaced
+            .iter()
+            .find(|unplaced| self.snapshot.pods[unplaced.pod].name.name.as_ref() == pod);
         match &found.expect("the pod is left waiting").reason {
             Refusal::Unschedulable(pools) => {
                 let reasons: Vec<&str> = pools.iter().map(|pool| pool.reason.as_str()).collect();
@@ -308,5 +315,7 @@ fn made_name(number: usize) -> String {
 }
 
 fn is_called(pod: &Pod, app: &str) -> bool {
-    pod.labels.get("app").is_some_and(|value| value.as_ref() == app)
+    pod.labels
+        .get("app")
+        .is_some_and(|value| value.as_ref() == app)
 }

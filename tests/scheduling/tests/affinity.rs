@@ -73,17 +73,17 @@ fn group_on_one_host_begins_no_other_in_another_zone() {
         .affinity(HOSTNAME)
         .selecting(&[("app", "web")])
         .select(ZONE, ZONE_1);
-    let outcome = check(market().pod(first)).then(
-        web()
-            .needs(is_in(ZONE, &[ZONE_2, ZONE_3]))
-            .replicas(10),
-    );
+    let outcome =
+        check(market().pod(first)).then(web().needs(is_in(ZONE, &[ZONE_2, ZONE_3])).replicas(10));
     assert_eq!(outcome.unplaced(), 10);
 }
 
 #[test]
 fn large_group_on_one_host_yields_no_guard() {
-    let huge = instance_type("huge").cpu(64_000).memory_mib(65_536).pods(300);
+    let huge = instance_type("huge")
+        .cpu(64_000)
+        .memory_mib(65_536)
+        .pods(300);
     let pods = web().owned_by(plimsoll_core::model::OwnerKind::ReplicaSet, "web");
     let outcome = check(
         cluster()
@@ -103,7 +103,10 @@ fn group_that_selects_itself_shares_one_zone() {
 
 #[test]
 fn zone_of_a_group_obeys_what_its_pods_require() {
-    let pods = pod("web").cpu(100).affinity(ZONE).needs(is_in(ZONE, &[ZONE_3]));
+    let pods = pod("web")
+        .cpu(100)
+        .affinity(ZONE)
+        .needs(is_in(ZONE, &[ZONE_3]));
     let outcome = check(market().pods(pods.replicas(3)));
     assert_eq!(outcome.domains(ZONE, "web")[ZONE_3], 3);
 }
@@ -128,7 +131,10 @@ fn disjoint_selectors_begin_a_group_in_each_zone() {
 
 #[test]
 fn preferred_affinity_gives_way_when_there_is_no_target() {
-    let pods = pod("web").cpu(100).prefers_affinity(50, HOSTNAME).to("missing");
+    let pods = pod("web")
+        .cpu(100)
+        .prefers_affinity(50, HOSTNAME)
+        .to("missing");
     let outcome = check(market().pods(pods.replicas(2)));
     assert_eq!(outcome.unplaced(), 0);
 }
@@ -140,11 +146,7 @@ fn preferred_affinity_gives_way_to_required_spread() {
         .spread(HOSTNAME, 1)
         .prefers_affinity(50, HOSTNAME)
         .to("target");
-    let outcome = check(
-        market()
-            .pod(pod("target").cpu(500))
-            .pods(pods.replicas(3)),
-    );
+    let outcome = check(market().pod(pod("target").cpu(500)).pods(pods.replicas(3)));
     assert!(outcome.apart(&["web-0", "web-1", "web-2"]));
 }
 
@@ -164,7 +166,10 @@ fn followers_join_at_once_a_target_without_a_fixed_zone() {
     assert_eq!(outcome.unplaced(), 0);
     let zone = outcome.agreed(|run| run.domains(ZONE, "target"));
     let zones = outcome.agreed(|run| run.domains(ZONE, "web"));
-    assert_eq!(zones.keys().collect::<Vec<_>>(), zone.keys().collect::<Vec<_>>());
+    assert_eq!(
+        zones.keys().collect::<Vec<_>>(),
+        zone.keys().collect::<Vec<_>>()
+    );
 }
 
 #[test]
@@ -191,9 +196,11 @@ fn followers_join_a_target_that_already_runs() {
 #[test]
 fn target_goes_where_its_followers_can_come_too() {
     let outcome = check(
-        market()
-            .pod(pod("target").cpu(500))
-            .pod(follower("web", ZONE, "target").cpu(400).select(ZONE, ZONE_2)),
+        market().pod(pod("target").cpu(500)).pod(
+            follower("web", ZONE, "target")
+                .cpu(400)
+                .select(ZONE, ZONE_2),
+        ),
     );
     let placed = outcome.agreed(|run| run.placed("target"));
     assert_eq!(placed, 1, "a target never waits for its followers");
@@ -266,7 +273,9 @@ fn target_in_another_namespace_needs_to_be_named() {
 
 #[test]
 fn every_affinity_term_must_hold() {
-    let both = follower("web", HOSTNAME, "blue").affinity(HOSTNAME).to("green");
+    let both = follower("web", HOSTNAME, "blue")
+        .affinity(HOSTNAME)
+        .to("green");
     let outcome = check(
         market()
             .pod(pod("blue").cpu(500).select(ZONE, ZONE_1))

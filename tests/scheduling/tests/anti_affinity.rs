@@ -83,7 +83,10 @@ fn architectures_keep_them_apart() {
 #[test]
 fn preferred_rule_gives_way() {
     let running = ZONES.map(|zone| pod(zone).only_labels(&[("app", "other")]).on(zone));
-    let pods = pod("shy").cpu(100).prefers_anti_affinity(10, ZONE).to("other");
+    let pods = pod("shy")
+        .cpu(100)
+        .prefers_anti_affinity(10, ZONE)
+        .to("other");
     let outcome = check(full_zones().pods(running).pods(pods.replicas(3)));
     assert_eq!(outcome.placed("shy"), 3);
 }
@@ -118,7 +121,11 @@ fn preferred_rule_of_others_keeps_nobody_out() {
 #[test]
 fn required_rule_of_running_pods_keeps_a_pod_out() {
     let keepers = ZONES.map(|zone| shy(zone, ZONE, "guest").cpu(0).on(zone));
-    let outcome = check(full_zones().pods(keepers.clone()).pod(pod("guest").cpu(100)));
+    let outcome = check(
+        full_zones()
+            .pods(keepers.clone())
+            .pod(pod("guest").cpu(100)),
+    );
     assert_eq!(outcome.waiting(), ["guest"]);
     let two = keepers.into_iter().take(2);
     let outcome = check(full_zones().pods(two).pod(pod("guest").cpu(100)));
@@ -127,7 +134,12 @@ fn required_rule_of_running_pods_keeps_a_pod_out() {
 
 #[test]
 fn preferred_rule_of_running_pods_keeps_nobody_out() {
-    let keepers = ZONES.map(|zone| pod(zone).prefers_anti_affinity(10, ZONE).to("guest").on(zone));
+    let keepers = ZONES.map(|zone| {
+        pod(zone)
+            .prefers_anti_affinity(10, ZONE)
+            .to("guest")
+            .on(zone)
+    });
     let outcome = check(full_zones().pods(keepers).pod(pod("guest").cpu(100)));
     assert_eq!(outcome.unplaced(), 0);
 }

@@ -1,9 +1,7 @@
 //! Spread that the cluster asks for on behalf of pods that have none of their own.
 
 use plimsoll_core::labels::LabelKey;
-use plimsoll_core::model::{
-    DefaultSpread, OwnerKind, WhenUnsatisfiable, WorkloadKind,
-};
+use plimsoll_core::model::{DefaultSpread, OwnerKind, WhenUnsatisfiable, WorkloadKind};
 use plimsoll_oracles::fixture::*;
 use plimsoll_scheduling_tests::{bare_market, check, market};
 
@@ -122,7 +120,11 @@ fn service_without_conditions_contributes_nothing() {
 fn workloads_are_spread_independently() {
     let cluster = replica_set(replica_set(market(), "web"), "api");
     let api = pod("api").cpu(100).owned_by(OwnerKind::ReplicaSet, "api");
-    let outcome = check(hard(cluster, HOSTNAME).pods(web().replicas(3)).pods(api.replicas(3)));
+    let outcome = check(
+        hard(cluster, HOSTNAME)
+            .pods(web().replicas(3))
+            .pods(api.replicas(3)),
+    );
     assert_eq!(outcome.bought(), 3);
     assert_eq!(outcome.skew(HOSTNAME, "web"), [1, 1, 1]);
 }
@@ -141,7 +143,11 @@ fn revisions_are_spread_independently() {
         cluster.workload(WorkloadKind::ReplicaSet, name, &selector)
     };
     let cluster = set(set(market(), "old"), "new");
-    let outcome = check(hard(cluster, HOSTNAME).pods(revision("old")).pods(revision("new")));
+    let outcome = check(
+        hard(cluster, HOSTNAME)
+            .pods(revision("old"))
+            .pods(revision("new")),
+    );
     assert_eq!(outcome.skew(HOSTNAME, "web"), [2, 2]);
 }
 
@@ -158,7 +164,11 @@ fn service_over_revisions_does_not_join_them() {
         cluster.workload(WorkloadKind::ReplicaSet, name, &[("revision", name)])
     };
     let cluster = set(set(market(), "old"), "new").service("web", &[("app", "web")]);
-    let outcome = check(hard(cluster, HOSTNAME).pods(revision("old")).pods(revision("new")));
+    let outcome = check(
+        hard(cluster, HOSTNAME)
+            .pods(revision("old"))
+            .pods(revision("new")),
+    );
     assert_eq!(outcome.skew(HOSTNAME, "web"), [2, 2]);
 }
 

@@ -1,9 +1,9 @@
 //! Nodes there are, nodes on their way, and nodes on their way out, as places for pods.
 
+use plimsoll_core::labels::{INITIALIZED, REGISTERED};
 use plimsoll_core::model::{
     ClaimPhase, DisruptionLimit, DoNotDisrupt, OwnerKind, PodDisruptionBudget, PodPhase,
 };
-use plimsoll_core::labels::{INITIALIZED, REGISTERED};
 use plimsoll_core::resources::ResourceName;
 use plimsoll_core::time::Timestamp;
 use plimsoll_oracles::fixture::*;
@@ -26,14 +26,20 @@ fn ours(name: &str) -> NodeFixture {
 fn later_pod_uses_the_room_that_is_left() {
     let outcome = check(market().pod(pod("first").cpu(100))).then([web()]);
     assert_eq!((outcome.unplaced(), outcome.bought()), (0, 0));
-    let outcome = outcome.then([pod("third").cpu(100).needs(is_in(ARCH, &["amd64", "arm64"]))]);
+    let outcome = outcome.then([pod("third")
+        .cpu(100)
+        .needs(is_in(ARCH, &["amd64", "arm64"]))]);
     assert_eq!((outcome.unplaced(), outcome.bought()), (0, 0));
 }
 
 #[test]
 fn new_node_is_bought_where_the_one_there_does_not_do() {
     let cluster = market().node(ours("n1").cpu(200));
-    let others = [web().cpu(300), web().select(ZONE, ZONE_2), web().select(ARCH, "arm64")];
+    let others = [
+        web().cpu(300),
+        web().select(ZONE, ZONE_2),
+        web().select(ARCH, "arm64"),
+    ];
     for pod in others {
         let outcome = check(cluster.clone().pod(pod));
         assert_eq!((outcome.unplaced(), outcome.bought()), (0, 1));
@@ -104,7 +110,8 @@ fn hosts_of_a_spread_are_bought_although_others_have_room() {
             .spread(HOSTNAME, 1)
             .selecting(&[("app", "web")])
     };
-    let outcome = check(market().pods(spread("first").replicas(4))).then(spread("second").replicas(5));
+    let outcome =
+        check(market().pods(spread("first").replicas(4))).then(spread("second").replicas(5));
     assert_eq!((outcome.unplaced(), outcome.bought()), (0, 5));
     assert_eq!(outcome.skew(HOSTNAME, "web"), [1; 9]);
 }
@@ -122,8 +129,16 @@ fn taints_of_a_settling_node_are_not_seen_until_it_has_settled() {
     for (key, effect) in passing {
         let with_taint = ours("n1").taint(key, "", effect);
         let settling = with_taint.clone().phase(ClaimPhase::Registered);
-        assert_eq!(check(market().node(settling).pod(web())).bought(), 0, "{key}");
-        assert_eq!(check(market().node(with_taint).pod(web())).bought(), 1, "{key}");
+        assert_eq!(
+            check(market().node(settling).pod(web())).bought(),
+            0,
+            "{key}"
+        );
+        assert_eq!(
+            check(market().node(with_taint).pod(web())).bought(),
+            1,
+            "{key}"
+        );
     }
 }
 
@@ -150,7 +165,12 @@ fn taints_of_others_nodes_are_always_seen() {
 #[test]
 fn daemons_that_run_already_are_not_reserved_for_again() {
     let daemon = pod("daemon").cpu(1000);
-    let running = |name: &str| pod(name).cpu(1000).owned_by(OwnerKind::DaemonSet, "daemon").on("n1");
+    let running = |name: &str| {
+        pod(name)
+            .cpu(1000)
+            .owned_by(OwnerKind::DaemonSet, "daemon")
+            .on("n1")
+    };
     let cluster = market().daemon(&daemon).node(ours("n1").cpu(4000));
     assert_eq!(check(cluster.clone().pod(web().cpu(3000))).bought(), 0);
     assert_eq!(check(cluster.clone().pod(web().cpu(3001))).bought(), 1);
@@ -196,7 +216,7 @@ fn daemon_that_cannot_run_on_a_node_is_reserved_for_on_new_ones_only() {
 fn settled_node_is_used_before_those_that_are_not() {
     for phase in [ClaimPhase::Launched, ClaimPhase::Registered] {
         let settling = (0..99).map(|number| ours(&format!("a-{number:02}")).phase(phase));
-        let cluster = settling.fold(market(), |all, node| all.node(node));
+        let cluster = settling.fold(market(), ClusterFixture::node);
         let outcome = check(cluster.node(ours("z-settled")).pod(web()));
         assert_eq!(outcome.place("web").as_deref(), Some("z-settled"));
     }
@@ -307,7 +327,8 @@ fn pods_of_a_leaving_node_are_planned_for() {
 
 #[test]
 fn pods_that_do_not_come_back_are_not_planned_for() {
-    let ending = |pod: &mut plimsoll_core::model::Pod| pod.deleting = Some(Timestamp::from_millis(1));
+    let ending =
+        |pod: &mut plimsoll_core::model::Pod| pod.deleting = Some(Timestamp::from_millis(1));
     let stay = [
         web().with(ending),
         web().owned_by(OwnerKind::ReplicaSet, "web").with(ending),
@@ -370,7 +391,9 @@ fn pod_leaving_a_zone_is_not_counted_there_twice() {
     };
     let cluster = ZONES
         .into_iter()
-        .fold(market(), |all, zone| all.node(ours(zone).zone(zone).cpu(50)))
+        .fold(market(), |all, zone| {
+            all.node(ours(zone).zone(zone).cpu(50))
+        })
         .node(ours("gone").zone(ZONE_1).deleting());
     let running = ZONES.map(|zone| spread(zone).cpu(50).on(zone));
     let outcome = check(cluster.pods(running).pod(spread("moved").on("gone")));

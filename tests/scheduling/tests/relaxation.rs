@@ -8,7 +8,10 @@ use plimsoll_scheduling_tests::{bare_market, check, market};
 /// Where `web` went, when it is one pod on one new node.
 fn zone_of_web(pod: PodFixture) -> Option<String> {
     let outcome = check(market().pod(pod));
-    outcome.agreed(|run| run.domains(ZONE, "web")).into_keys().next()
+    outcome
+        .agreed(|run| run.domains(ZONE, "web"))
+        .into_keys()
+        .next()
 }
 
 fn web() -> PodFixture {
@@ -70,7 +73,9 @@ fn preference_against_a_requirement_is_given_up() {
 
 #[test]
 fn preference_that_contradicts_itself_is_given_up() {
-    let pod = web().prefers(1, is_in(ZONE, &[])).prefers(1, not_in(ZONE, &ZONES));
+    let pod = web()
+        .prefers(1, is_in(ZONE, &[]))
+        .prefers(1, not_in(ZONE, &ZONES));
     assert_eq!(check(market().pod(pod)).unplaced(), 0);
 }
 
@@ -104,8 +109,15 @@ fn preference_may_ask_for_a_new_node_although_one_is_there() {
 
 #[test]
 fn taint_that_only_prefers_is_avoided_while_there_is_another_pool() {
-    let soft = pool("a-soft").weight(50).taint("soft", "yes", PreferNoSchedule);
-    let outcome = check(bare_market().pool(soft.clone()).pool(pool("plain")).pod(web()));
+    let soft = pool("a-soft")
+        .weight(50)
+        .taint("soft", "yes", PreferNoSchedule);
+    let outcome = check(
+        bare_market()
+            .pool(soft.clone())
+            .pool(pool("plain"))
+            .pod(web()),
+    );
     assert_eq!(
         outcome.agreed(|run| run.plan().claims[0].pool.to_string()),
         "plain"
@@ -118,7 +130,11 @@ fn taint_that_only_prefers_is_avoided_while_there_is_another_pool() {
 fn soft_taint_is_tolerated_only_after_preferences_are_given_up() {
     let outcome = check(
         bare_market()
-            .pool(pool("soft").zones(&[ZONE_1]).taint("soft", "yes", PreferNoSchedule))
+            .pool(
+                pool("soft")
+                    .zones(&[ZONE_1])
+                    .taint("soft", "yes", PreferNoSchedule),
+            )
             .pool(pool("plain").zones(&[ZONE_2]))
             .pod(web().prefers(1, is_in(ZONE, &[ZONE_1]))),
     );
@@ -136,7 +152,12 @@ fn preferences_that_nothing_meets_do_not_split_nodes() {
 
 #[test]
 fn every_retry_starts_with_all_preferences() {
-    let follower = web().cpu(500).prefers_affinity(1, HOSTNAME).to("late").affinity(ZONE).to("late");
+    let follower = web()
+        .cpu(500)
+        .prefers_affinity(1, HOSTNAME)
+        .to("late")
+        .affinity(ZONE)
+        .to("late");
     let outcome = check(market().pod(follower).pod(pod("late").cpu(100)));
     assert!(outcome.together(&["web", "late"]));
 }
@@ -155,7 +176,10 @@ fn ignored_preferences_have_no_effect() {
         let outcome = check(ignoring(market()).pods(pod.replicas(3)));
         assert_eq!((outcome.unplaced(), outcome.bought()), (0, 1));
         assert!(outcome.runs().iter().all(|run| {
-            run.plan().placements.iter().all(|placement| placement.relaxed == 0)
+            run.plan()
+                .placements
+                .iter()
+                .all(|placement| placement.relaxed == 0)
         }));
     }
 }

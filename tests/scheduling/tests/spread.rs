@@ -74,7 +74,7 @@ fn only_zones_of_the_pool_count() {
 #[test]
 fn zones_of_several_pools_add_up() {
     let pools = ZONES.map(|zone| pool(zone).label(ZONE, zone));
-    let cluster = pools.into_iter().fold(bare_market(), |all, pool| all.pool(pool));
+    let cluster = pools.into_iter().fold(bare_market(), ClusterFixture::pool);
     let outcome = check(cluster.pods(web().replicas(4)));
     assert_eq!(outcome.skew(ZONE, "web"), [1, 1, 2]);
 }
@@ -138,11 +138,7 @@ fn pods_without_the_constraint_count_too() {
         .only_labels(&[("app", "web")])
         .cpu(500)
         .select(ZONE, ZONE_1);
-    let outcome = check(
-        market()
-            .pods(crowd.replicas(3))
-            .pods(web().replicas(6)),
-    );
+    let outcome = check(market().pods(crowd.replicas(3)).pods(web().replicas(6)));
     assert_eq!(outcome.skew(ZONE, "web"), [3, 3, 3]);
 }
 
@@ -156,7 +152,9 @@ fn pods_that_do_not_run_in_a_domain_do_not_count() {
         other("failed").with(|pod| pod.phase = PodPhase::Failed),
         other("done").with(|pod| pod.phase = PodPhase::Succeeded),
         other("nowhere").on("no-zone"),
-        pod("unseen").label("team", "x").with(|pod| pod.unschedulable = false),
+        pod("unseen")
+            .label("team", "x")
+            .with(|pod| pod.unschedulable = false),
     ];
     let fresh = pod("fresh")
         .cpu(100)
@@ -256,7 +254,9 @@ fn tied_zone_that_cannot_be_had_gives_way_to_another() {
     let only = |zone| web().needs(is_in(INSTANCE_TYPE, &[zone]));
     let sold = |zone| instance_type(zone).offered(zone, OnDemand);
     for zone in ZONES {
-        let cluster = ZONES.into_iter().fold(cluster(), |all, zone| all.sells(sold(zone)));
+        let cluster = ZONES
+            .into_iter()
+            .fold(cluster(), |all, zone| all.sells(sold(zone)));
         let outcome = check(cluster.pool(pool("general")).pod(only(zone)));
         assert_eq!(outcome.unplaced(), 0);
     }

@@ -9,12 +9,11 @@ fn web(key: &str) -> PodFixture {
 
 /// Difference between the fullest and the emptiest of `domains` domains.
 fn gap(outcome: &Outcome, key: &str, domains: usize) -> usize {
-    let counts = outcome.agreed(|run| {
+    outcome.agreed(|run| {
         let counts = run.skew(key, "web");
         let least = if counts.len() < domains { 0 } else { counts[0] };
         counts.last().copied().unwrap_or(0) - least
-    });
-    counts
+    })
 }
 
 #[test]
@@ -26,7 +25,11 @@ fn capacity_types_are_balanced() {
 #[test]
 fn only_capacity_types_of_the_pool_count() {
     let pool = pool("general").capacity_types(&[OnDemand]);
-    let outcome = check(bare_market().pool(pool).pods(web(CAPACITY_TYPE).replicas(4)));
+    let outcome = check(
+        bare_market()
+            .pool(pool)
+            .pods(web(CAPACITY_TYPE).replicas(4)),
+    );
     assert_eq!(outcome.skew(CAPACITY_TYPE, "web"), [4]);
 }
 
@@ -34,12 +37,7 @@ fn only_capacity_types_of_the_pool_count() {
 fn one_on_spot() -> ClusterFixture {
     bare_market()
         .pool(pool("general").capacity_types(&[OnDemand]))
-        .node(
-            node("n1")
-                .zone(ZONE_1)
-                .label(CAPACITY_TYPE, "spot")
-                .cpu(0),
-        )
+        .node(node("n1").zone(ZONE_1).label(CAPACITY_TYPE, "spot").cpu(0))
         .pod(pod("old").only_labels(&[("app", "web")]).on("n1"))
 }
 
@@ -91,7 +89,12 @@ fn hosts_and_zones_hold_together_over_batches() {
         let batch: Vec<PodFixture> = pods(21).skip(21 - count).map(fresh(count)).collect();
         outcome = outcome.then(batch);
         assert_eq!(outcome.skew(ZONE, "web"), zones);
-        assert!(outcome.runs().iter().all(|run| run.skew(HOSTNAME, "web").last() <= Some(&3)));
+        assert!(
+            outcome
+                .runs()
+                .iter()
+                .all(|run| run.skew(HOSTNAME, "web").last() <= Some(&3))
+        );
     }
 }
 
@@ -187,7 +190,9 @@ fn revisions_spread_apart_from_each_other() {
 
 #[test]
 fn match_label_key_that_the_pod_lacks_is_ignored() {
-    let pods = pod("web").spread(HOSTNAME, 1).match_label_keys(&["revision"]);
+    let pods = pod("web")
+        .spread(HOSTNAME, 1)
+        .match_label_keys(&["revision"]);
     let outcome = check(market().pods(pods.replicas(4)));
     assert_eq!(outcome.skew(HOSTNAME, "web"), [1, 1, 1, 1]);
 }

@@ -71,7 +71,11 @@ fn domains_of_nodes_the_pod_cannot_use_count_only_if_affinity_is_ignored() {
         .node(shelf("left").label("side", "theirs"))
         .node(shelf("right").label("side", "theirs"));
     let pods = shelved().select("side", "ours");
-    let outcome = check(cluster.clone().pods(pods.clone().ignores_affinity().replicas(5)));
+    let outcome = check(
+        cluster
+            .clone()
+            .pods(pods.clone().ignores_affinity().replicas(5)),
+    );
     assert_eq!(outcome.skew(SHELF, "web"), [1]);
     let outcome = check(cluster.pods(pods.replicas(5)));
     assert_eq!(outcome.skew(SHELF, "web"), [5]);
@@ -83,7 +87,13 @@ fn pods_on_nodes_outside_the_affinity_do_not_count() {
     let spread = |name: &str| ours(name).spread(ZONE, 1).selecting(&[("app", "web")]);
     let outcome = check(
         market()
-            .pods(ours("heavy").cpu(900).select(ARCH, "arm64").select(ZONE, ZONE_1).replicas(4))
+            .pods(
+                ours("heavy")
+                    .cpu(900)
+                    .select(ARCH, "arm64")
+                    .select(ZONE, ZONE_1)
+                    .replicas(4),
+            )
             .pods(spread("light").select(ARCH, "amd64").replicas(3)),
     );
     assert_eq!(outcome.unplaced(), 0);
@@ -150,7 +160,11 @@ fn capacity_types_follow_the_same_rules() {
     let outcome = check(
         market()
             .pods(named("spot").select(CAPACITY_TYPE, "spot").replicas(5))
-            .pods(named("steady").select(CAPACITY_TYPE, "on-demand").replicas(10)),
+            .pods(
+                named("steady")
+                    .select(CAPACITY_TYPE, "on-demand")
+                    .replicas(10),
+            ),
     );
     assert_eq!(outcome.skew(CAPACITY_TYPE, "web"), [5, 10]);
     let preferring = named("web").prefers(1, is_in(CAPACITY_TYPE, &["spot"]));

@@ -27,9 +27,15 @@ fn volume_in(cluster: ClusterFixture, name: &str, places: &[&[&str]]) -> Cluster
         requirements: [is_in(ZONE, zones)].into_iter().collect(),
     };
     let affinity = places.iter().map(term).collect();
-    cluster.bound_volume(name, EBS, &[]).with_volumes(|volumes| {
-        volumes.volumes.get_mut(&*format!("pv-{name}")).unwrap().affinity = affinity;
-    })
+    cluster
+        .bound_volume(name, EBS, &[])
+        .with_volumes(|volumes| {
+            volumes
+                .volumes
+                .get_mut(&*format!("pv-{name}"))
+                .expect("the volume was just made")
+                .affinity = affinity;
+        })
 }
 
 #[test]
@@ -65,7 +71,10 @@ fn ephemeral_volumes_pull_as_named_ones_do() {
 #[test]
 fn zone_of_a_volume_against_the_pods_own_waits() {
     let cluster = market().bound_volume("data", EBS, &[ZONE_3]);
-    assert_eq!(check(cluster.clone().pod(web().select(ZONE, ZONE_1))).unplaced(), 1);
+    assert_eq!(
+        check(cluster.clone().pod(web().select(ZONE, ZONE_1))).unplaced(),
+        1
+    );
     let nowhere = market().bound_volume("data", EBS, &["nowhere"]).pod(web());
     assert_eq!(check(nowhere).unplaced(), 1);
 }
@@ -157,9 +166,18 @@ fn host_of_any_other_volume_is_followed() {
 fn volumes_that_cannot_be_used_keep_only_their_own_pod_waiting() {
     let cases: [(&str, ClusterFixture); 8] = [
         ("does not exist", market()),
-        ("no storage class", market().volume_claim("data", claim(Some(""), None))),
-        ("does not exist", market().volume_claim("data", claim(Some("gone"), None))),
-        ("does not exist", market().volume_claim("data", claim(None, Some("gone")))),
+        (
+            "no storage class",
+            market().volume_claim("data", claim(Some(""), None)),
+        ),
+        (
+            "does not exist",
+            market().volume_claim("data", claim(Some("gone"), None)),
+        ),
+        (
+            "does not exist",
+            market().volume_claim("data", claim(None, Some("gone"))),
+        ),
         (
             "binds at once",
             market()
@@ -171,21 +189,36 @@ fn volumes_that_cannot_be_used_keep_only_their_own_pod_waiting() {
         ),
         (
             "being deleted",
-            market().bound_volume("data", EBS, &[]).with_volumes(|volumes| {
-                volumes.claims.values_mut().for_each(|claim| claim.deleting = true);
-            }),
+            market()
+                .bound_volume("data", EBS, &[])
+                .with_volumes(|volumes| {
+                    volumes
+                        .claims
+                        .values_mut()
+                        .for_each(|claim| claim.deleting = true);
+                }),
         ),
         (
             "being deleted",
-            market().bound_volume("data", EBS, &[]).with_volumes(|volumes| {
-                volumes.volumes.values_mut().for_each(|volume| volume.deleting = true);
-            }),
+            market()
+                .bound_volume("data", EBS, &[])
+                .with_volumes(|volumes| {
+                    volumes
+                        .volumes
+                        .values_mut()
+                        .for_each(|volume| volume.deleting = true);
+                }),
         ),
         (
             "lost its volume",
-            market().bound_volume("data", EBS, &[]).with_volumes(|volumes| {
-                volumes.claims.values_mut().for_each(|claim| claim.lost = true);
-            }),
+            market()
+                .bound_volume("data", EBS, &[])
+                .with_volumes(|volumes| {
+                    volumes
+                        .claims
+                        .values_mut()
+                        .for_each(|claim| claim.lost = true);
+                }),
         ),
     ];
     for (words, cluster) in cases {
@@ -199,9 +232,14 @@ fn volumes_that_cannot_be_used_keep_only_their_own_pod_waiting() {
 #[test]
 fn claim_that_names_a_volume_must_be_bound_to_it() {
     let cluster = |bound: bool| {
-        market().bound_volume("data", EBS, &[]).with_volumes(|volumes| {
-            volumes.claims.values_mut().for_each(|claim| claim.bound = bound);
-        })
+        market()
+            .bound_volume("data", EBS, &[])
+            .with_volumes(|volumes| {
+                volumes
+                    .claims
+                    .values_mut()
+                    .for_each(|claim| claim.bound = bound);
+            })
     };
     assert_eq!(check(cluster(false).pod(web())).unplaced(), 1);
     assert_eq!(check(cluster(true).pod(web())).unplaced(), 0);
@@ -210,11 +248,13 @@ fn claim_that_names_a_volume_must_be_bound_to_it() {
 #[test]
 fn class_of_a_bound_claim_need_not_exist() {
     for class in [None, Some(""), Some("gone")] {
-        let cluster = market().bound_volume("data", EBS, &[]).with_volumes(|volumes| {
-            for claim in volumes.claims.values_mut() {
-                claim.class = class.map(Into::into);
-            }
-        });
+        let cluster = market()
+            .bound_volume("data", EBS, &[])
+            .with_volumes(|volumes| {
+                for claim in volumes.claims.values_mut() {
+                    claim.class = class.map(Into::into);
+                }
+            });
         assert_eq!(check(cluster.pod(web())).unplaced(), 0);
     }
 }
@@ -306,7 +346,10 @@ fn volumes_without_a_driver_take_no_slot() {
         cluster = cluster
             .bound_volume(&name, "", &[])
             .with_volumes(|volumes| {
-                volumes.volumes.values_mut().for_each(|volume| volume.kind = VolumeKind::Other);
+                volumes
+                    .volumes
+                    .values_mut()
+                    .for_each(|volume| volume.kind = VolumeKind::Other);
             })
             .pod(pod(&name).cpu(10).volume(&name));
     }

@@ -1,0 +1,43 @@
+//! Random clusters with every kind of constraint: no plan breaks a rule, under either packing.
+
+use plimsoll_oracles::generate::{Features, Shape, random_cluster};
+use plimsoll_scheduling_tests::check;
+
+fn shape(seed: u64, features: Features) -> Shape {
+    Shape {
+        seed,
+        pods: 14,
+        nodes: 3,
+        pools: 2,
+        types: 4,
+        zones: 3,
+        features,
+    }
+}
+
+#[test]
+fn plans_of_random_clusters_break_no_rule() {
+    for seed in 0..400 {
+        check(random_cluster(&shape(seed, Features::ALL)));
+    }
+}
+
+#[test]
+fn plans_of_random_topologies_break_no_rule() {
+    let features = Features {
+        selectors: true,
+        spread: true,
+        affinity: true,
+        ..Features::NONE
+    };
+    for seed in 1000..1400 {
+        check(random_cluster(&shape(seed, features)));
+    }
+}
+
+#[test]
+fn second_batches_on_random_clusters_break_no_rule() {
+    for seed in 2000..2200 {
+        let _ = check(random_cluster(&shape(seed, Features::ALL))).then([]);
+    }
+}
