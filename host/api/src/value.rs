@@ -165,7 +165,7 @@ impl<'de> Deserializer<'de> for Reader<'_, '_> {
             }),
             Value::Object(fields) => visitor.visit_map(Fields {
                 reader: self,
-                fields: fields.iter(),
+                rest: fields.iter(),
                 next: None,
             }),
         }
@@ -246,7 +246,7 @@ impl<'de> SeqAccess<'de> for Elements<'_, '_> {
 /// The fields of an object.
 struct Fields<'a, 's> {
     reader: Reader<'a, 's>,
-    fields: serde_json::map::Iter<'a>,
+    rest: serde_json::map::Iter<'a>,
     next: Option<(&'a str, &'a Value)>,
 }
 
@@ -257,7 +257,7 @@ impl<'de> MapAccess<'de> for Fields<'_, '_> {
         &mut self,
         seed: K,
     ) -> Result<Option<K::Value>, Words> {
-        let Some((key, value)) = self.fields.next() else {
+        let Some((key, value)) = self.rest.next() else {
             return Ok(None);
         };
         self.next = Some((key, value));

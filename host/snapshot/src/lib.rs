@@ -18,6 +18,7 @@ mod recording;
 mod resolve;
 pub mod section;
 pub mod trace;
+pub mod write;
 mod yaml;
 
 pub use error::{LoadError, Position, SnapshotError};

@@ -93,7 +93,7 @@ impl TraceRow {
 /// Reads the rows of a table one at a time.
 pub fn rows(table: impl Read) -> impl Iterator<Item = Result<TraceRow, SnapshotError>> {
     let mut reader = csv::Reader::from_reader(table);
-    let header = reader.headers().map(Clone::clone);
+    let header = reader.headers().cloned();
     let mut record = csv::StringRecord::new();
     let mut has_ended = false;
     std::iter::from_fn(move || {

@@ -12,7 +12,7 @@ use plimsoll_snapshot::{Limits, Loaded, Note, read};
 const SHOP: &str = include_str!("data/shop.yaml");
 
 fn load(text: &str) -> Loaded {
-    read(text.as_bytes(), &Limits::default()).unwrap()
+    read(text.as_bytes(), &Limits::default()).expect("the text is a snapshot")
 }
 
 #[test]

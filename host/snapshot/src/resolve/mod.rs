@@ -7,6 +7,8 @@ mod types;
 
 use std::sync::Arc;
 
+pub(crate) use types::NOT_OF_TYPES;
+
 use plimsoll_api::convert::with_live_pods;
 use plimsoll_core::snapshot::{Settings, Snapshot};
 use plimsoll_core::time::Timestamp;

@@ -19,7 +19,7 @@ use crate::section::{
 /// Pods that a node holds when nothing is said.
 const DEFAULT_PODS: i64 = 110;
 /// Well-known keys that an offering or a pool decides, not the type.
-const NOT_OF_TYPES: [&str; 5] = [
+pub(crate) const NOT_OF_TYPES: [&str; 5] = [
     labels::NODEPOOL,
     labels::ZONE,
     labels::CAPACITY_TYPE,

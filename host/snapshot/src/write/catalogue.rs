@@ -1,0 +1,126 @@
+//! The catalogue, type by type.
+
+use std::collections::BTreeMap;
+
+use plimsoll_core::catalog::{Catalogue, InstanceType, Offering};
+use plimsoll_core::labels;
+use plimsoll_core::requirement::Requirements;
+use plimsoll_core::resources::Resources;
+
+use super::objects::quantity;
+use crate::resolve::NOT_OF_TYPES;
+use crate::section::{
+    Amount, CatalogueEntry, LabelValues, OfferingEntry, RequirementEntry, ReservationEntry,
+    TypeEntry,
+};
+
+/// The whole catalogue.
+pub(super) fn entry(catalogue: &Catalogue) -> CatalogueEntry {
+    let types = catalogue.types().iter().map(|known| instance_type(known));
+    CatalogueEntry {
+        instance_types: Some(types.collect()),
+        well_known_labels: catalogue
+            .own_keys()
+            .iter()
+            .map(ToString::to_string)
+            .collect(),
+        ..CatalogueEntry::default()
+    }
+}
+
+fn instance_type(known: &InstanceType) -> TypeEntry {
+    let (mut labels, mut requirements) = split(&known.requirements);
+    let defaults = [labels::INSTANCE_TYPE, labels::ARCH, labels::OS].map(str::to_owned);
+    for key in labels::well_known_keys().chain(defaults) {
+        if NOT_OF_TYPES.contains(&key.as_str()) {
+            continue;
+        }
+        match known.requirements.get(&key) {
+            // Absence of a well-known label is what the reader assumes.
+            Some(_) if is_assumed_absent(&key, labels.get(&key)) => {
+                labels.remove(&key);
+            }
+            Some(_) => {}
+            None => requirements.push(RequirementEntry {
+                key,
+                operator: "Exists".to_owned(),
+                values: Vec::new(),
+            }),
+        }
+    }
+    TypeEntry {
+        name: known.name.to_string(),
+        labels,
+        requirements,
+        capacity: amounts(&known.capacity),
+        overhead: amounts(&known.overhead),
+        offerings: known.offerings.iter().map(offering).collect(),
+    }
+}
+
+fn is_assumed_absent(key: &str, values: Option<&LabelValues>) -> bool {
+    let has_default = [labels::INSTANCE_TYPE, labels::ARCH, labels::OS].contains(&key);
+    !has_default && matches!(values, Some(LabelValues::Several(values)) if values.is_empty())
+}
+
+/// Requirements that list values, and the rest.
+fn split(requirements: &Requirements) -> (BTreeMap<String, LabelValues>, Vec<RequirementEntry>) {
+    let mut labels = BTreeMap::new();
+    let mut rest = Vec::new();
+    for requirement in requirements.iter() {
+        let key = requirement.key().to_string();
+        match (requirement.single(), requirement.listed()) {
+            (Some(value), _) => {
+                labels.insert(key, LabelValues::One(value.to_string()));
+            }
+            (None, Some(values)) => {
+                let values = values.iter().map(ToString::to_string).collect();
+                labels.insert(key, LabelValues::Several(values));
+            }
+            (None, None) => {
+                let one = |(operator, values): (_, Vec<_>)| RequirementEntry {
+                    key: key.clone(),
+                    operator: format!("{operator:?}"),
+                    values: values.iter().map(ToString::to_string).collect(),
+                };
+                rest.extend(requirement.to_expressions().into_iter().map(one));
+            }
+        }
+    }
+    (labels, rest)
+}
+
+fn offering(known: &Offering) -> OfferingEntry {
+    let (labels, requirements) = split(&known.requirements);
+    OfferingEntry {
+        zone: known.zone.to_string(),
+        capacity_type: Some(known.capacity_type.to_string()),
+        price: Some(known.price.dollars()),
+        price_source: Some(format!("{:?}", known.price_source)),
+        price_age_seconds: Some(known.price_age_s),
+        available: Some(known.available),
+        labels,
+        requirements,
+        reservation: known
+            .reservation
+            .as_ref()
+            .map(|reservation| ReservationEntry {
+                id: reservation.id.to_string(),
+                remaining: reservation.remaining,
+            }),
+        capacity: amounts(&known.capacity_override),
+        overhead: amounts(&known.overhead_override),
+        interruptions_per_day: Some(known.interruptions_per_day),
+        failures_last_hour: Some(known.failures_1h),
+    }
+}
+
+fn amounts(resources: &Resources) -> BTreeMap<String, Amount> {
+    let one = |(name, amount)| {
+        (
+            ToString::to_string(name),
+            Amount::Text(quantity(name, amount)),
+        )
+    };
+    resources.iter().map(one).collect()
+}

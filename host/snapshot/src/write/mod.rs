@@ -1,0 +1,155 @@
+//! A snapshot back to text, so that reading it gives the same snapshot.
+//!
+//! Objects are written trimmed to what decisions read, one at a time. JSON is one list; YAML is one document per object,
+//! our section first.
+
+mod catalogue;
+mod objects;
+mod pod;
+mod workloads;
+
+use std::io::{self, Read, Write};
+
+use plimsoll_core::snapshot::Snapshot;
+use serde_json::Value;
+
+use crate::error::SnapshotError;
+use crate::gather::{API_VERSION, SNAPSHOT};
+use crate::recording::{Change, TimedChange};
+use crate::resolve::written_instant;
+use crate::section::{
+    AvailabilityEntry, CatalogueEntry, ChangeEntry, Duration, PriceChangeEntry, PriceEntry,
+    Reference, Section, SettingsEntry,
+};
+
+/// How text is laid out.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Format {
+    /// One list.
+    Json,
+    /// One document per object.
+    Yaml,
+}
+
+/// Where the catalogue of the text comes from.
+#[derive(Clone, Debug, PartialEq)]
+pub enum CatalogueText {
+    /// Every type is written out.
+    Inline,
+    /// The entry and the quotes with which the snapshot was read.
+    Entry(CatalogueEntry, Vec<PriceEntry>),
+}
+
+/// Writes a snapshot and what follows it.
+pub fn write(
+    snapshot: &Snapshot,
+    changes: &[TimedChange],
+    catalogue: &CatalogueText,
+    format: Format,
+    out: &mut dyn Write,
+) -> io::Result<()> {
+    let section = section(snapshot, changes, catalogue);
+    let mut section = serde_json::to_value(&section)?;
+    match format {
+        Format::Json => {
+            out.write_all(b"{\"apiVersion\":\"v1\",\"kind\":\"List\",\n\"plimsoll\":")?;
+            serde_json::to_writer(&mut *out, &section)?;
+            out.write_all(b",\n\"items\":[")?;
+            let mut is_first = true;
+            objects::each(snapshot, &mut |object| {
+                out.write_all(if is_first { b"\n" } else { b",\n" })?;
+                is_first = false;
+                Ok(serde_json::to_writer(&mut *out, object)?)
+            })?;
+            out.write_all(b"\n]}\n")
+        }
+        Format::Yaml => {
+            if let Value::Object(fields) = &mut section {
+                fields.insert("apiVersion".to_owned(), API_VERSION.into());
+                fields.insert("kind".to_owned(), SNAPSHOT.into());
+            }
+            document(&section, out)?;
+            objects::each(snapshot, &mut |object| {
+                out.write_all(b"---\n")?;
+                document(object, out)
+            })
+        }
+    }
+}
+
+fn document(value: &Value, out: &mut dyn Write) -> io::Result<()> {
+    let text = serde_saphyr::to_string(value).map_err(io::Error::other)?;
+    out.write_all(text.trim_end().as_bytes())?;
+    out.write_all(b"\n")
+}
+
+/// Compresses a text with zstd.
+pub fn compress(text: impl Read, mut out: impl Write) -> Result<(), SnapshotError> {
+    let level = ruzstd::encoding::CompressionLevel::Fastest;
+    let compressed = ruzstd::encoding::compress_to_vec(text, level);
+    Ok(out.write_all(&compressed)?)
+}
+
+fn section(snapshot: &Snapshot, changes: &[TimedChange], catalogue: &CatalogueText) -> Section {
+    let (entry, prices) = match catalogue {
+        CatalogueText::Inline => (catalogue::entry(&snapshot.catalogue), Vec::new()),
+        CatalogueText::Entry(entry, prices) => (entry.clone(), prices.clone()),
+    };
+    Section {
+        time: Some(written_instant(snapshot.now)),
+        seed: Some(snapshot.seed),
+        settings: Some(SettingsEntry::from_settings(&snapshot.settings)),
+        catalogue: Some(entry),
+        prices,
+        changes: changes.iter().map(change).collect(),
+    }
+}
+
+fn change(timed: &TimedChange) -> ChangeEntry {
+    let mut entry = ChangeEntry {
+        at: written_instant(timed.at),
+        ..ChangeEntry::default()
+    };
+    match &timed.change {
+        Change::Upsert { object, runs_for } => {
+            entry.upsert = Some(objects::object(object));
+            entry.runs_for = runs_for.map(Duration);
+        }
+        Change::Delete(key) => {
+            entry.delete = Some(Reference {
+                api_version: None,
+                kind: key.kind.as_str().to_owned(),
+                namespace: (!key.namespace.is_empty()).then(|| key.namespace.to_string()),
+                name: key.name.to_string(),
+            });
+        }
+        Change::Price {
+            instance_type,
+            zone,
+            capacity_type,
+            price,
+        } => {
+            entry.price = Some(PriceChangeEntry {
+                instance_type: instance_type.to_string(),
+                zone: zone.as_ref().map(ToString::to_string),
+                capacity_type: Some(capacity_type.to_string()),
+                price: Some(price.dollars()),
+            });
+        }
+        Change::Availability {
+            instance_type,
+            zone,
+            capacity_type,
+            available,
+        } => {
+            entry.availability = Some(AvailabilityEntry {
+                instance_type: instance_type.to_string(),
+                zone: zone.as_ref().map(ToString::to_string),
+                capacity_type: Some(capacity_type.to_string()),
+                available: *available,
+            });
+        }
+        Change::Interrupt(node) => entry.interrupt = Some(node.to_string()),
+    }
+    entry
+}

@@ -1,0 +1,352 @@
+//! Objects as Kubernetes writes them: nodes, claims, pools, overlays, and what every object has.
+
+use std::io;
+
+use plimsoll_api::{Kind, Object, duration, keys};
+use plimsoll_core::ids::{ObjectName, Uid};
+use plimsoll_core::labels::Labels;
+use plimsoll_core::model::{
+    BudgetNodes, ClaimPhase, ClassRef, Node, NodeClaim, NodeOverlay, NodePool, PackingMode,
+    PriceChange, Readiness, Taint,
+};
+use plimsoll_core::requirement::Requirement;
+use plimsoll_core::resources::{ResourceName, Resources};
+use plimsoll_core::snapshot::Snapshot;
+use plimsoll_core::time::{Span, Timestamp};
+use serde_json::{Map, Value, json};
+
+use super::{pod, workloads};
+use crate::resolve::written_instant;
+
+/// Millionths in one percent.
+const PER_PERCENT: f64 = 10_000.0;
+
+/// Every object of a snapshot, in an order that depends on nothing else.
+pub(super) fn each(
+    snapshot: &Snapshot,
+    sink: &mut dyn FnMut(&Value) -> io::Result<()>,
+) -> io::Result<()> {
+    for pool in &snapshot.pools {
+        sink(&node_pool(pool))?;
+    }
+    for overlay in &snapshot.overlays {
+        sink(&node_overlay(overlay))?;
+    }
+    for row in &snapshot.nodes {
+        if let Some(claim) = &row.claim {
+            sink(&node_claim(claim))?;
+        }
+        if let Some(known) = &row.node {
+            sink(&node(known))?;
+        }
+    }
+    workloads::each(snapshot, sink)?;
+    snapshot
+        .pods
+        .iter()
+        .try_for_each(|known| sink(&pod::pod(known)))
+}
+
+/// One object.
+pub(super) fn object(object: &Object) -> Value {
+    match object {
+        Object::Pod(known) => pod::pod(known),
+        Object::Node(known) => node(known),
+        Object::NodePool(known) => node_pool(known),
+        Object::NodeClaim(known) => node_claim(known),
+        Object::NodeOverlay(known) => node_overlay(known),
+        other => workloads::object(other),
+    }
+}
+
+/// An object's frame: version, kind, metadata and the fields given.
+pub(super) fn framed(kind: Kind, metadata: Value, fields: Value) -> Value {
+    let version = match kind.group() {
+        "" => "v1".to_owned(),
+        "karpenter.sh" if kind == Kind::NodeOverlay => "karpenter.sh/v1alpha1".to_owned(),
+        group => format!("{group}/v1"),
+    };
+    let mut object = json!({"apiVersion": version, "kind": kind.as_str(), "metadata": metadata});
+    if let (Value::Object(object), Value::Object(fields)) = (&mut object, fields) {
+        object.extend(fields);
+    }
+    object
+}
+
+/// Metadata of a cluster-wide object.
+pub(super) fn metadata(name: &str, uid: Option<&Uid>, created: Timestamp) -> Map<String, Value> {
+    let mut metadata = Map::new();
+    metadata.insert("name".to_owned(), name.into());
+    if let Some(uid) = uid {
+        metadata.insert("uid".to_owned(), uid.as_str().into());
+    }
+    if created != Timestamp::default() {
+        metadata.insert(
+            "creationTimestamp".to_owned(),
+            written_instant(created).into(),
+        );
+    }
+    metadata
+}
+
+/// Metadata of a namespaced object.
+pub(super) fn namespaced(
+    name: &ObjectName,
+    uid: Option<&Uid>,
+    created: Timestamp,
+) -> Map<String, Value> {
+    let mut metadata = metadata(&name.name, uid, created);
+    metadata.insert("namespace".to_owned(), name.namespace.as_ref().into());
+    metadata
+}
+
+/// Adds a field unless it is empty.
+pub(super) fn put(fields: &mut Map<String, Value>, name: &str, value: Value) {
+    let is_empty = match &value {
+        Value::Null => true,
+        Value::Array(values) => values.is_empty(),
+        Value::Object(fields) => fields.is_empty(),
+        _ => false,
+    };
+    if !is_empty {
+        fields.insert(name.to_owned(), value);
+    }
+}
+
+/// Labels or annotations.
+pub(super) fn map(labels: &Labels) -> Value {
+    let one = |(key, value): (&std::sync::Arc<str>, &std::sync::Arc<str>)| {
+        (key.to_string(), Value::from(value.as_ref()))
+    };
+    Value::Object(labels.iter().map(one).collect())
+}
+
+/// An amount as a quantity.
+pub(super) fn quantity(name: &ResourceName, amount: i64) -> String {
+    match name {
+        ResourceName::Cpu => format!("{amount}m"),
+        _ => amount.to_string(),
+    }
+}
+
+/// Amounts as quantities.
+pub(super) fn amounts(resources: &Resources) -> Value {
+    let one = |(name, amount)| (ToString::to_string(name), quantity(name, amount).into());
+    Value::Object(resources.iter().map(one).collect())
+}
+
+/// Expressions of one requirement.
+pub(super) fn expressions(requirement: &Requirement) -> Vec<Value> {
+    let one = |(operator, values): (_, Vec<std::sync::Arc<str>>)| {
+        let mut entry = json!({
+            "key": requirement.key().as_str(),
+            "operator": format!("{operator:?}"),
+            "values": values,
+        });
+        if let Some(count) = requirement.min_values() {
+            entry["minValues"] = count.into();
+        }
+        entry
+    };
+    requirement.to_expressions().into_iter().map(one).collect()
+}
+
+fn all_expressions<'a>(requirements: impl IntoIterator<Item = &'a Requirement>) -> Value {
+    Value::Array(requirements.into_iter().flat_map(expressions).collect())
+}
+
+fn taints(taints: &[Taint]) -> Value {
+    let one = |taint: &Taint| json!({"key": taint.key, "value": taint.value, "effect": taint.effect.to_string()});
+    Value::Array(taints.iter().map(one).collect())
+}
+
+fn class(class: &ClassRef) -> Value {
+    json!({"group": class.group, "kind": class.kind, "name": class.name})
+}
+
+fn or_never(span: Option<Span>) -> String {
+    span.map_or_else(|| "Never".to_owned(), duration::write)
+}
+
+fn deleting(metadata: &mut Map<String, Value>, deleting: Option<Timestamp>) {
+    if let Some(at) = deleting {
+        metadata.insert("deletionTimestamp".to_owned(), written_instant(at).into());
+    }
+}
+
+fn node(node: &Node) -> Value {
+    let mut meta = metadata(node.name.as_str(), None, node.created);
+    put(&mut meta, "labels", map(&node.labels));
+    put(&mut meta, "annotations", map(&node.annotations));
+    deleting(&mut meta, node.deleting);
+    let mut spec = Map::new();
+    put(&mut spec, "taints", taints(&node.taints));
+    if let Some(id) = &node.provider_id {
+        spec.insert("providerID".to_owned(), id.as_str().into());
+    }
+    let ready = match node.ready {
+        Readiness::Ready => "True",
+        Readiness::NotReady => "False",
+        Readiness::Unknown => "Unknown",
+    };
+    let status = json!({
+        "capacity": amounts(&node.capacity),
+        "allocatable": amounts(&node.allocatable),
+        "conditions": [{"type": "Ready", "status": ready}],
+    });
+    framed(
+        Kind::Node,
+        Value::Object(meta),
+        json!({"spec": spec, "status": status}),
+    )
+}
+
+fn node_pool(pool: &NodePool) -> Value {
+    let mut meta = metadata(pool.name.as_str(), Some(&pool.uid), Timestamp::default());
+    deleting(&mut meta, pool.deleting);
+    let mut annotations = Map::new();
+    if pool.packing == PackingMode::Compatible {
+        annotations.insert(keys::PACKING.to_owned(), "compatible".into());
+    }
+    if let Some((hash, version)) = &pool.hash {
+        annotations.insert(keys::NODEPOOL_HASH.to_owned(), hash.as_ref().into());
+        annotations.insert(
+            keys::NODEPOOL_HASH_VERSION.to_owned(),
+            version.as_ref().into(),
+        );
+    }
+    put(&mut meta, "annotations", Value::Object(annotations));
+    let mut inner = json!({
+        "nodeClassRef": class(&pool.class),
+        "requirements": all_expressions(&pool.requirements),
+        "taints": taints(&pool.taints),
+        "startupTaints": taints(&pool.startup_taints),
+        "expireAfter": or_never(pool.expire_after),
+    });
+    if let Some(grace) = pool.termination_grace {
+        inner["terminationGracePeriod"] = duration::write(grace).into();
+    }
+    let mut spec = json!({
+        "template": {
+            "metadata": {"labels": map(&pool.labels), "annotations": map(&pool.annotations)},
+            "spec": inner,
+        },
+        "disruption": disruption(pool),
+    });
+    if pool.weight > 0 {
+        spec["weight"] = pool.weight.into();
+    }
+    if let Some(replicas) = pool.replicas {
+        spec["replicas"] = replicas.into();
+    }
+    if let Some(limits) = &pool.limits {
+        spec["limits"] = amounts(limits);
+    }
+    let ready = if pool.ready { "True" } else { "False" };
+    let status = json!({"conditions": [{"type": "Ready", "status": ready}]});
+    framed(
+        Kind::NodePool,
+        Value::Object(meta),
+        json!({"spec": spec, "status": status}),
+    )
+}
+
+fn disruption(pool: &NodePool) -> Value {
+    let budget = |budget: &plimsoll_core::model::Budget| {
+        let nodes = match budget.nodes {
+            BudgetNodes::Count(count) => count.to_string(),
+            BudgetNodes::Percent(percent) => format!("{percent}%"),
+        };
+        let reasons: Vec<String> = budget.reasons.iter().map(|r| format!("{r:?}")).collect();
+        let mut entry = json!({"nodes": nodes, "reasons": reasons});
+        if let (Some(schedule), Some(length)) = (&budget.schedule, budget.duration) {
+            entry["schedule"] = schedule.as_ref().into();
+            entry["duration"] = duration::write(length).into();
+        }
+        entry
+    };
+    json!({
+        "consolidationPolicy": format!("{:?}", pool.disruption.policy),
+        "consolidateAfter": or_never(pool.disruption.consolidate_after),
+        "budgets": pool.disruption.budgets.iter().map(budget).collect::<Vec<_>>(),
+    })
+}
+
+fn node_claim(claim: &NodeClaim) -> Value {
+    let mut meta = metadata(claim.name.as_str(), Some(&claim.uid), claim.created);
+    put(&mut meta, "labels", map(&claim.labels));
+    put(&mut meta, "annotations", map(&claim.annotations));
+    deleting(&mut meta, claim.deleting);
+    let owner = json!({
+        "apiVersion": "karpenter.sh/v1", "kind": "NodePool", "name": claim.pool.as_str(), "uid": "",
+    });
+    meta.insert("ownerReferences".to_owned(), json!([owner]));
+    let mut spec = json!({
+        "nodeClassRef": class(&claim.class),
+        "requirements": all_expressions(claim.requirements.iter()),
+        "resources": {"requests": amounts(&claim.requests)},
+        "taints": taints(&claim.taints),
+        "startupTaints": taints(&claim.startup_taints),
+        "expireAfter": or_never(claim.expire_after),
+    });
+    if let Some(grace) = claim.termination_grace {
+        spec["terminationGracePeriod"] = duration::write(grace).into();
+    }
+    let since = written_instant(claim.phase_since);
+    let reached = |(kind, phase): (&str, ClaimPhase)| {
+        (claim.phase >= phase)
+            .then(|| json!({"type": kind, "status": "True", "lastTransitionTime": since}))
+    };
+    let mut conditions: Vec<Value> = [
+        ("Launched", ClaimPhase::Launched),
+        ("Registered", ClaimPhase::Registered),
+        ("Initialized", ClaimPhase::Initialized),
+    ]
+    .into_iter()
+    .filter_map(reached)
+    .collect();
+    if claim.instance_terminating {
+        conditions.push(json!({"type": "InstanceTerminating", "status": "True"}));
+    }
+    let status = json!({
+        "providerID": claim.provider_id.as_ref().map(plimsoll_core::ids::ProviderId::as_str),
+        "nodeName": claim.node.as_ref().map(plimsoll_core::ids::NodeName::as_str),
+        "capacity": amounts(&claim.capacity),
+        "allocatable": amounts(&claim.allocatable),
+        "conditions": conditions,
+    });
+    framed(
+        Kind::NodeClaim,
+        Value::Object(meta),
+        json!({"spec": spec, "status": status}),
+    )
+}
+
+fn node_overlay(overlay: &NodeOverlay) -> Value {
+    let meta = metadata(&overlay.name, None, Timestamp::default());
+    let mut spec = json!({
+        "requirements": all_expressions(overlay.requirements.iter()),
+        "capacity": amounts(&overlay.capacity),
+    });
+    if overlay.weight > 0 {
+        spec["weight"] = overlay.weight.into();
+    }
+    match overlay.price {
+        None => {}
+        Some(PriceChange::Set(price)) => {
+            spec["price"] = format!("{:.9}", price.dollars()).into();
+        }
+        Some(PriceChange::Add(change)) => {
+            spec["priceAdjustment"] = format!("{:+.9}", change.dollars()).into();
+        }
+        Some(PriceChange::Scale(millionths)) => {
+            let percent = millionths as f64 / PER_PERCENT;
+            spec["priceAdjustment"] = format!("{percent:+.4}%").into();
+        }
+    }
+    framed(
+        Kind::NodeOverlay,
+        Value::Object(meta),
+        json!({"spec": spec}),
+    )
+}

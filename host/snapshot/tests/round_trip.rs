@@ -1,0 +1,64 @@
+//! What is written reads back as the same snapshot.
+
+use plimsoll_core::snapshot::Snapshot;
+use plimsoll_snapshot::write::{CatalogueText, Format, compress, write};
+use plimsoll_snapshot::{Limits, Loaded, TimedChange, read};
+
+fn load(text: &[u8]) -> Loaded {
+    read(text, &Limits::default()).expect("the text is a snapshot")
+}
+
+fn check_same(left: &Snapshot, right: &Snapshot) {
+    assert_eq!((left.now, left.seed), (right.now, right.seed));
+    assert_eq!(left.settings, right.settings);
+    assert_eq!(left.pools, right.pools);
+    assert_eq!(left.overlays, right.overlays);
+    assert_eq!(left.nodes, right.nodes);
+    assert_eq!(left.pods, right.pods);
+    assert_eq!(left.daemon_sets, right.daemon_sets);
+    assert_eq!(left.workloads, right.workloads);
+    assert_eq!(left.services, right.services);
+    assert_eq!(left.namespaces, right.namespaces);
+    assert_eq!(left.disruption_budgets, right.disruption_budgets);
+    assert_eq!(left.volumes, right.volumes);
+    assert_eq!(left.catalogue, right.catalogue);
+}
+
+fn written(snapshot: &Snapshot, changes: &[TimedChange], format: Format) -> Vec<u8> {
+    let mut text = Vec::new();
+    write(snapshot, changes, &CatalogueText::Inline, format, &mut text).expect("memory takes it");
+    text
+}
+
+#[test]
+fn every_kind_of_object_reads_back_the_same_in_both_formats() {
+    for text in [
+        include_str!("data/shop.yaml"),
+        include_str!("data/everything.yaml"),
+    ] {
+        let first = load(text.as_bytes());
+        for format in [Format::Json, Format::Yaml] {
+            let again = load(&written(&first.snapshot, &first.changes, format));
+            assert_eq!(again.notes, [], "{format:?}");
+            check_same(&first.snapshot, &again.snapshot);
+            assert_eq!(first.changes, again.changes, "{format:?}");
+        }
+    }
+}
+
+#[test]
+fn a_region_written_out_reads_back_as_the_same_catalogue() {
+    let first = load(b"{\"plimsoll\": {\"catalogue\": {\"region\": \"us-east-1\"}}}");
+    let again = load(&written(&first.snapshot, &[], Format::Json));
+    assert_eq!(first.snapshot.catalogue, again.snapshot.catalogue);
+}
+
+#[test]
+fn compressed_text_reads_back_the_same() {
+    let first = load(include_bytes!("data/shop.yaml"));
+    let text = written(&first.snapshot, &[], Format::Json);
+    let mut compressed = Vec::new();
+    compress(text.as_slice(), &mut compressed).expect("memory takes it");
+    assert!(compressed.len() < text.len());
+    check_same(&first.snapshot, &load(&compressed).snapshot);
+}
