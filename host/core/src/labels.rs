@@ -92,7 +92,11 @@ pub fn is_well_known(key: &str) -> bool {
 /// Every key that is well known to every provider or to AWS.
 pub fn well_known_keys() -> impl Iterator<Item = String> {
     let ours = WELL_KNOWN.iter().map(|key| (*key).to_owned());
-    ours.chain(WELL_KNOWN_AWS.iter().map(|key| format!("{AWS_DOMAIN}/{key}")))
+    ours.chain(
+        WELL_KNOWN_AWS
+            .iter()
+            .map(|key| format!("{AWS_DOMAIN}/{key}")),
+    )
 }
 
 /// Why users may not set a label or ask for it; `None` when they may.

@@ -59,7 +59,9 @@ fn purchases(
     kinds: &[usize],
     mut members: Vec<Vec<usize>>,
 ) -> Purchases {
-    members.iter_mut().for_each(|bins| bins.reverse());
+    for bins in &mut members {
+        bins.reverse();
+    }
     let mut result = Purchases::default();
     for bought in &packing.nodes {
         for _ in 0..bought.count {
@@ -133,8 +135,9 @@ impl<'p, 'c, 's> ProblemBuilder<'p, 'c, 's> {
         let compiled = self.placer.compiled;
         let sets: BTreeSet<SetId> = bins.iter().map(|bin| self.placer.bins[*bin].rows).collect();
         let mut used = Bits::none(compiled.rows.len());
-        sets.iter()
-            .for_each(|set| used.join(self.placer.sets.bits(*set)));
+        for set in &sets {
+            used.join(self.placer.sets.bits(*set));
+        }
         let mut limit_of: BTreeMap<usize, usize> = BTreeMap::new();
         let mut firsts: BTreeMap<usize, (i64, usize)> = BTreeMap::new();
         for (row, price, supply) in &self.prices.first {

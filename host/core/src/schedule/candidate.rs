@@ -130,8 +130,12 @@ fn lowered_quotas(
             *into.entry((group, placer.bins[bin].tier)).or_default() += 1;
         }
     };
-    unplaced.iter().for_each(|bin| count(&mut missing, *bin));
-    (0..placer.bins.len()).for_each(|bin| count(&mut taken, bin));
+    for bin in unplaced {
+        count(&mut missing, *bin);
+    }
+    for bin in 0..placer.bins.len() {
+        count(&mut taken, bin);
+    }
     let lowered = |(key, missing): ((usize, usize), u32)| {
         let all = taken.get(&key).copied().unwrap_or(0);
         (key, if last { 0 } else { all.saturating_sub(missing) })

@@ -84,10 +84,10 @@ pub(super) fn close(
 
 fn buyable(prices: &RowPrices, row: usize) -> bool {
     prices.allowed.contains(row)
-        && !prices
+        && prices
             .reserved
             .get(&row)
-            .is_some_and(|supply| prices.supplies[*supply] == 0)
+            .is_none_or(|supply| prices.supplies[*supply] > 0)
 }
 
 /// Order in which ways to buy are tried: price, list price, then names.

@@ -143,7 +143,9 @@ pub(super) fn compile(snapshot: &Snapshot) -> Compiled<'_> {
     );
     let mut rows = Rows::new(snapshot, &templates, &axes);
     let mut batch = Bits::none(snapshot.pods.len());
-    pods.iter().for_each(|row| batch.insert(*row));
+    for row in &pods {
+        batch.insert(*row);
+    }
     let (model, counts) = builder.finish(snapshot, &templates, &mut rows, &batch);
     let groups = keys
         .into_iter()
@@ -216,6 +218,9 @@ fn shapes(snapshot: &Snapshot, pods: &[usize]) -> (Vec<Shape>, Vec<usize>) {
     )
 }
 
+/// What settles a pod's terms: its shape, its namespace and its labels.
+type Place<'a> = (usize, &'a Arc<str>, *const Labels);
+
 /// Distinct groups of pods, and each pod's.
 fn group_keys(
     snapshot: &Snapshot,
@@ -234,7 +239,6 @@ fn group_keys(
             builder.learn_bound(snapshot, row);
         }
     }
-    type Place<'a> = (usize, &'a Arc<str>, *const Labels);
     let place = |at: usize, row: usize| -> Place<'_> {
         let pod = &snapshot.pods[row];
         (shape_of[at], &pod.name.namespace, Arc::as_ptr(&pod.labels))

@@ -61,7 +61,7 @@ fn admit(snapshot: &Snapshot, row: usize, result: &mut Eligible) {
     if avoids_our_nodes(&pod.spec, snapshot.settings.preferences) {
         return;
     }
-    let problem = pod.spec.problem.as_ref().map(|problem| problem.to_string());
+    let problem = pod.spec.problem.as_ref().map(ToString::to_string);
     let problem = problem
         .or_else(|| invalid_selector(&pod.spec))
         .or_else(|| volumes::problem(pod, &snapshot.volumes));
@@ -129,10 +129,10 @@ fn invalid_requirement(requirement: &Requirement) -> Option<String> {
 pub(crate) fn is_reschedulable(snapshot: &Snapshot, pod: &Pod) -> bool {
     let alive =
         !pod.is_terminal() && (pod.deleting.is_none() || pod.is_owned_by(OwnerKind::StatefulSet));
-    alive
-        && !is_fixed(pod)
-        && !(pod.is_active() && is_protected(snapshot, pod))
-        && !is_fully_blocked(snapshot, pod)
+    let stays = is_fixed(pod)
+        || (pod.is_active() && is_protected(snapshot, pod))
+        || is_fully_blocked(snapshot, pod);
+    alive && !stays
 }
 
 /// Whether `karpenter.sh/do-not-disrupt` protects a pod now; an unknown start counts as protected.

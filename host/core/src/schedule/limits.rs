@@ -111,20 +111,19 @@ pub(super) fn distinct_values<'c>(
         let mut values: BTreeSet<Arc<str>> = BTreeSet::new();
         for at in types {
             let instance_type = &catalogue[*at];
-            match instance_type
+            let listed = instance_type
                 .requirements
                 .get(key)
-                .and_then(|requirement| requirement.listed())
-            {
-                Some(listed) => values.extend(listed.iter().cloned()),
-                None => {
-                    let offered = instance_type
-                        .offerings
-                        .iter()
-                        .filter(|offering| offering.available);
-                    let own = offered.map(crate::catalog::Offering::node_requirements);
-                    values.extend(own.filter_map(|own| own.get(key)?.single().cloned()));
-                }
+                .and_then(|requirement| requirement.listed());
+            if let Some(listed) = listed {
+                values.extend(listed.iter().cloned());
+            } else {
+                let offered = instance_type
+                    .offerings
+                    .iter()
+                    .filter(|offering| offering.available);
+                let own = offered.map(crate::catalog::Offering::node_requirements);
+                values.extend(own.filter_map(|own| own.get(key)?.single().cloned()));
             }
         }
         values.len()

@@ -170,7 +170,7 @@ impl<'c, 's> Placer<'c, 's> {
         match place {
             Where::Existing(row) => {
                 self.counts
-                    .record_existing(model, row, &group.selected, &group.inverse)
+                    .record_existing(model, row, &group.selected, &group.inverse);
             }
             Where::Bin(bin) => {
                 let host = self.counts.new_host(bin);

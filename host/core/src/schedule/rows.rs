@@ -34,6 +34,7 @@ pub(super) struct Row {
 }
 
 /// All rows, with what is asked of them again and again.
+#[expect(clippy::struct_field_names, reason = "the rows of the table of rows")]
 pub(super) struct Rows {
     pub(super) rows: Vec<Row>,
     /// Room for pods, `axes` amounts per row.

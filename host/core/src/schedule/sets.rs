@@ -13,7 +13,7 @@ pub(super) type SetId = usize;
 /// Interned sets of rows.
 #[derive(Default)]
 pub(super) struct Sets {
-    sets: Vec<Bits>,
+    known: Vec<Bits>,
     numbers: BTreeMap<Bits, SetId>,
     joined: BTreeMap<(SetId, SetId), Option<SetId>>,
     largest: BTreeMap<SetId, Vec<usize>>,
@@ -29,15 +29,15 @@ impl Sets {
         if let Some(known) = self.numbers.get(&bits) {
             return Some(*known);
         }
-        let number = self.sets.len();
-        self.sets.push(bits.clone());
+        let number = self.known.len();
+        self.known.push(bits.clone());
         self.numbers.insert(bits, number);
         Some(number)
     }
 
     /// The rows of a set.
     pub(super) fn bits(&self, set: SetId) -> &Bits {
-        &self.sets[set]
+        &self.known[set]
     }
 
     /// What is in both; `None` when nothing is.
@@ -49,7 +49,7 @@ impl Sets {
         if let Some(known) = self.joined.get(&pair) {
             return *known;
         }
-        let both = self.sets[left].and(&self.sets[right]);
+        let both = self.known[left].and(&self.known[right]);
         let result = self.intern(both);
         self.joined.insert(pair, result);
         result
@@ -60,7 +60,7 @@ impl Sets {
         let largest = self
             .largest
             .entry(set)
-            .or_insert_with(|| largest(compiled, &self.sets[set]));
+            .or_insert_with(|| largest(compiled, &self.known[set]));
         largest
             .iter()
             .any(|row| fits(amount, compiled.rows.capacity(*row)))
@@ -69,7 +69,7 @@ impl Sets {
     /// The smallest price in a set.
     pub(super) fn cheapest(&mut self, prices: &[i64], set: SetId) -> i64 {
         let lowest = || {
-            self.sets[set]
+            self.known[set]
                 .iter()
                 .map(|row| prices[row])
                 .min()

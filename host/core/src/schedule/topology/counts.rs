@@ -6,7 +6,7 @@ use crate::bits::Bits;
 /// Counts per group and domain. Domains of the host-name key are existing nodes by row, then new nodes.
 #[derive(Clone, Debug)]
 pub(in crate::schedule) struct Counts {
-    counts: Vec<Vec<u32>>,
+    tallies: Vec<Vec<u32>>,
     /// Pods counted in all, per group.
     totals: Vec<u64>,
     nodes: usize,
@@ -35,7 +35,7 @@ impl Counts {
             .iter()
             .map(|group| model.keys[group.identity.key].values.len());
         Self {
-            counts: sizes.map(|size| vec![0; size]).collect(),
+            tallies: sizes.map(|size| vec![0; size]).collect(),
             totals: vec![0; model.groups.len()],
             nodes,
         }
@@ -55,14 +55,14 @@ impl Counts {
     }
 
     fn at(&self, group: usize, domain: usize) -> u32 {
-        self.counts[group].get(domain).copied().unwrap_or(0)
+        self.tallies[group].get(domain).copied().unwrap_or(0)
     }
 
     fn add(&mut self, group: usize, domain: usize) {
         if domain == NO_DOMAIN {
             return;
         }
-        let counts = &mut self.counts[group];
+        let counts = &mut self.tallies[group];
         if counts.len() <= domain {
             counts.resize(domain + 1, 0);
         }
@@ -102,7 +102,7 @@ impl Counts {
         view: View<'_>,
         pod_domains: &Bits,
     ) -> Bits {
-        let size = self.counts[number].len();
+        let size = self.tallies[number].len();
         let mut open = Bits::none(size);
         let mut open_where = |condition: &dyn Fn(usize) -> bool| {
             (0..size)
@@ -135,7 +135,7 @@ impl Counts {
                 });
             }
             Rule::AntiAffinity | Rule::Inverse => {
-                open_where(&|domain| self.at(number, domain) == 0)
+                open_where(&|domain| self.at(number, domain) == 0);
             }
         }
         open

@@ -74,7 +74,9 @@ impl Key {
         }
         let mut of_template = vec![Bits::none(values.len()); templates.len()];
         for (known, reach) in of_template.iter_mut().zip(&reach) {
-            reach.iter().for_each(|value| known.insert(domain(value)));
+            for value in reach {
+                known.insert(domain(value));
+            }
         }
         Self {
             name: name.clone(),
@@ -176,8 +178,8 @@ fn row_values(
     rows: &Rows,
     key: &LabelKey,
 ) -> Vec<Option<Arc<str>>> {
-    let mut known: BTreeMap<(usize, usize, usize, Option<usize>), Option<Arc<str>>> =
-        BTreeMap::new();
+    type Place = (usize, usize, usize, Option<usize>);
+    let mut known: BTreeMap<Place, Option<Arc<str>>> = BTreeMap::new();
     let by_offering = [labels::ZONE, labels::CAPACITY_TYPE, labels::RESERVATION_ID]
         .contains(&key.as_str())
         || snapshot.catalogue.own_keys().contains(key);
