@@ -89,10 +89,9 @@ impl Aggregate {
             .sum()
     }
 
-    /// Scales `duals` down until no source of unlimited supply is worth more than its price.
-    pub(super) fn make_feasible(&self, duals: &mut Duals) {
-        let factor = self
-            .sources
+    /// Scales `duals` down until none of `sources` that has unlimited supply is worth more than its price.
+    pub(super) fn make_feasible(&self, duals: &mut Duals, sources: &[Source]) {
+        let factor = sources
             .iter()
             .filter(|source| source.supply.is_none())
             .map(|source| (source.price, self.worth(source, duals)))

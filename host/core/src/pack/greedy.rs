@@ -12,11 +12,16 @@ use super::worth::Worth;
 /// Values are renewed when units left fall below this share of those at the last renewal.
 const RENEW_BELOW: f64 = 0.85;
 
+/// The same where there are many items: a renewal then takes as long as filling many nodes.
+const RENEW_MANY_BELOW: f64 = 0.7;
+
 /// Ratios this close (as a factor) count as equal while looking for the best.
 const CLOSE: f64 = 1.001;
 
-/// Kinds filled before one is bought.
+/// Kinds filled before one is bought; fewer where there are many items, since then each fill takes long and nodes are many.
 const MOST_TRIED: usize = 32;
+const FEW_TRIED: usize = 4;
+const MANY_ITEMS: usize = 400;
 
 /// Where rules force nodes, none may be worth more than this many times an even part of what is left.
 const LARGEST_PART: f64 = 1.6;
@@ -36,6 +41,11 @@ pub(super) fn greedy(
     let mut filler = Filler::new(model, left);
     let mut groups = Vec::new();
     let mut ratios = worth.price_ratio.clone();
+    let renew_below = if model.items.len() > MANY_ITEMS {
+        RENEW_MANY_BELOW
+    } else {
+        RENEW_BELOW
+    };
     let mut units_at_renewal = units(filler.left());
     while !filler.is_done() {
         let Some((kind, filled)) = best_node(
@@ -64,7 +74,7 @@ pub(super) fn greedy(
             load: filled.load,
         });
         let units_left = units(filler.left());
-        if (units_left as f64) < units_at_renewal as f64 * RENEW_BELOW && units_left > 0 {
+        if (units_left as f64) < units_at_renewal as f64 * renew_below && units_left > 0 {
             worth.renew(model, filler.left());
             ratios.clone_from(&worth.price_ratio);
             units_at_renewal = units_left;
@@ -92,7 +102,12 @@ fn best_node(
     let hint = |ratios: &[f64], kind: usize| (is_large(kind), ratios[kind]);
     let mut tried: Vec<usize> = Vec::new();
     let mut best: Option<(f64, usize, Filled)> = None;
-    while tried.len() < MOST_TRIED {
+    let most_tried = if model.items.len() > MANY_ITEMS {
+        FEW_TRIED
+    } else {
+        MOST_TRIED
+    };
+    while tried.len() < most_tried {
         let next = (0..ratios.len())
             .filter(|kind| ratios[*kind] < f64::INFINITY && !tried.contains(kind))
             .min_by(|&a, &b| {

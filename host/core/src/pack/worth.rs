@@ -1,11 +1,19 @@
 //! What a unit of each demand is worth in a good fleet: the aggregate programme's duals at the prices that decide.
 
+use std::collections::BTreeMap;
+
 use super::aggregate::{Aggregate, Duals, Source};
 use super::forced::forced_rules;
 use super::model::{Item, Lot, Model};
 
 /// How much more of an axis must be needed, as a factor, for it to be watched.
-const NEARLY: f64 = 1.1;
+const NEARLY: f64 = 1.3;
+
+/// An axis that makes up less than this share of all value counts as free.
+const FREE_BELOW: f64 = 0.02;
+
+/// Kinds beyond about this many are thinned out for the programme; all of them hold its duals to their price.
+const MANY_KINDS: usize = 320;
 
 /// What one unit of each demand is worth: a part for what it asks, and a part for the rules it is under.
 #[derive(Clone, Debug, Default)]
@@ -51,7 +59,10 @@ impl Values {
 /// Values of lots and classes, renewed as demand is used up.
 #[derive(Clone)]
 pub(super) struct Worth {
+    /// Over a choice of the kinds.
     programme: Aggregate,
+    /// Per kind: as a source.
+    kinds: Vec<Source>,
     rules: Vec<usize>,
     /// What units are worth.
     pub(super) values: Values,
@@ -72,7 +83,7 @@ impl Worth {
             .iter()
             .map(|&rule| f64::from(problem.rules[rule].limit)))
         .collect();
-        let sources = model.kinds.iter().map(|kind| {
+        let kinds = model.kinds.iter().map(|kind| {
             let capacity = kind.capacity.iter().map(|amount| *amount as f64);
             Source {
                 capacity: capacity.chain(limits.iter().copied()).collect(),
@@ -81,13 +92,15 @@ impl Worth {
                 supply: problem.kinds[kind.row].supply,
             }
         });
+        let kinds: Vec<Source> = kinds.collect();
         let mut worth = Self {
             programme: Aggregate {
                 axes: problem.axes + rules.len(),
                 demand: Vec::new(),
-                sources: sources.collect(),
+                sources: thinned(&kinds),
                 supplies: problem.supplies.iter().map(|n| f64::from(*n)).collect(),
             },
+            kinds,
             rules,
             values: Values::default(),
             of_all: 0.0,
@@ -103,11 +116,10 @@ impl Worth {
     pub(super) fn renew(&mut self, model: &Model<'_>, left: &[u32]) {
         self.programme.demand = self.demand(model, left);
         let mut duals = self.programme.solve();
-        self.programme.make_feasible(&mut duals);
+        self.programme.make_feasible(&mut duals, &self.kinds);
         self.value_what_is_nearly_scarce(&mut duals);
         self.price_ratio = self
-            .programme
-            .sources
+            .kinds
             .iter()
             .map(|source| {
                 let worth = self.programme.worth(source, &duals);
@@ -146,8 +158,12 @@ impl Worth {
     /// averaged with those of that case. The average of feasible duals is feasible.
     fn value_what_is_nearly_scarce(&mut self, duals: &mut Duals) {
         let axes = self.programme.axes;
-        let is_free = |axis: usize| duals.all().skip(axis).step_by(axes).all(|v| v <= 0.0);
-        let free: Vec<bool> = (0..axes).map(is_free).collect();
+        let mut of_axis = vec![0.0; axes];
+        for (at, (value, demand)) in duals.all().zip(&self.programme.demand).enumerate() {
+            of_axis[at % axes] += value * demand;
+        }
+        let total: f64 = of_axis.iter().sum();
+        let free: Vec<bool> = of_axis.iter().map(|v| *v < total * FREE_BELOW).collect();
         if !free.contains(&true) {
             return;
         }
@@ -158,7 +174,7 @@ impl Worth {
             }
         }
         let mut others = self.programme.solve();
-        self.programme.make_feasible(&mut others);
+        self.programme.make_feasible(&mut others, &self.kinds);
         self.programme.demand = before;
         duals.average(&others);
     }
@@ -228,4 +244,19 @@ impl Worth {
             of_item: None,
         };
     }
+}
+
+/// Kinds in even steps of price for each combination of sets, the cheapest and those of limited supply always among them.
+fn thinned(kinds: &[Source]) -> Vec<Source> {
+    let step = kinds.len().div_ceil(MANY_KINDS).max(1);
+    let mut seen: BTreeMap<&[usize], usize> = BTreeMap::new();
+    let mut chosen = Vec::new();
+    for kind in kinds {
+        let before = seen.entry(&kind.sets).or_default();
+        if before.is_multiple_of(step) || kind.supply.is_some() {
+            chosen.push(kind.clone());
+        }
+        *before += 1;
+    }
+    chosen
 }

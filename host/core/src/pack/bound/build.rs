@@ -40,7 +40,7 @@ pub(super) fn certificate(problem: &Problem) -> Bound {
     programme.sources = kinds(problem, &set_of_class, sets, &limits);
     add_existing(problem, &set_of_class, sets, &limits, &mut programme);
     let mut duals = programme.solve();
-    programme.make_feasible(&mut duals);
+    programme.make_feasible(&mut duals, &programme.sources);
     duals.scale(1.0 - 1e-12);
     rounded_down(problem, &set_of_class, sets, &rules, &duals)
 }
