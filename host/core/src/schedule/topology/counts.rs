@@ -48,7 +48,7 @@ impl Counts {
 
     /// Domains in which a group counts some pod.
     pub(super) fn inhabited(&self, group: usize) -> impl Iterator<Item = usize> + '_ {
-        let counts = self.counts[group].iter().enumerate();
+        let counts = self.tallies[group].iter().enumerate();
         counts
             .filter(|(_, count)| **count > 0)
             .map(|(domain, _)| domain)
