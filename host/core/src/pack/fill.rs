@@ -123,7 +123,6 @@ impl<'m, 'p> Filler<'m, 'p> {
     ) -> Filled {
         self.start(kind, share);
         self.top_up(values, taste);
-        self.exchange(values, taste);
         if share < 1.0 {
             self.node.share = 1.0;
             for entry in &self.node.load {
@@ -132,8 +131,8 @@ impl<'m, 'p> Filler<'m, 'p> {
                 }
             }
             self.top_up(values, taste);
-            self.exchange(values, taste);
         }
+        self.exchange(values, taste);
         self.finish(values)
     }
 

@@ -9,6 +9,9 @@ use super::ledger::Ledger;
 use super::model::Model;
 use super::worth::Worth;
 
+/// Full nodes are set aside after every so many items.
+const SWEEP_EVERY: usize = 16;
+
 /// Nodes that hold the same, with what is left on each.
 #[derive(Clone)]
 struct Open {
@@ -29,14 +32,13 @@ pub(super) fn first_fit(model: &Model<'_>, worth: &Worth, ledger: &mut Ledger) -
     let mut open: Vec<Open> = Vec::new();
     let mut full: Vec<Group> = Vec::new();
     let mut left = vec![0; model.items.len()];
-    for item in order {
+    for (at, item) in order.into_iter().enumerate() {
         let rest = place_on_open(model, item, &mut open);
         left[item] = open_nodes(model, item, rest, worth, ledger, &mut open);
-        let (closed, still): (Vec<Open>, Vec<Open>) = open
-            .into_iter()
-            .partition(|node| !holds(&node.room, &least));
-        full.extend(closed.into_iter().map(|node| node.group));
-        open = still;
+        if at % SWEEP_EVERY == 0 {
+            let kept = open.extract_if(.., |node| !holds(&node.room, &least));
+            full.extend(kept.map(|node| node.group));
+        }
     }
     full.extend(open.into_iter().map(|node| node.group));
     Fleet { groups: full, left }

@@ -20,7 +20,7 @@ const CLOSE: f64 = 1.001;
 
 /// Kinds filled before one is bought; fewer where there are many items, since then each fill takes long and nodes are many.
 const MOST_TRIED: usize = 32;
-const FEW_TRIED: usize = 4;
+const FEW_TRIED: usize = 2;
 const MANY_ITEMS: usize = 400;
 
 /// Where rules force nodes, none may be worth more than this many times an even part of what is left.
@@ -98,7 +98,8 @@ fn best_node(
 ) -> Option<(usize, Filled)> {
     // Where rules force many nodes, a large one would take what the rest could be filled with.
     let part = |kind: usize| model.kinds[kind].price as f64 / worth.of_all.max(f64::MIN_POSITIVE);
-    let is_large = |kind: usize| part(kind) * worth.forced_nodes > LARGEST_PART;
+    let largest = LARGEST_PART * worth.of_all / worth.forced_nodes.max(f64::MIN_POSITIVE);
+    let is_large = |kind: usize| model.kinds[kind].price as f64 > largest;
     let hint = |ratios: &[f64], kind: usize| (is_large(kind), ratios[kind]);
     let mut tried: Vec<usize> = Vec::new();
     let mut best: Option<(f64, usize, Filled)> = None;
