@@ -50,7 +50,7 @@ pub(super) struct Level {
     pub(super) keys: Vec<usize>,
     /// Domains that their strict requirements allow, per key.
     pub(super) domains: Vec<Bits>,
-    /// Rows that could hold one of them alone, per alternative of their volumes.
+    /// Rows that labels, taints and ports open to them, per alternative of their volumes; room is another matter.
     pub(super) rows: Vec<Bits>,
 }
 
@@ -352,7 +352,6 @@ fn pod_group(
     wishes: &[Wishes<'_>],
 ) -> PodGroup {
     let request = axes.vector(&shape.spec.requests);
-    let roomy = rows.roomy(&request);
     let free_ports = rows.without_port_conflict(&shape.spec.host_ports);
     let levels = wishes
         .iter()
@@ -362,7 +361,6 @@ fn pod_group(
             let tolerations = wishes.tolerations();
             let mut base = rows.allowed(snapshot, templates, &requirements);
             base.keep(&rows.tolerated(templates, &tolerations));
-            base.keep(&roomy);
             if let Some(free) = &free_ports {
                 base.keep(free);
             }

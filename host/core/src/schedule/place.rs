@@ -321,6 +321,9 @@ impl<'c, 's> Placer<'c, 's> {
                 let Some(base) = self.within_limits(tier, base) else {
                     continue;
                 };
+                if !self.sets.has_room(self.compiled, base, &group.request) {
+                    continue;
+                }
                 let Some(rows) = self.pin(group, level, base, allowed, &group.request) else {
                     continue;
                 };
@@ -359,7 +362,7 @@ impl<'c, 's> Placer<'c, 's> {
             .is_none_or(|quota| self.taken.get(&key).copied().unwrap_or(0) < *quota)
     }
 
-    /// Rows of a tier that could hold a pod of the group alone.
+    /// Rows of a tier that are open to a group, if one of them could hold a pod of it alone.
     fn base(
         &mut self,
         pod: usize,
@@ -373,7 +376,8 @@ impl<'c, 's> Placer<'c, 's> {
             return *known;
         }
         let bits = group.levels[level].rows[alternative].and(&self.tiers[tier].rows);
-        let result = self.sets.intern(bits);
+        let found = self.sets.intern(bits);
+        let result = found.filter(|set| self.sets.has_room(self.compiled, *set, &group.request));
         self.bases.insert(key, result);
         result
     }

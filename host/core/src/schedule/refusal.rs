@@ -57,7 +57,13 @@ fn pool_reason(compiled: &Compiled<'_>, group: &PodGroup, number: usize) -> Stri
             all.join(rows);
             all
         });
-    let usable = alone.and(own);
+    let mut usable = alone.and(own);
+    for row in own
+        .iter()
+        .filter(|row| !fits(&group.request, compiled.rows.capacity(*row)))
+    {
+        usable.remove(row);
+    }
     if usable.is_empty() {
         let roomy = own
             .iter()

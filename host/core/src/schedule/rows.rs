@@ -7,7 +7,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
-use super::axes::{Axes, fits};
+use super::axes::Axes;
 use super::daemons::{Daemons, Overhead};
 use super::templates::Template;
 use crate::bits::Bits;
@@ -43,7 +43,6 @@ pub(super) struct Rows {
     /// Rows by template.
     pub(super) of_template: Vec<Bits>,
     allowed: BTreeMap<Requirement, Arc<Bits>>,
-    roomy: BTreeMap<Box<[i64]>, Arc<Bits>>,
     offering_requirements: BTreeMap<(usize, usize), Requirements>,
 }
 
@@ -91,7 +90,6 @@ impl Rows {
             axes: axes.len(),
             of_template: Vec::new(),
             allowed: BTreeMap::new(),
-            roomy: BTreeMap::new(),
             offering_requirements: BTreeMap::new(),
         };
         for (number, template) in templates.iter().enumerate() {
@@ -218,22 +216,6 @@ impl Rows {
                 result.join(&self.of_template[number]);
             }
         }
-        result
-    }
-
-    /// The rows with room for a request that comes alone.
-    pub(super) fn roomy(&mut self, request: &[i64]) -> Arc<Bits> {
-        if let Some(known) = self.roomy.get(request) {
-            return Arc::clone(known);
-        }
-        let mut result = Bits::none(self.rows.len());
-        for row in 0..self.rows.len() {
-            if fits(request, self.capacity(row)) {
-                result.insert(row);
-            }
-        }
-        let result = Arc::new(result);
-        self.roomy.insert(request.into(), Arc::clone(&result));
         result
     }
 
