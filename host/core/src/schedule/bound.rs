@@ -1,22 +1,49 @@
-//! What no fleet for the placed pods can cost less than, at list price.
+//! What no fleet for some pods can cost less than, at list price.
 
 use std::collections::BTreeMap;
+use std::sync::Arc;
 
+use super::axes::fits;
 use super::candidate::Candidate;
-use super::compile::Compiled;
+use super::compile::{Compiled, compile};
+use super::eligible::is_fixed;
 use super::topology::Rule;
 use crate::bits::Bits;
+use crate::model::Pod;
 use crate::pack::{Class, Demand, ExistingNode, Kind, Membership, NodeRule, Problem};
+use crate::snapshot::Snapshot;
 use crate::units::PricePerHour;
 
-/// The bound: pods at the step of relaxation where they were placed, without the domains that were chosen for them, on
-/// everything that pools may buy and everything that is free.
-pub(super) fn bound(compiled: &Compiled<'_>, candidate: &Candidate) -> PricePerHour {
-    let problem = problem(compiled, candidate);
+/// What no fleet for every live pod of a snapshot can cost less than, bought from nothing: the yardstick of a whole cluster,
+/// whatever nodes it has. Daemons come with the nodes; pods that nothing can hold are left out.
+pub fn bound_from_nothing(snapshot: &Snapshot) -> PricePerHour {
+    let mut bare = snapshot.clone();
+    bare.nodes.clear();
+    bare.pods.retain(|pod| pod.is_active() && !is_fixed(pod));
+    for pod in &mut bare.pods {
+        let mut waiting = Pod::clone(pod);
+        (waiting.node, waiting.nominated, waiting.unschedulable) = (None, None, true);
+        *pod = Arc::new(waiting);
+    }
+    let compiled = compile(&bare);
+    let last = |group: usize| compiled.groups[group].levels.len().saturating_sub(1);
+    let placeable = |pod: &(usize, usize)| {
+        let group = &compiled.groups[compiled.pods[pod.0].group];
+        group.levels[pod.1].rows.iter().flat_map(Bits::iter).any(|row| fits(&group.request, compiled.rows.capacity(row)))
+    };
+    let pods = compiled.pods.iter().enumerate().map(|(at, pod)| (at, last(pod.group)));
+    let problem = problem(&compiled, pods.filter(placeable));
     PricePerHour::from_nanos(crate::pack::bound(&problem).list_price)
 }
 
-fn problem(compiled: &Compiled<'_>, candidate: &Candidate) -> Problem {
+/// The bound of a plan: pods at the step of relaxation where they were placed, without the domains that were chosen for them, on
+/// everything that pools may buy and everything that is free.
+pub(super) fn bound(compiled: &Compiled<'_>, candidate: &Candidate) -> PricePerHour {
+    let problem = problem(compiled, candidate.placed());
+    PricePerHour::from_nanos(crate::pack::bound(&problem).list_price)
+}
+
+fn problem(compiled: &Compiled<'_>, placed: impl Iterator<Item = (usize, usize)>) -> Problem {
     let node_cost = compiled.snapshot.settings.node_cost.nanos();
     let kinds = (0..compiled.rows.len()).map(|row| {
         let (_, offering) = compiled.rows.offering(compiled.snapshot, row);
@@ -37,7 +64,7 @@ fn problem(compiled: &Compiled<'_>, candidate: &Candidate) -> Problem {
     let mut rules: BTreeMap<(usize, bool), usize> = BTreeMap::new();
     let mut classes: BTreeMap<(Bits, Vec<Membership>), usize> = BTreeMap::new();
     let mut demands: BTreeMap<(usize, usize), usize> = BTreeMap::new();
-    for (pod, level) in candidate.placed() {
+    for (pod, level) in placed {
         let group_number = compiled.pods[pod].group;
         let next = result.demands.len();
         let demand = *demands.entry((group_number, level)).or_insert(next);

@@ -52,7 +52,7 @@ pub(super) fn eligible(snapshot: &Snapshot) -> Eligible {
 }
 
 /// Whether a pod belongs to its node: daemons and mirrors of static pods.
-fn is_fixed(pod: &Pod) -> bool {
+pub(super) fn is_fixed(pod: &Pod) -> bool {
     pod.is_owned_by(OwnerKind::DaemonSet) || pod.is_owned_by(OwnerKind::Node)
 }
 

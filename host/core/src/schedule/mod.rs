@@ -37,6 +37,8 @@ mod templates;
 mod topology;
 mod volumes;
 
+pub use bound::bound_from_nothing;
+
 use candidate::Candidate;
 use compile::Compiled;
 use prices::{RowPrices, Slots};

@@ -1,0 +1,8 @@
+//! One file per command.
+
+pub(crate) mod catalogue;
+pub(crate) mod explain;
+pub(crate) mod generate;
+pub(crate) mod plan;
+pub(crate) mod simulate;
+pub(crate) mod snapshot;

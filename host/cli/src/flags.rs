@@ -1,0 +1,192 @@
+//! What can be typed. One list feeds the parser, the help and the error messages; what flags mean is decided elsewhere.
+
+use std::path::PathBuf;
+
+use clap::{Args, Parser, Subcommand, ValueEnum};
+
+/// A node autoscaler for Kubernetes whose decisions belong to its users.
+#[derive(Debug, Parser)]
+#[command(name = "plimsoll", version, max_term_width = 100)]
+pub(crate) struct Flags {
+    #[command(subcommand)]
+    pub(crate) command: Command,
+}
+
+#[derive(Debug, Subcommand)]
+pub(crate) enum Command {
+    /// Decide once: which machines to buy for the waiting pods of a snapshot.
+    Plan(Plan),
+    /// Play a snapshot, recording or trace under one or more policies and compare them.
+    Simulate(Simulate),
+    /// Say why a pod waits, or why a planned claim is what it is.
+    Explain(Explain),
+    /// Show what can be bought.
+    Catalogue(Catalogue),
+    /// Look at snapshot files.
+    Snapshot(Snapshot),
+    /// Make a recording out of statistics of production work.
+    Generate(Generate),
+}
+
+/// How results are shown.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
+pub(crate) enum Format {
+    /// For people.
+    #[default]
+    Table,
+    /// For programs; stable.
+    Json,
+    /// For programs and people.
+    Yaml,
+}
+
+/// Flags about the way of deciding.
+#[derive(Debug, Args)]
+pub(crate) struct Deciding {
+    /// Pack every pool this way, whatever it says.
+    #[arg(long, value_enum)]
+    pub(crate) packing: Option<Packing>,
+    /// Decide without the guards on cheap packing.
+    #[arg(long)]
+    pub(crate) no_guards: bool,
+    /// Counted work of the search for a cheaper fleet; 0 takes the first good plan.
+    #[arg(long, value_name = "N")]
+    pub(crate) effort: Option<u32>,
+}
+
+/// How pods are packed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(crate) enum Packing {
+    /// The cheapest feasible fleet.
+    Price,
+    /// First fit in the incumbent's order.
+    Compatible,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct Plan {
+    /// Snapshot: what `kubectl get nodes,pods,nodepools,... -A -o json` prints, JSON or YAML, zstd or not.
+    pub(crate) snapshot: PathBuf,
+    /// Ranking policy: rank=NAME of one that is shipped, or rank=FILE.wasm.
+    #[arg(long, value_name = "rank=NAME|FILE", default_value = "rank=list-price")]
+    pub(crate) policy: String,
+    #[command(flatten)]
+    pub(crate) deciding: Deciding,
+    /// Also hold the plan against the checker, and fail if it finds anything.
+    #[arg(long)]
+    pub(crate) check: bool,
+    /// How to show the plan.
+    #[arg(short, long, value_enum, default_value_t)]
+    pub(crate) output: Format,
+    /// Tell on stderr how long each step took.
+    #[arg(long)]
+    pub(crate) timings: bool,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct Simulate {
+    /// Snapshot, recording, or the published CSV of a trace.
+    pub(crate) input: PathBuf,
+    /// The policy that others are held against.
+    #[arg(long, value_name = "SPEC", default_value = "rank=list-price")]
+    pub(crate) policy: String,
+    /// Others: rank=NAME, rank=FILE.wasm, compatible (the incumbent's order), fixed:TYPE (a node group of one type).
+    #[arg(long, value_name = "SPEC")]
+    pub(crate) compare: Vec<String>,
+    #[command(flatten)]
+    pub(crate) deciding: Deciding,
+    /// Seed of all draws.
+    #[arg(long, default_value_t = 1)]
+    pub(crate) seed: u64,
+    /// How to show the score cards.
+    #[arg(short, long, value_enum, default_value_t)]
+    pub(crate) output: Format,
+    /// Write an HTML report.
+    #[arg(long, value_name = "FILE.html")]
+    pub(crate) report: Option<PathBuf>,
+    /// Tell on stderr how long each run took.
+    #[arg(long)]
+    pub(crate) timings: bool,
+}
+
+/// What to explain.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(crate) enum Subject {
+    /// A pod, as namespace/name or name.
+    Pod,
+    /// A claim of the plan, by its number.
+    Claim,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct Explain {
+    /// What to explain.
+    #[arg(value_enum)]
+    pub(crate) subject: Subject,
+    /// Its name.
+    pub(crate) name: String,
+    /// The snapshot it is in.
+    pub(crate) snapshot: PathBuf,
+    /// Ranking policy: rank=NAME of one that is shipped, or rank=FILE.wasm.
+    #[arg(long, value_name = "rank=NAME|FILE", default_value = "rank=list-price")]
+    pub(crate) policy: String,
+    #[command(flatten)]
+    pub(crate) deciding: Deciding,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct Catalogue {
+    /// One type to show in full.
+    pub(crate) instance_type: Option<String>,
+    /// Region.
+    #[arg(long, default_value = "us-east-1")]
+    pub(crate) region: String,
+    /// Requirements that types must meet, such as "karpenter.k8s.aws/instance-category In c,m" or "instance-cpu Gt 8".
+    #[arg(long = "where", value_name = "KEY OPERATOR VALUES")]
+    pub(crate) requirements: Vec<String>,
+    /// How to show them.
+    #[arg(short, long, value_enum, default_value_t)]
+    pub(crate) output: Format,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct Snapshot {
+    #[command(subcommand)]
+    pub(crate) command: SnapshotCommand,
+}
+
+#[derive(Debug, Subcommand)]
+pub(crate) enum SnapshotCommand {
+    /// What is in a file, in a few lines.
+    Show {
+        /// The file.
+        file: PathBuf,
+    },
+    /// Read a file and fail on anything that is wrong or was not understood.
+    Check {
+        /// The file.
+        file: PathBuf,
+    },
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct Generate {
+    /// Where to write the recording; - for standard output.
+    #[arg(short = 'O', long, default_value = "-")]
+    pub(crate) to: PathBuf,
+    /// How many times the trace's own load.
+    #[arg(long, default_value_t = 100)]
+    pub(crate) scale: u32,
+    /// Hours of arrivals.
+    #[arg(long, default_value_t = 6)]
+    pub(crate) hours: u32,
+    /// Seed of all draws.
+    #[arg(long, default_value_t = 1)]
+    pub(crate) seed: u64,
+    /// Tasks with accelerators too.
+    #[arg(long)]
+    pub(crate) accelerators: bool,
+    /// Region whose machines can be bought.
+    #[arg(long, default_value = "us-east-1")]
+    pub(crate) region: String,
+}

@@ -1,0 +1,108 @@
+//! A seeded recording that looks like production work: request shapes, arrivals by hour and lifetimes are drawn from the
+//! statistics of a published trace, at a multiple of its load. None of the trace's rows is in it.
+
+mod statistics;
+
+use plimsoll_sim::Random;
+use serde_json::{Value, json};
+
+pub(crate) use statistics::Statistics;
+
+/// What to generate.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Wanted<'a> {
+    /// How many times the trace's own load.
+    pub(crate) scale: u32,
+    /// Hours of arrivals.
+    pub(crate) hours: u32,
+    /// Seed of all draws.
+    pub(crate) seed: u64,
+    /// Tasks with accelerators too.
+    pub(crate) accelerators: bool,
+    /// Region whose machines can be bought.
+    pub(crate) region: &'a str,
+}
+
+/// Days that the trace covers; its arrivals by hour are sums over them.
+const TRACE_DAYS: u64 = 150;
+const HOUR_MILLIS: u64 = 3_600_000;
+/// Midnight before the first arrival.
+const START: &str = "2026-01-05T00:00:00Z";
+
+/// The recording, as a document that every command reads.
+pub(crate) fn recording(statistics: &Statistics, wanted: Wanted<'_>) -> Value {
+    let mut arrivals = Random::new(wanted.seed, "arrivals");
+    let mut shapes = Random::new(wanted.seed, "shapes");
+    let mut lifetimes = Random::new(wanted.seed, "lifetimes");
+    let mut changes: Vec<(u64, Value)> = Vec::new();
+    for hour in 0..wanted.hours {
+        let expected = statistics.arrivals(hour % 24) * u64::from(wanted.scale);
+        for _ in 0..drawn_count(expected, &mut arrivals) {
+            let at = u64::from(hour) * HOUR_MILLIS + arrivals.below(HOUR_MILLIS);
+            let shape = statistics.shape(wanted.accelerators, &mut shapes);
+            let lifetime = statistics.lifetime(shape.gpus > 0, &mut lifetimes);
+            let number = changes.len();
+            changes.push((at, arrival(number, at, shape, lifetime)));
+        }
+    }
+    changes.sort_by_key(|(at, _)| *at);
+    json!({
+        "apiVersion": "v1",
+        "kind": "List",
+        "items": [pool()],
+        "plimsoll": {
+            "time": START,
+            "seed": wanted.seed,
+            "catalogue": { "region": wanted.region },
+            "changes": changes.into_iter().map(|(_, change)| change).collect::<Vec<_>>(),
+        },
+    })
+}
+
+/// A whole number whose mean is `sum` over the trace's days.
+fn drawn_count(sum: u64, random: &mut Random) -> u64 {
+    sum / TRACE_DAYS + u64::from(random.below(TRACE_DAYS) < sum % TRACE_DAYS)
+}
+
+/// The pool that machines are bought from: current general-purpose families, on demand.
+fn pool() -> Value {
+    json!({
+        "apiVersion": "karpenter.sh/v1",
+        "kind": "NodePool",
+        "metadata": { "name": "general" },
+        "spec": {
+            "disruption": { "consolidationPolicy": "WhenEmpty", "consolidateAfter": "60s" },
+            "template": { "spec": {
+                "nodeClassRef": { "group": "karpenter.k8s.aws", "kind": "EC2NodeClass", "name": "default" },
+                "requirements": [
+                    { "key": "karpenter.sh/capacity-type", "operator": "In", "values": ["on-demand", "spot"] },
+                    { "key": "kubernetes.io/arch", "operator": "In", "values": ["amd64"] },
+                    { "key": "karpenter.k8s.aws/instance-category", "operator": "In", "values": ["c", "m", "r", "g"] },
+                    { "key": "karpenter.k8s.aws/instance-generation", "operator": "Gt", "values": ["4"] },
+                ],
+            } },
+        },
+        "status": { "conditions": [{ "type": "Ready", "status": "True" }] },
+    })
+}
+
+fn arrival(number: usize, at: u64, shape: &statistics::Shape, lifetime: u64) -> Value {
+    let mut requests = json!({
+        "cpu": format!("{}m", shape.cpu_milli),
+        "memory": format!("{}Mi", shape.memory_mib),
+    });
+    if shape.gpus > 0 {
+        requests["nvidia.com/gpu"] = json!(shape.gpus.to_string());
+    }
+    let name = format!("task-{number:06}");
+    json!({
+        "at": format!("+{}.{:03}s", at / 1000, at % 1000),
+        "runsFor": format!("{lifetime}s"),
+        "upsert": {
+            "apiVersion": "v1",
+            "kind": "Pod",
+            "metadata": { "name": name, "namespace": "batch", "uid": name },
+            "spec": { "containers": [{ "name": "task", "resources": { "requests": requests } }] },
+        },
+    })
+}

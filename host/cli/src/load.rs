@@ -1,0 +1,123 @@
+//! Inputs: snapshots, recordings and traces, from files to what commands work on.
+
+use std::fs::File;
+use std::io::BufReader;
+use std::path::Path;
+use std::sync::Arc;
+
+use anyhow::{Context, Result, bail};
+use plimsoll_core::catalog::{CapacityType, PriceSource};
+use plimsoll_core::model::PackingMode;
+use plimsoll_core::snapshot::{Objects, Settings, Snapshot};
+use plimsoll_core::state::{Object, ObjectKey};
+use plimsoll_core::time::Timestamp;
+use plimsoll_sim::{Change, Recording, TimedChange, Which};
+use plimsoll_snapshot::{Limits, Loaded};
+
+use crate::flags::{Deciding, Packing};
+
+/// Reads a snapshot or recording, telling on stderr what was assumed.
+pub(crate) fn snapshot(path: &Path, deciding: &Deciding) -> Result<Loaded> {
+    let mut loaded = plimsoll_snapshot::read_path(path, &Limits::default())?;
+    for note in &loaded.notes {
+        eprintln!("warning: {}: {note}", path.display());
+    }
+    let settings = settings(&loaded.snapshot.settings, deciding);
+    loaded.snapshot.settings = Arc::new(settings);
+    Ok(loaded)
+}
+
+/// Settings of a file, changed by flags.
+fn settings(own: &Settings, deciding: &Deciding) -> Settings {
+    let mut settings = own.clone();
+    settings.guards.enabled &= !deciding.no_guards;
+    settings.effort = deciding.effort.unwrap_or(settings.effort);
+    settings.packing = match deciding.packing {
+        Some(Packing::Price) => Some(PackingMode::Price),
+        Some(Packing::Compatible) => Some(PackingMode::Compatible),
+        None => settings.packing,
+    };
+    settings
+}
+
+/// Whether any spot price comes from a model, which every output must say.
+pub(crate) fn has_modelled_prices(snapshot: &Snapshot) -> bool {
+    let mut offerings = snapshot.catalogue.types().iter().flat_map(|instance_type| &instance_type.offerings);
+    offerings.any(|offering| offering.price_source == PriceSource::Model)
+}
+
+/// Reads what a simulation is about.
+pub(crate) fn recording(path: &Path, deciding: &Deciding) -> Result<(Recording, bool)> {
+    if path.extension().is_some_and(|extension| extension == "csv") {
+        return trace(path, deciding);
+    }
+    let loaded = snapshot(path, deciding)?;
+    let modelled = has_modelled_prices(&loaded.snapshot);
+    let changes = loaded.changes.into_iter().map(timed).collect::<Result<Vec<_>>>();
+    let recording = from_snapshot(&loaded.snapshot, changes.with_context(|| path.display().to_string())?);
+    Ok((recording, modelled))
+}
+
+/// A trace on an empty cluster with the default pool and the default region's machines.
+fn trace(path: &Path, deciding: &Deciding) -> Result<(Recording, bool)> {
+    let file = File::open(path).with_context(|| path.display().to_string())?;
+    let rows = plimsoll_snapshot::trace::rows(BufReader::new(file));
+    let start = Timestamp::from_millis(0);
+    let changes = plimsoll_snapshot::trace::recording(rows, start).with_context(|| path.display().to_string())?;
+    let empty = r#"{"apiVersion":"v1","kind":"List","items":[],"plimsoll":{"time":"1970-01-01T00:00:00Z","catalogue":{"region":"us-east-1"}}}"#;
+    let mut loaded = plimsoll_snapshot::read(empty.as_bytes(), &Limits::default())?;
+    for note in &loaded.notes {
+        eprintln!("warning: {}: {note}", path.display());
+    }
+    loaded.snapshot.settings = Arc::new(settings(&loaded.snapshot.settings, deciding));
+    let modelled = has_modelled_prices(&loaded.snapshot);
+    let changes = changes.into_iter().map(timed).collect::<Result<Vec<_>>>()?;
+    Ok((from_snapshot(&loaded.snapshot, changes), modelled))
+}
+
+/// A recording that begins as a snapshot is.
+fn from_snapshot(snapshot: &Snapshot, changes: Vec<TimedChange>) -> Recording {
+    let nodes = || snapshot.nodes.iter();
+    Recording {
+        start: snapshot.now,
+        end: None,
+        objects: Objects {
+            pools: snapshot.pools.clone(),
+            overlays: snapshot.overlays.clone(),
+            nodes: nodes().filter_map(|node| node.node.clone()).collect(),
+            claims: nodes().filter_map(|node| node.claim.clone()).collect(),
+            pods: snapshot.pods.clone(),
+            daemon_sets: snapshot.daemon_sets.clone(),
+            workloads: snapshot.workloads.clone(),
+            services: snapshot.services.clone(),
+            namespaces: snapshot.namespaces.clone(),
+            disruption_budgets: snapshot.disruption_budgets.clone(),
+            volumes: Arc::clone(&snapshot.volumes),
+        },
+        running: Vec::new(),
+        catalogue: Arc::clone(&snapshot.catalogue),
+        settings: Arc::clone(&snapshot.settings),
+        changes,
+    }
+}
+
+/// A recorded change as something that happens to the simulated world.
+fn timed(change: plimsoll_snapshot::TimedChange) -> Result<TimedChange> {
+    use plimsoll_snapshot::Change as Recorded;
+    let which = |instance_type, zone, capacity_type: CapacityType| Which { instance_type, zone, capacity_type };
+    let at = change.at;
+    let change = match change.change {
+        Recorded::Upsert { object: Object::Pod(pod), runs_for } => Change::Arrive(pod, runs_for),
+        Recorded::Upsert { object, .. } => Change::Apply(object),
+        Recorded::Delete(ObjectKey::Pod(name)) => Change::DeletePod(name),
+        Recorded::Delete(other) => bail!("a simulation cannot play the deletion of {other:?}; expected a pod"),
+        Recorded::Price { instance_type, zone, capacity_type, price } => {
+            Change::Price(which(instance_type, zone, capacity_type), price)
+        }
+        Recorded::Availability { instance_type, zone, capacity_type, available } => {
+            Change::Stock(which(instance_type, zone, capacity_type), (!available).then_some(0))
+        }
+        Recorded::Interrupt(node) => Change::Interrupt(node),
+    };
+    Ok(TimedChange { at, change })
+}

@@ -1,0 +1,35 @@
+//! The `plimsoll` program: a table of contents.
+//!
+//! [`flags`] is what was typed, `cmd` what each command does, [`load`] how inputs are read, [`policy`] who plans, [`output`]
+//! how results are shown. Exit codes: 0 done, 1 a check failed or an input is bad, 2 wrong usage, 3 the environment failed.
+
+mod cmd;
+mod explain;
+mod failure;
+mod flags;
+mod generate;
+mod load;
+mod output;
+mod policy;
+
+use std::process::ExitCode;
+
+use clap::Parser;
+
+use crate::flags::{Command, Flags};
+
+fn main() -> ExitCode {
+    let flags = Flags::parse();
+    let done = match &flags.command {
+        Command::Plan(flags) => cmd::plan::run(flags),
+        Command::Simulate(flags) => cmd::simulate::run(flags),
+        Command::Explain(flags) => cmd::explain::run(flags),
+        Command::Catalogue(flags) => cmd::catalogue::run(flags),
+        Command::Snapshot(flags) => cmd::snapshot::run(flags),
+        Command::Generate(flags) => cmd::generate::run(flags),
+    };
+    match done {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(error) => failure::report(&error),
+    }
+}
