@@ -9,7 +9,10 @@ use plimsoll_oracles::generate::benchmark_mix;
 
 fn main() {
     let number = |at: usize, default: usize| {
-        std::env::args().nth(at).and_then(|text| text.parse().ok()).unwrap_or(default)
+        std::env::args()
+            .nth(at)
+            .and_then(|text| text.parse().ok())
+            .unwrap_or(default)
     };
     let (pods, runs) = (number(1, 10_000), number(2, 3));
     let snapshot = benchmark_mix(pods, 400, 1);
@@ -27,7 +30,10 @@ fn main() {
             plan.cost.list,
             plan.cost.bound,
             plan.cost.first_fit,
-            findings.first().map_or_else(|| "nothing found".to_owned(), |first| format!("{} findings, first: {first}", findings.len())),
+            findings.first().map_or_else(
+                || "nothing found".to_owned(),
+                |first| format!("{} findings, first: {first}", findings.len())
+            ),
         );
     }
 }

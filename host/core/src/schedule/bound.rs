@@ -29,9 +29,17 @@ pub fn bound_from_nothing(snapshot: &Snapshot) -> PricePerHour {
     let last = |group: usize| compiled.groups[group].levels.len().saturating_sub(1);
     let placeable = |pod: &(usize, usize)| {
         let group = &compiled.groups[compiled.pods[pod.0].group];
-        group.levels[pod.1].rows.iter().flat_map(Bits::iter).any(|row| fits(&group.request, compiled.rows.capacity(row)))
+        group.levels[pod.1]
+            .rows
+            .iter()
+            .flat_map(Bits::iter)
+            .any(|row| fits(&group.request, compiled.rows.capacity(row)))
     };
-    let pods = compiled.pods.iter().enumerate().map(|(at, pod)| (at, last(pod.group)));
+    let pods = compiled
+        .pods
+        .iter()
+        .enumerate()
+        .map(|(at, pod)| (at, last(pod.group)));
     let problem = problem(&compiled, pods.filter(placeable));
     PricePerHour::from_nanos(crate::pack::bound(&problem).list_price)
 }

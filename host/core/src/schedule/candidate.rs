@@ -2,14 +2,13 @@
 
 use std::collections::BTreeMap;
 
-use super::buy::{Purchases, buy};
-use super::close::{Node, close, costs};
+use super::buy::{Purchase, Purchases, buy};
+use super::close::{Node, cheapest, close};
 use super::compile::Compiled;
 use super::place::{Placer, Step, Tier, Where};
 use super::prices::RowPrices;
 use super::topology::Rule;
 use crate::bits::Bits;
-use crate::model::PackingMode;
 use crate::plan::{Note, Placement, PlannedClaim, Target};
 use crate::snapshot::Guards;
 use crate::units::PricePerHour;
@@ -20,10 +19,12 @@ const MOST_ROUNDS: usize = 6;
 /// A whole plan, still in the solver's terms.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Candidate {
-    /// Machines to ask for.
-    pub(super) claims: Vec<PlannedClaim>,
-    /// Steps with their claim, in order; existing nodes by row.
-    steps: Vec<(Step, Target)>,
+    /// Nodes to buy.
+    nodes: Vec<Node>,
+    /// Pods placed, in order.
+    steps: Vec<Step>,
+    /// Where each step leads.
+    targets: Vec<Target>,
     /// Pods that found no place, as positions in the batch.
     pub(super) failed: Vec<usize>,
     /// Remarks.
@@ -33,33 +34,56 @@ pub(super) struct Candidate {
 impl Candidate {
     /// What decides between plans, less being better: unplaced, preferences given up, price, nodes.
     pub(super) fn rank(&self) -> (usize, u64, PricePerHour, usize) {
-        let given_up = self.steps.iter().map(|(step, _)| step.level as u64).sum();
+        let given_up = self.steps.iter().map(|step| step.level as u64).sum();
         (
             self.failed.len(),
             given_up,
-            self.costs().0,
-            self.claims.len(),
+            self.planned(),
+            self.nodes.len(),
         )
     }
 
-    /// Planned cost, cost at list price, and the dearest it may come to.
-    pub(super) fn costs(&self) -> (PricePerHour, PricePerHour, PricePerHour) {
-        costs(&self.claims)
+    /// Cost at the prices that decide.
+    pub(super) fn planned(&self) -> PricePerHour {
+        self.nodes
+            .iter()
+            .map(|node| PricePerHour::from_nanos(node.price))
+            .sum()
+    }
+
+    /// Cost at the provider's prices.
+    pub(super) fn list(&self, prices: &RowPrices) -> PricePerHour {
+        self.nodes
+            .iter()
+            .map(|node| PricePerHour::from_nanos(prices.list[node.row]))
+            .sum()
+    }
+
+    /// The machines to ask for.
+    pub(super) fn claims(&self, compiled: &Compiled<'_>, prices: &RowPrices) -> Vec<PlannedClaim> {
+        self.nodes
+            .iter()
+            .map(|node| close(compiled, prices, node, &self.steps))
+            .collect()
     }
 
     /// Pods with their places, in the order in which they may be bound.
     pub(super) fn placements(&self, compiled: &Compiled<'_>) -> Vec<Placement> {
-        let placement = |(step, target): &(Step, Target)| Placement {
+        let placement = |(step, target): (&Step, &Target)| Placement {
             pod: compiled.pods[step.pod].row,
             target: *target,
             relaxed: u32::try_from(step.level).unwrap_or(u32::MAX),
         };
-        self.steps.iter().map(placement).collect()
+        self.steps
+            .iter()
+            .zip(&self.targets)
+            .map(placement)
+            .collect()
     }
 
     /// Pods placed, with the step of relaxation at which they were.
     pub(super) fn placed(&self) -> impl Iterator<Item = (usize, usize)> + '_ {
-        self.steps.iter().map(|(step, _)| (step.pod, step.level))
+        self.steps.iter().map(|step| (step.pod, step.level))
     }
 }
 
@@ -71,7 +95,7 @@ pub(super) fn first_fit(compiled: &Compiled<'_>, prices: &RowPrices) -> Candidat
     let quotas = BTreeMap::new();
     let mut placer = Placer::new(compiled, &tiers, &prices.planned, &quotas);
     placer.run(0..compiled.pods.len());
-    assemble(&placer, prices, &Purchases::default(), &tiers)
+    assemble(placer, prices, &Purchases::default(), &tiers)
 }
 
 /// By price where pools allow it; pools in `compatible` packing keep the incumbent's order.
@@ -87,7 +111,7 @@ pub(super) fn by_price(compiled: &Compiled<'_>, prices: &RowPrices) -> Candidate
         placer.run(order.iter().copied());
         let purchases = buy_all(&placer, prices, guards, &tiers);
         if purchases.unplaced.is_empty() {
-            return assemble(&placer, prices, &purchases, &tiers);
+            return assemble(placer, prices, &purchases, &tiers);
         }
         let lowered = lowered_quotas(&placer, &purchases.unplaced, round >= MOST_ROUNDS);
         drop(placer);
@@ -198,60 +222,72 @@ fn price_order(compiled: &Compiled<'_>) -> Vec<usize> {
     order
 }
 
-/// Closes every node into a claim and puts the steps in order.
+/// Gathers the nodes of a placement, bought or open, and puts the steps in order.
 fn assemble(
-    placer: &Placer<'_, '_>,
+    placer: Placer<'_, '_>,
     prices: &RowPrices,
     purchases: &Purchases,
     tiers: &[Tier],
 ) -> Candidate {
-    let mut nodes: Vec<Node> = Vec::new();
-    for purchase in &purchases.nodes {
-        nodes.push(bought(placer, purchase.row, purchase.price, &purchase.bins));
-    }
-    for bin in placer.bins.iter().filter(|bin| tiers[bin.tier].open) {
-        nodes.push(Node {
-            row: None,
-            price: None,
-            rows: placer.sets.bits(bin.rows).clone(),
+    let bought = purchases
+        .nodes
+        .iter()
+        .map(|purchase| bought(&placer, purchase));
+    let open = placer.bins.iter().filter(|bin| tiers[bin.tier].open);
+    let open = open.filter_map(|bin| {
+        let rows = placer.sets.bits(bin.rows);
+        let row = cheapest(placer.compiled, prices, rows, &bin.used)?;
+        Some(Node {
+            row,
+            price: prices.planned[row],
+            rows: rows.clone(),
             used: bin.used.clone(),
             steps: bin.steps.clone(),
-            compatible: placer.compiled.templates[tiers[bin.tier].template.unwrap_or(0)].packing
-                == PackingMode::Compatible
-                || tiers[bin.tier].template.is_some(),
-        });
-    }
+            compatible: true,
+        })
+    });
+    let mut nodes: Vec<Node> = bought.chain(open).collect();
     nodes.sort_by_key(|node| node.steps.first().copied());
+    let mut node_of: Vec<Option<usize>> = vec![None; placer.steps.len()];
+    for (number, node) in nodes.iter().enumerate() {
+        node.steps
+            .iter()
+            .for_each(|step| node_of[*step] = Some(number));
+    }
     let mut result = Candidate {
-        failed: placer.failed.clone(),
+        failed: placer.failed,
         ..Candidate::default()
     };
-    let mut claim_of: BTreeMap<usize, usize> = BTreeMap::new();
-    for node in &nodes {
-        if let Some(claim) = close(placer, prices, node) {
-            node.steps.iter().for_each(|step| {
-                claim_of.insert(*step, result.claims.len());
-            });
-            result.claims.push(claim);
-        }
-    }
+    let mut position = vec![0; placer.steps.len()];
     for (at, step) in placer.steps.iter().enumerate() {
-        match (step.place, claim_of.get(&at)) {
-            (Where::Existing(row), _) => result.steps.push((*step, Target::Existing(row))),
-            (Where::Bin(_), Some(claim)) => result.steps.push((*step, Target::New(*claim))),
-            (Where::Bin(_), None) => result.failed.push(step.pod),
-        }
+        let target = match (step.place, node_of[at]) {
+            (Where::Existing(row), _) => Target::Existing(row),
+            (Where::Bin(_), Some(node)) => Target::New(node),
+            (Where::Bin(_), None) => {
+                result.failed.push(step.pod);
+                continue;
+            }
+        };
+        position[at] = result.steps.len();
+        result.steps.push(*step);
+        result.targets.push(target);
     }
+    for node in &mut nodes {
+        node.steps
+            .iter_mut()
+            .for_each(|step| *step = position[*step]);
+    }
+    result.nodes = nodes;
     result.failed.sort_unstable();
     result
 }
 
-fn bought(placer: &Placer<'_, '_>, row: usize, price: i64, bins: &[usize]) -> Node {
-    let first = &placer.bins[bins[0]];
+fn bought(placer: &Placer<'_, '_>, purchase: &Purchase) -> Node {
+    let first = &placer.bins[purchase.bins[0]];
     let mut rows = placer.sets.bits(first.rows).clone();
     let mut used: Box<[i64]> = first.used.clone();
     let mut steps = first.steps.clone();
-    for bin in &bins[1..] {
+    for bin in &purchase.bins[1..] {
         let bin = &placer.bins[*bin];
         rows.keep(placer.sets.bits(bin.rows));
         used.iter_mut()
@@ -261,8 +297,8 @@ fn bought(placer: &Placer<'_, '_>, row: usize, price: i64, bins: &[usize]) -> No
     }
     steps.sort_unstable();
     Node {
-        row: Some(row),
-        price: Some(price),
+        row: purchase.row,
+        price: purchase.price,
         rows,
         used,
         steps,

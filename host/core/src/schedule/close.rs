@@ -10,7 +10,7 @@ use std::sync::Arc;
 use super::axes::fits;
 use super::compile::Compiled;
 use super::limits::{capacity, distinct_values};
-use super::place::{Placer, Step};
+use super::place::Step;
 use super::prices::RowPrices;
 use crate::bits::Bits;
 use crate::catalog::CapacityType;
@@ -30,10 +30,10 @@ const MOST_NAMED: usize = 600;
 /// A node about to become a claim.
 #[derive(Clone, Debug)]
 pub(super) struct Node {
-    /// The row the plan counts on; `None` for the cheapest that fits.
-    pub(super) row: Option<usize>,
-    /// Price of that row.
-    pub(super) price: Option<i64>,
+    /// The row the plan counts on.
+    pub(super) row: usize,
+    /// Price of that row, in nano-dollars per hour; that of a supply where it draws on one.
+    pub(super) price: i64,
     /// What it may become.
     pub(super) rows: Bits,
     /// What its pods ask for.
@@ -44,67 +44,47 @@ pub(super) struct Node {
     pub(super) compatible: bool,
 }
 
-/// Turns a node into a claim; `None` when no row is left that may be bought.
-pub(super) fn close(
-    placer: &Placer<'_, '_>,
-    prices: &RowPrices,
-    node: &Node,
-) -> Option<PlannedClaim> {
-    let compiled = placer.compiled;
-    let mut rows: Vec<usize> = node
-        .rows
-        .iter()
-        .filter(|row| fits(&node.used, compiled.rows.capacity(*row)) && buyable(prices, *row))
-        .collect();
-    rows.sort_by_cached_key(|row| launch_key(compiled, prices, *row));
-    let chosen = node.row.or_else(|| rows.first().copied())?;
-    let planned = node.price.unwrap_or(prices.planned[chosen]);
-    keep_alike(compiled, prices, &mut rows, chosen);
-    rows.retain(|row| *row != chosen);
-    rows.insert(0, chosen);
-    let named = named_rows(compiled, prices, &rows, planned, node.compatible);
-    let options: Vec<LaunchOption> = named
-        .iter()
-        .map(|row| {
-            option(
-                compiled,
-                prices,
-                *row,
-                if *row == chosen {
-                    planned
-                } else {
-                    prices.planned[*row]
-                },
-            )
-        })
-        .collect();
-    let steps: Vec<&Step> = node.steps.iter().map(|step| &placer.steps[*step]).collect();
-    Some(claim(compiled, chosen, &named, options, &steps))
-}
-
-fn buyable(prices: &RowPrices, row: usize) -> bool {
-    prices.allowed.contains(row)
-        && prices
-            .reserved
-            .get(&row)
-            .is_none_or(|supply| prices.supplies[*supply] > 0)
-}
-
-/// Order in which ways to buy are tried: price, list price, then names.
-fn launch_key(
+/// The first row in launch order that may be bought and holds `used`.
+pub(super) fn cheapest(
     compiled: &Compiled<'_>,
     prices: &RowPrices,
-    row: usize,
-) -> (i64, i64, String, Arc<str>, usize) {
-    let (instance_type, offering) = compiled.rows.offering(compiled.snapshot, row);
-    let name = instance_type.name.as_str().to_owned();
-    (
-        prices.planned[row],
-        prices.list[row],
-        name,
-        Arc::clone(&offering.zone),
-        row,
-    )
+    rows: &Bits,
+    used: &[i64],
+) -> Option<usize> {
+    let holds = |row: &usize| fits(used, compiled.rows.capacity(*row)) && prices.buyable(*row);
+    rows.iter()
+        .filter(holds)
+        .min_by_key(|row| prices.order[*row])
+}
+
+/// Turns a node into a claim. `steps` are those of the whole placement.
+pub(super) fn close(
+    compiled: &Compiled<'_>,
+    prices: &RowPrices,
+    node: &Node,
+    steps: &[Step],
+) -> PlannedClaim {
+    let holds = |row: &usize| {
+        *row != node.row && fits(&node.used, compiled.rows.capacity(*row)) && prices.buyable(*row)
+    };
+    let mut rows: Vec<usize> = node.rows.iter().filter(holds).collect();
+    keep_alike(compiled, prices, &mut rows, node.row);
+    rows.sort_unstable_by_key(|row| prices.order[*row]);
+    rows.insert(0, node.row);
+    let named = named_rows(compiled, prices, &rows, node.price, node.compatible);
+    let price = |row: usize| {
+        if row == node.row {
+            node.price
+        } else {
+            prices.planned[row]
+        }
+    };
+    let options: Vec<LaunchOption> = named
+        .iter()
+        .map(|row| option(compiled, prices, *row, price(*row)))
+        .collect();
+    let steps: Vec<&Step> = node.steps.iter().map(|step| &steps[*step]).collect();
+    claim(compiled, node.row, &named, options, &steps)
 }
 
 /// Keeps the rows that one claim can name beside the chosen one: of its pool and label state; drawing on the same
@@ -328,17 +308,4 @@ fn narrow_to_options(requirements: &mut Requirements, options: &[LaunchOption]) 
     if !reservations.is_empty() {
         set(labels::RESERVATION_ID, reservations);
     }
-}
-
-/// Costs of claims: planned, at list price, and the dearest that their named options may come to.
-pub(super) fn costs(claims: &[PlannedClaim]) -> (PricePerHour, PricePerHour, PricePerHour) {
-    let chosen = || claims.iter().filter_map(PlannedClaim::chosen);
-    let dearest = claims
-        .iter()
-        .filter_map(|claim| claim.options.iter().map(|option| option.list_price).max());
-    (
-        chosen().map(|option| option.price).sum(),
-        chosen().map(|option| option.list_price).sum(),
-        dearest.sum(),
-    )
 }

@@ -44,9 +44,10 @@ use compile::Compiled;
 use prices::{RowPrices, Slots};
 
 use crate::model::PackingMode;
-use crate::plan::{Plan, PlanCost, Refusal, Unplaced};
+use crate::plan::{Plan, PlanCost, PlannedClaim, Refusal, Unplaced};
 use crate::rank::{PriceQuestion, Prices};
 use crate::snapshot::Snapshot;
+use crate::units::PricePerHour;
 
 /// A decision half made: everything read, prices still to come.
 pub struct Prepared<'s> {
@@ -77,19 +78,20 @@ pub fn finish(prepared: &Prepared<'_>, answer: Option<&Prices>) -> Plan {
         .templates
         .iter()
         .any(|template| template.packing == PackingMode::Price);
-    let first_fit = candidate::first_fit(compiled, &prices);
-    let first_fit_cost = first_fit.costs().1;
-    let best = if by_price {
-        let priced = candidate::by_price(compiled, &prices);
-        if priced.rank() <= first_fit.rank() {
-            priced
-        } else {
-            first_fit
-        }
-    } else {
-        first_fit
+    let (first_fit, priced) = std::thread::scope(|scope| {
+        let priced = by_price.then(|| scope.spawn(|| candidate::by_price(compiled, &prices)));
+        let first_fit = candidate::first_fit(compiled, &prices);
+        (
+            first_fit,
+            priced.map(|thread| thread.join().expect("planning does not panic")),
+        )
+    });
+    let first_fit_cost = first_fit.list(&prices);
+    let best = match priced {
+        Some(priced) if priced.rank() <= first_fit.rank() => priced,
+        _ => first_fit,
     };
-    plan_of(compiled, best, first_fit_cost)
+    plan_of(compiled, &prices, best, first_fit_cost)
 }
 
 /// Decides at list prices.
@@ -99,10 +101,10 @@ pub fn plan(snapshot: &Snapshot) -> Plan {
 
 fn plan_of(
     compiled: &Compiled<'_>,
+    prices: &RowPrices,
     best: Candidate,
-    first_fit: crate::units::PricePerHour,
+    first_fit: PricePerHour,
 ) -> Plan {
-    let (planned, list, dearest) = best.costs();
     let mut unplaced = compiled.refused.clone();
     let no_pool = compiled.templates.is_empty();
     for pod in &best.failed {
@@ -117,18 +119,20 @@ fn plan_of(
         });
     }
     unplaced.sort_by_key(|unplaced| unplaced.pod);
-    let bound = bound::bound(compiled, &best);
+    let claims = best.claims(compiled, prices);
+    let dearest = |claim: &PlannedClaim| claim.options.iter().map(|option| option.list_price).max();
+    let cost = PlanCost {
+        planned: best.planned(),
+        list: best.list(prices),
+        dearest: claims.iter().filter_map(dearest).sum(),
+        bound: bound::bound(compiled, &best),
+        first_fit,
+    };
     Plan {
         placements: best.placements(compiled),
+        claims,
         unplaced,
-        cost: PlanCost {
-            planned,
-            list,
-            dearest,
-            bound,
-            first_fit,
-        },
+        cost,
         notes: best.notes,
-        claims: best.claims,
     }
 }

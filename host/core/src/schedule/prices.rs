@@ -23,6 +23,8 @@ pub(super) struct RowPrices {
     pub(super) planned: Vec<i64>,
     /// What is reported: the provider's price.
     pub(super) list: Vec<i64>,
+    /// Position of each row in the order in which ways to buy are tried: price, list price, type, zone, row.
+    pub(super) order: Vec<u32>,
     /// Rows that may be bought.
     pub(super) allowed: Bits,
     /// Cheaper prices of the first nodes: row, price, supply.
@@ -251,6 +253,7 @@ impl RowPrices {
         let mut result = Self {
             planned: vec![0; rows],
             list: vec![0; rows],
+            order: Vec::new(),
             allowed: Bits::all(rows),
             first: Vec::new(),
             supplies: Vec::new(),
@@ -284,7 +287,37 @@ impl RowPrices {
                 result.apply(at, price, node_cost, &mut shared);
             }
         }
+        result.order = result.launch_order(compiled);
         result
+    }
+
+    /// Ranks rows; types are in name order in the catalogue and offerings in zone order within a type.
+    fn launch_order(&self, compiled: &Compiled<'_>) -> Vec<u32> {
+        let mut rows: Vec<usize> = (0..self.planned.len()).collect();
+        rows.sort_by_key(|at| {
+            let row = &compiled.rows.rows[*at];
+            (
+                self.planned[*at],
+                self.list[*at],
+                row.instance_type,
+                row.offering,
+                *at,
+            )
+        });
+        let mut order = vec![0; rows.len()];
+        for (rank, row) in (0_u32..).zip(rows) {
+            order[row] = rank;
+        }
+        order
+    }
+
+    /// Whether a row may be bought at all.
+    pub(super) fn buyable(&self, row: usize) -> bool {
+        self.allowed.contains(row)
+            && !self
+                .reserved
+                .get(&row)
+                .is_some_and(|supply| self.supplies[*supply] == 0)
     }
 
     fn apply(
