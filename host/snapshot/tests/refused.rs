@@ -1,0 +1,230 @@
+//! What is no snapshot is refused with a sentence, whatever it is.
+
+use std::io::{self, Read};
+
+use plimsoll_snapshot::{Limits, read};
+use proptest::prelude::*;
+
+fn refused(text: &[u8]) -> String {
+    match read(text, &Limits::default()) {
+        Ok(_) => "accepted".to_owned(),
+        Err(error) => error.to_string(),
+    }
+}
+
+/// A list of one pod whose container asks for `cpu`.
+fn pod_asking(cpu: &str) -> String {
+    format!(
+        r#"{{"kind":"List","items":[{{"apiVersion":"v1","kind":"Pod","metadata":{{"name":"api-5c","namespace":"shop"}},
+        "spec":{{"containers":[{{"name":"c","resources":{{"requests":{{"cpu":{cpu}}}}}}}]}}}}]}}"#
+    )
+}
+
+#[test]
+fn each_broken_frame_has_its_sentence() {
+    for (text, sentence) in [
+        (
+            "",
+            "is empty; expected a list of objects as kubectl prints it, in JSON or YAML",
+        ),
+        (
+            "\n\n",
+            "holds no object that is read; expected nodes, pods or pools as kubectl prints them",
+        ),
+        (
+            "{\"items\": [\n{\"kind\": \"Pod\", \"metada",
+            "ends at line 2 column 24, in the middle of items; expected the rest of it",
+        ),
+        (
+            "{\"items\": [\n{\"kind\": }]}",
+            "line 2 column 10: expected value",
+        ),
+        (
+            "{\"items\" []}",
+            "line 1 column 10: expected : in an object",
+        ),
+        (
+            "{3: 4}",
+            "line 1 column 2: expected a key in double quotes in an object",
+        ),
+        (
+            "[3]",
+            "items[0] is no object; expected one with apiVersion, kind and metadata",
+        ),
+        (
+            "[{\"kind\": \"Pod\"}]",
+            "items[0]: apiVersion is missing; expected what kind of object it is",
+        ),
+        (
+            "{\"plimsoll\": {\"seed\": 1}, \"plimsoll\": {}}",
+            "the plimsoll section is given twice; expected it once",
+        ),
+    ] {
+        assert_eq!(refused(text.as_bytes()), sentence, "{text}");
+    }
+}
+
+#[test]
+fn bytes_that_are_no_text_are_named_with_their_place() {
+    let sentence = "line 2 column 2: the bytes are not UTF-8 text";
+    assert_eq!(refused(b"[\n\"\xff\"]"), sentence);
+    assert_eq!(refused(b"a: 1\nb\xff: 2\n"), sentence);
+}
+
+#[test]
+fn quantities_are_refused_by_object_and_field() {
+    let field = "pods[0] shop/api-5c: spec.containers[0].resources.requests.cpu";
+    for (cpu, sentence) in [
+        ("\"-2\"", "is \"-2\"; a quantity must not be negative"),
+        ("-2", "is \"-2\"; a quantity must not be negative"),
+        ("\"1e30\"", "is \"1e30\", more than can be counted"),
+        (
+            "\"two\"",
+            "\"two\" is not a quantity; expected a number such as 2, 1.5, 250m or 4Gi",
+        ),
+        ("[]", "is a list; expected "),
+    ] {
+        let told = refused(pod_asking(cpu).as_bytes());
+        assert!(told.starts_with(&format!("{field} {sentence}")), "{told}");
+    }
+}
+
+#[test]
+fn names_are_given_once() {
+    let pod =
+        r#"{"apiVersion":"v1","kind":"Pod","metadata":{"name":"a"},"spec":{"containers":[]}}"#;
+    assert_eq!(
+        refused(format!("[{pod},{pod}]").as_bytes()),
+        "pods[1] default/a: pods[0] has the same name; expected each name once"
+    );
+}
+
+#[test]
+fn yaml_keys_given_twice_are_refused() {
+    let told = refused(b"kind: List\nitems: []\nkind: List\n");
+    assert!(told.starts_with("line 3 column 1: "), "{told}");
+}
+
+#[test]
+fn prices_and_zones_that_make_no_sense_are_refused() {
+    let path = "plimsoll.catalogue.instanceTypes[0] a: offerings[0].";
+    let expected = "expected dollars per hour above 0 and at most 100000";
+    for (offering, sentence) in [
+        (
+            "{zone: a, price: 0}",
+            format!("{path}price is 0; {expected}"),
+        ),
+        (
+            "{zone: a, price: -0.1}",
+            format!("{path}price is -0.1; {expected}"),
+        ),
+        (
+            "{zone: a}",
+            format!("{path}price is missing or no number; {expected}"),
+        ),
+        (
+            "{price: 1}",
+            format!("{path}zone is missing; expected the name of a zone"),
+        ),
+        (
+            "{zone: a, price: 1, capacityType: sport}",
+            format!("{path}capacityType is \"sport\"; expected on-demand, spot or reserved"),
+        ),
+    ] {
+        let text = format!(
+            "plimsoll: {{catalogue: {{instanceTypes: [{{name: a, capacity: {{cpu: 1, memory: 1}}, offerings: [{offering}]}}]}}}}"
+        );
+        assert_eq!(refused(text.as_bytes()), sentence);
+    }
+    let told = refused(b"plimsoll: {nodeCost: .nan}");
+    assert!(
+        told.starts_with("line 1 column 22: non-finite float"),
+        "{told}"
+    );
+    assert_eq!(
+        refused(
+            b"plimsoll: {catalogue: {instanceTypes: [{name: a, capacity: {cpu: 1, memory: 1}}]}}"
+        ),
+        "plimsoll.catalogue.instanceTypes[0] a: offerings is empty; expected at least one zone"
+    );
+    assert_eq!(
+        refused(b"plimsoll: {catalogue: {region: us-east-1, zones: []}}"),
+        "plimsoll.catalogue: region us-east-1: the list of zones is empty; expected at least one, or no list to assume zones a, b and c"
+    );
+    assert_eq!(
+        refused(b"plimsoll: {catalogue: {region: us-east-1}, prices: [{instanceType: m5.lage, price: 1}]}"),
+        "plimsoll.prices[0].instanceType is \"m5.lage\"; expected a type of the catalogue; did you mean m5.large?"
+    );
+}
+
+/// The same bytes, again and again.
+struct Endless(&'static [u8], usize);
+
+impl Read for Endless {
+    fn read(&mut self, into: &mut [u8]) -> io::Result<usize> {
+        for byte in into.iter_mut() {
+            *byte = self.0[self.1 % self.0.len()];
+            self.1 += 1;
+        }
+        Ok(into.len())
+    }
+}
+
+#[test]
+fn a_line_without_end_is_refused_in_bounded_memory() {
+    let of = |begin: &'static [u8], rest| {
+        let endless = begin.chain(Endless(rest, 0)).take(2 << 30);
+        read(endless, &Limits::default()).map_or_else(|error| error.to_string(), |_| String::new())
+    };
+    assert_eq!(
+        of(b"[\"", b"a"),
+        "line 1 column 2: the list of objects is longer than 16777216 bytes; expected at most that"
+    );
+    assert_eq!(
+        of(b"a: ", b"b"),
+        "line 1 column 1: a line is longer than 16777216 bytes; expected at most that"
+    );
+}
+
+#[test]
+fn a_decompression_bomb_is_refused() {
+    let mut bomb = Vec::new();
+    let limits = Limits {
+        ratio_from: 1 << 20,
+        ..Limits::default()
+    };
+    let spaces = Endless(b" ", 0).take(64 << 20);
+    plimsoll_snapshot::write::compress(spaces, &mut bomb).expect("memory takes it");
+    let told = read(bomb.as_slice(), &limits)
+        .expect_err("it is a bomb")
+        .to_string();
+    assert_eq!(
+        told,
+        "grows more than 1000 times when decompressed; refused, since no snapshot does (a decompression bomb does)"
+    );
+    let mut whole = Vec::new();
+    let shop = include_bytes!("data/shop.yaml");
+    plimsoll_snapshot::write::compress(shop.as_slice(), &mut whole).expect("memory takes it");
+    let told = refused(&whole[..whole.len() / 2]);
+    assert!(told.starts_with("is not whole zstd data: "), "{told}");
+}
+
+proptest! {
+    #[test]
+    fn arbitrary_bytes_never_panic(bytes in proptest::collection::vec(any::<u8>(), 0..200)) {
+        let _ = read(bytes.as_slice(), &Limits::default());
+    }
+
+    #[test]
+    fn a_snapshot_cut_or_changed_anywhere_never_panics(at in 0_usize..4000, byte in any::<u8>(), cut in any::<bool>()) {
+        let mut text = include_bytes!("data/everything.yaml").to_vec();
+        let at = at % text.len();
+        if cut { text.truncate(at) } else { text[at] = byte }
+        let _ = read(text.as_slice(), &Limits::default());
+    }
+
+    #[test]
+    fn json_made_of_its_own_marks_never_panics(text in "[\\[\\]{}:,\"\\\\ a1\n]{0,60}") {
+        let _ = read(text.as_bytes(), &Limits::default());
+    }
+}
