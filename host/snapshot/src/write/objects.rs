@@ -66,11 +66,14 @@ pub(super) fn framed(kind: Kind, metadata: Value, fields: Value) -> Value {
         "karpenter.sh" if kind == Kind::NodeOverlay => "karpenter.sh/v1alpha1".to_owned(),
         group => format!("{group}/v1"),
     };
-    let mut object = json!({"apiVersion": version, "kind": kind.as_str(), "metadata": metadata});
-    if let (Value::Object(object), Value::Object(fields)) = (&mut object, fields) {
+    let mut object = Map::new();
+    object.insert("apiVersion".to_owned(), version.into());
+    object.insert("kind".to_owned(), kind.as_str().into());
+    object.insert("metadata".to_owned(), metadata);
+    if let Value::Object(fields) = fields {
         object.extend(fields);
     }
-    object
+    Value::Object(object)
 }
 
 /// Metadata of a cluster-wide object.
