@@ -3,8 +3,9 @@
 //! Groups that share a zone are placed whole in one decision; the incumbent needs one batch for the first pod and another
 //! for its followers where the first one's zone is open.
 
-use plimsoll_core::model::LabelSelector;
+use plimsoll_core::model::{LabelSelector, PackingMode};
 use plimsoll_oracles::fixture::*;
+use plimsoll_oracles::generate::mixed;
 use plimsoll_scheduling_tests::{bare_market, check, market};
 
 fn web() -> PodFixture {
@@ -92,6 +93,33 @@ fn large_group_on_one_host_yields_no_guard() {
             .pods(pods.replicas(150)),
     );
     assert_eq!((outcome.unplaced(), outcome.bought()), (0, 1));
+}
+
+#[test]
+fn group_on_one_host_does_not_spoil_the_packing_of_others() {
+    let base = || {
+        let huge = instance_type("huge")
+            .cpu(64_000)
+            .memory_mib(65_536)
+            .pods(300);
+        cluster()
+            .types(ladder(16))
+            .sells(huge)
+            .pool(pool("general"))
+    };
+    let group = web().owned_by(plimsoll_core::model::OwnerKind::ReplicaSet, "web");
+    let cost = |cluster| {
+        let outcome = check(cluster);
+        assert_eq!(outcome.unplaced(), 0);
+        outcome.under(PackingMode::Price).plan().cost.planned
+    };
+    let alone = cost(base().pods(group.replicas(150)));
+    let others = cost(mixed(base(), 60, 7));
+    let both = cost(mixed(base(), 60, 7).pods(group.replicas(150)));
+    assert!(
+        both <= alone + others,
+        "{both} for both, {alone} and {others} apart"
+    );
 }
 
 #[test]

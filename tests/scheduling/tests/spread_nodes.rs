@@ -100,6 +100,25 @@ fn pods_on_nodes_outside_the_affinity_do_not_count() {
     assert_eq!(outcome.skew(ZONE, "web"), [1, 1, 5]);
 }
 
+#[test]
+fn pod_that_could_land_on_either_side_of_a_filter_counts_where_it_lands() {
+    let sold =
+        |name: &str, arch: &str, price| instance_type(name).arch(arch).price(price).zones(&ZONES);
+    for (amd, arm) in [(1.0, 0.5), (0.5, 1.0)] {
+        let heavy = pod("heavy").only_labels(&[("app", "web")]).cpu(900);
+        let outcome = check(
+            cluster()
+                .sells(sold("amd", "amd64", amd))
+                .sells(sold("arm", "arm64", arm))
+                .pool(pool("general"))
+                .pods(heavy.select(ZONE, ZONE_1).replicas(4))
+                .pods(named("light").select(ARCH, "amd64").replicas(4)),
+        );
+        assert_eq!(outcome.unplaced(), 0);
+        assert!(!outcome.agreed(|run| run.domains(ARCH, "web").contains_key("undecided")));
+    }
+}
+
 fn web() -> PodFixture {
     pod("web").cpu(100).spread(ZONE, 1)
 }

@@ -143,8 +143,13 @@ impl<'p, 'c, 's> ProblemBuilder<'p, 'c, 's> {
         for (row, price, supply) in &self.prices.first {
             firsts.insert(*row, (*price, *supply));
         }
+        let fullest = bins
+            .iter()
+            .map(|bin| self.placer.bins[*bin].steps.len())
+            .max()
+            .unwrap_or(0);
         for row in used.iter() {
-            let capacity = super::guards::capacity(compiled, row, guards);
+            let capacity = super::guards::capacity(compiled, row, guards, fullest);
             let spends = self.spends(row, &mut limit_of);
             let mut kind = Kind {
                 capacity,
@@ -377,8 +382,13 @@ impl NodeRules {
                 part(*rule, true, true);
             }
         }
+        // A guard yields where pods that must share a host are more than it lets one node have.
+        let yields = |rule: usize, counted: u32| {
+            counted > self.limits[rule].limit && self.workloads.values().any(|guard| *guard == rule)
+        };
         result
             .into_iter()
+            .filter(|(rule, (_, counted))| !yields(*rule, *counted))
             .map(|(rule, (owner, counted))| Membership {
                 rule,
                 owner,

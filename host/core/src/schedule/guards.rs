@@ -57,8 +57,14 @@ fn is_exotic(instance_type: &crate::catalog::InstanceType) -> bool {
             .is_some_and(|size: &str| size.starts_with("metal"))
 }
 
-/// Room for pods on a node of a row, with the bound on their number.
-pub(super) fn capacity(compiled: &Compiled<'_>, row: usize, guards: &Guards) -> Box<[i64]> {
+/// Room for pods on a node of a row, with the bound on their number; the bound yields to `fullest`, the most pods that
+/// must share a host.
+pub(super) fn capacity(
+    compiled: &Compiled<'_>,
+    row: usize,
+    guards: &Guards,
+    fullest: usize,
+) -> Box<[i64]> {
     let mut result: Box<[i64]> = compiled.rows.capacity(row).into();
     if guards.enabled {
         let (instance_type, _) = compiled.rows.offering(compiled.snapshot, row);
@@ -68,6 +74,7 @@ pub(super) fn capacity(compiled: &Compiled<'_>, row: usize, guards: &Guards) -> 
         } else {
             guards.pods_large_node
         });
+        let most = most.max(i64::try_from(fullest).unwrap_or(i64::MAX));
         for (axis, amount) in result.iter_mut().enumerate() {
             if *compiled.axes.name(axis) == ResourceName::Pods {
                 *amount = (*amount).min(most);

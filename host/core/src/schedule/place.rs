@@ -17,6 +17,7 @@ use crate::bits::Bits;
 use crate::model::HostPort;
 
 mod existing;
+mod pin;
 
 use existing::Candidates;
 
@@ -186,14 +187,6 @@ impl<'c, 's> Placer<'c, 's> {
             }
         }
         self.steps.push(Step { pod, level, place });
-    }
-
-    /// Whether a pod cannot be where a key has no domain: some group of its own is about the key.
-    fn must_know(&self, group: &PodGroup, level: usize, key: usize) -> bool {
-        group.levels[level]
-            .owned
-            .iter()
-            .any(|owned| self.compiled.model.groups[*owned].identity.key == key)
     }
 
     /// Tries nodes that this decision has opened: all open ones, or, for a pod that must join another, any.
@@ -393,87 +386,6 @@ impl<'c, 's> Placer<'c, 's> {
             Some(bits) => self.sets.intern(bits),
             None => Some(set),
         }
-    }
-
-    /// Narrows a set to one domain for every key that matters to the pod, and keeps room for `used`.
-    fn pin(
-        &mut self,
-        group: &PodGroup,
-        level: usize,
-        set: SetId,
-        allowed: &Allowed,
-        used: &[i64],
-    ) -> Option<SetId> {
-        let Some(((key, domains), rest)) = allowed.split_first() else {
-            return Some(set);
-        };
-        self.pin_key(group, level, set, (*key, domains), rest, used)
-    }
-
-    fn pin_key(
-        &mut self,
-        group: &PodGroup,
-        level: usize,
-        set: SetId,
-        (key, domains): (usize, &Bits),
-        rest: &[(usize, Bits)],
-        used: &[i64],
-    ) -> Option<SetId> {
-        let view = group.view(level);
-        let mut choices = Vec::new();
-        for domain in domains.iter() {
-            if let Some(narrowed) = self.in_domain(set, key, domain)
-                && self.sets.has_room(self.compiled, narrowed, used)
-            {
-                let crowd = self.counts.crowd(&self.compiled.model, view, key, domain);
-                choices.push((
-                    crowd,
-                    self.sets.cheapest(self.prices, narrowed),
-                    // Among equals the scarcer domain, which leaves later pods more to choose from.
-                    self.sets.bits(narrowed).len(),
-                    domain,
-                    narrowed,
-                ));
-            }
-        }
-        choices.sort_unstable();
-        let mut narrowed = choices
-            .into_iter()
-            .map(|(_, _, _, _, narrowed)| narrowed)
-            .collect::<Vec<_>>();
-        if narrowed.is_empty() && !self.must_know(group, level, key) && !self.has_domain(set, key) {
-            narrowed.push(set);
-        }
-        narrowed
-            .into_iter()
-            .find_map(|narrowed| match rest.split_first() {
-                None => Some(narrowed),
-                Some(((key, domains), rest)) => {
-                    self.pin_key(group, level, narrowed, (*key, domains), rest, used)
-                }
-            })
-    }
-
-    /// Whether any row of a set lies in some domain of a key.
-    fn has_domain(&self, set: SetId, key: usize) -> bool {
-        let bits = self.sets.bits(set);
-        self.compiled.model.keys[key]
-            .rows
-            .iter()
-            .any(|rows| rows.meets(bits))
-    }
-
-    fn in_domain(&mut self, set: SetId, key: usize, domain: usize) -> Option<SetId> {
-        if let Some(known) = self.domains.get(&(set, key, domain)) {
-            return *known;
-        }
-        let bits = self
-            .sets
-            .bits(set)
-            .and(&self.compiled.model.keys[key].rows[domain]);
-        let result = self.sets.intern(bits);
-        self.domains.insert((set, key, domain), result);
-        result
     }
 }
 

@@ -1,0 +1,137 @@
+//! Narrowing what a new node may become to what topology must know of it: one domain for every key that matters to a pod,
+//! and one side of every node filter that decides whether the pod counts.
+
+use super::super::compile::PodGroup;
+use super::super::sets::SetId;
+use super::super::topology::{Allowed, Rule};
+use super::Placer;
+use crate::bits::Bits;
+
+impl Placer<'_, '_> {
+    /// Narrows a set to one domain for every key that matters to the pod, and keeps room for `used`.
+    pub(super) fn pin(
+        &mut self,
+        group: &PodGroup,
+        level: usize,
+        set: SetId,
+        allowed: &Allowed,
+        used: &[i64],
+    ) -> Option<SetId> {
+        let pinned = match allowed.split_first() {
+            None => set,
+            Some(((key, domains), rest)) => {
+                self.pin_key(group, level, set, (*key, domains), rest, used)?
+            }
+        };
+        Some(self.settle(group, pinned, used))
+    }
+
+    /// Decides for every group that counts the pod whether it will: a node that could still turn out on either side of the
+    /// group's node filter goes to the cheaper side.
+    fn settle(&mut self, group: &PodGroup, set: SetId, used: &[i64]) -> SetId {
+        let model = &self.compiled.model;
+        let filters = group.selected.iter().filter_map(|selecting| {
+            let found = &model.groups[*selecting];
+            found
+                .rows
+                .as_ref()
+                .filter(|_| found.identity.rule != Rule::Inverse)
+        });
+        let mut settled = set;
+        for counted in filters {
+            let rows = self.sets.bits(settled);
+            if !rows.meets(counted) || rows.is_within(counted) {
+                continue;
+            }
+            let inside = rows.and(counted);
+            let mut outside = rows.clone();
+            outside.drop_all(counted);
+            let mut sides = Vec::with_capacity(2);
+            for side in [inside, outside] {
+                if let Some(side) = self.sets.intern(side)
+                    && self.sets.has_room(self.compiled, side, used)
+                {
+                    sides.push((self.sets.cheapest(self.prices, side), side));
+                }
+            }
+            if let Some((_, side)) = sides.into_iter().min_by_key(|(price, _)| *price) {
+                settled = side;
+            }
+        }
+        settled
+    }
+
+    fn pin_key(
+        &mut self,
+        group: &PodGroup,
+        level: usize,
+        set: SetId,
+        (key, domains): (usize, &Bits),
+        rest: &[(usize, Bits)],
+        used: &[i64],
+    ) -> Option<SetId> {
+        let view = group.view(level);
+        let mut choices = Vec::new();
+        for domain in domains.iter() {
+            if let Some(narrowed) = self.in_domain(set, key, domain)
+                && self.sets.has_room(self.compiled, narrowed, used)
+            {
+                let crowd = self.counts.crowd(&self.compiled.model, view, key, domain);
+                choices.push((
+                    crowd,
+                    self.sets.cheapest(self.prices, narrowed),
+                    // Among equals the scarcer domain, which leaves later pods more to choose from.
+                    self.sets.bits(narrowed).len(),
+                    domain,
+                    narrowed,
+                ));
+            }
+        }
+        choices.sort_unstable();
+        let mut narrowed = choices
+            .into_iter()
+            .map(|(_, _, _, _, narrowed)| narrowed)
+            .collect::<Vec<_>>();
+        if narrowed.is_empty() && !self.must_know(group, level, key) && !self.has_domain(set, key) {
+            narrowed.push(set);
+        }
+        narrowed
+            .into_iter()
+            .find_map(|narrowed| match rest.split_first() {
+                None => Some(narrowed),
+                Some(((key, domains), rest)) => {
+                    self.pin_key(group, level, narrowed, (*key, domains), rest, used)
+                }
+            })
+    }
+
+    /// Whether any row of a set lies in some domain of a key.
+    fn has_domain(&self, set: SetId, key: usize) -> bool {
+        let bits = self.sets.bits(set);
+        self.compiled.model.keys[key]
+            .rows
+            .iter()
+            .any(|rows| rows.meets(bits))
+    }
+
+    fn in_domain(&mut self, set: SetId, key: usize, domain: usize) -> Option<SetId> {
+        if let Some(known) = self.domains.get(&(set, key, domain)) {
+            return *known;
+        }
+        let bits = self
+            .sets
+            .bits(set)
+            .and(&self.compiled.model.keys[key].rows[domain]);
+        let result = self.sets.intern(bits);
+        self.domains.insert((set, key, domain), result);
+        result
+    }
+
+    /// Whether a pod cannot be where a key has no domain: some group of its own is about the key.
+    pub(super) fn must_know(&self, group: &PodGroup, level: usize, key: usize) -> bool {
+        group.levels[level]
+            .owned
+            .iter()
+            .any(|owned| self.compiled.model.groups[*owned].identity.key == key)
+    }
+}
