@@ -196,3 +196,16 @@ fn match_label_key_that_the_pod_lacks_is_ignored() {
     let outcome = check(market().pods(pods.replicas(4)));
     assert_eq!(outcome.skew(HOSTNAME, "web"), [1, 1, 1, 1]);
 }
+
+#[test]
+fn domains_that_only_nodes_have_serve_pods_there() {
+    let rack = |name: &str| node(name).label("rack", name).cpu(400);
+    let outcome = check(
+        market()
+            .node(rack("left"))
+            .node(rack("right"))
+            .pods(web("rack").replicas(9)),
+    );
+    assert_eq!(outcome.skew("rack", "web"), [4, 4]);
+    assert_eq!((outcome.unplaced(), outcome.bought()), (1, 0));
+}
