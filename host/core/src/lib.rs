@@ -3,11 +3,18 @@
 //! A [`snapshot::Snapshot`] is what the world looks like at one instant; a [`plan::Plan`] is what to do about it.
 //! The controller, the simulator, the benchmarks and the tests all call the same functions on the same values.
 
+pub mod action;
+pub mod batch;
 pub mod bits;
 pub mod catalog;
 pub mod check;
+pub mod disrupt;
+pub mod drain;
+pub mod engine;
+pub mod fixed_hash;
 pub mod ids;
 pub mod labels;
+pub mod lifecycle;
 pub mod model;
 pub mod pack;
 pub mod plan;
@@ -17,5 +24,7 @@ pub mod requirement;
 pub mod resources;
 pub mod schedule;
 pub mod snapshot;
+pub mod state;
+pub mod terminate;
 pub mod time;
 pub mod units;

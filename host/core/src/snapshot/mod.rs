@@ -11,6 +11,7 @@ use std::sync::Arc;
 
 pub use settings::{Guards, MinValuesPolicy, PreferencePolicy, Settings};
 pub use state_node::StateNode;
+pub(crate) use state_node::is_ephemeral;
 
 use crate::catalog::Catalogue;
 use crate::ids::{NodeName, ProviderId};

@@ -1,0 +1,328 @@
+//! All that may be asked of the outside, and the answers to it.
+//!
+//! The engine decides; adapters carry out. An [`Order`] says what to do, on what condition, and under which identity; an
+//! [`Outcome`] says how it ended. An order may be carried out twice without harm: creations are by name, launches by the
+//! claim's uid, writes by version.
+
+use std::fmt;
+use std::sync::Arc;
+
+use serde::{Deserialize, Serialize};
+
+use crate::catalog::CapacityType;
+use crate::fixed_hash;
+use crate::ids::{ClaimName, NodeName, ObjectName, ProviderId, ReservationId, TypeName, Uid};
+use crate::labels::Labels;
+use crate::model::{NodeClaim, Taint};
+use crate::plan::LaunchOption;
+use crate::resources::Resources;
+use crate::snapshot::Snapshot;
+use crate::state::{Object, Version};
+use crate::time::Timestamp;
+
+/// What the engine wants of the outside.
+#[derive(Clone, Debug)]
+pub enum Action {
+    /// Change or read something, and say how it went.
+    Do(Box<Order>),
+    /// Plan for this snapshot and hand the plan back.
+    Solve(SolveRequest),
+    /// Tell people.
+    Report(Event),
+}
+
+/// A decision to be made on another thread, or at once.
+#[derive(Clone, Debug)]
+pub struct SolveRequest {
+    /// To be handed back with the plan.
+    pub id: u64,
+    /// The world as it was.
+    pub snapshot: Arc<Snapshot>,
+}
+
+/// Identity of an order: the same object, purpose and attempt give the same id on every machine.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[serde(transparent)]
+pub struct ActionId(u64);
+
+impl ActionId {
+    /// The id of an attempt.
+    pub fn of(object: &ObjectKey, purpose: Purpose, attempt: u32) -> Self {
+        Self(fixed_hash::hash_of(&(object, purpose, attempt)))
+    }
+}
+
+impl fmt::Display for ActionId {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{:016x}", self.0)
+    }
+}
+
+/// The object that an order is about. Claims and nodes are known by name: ours are never reused.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+pub enum ObjectKey {
+    /// A NodeClaim.
+    Claim(ClaimName),
+    /// A Node.
+    Node(NodeName),
+    /// A pod, by uid: its name may come back for another.
+    Pod(Uid),
+}
+
+/// What an order is for. Of one object and purpose at most one order is under way.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+pub enum Purpose {
+    /// Make a claim.
+    Create,
+    /// Get an instance for a claim.
+    Launch,
+    /// Look whether a claim has an instance.
+    Find,
+    /// Write down that a claim is launched.
+    MarkLaunched,
+    /// Write down that a claim's node has joined.
+    MarkRegistered,
+    /// Write down that a claim's node is complete.
+    MarkInitialized,
+    /// Write down that a claim's instance is being ended.
+    MarkTerminating,
+    /// Let a node join.
+    Register,
+    /// Label a node as complete.
+    Initialize,
+    /// Keep new pods off a node.
+    Taint,
+    /// Let new pods onto a node again.
+    Untaint,
+    /// Promise a node to a pod.
+    Nominate,
+    /// Take a promise back.
+    Withdraw,
+    /// Ask a claim to go.
+    DeleteClaim,
+    /// Ask a node to go.
+    DeleteNode,
+    /// Move a pod away.
+    Evict,
+    /// End an instance.
+    Terminate,
+    /// Let a node's object go.
+    ReleaseNode,
+    /// Let a claim's object go.
+    ReleaseClaim,
+}
+
+/// One thing to do.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Order {
+    /// Its identity, named in the outcome.
+    pub id: ActionId,
+    /// What it is about.
+    pub object: ObjectKey,
+    /// What it is for.
+    pub purpose: Purpose,
+    /// Which attempt this is; 0 at first.
+    pub attempt: u32,
+    /// The version that the object must still have; anything else is a conflict. `None` where it does not matter.
+    pub version: Option<Version>,
+    /// What to do.
+    pub request: Request,
+}
+
+/// What to do.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub enum Request {
+    /// At the API server.
+    Write(Write),
+    /// At the cloud.
+    Cloud(CloudCall),
+}
+
+/// A change of an object at the API server. Answered with the object as it is afterwards.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub enum Write {
+    /// Create a claim, with our finalizer. An object of that name that is there already is the answer.
+    CreateClaim(Box<NodeClaim>),
+    /// Read a claim by name; answered with [`Answer::Absent`] when there is none.
+    ReadClaim(ClaimName),
+    /// Write down how far a claim has come.
+    MarkClaim(ClaimName, ClaimMark),
+    /// Ask a claim to go; it stays until released.
+    DeleteClaim(ClaimName),
+    /// Take our finalizer off a claim.
+    ReleaseClaim(ClaimName),
+    /// Let a node join: our finalizer, its claim as owner, labels and annotations merged, taints replaced.
+    RegisterNode(Box<NodeIdentity>),
+    /// Label a node `karpenter.sh/initialized=true`.
+    InitializeNode(NodeName),
+    /// Replace a node's taints.
+    SetTaints(NodeName, Vec<Taint>),
+    /// Ask a node to go; it stays until released where it carries our finalizer.
+    DeleteNode(NodeName),
+    /// Take our finalizer off a node.
+    ReleaseNode(NodeName),
+    /// Set or clear `status.nominatedNodeName`, if the pod still has this uid and is not bound.
+    Nominate {
+        /// The pod.
+        pod: ObjectName,
+        /// Its uid.
+        uid: Uid,
+        /// The node; `None` to clear.
+        node: Option<NodeName>,
+    },
+    /// Evict a pod under its disruption budgets, if it still has this uid.
+    Evict {
+        /// The pod.
+        pod: ObjectName,
+        /// Its uid.
+        uid: Uid,
+        /// Pass over disruption budgets: the time allowed for the drain is over.
+        force: bool,
+    },
+}
+
+/// What a node gets when it joins.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct NodeIdentity {
+    /// The node.
+    pub node: NodeName,
+    /// The claim that owns it from now on.
+    pub claim: ClaimName,
+    /// Labels to be merged.
+    pub labels: Labels,
+    /// Annotations to be merged.
+    pub annotations: Labels,
+    /// All of its taints afterwards.
+    pub taints: Vec<Taint>,
+}
+
+/// How far a claim has come, as written into its status.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub enum ClaimMark {
+    /// `Launched`: its instance, and the labels that follow from it (the claim's own win).
+    Launched(Box<Machine>),
+    /// `Registered`: its node.
+    Registered(NodeName),
+    /// `Initialized`.
+    Initialized,
+    /// `InstanceTerminating`.
+    Terminating,
+}
+
+/// A call to the cloud.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub enum CloudCall {
+    /// Get an instance. A claim's uid stands for at most one instance, however often this is asked.
+    Launch {
+        /// The claim.
+        claim: Arc<NodeClaim>,
+        /// The ways to buy it, best first; at most 60.
+        options: Vec<LaunchOption>,
+    },
+    /// Look for the instance of a claim; answered with [`Answer::Machine`] or [`Answer::Absent`].
+    Find {
+        /// The claim's uid.
+        claim: Uid,
+    },
+    /// End an instance; answered with [`Answer::Ending`] or [`Answer::Gone`].
+    Terminate {
+        /// The instance.
+        instance: ProviderId,
+    },
+}
+
+/// An instance that was had.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Machine {
+    /// What the cloud calls it.
+    pub provider_id: ProviderId,
+    /// Labels that follow from its type and offering.
+    pub labels: Labels,
+    /// All it has.
+    pub capacity: Resources,
+    /// What pods may have of it.
+    pub allocatable: Resources,
+}
+
+/// One offering by name: what the cloud may be out of.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+pub struct OfferingKey {
+    /// The instance type.
+    pub instance_type: TypeName,
+    /// The zone.
+    pub zone: Arc<str>,
+    /// The terms.
+    pub capacity_type: CapacityType,
+    /// The reservation it draws on.
+    pub reservation: Option<ReservationId>,
+}
+
+impl OfferingKey {
+    /// The offering that an option speaks of.
+    pub fn of(option: &LaunchOption) -> Self {
+        Self {
+            instance_type: option.instance_type.clone(),
+            zone: Arc::clone(&option.zone),
+            capacity_type: option.capacity_type,
+            reservation: option.reservation.clone(),
+        }
+    }
+}
+
+/// How an order ended.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub enum Outcome {
+    /// As asked.
+    Done(Answer),
+    /// Not done, and why.
+    Refused(Reason),
+    /// Not done: the object has changed since.
+    Conflict,
+    /// Perhaps done. It is read back, never assumed.
+    Unknown,
+}
+
+/// What came back.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub enum Answer {
+    /// Nothing further.
+    Nothing,
+    /// The object as it is now.
+    Object(Object, Version),
+    /// There is no such thing.
+    Absent,
+    /// An instance.
+    Machine(Box<Machine>),
+    /// The instance is on its way out.
+    Ending,
+    /// The instance is no more.
+    Gone,
+}
+
+/// Why an order was refused, sorted by what is done next.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub enum Reason {
+    /// The cloud is out of these offerings: the claim goes, they are avoided for a while.
+    InsufficientCapacity(Vec<OfferingKey>),
+    /// The provider's class cannot be used: the claim goes.
+    ClassNotReady(String),
+    /// The object is not there.
+    NotFound,
+    /// Not now: a disruption budget, or too many requests.
+    Blocked(String),
+    /// Anything else, in words; tried again later.
+    Other(String),
+}
+
+/// Something worth telling, under the names that operators know.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+pub struct Event {
+    /// What it is about.
+    pub object: ObjectKey,
+    /// The event's reason, such as `InsufficientCapacityError`.
+    pub reason: Arc<str>,
+    /// In words.
+    pub message: String,
+    /// When.
+    pub at: Timestamp,
+}

@@ -1,0 +1,153 @@
+//! Steps of claims: those that something touched, and those whose time has come.
+
+use super::{Engine, report};
+use crate::action::{Action, ObjectKey, Purpose, Write};
+use crate::ids::ClaimName;
+use crate::lifecycle::{self, Instance, Step, View};
+use crate::state::Target;
+use crate::time::{Span, Timestamp};
+
+/// How long a node waits at most for its nominations before pods may use it.
+const NOMINATION_PATIENCE: Span = Span::from_secs(5);
+/// How long a claim is asked for in vain before its pods are planned anew.
+const CREATION_TIMEOUT: Span = Span::from_secs(60);
+
+impl Engine {
+    pub(super) fn step_claims(&mut self, now: Timestamp, actions: &mut Vec<Action>) {
+        let mut due = std::mem::take(&mut self.dirty_claims);
+        while let Some(entry) = self.timers.first_entry() {
+            if *entry.key() > now {
+                break;
+            }
+            for name in entry.remove() {
+                self.timer_of.remove(&name);
+                due.insert(name);
+            }
+        }
+        for name in due {
+            self.step_claim(&name, now, actions);
+        }
+    }
+
+    fn step_claim(&mut self, name: &ClaimName, now: Timestamp, actions: &mut Vec<Action>) {
+        if self.cluster.claims.get(name).is_none() {
+            self.step_expected(name, now, actions);
+            return;
+        }
+        self.watch_emptiness(name, now);
+        let Some(step) = self.view(name, now).map(|view| lifecycle::step(&view, now)) else {
+            return;
+        };
+        self.carry_out(name, step, now, actions);
+    }
+
+    /// A claim asked for and not seen: ask until there is an answer.
+    fn step_expected(&mut self, name: &ClaimName, now: Timestamp, actions: &mut Vec<Action>) {
+        let Some(claim) = self.expected.get(name).cloned() else {
+            return;
+        };
+        let unsure = self
+            .notes
+            .get(name)
+            .is_some_and(|notes| notes.instance == Instance::Unsure);
+        let idle = !self
+            .commands
+            .is_busy(&ObjectKey::Claim(name.clone()), Purpose::Create);
+        if !unsure && idle && now >= claim.created + CREATION_TIMEOUT {
+            self.forget_claim(name);
+            self.trigger_all(now);
+            return;
+        }
+        let (purpose, write) = if unsure {
+            (Purpose::Find, Write::ReadClaim(name.clone()))
+        } else {
+            (
+                Purpose::Create,
+                Write::CreateClaim(Box::new((*claim).clone())),
+            )
+        };
+        let mut step = Step::default();
+        step.write_claim(name, purpose, None, write);
+        self.carry_out(name, step, now, actions);
+    }
+
+    fn carry_out(
+        &mut self,
+        name: &ClaimName,
+        step: Step,
+        now: Timestamp,
+        actions: &mut Vec<Action>,
+    ) {
+        let mut wake = step.wake;
+        let mut given = 0;
+        for want in step.wants {
+            match self.order(want, now, actions) {
+                Some(at) => wake = Some(wake.map_or(at, |have| have.min(at))),
+                None => given += 1,
+            }
+        }
+        if given > 0 {
+            for (reason, words) in step.reports {
+                actions.push(report(ObjectKey::Claim(name.clone()), reason, words, now));
+            }
+        }
+        if let Some(at) = wake {
+            self.set_timer(name, at);
+        }
+    }
+
+    fn view(&self, name: &ClaimName, now: Timestamp) -> Option<View<'_>> {
+        let seen = self.cluster.claims.seen(name)?;
+        let claim = &seen.object;
+        let nodes = self.cluster.nodes_of(claim);
+        let node = nodes.first().and_then(|node| {
+            let seen = self.cluster.nodes.seen(&node.name)?;
+            Some((&*seen.object, seen.version))
+        });
+        let pods = node
+            .into_iter()
+            .flat_map(|(node, _)| self.cluster.pods_on(&node.name))
+            .map(AsRef::as_ref)
+            .collect();
+        let notes = self.notes.get(name);
+        let overdue = node.is_some_and(|(node, _)| now >= node.created + NOMINATION_PATIENCE);
+        Some(View {
+            claim,
+            version: seen.version,
+            node,
+            ambiguous: nodes.len() > 1,
+            pods,
+            machine: notes.and_then(|notes| notes.machine.as_ref()),
+            instance: notes.map_or(Instance::Unasked, |notes| notes.instance),
+            must_go: self.must_go(name),
+            nominated: overdue || self.are_nominated(&Target::Claim(name.clone())),
+            market: &self.market,
+        })
+    }
+
+    fn must_go(&self, name: &ClaimName) -> Option<&'static str> {
+        let claim = self.cluster.claims.get(name)?;
+        let interrupted = claim
+            .provider_id
+            .as_ref()
+            .is_some_and(|id| self.interrupted.contains(id));
+        if interrupted {
+            return Some("its instance is being taken back");
+        }
+        if self.notes.get(name).is_some_and(|notes| notes.refused) {
+            return Some("its class cannot be used");
+        }
+        self.is_empty_and_tainted(name).then_some("it is empty")
+    }
+
+    /// When a node that waits for nominations must be let in regardless.
+    pub(super) fn wait_for_nominations(&mut self, name: &ClaimName) {
+        let Some(claim) = self.cluster.claims.get(name) else {
+            return;
+        };
+        if let Some(node) = self.cluster.nodes_of(claim).first() {
+            let at = node.created + NOMINATION_PATIENCE;
+            self.set_timer(name, at);
+        }
+    }
+}

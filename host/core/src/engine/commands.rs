@@ -1,0 +1,183 @@
+//! Orders under way, and what is held back after a failure.
+//!
+//! Of one object and purpose at most one order is under way. Attempts only grow, so that an outcome that arrives twice
+//! cannot be taken for that of a later attempt. Back-off lives here, in the core, so that every world has the same.
+
+use std::collections::BTreeMap;
+
+use crate::action::{ActionId, ObjectKey, Order, Purpose, Request};
+use crate::lifecycle::Want;
+use crate::time::{Span, Timestamp};
+
+/// An order without an outcome after this long counts as unknown.
+const OVERDUE: Span = Span::from_secs(120);
+/// After success the same is not asked again for this long: the watch needs a moment.
+const SETTLED: Span = Span::from_secs(1);
+/// How often an instance that is on its way out is asked about.
+const ENDING: Span = Span::from_secs(5);
+
+type Slot = (ObjectKey, Purpose);
+
+/// Orders under way.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Commands {
+    flights: BTreeMap<ActionId, Flight>,
+    busy: BTreeMap<Slot, ActionId>,
+}
+
+/// One order under way.
+#[derive(Clone, Debug)]
+pub(super) struct Flight {
+    pub(super) object: ObjectKey,
+    pub(super) purpose: Purpose,
+    pub(super) request: Request,
+    since: Timestamp,
+}
+
+impl Commands {
+    pub(super) fn is_busy(&self, object: &ObjectKey, purpose: Purpose) -> bool {
+        self.busy.contains_key(&(object.clone(), purpose))
+    }
+
+    pub(super) fn begin(&mut self, want: Want, attempt: u32, now: Timestamp) -> Order {
+        let id = ActionId::of(&want.object, want.purpose, attempt);
+        self.busy.insert((want.object.clone(), want.purpose), id);
+        let flight = Flight {
+            object: want.object.clone(),
+            purpose: want.purpose,
+            request: want.request.clone(),
+            since: now,
+        };
+        self.flights.insert(id, flight);
+        Order {
+            id,
+            object: want.object,
+            purpose: want.purpose,
+            attempt,
+            version: want.version,
+            request: want.request,
+        }
+    }
+
+    /// Ends an order; `None` when it is not under way.
+    pub(super) fn end(&mut self, id: ActionId) -> Option<Flight> {
+        let flight = self.flights.remove(&id)?;
+        self.busy.remove(&(flight.object.clone(), flight.purpose));
+        Some(flight)
+    }
+
+    /// Orders that should have ended by now.
+    pub(super) fn overdue(&self, now: Timestamp) -> Vec<ActionId> {
+        self.flights
+            .iter()
+            .filter(|(_, flight)| now >= flight.since + OVERDUE)
+            .map(|(id, _)| *id)
+            .collect()
+    }
+
+    pub(super) fn next_overdue(&self) -> Option<Timestamp> {
+        self.flights
+            .values()
+            .map(|flight| flight.since + OVERDUE)
+            .min()
+    }
+}
+
+/// How an order ended, as far as the next attempt is concerned.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Ended {
+    Well,
+    /// The instance is on its way out: ask again.
+    Ending,
+    Badly,
+}
+
+/// What is held back, and how often it failed.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Retry {
+    slots: BTreeMap<Slot, Trouble>,
+}
+
+#[derive(Clone, Copy, Debug, Default)]
+struct Trouble {
+    attempt: u32,
+    failures: u32,
+    not_before: Timestamp,
+}
+
+impl Retry {
+    /// The number of the next attempt, or the time before which there is none.
+    pub(super) fn may_begin(
+        &self,
+        object: &ObjectKey,
+        purpose: Purpose,
+        now: Timestamp,
+    ) -> Result<u32, Timestamp> {
+        match self.slots.get(&(object.clone(), purpose)) {
+            Some(trouble) if now < trouble.not_before => Err(trouble.not_before),
+            Some(trouble) => Ok(trouble.attempt),
+            None => Ok(0),
+        }
+    }
+
+    /// Takes note of an ended order; the time from which the next attempt may begin.
+    pub(super) fn note(&mut self, flight: &Flight, ended: Ended, now: Timestamp) -> Timestamp {
+        let slot = (flight.object.clone(), flight.purpose);
+        let trouble = self.slots.entry(slot).or_default();
+        trouble.attempt += 1;
+        let wait = match ended {
+            Ended::Well => {
+                trouble.failures = 0;
+                SETTLED
+            }
+            Ended::Ending => {
+                trouble.failures = 0;
+                ENDING
+            }
+            Ended::Badly => {
+                trouble.failures += 1;
+                backoff(flight.purpose, trouble.failures)
+            }
+        };
+        trouble.not_before = now + wait;
+        trouble.not_before
+    }
+
+    /// The object is no more.
+    pub(super) fn forget(&mut self, object: &ObjectKey) {
+        let slots: Vec<Slot> = self
+            .slots
+            .range((object.clone(), Purpose::Create)..)
+            .take_while(|((have, _), _)| have == object)
+            .map(|(slot, _)| slot.clone())
+            .collect();
+        for slot in slots {
+            self.slots.remove(&slot);
+        }
+    }
+}
+
+/// Doubling waits: evictions from 100 ms to 10 s as the eviction queue's, nominations from 1 s to 10 s, all else to 60 s.
+fn backoff(purpose: Purpose, failures: u32) -> Span {
+    let (first, longest) = match purpose {
+        Purpose::Evict => (100, 10_000),
+        Purpose::Nominate | Purpose::Withdraw => (1000, 10_000),
+        Purpose::Launch | Purpose::Create => (1000, 60_000),
+        _ => (500, 60_000),
+    };
+    let doublings = failures.saturating_sub(1).min(16);
+    Span::from_millis((first << doublings).min(longest))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn waits_double_up_to_the_longest() {
+        let waits: Vec<i64> = (1..=8)
+            .map(|failures| backoff(Purpose::Evict, failures).millis())
+            .collect();
+        assert_eq!(waits, [100, 200, 400, 800, 1600, 3200, 6400, 10_000]);
+    }
+}

@@ -1,0 +1,202 @@
+//! From a plan to claims asked for and promises made, after another look at what may have changed meanwhile.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use super::Engine;
+use super::provision::Solving;
+use crate::fixed_hash::{hash_of, short_name};
+use crate::ids::{ClaimName, PoolName, Uid};
+use crate::lifecycle::{LAUNCH_ORDER_ANNOTATION, launch_order_text};
+use crate::model::{ClaimPhase, NodeClaim};
+use crate::plan::{Plan, PlannedClaim, Target as Place};
+use crate::resources::{ResourceName, Resources};
+use crate::snapshot::Snapshot;
+use crate::state::{ANNOTATION, GroupId, Target, bound_of, is_displaced, to_annotation};
+use crate::time::Timestamp;
+
+/// How many pods of which group go to one place.
+type Crew = BTreeMap<GroupId, u32>;
+
+impl Engine {
+    /// Carries out the plan for the question that is open; any other is late and passed over.
+    pub(super) fn commit(&mut self, id: u64, plan: &Plan, now: Timestamp) {
+        let open = self.provision.solving.take_if(|solving| solving.id == id);
+        let Some(solving) = open else { return };
+        let (crews, stale) = self.crews(&solving, plan, now);
+        let mut usage = BTreeMap::new();
+        let mut refused = stale;
+        for (place, crew) in crews {
+            let done = match place {
+                Place::Existing(row) => self.promise_existing(&solving.snapshot, row, &crew, now),
+                Place::New(row) => plan.claims.get(row).is_some_and(|planned| {
+                    self.may_buy(planned, &mut usage)
+                        && self.ask_for(planned, &crew, (id, row), now)
+                }),
+            };
+            refused |= !done;
+        }
+        if refused || !plan.unplaced.is_empty() {
+            self.remember_leftover(now);
+        }
+    }
+
+    /// Pods by place, less those that need none any more. Whether a placement made no sense.
+    fn crews(
+        &self,
+        solving: &Solving,
+        plan: &Plan,
+        now: Timestamp,
+    ) -> (BTreeMap<Place, Crew>, bool) {
+        let mut crews: BTreeMap<Place, Crew> = BTreeMap::new();
+        let mut odd = false;
+        for placement in &plan.placements {
+            let Some(planned) = solving.snapshot.pods.get(placement.pod) else {
+                odd = true;
+                continue;
+            };
+            let Some(pod) = self.cluster.pods.get(&planned.name) else {
+                continue;
+            };
+            let waits = match &pod.node {
+                None => pod.is_active(),
+                Some(_) => planned.node == pod.node && is_displaced(pod, now),
+            };
+            if let Some(group) = self.cluster.group_of(&pod.name)
+                && waits
+                && pod.uid == planned.uid
+            {
+                let crew = crews.entry(placement.target).or_default();
+                *crew.entry(group).or_default() += 1;
+            }
+        }
+        (crews, odd)
+    }
+
+    fn promise_existing(
+        &mut self,
+        snapshot: &Snapshot,
+        row: usize,
+        crew: &Crew,
+        now: Timestamp,
+    ) -> bool {
+        let Some(node) = snapshot.nodes.get(row) else {
+            return false;
+        };
+        let target = match (&node.claim, &node.node) {
+            (Some(claim), _) => Target::Claim(claim.name.clone()),
+            (None, Some(node)) => Target::Node(node.name.clone()),
+            (None, None) => return false,
+        };
+        let there = match &target {
+            Target::Claim(name) => match self.cluster.claims.get(name) {
+                Some(claim) => claim.deleting.is_none(),
+                None => self.expected.get(name).is_some(),
+            },
+            Target::Node(name) => self
+                .cluster
+                .nodes
+                .get(name)
+                .is_some_and(|node| node.deleting.is_none()),
+        };
+        if !there {
+            return false;
+        }
+        for (group, count) in crew {
+            let had = bound_of(*group, &target, &self.cluster);
+            self.promises.make(&target, *group, *count, had, now);
+            self.dirty_groups.insert(*group);
+        }
+        if let Target::Claim(name) = &target {
+            self.dirty_claims.insert(name.clone());
+        }
+        self.plan_lapse(&target);
+        true
+    }
+
+    /// Whether the pool is still there and what it has, with this claim, stays within its limits.
+    fn may_buy(
+        &mut self,
+        planned: &PlannedClaim,
+        usage: &mut BTreeMap<PoolName, Resources>,
+    ) -> bool {
+        let Some(pool) = self.cluster.pools.get(planned.pool.as_str()).cloned() else {
+            return false;
+        };
+        if pool.deleting.is_some() || !pool.ready || planned.options.is_empty() {
+            return false;
+        }
+        let Some(limits) = &pool.limits else {
+            return true;
+        };
+        let catalogue = Arc::clone(self.market.catalogue());
+        let used = usage
+            .entry(pool.name.clone())
+            .or_insert_with(|| self.expected.usage(&pool.name, &self.cluster, &catalogue));
+        let mut after = used.clone();
+        let chosen = planned
+            .chosen()
+            .and_then(|option| catalogue.get(option.instance_type.as_str()));
+        if let Some(chosen) = chosen {
+            after.add(&chosen.capacity);
+        }
+        after.add(&Resources::new().with(ResourceName::Nodes, 1));
+        let within = limits.iter().all(|(name, limit)| after.get(name) <= limit);
+        if within {
+            *used = after;
+        }
+        within
+    }
+
+    fn ask_for(
+        &mut self,
+        planned: &PlannedClaim,
+        crew: &Crew,
+        place: (u64, usize),
+        now: Timestamp,
+    ) -> bool {
+        let number = hash_of(&(self.seed, now, place, &planned.pool));
+        let name = ClaimName::from(format!("{}-{}", planned.pool, short_name(number, 8)));
+        let claim = Arc::new(new_claim(planned, name, crew, now));
+        let target = Target::Claim(claim.name.clone());
+        for (group, count) in crew {
+            self.promises.make(&target, *group, *count, 0, now);
+        }
+        self.dirty_claims.insert(claim.name.clone());
+        self.expected.ask(claim);
+        true
+    }
+}
+
+/// The object to be created. Its uid is the API server's to give.
+fn new_claim(planned: &PlannedClaim, name: ClaimName, crew: &Crew, now: Timestamp) -> NodeClaim {
+    let mut annotations = planned.annotations.clone();
+    annotations.insert(Arc::from(ANNOTATION), Arc::from(to_annotation(crew)));
+    annotations.insert(
+        Arc::from(LAUNCH_ORDER_ANNOTATION),
+        Arc::from(launch_order_text(&planned.options)),
+    );
+    NodeClaim {
+        name,
+        uid: Uid::from(""),
+        pool: planned.pool.clone(),
+        class: planned.class.clone(),
+        provider_id: None,
+        node: None,
+        labels: planned.labels.clone(),
+        annotations,
+        requirements: planned.requirements.clone(),
+        requests: planned.requests.clone(),
+        taints: planned.taints.clone(),
+        startup_taints: planned.startup_taints.clone(),
+        capacity: Resources::new(),
+        allocatable: Resources::new(),
+        phase: ClaimPhase::Created,
+        created: now,
+        phase_since: now,
+        expire_after: planned.expire_after,
+        termination_grace: planned.termination_grace,
+        deleting: None,
+        instance_terminating: false,
+    }
+}

@@ -1,0 +1,32 @@
+//! What comes in: the world's changes, the outcomes of what was asked for, plans, and the passing of time.
+
+use std::sync::Arc;
+
+use serde::{Deserialize, Serialize};
+
+use crate::action::{ActionId, Outcome};
+use crate::catalog::Catalogue;
+use crate::ids::ProviderId;
+use crate::plan::Plan;
+use crate::state::{Object, Version};
+
+/// One thing that happened.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub enum Input {
+    /// An object is now so.
+    Applied(Object, Version),
+    /// An object is no more; the object as it was last, and the version of its deletion.
+    Deleted(Object, Version),
+    /// Every object that was there at the start has been handed in.
+    Synced,
+    /// How an order ended.
+    Outcome(ActionId, Outcome),
+    /// The plan for a solve request, by the request's id.
+    Solved(u64, Box<Plan>),
+    /// What can be bought has changed.
+    Catalogue(Arc<Catalogue>),
+    /// The cloud will take an instance back. Handed in until its claim is seen to go.
+    Interrupted(ProviderId),
+    /// Time has passed.
+    Tick,
+}

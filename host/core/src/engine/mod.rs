@@ -1,0 +1,292 @@
+//! One loop for every world: events and outcomes in, actions out.
+//!
+//! The controller runs an [`Engine`] in one task and carries its actions out against an API server and a cloud; the
+//! simulator runs the same engine against its own. It does no I/O, reads no clock and draws no numbers.
+//!
+//! - All that must survive is on objects. An engine fed with the objects as they are, then [`Input::Synced`], goes on where
+//!   another stopped.
+//! - Every order has an identity and at most one per object and purpose is under way; an outcome that is unknown is read
+//!   back.
+//! - Decisions are made elsewhere: [`Action::Solve`] hands out a snapshot, [`Input::Solved`] brings the plan, and what may
+//!   have changed in between is checked again before anything is asked for.
+//!
+//! The caller hands in [`Input::Tick`] at [`Engine::next_wake`]; nothing happens by itself.
+
+mod claims;
+mod commands;
+mod commit;
+mod empty;
+mod input;
+mod nominate;
+mod outcome;
+mod provision;
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
+
+pub use input::Input;
+
+use crate::action::{Action, Event, Machine, ObjectKey};
+use crate::catalog::Catalogue;
+use crate::disrupt::emptiness::Proposals;
+use crate::ids::{ClaimName, ProviderId};
+use crate::lifecycle::{Instance, Want};
+use crate::model::{ClaimPhase, NodeClaim};
+use crate::snapshot::Settings;
+use crate::state::{Cluster, Expected, GroupId, Market, NOMINATION_WINDOW, Promises, Target};
+use crate::time::Timestamp;
+
+use commands::{Commands, Retry};
+use nominate::Nominations;
+use provision::Provision;
+
+/// The whole of Plimsoll's deciding side, as one value.
+#[derive(Clone, Debug)]
+pub struct Engine {
+    settings: Arc<Settings>,
+    seed: u64,
+    synced: Option<Timestamp>,
+    cluster: Cluster,
+    market: Market,
+    expected: Expected,
+    promises: Promises,
+    nominations: Nominations,
+    commands: Commands,
+    retry: Retry,
+    provision: Provision,
+    proposals: Proposals,
+    notes: BTreeMap<ClaimName, Notes>,
+    interrupted: BTreeSet<ProviderId>,
+    dirty_claims: BTreeSet<ClaimName>,
+    dirty_groups: BTreeSet<GroupId>,
+    timers: BTreeMap<Timestamp, BTreeSet<ClaimName>>,
+    timer_of: BTreeMap<ClaimName, Timestamp>,
+}
+
+/// What is remembered about a claim between events. All of it can be asked for again.
+#[derive(Clone, Debug, Default)]
+struct Notes {
+    machine: Option<Machine>,
+    instance: Instance,
+    /// Its class could not be used.
+    refused: bool,
+    last_pod_event: Option<Timestamp>,
+}
+
+impl Engine {
+    /// An engine that has seen nothing yet. `seed` is handed to decisions and enters the names of claims.
+    pub fn new(settings: Arc<Settings>, catalogue: Arc<Catalogue>, seed: u64) -> Self {
+        Self {
+            settings,
+            seed,
+            synced: None,
+            cluster: Cluster::default(),
+            market: Market::new(catalogue),
+            expected: Expected::default(),
+            promises: Promises::default(),
+            nominations: Nominations::default(),
+            commands: Commands::default(),
+            retry: Retry::default(),
+            provision: Provision::default(),
+            proposals: Proposals::default(),
+            notes: BTreeMap::new(),
+            interrupted: BTreeSet::new(),
+            dirty_claims: BTreeSet::new(),
+            dirty_groups: BTreeSet::new(),
+            timers: BTreeMap::new(),
+            timer_of: BTreeMap::new(),
+        }
+    }
+
+    /// Takes in one thing that happened and says what to do. Until [`Input::Synced`] it only listens.
+    pub fn handle(&mut self, input: Input, now: Timestamp) -> Vec<Action> {
+        let mut actions = Vec::new();
+        self.take(input, now, &mut actions);
+        self.absorb_touched(now);
+        if self.synced.is_none() {
+            return actions;
+        }
+        if self.market.forgive(now) {
+            self.provision.market_changed();
+        }
+        for id in self.commands.overdue(now) {
+            self.end_order(id, crate::action::Outcome::Unknown, now, &mut actions);
+        }
+        self.absorb_touched(now);
+        self.lapse_promises(now);
+        self.step_groups(now, &mut actions);
+        self.step_claims(now, &mut actions);
+        self.step_emptiness(now, &mut actions);
+        self.step_provision(now, &mut actions);
+        actions
+    }
+
+    /// When to hand in [`Input::Tick`] if nothing else happens; `None` when there is nothing to wait for.
+    pub fn next_wake(&self) -> Option<Timestamp> {
+        self.synced?;
+        let candidates = [
+            self.timers.keys().next().copied(),
+            self.provision.next_wake(&self.settings),
+            self.commands.next_overdue(),
+            self.market.next_change(),
+            self.nominations.next_wake(),
+        ];
+        candidates.into_iter().flatten().min()
+    }
+
+    /// The cluster as the engine sees it.
+    pub fn cluster(&self) -> &Cluster {
+        &self.cluster
+    }
+
+    fn take(&mut self, input: Input, now: Timestamp, actions: &mut Vec<Action>) {
+        match input {
+            Input::Applied(object, version) => self.cluster.apply(object, version),
+            Input::Deleted(object, version) => self.cluster.remove(&object, version),
+            Input::Synced => self.sync(now),
+            Input::Outcome(id, outcome) => self.end_order(id, outcome, now, actions),
+            Input::Solved(id, plan) => self.commit(id, &plan, now),
+            Input::Catalogue(catalogue) => {
+                self.market.relist(catalogue);
+                self.provision.market_changed();
+            }
+            Input::Interrupted(instance) => {
+                if let Some(claim) = self.cluster.claim_of_instance(&instance) {
+                    self.dirty_claims.insert(claim.name.clone());
+                    self.interrupted.insert(instance);
+                }
+            }
+            Input::Tick => {}
+        }
+    }
+
+    /// All objects are there: look at every one of them once, and take over what was promised before.
+    fn sync(&mut self, now: Timestamp) {
+        self.synced = Some(now);
+        let claims = self.cluster.claims.objects();
+        for claim in &claims {
+            self.adopt_promises(claim, now);
+            self.dirty_claims.insert(claim.name.clone());
+        }
+        let nominated: Vec<_> = self
+            .cluster
+            .pods
+            .objects()
+            .into_iter()
+            .filter(|pod| pod.node.is_none() && pod.nominated.is_some() && pod.is_active())
+            .collect();
+        for pod in nominated {
+            self.adopt_nomination(&pod, now);
+        }
+        self.dirty_groups.extend(self.promises.groups());
+        self.trigger_all(now);
+    }
+
+    /// Follows what events touched into the memory beside the objects.
+    fn absorb_touched(&mut self, now: Timestamp) {
+        let touched = self.cluster.take_touched();
+        for claim in &touched.gone_claims {
+            self.forget_claim(&claim.name);
+        }
+        for node in &touched.gone_nodes {
+            self.retry.forget(&ObjectKey::Node(node.name.clone()));
+            self.drop_promises(&Target::Node(node.name.clone()));
+        }
+        for pod in &touched.gone_pods {
+            self.retry.forget(&ObjectKey::Pod(pod.uid.clone()));
+        }
+        for claim in touched.pod_events {
+            let notes = self.notes.entry(claim).or_default();
+            notes.last_pod_event = Some(now);
+        }
+        for name in &touched.claims {
+            if let Some(claim) = self.cluster.claims.get(name).cloned() {
+                self.expected.settle(name);
+                if claim.provider_id.is_some() {
+                    self.expected.forget(name);
+                }
+                if self.synced.is_some() {
+                    self.adopt_promises(&claim, now);
+                }
+            }
+            let groups = self.groups_to_nominate(name);
+            self.dirty_groups.extend(groups);
+        }
+        if self.synced.is_some() {
+            for name in &touched.claims {
+                self.trigger_going(name, now);
+            }
+        }
+        self.dirty_claims.extend(touched.claims);
+        self.follow_pods(&touched.pods, &touched.gone_pods, now);
+    }
+
+    /// What a claim says of its promises counts as long as they would hold.
+    fn adopt_promises(&mut self, claim: &NodeClaim, now: Timestamp) {
+        let on_its_way = claim.phase < ClaimPhase::Initialized;
+        if on_its_way || now < claim.phase_since + NOMINATION_WINDOW {
+            self.promises.adopt(claim);
+            self.plan_lapse(&Target::Claim(claim.name.clone()));
+        }
+    }
+
+    fn forget_claim(&mut self, name: &ClaimName) {
+        self.expected.forget(name);
+        self.notes.remove(name);
+        self.proposals.cancel(name);
+        self.drop_promises(&Target::Claim(name.clone()));
+        self.retry.forget(&ObjectKey::Claim(name.clone()));
+        if let Some(at) = self.timer_of.remove(name) {
+            self.unset_timer(name, at);
+        }
+    }
+
+    /// Gives an order unless one for the same is under way or held back; the time from which it may be given otherwise.
+    fn order(
+        &mut self,
+        want: Want,
+        now: Timestamp,
+        actions: &mut Vec<Action>,
+    ) -> Option<Timestamp> {
+        if self.commands.is_busy(&want.object, want.purpose) {
+            return None;
+        }
+        match self.retry.may_begin(&want.object, want.purpose, now) {
+            Err(not_before) => Some(not_before),
+            Ok(attempt) => {
+                let order = self.commands.begin(want, attempt, now);
+                actions.push(Action::Do(Box::new(order)));
+                None
+            }
+        }
+    }
+
+    fn set_timer(&mut self, claim: &ClaimName, at: Timestamp) {
+        if let Some(before) = self.timer_of.get(claim).copied() {
+            if before <= at {
+                return;
+            }
+            self.unset_timer(claim, before);
+        }
+        self.timers.entry(at).or_default().insert(claim.clone());
+        self.timer_of.insert(claim.clone(), at);
+    }
+
+    fn unset_timer(&mut self, claim: &ClaimName, at: Timestamp) {
+        if let Some(names) = self.timers.get_mut(&at) {
+            names.remove(claim);
+            if names.is_empty() {
+                self.timers.remove(&at);
+            }
+        }
+    }
+}
+
+fn report(object: ObjectKey, reason: &str, message: String, at: Timestamp) -> Action {
+    Action::Report(Event {
+        object,
+        reason: Arc::from(reason),
+        message,
+        at,
+    })
+}

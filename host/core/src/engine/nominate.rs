@@ -1,0 +1,310 @@
+//! Nominations: the promises of the plan, written on pods for the scheduler to honour.
+//!
+//! A pod that stands for a promise is nominated as soon as the node exists, again whenever the scheduler has dropped it, and
+//! the nomination is withdrawn when the promise has lapsed while the pod still waits.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
+
+use super::Engine;
+use crate::action::{Action, ObjectKey, Purpose, Request, Write};
+use crate::ids::{ClaimName, NodeName, ObjectName, Uid};
+use crate::lifecycle::Want;
+use crate::model::{ClaimPhase, Pod};
+use crate::state::{GroupId, NOMINATION_WINDOW, Target, node_of, target_of};
+use crate::time::Timestamp;
+
+/// The nominations that we stand by.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Nominations {
+    by_pod: BTreeMap<ObjectName, Nomination>,
+    by_node: BTreeMap<NodeName, BTreeSet<ObjectName>>,
+    lapses: BTreeMap<Timestamp, BTreeSet<Target>>,
+    again: BTreeMap<Timestamp, BTreeSet<GroupId>>,
+}
+
+#[derive(Clone, Debug)]
+struct Nomination {
+    uid: Uid,
+    node: NodeName,
+    group: GroupId,
+}
+
+impl Nominations {
+    pub(super) fn next_wake(&self) -> Option<Timestamp> {
+        let lapse = self.lapses.keys().next().copied();
+        let again = self.again.keys().next().copied();
+        lapse.into_iter().chain(again).min()
+    }
+
+    pub(super) fn holds(&self, pod: &ObjectName) -> bool {
+        self.by_pod.contains_key(pod)
+    }
+
+    fn put(&mut self, pod: &Pod, node: &NodeName, group: GroupId) {
+        self.drop_pod(&pod.name);
+        let names = self.by_node.entry(node.clone()).or_default();
+        names.insert(pod.name.clone());
+        let nomination = Nomination {
+            uid: pod.uid.clone(),
+            node: node.clone(),
+            group,
+        };
+        self.by_pod.insert(pod.name.clone(), nomination);
+    }
+
+    fn drop_pod(&mut self, pod: &ObjectName) -> Option<Nomination> {
+        let nomination = self.by_pod.remove(pod)?;
+        if let Some(names) = self.by_node.get_mut(&nomination.node) {
+            names.remove(pod);
+            if names.is_empty() {
+                self.by_node.remove(&nomination.node);
+            }
+        }
+        Some(nomination)
+    }
+}
+
+impl Engine {
+    /// A nomination from before we were there is taken for a promise, so that it is kept while good and withdrawn when late.
+    pub(super) fn adopt_nomination(&mut self, pod: &Arc<Pod>, now: Timestamp) {
+        let Some(node) = &pod.nominated else { return };
+        let Some(group) = self.cluster.group_of(&pod.name) else {
+            return;
+        };
+        let target = target_of(node, &self.cluster);
+        let ours = self.cluster.claim_on(node).is_some();
+        if !ours {
+            return;
+        }
+        self.nominations.put(pod, node, group);
+        if !self.promises.groups_on(&target).contains(&group) {
+            self.promises.make(&target, group, 1, 0, now);
+        }
+        let lapses = self.nominations.lapses.entry(now + NOMINATION_WINDOW);
+        lapses.or_default().insert(target);
+        self.dirty_groups.insert(group);
+    }
+
+    /// Groups to look at when a claim or its node changed: while the node waits to be let in, all that are promised to it.
+    pub(super) fn groups_to_nominate(&mut self, name: &ClaimName) -> Vec<GroupId> {
+        let target = Target::Claim(name.clone());
+        if !self.promises.has_any(&target) {
+            return Vec::new();
+        }
+        self.plan_lapse(&target);
+        let Some(claim) = self.cluster.claims.get(name) else {
+            return Vec::new();
+        };
+        let nodes = self.cluster.nodes_of(claim);
+        let waiting = claim.phase < ClaimPhase::Registered && claim.deleting.is_none();
+        match nodes.first() {
+            Some(node) if waiting && !self.nominations.by_node.contains_key(&node.name) => {
+                self.promises.groups_on(&target)
+            }
+            _ => Vec::new(),
+        }
+    }
+
+    /// Follows pods that came, changed or went: which groups need another look, and who asks for a decision.
+    pub(super) fn follow_pods(
+        &mut self,
+        touched: &BTreeSet<ObjectName>,
+        gone: &[Arc<Pod>],
+        now: Timestamp,
+    ) {
+        for pod in gone {
+            if let Some(nomination) = self.nominations.drop_pod(&pod.name) {
+                self.dirty_groups.insert(nomination.group);
+            }
+        }
+        for name in touched {
+            let Some(pod) = self.cluster.pods.get(name).cloned() else {
+                continue;
+            };
+            self.follow_pod(&pod);
+            if self.synced.is_some() {
+                self.trigger(&pod, now);
+            }
+        }
+    }
+
+    fn follow_pod(&mut self, pod: &Arc<Pod>) {
+        let Some(group) = self.cluster.group_of(&pod.name) else {
+            return;
+        };
+        let held = self.nominations.by_pod.get(&pod.name);
+        if let Some(node) = &pod.node {
+            let claim = self.cluster.claim_on(node).map(|claim| claim.name.clone());
+            if let Some(nomination) = self.nominations.drop_pod(&pod.name)
+                && nomination.node != *node
+            {
+                self.dirty_groups.insert(group);
+                let meant = self.cluster.claim_on(&nomination.node);
+                self.dirty_claims
+                    .extend(meant.map(|claim| claim.name.clone()));
+            }
+            self.dirty_claims.extend(claim);
+            return;
+        }
+        if !self.promises.covers(group) && held.is_none() {
+            return;
+        }
+        let stands = held
+            .is_some_and(|held| pod.nominated.as_ref() == Some(&held.node) && held.uid == pod.uid);
+        if stands {
+            let claim = pod
+                .nominated
+                .as_ref()
+                .and_then(|node| self.cluster.claim_on(node));
+            self.dirty_claims
+                .extend(claim.map(|claim| claim.name.clone()));
+        } else {
+            self.dirty_groups.insert(group);
+        }
+    }
+
+    /// Whether every pod nominated to a target's node carries the nomination.
+    pub(super) fn are_nominated(&self, target: &Target) -> bool {
+        let Some(node) = node_of(target, &self.cluster) else {
+            return false;
+        };
+        let names = self.nominations.by_node.get(&node).into_iter().flatten();
+        let mut pods = names.filter_map(|name| self.cluster.pods.get(name));
+        pods.all(|pod| pod.node.is_some() || pod.nominated.as_ref() == Some(&node))
+    }
+
+    /// Nominates the pods of touched groups, and withdraws what no longer holds.
+    pub(super) fn step_groups(&mut self, now: Timestamp, actions: &mut Vec<Action>) {
+        while let Some(entry) = self.nominations.again.first_entry() {
+            if *entry.key() > now {
+                break;
+            }
+            self.dirty_groups.extend(entry.remove());
+        }
+        for group in std::mem::take(&mut self.dirty_groups) {
+            self.nominate_group(group, now, actions);
+        }
+    }
+
+    fn nominate_group(&mut self, group: GroupId, now: Timestamp, actions: &mut Vec<Action>) {
+        let assigned = self.promises.assign(group, &self.cluster, now);
+        let pods: Vec<Arc<Pod>> = self.cluster.unbound_of(group).cloned().collect();
+        for pod in pods {
+            let node = assigned
+                .get(&pod.name)
+                .and_then(|target| node_of(target, &self.cluster));
+            match node {
+                Some(node) => {
+                    self.nominations.put(&pod, &node, group);
+                    if pod.nominated.as_ref() != Some(&node) {
+                        self.write_nomination(&pod, Some(node.clone()), group, now, actions);
+                        let claim = self.cluster.claim_on(&node).map(|claim| claim.name.clone());
+                        if let Some(claim) = claim {
+                            self.wait_for_nominations(&claim);
+                        }
+                    }
+                }
+                None => self.withdraw(&pod, group, now, actions),
+            }
+        }
+    }
+
+    /// Takes back a nomination of ours; it is forgotten once the pod no longer carries it.
+    fn withdraw(&mut self, pod: &Pod, group: GroupId, now: Timestamp, actions: &mut Vec<Action>) {
+        let Some(held) = self.nominations.by_pod.get(&pod.name) else {
+            return;
+        };
+        if pod.nominated.as_ref() == Some(&held.node) {
+            self.write_nomination(pod, None, group, now, actions);
+        } else {
+            self.nominations.drop_pod(&pod.name);
+        }
+    }
+
+    fn write_nomination(
+        &mut self,
+        pod: &Pod,
+        node: Option<NodeName>,
+        group: GroupId,
+        now: Timestamp,
+        actions: &mut Vec<Action>,
+    ) {
+        let want = Want {
+            object: ObjectKey::Pod(pod.uid.clone()),
+            purpose: match node {
+                Some(_) => Purpose::Nominate,
+                None => Purpose::Withdraw,
+            },
+            version: None,
+            request: Request::Write(Write::Nominate {
+                pod: pod.name.clone(),
+                uid: pod.uid.clone(),
+                node,
+            }),
+        };
+        if let Some(at) = self.order(want, now, actions) {
+            self.nominate_again(group, at);
+        }
+    }
+
+    /// Looks at a group again at a time.
+    pub(super) fn nominate_again(&mut self, group: GroupId, at: Timestamp) {
+        let groups = self.nominations.again.entry(at).or_default();
+        groups.insert(group);
+    }
+
+    /// Sets down when a target's promises lapse.
+    pub(super) fn plan_lapse(&mut self, target: &Target) {
+        let until = self
+            .promises
+            .hold_until(target, &self.cluster, &self.expected);
+        if let Some(at) = until {
+            let targets = self.nominations.lapses.entry(at).or_default();
+            targets.insert(target.clone());
+        }
+    }
+
+    /// Whether a pod stands for a promise at all, and if so whether one is on this node. Pods of a group are one another's
+    /// equals: what counts is that the group was planned there.
+    pub fn is_promised(&self, pod: &Pod, node: &NodeName) -> Option<bool> {
+        let group = self.cluster.group_of(&pod.name)?;
+        self.promises
+            .is_open(group, &target_of(node, &self.cluster), &self.cluster)
+    }
+
+    /// Drops promises whose time is over.
+    pub(super) fn lapse_promises(&mut self, now: Timestamp) {
+        while let Some(entry) = self.nominations.lapses.first_entry() {
+            if *entry.key() > now {
+                break;
+            }
+            for target in entry.remove() {
+                let until = self
+                    .promises
+                    .hold_until(&target, &self.cluster, &self.expected);
+                match until {
+                    Some(at) if at > now => {
+                        let targets = self.nominations.lapses.entry(at).or_default();
+                        targets.insert(target);
+                    }
+                    Some(_) => self.end_promises(&target, now),
+                    None => {}
+                }
+            }
+        }
+    }
+
+    fn end_promises(&mut self, target: &Target, now: Timestamp) {
+        self.drop_promises(target);
+        if let Target::Claim(name) = target {
+            self.dirty_claims.insert(name.clone());
+        }
+        self.trigger_all(now);
+    }
+
+    pub(super) fn drop_promises(&mut self, target: &Target) {
+        let groups = self.promises.drop_target(target);
+        self.dirty_groups.extend(groups);
+    }
+}

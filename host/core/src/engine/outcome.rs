@@ -1,0 +1,157 @@
+//! What an outcome changes: the object as it is now, what the cloud said, and when to try again.
+
+use super::commands::{Ended, Flight};
+use super::{Engine, Notes, report};
+use crate::action::{
+    Action, ActionId, Answer, ObjectKey, Outcome, Purpose, Reason, Request, Write,
+};
+use crate::ids::ClaimName;
+use crate::lifecycle::Instance;
+use crate::time::Timestamp;
+
+impl Engine {
+    /// Ends an order. An outcome for an order that is not under way is passed over: it came twice, or too late.
+    pub(super) fn end_order(
+        &mut self,
+        id: ActionId,
+        outcome: Outcome,
+        now: Timestamp,
+        actions: &mut Vec<Action>,
+    ) {
+        let Some(flight) = self.commands.end(id) else {
+            return;
+        };
+        let ended = match outcome {
+            Outcome::Done(answer) => self.take_answer(&flight, answer),
+            Outcome::Refused(reason) => self.take_refusal(&flight, reason, now, actions),
+            Outcome::Conflict => Ended::Badly,
+            Outcome::Unknown => {
+                if matches!(flight.purpose, Purpose::Create | Purpose::Launch) {
+                    self.note_instance(&flight, Instance::Unsure);
+                }
+                Ended::Badly
+            }
+        };
+        let next = self.retry.note(&flight, ended, now);
+        self.look_again_at(&flight, ended, next);
+    }
+
+    fn take_answer(&mut self, flight: &Flight, answer: Answer) -> Ended {
+        match answer {
+            Answer::Object(object, version) => {
+                if matches!(flight.purpose, Purpose::Create | Purpose::Find) {
+                    self.note_instance(flight, Instance::Unasked);
+                }
+                self.cluster.apply(object, version);
+            }
+            Answer::Machine(machine) => {
+                self.note_instance(flight, Instance::Unasked);
+                if let Some(notes) = self.notes_of(flight) {
+                    notes.machine = Some(*machine);
+                }
+            }
+            Answer::Absent if flight.purpose == Purpose::Find => {
+                let going = self
+                    .claim_of(flight)
+                    .and_then(|name| self.cluster.claims.get(&name))
+                    .is_some_and(|claim| claim.deleting.is_some());
+                let said = if going {
+                    Instance::Gone
+                } else {
+                    Instance::Unasked
+                };
+                self.note_instance(flight, said);
+            }
+            Answer::Ending => {
+                self.note_instance(flight, Instance::Ending);
+                return Ended::Ending;
+            }
+            Answer::Gone => self.note_instance(flight, Instance::Gone),
+            Answer::Absent | Answer::Nothing => {}
+        }
+        Ended::Well
+    }
+
+    fn take_refusal(
+        &mut self,
+        flight: &Flight,
+        reason: Reason,
+        now: Timestamp,
+        actions: &mut Vec<Action>,
+    ) -> Ended {
+        match reason {
+            Reason::InsufficientCapacity(offerings) => {
+                let words = format!("out of stock: {} offerings", offerings.len());
+                let object = flight.object.clone();
+                actions.push(report(object, "InsufficientCapacityError", words, now));
+                self.market.avoid(offerings, now);
+                self.provision.market_changed();
+            }
+            Reason::ClassNotReady(words) => {
+                if let Some(notes) = self.notes_of(flight) {
+                    notes.refused = true;
+                }
+                let object = flight.object.clone();
+                actions.push(report(object, "NodeClassNotReady", words, now));
+            }
+            Reason::NotFound if flight.purpose == Purpose::Terminate => {
+                self.note_instance(flight, Instance::Gone);
+            }
+            Reason::NotFound => {}
+            Reason::Blocked(words) => {
+                let object = flight.object.clone();
+                actions.push(report(object, "FailedDraining", words, now));
+            }
+            Reason::Other(words) => {
+                if flight.purpose == Purpose::Launch {
+                    let object = flight.object.clone();
+                    actions.push(report(object, "LaunchFailed", words, now));
+                }
+            }
+        }
+        Ended::Badly
+    }
+
+    fn claim_of(&self, flight: &Flight) -> Option<ClaimName> {
+        match &flight.object {
+            ObjectKey::Claim(name) => Some(name.clone()),
+            ObjectKey::Node(node) => self.cluster.claim_on(node).map(|claim| claim.name.clone()),
+            ObjectKey::Pod(_) => None,
+        }
+    }
+
+    fn notes_of(&mut self, flight: &Flight) -> Option<&mut Notes> {
+        let name = self.claim_of(flight)?;
+        let known = self.cluster.claims.get(&name).is_some() || self.expected.get(&name).is_some();
+        known.then(|| self.notes.entry(name).or_default())
+    }
+
+    fn note_instance(&mut self, flight: &Flight, said: Instance) {
+        if let Some(notes) = self.notes_of(flight) {
+            notes.instance = said;
+        }
+    }
+
+    /// The object is looked at again at once; what is held back then sets its own time.
+    fn look_again_at(&mut self, flight: &Flight, ended: Ended, next: Timestamp) {
+        match &flight.request {
+            Request::Write(Write::Nominate { pod, .. }) => {
+                if let Some(group) = self.cluster.group_of(pod)
+                    && ended == Ended::Badly
+                {
+                    self.nominate_again(group, next);
+                }
+            }
+            Request::Write(Write::Evict { pod, .. }) => {
+                let node = self.cluster.pods.get(pod).and_then(|pod| pod.node.clone());
+                let claim = node.and_then(|node| self.cluster.claim_on(&node).cloned());
+                self.dirty_claims
+                    .extend(claim.map(|claim| claim.name.clone()));
+            }
+            _ => {
+                let claim = self.claim_of(flight);
+                self.dirty_claims.extend(claim);
+            }
+        }
+    }
+}

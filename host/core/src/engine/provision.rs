@@ -1,0 +1,163 @@
+//! From waiting pods to a question: which pods ask, when the batch is ripe, and what is handed out.
+//!
+//! Never two solves at once. Pods that a plan left without a place are looked at again after [`AGAIN`] if anything at all
+//! has changed; where nothing has, the same snapshot would give the same plan.
+
+use std::sync::Arc;
+
+use super::Engine;
+use crate::action::{Action, SolveRequest};
+use crate::batch::Batch;
+use crate::ids::ClaimName;
+use crate::model::Pod;
+use crate::snapshot::{Settings, Snapshot};
+use crate::state::{World, assignments, freeze, is_displaced, open_pods, wants_node};
+use crate::time::{Span, Timestamp};
+
+/// How long until pods that found no place are looked at again.
+const AGAIN: Span = Span::from_secs(10);
+
+/// Where provisioning stands.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Provision {
+    pub(super) batch: Batch,
+    pub(super) solving: Option<Solving>,
+    pub(super) solves: u64,
+    leftover: Option<Leftover>,
+    market_revision: u64,
+}
+
+/// A question handed out.
+#[derive(Clone, Debug)]
+pub(super) struct Solving {
+    pub(super) id: u64,
+    pub(super) snapshot: Arc<Snapshot>,
+}
+
+/// Pods without a place, and the world in which that was so.
+#[derive(Clone, Copy, Debug)]
+struct Leftover {
+    again: Timestamp,
+    cluster: u64,
+    market: u64,
+    changed: bool,
+}
+
+impl Provision {
+    pub(super) fn next_wake(&self, settings: &Settings) -> Option<Timestamp> {
+        let batch = match self.solving {
+            Some(_) => None,
+            None => self.batch.ends_at(settings.batch_idle, settings.batch_max),
+        };
+        let again = self
+            .leftover
+            .filter(|leftover| leftover.changed)
+            .map(|leftover| leftover.again);
+        batch.into_iter().chain(again).min()
+    }
+
+    pub(super) fn market_changed(&mut self) {
+        self.market_revision += 1;
+    }
+}
+
+impl Engine {
+    /// A pod asks for a decision if it waits for a node and stands for no promise that is written on it.
+    pub(super) fn trigger(&mut self, pod: &Pod, now: Timestamp) {
+        if wants_node(pod) && !self.nominations.holds(&pod.name) {
+            self.provision.batch.trigger(&pod.uid, now);
+        }
+    }
+
+    /// All waiting pods ask, and all nodes on their way out that have pods to be moved.
+    pub(super) fn trigger_all(&mut self, now: Timestamp) {
+        let pods: Vec<Arc<Pod>> = self
+            .cluster
+            .unbound_groups()
+            .flat_map(|group| self.cluster.unbound_of(group))
+            .cloned()
+            .collect();
+        for pod in pods {
+            self.trigger(&pod, now);
+        }
+        let going: Vec<_> = self.cluster.going().cloned().collect();
+        for node in going {
+            if let Some(claim) = self.cluster.claim_on(&node).map(|claim| claim.name.clone()) {
+                self.trigger_going(&claim, now);
+            }
+        }
+    }
+
+    /// A node on its way out asks for a decision if it has pods to be moved.
+    pub(super) fn trigger_going(&mut self, name: &ClaimName, now: Timestamp) {
+        let Some(claim) = self.cluster.claims.get(name) else {
+            return;
+        };
+        if claim.deleting.is_none() {
+            return;
+        }
+        let moved = self.cluster.nodes_of(claim).iter().any(|node| {
+            self.cluster
+                .pods_on(&node.name)
+                .any(|pod| is_displaced(pod, now))
+        });
+        if moved {
+            let uid = claim.uid.clone();
+            self.provision.batch.trigger(&uid, now);
+        }
+    }
+
+    pub(super) fn step_provision(&mut self, now: Timestamp, actions: &mut Vec<Action>) {
+        self.look_again(now);
+        let ends = self
+            .provision
+            .batch
+            .ends_at(self.settings.batch_idle, self.settings.batch_max);
+        if self.provision.solving.is_some() || ends.is_none_or(|end| end > now) {
+            return;
+        }
+        self.provision.batch.close();
+        let assigned = assignments(&self.promises, &self.cluster, now);
+        if open_pods(&self.cluster, &assigned, now).is_empty() {
+            return;
+        }
+        let mut world = World {
+            cluster: &self.cluster,
+            expected: &mut self.expected,
+            market: &self.market,
+            settings: &self.settings,
+            seed: self.seed,
+        };
+        let snapshot = Arc::new(freeze(&mut world, &assigned, now));
+        self.provision.solves += 1;
+        let id = self.provision.solves;
+        self.provision.leftover = None;
+        self.provision.solving = Some(Solving {
+            id,
+            snapshot: Arc::clone(&snapshot),
+        });
+        actions.push(Action::Solve(SolveRequest { id, snapshot }));
+    }
+
+    /// Pods were left without a place: remembers the world as it is.
+    pub(super) fn remember_leftover(&mut self, now: Timestamp) {
+        self.provision.leftover = Some(Leftover {
+            again: now + AGAIN,
+            cluster: self.cluster.revision(),
+            market: self.provision.market_revision,
+            changed: false,
+        });
+    }
+
+    fn look_again(&mut self, now: Timestamp) {
+        let revisions = (self.cluster.revision(), self.provision.market_revision);
+        let Some(leftover) = &mut self.provision.leftover else {
+            return;
+        };
+        leftover.changed |= revisions != (leftover.cluster, leftover.market);
+        if leftover.changed && now >= leftover.again {
+            self.provision.leftover = None;
+            self.trigger_all(now);
+        }
+    }
+}

@@ -1,0 +1,83 @@
+//! One hash that is the same on every machine and in every run: FNV-1a over 64 bits, with a final mix.
+//!
+//! Used for identities that must be found again (actions, groups of pods, names of claims), never for hash tables that
+//! strangers may fill.
+
+use std::hash::{Hash, Hasher};
+
+const OFFSET: u64 = 0xcbf2_9ce4_8422_2325;
+const PRIME: u64 = 0x0000_0100_0000_01b3;
+
+/// The hasher. Integers are fed as little-endian bytes, so that the machine does not show.
+#[derive(Clone, Copy, Debug)]
+pub struct FixedHasher(u64);
+
+impl Default for FixedHasher {
+    fn default() -> Self {
+        Self(OFFSET)
+    }
+}
+
+impl Hasher for FixedHasher {
+    fn write(&mut self, bytes: &[u8]) {
+        for byte in bytes {
+            self.0 = (self.0 ^ u64::from(*byte)).wrapping_mul(PRIME);
+        }
+    }
+
+    fn write_u16(&mut self, number: u16) {
+        self.write(&number.to_le_bytes());
+    }
+
+    fn write_u32(&mut self, number: u32) {
+        self.write(&number.to_le_bytes());
+    }
+
+    fn write_u64(&mut self, number: u64) {
+        self.write(&number.to_le_bytes());
+    }
+
+    fn write_usize(&mut self, number: usize) {
+        self.write(&(number as u64).to_le_bytes());
+    }
+
+    fn finish(&self) -> u64 {
+        let mixed = (self.0 ^ (self.0 >> 32)).wrapping_mul(0x9fb2_1c65_1e98_df25);
+        mixed ^ (mixed >> 28)
+    }
+}
+
+/// The hash of a value.
+pub fn hash_of<T: Hash + ?Sized>(value: &T) -> u64 {
+    let mut hasher = FixedHasher::default();
+    value.hash(&mut hasher);
+    hasher.finish()
+}
+
+/// A short name made of a number: `length` letters and digits that nobody misreads, at most 12.
+pub fn short_name(number: u64, length: usize) -> String {
+    const LETTERS: &[u8; 32] = b"bcdfghjklmnpqrstvwxz2456789aeuyk";
+    let letter = |at: usize| {
+        let shifted = number >> (5 * at.min(12));
+        char::from(LETTERS[usize::from(shifted.to_le_bytes()[0] & 31)])
+    };
+    (0..length.min(12)).map(letter).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn hashes_are_the_same_in_every_run() {
+        assert_eq!(hash_of("general"), hash_of("general"));
+        assert_eq!(hash_of(&("pod", 7_u64)), hash_of(&("pod", 7_usize)));
+        assert_ne!(hash_of("general"), hash_of("generam"));
+    }
+
+    #[test]
+    fn short_names_have_the_length_asked_for_and_differ() {
+        assert_eq!(short_name(hash_of("a"), 8).len(), 8);
+        assert_ne!(short_name(hash_of("a"), 8), short_name(hash_of("b"), 8));
+    }
+}

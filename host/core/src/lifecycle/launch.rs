@@ -1,0 +1,150 @@
+//! Getting an instance for a claim, at most one.
+//!
+//! The claim's uid stands for at most one instance, so that asking again after a crash or a lost answer is safe. What the
+//! cloud gave is written on the claim; until that is seen, the answer is kept by the engine or asked for again.
+//! The order in which offerings are tried was decided by the plan and is written on the claim.
+
+use std::sync::Arc;
+
+use super::{Instance, Step, View};
+use crate::action::{ClaimMark, CloudCall, OfferingKey, Purpose, Write};
+use crate::catalog::{CapacityType, Catalogue, InstanceType, Offering};
+use crate::ids::{ReservationId, TypeName};
+use crate::labels::{self, LabelKey};
+use crate::model::NodeClaim;
+use crate::plan::LaunchOption;
+use crate::requirement::Undefined;
+use crate::state::Market;
+
+/// Annotation of a claim with the offerings to try, best first: `type/zone/capacity-type[/reservation]`, comma separated.
+pub const LAUNCH_ORDER_ANNOTATION: &str = "plimsoll.dev/launch-order";
+/// Types handed to one launch at most.
+pub const MAX_LAUNCH_OPTIONS: usize = 60;
+
+pub(super) fn launch(view: &View<'_>, step: &mut Step) {
+    let claim = view.claim;
+    if let Some(machine) = view.machine {
+        let mark = ClaimMark::Launched(Box::new(machine.clone()));
+        let write = Write::MarkClaim(claim.name.clone(), mark);
+        step.write_claim(
+            &claim.name,
+            Purpose::MarkLaunched,
+            Some(view.version),
+            write,
+        );
+        return;
+    }
+    if view.instance == Instance::Unsure {
+        step.find_instance(claim);
+        return;
+    }
+    let options = options(claim, view.market);
+    if options.is_empty() {
+        let words = format!("claim {}: none of its offerings can be had now", claim.name);
+        step.reports.push(("InsufficientCapacityError", words));
+        step.delete_claim(view, "nothing it names can be had");
+        return;
+    }
+    let call = CloudCall::Launch {
+        claim: Arc::clone(claim),
+        options,
+    };
+    step.call_cloud(&claim.name, Purpose::Launch, call);
+}
+
+/// The ways to buy a claim that are not avoided now: as written on it, or by list price when nothing is.
+fn options(claim: &NodeClaim, market: &Market) -> Vec<LaunchOption> {
+    let written = claim
+        .annotations
+        .get(LAUNCH_ORDER_ANNOTATION)
+        .map_or("", AsRef::as_ref);
+    let mut options: Vec<LaunchOption> = written
+        .split(',')
+        .filter_map(|entry| parse(entry, market.catalogue()))
+        .collect();
+    if options.is_empty() {
+        options = by_price(claim, market.catalogue());
+    }
+    options.retain(|option| !market.is_avoided(&OfferingKey::of(option)));
+    options.truncate(MAX_LAUNCH_OPTIONS);
+    options
+}
+
+/// Writes options for [`LAUNCH_ORDER_ANNOTATION`], as many as one launch may name.
+pub fn launch_order_text(options: &[LaunchOption]) -> String {
+    let entry = |option: &LaunchOption| {
+        let mut text = format!(
+            "{}/{}/{}",
+            option.instance_type, option.zone, option.capacity_type
+        );
+        if let Some(reservation) = &option.reservation {
+            text.push('/');
+            text.push_str(reservation.as_str());
+        }
+        text
+    };
+    let entries: Vec<String> = options.iter().take(MAX_LAUNCH_OPTIONS).map(entry).collect();
+    entries.join(",")
+}
+
+fn parse(entry: &str, catalogue: &Catalogue) -> Option<LaunchOption> {
+    let mut parts = entry.split('/');
+    let (name, zone) = (parts.next()?, parts.next()?);
+    let capacity_type = CapacityType::parse(parts.next()?)?;
+    let reservation = parts.next();
+    let instance_type = catalogue.get(name)?;
+    let offering = instance_type.offerings.iter().find(|offering| {
+        offering.zone.as_ref() == zone
+            && offering.capacity_type == capacity_type
+            && offering.reservation.as_ref().map(|r| r.id.as_str()) == reservation
+    })?;
+    Some(option(instance_type, offering))
+}
+
+fn option(instance_type: &InstanceType, offering: &Offering) -> LaunchOption {
+    let reservation = |offering: &Offering| -> Option<ReservationId> {
+        Some(offering.reservation.as_ref()?.id.clone())
+    };
+    LaunchOption {
+        instance_type: TypeName::clone(&instance_type.name),
+        zone: Arc::clone(&offering.zone),
+        capacity_type: offering.capacity_type,
+        reservation: reservation(offering),
+        price: offering.price,
+        list_price: offering.price,
+    }
+}
+
+fn by_price(claim: &NodeClaim, catalogue: &Catalogue) -> Vec<LaunchOption> {
+    let well_known = |key: &LabelKey| catalogue.is_well_known(key);
+    let named = claim
+        .requirements
+        .get(labels::INSTANCE_TYPE)
+        .and_then(|requirement| requirement.listed());
+    let mut found = Vec::new();
+    for instance_type in catalogue.types() {
+        if named.is_some_and(|named| !named.contains(instance_type.name.as_str())) {
+            continue;
+        }
+        for offering in instance_type.offerings.iter().filter(|o| o.available) {
+            let mut nodes = offering.node_requirements();
+            nodes.add_all(&instance_type.requirements);
+            let fits = instance_type.allocatable(offering).fits(&claim.requests);
+            let allowed = claim
+                .requirements
+                .accepts(&nodes, Undefined::Allowed(&well_known));
+            if fits && allowed.is_ok() {
+                found.push(option(instance_type, offering));
+            }
+        }
+    }
+    found.sort_by(|a, b| {
+        (a.price, &a.instance_type, &a.zone, a.capacity_type).cmp(&(
+            b.price,
+            &b.instance_type,
+            &b.zone,
+            b.capacity_type,
+        ))
+    });
+    found
+}

@@ -1,0 +1,37 @@
+//! Claims that take too long, or have lived long enough.
+//!
+//! Limits are the incumbent's: five minutes to launch, fifteen to join, both from the claim's creation; after that the
+//! claim goes and its pods are planned again. `expireAfter` counts from creation too.
+
+use super::{Step, View};
+use crate::model::ClaimPhase;
+use crate::time::{Span, Timestamp};
+
+/// How long a claim may be without an instance.
+pub const LAUNCH_TIMEOUT: Span = Span::from_secs(300);
+/// How long a claim may be without a node.
+pub const REGISTRATION_TIMEOUT: Span = Span::from_secs(900);
+
+/// Asks an overdue claim to go; whether it is overdue.
+pub(super) fn check(view: &View<'_>, now: Timestamp, step: &mut Step) -> bool {
+    let claim = view.claim;
+    let mut limits = Vec::new();
+    if claim.phase == ClaimPhase::Created && view.machine.is_none() {
+        limits.push((LAUNCH_TIMEOUT, "no instance in time"));
+    }
+    if claim.phase < ClaimPhase::Registered {
+        limits.push((REGISTRATION_TIMEOUT, "no node in time"));
+    }
+    if let Some(age) = claim.expire_after {
+        limits.push((age, "it has reached its age"));
+    }
+    for (limit, reason) in limits {
+        let end = claim.created + limit;
+        if now >= end {
+            step.delete_claim(view, reason);
+            return true;
+        }
+        step.wake_at(end);
+    }
+    false
+}

@@ -1,0 +1,122 @@
+//! What a step asks for, before it becomes an order.
+
+use std::sync::Arc;
+
+use super::View;
+use crate::action::{CloudCall, ObjectKey, Purpose, Request, Write};
+use crate::ids::{ClaimName, NodeName};
+use crate::model::{Node, NodeClaim, Taint};
+use crate::state::Version;
+use crate::time::Timestamp;
+
+/// One thing asked for. It becomes an order unless one for the same object and purpose is under way or held back.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Want {
+    /// What it is about.
+    pub object: ObjectKey,
+    /// What it is for.
+    pub purpose: Purpose,
+    /// The version that the object must still have.
+    pub version: Option<Version>,
+    /// What to do.
+    pub request: Request,
+}
+
+/// What a step asks for, and when to look again if nothing happens.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Step {
+    /// Asked for, in order.
+    pub wants: Vec<Want>,
+    /// When to look again.
+    pub wake: Option<Timestamp>,
+    /// What to tell people: reason and words.
+    pub reports: Vec<(&'static str, String)>,
+}
+
+impl Step {
+    /// Asks to look again at a time, unless an earlier one is asked for.
+    pub fn wake_at(&mut self, at: Timestamp) {
+        self.wake = Some(self.wake.map_or(at, |have| have.min(at)));
+    }
+
+    /// Asks for a write to a claim.
+    pub fn write_claim(
+        &mut self,
+        claim: &ClaimName,
+        purpose: Purpose,
+        version: Option<Version>,
+        write: Write,
+    ) {
+        self.wants.push(Want {
+            object: ObjectKey::Claim(claim.clone()),
+            purpose,
+            version,
+            request: Request::Write(write),
+        });
+    }
+
+    /// Asks for a write to a node.
+    pub fn write_node(
+        &mut self,
+        node: &NodeName,
+        purpose: Purpose,
+        version: Option<Version>,
+        write: Write,
+    ) {
+        self.wants.push(Want {
+            object: ObjectKey::Node(node.clone()),
+            purpose,
+            version,
+            request: Request::Write(write),
+        });
+    }
+
+    /// Asks for a call to the cloud about a claim.
+    pub fn call_cloud(&mut self, claim: &ClaimName, purpose: Purpose, call: CloudCall) {
+        self.wants.push(Want {
+            object: ObjectKey::Claim(claim.clone()),
+            purpose,
+            version: None,
+            request: Request::Cloud(call),
+        });
+    }
+
+    /// Asks the cloud whether a claim has an instance.
+    pub fn find_instance(&mut self, claim: &NodeClaim) {
+        let call = CloudCall::Find {
+            claim: claim.uid.clone(),
+        };
+        self.call_cloud(&claim.name, Purpose::Find, call);
+    }
+
+    /// Asks the claim to go.
+    pub fn delete_claim(&mut self, view: &View<'_>, reason: &str) {
+        let name = &view.claim.name;
+        let write = Write::DeleteClaim(name.clone());
+        self.write_claim(name, Purpose::DeleteClaim, None, write);
+        self.reports
+            .push(("Deleting", format!("claim {name} goes: {reason}")));
+    }
+
+    /// Asks for a node's taint of leaving to be taken off.
+    pub fn untaint(&mut self, node: &Node, version: Version, taints: Vec<Taint>) {
+        let write = Write::SetTaints(node.name.clone(), taints);
+        self.write_node(&node.name, Purpose::Untaint, Some(version), write);
+    }
+
+    /// Asks for a node to be tainted as leaving; whether it is already.
+    pub fn taint(&mut self, node: &Node, version: Version) -> bool {
+        if node.taints.iter().any(super::is_disrupted) {
+            return true;
+        }
+        let mut taints = node.taints.clone();
+        taints.push(Taint {
+            key: Arc::from(super::DISRUPTED_TAINT),
+            value: Arc::from(""),
+            effect: crate::model::Effect::NoSchedule,
+        });
+        let write = Write::SetTaints(node.name.clone(), taints);
+        self.write_node(&node.name, Purpose::Taint, Some(version), write);
+        false
+    }
+}

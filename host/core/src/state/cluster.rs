@@ -1,0 +1,442 @@
+//! All objects as last seen, the indexes between them, and what an event touched.
+//!
+//! Invariants: every index follows the rows; nothing here decides. The step before is the engine's input, the step after
+//! are the steps of claims, nominations and batches, which look only at what was touched.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
+
+use super::group::GroupId;
+use super::object::{Object, Version};
+use super::store::Store;
+use crate::ids::{ClaimName, NodeName, ObjectName, PoolName, ProviderId};
+use crate::model::{
+    DaemonSet, Namespace, Node, NodeClaim, NodeOverlay, NodePool, OwnerKind, Pod,
+    PodDisruptionBudget, Replicated, Service, Volumes, WorkloadKind,
+};
+use crate::snapshot::Objects;
+
+/// What events touched since it was last asked.
+#[derive(Clone, Debug, Default)]
+pub struct Touched {
+    /// Claims that changed, or whose node or pods changed.
+    pub claims: BTreeSet<ClaimName>,
+    /// Groups of which an unbound pod came, went or changed.
+    pub groups: BTreeSet<GroupId>,
+    /// Pods that changed.
+    pub pods: BTreeSet<ObjectName>,
+    /// Claims whose node saw a pod come, end or begin to end; daemons do not count.
+    pub pod_events: BTreeSet<ClaimName>,
+    /// Claims that are no more.
+    pub gone_claims: Vec<Arc<NodeClaim>>,
+    /// Pods that are no more.
+    pub gone_pods: Vec<Arc<Pod>>,
+    /// Nodes that are no more.
+    pub gone_nodes: Vec<Arc<Node>>,
+}
+
+/// The cluster as events tell it.
+#[derive(Clone, Debug, Default)]
+pub struct Cluster {
+    /// NodePools.
+    pub pools: Store<PoolName, NodePool>,
+    /// NodeOverlays.
+    pub overlays: Store<Arc<str>, NodeOverlay>,
+    /// Nodes.
+    pub nodes: Store<NodeName, Node>,
+    /// NodeClaims.
+    pub claims: Store<ClaimName, NodeClaim>,
+    /// Pods.
+    pub pods: Store<ObjectName, Pod>,
+    /// DaemonSets.
+    pub daemon_sets: Store<ObjectName, DaemonSet>,
+    /// Workloads.
+    pub workloads: Store<(WorkloadKind, ObjectName), Replicated>,
+    /// Services.
+    pub services: Store<ObjectName, Service>,
+    /// Namespaces.
+    pub namespaces: Store<Arc<str>, Namespace>,
+    /// PodDisruptionBudgets.
+    pub disruption_budgets: Store<ObjectName, PodDisruptionBudget>,
+    /// Volumes.
+    pub volumes: Arc<Volumes>,
+    /// Counts changes; equal numbers mean equal contents.
+    revision: u64,
+    nodes_by_provider: BTreeMap<ProviderId, BTreeSet<NodeName>>,
+    claims_by_provider: BTreeMap<ProviderId, ClaimName>,
+    pods_by_node: BTreeMap<NodeName, BTreeSet<ObjectName>>,
+    unbound: BTreeMap<GroupId, BTreeSet<ObjectName>>,
+    groups: BTreeMap<ObjectName, GroupId>,
+    going: BTreeSet<NodeName>,
+    touched: Touched,
+}
+
+impl Cluster {
+    /// Takes in an object as it is at a version.
+    pub fn apply(&mut self, object: Object, version: Version) {
+        let changed = match object {
+            Object::Pool(pool) => self.apply_pool(pool, version),
+            Object::Overlay(overlay) => {
+                let key = Arc::clone(&overlay.name);
+                self.overlays.apply(key, overlay, version).is_some()
+            }
+            Object::Node(node) => self.apply_node(&node, version),
+            Object::Claim(claim) => self.apply_claim(&claim, version),
+            Object::Pod(pod) => self.apply_pod(&pod, version),
+            Object::DaemonSet(set) => {
+                let key = set.name.clone();
+                self.daemon_sets.apply(key, set, version).is_some()
+            }
+            Object::Workload(workload) => {
+                let key = (workload.kind, workload.name.clone());
+                self.workloads.apply(key, workload, version).is_some()
+            }
+            Object::Service(service) => {
+                let key = service.name.clone();
+                self.services.apply(key, service, version).is_some()
+            }
+            Object::Namespace(namespace) => {
+                let key = Arc::clone(&namespace.name);
+                self.namespaces.apply(key, namespace, version).is_some()
+            }
+            Object::DisruptionBudget(budget) => {
+                let key = budget.name.clone();
+                self.disruption_budgets
+                    .apply(key, budget, version)
+                    .is_some()
+            }
+            Object::Volumes(volumes) => {
+                self.volumes = volumes;
+                true
+            }
+        };
+        self.revision += u64::from(changed);
+    }
+
+    /// Takes in that an object is no more, as of a version.
+    pub fn remove(&mut self, object: &Object, version: Version) {
+        let changed = match object {
+            Object::Pool(pool) => self.pools.remove(&pool.name, version).is_some(),
+            Object::Overlay(overlay) => self.overlays.remove(&overlay.name, version).is_some(),
+            Object::Node(node) => self.remove_node(&node.name, version),
+            Object::Claim(claim) => self.remove_claim(&claim.name, version),
+            Object::Pod(pod) => self.remove_pod(&pod.name, version),
+            Object::DaemonSet(set) => self.daemon_sets.remove(&set.name, version).is_some(),
+            Object::Workload(workload) => self
+                .workloads
+                .remove(&(workload.kind, workload.name.clone()), version)
+                .is_some(),
+            Object::Service(service) => self.services.remove(&service.name, version).is_some(),
+            Object::Namespace(namespace) => {
+                self.namespaces.remove(&namespace.name, version).is_some()
+            }
+            Object::DisruptionBudget(budget) => self
+                .disruption_budgets
+                .remove(&budget.name, version)
+                .is_some(),
+            Object::Volumes(_) => {
+                self.volumes = Arc::default();
+                true
+            }
+        };
+        self.revision += u64::from(changed);
+    }
+
+    fn apply_pool(&mut self, pool: Arc<NodePool>, version: Version) -> bool {
+        let name = pool.name.clone();
+        let changed = self.pools.apply(name.clone(), pool, version).is_some();
+        if changed {
+            let of_pool = self.claims.iter().filter(|(_, claim)| claim.pool == name);
+            self.touched
+                .claims
+                .extend(of_pool.map(|(claim, _)| claim.clone()));
+        }
+        changed
+    }
+
+    fn apply_node(&mut self, node: &Arc<Node>, version: Version) -> bool {
+        let name = node.name.clone();
+        let Some(before) = self.nodes.apply(name.clone(), Arc::clone(node), version) else {
+            return false;
+        };
+        let old_id = before
+            .as_ref()
+            .and_then(|before| before.provider_id.clone());
+        if old_id != node.provider_id {
+            if let Some(id) = old_id {
+                self.unindex_node(&id, &name);
+            }
+            if let Some(id) = &node.provider_id {
+                let names = self.nodes_by_provider.entry(id.clone()).or_default();
+                names.insert(name);
+            }
+        }
+        match self.claim_on(&node.name).cloned() {
+            Some(claim) => self.mark_going(&claim),
+            None if node.deleting.is_some() => {
+                self.going.insert(node.name.clone());
+            }
+            None => {}
+        }
+        self.touch_claim_of(node);
+        true
+    }
+
+    fn remove_node(&mut self, name: &NodeName, version: Version) -> bool {
+        let Some(node) = self.nodes.remove(name, version) else {
+            return false;
+        };
+        if let Some(id) = &node.provider_id {
+            self.unindex_node(id, name);
+        }
+        self.going.remove(name);
+        self.touch_claim_of(&node);
+        self.touched.gone_nodes.push(node);
+        true
+    }
+
+    fn unindex_node(&mut self, id: &ProviderId, name: &NodeName) {
+        if let Some(names) = self.nodes_by_provider.get_mut(id) {
+            names.remove(name);
+            if names.is_empty() {
+                self.nodes_by_provider.remove(id);
+            }
+        }
+    }
+
+    fn apply_claim(&mut self, claim: &Arc<NodeClaim>, version: Version) -> bool {
+        let name = claim.name.clone();
+        let before = self.claims.apply(name.clone(), Arc::clone(claim), version);
+        if before.is_none() {
+            return false;
+        }
+        if let Some(id) = &claim.provider_id {
+            self.claims_by_provider.insert(id.clone(), name.clone());
+        }
+        self.touched.claims.insert(name);
+        self.mark_going(claim);
+        true
+    }
+
+    fn remove_claim(&mut self, name: &ClaimName, version: Version) -> bool {
+        let Some(claim) = self.claims.remove(name, version) else {
+            return false;
+        };
+        if let Some(id) = &claim.provider_id {
+            self.claims_by_provider.remove(id);
+        }
+        self.touched.claims.insert(name.clone());
+        self.touched.gone_claims.push(claim);
+        true
+    }
+
+    fn apply_pod(&mut self, pod: &Arc<Pod>, version: Version) -> bool {
+        let name = pod.name.clone();
+        let Some(before) = self.pods.apply(name.clone(), Arc::clone(pod), version) else {
+            return false;
+        };
+        let unchanged =
+            |before: &&Arc<Pod>| before.uid == pod.uid && Arc::ptr_eq(&before.spec, &pod.spec);
+        let known = before.as_ref().filter(unchanged);
+        let group = known
+            .and_then(|_| self.groups.get(&name).copied())
+            .unwrap_or_else(|| GroupId::of(pod));
+        if let Some(before) = &before {
+            self.unindex_pod(before);
+            if before.uid != pod.uid {
+                self.touched.gone_pods.push(Arc::clone(before));
+            }
+        }
+        self.index_pod(pod, group);
+        if let Some(before) = &before {
+            self.touch_by_pod(before);
+        }
+        self.touch_by_pod(pod);
+        self.note_pod_event(before.as_deref(), pod);
+        true
+    }
+
+    fn remove_pod(&mut self, name: &ObjectName, version: Version) -> bool {
+        let Some(pod) = self.pods.remove(name, version) else {
+            return false;
+        };
+        self.touch_by_pod(&pod);
+        self.unindex_pod(&pod);
+        if pod.is_active() && pod.node.is_some() {
+            self.note_quiet_end(&pod);
+        }
+        self.touched.gone_pods.push(pod);
+        true
+    }
+
+    fn index_pod(&mut self, pod: &Pod, group: GroupId) {
+        self.groups.insert(pod.name.clone(), group);
+        let names = match &pod.node {
+            Some(node) => self.pods_by_node.entry(node.clone()).or_default(),
+            None => self.unbound.entry(group).or_default(),
+        };
+        names.insert(pod.name.clone());
+    }
+
+    fn unindex_pod(&mut self, pod: &Pod) {
+        let group = self.groups.remove(&pod.name);
+        if let Some(node) = &pod.node {
+            if let Some(names) = self.pods_by_node.get_mut(node) {
+                names.remove(&pod.name);
+                if names.is_empty() {
+                    self.pods_by_node.remove(node);
+                }
+            }
+        } else if let Some(group) = group
+            && let Some(names) = self.unbound.get_mut(&group)
+        {
+            names.remove(&pod.name);
+            if names.is_empty() {
+                self.unbound.remove(&group);
+            }
+        }
+    }
+
+    fn touch_by_pod(&mut self, pod: &Pod) {
+        self.touched.pods.insert(pod.name.clone());
+        if let Some(group) = self.groups.get(&pod.name) {
+            self.touched.groups.insert(*group);
+        }
+        if let Some(claim) = pod.node.as_ref().and_then(|node| self.claim_on(node)) {
+            let name = claim.name.clone();
+            self.touched.claims.insert(name);
+        }
+    }
+
+    /// A pod event in the sense of `consolidateAfter`: bound, ended, or asked to go.
+    fn note_pod_event(&mut self, before: Option<&Pod>, pod: &Pod) {
+        let bound = pod.node.is_some() && before.is_none_or(|before| before.node.is_none());
+        let ended = pod.is_terminal() && before.is_none_or(|before| !before.is_terminal());
+        let asked = pod.deleting.is_some() && before.is_none_or(|before| before.deleting.is_none());
+        if bound || ended || asked {
+            self.note_quiet_end(pod);
+        }
+    }
+
+    fn note_quiet_end(&mut self, pod: &Pod) {
+        if pod.is_owned_by(OwnerKind::DaemonSet) {
+            return;
+        }
+        if let Some(claim) = pod.node.as_ref().and_then(|node| self.claim_on(node)) {
+            let name = claim.name.clone();
+            self.touched.pod_events.insert(name);
+        }
+    }
+
+    fn touch_claim_of(&mut self, node: &Node) {
+        let claim = node
+            .provider_id
+            .as_ref()
+            .and_then(|id| self.claims_by_provider.get(id));
+        if let Some(name) = claim {
+            self.touched.claims.insert(name.clone());
+        }
+    }
+
+    /// What was touched since this was last asked.
+    pub fn take_touched(&mut self) -> Touched {
+        std::mem::take(&mut self.touched)
+    }
+
+    /// Counts changes; equal numbers mean equal contents.
+    pub fn revision(&self) -> u64 {
+        self.revision
+    }
+
+    /// The nodes of a claim: those with its provider id. More than one is an error of the world.
+    pub fn nodes_of(&self, claim: &NodeClaim) -> Vec<&Arc<Node>> {
+        let names = claim
+            .provider_id
+            .as_ref()
+            .and_then(|id| self.nodes_by_provider.get(id));
+        names
+            .into_iter()
+            .flatten()
+            .filter_map(|name| self.nodes.get(name))
+            .collect()
+    }
+
+    /// The claim of a node.
+    pub fn claim_on(&self, node: &NodeName) -> Option<&Arc<NodeClaim>> {
+        let id = self.nodes.get(node)?.provider_id.as_ref()?;
+        self.claims.get(self.claims_by_provider.get(id)?)
+    }
+
+    /// The claim of an instance.
+    pub fn claim_of_instance(&self, id: &ProviderId) -> Option<&Arc<NodeClaim>> {
+        self.claims.get(self.claims_by_provider.get(id)?)
+    }
+
+    /// The pods bound to a node, by name.
+    pub fn pods_on(&self, node: &NodeName) -> impl Iterator<Item = &Arc<Pod>> {
+        let names = self.pods_by_node.get(node).into_iter().flatten();
+        names.filter_map(|name| self.pods.get(name))
+    }
+
+    /// The group of a pod.
+    pub fn group_of(&self, pod: &ObjectName) -> Option<GroupId> {
+        self.groups.get(pod).copied()
+    }
+
+    /// Unbound pods of a group, by name.
+    pub fn unbound_of(&self, group: GroupId) -> impl Iterator<Item = &Arc<Pod>> {
+        let names = self.unbound.get(&group).into_iter().flatten();
+        names.filter_map(|name| self.pods.get(name))
+    }
+
+    /// Pods of a group that are bound to nodes on their way out, by node and name.
+    pub fn displaced_of(&self, group: GroupId) -> impl Iterator<Item = &Arc<Pod>> {
+        self.going
+            .iter()
+            .flat_map(|node| self.pods_on(node))
+            .filter(move |pod| self.group_of(&pod.name) == Some(group))
+    }
+
+    /// Nodes on their way out: asked to go, or their claim is.
+    pub fn going(&self) -> impl Iterator<Item = &NodeName> {
+        self.going.iter()
+    }
+
+    /// Follows whether a claim's nodes are going.
+    fn mark_going(&mut self, claim: &NodeClaim) {
+        let names: Vec<(NodeName, bool)> = self
+            .nodes_of(claim)
+            .into_iter()
+            .map(|node| (node.name.clone(), node.deleting.is_some()))
+            .collect();
+        for (name, deleting) in names {
+            if deleting || claim.deleting.is_some() || claim.instance_terminating {
+                self.going.insert(name);
+            } else {
+                self.going.remove(&name);
+            }
+        }
+    }
+
+    /// Groups that have unbound pods.
+    pub fn unbound_groups(&self) -> impl Iterator<Item = GroupId> {
+        self.unbound.keys().copied()
+    }
+
+    /// Everything, shared, for a snapshot.
+    pub fn objects(&self) -> Objects {
+        Objects {
+            pools: self.pools.objects(),
+            overlays: self.overlays.objects(),
+            nodes: self.nodes.objects(),
+            claims: self.claims.objects(),
+            pods: self.pods.objects(),
+            daemon_sets: self.daemon_sets.objects(),
+            workloads: self.workloads.objects(),
+            services: self.services.objects(),
+            namespaces: self.namespaces.objects(),
+            disruption_budgets: self.disruption_budgets.objects(),
+            volumes: Arc::clone(&self.volumes),
+        }
+    }
+}

@@ -1,0 +1,26 @@
+//! The cluster as events tell it, what we promised on top of it, and the snapshot frozen from both.
+//!
+//! - [`Cluster`] holds objects by name with the version they were last seen at. Answers to our own writes enter by the same
+//!   door as watch events, so that a write is seen at once and an older event cannot undo it.
+//! - [`Promises`] say which group of pods was planned onto which claim or node.
+//! - [`Market`] is the catalogue less the offerings that were out of stock a moment ago.
+//! - [`freeze`] makes the one value that decisions read.
+
+mod cluster;
+mod expected;
+mod freeze;
+mod group;
+mod market;
+mod object;
+mod promise;
+mod store;
+
+pub use cluster::{Cluster, Touched};
+pub use expected::Expected;
+pub use freeze::{World, assignments, freeze, open_pods};
+pub use group::{GroupId, is_displaced, is_reschedulable, wants_node};
+pub use market::{Market, OUT_OF_STOCK};
+pub use object::{Object, Version};
+pub use promise::{ANNOTATION, Assignment, NOMINATION_WINDOW, Promises, Target};
+pub(crate) use promise::{bound_of, node_of, target_of, to_annotation};
+pub use store::{Seen, Store};

@@ -1,0 +1,276 @@
+//! Which group of pods was planned onto which claim or node, and which pods stand for the group now.
+//!
+//! A promise lives as long as its claim is on its way, and [`NOMINATION_WINDOW`] longer once the node is complete (or from
+//! when it was made, on a node that was there already); a pod that is bound there by then has taken it up. Promises to a
+//! claim are written on it ([`ANNOTATION`]), so that they survive a restart; those to nodes that exist live in memory and
+//! in the nominations of the pods.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
+
+use super::cluster::Cluster;
+use super::expected::Expected;
+use super::group::{GroupId, is_displaced};
+use crate::ids::{ClaimName, NodeName, ObjectName};
+use crate::model::{ClaimPhase, NodeClaim, Pod};
+use crate::time::{Span, Timestamp};
+
+/// Annotation of a claim with its promises: `<group>:<count>`, comma separated.
+pub const ANNOTATION: &str = "plimsoll.dev/promised";
+/// How long a promise holds on a node that pods can use: twice the longest batch, as the incumbent nominates nodes.
+pub const NOMINATION_WINDOW: Span = Span::from_secs(20);
+
+/// What a promise is on.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Target {
+    /// A claim of ours, whatever its node.
+    Claim(ClaimName),
+    /// A node of others.
+    Node(NodeName),
+}
+
+/// So many pods of a group.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+struct Promise {
+    count: u32,
+    /// Pods of the group that were there already.
+    had: u32,
+    made: Timestamp,
+}
+
+/// All promises.
+#[derive(Clone, Debug, Default)]
+pub struct Promises {
+    by_target: BTreeMap<Target, BTreeMap<GroupId, Promise>>,
+    by_group: BTreeMap<GroupId, BTreeSet<Target>>,
+}
+
+/// Pods and where they are expected.
+pub type Assignment = BTreeMap<ObjectName, Target>;
+
+impl Promises {
+    /// Promises room for `count` pods of a group, beside the `had` that are there already. A promise that is there for the
+    /// same group grows.
+    pub fn make(&mut self, target: &Target, group: GroupId, count: u32, had: u32, now: Timestamp) {
+        let of_target = self.by_target.entry(target.clone()).or_default();
+        let promise = of_target.entry(group).or_insert(Promise {
+            count: 0,
+            had,
+            made: now,
+        });
+        promise.count += count;
+        promise.made = now;
+        let targets = self.by_group.entry(group).or_default();
+        targets.insert(target.clone());
+    }
+
+    /// Takes over what a claim says about its promises, unless some are known.
+    pub fn adopt(&mut self, claim: &NodeClaim) {
+        let target = Target::Claim(claim.name.clone());
+        if self.by_target.contains_key(&target) {
+            return;
+        }
+        let text = claim.annotations.get(ANNOTATION).map_or("", AsRef::as_ref);
+        for (group, count) in parse(text) {
+            self.make(&target, group, count, 0, claim.created);
+        }
+    }
+
+    /// The groups that have a promise on a target.
+    pub fn groups_on(&self, target: &Target) -> Vec<GroupId> {
+        self.by_target
+            .get(target)
+            .map(|groups| groups.keys().copied().collect())
+            .unwrap_or_default()
+    }
+
+    /// Whether a target has any promise.
+    pub fn has_any(&self, target: &Target) -> bool {
+        self.by_target.contains_key(target)
+    }
+
+    /// Whether a group has any promise.
+    pub fn covers(&self, group: GroupId) -> bool {
+        self.by_group.contains_key(&group)
+    }
+
+    /// Groups that have promises.
+    pub fn groups(&self) -> Vec<GroupId> {
+        self.by_group.keys().copied().collect()
+    }
+
+    /// Drops all promises on a target; the groups concerned.
+    pub fn drop_target(&mut self, target: &Target) -> Vec<GroupId> {
+        let groups: Vec<GroupId> = self
+            .by_target
+            .remove(target)
+            .map(|groups| groups.into_keys().collect())
+            .unwrap_or_default();
+        for group in &groups {
+            if let Some(targets) = self.by_group.get_mut(group) {
+                targets.remove(target);
+                if targets.is_empty() {
+                    self.by_group.remove(group);
+                }
+            }
+        }
+        groups
+    }
+
+    /// Until when the promises on a target hold: `None` while its claim is on its way. A time in the past when the target
+    /// is gone or going.
+    pub fn hold_until(
+        &self,
+        target: &Target,
+        cluster: &Cluster,
+        expected: &Expected,
+    ) -> Option<Timestamp> {
+        const PAST: Timestamp = Timestamp::from_millis(i64::MIN);
+        let made = self
+            .by_target
+            .get(target)
+            .and_then(|groups| groups.values().map(|promise| promise.made).max())?;
+        match target {
+            Target::Node(name) => match cluster.nodes.get(name) {
+                Some(node) if node.deleting.is_none() => Some(made + NOMINATION_WINDOW),
+                _ => Some(PAST),
+            },
+            Target::Claim(name) => match cluster.claims.get(name) {
+                Some(claim) if claim.deleting.is_some() => Some(PAST),
+                Some(claim) if claim.phase == ClaimPhase::Initialized => {
+                    Some(claim.phase_since.max(made) + NOMINATION_WINDOW)
+                }
+                Some(_) => None,
+                None if expected.get(name).is_some() => None,
+                None => Some(PAST),
+            },
+        }
+    }
+
+    /// Targets with promises.
+    pub fn targets(&self) -> Vec<Target> {
+        self.by_target.keys().cloned().collect()
+    }
+
+    /// Which pods of a group stand for its promises: those nominated there first, then by name; unbound pods, then those
+    /// on nodes that are going.
+    pub fn assign(&self, group: GroupId, cluster: &Cluster, now: Timestamp) -> Assignment {
+        let mut assignment = Assignment::new();
+        let mut room: BTreeMap<Target, u32> = self
+            .by_group
+            .get(&group)
+            .into_iter()
+            .flatten()
+            .map(|target| (target.clone(), self.open(target, group, cluster)))
+            .collect();
+        if room.is_empty() {
+            return assignment;
+        }
+        let waiting = candidates(group, cluster, now);
+        for pod in &waiting {
+            let Some(node) = &pod.nominated else { continue };
+            let target = target_of(node, cluster);
+            if let Some(left) = room.get_mut(&target)
+                && *left > 0
+            {
+                *left -= 1;
+                assignment.insert(pod.name.clone(), target);
+            }
+        }
+        let places = room
+            .into_iter()
+            .flat_map(|(target, left)| std::iter::repeat_n(target, left as usize));
+        let rest: Vec<ObjectName> = waiting
+            .iter()
+            .filter(|pod| !assignment.contains_key(&pod.name))
+            .map(|pod| pod.name.clone())
+            .collect();
+        assignment.extend(rest.into_iter().zip(places));
+        assignment
+    }
+
+    /// Whether any target waits for pods of a group, and if so whether this one does.
+    pub fn is_open(&self, group: GroupId, target: &Target, cluster: &Cluster) -> Option<bool> {
+        let targets = self.by_group.get(&group)?;
+        if self.open(target, group, cluster) > 0 {
+            return Some(true);
+        }
+        let mut others = targets.iter();
+        others
+            .any(|other| self.open(other, group, cluster) > 0)
+            .then_some(false)
+    }
+
+    /// How many pods of a group a target still waits for.
+    fn open(&self, target: &Target, group: GroupId, cluster: &Cluster) -> u32 {
+        let promise = self
+            .by_target
+            .get(target)
+            .and_then(|groups| groups.get(&group));
+        let Some(promise) = promise else { return 0 };
+        let bound = bound_of(group, target, cluster);
+        promise
+            .count
+            .saturating_sub(bound.saturating_sub(promise.had))
+    }
+}
+
+/// What a node stands for: its claim, or itself when it is of others.
+pub(crate) fn target_of(node: &NodeName, cluster: &Cluster) -> Target {
+    match cluster.claim_on(node) {
+        Some(claim) => Target::Claim(claim.name.clone()),
+        None => Target::Node(node.clone()),
+    }
+}
+
+/// The node of a target, once there is one.
+pub(crate) fn node_of(target: &Target, cluster: &Cluster) -> Option<NodeName> {
+    match target {
+        Target::Node(name) => cluster.nodes.get(name).map(|node| node.name.clone()),
+        Target::Claim(name) => {
+            let claim = cluster.claims.get(name)?;
+            let nodes = cluster.nodes_of(claim);
+            nodes.first().map(|node| node.name.clone())
+        }
+    }
+}
+
+/// How many active pods of a group are bound to a target's node.
+pub(crate) fn bound_of(group: GroupId, target: &Target, cluster: &Cluster) -> u32 {
+    let Some(node) = node_of(target, cluster) else {
+        return 0;
+    };
+    let same = |pod: &&Arc<Pod>| pod.is_active() && cluster.group_of(&pod.name) == Some(group);
+    u32::try_from(cluster.pods_on(&node).filter(same).count()).unwrap_or(u32::MAX)
+}
+
+/// Pods of a group that may take up a promise, by name: unbound ones, then those whose node is going.
+fn candidates(group: GroupId, cluster: &Cluster, now: Timestamp) -> Vec<Arc<Pod>> {
+    let unbound = cluster.unbound_of(group).filter(|pod| pod.is_active());
+    let mut pods: Vec<_> = unbound.cloned().collect();
+    pods.extend(
+        cluster
+            .displaced_of(group)
+            .filter(|pod| is_displaced(pod, now))
+            .cloned(),
+    );
+    pods
+}
+
+/// Writes promises for [`ANNOTATION`].
+pub(crate) fn to_annotation(promises: &BTreeMap<GroupId, u32>) -> String {
+    let entries: Vec<String> = promises
+        .iter()
+        .map(|(group, count)| format!("{}:{count}", group.to_text()))
+        .collect();
+    entries.join(",")
+}
+
+/// Reads what [`to_annotation`] wrote; entries that make no sense are passed over.
+fn parse(text: &str) -> Vec<(GroupId, u32)> {
+    let entry = |entry: &str| {
+        let (group, count) = entry.split_once(':')?;
+        Some((GroupId::parse(group)?, count.parse().ok()?))
+    };
+    text.split(',').filter_map(entry).collect()
+}

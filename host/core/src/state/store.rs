@@ -1,0 +1,165 @@
+//! Objects of one kind by key, with versions: the latest word counts, in whatever order words arrive.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use super::object::Version;
+
+/// Deletions remembered per kind. An older event about a forgotten one would be a watch that runs thousands of deletions late.
+const REMEMBERED_DELETIONS: usize = 8192;
+
+/// An object and the version it was seen at.
+#[derive(Debug, PartialEq)]
+pub struct Seen<T> {
+    /// The object.
+    pub object: Arc<T>,
+    /// Its version.
+    pub version: Version,
+}
+
+impl<T> Clone for Seen<T> {
+    fn clone(&self) -> Self {
+        Self {
+            object: Arc::clone(&self.object),
+            version: self.version,
+        }
+    }
+}
+
+/// Objects of one kind.
+#[derive(Clone, Debug)]
+pub struct Store<K, T> {
+    rows: BTreeMap<K, Seen<T>>,
+    gone: BTreeMap<K, Version>,
+}
+
+impl<K, T> Default for Store<K, T> {
+    fn default() -> Self {
+        Self {
+            rows: BTreeMap::new(),
+            gone: BTreeMap::new(),
+        }
+    }
+}
+
+impl<K: Ord + Clone, T: PartialEq> Store<K, T> {
+    /// Takes in an object. `None` when it tells nothing new; otherwise what was there before.
+    pub fn apply(&mut self, key: K, object: Arc<T>, version: Version) -> Option<Option<Arc<T>>> {
+        if self.gone.get(&key).is_some_and(|gone| version <= *gone) {
+            return None;
+        }
+        if let Some(have) = self.rows.get_mut(&key) {
+            if version < have.version || (version == have.version && object == have.object) {
+                return None;
+            }
+            have.version = version;
+            if object == have.object {
+                return None;
+            }
+            return Some(Some(std::mem::replace(&mut have.object, object)));
+        }
+        self.gone.remove(&key);
+        self.rows.insert(key, Seen { object, version });
+        Some(None)
+    }
+
+    /// Takes in a deletion. `None` when it is older than what is known; otherwise what was there.
+    pub fn remove(&mut self, key: &K, version: Version) -> Option<Arc<T>> {
+        if self
+            .rows
+            .get(key)
+            .is_some_and(|have| version < have.version)
+        {
+            return None;
+        }
+        let gone = self.gone.entry(key.clone()).or_insert(version);
+        *gone = version.max(*gone);
+        let removed = self.rows.remove(key).map(|seen| seen.object);
+        self.forget_old_deletions();
+        removed
+    }
+
+    fn forget_old_deletions(&mut self) {
+        if self.gone.len() <= REMEMBERED_DELETIONS {
+            return;
+        }
+        let mut versions: Vec<Version> = self.gone.values().copied().collect();
+        versions.sort_unstable();
+        let middle = versions[versions.len() / 2];
+        self.gone.retain(|_, version| *version > middle);
+    }
+
+    /// An object by key.
+    pub fn get<Q: Ord + ?Sized>(&self, key: &Q) -> Option<&Arc<T>>
+    where
+        K: std::borrow::Borrow<Q>,
+    {
+        self.rows.get(key).map(|seen| &seen.object)
+    }
+
+    /// An object by key, with its version.
+    pub fn seen<Q: Ord + ?Sized>(&self, key: &Q) -> Option<&Seen<T>>
+    where
+        K: std::borrow::Borrow<Q>,
+    {
+        self.rows.get(key)
+    }
+
+    /// Keys and objects in key order.
+    pub fn iter(&self) -> impl Iterator<Item = (&K, &Arc<T>)> {
+        self.rows.iter().map(|(key, seen)| (key, &seen.object))
+    }
+
+    /// Objects in key order.
+    pub fn objects(&self) -> Vec<Arc<T>> {
+        self.rows
+            .values()
+            .map(|seen| Arc::clone(&seen.object))
+            .collect()
+    }
+
+    /// How many there are.
+    pub fn len(&self) -> usize {
+        self.rows.len()
+    }
+
+    /// Whether there are none.
+    pub fn is_empty(&self) -> bool {
+        self.rows.is_empty()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn store() -> Store<&'static str, u32> {
+        Store::default()
+    }
+
+    #[test]
+    fn an_older_event_does_not_undo_a_newer_one() {
+        let mut store = store();
+        store.apply("a", Arc::new(2), Version(5));
+        assert!(store.apply("a", Arc::new(1), Version(4)).is_none());
+        assert_eq!(store.get(&"a").map(|n| **n), Some(2));
+    }
+
+    #[test]
+    fn an_event_from_before_the_deletion_does_not_bring_the_object_back() {
+        let mut store = store();
+        store.apply("a", Arc::new(1), Version(1));
+        assert!(store.remove(&"a", Version(3)).is_some());
+        assert!(store.apply("a", Arc::new(1), Version(2)).is_none());
+        assert!(store.is_empty());
+        assert!(store.apply("a", Arc::new(7), Version(4)).is_some());
+    }
+
+    #[test]
+    fn a_repeated_event_tells_nothing_new() {
+        let mut store = store();
+        assert!(store.apply("a", Arc::new(1), Version(1)).is_some());
+        assert!(store.apply("a", Arc::new(1), Version(1)).is_none());
+        assert!(store.apply("a", Arc::new(1), Version(2)).is_none());
+    }
+}

@@ -1,0 +1,267 @@
+//! The API server: objects with versions, finalizers, and a watch.
+//!
+//! Every change gets the next version and is put out to the watch; nothing else tells the engine what the world is like.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
+
+use plimsoll_core::ids::{ClaimName, NodeName, ObjectName};
+use plimsoll_core::model::{DaemonSet, Node, NodeClaim, Pod};
+use plimsoll_core::resources::Resources;
+use plimsoll_core::state::{Object, Version};
+
+/// One watch event.
+#[derive(Clone, Debug)]
+pub(crate) struct Watched {
+    pub(crate) object: Object,
+    pub(crate) version: Version,
+    pub(crate) deleted: bool,
+}
+
+/// Objects by name.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Api {
+    pub(crate) pods: BTreeMap<ObjectName, Arc<Pod>>,
+    pub(crate) nodes: BTreeMap<NodeName, Arc<Node>>,
+    pub(crate) claims: BTreeMap<ClaimName, Arc<NodeClaim>>,
+    pub(crate) daemon_sets: Vec<Arc<DaemonSet>>,
+    others: Vec<Object>,
+    /// Nodes that carry our finalizer.
+    held_nodes: BTreeSet<NodeName>,
+    pods_on: BTreeMap<NodeName, BTreeSet<ObjectName>>,
+    used: BTreeMap<NodeName, Resources>,
+    waiting: BTreeSet<ObjectName>,
+    nominated: BTreeMap<NodeName, BTreeSet<ObjectName>>,
+    versions: BTreeMap<Name, Version>,
+    version: u64,
+    outbox: Vec<Watched>,
+}
+
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+enum Name {
+    Pod(ObjectName),
+    Node(NodeName),
+    Claim(ClaimName),
+}
+
+impl Api {
+    fn emit(&mut self, object: Object, name: Option<Name>, deleted: bool) -> Version {
+        self.version += 1;
+        let version = Version(self.version);
+        match name {
+            Some(name) if deleted => {
+                self.versions.remove(&name);
+            }
+            Some(name) => {
+                self.versions.insert(name, version);
+            }
+            None => {}
+        }
+        self.outbox.push(Watched {
+            object,
+            version,
+            deleted,
+        });
+        version
+    }
+
+    /// What was put out since this was last asked.
+    pub(crate) fn take_watched(&mut self) -> Vec<Watched> {
+        std::mem::take(&mut self.outbox)
+    }
+
+    pub(crate) fn has_watched(&self) -> bool {
+        !self.outbox.is_empty()
+    }
+
+    /// Everything that is there, as a fresh list would give it: each object with its own version.
+    pub(crate) fn list(&self) -> Vec<(Object, Version)> {
+        let own = |name: Name| self.versions.get(&name).copied().unwrap_or_default();
+        let mut listed: Vec<(Object, Version)> = Vec::new();
+        let sets = self.daemon_sets.iter().cloned().map(Object::DaemonSet);
+        let others = self.others.iter().cloned().chain(sets);
+        listed.extend(others.map(|object| (object, Version(self.version))));
+        for (name, claim) in &self.claims {
+            let version = own(Name::Claim(name.clone()));
+            listed.push((Object::Claim(Arc::clone(claim)), version));
+        }
+        for (name, node) in &self.nodes {
+            let version = own(Name::Node(name.clone()));
+            listed.push((Object::Node(Arc::clone(node)), version));
+        }
+        for (name, pod) in &self.pods {
+            let version = own(Name::Pod(name.clone()));
+            listed.push((Object::Pod(Arc::clone(pod)), version));
+        }
+        listed
+    }
+
+    /// An object that nothing here acts upon.
+    pub(crate) fn put_other(&mut self, object: Object) {
+        if let Object::DaemonSet(set) = &object {
+            self.daemon_sets.retain(|have| have.name != set.name);
+            self.daemon_sets.push(Arc::clone(set));
+            self.daemon_sets.sort_by(|a, b| a.name.cmp(&b.name));
+        } else {
+            self.others.retain(|have| !is_same(have, &object));
+            self.others.push(object.clone());
+        }
+        self.emit(object, None, false);
+    }
+
+    pub(crate) fn put_pod(&mut self, pod: Pod) -> (Object, Version) {
+        let pod = Arc::new(pod);
+        let name = pod.name.clone();
+        if let Some(before) = self.pods.insert(name.clone(), Arc::clone(&pod)) {
+            self.unindex(&before);
+        }
+        self.index(&pod);
+        let object = Object::Pod(pod);
+        let version = self.emit(object.clone(), Some(Name::Pod(name)), false);
+        (object, version)
+    }
+
+    pub(crate) fn remove_pod(&mut self, name: &ObjectName) -> Option<Arc<Pod>> {
+        let pod = self.pods.remove(name)?;
+        self.unindex(&pod);
+        let object = Object::Pod(Arc::clone(&pod));
+        self.emit(object, Some(Name::Pod(name.clone())), true);
+        Some(pod)
+    }
+
+    fn index(&mut self, pod: &Pod) {
+        let name = pod.name.clone();
+        if let Some(node) = &pod.node {
+            let names = self.pods_on.entry(node.clone()).or_default();
+            names.insert(name);
+            if !pod.is_terminal() {
+                let used = self.used.entry(node.clone()).or_default();
+                used.add(&pod.spec.requests);
+            }
+        } else if pod.is_active() {
+            if let Some(node) = &pod.nominated {
+                let names = self.nominated.entry(node.clone()).or_default();
+                names.insert(name.clone());
+            }
+            self.waiting.insert(name);
+        }
+    }
+
+    fn unindex(&mut self, pod: &Pod) {
+        self.waiting.remove(&pod.name);
+        if let Some(names) = pod
+            .nominated
+            .as_ref()
+            .and_then(|node| self.nominated.get_mut(node))
+        {
+            names.remove(&pod.name);
+        }
+        let Some(node) = &pod.node else { return };
+        if let Some(names) = self.pods_on.get_mut(node) {
+            names.remove(&pod.name);
+        }
+        if let Some(used) = self.used.get_mut(node)
+            && !pod.is_terminal()
+        {
+            *used = used.minus(&pod.spec.requests);
+        }
+    }
+
+    /// What the pods bound to a node ask for.
+    pub(crate) fn used(&self, node: &NodeName) -> Option<&Resources> {
+        self.used.get(node)
+    }
+
+    /// Pods without a node, by name.
+    pub(crate) fn waiting(&self) -> impl Iterator<Item = &Arc<Pod>> {
+        self.waiting.iter().filter_map(|name| self.pods.get(name))
+    }
+
+    /// How many pods have no node.
+    pub(crate) fn waiting_count(&self) -> usize {
+        self.waiting.len()
+    }
+
+    /// Pods without a node that are nominated to one.
+    pub(crate) fn nominated_to(&self, node: &NodeName) -> impl Iterator<Item = &Arc<Pod>> {
+        let names = self.nominated.get(node).into_iter().flatten();
+        names.filter_map(|name| self.pods.get(name))
+    }
+
+    /// Pods bound to a node, by name.
+    pub(crate) fn pods_on(&self, node: &NodeName) -> impl Iterator<Item = &Arc<Pod>> {
+        let names = self.pods_on.get(node).into_iter().flatten();
+        names.filter_map(|name| self.pods.get(name))
+    }
+
+    pub(crate) fn put_node(&mut self, node: Node) -> (Object, Version) {
+        let node = Arc::new(node);
+        let name = node.name.clone();
+        self.nodes.insert(name.clone(), Arc::clone(&node));
+        let object = Object::Node(node);
+        let version = self.emit(object.clone(), Some(Name::Node(name)), false);
+        (object, version)
+    }
+
+    /// Our finalizer goes onto a node.
+    pub(crate) fn hold_node(&mut self, name: &NodeName) {
+        self.held_nodes.insert(name.clone());
+    }
+
+    /// Our finalizer comes off a node; whether the node was asked to go and may now.
+    pub(crate) fn release_node(&mut self, name: &NodeName) -> bool {
+        self.held_nodes.remove(name);
+        self.nodes
+            .get(name)
+            .is_some_and(|node| node.deleting.is_some())
+    }
+
+    pub(crate) fn is_held(&self, name: &NodeName) -> bool {
+        self.held_nodes.contains(name)
+    }
+
+    pub(crate) fn remove_node(&mut self, name: &NodeName) {
+        self.held_nodes.remove(name);
+        self.used.remove(name);
+        if let Some(node) = self.nodes.remove(name) {
+            self.emit(Object::Node(node), Some(Name::Node(name.clone())), true);
+        }
+    }
+
+    pub(crate) fn put_claim(&mut self, claim: NodeClaim) -> (Object, Version) {
+        let claim = Arc::new(claim);
+        let name = claim.name.clone();
+        self.claims.insert(name.clone(), Arc::clone(&claim));
+        let object = Object::Claim(claim);
+        let version = self.emit(object.clone(), Some(Name::Claim(name)), false);
+        (object, version)
+    }
+
+    pub(crate) fn remove_claim(&mut self, name: &ClaimName) -> Option<Arc<NodeClaim>> {
+        let claim = self.claims.remove(name)?;
+        let object = Object::Claim(Arc::clone(&claim));
+        self.emit(object, Some(Name::Claim(name.clone())), true);
+        Some(claim)
+    }
+
+    pub(crate) fn version_of_node(&self, name: &NodeName) -> Option<Version> {
+        self.versions.get(&Name::Node(name.clone())).copied()
+    }
+
+    pub(crate) fn version_of_claim(&self, name: &ClaimName) -> Option<Version> {
+        self.versions.get(&Name::Claim(name.clone())).copied()
+    }
+}
+
+fn is_same(a: &Object, b: &Object) -> bool {
+    match (a, b) {
+        (Object::Pool(a), Object::Pool(b)) => a.name == b.name,
+        (Object::Overlay(a), Object::Overlay(b)) => a.name == b.name,
+        (Object::Workload(a), Object::Workload(b)) => (a.kind, &a.name) == (b.kind, &b.name),
+        (Object::Service(a), Object::Service(b)) => a.name == b.name,
+        (Object::Namespace(a), Object::Namespace(b)) => a.name == b.name,
+        (Object::DisruptionBudget(a), Object::DisruptionBudget(b)) => a.name == b.name,
+        (Object::Volumes(_), Object::Volumes(_)) => true,
+        _ => false,
+    }
+}

@@ -1,0 +1,139 @@
+//! The score card of a run: plain numbers, integers only, the same bytes every time.
+
+use plimsoll_core::catalog::CapacityType;
+use plimsoll_core::ids::TypeName;
+use plimsoll_core::time::{Span, Timestamp};
+use serde::{Deserialize, Serialize};
+
+use crate::series::Series;
+
+/// How a run went.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct ScoreCard {
+    /// When it began.
+    pub start: Timestamp,
+    /// How long it lasted.
+    pub lasted: Span,
+    /// What the instances cost, in nano-dollars.
+    pub cost: i64,
+    /// What no fleet for the live pods could have undercut, in nano-dollars at list price; `None` if nobody computed it.
+    pub bound: Option<i64>,
+    /// Hours of nodes by type and terms, in thousandths of an hour.
+    pub node_hours: Vec<NodeHours>,
+    /// Nodes on average, in thousandths.
+    pub nodes_mean: i64,
+    /// Most nodes at once.
+    pub nodes_max: u32,
+    /// How long pods waited for a node.
+    pub waiting: Waiting,
+    /// Pods that never got a node, by name; at most [`MOST_UNPLACED`].
+    pub unplaced: Vec<Unplaced>,
+    /// How many pods never got a node.
+    pub unplaced_count: u32,
+    /// Pods that came, those moved and come again included; daemons not.
+    pub pods: u32,
+    /// Pods that ended by themselves.
+    pub completed: u32,
+    /// Pods asked to leave a node.
+    pub evictions: u32,
+    /// Instances that the cloud took back.
+    pub interruptions: u32,
+    /// Instances bought.
+    pub launches: u32,
+    /// Launches that failed, for want of capacity or otherwise.
+    pub launch_failures: u32,
+    /// Decisions asked for.
+    pub decisions: u32,
+    /// Share of cpu that pods asked for, in thousandths of what nodes could give, over time.
+    pub cpu_used: i64,
+    /// Share of memory that pods asked for, likewise.
+    pub memory_used: i64,
+    /// Pods that were planned for a node.
+    pub planned: u32,
+    /// Pods that were bound where planned. Pods of one owner and template count as one another.
+    pub as_planned: u32,
+    /// Nominations that the scheduler dropped.
+    pub nominations_dropped: u32,
+    /// Faults of policy modules.
+    pub faults: u64,
+    /// The course of things.
+    pub series: Series,
+}
+
+/// Pods without a place that are listed by name.
+pub const MOST_UNPLACED: usize = 100;
+
+/// Hours of nodes of one type on one kind of terms.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct NodeHours {
+    /// The type.
+    pub instance_type: TypeName,
+    /// The terms.
+    pub capacity_type: CapacityType,
+    /// Thousandths of an hour.
+    pub thousandths: i64,
+    /// What they cost, in nano-dollars.
+    pub cost: i64,
+}
+
+/// How long pods waited for a node, of those that got one.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Waiting {
+    /// Half waited no longer.
+    pub p50: Span,
+    /// Nine in ten waited no longer.
+    pub p90: Span,
+    /// Ninety-nine in a hundred waited no longer.
+    pub p99: Span,
+    /// None waited longer.
+    pub max: Span,
+    /// Every hundredth of the distribution: 101 spans from the shortest to the longest; empty when nobody waited.
+    pub hundredths: Vec<Span>,
+}
+
+impl Waiting {
+    /// From waits in any order.
+    pub(crate) fn of(mut waits: Vec<Span>) -> Self {
+        waits.sort_unstable();
+        let Some(last) = waits.len().checked_sub(1) else {
+            return Self::default();
+        };
+        let at = |hundredth: usize| waits[(last * hundredth).div_ceil(100)];
+        Self {
+            p50: at(50),
+            p90: at(90),
+            p99: at(99),
+            max: at(100),
+            hundredths: (0..=100).map(at).collect(),
+        }
+    }
+}
+
+/// A pod that never got a node.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Unplaced {
+    /// Namespace and name.
+    pub pod: String,
+    /// Why, as the last plan that looked at it said.
+    pub reason: String,
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn waits_are_read_off_the_sorted_list() {
+        let waiting = Waiting::of((1..=100).rev().map(Span::from_secs).collect());
+        assert_eq!(waiting.p50, Span::from_secs(51));
+        assert_eq!(waiting.p90, Span::from_secs(91));
+        assert_eq!(waiting.p99, Span::from_secs(100));
+        assert_eq!(waiting.max, Span::from_secs(100));
+        assert_eq!(waiting.hundredths.len(), 101);
+    }
+
+    #[test]
+    fn nobody_waited_is_no_wait() {
+        assert_eq!(Waiting::of(Vec::new()), Waiting::default());
+    }
+}

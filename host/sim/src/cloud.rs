@@ -1,0 +1,236 @@
+//! The cloud: instances for money, as long as there are any.
+//!
+//! A claim's uid stands for at most one instance: asked again, the cloud gives the one it gave. That is what makes a
+//! launch whose answer was lost safe to repeat, and it is what the real calls promise too.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use plimsoll_core::action::{Machine, OfferingKey, Reason};
+use plimsoll_core::catalog::{CapacityType, Catalogue, InstanceType, Offering};
+use plimsoll_core::fixed_hash::{hash_of, short_name};
+use plimsoll_core::ids::{NodeName, ProviderId, TypeName, Uid};
+use plimsoll_core::labels::{self, Labels};
+use plimsoll_core::model::NodeClaim;
+use plimsoll_core::plan::LaunchOption;
+use plimsoll_core::units::PricePerHour;
+
+use crate::input::Which;
+
+/// One instance.
+#[derive(Clone, Debug)]
+pub(crate) struct Instance {
+    pub(crate) claim: Arc<NodeClaim>,
+    pub(crate) offering: OfferingKey,
+    pub(crate) price: PricePerHour,
+    pub(crate) machine: Machine,
+    pub(crate) interruptions_per_day: f32,
+    pub(crate) ending: bool,
+}
+
+impl Instance {
+    /// Name that its node will have.
+    pub(crate) fn node(&self) -> NodeName {
+        NodeName::from(self.claim.name.as_str())
+    }
+}
+
+/// Instances and what is left to sell.
+#[derive(Clone, Debug)]
+pub(crate) struct Cloud {
+    pub(crate) catalogue: Arc<Catalogue>,
+    pub(crate) instances: BTreeMap<ProviderId, Instance>,
+    by_claim: BTreeMap<Uid, ProviderId>,
+    stock: BTreeMap<(TypeName, Arc<str>, CapacityType), u32>,
+}
+
+impl Cloud {
+    pub(crate) fn new(catalogue: Arc<Catalogue>) -> Self {
+        Self {
+            catalogue,
+            instances: BTreeMap::new(),
+            by_claim: BTreeMap::new(),
+            stock: BTreeMap::new(),
+        }
+    }
+
+    /// Sells the first option that is to be had; whether it is newly bought.
+    pub(crate) fn launch(
+        &mut self,
+        claim: &Arc<NodeClaim>,
+        options: &[LaunchOption],
+    ) -> Result<(ProviderId, bool), Reason> {
+        if let Some(id) = self.by_claim.get(&claim.uid) {
+            return Ok((id.clone(), false));
+        }
+        for option in options {
+            if let Some(id) = self.try_option(claim, option) {
+                return Ok((id, true));
+            }
+        }
+        let tried = options.iter().map(OfferingKey::of).collect();
+        Err(Reason::InsufficientCapacity(tried))
+    }
+
+    fn try_option(&mut self, claim: &Arc<NodeClaim>, option: &LaunchOption) -> Option<ProviderId> {
+        let catalogue = Arc::clone(&self.catalogue);
+        let instance_type = catalogue.get(option.instance_type.as_str())?;
+        let offering = instance_type.offerings.iter().find(|offering| {
+            offering.zone == option.zone && offering.capacity_type == option.capacity_type
+        })?;
+        let key = OfferingKey::of(option);
+        let stock = (
+            key.instance_type.clone(),
+            Arc::clone(&key.zone),
+            key.capacity_type,
+        );
+        match self.stock.get_mut(&stock) {
+            Some(0) => return None,
+            Some(left) => *left -= 1,
+            None if !offering.available => return None,
+            None => {}
+        }
+        let id = provider_id(claim, &offering.zone);
+        let instance = Instance {
+            claim: Arc::clone(claim),
+            price: offering.price,
+            offering: key,
+            machine: machine(claim, id.clone(), instance_type, offering),
+            interruptions_per_day: offering.interruptions_per_day,
+            ending: false,
+        };
+        self.by_claim.insert(claim.uid.clone(), id.clone());
+        self.instances.insert(id.clone(), instance);
+        Some(id)
+    }
+
+    /// Takes in an instance that was there from the start.
+    pub(crate) fn adopt(&mut self, id: ProviderId, instance: Instance) {
+        self.by_claim.insert(instance.claim.uid.clone(), id.clone());
+        self.instances.insert(id, instance);
+    }
+
+    /// The instance of a claim.
+    pub(crate) fn find(&self, claim: &Uid) -> Option<&Instance> {
+        self.instances.get(self.by_claim.get(claim)?)
+    }
+
+    /// The instance is no more.
+    pub(crate) fn end(&mut self, id: &ProviderId) -> Option<Instance> {
+        let instance = self.instances.remove(id)?;
+        let key = &instance.offering;
+        let stock = (
+            key.instance_type.clone(),
+            Arc::clone(&key.zone),
+            key.capacity_type,
+        );
+        if let Some(left) = self.stock.get_mut(&stock) {
+            *left += 1;
+        }
+        Some(instance)
+    }
+
+    /// Sets how many more instances of some offerings there are.
+    pub(crate) fn set_stock(&mut self, which: &Which, left: Option<u32>) {
+        for (instance_type, zone) in self.matching(which) {
+            let key = (instance_type, zone, which.capacity_type);
+            match left {
+                Some(left) => {
+                    self.stock.insert(key, left);
+                }
+                None => {
+                    self.stock.remove(&key);
+                }
+            }
+        }
+    }
+
+    fn matching(&self, which: &Which) -> Vec<(TypeName, Arc<str>)> {
+        let Some(instance_type) = self.catalogue.get(which.instance_type.as_str()) else {
+            return Vec::new();
+        };
+        let offerings = instance_type.offerings.iter().filter(|offering| {
+            offering.capacity_type == which.capacity_type
+                && which
+                    .zone
+                    .as_ref()
+                    .is_none_or(|zone| *zone == offering.zone)
+        });
+        offerings
+            .map(|offering| (instance_type.name.clone(), Arc::clone(&offering.zone)))
+            .collect()
+    }
+
+    /// Changes a price, for instances that run as well.
+    pub(crate) fn set_price(&mut self, which: &Which, price: PricePerHour) {
+        let types = self.catalogue.types().iter().map(|listed| {
+            let mut shown = InstanceType::clone(listed);
+            for offering in &mut shown.offerings {
+                let zone = which
+                    .zone
+                    .as_ref()
+                    .is_none_or(|zone| *zone == offering.zone);
+                let terms = which.capacity_type == offering.capacity_type;
+                if zone && terms && shown.name == which.instance_type {
+                    offering.price = price;
+                }
+            }
+            shown
+        });
+        let own_keys = self.catalogue.own_keys().iter().cloned();
+        self.catalogue = Arc::new(Catalogue::new(types, own_keys));
+        for instance in self.instances.values_mut() {
+            let key = &instance.offering;
+            let zone = which.zone.as_ref().is_none_or(|zone| *zone == key.zone);
+            let terms = which.capacity_type == key.capacity_type;
+            if zone && terms && key.instance_type == which.instance_type {
+                instance.price = price;
+            }
+        }
+    }
+}
+
+fn provider_id(claim: &NodeClaim, zone: &str) -> ProviderId {
+    let number = short_name(hash_of(&claim.uid), 10);
+    ProviderId::from(format!("sim:///{zone}/i-{number}"))
+}
+
+fn machine(
+    claim: &NodeClaim,
+    provider_id: ProviderId,
+    instance_type: &InstanceType,
+    offering: &Offering,
+) -> Machine {
+    let mut own = Labels::new();
+    for requirement in instance_type.requirements.iter() {
+        if let Some(value) = requirement.single() {
+            own.insert(Arc::from(requirement.key().as_str()), Arc::clone(value));
+        }
+    }
+    for requirement in claim.requirements.iter() {
+        let named = [labels::ZONE, labels::CAPACITY_TYPE, labels::INSTANCE_TYPE];
+        if let Some(value) = requirement
+            .single()
+            .filter(|_| !named.contains(&requirement.key().as_str()))
+        {
+            own.insert(Arc::from(requirement.key().as_str()), Arc::clone(value));
+        }
+    }
+    let mut put = |key: &str, value: &str| own.insert(Arc::from(key), Arc::from(value));
+    put(labels::INSTANCE_TYPE, instance_type.name.as_str());
+    put(labels::ZONE, &offering.zone);
+    put(labels::CAPACITY_TYPE, offering.capacity_type.as_str());
+    if let Some(reservation) = &offering.reservation {
+        put(labels::RESERVATION_ID, reservation.id.as_str());
+    }
+    let mut capacity = instance_type.capacity.clone();
+    for (name, amount) in offering.capacity_override.iter() {
+        capacity.set(name.clone(), amount);
+    }
+    Machine {
+        provider_id,
+        labels: own,
+        capacity,
+        allocatable: instance_type.allocatable(offering),
+    }
+}

@@ -1,0 +1,272 @@
+//! Carrying out the engine's orders, with what can go wrong.
+//!
+//! Writes check existence, version and uid as the API server does. An outcome may be lost before or after the thing was
+//! done; the engine hears "unknown" either way.
+
+use std::sync::Arc;
+
+use plimsoll_core::action::{
+    Answer, ClaimMark, CloudCall, NodeIdentity, ObjectKey, Order, Outcome, Purpose, Reason,
+    Request, Write,
+};
+use plimsoll_core::ids::{ClaimName, NodeName, ObjectName, ProviderId, Uid};
+use plimsoll_core::labels;
+use plimsoll_core::model::{ClaimPhase, Node, NodeClaim, Pod};
+use plimsoll_core::state::{Object, Version};
+
+use crate::world::{Event, World};
+
+impl World {
+    /// Carries out an order and says how it ended.
+    pub(crate) fn execute(&mut self, order: &Order) -> Outcome {
+        let faults = self.behaviour.faults;
+        let happens = |what: &str, odds| self.random.happens(what, order.id, odds);
+        if happens("lost before", faults.lost_before) {
+            return Outcome::Unknown;
+        }
+        let write = matches!(order.request, Request::Write(_));
+        if write && happens("conflict", faults.conflict) {
+            return Outcome::Conflict;
+        }
+        if order.purpose == Purpose::Launch && happens("launch", faults.launch) {
+            self.meter.launch_failed();
+            return Outcome::Refused(Reason::Other("internal error".to_owned()));
+        }
+        let lost = happens("lost after", faults.lost_after);
+        if self.has_changed(order) {
+            return Outcome::Conflict;
+        }
+        let outcome = match &order.request {
+            Request::Write(write) => self.write(write),
+            Request::Cloud(call) => self.call(call),
+        };
+        if lost { Outcome::Unknown } else { outcome }
+    }
+
+    fn has_changed(&self, order: &Order) -> bool {
+        let Some(version) = order.version else {
+            return false;
+        };
+        let now = match &order.object {
+            ObjectKey::Claim(name) => self.api.version_of_claim(name),
+            ObjectKey::Node(name) => self.api.version_of_node(name),
+            ObjectKey::Pod(_) => None,
+        };
+        now.is_some_and(|now| now != version)
+    }
+
+    fn write(&mut self, write: &Write) -> Outcome {
+        match write {
+            Write::CreateClaim(claim) => self.create_claim(claim),
+            Write::ReadClaim(name) => match self.api.claims.get(name).cloned() {
+                Some(claim) => {
+                    let version = self.api.version_of_claim(name).unwrap_or_default();
+                    Outcome::Done(Answer::Object(Object::Claim(claim), version))
+                }
+                None => Outcome::Done(Answer::Absent),
+            },
+            Write::MarkClaim(name, mark) => self.mark_claim(name, mark),
+            Write::DeleteClaim(name) => {
+                let now = self.now;
+                self.change_claim(name, |claim| {
+                    claim.deleting.get_or_insert(now);
+                })
+            }
+            Write::ReleaseClaim(name) => {
+                self.api.remove_claim(name);
+                Outcome::Done(Answer::Nothing)
+            }
+            Write::RegisterNode(identity) => self.register(identity),
+            Write::InitializeNode(name) => self.change_node(name, |node| {
+                node.labels
+                    .insert(Arc::from(labels::INITIALIZED), Arc::from("true"));
+            }),
+            Write::SetTaints(name, taints) => {
+                let outcome = self.change_node(name, |node| node.taints.clone_from(taints));
+                self.open(name);
+                outcome
+            }
+            Write::DeleteNode(name) => self.delete_node(name),
+            Write::ReleaseNode(name) => {
+                if self.api.release_node(name) {
+                    self.remove_node(name);
+                }
+                Outcome::Done(Answer::Nothing)
+            }
+            Write::Nominate { pod, uid, node } => self.nominate(pod, uid, node.as_ref()),
+            Write::Evict { pod, uid, .. } => self.evict(pod, uid),
+        }
+    }
+
+    fn create_claim(&mut self, claim: &NodeClaim) -> Outcome {
+        if let Some(have) = self.api.claims.get(&claim.name).cloned() {
+            let version = self.api.version_of_claim(&claim.name).unwrap_or_default();
+            return done(Object::Claim(have), version);
+        }
+        let mut claim = claim.clone();
+        claim.uid = Uid::from(format!("claim/{}", claim.name));
+        claim.created = self.now;
+        claim.phase_since = self.now;
+        let (object, version) = self.api.put_claim(claim);
+        done(object, version)
+    }
+
+    fn mark_claim(&mut self, name: &ClaimName, mark: &ClaimMark) -> Outcome {
+        let now = self.now;
+        self.change_claim(name, |claim| {
+            let phase = match mark {
+                ClaimMark::Launched(machine) => {
+                    claim.provider_id = Some(machine.provider_id.clone());
+                    claim.capacity = machine.capacity.clone();
+                    claim.allocatable = machine.allocatable.clone();
+                    for (key, value) in &machine.labels {
+                        let own = claim.labels.entry(Arc::clone(key));
+                        own.or_insert_with(|| Arc::clone(value));
+                    }
+                    ClaimPhase::Launched
+                }
+                ClaimMark::Registered(node) => {
+                    claim.node = Some(node.clone());
+                    ClaimPhase::Registered
+                }
+                ClaimMark::Initialized => ClaimPhase::Initialized,
+                ClaimMark::Terminating => {
+                    claim.instance_terminating = true;
+                    return;
+                }
+            };
+            if phase > claim.phase {
+                claim.phase = phase;
+                claim.phase_since = now;
+            }
+        })
+    }
+
+    fn change_claim(&mut self, name: &ClaimName, change: impl FnOnce(&mut NodeClaim)) -> Outcome {
+        let Some(claim) = self.api.claims.get(name) else {
+            return Outcome::Refused(Reason::NotFound);
+        };
+        let mut changed = NodeClaim::clone(claim);
+        change(&mut changed);
+        if changed == **claim {
+            let version = self.api.version_of_claim(name).unwrap_or_default();
+            return done(Object::Claim(Arc::clone(claim)), version);
+        }
+        let (object, version) = self.api.put_claim(changed);
+        done(object, version)
+    }
+
+    fn register(&mut self, identity: &NodeIdentity) -> Outcome {
+        let outcome = self.change_node(&identity.node, |node| {
+            node.labels.extend(identity.labels.clone());
+            node.annotations.extend(identity.annotations.clone());
+            node.taints.clone_from(&identity.taints);
+        });
+        if matches!(outcome, Outcome::Done(_)) {
+            self.api.hold_node(&identity.node);
+            self.open(&identity.node);
+        }
+        outcome
+    }
+
+    fn change_node(&mut self, name: &NodeName, change: impl FnOnce(&mut Node)) -> Outcome {
+        let Some(node) = self.api.nodes.get(name) else {
+            return Outcome::Refused(Reason::NotFound);
+        };
+        let mut changed = Node::clone(node);
+        change(&mut changed);
+        if changed == **node {
+            let version = self.api.version_of_node(name).unwrap_or_default();
+            return done(Object::Node(Arc::clone(node)), version);
+        }
+        let (object, version) = self.api.put_node(changed);
+        done(object, version)
+    }
+
+    fn delete_node(&mut self, name: &NodeName) -> Outcome {
+        if self.api.is_held(name) {
+            let now = self.now;
+            return self.change_node(name, |node| {
+                node.deleting.get_or_insert(now);
+            });
+        }
+        self.remove_node(name);
+        Outcome::Done(Answer::Nothing)
+    }
+
+    fn nominate(&mut self, name: &ObjectName, uid: &Uid, node: Option<&NodeName>) -> Outcome {
+        let Some(pod) = self.api.pods.get(name).filter(|pod| pod.uid == *uid) else {
+            return Outcome::Refused(Reason::NotFound);
+        };
+        if pod.node.is_some() {
+            return Outcome::Conflict;
+        }
+        let mut changed = Pod::clone(pod);
+        changed.nominated = node.cloned();
+        let (object, version) = self.api.put_pod(changed);
+        if node.is_none() {
+            self.scheduler.try_all();
+        }
+        done(object, version)
+    }
+
+    fn evict(&mut self, name: &ObjectName, uid: &Uid) -> Outcome {
+        let pod = self.api.pods.get(name).filter(|pod| pod.uid == *uid);
+        let Some(pod) = pod.cloned() else {
+            return Outcome::Refused(Reason::NotFound);
+        };
+        if pod.deleting.is_none() {
+            self.meter.evicted();
+            self.ask_to_go(name);
+        }
+        Outcome::Done(Answer::Nothing)
+    }
+
+    fn call(&mut self, call: &CloudCall) -> Outcome {
+        match call {
+            CloudCall::Launch { claim, options } => match self.cloud.launch(claim, options) {
+                Ok((id, fresh)) => self.launched(&id, fresh),
+                Err(reason) => {
+                    self.meter.launch_failed();
+                    Outcome::Refused(reason)
+                }
+            },
+            CloudCall::Find { claim } => match self.cloud.find(claim) {
+                Some(instance) => {
+                    let machine = Box::new(instance.machine.clone());
+                    Outcome::Done(Answer::Machine(machine))
+                }
+                None => Outcome::Done(Answer::Absent),
+            },
+            CloudCall::Terminate { instance } => self.terminate(instance),
+        }
+    }
+
+    fn launched(&mut self, id: &ProviderId, fresh: bool) -> Outcome {
+        let Some(instance) = self.cloud.instances.get(id) else {
+            return Outcome::Refused(Reason::Other("the instance has ended".to_owned()));
+        };
+        let machine = Box::new(instance.machine.clone());
+        if fresh {
+            self.meter.launched();
+            self.started(id);
+        }
+        Outcome::Done(Answer::Machine(machine))
+    }
+
+    fn terminate(&mut self, id: &ProviderId) -> Outcome {
+        let Some(instance) = self.cloud.instances.get_mut(id) else {
+            return Outcome::Done(Answer::Gone);
+        };
+        if !instance.ending {
+            instance.ending = true;
+            let at = self.now + self.behaviour.ending;
+            self.queue.push(at, Event::InstanceGone(id.clone()));
+        }
+        Outcome::Done(Answer::Ending)
+    }
+}
+
+fn done(object: Object, version: Version) -> Outcome {
+    Outcome::Done(Answer::Object(object, version))
+}

@@ -1,0 +1,224 @@
+//! What a run is about: the world at the start, what happens to it, and how its machines behave.
+
+use std::sync::Arc;
+
+use plimsoll_core::catalog::{CapacityType, Catalogue};
+use plimsoll_core::ids::{NodeName, ObjectName, TypeName};
+use plimsoll_core::labels::Labels;
+use plimsoll_core::model::{Owner, OwnerKind, Pod, PodSpec};
+use plimsoll_core::snapshot::{Objects, Settings};
+use plimsoll_core::state::Object;
+use plimsoll_core::time::{Span, Timestamp};
+use plimsoll_core::units::PricePerHour;
+
+/// A world at an instant, followed by timed changes.
+#[derive(Clone, Debug)]
+pub struct Recording {
+    /// When it begins.
+    pub start: Timestamp,
+    /// When it ends; `None` for when nothing is left to happen.
+    pub end: Option<Timestamp>,
+    /// What is there at the start.
+    pub objects: Objects,
+    /// How long pods that are there at the start go on running; those not named run for ever.
+    pub running: Vec<(ObjectName, Span)>,
+    /// What can be bought.
+    pub catalogue: Arc<Catalogue>,
+    /// How to decide.
+    pub settings: Arc<Settings>,
+    /// What happens, in any order.
+    pub changes: Vec<TimedChange>,
+}
+
+/// A change and its instant.
+#[derive(Clone, Debug, PartialEq)]
+pub struct TimedChange {
+    /// When it happens.
+    pub at: Timestamp,
+    /// What happens.
+    pub change: Change,
+}
+
+/// Something that happens to the world from outside.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Change {
+    /// A pod arrives, and runs for so long once it has started; for ever when `None`.
+    Arrive(Arc<Pod>, Option<Span>),
+    /// An object that is no pod, node or claim appears or changes.
+    Apply(Object),
+    /// A pod is deleted by its owner; it does not come back.
+    DeletePod(ObjectName),
+    /// A deployment appears, or changes its template or number of replicas.
+    Deploy(Deployment),
+    /// A deployment is given another number of replicas.
+    Scale(ObjectName, u32),
+    /// A deployment's replicas follow its load from now on.
+    Autoscale(ObjectName, ReplicaRule),
+    /// A deployment's load in all, in the unit of its rule's target.
+    Load(ObjectName, u64),
+    /// An offering's price changes; every zone when none is named.
+    Price(Which, PricePerHour),
+    /// How many more instances of an offering the cloud has; `None` for as many as anyone wants.
+    Stock(Which, Option<u32>),
+    /// The cloud announces that it takes a node back.
+    Interrupt(NodeName),
+}
+
+/// Some offerings.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Which {
+    /// The type.
+    pub instance_type: TypeName,
+    /// The zone; every zone when absent.
+    pub zone: Option<Arc<str>>,
+    /// The terms.
+    pub capacity_type: CapacityType,
+}
+
+/// A workload that keeps replicas.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Deployment {
+    /// Namespace and name.
+    pub name: ObjectName,
+    /// Labels of its pods.
+    pub labels: Arc<Labels>,
+    /// What its pods need.
+    pub spec: Arc<PodSpec>,
+    /// How many it keeps.
+    pub replicas: u32,
+}
+
+impl Deployment {
+    /// The controller of its pods.
+    pub(crate) fn owner(&self) -> Owner {
+        Owner {
+            kind: OwnerKind::ReplicaSet,
+            name: Arc::clone(&self.name.name),
+            uid: format!("deployment/{}", self.name).into(),
+        }
+    }
+}
+
+/// Replicas in proportion to load: desired = ceil(current x metric / target), left alone within the tolerance.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct ReplicaRule {
+    /// Load per replica that is aimed at.
+    pub target: u64,
+    /// Fewest replicas.
+    pub least: u32,
+    /// Most replicas.
+    pub most: u32,
+}
+
+/// How machines and the world around them behave.
+#[derive(Clone, Debug)]
+pub struct Behaviour {
+    /// Seed of every draw.
+    pub seed: u64,
+    /// From launch to the node's object.
+    pub boot: Delay,
+    /// From the node's object to ready.
+    pub ready: Span,
+    /// What an API write takes.
+    pub write: Span,
+    /// What a call to the cloud takes.
+    pub call: Span,
+    /// From asking a pod to go to its end.
+    pub grace: Span,
+    /// From asking an instance to end to its end.
+    pub ending: Span,
+    /// From the announcement to the loss of a spot instance.
+    pub notice: Span,
+    /// Whether spot instances are taken back at the rate that their offering states.
+    pub interruptions: bool,
+    /// What goes wrong.
+    pub faults: Faults,
+    /// Whether the scheduler honours nominations (it does from Kubernetes 1.35 on).
+    pub nominations: bool,
+}
+
+/// A span drawn from a distribution: the least, and the quantiles above it, in equal steps of likelihood.
+#[derive(Clone, Debug)]
+pub struct Delay {
+    /// Ascending; a draw falls between two neighbours, each pair equally likely. One entry is always that.
+    pub quantiles: Vec<Span>,
+}
+
+/// Likelihoods in millionths.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Faults {
+    /// A launch fails for no stated reason.
+    pub launch: u64,
+    /// An outcome is lost after the thing was done.
+    pub lost_after: u64,
+    /// An outcome is lost and the thing was not done.
+    pub lost_before: u64,
+    /// A write meets a conflict.
+    pub conflict: u64,
+    /// A watch event comes twice, the second time late.
+    pub repeated: u64,
+}
+
+impl Delay {
+    /// Always the same.
+    pub fn always(span: Span) -> Self {
+        Self {
+            quantiles: vec![span],
+        }
+    }
+
+    /// The span for a draw.
+    pub(crate) fn draw(&self, number: u64) -> Span {
+        let steps = self.quantiles.len().saturating_sub(1) as u64;
+        let Some(first) = self.quantiles.first() else {
+            return Span::ZERO;
+        };
+        if steps == 0 {
+            return *first;
+        }
+        let scaled = u128::from(number) * u128::from(steps);
+        let step = usize::try_from(scaled >> 64).unwrap_or_default();
+        let within = u64::try_from((scaled & u128::from(u64::MAX)) >> 32).unwrap_or_default();
+        let (low, high) = (self.quantiles[step], self.quantiles[step + 1]);
+        let width = high.millis().saturating_sub(low.millis());
+        let part = (i128::from(width) * i128::from(within)) >> 32;
+        low + Span::from_millis(i64::try_from(part).unwrap_or_default())
+    }
+}
+
+impl Default for Behaviour {
+    /// Boots between 25 and 60 seconds, ready 5 seconds later, spot notice of two minutes, no faults.
+    fn default() -> Self {
+        let quantiles = [25, 32, 36, 42, 60].map(Span::from_secs).to_vec();
+        Self {
+            seed: 1,
+            boot: Delay { quantiles },
+            ready: Span::from_secs(5),
+            write: Span::from_millis(10),
+            call: Span::from_millis(1500),
+            grace: Span::from_secs(2),
+            ending: Span::from_secs(30),
+            notice: Span::from_secs(120),
+            interruptions: true,
+            faults: Faults::default(),
+            nominations: true,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn draws_of_a_delay_stay_between_its_ends() {
+        let boot = Behaviour::default().boot;
+        assert_eq!(boot.draw(0), Span::from_secs(25));
+        assert!(boot.draw(u64::MAX) <= Span::from_secs(60));
+        assert!(boot.draw(u64::MAX / 2) >= Span::from_secs(35));
+        assert_eq!(
+            Delay::always(Span::from_secs(9)).draw(77),
+            Span::from_secs(9)
+        );
+    }
+}

@@ -1,0 +1,37 @@
+//! A cluster and a cloud on a virtual clock, for the engine to run in.
+//!
+//! The engine is the one that serves real clusters. Here its orders are carried out by a world of our own: an API server
+//! with versions and a watch, a cloud that sells instances and takes some back, nodes that boot, the scheduler with its
+//! default scoring, workloads that keep replicas. All draws are seeded, all sums are integers: the same input gives the
+//! same bytes.
+//!
+//! [`Recording`] is what happens, [`Behaviour`] how machines behave, [`Planner`] who plans; [`Run`] plays it and ends in a
+//! [`ScoreCard`].
+
+mod api;
+mod card;
+mod cloud;
+mod execute;
+mod fixed;
+mod input;
+mod meter;
+mod node;
+mod planner;
+mod queue;
+mod random;
+mod run;
+mod scheduler;
+mod series;
+mod workload;
+mod world;
+
+pub use card::{MOST_UNPLACED, NodeHours, ScoreCard, Unplaced, Waiting};
+pub use fixed::FixedGroup;
+pub use input::{
+    Behaviour, Change, Delay, Deployment, Faults, Recording, ReplicaRule, TimedChange, Which,
+};
+pub use planner::{Planned, Planner};
+pub use random::Random;
+pub use run::Run;
+pub use series::Series;
+pub use workload::desired_replicas;

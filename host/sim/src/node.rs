@@ -1,0 +1,262 @@
+//! Nodes of the world: how an instance becomes one, when it is ready, what daemons run on it, how it ends.
+
+use std::sync::Arc;
+
+use plimsoll_core::action::OfferingKey;
+use plimsoll_core::catalog::CapacityType;
+use plimsoll_core::ids::{NodeName, ObjectName, ProviderId, TypeName};
+use plimsoll_core::labels::{self, Labels};
+use plimsoll_core::lifecycle::UNREGISTERED_TAINT;
+use plimsoll_core::model::{
+    DaemonSet, DoNotDisrupt, Effect, Node, NodeClaim, Owner, OwnerKind, Pod, PodPhase, Readiness,
+    Taint,
+};
+use plimsoll_core::time::{Span, Timestamp};
+
+use crate::cloud::Instance;
+use crate::scheduler::daemon_fits;
+use crate::world::{Event, World};
+
+const NOT_READY: &str = "node.kubernetes.io/not-ready";
+/// Odds of interruption are drawn once per hour of an instance's life, this many hours ahead at most.
+const HOURS_AHEAD: u64 = 24 * 365;
+
+fn taint(key: &str, effect: Effect) -> Taint {
+    Taint {
+        key: Arc::from(key),
+        value: Arc::from(""),
+        effect,
+    }
+}
+
+impl World {
+    /// An instance was had just now: its node will appear, and the market may want it back.
+    pub(crate) fn started(&mut self, id: &ProviderId) {
+        let Some(instance) = self.cloud.instances.get(id) else {
+            return;
+        };
+        let draw = self.random.number("boot", &instance.claim.uid);
+        let boot = self.behaviour.boot.draw(draw);
+        let notice = self.interruption_of(id, instance);
+        self.queue.push(self.now + boot, Event::Boot(id.clone()));
+        if let Some(at) = notice {
+            self.queue.push(at, Event::Notice(id.clone()));
+        }
+        self.meter.machines(&self.cloud, self.now);
+    }
+
+    fn interruption_of(&self, id: &ProviderId, instance: &Instance) -> Option<Timestamp> {
+        let spot = instance.offering.capacity_type == CapacityType::Spot;
+        if !spot || !self.behaviour.interruptions || instance.interruptions_per_day <= 0.0 {
+            return None;
+        }
+        let hourly = f64::from(instance.interruptions_per_day) / 24.0 * 1e6;
+        #[expect(
+            clippy::cast_possible_truncation,
+            clippy::cast_sign_loss,
+            reason = "clamped to 0..=1,000,000"
+        )]
+        let millionths = hourly.clamp(0.0, 1e6) as u64;
+        let hour = (0..HOURS_AHEAD)
+            .find(|hour| self.random.happens("interruption", (id, *hour), millionths))?;
+        let within = self.random.below("interruption minute", id, 3_600_000);
+        let millis = i64::try_from(hour * 3_600_000 + within).unwrap_or(i64::MAX);
+        Some(self.now + Span::from_millis(millis))
+    }
+
+    /// An instance's kubelet puts up its node.
+    pub(crate) fn boot(&mut self, id: &ProviderId) {
+        let Some(instance) = self.cloud.instances.get(id).filter(|i| !i.ending) else {
+            return;
+        };
+        let claim = &instance.claim;
+        let mut own = instance.machine.labels.clone();
+        own.extend(claim.labels.clone());
+        own.insert(Arc::from(labels::HOSTNAME), Arc::from(claim.name.as_str()));
+        let mut taints = claim.taints.clone();
+        taints.extend(claim.startup_taints.iter().cloned());
+        taints.push(taint(UNREGISTERED_TAINT, Effect::NoExecute));
+        taints.push(taint(NOT_READY, Effect::NoSchedule));
+        let node = Node {
+            name: instance.node(),
+            provider_id: Some(id.clone()),
+            labels: own,
+            annotations: Labels::new(),
+            taints,
+            capacity: instance.machine.capacity.clone(),
+            allocatable: instance.machine.allocatable.clone(),
+            ready: Readiness::NotReady,
+            created: self.now,
+            deleting: None,
+        };
+        let event = Event::Ready(node.name.clone());
+        self.queue.push(self.now + self.behaviour.ready, event);
+        self.api.put_node(node);
+    }
+
+    /// A node reports ready; what kept pods off while it started goes.
+    pub(crate) fn ready(&mut self, name: &NodeName) {
+        let Some(node) = self.api.nodes.get(name) else {
+            return;
+        };
+        let mut node = Node::clone(node);
+        let claim = node
+            .provider_id
+            .as_ref()
+            .and_then(|id| self.cloud.instances.get(id))
+            .map(|instance| Arc::clone(&instance.claim));
+        let startup = |taint: &Taint| {
+            claim
+                .as_ref()
+                .is_some_and(|claim| claim.startup_taints.contains(taint))
+        };
+        node.taints
+            .retain(|taint| taint.key.as_ref() != NOT_READY && !startup(taint));
+        node.ready = Readiness::Ready;
+        self.api.put_node(node);
+        self.open(name);
+    }
+
+    /// A node may have become usable: its daemons start, and waiting pods are tried again.
+    pub(crate) fn open(&mut self, name: &NodeName) {
+        let Some(node) = self.api.nodes.get(name).cloned() else {
+            return;
+        };
+        let sets = self.api.daemon_sets.clone();
+        for set in sets {
+            let pod = daemon_pod(&set, &node, self.now);
+            if daemon_fits(&set.pod, &node) && !self.api.pods.contains_key(&pod.name) {
+                self.api.put_pod(pod);
+            }
+        }
+        self.scheduler.try_all();
+    }
+
+    /// The cloud wants an instance back.
+    pub(crate) fn notice(&mut self, id: &ProviderId) {
+        if self.cloud.instances.get(id).is_none_or(|i| i.ending) {
+            return;
+        }
+        self.meter.interrupted();
+        let input = plimsoll_core::engine::Input::Interrupted(id.clone());
+        self.announcements.push(input);
+        let end = self.now + self.behaviour.notice;
+        self.queue.push(end, Event::InstanceGone(id.clone()));
+    }
+
+    /// An instance is no more: it costs nothing, and what ran on it is gone with it.
+    pub(crate) fn instance_gone(&mut self, id: &ProviderId) {
+        let Some(instance) = self.cloud.end(id) else {
+            return;
+        };
+        self.meter.machines(&self.cloud, self.now);
+        let name = instance.node();
+        let Some(node) = self.api.nodes.get(&name).cloned() else {
+            return;
+        };
+        let pods: Vec<_> = self
+            .api
+            .pods_on(&name)
+            .map(|pod| (pod.name.clone(), pod.uid.clone()))
+            .collect();
+        for (pod, uid) in pods {
+            self.pod_gone(&pod, &uid);
+        }
+        if self.api.is_held(&name) {
+            let mut down = Node::clone(&node);
+            down.ready = Readiness::NotReady;
+            down.taints.push(taint(NOT_READY, Effect::NoSchedule));
+            down.deleting.get_or_insert(self.now);
+            self.api.put_node(down);
+        } else {
+            self.remove_node(&name);
+        }
+    }
+
+    /// A node's object goes, with the pods that are still bound to it.
+    pub(crate) fn remove_node(&mut self, name: &NodeName) {
+        let pods: Vec<_> = self
+            .api
+            .pods_on(name)
+            .map(|pod| (pod.name.clone(), pod.uid.clone()))
+            .collect();
+        self.api.remove_node(name);
+        self.scheduler.forget_node(name);
+        for (pod, uid) in pods {
+            self.pod_gone(&pod, &uid);
+        }
+    }
+
+    /// A node that is there from the start has an instance behind it, with a price where the catalogue knows one.
+    pub(crate) fn adopt_node(&mut self, node: &Node) {
+        let Some(id) = &node.provider_id else { return };
+        let claims = &self.api.claims;
+        let claim = claims
+            .values()
+            .find(|claim| claim.provider_id.as_ref() == Some(id))
+            .cloned();
+        let Some(claim) = claim else { return };
+        self.api.hold_node(&node.name);
+        if let Some(instance) = self.instance_behind(node, &claim) {
+            self.cloud.adopt(id.clone(), instance);
+            self.meter.machines(&self.cloud, self.now);
+        }
+    }
+
+    fn instance_behind(&self, node: &Node, claim: &NodeClaim) -> Option<Instance> {
+        let type_name = node.label(labels::INSTANCE_TYPE)?;
+        let zone = node.label(labels::ZONE)?;
+        let terms = CapacityType::parse(node.label(labels::CAPACITY_TYPE)?)?;
+        let listed = self.cloud.catalogue.get(type_name)?;
+        let offering = listed
+            .offerings
+            .iter()
+            .find(|offering| offering.zone == *zone && offering.capacity_type == terms)?;
+        // The world names nodes after their claims; a node of another name keeps its own through the claim it shows.
+        let mut shown = claim.clone();
+        shown.name = node.name.as_str().into();
+        Some(Instance {
+            claim: Arc::new(shown),
+            price: offering.price,
+            offering: OfferingKey {
+                instance_type: TypeName::clone(&listed.name),
+                zone: Arc::clone(zone),
+                capacity_type: terms,
+                reservation: None,
+            },
+            machine: plimsoll_core::action::Machine {
+                provider_id: node.provider_id.clone()?,
+                labels: node.labels.clone(),
+                capacity: node.capacity.clone(),
+                allocatable: node.allocatable.clone(),
+            },
+            interruptions_per_day: offering.interruptions_per_day,
+            ending: false,
+        })
+    }
+}
+
+fn daemon_pod(set: &DaemonSet, node: &Node, now: Timestamp) -> Pod {
+    let name = format!("{}-{}", set.name.name, node.name);
+    Pod {
+        uid: format!("{}/{}", set.uid, node.name).into(),
+        name: ObjectName::new(Arc::clone(&set.name.namespace), name),
+        created: now,
+        labels: Arc::clone(&set.labels),
+        spec: Arc::clone(&set.pod),
+        owner: Some(Owner {
+            kind: OwnerKind::DaemonSet,
+            name: Arc::clone(&set.name.name),
+            uid: set.uid.clone(),
+        }),
+        node: Some(node.name.clone()),
+        nominated: None,
+        phase: PodPhase::Running,
+        unschedulable: false,
+        ready: Some(true),
+        deleting: None,
+        started: Some(now),
+        do_not_disrupt: DoNotDisrupt::No,
+        deletion_cost: 0,
+    }
+}

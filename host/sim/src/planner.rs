@@ -1,0 +1,35 @@
+//! Who plans: the seam between the simulator and whoever carries the core's questions to policies.
+
+use plimsoll_core::plan::Plan;
+use plimsoll_core::snapshot::Snapshot;
+use plimsoll_core::units::PricePerHour;
+
+/// A plan, and how often a policy module failed while it was made.
+#[derive(Clone, Debug, Default)]
+pub struct Planned {
+    /// The plan.
+    pub plan: Plan,
+    /// Faults of modules.
+    pub faults: u64,
+}
+
+/// Plans for snapshots.
+pub trait Planner {
+    /// What to do about a snapshot. Equal snapshots must give equal plans.
+    fn plan(&mut self, snapshot: &Snapshot) -> Planned;
+
+    /// No fleet for all live pods of a snapshot, bought from nothing, can cost less than this per hour at list price.
+    /// `None` where nobody computes it.
+    fn bound(&mut self, _snapshot: &Snapshot) -> Option<PricePerHour> {
+        None
+    }
+}
+
+impl<F: FnMut(&Snapshot) -> Plan> Planner for F {
+    fn plan(&mut self, snapshot: &Snapshot) -> Planned {
+        Planned {
+            plan: self(snapshot),
+            faults: 0,
+        }
+    }
+}

@@ -1,0 +1,192 @@
+//! The course of a run in a bounded number of points: averages over buckets that widen as the run goes on.
+
+use std::collections::BTreeMap;
+
+use plimsoll_core::ids::TypeName;
+use plimsoll_core::time::{Span, Timestamp};
+use serde::{Deserialize, Serialize};
+
+/// Points at most; when there would be more, neighbours are merged.
+const MOST_POINTS: i64 = 720;
+
+/// What the world is like between two events.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Level {
+    /// Nano-dollars per hour.
+    pub(crate) cost: i64,
+    /// Nano-dollars per hour.
+    pub(crate) bound: i64,
+    pub(crate) pending: i64,
+    /// Thousandths.
+    pub(crate) cpu_used: i64,
+    /// Thousandths.
+    pub(crate) memory_used: i64,
+    pub(crate) nodes: BTreeMap<TypeName, i64>,
+}
+
+/// Averages over time, in buckets of equal width.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct Series {
+    /// When the first bucket begins.
+    pub start: Timestamp,
+    /// Width of each bucket.
+    pub width: Span,
+    /// Nano-dollars per hour.
+    pub cost: Vec<i64>,
+    /// Nano-dollars per hour that no fleet could have undercut; zeros if nobody computed it.
+    pub bound: Vec<i64>,
+    /// Pods that waited, in thousandths.
+    pub pending: Vec<i64>,
+    /// Share of cpu asked for, in thousandths.
+    pub cpu_used: Vec<i64>,
+    /// Share of memory asked for, in thousandths.
+    pub memory_used: Vec<i64>,
+    /// Nodes by type, in thousandths.
+    pub nodes: BTreeMap<TypeName, Vec<i64>>,
+}
+
+/// Gathers a [`Series`].
+#[derive(Clone, Debug)]
+pub(crate) struct Gatherer {
+    start: Timestamp,
+    width: i64,
+    buckets: Vec<Bucket>,
+}
+
+/// Sums of value x milliseconds.
+#[derive(Clone, Debug, Default)]
+struct Bucket {
+    covered: i64,
+    sums: [i128; 5],
+    nodes: BTreeMap<TypeName, i128>,
+}
+
+impl Bucket {
+    fn add(&mut self, level: &Level, millis: i64) {
+        self.covered += millis;
+        let values = [
+            level.cost,
+            level.bound,
+            level.pending * 1000,
+            level.cpu_used,
+            level.memory_used,
+        ];
+        for (sum, value) in self.sums.iter_mut().zip(values) {
+            *sum += i128::from(value) * i128::from(millis);
+        }
+        for (name, count) in &level.nodes {
+            let sum = self.nodes.entry(name.clone()).or_default();
+            *sum += i128::from(count * 1000) * i128::from(millis);
+        }
+    }
+
+    fn join(&mut self, other: &Self) {
+        self.covered += other.covered;
+        for (sum, more) in self.sums.iter_mut().zip(other.sums) {
+            *sum += more;
+        }
+        for (name, more) in &other.nodes {
+            *self.nodes.entry(name.clone()).or_default() += more;
+        }
+    }
+
+    fn mean(&self, sum: i128) -> i64 {
+        let mean = sum / i128::from(self.covered.max(1));
+        i64::try_from(mean).unwrap_or(i64::MAX)
+    }
+}
+
+impl Gatherer {
+    pub(crate) fn new(start: Timestamp) -> Self {
+        Self {
+            start,
+            width: 1000,
+            buckets: Vec::new(),
+        }
+    }
+
+    /// The world was like this from one instant to another.
+    pub(crate) fn add(&mut self, level: &Level, from: Timestamp, to: Timestamp) {
+        let mut at = from.millis() - self.start.millis();
+        let end = to.millis() - self.start.millis();
+        while end > self.width * MOST_POINTS {
+            self.widen();
+        }
+        while at < end {
+            let bucket = at / self.width;
+            let until = ((bucket + 1) * self.width).min(end);
+            let row = usize::try_from(bucket).unwrap_or_default();
+            if self.buckets.len() <= row {
+                self.buckets.resize_with(row + 1, Bucket::default);
+            }
+            self.buckets[row].add(level, until - at);
+            at = until;
+        }
+    }
+
+    fn widen(&mut self) {
+        self.width *= 2;
+        let halves = std::mem::take(&mut self.buckets);
+        for pair in halves.chunks(2) {
+            let mut joined = pair[0].clone();
+            if let Some(second) = pair.get(1) {
+                joined.join(second);
+            }
+            self.buckets.push(joined);
+        }
+    }
+
+    pub(crate) fn finish(&self) -> Series {
+        let column = |at: usize| {
+            let means = self
+                .buckets
+                .iter()
+                .map(|bucket| bucket.mean(bucket.sums[at]));
+            means.collect::<Vec<i64>>()
+        };
+        let mut nodes: BTreeMap<TypeName, Vec<i64>> = BTreeMap::new();
+        for (row, bucket) in self.buckets.iter().enumerate() {
+            for (name, sum) in &bucket.nodes {
+                let column = nodes.entry(name.clone());
+                let column = column.or_insert_with(|| vec![0; self.buckets.len()]);
+                column[row] = bucket.mean(*sum);
+            }
+        }
+        Series {
+            start: self.start,
+            width: Span::from_millis(self.width),
+            cost: column(0),
+            bound: column(1),
+            pending: column(2),
+            cpu_used: column(3),
+            memory_used: column(4),
+            nodes,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn level(cost: i64) -> Level {
+        Level {
+            cost,
+            ..Level::default()
+        }
+    }
+
+    #[test]
+    fn a_long_run_keeps_its_average_in_few_points() {
+        let start = Timestamp::from_millis(0);
+        let mut gatherer = Gatherer::new(start);
+        let day = Timestamp::from_millis(86_400_000);
+        let noon = Timestamp::from_millis(43_200_000);
+        gatherer.add(&level(10), start, noon);
+        gatherer.add(&level(30), noon, day);
+        let series = gatherer.finish();
+        assert!(series.cost.len() <= 720);
+        assert_eq!(series.cost.first(), Some(&10));
+        assert_eq!(series.cost.last(), Some(&30));
+    }
+}

@@ -1,0 +1,288 @@
+//! Everything outside the engine: API server, cloud, kubelets, scheduler, workloads, on one clock.
+//!
+//! The world acts on its own events and carries out the engine's orders. It tells the engine nothing but watch events,
+//! outcomes and the cloud's announcements.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use plimsoll_core::action::Order;
+use plimsoll_core::engine::Input;
+use plimsoll_core::ids::{NodeName, ObjectName, ProviderId, Uid};
+use plimsoll_core::model::{Pod, PodPhase};
+use plimsoll_core::state::Object;
+use plimsoll_core::time::{Span, Timestamp};
+
+use crate::api::{Api, Watched};
+use crate::cloud::Cloud;
+use crate::input::{Behaviour, Change, Recording};
+use crate::meter::Meter;
+use crate::queue::Queue;
+use crate::random::Random;
+use crate::scheduler::{Attempt, Scheduler};
+use crate::workload::Workloads;
+
+/// Something that will happen.
+#[derive(Clone, Debug)]
+pub(crate) enum Event {
+    /// From the recording.
+    Change(Box<Change>),
+    /// The engine asked to be woken.
+    Wake,
+    /// An order reaches its addressee.
+    Execute(Box<Order>),
+    /// A watch event arrives late.
+    Late(Box<Watched>),
+    /// An instance's node appears.
+    Boot(ProviderId),
+    /// A node becomes ready.
+    Ready(NodeName),
+    /// A task has run its time.
+    Ends(ObjectName, Uid),
+    /// A pod that was asked to go is gone.
+    PodGone(ObjectName, Uid),
+    /// The cloud announces that it takes an instance back.
+    Notice(ProviderId),
+    /// An instance is no more: taken back, or ended as asked.
+    InstanceGone(ProviderId),
+    /// Replicas follow their load.
+    Autoscale,
+}
+
+/// The world.
+#[derive(Debug)]
+pub(crate) struct World {
+    pub(crate) now: Timestamp,
+    pub(crate) random: Random,
+    pub(crate) behaviour: Behaviour,
+    pub(crate) api: Api,
+    pub(crate) cloud: Cloud,
+    pub(crate) queue: Queue<Event>,
+    pub(crate) scheduler: Scheduler,
+    pub(crate) workloads: Workloads,
+    pub(crate) meter: Meter,
+    /// How long pods run by themselves.
+    pub(crate) runs_for: BTreeMap<ObjectName, Span>,
+    /// What the cloud tells the engine.
+    pub(crate) announcements: Vec<Input>,
+}
+
+impl World {
+    /// The world of a recording at its start.
+    pub(crate) fn new(recording: &Recording, behaviour: Behaviour) -> Self {
+        let mut world = Self {
+            now: recording.start,
+            random: Random::new(behaviour.seed),
+            behaviour,
+            api: Api::default(),
+            cloud: Cloud::new(Arc::clone(&recording.catalogue)),
+            queue: Queue::default(),
+            scheduler: Scheduler::default(),
+            workloads: Workloads::default(),
+            meter: Meter::new(recording.start),
+            runs_for: BTreeMap::new(),
+            announcements: Vec::new(),
+        };
+        world.fill(recording);
+        for timed in &recording.changes {
+            let at = timed.at.max(recording.start);
+            let change = Event::Change(Box::new(timed.change.clone()));
+            world.queue.push(at, change);
+        }
+        world
+    }
+
+    fn fill(&mut self, recording: &Recording) {
+        let objects = &recording.objects;
+        let others = (objects.pools.iter().cloned().map(Object::Pool))
+            .chain(objects.overlays.iter().cloned().map(Object::Overlay))
+            .chain(objects.daemon_sets.iter().cloned().map(Object::DaemonSet))
+            .chain(objects.workloads.iter().cloned().map(Object::Workload))
+            .chain(objects.services.iter().cloned().map(Object::Service))
+            .chain(objects.namespaces.iter().cloned().map(Object::Namespace))
+            .chain(
+                objects
+                    .disruption_budgets
+                    .iter()
+                    .cloned()
+                    .map(Object::DisruptionBudget),
+            )
+            .chain([Object::Volumes(Arc::clone(&objects.volumes))]);
+        for object in others {
+            self.api.put_other(object);
+        }
+        for claim in &objects.claims {
+            self.api.put_claim((**claim).clone());
+        }
+        for node in &objects.nodes {
+            self.api.put_node((**node).clone());
+            self.adopt_node(node);
+        }
+        self.runs_for = recording.running.iter().cloned().collect();
+        for pod in &objects.pods {
+            if !pod.is_terminal() {
+                self.arrive((**pod).clone());
+            }
+        }
+        self.scheduler.try_all();
+    }
+
+    /// A pod comes into being.
+    pub(crate) fn arrive(&mut self, pod: Pod) {
+        self.meter.arrived(&pod);
+        if pod.node.is_some() {
+            self.schedule_end(&pod);
+        } else {
+            self.scheduler.try_pod(&pod.name);
+        }
+        self.api.put_pod(pod);
+    }
+
+    /// Where a task has a time to run, it ends by itself.
+    pub(crate) fn schedule_end(&mut self, pod: &Pod) {
+        if let Some(span) = self.runs_for.get(&pod.name) {
+            let event = Event::Ends(pod.name.clone(), pod.uid.clone());
+            self.queue.push(self.now + *span, event);
+        }
+    }
+
+    /// Lets the scheduler try what there is to try; binds and failures become visible at once.
+    pub(crate) fn schedule(&mut self, mut landed: impl FnMut(&Pod, &NodeName, &mut Meter)) {
+        let queue = self.scheduler.take_queue(&self.api);
+        let mut failed: Vec<Arc<Pod>> = Vec::new();
+        for name in queue {
+            let Some(pod) = self.api.pods.get(&name).cloned() else {
+                continue;
+            };
+            // Its twin failed a moment ago, and nothing has become freer since.
+            let hopeless =
+                pod.nominated.is_none() && failed.last().is_some_and(|twin| is_twin(twin, &pod));
+            let attempt = if hopeless {
+                Attempt::Fail
+            } else {
+                let honours = self.behaviour.nominations;
+                self.scheduler
+                    .attempt(&pod, &self.api, honours, self.random)
+            };
+            match attempt {
+                Attempt::Bind(node) => {
+                    landed(&pod, &node, &mut self.meter);
+                    self.bind(&pod, node);
+                }
+                Attempt::Fail => {
+                    self.fail(&pod);
+                    failed.push(pod);
+                }
+            }
+        }
+    }
+
+    fn bind(&mut self, pod: &Pod, node: NodeName) {
+        let mut bound = pod.clone();
+        bound.node = Some(node);
+        bound.nominated = None;
+        bound.unschedulable = false;
+        bound.phase = PodPhase::Running;
+        bound.ready = Some(true);
+        bound.started = Some(self.now);
+        self.meter.bound(&bound, self.now);
+        self.schedule_end(&bound);
+        self.api.put_pod(bound);
+    }
+
+    fn fail(&mut self, pod: &Pod) {
+        if pod.unschedulable && pod.nominated.is_none() {
+            return;
+        }
+        let mut failed = pod.clone();
+        failed.unschedulable = true;
+        if failed.nominated.take().is_some() {
+            self.meter.dropped_nomination();
+        }
+        self.api.put_pod(failed);
+    }
+
+    /// Asks a pod to go; it is gone after its grace.
+    pub(crate) fn ask_to_go(&mut self, name: &ObjectName) -> bool {
+        let Some(pod) = self.api.pods.get(name) else {
+            return false;
+        };
+        if pod.deleting.is_some() {
+            return true;
+        }
+        if pod.node.is_none() {
+            let uid = pod.uid.clone();
+            self.pod_gone(name, &uid);
+            return true;
+        }
+        let mut going = Pod::clone(pod);
+        going.deleting = Some(self.now + self.behaviour.grace);
+        let event = Event::PodGone(name.clone(), going.uid.clone());
+        self.queue.push(self.now + self.behaviour.grace, event);
+        self.api.put_pod(going);
+        true
+    }
+
+    /// A pod is gone; its owner makes another where it must.
+    pub(crate) fn pod_gone(&mut self, name: &ObjectName, uid: &Uid) {
+        let is_it = self.api.pods.get(name).is_some_and(|pod| pod.uid == *uid);
+        if !is_it {
+            return;
+        }
+        let Some(pod) = self.api.remove_pod(name) else {
+            return;
+        };
+        self.meter.gone(&pod, self.now);
+        self.scheduler.try_all();
+        self.replace(&pod);
+    }
+
+    /// A task has run its time, unless it was moved meanwhile.
+    pub(crate) fn end_task(&mut self, name: &ObjectName, uid: &Uid) {
+        let is_it = self
+            .api
+            .pods
+            .get(name)
+            .is_some_and(|pod| pod.uid == *uid && pod.is_active());
+        if !is_it {
+            return;
+        }
+        self.runs_for.remove(name);
+        if let Some(pod) = self.api.remove_pod(name) {
+            self.meter.completed(&pod, self.now);
+            self.workloads.forget(&pod);
+            self.scheduler.try_all();
+        }
+    }
+}
+
+/// Whether two pods would meet the same fate.
+fn is_twin(a: &Pod, b: &Pod) -> bool {
+    a.name.namespace == b.name.namespace
+        && a.labels == b.labels
+        && (Arc::ptr_eq(&a.spec, &b.spec) || a.spec == b.spec)
+}
+
+impl World {
+    /// Something that is nobody's order happens.
+    pub(crate) fn happen(&mut self, event: Event) {
+        match event {
+            Event::Change(change) => self.change(*change),
+            Event::Boot(id) => self.boot(&id),
+            Event::Ready(node) => self.ready(&node),
+            Event::Ends(pod, uid) => self.end_task(&pod, &uid),
+            Event::PodGone(pod, uid) => self.pod_gone(&pod, &uid),
+            Event::Notice(id) => self.notice(&id),
+            Event::InstanceGone(id) => self.instance_gone(&id),
+            Event::Autoscale => self.autoscale(),
+            // These are the run's own.
+            Event::Wake | Event::Execute(_) | Event::Late(_) => {}
+        }
+    }
+
+    /// Orders under way are lost with whoever sent them.
+    pub(crate) fn forget_orders(&mut self) {
+        self.queue
+            .retain(|event| !matches!(event, Event::Execute(_) | Event::Late(_)));
+    }
+}

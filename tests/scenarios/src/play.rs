@@ -1,0 +1,244 @@
+//! Playing a script against the simulator.
+
+use std::sync::Arc;
+
+use plimsoll_core::ids::ObjectName;
+use plimsoll_core::model::OwnerKind;
+use plimsoll_core::schedule;
+use plimsoll_core::snapshot::Snapshot;
+use plimsoll_core::time::{Span, Timestamp};
+use plimsoll_oracles::fixture::{CAPACITY_TYPE, cluster, instance_type, is_in, pod, pool};
+use plimsoll_sim::{Behaviour, Change, Delay, Deployment, Planner, Recording, Run, Which};
+use thiserror::Error;
+
+use crate::observe::Observer;
+use crate::read::{Condition, Given, Quantity, Script, Step};
+
+/// An expectation that did not hold, with what was seen.
+#[derive(Clone, Debug, PartialEq, Eq, Error)]
+#[error("{title}: {expected}, there are {found}\n{transcript}")]
+pub struct Failure {
+    /// The scenario.
+    pub title: String,
+    /// What should have been.
+    pub expected: String,
+    /// What was.
+    pub found: u64,
+    /// What was seen until then.
+    pub transcript: String,
+}
+
+/// Plays a script with the core's own planner at list prices; the transcript.
+pub fn play(script: &Script) -> Result<String, Box<Failure>> {
+    let planner = |snapshot: &Snapshot| schedule::plan(snapshot);
+    let (recording, behaviour) = world(script);
+    let start = recording.start;
+    let mut player = Player {
+        script,
+        observer: Observer::new(start),
+        start,
+        run: Run::new(recording, behaviour, planner),
+    };
+    player.observer.look(&player.run);
+    for step in &script.steps {
+        player.step(step)?;
+    }
+    Ok(player.observer.transcript())
+}
+
+fn world(script: &Script) -> (Recording, Behaviour) {
+    let mut fixture = cluster();
+    let mut behaviour = Behaviour {
+        interruptions: false,
+        ..Behaviour::default()
+    };
+    let mut deployments = Vec::new();
+    for given in &script.given {
+        match given {
+            Given::Type(name, cpu, memory, price, zones, terms) => {
+                let mut listed = instance_type(name).cpu(*cpu).memory_mib(*memory);
+                listed = listed.pods(110).no_overhead().price(*price);
+                for zone in zones {
+                    for terms in terms {
+                        listed = listed.offered(zone, *terms);
+                    }
+                }
+                fixture = fixture.sells(listed);
+            }
+            Given::Pool(name, quiet) => {
+                let quiet = *quiet;
+                let terms = is_in(CAPACITY_TYPE, &["on-demand", "spot"]);
+                let pool = pool(name).needs(terms).with(|pool| {
+                    pool.disruption.consolidate_after = quiet;
+                });
+                fixture = fixture.pool(pool);
+            }
+            Given::Deployment(name, replicas, cpu, memory) => {
+                let template = pod(name).cpu(*cpu).memory_mib(*memory);
+                deployments.push(Deployment {
+                    name: ObjectName::new("default", name.as_str()),
+                    labels: Arc::new(template.labels().clone()),
+                    spec: Arc::new(template.spec().clone()),
+                    replicas: *replicas,
+                });
+            }
+            Given::Boot(time) => behaviour.boot = Delay::always(*time),
+        }
+    }
+    let (objects, catalogue, settings) = fixture.parts();
+    let start = Timestamp::from_millis(0);
+    let recording = Recording {
+        start,
+        end: None,
+        objects,
+        running: Vec::new(),
+        catalogue: Arc::new(catalogue),
+        settings: Arc::new(settings),
+        changes: deployments
+            .into_iter()
+            .map(|deployment| plimsoll_sim::TimedChange {
+                at: start,
+                change: Change::Deploy(deployment),
+            })
+            .collect(),
+    };
+    (recording, behaviour)
+}
+
+struct Player<'a, P> {
+    script: &'a Script,
+    observer: Observer,
+    start: Timestamp,
+    run: Run<P>,
+}
+
+impl<P: Planner> Player<'_, P> {
+    fn step(&mut self, step: &Step) -> Result<(), Box<Failure>> {
+        match step {
+            Step::At(time) => {
+                let until = self.start + *time;
+                self.pass(until, |_| false)?;
+            }
+            Step::Scale(name, replicas) => {
+                let words = format!("-- scale {name} to {replicas}");
+                let name = ObjectName::new("default", name.as_str());
+                self.change(&words, Change::Scale(name, *replicas))?;
+            }
+            Step::Stock(name, terms, left) => {
+                let which = Which {
+                    instance_type: name.as_str().into(),
+                    zone: None,
+                    capacity_type: *terms,
+                };
+                let words = format!("-- stock of {name} {terms} changes");
+                self.change(&words, Change::Stock(which, *left))?;
+            }
+            Step::Interrupt => {
+                let oldest = self.run.nodes().min_by_key(|node| node.created);
+                if let Some(node) = oldest.map(|node| node.name.clone()) {
+                    self.change("-- a node is taken back", Change::Interrupt(node))?;
+                }
+            }
+            Step::Crash => {
+                self.observer.say(self.run.now(), "-- crash");
+                self.run.crash();
+                self.look()?;
+            }
+            Step::Within(condition, time) => {
+                let until = self.run.now() + *time;
+                self.pass(until, |run| holds(condition, run))?;
+                self.demand(condition, "within", *time)?;
+            }
+            Step::For(condition, time) => {
+                self.demand(condition, "for", *time)?;
+                let until = self.run.now() + *time;
+                self.pass(until, |run| !holds(condition, run))?;
+                self.demand(condition, "for", *time)?;
+            }
+        }
+        Ok(())
+    }
+
+    fn change(&mut self, words: &str, change: Change) -> Result<(), Box<Failure>> {
+        self.observer.say(self.run.now(), words);
+        self.run.change(change);
+        self.look()
+    }
+
+    /// Time passes until an instant, or until something is so.
+    fn pass(
+        &mut self,
+        until: Timestamp,
+        enough: impl Fn(&Run<P>) -> bool,
+    ) -> Result<(), Box<Failure>> {
+        while !enough(&self.run) {
+            if self.run.next_at().is_none_or(|at| at > until) {
+                self.run.run_until(until);
+                break;
+            }
+            self.run.step();
+            self.look()?;
+        }
+        Ok(())
+    }
+
+    fn look(&mut self) -> Result<(), Box<Failure>> {
+        self.observer.look(&self.run);
+        for (most, of) in &self.script.never {
+            let found = count(of, &self.run);
+            if found > *most {
+                let expected = format!("never more than {most} {of:?}");
+                return Err(Box::new(self.failure(expected, found)));
+            }
+        }
+        Ok(())
+    }
+
+    fn demand(&self, condition: &Condition, how: &str, time: Span) -> Result<(), Box<Failure>> {
+        let found = count(&condition.of, &self.run);
+        if found == condition.count {
+            return Ok(());
+        }
+        let expected = format!(
+            "expected {} {:?} {how} {time}",
+            condition.count, condition.of
+        );
+        Err(Box::new(self.failure(expected, found)))
+    }
+
+    fn failure(&self, expected: String, found: u64) -> Failure {
+        Failure {
+            title: self.script.title.clone(),
+            expected,
+            found,
+            transcript: self.observer.transcript(),
+        }
+    }
+}
+
+fn holds<P: Planner>(condition: &Condition, run: &Run<P>) -> bool {
+    count(&condition.of, run) == condition.count
+}
+
+fn count<P: Planner>(of: &Quantity, run: &Run<P>) -> u64 {
+    let label = plimsoll_core::labels::INSTANCE_TYPE;
+    let pods = || {
+        run.pods()
+            .filter(|pod| pod.is_active() && !pod.is_owned_by(OwnerKind::DaemonSet))
+    };
+    let many = match of {
+        Quantity::Nodes => run.nodes().count(),
+        Quantity::NodesOf(name) => run
+            .nodes()
+            .filter(|node| node.label(label).is_some_and(|have| **have == **name))
+            .count(),
+        Quantity::Claims => run.claims().count(),
+        Quantity::Instances => run.instance_count(),
+        Quantity::Running => pods().filter(|pod| pod.node.is_some()).count(),
+        Quantity::Waiting => pods().filter(|pod| pod.node.is_none()).count(),
+        Quantity::Launches => return u64::from(run.counts().launches),
+        Quantity::Evictions => return u64::from(run.counts().evictions),
+        Quantity::Decisions => return u64::from(run.counts().decisions),
+    };
+    many as u64
+}
