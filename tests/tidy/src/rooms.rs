@@ -49,6 +49,7 @@ const ROOMS: &[Room] = &[
         API_TYPES,
     ),
     quiet("host/sim", &["host/core"], &[]),
+    quiet("host/report", &["host/core", "host/sim"], &[]),
     loud("host/kube", &["host/core", "host/api"]),
     loud("host/kwok", &["host/core", "host/api"]),
     loud("host/aws", &["host/core", "host/ec2-facts"]),

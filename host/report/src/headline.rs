@@ -1,0 +1,157 @@
+//! The table of figures: a row each, a column per contestant, and how each differs from the first.
+
+use maud::{Markup, html};
+use plimsoll_sim::ScoreCard;
+
+use crate::Contestant;
+use crate::figures::{
+    NOTHING, count, count_more, dollars, percent_more, share, share_more, span, span_more, tenths,
+    times,
+};
+
+/// A row: how a card's figure is written, and how far a card is from that of the reference.
+struct Figure {
+    label: &'static str,
+    /// Belongs to the row before it.
+    inner: bool,
+    value: fn(&ScoreCard) -> String,
+    more: fn(&ScoreCard, &ScoreCard) -> Option<String>,
+}
+
+const FIGURES: &[Figure] = &[
+    Figure {
+        label: "cost",
+        inner: false,
+        value: |card| dollars(card.cost),
+        more: |reference, card| percent_more(reference.cost, card.cost),
+    },
+    Figure {
+        label: "against the bound",
+        inner: true,
+        value: |card| {
+            let times = card.bound.and_then(|bound| times(card.cost, bound));
+            times.unwrap_or_else(|| NOTHING.to_owned())
+        },
+        more: |_, _| None,
+    },
+    Figure {
+        label: "nodes, mean / max",
+        inner: false,
+        value: |card| format!("{} / {}", tenths(card.nodes_mean), count(card.nodes_max)),
+        more: |reference, card| percent_more(reference.nodes_mean, card.nodes_mean),
+    },
+    Figure {
+        label: "waiting for a node, p50 / p99",
+        inner: false,
+        value: |card| {
+            let (half, most) = (card.waiting.p50, card.waiting.p99);
+            format!("{} / {}", span(half), span(most))
+        },
+        more: |reference, card| {
+            let more = span_more(reference.waiting.p99, card.waiting.p99)?;
+            Some(format!("p99 {more}"))
+        },
+    },
+    Figure {
+        label: "pods without a node",
+        inner: false,
+        value: |card| count(card.unplaced_count),
+        more: |reference, card| count_more(reference.unplaced_count, card.unplaced_count),
+    },
+    Figure {
+        label: "evictions",
+        inner: false,
+        value: |card| count(card.evictions),
+        more: |reference, card| count_more(reference.evictions, card.evictions),
+    },
+    Figure {
+        label: "interruptions by the cloud",
+        inner: false,
+        value: |card| count(card.interruptions),
+        more: |reference, card| count_more(reference.interruptions, card.interruptions),
+    },
+    Figure {
+        label: "launches",
+        inner: false,
+        value: launches,
+        more: |reference, card| count_more(reference.launches, card.launches),
+    },
+    Figure {
+        label: "cpu asked for",
+        inner: false,
+        value: |card| share(card.cpu_used),
+        more: |reference, card| share_more(reference.cpu_used, card.cpu_used),
+    },
+    Figure {
+        label: "memory asked for",
+        inner: false,
+        value: |card| share(card.memory_used),
+        more: |reference, card| share_more(reference.memory_used, card.memory_used),
+    },
+    Figure {
+        label: "plan fidelity",
+        inner: false,
+        value: |card| fidelity(card).map_or_else(|| NOTHING.to_owned(), share),
+        more: |reference, card| share_more(fidelity(reference)?, fidelity(card)?),
+    },
+    Figure {
+        label: "faults of policies",
+        inner: false,
+        value: |card| count(card.faults),
+        more: |reference, card| count_more(reference.faults, card.faults),
+    },
+];
+
+/// The table; nothing when nobody ran.
+pub(crate) fn table(contestants: &[Contestant]) -> Markup {
+    let reference = contestants.first().map(|first| &first.card);
+    html! {
+        @if let Some(reference) = reference {
+            div.wide {
+                table.headline {
+                    thead { tr {
+                        th {}
+                        @for (place, contestant) in contestants.iter().enumerate() {
+                            th scope="col" {
+                                (contestant.name)
+                                @if place == 0 && contestants.len() > 1 { small { "reference" } }
+                            }
+                            @if place > 0 { th.more { "difference" } }
+                        }
+                    } }
+                    tbody {
+                        @for figure in FIGURES { (row(figure, reference, contestants)) }
+                    }
+                }
+            }
+        }
+    }
+}
+
+fn row(figure: &Figure, reference: &ScoreCard, contestants: &[Contestant]) -> Markup {
+    html! {
+        tr.inner[figure.inner] {
+            th scope="row" { (figure.label) }
+            @for (place, contestant) in contestants.iter().enumerate() {
+                td { ((figure.value)(&contestant.card)) }
+                @if place > 0 {
+                    td.more { ((figure.more)(reference, &contestant.card).unwrap_or_default()) }
+                }
+            }
+        }
+    }
+}
+
+fn launches(card: &ScoreCard) -> String {
+    let bought = count(card.launches);
+    match card.launch_failures {
+        0 => bought,
+        failed => format!("{bought}, {} failed", count(failed)),
+    }
+}
+
+/// Thousandths of the planned pods that were bound where planned.
+fn fidelity(card: &ScoreCard) -> Option<i64> {
+    let (kept, planned) = (i64::from(card.as_planned), i64::from(card.planned));
+    (planned > 0).then(|| (kept * 1000 + planned / 2) / planned)
+}

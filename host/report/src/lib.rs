@@ -1,0 +1,45 @@
+//! Score cards side by side, as one HTML file that opens without a network.
+//!
+//! [`html`] turns a [`Report`] into a page: a table of figures, charts, what differed in what was bought, and the pods
+//! without a place. Styles and drawings stand inside the page, there are no scripts, and a policy of the page's own
+//! forbids the browser to load anything. Equal reports give equal bytes. Every text of a report is escaped; none of it
+//! reaches a drawing.
+
+mod chart;
+mod course;
+mod courses;
+mod differences;
+mod figures;
+mod headline;
+mod page;
+mod unplaced;
+mod verdict;
+
+use plimsoll_sim::ScoreCard;
+
+/// What a page is about.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Report {
+    /// Heading and title of the window.
+    pub title: String,
+    /// What is needed to judge and to repeat the run, a line each: the input and its digest, where prices are from, the seed.
+    pub subtitle: Vec<String>,
+    /// Who ran; the first is the one that the others are held against.
+    pub contestants: Vec<Contestant>,
+    /// What else a reader should know, a paragraph each.
+    pub notes: Vec<String>,
+}
+
+/// One run of a comparison.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Contestant {
+    /// What it is called, such as the name of a policy.
+    pub name: String,
+    /// How it went.
+    pub card: ScoreCard,
+}
+
+/// The page.
+pub fn html(report: &Report) -> String {
+    page::page(report).into_string()
+}

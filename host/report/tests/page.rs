@@ -1,0 +1,308 @@
+//! What a page says, and that it keeps quiet: nothing loaded, nothing of a report taken for markup.
+
+mod cards;
+
+use plimsoll_core::catalog::CapacityType;
+use plimsoll_core::ids::TypeName;
+use plimsoll_core::time::{Span, Timestamp};
+use plimsoll_report::{Contestant, Report, html};
+use plimsoll_sim::{NodeHours, ScoreCard, Unplaced, Waiting};
+
+const DOLLAR: i64 = 1_000_000_000;
+
+/// What a reader sees, with plain spaces and one between any two pieces.
+fn text(page: &str) -> String {
+    let (_, body) = page.split_once("<body>").expect("a page has a body");
+    let mut text = String::new();
+    let mut inside_tag = false;
+    for letter in body.chars() {
+        match letter {
+            '<' => inside_tag = true,
+            '>' => {
+                inside_tag = false;
+                text.push(' ');
+            }
+            '\u{202f}' => text.push(' '),
+            letter if !inside_tag => text.push(letter),
+            _ => {}
+        }
+    }
+    text.split_whitespace().collect::<Vec<_>>().join(" ")
+}
+
+/// The rows of all tables, as a reader sees them.
+fn rows(page: &str) -> Vec<String> {
+    let rows = page.split("<tr").skip(1);
+    rows.map(|row| {
+        let row = row.split("</tr>").next().unwrap_or_default();
+        text(&format!("<body><tr{row}"))
+    })
+    .collect()
+}
+
+fn two() -> Report {
+    let reference = ScoreCard {
+        lasted: Span::from_secs(3600),
+        cost: 4_812 * DOLLAR + DOLLAR / 5,
+        bound: Some(4_774 * DOLLAR),
+        nodes_mean: 41_300,
+        nodes_max: 97,
+        waiting: Waiting {
+            p50: Span::from_secs(38),
+            p99: Span::from_secs(71),
+            ..Waiting::default()
+        },
+        evictions: 212,
+        launches: 1207,
+        launch_failures: 3,
+        planned: 1000,
+        as_planned: 987,
+        cpu_used: 812,
+        ..ScoreCard::default()
+    };
+    let other = ScoreCard {
+        cost: 4_391 * DOLLAR + 3 * DOLLAR / 4,
+        nodes_mean: 43_000,
+        nodes_max: 99,
+        waiting: Waiting {
+            p50: Span::from_secs(38),
+            p99: Span::from_secs(74),
+            ..Waiting::default()
+        },
+        evictions: 209,
+        interruptions: 5,
+        launch_failures: 0,
+        ..reference.clone()
+    };
+    Report {
+        title: "Two".to_owned(),
+        contestants: vec![
+            Contestant {
+                name: "list-price".to_owned(),
+                card: reference,
+            },
+            Contestant {
+                name: "paid-first".to_owned(),
+                card: other,
+            },
+        ],
+        ..Report::default()
+    }
+}
+
+fn bought(name: &str, thousandths: i64, dollars: i64) -> NodeHours {
+    NodeHours {
+        instance_type: TypeName::from(name),
+        capacity_type: CapacityType::Spot,
+        thousandths,
+        cost: dollars * DOLLAR,
+    }
+}
+
+#[test]
+fn figures_stand_beside_those_of_the_reference() {
+    let rows = rows(&html(&two()));
+    for expected in [
+        "cost $ 4,812.20 $ 4,391.75 −8.7 %",
+        "against the bound 1.008 × 0.920 ×",
+        "nodes, mean / max 41.3 / 97 43.0 / 99 +4.1 %",
+        "waiting for a node, p50 / p99 38 s / 1 min 11 s 38 s / 1 min 14 s p99 +3 s",
+        "evictions 212 209 −3",
+        "interruptions by the cloud 0 5 +5",
+        "launches 1,207, 3 failed 1,207",
+        "cpu asked for 81.2 % 81.2 %",
+        "plan fidelity 98.7 % 98.7 %",
+        "pods without a node 0 0",
+    ] {
+        let found = rows.iter().any(|row| row.ends_with(expected));
+        assert!(found, "{expected}\nis not among\n{}", rows.join("\n"));
+    }
+}
+
+#[test]
+fn the_cheapest_is_named_with_what_it_saves() {
+    let page = text(&html(&two()));
+    assert!(page.contains("paid-first costs $ 4,391.75, 8.7 % less than list-price."));
+    let mut turned = two();
+    turned.contestants.reverse();
+    let page = text(&html(&turned));
+    assert!(page.contains(
+        "No other does better than paid-first: $ 4,391.75; list-price, the next, costs 9.6 % more."
+    ));
+}
+
+#[test]
+fn a_cheap_run_that_left_pods_behind_is_not_praised() {
+    let mut report = two();
+    report.contestants[1].card.unplaced_count = 40;
+    let page = text(&html(&report));
+    assert!(page.contains("No other does better than list-price"));
+    assert!(page.contains(
+        "Pods without a node differ, so costs are not for the same work: list-price 0, paid-first 40."
+    ));
+    assert!(page.contains("40 more are counted and not listed."));
+}
+
+#[test]
+fn what_nobody_computed_is_not_shown_as_a_number() {
+    let mut report = two();
+    report.contestants[1].card.bound = None;
+    report.contestants[1].card.planned = 0;
+    let rows = rows(&html(&report));
+    assert!(
+        rows.iter()
+            .any(|row| row.ends_with("against the bound 1.008 × –"))
+    );
+    assert!(
+        rows.iter()
+            .any(|row| row.ends_with("plan fidelity 98.7 % –"))
+    );
+}
+
+#[test]
+fn types_stand_by_how_far_their_cost_is_apart() {
+    let mut report = two();
+    report.contestants[0].card.node_hours = vec![
+        bought("same.large", 90_000, 90),
+        bought("left.large", 2_000, 3),
+    ];
+    report.contestants[1].card.node_hours = vec![
+        bought("same.large", 90_000, 90),
+        bought("come.large", 12_500, 10),
+    ];
+    let rows = rows(&html(&report));
+    let types: Vec<_> = rows.iter().filter(|row| row.contains(".large")).collect();
+    assert_eq!(types.len(), 3);
+    assert!(types[0].ends_with("come.large spot – 12.5 h $ 10.00 +12.5 h +$ 10.00"));
+    assert!(types[1].ends_with("left.large spot 2.0 h $ 3.00 – −2.0 h −$ 3.00"));
+    assert!(types[2].ends_with("same.large spot 90.0 h $ 90.00 90.0 h $ 90.00"));
+    assert!(
+        rows.iter()
+            .any(|row| row.ends_with("all 92.0 h $ 93.00 102.5 h $ 100.00 +10.5 h +$ 7.00"))
+    );
+}
+
+#[test]
+fn pods_without_a_node_are_gathered_by_reason() {
+    let mut report = two();
+    let card = &mut report.contestants[0].card;
+    card.unplaced = (0..9)
+        .map(|at| Unplaced {
+            pod: format!("shop/web-{at}"),
+            reason: if at == 4 {
+                "too large"
+            } else {
+                "limit reached"
+            }
+            .to_owned(),
+        })
+        .collect();
+    card.unplaced_count = 9;
+    let rows = rows(&html(&report));
+    assert!(rows.iter().any(|row| row.ends_with(
+        "8 limit reached shop/web-0, shop/web-1, shop/web-2, shop/web-3, shop/web-5, shop/web-6 and 2 more"
+    )));
+    assert!(
+        rows.iter()
+            .any(|row| row.ends_with("1 too large shop/web-4"))
+    );
+}
+
+#[test]
+fn text_from_outside_stays_text() {
+    let attack = "</style><script>alert('x')</script>\"><img src=x>&amp;";
+    let mut report = two();
+    report.title = attack.to_owned();
+    report.subtitle = vec![attack.to_owned()];
+    report.notes = vec![attack.to_owned()];
+    report.contestants[0].name = attack.to_owned();
+    let card = &mut report.contestants[0].card;
+    card.node_hours = vec![bought(attack, 1, 1)];
+    card.series
+        .nodes
+        .insert(TypeName::from(attack), vec![1000, 2000]);
+    card.unplaced_count = 1;
+    card.unplaced = vec![Unplaced {
+        pod: attack.to_owned(),
+        reason: attack.to_owned(),
+    }];
+    let page = html(&report);
+    assert!(!page.contains("<script") && !page.contains("<img"));
+    assert!(page.matches("&lt;script&gt;").count() >= 8, "{page}");
+    assert!(page.contains("&amp;amp;"));
+}
+
+#[test]
+fn equal_reports_give_equal_bytes() {
+    assert_eq!(html(&cards::report()), html(&cards::report()));
+}
+
+#[test]
+fn a_page_loads_nothing_and_is_small() {
+    let page = html(&cards::report());
+    for loading in [
+        "http:", "https:", "//", "src=", "href=", "@import", "<script", "<link",
+    ] {
+        assert!(!page.contains(loading), "{loading}");
+    }
+    let addresses = page.matches("url(").count();
+    assert_eq!(addresses, page.matches("url(#").count());
+    assert!(page.len() < 500_000, "{} bytes", page.len());
+}
+
+#[test]
+fn every_contestant_has_its_line_and_no_drawing_keeps_a_fixed_colour() {
+    let page = html(&cards::report());
+    for class in [
+        "line line-0",
+        "line line-1",
+        "line line-2",
+        "bound",
+        "area-0",
+        "area-7",
+    ] {
+        assert!(
+            page.contains(&format!("class=\"{class}\" points=")),
+            "{class}"
+        );
+    }
+    let body = page.split_once("<body>").unwrap().1;
+    assert!(!body.contains("=\"#") && !body.contains("points=\"\""));
+}
+
+#[test]
+fn one_alone_has_nothing_to_differ_from() {
+    let mut report = two();
+    report.contestants.truncate(1);
+    let page = html(&report);
+    assert!(text(&page).contains("list-price costs $ 4,812.20 over 1 h."));
+    assert!(!page.contains("<small>") && !page.contains("What differed"));
+}
+
+#[test]
+fn nobody_and_nothing_make_a_page_too() {
+    assert!(text(&html(&Report::default())).contains("Nothing ran."));
+    let empty = Report {
+        contestants: vec![Contestant::default(); 10],
+        ..Report::default()
+    };
+    assert!(text(&html(&empty)).contains("No node was bought."));
+}
+
+#[test]
+fn absurd_numbers_are_drawn_too() {
+    let mut report = cards::report();
+    let card = &mut report.contestants[0].card;
+    card.cost = i64::MIN;
+    card.lasted = Span::from_millis(i64::MAX);
+    card.series.start = Timestamp::from_millis(i64::MIN);
+    card.series.width = Span::from_millis(i64::MAX);
+    card.series.cost = vec![i64::MAX, i64::MIN, i64::MAX];
+    card.series.cpu_used = vec![5000; 3];
+    card.series
+        .nodes
+        .insert(TypeName::from("x"), vec![i64::MAX; 3]);
+    card.waiting.hundredths = vec![Span::ZERO, Span::from_millis(i64::MAX)];
+    let page = html(&report);
+    assert!(!page.contains("NaN") && !page.contains("inf"));
+}
