@@ -1,0 +1,154 @@
+//! What must hold whatever goes wrong between the engine and the world: outcomes lost before or after the thing was done,
+//! conflicts, repeated watch events, crashes at any moment.
+
+use std::sync::Arc;
+
+use plimsoll_core::ids::ObjectName;
+use plimsoll_core::schedule;
+use plimsoll_core::snapshot::Snapshot;
+use plimsoll_core::time::{Span, Timestamp};
+use plimsoll_oracles::fixture::{cluster, instance_type, pod, pool};
+use plimsoll_sim::{Behaviour, Change, Delay, Deployment, Faults, Recording, Run, TimedChange};
+use proptest::prelude::*;
+
+const START: Timestamp = Timestamp::from_millis(0);
+
+fn deployment(name: &str, replicas: u32, cpu: i64) -> Deployment {
+    let template = pod(name).cpu(cpu).memory_mib(512);
+    Deployment {
+        name: ObjectName::new("default", name),
+        labels: Arc::new(template.labels().clone()),
+        spec: Arc::new(template.spec().clone()),
+        replicas,
+    }
+}
+
+fn recording(sizes: &[(u32, i64)]) -> Recording {
+    let small = instance_type("small").cpu(2000).memory_mib(8192).pods(110);
+    let large = instance_type("large").cpu(8000).memory_mib(32768).pods(110);
+    let pool = pool("general").with(|pool| pool.disruption.consolidate_after = None);
+    let (objects, catalogue, settings) = cluster().sells(small).sells(large).pool(pool).parts();
+    let changes = sizes
+        .iter()
+        .enumerate()
+        .map(|(at, (replicas, cpu))| TimedChange {
+            at: START,
+            change: Change::Deploy(deployment(&format!("web{at}"), *replicas, *cpu)),
+        });
+    Recording {
+        start: START,
+        end: None,
+        objects,
+        running: Vec::new(),
+        catalogue: Arc::new(catalogue),
+        settings: Arc::new(settings),
+        changes: changes.collect(),
+    }
+}
+
+fn behaviour(seed: u64, faults: Faults) -> Behaviour {
+    Behaviour {
+        seed,
+        boot: Delay::always(Span::from_secs(40)),
+        interruptions: false,
+        faults,
+        ..Behaviour::default()
+    }
+}
+
+/// How a run stands after an hour with crashes at the given milliseconds.
+#[derive(Debug, PartialEq, Eq)]
+struct Stand {
+    waiting: usize,
+    launches: u32,
+    instances: usize,
+    claims: usize,
+    nodes: usize,
+}
+
+fn after_an_hour(sizes: &[(u32, i64)], behaviour: Behaviour, crashes: &[i64]) -> Stand {
+    let planner = |snapshot: &Snapshot| schedule::plan(snapshot);
+    let mut run = Run::new(recording(sizes), behaviour, planner);
+    let mut crashes = crashes.to_vec();
+    crashes.sort_unstable();
+    for crash in crashes {
+        run.run_until(Timestamp::from_millis(crash));
+        run.crash();
+    }
+    run.run_until(Timestamp::from_millis(3_600_000));
+    Stand {
+        waiting: run.pods().filter(|pod| pod.node.is_none()).count(),
+        launches: run.counts().launches,
+        instances: run.instance_count(),
+        claims: run.claims().count(),
+        nodes: run.nodes().count(),
+    }
+}
+
+fn sizes() -> impl Strategy<Value = Vec<(u32, i64)>> {
+    proptest::collection::vec((1_u32..12, 200_i64..1800), 1..4)
+}
+
+fn rough_world(lost: u64, conflict: u64, repeated: u64) -> Faults {
+    Faults {
+        lost_after: lost,
+        lost_before: lost / 2,
+        conflict,
+        repeated,
+        ..Faults::default()
+    }
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig {
+        cases: 40,
+        failure_persistence: None,
+        ..ProptestConfig::default()
+    })]
+
+    /// Pods of one deployment are one another's equals: whatever is lost on the way, just what was planned is bought.
+    #[test]
+    fn lost_answers_and_conflicts_buy_nothing_twice(
+        size in (1_u32..40, 200_i64..1800),
+        seed in 0_u64..1000,
+        lost in 0_u64..200_000,
+        conflict in 0_u64..200_000,
+        repeated in 0_u64..300_000,
+    ) {
+        let faults = rough_world(lost, conflict, repeated);
+        let calm = after_an_hour(&[size], behaviour(seed, Faults::default()), &[]);
+        let rough = after_an_hour(&[size], behaviour(seed, faults), &[]);
+        prop_assert_eq!(rough.waiting, 0);
+        prop_assert_eq!(rough, calm);
+    }
+
+    /// Whenever the engine crashes, the next goes on from the objects without buying anything again.
+    #[test]
+    fn crashes_lose_no_pod_and_buy_nothing_twice(
+        size in (1_u32..40, 200_i64..1800),
+        seed in 0_u64..1000,
+        crashes in proptest::collection::vec(1_100_i64..70_000, 1..5),
+    ) {
+        let calm = after_an_hour(&[size], behaviour(seed, Faults::default()), &[]);
+        let rough = after_an_hour(&[size], behaviour(seed, Faults::default()), &crashes);
+        prop_assert_eq!(rough.waiting, 0);
+        prop_assert_eq!(rough, calm);
+    }
+
+    /// Launches that fail, answers that are lost and crashes together: no pod is lost, and every instance has its claim.
+    #[test]
+    fn trouble_loses_no_pod_and_leaks_no_instance(
+        sizes in sizes(),
+        seed in 0_u64..1000,
+        launch in 0_u64..500_000,
+        lost in 0_u64..200_000,
+        conflict in 0_u64..200_000,
+        crashes in proptest::collection::vec(0_i64..120_000, 0..4),
+    ) {
+        let faults = Faults { launch, ..rough_world(lost, conflict, 100_000) };
+        let stand = after_an_hour(&sizes, behaviour(seed, faults), &crashes);
+        prop_assert_eq!(stand.waiting, 0);
+        prop_assert_eq!(stand.instances, stand.claims);
+        prop_assert_eq!(stand.instances, stand.nodes);
+    }
+}
