@@ -60,7 +60,7 @@ pub(crate) fn table(contestants: &[Contestant]) -> Markup {
             p { "No node was bought." }
         } @else {
             div.wide {
-                table.differences {
+                table.differences.many[contestants.len() > 3] {
                     thead { tr {
                         th scope="col" { "instance type" }
                         th scope="col" { "terms" }

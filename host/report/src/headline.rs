@@ -108,7 +108,7 @@ pub(crate) fn table(contestants: &[Contestant]) -> Markup {
     html! {
         @if let Some(reference) = reference {
             div.wide {
-                table.headline {
+                table.headline.many[contestants.len() > 3] {
                     thead { tr {
                         th {}
                         @for (place, contestant) in contestants.iter().enumerate() {

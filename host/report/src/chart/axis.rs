@@ -220,6 +220,7 @@ fn amounts(highest: f64, least: f64) -> (f64, f64, Vec<f64>) {
     (float(marks) * step, step, ticks)
 }
 
+/// The one step that is not plain arithmetic: machines may differ in its last bit, which whole units of a drawing swallow.
 fn tenfolds(seconds: f64) -> f64 {
     seconds.log10()
 }
