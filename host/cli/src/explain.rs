@@ -12,13 +12,21 @@ pub(crate) fn refusal(snapshot: &Snapshot, unplaced: &Unplaced) -> String {
     match &unplaced.reason {
         Refusal::Invalid(problem) => format!("{name} cannot be planned: {problem}\n"),
         Refusal::DynamicResources => {
-            format!("{name} asks for devices through dynamic resource allocation, which is not served\n")
+            format!(
+                "{name} asks for devices through dynamic resource allocation, which is not served\n"
+            )
         }
         Refusal::NoPool => format!("{name} waits for a node: there is no pool that may buy one\n"),
         Refusal::Reserved => format!("{name} waits for a capacity reservation that others hold\n"),
         Refusal::Unschedulable(pools) => {
-            let width = pools.iter().map(|pool| pool.pool.as_str().len()).max().unwrap_or(0);
-            let lines = pools.iter().map(|pool| format!("  pool {:width$}  {}\n", pool.pool, pool.reason));
+            let width = pools
+                .iter()
+                .map(|pool| pool.pool.as_str().len())
+                .max()
+                .unwrap_or(0);
+            let lines = pools
+                .iter()
+                .map(|pool| format!("  pool {:width$}  {}\n", pool.pool, pool.reason));
             let lines: String = lines.collect();
             format!("{name} waits for a node: nothing that its pools may buy can hold it\n{lines}")
         }
@@ -33,14 +41,24 @@ pub(crate) fn claim(plan: &Plan, number: usize) -> String {
     };
     let mut text = format!(
         "claim {number} of pool {}: {}, {}, zone {}, {}\n  asks {}\n",
-        claim.pool, chosen.instance_type, chosen.capacity_type, chosen.zone, chosen.list_price, claim.requests
+        claim.pool,
+        chosen.instance_type,
+        chosen.capacity_type,
+        chosen.zone,
+        chosen.list_price,
+        claim.requests
     );
     if chosen.price != chosen.list_price {
         text.push_str(&format!("  priced by the policy at {}\n", chosen.price));
     }
     let others: Vec<String> = claim.options[1..]
         .iter()
-        .map(|option| format!("{} {} {}", option.instance_type, option.zone, option.list_price))
+        .map(|option| {
+            format!(
+                "{} {} {}",
+                option.instance_type, option.zone, option.list_price
+            )
+        })
         .collect();
     if !others.is_empty() {
         text.push_str(&format!("  or {}\n", shortened(&others)));
@@ -53,5 +71,9 @@ pub(crate) fn shortened(names: &[String]) -> String {
     if names.len() <= SHOWN {
         return names.join(", ");
     }
-    format!("{} and {} other(s)", names[..SHOWN].join(", "), names.len() - SHOWN)
+    format!(
+        "{} and {} other(s)",
+        names[..SHOWN].join(", "),
+        names.len() - SHOWN
+    )
 }

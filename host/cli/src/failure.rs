@@ -21,5 +21,9 @@ impl std::error::Error for Environment {}
 pub(crate) fn report(error: &Error) -> ExitCode {
     let chain: Vec<String> = error.chain().map(ToString::to_string).collect();
     eprintln!("error: {}", chain.join(": "));
-    if error.chain().any(|cause| cause.is::<Environment>()) { ExitCode::from(3) } else { ExitCode::from(1) }
+    if error.chain().any(|cause| cause.is::<Environment>()) {
+        ExitCode::from(3)
+    } else {
+        ExitCode::from(1)
+    }
 }

@@ -42,7 +42,11 @@ fn settings(own: &Settings, deciding: &Deciding) -> Settings {
 
 /// Whether any spot price comes from a model, which every output must say.
 pub(crate) fn has_modelled_prices(snapshot: &Snapshot) -> bool {
-    let mut offerings = snapshot.catalogue.types().iter().flat_map(|instance_type| &instance_type.offerings);
+    let mut offerings = snapshot
+        .catalogue
+        .types()
+        .iter()
+        .flat_map(|instance_type| &instance_type.offerings);
     offerings.any(|offering| offering.price_source == PriceSource::Model)
 }
 
@@ -53,8 +57,15 @@ pub(crate) fn recording(path: &Path, deciding: &Deciding) -> Result<(Recording, 
     }
     let loaded = snapshot(path, deciding)?;
     let modelled = has_modelled_prices(&loaded.snapshot);
-    let changes = loaded.changes.into_iter().map(timed).collect::<Result<Vec<_>>>();
-    let recording = from_snapshot(&loaded.snapshot, changes.with_context(|| path.display().to_string())?);
+    let changes = loaded
+        .changes
+        .into_iter()
+        .map(timed)
+        .collect::<Result<Vec<_>>>();
+    let recording = from_snapshot(
+        &loaded.snapshot,
+        changes.with_context(|| path.display().to_string())?,
+    );
     Ok((recording, modelled))
 }
 
@@ -63,7 +74,8 @@ fn trace(path: &Path, deciding: &Deciding) -> Result<(Recording, bool)> {
     let file = File::open(path).with_context(|| path.display().to_string())?;
     let rows = plimsoll_snapshot::trace::rows(BufReader::new(file));
     let start = Timestamp::from_millis(0);
-    let changes = plimsoll_snapshot::trace::recording(rows, start).with_context(|| path.display().to_string())?;
+    let changes = plimsoll_snapshot::trace::recording(rows, start)
+        .with_context(|| path.display().to_string())?;
     let empty = r#"{"apiVersion":"v1","kind":"List","items":[],"plimsoll":{"time":"1970-01-01T00:00:00Z","catalogue":{"region":"us-east-1"}}}"#;
     let mut loaded = plimsoll_snapshot::read(empty.as_bytes(), &Limits::default())?;
     for note in &loaded.notes {
@@ -104,19 +116,37 @@ fn from_snapshot(snapshot: &Snapshot, changes: Vec<TimedChange>) -> Recording {
 /// A recorded change as something that happens to the simulated world.
 fn timed(change: plimsoll_snapshot::TimedChange) -> Result<TimedChange> {
     use plimsoll_snapshot::Change as Recorded;
-    let which = |instance_type, zone, capacity_type: CapacityType| Which { instance_type, zone, capacity_type };
+    let which = |instance_type, zone, capacity_type: CapacityType| Which {
+        instance_type,
+        zone,
+        capacity_type,
+    };
     let at = change.at;
     let change = match change.change {
-        Recorded::Upsert { object: Object::Pod(pod), runs_for } => Change::Arrive(pod, runs_for),
+        Recorded::Upsert {
+            object: Object::Pod(pod),
+            runs_for,
+        } => Change::Arrive(pod, runs_for),
         Recorded::Upsert { object, .. } => Change::Apply(object),
         Recorded::Delete(ObjectKey::Pod(name)) => Change::DeletePod(name),
-        Recorded::Delete(other) => bail!("a simulation cannot play the deletion of {other:?}; expected a pod"),
-        Recorded::Price { instance_type, zone, capacity_type, price } => {
-            Change::Price(which(instance_type, zone, capacity_type), price)
+        Recorded::Delete(other) => {
+            bail!("a simulation cannot play the deletion of {other:?}; expected a pod")
         }
-        Recorded::Availability { instance_type, zone, capacity_type, available } => {
-            Change::Stock(which(instance_type, zone, capacity_type), (!available).then_some(0))
-        }
+        Recorded::Price {
+            instance_type,
+            zone,
+            capacity_type,
+            price,
+        } => Change::Price(which(instance_type, zone, capacity_type), price),
+        Recorded::Availability {
+            instance_type,
+            zone,
+            capacity_type,
+            available,
+        } => Change::Stock(
+            which(instance_type, zone, capacity_type),
+            (!available).then_some(0),
+        ),
         Recorded::Interrupt(node) => Change::Interrupt(node),
     };
     Ok(TimedChange { at, change })

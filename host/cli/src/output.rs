@@ -8,7 +8,11 @@ use serde::Serialize;
 use crate::flags::Format;
 
 /// Shows a value: `table` for people, the value itself for programs.
-pub(crate) fn show<T: Serialize>(format: Format, value: &T, table: impl FnOnce() -> String) -> Result<()> {
+pub(crate) fn show<T: Serialize>(
+    format: Format,
+    value: &T,
+    table: impl FnOnce() -> String,
+) -> Result<()> {
     let text = match format {
         Format::Table => table(),
         Format::Json => serde_json::to_string_pretty(value).context("output")? + "\n",
@@ -29,7 +33,11 @@ pub(crate) fn print(text: &str) -> Result<()> {
 pub(crate) fn table(rows: &[Vec<String>]) -> String {
     let columns = rows.iter().map(Vec::len).max().unwrap_or(0);
     let width = |column: usize| {
-        rows.iter().filter_map(|row| row.get(column)).map(|cell| cell.chars().count()).max().unwrap_or(0)
+        rows.iter()
+            .filter_map(|row| row.get(column))
+            .map(|cell| cell.chars().count())
+            .max()
+            .unwrap_or(0)
     };
     let widths: Vec<usize> = (0..columns).map(width).collect();
     let mut result = String::new();
@@ -74,12 +82,20 @@ pub(crate) fn dollars(nanos: i64) -> String {
 
 /// A ratio with three digits: `1.008 x`.
 pub(crate) fn ratio(part: i64, whole: i64) -> String {
-    if whole <= 0 { "-".to_owned() } else { format!("{:.3} x", part as f64 / whole as f64) }
+    if whole <= 0 {
+        "-".to_owned()
+    } else {
+        format!("{:.3} x", part as f64 / whole as f64)
+    }
 }
 
 /// A change in percent: `-8.7 %`.
 pub(crate) fn change(to: i64, from: i64) -> String {
-    if from == 0 { "-".to_owned() } else { format!("{:+.1} %", (to - from) as f64 * 100.0 / from as f64) }
+    if from == 0 {
+        "-".to_owned()
+    } else {
+        format!("{:+.1} %", (to - from) as f64 * 100.0 / from as f64)
+    }
 }
 
 #[cfg(test)]
@@ -96,7 +112,10 @@ mod tests {
 
     #[test]
     fn columns_line_up() {
-        let rows = [vec!["a".into(), "12".into()], vec!["long".into(), "3".into()]];
+        let rows = [
+            vec!["a".into(), "12".into()],
+            vec!["long".into(), "3".into()],
+        ];
         assert_eq!(table(&rows), "a      12\nlong    3\n");
     }
 }

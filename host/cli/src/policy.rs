@@ -36,7 +36,9 @@ impl Contestant {
             return Ok(Self::Fixed(instance_type.to_owned()));
         }
         let Some(name) = text.strip_prefix("rank=") else {
-            bail!("policy \"{text}\" is not understood; expected rank=NAME, rank=FILE.wasm, compatible or fixed:TYPE");
+            bail!(
+                "policy \"{text}\" is not understood; expected rank=NAME, rank=FILE.wasm, compatible or fixed:TYPE"
+            );
         };
         let module = match plimsoll_policies::ranking(name) {
             Some(shipped) => engine.accept(shipped.bytes, &Settings::default()),
@@ -58,10 +60,12 @@ impl Contestant {
     /// The planner that a simulation runs.
     pub(crate) fn planner(&self) -> Box<dyn Planner> {
         match self {
-            Self::Rank(..) | Self::Compatible => Box::new(Ranked { contestant: self.clone() }),
-            Self::Fixed(instance_type) => {
-                Box::new(Bounded { inner: FixedGroup::new(instance_type.as_str()) })
-            }
+            Self::Rank(..) | Self::Compatible => Box::new(Ranked {
+                contestant: self.clone(),
+            }),
+            Self::Fixed(instance_type) => Box::new(Bounded {
+                inner: FixedGroup::new(instance_type.as_str()),
+            }),
         }
     }
 
@@ -74,9 +78,10 @@ impl Contestant {
                 Arc::make_mut(&mut compatible.settings).packing = Some(PackingMode::Compatible);
                 Ok((schedule::plan(&compatible), None))
             }
-            Self::Fixed(instance_type) => {
-                Ok((FixedGroup::new(instance_type.as_str()).plan(snapshot).plan, None))
-            }
+            Self::Fixed(instance_type) => Ok((
+                FixedGroup::new(instance_type.as_str()).plan(snapshot).plan,
+                None,
+            )),
         }
     }
 }
@@ -89,8 +94,14 @@ pub(crate) fn engine() -> Result<Engine> {
 fn module_bytes(name: &str) -> Result<Vec<u8>> {
     let path = Path::new(name);
     if !path.exists() {
-        let shipped: Vec<&str> = plimsoll_policies::RANKING.iter().map(|shipped| shipped.name).collect();
-        bail!("policy {name} is neither a file nor one of those shipped: {}", shipped.join(", "));
+        let shipped: Vec<&str> = plimsoll_policies::RANKING
+            .iter()
+            .map(|shipped| shipped.name)
+            .collect();
+        bail!(
+            "policy {name} is neither a file nor one of those shipped: {}",
+            shipped.join(", ")
+        );
     }
     std::fs::read(path).with_context(|| path.display().to_string())
 }
@@ -103,7 +114,10 @@ fn ranked(module: &Module, snapshot: &Snapshot) -> Result<(Plan, Option<String>)
     };
     let called = module.price(question);
     if called.outcome() == Outcome::Deadline {
-        bail!(Environment("the policy hit its deadline, which depends on the machine; nothing was decided".to_owned()));
+        bail!(Environment(
+            "the policy hit its deadline, which depends on the machine; nothing was decided"
+                .to_owned()
+        ));
     }
     let checked = called
         .result
@@ -122,7 +136,10 @@ struct Ranked {
 impl Planner for Ranked {
     fn plan(&mut self, snapshot: &Snapshot) -> Planned {
         match self.contestant.plan(snapshot) {
-            Ok((plan, fault)) => Planned { plan, faults: u64::from(fault.is_some()) },
+            Ok((plan, fault)) => Planned {
+                plan,
+                faults: u64::from(fault.is_some()),
+            },
             Err(error) => {
                 // A deadline must not change an answer: nothing sensible can follow in this run.
                 crate::failure::report(&error);

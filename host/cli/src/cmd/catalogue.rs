@@ -23,13 +23,22 @@ pub(crate) fn run(flags: &flags::Catalogue) -> Result<()> {
         };
         return show(flags.output, found.as_ref(), || one(found));
     }
-    let wanted = flags.requirements.iter().map(|text| requirement(text)).collect::<Result<Requirements>>()?;
+    let wanted = flags
+        .requirements
+        .iter()
+        .map(|text| requirement(text))
+        .collect::<Result<Requirements>>()?;
     let meets = |instance_type: &&Arc<InstanceType>| {
-        instance_type.requirements.accepts(&wanted, Undefined::Ignored).is_ok()
-            && instance_type
-                .offerings
-                .iter()
-                .any(|offering| offering.node_requirements().accepts(&wanted, Undefined::Ignored).is_ok())
+        instance_type
+            .requirements
+            .accepts(&wanted, Undefined::Ignored)
+            .is_ok()
+            && instance_type.offerings.iter().any(|offering| {
+                offering
+                    .node_requirements()
+                    .accepts(&wanted, Undefined::Ignored)
+                    .is_ok()
+            })
     };
     let found: Vec<&Arc<InstanceType>> = catalogue.types().iter().filter(meets).collect();
     show(flags.output, &found, || many(&found))
@@ -44,22 +53,36 @@ fn requirement(text: &str) -> Result<Requirement> {
     let operator = Operator::parse(operator).with_context(|| {
         format!("\"{operator}\" is no operator; expected In, NotIn, Exists, DoesNotExist, Gt, Lt, Gte or Lte")
     })?;
-    let values: Vec<Arc<str>> =
-        words.flat_map(|word| word.split(',')).filter(|value| !value.is_empty()).map(Arc::from).collect();
-    let key = if key.contains('/') { key.to_owned() } else { format!("{DOMAIN}{key}") };
+    let values: Vec<Arc<str>> = words
+        .flat_map(|word| word.split(','))
+        .filter(|value| !value.is_empty())
+        .map(Arc::from)
+        .collect();
+    let key = if key.contains('/') {
+        key.to_owned()
+    } else {
+        format!("{DOMAIN}{key}")
+    };
     Ok(Requirement::new(LabelKey::from(key), operator, &values)?)
 }
 
 fn many(types: &[&Arc<InstanceType>]) -> String {
-    let mut rows = vec![["type", "cpu", "memory", "pods", "on-demand", "spot from"].map(str::to_owned).to_vec()];
+    let mut rows = vec![
+        ["type", "cpu", "memory", "pods", "on-demand", "spot from"]
+            .map(str::to_owned)
+            .to_vec(),
+    ];
     let price = |instance_type: &InstanceType, spot: bool| {
-        let of_terms = instance_type
-            .offerings
-            .iter()
-            .filter(|offering| (offering.capacity_type == plimsoll_core::catalog::CapacityType::Spot) == spot);
+        let of_terms = instance_type.offerings.iter().filter(|offering| {
+            (offering.capacity_type == plimsoll_core::catalog::CapacityType::Spot) == spot
+        });
         let least = of_terms.min_by_key(|offering| offering.price);
         least.map_or_else(String::new, |offering| {
-            let modelled = if offering.price_source == PriceSource::Model { " (model)" } else { "" };
+            let modelled = if offering.price_source == PriceSource::Model {
+                " (model)"
+            } else {
+                ""
+            };
             format!("{}{modelled}", offering.price)
         })
     };
@@ -83,14 +106,27 @@ fn one(instance_type: &InstanceType) -> String {
     line("capacity", instance_type.capacity.to_string());
     line("overhead", instance_type.overhead.to_string());
     if let Some(offering) = instance_type.offerings.first() {
-        line("allocatable", instance_type.allocatable(offering).to_string());
+        line(
+            "allocatable",
+            instance_type.allocatable(offering).to_string(),
+        );
     }
     for requirement in instance_type.requirements.iter() {
         line("label", requirement.to_string());
     }
     for offering in &instance_type.offerings {
-        let modelled = if offering.price_source == PriceSource::Model { ", a model" } else { "" };
-        line("offering", format!("{} {} {}{modelled}", offering.zone, offering.capacity_type, offering.price));
+        let modelled = if offering.price_source == PriceSource::Model {
+            ", a model"
+        } else {
+            ""
+        };
+        line(
+            "offering",
+            format!(
+                "{} {} {}{modelled}",
+                offering.zone, offering.capacity_type, offering.price
+            ),
+        );
     }
     text
 }

@@ -31,34 +31,55 @@ fn pod(snapshot: &Snapshot, plan: &Plan, name: &str) -> Result<String> {
         [row] => *row,
         [] => bail!("there is no pod {name} in the snapshot"),
         several => {
-            let names: Vec<String> = several.iter().map(|row| snapshot.pods[*row].name.to_string()).collect();
+            let names: Vec<String> = several
+                .iter()
+                .map(|row| snapshot.pods[*row].name.to_string())
+                .collect();
             bail!("there are several pods called {name}: {}", names.join(", "));
         }
     };
     if let Some(unplaced) = plan.unplaced.iter().find(|unplaced| unplaced.pod == row) {
         return Ok(explain::refusal(snapshot, unplaced));
     }
-    if let Some(placement) = plan.placements.iter().find(|placement| placement.pod == row) {
+    if let Some(placement) = plan
+        .placements
+        .iter()
+        .find(|placement| placement.pod == row)
+    {
         return Ok(match placement.target {
             Target::Existing(node) => {
-                format!("{} goes to {}, which is there already\n", snapshot.pods[row].name, snapshot.nodes[node].name())
+                format!(
+                    "{} goes to {}, which is there already\n",
+                    snapshot.pods[row].name,
+                    snapshot.nodes[node].name()
+                )
             }
             Target::New(claim) => {
-                format!("{} goes to a new node\n{}", snapshot.pods[row].name, explain::claim(plan, claim))
+                format!(
+                    "{} goes to a new node\n{}",
+                    snapshot.pods[row].name,
+                    explain::claim(plan, claim)
+                )
             }
         });
     }
     let pod = &snapshot.pods[row];
     Ok(match &pod.node {
         Some(node) => format!("{} runs on {node}\n", pod.name),
-        None => format!("{} does not wait for a node: the scheduler has not marked it unschedulable\n", pod.name),
+        None => format!(
+            "{} does not wait for a node: the scheduler has not marked it unschedulable\n",
+            pod.name
+        ),
     })
 }
 
 fn claim(snapshot: &Snapshot, plan: &Plan, name: &str) -> Result<String> {
     let number: usize = match name.parse() {
         Ok(number) if number < plan.claims.len() => number,
-        _ => bail!("there is no claim {name} in the plan; expected a number below {}", plan.claims.len()),
+        _ => bail!(
+            "there is no claim {name} in the plan; expected a number below {}",
+            plan.claims.len()
+        ),
     };
     let mut text = explain::claim(plan, number);
     let pods: Vec<String> = plan
@@ -67,6 +88,10 @@ fn claim(snapshot: &Snapshot, plan: &Plan, name: &str) -> Result<String> {
         .filter(|placement| placement.target == Target::New(number))
         .map(|placement| snapshot.pods[placement.pod].name.to_string())
         .collect();
-    text.push_str(&format!("  for {} pods: {}\n", pods.len(), explain::shortened(&pods)));
+    text.push_str(&format!(
+        "  for {} pods: {}\n",
+        pods.len(),
+        explain::shortened(&pods)
+    ));
     Ok(text)
 }

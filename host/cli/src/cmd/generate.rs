@@ -16,7 +16,9 @@ pub(crate) fn run(flags: &flags::Generate) -> Result<()> {
         accelerators: flags.accelerators,
         region: &flags.region,
     };
-    let text = serde_json::to_string(&recording(&Statistics::built_in(), wanted)).context("recording")? + "\n";
+    let text = serde_json::to_string(&recording(&Statistics::built_in(), wanted))
+        .context("recording")?
+        + "\n";
     if flags.to == Path::new("-") {
         return print(&text);
     }

@@ -25,7 +25,10 @@ pub(crate) fn run(flags: &flags::Plan) -> Result<()> {
     let (plan, fault) = contestant.plan(&loaded.snapshot)?;
     let decided = began.elapsed();
     if let Some(fault) = fault {
-        eprintln!("warning: policy {}: {fault}; list prices were taken", contestant.name());
+        eprintln!(
+            "warning: policy {}: {fault}; list prices were taken",
+            contestant.name()
+        );
     }
     show(flags.output, &plan, || people(&loaded.snapshot, &plan))?;
     if flags.timings {
@@ -37,7 +40,10 @@ pub(crate) fn run(flags: &flags::Plan) -> Result<()> {
             eprintln!("check: {finding}");
         }
         if !findings.is_empty() {
-            bail!("the checker found {} contradictions in the plan", findings.len());
+            bail!(
+                "the checker found {} contradictions in the plan",
+                findings.len()
+            );
         }
         eprintln!("check: nothing found");
     }
@@ -54,20 +60,41 @@ fn people(snapshot: &Snapshot, plan: &Plan) -> String {
         }
     }
     for (claim, pods) in plan.claims.iter().zip(pods) {
-        let Some(option) = claim.chosen() else { continue };
+        let Some(option) = claim.chosen() else {
+            continue;
+        };
         let key = (
             claim.pool.to_string(),
             option.instance_type.to_string(),
             format!("{}, zone {}", option.capacity_type, option.zone),
         );
         let entry = kinds.entry(key).or_default();
-        *entry = (entry.0 + 1, entry.1 + option.list_price.nanos(), entry.2 + pods);
+        *entry = (
+            entry.0 + 1,
+            entry.1 + option.list_price.nanos(),
+            entry.2 + pods,
+        );
     }
     if !kinds.is_empty() {
-        let mut rows = vec![["nodes", "type", "pool", "terms", "pods", "$/h"].map(str::to_owned).to_vec()];
-        rows.extend(kinds.into_iter().map(|((pool, name, terms), (count, cost, pods))| {
-            vec![thousands(count), name, pool, terms, thousands(pods as u64), dollars(cost)]
-        }));
+        let mut rows = vec![
+            ["nodes", "type", "pool", "terms", "pods", "$/h"]
+                .map(str::to_owned)
+                .to_vec(),
+        ];
+        rows.extend(
+            kinds
+                .into_iter()
+                .map(|((pool, name, terms), (count, cost, pods))| {
+                    vec![
+                        thousands(count),
+                        name,
+                        pool,
+                        terms,
+                        thousands(pods as u64),
+                        dollars(cost),
+                    ]
+                }),
+        );
         text.push('\n');
         text.push_str(&table(&rows));
     }
@@ -79,13 +106,20 @@ fn people(snapshot: &Snapshot, plan: &Plan) -> String {
         text.push_str(&explain::refusal(snapshot, unplaced));
     }
     if plan.unplaced.len() > MOST_REASONS {
-        text.push_str(&format!("\nand {} other pods\n", thousands((plan.unplaced.len() - MOST_REASONS) as u64)));
+        text.push_str(&format!(
+            "\nand {} other pods\n",
+            thousands((plan.unplaced.len() - MOST_REASONS) as u64)
+        ));
     }
     text
 }
 
 fn summary(plan: &Plan) -> String {
-    let existing = plan.placements.iter().filter(|placement| matches!(placement.target, Target::Existing(_))).count();
+    let existing = plan
+        .placements
+        .iter()
+        .filter(|placement| matches!(placement.target, Target::Existing(_)))
+        .count();
     let new = plan.placements.len() - existing;
     let cost = plan.cost;
     format!(

@@ -19,8 +19,16 @@ fn show(file: &Path) -> Result<()> {
     let loaded = read_path(file, &Limits::default())?;
     tell_notes(file, &loaded);
     let snapshot = &loaded.snapshot;
-    let bound = snapshot.pods.iter().filter(|pod| pod.node.is_some()).count();
-    let waiting = snapshot.pods.iter().filter(|pod| pod.node.is_none() && pod.unschedulable).count();
+    let bound = snapshot
+        .pods
+        .iter()
+        .filter(|pod| pod.node.is_some())
+        .count();
+    let waiting = snapshot
+        .pods
+        .iter()
+        .filter(|pod| pod.node.is_none() && pod.unschedulable)
+        .count();
     let rows = [
         ("pools", snapshot.pools.len()),
         ("nodes and claims", snapshot.nodes.len()),
@@ -31,8 +39,10 @@ fn show(file: &Path) -> Result<()> {
         ("instance types", snapshot.catalogue.types().len()),
         ("changes to come", loaded.changes.len()),
     ];
-    let rows: Vec<Vec<String>> =
-        rows.iter().map(|(name, count)| vec![(*name).to_owned(), thousands(*count as u64)]).collect();
+    let rows: Vec<Vec<String>> = rows
+        .iter()
+        .map(|(name, count)| vec![(*name).to_owned(), thousands(*count as u64)])
+        .collect();
     print(&table(&rows))
 }
 

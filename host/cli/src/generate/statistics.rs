@@ -33,7 +33,12 @@ impl Statistics {
         let mut result = Self::default();
         for line in TABLE.lines().filter(|line| !line.starts_with('#')) {
             let fields: Vec<&str> = line.split('\t').collect();
-            let number = |at: usize| fields.get(at).and_then(|text| text.parse::<u64>().ok()).unwrap_or_default();
+            let number = |at: usize| {
+                fields
+                    .get(at)
+                    .and_then(|text| text.parse::<u64>().ok())
+                    .unwrap_or_default()
+            };
             match fields[0] {
                 "shape" => result.shapes.push(Shape {
                     gpus: number(1),
@@ -56,7 +61,11 @@ impl Statistics {
 
     /// A shape, each as likely as it is frequent.
     pub(crate) fn shape(&self, accelerators: bool, random: &mut Random) -> &Shape {
-        let eligible = || self.shapes.iter().filter(|shape| accelerators || shape.gpus == 0);
+        let eligible = || {
+            self.shapes
+                .iter()
+                .filter(|shape| accelerators || shape.gpus == 0)
+        };
         let all: u64 = eligible().map(|shape| shape.weight).sum();
         let mut left = random.below(all.max(1));
         for shape in eligible() {
@@ -70,9 +79,17 @@ impl Statistics {
 
     /// Seconds that a task runs: between two neighbouring quantiles, evenly.
     pub(crate) fn lifetime(&self, gpu: bool, random: &mut Random) -> u64 {
-        let quantiles = if gpu { &self.gpu_lifetimes } else { &self.cpu_lifetimes };
+        let quantiles = if gpu {
+            &self.gpu_lifetimes
+        } else {
+            &self.cpu_lifetimes
+        };
         let percent = random.below(quantiles.last().map_or(1, |(percent, _)| *percent).max(1));
-        let above = quantiles.iter().position(|(at, _)| *at > percent).unwrap_or(quantiles.len() - 1).max(1);
+        let above = quantiles
+            .iter()
+            .position(|(at, _)| *at > percent)
+            .unwrap_or(quantiles.len() - 1)
+            .max(1);
         let (low, high) = (quantiles[above - 1].1, quantiles[above].1);
         (low + random.below((high - low).max(1))).max(1)
     }
@@ -85,7 +102,14 @@ mod tests {
     #[test]
     fn the_table_is_whole() {
         let statistics = Statistics::built_in();
-        assert_eq!(statistics.shapes.iter().map(|shape| shape.weight).sum::<u64>(), 8152);
+        assert_eq!(
+            statistics
+                .shapes
+                .iter()
+                .map(|shape| shape.weight)
+                .sum::<u64>(),
+            8152
+        );
         assert_eq!(statistics.hours.len(), 24);
         assert_eq!(statistics.hours.iter().sum::<u64>(), 8152);
         assert_eq!(statistics.cpu_lifetimes.last(), Some(&(99, 28_364)));
