@@ -6,10 +6,12 @@ use std::path::Path;
 use std::sync::Arc;
 
 use anyhow::{Context, Result, bail};
+use plimsoll_api::{Kind, Object};
 use plimsoll_core::catalog::{CapacityType, PriceSource};
+use plimsoll_core::ids::ObjectName;
 use plimsoll_core::model::PackingMode;
 use plimsoll_core::snapshot::{Objects, Settings, Snapshot};
-use plimsoll_core::state::{Object, ObjectKey};
+use plimsoll_core::state;
 use plimsoll_core::time::Timestamp;
 use plimsoll_sim::{Change, Recording, TimedChange, Which};
 use plimsoll_snapshot::{Limits, Loaded};
@@ -127,10 +129,13 @@ fn timed(change: plimsoll_snapshot::TimedChange) -> Result<TimedChange> {
             object: Object::Pod(pod),
             runs_for,
         } => Change::Arrive(pod, runs_for),
-        Recorded::Upsert { object, .. } => Change::Apply(object),
-        Recorded::Delete(ObjectKey::Pod(name)) => Change::DeletePod(name),
-        Recorded::Delete(other) => {
-            bail!("a simulation cannot play the deletion of {other:?}; expected a pod")
+        Recorded::Upsert { object, .. } => Change::Apply(applied(object)?),
+        Recorded::Delete(key) if key.kind == Kind::Pod => Change::DeletePod(ObjectName {
+            namespace: key.namespace,
+            name: key.name,
+        }),
+        Recorded::Delete(key) => {
+            bail!("a simulation cannot play the deletion of {key}; expected a pod")
         }
         Recorded::Price {
             instance_type,
@@ -150,4 +155,28 @@ fn timed(change: plimsoll_snapshot::TimedChange) -> Result<TimedChange> {
         Recorded::Interrupt(node) => Change::Interrupt(node),
     };
     Ok(TimedChange { at, change })
+}
+
+/// An object that appears in the simulated world.
+fn applied(object: Object) -> Result<state::Object> {
+    Ok(match object {
+        Object::Pod(pod) => state::Object::Pod(pod),
+        Object::Node(node) => state::Object::Node(node),
+        Object::Namespace(namespace) => state::Object::Namespace(namespace),
+        Object::Service(service) => state::Object::Service(service),
+        Object::Workload(workload) => state::Object::Workload(workload),
+        Object::DaemonSet(set) => state::Object::DaemonSet(set),
+        Object::DisruptionBudget(budget) => state::Object::DisruptionBudget(budget),
+        Object::NodePool(pool) => state::Object::Pool(pool),
+        Object::NodeClaim(claim) => state::Object::Claim(claim),
+        Object::NodeOverlay(overlay) => state::Object::Overlay(overlay),
+        Object::VolumeClaim(..)
+        | Object::PersistentVolume(..)
+        | Object::StorageClass(..)
+        | Object::CsiNode(..) => {
+            bail!(
+                "a simulation cannot play a change of volumes; expected them in the snapshot that it begins with"
+            )
+        }
+    })
 }

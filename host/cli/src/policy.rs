@@ -58,14 +58,10 @@ impl Contestant {
     }
 
     /// The planner that a simulation runs.
-    pub(crate) fn planner(&self) -> Box<dyn Planner> {
+    pub(crate) fn planner(&self) -> Chosen {
         match self {
-            Self::Rank(..) | Self::Compatible => Box::new(Ranked {
-                contestant: self.clone(),
-            }),
-            Self::Fixed(instance_type) => Box::new(Bounded {
-                inner: FixedGroup::new(instance_type.as_str()),
-            }),
+            Self::Rank(..) | Self::Compatible => Chosen::Core(self.clone()),
+            Self::Fixed(instance_type) => Chosen::Fixed(FixedGroup::new(instance_type.as_str())),
         }
     }
 
@@ -129,13 +125,21 @@ fn ranked(module: &Module, snapshot: &Snapshot) -> Result<(Plan, Option<String>)
     })
 }
 
-struct Ranked {
-    contestant: Contestant,
+/// The planner of a run, with the core's bound.
+pub(crate) enum Chosen {
+    /// The core decides.
+    Core(Contestant),
+    /// A node group grows.
+    Fixed(FixedGroup),
 }
 
-impl Planner for Ranked {
+impl Planner for Chosen {
     fn plan(&mut self, snapshot: &Snapshot) -> Planned {
-        match self.contestant.plan(snapshot) {
+        let contestant = match self {
+            Self::Core(contestant) => contestant,
+            Self::Fixed(group) => return group.plan(snapshot),
+        };
+        match contestant.plan(snapshot) {
             Ok((plan, fault)) => Planned {
                 plan,
                 faults: u64::from(fault.is_some()),
@@ -146,21 +150,6 @@ impl Planner for Ranked {
                 std::process::exit(3);
             }
         }
-    }
-
-    fn bound(&mut self, snapshot: &Snapshot) -> Option<PricePerHour> {
-        Some(schedule::bound_from_nothing(snapshot))
-    }
-}
-
-/// A planner of the simulator's, with the bound of the core.
-struct Bounded<P> {
-    inner: P,
-}
-
-impl<P: Planner> Planner for Bounded<P> {
-    fn plan(&mut self, snapshot: &Snapshot) -> Planned {
-        self.inner.plan(snapshot)
     }
 
     fn bound(&mut self, snapshot: &Snapshot) -> Option<PricePerHour> {

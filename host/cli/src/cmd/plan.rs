@@ -10,7 +10,7 @@ use plimsoll_core::snapshot::Snapshot;
 use crate::explain;
 use crate::flags;
 use crate::load;
-use crate::output::{dollars, print, ratio, show, table, thousands};
+use crate::output::{dollars, ratio, show, table, thousands};
 use crate::policy::{Contestant, engine};
 
 /// Most reasons listed under a plan.
@@ -134,9 +134,4 @@ fn summary(plan: &Plan) -> String {
         dollars(cost.first_fit.nanos()),
         dollars(cost.dearest.nanos()),
     )
-}
-
-/// Shows a plan's summary alone, for commands that explain.
-pub(crate) fn print_summary(plan: &Plan) -> Result<()> {
-    print(&summary(plan))
 }

@@ -31,17 +31,15 @@ const START: &str = "2026-01-05T00:00:00Z";
 
 /// The recording, as a document that every command reads.
 pub(crate) fn recording(statistics: &Statistics, wanted: Wanted<'_>) -> Value {
-    let mut arrivals = Random::new(wanted.seed, "arrivals");
-    let mut shapes = Random::new(wanted.seed, "shapes");
-    let mut lifetimes = Random::new(wanted.seed, "lifetimes");
+    let random = Random::new(wanted.seed);
     let mut changes: Vec<(u64, Value)> = Vec::new();
     for hour in 0..wanted.hours {
         let expected = statistics.arrivals(hour % 24) * u64::from(wanted.scale);
-        for _ in 0..drawn_count(expected, &mut arrivals) {
-            let at = u64::from(hour) * HOUR_MILLIS + arrivals.below(HOUR_MILLIS);
-            let shape = statistics.shape(wanted.accelerators, &mut shapes);
-            let lifetime = statistics.lifetime(shape.gpus > 0, &mut lifetimes);
+        for _ in 0..drawn_count(expected, hour, random) {
             let number = changes.len();
+            let at = u64::from(hour) * HOUR_MILLIS + random.below("arrival", number, HOUR_MILLIS);
+            let shape = statistics.shape(wanted.accelerators, number, random);
+            let lifetime = statistics.lifetime(shape.gpus > 0, number, random);
             changes.push((at, arrival(number, at, shape, lifetime)));
         }
     }
@@ -59,9 +57,9 @@ pub(crate) fn recording(statistics: &Statistics, wanted: Wanted<'_>) -> Value {
     })
 }
 
-/// A whole number whose mean is `sum` over the trace's days.
-fn drawn_count(sum: u64, random: &mut Random) -> u64 {
-    sum / TRACE_DAYS + u64::from(random.below(TRACE_DAYS) < sum % TRACE_DAYS)
+/// A whole number whose mean over hours is `sum` over the trace's days.
+fn drawn_count(sum: u64, hour: u32, random: Random) -> u64 {
+    sum / TRACE_DAYS + u64::from(random.below("arrivals", hour, TRACE_DAYS) < sum % TRACE_DAYS)
 }
 
 /// The pool that machines are bought from: current general-purpose families, on demand.

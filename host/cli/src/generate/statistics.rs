@@ -59,15 +59,15 @@ impl Statistics {
         self.hours.get(hour as usize).copied().unwrap_or(0)
     }
 
-    /// A shape, each as likely as it is frequent.
-    pub(crate) fn shape(&self, accelerators: bool, random: &mut Random) -> &Shape {
+    /// The shape of a task, each as likely as it is frequent.
+    pub(crate) fn shape(&self, accelerators: bool, task: usize, random: Random) -> &Shape {
         let eligible = || {
             self.shapes
                 .iter()
                 .filter(|shape| accelerators || shape.gpus == 0)
         };
         let all: u64 = eligible().map(|shape| shape.weight).sum();
-        let mut left = random.below(all.max(1));
+        let mut left = random.below("shape", task, all);
         for shape in eligible() {
             if left < shape.weight {
                 return shape;
@@ -78,20 +78,21 @@ impl Statistics {
     }
 
     /// Seconds that a task runs: between two neighbouring quantiles, evenly.
-    pub(crate) fn lifetime(&self, gpu: bool, random: &mut Random) -> u64 {
+    pub(crate) fn lifetime(&self, gpu: bool, task: usize, random: Random) -> u64 {
         let quantiles = if gpu {
             &self.gpu_lifetimes
         } else {
             &self.cpu_lifetimes
         };
-        let percent = random.below(quantiles.last().map_or(1, |(percent, _)| *percent).max(1));
+        let most = quantiles.last().map_or(1, |(percent, _)| *percent);
+        let percent = random.below("lifetime", task, most);
         let above = quantiles
             .iter()
             .position(|(at, _)| *at > percent)
             .unwrap_or(quantiles.len() - 1)
             .max(1);
         let (low, high) = (quantiles[above - 1].1, quantiles[above].1);
-        (low + random.below((high - low).max(1))).max(1)
+        (low + random.below("within", task, high - low)).max(1)
     }
 }
 
@@ -118,8 +119,8 @@ mod tests {
     #[test]
     fn tasks_without_accelerators_ask_for_none() {
         let statistics = Statistics::built_in();
-        let mut random = Random::new(7, "shapes");
-        assert!((0..500).all(|_| statistics.shape(false, &mut random).gpus == 0));
-        assert!((0..500).any(|_| statistics.shape(true, &mut random).gpus > 0));
+        let random = Random::new(7);
+        assert!((0..500).all(|task| statistics.shape(false, task, random).gpus == 0));
+        assert!((0..500).any(|task| statistics.shape(true, task, random).gpus > 0));
     }
 }
