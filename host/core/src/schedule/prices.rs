@@ -313,11 +313,8 @@ impl RowPrices {
 
     /// Whether a row may be bought at all.
     pub(super) fn buyable(&self, row: usize) -> bool {
-        self.allowed.contains(row)
-            && !self
-                .reserved
-                .get(&row)
-                .is_some_and(|supply| self.supplies[*supply] == 0)
+        let left = self.reserved.get(&row).map(|supply| self.supplies[*supply]);
+        self.allowed.contains(row) && left.is_none_or(|left| left > 0)
     }
 
     fn apply(
