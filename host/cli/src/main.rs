@@ -3,6 +3,11 @@
 //! [`flags`] is what was typed, `cmd` what each command does, [`load`] how inputs are read, [`policy`] who plans, [`output`]
 //! how results are shown. Exit codes: 0 done, 1 a check failed or an input is bad, 2 wrong usage, 3 the environment failed.
 
+#![expect(
+    clippy::format_push_string,
+    reason = "texts for people are short and made once, and writing to a string cannot fail"
+)]
+
 mod cmd;
 mod explain;
 mod failure;

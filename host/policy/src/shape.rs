@@ -35,9 +35,8 @@ pub(crate) fn check_shape(bytes: &[u8]) -> Result<(), Refusal> {
                 at_most("levels of components", String::new(), depth, NESTING)?;
             }
             Payload::End(_) => {
-                if stack.pop() == Some(Encoding::Component) {
-                    depth -= 1;
-                }
+                let ended = stack.pop();
+                depth -= u64::from(ended == Some(Encoding::Component));
             }
             Payload::InstanceSection(section) => {
                 if depth > 0 {

@@ -2,6 +2,8 @@
 //!
 //! The clock runs from the snapshot in memory to the plan, grouping included. Usage: `mix [PODS] [RUNS]`.
 
+#![expect(clippy::print_stdout, reason = "the figures are what it is for")]
+
 use std::time::Instant;
 
 use plimsoll_core::{check, schedule};

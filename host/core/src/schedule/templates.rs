@@ -8,7 +8,7 @@ use std::sync::Arc;
 
 use crate::labels::LabelKey;
 use crate::model::{Effect, NodePool, PackingMode, Taint};
-use crate::requirement::{Operator, Requirement, Requirements};
+use crate::requirement::{Operator, Requirement, Requirements, Undefined};
 use crate::resources::Resources;
 use crate::snapshot::Snapshot;
 
@@ -107,6 +107,9 @@ impl Template {
             let mut next = Vec::new();
             for left in &frontier {
                 for right in &own {
+                    if left.accepts(right, Undefined::Ignored).is_err() {
+                        continue;
+                    }
                     let both = left.intersect(right);
                     if states.len() < MAX_STATES
                         && self.admits(&both)

@@ -230,10 +230,12 @@ fn lend_zones(context: &rank::Context) -> Vec<ZoneTime<'_>> {
 
 /// The texts of each list of texts, one entry per setting; the interface wants them as lists of borrowed texts.
 fn lend_texts(settings: &Settings) -> Vec<Vec<&str>> {
-    let lend = |setting| match setting {
-        &rank::Setting::Texts(ref texts) => texts.iter().map(String::as_str).collect(),
-        _ => Vec::new(),
-    };
+    fn lend(setting: &rank::Setting) -> Vec<&str> {
+        match setting {
+            rank::Setting::Texts(texts) => texts.iter().map(String::as_str).collect(),
+            _ => Vec::new(),
+        }
+    }
     settings.values().map(lend).collect()
 }
 
