@@ -21,7 +21,10 @@ impl std::error::Error for Environment {}
 pub(crate) fn report(error: &Error) -> ExitCode {
     let chain: Vec<String> = error.chain().map(ToString::to_string).collect();
     eprintln!("error: {}", chain.join(": "));
-    if error.chain().any(|cause| cause.is::<Environment>()) {
+    if error
+        .chain()
+        .any(<dyn std::error::Error>::is::<Environment>)
+    {
         ExitCode::from(3)
     } else {
         ExitCode::from(1)
