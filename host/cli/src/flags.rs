@@ -49,7 +49,7 @@ pub(crate) struct Deciding {
     /// Decide without the guards on cheap packing.
     #[arg(long)]
     pub(crate) no_guards: bool,
-    /// Counted work of the search for a cheaper fleet; 0 takes the first good plan.
+    /// 0 takes the first good plan; any other number searches on for a cheaper fleet.
     #[arg(long, value_name = "N")]
     pub(crate) effort: Option<u32>,
 }
