@@ -35,15 +35,17 @@ pub(super) struct Purchases {
     pub(super) unplaced: Vec<usize>,
 }
 
-/// Buys nodes for the bins of a placement that are not open, with the guards given.
+/// Buys nodes for the bins of a placement that are not open, with the guards given, from what is left of each supply.
 pub(super) fn buy(
     placer: &Placer<'_, '_>,
     bins: &[usize],
     prices: &RowPrices,
+    supplies: &[u32],
     guards: &Guards,
 ) -> Purchases {
     let compiled = placer.compiled;
     let mut builder = ProblemBuilder::new(placer, prices, guards, bins);
+    builder.problem.supplies = supplies.to_vec();
     for bin in bins {
         builder.add(*bin);
     }
@@ -110,7 +112,6 @@ impl<'p, 'c, 's> ProblemBuilder<'p, 'c, 's> {
         let rules = NodeRules::new(placer, bins, guards);
         let mut problem = Problem {
             axes: compiled.axes.len(),
-            supplies: prices.supplies.clone(),
             ..Problem::default()
         };
         problem.rules.clone_from(&rules.limits);

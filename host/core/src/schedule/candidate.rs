@@ -1,16 +1,17 @@
 //! Two ways to a whole plan: by price, and by first fit in the incumbent's order.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use super::buy::{Purchase, Purchases, buy};
 use super::close::{Node, cheapest, close};
 use super::compile::Compiled;
+use super::minimum::Minimum;
 use super::place::{Placer, Step, Tier, Where};
 use super::prices::RowPrices;
+use super::supplies::Supplies;
 use super::topology::Rule;
 use crate::bits::Bits;
 use crate::plan::{Note, Placement, PlannedClaim, Target};
-use crate::snapshot::Guards;
 use crate::units::PricePerHour;
 
 /// Rounds in which pods that a limit left without a node look for another pool.
@@ -92,26 +93,41 @@ pub(super) fn first_fit(compiled: &Compiled<'_>, prices: &RowPrices) -> Candidat
     let tiers: Vec<Tier> = (0..compiled.templates.len())
         .map(|template| open_tier(compiled, prices, template))
         .collect();
-    let quotas = BTreeMap::new();
-    let mut placer = Placer::new(compiled, &tiers, &prices.planned, &quotas);
-    placer.run(0..compiled.pods.len());
-    assemble(placer, prices, &Purchases::default(), &tiers)
+    let order: Vec<usize> = (0..compiled.pods.len()).collect();
+    in_rounds(compiled, prices, &tiers, &order)
 }
 
 /// By price where pools allow it; pools in `compatible` packing keep the incumbent's order.
 pub(super) fn by_price(compiled: &Compiled<'_>, prices: &RowPrices) -> Candidate {
     let tiers = tiers(compiled, prices);
-    let order = price_order(compiled);
-    let guards = &compiled.snapshot.settings.guards;
+    in_rounds(compiled, prices, &tiers, &price_order(compiled))
+}
+
+/// Places and buys; where limits or supplies leave bins without a node, again with fewer of their pods in that tier, so that
+/// the others look for another pool.
+fn in_rounds(
+    compiled: &Compiled<'_>,
+    prices: &RowPrices,
+    tiers: &[Tier],
+    order: &[usize],
+) -> Candidate {
     let mut quotas: BTreeMap<(usize, usize), u32> = BTreeMap::new();
     let mut round = 0;
     loop {
         round += 1;
-        let mut placer = Placer::new(compiled, &tiers, &prices.planned, &quotas);
+        let mut placer = Placer::new(compiled, tiers, &prices.planned, &quotas);
         placer.run(order.iter().copied());
-        let purchases = buy_all(&placer, prices, guards, &tiers);
+        let mut supplies = Supplies::new(prices);
+        let mut purchases = buy_all(&placer, prices, &mut supplies, tiers);
+        let open = open_nodes(
+            &placer,
+            prices,
+            &mut supplies,
+            tiers,
+            &mut purchases.unplaced,
+        );
         if purchases.unplaced.is_empty() {
-            return assemble(placer, prices, &purchases, &tiers);
+            return assemble(placer, &purchases, open);
         }
         let lowered = lowered_quotas(&placer, &purchases.unplaced, round >= MOST_ROUNDS);
         drop(placer);
@@ -119,22 +135,70 @@ pub(super) fn by_price(compiled: &Compiled<'_>, prices: &RowPrices) -> Candidate
     }
 }
 
-/// Buys nodes for closed bins, tier by tier.
+/// Buys nodes for closed bins, tier by tier, out of what is left of each supply.
 fn buy_all(
     placer: &Placer<'_, '_>,
     prices: &RowPrices,
-    guards: &Guards,
+    supplies: &mut Supplies<'_>,
     tiers: &[Tier],
 ) -> Purchases {
+    let guards = &placer.compiled.snapshot.settings.guards;
     let mut result = Purchases::default();
     for (tier, _) in tiers.iter().enumerate().filter(|(_, tier)| !tier.open) {
         let bins: Vec<usize> = (0..placer.bins.len())
             .filter(|bin| placer.bins[*bin].tier == tier)
             .collect();
         if !bins.is_empty() {
-            let mut bought = buy(placer, &bins, prices, guards);
+            let mut bought = buy(placer, &bins, prices, supplies.left(), guards);
+            for node in &bought.nodes {
+                supplies.take(node.row, node.price);
+            }
             result.nodes.append(&mut bought.nodes);
             result.unplaced.append(&mut bought.unplaced);
+        }
+    }
+    result
+}
+
+/// The nodes of open tiers, each bought as the cheapest that fits. Those that only reservations can serve come first, the
+/// fewest of them before others; bins for which nothing is left join `unplaced`.
+fn open_nodes(
+    placer: &Placer<'_, '_>,
+    prices: &RowPrices,
+    supplies: &mut Supplies<'_>,
+    tiers: &[Tier],
+    unplaced: &mut Vec<usize>,
+) -> Vec<Node> {
+    let is_open = |bin: &usize| tiers[placer.bins[*bin].tier].open;
+    let mut bins: Vec<usize> = (0..placer.bins.len()).filter(is_open).collect();
+    if !prices.reserved.is_empty() {
+        let choices = |bin: usize| {
+            let rows = placer.sets.bits(placer.bins[bin].rows);
+            let own = rows.iter().map(|row| prices.reserved.get(&row));
+            let supplies: Option<BTreeSet<&usize>> = own.collect();
+            supplies.map_or(usize::MAX, |supplies| supplies.len())
+        };
+        bins.sort_by_cached_key(|bin| (choices(*bin), *bin));
+    }
+    let mut result = Vec::new();
+    for number in bins {
+        let bin = &placer.bins[number];
+        let mut node = Node {
+            row: 0,
+            price: 0,
+            rows: placer.sets.bits(bin.rows).clone(),
+            used: bin.used.clone(),
+            steps: bin.steps.clone(),
+            minimum: bin.minimum.clone(),
+            compatible: true,
+        };
+        match cheapest(placer.compiled, prices, supplies, &node) {
+            Some((row, price)) => {
+                (node.row, node.price) = (row, price);
+                supplies.take(row, price);
+                result.push(node);
+            }
+            None => unplaced.push(number),
         }
     }
     result
@@ -223,36 +287,18 @@ fn price_order(compiled: &Compiled<'_>) -> Vec<usize> {
 }
 
 /// Gathers the nodes of a placement, bought or open, and puts the steps in order.
-fn assemble(
-    placer: Placer<'_, '_>,
-    prices: &RowPrices,
-    purchases: &Purchases,
-    tiers: &[Tier],
-) -> Candidate {
+fn assemble(placer: Placer<'_, '_>, purchases: &Purchases, open: Vec<Node>) -> Candidate {
     let bought = purchases
         .nodes
         .iter()
         .map(|purchase| bought(&placer, purchase));
-    let open = placer.bins.iter().filter(|bin| tiers[bin.tier].open);
-    let open = open.filter_map(|bin| {
-        let rows = placer.sets.bits(bin.rows);
-        let row = cheapest(placer.compiled, prices, rows, &bin.used)?;
-        Some(Node {
-            row,
-            price: prices.planned[row],
-            rows: rows.clone(),
-            used: bin.used.clone(),
-            steps: bin.steps.clone(),
-            compatible: true,
-        })
-    });
     let mut nodes: Vec<Node> = bought.chain(open).collect();
     nodes.sort_by_key(|node| node.steps.first().copied());
     let mut node_of: Vec<Option<usize>> = vec![None; placer.steps.len()];
     for (number, node) in nodes.iter().enumerate() {
-        node.steps
-            .iter()
-            .for_each(|step| node_of[*step] = Some(number));
+        for step in &node.steps {
+            node_of[*step] = Some(number);
+        }
     }
     let mut result = Candidate {
         failed: placer.failed,
@@ -273,9 +319,9 @@ fn assemble(
         result.targets.push(target);
     }
     for node in &mut nodes {
-        node.steps
-            .iter_mut()
-            .for_each(|step| *step = position[*step]);
+        for step in &mut node.steps {
+            *step = position[*step];
+        }
     }
     result.nodes = nodes;
     result.failed.sort_unstable();
@@ -302,6 +348,7 @@ fn bought(placer: &Placer<'_, '_>, purchase: &Purchase) -> Node {
         rows,
         used,
         steps,
+        minimum: Minimum::new(),
         compatible: false,
     }
 }

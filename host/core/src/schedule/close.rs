@@ -1,23 +1,23 @@
-//! From a node to buy to a claim: which types it names, in launch order, and what its object says.
+//! From a node to buy to a claim: which way to buy is planned, and which others the claim names, in launch order.
 //!
 //! A claim packed by price names the types within [`PRICE_WINDOW`] of the planned one's price, more where minimum values or
 //! spot flexibility ask for it, at most [`MOST_LAUNCHED`]; a claim packed as the incumbent does names every type that holds
-//! it, at most [`MOST_NAMED`]. All named offerings can hold all of its pods where topology has put them.
+//! it, at most [`MOST_NAMED`]. A claim that draws on a reservation names that reservation alone. All named offerings can hold all of its pods where topology has put them.
 
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use super::axes::fits;
+use super::claim::claim;
 use super::compile::Compiled;
-use super::limits::{capacity, distinct_values};
+use super::limits::capacity;
+use super::minimum::{self, Minimum};
 use super::place::Step;
 use super::prices::RowPrices;
+use super::supplies::Supplies;
 use crate::bits::Bits;
 use crate::catalog::CapacityType;
-use crate::labels::{self, LabelKey};
 use crate::plan::{LaunchOption, PlannedClaim};
-use crate::requirement::{Requirement, Requirements};
-use crate::resources::Resources;
 use crate::units::PricePerHour;
 
 /// Named types cost at most this share of the planned one's price, in percent.
@@ -40,21 +40,46 @@ pub(super) struct Node {
     pub(super) used: Box<[i64]>,
     /// Steps that put pods on it, ascending.
     pub(super) steps: Vec<usize>,
+    /// How many values its claim must leave to choose from.
+    pub(super) minimum: Minimum,
     /// Whether it is packed as the incumbent does.
     pub(super) compatible: bool,
 }
 
-/// The first row in launch order that may be bought and holds `used`.
+/// The cheapest row that holds a node's pods, with its price now; `None` when no row is left that may be bought. A row
+/// whose claim would name too few values for the node's minimum is passed over while there is another: a reservation's
+/// claim names the reservation alone.
 pub(super) fn cheapest(
     compiled: &Compiled<'_>,
     prices: &RowPrices,
-    rows: &Bits,
-    used: &[i64],
-) -> Option<usize> {
-    let holds = |row: &usize| fits(used, compiled.rows.capacity(*row)) && prices.buyable(*row);
-    rows.iter()
-        .filter(holds)
-        .min_by_key(|row| prices.order[*row])
+    supplies: &Supplies<'_>,
+    node: &Node,
+) -> Option<(usize, i64)> {
+    let first = |reserved: bool| {
+        let holds = |row: &usize| fits(&node.used, compiled.rows.capacity(*row));
+        let rows = node.rows.iter().filter(holds);
+        rows.filter(|row| reserved || !supplies.is_reserved(*row))
+            .filter_map(|row| Some((row, supplies.price(row)?)))
+            .min_by_key(|(row, price)| (*price, prices.order[*row]))
+    };
+    let best = first(true);
+    if node.minimum.is_empty() {
+        return best;
+    }
+    let keeps = |(row, price): &(usize, i64)| {
+        let planned = Node {
+            row: *row,
+            price: *price,
+            ..node.clone()
+        };
+        let named = named_rows(compiled, prices, &planned);
+        let types = named
+            .iter()
+            .map(|row| compiled.rows.rows[*row].instance_type)
+            .collect();
+        minimum::is_met(compiled, &node.minimum, &types)
+    };
+    best.filter(keeps).or_else(|| first(false)).or(best)
 }
 
 /// Turns a node into a claim. `steps` are those of the whole placement.
@@ -64,14 +89,7 @@ pub(super) fn close(
     node: &Node,
     steps: &[Step],
 ) -> PlannedClaim {
-    let holds = |row: &usize| {
-        *row != node.row && fits(&node.used, compiled.rows.capacity(*row)) && prices.buyable(*row)
-    };
-    let mut rows: Vec<usize> = node.rows.iter().filter(holds).collect();
-    keep_alike(compiled, prices, &mut rows, node.row);
-    rows.sort_unstable_by_key(|row| prices.order[*row]);
-    rows.insert(0, node.row);
-    let named = named_rows(compiled, prices, &rows, node.price, node.compatible);
+    let named = named_rows(compiled, prices, node);
     let price = |row: usize| {
         if row == node.row {
             node.price
@@ -81,10 +99,10 @@ pub(super) fn close(
     };
     let options: Vec<LaunchOption> = named
         .iter()
-        .map(|row| option(compiled, prices, *row, price(*row)))
+        .map(|row| option(compiled, *row, price(*row)))
         .collect();
     let steps: Vec<&Step> = node.steps.iter().map(|step| &steps[*step]).collect();
-    claim(compiled, node.row, &named, options, &steps)
+    claim(compiled, node.row, &named, options, &steps, &node.minimum)
 }
 
 /// Keeps the rows that one claim can name beside the chosen one: of its pool and label state; drawing on the same
@@ -108,55 +126,40 @@ fn keep_alike(compiled: &Compiled<'_>, prices: &RowPrices, rows: &mut Vec<usize>
     });
 }
 
-/// The rows that the claim names, best first.
-fn named_rows(
-    compiled: &Compiled<'_>,
-    prices: &RowPrices,
-    rows: &[usize],
-    planned: i64,
-    compatible: bool,
-) -> Vec<usize> {
-    let most = if compatible {
+/// The rows that the claim names, best first: the planned one, then others in launch order.
+fn named_rows(compiled: &Compiled<'_>, prices: &RowPrices, node: &Node) -> Vec<usize> {
+    let holds = |row: &usize| {
+        *row != node.row && fits(&node.used, compiled.rows.capacity(*row)) && prices.buyable(*row)
+    };
+    let mut rows: Vec<usize> = node.rows.iter().filter(holds).collect();
+    keep_alike(compiled, prices, &mut rows, node.row);
+    rows.sort_unstable_by_key(|row| prices.order[*row]);
+    let most = if node.compatible {
         MOST_NAMED
     } else {
         MOST_LAUNCHED
     };
-    let chosen = rows[0];
     let guards = &compiled.snapshot.settings.guards;
-    let template = &compiled.templates[compiled.rows.rows[chosen].template];
-    let spot = terms(compiled, chosen) == CapacityType::Spot;
-    let wanted_spot = if guards.enabled && spot {
+    let wanted_spot = if guards.enabled && terms(compiled, node.row) == CapacityType::Spot {
         guards.spot_types as usize
     } else {
         1
     };
-    let minimum: Vec<(&str, usize)> = template
-        .requirements
-        .iter()
-        .filter_map(|requirement| {
-            Some((
-                requirement.key().as_str(),
-                requirement.min_values()? as usize,
-            ))
-        })
-        .collect();
+    let ceiling = node.price.saturating_mul(PRICE_WINDOW);
     let mut types: BTreeSet<usize> = BTreeSet::new();
     let mut named = Vec::new();
-    for row in rows {
-        let instance_type = compiled.rows.rows[*row].instance_type;
-        let near = prices.planned[*row].saturating_mul(100) <= planned.saturating_mul(PRICE_WINDOW);
-        let spot_short = types.len() < wanted_spot && terms(compiled, *row) == CapacityType::Spot;
-        let few_values = || {
-            let achieved = distinct_values(compiled, &types);
-            minimum.iter().any(|(key, wanted)| achieved(key) < *wanted)
-        };
-        let known = types.contains(&instance_type);
-        if !(compatible || near || spot_short || (!minimum.is_empty() && few_values())) {
-            continue;
-        }
-        if known || types.len() < most {
+    for row in std::iter::once(node.row).chain(rows) {
+        let instance_type = compiled.rows.rows[row].instance_type;
+        let near = prices.planned[row].saturating_mul(100) <= ceiling;
+        let spot_short = types.len() < wanted_spot && terms(compiled, row) == CapacityType::Spot;
+        let wanted = row == node.row
+            || node.compatible
+            || near
+            || spot_short
+            || !minimum::is_met(compiled, &node.minimum, &types);
+        if wanted && (types.contains(&instance_type) || types.len() < most) {
             types.insert(instance_type);
-            named.push(*row);
+            named.push(row);
         }
     }
     named
@@ -170,7 +173,7 @@ fn terms(compiled: &Compiled<'_>, row: usize) -> CapacityType {
         .capacity_type
 }
 
-fn option(compiled: &Compiled<'_>, prices: &RowPrices, row: usize, price: i64) -> LaunchOption {
+fn option(compiled: &Compiled<'_>, row: usize, price: i64) -> LaunchOption {
     let (instance_type, offering) = compiled.rows.offering(compiled.snapshot, row);
     LaunchOption {
         instance_type: instance_type.name.clone(),
@@ -181,131 +184,6 @@ fn option(compiled: &Compiled<'_>, prices: &RowPrices, row: usize, price: i64) -
             .as_ref()
             .map(|reservation| reservation.id.clone()),
         price: PricePerHour::from_nanos(price),
-        list_price: PricePerHour::from_nanos(prices.list[row]),
-    }
-}
-
-fn claim(
-    compiled: &Compiled<'_>,
-    chosen: usize,
-    named: &[usize],
-    options: Vec<LaunchOption>,
-    steps: &[&Step],
-) -> PlannedClaim {
-    let row = &compiled.rows.rows[chosen];
-    let template = &compiled.templates[row.template];
-    let pool = &template.pool;
-    let mut requirements = template.requirements.intersect(&template.states[row.state]);
-    let mut requests = Resources::new();
-    for step in steps {
-        let group = &compiled.groups[compiled.pods[step.pod].group];
-        requirements.add_all(&group.levels[step.level].requirements);
-        requests.add(&group.spec.requests);
-    }
-    requests.add(&least_overhead(compiled, named));
-    let labels = custom_labels(compiled, template, &requirements);
-    for key in [labels::REGISTERED, labels::INITIALIZED, labels::HOSTNAME] {
-        requirements.remove(key);
-    }
-    narrow_to_options(&mut requirements, &options);
-    let mut annotations = pool.annotations.clone();
-    if let Some((hash, version)) = &pool.hash {
-        annotations.insert("karpenter.sh/nodepool-hash".into(), Arc::clone(hash));
-        annotations.insert(
-            "karpenter.sh/nodepool-hash-version".into(),
-            Arc::clone(version),
-        );
-    }
-    PlannedClaim {
-        pool: pool.name.clone(),
-        class: pool.class.clone(),
-        labels,
-        annotations,
-        taints: pool.taints.clone(),
-        startup_taints: pool.startup_taints.clone(),
-        expire_after: pool.expire_after,
-        termination_grace: pool.termination_grace,
-        requirements,
-        requests,
-        options,
-    }
-}
-
-/// The least that daemons of any named type take, per resource that all of them take.
-fn least_overhead(compiled: &Compiled<'_>, named: &[usize]) -> Resources {
-    let overheads = named
-        .iter()
-        .map(|row| compiled.rows.rows[*row].overhead.requests.clone());
-    overheads
-        .reduce(|left, right| left.smaller(&right))
-        .unwrap_or_default()
-}
-
-/// The pool's labels, its name and class, and one value for every custom label that is required.
-fn custom_labels(
-    compiled: &Compiled<'_>,
-    template: &super::templates::Template,
-    requirements: &Requirements,
-) -> labels::Labels {
-    let pool = &template.pool;
-    let mut result = pool.labels.clone();
-    result.insert(Arc::from(labels::NODEPOOL), pool.name.clone().into());
-    result.insert(
-        Arc::from(pool.class.label_key()),
-        Arc::clone(&pool.class.name),
-    );
-    for requirement in requirements.iter() {
-        let key = requirement.key();
-        let internal =
-            [labels::REGISTERED, labels::INITIALIZED, labels::HOSTNAME].contains(&key.as_str());
-        if internal
-            || compiled.snapshot.catalogue.is_well_known(key)
-            || result.contains_key(key.as_str())
-        {
-            continue;
-        }
-        if let Some(value) = requirement.any() {
-            result.insert(Arc::from(key.as_str()), value);
-        }
-    }
-    result
-}
-
-/// Writes types, terms, zones and reservations of the options into the requirements.
-fn narrow_to_options(requirements: &mut Requirements, options: &[LaunchOption]) {
-    let mut set = |key: &str, values: BTreeSet<Arc<str>>| {
-        let key = LabelKey::from(key);
-        let minimum = requirements
-            .get(key.as_str())
-            .and_then(Requirement::min_values);
-        requirements.replace(Requirement::one_of(key, values).with_min_values(minimum));
-    };
-    set(
-        labels::INSTANCE_TYPE,
-        options
-            .iter()
-            .map(|option| option.instance_type.clone().into())
-            .collect(),
-    );
-    set(
-        labels::CAPACITY_TYPE,
-        options
-            .iter()
-            .map(|option| Arc::from(option.capacity_type.as_str()))
-            .collect(),
-    );
-    set(
-        labels::ZONE,
-        options
-            .iter()
-            .map(|option| Arc::clone(&option.zone))
-            .collect(),
-    );
-    let reservations: BTreeSet<Arc<str>> = options
-        .iter()
-        .filter_map(|option| option.reservation.clone().map(Into::into))
-        .collect();
-    if !reservations.is_empty() {
-        set(labels::RESERVATION_ID, reservations);
+        list_price: offering.price,
     }
 }

@@ -18,6 +18,7 @@ mod axes;
 mod bound;
 mod buy;
 mod candidate;
+mod claim;
 mod close;
 mod compile;
 mod daemons;
@@ -26,6 +27,9 @@ mod eligible;
 mod existing;
 mod guards;
 mod limits;
+mod market;
+mod minimum;
+mod nearest;
 mod open_bins;
 mod place;
 mod prices;
@@ -33,6 +37,7 @@ mod refusal;
 mod relax;
 mod rows;
 mod sets;
+mod supplies;
 mod templates;
 mod topology;
 mod volumes;
@@ -44,7 +49,7 @@ use compile::Compiled;
 use prices::{RowPrices, Slots};
 
 use crate::model::PackingMode;
-use crate::plan::{Plan, PlanCost, PlannedClaim, Refusal, Unplaced};
+use crate::plan::{Plan, PlanCost, PlannedClaim};
 use crate::rank::{PriceQuestion, Prices};
 use crate::snapshot::Snapshot;
 use crate::units::PricePerHour;
@@ -106,25 +111,18 @@ fn plan_of(
     first_fit: PricePerHour,
 ) -> Plan {
     let mut unplaced = compiled.refused.clone();
-    let no_pool = compiled.templates.is_empty();
-    for pod in &best.failed {
-        let reason = if no_pool {
-            Refusal::NoPool
-        } else {
-            refusal::refusal(compiled, &best, *pod)
-        };
-        unplaced.push(Unplaced {
-            pod: compiled.pods[*pod].row,
-            reason,
-        });
-    }
+    unplaced.extend(refusal::refusals(compiled, prices, &best.failed));
     unplaced.sort_by_key(|unplaced| unplaced.pod);
     let claims = best.claims(compiled, prices);
     let dearest = |claim: &PlannedClaim| claim.options.iter().map(|option| option.list_price).max();
     let cost = PlanCost {
         planned: best.planned(),
         list: best.list(prices),
-        dearest: claims.iter().filter_map(dearest).sum(),
+        dearest: claims
+            .iter()
+            .filter_map(dearest)
+            .map(|price| price + compiled.snapshot.settings.node_cost)
+            .sum(),
         bound: bound::bound(compiled, &best),
         first_fit,
     };

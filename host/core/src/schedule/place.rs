@@ -9,6 +9,7 @@
 use std::collections::{BTreeMap, VecDeque};
 
 use super::compile::{Compiled, PodGroup};
+use super::minimum::{self, Minimum};
 use super::open_bins::{BinSet, OpenBins};
 use super::sets::{SetId, Sets};
 use super::topology::{Allowed, Counts};
@@ -63,6 +64,8 @@ pub(super) struct Bin {
     pub(super) steps: Vec<usize>,
     /// Ports its pods take.
     pub(super) ports: Vec<HostPort>,
+    /// How many values its claim must leave to choose from.
+    pub(super) minimum: Minimum,
     /// The tier it was made in.
     pub(super) tier: usize,
 }
@@ -269,10 +272,8 @@ impl<'c, 's> Placer<'c, 's> {
             let Some(narrowed) = self.pin(group, level, both, allowed, &used) else {
                 continue;
             };
-            if !self
-                .limits
-                .keeps_minimum_values(self.compiled, self.sets.bits(narrowed), &used)
-            {
+            let kept = &self.bins[bin].minimum;
+            if !minimum::is_kept(self.compiled, kept, self.sets.bits(narrowed), &used) {
                 continue;
             }
             let former = u32::try_from(self.bins[bin].steps.len()).unwrap_or(u32::MAX);
@@ -320,13 +321,10 @@ impl<'c, 's> Placer<'c, 's> {
                 let Some(rows) = self.pin(group, level, base, allowed, &group.request) else {
                     continue;
                 };
-                if !self.limits.keeps_minimum_values(
-                    self.compiled,
-                    self.sets.bits(rows),
-                    &group.request,
-                ) {
+                let bits = self.sets.bits(rows);
+                let Some(minimum) = minimum::of_new(self.compiled, bits, &group.request) else {
                     continue;
-                }
+                };
                 if let Some(template) = self.tiers[tier].template {
                     self.limits
                         .charge(self.compiled, template, self.sets.bits(rows));
@@ -337,6 +335,7 @@ impl<'c, 's> Placer<'c, 's> {
                     used: group.request.clone(),
                     steps: Vec::new(),
                     ports: group.spec.host_ports.clone(),
+                    minimum,
                     tier,
                 });
                 if self.tiers[tier].open {

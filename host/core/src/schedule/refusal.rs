@@ -1,143 +1,283 @@
-//! Why a pod found no place: per pool, the first rule that refused, in words.
+//! Why a pod found no place: per pool, how many offerings each rule refused, and the nearest thing that would have worked.
 //!
-//! The text names what was asked and the nearest thing there is; counts are over the offerings that the pool may buy.
+//! Every offering of a pool is counted once, at the first rule that refuses it, in the order resources, labels, volumes,
+//! ports, minimum values. What no rule refuses was lost to limits, reservations, spread or affinity.
 
-use super::axes::fits;
-use super::candidate::Candidate;
-use super::compile::{Compiled, PodGroup};
+use std::collections::BTreeMap;
+
+use super::compile::{Compiled, Level, PodGroup};
+use super::limits::capacity;
+use super::nearest::nearest;
+use super::prices::RowPrices;
+use super::{market, minimum};
 use crate::bits::Bits;
-use crate::model::first_untolerated;
-use crate::plan::{PoolRefusal, Refusal};
-use crate::requirement::Undefined;
+use crate::labels;
+use crate::model::{PodVolume, first_untolerated};
+use crate::plan::{PoolRefusal, Refusal, Unplaced};
+use crate::requirement::{Operator, Requirement, Undefined};
 use crate::resources::{ResourceName, Resources};
 
-/// Explains why a pod of the batch, by position, was left without a place.
-pub(super) fn refusal(compiled: &Compiled<'_>, _candidate: &Candidate, pod: usize) -> Refusal {
-    let group = &compiled.groups[compiled.pods[pod].group];
-    let reasons = (0..compiled.templates.len()).map(|template| PoolRefusal {
-        pool: compiled.templates[template].pool.name.clone(),
-        reason: pool_reason(compiled, group, template),
-    });
-    Refusal::Unschedulable(reasons.collect())
+/// Explains why pods of the batch, by position, were left without a place. Pods of one group have one reason.
+pub(super) fn refusals(
+    compiled: &Compiled<'_>,
+    prices: &RowPrices,
+    failed: &[usize],
+) -> Vec<Unplaced> {
+    let mut known: BTreeMap<usize, Refusal> = BTreeMap::new();
+    let mut explain = |pod: &usize| {
+        let pod = &compiled.pods[*pod];
+        let reason = known.entry(pod.group).or_insert_with(|| {
+            let group = &compiled.groups[pod.group];
+            let reason = |template: usize| PoolRefusal {
+                pool: compiled.templates[template].pool.name.clone(),
+                reason: pool_reason(compiled, prices, group, template),
+            };
+            match compiled.templates.len() {
+                0 => Refusal::NoPool,
+                count => Refusal::Unschedulable((0..count).map(reason).collect()),
+            }
+        });
+        Unplaced {
+            pod: pod.row,
+            reason: reason.clone(),
+        }
+    };
+    failed.iter().map(&mut explain).collect()
 }
 
-fn pool_reason(compiled: &Compiled<'_>, group: &PodGroup, number: usize) -> String {
+fn pool_reason(
+    compiled: &Compiled<'_>,
+    prices: &RowPrices,
+    group: &PodGroup,
+    number: usize,
+) -> String {
     let template = &compiled.templates[number];
-    let level = group.levels.last().map_or(0, |_| group.levels.len() - 1);
-    let level = &group.levels[level];
+    let Some(level) = group.levels.last() else {
+        return String::new();
+    };
     if let Some(taint) = first_untolerated(template.taints(), &level.tolerations) {
         return format!("tainted {taint}, not tolerated");
     }
     let known = |key: &crate::labels::LabelKey| compiled.snapshot.catalogue.is_well_known(key);
-    if let Err(incompatible) = template
+    let own = &compiled.rows.of_template[number];
+    let mut reason = match template
         .requirements
         .accepts(&level.requirements, Undefined::Allowed(&known))
     {
-        return format!("pool {incompatible}");
+        Err(incompatible) => format!("pod {incompatible} in the pool"),
+        Ok(()) if own.is_empty() => market::empty(compiled, number),
+        Ok(()) => {
+            let counts = Counts::of(compiled, prices, group, level, number);
+            format!("{} offerings: {}", own.len(), counts.reasons.join("; "))
+        }
+    };
+    if let Some(near) = nearest(compiled, group, level, number) {
+        reason.push_str("; nearest: ");
+        reason.push_str(&near);
     }
-    let own = &compiled.rows.of_template[number];
-    if own.is_empty() {
-        let limited = template
-            .remaining
-            .as_ref()
-            .filter(|left| left.iter().any(|(_, amount)| amount <= 0));
-        return match limited {
-            Some(left) => format!("limits are used up: {left} left"),
-            None => "nothing that its requirements allow can be bought".to_owned(),
+    reason
+}
+
+/// The offerings of a pool, rule by rule.
+struct Counts<'a, 's> {
+    compiled: &'a Compiled<'s>,
+    group: &'a PodGroup,
+    level: &'a Level,
+    template: usize,
+    left: Bits,
+    reasons: Vec<String>,
+}
+
+impl<'a, 's> Counts<'a, 's> {
+    fn of(
+        compiled: &'a Compiled<'s>,
+        prices: &RowPrices,
+        group: &'a PodGroup,
+        level: &'a Level,
+        template: usize,
+    ) -> Self {
+        let left = compiled.rows.of_template[template].clone();
+        let mut result = Self {
+            compiled,
+            group,
+            level,
+            template,
+            left,
+            reasons: Vec::new(),
         };
+        result.resources();
+        result.labels();
+        result.volumes();
+        result.ports();
+        result.minimum();
+        result.rest(prices);
+        result
     }
-    let mut reasons = Vec::new();
-    for (name, short) in short_of(compiled, group, own) {
-        reasons.push(short_sentence(compiled, group, own, &name, short));
+
+    /// Takes out the rows that a rule refuses, and says so.
+    fn refuse(&mut self, kept: &Bits, what: impl FnOnce() -> String) {
+        let before = self.left.len();
+        self.left.keep(kept);
+        let refused = before - self.left.len();
+        if refused > 0 {
+            self.reasons.push(format!("{refused} {}", what()));
+        }
     }
-    let alone = level
-        .rows
-        .iter()
-        .fold(Bits::none(compiled.rows.len()), |mut all, rows| {
-            all.join(rows);
-            all
+
+    fn resources(&mut self) {
+        let rows = &self.compiled.rows;
+        let own = self.left.clone();
+        for axis in 0..self.compiled.axes.len() {
+            let asked = self.group.request[axis];
+            let mut roomy = self.left.clone();
+            for row in self.left.iter() {
+                if asked > rows.capacity(row)[axis] {
+                    roomy.remove(row);
+                }
+            }
+            let compiled = self.compiled;
+            self.refuse(&roomy, || short_sentence(compiled, &own, axis, asked));
+        }
+    }
+
+    fn labels(&mut self) {
+        let level = self.level;
+        for requirement in level.requirements.iter() {
+            if let Some(allowed) = self.compiled.rows.known(requirement) {
+                self.refuse(allowed, || not_what(requirement));
+            }
+        }
+    }
+
+    fn volumes(&mut self) {
+        let group = self.group;
+        let mut reachable = Bits::none(self.compiled.rows.len());
+        for alternative in &group.alternatives {
+            let mut rows = self.left.clone();
+            for requirement in alternative.iter() {
+                match self.compiled.rows.known(requirement) {
+                    Some(allowed) => rows.keep(allowed),
+                    None => rows = Bits::none(self.compiled.rows.len()),
+                }
+            }
+            reachable.join(&rows);
+        }
+        self.refuse(&reachable, || {
+            let places: Vec<String> = group
+                .alternatives
+                .iter()
+                .flat_map(|alternative| alternative.iter().map(not_what))
+                .collect();
+            let names = group.spec.volumes.iter().map(|volume| match volume {
+                PodVolume::Claim(name) | PodVolume::Ephemeral(name) => name.as_ref(),
+            });
+            let names: Vec<&str> = names.collect();
+            let places = places.join(" or ");
+            format!("{places} (volume {} lives there)", names.join(", "))
         });
-    let mut usable = alone.and(own);
-    for row in own
-        .iter()
-        .filter(|row| !fits(&group.request, compiled.rows.capacity(*row)))
-    {
-        usable.remove(row);
     }
-    if usable.is_empty() {
-        let roomy = own
-            .iter()
-            .filter(|row| fits(&group.request, compiled.rows.capacity(*row)))
-            .count();
-        if roomy > 0 {
-            reasons.push(format!(
-                "{roomy} large enough but not what the pod or its volumes ask for: {}",
-                level.requirements
-            ));
-        }
-        return format!("{} offerings: {}", own.len(), reasons.join("; "));
-    }
-    if template.remaining.is_some() {
-        return format!(
-            "{} offerings could hold it, but its limits leave no room",
-            usable.len()
-        );
-    }
-    format!(
-        "{} offerings could hold it, but no zone or host is left that its spread or affinity allows",
-        usable.len()
-    )
-}
 
-/// Resources that rows lack, with the number of rows that lack each first.
-fn short_of(compiled: &Compiled<'_>, group: &PodGroup, rows: &Bits) -> Vec<(ResourceName, usize)> {
-    let mut counts = vec![0; compiled.axes.len()];
-    for row in rows.iter() {
-        let room = compiled.rows.capacity(row);
-        if let Some(axis) = group
-            .request
-            .iter()
-            .zip(room)
-            .position(|(request, room)| request > room)
+    fn ports(&mut self) {
+        if let Some(free) = self
+            .compiled
+            .rows
+            .without_port_conflict(&self.group.spec.host_ports)
         {
-            counts[axis] += 1;
+            self.refuse(&free, || {
+                "where a daemon holds a host port that it asks for".to_owned()
+            });
         }
     }
-    let named = counts
-        .into_iter()
-        .enumerate()
-        .filter(|(_, count)| *count > 0);
-    named
-        .map(|(axis, count)| (compiled.axes.name(axis).clone(), count))
-        .collect()
+
+    fn minimum(&mut self) {
+        let wanted = minimum::wanted(self.compiled, self.template);
+        if self.left.is_empty()
+            || minimum::of_new(self.compiled, &self.left, &self.group.request).is_some()
+        {
+            return;
+        }
+        let none = Bits::none(self.compiled.rows.len());
+        self.refuse(&none, || {
+            let asked = wanted
+                .iter()
+                .map(|(key, least)| format!("at least {least} values of {key}"));
+            let asked: Vec<String> = asked.collect();
+            format!(
+                "too few to choose from: the pool wants {} (minValues)",
+                asked.join(", ")
+            )
+        });
+    }
+
+    /// What no rule about the offering itself refuses.
+    fn rest(&mut self, prices: &RowPrices) {
+        let count = self.left.len();
+        if count == 0 {
+            return;
+        }
+        let template = &self.compiled.templates[self.template];
+        let reason = if let Some(limits) = &template.remaining {
+            let short = self.left.iter().map(|row| capacity(self.compiled, row));
+            let most = short
+                .reduce(|left, right| left.smaller(&right))
+                .unwrap_or_default();
+            let named = limits.iter().filter(|(name, _)| most.get(name) > 0);
+            let left: Resources = named.map(|(name, amount)| (name.clone(), amount)).collect();
+            format!(
+                "could hold it, but its limits leave no room beside other pods of this plan ({left} left)"
+            )
+        } else if self
+            .left
+            .iter()
+            .all(|row| prices.reserved.contains_key(&row))
+        {
+            "could hold it, but their reservations are used up".to_owned()
+        } else if self.left.iter().all(|row| !prices.buyable(row)) {
+            "could hold it, but the ranking policy vetoes them".to_owned()
+        } else {
+            "could hold it, but no zone or host is left that its spread or affinity allows"
+                .to_owned()
+        };
+        self.reasons.push(format!("{count} {reason}"));
+    }
 }
 
-fn short_sentence(
-    compiled: &Compiled<'_>,
-    group: &PodGroup,
-    rows: &Bits,
-    name: &ResourceName,
-    count: usize,
-) -> String {
-    let axis = (0..compiled.axes.len())
-        .find(|axis| compiled.axes.name(*axis) == name)
-        .unwrap_or(0);
-    let best = rows
+/// `not in zone a`, `not spot`, or the requirement as it is.
+pub(super) fn not_what(requirement: &Requirement) -> String {
+    let values = requirement
+        .listed()
+        .filter(|_| requirement.operator() == Operator::In);
+    let values = values.map(|values| {
+        let values: Vec<&str> = values.iter().map(AsRef::as_ref).collect();
+        values.join(" or ")
+    });
+    match (requirement.key().as_str(), values) {
+        (labels::ZONE, Some(values)) => format!("not in zone {values}"),
+        (labels::CAPACITY_TYPE, Some(values)) => format!("not {values}"),
+        _ => format!("not {requirement}"),
+    }
+}
+
+/// What is short on an axis: what the pod asks, and the most that any row of the pool has.
+fn short_sentence(compiled: &Compiled<'_>, rows: &Bits, axis: usize, asked: i64) -> String {
+    let name = compiled.axes.name(axis);
+    let most = rows
         .iter()
         .max_by_key(|row| (compiled.rows.capacity(*row)[axis], std::cmp::Reverse(*row)));
-    let asked = Resources::new().with(name.clone(), group.request[axis]);
-    let most = best.map_or(0, |row| compiled.rows.capacity(row)[axis]);
-    if most == 0 {
-        return format!("{count} too little {name} (asks {asked}, no allowed type offers {name})");
-    }
-    let most = Resources::new().with(name.clone(), most);
-    let best = best.map_or("", |row| {
-        compiled
-            .rows
-            .offering(compiled.snapshot, row)
-            .0
-            .name
-            .as_str()
-    });
-    format!("{count} too little {name} (asks {asked}, most after daemons is {most}, {best})")
+    let asked = Resources::new().with(name.clone(), asked);
+    let amount = most.map_or(0, |row| compiled.rows.capacity(row)[axis]);
+    let Some(row) = most.filter(|_| amount > 0) else {
+        return format!("without {name} (asks {asked}, no allowed type offers {name})");
+    };
+    let best = &compiled.rows.offering(compiled.snapshot, row).0.name;
+    let amount = Resources::new().with(name.clone(), amount);
+    let little = match name {
+        ResourceName::Pods => "too few pods",
+        _ => {
+            return format!(
+                "too little {name} (asks {asked}, most after daemons is {amount}, {best})"
+            );
+        }
+    };
+    format!("{little} (asks {asked}, most after daemons is {amount}, {best})")
 }

@@ -248,6 +248,11 @@ impl Rows {
         result
     }
 
+    /// The rows that allow a requirement, if [`Rows::allowed`] was asked about it.
+    pub(super) fn known(&self, requirement: &Requirement) -> Option<&Bits> {
+        self.allowed.get(requirement).map(AsRef::as_ref)
+    }
+
     /// Tests one requirement against every row: the pool may leave well-known labels undefined, the type must agree with
     /// what pool and pod require together, and so must the offering and the label state.
     fn evaluate(

@@ -1,0 +1,166 @@
+//! What the object of a claim says: labels, annotations, requirements and requests. Contract: the section on results.
+
+use std::collections::BTreeSet;
+use std::sync::Arc;
+
+use super::compile::Compiled;
+use super::minimum::{self, Minimum};
+use super::place::Step;
+use crate::labels::{self, LabelKey};
+use crate::plan::{LaunchOption, PlannedClaim};
+use crate::requirement::{Requirement, Requirements};
+use crate::resources::Resources;
+
+/// Annotation that tells whether a minimum of values was lowered.
+const MIN_VALUES_RELAXED: &str = "karpenter.sh/nodeclaim-min-values-relaxed";
+
+/// The claim of a node planned as `chosen`, which names the rows and options given.
+pub(super) fn claim(
+    compiled: &Compiled<'_>,
+    chosen: usize,
+    named: &[usize],
+    options: Vec<LaunchOption>,
+    steps: &[&Step],
+    minimum: &Minimum,
+) -> PlannedClaim {
+    let row = &compiled.rows.rows[chosen];
+    let template = &compiled.templates[row.template];
+    let pool = &template.pool;
+    let mut requirements = template.requirements.intersect(&template.states[row.state]);
+    let mut requests = Resources::new();
+    for step in steps {
+        let group = &compiled.groups[compiled.pods[step.pod].group];
+        requirements.add_all(&group.levels[step.level].requirements);
+        requests.add(&group.spec.requests);
+    }
+    requests.add(&least_overhead(compiled, named));
+    let labels = custom_labels(compiled, template, &requirements);
+    for key in [labels::REGISTERED, labels::INITIALIZED, labels::HOSTNAME] {
+        requirements.remove(key);
+    }
+    narrow_to_options(&mut requirements, &options);
+    let lowered = *minimum != minimum::wanted(compiled, row.template);
+    keep_minimum(&mut requirements, minimum, lowered);
+    let mut annotations = pool.annotations.clone();
+    if let Some((hash, version)) = &pool.hash {
+        annotations.insert("karpenter.sh/nodepool-hash".into(), Arc::clone(hash));
+        annotations.insert(
+            "karpenter.sh/nodepool-hash-version".into(),
+            Arc::clone(version),
+        );
+    }
+    annotations.insert(
+        MIN_VALUES_RELAXED.into(),
+        if lowered { "true" } else { "false" }.into(),
+    );
+    PlannedClaim {
+        pool: pool.name.clone(),
+        class: pool.class.clone(),
+        labels,
+        annotations,
+        taints: pool.taints.clone(),
+        startup_taints: pool.startup_taints.clone(),
+        expire_after: pool.expire_after,
+        termination_grace: pool.termination_grace,
+        requirements,
+        requests,
+        options,
+    }
+}
+
+/// The least that daemons of any named type take, per resource that all of them take.
+fn least_overhead(compiled: &Compiled<'_>, named: &[usize]) -> Resources {
+    let overheads = named
+        .iter()
+        .map(|row| compiled.rows.rows[*row].overhead.requests.clone());
+    overheads
+        .reduce(|left, right| left.smaller(&right))
+        .unwrap_or_default()
+}
+
+/// The pool's labels, its name and class, and one value for every custom label that is required.
+fn custom_labels(
+    compiled: &Compiled<'_>,
+    template: &super::templates::Template,
+    requirements: &Requirements,
+) -> labels::Labels {
+    let pool = &template.pool;
+    let mut result = pool.labels.clone();
+    result.insert(Arc::from(labels::NODEPOOL), pool.name.clone().into());
+    result.insert(
+        Arc::from(pool.class.label_key()),
+        Arc::clone(&pool.class.name),
+    );
+    for requirement in requirements.iter() {
+        let key = requirement.key();
+        let internal =
+            [labels::REGISTERED, labels::INITIALIZED, labels::HOSTNAME].contains(&key.as_str());
+        if internal
+            || compiled.snapshot.catalogue.is_well_known(key)
+            || result.contains_key(key.as_str())
+        {
+            continue;
+        }
+        if let Some(value) = requirement.any() {
+            result.insert(Arc::from(key.as_str()), value);
+        }
+    }
+    result
+}
+
+/// Writes types, terms, zones and reservations of the options into the requirements.
+fn narrow_to_options(requirements: &mut Requirements, options: &[LaunchOption]) {
+    let mut set = |key: &str, values: BTreeSet<Arc<str>>| {
+        let key = LabelKey::from(key);
+        let minimum = requirements
+            .get(key.as_str())
+            .and_then(Requirement::min_values);
+        requirements.replace(Requirement::one_of(key, values).with_min_values(minimum));
+    };
+    set(
+        labels::INSTANCE_TYPE,
+        options
+            .iter()
+            .map(|option| option.instance_type.clone().into())
+            .collect(),
+    );
+    set(
+        labels::CAPACITY_TYPE,
+        options
+            .iter()
+            .map(|option| Arc::from(option.capacity_type.as_str()))
+            .collect(),
+    );
+    set(
+        labels::ZONE,
+        options
+            .iter()
+            .map(|option| Arc::clone(&option.zone))
+            .collect(),
+    );
+    let reservations: BTreeSet<Arc<str>> = options
+        .iter()
+        .filter_map(|option| option.reservation.clone().map(Into::into))
+        .collect();
+    if !reservations.is_empty() {
+        set(labels::RESERVATION_ID, reservations);
+    }
+}
+
+/// Writes the minimum of each key; one that was lowered never asks for more values than the requirement lists.
+fn keep_minimum(requirements: &mut Requirements, minimum: &Minimum, lowered: bool) {
+    for (key, least) in minimum {
+        let Some(own) = requirements.get(key.as_str()).cloned() else {
+            continue;
+        };
+        let listed = own.listed().map_or(u32::MAX, |values| {
+            u32::try_from(values.len()).unwrap_or(u32::MAX)
+        });
+        let least = if lowered {
+            (*least).min(listed)
+        } else {
+            *least
+        };
+        requirements.replace(own.with_min_values(Some(least)));
+    }
+}

@@ -1,0 +1,185 @@
+//! How many values a claim must leave its launch to choose from.
+
+use plimsoll_core::model::PackingMode;
+use plimsoll_core::snapshot::MinValuesPolicy;
+use plimsoll_oracles::fixture::*;
+use plimsoll_scheduling_tests::{Outcome, bare_market, check};
+
+const RELAXED: &str = "karpenter.sh/nodeclaim-min-values-relaxed";
+
+fn web() -> PodFixture {
+    pod("web").cpu(900)
+}
+
+/// Types of 1 and 4 cores, and a pool that wants this many of them.
+fn two_types(minimum: u32) -> ClusterFixture {
+    cluster()
+        .sells(instance_type("one").no_overhead().cpu(1000).pods(10))
+        .sells(instance_type("four").no_overhead().cpu(4000).pods(10))
+        .pool(pool("general").min_values(INSTANCE_TYPE, minimum))
+}
+
+fn best_effort(cluster: ClusterFixture) -> ClusterFixture {
+    cluster.settings(|settings| settings.min_values = MinValuesPolicy::BestEffort)
+}
+
+/// Distinct types, the minimum written and the mark, of every claim.
+fn claims(outcome: &Outcome) -> Vec<(usize, Option<u32>, Option<String>)> {
+    outcome.agreed(|run| {
+        let claims = run.plan().claims.iter();
+        claims
+            .map(|claim| {
+                let own = claim.requirements.get(INSTANCE_TYPE).expect("types are named");
+                let types = own.listed().map_or(0, std::collections::BTreeSet::len);
+                let mark = claim.annotations.get(RELAXED).map(ToString::to_string);
+                (types, own.min_values(), mark)
+            })
+            .collect()
+    })
+}
+
+#[test]
+fn minimum_keeps_pods_apart_that_one_type_would_hold() {
+    let pair = || [web(), pod("db").cpu(900)];
+    let outcome = check(two_types(2).pods(pair()));
+    assert!(outcome.apart(&["web", "db"]));
+    assert_eq!(claims(&outcome).iter().map(|claim| claim.0).collect::<Vec<_>>(), [2, 2]);
+    let outcome = check(two_types(1).pods(pair()));
+    assert_eq!(outcome.under(PackingMode::Compatible).plan().claims.len(), 1);
+}
+
+#[test]
+fn strict_minimum_that_the_pool_cannot_meet_refuses_and_is_named() {
+    let outcome = check(two_types(3).pod(web()));
+    assert_eq!(outcome.unplaced(), 1);
+    let reason = outcome.reason("web");
+    assert!(reason.contains("at least 3") && reason.contains(INSTANCE_TYPE), "{reason}");
+}
+
+#[test]
+fn strict_minimum_that_the_pod_leaves_unmet_refuses() {
+    let outcome = check(two_types(2).pod(pod("web").cpu(2000)));
+    assert_eq!(outcome.unplaced(), 1);
+    let outcome = check(two_types(2).pod(web().select(INSTANCE_TYPE, "four")));
+    assert_eq!(outcome.unplaced(), 1);
+}
+
+#[test]
+fn minimum_of_several_requirements_on_a_key_is_the_largest() {
+    let both = || {
+        bare_market().pool(
+            pool("general")
+                .needs(exists(INSTANCE_TYPE).with_min_values(Some(1)))
+                .needs(
+                    is_in(INSTANCE_TYPE, &["small-instance-type", "default-instance-type"])
+                        .with_min_values(Some(2)),
+                ),
+        )
+    };
+    assert_eq!(claims(&check(both().pod(web())))[0].1, Some(2));
+    assert_eq!(check(both().pod(web().select(INSTANCE_TYPE, "small-instance-type"))).unplaced(), 1);
+}
+
+#[test]
+fn minimum_holds_with_bounds() {
+    let bounded = |minimum: u32| {
+        cluster().types(ladder(5)).pool(
+            pool("general")
+                .needs(above("integer", 2).with_min_values(Some(minimum)))
+                .needs(below("integer", 5)),
+        )
+    };
+    assert_eq!(check(bounded(2).pod(web())).unplaced(), 0);
+    assert_eq!(check(bounded(3).pod(web())).unplaced(), 1);
+}
+
+#[test]
+fn minimum_of_several_keys_holds_for_each() {
+    let both = |zones: u32, types: u32| {
+        bare_market()
+            .pool(pool("general").min_values(ZONE, zones).min_values(INSTANCE_TYPE, types))
+            .pod(web())
+    };
+    assert_eq!(check(both(3, 2)).unplaced(), 0);
+    assert_eq!(check(both(4, 2)).unplaced(), 1);
+    assert_eq!(check(both(3, 7)).unplaced(), 1);
+}
+
+#[test]
+fn zones_count_by_the_type_even_where_the_pod_excludes_some() {
+    let outcome = check(
+        bare_market()
+            .pool(pool("general").min_values(ZONE, 3))
+            .pod(web().select(ZONE, ZONE_1)),
+    );
+    assert_eq!(outcome.unplaced(), 0);
+}
+
+#[test]
+fn best_effort_lowers_the_minimum_and_says_so() {
+    let outcome = check(best_effort(two_types(3)).pod(web()));
+    assert_eq!(claims(&outcome), [(2, Some(2), Some("true".to_owned()))]);
+}
+
+#[test]
+fn best_effort_leaves_a_minimum_alone_that_is_met() {
+    let outcome = check(best_effort(two_types(2)).pod(web()));
+    assert_eq!(claims(&outcome), [(2, Some(2), Some("false".to_owned()))]);
+}
+
+#[test]
+fn best_effort_keeps_the_heavier_pool() {
+    let outcome = check(
+        best_effort(bare_market())
+            .pool(pool("heavy").weight(10).min_values(INSTANCE_TYPE, 9))
+            .pool(pool("light"))
+            .pod(web()),
+    );
+    assert_eq!(outcome.domains(NODEPOOL, "web").into_keys().collect::<Vec<_>>(), ["heavy"]);
+}
+
+#[test]
+fn strict_falls_to_the_lighter_pool() {
+    let outcome = check(
+        bare_market()
+            .pool(pool("heavy").weight(10).min_values(INSTANCE_TYPE, 9))
+            .pool(pool("light"))
+            .pod(web()),
+    );
+    assert_eq!(outcome.domains(NODEPOOL, "web").into_keys().collect::<Vec<_>>(), ["light"]);
+}
+
+#[test]
+fn best_effort_never_lowers_a_minimum_for_a_second_pod() {
+    let outcome = check(best_effort(two_types(2)).pod(web()).pod(pod("db").cpu(900)));
+    assert!(outcome.apart(&["web", "db"]));
+    assert!(claims(&outcome).iter().all(|claim| claim.1 == Some(2)));
+}
+
+#[test]
+fn best_effort_lowers_every_key_that_needs_it() {
+    let outcome = check(
+        best_effort(bare_market())
+            .pool(pool("general").min_values(ZONE, 5).min_values(INSTANCE_TYPE, 50))
+            .pod(web()),
+    );
+    let written = outcome.agreed(|run| {
+        let own = &run.plan().claims[0].requirements;
+        [ZONE, INSTANCE_TYPE].map(|key| own.get(key).and_then(|own| own.min_values()))
+    });
+    assert_eq!(written[0], Some(3));
+    assert!(written[1].is_some_and(|types| types >= 2));
+}
+
+#[test]
+fn best_effort_keeps_the_list_of_zones_with_a_lowered_minimum() {
+    let outcome = check(
+        best_effort(bare_market())
+            .pool(pool("general").needs(is_in(ZONE, &[ZONE_1, ZONE_2]).with_min_values(Some(5))))
+            .pod(web()),
+    );
+    let zones = outcome.agreed(|run| run.plan().claims[0].requirements.get(ZONE).cloned());
+    let zones = zones.expect("zones are listed");
+    assert_eq!(zones.listed().map(std::collections::BTreeSet::len), Some(2));
+    assert!(zones.min_values().is_some_and(|minimum| minimum < 5));
+}
