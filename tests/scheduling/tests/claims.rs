@@ -46,7 +46,11 @@ fn every_operator_of_a_pool_becomes_a_label_within_it() {
 
 #[test]
 fn known_labels_stay_requirements_and_are_not_copied_as_labels() {
-    for claim in both(&bare_market().pool(pool("general").zones(&[ZONE_1])).pod(web())) {
+    for claim in both(
+        &bare_market()
+            .pool(pool("general").zones(&[ZONE_1]))
+            .pod(web()),
+    ) {
         assert!(!claim.labels.contains_key(ZONE));
         assert!(claim.requirements.get(ZONE).is_some());
         assert!(!claim.labels.contains_key(ARCH));
@@ -56,9 +60,15 @@ fn known_labels_stay_requirements_and_are_not_copied_as_labels() {
 #[test]
 fn pool_and_class_are_labels() {
     for claim in both(&market().pod(web())) {
-        assert_eq!(claim.labels.get(NODEPOOL).map(AsRef::as_ref), Some("general"));
         assert_eq!(
-            claim.labels.get(claim.class.label_key().as_str()).map(AsRef::as_ref),
+            claim.labels.get(NODEPOOL).map(AsRef::as_ref),
+            Some("general")
+        );
+        assert_eq!(
+            claim
+                .labels
+                .get(claim.class.label_key().as_str())
+                .map(AsRef::as_ref),
             Some(claim.class.name.as_ref())
         );
     }
@@ -66,13 +76,20 @@ fn pool_and_class_are_labels() {
 
 #[test]
 fn stages_of_a_node_and_its_name_are_no_part_of_the_claim() {
-    let daemon = pod("agent").cpu(10).select(INITIALIZED, "true").select(REGISTERED, "true");
+    let daemon = pod("agent")
+        .cpu(10)
+        .select(INITIALIZED, "true")
+        .select(REGISTERED, "true");
     for claim in both(&market().daemon(&daemon).pod(web().anti_affinity(HOSTNAME))) {
         for key in [REGISTERED, INITIALIZED, HOSTNAME] {
             assert!(claim.requirements.get(key).is_none(), "{key}");
             assert!(!claim.labels.contains_key(key), "{key}");
         }
-        assert_eq!(claim.requests.get(&ResourceName::Cpu), 110, "the daemon is counted");
+        assert_eq!(
+            claim.requests.get(&ResourceName::Cpu),
+            110,
+            "the daemon is counted"
+        );
     }
 }
 
@@ -80,43 +97,96 @@ fn stages_of_a_node_and_its_name_are_no_part_of_the_claim() {
 fn requirements_name_the_types_terms_and_zones_that_may_be_bought() {
     for claim in both(&market().pod(web().select(ZONE, ZONE_3))) {
         let listed = |key: &str| {
-            let own = claim.requirements.get(key).and_then(|own| own.listed().cloned());
-            own.into_iter().flatten().map(|value| value.to_string()).collect::<Vec<_>>()
+            let own = claim
+                .requirements
+                .get(key)
+                .and_then(|own| own.listed().cloned());
+            own.into_iter()
+                .flatten()
+                .map(|value| value.to_string())
+                .collect::<Vec<_>>()
         };
-        let mut types: Vec<String> =
-            claim.options.iter().map(|option| option.instance_type.to_string()).collect();
+        let mut types: Vec<String> = claim
+            .options
+            .iter()
+            .map(|option| option.instance_type.to_string())
+            .collect();
         types.sort_unstable();
         types.dedup();
         assert_eq!(listed(INSTANCE_TYPE), types);
-        assert_eq!(listed(CAPACITY_TYPE), ["on-demand"], "the third zone has no spot");
+        assert_eq!(
+            listed(CAPACITY_TYPE),
+            ["on-demand"],
+            "the third zone has no spot"
+        );
         assert_eq!(listed(ZONE), [ZONE_3]);
     }
 }
 
 #[test]
 fn pods_narrow_the_claim_by_architecture_system_and_resources() {
-    let arm = claim(market().pod(web().select(ARCH, "arm64")), PackingMode::Compatible);
-    assert_eq!(arm.requirements.get(ARCH).and_then(|own| own.single()).map(AsRef::as_ref), Some("arm64"));
-    let windows = claim(market().pod(web().select(OS, "windows")), PackingMode::Compatible);
-    assert_eq!(windows.requirements.get(OS).and_then(|own| own.single()).map(AsRef::as_ref), Some("windows"));
-    let device = claim(market().pod(web().device("fake.com/vendor-a", 1)), PackingMode::Compatible);
-    let types = device.requirements.get(INSTANCE_TYPE).and_then(|own| own.single());
+    let arm = claim(
+        market().pod(web().select(ARCH, "arm64")),
+        PackingMode::Compatible,
+    );
+    assert_eq!(
+        arm.requirements
+            .get(ARCH)
+            .and_then(|own| own.single())
+            .map(AsRef::as_ref),
+        Some("arm64")
+    );
+    let windows = claim(
+        market().pod(web().select(OS, "windows")),
+        PackingMode::Compatible,
+    );
+    assert_eq!(
+        windows
+            .requirements
+            .get(OS)
+            .and_then(|own| own.single())
+            .map(AsRef::as_ref),
+        Some("windows")
+    );
+    let device = claim(
+        market().pod(web().device("fake.com/vendor-a", 1)),
+        PackingMode::Compatible,
+    );
+    let types = device
+        .requirements
+        .get(INSTANCE_TYPE)
+        .and_then(|own| own.single());
     assert_eq!(types.map(AsRef::as_ref), Some("gpu-vendor-instance-type"));
 }
 
 #[test]
 fn first_fit_names_every_type_that_holds_the_pods() {
-    let claim = claim(market().pod(web().select(ARCH, "amd64")), PackingMode::Compatible);
-    let names: std::collections::BTreeSet<_> =
-        claim.options.iter().map(|option| option.instance_type.to_string()).collect();
+    let claim = claim(
+        market().pod(web().select(ARCH, "amd64")),
+        PackingMode::Compatible,
+    );
+    let names: std::collections::BTreeSet<_> = claim
+        .options
+        .iter()
+        .map(|option| option.instance_type.to_string())
+        .collect();
     assert_eq!(names.len(), 5);
 }
 
 #[test]
 fn price_packing_names_types_near_the_planned_price() {
-    let claim = claim(market().pod(web().select(ARCH, "amd64")), PackingMode::Price);
+    let unguarded = market().settings(|settings| settings.guards.enabled = false);
+    let claim = claim(
+        unguarded.pod(web().select(ARCH, "amd64")),
+        PackingMode::Price,
+    );
     let planned = claim.options[0].price.nanos();
-    assert!(claim.options.iter().all(|option| option.price.nanos() * 100 <= planned * 115));
+    assert!(
+        claim
+            .options
+            .iter()
+            .all(|option| option.price.nanos() * 100 <= planned * 115)
+    );
 }
 
 #[test]
@@ -147,7 +217,11 @@ fn ends_of_life_come_from_the_pool() {
 #[test]
 fn custom_requirement_of_a_pod_becomes_a_label_of_its_node() {
     let general = pool("general").needs(is_in("team", &["blue", "red"]));
-    for claim in both(&bare_market().pool(general).pod(web().needs(not_in("team", &["blue"])))) {
+    for claim in both(
+        &bare_market()
+            .pool(general)
+            .pod(web().needs(not_in("team", &["blue"]))),
+    ) {
         assert_eq!(claim.labels.get("team").map(AsRef::as_ref), Some("red"));
     }
 }
@@ -155,7 +229,9 @@ fn custom_requirement_of_a_pod_becomes_a_label_of_its_node() {
 #[test]
 fn annotation_that_minimum_values_were_lowered_says_no() {
     for claim in both(&market().pod(web())) {
-        let mark = claim.annotations.get("karpenter.sh/nodeclaim-min-values-relaxed");
+        let mark = claim
+            .annotations
+            .get("karpenter.sh/nodeclaim-min-values-relaxed");
         assert_eq!(mark.map(AsRef::as_ref), Some("false"));
     }
 }
@@ -173,8 +249,15 @@ fn claim_is_no_wider_than_what_its_pods_ask() {
     ];
     for requirement in asked {
         for claim in both(&market().pod(web().needs(requirement.clone()))) {
-            let own = claim.requirements.get(requirement.key().as_str()).expect("the key is narrowed");
-            assert_eq!(&own.intersect(&requirement).with_min_values(None), own, "{requirement}");
+            let own = claim
+                .requirements
+                .get(requirement.key().as_str())
+                .expect("the key is narrowed");
+            assert_eq!(
+                &own.intersect(&requirement).with_min_values(None),
+                own,
+                "{requirement}"
+            );
         }
     }
 }

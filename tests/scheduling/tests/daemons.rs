@@ -28,7 +28,10 @@ fn reserved(cluster: ClusterFixture) -> i64 {
 
 #[test]
 fn daemons_make_the_node_larger() {
-    assert_eq!(chosen_type(&check(market().pod(web()))), "small-instance-type");
+    assert_eq!(
+        chosen_type(&check(market().pod(web()))),
+        "small-instance-type"
+    );
     let outcome = check(market().daemon(&agent()).pod(web()));
     assert_ne!(chosen_type(&outcome), "small-instance-type");
 }
@@ -36,7 +39,9 @@ fn daemons_make_the_node_larger() {
 /// K11: five daemons, one of which belongs to other nodes; requests are the pod's and the matching daemons', pods included.
 #[test]
 fn claim_asks_for_its_pod_and_the_daemons_that_match() {
-    let on_fargate = pod("fargate").cpu(900).needs(is_in("eks.amazonaws.com/compute-type", &["fargate"]));
+    let on_fargate = pod("fargate")
+        .cpu(900)
+        .needs(is_in("eks.amazonaws.com/compute-type", &["fargate"]));
     let outcome = check(
         cluster()
             .sells(instance_type("m").cpu(4000).pods(58).zones(&[ZONE_1]))
@@ -44,7 +49,12 @@ fn claim_asks_for_its_pod_and_the_daemons_that_match() {
             .daemon(&pod("aws-node").cpu(50))
             .daemon(&pod("kube-proxy").cpu(100))
             .daemon(&pod("ebs-csi").cpu(30).memory_mib(120))
-            .daemon(&pod("fluent-bit").cpu(50).memory_mib(50).needs(not_in("eks.amazonaws.com/compute-type", &["fargate"])))
+            .daemon(
+                &pod("fluent-bit")
+                    .cpu(50)
+                    .memory_mib(50)
+                    .needs(not_in("eks.amazonaws.com/compute-type", &["fargate"])),
+            )
             .daemon(&pod("arm").cpu(700).select(ARCH, "arm64"))
             .daemon(&on_fargate)
             .pod(pod("web").cpu(1245).memory_mib(1516)),
@@ -57,7 +67,11 @@ fn claim_asks_for_its_pod_and_the_daemons_that_match() {
 
 #[test]
 fn daemons_count_once_however_many_pods_share_the_node() {
-    let outcome = check(market().daemon(&agent()).pods(pod("web").cpu(500).replicas(4)));
+    let outcome = check(
+        market()
+            .daemon(&agent())
+            .pods(pod("web").cpu(500).replicas(4)),
+    );
     let requests = outcome.agreed(|run| {
         assert_eq!(run.plan().claims.len(), 1, "one node is bought");
         run.plan().claims[0].requests.clone()
@@ -70,7 +84,9 @@ fn daemons_count_once_however_many_pods_share_the_node() {
 fn daemons_too_large_for_every_type_leave_pods_waiting() {
     let outcome = check(market().daemon(&pod("agent").cpu(10_000_000)).pod(web()));
     assert_eq!(outcome.unplaced(), 1);
-    let together = market().daemon(&pod("a").cpu(8000)).daemon(&pod("b").cpu(8000));
+    let together = market()
+        .daemon(&pod("a").cpu(8000))
+        .daemon(&pod("b").cpu(8000));
     assert_eq!(check(together.pod(web())).unplaced(), 1);
 }
 
@@ -98,7 +114,10 @@ fn daemon_that_does_not_tolerate_the_pool_is_not_counted() {
         outcome.agreed(|run| run.plan().claims[0].requests.get(&ResourceName::Cpu) - 1500)
     };
     assert_eq!(tainted(agent()), 0);
-    assert_eq!(tainted(agent().toleration("", TolerationOperator::Exists, "", None)), 1000);
+    assert_eq!(
+        tainted(agent().toleration("", TolerationOperator::Exists, "", None)),
+        1000
+    );
 }
 
 #[test]
@@ -124,25 +143,36 @@ fn daemon_that_no_node_of_the_pool_satisfies_is_not_counted() {
 #[test]
 fn daemon_of_a_custom_label_counts_where_the_pool_has_it() {
     let labelled = bare_market().pool(pool("general").label("team", "blue"));
-    assert_eq!(reserved(labelled.daemon(&agent().select("team", "blue"))), 1000);
+    assert_eq!(
+        reserved(labelled.daemon(&agent().select("team", "blue"))),
+        1000
+    );
     let other = bare_market().pool(pool("general").label("team", "red"));
     assert_eq!(reserved(other.daemon(&agent().select("team", "blue"))), 0);
 }
 
 #[test]
 fn daemon_that_avoids_an_unknown_label_counts() {
-    assert_eq!(reserved(market().daemon(&agent().needs(not_in("team", &["blue"])))), 1000);
+    assert_eq!(
+        reserved(market().daemon(&agent().needs(not_in("team", &["blue"])))),
+        1000
+    );
 }
 
 #[test]
 fn daemon_counts_when_any_of_its_alternatives_agrees() {
-    let daemon = agent().needs(is_in(ZONE, &["nowhere"])).or_needs(exists(ZONE));
+    let daemon = agent()
+        .needs(is_in(ZONE, &["nowhere"]))
+        .or_needs(exists(ZONE));
     assert_eq!(reserved(market().daemon(&daemon)), 1000);
 }
 
 #[test]
 fn preferences_of_daemons_do_not_count() {
-    assert_eq!(reserved(market().daemon(&agent().prefers(1, is_in(ZONE, &["nowhere"])))), 1000);
+    assert_eq!(
+        reserved(market().daemon(&agent().prefers(1, is_in(ZONE, &["nowhere"])))),
+        1000
+    );
 }
 
 #[test]
@@ -174,7 +204,9 @@ fn ports_of_daemons_are_taken_on_types_they_run_on() {
 
 #[test]
 fn daemon_pods_that_wait_are_not_planned_for() {
-    let waiting = pod("agent-x").cpu(1000).owned_by(OwnerKind::DaemonSet, "agent");
+    let waiting = pod("agent-x")
+        .cpu(1000)
+        .owned_by(OwnerKind::DaemonSet, "agent");
     let outcome = check(market().daemon(&agent()).pod(waiting));
     assert_eq!((outcome.bought(), outcome.unplaced()), (0, 0));
 }

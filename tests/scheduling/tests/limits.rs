@@ -29,7 +29,10 @@ fn nothing_is_bought_at_the_limit_and_the_reason_names_it() {
     let outcome = check(limited(100_000));
     assert_eq!((outcome.unplaced(), outcome.bought()), (1, 0));
     let reason = outcome.reason("web");
-    assert!(reason.contains("limit") && reason.contains("cpu"), "{reason}");
+    assert!(
+        reason.contains("limit") && reason.contains("cpu"),
+        "{reason}"
+    );
     assert_eq!(check(limited(200_000)).unplaced(), 0);
 }
 
@@ -37,7 +40,11 @@ fn nothing_is_bought_at_the_limit_and_the_reason_names_it() {
 fn limit_may_be_met_exactly() {
     let outcome = check(
         bare_market()
-            .pool(pool("general").only_types(&["small-instance-type"]).limit_cpu(4000))
+            .pool(
+                pool("general")
+                    .only_types(&["small-instance-type"])
+                    .limit_cpu(4000),
+            )
             .pods(alone("web", 2)),
     );
     assert_eq!((outcome.placed("web"), outcome.bought()), (2, 2));
@@ -47,7 +54,11 @@ fn limit_may_be_met_exactly() {
 fn pods_are_served_as_far_as_the_limit_goes() {
     let outcome = check(
         bare_market()
-            .pool(pool("general").only_types(&["small-instance-type"]).limit_cpu(3000))
+            .pool(
+                pool("general")
+                    .only_types(&["small-instance-type"])
+                    .limit_cpu(3000),
+            )
             .pods(alone("web", 2)),
     );
     assert_eq!((outcome.placed("web"), outcome.unplaced()), (1, 1));
@@ -55,7 +66,11 @@ fn pods_are_served_as_far_as_the_limit_goes() {
 
 #[test]
 fn one_node_above_the_limit_is_not_bought() {
-    let outcome = check(bare_market().pool(pool("general").limit_cpu(1999)).pod(web()));
+    let outcome = check(
+        bare_market()
+            .pool(pool("general").limit_cpu(1999))
+            .pod(web()),
+    );
     assert_eq!(outcome.unplaced(), 1);
 }
 
@@ -77,26 +92,40 @@ fn limit_leaves_smaller_types() {
 #[test]
 fn every_resource_may_be_limited() {
     let device = || pod("web").device("fake.com/vendor-a", 1);
-    let limited = |amount: i64| {
-        bare_market().pool(pool("general").limit("fake.com/vendor-a".into(), amount))
-    };
+    let limited =
+        |amount: i64| bare_market().pool(pool("general").limit("fake.com/vendor-a".into(), amount));
     assert_eq!(check(limited(1).pod(device())).unplaced(), 1);
     assert_eq!(check(limited(2).pod(device())).unplaced(), 0);
-    assert_eq!(check(limited(0).pod(web())).unplaced(), 0, "types without the device are free");
+    assert_eq!(
+        check(limited(0).pod(web())).unplaced(),
+        0,
+        "types without the device are free"
+    );
 }
 
 #[test]
 fn number_of_nodes_may_be_limited_within_one_decision() {
-    let outcome = check(bare_market().pool(pool("general").limit_nodes(2)).pods(alone("web", 5)));
+    let outcome = check(
+        bare_market()
+            .pool(pool("general").limit_nodes(2))
+            .pods(alone("web", 5)),
+    );
     assert_eq!((outcome.placed("web"), outcome.bought()), (2, 2));
-    let none = check(bare_market().pool(pool("general").limit_nodes(0)).pod(web()));
+    let none = check(
+        bare_market()
+            .pool(pool("general").limit_nodes(0))
+            .pod(web()),
+    );
     assert_eq!(none.unplaced(), 1);
 }
 
 #[test]
 fn nodes_there_are_count_and_leaving_ones_do_not() {
     let limited = |old: NodeFixture| {
-        bare_market().pool(pool("general").limit_nodes(1)).node(old).pod(web())
+        bare_market()
+            .pool(pool("general").limit_nodes(1))
+            .node(old)
+            .pod(web())
     };
     assert_eq!(check(limited(ours("old", 100))).unplaced(), 1);
     assert_eq!(check(limited(ours("old", 100).deleting())).unplaced(), 0);
@@ -107,7 +136,11 @@ fn nodes_there_are_count_and_leaving_ones_do_not() {
 fn second_decision_sees_what_the_first_has_bought() {
     let first = check(
         bare_market()
-            .pool(pool("general").only_types(&["small-instance-type"]).limit_cpu(4000))
+            .pool(
+                pool("general")
+                    .only_types(&["small-instance-type"])
+                    .limit_cpu(4000),
+            )
             .pods(alone("web", 1)),
     );
     let outcome = first.then(alone("db", 2).map(|pod| pod.cpu(1500)));
@@ -145,7 +178,11 @@ fn used_up_limit_is_not_made_worse_by_a_resource_that_the_type_lacks() {
             .node(ours("old", 100).has("fake.com/vendor-a".into(), 2))
             .pod(web()),
     );
-    assert_eq!(outcome.unplaced(), 1, "what is overdrawn refuses every type");
+    assert_eq!(
+        outcome.unplaced(),
+        1,
+        "what is overdrawn refuses every type"
+    );
 }
 
 /// Packing by price fills a limit at once; first fit, charged at the largest type, may need several decisions.

@@ -29,7 +29,10 @@ fn claims(outcome: &Outcome) -> Vec<(usize, Option<u32>, Option<String>)> {
         let claims = run.plan().claims.iter();
         claims
             .map(|claim| {
-                let own = claim.requirements.get(INSTANCE_TYPE).expect("types are named");
+                let own = claim
+                    .requirements
+                    .get(INSTANCE_TYPE)
+                    .expect("types are named");
                 let types = own.listed().map_or(0, std::collections::BTreeSet::len);
                 let mark = claim.annotations.get(RELAXED).map(ToString::to_string);
                 (types, own.min_values(), mark)
@@ -43,9 +46,18 @@ fn minimum_keeps_pods_apart_that_one_type_would_hold() {
     let pair = || [web(), pod("db").cpu(900)];
     let outcome = check(two_types(2).pods(pair()));
     assert!(outcome.apart(&["web", "db"]));
-    assert_eq!(claims(&outcome).iter().map(|claim| claim.0).collect::<Vec<_>>(), [2, 2]);
+    assert_eq!(
+        claims(&outcome)
+            .iter()
+            .map(|claim| claim.0)
+            .collect::<Vec<_>>(),
+        [2, 2]
+    );
     let outcome = check(two_types(1).pods(pair()));
-    assert_eq!(outcome.under(PackingMode::Compatible).plan().claims.len(), 1);
+    assert_eq!(
+        outcome.under(PackingMode::Compatible).plan().claims.len(),
+        1
+    );
 }
 
 #[test]
@@ -53,7 +65,10 @@ fn strict_minimum_that_the_pool_cannot_meet_refuses_and_is_named() {
     let outcome = check(two_types(3).pod(web()));
     assert_eq!(outcome.unplaced(), 1);
     let reason = outcome.reason("web");
-    assert!(reason.contains("at least 3") && reason.contains(INSTANCE_TYPE), "{reason}");
+    assert!(
+        reason.contains("at least 3") && reason.contains(INSTANCE_TYPE),
+        "{reason}"
+    );
 }
 
 #[test]
@@ -71,13 +86,19 @@ fn minimum_of_several_requirements_on_a_key_is_the_largest() {
             pool("general")
                 .needs(exists(INSTANCE_TYPE).with_min_values(Some(1)))
                 .needs(
-                    is_in(INSTANCE_TYPE, &["small-instance-type", "default-instance-type"])
-                        .with_min_values(Some(2)),
+                    is_in(
+                        INSTANCE_TYPE,
+                        &["small-instance-type", "default-instance-type"],
+                    )
+                    .with_min_values(Some(2)),
                 ),
         )
     };
     assert_eq!(claims(&check(both().pod(web())))[0].1, Some(2));
-    assert_eq!(check(both().pod(web().select(INSTANCE_TYPE, "small-instance-type"))).unplaced(), 1);
+    assert_eq!(
+        check(both().pod(web().select(INSTANCE_TYPE, "small-instance-type"))).unplaced(),
+        1
+    );
 }
 
 #[test]
@@ -97,7 +118,11 @@ fn minimum_holds_with_bounds() {
 fn minimum_of_several_keys_holds_for_each() {
     let both = |zones: u32, types: u32| {
         bare_market()
-            .pool(pool("general").min_values(ZONE, zones).min_values(INSTANCE_TYPE, types))
+            .pool(
+                pool("general")
+                    .min_values(ZONE, zones)
+                    .min_values(INSTANCE_TYPE, types),
+            )
             .pod(web())
     };
     assert_eq!(check(both(3, 2)).unplaced(), 0);
@@ -135,7 +160,13 @@ fn best_effort_keeps_the_heavier_pool() {
             .pool(pool("light"))
             .pod(web()),
     );
-    assert_eq!(outcome.domains(NODEPOOL, "web").into_keys().collect::<Vec<_>>(), ["heavy"]);
+    assert_eq!(
+        outcome
+            .domains(NODEPOOL, "web")
+            .into_keys()
+            .collect::<Vec<_>>(),
+        ["heavy"]
+    );
 }
 
 #[test]
@@ -146,7 +177,13 @@ fn strict_falls_to_the_lighter_pool() {
             .pool(pool("light"))
             .pod(web()),
     );
-    assert_eq!(outcome.domains(NODEPOOL, "web").into_keys().collect::<Vec<_>>(), ["light"]);
+    assert_eq!(
+        outcome
+            .domains(NODEPOOL, "web")
+            .into_keys()
+            .collect::<Vec<_>>(),
+        ["light"]
+    );
 }
 
 #[test]
@@ -160,7 +197,11 @@ fn best_effort_never_lowers_a_minimum_for_a_second_pod() {
 fn best_effort_lowers_every_key_that_needs_it() {
     let outcome = check(
         best_effort(bare_market())
-            .pool(pool("general").min_values(ZONE, 5).min_values(INSTANCE_TYPE, 50))
+            .pool(
+                pool("general")
+                    .min_values(ZONE, 5)
+                    .min_values(INSTANCE_TYPE, 50),
+            )
             .pod(web()),
     );
     let written = outcome.agreed(|run| {

@@ -22,17 +22,34 @@ fn types_left(requirement: &Requirement) -> BTreeSet<String> {
 }
 
 fn set(names: &[&str]) -> BTreeSet<String> {
-    names.iter().map(|name| format!("{name}-instance-type")).collect()
+    names
+        .iter()
+        .map(|name| format!("{name}-instance-type"))
+        .collect()
 }
 
 /// K17: on the cores of six types (4, 2, 4, 4, 16, 4).
 #[test]
 fn every_operator_leaves_the_types_it_says() {
     let four = set(&["default", "gpu-vendor", "gpu-vendor-b", "single-pod"]);
-    let all = set(&["default", "gpu-vendor", "gpu-vendor-b", "single-pod", "small", "arm"]);
-    let without = |names: &[&str]| all.difference(&set(names)).cloned().collect::<BTreeSet<_>>();
+    let all = set(&[
+        "default",
+        "gpu-vendor",
+        "gpu-vendor-b",
+        "single-pod",
+        "small",
+        "arm",
+    ]);
+    let without = |names: &[&str]| {
+        all.difference(&set(names))
+            .cloned()
+            .collect::<BTreeSet<_>>()
+    };
     assert_eq!(types_left(&is_in("integer", &["4"])), four);
-    assert_eq!(types_left(&not_in("integer", &["4"])), set(&["small", "arm"]));
+    assert_eq!(
+        types_left(&not_in("integer", &["4"])),
+        set(&["small", "arm"])
+    );
     assert_eq!(types_left(&above("integer", 4)), set(&["arm"]));
     assert_eq!(types_left(&at_least("integer", 4)), without(&["small"]));
     assert_eq!(types_left(&below("integer", 4)), set(&["small"]));
@@ -120,7 +137,10 @@ fn pods_whose_choices_meet_share_a_node_and_its_label() {
             .pod(pod("db").cpu(10).needs(is_in("team", &["green", "red"]))),
     );
     assert!(outcome.together(&["web", "db"]));
-    assert_eq!(outcome.domains("team", "web").keys().collect::<Vec<_>>(), ["green"]);
+    assert_eq!(
+        outcome.domains("team", "web").keys().collect::<Vec<_>>(),
+        ["green"]
+    );
 }
 
 #[test]
@@ -139,11 +159,19 @@ fn any_value_does_not_widen_a_list_on_the_same_key() {
     let outcome = check(
         bare_market()
             .pool(pool("general").needs(is_in("team", &["blue", "red"])))
-            .pod(pod("web").cpu(10).needs(is_in("team", &["red"])).needs(exists("team")))
+            .pod(
+                pod("web")
+                    .cpu(10)
+                    .needs(is_in("team", &["red"]))
+                    .needs(exists("team")),
+            )
             .pod(pod("db").cpu(10).needs(exists("team"))),
     );
     assert!(outcome.together(&["web", "db"]));
-    assert_eq!(outcome.domains("team", "db").keys().collect::<Vec<_>>(), ["red"]);
+    assert_eq!(
+        outcome.domains("team", "db").keys().collect::<Vec<_>>(),
+        ["red"]
+    );
 }
 
 #[test]
@@ -156,7 +184,10 @@ fn preference_narrows_where_it_can_and_goes_where_it_cannot() {
         let outcome = check(market().pod(web().prefers(1, preferred)));
         assert_eq!(outcome.unplaced(), 0);
         if let Some(zone) = zone {
-            assert_eq!(outcome.domains(ZONE, "web").keys().collect::<Vec<_>>(), [zone]);
+            assert_eq!(
+                outcome.domains(ZONE, "web").keys().collect::<Vec<_>>(),
+                [zone]
+            );
         }
     }
 }
@@ -178,9 +209,16 @@ fn old_names_of_labels_mean_the_new_ones() {
 
 #[test]
 fn bounds_of_pool_and_pod_meet() {
-    let ladder_pool = || cluster().types(ladder(8)).pool(pool("general").needs(above("integer", 2)));
+    let ladder_pool = || {
+        cluster()
+            .types(ladder(8))
+            .pool(pool("general").needs(above("integer", 2)))
+    };
     let outcome = check(ladder_pool().pod(web().needs(below("integer", 4))));
     let chosen = outcome.agreed(|run| run.plan().claims[0].options[0].instance_type.to_string());
     assert_eq!(chosen, "fake-it-2");
-    assert_eq!(check(ladder_pool().pod(web().needs(below("integer", 3)))).unplaced(), 1);
+    assert_eq!(
+        check(ladder_pool().pod(web().needs(below("integer", 3)))).unplaced(),
+        1
+    );
 }

@@ -102,14 +102,25 @@ fn pods_of_two_pools_do_not_share_a_node() {
 fn tainted_pool_is_skipped_and_then_the_heavier_wins() {
     let outcome = check(
         bare_market()
-            .pool(pool("tainted").weight(100).taint("team", "blue", NoSchedule))
+            .pool(
+                pool("tainted")
+                    .weight(100)
+                    .taint("team", "blue", NoSchedule),
+            )
             .pool(pool("fifty").weight(50))
             .pool(pool("ten").weight(10))
             .pod(web())
             .pod(pod("db").cpu(100).tolerates("team", "blue", NoSchedule)),
     );
     assert_eq!(pool_of_web(&outcome), "fifty");
-    assert_eq!(outcome.domains(NODEPOOL, "db").into_keys().next().as_deref(), Some("tainted"));
+    assert_eq!(
+        outcome
+            .domains(NODEPOOL, "db")
+            .into_keys()
+            .next()
+            .as_deref(),
+        Some("tainted")
+    );
 }
 
 #[test]
@@ -133,14 +144,20 @@ fn toleration_of_another_value_or_effect_does_not_help() {
         let tainted = bare_market().pool(pool("general").taint("team", "blue", NoSchedule));
         let outcome = check(tainted.pod(web().tolerates("team", value, effect)));
         assert_eq!(outcome.unplaced(), 1);
-        assert!(outcome.reason("web").contains("team=blue:NoSchedule"), "{}", outcome.reason("web"));
+        assert!(
+            outcome.reason("web").contains("team=blue:NoSchedule"),
+            "{}",
+            outcome.reason("web")
+        );
     }
 }
 
 #[test]
 fn startup_taints_of_a_pool_need_no_toleration() {
     let outcome = check(
-        bare_market().pool(pool("general").startup_taint("warming", "up", NoSchedule)).pod(web()),
+        bare_market()
+            .pool(pool("general").startup_taint("warming", "up", NoSchedule))
+            .pod(web()),
     );
     assert_eq!(outcome.unplaced(), 0);
 }
@@ -152,12 +169,20 @@ fn pool_whose_requirements_nothing_meets_says_so() {
         is_in(ARCH, &["riscv64"]),
         is_in(ZONE, &["nowhere"]),
     ] {
-        let outcome = check(bare_market().pool(pool("general").needs(impossible)).pods(web().replicas(2)));
+        let outcome = check(
+            bare_market()
+                .pool(pool("general").needs(impossible))
+                .pods(web().replicas(2)),
+        );
         assert_eq!(outcome.unplaced(), 2);
     }
-    let contradictory =
-        pool("general").needs(is_in(ARCH, &["arm64"])).only_types(&["small-instance-type"]);
-    assert_eq!(check(bare_market().pool(contradictory).pod(web())).unplaced(), 1);
+    let contradictory = pool("general")
+        .needs(is_in(ARCH, &["arm64"]))
+        .only_types(&["small-instance-type"]);
+    assert_eq!(
+        check(bare_market().pool(contradictory).pod(web())).unplaced(),
+        1
+    );
 }
 
 #[test]
@@ -175,20 +200,36 @@ fn pool_that_sells_nothing_does_not_keep_pods_from_another() {
 #[test]
 fn pool_limited_to_on_demand_buys_on_demand_only() {
     let outcome = check(
-        bare_market().pool(pool("general").capacity_types(&[OnDemand])).pod(web()),
+        bare_market()
+            .pool(pool("general").capacity_types(&[OnDemand]))
+            .pod(web()),
     );
-    assert_eq!(outcome.domains(CAPACITY_TYPE, "web").into_keys().collect::<Vec<_>>(), ["on-demand"]);
+    assert_eq!(
+        outcome
+            .domains(CAPACITY_TYPE, "web")
+            .into_keys()
+            .collect::<Vec<_>>(),
+        ["on-demand"]
+    );
 }
 
 /// K20.
 #[test]
 fn spot_is_bought_when_cheaper_and_on_demand_when_spot_is_gone() {
-    let cheap = instance_type("m").price(1.0).offered(ZONE_1, OnDemand).price(0.3);
-    let both = cluster().sells(cheap.clone().offered(ZONE_1, Spot)).pool(pool("general"));
+    let cheap = instance_type("m")
+        .price(1.0)
+        .offered(ZONE_1, OnDemand)
+        .price(0.3);
+    let both = cluster()
+        .sells(cheap.clone().offered(ZONE_1, Spot))
+        .pool(pool("general"));
     let outcome = check(both.pod(web()));
-    let chosen = |outcome: &Outcome| outcome.agreed(|run| run.plan().claims[0].options[0].capacity_type);
+    let chosen =
+        |outcome: &Outcome| outcome.agreed(|run| run.plan().claims[0].options[0].capacity_type);
     assert_eq!(chosen(&outcome), Spot);
-    let gone = cluster().sells(cheap.sold_out(ZONE_1, Spot)).pool(pool("general"));
+    let gone = cluster()
+        .sells(cheap.sold_out(ZONE_1, Spot))
+        .pool(pool("general"));
     let outcome = check(gone.pod(web()));
     assert_eq!(chosen(&outcome), OnDemand);
 }
@@ -211,13 +252,28 @@ fn template_of_the_pool_reaches_the_claim() {
     );
     let claim = outcome.agreed(|run| {
         let claim = run.plan().claims[0].clone();
-        (claim.labels, claim.annotations, claim.taints, claim.startup_taints)
+        (
+            claim.labels,
+            claim.annotations,
+            claim.taints,
+            claim.startup_taints,
+        )
     });
     let (labels, annotations, taints, startup) = claim;
     assert_eq!(labels.get("team").map(AsRef::as_ref), Some("blue"));
     assert_eq!(annotations.get("owner").map(AsRef::as_ref), Some("someone"));
-    assert_eq!(annotations.get("karpenter.sh/nodepool-hash").map(AsRef::as_ref), Some("1234"));
-    assert_eq!(annotations.get("karpenter.sh/nodepool-hash-version").map(AsRef::as_ref), Some("v3"));
+    assert_eq!(
+        annotations
+            .get("karpenter.sh/nodepool-hash")
+            .map(AsRef::as_ref),
+        Some("1234")
+    );
+    assert_eq!(
+        annotations
+            .get("karpenter.sh/nodepool-hash-version")
+            .map(AsRef::as_ref),
+        Some("v3")
+    );
     assert_eq!((taints.len(), startup.len()), (1, 1));
 }
 

@@ -19,31 +19,58 @@ fn says(cluster: ClusterFixture, words: &[&str]) {
 /// T08.
 #[test]
 fn too_little_of_a_resource_names_what_is_asked_and_the_most_there_is() {
-    says(market().pod(web().cpu(17_000)), &["too little cpu", "asks cpu 17", "cpu 15900m", "arm-instance-type"]);
+    says(
+        market().pod(web().cpu(17_000)),
+        &[
+            "too little cpu",
+            "asks cpu 17",
+            "cpu 15900m",
+            "arm-instance-type",
+        ],
+    );
     says(
         market().pod(web().memory_mib(200_000)),
-        &["too little memory", "asks memory 200000Mi", "memory 131062Mi", "arm-instance-type"],
+        &[
+            "too little memory",
+            "asks memory 200000Mi",
+            "memory 131062Mi",
+            "arm-instance-type",
+        ],
     );
 }
 
 /// T08.
 #[test]
 fn too_few_pods_is_told() {
-    let daemons = (0..5).fold(market(), |cluster, at| cluster.daemon(&pod(&format!("agent-{at}"))));
-    says(daemons.pod(web()), &["pods"]);
+    let daemons = (0..5).fold(market(), |cluster, at| {
+        cluster.daemon(&pod(&format!("agent-{at}")))
+    });
+    says(daemons.pod(web()), &["too few pods", "asks pods 1"]);
 }
 
 /// T06: the catalogue of those days lacked the resource; with it, the pod is served.
 #[test]
 fn resource_that_no_type_offers_is_told_in_one_sentence() {
     let c7i = |name: &str, cores: i64| {
-        instance_type(name).cpu(cores * 1000).memory_mib(cores * 2048).pods(58).zones(&[ZONE_1, ZONE_2])
+        instance_type(name)
+            .cpu(cores * 1000)
+            .memory_mib(cores * 2048)
+            .pods(58)
+            .zones(&[ZONE_1, ZONE_2])
     };
     let daemons = pod("daemons").cpu(310).memory_mib(272);
-    let asks = || web().device("vpc.amazonaws.com/pod-eni", 1).select(ARCH, "amd64");
-    let old = cluster().sells(c7i("c7i.2xlarge", 8)).sells(c7i("c7i.4xlarge", 16));
+    let asks = || {
+        web()
+            .device("vpc.amazonaws.com/pod-eni", 1)
+            .select(ARCH, "amd64")
+    };
+    let old = cluster()
+        .sells(c7i("c7i.2xlarge", 8))
+        .sells(c7i("c7i.4xlarge", 16));
     says(
-        old.pool(pool("general").zones(&[ZONE_1, ZONE_2])).daemon(&daemons).pod(asks()),
+        old.pool(pool("general").zones(&[ZONE_1, ZONE_2]))
+            .daemon(&daemons)
+            .pod(asks()),
         &["no allowed type offers vpc.amazonaws.com/pod-eni"],
     );
     let eni = "vpc.amazonaws.com/pod-eni";
@@ -57,30 +84,54 @@ fn resource_that_no_type_offers_is_told_in_one_sentence() {
 /// T08.
 #[test]
 fn label_zone_and_capacity_type_are_told() {
-    says(market().pod(web().select("team", "blue")), &["team In [blue]"]);
+    says(
+        market().pod(web().select("team", "blue")),
+        &["team In [blue]"],
+    );
     let one_zone = || bare_market().pool(pool("general").zones(&[ZONE_1]));
-    says(one_zone().pod(web().select(ZONE, ZONE_2)), &["topology.kubernetes.io/zone", ZONE_2, "nearest"]);
-    says(market().pod(web().select(ZONE, ZONE_3).select(CAPACITY_TYPE, "spot")), &["not in zone test-zone-3", "not spot"]);
+    says(
+        one_zone().pod(web().select(ZONE, ZONE_2)),
+        &["topology.kubernetes.io/zone", ZONE_2, "nearest"],
+    );
+    says(
+        market().pod(web().select(ZONE, ZONE_3).select(CAPACITY_TYPE, "spot")),
+        &["not in zone test-zone-3", "not spot"],
+    );
     let on_demand = bare_market().pool(pool("general").capacity_types(&[OnDemand]));
-    says(on_demand.pod(web().select(CAPACITY_TYPE, "spot")), &["karpenter.sh/capacity-type", "spot"]);
+    says(
+        on_demand.pod(web().select(CAPACITY_TYPE, "spot")),
+        &["karpenter.sh/capacity-type", "spot"],
+    );
 }
 
 /// T08.
 #[test]
 fn taint_is_told() {
     let tainted = bare_market().pool(pool("gpu").taint("nvidia.com/gpu", "true", NoSchedule));
-    says(tainted.pod(web()), &["tainted nvidia.com/gpu=true:NoSchedule, not tolerated"]);
+    says(
+        tainted.pod(web()),
+        &["tainted nvidia.com/gpu=true:NoSchedule, not tolerated"],
+    );
 }
 
 /// T08.
 #[test]
 fn limit_is_told_with_what_it_leaves() {
     says(
-        bare_market().pool(pool("general").limit_cpu(1000)).pod(web()),
-        &["limits leave no room", "cpu 1 left", "small-instance-type", "cpu 2"],
+        bare_market()
+            .pool(pool("general").limit_cpu(1000))
+            .pod(web()),
+        &[
+            "limits leave no room",
+            "cpu 1 left",
+            "small-instance-type",
+            "cpu 2",
+        ],
     );
     says(
-        bare_market().pool(pool("general").limit_cpu(2000)).pod(web().cpu(3000)),
+        bare_market()
+            .pool(pool("general").limit_cpu(2000))
+            .pod(web().cpu(3000)),
         &["too little cpu", "nearest", "the pool's limits leave cpu 2"],
     );
 }
@@ -89,7 +140,13 @@ fn limit_is_told_with_what_it_leaves() {
 #[test]
 fn minimum_of_values_is_told() {
     let few = bare_market().pool(pool("general").min_values(INSTANCE_TYPE, 40));
-    says(few.pod(web()), &["too few to choose from", "at least 40 values of node.kubernetes.io/instance-type"]);
+    says(
+        few.pod(web()),
+        &[
+            "too few to choose from",
+            "at least 40 values of node.kubernetes.io/instance-type",
+        ],
+    );
     let lowered = bare_market()
         .pool(pool("general").min_values(INSTANCE_TYPE, 40))
         .settings(|settings| settings.min_values = MinValuesPolicy::BestEffort);
@@ -103,20 +160,34 @@ fn zone_of_a_volume_is_told_with_its_name() {
         .pool(pool("general").zones(&[ZONE_1]))
         .bound_volume("data-web", "ebs.csi.aws.com", &[ZONE_2])
         .pod(web().volume("data-web"));
-    says(elsewhere, &["not in zone test-zone-2 (volume data-web lives there)", "nearest"]);
+    says(
+        elsewhere,
+        &[
+            "not in zone test-zone-2 (volume data-web lives there)",
+            "nearest",
+        ],
+    );
 }
 
 #[test]
 fn what_is_sold_out_is_told() {
-    let gone = cluster().sells(instance_type("m").sold_out(ZONE_1, OnDemand)).pool(pool("general"));
+    let gone = cluster()
+        .sells(instance_type("m").sold_out(ZONE_1, OnDemand))
+        .pool(pool("general"));
     says(gone.pod(web()), &["sold out"]);
 }
 
 #[test]
 fn pool_that_no_type_meets_is_told() {
     says(
-        bare_market().pool(pool("general").only_types(&["no-such-type"])).pod(web()),
-        &["no type on sale meets its requirements", "nearest", "the pool asks for node.kubernetes.io/instance-type"],
+        bare_market()
+            .pool(pool("general").only_types(&["no-such-type"]))
+            .pod(web()),
+        &[
+            "no type on sale meets its requirements",
+            "nearest",
+            "the pool asks for node.kubernetes.io/instance-type",
+        ],
     );
 }
 
@@ -127,14 +198,22 @@ fn spread_or_affinity_is_told_when_all_else_would_do() {
         .pool(pool("general").zones(&[ZONE_1]))
         .node(node("old").managed("general").zone(ZONE_1).cpu(150))
         .pod(pod("first").cpu(100).on("old").label("app", "web"));
-    says(cluster.pod(alone()), &["no zone or host is left that its spread or affinity allows"]);
+    says(
+        cluster.pod(alone()),
+        &["no zone or host is left that its spread or affinity allows"],
+    );
 }
 
 #[test]
 fn nearest_names_the_cheapest_that_breaks_the_fewest_rules() {
     says(
-        bare_market().pool(pool("general").only_types(&["small-instance-type"])).pod(web().cpu(3000)),
-        &["nearest: default-instance-type", "the pool asks for node.kubernetes.io/instance-type In [small-instance-type]"],
+        bare_market()
+            .pool(pool("general").only_types(&["small-instance-type"]))
+            .pod(web().cpu(3000)),
+        &[
+            "nearest: default-instance-type",
+            "the pool asks for node.kubernetes.io/instance-type In [small-instance-type]",
+        ],
     );
 }
 
@@ -147,5 +226,8 @@ fn every_pool_has_its_own_reason() {
             .pod(web().select(ZONE, ZONE_2)),
     );
     let reason = outcome.reason("web");
-    assert!(reason.contains("zone") && reason.contains("tainted gpu"), "{reason}");
+    assert!(
+        reason.contains("zone") && reason.contains("tainted gpu"),
+        "{reason}"
+    );
 }

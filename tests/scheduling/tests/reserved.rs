@@ -26,7 +26,10 @@ fn reservations(outcome: &Outcome) -> Vec<(Option<String>, usize)> {
     outcome.agreed(|run| {
         let mut result = std::collections::BTreeMap::new();
         for claim in &run.plan().claims {
-            let id = claim.options[0].reservation.as_ref().map(ToString::to_string);
+            let id = claim.options[0]
+                .reservation
+                .as_ref()
+                .map(ToString::to_string);
             *result.entry(id).or_insert(0) += 1;
         }
         result.into_iter().collect()
@@ -40,7 +43,10 @@ fn some(id: &str) -> Option<String> {
 #[test]
 fn reservation_is_used_up_to_what_it_has_and_then_others_are_bought_at_once() {
     let outcome = check(
-        cluster().sells(partly_reserved("m", "r-1", 2)).pool(pool("general")).pods(alone(5)),
+        cluster()
+            .sells(partly_reserved("m", "r-1", 2))
+            .pool(pool("general"))
+            .pods(alone(5)),
     );
     assert_eq!(outcome.unplaced(), 0, "nobody waits for a reservation");
     assert_eq!(reservations(&outcome), [(None, 3), (some("r-1"), 2)]);
@@ -49,11 +55,17 @@ fn reservation_is_used_up_to_what_it_has_and_then_others_are_bought_at_once() {
 #[test]
 fn claim_of_a_reservation_names_it_and_its_terms_alone() {
     let outcome = check(
-        cluster().sells(partly_reserved("m", "r-1", 1)).pool(pool("general")).pods(alone(1)),
+        cluster()
+            .sells(partly_reserved("m", "r-1", 1))
+            .pool(pool("general"))
+            .pods(alone(1)),
     );
     let claim: PlannedClaim = outcome.agreed(|run| run.plan().claims[0].clone());
     let single = |key: &str| {
-        let own = claim.requirements.get(key).and_then(|own| own.single().cloned());
+        let own = claim
+            .requirements
+            .get(key)
+            .and_then(|own| own.single().cloned());
         own.map(|value| value.to_string())
     };
     assert_eq!(single(CAPACITY_TYPE).as_deref(), Some("reserved"));
@@ -63,7 +75,10 @@ fn claim_of_a_reservation_names_it_and_its_terms_alone() {
 #[test]
 fn claim_of_other_terms_names_no_reservation() {
     let outcome = check(
-        cluster().sells(partly_reserved("m", "r-1", 0)).pool(pool("general")).pods(alone(1)),
+        cluster()
+            .sells(partly_reserved("m", "r-1", 0))
+            .pool(pool("general"))
+            .pods(alone(1)),
     );
     assert_eq!(reservations(&outcome), [(None, 1)]);
     let reserved = outcome.agreed(|run| {
@@ -82,7 +97,10 @@ fn reservations_of_several_types_are_all_used_in_one_decision() {
             .pool(pool("general"))
             .pods(alone(3)),
     );
-    assert_eq!(reservations(&outcome), [(None, 1), (some("r-m"), 1), (some("r-s"), 1)]);
+    assert_eq!(
+        reservations(&outcome),
+        [(None, 1), (some("r-m"), 1), (some("r-s"), 1)]
+    );
 }
 
 #[test]
@@ -93,7 +111,13 @@ fn reservation_shared_by_pools_is_counted_once() {
             .pool(pool("a"))
             .pool(pool("b").weight(10))
             .pods(alone(2).map(|pod| pod.select(NODEPOOL, "a")))
-            .pods(pod("db").cpu(100).anti_affinity(HOSTNAME).select(NODEPOOL, "b").replicas(2)),
+            .pods(
+                pod("db")
+                    .cpu(100)
+                    .anti_affinity(HOSTNAME)
+                    .select(NODEPOOL, "b")
+                    .replicas(2),
+            ),
     );
     assert_eq!(outcome.unplaced(), 0);
     assert_eq!(reservations(&outcome), [(None, 2), (some("r-1"), 2)]);
@@ -120,7 +144,10 @@ fn two_reservations_of_one_type_are_used_and_then_others_bought() {
         .price(1.0)
         .offered(ZONE_1, OnDemand);
     let outcome = check(cluster().sells(sold).pool(pool("general")).pods(alone(4)));
-    assert_eq!(reservations(&outcome), [(None, 1), (some("r-1"), 2), (some("r-2"), 1)]);
+    assert_eq!(
+        reservations(&outcome),
+        [(None, 1), (some("r-1"), 2), (some("r-2"), 1)]
+    );
 }
 
 #[test]
@@ -141,10 +168,20 @@ fn pod_that_may_only_use_a_reservation_gets_it_before_those_that_have_a_choice()
             .sells(partly_reserved("m", "r-1", 1))
             .pool(pool("general"))
             .pods(pod("web").cpu(200).anti_affinity(HOSTNAME).replicas(2))
-            .pod(pod("bound").cpu(100).select(RESERVATION, "r-1").label("app", "web").anti_affinity(HOSTNAME).to("web")),
+            .pod(
+                pod("bound")
+                    .cpu(100)
+                    .select(RESERVATION, "r-1")
+                    .label("app", "web")
+                    .anti_affinity(HOSTNAME)
+                    .to("web"),
+            ),
     );
     assert_eq!(outcome.unplaced(), 0);
-    assert_eq!(outcome.domains(CAPACITY_TYPE, "web").get("reserved"), Some(&1));
+    assert_eq!(
+        outcome.domains(CAPACITY_TYPE, "web").get("reserved"),
+        Some(&1)
+    );
 }
 
 #[test]
@@ -168,7 +205,10 @@ fn pool_of_reservations_alone_leaves_the_rest_to_a_lighter_pool() {
             .pods(alone(3)),
     );
     let pools: Vec<_> = outcome.domains(NODEPOOL, "web").into_iter().collect();
-    assert_eq!(pools, [("general".to_owned(), 2), ("reserved".to_owned(), 1)]);
+    assert_eq!(
+        pools,
+        [("general".to_owned(), 2), ("reserved".to_owned(), 1)]
+    );
 }
 
 #[test]
@@ -204,7 +244,11 @@ fn preference_is_not_given_up_for_want_of_a_reservation() {
             .pods(alone(2).map(|pod| pod.prefers(1, is_in(ZONE, &[ZONE_1])))),
     );
     let relaxed = outcome.agreed(|run| {
-        run.plan().placements.iter().map(|placement| placement.relaxed).collect::<Vec<_>>()
+        run.plan()
+            .placements
+            .iter()
+            .map(|placement| placement.relaxed)
+            .collect::<Vec<_>>()
     });
     assert_eq!(relaxed, [0, 0]);
 }

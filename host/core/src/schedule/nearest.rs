@@ -64,7 +64,8 @@ fn broken(template: &Template, sold: &InstanceType, offering: &Offering) -> Vec<
     for own in [sold.requirements.clone(), offering.node_requirements()] {
         let refused = template.requirements.iter().filter(|required| {
             own.get(required.key().as_str()).is_some_and(|have| {
-                !have.overlaps(required) && !(have.allows_absence() && required.allows_absence())
+                let both_absent = have.allows_absence() && required.allows_absence();
+                !(both_absent || have.overlaps(required))
             })
         });
         result.extend(refused.map(|required| format!("the pool asks for {required}")));

@@ -261,23 +261,24 @@ pub(super) fn not_what(requirement: &Requirement) -> String {
 /// What is short on an axis: what the pod asks, and the most that any row of the pool has.
 fn short_sentence(compiled: &Compiled<'_>, rows: &Bits, axis: usize, asked: i64) -> String {
     let name = compiled.axes.name(axis);
+    let shown = |amount| Resources::new().with(name.clone(), amount);
     let most = rows
         .iter()
         .max_by_key(|row| (compiled.rows.capacity(*row)[axis], std::cmp::Reverse(*row)));
-    let asked = Resources::new().with(name.clone(), asked);
     let amount = most.map_or(0, |row| compiled.rows.capacity(row)[axis]);
-    let Some(row) = most.filter(|_| amount > 0) else {
+    let asked = shown(asked);
+    if amount == 0 && *name != ResourceName::Pods {
         return format!("without {name} (asks {asked}, no allowed type offers {name})");
+    }
+    let little = if *name == ResourceName::Pods {
+        "too few"
+    } else {
+        "too little"
     };
-    let best = &compiled.rows.offering(compiled.snapshot, row).0.name;
-    let amount = Resources::new().with(name.clone(), amount);
-    let little = match name {
-        ResourceName::Pods => "too few pods",
-        _ => {
-            return format!(
-                "too little {name} (asks {asked}, most after daemons is {amount}, {best})"
-            );
-        }
-    };
-    format!("{little} (asks {asked}, most after daemons is {amount}, {best})")
+    let best = most.map_or("", |row| {
+        let (instance_type, _) = compiled.rows.offering(compiled.snapshot, row);
+        instance_type.name.as_str()
+    });
+    let amount = shown(amount);
+    format!("{little} {name} (asks {asked}, most after daemons is {amount}, {best})")
 }

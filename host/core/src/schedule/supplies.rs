@@ -9,13 +9,26 @@ use super::prices::RowPrices;
 pub(super) struct Supplies<'p> {
     prices: &'p RowPrices,
     left: Vec<u32>,
+    /// Supply of each row, and the price there.
+    of_row: Vec<Option<(usize, i64)>>,
 }
 
 impl<'p> Supplies<'p> {
     /// Nothing taken yet.
     pub(super) fn new(prices: &'p RowPrices) -> Self {
-        let left = prices.supplies.clone();
-        Self { prices, left }
+        let mut of_row = vec![None; prices.planned.len()];
+        for (row, price, supply) in &prices.first {
+            of_row[*row] = Some((*supply, *price));
+        }
+        for (row, supply) in &prices.reserved {
+            let price = prices.planned[*row];
+            of_row[*row] = prices.allowed.contains(*row).then_some((*supply, price));
+        }
+        Self {
+            prices,
+            left: prices.supplies.clone(),
+            of_row,
+        }
     }
 
     /// Nodes left in each supply.
@@ -25,7 +38,7 @@ impl<'p> Supplies<'p> {
 
     /// What one more node of a row costs now, in nano-dollars per hour; `None` when it cannot be had.
     pub(super) fn price(&self, row: usize) -> Option<i64> {
-        match self.supply(row) {
+        match self.of_row[row] {
             Some((supply, price)) if self.left[supply] > 0 => Some(price),
             Some(_) if self.is_reserved(row) => None,
             _ => self
@@ -38,7 +51,7 @@ impl<'p> Supplies<'p> {
 
     /// Takes one node of a row at a price that [`Supplies::price`] or the packing has given.
     pub(super) fn take(&mut self, row: usize, price: i64) {
-        if let Some((supply, _)) = self.supply(row).filter(|(_, own)| *own == price) {
+        if let Some((supply, _)) = self.of_row[row].filter(|(_, own)| *own == price) {
             self.left[supply] = self.left[supply].saturating_sub(1);
         }
     }
@@ -46,14 +59,5 @@ impl<'p> Supplies<'p> {
     /// Whether a row draws on a reservation.
     pub(super) fn is_reserved(&self, row: usize) -> bool {
         self.prices.reserved.contains_key(&row)
-    }
-
-    /// The supply that a row draws on, and the price there.
-    fn supply(&self, row: usize) -> Option<(usize, i64)> {
-        if let Some(supply) = self.prices.reserved.get(&row) {
-            return Some((*supply, self.prices.planned[row]));
-        }
-        let first = self.prices.first.iter().find(|(of, _, _)| *of == row)?;
-        Some((first.2, first.1))
     }
 }

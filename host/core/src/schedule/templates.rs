@@ -106,10 +106,9 @@ impl Template {
         while states.len() < MAX_STATES && !frontier.is_empty() {
             let mut next = Vec::new();
             for left in &frontier {
-                for right in &own {
-                    if left.accepts(right, Undefined::Ignored).is_err() {
-                        continue;
-                    }
+                let agrees =
+                    |right: &&Requirements| left.accepts(right, Undefined::Ignored).is_ok();
+                for right in own.iter().filter(agrees) {
                     let both = left.intersect(right);
                     if states.len() < MAX_STATES
                         && self.admits(&both)
