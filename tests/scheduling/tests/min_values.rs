@@ -1,6 +1,7 @@
 //! How many values a claim must leave its launch to choose from.
 
 use plimsoll_core::model::PackingMode;
+use plimsoll_core::requirement::Requirement;
 use plimsoll_core::snapshot::MinValuesPolicy;
 use plimsoll_oracles::fixture::*;
 use plimsoll_scheduling_tests::{Outcome, bare_market, check};
@@ -206,7 +207,7 @@ fn best_effort_lowers_every_key_that_needs_it() {
     );
     let written = outcome.agreed(|run| {
         let own = &run.plan().claims[0].requirements;
-        [ZONE, INSTANCE_TYPE].map(|key| own.get(key).and_then(|own| own.min_values()))
+        [ZONE, INSTANCE_TYPE].map(|key| own.get(key).and_then(Requirement::min_values))
     });
     assert_eq!(written[0], Some(3));
     assert!(written[1].is_some_and(|types| types >= 2));

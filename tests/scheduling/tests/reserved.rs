@@ -21,23 +21,24 @@ fn partly_reserved(name: &str, id: &str, remaining: u32) -> TypeFixture {
         .offered(ZONE_1, OnDemand)
 }
 
+/// What claims without a reservation are counted under.
+const OTHERS: &str = "others";
+
 /// Claims per reservation, and those on other terms.
-fn reservations(outcome: &Outcome) -> Vec<(Option<String>, usize)> {
+fn reservations(outcome: &Outcome) -> Vec<(String, usize)> {
     outcome.agreed(|run| {
         let mut result = std::collections::BTreeMap::new();
         for claim in &run.plan().claims {
-            let id = claim.options[0]
-                .reservation
-                .as_ref()
-                .map(ToString::to_string);
+            let own = claim.options[0].reservation.as_ref();
+            let id = own.map_or_else(|| OTHERS.to_owned(), ToString::to_string);
             *result.entry(id).or_insert(0) += 1;
         }
         result.into_iter().collect()
     })
 }
 
-fn some(id: &str) -> Option<String> {
-    Some(id.to_owned())
+fn claims(id: &str, count: usize) -> (String, usize) {
+    (id.to_owned(), count)
 }
 
 #[test]
@@ -49,7 +50,10 @@ fn reservation_is_used_up_to_what_it_has_and_then_others_are_bought_at_once() {
             .pods(alone(5)),
     );
     assert_eq!(outcome.unplaced(), 0, "nobody waits for a reservation");
-    assert_eq!(reservations(&outcome), [(None, 3), (some("r-1"), 2)]);
+    assert_eq!(
+        reservations(&outcome),
+        [claims(OTHERS, 3), claims("r-1", 2)]
+    );
 }
 
 #[test]
@@ -80,7 +84,7 @@ fn claim_of_other_terms_names_no_reservation() {
             .pool(pool("general"))
             .pods(alone(1)),
     );
-    assert_eq!(reservations(&outcome), [(None, 1)]);
+    assert_eq!(reservations(&outcome), [claims(OTHERS, 1)]);
     let reserved = outcome.agreed(|run| {
         let mut options = run.plan().claims[0].options.iter();
         options.any(|option| option.capacity_type == Reserved)
@@ -99,7 +103,7 @@ fn reservations_of_several_types_are_all_used_in_one_decision() {
     );
     assert_eq!(
         reservations(&outcome),
-        [(None, 1), (some("r-m"), 1), (some("r-s"), 1)]
+        [claims(OTHERS, 1), claims("r-m", 1), claims("r-s", 1)]
     );
 }
 
@@ -120,7 +124,10 @@ fn reservation_shared_by_pools_is_counted_once() {
             ),
     );
     assert_eq!(outcome.unplaced(), 0);
-    assert_eq!(reservations(&outcome), [(None, 2), (some("r-1"), 2)]);
+    assert_eq!(
+        reservations(&outcome),
+        [claims(OTHERS, 2), claims("r-1", 2)]
+    );
 }
 
 #[test]
@@ -132,7 +139,10 @@ fn reservation_shared_by_types_is_counted_once() {
             .pool(pool("general"))
             .pods(alone(4)),
     );
-    assert_eq!(reservations(&outcome), [(None, 2), (some("r-1"), 2)]);
+    assert_eq!(
+        reservations(&outcome),
+        [claims(OTHERS, 2), claims("r-1", 2)]
+    );
 }
 
 #[test]
@@ -146,7 +156,7 @@ fn two_reservations_of_one_type_are_used_and_then_others_bought() {
     let outcome = check(cluster().sells(sold).pool(pool("general")).pods(alone(4)));
     assert_eq!(
         reservations(&outcome),
-        [(None, 1), (some("r-1"), 2), (some("r-2"), 1)]
+        [claims(OTHERS, 1), claims("r-1", 2), claims("r-2", 1)]
     );
 }
 
@@ -158,7 +168,7 @@ fn pods_that_fit_share_one_reserved_node() {
             .pool(pool("general"))
             .pods(pod("web").cpu(100).replicas(4)),
     );
-    assert_eq!(reservations(&outcome), [(some("r-1"), 1)]);
+    assert_eq!(reservations(&outcome), [claims("r-1", 1)]);
 }
 
 #[test]
@@ -220,7 +230,7 @@ fn reservations_are_not_used_when_switched_off() {
             .settings(|settings| settings.reserved_capacity = false)
             .pods(alone(1)),
     );
-    assert_eq!(reservations(&outcome), [(None, 1)]);
+    assert_eq!(reservations(&outcome), [claims(OTHERS, 1)]);
 }
 
 #[test]
