@@ -18,12 +18,32 @@ use plimsoll_snapshot::{Limits, Loaded};
 
 use crate::flags::{Deciding, Packing};
 
-/// Reads a snapshot or recording, telling on stderr what was assumed.
-pub(crate) fn snapshot(path: &Path, deciding: &Deciding) -> Result<Loaded> {
-    let mut loaded = plimsoll_snapshot::read_path(path, &Limits::default())?;
+/// Reads a file as it is, telling on stderr what was assumed; `-` is standard input.
+pub(crate) fn file(path: &Path) -> Result<Loaded> {
+    let limits = Limits::default();
+    let loaded = if path == Path::new("-") {
+        plimsoll_snapshot::read(std::io::stdin().lock(), &limits).context(name(path))?
+    } else {
+        plimsoll_snapshot::read_path(path, &limits)?
+    };
     for note in &loaded.notes {
-        eprintln!("warning: {}: {note}", path.display());
+        eprintln!("warning: {}: {note}", name(path));
     }
+    Ok(loaded)
+}
+
+/// What messages call an input.
+pub(crate) fn name(path: &Path) -> String {
+    if path == Path::new("-") {
+        "standard input".to_owned()
+    } else {
+        path.display().to_string()
+    }
+}
+
+/// Reads a snapshot or recording, with the settings that flags give.
+pub(crate) fn snapshot(path: &Path, deciding: &Deciding) -> Result<Loaded> {
+    let mut loaded = file(path)?;
     let settings = settings(&loaded.snapshot.settings, deciding);
     loaded.snapshot.settings = Arc::new(settings);
     Ok(loaded)

@@ -1,11 +1,21 @@
-//! How results are shown: tables for people, JSON and YAML for programs.
+//! How results are shown: tables for people, JSON and YAML for programs; and how they get into files.
+//!
+//! What cannot be written is a failure of the environment. A file is whole or not there: it is written under another name
+//! beside its place and renamed.
 
-use std::io::Write;
+use std::fs;
+use std::io::{self, Write};
+use std::path::Path;
 
 use anyhow::{Context, Result};
 use serde::Serialize;
 
+use crate::failure::Environment;
 use crate::flags::Format;
+
+/// Rights of a new file before the user's mask.
+#[cfg(unix)]
+const FILE_MODE: u32 = 0o666;
 
 /// Shows a value: `table` for people, the value itself for programs.
 pub(crate) fn show<T: Serialize>(
@@ -23,10 +33,56 @@ pub(crate) fn show<T: Serialize>(
 
 /// Writes to standard output. A reader that has gone away is no failure.
 pub(crate) fn print(text: &str) -> Result<()> {
-    match std::io::stdout().lock().write_all(text.as_bytes()) {
-        Err(error) if error.kind() == std::io::ErrorKind::BrokenPipe => Ok(()),
-        other => other.context("standard output"),
+    print_bytes(text.as_bytes())
+}
+
+fn print_bytes(content: &[u8]) -> Result<()> {
+    let mut out = io::stdout().lock();
+    let written = out.write_all(content).and_then(|()| out.flush());
+    match written {
+        Err(error) if error.kind() == io::ErrorKind::BrokenPipe => Ok(()),
+        Err(error) => Err(unwritten(Path::new("standard output"), &error)),
+        Ok(()) => Ok(()),
     }
+}
+
+/// Writes a file, whole or not at all; `-` is standard output. What is there and no regular file, such as a device or a pipe,
+/// is written to as it stands.
+pub(crate) fn write_file(path: &Path, content: &[u8]) -> Result<()> {
+    if path == Path::new("-") {
+        return print_bytes(content);
+    }
+    let path = fs::canonicalize(path).unwrap_or_else(|_| path.to_owned());
+    let is_special = fs::metadata(&path).is_ok_and(|known| !known.is_file());
+    let written = if is_special {
+        fs::OpenOptions::new()
+            .write(true)
+            .open(&path)
+            .and_then(|mut file| file.write_all(content))
+    } else {
+        replace(&path, content)
+    };
+    written.map_err(|error| unwritten(&path, &error))
+}
+
+fn replace(path: &Path, content: &[u8]) -> io::Result<()> {
+    let folder = match path.parent() {
+        Some(folder) if folder != Path::new("") => folder,
+        _ => Path::new("."),
+    };
+    let mut builder = tempfile::Builder::new();
+    builder.prefix(".plimsoll-");
+    #[cfg(unix)]
+    builder.permissions(std::os::unix::fs::PermissionsExt::from_mode(FILE_MODE));
+    let mut file = builder.tempfile_in(folder)?;
+    file.write_all(content)?;
+    file.as_file().sync_all()?;
+    file.persist(path)?;
+    Ok(())
+}
+
+fn unwritten(path: &Path, error: &io::Error) -> anyhow::Error {
+    Environment(format!("{} cannot be written: {error}", path.display())).into()
 }
 
 /// Rows of cells as a table: first column to the left, the others to the right.

@@ -21,7 +21,7 @@ impl Default for Limits {
         Self {
             text: 16 << 30,
             ratio: 1000,
-            ratio_from: 64 << 20,
+            ratio_from: 16 << 20,
             object: 16 << 20,
             section: 128 << 20,
         }

@@ -1,12 +1,10 @@
 //! `plimsoll generate`: a seeded recording from statistics.
 
-use std::path::Path;
-
 use anyhow::{Context, Result};
 
 use crate::flags;
 use crate::generate::{Statistics, Wanted, recording};
-use crate::output::print;
+use crate::output::write_file;
 
 pub(crate) fn run(flags: &flags::Generate) -> Result<()> {
     let wanted = Wanted {
@@ -19,8 +17,5 @@ pub(crate) fn run(flags: &flags::Generate) -> Result<()> {
     let text = serde_json::to_string(&recording(&Statistics::built_in(), wanted))
         .context("recording")?
         + "\n";
-    if flags.to == Path::new("-") {
-        return print(&text);
-    }
-    std::fs::write(&flags.to, text).with_context(|| flags.to.display().to_string())
+    write_file(&flags.to, text.as_bytes())
 }

@@ -12,7 +12,7 @@ use serde::Serialize;
 use crate::failure::Environment;
 use crate::flags;
 use crate::load;
-use crate::output::{change, dollars, ratio, show, table, thousands};
+use crate::output::{change, dollars, ratio, show, table, thousands, write_file};
 use crate::policy::{Contestant, engine};
 
 /// How often, in virtual time, the bound is computed anew at most.
@@ -54,8 +54,7 @@ pub(crate) fn run(flags: &flags::Simulate) -> Result<()> {
             flags.seed,
             &runs,
         );
-        std::fs::write(path, plimsoll_report::html(&report))
-            .with_context(|| path.display().to_string())?;
+        write_file(path, plimsoll_report::html(&report).as_bytes())?;
     }
     let result = Result_ {
         spot_prices_are_modelled: modelled,

@@ -3,9 +3,9 @@
 use std::path::Path;
 
 use anyhow::{Result, bail};
-use plimsoll_snapshot::{Limits, Loaded, read_path};
 
 use crate::flags::{self, SnapshotCommand};
+use crate::load;
 use crate::output::{print, table, thousands};
 
 pub(crate) fn run(flags: &flags::Snapshot) -> Result<()> {
@@ -16,8 +16,7 @@ pub(crate) fn run(flags: &flags::Snapshot) -> Result<()> {
 }
 
 fn show(file: &Path) -> Result<()> {
-    let loaded = read_path(file, &Limits::default())?;
-    tell_notes(file, &loaded);
+    let loaded = load::file(file)?;
     let snapshot = &loaded.snapshot;
     let bound = snapshot
         .pods
@@ -47,16 +46,9 @@ fn show(file: &Path) -> Result<()> {
 }
 
 fn check(file: &Path) -> Result<()> {
-    let loaded = read_path(file, &Limits::default())?;
-    tell_notes(file, &loaded);
+    let loaded = load::file(file)?;
     if loaded.notes.is_empty() {
-        return print(&format!("{}: nothing to remark\n", file.display()));
+        return print(&format!("{}: nothing to remark\n", load::name(file)));
     }
-    bail!("{}: {} remarks", file.display(), loaded.notes.len())
-}
-
-fn tell_notes(file: &Path, loaded: &Loaded) {
-    for note in &loaded.notes {
-        eprintln!("warning: {}: {note}", file.display());
-    }
+    bail!("{}: {} remarks", load::name(file), loaded.notes.len())
 }

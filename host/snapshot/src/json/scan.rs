@@ -43,13 +43,18 @@ impl<R: BufRead> Scanner<R> {
     /// The next byte that is not white space, not consumed; `None` at the end.
     pub(crate) fn peek(&mut self) -> Result<Option<u8>, SnapshotError> {
         loop {
-            let Some(&byte) = self.input.fill_buf()?.first() else {
+            let buffer = self.input.fill_buf()?;
+            if buffer.is_empty() {
                 return Ok(None);
-            };
-            if !byte.is_ascii_whitespace() {
-                return Ok(Some(byte));
             }
-            self.advance(byte);
+            let mark = buffer.iter().position(|byte| !byte.is_ascii_whitespace());
+            let blank = mark.unwrap_or(buffer.len());
+            let byte = mark.map(|at| buffer[at]);
+            self.position.after(&buffer[..blank]);
+            self.input.consume(blank);
+            if byte.is_some() {
+                return Ok(byte);
+            }
         }
     }
 

@@ -1,0 +1,4 @@
+//! The program as its users meet it: every test runs a command and looks at what it prints, writes and returns.
+
+mod bad_input;
+mod user;
