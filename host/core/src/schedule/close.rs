@@ -18,6 +18,7 @@ use super::supplies::Supplies;
 use crate::bits::Bits;
 use crate::catalog::CapacityType;
 use crate::plan::{LaunchOption, PlannedClaim};
+use crate::resources::Resources;
 use crate::units::PricePerHour;
 
 /// Named types cost at most this share of the planned one's price, in percent.
@@ -57,10 +58,17 @@ pub(super) fn cheapest(
 ) -> Option<(usize, i64)> {
     let first = |reserved: bool| {
         let holds = |row: &usize| fits(&node.used, compiled.rows.capacity(*row));
-        let rows = node.rows.iter().filter(holds);
-        rows.filter(|row| reserved || !supplies.is_reserved(*row))
-            .filter_map(|row| Some((row, supplies.price(row)?)))
-            .min_by_key(|(row, price)| (*price, prices.order[*row]))
+        let own = |row: &usize| node.rows.contains(*row);
+        let rows = prices.ranked.iter().copied().filter(own).filter(holds);
+        let mut priced = rows
+            .filter(|row| reserved || !supplies.is_reserved(*row))
+            .filter_map(|row| Some((row, supplies.price(row)?)));
+        // Only a supply has another price than the one by which rows are ranked.
+        if prices.supplies.is_empty() {
+            priced.next()
+        } else {
+            priced.min_by_key(|(row, price)| (*price, prices.order[*row]))
+        }
     };
     let best = first(true);
     if node.minimum.is_empty() {
@@ -105,35 +113,41 @@ pub(super) fn close(
     claim(compiled, node.row, &named, options, &steps, &node.minimum)
 }
 
-/// Keeps the rows that one claim can name beside the chosen one: of its pool and label state; drawing on the same
+/// Which rows one claim can name beside the chosen one: those of its pool and label state; drawing on the same
 /// reservation, or on none; and, where limits bind, not larger.
-fn keep_alike(compiled: &Compiled<'_>, prices: &RowPrices, rows: &mut Vec<usize>, chosen: usize) {
+fn alike<'c>(
+    compiled: &'c Compiled<'_>,
+    prices: &'c RowPrices,
+    chosen: usize,
+) -> impl Fn(usize) -> bool + 'c {
     let model = &compiled.rows.rows[chosen];
     let limits = compiled.templates[model.template].remaining.as_ref();
-    let most = limits.map(|_| capacity(compiled, chosen));
-    rows.retain(|row| {
-        let other = &compiled.rows.rows[*row];
-        let within = limits.zip(most.as_ref()).is_none_or(|(limits, most)| {
-            let one = capacity(compiled, *row);
-            limits
-                .iter()
-                .all(|(name, _)| one.get(name) <= most.get(name))
-        });
+    let limits = limits.map(|limits| (limits, capacity(compiled, chosen)));
+    move |row| {
+        let other = &compiled.rows.rows[row];
+        let within = |(limits, most): &(&Resources, Resources)| {
+            let one = capacity(compiled, row);
+            let mut limited = limits.iter();
+            limited.all(|(name, _)| one.get(name) <= most.get(name))
+        };
         other.template == model.template
             && other.state == model.state
-            && prices.reserved.get(row) == prices.reserved.get(&chosen)
-            && within
-    });
+            && prices.reserved.get(&row) == prices.reserved.get(&chosen)
+            && limits.as_ref().is_none_or(within)
+    }
 }
 
 /// The rows that the claim names, best first: the planned one, then others in launch order.
 fn named_rows(compiled: &Compiled<'_>, prices: &RowPrices, node: &Node) -> Vec<usize> {
-    let holds = |row: &usize| {
-        *row != node.row && fits(&node.used, compiled.rows.capacity(*row)) && prices.buyable(*row)
+    let alike = alike(compiled, prices, node.row);
+    let may_name = |row: &usize| {
+        *row != node.row
+            && node.rows.contains(*row)
+            && fits(&node.used, compiled.rows.capacity(*row))
+            && prices.buyable(*row)
+            && alike(*row)
     };
-    let mut rows: Vec<usize> = node.rows.iter().filter(holds).collect();
-    keep_alike(compiled, prices, &mut rows, node.row);
-    rows.sort_unstable_by_key(|row| prices.order[*row]);
+    let others = prices.ranked.iter().copied().filter(may_name);
     let most = if node.compatible {
         MOST_NAMED
     } else {
@@ -148,15 +162,18 @@ fn named_rows(compiled: &Compiled<'_>, prices: &RowPrices, node: &Node) -> Vec<u
     let ceiling = node.price.saturating_mul(PRICE_WINDOW);
     let mut types: BTreeSet<usize> = BTreeSet::new();
     let mut named = Vec::new();
-    for row in std::iter::once(node.row).chain(rows) {
+    for row in std::iter::once(node.row).chain(others) {
         let instance_type = compiled.rows.rows[row].instance_type;
         let near = prices.planned[row].saturating_mul(100) <= ceiling;
-        let spot_short = types.len() < wanted_spot && terms(compiled, row) == CapacityType::Spot;
-        let wanted = row == node.row
-            || node.compatible
-            || near
-            || spot_short
-            || !minimum::is_met(compiled, &node.minimum, &types);
+        let few_types = types.len() < wanted_spot;
+        let few_values = !minimum::is_met(compiled, &node.minimum, &types);
+        let always = row == node.row || node.compatible || near;
+        if !(always || few_types || few_values) {
+            // Later rows are dearer still.
+            break;
+        }
+        let spot_short = few_types && terms(compiled, row) == CapacityType::Spot;
+        let wanted = always || spot_short || few_values;
         if wanted && (types.contains(&instance_type) || types.len() < most) {
             types.insert(instance_type);
             named.push(row);

@@ -7,6 +7,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
+use super::alike::Alike;
 use super::axes::Axes;
 use super::eligible::{Eligible, eligible, queue_order};
 use super::existing::Existing;
@@ -83,6 +84,8 @@ pub(super) struct Compiled<'s> {
     pub(super) templates: Vec<Template>,
     pub(super) rows: Rows,
     pub(super) groups: Vec<PodGroup>,
+    /// Which groups ask the same of a node.
+    pub(super) alike: Alike,
     /// Pods in queue order.
     pub(super) pods: Vec<BatchPod>,
     pub(super) model: Model,
@@ -147,7 +150,7 @@ pub(super) fn compile(snapshot: &Snapshot) -> Compiled<'_> {
         batch.insert(*row);
     }
     let (model, counts) = builder.finish(snapshot, &templates, &mut rows, &batch);
-    let groups = keys
+    let groups: Vec<PodGroup> = keys
         .into_iter()
         .map(|key| {
             let (shape, wishes) = (&shapes[key.shape], &wishes[key.shape]);
@@ -167,6 +170,7 @@ pub(super) fn compile(snapshot: &Snapshot) -> Compiled<'_> {
         axes,
         templates,
         rows,
+        alike: Alike::of(&groups, &model),
         groups,
         pods,
         model,

@@ -14,6 +14,7 @@
 //! Two plans are made: by price, and by first fit in the incumbent's order. The better one by (unplaced, preferences given
 //! up, price, nodes) is returned, so that packing by price is never worse.
 
+mod alike;
 mod axes;
 mod bound;
 mod buy;
@@ -26,11 +27,12 @@ mod default_spread;
 mod eligible;
 mod existing;
 mod guards;
+mod hosts;
 mod limits;
 mod market;
+mod memo;
 mod minimum;
 mod nearest;
-mod open_bins;
 mod place;
 mod prices;
 mod refusal;

@@ -8,19 +8,21 @@
 
 use std::collections::{BTreeMap, VecDeque};
 
+use super::alike::Like;
 use super::compile::{Compiled, PodGroup};
+use super::memo::Memo;
 use super::minimum::{self, Minimum};
-use super::open_bins::{BinSet, OpenBins};
 use super::sets::{SetId, Sets};
-use super::topology::{Allowed, Counts};
-use super::volumes::ClaimsByDriver;
+use super::topology::{Allowed, Counts, Model};
 use crate::bits::Bits;
 use crate::model::HostPort;
 
+mod bins;
 mod existing;
 mod pin;
 
-use existing::Candidates;
+use bins::OpenBins;
+use existing::Nodes;
 
 /// Pools that are tried together for a new node.
 #[derive(Clone, Debug)]
@@ -70,6 +72,19 @@ pub(super) struct Bin {
     pub(super) tier: usize,
 }
 
+/// A pod that looks for a place, at one step of relaxation.
+struct Seeker<'a> {
+    /// Its position in the batch.
+    pod: usize,
+    /// Its group, and the group's number.
+    group: &'a PodGroup,
+    number: usize,
+    level: usize,
+    like: Like,
+    /// Domains open to it now.
+    allowed: &'a [Allowed],
+}
+
 /// The state of placing.
 pub(super) struct Placer<'c, 's> {
     pub(super) compiled: &'c Compiled<'s>,
@@ -84,14 +99,12 @@ pub(super) struct Placer<'c, 's> {
     quotas: &'c BTreeMap<(usize, usize), u32>,
     taken: BTreeMap<(usize, usize), u32>,
     counts: Counts,
-    free: Vec<Option<Box<[i64]>>>,
-    ports: Vec<Vec<HostPort>>,
-    attached: BTreeMap<usize, ClaimsByDriver>,
-    candidates: BTreeMap<(usize, usize, usize), Candidates>,
+    nodes: Nodes,
     open: OpenBins,
-    refused: BTreeMap<(usize, usize), BinSet>,
-    bases: BTreeMap<(usize, usize, usize, usize), Option<SetId>>,
-    domains: BTreeMap<(SetId, usize, usize), Option<SetId>>,
+    /// By fit, then by alternative and tier: rows open to its pods; `None` where they have none.
+    bases: Vec<Memo<Option<SetId>>>,
+    /// By key and domain, the rows there; those that lie in no domain come last.
+    domains: Vec<Vec<Option<SetId>>>,
     limits: super::limits::Limits,
 }
 
@@ -103,9 +116,11 @@ impl<'c, 's> Placer<'c, 's> {
         prices: &'c [i64],
         quotas: &'c BTreeMap<(usize, usize), u32>,
     ) -> Self {
+        let mut sets = Sets::default();
+        let domains = domain_sets(&compiled.model, compiled.rows.len(), &mut sets);
         Self {
             compiled,
-            sets: Sets::default(),
+            sets,
             bins: Vec::new(),
             steps: Vec::new(),
             failed: Vec::new(),
@@ -114,14 +129,10 @@ impl<'c, 's> Placer<'c, 's> {
             quotas,
             taken: BTreeMap::new(),
             counts: compiled.counts.clone(),
-            free: compiled.existing.free.clone(),
-            ports: compiled.existing.ports.clone(),
-            attached: compiled.existing.attached.clone(),
-            candidates: BTreeMap::new(),
-            open: OpenBins::default(),
-            refused: BTreeMap::new(),
-            bases: BTreeMap::new(),
-            domains: BTreeMap::new(),
+            nodes: Nodes::new(compiled),
+            open: OpenBins::new(compiled),
+            bases: vec![Memo::default(); compiled.alike.fits()],
+            domains,
             limits: super::limits::Limits::new(compiled),
         }
     }
@@ -131,8 +142,8 @@ impl<'c, 's> Placer<'c, 's> {
     pub(super) fn run(&mut self, order: impl IntoIterator<Item = usize>) {
         let mut queue: VecDeque<(usize, Option<usize>)> =
             order.into_iter().map(|pod| (pod, None)).collect();
-        // A group whose pods no count can help fails once for all.
-        let mut hopeless: BTreeMap<usize, usize> = BTreeMap::new();
+        // By group: how many steps there were when a pod of it failed; no count has changed since.
+        let mut hopeless: Vec<Option<usize>> = vec![None; self.compiled.groups.len()];
         while let Some((pod, remembered)) = queue.pop_front() {
             if remembered == Some(queue.len() + 1) {
                 self.failed = std::iter::once(pod)
@@ -142,35 +153,46 @@ impl<'c, 's> Placer<'c, 's> {
                 return;
             }
             let group = self.compiled.pods[pod].group;
-            let same_state = hopeless.get(&group) == Some(&self.steps.len());
+            let same_state = hopeless[group] == Some(self.steps.len());
             if same_state || !self.place(pod) {
-                hopeless.insert(group, self.steps.len());
+                hopeless[group] = Some(self.steps.len());
                 queue.push_back((pod, Some(queue.len() + 1)));
             }
         }
     }
 
     fn place(&mut self, pod: usize) -> bool {
-        let group = &self.compiled.groups[self.compiled.pods[pod].group];
-        (0..group.levels.len()).any(|level| self.place_at(pod, group, level))
+        let number = self.compiled.pods[pod].group;
+        let levels = self.compiled.groups[number].levels.len();
+        (0..levels).any(|level| self.place_at(pod, number, level))
     }
 
-    fn place_at(&mut self, pod: usize, group: &'c PodGroup, level: usize) -> bool {
+    fn place_at(&mut self, pod: usize, number: usize, level: usize) -> bool {
+        let group = &self.compiled.groups[number];
         let view = group.view(level);
         let Some(allowed) = self.counts.allowed(&self.compiled.model, view) else {
             return false;
         };
+        let seeker = Seeker {
+            pod,
+            group,
+            number,
+            level,
+            like: self.compiled.alike.like(number, level),
+            allowed: &allowed,
+        };
         let found = self
-            .existing_node(pod, group, level, &allowed)
-            .or_else(|| self.open_bin(pod, group, level, &allowed))
-            .or_else(|| self.new_bin(pod, group, level, &allowed));
+            .existing_node(&seeker)
+            .or_else(|| self.open_bin(&seeker))
+            .or_else(|| self.new_bin(&seeker));
         let Some(place) = found else { return false };
-        self.commit(pod, group, level, place);
+        self.commit(&seeker, place);
         true
     }
 
-    fn commit(&mut self, pod: usize, group: &PodGroup, level: usize, place: Where) {
+    fn commit(&mut self, seeker: &Seeker<'_>, place: Where) {
         let model = &self.compiled.model;
+        let group = seeker.group;
         match place {
             Where::Existing(row) => {
                 self.counts
@@ -182,195 +204,93 @@ impl<'c, 's> Placer<'c, 's> {
                 self.counts
                     .record_new(model, host, rows, &group.selected, &group.inverse);
                 self.bins[bin].steps.push(self.steps.len());
-                let tier = self.bins[bin].tier;
-                *self
-                    .taken
-                    .entry((self.compiled.pods[pod].group, tier))
-                    .or_default() += 1;
-            }
-        }
-        self.steps.push(Step { pod, level, place });
-    }
-
-    /// Tries nodes that this decision has opened: all open ones, or, for a pod that must join another, any.
-    fn open_bin(
-        &mut self,
-        pod: usize,
-        group: &PodGroup,
-        level: usize,
-        allowed: &Allowed,
-    ) -> Option<Where> {
-        let must_join = self
-            .counts
-            .must_join(&self.compiled.model, group.view(level));
-        if must_join {
-            let found = (0..self.bins.len())
-                .find(|bin| self.join(pod, group, level, allowed, *bin).is_ok());
-            return found.map(Where::Bin);
-        }
-        let key = (self.compiled.pods[pod].group, level);
-        let mut refused = self.refused.remove(&key).unwrap_or_default();
-        let mut at = None;
-        let mut found = None;
-        while let Some(next) = self.open.next(at, Some(&refused)) {
-            at = Some(next);
-            match self.join(pod, group, level, allowed, next.1) {
-                Ok(()) => {
-                    found = Some(Where::Bin(next.1));
-                    break;
+                let key = (seeker.number, self.bins[bin].tier);
+                if self.quotas.contains_key(&key) {
+                    *self.taken.entry(key).or_default() += 1;
                 }
-                Err(Lasting::ForGood) => refused.insert(next.1),
-                Err(Lasting::ForNow) => {}
             }
         }
-        self.refused.insert(key, refused);
-        found
-    }
-
-    /// Puts a pod on a bin if every rule agrees.
-    fn join(
-        &mut self,
-        pod: usize,
-        group: &PodGroup,
-        level: usize,
-        allowed: &Allowed,
-        bin: usize,
-    ) -> Result<(), Lasting> {
-        let used = sum(&self.bins[bin].used, &group.request);
-        let conflict = |port: &HostPort| {
-            self.bins[bin]
-                .ports
-                .iter()
-                .any(|taken| taken.conflicts_with(port))
-        };
-        if group.spec.host_ports.iter().any(conflict) {
-            return Err(Lasting::ForGood);
-        }
-        let (tier, rows) = (self.bins[bin].tier, self.bins[bin].rows);
-        if !self.quota_left(pod, tier) {
-            return Err(Lasting::ForNow);
-        }
-        let mut lasting = Lasting::ForGood;
-        for alternative in 0..group.alternatives.len() {
-            let Some(base) = self.base(pod, group, level, alternative, tier) else {
-                continue;
-            };
-            let Some(both) = self.sets.join(rows, base) else {
-                continue;
-            };
-            if !self.sets.has_room(self.compiled, both, &used) {
-                continue;
-            }
-            lasting = Lasting::ForNow;
-            let host = self.counts.new_host(bin);
-            if !self
-                .counts
-                .host_allows(&self.compiled.model, group.view(level), host)
-            {
-                continue;
-            }
-            let Some(narrowed) = self.pin(group, level, both, allowed, &used) else {
-                continue;
-            };
-            let kept = &self.bins[bin].minimum;
-            if !minimum::is_kept(self.compiled, kept, self.sets.bits(narrowed), &used) {
-                continue;
-            }
-            let former = u32::try_from(self.bins[bin].steps.len()).unwrap_or(u32::MAX);
-            if self.tiers[tier].open {
-                self.open.set(bin, Some(former), former + 1);
-            }
-            let found = &mut self.bins[bin];
-            found.rows = narrowed;
-            found.used = used;
-            found.ports.extend(group.spec.host_ports.iter().cloned());
-            return Ok(());
-        }
-        Err(lasting)
+        self.steps.push(Step {
+            pod: seeker.pod,
+            level: seeker.level,
+            place,
+        });
     }
 
     /// Opens a new node in the first tier that has one for the pod.
-    fn new_bin(
-        &mut self,
-        pod: usize,
-        group: &PodGroup,
-        level: usize,
-        allowed: &Allowed,
-    ) -> Option<Where> {
+    fn new_bin(&mut self, seeker: &Seeker<'_>) -> Option<Where> {
+        let group = seeker.group;
         let host = self.counts.new_host(self.bins.len());
-        if !self
-            .counts
-            .host_allows(&self.compiled.model, group.view(level), host)
-        {
+        let view = group.view(seeker.level);
+        if !self.counts.host_allows(&self.compiled.model, view, host) {
             return None;
         }
         for tier in 0..self.tiers.len() {
-            if !self.quota_left(pod, tier) {
+            if !self.quota_left(seeker, tier) {
                 continue;
             }
             for alternative in 0..group.alternatives.len() {
-                let Some(base) = self.base(pod, group, level, alternative, tier) else {
-                    continue;
-                };
-                let Some(base) = self.within_limits(tier, base) else {
+                let Some(base) = self
+                    .base(seeker, alternative, tier)
+                    .and_then(|base| self.within_limits(tier, base))
+                else {
                     continue;
                 };
                 if !self.sets.has_room(self.compiled, base, &group.request) {
                     continue;
                 }
-                let Some(rows) = self.pin(group, level, base, allowed, &group.request) else {
+                let pinned = self.pin(group, seeker.level, base, seeker.allowed, &group.request);
+                let Some(rows) = pinned else {
                     continue;
                 };
                 let bits = self.sets.bits(rows);
                 let Some(minimum) = minimum::of_new(self.compiled, bits, &group.request) else {
                     continue;
                 };
-                if let Some(template) = self.tiers[tier].template {
-                    self.limits
-                        .charge(self.compiled, template, self.sets.bits(rows));
-                }
-                let bin = self.bins.len();
-                self.bins.push(Bin {
-                    rows,
-                    used: group.request.clone(),
-                    steps: Vec::new(),
-                    ports: group.spec.host_ports.clone(),
-                    minimum,
-                    tier,
-                });
-                if self.tiers[tier].open {
-                    self.open.set(bin, None, 1);
-                }
-                return Some(Where::Bin(bin));
+                return Some(Where::Bin(self.add_bin(group, tier, rows, minimum)));
             }
         }
         None
     }
 
-    fn quota_left(&self, pod: usize, tier: usize) -> bool {
-        let key = (self.compiled.pods[pod].group, tier);
+    fn add_bin(&mut self, group: &PodGroup, tier: usize, rows: SetId, minimum: Minimum) -> usize {
+        if let Some(template) = self.tiers[tier].template {
+            let bits = self.sets.bits(rows);
+            self.limits.charge(self.compiled, template, bits);
+        }
+        let bin = self.bins.len();
+        self.bins.push(Bin {
+            rows,
+            used: group.request.clone(),
+            steps: Vec::new(),
+            ports: group.spec.host_ports.clone(),
+            minimum,
+            tier,
+        });
+        if self.tiers[tier].open {
+            self.open_up(bin);
+        }
+        bin
+    }
+
+    fn quota_left(&self, seeker: &Seeker<'_>, tier: usize) -> bool {
+        let key = (seeker.number, tier);
         self.quotas
             .get(&key)
             .is_none_or(|quota| self.taken.get(&key).copied().unwrap_or(0) < *quota)
     }
 
-    /// Rows of a tier that are open to a group, if one of them could hold a pod of it alone.
-    fn base(
-        &mut self,
-        pod: usize,
-        group: &PodGroup,
-        level: usize,
-        alternative: usize,
-        tier: usize,
-    ) -> Option<SetId> {
-        let key = (self.compiled.pods[pod].group, level, alternative, tier);
-        if let Some(known) = self.bases.get(&key) {
+    /// Rows of a tier that are open to a pod, if one of them could hold it alone.
+    fn base(&mut self, seeker: &Seeker<'_>, alternative: usize, tier: usize) -> Option<SetId> {
+        let at = alternative * self.tiers.len() + tier;
+        if let Some(known) = self.bases[seeker.like.fit].get(at) {
             return *known;
         }
-        let bits = group.levels[level].rows[alternative].and(&self.tiers[tier].rows);
+        let group = seeker.group;
+        let bits = group.levels[seeker.level].rows[alternative].and(&self.tiers[tier].rows);
         let found = self.sets.intern(bits);
         let result = found.filter(|set| self.sets.has_room(self.compiled, *set, &group.request));
-        self.bases.insert(key, result);
+        self.bases[seeker.like.fit].set(at, result);
         result
     }
 
@@ -388,13 +308,15 @@ impl<'c, 's> Placer<'c, 's> {
     }
 }
 
-/// Whether a refusal can change while this decision goes on.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Lasting {
-    /// Nodes only fill up.
-    ForGood,
-    /// Counts may change.
-    ForNow,
+/// The rows of every domain of every key, then those that lie in no domain.
+fn domain_sets(model: &Model, rows: usize, sets: &mut Sets) -> Vec<Vec<Option<SetId>>> {
+    let of_key = |key: &super::topology::Key| {
+        let mut outside = Bits::all(rows);
+        key.rows.iter().for_each(|rows| outside.drop_all(rows));
+        let domains = key.rows.iter().cloned().chain([outside]);
+        domains.map(|rows| sets.intern(rows)).collect()
+    };
+    model.keys.iter().map(of_key).collect()
 }
 
 fn sum(left: &[i64], right: &[i64]) -> Box<[i64]> {

@@ -25,6 +25,8 @@ pub(super) struct RowPrices {
     pub(super) list: Vec<i64>,
     /// Position of each row in the order in which ways to buy are tried: price, list price, type, zone, row.
     pub(super) order: Vec<u32>,
+    /// Rows in that order.
+    pub(super) ranked: Vec<usize>,
     /// Rows that may be bought.
     pub(super) allowed: Bits,
     /// Cheaper prices of the first nodes: row, price, supply.
@@ -253,7 +255,8 @@ impl RowPrices {
         let mut result = Self {
             planned: vec![0; rows],
             list: vec![0; rows],
-            order: Vec::new(),
+            order: vec![0; rows],
+            ranked: Vec::new(),
             allowed: Bits::all(rows),
             first: Vec::new(),
             supplies: Vec::new(),
@@ -287,12 +290,15 @@ impl RowPrices {
                 result.apply(at, price, node_cost, &mut shared);
             }
         }
-        result.order = result.launch_order(compiled);
+        result.ranked = result.launch_order(compiled);
+        for (rank, row) in (0_u32..).zip(&result.ranked) {
+            result.order[*row] = rank;
+        }
         result
     }
 
     /// Ranks rows; types are in name order in the catalogue and offerings in zone order within a type.
-    fn launch_order(&self, compiled: &Compiled<'_>) -> Vec<u32> {
+    fn launch_order(&self, compiled: &Compiled<'_>) -> Vec<usize> {
         let mut rows: Vec<usize> = (0..self.planned.len()).collect();
         rows.sort_by_key(|at| {
             let row = &compiled.rows.rows[*at];
@@ -304,11 +310,7 @@ impl RowPrices {
                 *at,
             )
         });
-        let mut order = vec![0; rows.len()];
-        for (rank, row) in (0_u32..).zip(rows) {
-            order[row] = rank;
-        }
-        order
+        rows
     }
 
     /// Whether a row may be bought at all.

@@ -5,6 +5,7 @@ use std::collections::BTreeMap;
 
 use super::axes::fits;
 use super::compile::Compiled;
+use super::memo::Memo;
 use crate::bits::Bits;
 
 /// Number of a set.
@@ -15,9 +16,11 @@ pub(super) type SetId = usize;
 pub(super) struct Sets {
     known: Vec<Bits>,
     numbers: BTreeMap<Bits, SetId>,
-    joined: BTreeMap<(SetId, SetId), Option<SetId>>,
-    largest: BTreeMap<SetId, Vec<usize>>,
-    cheapest: BTreeMap<SetId, i64>,
+    /// By the smaller number, then the larger; `None` where nothing is in both.
+    joined: Vec<Memo<Option<u32>>>,
+    /// Capacities of the largest machines, one after another.
+    largest: Memo<Box<[i64]>>,
+    cheapest: Memo<i64>,
 }
 
 impl Sets {
@@ -31,6 +34,7 @@ impl Sets {
         }
         let number = self.known.len();
         self.known.push(bits.clone());
+        self.joined.push(Memo::default());
         self.numbers.insert(bits, number);
         Some(number)
     }
@@ -45,47 +49,65 @@ impl Sets {
         if left == right {
             return Some(left);
         }
-        let pair = (left.min(right), left.max(right));
-        if let Some(known) = self.joined.get(&pair) {
-            return *known;
+        let (low, high) = (left.min(right), left.max(right));
+        if let Some(known) = self.joined[low].get(high) {
+            return known.map(|set| set as SetId);
         }
         let both = self.known[left].and(&self.known[right]);
         let result = self.intern(both);
-        self.joined.insert(pair, result);
+        let kept = result.map(|set| u32::try_from(set).expect("fewer sets than bins of a batch"));
+        self.joined[low].set(high, kept);
         result
     }
 
     /// Whether some row of a set has room for an amount.
     pub(super) fn has_room(&mut self, compiled: &Compiled<'_>, set: SetId, amount: &[i64]) -> bool {
-        let largest = self
-            .largest
-            .entry(set)
-            .or_insert_with(|| largest(compiled, &self.known[set]));
-        largest
-            .iter()
-            .any(|row| fits(amount, compiled.rows.capacity(*row)))
+        self.largest(compiled, set)
+            .chunks_exact(amount.len())
+            .any(|capacity| fits(amount, capacity))
+    }
+
+    /// Whether some row of a set has room for one amount beside another.
+    pub(super) fn has_room_beside(
+        &mut self,
+        compiled: &Compiled<'_>,
+        set: SetId,
+        used: &[i64],
+        more: &[i64],
+    ) -> bool {
+        let holds_both = |capacity: &[i64]| {
+            let amounts = used.iter().zip(more).zip(capacity);
+            amounts
+                .map(|((used, more), capacity)| used.saturating_add(*more) <= *capacity)
+                .fold(true, |all, fits| all & fits)
+        };
+        self.largest(compiled, set)
+            .chunks_exact(used.len())
+            .any(holds_both)
+    }
+
+    fn largest(&mut self, compiled: &Compiled<'_>, set: SetId) -> &[i64] {
+        if self.largest.get(set).is_none() {
+            let found = largest(compiled, &self.known[set]);
+            self.largest.set(set, found);
+        }
+        self.largest.get(set).expect("put in above")
     }
 
     /// The smallest price in a set.
     pub(super) fn cheapest(&mut self, prices: &[i64], set: SetId) -> i64 {
-        let lowest = || {
-            self.known[set]
-                .iter()
-                .map(|row| prices[row])
-                .min()
-                .unwrap_or(i64::MAX)
-        };
-        if let Some(known) = self.cheapest.get(&set) {
+        if let Some(known) = self.cheapest.get(set) {
             return *known;
         }
-        let price = lowest();
-        self.cheapest.insert(set, price);
+        let own = self.known[set].iter().map(|row| prices[row]);
+        let price = own.min().unwrap_or(i64::MAX);
+        self.cheapest.set(set, price);
         price
     }
 }
 
-/// Rows of a set that no other row of it exceeds on every axis.
-fn largest(compiled: &Compiled<'_>, bits: &Bits) -> Vec<usize> {
+/// Capacities of the rows of a set that no other row of it exceeds on every axis.
+fn largest(compiled: &Compiled<'_>, bits: &Bits) -> Box<[i64]> {
     let mut rows: Vec<usize> = bits.iter().collect();
     let total = |row: &usize| -> i128 {
         compiled
@@ -96,15 +118,13 @@ fn largest(compiled: &Compiled<'_>, bits: &Bits) -> Vec<usize> {
             .sum()
     };
     rows.sort_by_cached_key(|row| (std::cmp::Reverse(total(row)), *row));
-    let mut result: Vec<usize> = Vec::new();
+    let mut result: Vec<i64> = Vec::new();
     for row in rows {
         let capacity = compiled.rows.capacity(row);
-        if !result
-            .iter()
-            .any(|larger| fits(capacity, compiled.rows.capacity(*larger)))
-        {
-            result.push(row);
+        let mut kept = result.chunks_exact(capacity.len());
+        if !kept.any(|larger| fits(capacity, larger)) {
+            result.extend_from_slice(capacity);
         }
     }
-    result
+    result.into_boxed_slice()
 }

@@ -1,103 +1,125 @@
 //! Onto a node there is: the first, in the order of the snapshot's rows, with room, ports, attach slots and a fitting domain.
 //!
-//! Nodes only fill up while a decision goes on, so a node once found full for a group is never looked at again for it.
+//! Nodes only fill up while a decision goes on, so a node once found full for a fit is never looked at again for it.
 
+use std::collections::BTreeMap;
+
+use super::super::alike::Like;
 use super::super::axes::fits;
-use super::super::compile::PodGroup;
+use super::super::compile::{Compiled, PodGroup};
 use super::super::existing::Asked;
+use super::super::hosts::HostSet;
 use super::super::topology::{Allowed, NO_DOMAIN};
 use super::super::volumes::{self, ClaimsByDriver};
-use super::{Placer, Where};
+use super::{Placer, Seeker, Where};
 use crate::model::HostPort;
 
-/// Existing nodes that may take a group, less those found full for good.
-pub(super) struct Candidates {
-    rows: Vec<usize>,
-    next: Vec<usize>,
+/// The nodes there are, as far as placing has filled them.
+pub(super) struct Nodes {
+    free: Vec<Option<Box<[i64]>>>,
+    ports: Vec<Vec<HostPort>>,
+    attached: BTreeMap<usize, ClaimsByDriver>,
+    /// By fit and alternative of its volumes: nodes open to its pods and not full for them.
+    open: Vec<Vec<Option<HostSet>>>,
+    /// By host rules: nodes that they keep their pods off for good.
+    barred: Vec<HostSet>,
+    /// By key and domain: the nodes there; those without a domain come last.
+    by_domain: Vec<Vec<HostSet>>,
 }
 
-impl Candidates {
-    fn new(rows: Vec<usize>) -> Self {
-        let next = (0..=rows.len()).collect();
-        Self { rows, next }
+impl Nodes {
+    /// The nodes of a compiled snapshot, with nothing placed yet.
+    pub(super) fn new(compiled: &Compiled<'_>) -> Self {
+        let existing = &compiled.existing;
+        let by_domain = compiled.model.keys.iter().map(|key| {
+            let last = key.values.len();
+            let mut result = vec![HostSet::default(); last + 1];
+            for (row, domain) in key.of_node.iter().enumerate().filter(|_| !key.is_host) {
+                let at = if *domain == NO_DOMAIN { last } else { *domain };
+                result[at].insert(row);
+            }
+            result
+        });
+        Self {
+            free: existing.free.clone(),
+            ports: existing.ports.clone(),
+            attached: existing.attached.clone(),
+            open: vec![Vec::new(); compiled.alike.fits()],
+            barred: vec![HostSet::default(); compiled.alike.host_rules()],
+            by_domain: by_domain.collect(),
+        }
     }
 
-    /// The first position from `at` on that is not full.
-    fn live(&mut self, at: usize) -> Option<usize> {
-        let mut root = at;
-        while self.next[root] != root {
-            root = self.next[root];
-        }
-        let mut walk = at;
-        while self.next[walk] != root {
-            walk = std::mem::replace(&mut self.next[walk], root);
-        }
-        (root < self.rows.len()).then_some(root)
-    }
-
-    fn fill(&mut self, at: usize) {
-        self.next[at] = at + 1;
+    /// The first node from `from` on that is not full, not barred, and in a domain that is allowed.
+    fn first(&self, like: Like, open: &HostSet, allowed: &[Allowed], from: usize) -> Option<usize> {
+        let barred = &self.barred[like.host_rules];
+        open.first(from, |at| {
+            let in_domain = |allowed: &Allowed| {
+                let nodes = &self.by_domain[allowed.key];
+                let undecided = nodes.last().filter(|_| !allowed.required);
+                let domains = allowed.domains.iter().map(|domain| &nodes[domain]);
+                domains
+                    .chain(undecided)
+                    .fold(0, |word, nodes| word | nodes.word(at))
+            };
+            let free = !barred.word(at);
+            allowed
+                .iter()
+                .fold(free, |word, allowed| word & in_domain(allowed))
+        })
     }
 }
+
 impl Placer<'_, '_> {
     /// Puts the pod onto the first existing node that takes it.
-    pub(super) fn existing_node(
-        &mut self,
-        pod: usize,
-        group: &PodGroup,
-        level: usize,
-        allowed: &Allowed,
-    ) -> Option<Where> {
-        for alternative in 0..group.alternatives.len() {
-            let key = (self.compiled.pods[pod].group, level, alternative);
-            let mut candidates = self.candidates.remove(&key).unwrap_or_else(|| {
-                let held = &group.levels[level];
-                Candidates::new(self.compiled.existing.open_to(Asked {
-                    requirements: &held.requirements,
-                    volumes: &group.alternatives[alternative],
-                    tolerations: &held.tolerations,
-                }))
-            });
-            let found = self.first_existing(pod, group, level, allowed, &mut candidates);
-            self.candidates.insert(key, candidates);
+    pub(super) fn existing_node(&mut self, seeker: &Seeker<'_>) -> Option<Where> {
+        if self.nodes.free.is_empty() {
+            return None;
+        }
+        for alternative in 0..seeker.group.alternatives.len() {
+            let mut open = self.take_open(seeker, alternative);
+            let found = self.first_existing(seeker, &mut open);
+            self.nodes.open[seeker.like.fit][alternative] = Some(open);
             if let Some(row) = found {
-                self.take_existing(pod, group, row);
+                self.take_existing(seeker.pod, seeker.group, row);
                 return Some(Where::Existing(row));
             }
         }
         None
     }
 
-    fn first_existing(
-        &self,
-        pod: usize,
-        group: &PodGroup,
-        level: usize,
-        allowed: &Allowed,
-        candidates: &mut Candidates,
-    ) -> Option<usize> {
-        let mut at = 0;
-        while let Some(live) = candidates.live(at) {
-            let row = candidates.rows[live];
-            at = live + 1;
-            if !self.has_room(group, row) {
-                candidates.fill(live);
+    /// Nodes open to the pods of a fit, to be given back.
+    fn take_open(&mut self, seeker: &Seeker<'_>, alternative: usize) -> HostSet {
+        let known = &mut self.nodes.open[seeker.like.fit];
+        known.resize(seeker.group.alternatives.len(), None);
+        known[alternative].take().unwrap_or_else(|| {
+            let held = &seeker.group.levels[seeker.level];
+            let rows = self.compiled.existing.open_to(Asked {
+                requirements: &held.requirements,
+                volumes: &seeker.group.alternatives[alternative],
+                tolerations: &held.tolerations,
+            });
+            rows.into_iter().collect()
+        })
+    }
+
+    fn first_existing(&mut self, seeker: &Seeker<'_>, open: &mut HostSet) -> Option<usize> {
+        let mut from = 0;
+        while let Some(row) = self.nodes.first(seeker.like, open, seeker.allowed, from) {
+            from = row + 1;
+            if !self.has_room(seeker.group, row) {
+                open.remove(row);
+                continue;
+            }
+            let view = seeker.group.view(seeker.level);
+            if !self.counts.host_allows(&self.compiled.model, view, row) {
+                if seeker.like.lasting {
+                    self.nodes.barred[seeker.like.host_rules].insert(row);
+                }
                 continue;
             }
             // Equal pods may have different claims behind their volumes, so this refusal is not for all of them.
-            if !self.can_attach(pod, group, row) {
-                continue;
-            }
-            let owned_or_kept_out = |key: usize| self.must_know(group, level, key);
-            let in_domain = allowed.iter().all(|(key, domains)| {
-                let domain = self.compiled.model.keys[*key].of_node[row];
-                domains.contains(domain) || (domain == NO_DOMAIN && !owned_or_kept_out(*key))
-            });
-            if in_domain
-                && self
-                    .counts
-                    .host_allows(&self.compiled.model, group.view(level), row)
-            {
+            if self.can_attach(seeker.pod, seeker.group, row) {
                 return Some(row);
             }
         }
@@ -105,11 +127,11 @@ impl Placer<'_, '_> {
     }
 
     fn has_room(&self, group: &PodGroup, row: usize) -> bool {
-        let roomy = self.free[row]
+        let roomy = self.nodes.free[row]
             .as_ref()
             .is_some_and(|free| fits(&group.request, free));
         let conflict = |port: &HostPort| {
-            self.ports[row]
+            self.nodes.ports[row]
                 .iter()
                 .any(|taken| taken.conflicts_with(port))
         };
@@ -118,7 +140,7 @@ impl Placer<'_, '_> {
 
     fn can_attach(&self, pod: usize, group: &PodGroup, row: usize) -> bool {
         let snapshot = self.compiled.snapshot;
-        let Some(attached) = self.attached.get(&row) else {
+        let Some(attached) = self.nodes.attached.get(&row) else {
             return true;
         };
         let node = snapshot.nodes[row].node.as_ref();
@@ -144,13 +166,14 @@ impl Placer<'_, '_> {
     }
 
     fn take_existing(&mut self, pod: usize, group: &PodGroup, row: usize) {
-        if let Some(free) = &mut self.free[row] {
+        if let Some(free) = &mut self.nodes.free[row] {
             free.iter_mut()
                 .zip(&group.request)
                 .for_each(|(free, request)| *free -= request);
         }
-        self.ports[row].extend(group.spec.host_ports.iter().cloned());
+        self.nodes.ports[row].extend(group.spec.host_ports.iter().cloned());
         if let Some(attached) = self
+            .nodes
             .attached
             .get_mut(&row)
             .filter(|_| !group.spec.volumes.is_empty())

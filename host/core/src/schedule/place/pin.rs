@@ -5,7 +5,6 @@ use super::super::compile::PodGroup;
 use super::super::sets::SetId;
 use super::super::topology::{Allowed, Rule};
 use super::Placer;
-use crate::bits::Bits;
 
 impl Placer<'_, '_> {
     /// Narrows a set to one domain for every key that matters to the pod, and keeps room for `used`.
@@ -14,14 +13,12 @@ impl Placer<'_, '_> {
         group: &PodGroup,
         level: usize,
         set: SetId,
-        allowed: &Allowed,
+        allowed: &[Allowed],
         used: &[i64],
     ) -> Option<SetId> {
         let pinned = match allowed.split_first() {
             None => set,
-            Some(((key, domains), rest)) => {
-                self.pin_key(group, level, set, (*key, domains), rest, used)?
-            }
+            Some((first, rest)) => self.pin_key(group, level, set, first, rest, used)?,
         };
         Some(self.settle(group, pinned, used))
     }
@@ -66,13 +63,14 @@ impl Placer<'_, '_> {
         group: &PodGroup,
         level: usize,
         set: SetId,
-        (key, domains): (usize, &Bits),
-        rest: &[(usize, Bits)],
+        allowed: &Allowed,
+        rest: &[Allowed],
         used: &[i64],
     ) -> Option<SetId> {
+        let key = allowed.key;
         let view = group.view(level);
         let mut choices = Vec::new();
-        for domain in domains.iter() {
+        for domain in allowed.domains.iter() {
             if let Some(narrowed) = self.in_domain(set, key, domain)
                 && self.sets.has_room(self.compiled, narrowed, used)
             {
@@ -92,16 +90,14 @@ impl Placer<'_, '_> {
             .into_iter()
             .map(|(_, _, _, _, narrowed)| narrowed)
             .collect::<Vec<_>>();
-        if narrowed.is_empty() && !self.must_know(group, level, key) && !self.has_domain(set, key) {
+        if narrowed.is_empty() && !allowed.required && !self.has_domain(set, key) {
             narrowed.push(set);
         }
         narrowed
             .into_iter()
             .find_map(|narrowed| match rest.split_first() {
                 None => Some(narrowed),
-                Some(((key, domains), rest)) => {
-                    self.pin_key(group, level, narrowed, (*key, domains), rest, used)
-                }
+                Some((next, rest)) => self.pin_key(group, level, narrowed, next, rest, used),
             })
     }
 
@@ -114,24 +110,9 @@ impl Placer<'_, '_> {
             .any(|rows| rows.meets(bits))
     }
 
-    fn in_domain(&mut self, set: SetId, key: usize, domain: usize) -> Option<SetId> {
-        if let Some(known) = self.domains.get(&(set, key, domain)) {
-            return *known;
-        }
-        let bits = self
-            .sets
-            .bits(set)
-            .and(&self.compiled.model.keys[key].rows[domain]);
-        let result = self.sets.intern(bits);
-        self.domains.insert((set, key, domain), result);
-        result
-    }
-
-    /// Whether a pod cannot be where a key has no domain: some group of its own is about the key.
-    pub(super) fn must_know(&self, group: &PodGroup, level: usize, key: usize) -> bool {
-        group.levels[level]
-            .owned
-            .iter()
-            .any(|owned| self.compiled.model.groups[*owned].identity.key == key)
+    /// What of a set lies in a domain; `None` when nothing does.
+    pub(super) fn in_domain(&mut self, set: SetId, key: usize, domain: usize) -> Option<SetId> {
+        let of_domain = self.domains[key][domain]?;
+        self.sets.join(set, of_domain)
     }
 }

@@ -12,8 +12,16 @@ pub(in crate::schedule) struct Counts {
     nodes: usize,
 }
 
-/// The domains open to a pod, per key that matters to it (host names apart).
-pub(in crate::schedule) type Allowed = Vec<(usize, Bits)>;
+/// The domains of one key that are open to a pod.
+#[derive(Clone, Debug)]
+pub(in crate::schedule) struct Allowed {
+    /// The key; never that of host names.
+    pub(in crate::schedule) key: usize,
+    /// Its domains.
+    pub(in crate::schedule) domains: Bits,
+    /// Whether the pod cannot be where the key has no domain: some group of its own is about the key.
+    pub(in crate::schedule) required: bool,
+}
 
 /// What of a pod matters to topology at one step of relaxation.
 #[derive(Clone, Copy, Debug)]
@@ -71,12 +79,20 @@ impl Counts {
     }
 
     /// The domains of each of the pod's keys that all groups leave open; `None` when some key has none.
-    pub(in crate::schedule) fn allowed(&self, model: &Model, view: View<'_>) -> Option<Allowed> {
-        let mut result: Allowed = view
-            .keys
-            .iter()
-            .map(|key| (*key, Bits::all(model.keys[*key].values.len())))
-            .collect();
+    pub(in crate::schedule) fn allowed(
+        &self,
+        model: &Model,
+        view: View<'_>,
+    ) -> Option<Vec<Allowed>> {
+        let everywhere = |key: &usize| Allowed {
+            key: *key,
+            domains: Bits::all(model.keys[*key].values.len()),
+            required: view
+                .owned
+                .iter()
+                .any(|group| model.groups[*group].identity.key == *key),
+        };
+        let mut result: Vec<Allowed> = view.keys.iter().map(everywhere).collect();
         let inverse = view
             .selected
             .iter()
@@ -87,8 +103,8 @@ impl Counts {
                 continue;
             };
             let open = self.open_domains(&model.groups[*group], *group, view, &view.domains[at]);
-            result[at].1.keep(&open);
-            if result[at].1.is_empty() {
+            result[at].domains.keep(&open);
+            if result[at].domains.is_empty() {
                 return None;
             }
         }

@@ -1,0 +1,74 @@
+//! Sets of hosts that grow while a decision goes on, and the search for the first host that several sets agree on,
+//! 64 hosts at a time.
+
+const WORD: usize = 64;
+
+/// A set of hosts by number; grows as hosts are put in.
+#[derive(Clone, Debug, Default)]
+pub(super) struct HostSet {
+    words: Vec<u64>,
+}
+
+impl HostSet {
+    /// Puts a host in.
+    pub(super) fn insert(&mut self, host: usize) {
+        if self.words.len() <= host / WORD {
+            self.words.resize(host / WORD + 1, 0);
+        }
+        self.words[host / WORD] |= 1 << (host % WORD);
+    }
+
+    /// Takes a host out.
+    pub(super) fn remove(&mut self, host: usize) {
+        if let Some(word) = self.words.get_mut(host / WORD) {
+            *word &= !(1 << (host % WORD));
+        }
+    }
+
+    /// Hosts `64 * at` and the 63 after it, as bits.
+    pub(super) fn word(&self, at: usize) -> u64 {
+        self.words.get(at).copied().unwrap_or(0)
+    }
+
+    /// The first host from `from` on that is in here and that `passes` lets through; it is asked for 64 hosts at once,
+    /// and only where some of them are in here.
+    pub(super) fn first(&self, from: usize, passes: impl Fn(usize) -> u64) -> Option<usize> {
+        let mut mask = u64::MAX << (from % WORD);
+        for (at, word) in self.words.iter().enumerate().skip(from / WORD) {
+            let here = word & mask;
+            mask = u64::MAX;
+            if here == 0 {
+                continue;
+            }
+            let found = here & passes(at);
+            if found != 0 {
+                return Some(at * WORD + found.trailing_zeros() as usize);
+            }
+        }
+        None
+    }
+}
+
+impl FromIterator<usize> for HostSet {
+    fn from_iter<I: IntoIterator<Item = usize>>(hosts: I) -> Self {
+        let mut result = Self::default();
+        hosts.into_iter().for_each(|host| result.insert(host));
+        result
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_first_host_that_another_set_does_not_hold() {
+        let all: HostSet = [3, 64, 65, 200].into_iter().collect();
+        let full: HostSet = [3, 64].into_iter().collect();
+        let not_full = |at: usize| !full.word(at);
+        assert_eq!(all.first(0, not_full), Some(65));
+        assert_eq!(all.first(66, not_full), Some(200));
+        assert_eq!(all.first(201, not_full), None);
+        assert_eq!(all.first(4, |_| u64::MAX), Some(64));
+    }
+}

@@ -1,0 +1,200 @@
+//! Onto a node that this decision has opened: the first, fewest pods first, then the older one, that every rule admits.
+
+use super::super::alike::Like;
+use super::super::compile::Compiled;
+use super::super::hosts::HostSet;
+use super::super::minimum;
+use super::super::sets::SetId;
+use super::super::topology::Allowed;
+use super::{Placer, Seeker, Where, sum};
+use crate::model::HostPort;
+
+/// With more domains open than this, looking for one of them saves nothing.
+const FEW_DOMAINS: usize = 16;
+
+/// New nodes that pods may still join, and which of them could take whom.
+pub(super) struct OpenBins {
+    by_pods: Vec<HostSet>,
+    /// By fit: bins that are full for its pods, or can never be what they ask for.
+    refused: Vec<HostSet>,
+    /// By host rules: bins that they keep their pods off for good.
+    barred: Vec<HostSet>,
+    /// By key and domain: bins that may still lie there; those that may lie in no domain come last.
+    by_domain: Vec<Vec<HostSet>>,
+}
+
+impl OpenBins {
+    pub(super) fn new(compiled: &Compiled<'_>) -> Self {
+        let keys = compiled.model.keys.iter();
+        Self {
+            by_pods: Vec::new(),
+            refused: vec![HostSet::default(); compiled.alike.fits()],
+            barred: vec![HostSet::default(); compiled.alike.host_rules()],
+            by_domain: keys
+                .map(|key| vec![HostSet::default(); key.values.len() + 1])
+                .collect(),
+        }
+    }
+
+    /// Adds a bin of one pod, or moves one to the next number of pods.
+    fn set_pods(&mut self, bin: usize, pods: usize) {
+        if self.by_pods.len() <= pods {
+            self.by_pods.resize(pods + 1, HostSet::default());
+        }
+        self.by_pods[pods - 1].remove(bin);
+        self.by_pods[pods].insert(bin);
+    }
+
+    /// The first bin after `after`, in order of pods and age, that is not known to refuse; with its number of pods.
+    fn next(
+        &self,
+        after: Option<(usize, usize)>,
+        like: Like,
+        allowed: &[Allowed],
+    ) -> Option<(usize, usize)> {
+        let (first, from) = after.map_or((0, 0), |(pods, bin)| (pods, bin + 1));
+        let (refused, barred) = (&self.refused[like.fit], &self.barred[like.host_rules]);
+        let passes = |at: usize| {
+            let open = !(refused.word(at) | barred.word(at));
+            allowed
+                .iter()
+                .fold(open, |word, allowed| word & self.may_lie(allowed, at))
+        };
+        (first..self.by_pods.len()).find_map(|pods| {
+            let from = if pods == first { from } else { 0 };
+            let found = self.by_pods[pods].first(from, passes)?;
+            Some((pods, found))
+        })
+    }
+
+    /// Bins that may lie in an open domain of a key.
+    fn may_lie(&self, allowed: &Allowed, at: usize) -> u64 {
+        if allowed.domains.len() > FEW_DOMAINS {
+            return u64::MAX;
+        }
+        let bins = &self.by_domain[allowed.key];
+        let undecided = bins.last().filter(|_| !allowed.required);
+        let domains = allowed.domains.iter().map(|domain| &bins[domain]);
+        domains
+            .chain(undecided)
+            .fold(0, |word, bins| word | bins.word(at))
+    }
+}
+
+/// Why a bin does not take a pod.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Refused {
+    /// It takes no pod of this fit: nodes only fill up.
+    Fit,
+    /// The pod's host rules keep it off.
+    HostRules,
+    /// Something that may change.
+    ForNow,
+}
+
+impl Placer<'_, '_> {
+    /// Tries nodes that this decision has opened: all open ones, or, for a pod that must join another, any.
+    pub(super) fn open_bin(&mut self, seeker: &Seeker<'_>) -> Option<Where> {
+        let view = seeker.group.view(seeker.level);
+        if self.counts.must_join(&self.compiled.model, view) {
+            let found = (0..self.bins.len()).find(|bin| self.join(seeker, *bin).is_ok());
+            return found.map(Where::Bin);
+        }
+        let like = seeker.like;
+        let mut at = None;
+        while let Some((pods, bin)) = self.open.next(at, like, seeker.allowed) {
+            at = Some((pods, bin));
+            match self.join(seeker, bin) {
+                Ok(()) => return Some(Where::Bin(bin)),
+                Err(Refused::Fit) => self.open.refused[like.fit].insert(bin),
+                Err(Refused::HostRules) if like.lasting => {
+                    self.open.barred[like.host_rules].insert(bin);
+                }
+                Err(Refused::HostRules | Refused::ForNow) => {}
+            }
+        }
+        None
+    }
+
+    /// Puts a pod on a bin if every rule agrees.
+    fn join(&mut self, seeker: &Seeker<'_>, bin: usize) -> Result<(), Refused> {
+        let group = seeker.group;
+        let host = self.counts.new_host(bin);
+        let view = group.view(seeker.level);
+        if !self.counts.host_allows(&self.compiled.model, view, host) {
+            return Err(Refused::HostRules);
+        }
+        let taken = &self.bins[bin].ports;
+        let conflict = |port: &HostPort| taken.iter().any(|taken| taken.conflicts_with(port));
+        if group.spec.host_ports.iter().any(conflict) {
+            return Err(Refused::Fit);
+        }
+        let (tier, rows) = (self.bins[bin].tier, self.bins[bin].rows);
+        if !self.quota_left(seeker, tier) {
+            return Err(Refused::ForNow);
+        }
+        let mut refused = Refused::Fit;
+        for alternative in 0..group.alternatives.len() {
+            let Some(both) = self
+                .base(seeker, alternative, tier)
+                .and_then(|base| self.sets.join(rows, base))
+            else {
+                continue;
+            };
+            let used = &self.bins[bin].used;
+            if !self
+                .sets
+                .has_room_beside(self.compiled, both, used, &group.request)
+            {
+                continue;
+            }
+            refused = Refused::ForNow;
+            let used = sum(used, &group.request);
+            let Some(narrowed) = self.pin(group, seeker.level, both, seeker.allowed, &used) else {
+                continue;
+            };
+            let kept = &self.bins[bin].minimum;
+            if minimum::is_kept(self.compiled, kept, self.sets.bits(narrowed), &used) {
+                self.narrow(bin, narrowed);
+                self.bins[bin].used = used;
+                self.bins[bin]
+                    .ports
+                    .extend(group.spec.host_ports.iter().cloned());
+                return Ok(());
+            }
+        }
+        Err(refused)
+    }
+
+    /// Makes a new bin one that pods may join.
+    pub(super) fn open_up(&mut self, bin: usize) {
+        self.open.set_pods(bin, 1);
+        let rows = self.bins[bin].rows;
+        for key in 0..self.domains.len() {
+            for domain in 0..self.domains[key].len() {
+                if self.in_domain(rows, key, domain).is_some() {
+                    self.open.by_domain[key][domain].insert(bin);
+                }
+            }
+        }
+    }
+
+    /// Takes one more pod on a bin, which narrows what it may become.
+    fn narrow(&mut self, bin: usize, narrowed: SetId) {
+        let former = std::mem::replace(&mut self.bins[bin].rows, narrowed);
+        if !self.tiers[self.bins[bin].tier].open {
+            return;
+        }
+        self.open.set_pods(bin, self.bins[bin].steps.len() + 1);
+        if former == narrowed {
+            return;
+        }
+        for key in 0..self.domains.len() {
+            for domain in 0..self.domains[key].len() {
+                if self.in_domain(narrowed, key, domain).is_none() {
+                    self.open.by_domain[key][domain].remove(bin);
+                }
+            }
+        }
+    }
+}
