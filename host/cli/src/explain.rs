@@ -1,36 +1,53 @@
-//! Reasons in words: the same text for a file and for a live cluster.
+//! Reasons in words, laid out for people: why a pod goes nowhere, what a planned claim is and what it may become.
 
-use plimsoll_core::plan::{Plan, Refusal, Unplaced};
+use plimsoll_core::plan::{Plan, PoolRefusal, Refusal, Unplaced};
 use plimsoll_core::snapshot::Snapshot;
+use plimsoll_core::words::shortened;
 
-/// Names listed before the rest is counted.
-const SHOWN: usize = 5;
+use crate::output::thousands;
 
-/// Why a pod goes nowhere.
+/// Why a pod goes nowhere: one line, then one per pool and rule, then the nearest thing that would have worked.
 pub(crate) fn refusal(snapshot: &Snapshot, unplaced: &Unplaced) -> String {
     let name = &snapshot.pods[unplaced.pod].name;
-    match &unplaced.reason {
-        Refusal::Invalid(problem) => format!("{name} cannot be planned: {problem}\n"),
-        Refusal::DynamicResources => {
-            format!(
-                "{name} asks for devices through dynamic resource allocation, which is not served\n"
-            )
-        }
-        Refusal::NoPool => format!("{name} waits for a node: there is no pool that may buy one\n"),
-        Refusal::Reserved => format!("{name} waits for a capacity reservation that others hold\n"),
-        Refusal::Unschedulable(pools) => {
-            let width = pools
-                .iter()
-                .map(|pool| pool.pool.as_str().len())
-                .max()
-                .unwrap_or(0);
-            let lines = pools
-                .iter()
-                .map(|pool| format!("  pool {:width$}  {}\n", pool.pool, pool.reason));
-            let lines: String = lines.collect();
-            format!("{name} waits for a node: nothing that its pools may buy can hold it\n{lines}")
+    let Refusal::Unschedulable(pools) = &unplaced.reason else {
+        return format!("{name} {}\n", unplaced.reason);
+    };
+    let mut text = format!("{name} waits for a node: nothing that its pools may buy can hold it\n");
+    let names = pools.iter().map(|pool| pool.pool.as_str().len());
+    let width = names.max().unwrap_or(0);
+    for pool in pools {
+        text.push_str(&of_pool(pool, width));
+    }
+    for pool in pools {
+        if let Some(nearest) = &pool.nearest {
+            text.push_str(&format!("nearest to pool {}: {nearest}\n", pool.pool));
         }
     }
+    text
+}
+
+/// The rules of one pool, counts one below the other.
+fn of_pool(refusal: &PoolRefusal, width: usize) -> String {
+    let head = format!("  pool {:width$}  ", refusal.pool);
+    if refusal.offerings.is_empty() {
+        return format!("{head}{}\n", refusal.reason);
+    }
+    let total = format!("{} offerings: ", thousands(refusal.looked_at() as u64));
+    let counts: Vec<String> = refusal
+        .offerings
+        .iter()
+        .map(|refused| thousands(refused.count as u64))
+        .collect();
+    let most = counts.iter().map(String::len).max().unwrap_or(0);
+    let mut text = head + &total;
+    let indent = " ".repeat(text.chars().count());
+    for (at, (count, refused)) in counts.iter().zip(&refusal.offerings).enumerate() {
+        if at > 0 {
+            text.push_str(&indent);
+        }
+        text.push_str(&format!("{count:>most$} {}\n", refused.rule));
+    }
+    text
 }
 
 /// What a planned claim is and what it may become.
@@ -51,29 +68,15 @@ pub(crate) fn claim(plan: &Plan, number: usize) -> String {
     if chosen.price != chosen.list_price {
         text.push_str(&format!("  priced by the policy at {}\n", chosen.price));
     }
-    let others: Vec<String> = claim.options[1..]
-        .iter()
-        .map(|option| {
-            format!(
-                "{} {} {}",
-                option.instance_type, option.zone, option.list_price
-            )
-        })
-        .collect();
+    let others = claim.options[1..].iter().map(|option| {
+        format!(
+            "{} {} {}",
+            option.instance_type, option.zone, option.list_price
+        )
+    });
+    let others = shortened(others);
     if !others.is_empty() {
-        text.push_str(&format!("  or {}\n", shortened(&others)));
+        text.push_str(&format!("  or {others}\n"));
     }
     text
-}
-
-/// The first few names, and how many others there are.
-pub(crate) fn shortened(names: &[String]) -> String {
-    if names.len() <= SHOWN {
-        return names.join(", ");
-    }
-    format!(
-        "{} and {} other(s)",
-        names[..SHOWN].join(", "),
-        names.len() - SHOWN
-    )
 }

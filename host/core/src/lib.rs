@@ -28,3 +28,4 @@ pub mod state;
 pub mod terminate;
 pub mod time;
 pub mod units;
+pub mod words;

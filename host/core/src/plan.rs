@@ -3,6 +3,7 @@
 //! A plan is complete: nothing is left to choose while carrying it out. Placements are ordered, since spread constraints
 //! depend on the order in which pods are bound; replayed in that order, every one of them is feasible.
 
+use std::fmt;
 use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
@@ -146,8 +147,77 @@ pub enum Refusal {
 pub struct PoolRefusal {
     /// The pool.
     pub pool: PoolName,
-    /// In words: the first rule that refused.
+    /// In words: the first rule that refused, where one refused the whole pool; else empty.
     pub reason: String,
+    /// How many of the pool's offerings each rule refused; every offering is counted once, at its first rule.
+    pub offerings: Vec<RefusedOfferings>,
+    /// In words: the offering that would hold the pod and breaks the fewest of the pool's rules.
+    pub nearest: Option<String>,
+}
+
+/// Offerings that one rule refused.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct RefusedOfferings {
+    /// How many.
+    pub count: usize,
+    /// The rule, in words that follow the count: `too little memory (asks ...)`.
+    pub rule: String,
+}
+
+impl PoolRefusal {
+    /// A refusal of the whole pool, whatever it may buy.
+    pub fn whole(pool: PoolName, reason: String) -> Self {
+        Self {
+            pool,
+            reason,
+            offerings: Vec::new(),
+            nearest: None,
+        }
+    }
+
+    /// All offerings that were looked at.
+    pub fn looked_at(&self) -> usize {
+        self.offerings.iter().map(|refused| refused.count).sum()
+    }
+}
+
+impl fmt::Display for PoolRefusal {
+    /// One line: `3120 offerings: 2304 too little memory (...); 816 not in zone a; nearest: ...`.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.reason)?;
+        if self.reason.is_empty() {
+            write!(f, "{} offerings", self.looked_at())?;
+            for (at, RefusedOfferings { count, rule }) in self.offerings.iter().enumerate() {
+                let mark = if at == 0 { ":" } else { ";" };
+                write!(f, "{mark} {count} {rule}")?;
+            }
+        }
+        match &self.nearest {
+            Some(nearest) => write!(f, "; nearest: {nearest}"),
+            None => Ok(()),
+        }
+    }
+}
+
+impl fmt::Display for Refusal {
+    /// One line, to follow the pod's name.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Invalid(problem) => write!(f, "cannot be planned: {problem}"),
+            Self::DynamicResources => f.write_str(
+                "asks for devices through dynamic resource allocation, which is not served",
+            ),
+            Self::NoPool => f.write_str("waits for a node: there is no pool that may buy one"),
+            Self::Reserved => f.write_str("waits for a capacity reservation that others hold"),
+            Self::Unschedulable(pools) => {
+                f.write_str("waits for a node: nothing that its pools may buy can hold it")?;
+                for pool in pools {
+                    write!(f, "; pool {}: {pool}", pool.pool)?;
+                }
+                Ok(())
+            }
+        }
+    }
 }
 
 /// A remark about a plan.

@@ -152,10 +152,7 @@ impl<'a> Filler<'a> {
                     self.plan.claims.push(claim);
                     return Ok(self.bins.len() - 1);
                 }
-                Err(reason) => refusals.push(PoolRefusal {
-                    pool: pool.name.clone(),
-                    reason,
-                }),
+                Err(reason) => refusals.push(PoolRefusal::whole(pool.name.clone(), reason)),
             }
         }
         Err(if refusals.is_empty() {

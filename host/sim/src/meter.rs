@@ -7,7 +7,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use plimsoll_core::catalog::CapacityType;
 use plimsoll_core::ids::{ObjectName, TypeName, Uid};
 use plimsoll_core::model::{OwnerKind, Pod};
-use plimsoll_core::plan::{Plan, Refusal};
+use plimsoll_core::plan::Plan;
 use plimsoll_core::resources::ResourceName;
 use plimsoll_core::snapshot::Snapshot;
 use plimsoll_core::time::{Span, Timestamp};
@@ -208,7 +208,7 @@ impl Meter {
         for unplaced in &plan.unplaced {
             if let Some(pod) = snapshot.pods.get(unplaced.pod) {
                 self.reasons
-                    .insert(pod.name.clone(), words(&unplaced.reason));
+                    .insert(pod.name.clone(), unplaced.reason.to_string());
             }
         }
         for placement in &plan.placements {
@@ -260,23 +260,6 @@ impl Meter {
             memory_used: self.memory.mean(),
             series: self.gatherer.finish(),
             ..self.card
-        }
-    }
-}
-
-/// A refusal in words.
-fn words(refusal: &Refusal) -> String {
-    match refusal {
-        Refusal::Invalid(problem) => problem.clone(),
-        Refusal::DynamicResources => "asks for dynamic resources, which are not served".to_owned(),
-        Refusal::NoPool => "no pool can be used".to_owned(),
-        Refusal::Reserved => "waits for a reservation that others hold".to_owned(),
-        Refusal::Unschedulable(pools) => {
-            let each: Vec<String> = pools
-                .iter()
-                .map(|pool| format!("pool {}: {}", pool.pool, pool.reason))
-                .collect();
-            each.join("; ")
         }
     }
 }

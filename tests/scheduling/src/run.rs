@@ -290,7 +290,7 @@ impl Run {
             .find(|unplaced| self.snapshot.pods[unplaced.pod].name.name.as_ref() == pod);
         match &found.expect("the pod is left waiting").reason {
             Refusal::Unschedulable(pools) => {
-                let reasons: Vec<&str> = pools.iter().map(|pool| pool.reason.as_str()).collect();
+                let reasons: Vec<String> = pools.iter().map(ToString::to_string).collect();
                 reasons.join("; ")
             }
             Refusal::Invalid(reason) => reason.clone(),

@@ -1,14 +1,19 @@
 //! `plimsoll explain`: why a pod waits, or why a claim is what it is.
 
 use anyhow::{Result, bail};
+use plimsoll_core::model::Pod;
 use plimsoll_core::plan::{Plan, Target};
 use plimsoll_core::snapshot::Snapshot;
+use plimsoll_core::words::shortened;
 
 use crate::explain;
 use crate::flags::{self, Subject};
 use crate::load;
 use crate::output::print;
 use crate::policy::{Contestant, engine};
+
+/// Least likeness of two names for one to be suggested.
+const LIKENESS: f64 = 0.75;
 
 pub(crate) fn run(flags: &flags::Explain) -> Result<()> {
     let loaded = load::snapshot(&flags.snapshot, &flags.deciding)?;
@@ -29,13 +34,18 @@ fn pod(snapshot: &Snapshot, plan: &Plan, name: &str) -> Result<String> {
     let rows: Vec<usize> = (0..snapshot.pods.len()).filter(matches).collect();
     let row = match rows.as_slice() {
         [row] => *row,
-        [] => bail!("there is no pod {name} in the snapshot"),
+        [] => bail!(
+            "there is no pod {name} in the snapshot{}",
+            meant(snapshot, name)
+        ),
         several => {
-            let names: Vec<String> = several
+            let names = several
                 .iter()
-                .map(|row| snapshot.pods[*row].name.to_string())
-                .collect();
-            bail!("there are several pods called {name}: {}", names.join(", "));
+                .map(|row| snapshot.pods[*row].name.to_string());
+            bail!(
+                "there are several pods called {name}: {}; expected namespace/name",
+                shortened(names)
+            );
         }
     };
     if let Some(unplaced) = plan.unplaced.iter().find(|unplaced| unplaced.pod == row) {
@@ -73,6 +83,23 @@ fn pod(snapshot: &Snapshot, plan: &Plan, name: &str) -> Result<String> {
     })
 }
 
+/// The pod that was probably meant, as a question.
+fn meant(snapshot: &Snapshot, name: &str) -> String {
+    let likeness = |pod: &Pod| {
+        let whole = strsim::jaro_winkler(&pod.name.to_string(), name);
+        whole.max(strsim::jaro_winkler(&pod.name.name, name))
+    };
+    let best = snapshot
+        .pods
+        .iter()
+        .map(|pod| (likeness(pod), pod))
+        .filter(|(likeness, _)| *likeness >= LIKENESS)
+        .max_by(|left, right| left.0.total_cmp(&right.0));
+    best.map_or_else(String::new, |(_, pod)| {
+        format!("; did you mean {}?", pod.name)
+    })
+}
+
 fn claim(snapshot: &Snapshot, plan: &Plan, name: &str) -> Result<String> {
     let number: usize = match name.parse() {
         Ok(number) if number < plan.claims.len() => number,
@@ -91,7 +118,7 @@ fn claim(snapshot: &Snapshot, plan: &Plan, name: &str) -> Result<String> {
     text.push_str(&format!(
         "  for {} pods: {}\n",
         pods.len(),
-        explain::shortened(&pods)
+        shortened(&pods)
     ));
     Ok(text)
 }

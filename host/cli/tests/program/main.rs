@@ -1,4 +1,5 @@
 //! The program as its users meet it: every test runs a command and looks at what it prints, writes and returns.
 
 mod bad_input;
+mod explain;
 mod user;

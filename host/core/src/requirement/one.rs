@@ -11,6 +11,7 @@ use serde::{Deserialize, Serialize};
 use thiserror::Error;
 
 use crate::labels::LabelKey;
+use crate::words::shortened;
 
 /// How an expression relates a key to values.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
@@ -328,15 +329,9 @@ fn crossed(gte: Option<i64>, lte: Option<i64>) -> bool {
 impl fmt::Display for Requirement {
     /// `topology.kubernetes.io/zone In [a, b]`; more than five values are counted.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        const SHOWN: usize = 5;
         write!(f, "{} {:?}", self.key, self.operator())?;
         if !self.values.is_empty() {
-            let shown: Vec<&str> = self.values.iter().take(SHOWN).map(AsRef::as_ref).collect();
-            write!(f, " [{}", shown.join(", "))?;
-            if self.values.len() > SHOWN {
-                write!(f, " and {} more", self.values.len() - SHOWN)?;
-            }
-            f.write_str("]")?;
+            write!(f, " [{}]", shortened(&self.values))?;
         }
         if let Some(least) = self.gte {
             write!(f, " >= {least}")?;

@@ -13,9 +13,10 @@ use super::{market, minimum};
 use crate::bits::Bits;
 use crate::labels;
 use crate::model::{PodVolume, first_untolerated};
-use crate::plan::{PoolRefusal, Refusal, Unplaced};
-use crate::requirement::{Operator, Requirement, Undefined};
+use crate::plan::{PoolRefusal, Refusal, RefusedOfferings, Unplaced};
+use crate::requirement::{Incompatible, Operator, Requirement, Undefined};
 use crate::resources::{ResourceName, Resources};
+use crate::words::shortened;
 
 /// Explains why pods of the batch, by position, were left without a place. Pods of one group have one reason.
 pub(super) fn refusals(
@@ -28,13 +29,10 @@ pub(super) fn refusals(
         let pod = &compiled.pods[*pod];
         let reason = known.entry(pod.group).or_insert_with(|| {
             let group = &compiled.groups[pod.group];
-            let reason = |template: usize| PoolRefusal {
-                pool: compiled.templates[template].pool.name.clone(),
-                reason: pool_reason(compiled, prices, group, template),
-            };
+            let of_pool = |template: usize| pool_refusal(compiled, prices, group, template);
             match compiled.templates.len() {
                 0 => Refusal::NoPool,
-                count => Refusal::Unschedulable((0..count).map(reason).collect()),
+                count => Refusal::Unschedulable((0..count).map(of_pool).collect()),
             }
         });
         Unplaced {
@@ -45,37 +43,55 @@ pub(super) fn refusals(
     failed.iter().map(&mut explain).collect()
 }
 
-fn pool_reason(
+fn pool_refusal(
     compiled: &Compiled<'_>,
     prices: &RowPrices,
     group: &PodGroup,
     number: usize,
-) -> String {
+) -> PoolRefusal {
     let template = &compiled.templates[number];
+    let whole = |reason| PoolRefusal::whole(template.pool.name.clone(), reason);
     let Some(level) = group.levels.last() else {
-        return String::new();
+        return whole(String::new());
     };
     if let Some(taint) = first_untolerated(template.taints(), &level.tolerations) {
-        return format!("tainted {taint}, not tolerated");
+        return whole(format!("tainted {taint}, not tolerated"));
     }
     let known = |key: &crate::labels::LabelKey| compiled.snapshot.catalogue.is_well_known(key);
     let own = &compiled.rows.of_template[number];
-    let mut reason = match template
+    let refusal = match template
         .requirements
         .accepts(&level.requirements, Undefined::Allowed(&known))
     {
-        Err(incompatible) => format!("pod {incompatible} in the pool"),
-        Ok(()) if own.is_empty() => market::empty(compiled, number),
-        Ok(()) => {
-            let counts = Counts::of(compiled, prices, group, level, number);
-            format!("{} offerings: {}", own.len(), counts.reasons.join("; "))
+        Err(incompatible) => {
+            let refusal = whole(not_in_pool(&incompatible));
+            let key = incompatible.asked.key();
+            let is_sold = known(key) && key.as_str() != labels::NODEPOOL;
+            if !is_sold {
+                // No offering decides this label, so none is nearer than another.
+                return refusal;
+            }
+            refusal
         }
+        Ok(()) if own.is_empty() => whole(market::empty(compiled, number)),
+        Ok(()) => PoolRefusal {
+            offerings: Counts::of(compiled, prices, group, level, number).refused,
+            ..whole(String::new())
+        },
     };
-    if let Some(near) = nearest(compiled, group, level, number) {
-        reason.push_str("; nearest: ");
-        reason.push_str(&near);
+    PoolRefusal {
+        nearest: nearest(compiled, group, level, number),
+        ..refusal
     }
-    reason
+}
+
+/// What a pod asks of labels and the pool has not.
+fn not_in_pool(incompatible: &Incompatible) -> String {
+    let asked = &incompatible.asked;
+    match &incompatible.have {
+        Some(have) => format!("the pod asks {asked}, the pool has {have}"),
+        None => format!("the pod asks {asked}, a label that the pool does not define"),
+    }
 }
 
 /// The offerings of a pool, rule by rule.
@@ -85,7 +101,7 @@ struct Counts<'a, 's> {
     level: &'a Level,
     template: usize,
     left: Bits,
-    reasons: Vec<String>,
+    refused: Vec<RefusedOfferings>,
 }
 
 impl<'a, 's> Counts<'a, 's> {
@@ -103,7 +119,7 @@ impl<'a, 's> Counts<'a, 's> {
             level,
             template,
             left,
-            reasons: Vec::new(),
+            refused: Vec::new(),
         };
         result.resources();
         result.labels();
@@ -118,9 +134,10 @@ impl<'a, 's> Counts<'a, 's> {
     fn refuse(&mut self, kept: &Bits, what: impl FnOnce() -> String) {
         let before = self.left.len();
         self.left.keep(kept);
-        let refused = before - self.left.len();
-        if refused > 0 {
-            self.reasons.push(format!("{refused} {}", what()));
+        let count = before - self.left.len();
+        if count > 0 {
+            let rule = what();
+            self.refused.push(RefusedOfferings { count, rule });
         }
     }
 
@@ -171,9 +188,8 @@ impl<'a, 's> Counts<'a, 's> {
             let names = group.spec.volumes.iter().map(|volume| match volume {
                 PodVolume::Claim(name) | PodVolume::Ephemeral(name) => name.as_ref(),
             });
-            let names: Vec<&str> = names.collect();
             let places = places.join(" or ");
-            format!("{places} (volume {} lives there)", names.join(", "))
+            format!("{places} (volume {} lives there)", shortened(names))
         });
     }
 
@@ -216,7 +232,7 @@ impl<'a, 's> Counts<'a, 's> {
             return;
         }
         let template = &self.compiled.templates[self.template];
-        let reason = if let Some(limits) = &template.remaining {
+        let rule = if let Some(limits) = &template.remaining {
             let short = self.left.iter().map(|row| capacity(self.compiled, row));
             let most = short
                 .reduce(|left, right| left.smaller(&right))
@@ -238,7 +254,7 @@ impl<'a, 's> Counts<'a, 's> {
             "could hold it, but no zone or host is left that its spread or affinity allows"
                 .to_owned()
         };
-        self.reasons.push(format!("{count} {reason}"));
+        self.refused.push(RefusedOfferings { count, rule });
     }
 }
 
@@ -247,10 +263,7 @@ pub(super) fn not_what(requirement: &Requirement) -> String {
     let values = requirement
         .listed()
         .filter(|_| requirement.operator() == Operator::In);
-    let values = values.map(|values| {
-        let values: Vec<&str> = values.iter().map(AsRef::as_ref).collect();
-        values.join(" or ")
-    });
+    let values = values.map(shortened);
     match (requirement.key().as_str(), values) {
         (labels::ZONE, Some(values)) => format!("not in zone {values}"),
         (labels::CAPACITY_TYPE, Some(values)) => format!("not {values}"),
