@@ -1,10 +1,14 @@
 //! What can be bought: instance types and their offerings.
 
-use std::collections::BTreeSet;
+mod overlay;
+
+use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
 use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
+
+pub use overlay::{Overlaid, OverlayRefusal};
 
 use crate::ids::{ReservationId, TypeName};
 use crate::labels::{self, LabelKey};
@@ -57,6 +61,8 @@ pub enum PriceSource {
     Quote,
     /// A model, since no quote was at hand; every output says so.
     Model,
+    /// A NodeOverlay, in place of the provider's or as a change of it.
+    Overlay,
 }
 
 /// A capacity reservation behind an offering.
@@ -123,20 +129,33 @@ impl Offering {
     /// All that nodes of this offering satisfy. Without a reservation, the reservation's label must not exist.
     pub fn node_requirements(&self) -> Requirements {
         let mut result = self.requirements.clone();
-        result.add(Requirement::one_of(
-            LabelKey::from(labels::ZONE),
-            [Arc::clone(&self.zone)],
-        ));
-        result.add(Requirement::one_of(
-            LabelKey::from(labels::CAPACITY_TYPE),
-            [self.capacity_type.as_str()],
-        ));
-        let key = LabelKey::from(labels::RESERVATION_ID);
-        result.add(match &self.reservation {
-            Some(reservation) => Requirement::one_of(key, [reservation.id.as_str()]),
-            None => Requirement::does_not_exist(key),
-        });
+        for key in [labels::ZONE, labels::CAPACITY_TYPE, labels::RESERVATION_ID] {
+            let own = self.own_requirement(key);
+            own.into_iter().for_each(|own| result.add(own));
+        }
         result
+    }
+
+    /// What nodes of this offering satisfy on one key, where the offering decides it.
+    pub fn node_requirement(&self, key: &LabelKey) -> Option<Requirement> {
+        let own = self.own_requirement(key.as_str());
+        match (own, self.requirements.get(key.as_str())) {
+            (Some(own), Some(further)) => Some(own.intersect(further)),
+            (own, further) => own.or_else(|| further.cloned()),
+        }
+    }
+
+    fn own_requirement(&self, name: &str) -> Option<Requirement> {
+        let key = LabelKey::from(name);
+        match name {
+            labels::ZONE => Some(Requirement::one_of(key, [Arc::clone(&self.zone)])),
+            labels::CAPACITY_TYPE => Some(Requirement::one_of(key, [self.capacity_type.as_str()])),
+            labels::RESERVATION_ID => Some(match &self.reservation {
+                Some(reservation) => Requirement::one_of(key, [reservation.id.as_str()]),
+                None => Requirement::does_not_exist(key),
+            }),
+            _ => None,
+        }
     }
 }
 
@@ -218,6 +237,19 @@ impl Catalogue {
             );
         }
         Self { types, well_known }
+    }
+
+    /// The same with some types, by position, replaced by a revision of the same name; the others are shared.
+    fn revised(&self, mut revisions: BTreeMap<usize, InstanceType>) -> Self {
+        let types = self.types.iter().enumerate();
+        let types = types.map(|(at, listed)| match revisions.remove(&at) {
+            Some(revision) => Arc::new(revision),
+            None => Arc::clone(listed),
+        });
+        Self {
+            types: types.collect(),
+            well_known: self.well_known.clone(),
+        }
     }
 
     /// The types, in name order.

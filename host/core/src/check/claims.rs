@@ -8,6 +8,7 @@ use super::daemons;
 use super::finding::{Breach, Rule};
 use super::host::{Host, is_within};
 use super::market::{self, Shop};
+use super::shelves::Shelves;
 use crate::catalog::InstanceType;
 use crate::labels::{
     CAPACITY_TYPE, HOSTNAME, INITIALIZED, INSTANCE_TYPE, LabelKey, NODEPOOL, REGISTERED, ZONE,
@@ -18,6 +19,10 @@ use crate::requirement::{Operator, Requirement};
 use crate::resources::Resources;
 use crate::snapshot::{MinValuesPolicy, Snapshot};
 
+/// Annotation of a claim with a type whose price an overlay changed.
+const PRICE_OVERLAID: &str = "karpenter.sh/price-overlay-applied";
+/// Annotation of a claim with a type whose capacity an overlay changed.
+const CAPACITY_OVERLAID: &str = "karpenter.sh/capacity-overlay-applied";
 /// Annotation of a claim whose minimum values were lowered.
 const MIN_VALUES_RELAXED: &str = "karpenter.sh/nodeclaim-min-values-relaxed";
 
@@ -79,6 +84,22 @@ fn template(pool: &NodePool, claim: &PlannedClaim) -> Option<Breach> {
         value,
         format!("what pool {} says", pool.name),
     ))
+}
+
+/// A claim tells whether overlays have changed the price or the capacity of a type that it names, and only then.
+pub(super) fn marks(shelves: &Shelves<'_>, claim: &PlannedClaim) -> Option<Breach> {
+    let named = claim.options.iter();
+    let changes = named.map(|option| shelves.changes(&claim.pool, option.instance_type.as_str()));
+    let (price, capacity) = changes.fold((false, false), |all, one| (all.0 | one.0, all.1 | one.1));
+    let marks = [(PRICE_OVERLAID, price), (CAPACITY_OVERLAID, capacity)];
+    marks.into_iter().find_map(|(mark, expected)| {
+        let said = claim.annotations.get(mark).map(AsRef::as_ref);
+        (said != expected.then_some("true")).then(|| {
+            let value = format!("annotation {mark} is {said:?}");
+            let changed = if expected { "\"true\"" } else { "none" };
+            Breach::new(Rule::ClaimMarks, value, changed)
+        })
+    })
 }
 
 /// Labels are allowed by the requirements, and every custom requirement that wants a label has got one.

@@ -53,6 +53,8 @@ pub enum Rule {
     ClaimRequirements,
     /// Requests of a claim cover its pods and daemons.
     ClaimRequests,
+    /// Annotations of a claim tell whether overlays have changed what it names.
+    ClaimMarks,
     /// A claim has pods.
     ClaimPods,
     /// A claim has between one option and 600 types, none named twice.
@@ -117,6 +119,7 @@ impl Rule {
             Self::ClaimLabels => "claim labels",
             Self::ClaimRequirements => "claim requirements",
             Self::ClaimRequests => "claim requests",
+            Self::ClaimMarks => "claim annotations",
             Self::ClaimPods => "claim with pods",
             Self::OptionCount => "number of options",
             Self::OptionSold => "option on sale",

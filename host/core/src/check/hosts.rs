@@ -7,6 +7,7 @@ use super::finding::Place;
 use super::host::{Host, Sold, Way};
 use super::labels_of;
 use super::market;
+use super::shelves::Shelves;
 use super::volumes::{self, Attached};
 use crate::labels::{HOSTNAME, INSTANCE_TYPE, LabelKey};
 use crate::model::NodeClaim;
@@ -22,14 +23,14 @@ pub(super) struct Hosts {
 }
 
 impl Hosts {
-    pub(super) fn new(snapshot: &Snapshot, claims: &[PlannedClaim]) -> Self {
+    pub(super) fn new(snapshot: &Snapshot, shelves: &Shelves<'_>, claims: &[PlannedClaim]) -> Self {
         let bound = snapshot.pods_by_node();
         let nodes = snapshot.nodes.iter().zip(&bound);
         let mut all: Vec<Host> = nodes
-            .map(|(node, bound)| existing(snapshot, node, bound))
+            .map(|(node, bound)| existing(snapshot, shelves, node, bound))
             .collect();
         let planned = claims.iter().enumerate();
-        all.extend(planned.map(|(row, claim)| planned_host(snapshot, row, claim)));
+        all.extend(planned.map(|(row, claim)| planned_host(snapshot, shelves, row, claim)));
         Self {
             all,
             nodes: snapshot.nodes.len(),
@@ -62,7 +63,7 @@ impl Hosts {
 }
 
 /// A node, or a claim on its way, of the snapshot.
-fn existing(snapshot: &Snapshot, node: &StateNode, bound: &[usize]) -> Host {
+fn existing(snapshot: &Snapshot, shelves: &Shelves<'_>, node: &StateNode, bound: &[usize]) -> Host {
     let pods = || bound.iter().map(|row| &snapshot.pods[*row]);
     let running = || pods().filter(|pod| !pod.is_terminal());
     let mut attached = Attached::new();
@@ -93,7 +94,7 @@ fn existing(snapshot: &Snapshot, node: &StateNode, bound: &[usize]) -> Host {
     match &node.claim {
         Some(claim) if !node.is_launched() => {
             host.node.add_all(&claim.requirements);
-            host.ways = ways_to_come(snapshot, &host, claim);
+            host.ways = ways_to_come(snapshot, shelves, &host, claim);
         }
         _ => {
             let to_come = daemons::still_to_come(snapshot, node, bound);
@@ -109,8 +110,13 @@ fn existing(snapshot: &Snapshot, node: &StateNode, bound: &[usize]) -> Host {
 }
 
 /// A claim that has not launched is capacity to come: any type it names may turn up.
-fn ways_to_come(snapshot: &Snapshot, host: &Host, claim: &NodeClaim) -> Vec<Way> {
-    let sold = market::offerings(snapshot, &claim.requirements);
+fn ways_to_come(
+    snapshot: &Snapshot,
+    shelves: &Shelves<'_>,
+    host: &Host,
+    claim: &NodeClaim,
+) -> Vec<Way> {
+    let sold = market::offerings(snapshot, shelves.of(&claim.pool), &claim.requirements);
     let mut ways: Vec<Way> = sold
         .into_iter()
         .map(|sold| way(snapshot, host, sold, true))
@@ -127,7 +133,12 @@ fn ways_to_come(snapshot: &Snapshot, host: &Host, claim: &NodeClaim) -> Vec<Way>
 }
 
 /// A claim of the plan: the ways it names, then those that its requirements allow beside them.
-fn planned_host(snapshot: &Snapshot, row: usize, claim: &PlannedClaim) -> Host {
+fn planned_host(
+    snapshot: &Snapshot,
+    shelves: &Shelves<'_>,
+    row: usize,
+    claim: &PlannedClaim,
+) -> Host {
     let mut node = claim.requirements.clone();
     node.add_all(&Requirements::from_labels(&claim.labels));
     node.replace(Requirement::one_of(
@@ -152,9 +163,9 @@ fn planned_host(snapshot: &Snapshot, row: usize, claim: &PlannedClaim) -> Host {
     let named: Vec<Sold> = claim
         .options
         .iter()
-        .filter_map(|option| super::options::find(snapshot, option))
+        .filter_map(|option| super::options::find(shelves, claim, option))
         .collect();
-    let beside = reach(snapshot, claim).into_iter().filter(|sold| {
+    let beside = reach(snapshot, shelves, claim).into_iter().filter(|sold| {
         !named
             .iter()
             .any(|named| named.at == sold.at && named.instance_type.name == sold.instance_type.name)
@@ -175,7 +186,7 @@ fn planned_host(snapshot: &Snapshot, row: usize, claim: &PlannedClaim) -> Host {
 }
 
 /// What a launch may pick by the claim's requirements alone: every available offering of the types named.
-fn reach(snapshot: &Snapshot, claim: &PlannedClaim) -> Vec<Sold> {
+fn reach(snapshot: &Snapshot, shelves: &Shelves<'_>, claim: &PlannedClaim) -> Vec<Sold> {
     let names = claim
         .requirements
         .get(INSTANCE_TYPE)
@@ -183,7 +194,7 @@ fn reach(snapshot: &Snapshot, claim: &PlannedClaim) -> Vec<Sold> {
     let types = names
         .into_iter()
         .flatten()
-        .filter_map(|name| snapshot.catalogue.get(name));
+        .filter_map(|name| shelves.find(&claim.pool, name));
     types
         .filter(|named| {
             let node = &claim.requirements;

@@ -5,6 +5,7 @@ use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use super::host::Sold;
+use super::shelves::Shelves;
 use crate::catalog::{CapacityType, InstanceType};
 use crate::labels::LabelKey;
 use crate::model::{NodePool, Taint};
@@ -35,12 +36,12 @@ pub(super) fn refusal(pool: &NodePool) -> Option<&'static str> {
 }
 
 /// The pools that can be used, by name, with what they may buy; possibly nothing.
-pub(super) fn shops(snapshot: &Snapshot) -> Vec<Shop> {
+pub(super) fn shops(snapshot: &Snapshot, shelves: &Shelves<'_>) -> Vec<Shop> {
     let usable = snapshot.pools.iter().filter(|pool| refusal(pool).is_none());
     usable
         .map(|pool| {
             let node = pool.node_requirements();
-            let sold = offerings(snapshot, &node);
+            let sold = offerings(snapshot, shelves.of(&pool.name), &node);
             Shop {
                 pool: Arc::clone(pool),
                 node,
@@ -50,10 +51,14 @@ pub(super) fn shops(snapshot: &Snapshot) -> Vec<Shop> {
         .collect()
 }
 
-/// The available offerings that a node with these requirements may be bought as.
-pub(super) fn offerings(snapshot: &Snapshot, node: &Requirements) -> Vec<Sold> {
+/// The available offerings of some types that a node with these requirements may be bought as.
+pub(super) fn offerings(
+    snapshot: &Snapshot,
+    types: &[Arc<InstanceType>],
+    node: &Requirements,
+) -> Vec<Sold> {
     let mut result = Vec::new();
-    for instance_type in snapshot.catalogue.types() {
+    for instance_type in types {
         if instance_type
             .requirements
             .accepts(node, Undefined::Ignored)

@@ -13,8 +13,8 @@
 //! its own selector keeps it from all inhabited ones; the kube-scheduler does not bind it.
 //!
 //! **Claims.** A claim may turn out as any of its options, and as anything its requirements allow for the types they name.
-//! Every option must serve all pods of the claim; topology must hold however the claims turn out. The catalogue is taken as
-//! it is: where NodeOverlays are in use prices are not compared with it, and capacities they add are not known here.
+//! Every option must serve all pods of the claim; topology must hold however the claims turn out. Prices and capacities are
+//! those that each pool sells at, NodeOverlays applied.
 
 mod alone;
 mod claims;
@@ -28,6 +28,7 @@ mod market;
 mod options;
 mod placement;
 mod pools;
+mod shelves;
 mod topology;
 mod unplaced;
 mod volumes;
@@ -46,6 +47,7 @@ use finding::Breach;
 use hosts::Hosts;
 use market::Shop;
 use placement::SoftTaints;
+use shelves::Shelves;
 use topology::Topology;
 
 /// Whose prices the options of a plan carry.
@@ -66,14 +68,15 @@ pub fn check(snapshot: &Snapshot, plan: &Plan) -> Vec<Finding> {
 
 /// Everything there is to say about a plan: what is wrong with it, and what is worth knowing ([`Rule::is_remark`]).
 pub fn review(snapshot: &Snapshot, plan: &Plan, prices: Prices) -> Vec<Finding> {
-    let shops = market::shops(snapshot);
-    let mut replay = Replay::new(snapshot, &shops, plan);
+    let shelves = Shelves::new(snapshot);
+    let shops = market::shops(snapshot, &shelves);
+    let mut replay = Replay::new(snapshot, &shelves, &shops, plan);
     replay.claims(prices);
     replay.placements();
     replay.finished_claims();
     replay.unplaced();
     let mut findings = replay.findings;
-    findings.extend(pools::limits(snapshot, &shops, plan));
+    findings.extend(pools::limits(snapshot, &shelves, &shops, plan));
     findings.extend(pools::reservations(snapshot, plan));
     let costs = cost::breaches(snapshot, plan).into_iter();
     findings.extend(costs.map(|breach| breach.about(Subject::Plan)));
@@ -83,6 +86,7 @@ pub fn review(snapshot: &Snapshot, plan: &Plan, prices: Prices) -> Vec<Finding> 
 /// A plan being carried out in thought.
 struct Replay<'a> {
     snapshot: &'a Snapshot,
+    shelves: &'a Shelves<'a>,
     shops: &'a [Shop],
     plan: &'a Plan,
     entries: Vec<Entry>,
@@ -96,13 +100,19 @@ struct Replay<'a> {
 }
 
 impl<'a> Replay<'a> {
-    fn new(snapshot: &'a Snapshot, shops: &'a [Shop], plan: &'a Plan) -> Self {
+    fn new(
+        snapshot: &'a Snapshot,
+        shelves: &'a Shelves<'a>,
+        shops: &'a [Shop],
+        plan: &'a Plan,
+    ) -> Self {
         let entries = entry::entries(snapshot);
-        let hosts = Hosts::new(snapshot, &plan.claims);
+        let hosts = Hosts::new(snapshot, shelves, &plan.claims);
         let is_planned = |row: usize| !matches!(entries[row], Entry::Elsewhere(_));
         let topology = Topology::new(snapshot, shops, &hosts, &is_planned);
         Self {
             snapshot,
+            shelves,
             shops,
             plan,
             hosts,
@@ -124,7 +134,13 @@ impl<'a> Replay<'a> {
             let pool = claim.pool.clone();
             let subject = Subject::Place(Place::Claim { row, pool });
             let mut breaches = claims::breaches(self.snapshot, self.shops, claim);
-            breaches.extend(options::breaches(self.snapshot, claim, prices));
+            breaches.extend(claims::marks(self.shelves, claim));
+            breaches.extend(options::breaches(
+                self.snapshot,
+                self.shelves,
+                claim,
+                prices,
+            ));
             for breach in breaches {
                 self.say(breach, subject.clone());
             }

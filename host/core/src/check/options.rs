@@ -5,6 +5,7 @@ use std::collections::BTreeSet;
 use super::Prices;
 use super::finding::{Breach, Rule};
 use super::host::Sold;
+use super::shelves::Shelves;
 use crate::catalog::CapacityType;
 use crate::labels::{INSTANCE_TYPE, LabelKey};
 use crate::plan::{LaunchOption, PlannedClaim};
@@ -14,9 +15,13 @@ use crate::snapshot::Snapshot;
 /// Types that a claim may name.
 const MOST_TYPES: usize = 600;
 
-/// The offering that an option means.
-pub(super) fn find(snapshot: &Snapshot, option: &LaunchOption) -> Option<Sold> {
-    let instance_type = snapshot.catalogue.get(option.instance_type.as_str())?;
+/// The offering that an option of a claim means, as the claim's pool sells it.
+pub(super) fn find(
+    shelves: &Shelves<'_>,
+    claim: &PlannedClaim,
+    option: &LaunchOption,
+) -> Option<Sold> {
+    let instance_type = shelves.find(&claim.pool, option.instance_type.as_str())?;
     let at = instance_type.offerings.iter().position(|offering| {
         offering.zone == option.zone
             && offering.capacity_type == option.capacity_type
@@ -40,10 +45,15 @@ fn shown(option: &LaunchOption) -> String {
 }
 
 /// Every rule that the options of a claim break.
-pub(super) fn breaches(snapshot: &Snapshot, claim: &PlannedClaim, prices: Prices) -> Vec<Breach> {
+pub(super) fn breaches(
+    snapshot: &Snapshot,
+    shelves: &Shelves<'_>,
+    claim: &PlannedClaim,
+    prices: Prices,
+) -> Vec<Breach> {
     let mut result: Vec<Breach> = count(claim).into_iter().collect();
     for option in &claim.options {
-        match find(snapshot, option) {
+        match find(shelves, claim, option) {
             None => result.push(Breach::new(
                 Rule::OptionSold,
                 format!("{} is not in the catalogue", shown(option)),
@@ -151,9 +161,6 @@ fn price(
     sold: &Sold,
     prices: Prices,
 ) -> Option<Breach> {
-    if snapshot.settings.node_overlays && !snapshot.overlays.is_empty() {
-        return None;
-    }
     let list = sold.offering().price;
     if option.list_price != list {
         return Some(Breach::new(

@@ -6,6 +6,7 @@ use std::sync::Arc;
 use super::alone;
 use super::finding::{Breach, Finding, Place, Rule, Subject};
 use super::market::Shop;
+use super::shelves::Shelves;
 use crate::catalog::InstanceType;
 use crate::ids::ReservationId;
 use crate::model::{PackingMode, Pod};
@@ -14,7 +15,12 @@ use crate::resources::{ResourceName, Resources};
 use crate::snapshot::Snapshot;
 
 /// Limits of every pool that the plan buys for: with the chosen options, and with the largest that may come.
-pub(super) fn limits(snapshot: &Snapshot, shops: &[Shop], plan: &Plan) -> Vec<Finding> {
+pub(super) fn limits(
+    snapshot: &Snapshot,
+    shelves: &Shelves<'_>,
+    shops: &[Shop],
+    plan: &Plan,
+) -> Vec<Finding> {
     let mut result = Vec::new();
     for shop in shops {
         let pool = &shop.pool;
@@ -31,8 +37,8 @@ pub(super) fn limits(snapshot: &Snapshot, shops: &[Shop], plan: &Plan) -> Vec<Fi
         for node in ours {
             used.add(&node.capacity());
         }
-        let chosen = claims().map(|claim| capacity(snapshot, claim.options.iter().take(1)));
-        let worst = claims().map(|claim| capacity(snapshot, claim.options.iter()));
+        let chosen = claims().map(|claim| capacity(shelves, claim, claim.options.iter().take(1)));
+        let worst = claims().map(|claim| capacity(shelves, claim, claim.options.iter()));
         let breach = exceeded(Rule::PoolLimit, limits, &used, chosen)
             .or_else(|| exceeded(Rule::PoolLimitAtWorst, limits, &used, worst));
         result.extend(breach.map(|breach| breach.about(Subject::Pool(pool.name.clone()))));
@@ -41,9 +47,13 @@ pub(super) fn limits(snapshot: &Snapshot, shops: &[Shop], plan: &Plan) -> Vec<Fi
 }
 
 /// The most of each resource that one of some options brings, with the node itself.
-fn capacity<'a>(snapshot: &Snapshot, options: impl Iterator<Item = &'a LaunchOption>) -> Resources {
+fn capacity<'a>(
+    shelves: &Shelves<'_>,
+    claim: &PlannedClaim,
+    options: impl Iterator<Item = &'a LaunchOption>,
+) -> Resources {
     let of_option = |option: &LaunchOption| {
-        let sold = super::options::find(snapshot, option)?;
+        let sold = super::options::find(shelves, claim, option)?;
         let mut capacity = sold.instance_type.capacity.clone();
         for (name, amount) in sold.offering().capacity_override.iter() {
             capacity.set(name.clone(), amount);

@@ -6,9 +6,9 @@ use serde::{Deserialize, Serialize};
 
 use crate::requirement::Requirements;
 use crate::resources::Resources;
-use crate::units::PricePerHour;
+use crate::units::{MAX_DOLLARS_PER_HOUR, PricePerHour};
 
-/// What an overlay does to a price. The result is never below zero.
+/// What an overlay does to a price. The result is never below zero, nor above what a price may be.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 pub enum PriceChange {
     /// Replaces it.
@@ -30,7 +30,8 @@ impl PriceChange {
                 price + PricePerHour::from_nanos(i64::try_from(change).unwrap_or(i64::MAX))
             }
         };
-        changed.max(PricePerHour::ZERO)
+        let most = PricePerHour::from_dollars(MAX_DOLLARS_PER_HOUR).unwrap_or(PricePerHour::ZERO);
+        changed.clamp(PricePerHour::ZERO, most)
     }
 }
 
@@ -45,6 +46,30 @@ pub struct NodeOverlay {
     pub requirements: Requirements,
     /// What it does to their price.
     pub price: Option<PriceChange>,
-    /// Resources it adds to their types.
+    /// Extended resources it adds to their types.
     pub capacity: Resources,
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn changed_price_stays_between_nothing_and_the_largest_there_is() {
+        let dollars = |dollars| PricePerHour::from_dollars(dollars).unwrap();
+        let base = dollars(0.1);
+        let cases = [
+            (PriceChange::Set(dollars(0.3)), 0.3),
+            (PriceChange::Add(dollars(0.05)), 0.15),
+            (PriceChange::Add(dollars(-0.05)), 0.05),
+            (PriceChange::Add(dollars(-0.2)), 0.0),
+            (PriceChange::Scale(100_000), 0.11),
+            (PriceChange::Scale(-375_000), 0.0625),
+            (PriceChange::Scale(-1_000_000), 0.0),
+            (PriceChange::Scale(i64::MAX), MAX_DOLLARS_PER_HOUR),
+        ];
+        for (change, expected) in cases {
+            assert_eq!(change.apply(base), dollars(expected), "{change:?}");
+        }
+    }
 }

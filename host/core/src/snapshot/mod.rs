@@ -13,7 +13,7 @@ pub use settings::{Guards, MinValuesPolicy, PreferencePolicy, Settings};
 pub use state_node::StateNode;
 pub(crate) use state_node::is_ephemeral;
 
-use crate::catalog::Catalogue;
+use crate::catalog::{Catalogue, Overlaid};
 use crate::ids::{NodeName, ProviderId};
 use crate::labels;
 use crate::model::{
@@ -120,6 +120,15 @@ impl Snapshot {
             namespaces: objects.namespaces,
             disruption_budgets: objects.disruption_budgets,
             volumes: objects.volumes,
+        }
+    }
+
+    /// What each pool sells: the catalogue, with NodeOverlays applied where they are in use.
+    pub fn overlaid(&self) -> Overlaid {
+        if self.settings.node_overlays {
+            Overlaid::new(&self.catalogue, &self.pools, &self.overlays)
+        } else {
+            Overlaid::plain(&self.catalogue)
         }
     }
 

@@ -1,0 +1,175 @@
+//! What each pool sells once NodeOverlays are applied, read from the contract offering by offering.
+//!
+//! An overlay counts when it asks for nothing that is forbidden and no other of its weight, with a later name and itself
+//! counting, speaks of one of its prices or capacities anywhere. What holds is then a matter of each price and each resource:
+//! the heaviest overlay that counts and speaks of it. Sections 10 and 11 of the scheduling contract.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use super::host::Sold;
+use crate::catalog::InstanceType;
+use crate::ids::PoolName;
+use crate::labels::{self, LabelKey, NODEPOOL};
+use crate::model::{NodeOverlay, NodePool};
+use crate::requirement::{Requirement, Requirements};
+use crate::snapshot::Snapshot;
+
+/// Resources that every provider reports itself.
+const STANDARD: [&str; 4] = ["cpu", "memory", "ephemeral-storage", "pods"];
+/// Resources that the AWS provider reports itself.
+const OF_AWS: [&str; 5] = [
+    "vpc.amazonaws.com/pod-eni",
+    "vpc.amazonaws.com/efa",
+    "aws.amazon.com/neuron",
+    "aws.amazon.com/neuroncore",
+    "habana.ai/gaudi",
+];
+
+/// Types as each pool sells them; pools that are not listed sell what the catalogue says.
+#[derive(Debug)]
+pub(super) struct Shelves<'a> {
+    listed: &'a [Arc<InstanceType>],
+    by_pool: BTreeMap<PoolName, Vec<Arc<InstanceType>>>,
+}
+
+impl<'a> Shelves<'a> {
+    pub(super) fn new(snapshot: &'a Snapshot) -> Self {
+        let listed = snapshot.catalogue.types();
+        let mut by_pool = BTreeMap::new();
+        if snapshot.settings.node_overlays && !snapshot.overlays.is_empty() {
+            let counting = counting(snapshot);
+            for pool in &snapshot.pools {
+                let own = listed.iter().map(|sold| corrected(&counting, pool, sold));
+                by_pool.insert(pool.name.clone(), own.collect());
+            }
+        }
+        Self { listed, by_pool }
+    }
+
+    /// What a pool sells, by name of type.
+    pub(super) fn of(&self, pool: &PoolName) -> &[Arc<InstanceType>] {
+        self.by_pool.get(pool).map_or(self.listed, Vec::as_slice)
+    }
+
+    /// A type as a pool sells it.
+    pub(super) fn find(&self, pool: &PoolName, name: &str) -> Option<&Arc<InstanceType>> {
+        self.of(pool).iter().find(|sold| sold.name.as_str() == name)
+    }
+
+    /// Whether overlays give a type, as a pool sells it, another price or another capacity than the catalogue.
+    pub(super) fn changes(&self, pool: &PoolName, name: &str) -> (bool, bool) {
+        let listed = self.listed.iter().find(|sold| sold.name.as_str() == name);
+        let Some((listed, own)) = listed.zip(self.find(pool, name)) else {
+            return (false, false);
+        };
+        let mut offerings = listed.offerings.iter().zip(&own.offerings);
+        let price = offerings.any(|(listed, own)| listed.price != own.price);
+        (price, listed.capacity != own.capacity)
+    }
+}
+
+/// The overlays that hold somewhere, later names first.
+fn counting(snapshot: &Snapshot) -> Vec<&NodeOverlay> {
+    let mut result: Vec<&NodeOverlay> = Vec::new();
+    for overlay in snapshot.overlays.iter().rev() {
+        let equals = result.iter().filter(|other| other.weight == overlay.weight);
+        let quarrels = equals
+            .into_iter()
+            .any(|other| quarrel(snapshot, other, overlay));
+        if !is_forbidden(overlay) && !quarrels {
+            result.push(overlay);
+        }
+    }
+    result
+}
+
+fn is_forbidden(overlay: &NodeOverlay) -> bool {
+    let mut keys = overlay.requirements.iter().map(Requirement::key);
+    let class = LabelKey::from("karpenter.k8s.aws/ec2nodeclass");
+    let mut names = overlay.capacity.iter().map(|(name, _)| name.as_str());
+    keys.any(|key| *key != class && labels::restriction(key).is_some())
+        || names.any(|name| STANDARD.contains(&name) || OF_AWS.contains(&name))
+}
+
+/// Whether two overlays speak of the same price, or of the same resource of one type.
+fn quarrel(snapshot: &Snapshot, one: &NodeOverlay, other: &NodeOverlay) -> bool {
+    let shares_price = one.price.is_some() && other.price.is_some();
+    let mut names = one.capacity.iter().map(|(name, _)| name);
+    let shares_resource = names.any(|name| other.capacity.contains(name));
+    if !shares_price && !shares_resource {
+        return false;
+    }
+    let types = snapshot.catalogue.types();
+    snapshot.pools.iter().any(|pool| {
+        types.iter().any(|sold| {
+            let here = |overlay| spoken_of(overlay, pool, sold);
+            let (one, other) = (here(one), here(other));
+            let same_price = one.iter().any(|at| other.contains(at));
+            let same_type = !one.is_empty() && !other.is_empty();
+            (shares_price && same_price) || (shares_resource && same_type)
+        })
+    })
+}
+
+/// Positions of the offerings of a type that an overlay speaks of in a pool.
+fn spoken_of(overlay: &NodeOverlay, pool: &NodePool, sold: &Arc<InstanceType>) -> Vec<usize> {
+    let mut of_pool = Requirements::from_labels(&pool.labels);
+    let own = [
+        (NODEPOOL.to_owned(), pool.name.as_str()),
+        (pool.class.label_key(), pool.class.name.as_ref()),
+    ];
+    for (key, value) in own {
+        of_pool.add(Requirement::one_of(LabelKey::from(key), [value]));
+    }
+    let meets = |at: &usize| {
+        let instance_type = Arc::clone(sold);
+        let way = Sold {
+            instance_type,
+            at: *at,
+        };
+        overlay.requirements.iter().all(|asked| {
+            let key = asked.key().as_str();
+            let mut have: Requirements = way.value(key).into_iter().collect();
+            have.add_all(&of_pool.get(key).cloned().into_iter().collect());
+            let asked: Requirements = std::iter::once(asked.clone()).collect();
+            have.accepts(&asked, crate::requirement::Undefined::Refused)
+                .is_ok()
+        })
+    };
+    (0..sold.offerings.len()).filter(meets).collect()
+}
+
+/// A type as a pool sells it.
+fn corrected(
+    counting: &[&NodeOverlay],
+    pool: &NodePool,
+    listed: &Arc<InstanceType>,
+) -> Arc<InstanceType> {
+    let speaking: Vec<(&NodeOverlay, Vec<usize>)> = counting
+        .iter()
+        .map(|overlay| (*overlay, spoken_of(overlay, pool, listed)))
+        .filter(|(_, places)| !places.is_empty())
+        .collect();
+    if speaking.is_empty() {
+        return Arc::clone(listed);
+    }
+    let mut own = InstanceType::clone(listed);
+    for (at, offering) in own.offerings.iter_mut().enumerate() {
+        let of_price = speaking
+            .iter()
+            .filter(|(overlay, places)| overlay.price.is_some() && places.contains(&at));
+        let heaviest = of_price.max_by_key(|(overlay, _)| overlay.weight);
+        if let Some(change) = heaviest.and_then(|(overlay, _)| overlay.price) {
+            offering.price = change.apply(offering.price);
+        }
+    }
+    let mut light_first: Vec<&NodeOverlay> = speaking.iter().map(|(overlay, _)| *overlay).collect();
+    light_first.sort_by_key(|overlay| overlay.weight);
+    for overlay in light_first {
+        for (name, amount) in overlay.capacity.iter() {
+            own.capacity.set(name.clone(), amount);
+        }
+    }
+    Arc::new(own)
+}
