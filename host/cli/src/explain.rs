@@ -68,6 +68,12 @@ pub(crate) fn claim(plan: &Plan, number: usize) -> String {
     if chosen.price != chosen.list_price {
         text.push_str(&format!("  priced by the policy at {}\n", chosen.price));
     }
+    for (mark, what) in [("price", "prices"), ("capacity", "capacities")] {
+        let mark = format!("karpenter.sh/{mark}-overlay-applied");
+        if claim.annotations.contains_key(mark.as_str()) {
+            text.push_str(&format!("  NodeOverlays set {what} of types it names\n"));
+        }
+    }
     let others = claim.options[1..].iter().map(|option| {
         format!(
             "{} {} {}",

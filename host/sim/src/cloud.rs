@@ -7,7 +7,7 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use plimsoll_core::action::{Machine, OfferingKey, Reason};
-use plimsoll_core::catalog::{CapacityType, Catalogue, InstanceType, Offering};
+use plimsoll_core::catalog::{CapacityType, Catalogue, InstanceType, Offering, Overlaid};
 use plimsoll_core::fixed_hash::{hash_of, short_name};
 use plimsoll_core::ids::{NodeName, ProviderId, TypeName, Uid};
 use plimsoll_core::labels::{self, Labels};
@@ -39,15 +39,18 @@ impl Instance {
 #[derive(Clone, Debug)]
 pub(crate) struct Cloud {
     pub(crate) catalogue: Arc<Catalogue>,
+    /// What the overlays of the cluster's owner promise of nodes, pool by pool; true of every node in this world.
+    promised: Overlaid,
     pub(crate) instances: BTreeMap<ProviderId, Instance>,
     by_claim: BTreeMap<Uid, ProviderId>,
     stock: BTreeMap<(TypeName, Arc<str>, CapacityType), u32>,
 }
 
 impl Cloud {
-    pub(crate) fn new(catalogue: Arc<Catalogue>) -> Self {
+    pub(crate) fn new(catalogue: Arc<Catalogue>, promised: Overlaid) -> Self {
         Self {
             catalogue,
+            promised,
             instances: BTreeMap::new(),
             by_claim: BTreeMap::new(),
             stock: BTreeMap::new(),
@@ -90,12 +93,14 @@ impl Cloud {
             None if !offering.available => return None,
             None => {}
         }
+        let promised = self.promised.of(&claim.pool);
+        let promised = promised.get(instance_type.name.as_str())?;
         let id = provider_id(claim, &offering.zone);
         let instance = Instance {
             claim: Arc::clone(claim),
             price: offering.price,
             offering: key,
-            machine: machine(claim, id.clone(), instance_type, offering),
+            machine: machine(claim, id.clone(), promised, offering),
             interruptions_per_day: offering.interruptions_per_day,
             ending: false,
         };

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use plimsoll_core::catalog::{CapacityType, Catalogue};
+use plimsoll_core::catalog::{CapacityType, Catalogue, Overlaid};
 use plimsoll_core::ids::{NodeName, ObjectName, TypeName};
 use plimsoll_core::labels::Labels;
 use plimsoll_core::model::{Owner, OwnerKind, Pod, PodSpec};
@@ -28,6 +28,17 @@ pub struct Recording {
     pub settings: Arc<Settings>,
     /// What happens, in any order.
     pub changes: Vec<TimedChange>,
+}
+
+impl Recording {
+    /// What the overlays that are there at the start make of the catalogue, where they are in use.
+    pub(crate) fn overlaid(&self) -> Overlaid {
+        if self.settings.node_overlays {
+            Overlaid::new(&self.catalogue, &self.objects.pools, &self.objects.overlays)
+        } else {
+            Overlaid::plain(&self.catalogue)
+        }
+    }
 }
 
 /// A change and its instant.

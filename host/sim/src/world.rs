@@ -75,7 +75,7 @@ impl World {
             random: Random::new(behaviour.seed),
             behaviour,
             api: Api::default(),
-            cloud: Cloud::new(Arc::clone(&recording.catalogue)),
+            cloud: Cloud::new(Arc::clone(&recording.catalogue), recording.overlaid()),
             queue: Queue::default(),
             scheduler: Scheduler::default(),
             workloads: Workloads::default(),

@@ -136,3 +136,62 @@ fn an_unknown_field_of_the_section_is_told_with_the_one_meant() {
         ]
     );
 }
+
+/// What `kubectl get nodepools,overlays -o yaml` prints, with the setting that applies overlays.
+const OVERLAID: &str = r#"
+apiVersion: v1
+kind: List
+plimsoll:
+  time: "2026-11-22T00:00:00Z"
+  settings: {nodeOverlays: true}
+  catalogue: {region: us-east-1}
+items:
+- apiVersion: karpenter.sh/v1
+  kind: NodePool
+  metadata: {name: general}
+  spec:
+    template:
+      spec:
+        nodeClassRef: {group: karpenter.k8s.aws, kind: EC2NodeClass, name: default}
+        requirements: []
+- apiVersion: karpenter.sh/v1alpha1
+  kind: NodeOverlay
+  metadata: {name: savings-plan, uid: 5e1c, resourceVersion: "7", creationTimestamp: "2026-01-01T00:00:00Z"}
+  spec:
+    weight: 50
+    requirements:
+    - {key: karpenter.k8s.aws/instance-family, operator: In, values: [m7i]}
+    - {key: karpenter.sh/capacity-type, operator: In, values: [on-demand]}
+    priceAdjustment: "-37.5%"
+    capacity: {example.com/slot: "2"}
+  status:
+    conditions:
+    - {type: Ready, status: "True", reason: Ready, message: "", lastTransitionTime: "2026-01-01T00:00:00Z"}
+"#;
+
+#[test]
+fn overlays_of_a_kubectl_list_are_read_and_applied() {
+    let loaded = load(OVERLAID);
+    assert_eq!(loaded.notes, []);
+    let snapshot = loaded.snapshot;
+    let overlaid = snapshot.overlaid();
+    let terms = |catalogue: &Arc<plimsoll_core::catalog::Catalogue>, terms| {
+        let sold = catalogue.get("m7i.large").expect("the type is sold");
+        let offering = sold.offerings.iter().find(|o| o.capacity_type == terms);
+        offering.expect("it is sold so").clone()
+    };
+    let own = overlaid.of(&snapshot.pools[0].name);
+    let listed = terms(&snapshot.catalogue, CapacityType::OnDemand);
+    let changed = terms(own, CapacityType::OnDemand);
+    assert_eq!(changed.price.nanos() * 8, listed.price.nanos() * 5);
+    assert_eq!(changed.price_source, PriceSource::Overlay);
+    assert_eq!(
+        terms(own, CapacityType::Spot),
+        terms(&snapshot.catalogue, CapacityType::Spot)
+    );
+    let slots = |name: &str| {
+        let sold = own.get(name).expect("the type is sold");
+        sold.capacity.get(&ResourceName::from("example.com/slot"))
+    };
+    assert_eq!((slots("m7i.large"), slots("m6i.large")), (2, 0));
+}

@@ -5,19 +5,18 @@ use crate::plan::{Plan, PlannedClaim};
 use crate::snapshot::Snapshot;
 use crate::units::PricePerHour;
 
+/// What a node costs at least: nothing is free.
+pub(super) const LEAST: PricePerHour = PricePerHour::from_nanos(1);
+
 /// Every figure that does not add up.
 pub(super) fn breaches(snapshot: &Snapshot, plan: &Plan) -> Vec<Breach> {
     let node_cost = snapshot.settings.node_cost;
     let chosen = || plan.claims.iter().filter_map(PlannedClaim::chosen);
     let planned: PricePerHour = chosen().map(|option| option.price).sum();
-    let list: PricePerHour = chosen().map(|option| option.list_price + node_cost).sum();
+    let whole = |price: PricePerHour| (price + node_cost).max(LEAST);
+    let list: PricePerHour = chosen().map(|option| whole(option.list_price)).sum();
     let most = |claim: &PlannedClaim| claim.options.iter().map(|o| o.list_price).max();
-    let dearest: PricePerHour = plan
-        .claims
-        .iter()
-        .filter_map(most)
-        .map(|price| price + node_cost)
-        .sum();
+    let dearest: PricePerHour = plan.claims.iter().filter_map(most).map(whole).sum();
     let mut result = Vec::new();
     for (name, said, sum) in [
         ("planned", plan.cost.planned, planned),

@@ -169,7 +169,7 @@ fn price(
             list.to_string(),
         ));
     }
-    let whole = list + snapshot.settings.node_cost;
+    let whole = (list + snapshot.settings.node_cost).max(super::cost::LEAST);
     (prices == Prices::List && option.price != whole).then(|| {
         Breach::new(
             Rule::OptionPrice,

@@ -15,7 +15,8 @@ use crate::snapshot::Snapshot;
 use crate::units::PricePerHour;
 
 /// What no fleet for every live pod of a snapshot can cost less than, bought from nothing: the yardstick of a whole cluster,
-/// whatever nodes it has. Daemons come with the nodes; pods that nothing can hold are left out.
+/// whatever nodes it has. Daemons come with the nodes; pods that nothing can hold are left out. Prices are what the provider
+/// will ask, whatever NodeOverlays make of them.
 pub fn bound_from_nothing(snapshot: &Snapshot) -> PricePerHour {
     let mut bare = snapshot.clone();
     bare.nodes.clear();
@@ -40,22 +41,30 @@ pub fn bound_from_nothing(snapshot: &Snapshot) -> PricePerHour {
         .iter()
         .enumerate()
         .map(|(at, pod)| (at, last(pod.group)));
-    let problem = problem(&compiled, pods.filter(placeable));
+    let paid = |row: usize| {
+        let row = &compiled.rows.rows[row];
+        let listed = &snapshot.catalogue.types()[row.instance_type];
+        listed.offerings[row.offering].price
+    };
+    let problem = problem(&compiled, paid, pods.filter(placeable));
     PricePerHour::from_nanos(crate::pack::bound(&problem).list_price)
 }
 
 /// The bound of a plan: pods at the step of relaxation where they were placed, without the domains that were chosen for them, on
 /// everything that pools may buy and everything that is free.
 pub(super) fn bound(compiled: &Compiled<'_>, candidate: &Candidate) -> PricePerHour {
-    let problem = problem(compiled, candidate.placed());
+    let sold = |row: usize| compiled.offering(row).1.price;
+    let problem = problem(compiled, sold, candidate.placed());
     PricePerHour::from_nanos(crate::pack::bound(&problem).list_price)
 }
 
-fn problem(compiled: &Compiled<'_>, placed: impl Iterator<Item = (usize, usize)>) -> Problem {
-    let node_cost = compiled.snapshot.settings.node_cost.nanos();
+fn problem(
+    compiled: &Compiled<'_>,
+    price_of: impl Fn(usize) -> PricePerHour,
+    placed: impl Iterator<Item = (usize, usize)>,
+) -> Problem {
     let kinds = (0..compiled.rows.len()).map(|row| {
-        let (_, offering) = compiled.rows.offering(compiled.snapshot, row);
-        let price = offering.price.nanos().saturating_add(node_cost).max(1);
+        let price = super::prices::whole(compiled, price_of(row)).nanos();
         Kind {
             capacity: compiled.rows.capacity(row).into(),
             price,

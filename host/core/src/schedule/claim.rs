@@ -14,6 +14,11 @@ use crate::resources::Resources;
 /// Annotation that tells whether a minimum of values was lowered.
 const MIN_VALUES_RELAXED: &str = "karpenter.sh/nodeclaim-min-values-relaxed";
 
+/// Annotation of a claim that names a type whose price a NodeOverlay changed.
+const PRICE_OVERLAID: &str = "karpenter.sh/price-overlay-applied";
+/// Annotation of a claim that names a type whose capacity a NodeOverlay changed.
+const CAPACITY_OVERLAID: &str = "karpenter.sh/capacity-overlay-applied";
+
 /// The claim of a node planned as `chosen`, which names the rows and options given.
 pub(super) fn claim(
     compiled: &Compiled<'_>,
@@ -53,6 +58,7 @@ pub(super) fn claim(
         MIN_VALUES_RELAXED.into(),
         if lowered { "true" } else { "false" }.into(),
     );
+    annotations.extend(overlay_marks(compiled, named));
     PlannedClaim {
         pool: pool.name.clone(),
         class: pool.class.clone(),
@@ -66,6 +72,29 @@ pub(super) fn claim(
         requests,
         options,
     }
+}
+
+/// Annotations that tell whether overlays changed the price or the capacity of a named type.
+fn overlay_marks(
+    compiled: &Compiled<'_>,
+    named: &[usize],
+) -> impl Iterator<Item = (Arc<str>, Arc<str>)> {
+    let listed = compiled.snapshot.catalogue.types();
+    let (mut price, mut capacity) = (false, false);
+    for row in named {
+        let (own, _) = compiled.offering(*row);
+        let listed = &listed[compiled.rows.rows[*row].instance_type];
+        if !Arc::ptr_eq(own, listed) {
+            let mut offerings = own.offerings.iter().zip(&listed.offerings);
+            price |= offerings.any(|(own, listed)| own.price != listed.price);
+            capacity |= own.capacity != listed.capacity;
+        }
+    }
+    let marks = [(PRICE_OVERLAID, price), (CAPACITY_OVERLAID, capacity)];
+    marks
+        .into_iter()
+        .filter(|(_, holds)| *holds)
+        .map(|(mark, _)| (Arc::from(mark), Arc::from("true")))
 }
 
 /// The least that daemons of any named type take, per resource that all of them take.

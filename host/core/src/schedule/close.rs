@@ -183,15 +183,11 @@ fn named_rows(compiled: &Compiled<'_>, prices: &RowPrices, node: &Node) -> Vec<u
 }
 
 fn terms(compiled: &Compiled<'_>, row: usize) -> CapacityType {
-    compiled
-        .rows
-        .offering(compiled.snapshot, row)
-        .1
-        .capacity_type
+    compiled.offering(row).1.capacity_type
 }
 
 fn option(compiled: &Compiled<'_>, row: usize, price: i64) -> LaunchOption {
-    let (instance_type, offering) = compiled.rows.offering(compiled.snapshot, row);
+    let (instance_type, offering) = compiled.offering(row);
     LaunchOption {
         instance_type: instance_type.name.clone(),
         zone: Arc::clone(&offering.zone),

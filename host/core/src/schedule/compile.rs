@@ -17,9 +17,10 @@ use super::templates::{Template, templates};
 use super::topology::{Builder, Counts, Model, Owned, View, reachable};
 use super::{default_spread, volumes};
 use crate::bits::Bits;
+use crate::catalog::{InstanceType, Offering, Overlaid};
 use crate::labels::{self, LabelKey, Labels};
 use crate::model::{PodSpec, SpreadConstraint, Toleration};
-use crate::plan::Unplaced;
+use crate::plan::{Note, Unplaced};
 use crate::requirement::{Requirement, Requirements};
 use crate::snapshot::Snapshot;
 
@@ -94,6 +95,17 @@ pub(super) struct Compiled<'s> {
     pub(super) existing: Existing,
     /// Pods that cannot be planned at all.
     pub(super) refused: Vec<Unplaced>,
+    /// Remarks that hold for any plan.
+    pub(super) notes: Vec<Note>,
+}
+
+impl Compiled<'_> {
+    /// The type and offering behind a row, as its pool sells them.
+    pub(super) fn offering(&self, row: usize) -> (&Arc<InstanceType>, &Offering) {
+        let row = &self.rows.rows[row];
+        let instance_type = &self.templates[row.template].catalogue.types()[row.instance_type];
+        (instance_type, &instance_type.offerings[row.offering])
+    }
 }
 
 /// A pod's needs with the spread that holds for it, its own or the cluster's default.
@@ -117,7 +129,8 @@ struct GroupKey {
 pub(super) fn compile(snapshot: &Snapshot) -> Compiled<'_> {
     let Eligible { mut pods, refused } = eligible(snapshot);
     queue_order(snapshot, &mut pods);
-    let mut templates = templates(snapshot);
+    let overlaid = snapshot.overlaid();
+    let mut templates = templates(snapshot, &overlaid);
     let soft_taints = templates.iter().any(Template::has_soft_taint);
     let (shapes, shape_of) = shapes(snapshot, &pods);
     let wishes: Vec<Vec<Wishes<'_>>> = shapes
@@ -159,7 +172,7 @@ pub(super) fn compile(snapshot: &Snapshot) -> Compiled<'_> {
             )
         })
         .collect();
-    let existing = Existing::of(snapshot, &axes, &mentioned);
+    let existing = Existing::of(snapshot, &overlaid, &axes, &mentioned);
     let pods = pods
         .iter()
         .zip(group_of)
@@ -177,7 +190,26 @@ pub(super) fn compile(snapshot: &Snapshot) -> Compiled<'_> {
         counts,
         existing,
         refused,
+        notes: overlay_notes(snapshot, &overlaid),
     }
+}
+
+/// What has to be said of overlays: that none is applied, or which are not and why.
+fn overlay_notes(snapshot: &Snapshot, overlaid: &Overlaid) -> Vec<Note> {
+    let note = |text| Note {
+        pool: None,
+        pod: None,
+        text,
+    };
+    let unused = (!snapshot.settings.node_overlays && !snapshot.overlays.is_empty()).then(|| {
+        let count = snapshot.overlays.len();
+        note(format!(
+            "NodeOverlays: {count} not applied; setting nodeOverlays is off"
+        ))
+    });
+    let refused = overlaid.refused().iter();
+    let refused = refused.map(|(name, why)| note(format!("overlay {name} not applied: {why}")));
+    unused.into_iter().chain(refused).collect()
 }
 
 /// Distinct shapes of pods, and each pod's.

@@ -10,6 +10,7 @@ use std::sync::Arc;
 use super::axes::Axes;
 use super::daemons;
 use super::volumes::{self, ClaimsByDriver};
+use crate::catalog::Overlaid;
 use crate::labels::{self, LabelKey};
 use crate::model::{HostPort, Taint, Toleration, first_untolerated};
 use crate::requirement::{Requirement, Requirements, Undefined};
@@ -49,7 +50,12 @@ pub(super) struct Existing {
 
 impl Existing {
     /// Reads the nodes of a snapshot. `mentioned` are the label keys that pods of the batch ask for.
-    pub(super) fn of(snapshot: &Snapshot, axes: &Axes, mentioned: &BTreeSet<LabelKey>) -> Self {
+    pub(super) fn of(
+        snapshot: &Snapshot,
+        overlaid: &Overlaid,
+        axes: &Axes,
+        mentioned: &BTreeSet<LabelKey>,
+    ) -> Self {
         let bound = snapshot.pods_by_node();
         let mut result = Self {
             free: Vec::with_capacity(snapshot.nodes.len()),
@@ -72,7 +78,7 @@ impl Existing {
             result.look_of.push(number);
             result
                 .free
-                .push(free(snapshot, node, &bound[row]).map(|free| axes.vector(&free)));
+                .push(free(snapshot, overlaid, node, &bound[row]).map(|free| axes.vector(&free)));
             let live = || {
                 bound[row]
                     .iter()
@@ -138,14 +144,19 @@ fn node_labels(node: &StateNode, mentioned: &BTreeSet<LabelKey>) -> Requirements
 }
 
 /// What pods may still have of a node; `None` where nothing can be put.
-fn free(snapshot: &Snapshot, node: &StateNode, bound: &[usize]) -> Option<Resources> {
+fn free(
+    snapshot: &Snapshot,
+    overlaid: &Overlaid,
+    node: &StateNode,
+    bound: &[usize],
+) -> Option<Resources> {
     if node.is_deleting() {
         return None;
     }
     let allocatable = if node.is_launched() {
         node.allocatable()
     } else {
-        least_allocatable(snapshot, node)?
+        least_allocatable(overlaid, node)?
     };
     let mut used = Resources::new();
     for pod in bound
@@ -166,13 +177,13 @@ fn free(snapshot: &Snapshot, node: &StateNode, bound: &[usize]) -> Option<Resour
     (!overcommitted).then_some(free)
 }
 
-/// The least that the types named by a claim give, per resource.
-fn least_allocatable(snapshot: &Snapshot, node: &StateNode) -> Option<Resources> {
+/// The least that the types named by a claim give, per resource, as its pool sells them.
+fn least_allocatable(overlaid: &Overlaid, node: &StateNode) -> Option<Resources> {
     let claim = node.claim.as_ref()?;
     let named = claim.requirements.get(labels::INSTANCE_TYPE)?.listed()?;
     let rooms = named
         .iter()
-        .filter_map(|name| snapshot.catalogue.get(name))
+        .filter_map(|name| overlaid.of(&claim.pool).get(name))
         .flat_map(|instance_type| {
             let compatible = |offering: &&crate::catalog::Offering| {
                 claim

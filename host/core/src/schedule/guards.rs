@@ -67,7 +67,7 @@ pub(super) fn capacity(
 ) -> Box<[i64]> {
     let mut result: Box<[i64]> = compiled.rows.capacity(row).into();
     if guards.enabled {
-        let (instance_type, _) = compiled.rows.offering(compiled.snapshot, row);
+        let (instance_type, _) = compiled.offering(row);
         let small = instance_type.capacity.get(&ResourceName::Cpu) <= guards.small_node_cpu_milli;
         let most = i64::from(if small {
             guards.pods_small_node

@@ -53,7 +53,7 @@ impl Limits {
             .iter()
             .map(|row| compiled.rows.rows[row].instance_type)
             .collect();
-        let catalogue = compiled.snapshot.catalogue.types();
+        let catalogue = compiled.templates[template].catalogue.types();
         let largest = types
             .iter()
             .map(|at| catalogue[*at].capacity.clone())
@@ -66,6 +66,6 @@ impl Limits {
 
 /// What one node of a row takes of its pool's limits.
 pub(super) fn capacity(compiled: &Compiled<'_>, row: usize) -> Resources {
-    let (instance_type, _) = compiled.rows.offering(compiled.snapshot, row);
+    let (instance_type, _) = compiled.offering(row);
     instance_type.capacity.clone().with(ResourceName::Nodes, 1)
 }

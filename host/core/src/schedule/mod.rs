@@ -123,7 +123,7 @@ fn plan_of(
         dearest: claims
             .iter()
             .filter_map(dearest)
-            .map(|price| price + compiled.snapshot.settings.node_cost)
+            .map(|price| prices::whole(compiled, price))
             .sum(),
         bound: bound::bound(compiled, &best),
         first_fit,
@@ -133,6 +133,6 @@ fn plan_of(
         claims,
         unplaced,
         cost,
-        notes: best.notes,
+        notes: compiled.notes.iter().cloned().chain(best.notes).collect(),
     }
 }

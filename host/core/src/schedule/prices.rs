@@ -7,6 +7,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use super::compile::Compiled;
+use super::templates::Template;
 use crate::bits::Bits;
 use crate::catalog::{CapacityType, InstanceType, Offering};
 use crate::labels;
@@ -15,6 +16,7 @@ use crate::rank::{
     Prices, TablesBuilder,
 };
 use crate::resources::ResourceName;
+use crate::units::PricePerHour;
 
 /// Prices of rows, in nano-dollars per hour.
 #[derive(Clone, Debug)]
@@ -47,20 +49,17 @@ pub(super) struct Slots {
 /// Asks what one more node of each offering costs in each pool; `None` when there is nothing to buy.
 pub(super) fn question(compiled: &Compiled<'_>) -> Option<(PriceQuestion, Slots)> {
     let snapshot = compiled.snapshot;
-    let asked: BTreeSet<(usize, usize)> = compiled
-        .rows
-        .rows
-        .iter()
-        .map(|row| (row.instance_type, row.offering))
+    let asked: BTreeSet<Asked> = (0..compiled.rows.len())
+        .map(|row| asked_of(compiled, row))
         .collect();
     if asked.is_empty() {
         return None;
     }
     let running = running(compiled);
     let mut tables = TablesBuilder::default();
-    let mut numbers: BTreeMap<(usize, usize), u32> = BTreeMap::new();
+    let mut numbers: BTreeMap<Asked, u32> = BTreeMap::new();
     let mut last: Option<(usize, u32)> = None;
-    for (type_at, offering_at) in asked {
+    for (type_at, offering_at, price) in asked {
         let instance_type = &snapshot.catalogue.types()[type_at];
         let type_row = match last {
             Some((known, row)) if known == type_at => row,
@@ -69,27 +68,27 @@ pub(super) fn question(compiled: &Compiled<'_>) -> Option<(PriceQuestion, Slots)
         last = Some((type_at, type_row));
         let offering = &instance_type.offerings[offering_at];
         let number = tables
-            .offering(&offering_row(type_row, instance_type, offering, &running))
+            .offering(&OfferingRow {
+                price: price.dollars(),
+                ..offering_row(type_row, instance_type, offering, &running)
+            })
             .ok()?;
-        numbers.insert((type_at, offering_at), number);
+        numbers.insert((type_at, offering_at, price), number);
     }
     let mut pools = Pools::default();
     let mut slots = Slots::default();
     for (number, template) in compiled.templates.iter().enumerate() {
-        let own: BTreeSet<(usize, usize)> = compiled
-            .rows
-            .rows
+        let own: BTreeSet<Asked> = compiled.rows.of_template[number]
             .iter()
-            .filter(|row| row.template == number)
-            .map(|row| (row.instance_type, row.offering))
+            .map(|row| asked_of(compiled, row))
             .collect();
         let start = pools.cand.len();
-        for (position, (type_at, offering_at)) in own.iter().enumerate() {
+        for (position, (type_at, offering_at, _)) in own.iter().enumerate() {
             slots
                 .at
                 .insert((number, *type_at, *offering_at), start + position);
         }
-        let (nodes, cost) = standing(compiled, template.pool.name.as_str());
+        let (nodes, cost) = standing(compiled, template);
         let candidates: Vec<u32> = own.iter().map(|key| numbers[key]).collect();
         let row = PoolRow {
             name: tables.symbol(template.pool.name.as_str()),
@@ -113,6 +112,15 @@ pub(super) fn question(compiled: &Compiled<'_>) -> Option<(PriceQuestion, Slots)
         },
         slots,
     ))
+}
+
+/// What a question asks about: type, offering, and the price at which a pool sells it, which overlays may have made its own.
+type Asked = (usize, usize, PricePerHour);
+
+fn asked_of(compiled: &Compiled<'_>, at: usize) -> Asked {
+    let row = &compiled.rows.rows[at];
+    let (_, offering) = compiled.offering(at);
+    (row.instance_type, row.offering, offering.price)
 }
 
 fn add_type(tables: &mut TablesBuilder, instance_type: &InstanceType) -> u32 {
@@ -218,22 +226,22 @@ fn running(compiled: &Compiled<'_>) -> BTreeMap<(String, String, String), u32> {
     result
 }
 
-/// How many nodes a pool has, and what they cost at list price.
-fn standing(compiled: &Compiled<'_>, pool: &str) -> (u32, f64) {
+/// How many nodes a pool has, and what they cost at the prices it buys at.
+fn standing(compiled: &Compiled<'_>, template: &Template) -> (u32, f64) {
     let snapshot = compiled.snapshot;
     let own = snapshot.nodes.iter().filter(|node| {
         node.is_managed()
             && !node.is_deleting()
-            && node.pool().is_some_and(|name| name.as_str() == pool)
+            && node.pool().is_some_and(|name| name == template.pool.name)
     });
     let mut count = 0;
-    let mut cost = crate::units::PricePerHour::ZERO;
+    let mut cost = PricePerHour::ZERO;
     for node in own {
         count += 1;
         let labels = node.labels();
         let offering = labels
             .get(labels::INSTANCE_TYPE)
-            .and_then(|name| snapshot.catalogue.get(name))
+            .and_then(|name| template.catalogue.get(name))
             .and_then(|found| {
                 found.offerings.iter().find(|offering| {
                     labels.get(labels::ZONE) == Some(&offering.zone)
@@ -242,9 +250,14 @@ fn standing(compiled: &Compiled<'_>, pool: &str) -> (u32, f64) {
                             .is_some_and(|terms| terms.as_ref() == offering.capacity_type.as_str())
                 })
             });
-        cost += offering.map_or(crate::units::PricePerHour::ZERO, |offering| offering.price);
+        cost += offering.map_or(PricePerHour::ZERO, |offering| offering.price);
     }
     (count, cost.dollars())
+}
+
+/// What a node costs at an offering's price: its own cost is added, and nothing is free.
+pub(super) fn whole(compiled: &Compiled<'_>, price: PricePerHour) -> PricePerHour {
+    (price + compiled.snapshot.settings.node_cost).max(PricePerHour::from_nanos(1))
 }
 
 impl RowPrices {
@@ -265,8 +278,8 @@ impl RowPrices {
         let mut reservations: BTreeMap<&str, usize> = BTreeMap::new();
         let mut shared: BTreeMap<u32, usize> = BTreeMap::new();
         for (at, row) in compiled.rows.rows.iter().enumerate() {
-            let (_, offering) = compiled.rows.offering(compiled.snapshot, at);
-            let list = offering.price.nanos().saturating_add(node_cost).max(1);
+            let (_, offering) = compiled.offering(at);
+            let list = whole(compiled, offering.price).nanos();
             result.list[at] = list;
             result.planned[at] = list;
             if let Some(reservation) = &offering.reservation {

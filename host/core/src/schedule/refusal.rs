@@ -289,7 +289,7 @@ fn short_sentence(compiled: &Compiled<'_>, rows: &Bits, axis: usize, asked: i64)
         "too little"
     };
     let best = most.map_or("", |row| {
-        let (instance_type, _) = compiled.rows.offering(compiled.snapshot, row);
+        let (instance_type, _) = compiled.offering(row);
         instance_type.name.as_str()
     });
     let amount = shown(amount);

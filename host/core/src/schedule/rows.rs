@@ -11,7 +11,7 @@ use super::axes::Axes;
 use super::daemons::{Daemons, Overhead};
 use super::templates::Template;
 use crate::bits::Bits;
-use crate::catalog::{Catalogue, InstanceType, Offering};
+use crate::catalog::{Catalogue, InstanceType};
 use crate::labels::{self, LabelKey};
 use crate::model::{HostPort, Toleration, first_untolerated};
 use crate::requirement::{Operator, Requirement, Requirements};
@@ -109,7 +109,7 @@ impl Rows {
         axes: &Axes,
     ) {
         let mut daemons = Daemons::of(snapshot, template);
-        for (at, instance_type) in snapshot.catalogue.types().iter().enumerate() {
+        for (at, instance_type) in template.catalogue.types().iter().enumerate() {
             let agrees = |key: &str, requirement: &Requirement| {
                 agree(template.requirements.get(key), requirement)
             };
@@ -334,17 +334,6 @@ impl Rows {
             .flatten()
             .cloned()
             .reduce(|left, right| left.intersect(&right))
-    }
-
-    /// The offering behind a row.
-    pub(super) fn offering<'s>(
-        &self,
-        snapshot: &'s Snapshot,
-        row: usize,
-    ) -> (&'s Arc<InstanceType>, &'s Offering) {
-        let row = &self.rows[row];
-        let instance_type = &snapshot.catalogue.types()[row.instance_type];
-        (instance_type, &instance_type.offerings[row.offering])
     }
 }
 

@@ -6,6 +6,7 @@
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
+use crate::catalog::{Catalogue, Overlaid};
 use crate::labels::LabelKey;
 use crate::model::{Effect, NodePool, PackingMode, Taint};
 use crate::requirement::{Operator, Requirement, Requirements, Undefined};
@@ -24,6 +25,8 @@ pub(super) struct Template {
     pub(super) requirements: Requirements,
     /// What its limits leave; `None` without limits.
     pub(super) remaining: Option<Resources>,
+    /// What it sells: the snapshot's catalogue with its own prices and capacities, row for row.
+    pub(super) catalogue: Arc<Catalogue>,
     /// How its new nodes are packed.
     pub(super) packing: PackingMode,
     /// Keys on which pods may choose.
@@ -33,7 +36,7 @@ pub(super) struct Template {
 }
 
 /// The usable pools of a snapshot, in the order in which they are tried.
-pub(super) fn templates(snapshot: &Snapshot) -> Vec<Template> {
+pub(super) fn templates(snapshot: &Snapshot, overlaid: &Overlaid) -> Vec<Template> {
     let usable =
         |pool: &&Arc<NodePool>| pool.ready && pool.replicas.is_none() && pool.deleting.is_none();
     let mut pools: Vec<Arc<NodePool>> = snapshot.pools.iter().filter(usable).cloned().collect();
@@ -41,6 +44,7 @@ pub(super) fn templates(snapshot: &Snapshot) -> Vec<Template> {
     let template = |pool: Arc<NodePool>| Template {
         requirements: pool.node_requirements(),
         remaining: remaining(snapshot, &pool),
+        catalogue: Arc::clone(overlaid.of(&pool.name)),
         packing: snapshot.settings.packing.unwrap_or(pool.packing),
         open: BTreeSet::new(),
         states: vec![Requirements::new()],

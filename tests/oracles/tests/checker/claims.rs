@@ -266,3 +266,39 @@ fn the_cost_of_a_node_itself_is_part_of_its_price() {
     plan.cost.planned = plan.claims[0].options[0].price;
     breaks(&snapshot, &plan, &[Rule::OptionPrice]);
 }
+
+#[test]
+fn prices_capacities_and_marks_are_those_that_overlays_make() {
+    let cheap = overlay("cheap")
+        .needs(is_in(INSTANCE_TYPE, &["fake-it-0"]))
+        .dearer_by_percent(-50);
+    let overlaid = || world().overlay(cheap.clone()).snapshot();
+    let told = |plan: &mut Plan| {
+        let claim = &mut plan.claims[0];
+        let half = PricePerHour::from_nanos(claim.options[0].list_price.nanos() / 2);
+        (claim.options[0].price, claim.options[0].list_price) = (half, half);
+        claim
+            .annotations
+            .insert("karpenter.sh/price-overlay-applied".into(), "true".into());
+        (plan.cost.planned, plan.cost.list, plan.cost.dearest) = (half, half, half);
+        plan.cost.bound = half;
+    };
+    let made = |change: &dyn Fn(&mut Plan)| {
+        let bare = world().snapshot();
+        let mut plan = plan(&bare).buy("general", &[SMALL]).put("web").build();
+        told(&mut plan);
+        change(&mut plan);
+        plan
+    };
+    passes(&overlaid(), &made(&|_| {}));
+    breaks(
+        &overlaid(),
+        &made(&|plan| plan.claims[0].annotations.clear()),
+        &[Rule::ClaimMarks],
+    );
+    breaks(
+        &world().snapshot(),
+        &made(&|_| {}),
+        &[Rule::ClaimMarks, Rule::OptionPrice],
+    );
+}
