@@ -129,9 +129,9 @@ impl Offering {
     /// All that nodes of this offering satisfy. Without a reservation, the reservation's label must not exist.
     pub fn node_requirements(&self) -> Requirements {
         let mut result = self.requirements.clone();
-        for key in [labels::ZONE, labels::CAPACITY_TYPE, labels::RESERVATION_ID] {
-            let own = self.own_requirement(key);
-            own.into_iter().for_each(|own| result.add(own));
+        let keys = [labels::ZONE, labels::CAPACITY_TYPE, labels::RESERVATION_ID];
+        for own in keys.iter().filter_map(|key| self.own_requirement(key)) {
+            result.add(own);
         }
         result
     }
