@@ -8,7 +8,7 @@ use crate::resources::{ResourceName, Resources};
 /// In words: what keeps every offering from a pool.
 pub(super) fn empty(compiled: &Compiled<'_>, number: usize) -> String {
     let template = &compiled.templates[number];
-    let types = compiled.snapshot.catalogue.types();
+    let types = template.catalogue.types();
     let agrees = |sold: &&std::sync::Arc<InstanceType>| {
         let accepts = |own: &Requirements| {
             template
