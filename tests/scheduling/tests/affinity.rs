@@ -232,7 +232,21 @@ fn target_goes_where_its_followers_can_come_too() {
     );
     let placed = outcome.agreed(|run| run.placed("target"));
     assert_eq!(placed, 1, "a target never waits for its followers");
-    assert!(outcome.unplaced() <= 1);
+    let price = outcome.under(PackingMode::Price);
+    assert_eq!(price.waiting(), [""; 0], "both go to the follower's zone");
+}
+
+#[test]
+fn target_stays_off_a_node_without_room_for_its_followers() {
+    let outcome = check(
+        market()
+            .node(node("small").cpu(600))
+            .pod(pod("target").cpu(500))
+            .pod(follower("web", HOSTNAME, "target").cpu(400)),
+    );
+    let price = outcome.under(PackingMode::Price);
+    assert_eq!(price.waiting(), [""; 0]);
+    assert_eq!(price.place("web"), price.place("target"));
 }
 
 #[test]

@@ -3,6 +3,7 @@
 //! A new node's zone is decided when its first pod with a rule about zones is placed, so what the incumbent leaves for the
 //! next batch is placed in the same decision.
 
+use plimsoll_core::model::PackingMode;
 use plimsoll_oracles::fixture::*;
 use plimsoll_scheduling_tests::{check, market};
 
@@ -34,6 +35,19 @@ fn hosts_keep_them_apart_whichever_comes_first() {
 fn pods_that_avoid_each_other_take_a_host_each() {
     let outcome = check(market().pods(shy("web", HOSTNAME, "web").replicas(5)));
     assert_eq!(outcome.skew(HOSTNAME, "web"), [1, 1, 1, 1, 1]);
+}
+
+#[test]
+fn pod_with_one_zone_to_go_to_gets_it_before_one_with_a_choice() {
+    for zone in ZONES {
+        let outcome = check(
+            market()
+                .pod(pod("large").cpu(1000))
+                .pod(shy("shy", ZONE, "large").select(ZONE, zone)),
+        );
+        let price = outcome.under(PackingMode::Price);
+        assert_eq!(price.waiting(), [""; 0], "{zone}");
+    }
 }
 
 #[test]

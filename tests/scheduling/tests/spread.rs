@@ -1,7 +1,10 @@
 //! Topology spread over zones and hosts: who counts, what is known, and how far a domain may be ahead.
 
-use plimsoll_core::model::{LabelExpression, LabelSelector, PodPhase, SelectorOperator};
+use plimsoll_core::model::{
+    LabelExpression, LabelSelector, PackingMode, PodPhase, SelectorOperator,
+};
 use plimsoll_core::time::Timestamp;
+use plimsoll_core::units::PricePerHour;
 use plimsoll_oracles::fixture::*;
 use plimsoll_scheduling_tests::{bare_market, check, market};
 
@@ -40,6 +43,28 @@ fn missing_selector_does_not_spread() {
 fn zones_are_balanced() {
     let outcome = check(market().pods(web().replicas(4)));
     assert_eq!(outcome.skew(ZONE, "web"), [1, 1, 2]);
+}
+
+#[test]
+fn cheaper_zone_within_the_skew_comes_before_the_emptiest() {
+    let priced = instance_type("m")
+        .price(1.0)
+        .offered(ZONE_1, OnDemand)
+        .price(3.0)
+        .offered(ZONE_2, OnDemand);
+    for (skew, price) in [(1, 3.0), (2, 1.0)] {
+        let outcome = check(
+            cluster()
+                .sells(priced.clone())
+                .pool(pool("general"))
+                .node(full_node("old", ZONE_1))
+                .pod(running_web("running", "old"))
+                .pod(pod("web").cpu(100).spread(ZONE, skew)),
+        );
+        let plan = outcome.under(PackingMode::Price).plan();
+        let expected = PricePerHour::from_dollars(price);
+        assert_eq!(Some(plan.cost.list), expected, "skew {skew}");
+    }
 }
 
 #[test]
@@ -213,7 +238,13 @@ fn minimum_of_domains_differs_between_pods_of_one_selector() {
             .pods(web().cpu(200).replicas(4))
             .pod(strict),
     );
-    assert_eq!(outcome.waiting(), ["strict"]);
+    let waiting = |packing| outcome.under(packing).waiting();
+    assert_eq!(waiting(PackingMode::Compatible), ["strict"]);
+    assert_eq!(
+        waiting(PackingMode::Price),
+        [""; 0],
+        "it is tried again, first"
+    );
 }
 
 #[test]

@@ -20,6 +20,8 @@ pub(super) struct Shop {
     pub(super) node: Requirements,
     /// Offerings that are available and that its requirements allow.
     pub(super) sold: Vec<Sold>,
+    /// Offerings that its requirements allow but that cannot be had now.
+    pub(super) sold_out: Vec<Sold>,
 }
 
 /// Why a pool takes no part, if it does not.
@@ -41,11 +43,14 @@ pub(super) fn shops(snapshot: &Snapshot, shelves: &Shelves<'_>) -> Vec<Shop> {
     usable
         .map(|pool| {
             let node = pool.node_requirements();
-            let sold = offerings(snapshot, shelves.of(&pool.name), &node);
+            let (sold, sold_out) = listed(snapshot, shelves.of(&pool.name), &node)
+                .into_iter()
+                .partition(|listed| listed.offering().available);
             Shop {
                 pool: Arc::clone(pool),
                 node,
                 sold,
+                sold_out,
             }
         })
         .collect()
@@ -57,6 +62,13 @@ pub(super) fn offerings(
     types: &[Arc<InstanceType>],
     node: &Requirements,
 ) -> Vec<Sold> {
+    let mut result = listed(snapshot, types, node);
+    result.retain(|listed| listed.offering().available);
+    result
+}
+
+/// The offerings of some types that a node with these requirements may be bought as, now or some day.
+fn listed(snapshot: &Snapshot, types: &[Arc<InstanceType>], node: &Requirements) -> Vec<Sold> {
     let mut result = Vec::new();
     for instance_type in types {
         if instance_type
@@ -64,7 +76,7 @@ pub(super) fn offerings(
             .accepts(node, Undefined::Ignored)
             .is_ok()
         {
-            result.extend(offerings_of(snapshot, node, instance_type));
+            result.extend(listed_of(snapshot, node, instance_type));
         }
     }
     result
@@ -76,13 +88,22 @@ pub(super) fn offerings_of(
     node: &Requirements,
     instance_type: &Arc<InstanceType>,
 ) -> Vec<Sold> {
+    let mut result = listed_of(snapshot, node, instance_type);
+    result.retain(|listed| listed.offering().available);
+    result
+}
+
+fn listed_of(
+    snapshot: &Snapshot,
+    node: &Requirements,
+    instance_type: &Arc<InstanceType>,
+) -> Vec<Sold> {
     let well_known = |key: &LabelKey| snapshot.catalogue.is_well_known(key);
     let reserved = snapshot.settings.reserved_capacity;
     let offerings = instance_type.offerings.iter().enumerate();
     offerings
         .filter(|(_, offering)| {
-            offering.available
-                && (reserved || offering.capacity_type != CapacityType::Reserved)
+            (reserved || offering.capacity_type != CapacityType::Reserved)
                 && node
                     .accepts(
                         &offering.node_requirements(),
@@ -104,15 +125,26 @@ pub(super) struct Domain {
     pub(super) taints: Vec<Taint>,
 }
 
-/// The values of a key that the pools can bring about, sorted: those that can be bought now and, with `declared`, also those
-/// that a pool's own requirements list without anything on sale there.
-pub(super) fn domains(shops: &[Shop], key: &LabelKey, declared: bool) -> Vec<Domain> {
+/// How far the values reach that pools can bring about; each step includes the one before.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) enum Reach {
+    /// What can be bought now.
+    OnSale,
+    /// What a pool's own requirements list, though nothing is on sale there.
+    Declared,
+    /// What is sold out just now.
+    SoldOut,
+}
+
+/// The values of a key that the pools can bring about, sorted.
+pub(super) fn domains(shops: &[Shop], key: &LabelKey, reach: Reach) -> Vec<Domain> {
     let mut result = BTreeSet::new();
     for shop in shops.iter().filter(|shop| !shop.sold.is_empty()) {
         let own = shop.node.get(key.as_str());
         let mut values: BTreeSet<Arc<str>> = BTreeSet::new();
         let mut is_sold_by_key = false;
-        for sold in &shop.sold {
+        let sold_out = shop.sold_out.iter().filter(|_| reach == Reach::SoldOut);
+        for sold in shop.sold.iter().chain(sold_out) {
             let Some(value) = sold.value(key.as_str()) else {
                 continue;
             };
@@ -124,7 +156,7 @@ pub(super) fn domains(shops: &[Shop], key: &LabelKey, declared: bool) -> Vec<Dom
                     .cloned(),
             );
         }
-        if declared || !is_sold_by_key {
+        if reach >= Reach::Declared || !is_sold_by_key {
             values.extend(
                 own.and_then(|own| own.listed())
                     .into_iter()

@@ -48,7 +48,7 @@ use hosts::Hosts;
 use market::Shop;
 use placement::SoftTaints;
 use shelves::Shelves;
-use topology::Topology;
+use topology::{Doubt, Topology};
 
 /// Whose prices the options of a plan carry.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -187,7 +187,7 @@ impl<'a> Replay<'a> {
         };
         breaches.extend(why_not.map(|why| Breach::new(Rule::Entry, why, "pods that wait")));
         let is_plain = !self.topology.concerns(pod);
-        breaches.extend(self.topology.breaches(pod, host_row, host));
+        breaches.extend(self.topology.breaches(pod, host_row, host, Doubt::Forgives));
         self.topology.record(pod, host_row, host);
         placement::commit(self.snapshot, pod, self.hosts.get_mut(host_row));
         if let Target::New(claim) = target {

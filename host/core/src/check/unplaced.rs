@@ -6,7 +6,7 @@ use super::finding::{Breach, Rule};
 use super::hosts::Hosts;
 use super::market::Shop;
 use super::placement::{self, SoftTaints};
-use super::topology::Topology;
+use super::topology::{Doubt, Topology};
 use crate::catalog::CapacityType;
 use crate::model::Pod;
 use crate::plan::Refusal;
@@ -67,7 +67,7 @@ pub(super) fn room_left(
         let is_there = snapshot.nodes[row].node.is_some();
         if is_there
             && placement::breaches(snapshot, pod, host, SoftTaints::Hold).is_empty()
-            && topology.breaches(pod, row, host).is_empty()
+            && topology.breaches(pod, row, host, Doubt::Excuses).is_empty()
         {
             let value = format!("{} could take it", host.place);
             return Some(Breach::new(Rule::RoomLeft, value, "a place for it"));

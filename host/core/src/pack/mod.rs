@@ -19,8 +19,6 @@ mod forced;
 mod greedy;
 mod ledger;
 mod model;
-#[cfg(test)]
-mod oracle;
 mod problem;
 mod solve;
 #[cfg(test)]

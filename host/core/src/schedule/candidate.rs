@@ -5,6 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use super::buy::{Purchase, Purchases, buy};
 use super::close::{Node, cheapest, close};
 use super::compile::Compiled;
+use super::manner::{self, Manner};
 use super::minimum::Minimum;
 use super::place::{Placer, Step, Tier, Where};
 use super::prices::RowPrices;
@@ -94,13 +95,15 @@ pub(super) fn first_fit(compiled: &Compiled<'_>, prices: &RowPrices) -> Candidat
         .map(|template| open_tier(compiled, prices, template))
         .collect();
     let order: Vec<usize> = (0..compiled.pods.len()).collect();
-    in_rounds(compiled, prices, &tiers, &order)
+    in_rounds(compiled, prices, &tiers, &order, Manner::default())
 }
 
 /// By price where pools allow it; pools in `compatible` packing keep the incumbent's order.
 pub(super) fn by_price(compiled: &Compiled<'_>, prices: &RowPrices) -> Candidate {
     let tiers = tiers(compiled, prices);
-    in_rounds(compiled, prices, &tiers, &price_order(compiled))
+    manner::best_of(compiled, &price_order(compiled), |order, manner| {
+        in_rounds(compiled, prices, &tiers, order, manner)
+    })
 }
 
 /// Places and buys; where limits or supplies leave bins without a node, again with fewer of their pods in that tier, so that
@@ -110,12 +113,12 @@ fn in_rounds(
     prices: &RowPrices,
     tiers: &[Tier],
     order: &[usize],
+    mut manner: Manner,
 ) -> Candidate {
-    let mut quotas: BTreeMap<(usize, usize), u32> = BTreeMap::new();
     let mut round = 0;
     loop {
         round += 1;
-        let mut placer = Placer::new(compiled, tiers, &prices.planned, &quotas);
+        let mut placer = Placer::new(compiled, tiers, &prices.planned, &manner);
         placer.run(order.iter().copied());
         let mut supplies = Supplies::new(prices);
         let mut purchases = buy_all(&placer, prices, &mut supplies, tiers);
@@ -129,9 +132,14 @@ fn in_rounds(
         if purchases.unplaced.is_empty() {
             return assemble(placer, &purchases, open);
         }
+        let may_be_wary = placer.has_settled && !manner.wary;
         let lowered = lowered_quotas(&placer, &purchases.unplaced, round >= MOST_ROUNDS);
         drop(placer);
-        quotas.extend(lowered);
+        if may_be_wary {
+            manner.wary = true;
+        } else {
+            manner.quotas.extend(lowered);
+        }
     }
 }
 

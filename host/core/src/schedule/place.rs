@@ -10,6 +10,7 @@ use std::collections::{BTreeMap, VecDeque};
 
 use super::alike::Like;
 use super::compile::{Compiled, PodGroup};
+use super::manner::Manner;
 use super::memo::Memo;
 use super::minimum::{self, Minimum};
 use super::sets::{SetId, Sets};
@@ -95,8 +96,9 @@ pub(super) struct Placer<'c, 's> {
     pub(super) failed: Vec<usize>,
     tiers: &'c [Tier],
     prices: &'c [i64],
-    /// Pods that a tier takes of a group at most, where a limit was found to bind.
-    quotas: &'c BTreeMap<(usize, usize), u32>,
+    manner: &'c Manner,
+    /// Whether it was a choice on which side of a node filter some new node is.
+    pub(super) has_settled: bool,
     taken: BTreeMap<(usize, usize), u32>,
     counts: Counts,
     nodes: Nodes,
@@ -114,7 +116,7 @@ impl<'c, 's> Placer<'c, 's> {
         compiled: &'c Compiled<'s>,
         tiers: &'c [Tier],
         prices: &'c [i64],
-        quotas: &'c BTreeMap<(usize, usize), u32>,
+        manner: &'c Manner,
     ) -> Self {
         let mut sets = Sets::default();
         let domains = domain_sets(&compiled.model, compiled.rows.len(), &mut sets);
@@ -126,7 +128,8 @@ impl<'c, 's> Placer<'c, 's> {
             failed: Vec::new(),
             tiers,
             prices,
-            quotas,
+            manner,
+            has_settled: false,
             taken: BTreeMap::new(),
             counts: compiled.counts.clone(),
             nodes: Nodes::new(compiled),
@@ -205,7 +208,7 @@ impl<'c, 's> Placer<'c, 's> {
                     .record_new(model, host, rows, &group.selected, &group.inverse);
                 self.bins[bin].steps.push(self.steps.len());
                 let key = (seeker.number, self.bins[bin].tier);
-                if self.quotas.contains_key(&key) {
+                if self.manner.quotas.contains_key(&key) {
                     *self.taken.entry(key).or_default() += 1;
                 }
             }
@@ -225,6 +228,8 @@ impl<'c, 's> Placer<'c, 's> {
         if !self.counts.host_allows(&self.compiled.model, view, host) {
             return None;
         }
+        let company = &self.manner.company;
+        let asked = company.with_follower(seeker.number, &group.request);
         for tier in 0..self.tiers.len() {
             if !self.quota_left(seeker, tier) {
                 continue;
@@ -236,10 +241,10 @@ impl<'c, 's> Placer<'c, 's> {
                 else {
                     continue;
                 };
-                if !self.sets.has_room(self.compiled, base, &group.request) {
+                if !self.sets.has_room(self.compiled, base, &asked) {
                     continue;
                 }
-                let pinned = self.pin(group, seeker.level, base, seeker.allowed, &group.request);
+                let pinned = self.pin(group, seeker.level, base, seeker.allowed, &asked);
                 let Some(rows) = pinned else {
                     continue;
                 };
@@ -275,13 +280,22 @@ impl<'c, 's> Placer<'c, 's> {
 
     fn quota_left(&self, seeker: &Seeker<'_>, tier: usize) -> bool {
         let key = (seeker.number, tier);
-        self.quotas
+        self.manner
+            .quotas
             .get(&key)
             .is_none_or(|quota| self.taken.get(&key).copied().unwrap_or(0) < *quota)
     }
 
-    /// Rows of a tier that are open to a pod, if one of them could hold it alone.
+    /// Rows of a tier that are open to a pod, if one of them could hold it alone; those that its followers can use too.
     fn base(&mut self, seeker: &Seeker<'_>, alternative: usize, tier: usize) -> Option<SetId> {
+        let base = self.own_base(seeker, alternative, tier)?;
+        match self.manner.company.rows(seeker.number) {
+            Some(kept) => self.sets.intern(self.sets.bits(base).and(kept)),
+            None => Some(base),
+        }
+    }
+
+    fn own_base(&mut self, seeker: &Seeker<'_>, alternative: usize, tier: usize) -> Option<SetId> {
         let at = alternative * self.tiers.len() + tier;
         if let Some(known) = self.bases[seeker.like.fit].get(at) {
             return *known;
@@ -319,7 +333,8 @@ fn domain_sets(model: &Model, rows: usize, sets: &mut Sets) -> Vec<Vec<Option<Se
     model.keys.iter().map(of_key).collect()
 }
 
-fn sum(left: &[i64], right: &[i64]) -> Box<[i64]> {
+/// Amounts per axis, added up.
+pub(super) fn sum(left: &[i64], right: &[i64]) -> Box<[i64]> {
     left.iter()
         .zip(right)
         .map(|(left, right)| left.saturating_add(*right))

@@ -27,6 +27,15 @@ type Domains = Arc<Vec<Option<Arc<str>>>>;
 /// Namespace and labels: all that a selector sees of a pod.
 type Face = (Arc<str>, Arc<Labels>);
 
+/// Which domains a spread constraint knows of where that is open: zones that pools merely list, zones that are sold out.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Doubt {
+    /// The reading that lets the pod in counts: a placement is wrong only if it is wrong in all of them.
+    Forgives,
+    /// The reading that keeps the pod out counts: a pod may wait if one of them keeps it out.
+    Excuses,
+}
+
 /// All counts of a replay.
 pub(super) struct Topology<'a> {
     snapshot: &'a Snapshot,
@@ -72,14 +81,20 @@ impl<'a> Topology<'a> {
     }
 
     /// Every topology rule that putting the pod there breaks; one finding per rule.
-    pub(super) fn breaches(&mut self, pod: &Pod, row: usize, host: &Host) -> Vec<Breach> {
+    pub(super) fn breaches(
+        &mut self,
+        pod: &Pod,
+        row: usize,
+        host: &Host,
+        doubt: Doubt,
+    ) -> Vec<Breach> {
         let Some(terms) = self.terms.get(&TermsKey::of(self.snapshot, pod)).cloned() else {
             return Vec::new();
         };
         let mut result = Vec::new();
         let spread = |this: &mut Self| {
             let mut constraints = terms.spread.iter();
-            constraints.find_map(|constraint| this.spread(constraint, row, host))
+            constraints.find_map(|constraint| this.spread(constraint, row, host, doubt))
         };
         result.extend(spread(self));
         let mut affinity = terms.affinity.iter();
@@ -123,7 +138,13 @@ impl<'a> Topology<'a> {
                 .any(|group| !self.groups.get(*group).key.counts_pods())
     }
 
-    fn spread(&mut self, constraint: &Spread, row: usize, host: &Host) -> Option<Breach> {
+    fn spread(
+        &mut self,
+        constraint: &Spread,
+        row: usize,
+        host: &Host,
+        doubt: Doubt,
+    ) -> Option<Breach> {
         let key = &constraint.topology_key;
         let domains = self.domains(row, host, key);
         let expected = format!("a skew of at most {}", constraint.max_skew);
@@ -145,10 +166,12 @@ impl<'a> Topology<'a> {
                     .known
                     .iter()
                     .map(|known| constraint.skew(counts, &domains, known, view));
-                skews.min_by_key(|skew| skew.amount).and_then(|skew| {
-                    (skew.amount > i64::from(constraint.max_skew))
-                        .then(|| format!("{key} {}", skew.text))
-                })
+                let skew = match doubt {
+                    Doubt::Forgives => skews.min_by_key(|skew| skew.amount),
+                    Doubt::Excuses => skews.max_by_key(|skew| skew.amount),
+                };
+                skew.filter(|skew| skew.amount > i64::from(constraint.max_skew))
+                    .map(|skew| format!("{key} {}", skew.text))
             };
             first = first.or(Some(reason?));
         }

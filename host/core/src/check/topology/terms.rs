@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use super::super::daemons;
 use super::super::hosts::Hosts;
-use super::super::market::{self, Shop};
+use super::super::market::{self, Reach, Shop};
 use super::defaults;
 use super::group::{Counted, Counts, GroupKey, Groups, Namespaces, NodeFilter};
 use crate::labels::{LabelKey, Labels};
@@ -70,8 +70,8 @@ pub(super) struct View {
     pub(super) group: usize,
     /// What the pod itself says of the key.
     pub(super) pod_domains: Option<Requirement>,
-    /// Domains to compare with: of nodes and of what can be bought now; and with those that pools merely list.
-    pub(super) known: [BTreeSet<Arc<str>>; 2],
+    /// Domains to compare with: of nodes and of what pools can bring about, near to far.
+    pub(super) known: [BTreeSet<Arc<str>>; 3],
 }
 
 /// A required affinity term.
@@ -151,7 +151,7 @@ pub(super) struct Compiler<'a> {
     shops: &'a [Shop],
     hosts: &'a Hosts,
     groups: Groups,
-    bought: BTreeMap<(LabelKey, bool), Arc<Vec<market::Domain>>>,
+    bought: BTreeMap<(LabelKey, Reach), Arc<Vec<market::Domain>>>,
     nodes: BTreeMap<(LabelKey, NodeFilter), BTreeSet<Arc<str>>>,
 }
 
@@ -231,12 +231,12 @@ impl<'a> Compiler<'a> {
             tolerations: honors(constraint.node_taints).then(|| pod.spec.tolerations.clone()),
         };
         let nodes = self.node_domains(key, &filter);
-        let known = [false, true].map(|declared| {
+        let known = [Reach::OnSale, Reach::Declared, Reach::SoldOut].map(|reach| {
             let reachable = |domain: &&market::Domain| {
                 let tolerations = filter.tolerations.as_ref();
                 tolerations.is_none_or(|own| first_untolerated(&domain.taints, own).is_none())
             };
-            let bought = self.bought(key, declared);
+            let bought = self.bought(key, reach);
             let values = bought.iter().filter(reachable);
             let mut known: BTreeSet<Arc<str>> = values.map(|d| Arc::clone(&d.value)).collect();
             known.extend(nodes.iter().cloned());
@@ -260,12 +260,12 @@ impl<'a> Compiler<'a> {
     }
 
     /// Values of a key that the pools can bring about.
-    fn bought(&mut self, key: &LabelKey, declared: bool) -> Arc<Vec<market::Domain>> {
+    fn bought(&mut self, key: &LabelKey, reach: Reach) -> Arc<Vec<market::Domain>> {
         let shops = self.shops;
         let found = self
             .bought
-            .entry((key.clone(), declared))
-            .or_insert_with(|| Arc::new(market::domains(shops, key, declared)));
+            .entry((key.clone(), reach))
+            .or_insert_with(|| Arc::new(market::domains(shops, key, reach)));
         Arc::clone(found)
     }
 

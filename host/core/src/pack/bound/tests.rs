@@ -1,6 +1,6 @@
 //! The bound is never above what a fleet can cost, and its proof cannot be bent.
 
-use crate::pack::oracle::{cheapest, random_problem};
+use crate::pack::tests::exhaustive::{cheapest, random_problem};
 use crate::pack::tests::{add_class, add_demand, problem};
 use crate::pack::{BoundViolation, ExistingNode, bound};
 

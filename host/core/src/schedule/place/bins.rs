@@ -133,7 +133,13 @@ impl Placer<'_, '_> {
         if !self.quota_left(seeker, tier) {
             return Err(Refused::ForNow);
         }
-        let mut refused = Refused::Fit;
+        let company = &self.manner.company;
+        // Followers are a matter of the group, not of its fit.
+        let mut refused = if company.is_followed(seeker.number) {
+            Refused::ForNow
+        } else {
+            Refused::Fit
+        };
         for alternative in 0..group.alternatives.len() {
             let Some(both) = self
                 .base(seeker, alternative, tier)
@@ -150,7 +156,13 @@ impl Placer<'_, '_> {
             }
             refused = Refused::ForNow;
             let used = sum(used, &group.request);
-            let Some(narrowed) = self.pin(group, seeker.level, both, seeker.allowed, &used) else {
+            let asked = company.with_follower(seeker.number, &used);
+            let followed = company.is_followed(seeker.number);
+            if followed && !self.sets.has_room(self.compiled, both, &asked) {
+                continue;
+            }
+            let pinned = self.pin(group, seeker.level, both, seeker.allowed, &asked);
+            let Some(narrowed) = pinned else {
                 continue;
             };
             let kept = &self.bins[bin].minimum;

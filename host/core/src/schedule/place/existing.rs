@@ -111,6 +111,9 @@ impl Placer<'_, '_> {
                 open.remove(row);
                 continue;
             }
+            if !self.has_room_for_followers(seeker, row) {
+                continue;
+            }
             let view = seeker.group.view(seeker.level);
             if !self.counts.host_allows(&self.compiled.model, view, row) {
                 if seeker.like.lasting {
@@ -136,6 +139,17 @@ impl Placer<'_, '_> {
                 .any(|taken| taken.conflicts_with(port))
         };
         roomy && !group.spec.host_ports.iter().any(conflict)
+    }
+
+    /// Whether those that follow the pod can come too.
+    fn has_room_for_followers(&self, seeker: &Seeker<'_>, row: usize) -> bool {
+        let company = &self.manner.company;
+        if !company.is_followed(seeker.number) {
+            return true;
+        }
+        let asked = company.with_follower(seeker.number, &seeker.group.request);
+        let free = self.nodes.free[row].as_ref();
+        company.admits(seeker.number, row) && free.is_some_and(|free| fits(&asked, free))
     }
 
     fn can_attach(&self, pod: usize, group: &PodGroup, row: usize) -> bool {

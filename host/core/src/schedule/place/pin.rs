@@ -24,7 +24,7 @@ impl Placer<'_, '_> {
     }
 
     /// Decides for every group that counts the pod whether it will: a node that could still turn out on either side of the
-    /// group's node filter goes to the cheaper side.
+    /// group's node filter goes to the cheaper side; where limits were found to bind, rather to one that they leave alone.
     fn settle(&mut self, group: &PodGroup, set: SetId, used: &[i64]) -> SetId {
         let model = &self.compiled.model;
         let filters = group.selected.iter().filter_map(|selecting| {
@@ -48,14 +48,26 @@ impl Placer<'_, '_> {
                 if let Some(side) = self.sets.intern(side)
                     && self.sets.has_room(self.compiled, side, used)
                 {
-                    sides.push((self.sets.cheapest(self.prices, side), side));
+                    let price = self.sets.cheapest(self.prices, side);
+                    let limited = self.manner.wary && self.is_limited(side);
+                    sides.push(((limited, price), side));
                 }
             }
-            if let Some((_, side)) = sides.into_iter().min_by_key(|(price, _)| *price) {
+            self.has_settled |= sides.len() > 1;
+            if let Some((_, side)) = sides.into_iter().min_by_key(|(order, _)| *order) {
                 settled = side;
             }
         }
         settled
+    }
+
+    /// Whether every row of a set counts against some limit.
+    fn is_limited(&self, set: SetId) -> bool {
+        let compiled = self.compiled;
+        self.sets.bits(set).iter().all(|row| {
+            let template = compiled.rows.rows[row].template;
+            compiled.templates[template].remaining.is_some()
+        })
     }
 
     fn pin_key(
@@ -75,9 +87,11 @@ impl Placer<'_, '_> {
                 && self.sets.has_room(self.compiled, narrowed, used)
             {
                 let crowd = self.counts.crowd(&self.compiled.model, view, key, domain);
+                let price = self.sets.cheapest(self.prices, narrowed);
                 choices.push((
+                    self.manner.thrifty.then_some(price),
                     crowd,
-                    self.sets.cheapest(self.prices, narrowed),
+                    price,
                     // Among equals the scarcer domain, which leaves later pods more to choose from.
                     self.sets.bits(narrowed).len(),
                     domain,
@@ -88,7 +102,7 @@ impl Placer<'_, '_> {
         choices.sort_unstable();
         let mut narrowed = choices
             .into_iter()
-            .map(|(_, _, _, _, narrowed)| narrowed)
+            .map(|(_, _, _, _, _, narrowed)| narrowed)
             .collect::<Vec<_>>();
         if narrowed.is_empty() && !allowed.required && !self.has_domain(set, key) {
             narrowed.push(set);

@@ -1,18 +1,18 @@
-//! For tests: random tiny problems, and the price of the cheapest fleet by trying everything.
+//! Random tiny problems, and the price of the cheapest fleet by trying everything.
 
-use super::problem::{Class, Demand, ExistingNode, Kind, Membership, NodeRule, Problem};
 use crate::bits::Bits;
+use crate::pack::problem::{Class, Demand, ExistingNode, Kind, Membership, NodeRule, Problem};
 
 /// A multiplicative generator: enough to vary problems, the same on every machine.
-pub(super) struct Draw(u64);
+pub(in crate::pack) struct Draw(u64);
 
 impl Draw {
-    pub(super) fn new(seed: u64) -> Self {
+    pub(in crate::pack) fn new(seed: u64) -> Self {
         Self(seed.wrapping_mul(0x9E37_79B9_7F4A_7C15) ^ 0xD1B5_4A32_D192_ED03)
     }
 
     /// A number below `end`.
-    pub(super) fn below(&mut self, end: u64) -> u64 {
+    pub(in crate::pack) fn below(&mut self, end: u64) -> u64 {
         self.0 ^= self.0 << 13;
         self.0 ^= self.0 >> 7;
         self.0 ^= self.0 << 17;
@@ -20,12 +20,12 @@ impl Draw {
     }
 
     /// An amount below `end`.
-    pub(super) fn amount(&mut self, end: u64) -> i64 {
+    pub(in crate::pack) fn amount(&mut self, end: u64) -> i64 {
         i64::try_from(self.below(end)).unwrap()
     }
 
     /// An index below `end`.
-    pub(super) fn index(&mut self, end: usize) -> usize {
+    pub(in crate::pack) fn index(&mut self, end: usize) -> usize {
         usize::try_from(self.below(end as u64)).unwrap()
     }
 
@@ -41,7 +41,7 @@ impl Draw {
 }
 
 /// At most 7 units on at most 4 kinds, with rules, a supply and, if asked for, existing nodes.
-pub(super) fn random_problem(seed: u64, with_existing: bool) -> Problem {
+pub(in crate::pack) fn random_problem(seed: u64, with_existing: bool) -> Problem {
     let mut draw = Draw::new(seed);
     let mut problem = Problem {
         axes: 2,
@@ -114,7 +114,7 @@ struct Search<'p> {
 }
 
 /// The least that a fleet for every unit can cost; `None` when some unit cannot be placed.
-pub(super) fn cheapest(problem: &Problem, price: impl Fn(&Kind) -> i64) -> Option<i64> {
+pub(in crate::pack) fn cheapest(problem: &Problem, price: impl Fn(&Kind) -> i64) -> Option<i64> {
     let units = problem.demands.iter().enumerate();
     let mut search = Search {
         problem,

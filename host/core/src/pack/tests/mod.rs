@@ -1,9 +1,12 @@
 //! What holds for every packing, and what a good one costs.
 
+pub(in crate::pack) mod exhaustive;
+
+use exhaustive::{Draw, cheapest, random_problem};
+
 use super::first_fit::first_fit;
 use super::ledger::Ledger;
 use super::model::Model;
-use super::oracle::{Draw, cheapest, random_problem};
 use super::worth::Worth;
 use super::*;
 use crate::bits::Bits;
