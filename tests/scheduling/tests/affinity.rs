@@ -17,6 +17,7 @@ fn follower(name: &str, key: &str, target: &str) -> PodFixture {
     pod(name).cpu(100).affinity(key).to(target)
 }
 
+/// K02.
 #[test]
 fn follower_joins_its_target_on_the_host() {
     let others = pod("other").cpu(100).spread(HOSTNAME, 1).replicas(10);

@@ -19,6 +19,7 @@ fn full_zones() -> ClusterFixture {
         .fold(market(), |all, zone| all.node(node(zone).zone(zone).cpu(0)))
 }
 
+/// K02.
 #[test]
 fn hosts_keep_them_apart_whichever_comes_first() {
     for (shy_cpu, other_cpu) in [(200, 100), (100, 200)] {
@@ -182,6 +183,7 @@ fn rule_of_another_namespace_does_not_reach_a_pod() {
     assert_eq!(outcome.place("guest").as_deref(), Some("n1"));
 }
 
+/// K02.
 #[test]
 fn pods_that_avoid_each_other_fill_every_zone_at_once_and_then_wait() {
     let outcome = check(market().pods(shy("web", ZONE, "web").replicas(10)));

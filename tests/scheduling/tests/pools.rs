@@ -1,5 +1,6 @@
 //! Which pools are used, in which order, and who tolerates them.
 
+use plimsoll_core::model::PackingMode;
 use plimsoll_core::model::TolerationOperator;
 use plimsoll_core::plan::Refusal;
 use plimsoll_oracles::fixture::*;
@@ -123,6 +124,7 @@ fn tainted_pool_is_skipped_and_then_the_heavier_wins() {
     );
 }
 
+/// K02.
 #[test]
 fn every_form_of_toleration_is_accepted() {
     let forms = [
@@ -281,4 +283,20 @@ fn template_of_the_pool_reaches_the_claim() {
 fn room_on_a_node_there_is_goes_before_any_pool() {
     let outcome = check(market().node(node("old")).pod(web()));
     assert_eq!(outcome.place("web").as_deref(), Some("old"));
+}
+
+#[test]
+fn pools_of_equal_weight_share_one_purchase() {
+    let sells = |name: &str, price| instance_type(name).price(price).offered(ZONE_1, OnDemand);
+    let outcome = check(
+        cluster()
+            .sells(sells("cheap", 1.0))
+            .sells(sells("dear", 2.0))
+            .pool(pool("z").only_types(&["dear"]))
+            .pool(pool("a").only_types(&["cheap"]))
+            .pod(web()),
+    );
+    let chosen = |packing| outcome.under(packing).plan().claims[0].pool.to_string();
+    assert_eq!(chosen(PackingMode::Price), "a", "the cheaper of equals");
+    assert_eq!(chosen(PackingMode::Compatible), "z", "the later name");
 }

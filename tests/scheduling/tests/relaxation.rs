@@ -49,6 +49,7 @@ fn preferences_that_nothing_meets_are_all_given_up() {
     assert_eq!(check(market().pod(pod)).unplaced(), 0);
 }
 
+/// K02.
 #[test]
 fn heaviest_preference_is_tried_first_and_the_next_one_after_it() {
     let pod = web()

@@ -39,6 +39,7 @@ fn missing_selector_does_not_spread() {
     assert_eq!((outcome.unplaced(), outcome.bought()), (0, 1));
 }
 
+/// K02.
 #[test]
 fn zones_are_balanced() {
     let outcome = check(market().pods(web().replicas(4)));
@@ -205,6 +206,7 @@ fn owner_that_does_not_select_itself_packs_onto_one_node() {
     assert_eq!((outcome.unplaced(), outcome.bought()), (0, 1));
 }
 
+/// K02.
 #[test]
 fn fewer_domains_than_the_minimum_hold_one_skew_each() {
     let outcome = check(
