@@ -1,0 +1,104 @@
+//! A ranking policy that misbehaves in the way its setting says: one module for the whole corpus.
+
+use plimsoll_sdk::ranking::{
+    Level, Offering, PolicyError, Pool, Price, PriceAnswer, PriceTable, Ranking, Settings,
+    export_ranking, log, reasons,
+};
+
+/// How to misbehave.
+#[derive(Debug, Settings)]
+pub struct Options {
+    /// The behaviour; `honest` answers list prices.
+    #[setting(default = "honest")]
+    pub behaviour: String,
+}
+
+reasons! { ANSWER = "as the setting says" }
+
+/// Misbehaves as told.
+#[derive(Debug)]
+pub struct Hostile;
+
+impl Ranking for Hostile {
+    type Settings = Options;
+
+    fn price(&self, offering: &Offering, _pool: &Pool, options: &Options) -> Price {
+        let list = Price::dollars(offering.price(), ANSWER);
+        match options.behaviour.as_str() {
+            "nan" => Price::dollars(f64::NAN, ANSWER),
+            "negative" => Price::dollars(-1.0, ANSWER),
+            "first-above-then" => list.but_first(1, offering.price() + 1.0, ANSWER),
+            "group-counts" => list
+                .but_first(u32::try_from(offering.row()).unwrap_or_default() + 1, 0.0, ANSWER)
+                .in_group(1),
+            _ => list,
+        }
+    }
+
+    fn prices(&self, table: &PriceTable, options: &Options) -> Result<PriceAnswer, PolicyError> {
+        match options.behaviour.as_str() {
+            "decline" => {
+                return Err(PolicyError {
+                    code: 7,
+                    message: "no\u{1b}[31m idea".to_owned(),
+                });
+            }
+            "panic" => stop(table.len()),
+            "loop" => spin(),
+            "recurse" => log(Level::Info, &recurse(table.len() as u64).to_string()),
+            "memory" => log(Level::Info, &hoard().to_string()),
+            "log-flood" => flood("line"),
+            "log-bomb" => flood(&"x".repeat(1 << 20)),
+            "chatter" => (0..100).for_each(|line| log(Level::Warn, &format!("line\n{line}"))),
+            "short" => return Ok(PriceAnswer::with_capacity(0)),
+            "huge" => return Ok(huge()),
+            _ => {}
+        }
+        Ok(table.map(|offering, pool| self.price(offering, pool, options)))
+    }
+}
+
+export_ranking!(Hostile);
+
+#[expect(clippy::panic, reason = "this is what it is for")]
+fn stop(rows: usize) {
+    panic!("cannot rank {rows} rows");
+}
+
+fn spin() {
+    let mut turns = 0_u64;
+    loop {
+        turns = std::hint::black_box(turns.wrapping_add(1));
+    }
+}
+
+fn recurse(depth: u64) -> u64 {
+    let frame = std::hint::black_box([depth; 64]);
+    if depth == u64::MAX {
+        0
+    } else {
+        recurse(depth + 1) + frame[7]
+    }
+}
+
+fn hoard() -> usize {
+    let mut held = Vec::new();
+    loop {
+        held.push(std::hint::black_box(vec![0_u8; 1 << 20]));
+        if held.len() > 4_096 {
+            return held.len();
+        }
+    }
+}
+
+fn flood(line: &str) {
+    loop {
+        log(Level::Info, line);
+    }
+}
+
+fn huge() -> PriceAnswer {
+    let mut answer = PriceAnswer::with_capacity(1 << 16);
+    (0..1 << 16).for_each(|_| answer.push(Price::dollars(1.0, ANSWER)));
+    answer
+}

@@ -1,0 +1,146 @@
+//! Each gate refuses with its own reason and sentence, before anything of the module runs.
+
+use plimsoll_core::rank::{Setting, Settings};
+use plimsoll_guests::HOSTILE;
+use plimsoll_policy::{Engine, EngineSettings, Limits, Refusal};
+
+fn accept(bytes: &[u8], settings: &[(&str, Setting)]) -> Result<(), Refusal> {
+    let settings: Settings = settings
+        .iter()
+        .map(|(name, value)| ((*name).to_owned(), value.clone()))
+        .collect();
+    Engine::new(EngineSettings::default())
+        .unwrap()
+        .accept(bytes, &settings)
+        .map(|_| ())
+}
+
+#[track_caller]
+fn check(bytes: &[u8], reason: &str, sentence: &str) {
+    let refusal = accept(bytes, &[]).unwrap_err();
+    assert_eq!(refusal.reason(), reason);
+    assert_eq!(refusal.to_string(), sentence);
+    assert!(!refusal.hint().is_empty());
+}
+
+/// A component that imports one instance without functions.
+fn importer(name: &str) -> Vec<u8> {
+    let mut component = b"\0asm\x0d\0\x01\0".to_vec();
+    // A type section with one empty instance type.
+    component.extend_from_slice(&[7, 3, 1, 0x42, 0]);
+    let length = u8::try_from(name.len()).unwrap();
+    // An import section with one import of that type.
+    component.extend_from_slice(&[10, length + 5, 1, 0, length]);
+    component.extend_from_slice(name.as_bytes());
+    component.extend_from_slice(&[5, 0]);
+    component
+}
+
+fn with_section(component: &[u8], name: &str, contents: &[u8]) -> Vec<u8> {
+    let mut out = component.to_vec();
+    let length = u8::try_from(name.len() + contents.len() + 1).unwrap();
+    assert!(length < 128);
+    out.extend_from_slice(&[0, length, u8::try_from(name.len()).unwrap()]);
+    out.extend_from_slice(name.as_bytes());
+    out.extend_from_slice(contents);
+    out
+}
+
+#[test]
+fn what_is_no_component_is_named() {
+    let sentence = |found: &str| format!("the module is {found}, not a WebAssembly component");
+    check(b"", "NotAComponent", &sentence("empty"));
+    check(b"#!/bin/sh", "NotAComponent", &sentence("something else"));
+    check(
+        b"\0asm\x01\0\0\0",
+        "NotAComponent",
+        &sentence("a core module"),
+    );
+}
+
+#[test]
+fn a_forbidden_import_is_named() {
+    check(
+        &importer("wasi:cli/environment@0.2.0"),
+        "ImportsForbidden",
+        "the module imports wasi:cli/environment@0.2.0; a policy may import plimsoll:policy/diag only",
+    );
+}
+
+#[test]
+fn a_component_without_the_hook_is_refused() {
+    check(
+        &importer("plimsoll:policy/diag@0.1.0"),
+        "HookMissing",
+        "the module exports nothing; a ranking policy exports plimsoll:policy/ranker@0.1 and plimsoll:policy/configure@0.1",
+    );
+}
+
+#[test]
+fn components_within_components_are_refused_before_they_are_compiled() {
+    let empty = b"\0asm\x0d\0\x01\0";
+    let nest = |inner: &[u8]| {
+        let mut outer = empty.to_vec();
+        outer.extend_from_slice(&[4, u8::try_from(inner.len()).unwrap()]);
+        outer.extend_from_slice(inner);
+        outer
+    };
+    check(
+        &nest(&nest(empty)),
+        "ShapeRefused",
+        "the module has 2 levels of components; at most 1 are allowed",
+    );
+}
+
+#[test]
+fn a_cut_module_is_refused_wherever_it_is_cut() {
+    for length in [9, 100, 1_000, 20_000, HOSTILE.len() - 1] {
+        assert!(accept(&HOSTILE[..length], &[]).is_err(), "{length}");
+    }
+}
+
+#[test]
+fn a_second_manifest_is_refused() {
+    let twice = with_section(HOSTILE, "plimsoll.policy.manifest", b"{}");
+    check(
+        &twice,
+        "ManifestRefused",
+        "the module's manifest is there more than once",
+    );
+}
+
+#[test]
+fn size_is_checked_before_anything_else() {
+    let limits = Limits {
+        module_bytes: 1_000,
+        ..Limits::default()
+    };
+    let engine = Engine::new(EngineSettings {
+        limits,
+        ..EngineSettings::default()
+    })
+    .unwrap();
+    let refusal = engine.accept(HOSTILE, &Settings::new()).unwrap_err();
+    assert_eq!(
+        refusal.to_string(),
+        format!(
+            "the module has {} bytes; at most 1000 are allowed",
+            HOSTILE.len()
+        )
+    );
+}
+
+#[test]
+fn settings_are_checked_against_the_manifest() {
+    let refusal =
+        |name: &str, value: Setting| accept(HOSTILE, &[(name, value)]).unwrap_err().to_string();
+    assert_eq!(
+        refusal("behavior", Setting::Text("loop".into())),
+        "setting behavior: is not a setting of this policy; did you mean behaviour?"
+    );
+    assert_eq!(
+        refusal("behaviour", Setting::Number(3.0)),
+        "setting behaviour: is 3; expected a text"
+    );
+    assert!(accept(HOSTILE, &[]).is_ok());
+}
