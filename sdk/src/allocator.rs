@@ -16,12 +16,16 @@ struct Bump {
     mark: Cell<usize>,
     /// End of memory.
     end: Cell<usize>,
+    /// First byte that nobody has had yet, if the mark has ever been set back below it. From there on, and from the
+    /// mark on, memory is as the host gave it: zero.
+    used: Cell<usize>,
 }
 
 #[global_allocator]
 static ALLOCATOR: Bump = Bump {
     mark: Cell::new(0),
     end: Cell::new(0),
+    used: Cell::new(0),
 };
 
 #[expect(
@@ -43,6 +47,12 @@ impl Bump {
             .any(|pages| core::arch::wasm32::memory_grow::<0>(pages) != usize::MAX);
         self.end.set(core::arch::wasm32::memory_size::<0>() * PAGE);
         grown
+    }
+
+    /// Sets the mark back.
+    fn give_back(&self, mark: usize) {
+        self.used.set(self.used.get().max(self.mark.get()));
+        self.mark.set(mark);
     }
 
     fn start(&self) {
@@ -79,13 +89,28 @@ unsafe impl GlobalAlloc for Bump {
 
     unsafe fn dealloc(&self, block: *mut u8, layout: Layout) {
         if block as usize + layout.size() == self.mark.get() {
-            self.mark.set(block as usize);
+            self.give_back(block as usize);
         }
+    }
+
+    unsafe fn alloc_zeroed(&self, layout: Layout) -> *mut u8 {
+        // SAFETY: the layout is the caller's.
+        let block = unsafe { self.alloc(layout) };
+        let used = self.used.get().saturating_sub(block as usize);
+        if !block.is_null() && used > 0 {
+            // SAFETY: no more than the block.
+            unsafe { block.write_bytes(0, used.min(layout.size())) };
+        }
+        block
     }
 
     unsafe fn realloc(&self, block: *mut u8, layout: Layout, size: usize) -> *mut u8 {
         let start = block as usize;
         if start + layout.size() == self.mark.get() {
+            if size <= layout.size() {
+                self.give_back(start + size);
+                return block;
+            }
             return match start.checked_add(size) {
                 Some(end) if self.reach(end) => {
                     self.mark.set(end);

@@ -168,6 +168,10 @@ fn config(limits: &Limits, concurrency: usize) -> Config {
     config
 }
 
+/// Bytes of a memory that are cleared by hand after a call instead of being given back to the system. Above the memory
+/// that policies start with, so that a call of ordinary size makes no system call for its memory.
+const KEEP_RESIDENT: usize = 1 << 20;
+
 /// Instances ready to use: a call costs a reset of the memory it touched instead of a mapping.
 fn pool(limits: &Limits, concurrency: usize) -> PoolingAllocationConfig {
     let components = u32::try_from(concurrency).unwrap_or(u32::MAX);
@@ -182,7 +186,7 @@ fn pool(limits: &Limits, concurrency: usize) -> PoolingAllocationConfig {
         .max_tables_per_component(8)
         .max_memory_size(limits.memory_ceiling)
         .table_elements(limits.table_elements)
-        .linear_memory_keep_resident(2 << 20)
+        .linear_memory_keep_resident(KEEP_RESIDENT)
         .table_keep_resident(64 << 10)
         .max_unused_warm_slots(8)
         .pagemap_scan(Enabled::Auto);

@@ -139,6 +139,56 @@ impl PriceAnswer {
         self.columns.then_reason.push(price.then_reason.0);
     }
 
+    /// As many rows as the answer to a question of `rows` has, to be written through [`slots`](Self::slots).
+    pub(super) fn blank(rows: usize) -> Self {
+        Self {
+            columns: Prices {
+                first: vec![0.0; rows],
+                first_count: vec![0; rows],
+                first_group: vec![0; rows],
+                first_reason: vec![0; rows],
+                then: vec![0.0; rows],
+                then_reason: vec![0; rows],
+            },
+        }
+    }
+
+    /// The rows, to be written one after another.
+    pub(super) fn slots(&mut self) -> impl ExactSizeIterator<Item = PriceSlot<'_>> {
+        let columns = &mut self.columns;
+        let first = columns.first.iter_mut().zip(&mut columns.first_count);
+        let first = first.zip(
+            columns
+                .first_group
+                .iter_mut()
+                .zip(&mut columns.first_reason),
+        );
+        let then = columns.then.iter_mut().zip(&mut columns.then_reason);
+        first.zip(then).map(
+            |(((first, first_count), (first_group, first_reason)), (then, then_reason))| {
+                PriceSlot {
+                    first,
+                    first_count,
+                    first_group,
+                    first_reason,
+                    then,
+                    then_reason,
+                }
+            },
+        )
+    }
+
+    /// Takes back the rows that were not written, so that the host sees that they are missing.
+    pub(super) fn keep(&mut self, rows: usize) {
+        let columns = &mut self.columns;
+        columns.first.truncate(rows);
+        columns.first_count.truncate(rows);
+        columns.first_group.truncate(rows);
+        columns.first_reason.truncate(rows);
+        columns.then.truncate(rows);
+        columns.then_reason.truncate(rows);
+    }
+
     /// The price of a row.
     pub fn get(&self, row: usize) -> Option<Price> {
         let columns = &self.columns;
@@ -154,6 +204,28 @@ impl PriceAnswer {
 
     pub(crate) fn into_columns(self) -> Prices {
         self.columns
+    }
+}
+
+/// One row of an answer that is being written. Six lists with a length each are dear to push to; this is not.
+pub(super) struct PriceSlot<'a> {
+    first: &'a mut f64,
+    first_count: &'a mut u32,
+    first_group: &'a mut u32,
+    first_reason: &'a mut u16,
+    then: &'a mut f64,
+    then_reason: &'a mut u16,
+}
+
+impl PriceSlot<'_> {
+    /// Writes the price of the row.
+    pub(super) fn write(self, price: Price) {
+        *self.first = price.first;
+        *self.first_count = price.first_count;
+        *self.first_group = price.first_group;
+        *self.first_reason = price.first_reason.0;
+        *self.then = price.then;
+        *self.then_reason = price.then_reason.0;
     }
 }
 
@@ -180,6 +252,29 @@ impl ScoreAnswer {
         self.columns.reason.push(score.reason.0);
     }
 
+    /// As many rows as the answer to a question of `rows` has, to be written through [`slots`](Self::slots).
+    pub(super) fn blank(rows: usize) -> Self {
+        Self {
+            columns: Ordering {
+                score: vec![0.0; rows],
+                reason: vec![0; rows],
+            },
+        }
+    }
+
+    /// The rows, to be written one after another.
+    pub(super) fn slots(&mut self) -> impl ExactSizeIterator<Item = ScoreSlot<'_>> {
+        let columns = &mut self.columns;
+        let slots = columns.score.iter_mut().zip(&mut columns.reason);
+        slots.map(|(value, reason)| ScoreSlot { value, reason })
+    }
+
+    /// Takes back the rows that were not written, so that the host sees that they are missing.
+    pub(super) fn keep(&mut self, rows: usize) {
+        self.columns.score.truncate(rows);
+        self.columns.reason.truncate(rows);
+    }
+
     /// The score of a row.
     pub fn get(&self, row: usize) -> Option<Score> {
         let (value, reason) = (
@@ -194,5 +289,19 @@ impl ScoreAnswer {
 
     pub(crate) fn into_columns(self) -> Ordering {
         self.columns
+    }
+}
+
+/// One row of an answer that is being written.
+pub(super) struct ScoreSlot<'a> {
+    value: &'a mut f64,
+    reason: &'a mut u16,
+}
+
+impl ScoreSlot<'_> {
+    /// Writes the score of the row.
+    pub(super) fn write(self, score: Score) {
+        *self.value = score.value;
+        *self.reason = score.reason.0;
     }
 }

@@ -54,18 +54,27 @@ impl PriceTable {
         let mut start = 0;
         for (row, &end) in self.pools.cand_ends.iter().enumerate() {
             pool.row = row;
-            for candidate in start..end as usize {
-                offering.move_to(candidate, self.pools.cand[candidate]);
+            let end = end as usize;
+            for (candidate, &offered) in (start..).zip(&self.pools.cand[start..end]) {
+                offering.move_to(candidate, offered);
                 look(&offering, &pool);
             }
-            start = end as usize;
+            start = end;
         }
     }
 
     /// Prices every row, in order.
     pub fn map(&self, mut price: impl FnMut(&Offering, &Pool) -> Price) -> PriceAnswer {
-        let mut answer = PriceAnswer::with_capacity(self.len());
-        self.each(|offering, pool| answer.push(price(offering, pool)));
+        let mut answer = PriceAnswer::blank(self.len());
+        let mut slots = answer.slots();
+        self.each(|offering, pool| {
+            if let Some(slot) = slots.next() {
+                slot.write(price(offering, pool));
+            }
+        });
+        let written = self.len() - slots.len();
+        drop(slots);
+        answer.keep(written);
         answer
     }
 
@@ -134,18 +143,27 @@ impl OrderTable {
         let mut start = 0;
         for (row, &end) in self.claims.cand_ends.iter().enumerate() {
             claim.row = row;
-            for candidate in start..end as usize {
-                offering.move_to(candidate, self.claims.cand[candidate]);
+            let end = end as usize;
+            for (candidate, &offered) in (start..).zip(&self.claims.cand[start..end]) {
+                offering.move_to(candidate, offered);
                 look(&offering, &claim);
             }
-            start = end as usize;
+            start = end;
         }
     }
 
     /// Scores every row, in order.
     pub fn map(&self, mut score: impl FnMut(&Offering, &Claim) -> Score) -> ScoreAnswer {
-        let mut answer = ScoreAnswer::with_capacity(self.len());
-        self.each(|offering, claim| answer.push(score(offering, claim)));
+        let mut answer = ScoreAnswer::blank(self.len());
+        let mut slots = answer.slots();
+        self.each(|offering, claim| {
+            if let Some(slot) = slots.next() {
+                slot.write(score(offering, claim));
+            }
+        });
+        let written = self.len() - slots.len();
+        drop(slots);
+        answer.keep(written);
         answer
     }
 

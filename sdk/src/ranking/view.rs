@@ -33,7 +33,6 @@ pub struct Offering {
     pub(super) tables: Rc<Tables>,
     pub(super) candidate: usize,
     pub(super) row: usize,
-    pub(super) instance_type: usize,
 }
 
 impl Offering {
@@ -42,7 +41,6 @@ impl Offering {
             tables: Rc::clone(tables),
             candidate: 0,
             row: 0,
-            instance_type: 0,
         }
     }
 
@@ -50,7 +48,11 @@ impl Offering {
     pub(super) fn move_to(&mut self, candidate: usize, row: u32) {
         self.candidate = candidate;
         self.row = row as usize;
-        self.instance_type = self.tables.catalog.o_type[self.row] as usize;
+    }
+
+    /// Row of the instance type. Looked up when asked for: a policy of prices alone never asks.
+    fn type_row(&self) -> usize {
+        self.tables.catalog.o_type[self.row] as usize
     }
 
     /// Number of the offering in the catalogue: rows with equal numbers are the same offering in different pools.
@@ -61,18 +63,18 @@ impl Offering {
     /// Name of the instance type, for instance `m7g.2xlarge`.
     pub fn instance_type(&self) -> &str {
         self.tables
-            .text(self.tables.catalog.t_name[self.instance_type])
+            .text(self.tables.catalog.t_name[self.type_row()])
     }
 
     /// Family of the instance type, for instance `m7g`.
     pub fn family(&self) -> &str {
         self.tables
-            .text(self.tables.catalog.t_family[self.instance_type])
+            .text(self.tables.catalog.t_family[self.type_row()])
     }
 
     /// Number of the family: equal for equal families, and quicker to compare than names.
     pub fn family_key(&self) -> u32 {
-        self.tables.catalog.t_family[self.instance_type]
+        self.tables.catalog.t_family[self.type_row()]
     }
 
     /// Zone, for instance `eu-central-1a`.
@@ -126,7 +128,7 @@ impl Offering {
 
     /// Processor architecture.
     pub fn architecture(&self) -> Architecture {
-        match self.tables.catalog.t_arch[self.instance_type] {
+        match self.tables.catalog.t_arch[self.type_row()] {
             0 => Architecture::Amd64,
             1 => Architecture::Arm64,
             _ => Architecture::Other,
@@ -135,33 +137,33 @@ impl Offering {
 
     /// Processor time, milli-CPU of capacity.
     pub fn cpu_milli(&self) -> u32 {
-        self.tables.catalog.t_cpu_milli[self.instance_type]
+        self.tables.catalog.t_cpu_milli[self.type_row()]
     }
 
     /// Memory, MiB of capacity.
     pub fn memory_mib(&self) -> u32 {
-        self.tables.catalog.t_mem_mib[self.instance_type]
+        self.tables.catalog.t_mem_mib[self.type_row()]
     }
 
     /// Most pods a node takes.
     pub fn pods(&self) -> u32 {
-        self.tables.catalog.t_pods[self.instance_type]
+        self.tables.catalog.t_pods[self.type_row()]
     }
 
     /// Accelerators.
     pub fn gpus(&self) -> u32 {
-        self.tables.catalog.t_gpus[self.instance_type]
+        self.tables.catalog.t_gpus[self.type_row()]
     }
 
     /// Kind of accelerator; empty where there is none.
     pub fn gpu_kind(&self) -> &str {
         self.tables
-            .text(self.tables.catalog.t_gpu_kind[self.instance_type])
+            .text(self.tables.catalog.t_gpu_kind[self.type_row()])
     }
 
     /// Value of a label of the instance type.
     pub fn label(&self, key: &str) -> Option<&str> {
-        self.tables.label(self.instance_type, key)
+        self.tables.label(self.type_row(), key)
     }
 
     /// Value of an optional signal: of this candidate, else of the offering, else of the instance type.
@@ -174,7 +176,7 @@ impl Offering {
         self.tables
             .signal(candidate_signals, name, self.candidate)
             .or_else(|| self.tables.signal(&catalog.o_ext, name, self.row))
-            .or_else(|| self.tables.signal(&catalog.t_ext, name, self.instance_type))
+            .or_else(|| self.tables.signal(&catalog.t_ext, name, self.type_row()))
     }
 }
 
