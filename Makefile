@@ -42,8 +42,9 @@ generated: ## makes the committed tables anew; PLIMSOLL_DATA names the folder of
 	@test -n "$${PLIMSOLL_DATA:-}" || { echo "error: PLIMSOLL_DATA does not name the folder of the published lists" >&2; exit 2; }
 	python3 host/ec2-facts/scripts/derive.py "$$PLIMSOLL_DATA"
 
-bench: toolchain ## cost of packing against its bound, and its time, on workloads of known shape
+bench: toolchain ## cost of packing against its bound, its time, and what asking a policy module costs
 	$(CARGO) run --locked --quiet -p plimsoll-packing
+	$(CARGO) bench --locked --quiet --profile dev -p plimsoll-guests --bench price
 
 lab: toolchain ## a real control plane with fake nodes, on loopback, until standard input closes
 	$(CARGO) run --locked -p plimsoll-lab

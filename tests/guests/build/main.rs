@@ -1,6 +1,9 @@
-//! Builds the misbehaving guest for WebAssembly.
+//! Builds the misbehaving guest for WebAssembly, and makes those that no compiler writes.
 
-use std::path::PathBuf;
+mod handmade;
+
+use std::fmt::Write as _;
+use std::path::{Path, PathBuf};
 use std::{env, fs};
 
 use anyhow::{Context as _, Result};
@@ -16,7 +19,9 @@ fn main() -> Result<()> {
         "sdk/Cargo.toml",
         "sdk/src",
         "sdk/derive",
+        "wit/0.1",
         "tests/guests/hostile",
+        "tests/guests/build",
     ] {
         println!("cargo::rerun-if-changed={}", root.join(path).display());
     }
@@ -24,5 +29,26 @@ fn main() -> Result<()> {
         out.join("hostile.wasm"),
         plimsoll_encode::build(root, "guest-hostile", &out.join("guests"))?,
     )?;
+    fs::write(out.join("handmade.rs"), table(root, &out)?)?;
     Ok(())
+}
+
+/// Writes the handmade modules and returns the source of their table.
+fn table(root: &Path, out: &Path) -> Result<String> {
+    let wit = root.join("wit/0.1");
+    let mut components = handmade::bombs();
+    for (name, core) in handmade::rankers() {
+        let world = "ranking-policy";
+        let component = plimsoll_encode::encode_with(&core, &wit, world, handmade::MANIFEST)?;
+        components.push((name, component));
+    }
+    let mut table = String::from("static HANDMADE: &[(&str, &[u8])] = &[\n");
+    for (name, component) in components {
+        let file = out.join(format!("{name}.wasm"));
+        fs::write(&file, component)?;
+        let path = file.display().to_string();
+        writeln!(table, "    ({name:?}, include_bytes!({path:?})),")?;
+    }
+    table.push_str("];\n");
+    Ok(table)
 }

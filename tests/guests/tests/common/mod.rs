@@ -3,12 +3,12 @@
 use std::sync::Arc;
 
 use plimsoll_core::rank::{
-    Architecture, Capacity, Context, InstanceTypeRow, OfferingRow, PoolRow, Pools, PriceQuestion,
-    TablesBuilder,
+    Architecture, Capacity, ClaimRow, Claims, Context, InstanceTypeRow, OfferingRow, OrderQuestion,
+    PoolRow, Pools, PriceQuestion, TablesBuilder,
 };
 
 /// Every pool may buy every offering; spot in every third zone.
-pub fn question(pools: usize, types: usize, zones: usize) -> PriceQuestion {
+pub(crate) fn question(pools: usize, types: usize, zones: usize) -> PriceQuestion {
     let mut builder = TablesBuilder::default();
     let labels: Vec<(String, String)> = (0..16)
         .map(|row| (format!("example.com/label-{row}"), format!("v{row}")))
@@ -74,5 +74,31 @@ pub fn question(pools: usize, types: usize, zones: usize) -> PriceQuestion {
         context,
         tables: Arc::new(builder.finish()),
         pools: asked,
+    }
+}
+
+/// A question about the order of that many offerings for each of that many claims.
+#[allow(dead_code, reason = "not every test asks for an order")]
+pub(crate) fn claims(claims: usize, offerings: usize) -> OrderQuestion {
+    let PriceQuestion {
+        context, tables, ..
+    } = question(1, 800, 3);
+    let rows = tables.catalogue.o_type.len();
+    let mut asked = Claims::default();
+    for claim in 0..claims {
+        let rows = (0..offerings).map(|place| u32::try_from((claim + place * 37) % rows).unwrap());
+        let row = ClaimRow {
+            pool: 0,
+            cpu_milli: 1_500,
+            mem_mib: 6_000,
+            pods: 7,
+            gpus: 0,
+        };
+        asked.push(row, &rows.collect::<Vec<_>>());
+    }
+    OrderQuestion {
+        context,
+        tables,
+        claims: asked,
     }
 }

@@ -1,0 +1,110 @@
+//! Modules made instruction by instruction, for what no compiler writes: work at the start, and answers that lie about
+//! where they are and how long they are.
+
+mod common;
+
+use plimsoll_core::rank::{Settings, list_price};
+use plimsoll_guests::handmade;
+use plimsoll_policy::{Called, Engine, EngineSettings, Limits, Module, Outcome, Refusal};
+
+fn engine() -> Engine {
+    Engine::new(EngineSettings::default()).unwrap()
+}
+
+fn accept(engine: &Engine, name: &str) -> Result<Module, Refusal> {
+    engine.accept(handmade(name).unwrap(), &Settings::new())
+}
+
+/// An honest module of the same engine must answer as always.
+#[track_caller]
+fn check_others(engine: &Engine) {
+    let shipped = plimsoll_policies::ranking("list-price").unwrap();
+    let question = common::question(2, 3, 3);
+    let honest = engine.accept(shipped.bytes, &Settings::new()).unwrap();
+    assert_eq!(
+        honest.price(&question).result.unwrap(),
+        list_price(&question)
+    );
+}
+
+#[track_caller]
+fn check_lie(name: &str, sentence: &str) {
+    let engine = engine();
+    let module = accept(&engine, name).unwrap();
+    let called: Called<_> = module.price(&common::question(2, 3, 3));
+    assert_eq!(called.outcome(), Outcome::InvalidOutput);
+    let said = called.result.unwrap_err().to_string();
+    assert!(said.contains(sentence), "{said}");
+    check_others(&engine);
+}
+
+#[test]
+fn a_start_function_that_loops_is_refused_when_its_fuel_is_gone() {
+    let engine = engine();
+    let refusal = accept(&engine, "start-loops").unwrap_err();
+    assert_eq!(refusal.reason(), "StartFailed");
+    assert_eq!(
+        refusal.to_string(),
+        "the module failed to check its settings: the module used up its fuel"
+    );
+    check_others(&engine);
+}
+
+#[test]
+fn a_start_function_that_traps_is_refused() {
+    let engine = engine();
+    let refusal = accept(&engine, "start-traps").unwrap_err();
+    assert_eq!(refusal.reason(), "StartFailed");
+    check_others(&engine);
+}
+
+#[test]
+fn a_loop_is_caught_by_the_deadline_where_fuel_would_last() {
+    let limits = Limits {
+        fuel_start: u64::MAX,
+        ..Limits::default()
+    };
+    let engine = Engine::new(EngineSettings {
+        limits,
+        ..EngineSettings::default()
+    })
+    .unwrap();
+    let refusal = accept(&engine, "start-loops").unwrap_err();
+    assert!(refusal.to_string().contains("100 ms of CPU time"));
+    check_others(&engine);
+}
+
+#[test]
+fn lists_that_are_not_where_they_say_are_invalid() {
+    for lie in ["list-of-4g", "list-outside", "list-unaligned"] {
+        check_lie(lie, "the module's answer cannot be read");
+    }
+}
+
+#[test]
+fn a_list_of_another_length_is_invalid() {
+    check_lie("list-short", "has 17 rows; the question has 18");
+}
+
+#[track_caller]
+fn check_shape(name: &str, sentence: &str) {
+    let refusal = accept(&engine(), name).unwrap_err();
+    assert_eq!(refusal.reason(), "ShapeRefused");
+    assert_eq!(refusal.to_string(), sentence);
+}
+
+#[test]
+fn functions_that_are_dear_to_compile_are_refused_before_they_are_compiled() {
+    check_shape(
+        "many-locals",
+        "the module has 60000 locals in function 0; at most 512 are allowed",
+    );
+    check_shape(
+        "long-function",
+        "the module has 307202 bytes of code in function 0; at most 262144 are allowed",
+    );
+    check_shape(
+        "many-branches",
+        "the module has 3000 branch table targets in function 0; at most 2000 are allowed",
+    );
+}
