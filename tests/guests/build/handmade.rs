@@ -121,9 +121,9 @@ fn ranker(address: u32, length: u32, start: &[Instruction<'_>]) -> Vec<u8> {
     }
     functions.function(0);
     let mut body = Function::new([]);
-    start.iter().for_each(|instruction| {
+    for instruction in start {
         body.instruction(instruction);
-    });
+    }
     body.instruction(&Instruction::End);
     code.function(&body);
 

@@ -8,6 +8,7 @@ use std::{env, fs};
 
 use anyhow::{Context as _, Result};
 
+#[expect(clippy::print_stdout, reason = "a build script speaks to cargo")]
 fn main() -> Result<()> {
     let here = PathBuf::from(env::var("CARGO_MANIFEST_DIR")?);
     let out = PathBuf::from(env::var("OUT_DIR")?);

@@ -1,5 +1,10 @@
 //! Each gate refuses with its own reason and sentence, before anything of the module runs.
 
+#![allow(
+    clippy::unwrap_used,
+    reason = "helpers of tests may fail loudly, as tests may"
+)]
+
 use plimsoll_core::rank::{Setting, Settings};
 use plimsoll_guests::HOSTILE;
 use plimsoll_policy::{Engine, EngineSettings, Limits, Refusal};

@@ -1,6 +1,11 @@
 //! Modules made instruction by instruction, for what no compiler writes: work at the start, and answers that lie about
 //! where they are and how long they are.
 
+#![allow(
+    clippy::unwrap_used,
+    reason = "helpers of tests may fail loudly, as tests may"
+)]
+
 mod common;
 
 use plimsoll_core::rank::{Settings, list_price};

@@ -1,5 +1,10 @@
 //! Each misbehaviour ends in its own class, with a sentence, and the next call of another module is unaffected.
 
+#![allow(
+    clippy::unwrap_used,
+    reason = "helpers of tests may fail loudly, as tests may"
+)]
+
 mod common;
 
 use plimsoll_core::rank::{Setting, Settings, list_price};

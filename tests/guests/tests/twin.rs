@@ -1,5 +1,10 @@
 //! `rank-list-price` through WebAssembly answers as the ranking built into the core, to the bit, and so does its order.
 
+#![allow(
+    clippy::unwrap_used,
+    reason = "helpers of tests may fail loudly, as tests may"
+)]
+
 mod common;
 
 use std::sync::{Arc, LazyLock};

@@ -29,7 +29,11 @@ impl Ranking for Hostile {
             "negative" => Price::dollars(-1.0, ANSWER),
             "first-above-then" => list.but_first(1, offering.price() + 1.0, ANSWER),
             "group-counts" => list
-                .but_first(u32::try_from(offering.row()).unwrap_or_default() + 1, 0.0, ANSWER)
+                .but_first(
+                    u32::try_from(offering.row()).unwrap_or_default() + 1,
+                    0.0,
+                    ANSWER,
+                )
                 .in_group(1),
             _ => list,
         }
