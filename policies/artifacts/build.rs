@@ -6,7 +6,11 @@ use std::{env, fs};
 
 use anyhow::{Context as _, Result};
 
-const RANKING: [&str; 2] = ["rank-list-price", "rank-spot-diversified"];
+const RANKING: [&str; 3] = [
+    "rank-least-waste",
+    "rank-list-price",
+    "rank-spot-diversified",
+];
 
 fn main() -> Result<()> {
     let here = PathBuf::from(env::var("CARGO_MANIFEST_DIR")?);

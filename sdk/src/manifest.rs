@@ -15,6 +15,8 @@ pub struct Manifest {
     pub hook: &'static str,
     /// `dollars`, or `order` for a policy whose prices mean nothing.
     pub unit: &'static str,
+    /// Whether it has an order of its own for launch lists.
+    pub orders: bool,
     /// Whether it forbids offerings.
     pub vetoes: bool,
     /// Signals it cannot do without.
@@ -55,6 +57,8 @@ impl Manifest {
         out.quoted(self.hook);
         out.raw(",\"unit\":");
         out.quoted(self.unit);
+        out.raw(",\"orders\":");
+        out.raw(if self.orders { "true" } else { "false" });
         out.raw(",\"vetoes\":");
         out.raw(if self.vetoes { "true" } else { "false" });
         out.raw(",\"columns\":{\"required\":");

@@ -67,8 +67,12 @@ pub(crate) enum Packing {
 pub(crate) struct Plan {
     /// Snapshot: what `kubectl get nodes,pods,nodepools,... -A -o json` prints, JSON or YAML, zstd or not.
     pub(crate) snapshot: PathBuf,
-    /// Ranking policy: rank=NAME of one that is shipped, or rank=FILE.wasm.
-    #[arg(long, value_name = "rank=NAME|FILE", default_value = "rank=list-price")]
+    /// Ranking policy: rank=NAME of one that is shipped, or rank=FILE.wasm; settings follow as ,KEY=VALUE.
+    #[arg(
+        long,
+        value_name = "rank=NAME|FILE[,KEY=VALUE]",
+        default_value = "rank=list-price"
+    )]
     pub(crate) policy: String,
     #[command(flatten)]
     pub(crate) deciding: Deciding,
@@ -90,7 +94,7 @@ pub(crate) struct Simulate {
     /// The policy that others are held against.
     #[arg(long, value_name = "SPEC", default_value = "rank=list-price")]
     pub(crate) policy: String,
-    /// Others: rank=NAME, rank=FILE.wasm, compatible (the incumbent's order), fixed:TYPE (a node group of one type).
+    /// Others: rank=NAME or rank=FILE.wasm with settings as ,KEY=VALUE, compatible (the incumbent's order), fixed:TYPE (a node group of one type).
     #[arg(long, value_name = "SPEC")]
     pub(crate) compare: Vec<String>,
     #[command(flatten)]
@@ -127,8 +131,12 @@ pub(crate) struct Explain {
     pub(crate) name: String,
     /// The snapshot it is in.
     pub(crate) snapshot: PathBuf,
-    /// Ranking policy: rank=NAME of one that is shipped, or rank=FILE.wasm.
-    #[arg(long, value_name = "rank=NAME|FILE", default_value = "rank=list-price")]
+    /// Ranking policy: rank=NAME of one that is shipped, or rank=FILE.wasm; settings follow as ,KEY=VALUE.
+    #[arg(
+        long,
+        value_name = "rank=NAME|FILE[,KEY=VALUE]",
+        default_value = "rank=list-price"
+    )]
     pub(crate) policy: String,
     #[command(flatten)]
     pub(crate) deciding: Deciding,

@@ -4,13 +4,14 @@ use std::path::Path;
 use std::sync::Arc;
 
 use anyhow::{Context, Result, bail};
+use plimsoll_core::check::Prices;
 use plimsoll_core::model::PackingMode;
 use plimsoll_core::plan::Plan;
-use plimsoll_core::rank::{Settings, check_prices};
+use plimsoll_core::rank::Settings;
 use plimsoll_core::schedule;
 use plimsoll_core::snapshot::Snapshot;
 use plimsoll_core::units::PricePerHour;
-use plimsoll_policy::{Engine, EngineSettings, Module, Outcome};
+use plimsoll_policy::{Decision, Engine, EngineSettings, Fault, Module, decide};
 use plimsoll_sim::{FixedGroup, Planned, Planner};
 
 use crate::failure::Environment;
@@ -18,7 +19,7 @@ use crate::failure::Environment;
 /// A way of planning, as asked for on the command line.
 #[derive(Clone)]
 pub(crate) enum Contestant {
-    /// A ranking module.
+    /// A ranking module, and what tables call it.
     Rank(String, Module),
     /// First fit in the incumbent's order, at list prices.
     Compatible,
@@ -26,8 +27,15 @@ pub(crate) enum Contestant {
     Fixed(String),
 }
 
+/// A plan, whose prices its options carry, and what went wrong with the policy.
+pub(crate) struct Decided {
+    pub(crate) plan: Plan,
+    pub(crate) prices: Prices,
+    pub(crate) faults: Vec<Fault>,
+}
+
 impl Contestant {
-    /// Reads a specification: `rank=NAME`, `rank=FILE`, `compatible` or `fixed:TYPE`.
+    /// Reads a specification: `rank=NAME`, `rank=FILE`, either with settings behind it, `compatible` or `fixed:TYPE`.
     pub(crate) fn parse(text: &str, engine: &Engine) -> Result<Self> {
         if text == "compatible" {
             return Ok(Self::Compatible);
@@ -35,23 +43,20 @@ impl Contestant {
         if let Some(instance_type) = text.strip_prefix("fixed:") {
             return Ok(Self::Fixed(instance_type.to_owned()));
         }
-        let Some(name) = text.strip_prefix("rank=") else {
+        let Some(rank) = text.strip_prefix("rank=") else {
             bail!(
                 "policy \"{text}\" is not understood; expected rank=NAME, rank=FILE.wasm, compatible or fixed:TYPE"
             );
         };
-        let module = match plimsoll_policies::ranking(name) {
-            Some(shipped) => engine.accept(shipped.bytes, &Settings::default()),
-            None => engine.accept(&module_bytes(name)?, &Settings::default()),
-        };
-        let module = module.with_context(|| format!("policy {name}"))?;
-        Ok(Self::Rank(module.manifest().name.clone(), module))
+        let mut parts = outside_brackets(rank);
+        let name = parts.remove(0);
+        ranking(name, &parts, engine).with_context(|| format!("policy {name}"))
     }
 
     /// What tables and reports call it.
     pub(crate) fn name(&self) -> String {
         match self {
-            Self::Rank(name, _) => name.strip_prefix("rank-").unwrap_or(name).to_owned(),
+            Self::Rank(name, _) => name.clone(),
             Self::Compatible => "compatible".to_owned(),
             Self::Fixed(instance_type) => format!("fixed:{instance_type}"),
         }
@@ -65,21 +70,66 @@ impl Contestant {
         }
     }
 
-    /// Decides once. The flag tells whether the module failed and list prices were taken.
-    pub(crate) fn plan(&self, snapshot: &Snapshot) -> Result<(Plan, Option<String>)> {
+    /// Decides once.
+    pub(crate) fn plan(&self, snapshot: &Snapshot) -> Result<Decided> {
+        let at_list = |plan| Decided {
+            plan,
+            prices: Prices::List,
+            faults: Vec::new(),
+        };
         match self {
             Self::Rank(_, module) => ranked(module, snapshot),
             Self::Compatible => {
                 let mut compatible = snapshot.clone();
                 Arc::make_mut(&mut compatible.settings).packing = Some(PackingMode::Compatible);
-                Ok((schedule::plan(&compatible), None))
+                Ok(at_list(schedule::plan(&compatible)))
             }
-            Self::Fixed(instance_type) => Ok((
-                FixedGroup::new(instance_type.as_str()).plan(snapshot).plan,
-                None,
-            )),
+            Self::Fixed(instance_type) => {
+                let mut group = FixedGroup::new(instance_type.as_str());
+                Ok(at_list(group.plan(snapshot).plan))
+            }
         }
     }
+}
+
+/// A module under the settings given as `KEY=VALUE`.
+fn ranking(name: &str, settings: &[&str], engine: &Engine) -> Result<Contestant> {
+    let read;
+    let bytes = if let Some(shipped) = plimsoll_policies::ranking(name) {
+        shipped.bytes
+    } else {
+        read = module_bytes(name)?;
+        &read
+    };
+    let manifest = engine.manifest(bytes)?;
+    let mut given = Settings::new();
+    for setting in settings {
+        let Some((key, value)) = setting.split_once('=') else {
+            bail!("\"{setting}\" is not a setting; expected KEY=VALUE");
+        };
+        given.insert(
+            key.trim().to_owned(),
+            manifest.settings.read(key.trim(), value)?,
+        );
+    }
+    let module = engine.accept(bytes, &given)?;
+    let short = manifest
+        .name
+        .strip_prefix("rank-")
+        .unwrap_or(&manifest.name);
+    let label = std::iter::once(short).chain(settings.iter().copied());
+    let label: Vec<&str> = label.collect();
+    Ok(Contestant::Rank(label.join(", "), module))
+}
+
+/// The parts between commas; commas inside brackets belong to a list.
+fn outside_brackets(text: &str) -> Vec<&str> {
+    let mut depth = 0_i32;
+    let split = text.split(|letter| {
+        depth += i32::from(letter == '[') - i32::from(letter == ']');
+        letter == ',' && depth <= 0
+    });
+    split.collect()
 }
 
 /// An engine for the command line: only fuel limits a module, so that answers are the same on every machine.
@@ -102,26 +152,30 @@ fn module_bytes(name: &str) -> Result<Vec<u8>> {
     std::fs::read(path).with_context(|| path.display().to_string())
 }
 
-/// Plans with the module's prices; with list prices, and the reason, when it fails.
-fn ranked(module: &Module, snapshot: &Snapshot) -> Result<(Plan, Option<String>)> {
-    let prepared = schedule::prepare(snapshot);
-    let Some(question) = prepared.question() else {
-        return Ok((schedule::finish(&prepared, None), None));
-    };
-    let called = module.price(question);
-    if called.outcome() == Outcome::Deadline {
-        bail!(Environment(
-            "the policy hit its deadline, which depends on the machine; nothing was decided"
-                .to_owned()
-        ));
+/// Plans with a module. A fault that depends on the machine decides nothing.
+fn ranked(module: &Module, snapshot: &Snapshot) -> Result<Decided> {
+    let Decision {
+        plan,
+        faults,
+        at_policy_prices,
+    } = decide(module, snapshot);
+    if let Some(fault) = faults
+        .iter()
+        .find(|fault| !fault.outcome.is_deterministic())
+    {
+        bail!(Environment(format!(
+            "policy {}: {fault}; that depends on the machine, so nothing was decided",
+            module.manifest().name
+        )));
     }
-    let checked = called
-        .result
-        .map_err(|fault| fault.to_string())
-        .and_then(|answer| check_prices(question, &answer).map_err(|error| error.to_string()));
-    Ok(match checked {
-        Ok(prices) => (schedule::finish(&prepared, Some(&prices)), None),
-        Err(fault) => (schedule::finish(&prepared, None), Some(fault)),
+    Ok(Decided {
+        plan,
+        prices: if at_policy_prices {
+            Prices::Policy
+        } else {
+            Prices::List
+        },
+        faults,
     })
 }
 
@@ -140,9 +194,9 @@ impl Planner for Chosen {
             Self::Fixed(group) => return group.plan(snapshot),
         };
         match contestant.plan(snapshot) {
-            Ok((plan, fault)) => Planned {
-                plan,
-                faults: u64::from(fault.is_some()),
+            Ok(decided) => Planned {
+                faults: decided.faults.len() as u64,
+                plan: decided.plan,
             },
             Err(error) => {
                 // A deadline must not change an answer: nothing sensible can follow in this run.
@@ -154,5 +208,64 @@ impl Planner for Chosen {
 
     fn bound(&mut self, snapshot: &Snapshot) -> Option<PricePerHour> {
         Some(schedule::bound_from_nothing(snapshot))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn refusal(text: &str) -> String {
+        let refused = Contestant::parse(text, &engine().unwrap()).err().unwrap();
+        refused
+            .chain()
+            .map(ToString::to_string)
+            .collect::<Vec<_>>()
+            .join(": ")
+    }
+
+    #[test]
+    fn settings_stand_behind_the_name_and_in_tables() {
+        let text = "rank=spot-diversified,lost_hours=2,at_once=4";
+        let contestant = Contestant::parse(text, &engine().unwrap()).unwrap();
+        assert_eq!(
+            contestant.name(),
+            "spot-diversified, lost_hours=2, at_once=4"
+        );
+    }
+
+    #[test]
+    fn commas_in_brackets_do_not_end_a_setting() {
+        assert_eq!(outside_brackets("a,b=[c,d],e"), ["a", "b=[c,d]", "e"]);
+    }
+
+    #[test]
+    fn a_setting_nobody_knows_names_the_closest() {
+        assert_eq!(
+            refusal("rank=spot-diversified,lost_hour=2"),
+            "policy spot-diversified: setting lost_hour: is not a setting of this policy; did you mean lost_hours?"
+        );
+    }
+
+    #[test]
+    fn a_setting_of_the_wrong_kind_or_size_says_what_is_expected() {
+        let place = "policy spot-diversified: setting lost_hours: is";
+        let wanted = "expected a number in 0 to 24";
+        for (value, shown) in [("much", "\"much\""), ("25", "25")] {
+            assert_eq!(
+                refusal(&format!("rank=spot-diversified,lost_hours={value}")),
+                format!("{place} {shown}; {wanted}")
+            );
+        }
+    }
+
+    #[test]
+    fn a_policy_nobody_knows_lists_those_shipped() {
+        let said = refusal("rank=cheapest");
+        assert!(
+            said.contains("neither a file nor one of those shipped"),
+            "{said}"
+        );
+        assert!(said.contains("list-price"), "{said}");
     }
 }

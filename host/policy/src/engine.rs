@@ -4,6 +4,7 @@
 //! Every switch serves one of three ends: the same numbers on every machine (NaN, SIMD, fuel), no surprise in time or
 //! memory (epochs, pool, caps), or less to attack (what policies do not need is off).
 
+use std::borrow::Cow;
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
@@ -107,27 +108,32 @@ impl Engine {
         })
     }
 
-    /// Takes a module in, or says at which gate it failed and why. `bytes` may be one zstd frame.
-    pub fn accept(&self, bytes: &[u8], settings: &Settings) -> Result<Module, Refusal> {
+    /// What a module says of itself, once it has passed the gates that need neither settings nor a compiler.
+    pub fn manifest(&self, bytes: &[u8]) -> Result<Manifest, Refusal> {
+        self.inspect(bytes).map(|(_, manifest)| manifest)
+    }
+
+    fn inspect<'b>(&self, bytes: &'b [u8]) -> Result<(Cow<'b, [u8]>, Manifest), Refusal> {
         let Inner {
-            wasmtime,
-            limits,
-            track,
-            columns,
-            ..
+            limits, columns, ..
         } = &*self.inner;
         let bytes = unpack(bytes, limits.module_bytes)?;
         check_shape(&bytes)?;
         let manifest = Manifest::parse(check_world(&bytes)?)?;
-        if let Some(column) = manifest
-            .required_columns
-            .iter()
-            .find(|column| !columns.contains(*column))
-        {
-            return Err(Refusal::UnknownColumn {
-                column: column.clone(),
-            });
+        let mut required = manifest.required_columns.iter();
+        if let Some(column) = required.find(|column| !columns.contains(*column)) {
+            let column = column.clone();
+            return Err(Refusal::UnknownColumn { column });
         }
+        Ok((bytes, manifest))
+    }
+
+    /// Takes a module in, or says at which gate it failed and why. `bytes` may be one zstd frame.
+    pub fn accept(&self, bytes: &[u8], settings: &Settings) -> Result<Module, Refusal> {
+        let Inner {
+            wasmtime, track, ..
+        } = &*self.inner;
+        let (bytes, manifest) = self.inspect(bytes)?;
         let settings = manifest.settings.complete(settings)?;
         let component = compile(wasmtime, &bytes)?;
         let program = track.prepare(&component)?;

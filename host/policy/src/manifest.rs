@@ -23,6 +23,8 @@ pub struct Manifest {
     pub hook: Hook,
     /// What its numbers mean.
     pub unit: Unit,
+    /// Whether it has an order of its own for launch lists; otherwise it is not asked for one.
+    pub orders: bool,
     /// Whether it forbids offerings; if so, pods wait rather than be placed without it.
     pub vetoes: bool,
     /// Signals it cannot do without.
@@ -98,6 +100,7 @@ impl Manifest {
             version: text::clean(&raw.version, text::NAME),
             hook: raw.hook,
             unit: raw.unit,
+            orders: raw.orders || raw.unit == Unit::Order,
             vetoes: raw.vetoes,
             required_columns: names("columns.required", &raw.columns.required)?,
             optional_columns: names("columns.optional", &raw.columns.optional)?,
@@ -122,6 +125,8 @@ struct Raw {
     hook: Hook,
     #[serde(default)]
     unit: Unit,
+    #[serde(default)]
+    orders: bool,
     #[serde(default)]
     vetoes: bool,
     #[serde(default)]

@@ -4,8 +4,8 @@ use std::fmt;
 use std::sync::Arc;
 
 use plimsoll_core::rank::{
-    AnswerError, OrderAnswer, OrderQuestion, PriceAnswer, PriceQuestion, Settings, check_ordering,
-    check_prices,
+    AnswerError, LaunchLists, OrderAnswer, OrderQuestion, PriceAnswer, PriceQuestion, Prices,
+    Settings, check_ordering, check_prices,
 };
 
 use crate::engine::Inner;
@@ -20,6 +20,15 @@ use crate::track::v0_1;
 const PRICE_ROW: usize = 28;
 /// Bytes of one row of scores, as they come out of a module.
 const SCORE_ROW: usize = 10;
+
+/// An answer that has passed the checks of the core.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Checked<Raw, Typed> {
+    /// As the module gave it: what a record keeps.
+    pub raw: Raw,
+    /// As the core uses it.
+    pub typed: Typed,
+}
 
 /// A policy module that has passed all gates. Cheap to clone; calls of clones may run at the same time.
 #[derive(Clone)]
@@ -65,31 +74,29 @@ impl Module {
         &self.settings
     }
 
-    /// Asks for prices. What comes out has passed the core's checks.
-    pub fn price(&self, question: &PriceQuestion) -> Called<PriceAnswer> {
+    /// Asks for prices.
+    pub fn price(&self, question: &PriceQuestion) -> Called<Checked<PriceAnswer, Prices>> {
         let rows = question.pools.cand.len();
         self.with_permit(rows, PRICE_ROW, |budget| {
             self.program
                 .price(&self.engine.wasmtime, budget, &self.settings, question)
         })
-        .and_then(|answer| {
-            check_prices(question, &answer)
-                .map(|_| answer)
-                .map_err(|error| invalid(&error))
+        .and_then(|raw| match check_prices(question, &raw) {
+            Ok(typed) => Ok(Checked { raw, typed }),
+            Err(error) => Err(invalid(&error)),
         })
     }
 
-    /// Asks for an order. What comes out has passed the core's checks.
-    pub fn order(&self, question: &OrderQuestion) -> Called<OrderAnswer> {
+    /// Asks for an order.
+    pub fn order(&self, question: &OrderQuestion) -> Called<Checked<OrderAnswer, LaunchLists>> {
         let rows = question.claims.cand.len();
         self.with_permit(rows, SCORE_ROW, |budget| {
             self.program
                 .order(&self.engine.wasmtime, budget, &self.settings, question)
         })
-        .and_then(|answer| {
-            check_ordering(question, &answer)
-                .map(|()| answer)
-                .map_err(|error| invalid(&error))
+        .and_then(|raw| match check_ordering(question, &raw) {
+            Ok(typed) => Ok(Checked { raw, typed }),
+            Err(error) => Err(invalid(&error)),
         })
     }
 
@@ -137,7 +144,8 @@ impl Module {
     }
 }
 
-fn invalid(error: &AnswerError) -> Fault {
+/// The fault of an answer that the core refuses.
+pub(crate) fn invalid(error: &AnswerError) -> Fault {
     Fault {
         outcome: Outcome::InvalidOutput,
         sentence: error.to_string(),

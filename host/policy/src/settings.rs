@@ -96,6 +96,22 @@ impl Schema {
         Ok(complete)
     }
 
+    /// Reads a setting as it is typed on a command line: `true`, `0.05`, `text`, `[one, two]`.
+    pub fn read(&self, name: &str, text: &str) -> Result<Setting, Refusal> {
+        let property = self
+            .properties
+            .get(name)
+            .ok_or_else(|| self.stranger(name))?;
+        property.read(text).ok_or_else(|| Refusal::Setting {
+            path: name.to_owned(),
+            problem: format!(
+                "is \"{}\"; expected {}",
+                text::clean(text, text::NAME),
+                property.expected()
+            ),
+        })
+    }
+
     fn stranger(&self, name: &str) -> Refusal {
         let close = self
             .properties
@@ -158,6 +174,32 @@ impl Property {
             property.default = Some(property.check(&setting(default)?).ok()?);
         }
         Some(property)
+    }
+
+    /// What was typed, by the setting's kind; limits are looked at later.
+    fn read(&self, text: &str) -> Option<Setting> {
+        let text = text.trim();
+        if !self.list {
+            return Some(match self.kind {
+                Kind::Flag => Setting::Flag(text.parse().ok()?),
+                Kind::Number | Kind::Integer => Setting::Number(text.parse().ok()?),
+                Kind::Text => Setting::Text(text.to_owned()),
+            });
+        }
+        let inner = text
+            .strip_prefix('[')
+            .and_then(|rest| rest.strip_suffix(']'))
+            .unwrap_or(text);
+        let parts = inner
+            .split(',')
+            .map(str::trim)
+            .filter(|part| !part.is_empty());
+        Some(match self.kind {
+            Kind::Number | Kind::Integer => {
+                Setting::Numbers(parts.map(|part| part.parse().ok()).collect::<Option<_>>()?)
+            }
+            Kind::Flag | Kind::Text => Setting::Texts(parts.map(str::to_owned).collect()),
+        })
     }
 
     /// The setting in the form its kind wants, or what is wrong with it.

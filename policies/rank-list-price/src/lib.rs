@@ -20,7 +20,7 @@ impl Ranking for ListPrice {
     }
 }
 
-export_ranking!(ListPrice);
+export_ranking!(ListPrice, orders);
 
 #[cfg(test)]
 mod tests {

@@ -80,11 +80,6 @@ impl Ranking for SpotDiversified {
         Price::dollars(offering.price() * (1.0 + charge), reason)
     }
 
-    fn order(&self, offering: &Offering, _claim: &Claim, options: &Options) -> Score {
-        let (charge, reason) = own_charge(offering, options);
-        Score::new(offering.price() * (1.0 + charge), reason)
-    }
-
     fn terms(
         &self,
         offering: &Offering,

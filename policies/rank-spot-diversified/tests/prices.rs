@@ -156,15 +156,15 @@ fn many_at_once_of_a_family_in_a_zone_cost_more_and_share_their_count() {
 }
 
 #[test]
-fn interrupted_spot_is_tried_after_dearer_quiet_spot() {
+fn interrupted_spot_costs_more_than_dearer_quiet_spot() {
     let market = Market::new()
         .offering("m5.large", "a", 0.10)
         .spot()
         .interruptions(6.0)
         .offering("m5.large", "b", 0.12)
         .spot();
-    let scores = market.scores(&SpotDiversified, &Options::default(), (1_000, 1_024));
-    assert!(scores[1].value() < scores[0].value());
+    let prices = market.prices(&SpotDiversified, &Options::default());
+    assert!(prices[1].then() < prices[0].then());
 }
 
 #[test]

@@ -33,10 +33,16 @@ pub trait Ranking {
     /// Signals the policy uses where there are any.
     const OPTIONAL_SIGNALS: &'static [&'static str] = &[];
 
-    /// What one more node of this offering costs in this pool, in dollars per hour, whatever pods it will hold.
-    fn price(&self, offering: &Offering, pool: &Pool, settings: &Self::Settings) -> Price;
+    /// What one more node of this offering costs in this pool, in dollars per hour, whatever pods it will hold. By default
+    /// the list price, for policies that only order.
+    fn price(&self, offering: &Offering, pool: &Pool, settings: &Self::Settings) -> Price {
+        let _ = (pool, settings);
+        Price::dollars(offering.price(), Reason::NONE)
+    }
 
-    /// Where this offering stands in the launch list of a planned claim: lower is tried first. By default the list price.
+    /// Where this offering stands in the launch list of a planned claim: lower is tried first. Asked of policies that say
+    /// `orders` or `only_orders` in [`export_ranking!`](crate::export_ranking); the launch lists of others are in order of
+    /// their prices.
     fn order(&self, offering: &Offering, claim: &Claim, settings: &Self::Settings) -> Score {
         let _ = (claim, settings);
         Score::new(offering.price(), Reason::NONE)
@@ -81,15 +87,19 @@ pub trait Ranking {
 /// Makes a policy a module: `export_ranking!(MyPolicy)`, once per crate, where `MyPolicy` is a unit struct and
 /// [`reasons!`](crate::reasons) has been called in the same module.
 ///
-/// `vetoes` says that the policy forbids offerings, so that pods wait rather than land where a broken policy would have
-/// forbidden it. `orders` says that its prices mean nothing and only its order counts; packing then uses list prices.
+/// Words after the name say more, each at most once and in this order:
+/// - `orders`: the policy has an order of its own for launch lists, [`Ranking::order`] or [`Ranking::orders`];
+/// - `only_orders`: its prices mean nothing, only its order counts; packing then uses list prices;
+/// - `vetoes`: it forbids offerings, so that pods wait rather than land where a broken policy would have forbidden it.
 #[macro_export]
 macro_rules! export_ranking {
-    ($policy:ident) => { $crate::export_ranking!(@ $policy, "dollars", false); };
-    ($policy:ident, vetoes) => { $crate::export_ranking!(@ $policy, "dollars", true); };
-    ($policy:ident, orders) => { $crate::export_ranking!(@ $policy, "order", false); };
-    ($policy:ident, orders, vetoes) => { $crate::export_ranking!(@ $policy, "order", true); };
-    (@ $policy:ident, $unit:literal, $vetoes:literal) => {
+    ($policy:ident) => { $crate::export_ranking!(@ $policy, "dollars", false, false); };
+    ($policy:ident, vetoes) => { $crate::export_ranking!(@ $policy, "dollars", false, true); };
+    ($policy:ident, orders) => { $crate::export_ranking!(@ $policy, "dollars", true, false); };
+    ($policy:ident, orders, vetoes) => { $crate::export_ranking!(@ $policy, "dollars", true, true); };
+    ($policy:ident, only_orders) => { $crate::export_ranking!(@ $policy, "order", true, false); };
+    ($policy:ident, only_orders, vetoes) => { $crate::export_ranking!(@ $policy, "order", true, true); };
+    (@ $policy:ident, $unit:literal, $orders:literal, $vetoes:literal) => {
         impl $crate::guest::ExportRanking for $policy {
             const POLICY: Self = $policy;
             const MANIFEST: $crate::manifest::Manifest = $crate::manifest::Manifest {
@@ -97,6 +107,7 @@ macro_rules! export_ranking {
                 version: env!("CARGO_PKG_VERSION"),
                 hook: "rank",
                 unit: $unit,
+                orders: $orders,
                 vetoes: $vetoes,
                 required: <$policy as $crate::ranking::Ranking>::REQUIRED_SIGNALS,
                 optional: <$policy as $crate::ranking::Ranking>::OPTIONAL_SIGNALS,

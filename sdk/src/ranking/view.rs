@@ -224,6 +224,11 @@ pub struct Claim {
 }
 
 impl Claim {
+    /// Number of the claim in the question, counted from 0.
+    pub fn number(&self) -> usize {
+        self.row
+    }
+
     /// Name of its NodePool.
     pub fn pool(&self) -> &str {
         self.tables.text(self.claims.pool[self.row])

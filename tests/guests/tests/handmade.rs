@@ -27,7 +27,7 @@ fn check_others(engine: &Engine) {
     let question = common::question(2, 3, 3);
     let honest = engine.accept(shipped.bytes, &Settings::new()).unwrap();
     assert_eq!(
-        honest.price(&question).result.unwrap(),
+        honest.price(&question).result.unwrap().raw,
         list_price(&question)
     );
 }

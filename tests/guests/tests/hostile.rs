@@ -44,7 +44,7 @@ fn check<'a>(
         .unwrap_or_default();
     assert!(said.contains(sentence.into().unwrap_or_default()), "{said}");
     assert_eq!(
-        honest(&engine).price(&question).result.unwrap(),
+        honest(&engine).price(&question).result.unwrap().raw,
         list_price(&question)
     );
     assert!(called.memory_peak <= 32 << 20);

@@ -62,7 +62,7 @@ proptest! {
         pools in prop::collection::vec(prop::collection::vec(any::<prop::sample::Index>(), 0..40), 0..4),
     ) {
         let question = question(&prices, &pools);
-        let (module, twin) = (LIST_PRICE.price(&question).result.unwrap(), list_price(&question));
+        let (module, twin) = (LIST_PRICE.price(&question).result.unwrap().raw, list_price(&question));
         prop_assert_eq!(bits(&module.first), bits(&twin.first));
         prop_assert_eq!(bits(&module.then), bits(&twin.then));
         prop_assert_eq!(module, twin);
@@ -75,7 +75,7 @@ proptest! {
             start = end as usize;
         }
         let order = OrderQuestion { context: question.context, tables: question.tables, claims };
-        prop_assert_eq!(LIST_PRICE.order(&order).result.unwrap(), list_order(&order));
+        prop_assert_eq!(LIST_PRICE.order(&order).result.unwrap().raw, list_order(&order));
     }
 }
 
@@ -86,7 +86,7 @@ fn the_other_shipped_module_answers_within_the_rules_and_differently() {
     let module = engine.accept(shipped.bytes, &Settings::new()).unwrap();
     let question = common::question(2, 10, 3);
     assert_ne!(
-        module.price(&question).result.unwrap(),
+        module.price(&question).result.unwrap().raw,
         list_price(&question)
     );
     assert_eq!(module.manifest().reason(3), "spot, interrupted lately");

@@ -11,7 +11,7 @@ use crate::explain;
 use crate::flags;
 use crate::load;
 use crate::output::{dollars, ratio, show, table, thousands};
-use crate::policy::{Contestant, engine};
+use crate::policy::{Contestant, Decided, engine};
 
 /// Most reasons listed under a plan.
 const MOST_REASONS: usize = 20;
@@ -22,20 +22,15 @@ pub(crate) fn run(flags: &flags::Plan) -> Result<()> {
     let read = began.elapsed();
     let contestant = Contestant::parse(&flags.policy, &engine()?)?;
     let began = Instant::now();
-    let (plan, fault) = contestant.plan(&loaded.snapshot)?;
+    let Decided { plan, prices, .. } = contestant.plan(&loaded.snapshot)?;
     let decided = began.elapsed();
-    if let Some(fault) = fault {
-        eprintln!(
-            "warning: policy {}: {fault}; list prices were taken",
-            contestant.name()
-        );
-    }
     show(flags.output, &plan, || people(&loaded.snapshot, &plan))?;
     if flags.timings {
         eprintln!("read {read:.1?}, decided {decided:.1?}");
     }
     if flags.check {
-        let findings = plimsoll_core::check::check(&loaded.snapshot, &plan);
+        let mut findings = plimsoll_core::check::review(&loaded.snapshot, &plan, prices);
+        findings.retain(|finding| !finding.rule.is_remark());
         for finding in &findings {
             eprintln!("check: {finding}");
         }

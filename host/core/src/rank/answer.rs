@@ -61,3 +61,22 @@ pub struct Prices {
     /// One per candidate.
     pub rows: Vec<Price>,
 }
+
+impl Prices {
+    /// A veto on every candidate: nothing may be bought.
+    pub fn all_vetoed(candidates: usize) -> Self {
+        let veto = Quote {
+            price: None,
+            reason: 0,
+        };
+        let price = Price {
+            first: veto,
+            first_count: 0,
+            first_group: 0,
+            then: veto,
+        };
+        Self {
+            rows: vec![price; candidates],
+        }
+    }
+}

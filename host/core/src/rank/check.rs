@@ -1,17 +1,16 @@
-//! Reads a policy's answer: lengths, ranges, `first` against `then`, counts of groups. Nothing of it is trusted before.
+//! Reads a policy's prices: lengths, ranges, `first` against `then`, counts of groups. Nothing of them is trusted before.
 //!
 //! The first violation ends the reading and names the row, the field, the value and what was expected, because the
 //! reader of that sentence is the policy's author. Whatever passes is typed and cannot break packing.
 
-use std::cmp::Ordering;
 use std::collections::BTreeMap;
 use std::fmt;
 
 use thiserror::Error;
 
-use super::answer::{OrderAnswer, Price, PriceAnswer, Prices, Quote};
+use super::answer::{Price, PriceAnswer, Prices, Quote};
 use super::catalogue::{Capacity, Tables};
-use super::question::{OrderQuestion, PriceQuestion};
+use super::question::PriceQuestion;
 use crate::units::PricePerHour;
 
 /// One candidate of a question, in words.
@@ -165,70 +164,11 @@ pub fn check_prices(question: &PriceQuestion, answer: &PriceAnswer) -> Result<Pr
     Ok(Prices { rows: prices })
 }
 
-/// Checks scores against their question. Any finite score is allowed; -inf and NaN are not.
-pub fn check_ordering(question: &OrderQuestion, answer: &OrderAnswer) -> Result<(), AnswerError> {
-    let rows = question.claims.cand.len();
-    check_length("score", rows, answer.score.len())?;
-    check_length("reason", rows, answer.reason.len())?;
-    for (row, &value) in answer.score.iter().enumerate() {
-        let slot = || Box::new(order_slot(question, row));
-        if value.is_nan() {
-            return Err(AnswerError::NotANumber {
-                slot: slot(),
-                column: "score",
-            });
-        }
-        if value == f64::NEG_INFINITY {
-            return Err(AnswerError::OutOfRange {
-                slot: slot(),
-                column: "score",
-                value,
-            });
-        }
-    }
-    Ok(())
-}
-
-/// The launch list of each claim: its offering rows by (score, price, type name, zone, offering row).
-///
-/// The order is total, so it is the same on every machine. Candidates scored +inf are left out, unless that would
-/// leave none: a policy may shorten a list, not empty it. The answer must have passed [`check_ordering`].
-pub fn launch_order(question: &OrderQuestion, answer: &OrderAnswer) -> Vec<Vec<u32>> {
-    let OrderQuestion { tables, claims, .. } = question;
-    claims
-        .ranges()
-        .map(|range| {
-            let scored = range.map(|row| (answer.score[row], claims.cand[row]));
-            let mut list: Vec<(f64, u32)> = scored.collect();
-            if list.iter().any(|(score, _)| score.is_finite()) {
-                list.retain(|(score, _)| score.is_finite());
-            }
-            list.sort_by(|left, right| {
-                left.0
-                    .total_cmp(&right.0)
-                    .then_with(|| compare_offerings(tables, left.1, right.1))
-            });
-            list.into_iter().map(|(_, offering)| offering).collect()
-        })
-        .collect()
-}
-
-fn compare_offerings(tables: &Tables, left: u32, right: u32) -> Ordering {
-    let key = |row: u32| {
-        (
-            tables.price(row),
-            tables.type_name(row),
-            tables.zone(row),
-            row,
-        )
-    };
-    let (left, right) = (key(left), key(right));
-    left.0
-        .total_cmp(&right.0)
-        .then_with(|| (left.1, left.2, left.3).cmp(&(right.1, right.2, right.3)))
-}
-
-fn check_length(column: &'static str, expected: usize, found: usize) -> Result<(), AnswerError> {
+pub(super) fn check_length(
+    column: &'static str,
+    expected: usize,
+    found: usize,
+) -> Result<(), AnswerError> {
     if found == expected {
         Ok(())
     } else {
@@ -273,21 +213,11 @@ fn price_slot(question: &PriceQuestion, row: usize) -> Slot {
     describe(tables, &pools.cand, row, format!("pool {name}"))
 }
 
-fn order_slot(question: &OrderQuestion, row: usize) -> Slot {
-    let claim = owner_of(&question.claims.cand_ends, row);
-    describe(
-        &question.tables,
-        &question.claims.cand,
-        row,
-        format!("claim {claim}"),
-    )
-}
-
-fn owner_of(ends: &[u32], row: usize) -> usize {
+pub(super) fn owner_of(ends: &[u32], row: usize) -> usize {
     ends.partition_point(|&end| end as usize <= row)
 }
 
-fn describe(tables: &Tables, candidates: &[u32], row: usize, owner: String) -> Slot {
+pub(super) fn describe(tables: &Tables, candidates: &[u32], row: usize, owner: String) -> Slot {
     let offering = candidates.get(row).copied().unwrap_or(u32::MAX);
     let capacity = match tables.catalogue.o_capacity.get(offering as usize).copied() {
         Some(code) if code == Capacity::OnDemand as u8 => "on-demand",

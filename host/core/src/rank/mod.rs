@@ -11,6 +11,7 @@ mod answer;
 mod catalogue;
 mod check;
 mod list_price;
+mod order;
 mod question;
 mod symbols;
 
@@ -22,8 +23,9 @@ pub use catalogue::{
     Architecture, Capacity, Catalogue, InstanceTypeRow, OfferingRow, RowError, Tables,
     TablesBuilder,
 };
-pub use check::{AnswerError, Slot, check_ordering, check_prices, launch_order};
+pub use check::{AnswerError, Slot, check_prices};
 pub use list_price::{LIST_PRICE, list_order, list_price};
+pub use order::{LaunchList, LaunchLists, check_ordering};
 pub use question::{
     ClaimRow, Claims, Column, Context, ExtColumn, OrderQuestion, PoolRow, Pools, PriceQuestion,
     Setting, Settings, ZoneTime,

@@ -228,31 +228,48 @@ fn a_group_has_one_count() {
     );
 }
 
+/// The launch lists of an answer, as offering rows, and what it takes off.
+fn lists(question: &OrderQuestion, answer: &OrderAnswer) -> Vec<(Vec<u32>, Vec<u32>)> {
+    let lists = check_ordering(question, answer).unwrap();
+    let ranges = question.claims.ranges().zip(lists.claims);
+    let rows = |(range, list): (std::ops::Range<usize>, LaunchList)| {
+        let row = |position: &usize| question.claims.cand[range.start + position];
+        (
+            list.kept.iter().map(row).collect(),
+            list.removed.iter().map(row).collect(),
+        )
+    };
+    ranges.map(rows).collect()
+}
+
 #[test]
 fn launch_lists_go_by_score_then_price_then_name_then_zone() {
     let question = order_question(&[&[3, 2, 1, 0], &[1, 3]]);
     let mut answer = list_order(&question);
+    let none = Vec::new;
     assert_eq!(
-        launch_order(&question, &answer),
-        [vec![0, 1, 2, 3], vec![1, 3]]
+        lists(&question, &answer),
+        [(vec![0, 1, 2, 3], none()), (vec![1, 3], none())]
     );
     answer.score = vec![1.0, 1.0, 1.0, 2.0, 5.0, -5.0];
-    check_ordering(&question, &answer).unwrap();
     assert_eq!(
-        launch_order(&question, &answer),
-        [vec![1, 2, 3, 0], vec![3, 1]]
+        lists(&question, &answer),
+        [(vec![1, 2, 3, 0], none()), (vec![3, 1], none())]
     );
 }
 
 #[test]
 fn removing_every_offering_of_a_claim_removes_none() {
-    let question = order_question(&[&[2, 0], &[1, 3]]);
+    let question = order_question(&[&[2, 0], &[1, 3, 0]]);
+    let infinite = f64::INFINITY;
     let answer = OrderAnswer {
-        score: vec![f64::INFINITY, f64::INFINITY, f64::INFINITY, 1.0],
-        reason: vec![0; 4],
+        score: vec![infinite, infinite, infinite, 1.0, infinite],
+        reason: vec![0; 5],
     };
-    check_ordering(&question, &answer).unwrap();
-    assert_eq!(launch_order(&question, &answer), [vec![0, 2], vec![3]]);
+    assert_eq!(
+        lists(&question, &answer),
+        [(vec![0, 2], vec![]), (vec![3], vec![0, 1])]
+    );
 }
 
 #[test]

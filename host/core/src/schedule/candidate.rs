@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::buy::{Purchase, Purchases, buy};
-use super::close::{Node, cheapest, close};
+use super::close::{Node, cheapest};
 use super::compile::Compiled;
 use super::manner::{self, Manner};
 use super::minimum::Minimum;
@@ -12,7 +12,7 @@ use super::prices::RowPrices;
 use super::supplies::Supplies;
 use super::topology::Rule;
 use crate::bits::Bits;
-use crate::plan::{Note, Placement, PlannedClaim, Target};
+use crate::plan::{Note, Placement, Target};
 use crate::units::PricePerHour;
 
 /// Rounds in which pods that a limit left without a node look for another pool.
@@ -22,9 +22,9 @@ const MOST_ROUNDS: usize = 6;
 #[derive(Clone, Debug, Default)]
 pub(super) struct Candidate {
     /// Nodes to buy.
-    nodes: Vec<Node>,
+    pub(super) nodes: Vec<Node>,
     /// Pods placed, in order.
-    steps: Vec<Step>,
+    pub(super) steps: Vec<Step>,
     /// Where each step leads.
     targets: Vec<Target>,
     /// Pods that found no place, as positions in the batch.
@@ -59,14 +59,6 @@ impl Candidate {
             .iter()
             .map(|node| PricePerHour::from_nanos(prices.list[node.row]))
             .sum()
-    }
-
-    /// The machines to ask for.
-    pub(super) fn claims(&self, compiled: &Compiled<'_>, prices: &RowPrices) -> Vec<PlannedClaim> {
-        self.nodes
-            .iter()
-            .map(|node| close(compiled, prices, node, &self.steps))
-            .collect()
     }
 
     /// Pods with their places, in the order in which they may be bound.

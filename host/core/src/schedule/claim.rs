@@ -32,13 +32,10 @@ pub(super) fn claim(
     let template = &compiled.templates[row.template];
     let pool = &template.pool;
     let mut requirements = template.requirements.intersect(&template.states[row.state]);
-    let mut requests = Resources::new();
     for step in steps {
         let group = &compiled.groups[compiled.pods[step.pod].group];
         requirements.add_all(&group.levels[step.level].requirements);
-        requests.add(&group.spec.requests);
     }
-    requests.add(&least_overhead(compiled, named));
     let labels = custom_labels(compiled, template, &requirements);
     for key in [labels::REGISTERED, labels::INITIALIZED, labels::HOSTNAME] {
         requirements.remove(key);
@@ -69,7 +66,7 @@ pub(super) fn claim(
         expire_after: pool.expire_after,
         termination_grace: pool.termination_grace,
         requirements,
-        requests,
+        requests: requests(compiled, named, steps),
         options,
     }
 }
@@ -95,6 +92,16 @@ fn overlay_marks(
         .into_iter()
         .filter(|(_, holds)| *holds)
         .map(|(mark, _)| (Arc::from(mark), Arc::from("true")))
+}
+
+/// What the pods and the daemons of a node ask for, which may become any of the rows named.
+pub(super) fn requests(compiled: &Compiled<'_>, named: &[usize], steps: &[&Step]) -> Resources {
+    let mut result = least_overhead(compiled, named);
+    for step in steps {
+        let group = &compiled.groups[compiled.pods[step.pod].group];
+        result.add(&group.spec.requests);
+    }
+    result
 }
 
 /// The least that daemons of any named type take, per resource that all of them take.

@@ -1,8 +1,9 @@
 //! From a node to buy to a claim: which way to buy is planned, and which others the claim names, in launch order.
 //!
-//! A claim packed by price names the types within [`PRICE_WINDOW`] of the planned one's price, more where minimum values or
+//! A claim packed by price names the types within [`Reach`] of the planned one's price, more where minimum values or
 //! spot flexibility ask for it, at most [`MOST_LAUNCHED`]; a claim packed as the incumbent does names every type that holds
-//! it, at most [`MOST_NAMED`]. A claim that draws on a reservation names that reservation alone. All named offerings can hold all of its pods where topology has put them.
+//! it, at most [`MOST_NAMED`]. A claim that draws on a reservation names that reservation alone. All named offerings can
+//! hold all of its pods where topology has put them.
 
 use std::collections::BTreeSet;
 use std::sync::Arc;
@@ -21,12 +22,29 @@ use crate::plan::{LaunchOption, PlannedClaim};
 use crate::resources::Resources;
 use crate::units::PricePerHour;
 
-/// Named types cost at most this share of the planned one's price, in percent.
-const PRICE_WINDOW: i64 = 115;
 /// Types handed to a launch.
-const MOST_LAUNCHED: usize = 60;
+pub(super) const MOST_LAUNCHED: usize = 60;
 /// Types written to a claim.
 const MOST_NAMED: usize = 600;
+
+/// How far from the planned price a claim packed by price looks for other types.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Reach {
+    /// Up to 115 % of it: prices decide, and others are named so that a launch has a choice.
+    Near,
+    /// Up to 300 % of it, as much as a policy may make a plan dearer: for a policy that only orders.
+    Far,
+}
+
+impl Reach {
+    /// Named types cost at most this share of the planned one's price.
+    const fn percent(self) -> i64 {
+        match self {
+            Self::Near => 115,
+            Self::Far => 300,
+        }
+    }
+}
 
 /// A node about to become a claim.
 #[derive(Clone, Debug)]
@@ -80,7 +98,7 @@ pub(super) fn cheapest(
             price: *price,
             ..node.clone()
         };
-        let named = named_rows(compiled, prices, &planned);
+        let named = named_rows(compiled, prices, &planned, Reach::Near, None);
         let types = named
             .iter()
             .map(|row| compiled.rows.rows[*row].instance_type)
@@ -90,14 +108,14 @@ pub(super) fn cheapest(
     best.filter(keeps).or_else(|| first(false)).or(best)
 }
 
-/// Turns a node into a claim. `steps` are those of the whole placement.
+/// Turns a node into a claim that names these rows, best first.
 pub(super) fn close(
     compiled: &Compiled<'_>,
     prices: &RowPrices,
     node: &Node,
-    steps: &[Step],
+    named: &[usize],
+    steps: &[&Step],
 ) -> PlannedClaim {
-    let named = named_rows(compiled, prices, node);
     let price = |row: usize| {
         if row == node.row {
             node.price
@@ -109,8 +127,7 @@ pub(super) fn close(
         .iter()
         .map(|row| option(compiled, *row, price(*row)))
         .collect();
-    let steps: Vec<&Step> = node.steps.iter().map(|step| &steps[*step]).collect();
-    claim(compiled, node.row, &named, options, &steps, &node.minimum)
+    claim(compiled, node.row, named, options, steps, &node.minimum)
 }
 
 /// Which rows one claim can name beside the chosen one: those of its pool and label state; drawing on the same
@@ -137,14 +154,23 @@ fn alike<'c>(
     }
 }
 
-/// The rows that the claim names, best first: the planned one, then others in launch order.
-fn named_rows(compiled: &Compiled<'_>, prices: &RowPrices, node: &Node) -> Vec<usize> {
+/// The rows that the claim names, best first: the planned one, then others in launch order. A claim packed by price names
+/// what guards keep from being bought, `guarded`, only where they have yielded.
+pub(super) fn named_rows(
+    compiled: &Compiled<'_>,
+    prices: &RowPrices,
+    node: &Node,
+    reach: Reach,
+    guarded: Option<&Bits>,
+) -> Vec<usize> {
+    let guarded = guarded.filter(|rows| !node.compatible && !rows.contains(node.row));
     let alike = alike(compiled, prices, node.row);
     let may_name = |row: &usize| {
         *row != node.row
             && node.rows.contains(*row)
             && fits(&node.used, compiled.rows.capacity(*row))
             && prices.buyable(*row)
+            && guarded.is_none_or(|rows| !rows.contains(*row))
             && alike(*row)
     };
     let others = prices.ranked.iter().copied().filter(may_name);
@@ -153,13 +179,8 @@ fn named_rows(compiled: &Compiled<'_>, prices: &RowPrices, node: &Node) -> Vec<u
     } else {
         MOST_LAUNCHED
     };
-    let guards = &compiled.snapshot.settings.guards;
-    let wanted_spot = if guards.enabled && terms(compiled, node.row) == CapacityType::Spot {
-        guards.spot_types as usize
-    } else {
-        1
-    };
-    let ceiling = node.price.saturating_mul(PRICE_WINDOW);
+    let wanted_spot = wanted_spot(compiled, node.row);
+    let ceiling = node.price.saturating_mul(reach.percent());
     let mut types: BTreeSet<usize> = BTreeSet::new();
     let mut named = Vec::new();
     for row in std::iter::once(node.row).chain(others) {
@@ -182,7 +203,18 @@ fn named_rows(compiled: &Compiled<'_>, prices: &RowPrices, node: &Node) -> Vec<u
     named
 }
 
-fn terms(compiled: &Compiled<'_>, row: usize) -> CapacityType {
+/// Spot types that a claim names at least, where there are so many, if `row` is its first way to buy.
+pub(super) fn wanted_spot(compiled: &Compiled<'_>, row: usize) -> usize {
+    let guards = &compiled.snapshot.settings.guards;
+    if guards.enabled && terms(compiled, row) == CapacityType::Spot {
+        guards.spot_types as usize
+    } else {
+        0
+    }
+}
+
+/// The terms of a row's offering.
+pub(super) fn terms(compiled: &Compiled<'_>, row: usize) -> CapacityType {
     compiled.offering(row).1.capacity_type
 }
 

@@ -1,14 +1,18 @@
 //! The decision about waiting pods: from a snapshot to the cheapest feasible fleet.
 //!
-//! [`prepare`] reads the snapshot and asks the ranking policy what machines cost; [`finish`] takes the answer and decides.
-//! Between the two nothing is remembered anywhere else, so that questions, answers and decisions can be recorded, replayed
-//! and compared.
+//! [`prepare`] reads the snapshot and asks the ranking policy what machines cost; [`pack`] takes the answer, puts every pod on
+//! a machine and asks in which order the ways to buy each should be tried; [`launch`] takes that answer and makes the plan.
+//! Between the steps nothing is remembered anywhere else, so that questions, answers and decisions can be recorded, replayed
+//! and compared. Who asks no policy calls [`finish`].
 //!
 //! ```text
 //! snapshot ─► eligible ─► compile (groups, rows, topology) ─► question ─► policy
 //!                                     │                                     │ prices
 //!                                     ▼                                     ▼
-//!                              place pods in order ─► buy by price ─► close claims ─► plan
+//!                              place pods in order ─► buy by price ─► question ─► policy
+//!                                                         │                         │ order
+//!                                                         ▼                         ▼
+//!                                                     finished machines ──► close claims ─► plan
 //! ```
 //!
 //! Two plans are made: by price, and by first fit in the incumbent's order. The better one by (unplaced, preferences given
@@ -29,6 +33,7 @@ mod eligible;
 mod existing;
 mod guards;
 mod hosts;
+mod launch;
 mod limits;
 mod manner;
 mod market;
@@ -47,16 +52,16 @@ mod topology;
 mod volumes;
 
 pub use bound::bound_from_nothing;
+pub use close::Reach;
+pub use launch::{Packed, launch};
 
-use candidate::Candidate;
 use compile::Compiled;
 use prices::{RowPrices, Slots};
 
 use crate::model::PackingMode;
-use crate::plan::{Plan, PlanCost, PlannedClaim};
+use crate::plan::Plan;
 use crate::rank::{PriceQuestion, Prices};
 use crate::snapshot::Snapshot;
-use crate::units::PricePerHour;
 
 /// A decision half made: everything read, prices still to come.
 pub struct Prepared<'s> {
@@ -78,8 +83,12 @@ pub fn prepare(snapshot: &Snapshot) -> Prepared<'_> {
     Prepared { compiled, question }
 }
 
-/// Decides, at the ranking policy's prices or, without them, at list prices.
-pub fn finish(prepared: &Prepared<'_>, answer: Option<&Prices>) -> Plan {
+/// Puts every pod on a machine, at the ranking policy's prices or, without them, at list prices.
+pub fn pack<'p, 's>(
+    prepared: &'p Prepared<'s>,
+    answer: Option<&Prices>,
+    reach: Reach,
+) -> Packed<'p, 's> {
     let compiled = &prepared.compiled;
     let slots = prepared.question.as_ref().map(|(_, slots)| slots);
     let prices = RowPrices::new(compiled, slots.zip(answer));
@@ -100,41 +109,15 @@ pub fn finish(prepared: &Prepared<'_>, answer: Option<&Prices>) -> Plan {
         Some(priced) if priced.rank() <= first_fit.rank() => priced,
         _ => first_fit,
     };
-    plan_of(compiled, &prices, best, first_fit_cost)
+    Packed::new(prepared, prices, best, first_fit_cost, reach)
+}
+
+/// Decides, at the ranking policy's prices or, without them, at list prices; launch lists are in order of price.
+pub fn finish(prepared: &Prepared<'_>, answer: Option<&Prices>) -> Plan {
+    launch(&pack(prepared, answer, Reach::Near), None)
 }
 
 /// Decides at list prices.
 pub fn plan(snapshot: &Snapshot) -> Plan {
     finish(&prepare(snapshot), None)
-}
-
-fn plan_of(
-    compiled: &Compiled<'_>,
-    prices: &RowPrices,
-    best: Candidate,
-    first_fit: PricePerHour,
-) -> Plan {
-    let mut unplaced = compiled.refused.clone();
-    unplaced.extend(refusal::refusals(compiled, prices, &best.failed));
-    unplaced.sort_by_key(|unplaced| unplaced.pod);
-    let claims = best.claims(compiled, prices);
-    let dearest = |claim: &PlannedClaim| claim.options.iter().map(|option| option.list_price).max();
-    let cost = PlanCost {
-        planned: best.planned(),
-        list: best.list(prices),
-        dearest: claims
-            .iter()
-            .filter_map(dearest)
-            .map(|price| prices::whole(compiled, price))
-            .sum(),
-        bound: bound::bound(compiled, &best),
-        first_fit,
-    };
-    Plan {
-        placements: best.placements(compiled),
-        claims,
-        unplaced,
-        cost,
-        notes: compiled.notes.iter().cloned().chain(best.notes).collect(),
-    }
 }

@@ -43,7 +43,7 @@ pub(super) struct RowPrices {
 #[derive(Clone, Debug, Default)]
 pub(super) struct Slots {
     /// Position among the question's candidates, by template, type and offering.
-    at: BTreeMap<(usize, usize, usize), usize>,
+    pub(super) at: BTreeMap<(usize, usize, usize), usize>,
 }
 
 /// Asks what one more node of each offering costs in each pool; `None` when there is nothing to buy.
@@ -164,7 +164,8 @@ fn add_type(tables: &mut TablesBuilder, instance_type: &InstanceType) -> u32 {
     })
 }
 
-fn is_accelerator(name: &ResourceName) -> bool {
+/// Whether a resource is one of the accelerators that types are described with.
+pub(super) fn is_accelerator(name: &ResourceName) -> bool {
     matches!(
         name.as_str(),
         "nvidia.com/gpu" | "amd.com/gpu" | "habana.ai/gaudi" | "aws.amazon.com/neuron"

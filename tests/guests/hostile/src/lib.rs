@@ -1,8 +1,8 @@
 //! A ranking policy that misbehaves in the way its setting says: one module for the whole corpus.
 
 use plimsoll_sdk::ranking::{
-    Level, Offering, PolicyError, Pool, Price, PriceAnswer, PriceTable, Ranking, Settings,
-    export_ranking, log, reasons,
+    Claim, Level, Offering, PolicyError, Pool, Price, PriceAnswer, PriceTable, Ranking, Score,
+    Settings, export_ranking, log, reasons,
 };
 
 /// How to misbehave.
@@ -39,6 +39,16 @@ impl Ranking for Hostile {
         }
     }
 
+    fn order(&self, offering: &Offering, _claim: &Claim, options: &Options) -> Score {
+        let score = match options.behaviour.as_str() {
+            "order-nan" => f64::NAN,
+            "order-below" => f64::NEG_INFINITY,
+            "order-none" => f64::INFINITY,
+            _ => offering.price(),
+        };
+        Score::new(score, ANSWER)
+    }
+
     fn prices(&self, table: &PriceTable, options: &Options) -> Result<PriceAnswer, PolicyError> {
         match options.behaviour.as_str() {
             "decline" => {
@@ -62,7 +72,7 @@ impl Ranking for Hostile {
     }
 }
 
-export_ranking!(Hostile);
+export_ranking!(Hostile, orders);
 
 #[expect(clippy::panic, reason = "this is what it is for")]
 fn stop(rows: usize) {

@@ -32,7 +32,8 @@ pub(crate) fn question(pools: usize, types: usize, zones: usize) -> PriceQuestio
             labels: &labels,
         });
         for zone in 0..zones {
-            let number = u32::try_from(row * zones + zone).unwrap();
+            let number = u32::try_from(row * zones + zone)
+                .expect("a market for tests is small and in order");
             let offering = OfferingRow {
                 instance_type,
                 zone: ["a", "b", "c"][zone % 3],
@@ -43,12 +44,18 @@ pub(crate) fn question(pools: usize, types: usize, zones: usize) -> PriceQuestio
                 },
                 price: 0.01 + f64::from(number) * 0.001,
                 price_age_s: 60,
-                interruptions_per_day: f32::from(u8::try_from(number % 5).unwrap()) * 0.5,
+                interruptions_per_day: f32::from(
+                    u8::try_from(number % 5).expect("a market for tests is small and in order"),
+                ) * 0.5,
                 failures_1h: number % 3,
                 reserved_left: 0,
                 running: number % 4,
             };
-            offerings.push(builder.offering(&offering).unwrap());
+            offerings.push(
+                builder
+                    .offering(&offering)
+                    .expect("a market for tests is small and in order"),
+            );
         }
     }
     let mut asked = Pools::default();
@@ -86,7 +93,10 @@ pub(crate) fn claims(claims: usize, offerings: usize) -> OrderQuestion {
     let rows = tables.catalogue.o_type.len();
     let mut asked = Claims::default();
     for claim in 0..claims {
-        let rows = (0..offerings).map(|place| u32::try_from((claim + place * 37) % rows).unwrap());
+        let rows = (0..offerings).map(|place| {
+            u32::try_from((claim + place * 37) % rows)
+                .expect("a market for tests is small and in order")
+        });
         let row = ClaimRow {
             pool: 0,
             cpu_milli: 1_500,

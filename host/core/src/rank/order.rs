@@ -1,0 +1,99 @@
+//! Reads a policy's order: one launch list per claim, best first. Nothing of it is trusted before.
+//!
+//! Candidates stand by (score, price, type name, zone, offering row), which is total, so that the list is the same on every
+//! machine. Whatever the scores, a claim keeps at least one candidate: a policy may shorten a list, not empty it.
+
+use std::cmp::Ordering;
+
+use super::answer::OrderAnswer;
+use super::catalogue::Tables;
+use super::check::{AnswerError, Slot, check_length, describe, owner_of};
+use super::question::OrderQuestion;
+
+/// Checked order of the candidates of every claim, in the order of claims.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct LaunchLists {
+    /// One per claim of the question.
+    pub claims: Vec<LaunchList>,
+}
+
+/// The candidates of one claim, as positions in the claim's part of the question.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct LaunchList {
+    /// Those to try, best first.
+    pub kept: Vec<usize>,
+    /// Those the policy takes off, in order of price: the host puts some back where its own rules want more to choose from.
+    pub removed: Vec<usize>,
+}
+
+/// Checks scores against their question and sorts by them. Any finite score is allowed, and +inf, which takes the
+/// candidate off; -inf and NaN are not.
+pub fn check_ordering(
+    question: &OrderQuestion,
+    answer: &OrderAnswer,
+) -> Result<LaunchLists, AnswerError> {
+    let rows = question.claims.cand.len();
+    check_length("score", rows, answer.score.len())?;
+    check_length("reason", rows, answer.reason.len())?;
+    for (row, &value) in answer.score.iter().enumerate() {
+        let column = "score";
+        let slot = || Box::new(order_slot(question, row));
+        if value.is_nan() {
+            return Err(AnswerError::NotANumber {
+                slot: slot(),
+                column,
+            });
+        }
+        if value == f64::NEG_INFINITY {
+            return Err(AnswerError::OutOfRange {
+                slot: slot(),
+                column,
+                value,
+            });
+        }
+    }
+    let OrderQuestion { tables, claims, .. } = question;
+    let list = |range: std::ops::Range<usize>| {
+        launch_list(tables, &claims.cand[range.clone()], &answer.score[range])
+    };
+    Ok(LaunchLists {
+        claims: claims.ranges().map(list).collect(),
+    })
+}
+
+/// Scores are checked: none is NaN.
+fn launch_list(tables: &Tables, candidates: &[u32], scores: &[f64]) -> LaunchList {
+    let mut all: Vec<usize> = (0..candidates.len()).collect();
+    all.sort_by(|&left, &right| {
+        scores[left]
+            .total_cmp(&scores[right])
+            .then_with(|| compare_offerings(tables, candidates[left], candidates[right]))
+    });
+    let kept = all.partition_point(|&position| scores[position].is_finite());
+    if kept == 0 {
+        return LaunchList {
+            kept: all,
+            removed: Vec::new(),
+        };
+    }
+    let removed = all.split_off(kept);
+    LaunchList { kept: all, removed }
+}
+
+fn compare_offerings(tables: &Tables, left: u32, right: u32) -> Ordering {
+    let name = |row: u32| (tables.type_name(row), tables.zone(row), row);
+    tables
+        .price(left)
+        .total_cmp(&tables.price(right))
+        .then_with(|| name(left).cmp(&name(right)))
+}
+
+fn order_slot(question: &OrderQuestion, row: usize) -> Slot {
+    let claim = owner_of(&question.claims.cand_ends, row);
+    describe(
+        &question.tables,
+        &question.claims.cand,
+        row,
+        format!("claim {claim}"),
+    )
+}

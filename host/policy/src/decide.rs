@@ -1,0 +1,195 @@
+//! One decision with a ranking policy: the core asks, the policy answers, the core finishes.
+//!
+//! A policy that fails never stops a decision. Without its prices list prices are taken, and without its order launch lists
+//! stay in order of price; a policy that forbids offerings is not replaced, since pods must not land where it forbids them
+//! to: nothing is bought. Either way the plan's notes say what happened.
+
+use plimsoll_core::plan::{Note, Plan};
+use plimsoll_core::rank::{
+    LaunchLists, OrderQuestion, PriceQuestion, Prices, check_ordering, check_prices, list_order,
+    list_price,
+};
+use plimsoll_core::schedule::{Prepared, Reach, launch, pack, prepare};
+use plimsoll_core::snapshot::Snapshot;
+
+use crate::manifest::Unit;
+use crate::module::{Module, invalid};
+use crate::outcome::Fault;
+
+/// Who answers the core's questions about machines: a module, or code of the host.
+pub trait Ranker {
+    /// Its name, for people.
+    fn name(&self) -> &str;
+
+    /// What its numbers mean: whether it is asked for prices.
+    fn unit(&self) -> Unit;
+
+    /// Whether it is asked for the order of launch lists.
+    fn orders(&self) -> bool;
+
+    /// Whether it forbids offerings.
+    fn vetoes(&self) -> bool;
+
+    /// What one more node of each candidate costs.
+    fn price(&self, question: &PriceQuestion) -> Result<Prices, Fault>;
+
+    /// In which order the candidates of each claim are tried.
+    fn order(&self, question: &OrderQuestion) -> Result<LaunchLists, Fault>;
+}
+
+impl Ranker for Module {
+    fn name(&self) -> &str {
+        &self.manifest().name
+    }
+
+    fn unit(&self) -> Unit {
+        self.manifest().unit
+    }
+
+    fn orders(&self) -> bool {
+        self.manifest().orders
+    }
+
+    fn vetoes(&self) -> bool {
+        self.manifest().vetoes
+    }
+
+    fn price(&self, question: &PriceQuestion) -> Result<Prices, Fault> {
+        Module::price(self, question)
+            .result
+            .map(|checked| checked.typed)
+    }
+
+    fn order(&self, question: &OrderQuestion) -> Result<LaunchLists, Fault> {
+        Module::order(self, question)
+            .result
+            .map(|checked| checked.typed)
+    }
+}
+
+/// The ranking built into the core, asked like a module: the twin of `rank-list-price`.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct ListPrice;
+
+impl Ranker for ListPrice {
+    fn name(&self) -> &'static str {
+        "list-price"
+    }
+
+    fn unit(&self) -> Unit {
+        Unit::Dollars
+    }
+
+    fn orders(&self) -> bool {
+        true
+    }
+
+    fn vetoes(&self) -> bool {
+        false
+    }
+
+    fn price(&self, question: &PriceQuestion) -> Result<Prices, Fault> {
+        check_prices(question, &list_price(question)).map_err(|error| invalid(&error))
+    }
+
+    fn order(&self, question: &OrderQuestion) -> Result<LaunchLists, Fault> {
+        check_ordering(question, &list_order(question)).map_err(|error| invalid(&error))
+    }
+}
+
+/// A plan, and what went wrong with the policy while it was made.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Decision {
+    /// The plan. Its notes name the faults.
+    pub plan: Plan,
+    /// Questions that the policy did not answer, in the order in which they were asked.
+    pub faults: Vec<Fault>,
+    /// Whether the plan's options carry the policy's prices; otherwise the provider's.
+    pub at_policy_prices: bool,
+}
+
+/// Decides about a snapshot, asking the policy what machines cost and in which order to try them.
+pub fn decide(ranker: &impl Ranker, snapshot: &Snapshot) -> Decision {
+    let prepared = prepare(snapshot);
+    let mut faults = Faults::default();
+    let prices = match (prepared.question(), ranker.unit()) {
+        (Some(question), Unit::Dollars) => Some(ranker.price(question)),
+        (None, _) | (_, Unit::Order) => None,
+    };
+    let prices = match prices {
+        Some(Err(fault)) if ranker.vetoes() => {
+            faults.add(ranker, "price", fault, HOLD);
+            return hold(&prepared, faults);
+        }
+        Some(Err(fault)) => {
+            faults.add(ranker, "price", fault, "list prices were taken");
+            None
+        }
+        Some(Ok(prices)) => Some(prices),
+        None => None,
+    };
+    let reach = match ranker.unit() {
+        Unit::Dollars => Reach::Near,
+        Unit::Order => Reach::Far,
+    };
+    let packed = pack(&prepared, prices.as_ref(), reach);
+    let question = if ranker.orders() {
+        packed.question()
+    } else {
+        None
+    };
+    let lists = match question.map(|question| ranker.order(&question)) {
+        Some(Err(fault)) if ranker.vetoes() => {
+            faults.add(ranker, "order", fault, HOLD);
+            return hold(&prepared, faults);
+        }
+        Some(Err(fault)) => {
+            faults.add(ranker, "order", fault, "launch lists are in order of price");
+            None
+        }
+        Some(Ok(lists)) => Some(lists),
+        None => None,
+    };
+    faults.on(launch(&packed, lists.as_ref()), prices.is_some())
+}
+
+/// What is done when a policy that forbids offerings fails.
+const HOLD: &str = "it forbids some offerings, so nothing is bought";
+
+/// Pods go to nodes there are, or wait.
+fn hold(prepared: &Prepared<'_>, faults: Faults) -> Decision {
+    let rows = prepared
+        .question()
+        .map_or(0, |question| question.pools.cand.len());
+    let packed = pack(prepared, Some(&Prices::all_vetoed(rows)), Reach::Near);
+    faults.on(launch(&packed, None), true)
+}
+
+/// Faults so far, and what is said about them.
+#[derive(Default)]
+struct Faults {
+    faults: Vec<Fault>,
+    notes: Vec<Note>,
+}
+
+impl Faults {
+    fn add(&mut self, ranker: &impl Ranker, asked: &str, fault: Fault, instead: &str) {
+        let name = ranker.name();
+        self.notes.push(Note {
+            pool: None,
+            pod: None,
+            text: format!("policy {name} failed to {asked}: {fault}; {instead}"),
+        });
+        self.faults.push(fault);
+    }
+
+    fn on(self, mut plan: Plan, at_policy_prices: bool) -> Decision {
+        let Self { faults, notes } = self;
+        plan.notes.extend(notes);
+        Decision {
+            plan,
+            faults,
+            at_policy_prices,
+        }
+    }
+}

@@ -1,0 +1,185 @@
+//! What modules make of plans: the module of list prices and its twin in the host plan alike to the byte, others plan
+//! differently and within the rules, and a module that fails is replaced or holds, and is named.
+
+#![allow(
+    clippy::unwrap_used,
+    reason = "helpers of tests may fail loudly, as tests may"
+)]
+
+use std::sync::LazyLock;
+
+use plimsoll_core::check::{Prices, review};
+use plimsoll_core::plan::Plan;
+use plimsoll_core::rank::{Setting, Settings};
+use plimsoll_core::snapshot::Snapshot;
+use plimsoll_guests::HOSTILE;
+use plimsoll_oracles::fixture::{OnDemand, ZONE_1, cluster, instance_type, pod, pool};
+use plimsoll_oracles::generate::{Shape, benchmark_mix, random_cluster, shapes};
+use plimsoll_policy::{Decision, Engine, EngineSettings, ListPrice, Module, Ranker, decide};
+use proptest::prelude::*;
+
+static ENGINE: LazyLock<Engine> = LazyLock::new(|| Engine::new(EngineSettings::default()).unwrap());
+static LIST_PRICE: LazyLock<Module> = LazyLock::new(|| shipped("list-price"));
+
+fn shipped(name: &str) -> Module {
+    let bytes = plimsoll_policies::ranking(name).unwrap().bytes;
+    ENGINE.accept(bytes, &Settings::new()).unwrap()
+}
+
+fn hostile(behaviour: &str) -> Module {
+    let behaviour = Setting::Text(behaviour.to_owned());
+    let settings = Settings::from([("behaviour".to_owned(), behaviour)]);
+    ENGINE.accept(HOSTILE, &settings).unwrap()
+}
+
+/// Decides without a fault, and within the rules.
+fn plan(ranker: &impl Ranker, snapshot: &Snapshot) -> Plan {
+    let Decision {
+        plan,
+        faults,
+        at_policy_prices,
+    } = decide(ranker, snapshot);
+    assert_eq!(faults, []);
+    let prices = if at_policy_prices {
+        Prices::Policy
+    } else {
+        Prices::List
+    };
+    let mut findings = review(snapshot, &plan, prices);
+    findings.retain(|finding| !finding.rule.is_remark());
+    assert_eq!(findings, []);
+    plan
+}
+
+/// One pod, and three machines that can hold it: the cheaper, the more is left over.
+fn shop() -> Snapshot {
+    let sold = |name: &str, memory_mib: i64, price: f64| {
+        instance_type(name)
+            .cpu(4_000)
+            .memory_mib(memory_mib)
+            .price(price)
+            .offered(ZONE_1, OnDemand)
+    };
+    cluster()
+        .sells(sold("roomy", 32_768, 0.100))
+        .sells(sold("plain", 16_384, 0.105))
+        .sells(sold("tight", 8_192, 0.110))
+        .pool(pool("general"))
+        .pod(pod("web").cpu(3_000).memory_mib(6_000))
+        .snapshot()
+}
+
+fn first_choice(plan: &Plan) -> &str {
+    plan.claims[0].options[0].instance_type.as_str()
+}
+
+#[test]
+fn a_module_that_orders_by_waste_changes_what_is_bought() {
+    let snapshot = shop();
+    assert_eq!(first_choice(&plan(&*LIST_PRICE, &snapshot)), "roomy");
+    let tight = plan(&shipped("least-waste"), &snapshot);
+    assert_eq!(first_choice(&tight), "tight");
+    assert_eq!(tight.cost.list, tight.claims[0].options[0].list_price);
+}
+
+#[test]
+fn the_benchmark_mix_is_planned_alike_by_module_and_twin() {
+    let snapshot = benchmark_mix(300, 60, 5);
+    let json = |plan: &Plan| serde_json::to_string(plan).unwrap();
+    let (module, twin) = (plan(&*LIST_PRICE, &snapshot), plan(&ListPrice, &snapshot));
+    assert_eq!(json(&module), json(&twin));
+    assert_eq!(module, plimsoll_core::schedule::plan(&snapshot));
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(24))]
+
+    #[test]
+    fn random_clusters_are_planned_alike_by_module_and_twin(shape in shapes(Shape::tiny(0))) {
+        let snapshot = random_cluster(&shape).snapshot();
+        let (module, twin) = (decide(&*LIST_PRICE, &snapshot), decide(&ListPrice, &snapshot));
+        prop_assert_eq!(
+            serde_json::to_string(&module.plan).unwrap(),
+            serde_json::to_string(&twin.plan).unwrap()
+        );
+    }
+}
+
+#[test]
+fn a_module_that_fails_to_price_is_replaced_by_list_prices_and_named() {
+    let snapshot = shop();
+    let Decision {
+        mut plan,
+        faults,
+        at_policy_prices,
+    } = decide(&hostile("nan"), &snapshot);
+    assert_eq!((faults.len(), at_policy_prices), (1, false));
+    let note = plan.notes.pop().unwrap().text;
+    let said = "policy guest-hostile failed to price: row 0 (pool general, ";
+    assert!(note.starts_with(said), "{note}");
+    assert!(note.ends_with("; list prices were taken"), "{note}");
+    assert_eq!(plan, plimsoll_core::schedule::plan(&snapshot));
+}
+
+#[test]
+fn a_module_that_fails_to_order_leaves_the_order_of_price_and_is_named() {
+    let snapshot = shop();
+    let Decision {
+        mut plan, faults, ..
+    } = decide(&hostile("order-nan"), &snapshot);
+    assert_eq!(faults.len(), 1);
+    let note = plan.notes.pop().unwrap().text;
+    let said = "policy guest-hostile failed to order: row 0 (claim 0, ";
+    assert!(note.starts_with(said), "{note}");
+    assert!(
+        note.ends_with("; launch lists are in order of price"),
+        "{note}"
+    );
+    assert_eq!(plan, plimsoll_core::schedule::plan(&snapshot));
+}
+
+/// Answers as another, and forbids.
+struct Forbidding(Module);
+
+impl Ranker for Forbidding {
+    fn name(&self) -> &str {
+        self.0.name()
+    }
+
+    fn unit(&self) -> plimsoll_policy::Unit {
+        self.0.unit()
+    }
+
+    fn orders(&self) -> bool {
+        self.0.orders()
+    }
+
+    fn vetoes(&self) -> bool {
+        true
+    }
+
+    fn price(
+        &self,
+        question: &plimsoll_core::rank::PriceQuestion,
+    ) -> Result<plimsoll_core::rank::Prices, plimsoll_policy::Fault> {
+        Ranker::price(&self.0, question)
+    }
+
+    fn order(
+        &self,
+        question: &plimsoll_core::rank::OrderQuestion,
+    ) -> Result<plimsoll_core::rank::LaunchLists, plimsoll_policy::Fault> {
+        Ranker::order(&self.0, question)
+    }
+}
+
+#[test]
+fn a_module_that_forbids_and_fails_buys_nothing() {
+    for behaviour in ["loop", "order-nan"] {
+        let Decision { plan, faults, .. } = decide(&Forbidding(hostile(behaviour)), &shop());
+        assert_eq!((faults.len(), plan.claims.len()), (1, 0));
+        assert_eq!(plan.unplaced.len(), 1);
+        let note = &plan.notes[0].text;
+        assert!(note.ends_with("so nothing is bought"), "{note}");
+    }
+}
