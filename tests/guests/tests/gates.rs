@@ -1,6 +1,6 @@
 //! Each gate refuses with its own reason and sentence, before anything of the module runs.
 
-#![allow(
+#![expect(
     clippy::unwrap_used,
     reason = "helpers of tests may fail loudly, as tests may"
 )]

@@ -1,7 +1,7 @@
 //! Modules made instruction by instruction, for what no compiler writes: work at the start, and answers that lie about
 //! where they are and how long they are.
 
-#![allow(
+#![expect(
     clippy::unwrap_used,
     reason = "helpers of tests may fail loudly, as tests may"
 )]

@@ -1,6 +1,6 @@
 //! Each misbehaviour ends in its own class, with a sentence, and the next call of another module is unaffected.
 
-#![allow(
+#![expect(
     clippy::unwrap_used,
     reason = "helpers of tests may fail loudly, as tests may"
 )]

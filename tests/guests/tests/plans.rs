@@ -1,7 +1,7 @@
 //! What modules make of plans: the module of list prices and its twin in the host plan alike to the byte, others plan
 //! differently and within the rules, and a module that fails is replaced or holds, and is named.
 
-#![allow(
+#![expect(
     clippy::unwrap_used,
     reason = "helpers of tests may fail loudly, as tests may"
 )]

@@ -1,6 +1,6 @@
 //! `rank-list-price` through WebAssembly answers as the ranking built into the core, to the bit, and so does its order.
 
-#![allow(
+#![expect(
     clippy::unwrap_used,
     reason = "helpers of tests may fail loudly, as tests may"
 )]
