@@ -28,7 +28,7 @@ fn ordered(
             answer.reason.push(0);
         }
     }
-    let lists = check_ordering(&question, &answer).unwrap();
+    let lists = check_ordering(&question, &answer).expect("scores are finite or +inf");
     launch(&packed, Some(&lists))
 }
 

@@ -185,7 +185,11 @@ fn a_pool_without_a_matching_type_buys_nothing_and_says_so() {
     let ran = planned(&format!("{pool}{}", pod("api", "1", "1Gi", selector))).ok();
     assert!(ran.out.contains("shop/api waits for a node"), "{}", ran.out);
     assert!(ran.out.contains("pool odd"), "{}", ran.out);
-    assert!(ran.out.contains("no type on sale meets its requirements"), "{}", ran.out);
+    assert!(
+        ran.out.contains("no type on sale meets its requirements"),
+        "{}",
+        ran.out
+    );
 }
 
 #[test]
