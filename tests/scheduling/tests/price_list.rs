@@ -1,7 +1,10 @@
 //! EC2's own types at their list prices: what known pod sets cost at best, and which types their shapes call for.
 
+use std::collections::BTreeSet;
+
 use plimsoll_core::catalog::Catalogue;
 use plimsoll_core::model::PackingMode;
+use plimsoll_core::plan::PlannedClaim;
 use plimsoll_core::resources::ResourceName;
 use plimsoll_ec2_facts::catalogue::Terms;
 use plimsoll_ec2_facts::{CatalogueSettings, catalogue};
@@ -198,4 +201,37 @@ fn architecture_is_the_cheaper_one_unless_the_pod_names_it() {
         let outcome = check(both().pod(pod("web").cpu(1500).select(ARCH, arch)));
         assert_eq!(chosen(&outcome, ARCH, "web"), [arch]);
     }
+}
+
+#[test]
+fn minimum_of_types_is_kept_at_a_price_near_the_best() {
+    let shop = shop("us-east-1");
+    let set = ((8, 900, 3100), (8, 3500, 28_000));
+    let pods = |name: &str, (count, cpu, memory): Shape| {
+        pod(name).cpu(cpu).memory_mib(memory).replicas(count)
+    };
+    let outcome = check(
+        region(&shop)
+            .pool(pool("general").min_values(INSTANCE_TYPE, 6))
+            .pods(pods("left", set.0))
+            .pods(pods("right", set.1)),
+    );
+    let plan = outcome.under(PackingMode::Price).plan();
+    let types = |claim: &PlannedClaim| {
+        let names: BTreeSet<_> = claim
+            .options
+            .iter()
+            .map(|option| &option.instance_type)
+            .collect();
+        names.len()
+    };
+    assert!(plan.claims.iter().all(|claim| types(claim) >= 6));
+    let least = least_cost(&shop, set);
+    let ours = plan.cost.list.nanos();
+    assert!(
+        ours * 100 <= least * 105,
+        "{} where {least} nano-dollars are the least",
+        plan.cost.list
+    );
+    assert!(plan.cost.list < plan.cost.first_fit);
 }

@@ -6,6 +6,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use super::breadth::Breadth;
 use super::place::{Bin, Placer};
 use super::prices::RowPrices;
 use super::sets::SetId;
@@ -149,8 +150,10 @@ impl<'p, 'c, 's> ProblemBuilder<'p, 'c, 's> {
             .map(|bin| self.placer.bins[*bin].steps.len())
             .max()
             .unwrap_or(0);
+        let breadth = Breadth::of(compiled, &used);
         for row in used.iter() {
-            let capacity = super::guards::capacity(compiled, row, guards, fullest);
+            let mut capacity = super::guards::capacity(compiled, row, guards, fullest);
+            breadth.narrow(compiled, row, &mut capacity);
             let spends = self.spends(row, &mut limit_of);
             let mut kind = Kind {
                 capacity,

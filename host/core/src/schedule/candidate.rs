@@ -3,13 +3,13 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::buy::{Purchase, Purchases, buy};
-use super::close::{Node, cheapest};
+use super::close::{Node, cheapest, keeps_minimum};
 use super::compile::Compiled;
 use super::manner::{self, Manner};
-use super::minimum::Minimum;
 use super::place::{Placer, Step, Tier, Where};
 use super::prices::RowPrices;
 use super::supplies::Supplies;
+use super::templates::Template;
 use super::topology::Rule;
 use crate::bits::Bits;
 use crate::plan::{Note, Placement, Target};
@@ -91,11 +91,37 @@ pub(super) fn first_fit(compiled: &Compiled<'_>, prices: &RowPrices) -> Candidat
 }
 
 /// By price where pools allow it; pools in `compatible` packing keep the incumbent's order.
+///
+/// Pools that ask for a minimum of values are packed in both ways: by price the minimum is known to hold only once pods have
+/// narrowed a node; in the incumbent's order it is kept pod by pod.
 pub(super) fn by_price(compiled: &Compiled<'_>, prices: &RowPrices) -> Candidate {
-    let tiers = tiers(compiled, prices);
-    manner::best_of(compiled, &price_order(compiled), |order, manner| {
-        in_rounds(compiled, prices, &tiers, order, manner)
-    })
+    let order = price_order(compiled);
+    let plan = |minimum: MinimumBy| {
+        let tiers = tiers(compiled, prices, minimum);
+        manner::best_of(compiled, &order, |order, manner| {
+            in_rounds(compiled, prices, &tiers, order, manner)
+        })
+    };
+    let asks = |template: &Template| !template.is_compatible() && template.has_minimum_values();
+    if !compiled.templates.iter().any(asks) {
+        return plan(MinimumBy::Price);
+    }
+    let (bought, in_order) = (plan(MinimumBy::Price), plan(MinimumBy::Order));
+    let keeps = |node: &Node| keeps_minimum(compiled, prices, node);
+    if bought.nodes.iter().all(keeps) && bought.rank() <= in_order.rank() {
+        bought
+    } else {
+        in_order
+    }
+}
+
+/// How pools that ask for a minimum of values are packed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum MinimumBy {
+    /// By price.
+    Price,
+    /// In the incumbent's order.
+    Order,
 }
 
 /// Places and buys; where limits or supplies leave bins without a node, again with fewer of their pods in that tier, so that
@@ -232,28 +258,37 @@ fn lowered_quotas(
 }
 
 /// Pools in the order in which they are tried: by weight; pools packed by price share a tier with others of their weight.
-fn tiers(compiled: &Compiled<'_>, prices: &RowPrices) -> Vec<Tier> {
+fn tiers(compiled: &Compiled<'_>, prices: &RowPrices, minimum: MinimumBy) -> Vec<Tier> {
     let mut result: Vec<Tier> = Vec::new();
     let mut shared: Option<(u32, usize)> = None;
     for (number, template) in compiled.templates.iter().enumerate() {
-        if template.is_compatible() {
+        let has_minimum = template.has_minimum_values();
+        if template.is_compatible() || (has_minimum && minimum == MinimumBy::Order) {
             result.push(open_tier(compiled, prices, number));
             continue;
         }
         let rows = open_tier(compiled, prices, number).rows;
+        if has_minimum {
+            result.push(closed_tier(rows));
+            continue;
+        }
         match shared {
             Some((weight, at)) if weight == template.pool.weight => result[at].rows.join(&rows),
             _ => {
                 shared = Some((template.pool.weight, result.len()));
-                result.push(Tier {
-                    rows,
-                    open: false,
-                    template: None,
-                });
+                result.push(closed_tier(rows));
             }
         }
     }
     result
+}
+
+fn closed_tier(rows: Bits) -> Tier {
+    Tier {
+        rows,
+        open: false,
+        template: None,
+    }
 }
 
 fn open_tier(compiled: &Compiled<'_>, prices: &RowPrices, template: usize) -> Tier {
@@ -333,8 +368,13 @@ fn bought(placer: &Placer<'_, '_>, purchase: &Purchase) -> Node {
     let mut rows = placer.sets.bits(first.rows).clone();
     let mut used: Box<[i64]> = first.used.clone();
     let mut steps = first.steps.clone();
+    let mut minimum = first.minimum.clone();
     for bin in &purchase.bins[1..] {
         let bin = &placer.bins[*bin];
+        // Bins of one node are of one pool, so their minima have the same keys.
+        for ((_, least), (_, other)) in minimum.iter_mut().zip(&bin.minimum) {
+            *least = (*least).max(*other);
+        }
         rows.keep(placer.sets.bits(bin.rows));
         used.iter_mut()
             .zip(&bin.used)
@@ -348,7 +388,7 @@ fn bought(placer: &Placer<'_, '_>, purchase: &Purchase) -> Node {
         rows,
         used,
         steps,
-        minimum: Minimum::new(),
+        minimum,
         compatible: false,
     }
 }

@@ -98,14 +98,19 @@ pub(super) fn cheapest(
             price: *price,
             ..node.clone()
         };
-        let named = named_rows(compiled, prices, &planned, Reach::Near, None);
-        let types = named
-            .iter()
-            .map(|row| compiled.rows.rows[*row].instance_type)
-            .collect();
-        minimum::is_met(compiled, &node.minimum, &types)
+        keeps_minimum(compiled, prices, &planned)
     };
     best.filter(keeps).or_else(|| first(false)).or(best)
+}
+
+/// Whether a node's claim names enough values for its minimum.
+pub(super) fn keeps_minimum(compiled: &Compiled<'_>, prices: &RowPrices, node: &Node) -> bool {
+    let named = named_rows(compiled, prices, node, Reach::Near, None);
+    let types = named
+        .iter()
+        .map(|row| compiled.rows.rows[*row].instance_type)
+        .collect();
+    minimum::is_met(compiled, &node.minimum, &types)
 }
 
 /// Turns a node into a claim that names these rows, best first.

@@ -21,6 +21,7 @@
 mod alike;
 mod axes;
 mod bound;
+mod breadth;
 mod buy;
 mod candidate;
 mod claim;

@@ -81,7 +81,7 @@ impl Template {
 
     /// Whether pods may share nodes that this decision has opened for others, as the incumbent does.
     pub(super) fn is_compatible(&self) -> bool {
-        self.packing == PackingMode::Compatible || self.has_minimum_values()
+        self.packing == PackingMode::Compatible
     }
 
     /// Whether a requirement asks for a minimum of values to choose from.
