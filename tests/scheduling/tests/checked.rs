@@ -121,6 +121,28 @@ fn limit_of_one_pool_does_not_drive_pods_from_its_equals_to_a_lighter_one() {
 }
 
 #[test]
+fn pods_that_others_follow_rather_go_without_them_than_wait() {
+    let features = Features {
+        selectors: true,
+        preferences: true,
+        taints: true,
+        spread: true,
+        affinity: true,
+        ..Features::NONE
+    };
+    let shape = Shape {
+        seed: 6_557_178_315_630_609_877,
+        pods: 8,
+        nodes: 3,
+        pools: 1,
+        types: 1,
+        zones: 3,
+        features,
+    };
+    assert_eq!(findings(&shape), [""; 0]);
+}
+
+#[test]
 fn pods_that_depend_on_others_find_their_place() {
     let topology = Features {
         spread: true,

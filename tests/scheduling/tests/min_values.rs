@@ -225,3 +225,16 @@ fn best_effort_keeps_the_list_of_zones_with_a_lowered_minimum() {
     assert_eq!(zones.listed().map(std::collections::BTreeSet::len), Some(2));
     assert!(zones.min_values().is_some_and(|minimum| minimum < 5));
 }
+
+#[test]
+fn minimum_holds_beside_a_limit() {
+    let outcome = check(
+        cluster()
+            .sells(instance_type("small").cpu(1000).price(1.0))
+            .sells(instance_type("large").cpu(2000).price(2.0))
+            .pool(pool("general").min_values(INSTANCE_TYPE, 2).limit_cpu(2000))
+            .pod(pod("web").cpu(100)),
+    );
+    let named = outcome.agreed(|run| run.plan().claims[0].options.len());
+    assert!(named >= 2, "{named} types are named");
+}

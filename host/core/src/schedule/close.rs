@@ -136,14 +136,17 @@ pub(super) fn close(
 }
 
 /// Which rows one claim can name beside the chosen one: those of its pool and label state; drawing on the same
-/// reservation, or on none; and, where limits bind, not larger.
+/// reservation, or on none; and, where limits bind, not larger. A node packed as the incumbent does was charged at the
+/// largest machine it may become, so limits leave it all of them.
 fn alike<'c>(
     compiled: &'c Compiled<'_>,
     prices: &'c RowPrices,
-    chosen: usize,
+    node: &Node,
 ) -> impl Fn(usize) -> bool + 'c {
+    let chosen = node.row;
     let model = &compiled.rows.rows[chosen];
     let limits = compiled.templates[model.template].remaining.as_ref();
+    let limits = limits.filter(|_| !node.compatible);
     let limits = limits.map(|limits| (limits, capacity(compiled, chosen)));
     move |row| {
         let other = &compiled.rows.rows[row];
@@ -169,7 +172,7 @@ pub(super) fn named_rows(
     guarded: Option<&Bits>,
 ) -> Vec<usize> {
     let guarded = guarded.filter(|rows| !node.compatible && !rows.contains(node.row));
-    let alike = alike(compiled, prices, node.row);
+    let alike = alike(compiled, prices, node);
     let may_name = |row: &usize| {
         *row != node.row
             && node.rows.contains(*row)

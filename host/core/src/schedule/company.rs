@@ -30,7 +30,17 @@ pub(super) struct Company {
     places: BTreeMap<usize, Place>,
 }
 
+/// No followers at all.
+pub(super) static NOBODY: Company = Company {
+    places: BTreeMap::new(),
+};
+
 impl Company {
+    /// Whether nobody follows anybody.
+    pub(super) fn is_nobody(&self) -> bool {
+        self.places.is_empty()
+    }
+
     /// Learns from pods, by position in the batch, that found no place.
     pub(super) fn of(compiled: &Compiled<'_>, waiting: &BTreeSet<usize>) -> Self {
         let groups: BTreeSet<usize> = waiting

@@ -9,6 +9,7 @@
 use std::collections::{BTreeMap, VecDeque};
 
 use super::alike::Like;
+use super::company::{Company, NOBODY};
 use super::compile::{Compiled, PodGroup};
 use super::manner::Manner;
 use super::memo::Memo;
@@ -97,6 +98,8 @@ pub(super) struct Placer<'c, 's> {
     tiers: &'c [Tier],
     prices: &'c [i64],
     manner: &'c Manner,
+    /// Where pods go that others follow, until nobody else can be placed.
+    company: &'c Company,
     /// Whether it was a choice on which side of a node filter some new node is.
     pub(super) has_settled: bool,
     taken: BTreeMap<(usize, usize), u32>,
@@ -129,6 +132,7 @@ impl<'c, 's> Placer<'c, 's> {
             tiers,
             prices,
             manner,
+            company: &manner.company,
             has_settled: false,
             taken: BTreeMap::new(),
             counts: compiled.counts.clone(),
@@ -148,6 +152,16 @@ impl<'c, 's> Placer<'c, 's> {
         // By group: how many steps there were when a pod of it failed; no count has changed since.
         let mut hopeless: Vec<Option<usize>> = vec![None; self.compiled.groups.len()];
         while let Some((pod, remembered)) = queue.pop_front() {
+            if remembered == Some(queue.len() + 1) && !self.company.is_nobody() {
+                // Rather no followers than no place.
+                self.company = &NOBODY;
+                hopeless.fill(None);
+                queue.push_front((pod, None));
+                for (_, remembered) in &mut queue {
+                    *remembered = None;
+                }
+                continue;
+            }
             if remembered == Some(queue.len() + 1) {
                 self.failed = std::iter::once(pod)
                     .chain(queue.into_iter().map(|(pod, _)| pod))
@@ -228,7 +242,7 @@ impl<'c, 's> Placer<'c, 's> {
         if !self.counts.host_allows(&self.compiled.model, view, host) {
             return None;
         }
-        let company = &self.manner.company;
+        let company = self.company;
         let asked = company.with_follower(seeker.number, &group.request);
         for tier in 0..self.tiers.len() {
             if !self.quota_left(seeker, tier) {
@@ -289,7 +303,7 @@ impl<'c, 's> Placer<'c, 's> {
     /// Rows of a tier that are open to a pod, if one of them could hold it alone; those that its followers can use too.
     fn base(&mut self, seeker: &Seeker<'_>, alternative: usize, tier: usize) -> Option<SetId> {
         let base = self.own_base(seeker, alternative, tier)?;
-        match self.manner.company.rows(seeker.number) {
+        match self.company.rows(seeker.number) {
             Some(kept) => self.sets.intern(self.sets.bits(base).and(kept)),
             None => Some(base),
         }

@@ -6,9 +6,9 @@ use plimsoll_core::model::{ClaimPhase, OwnerKind};
 
 use super::Draw;
 use crate::fixture::{
-    ARCH, ClusterFixture, HOSTNAME, NoSchedule, NodeFixture, OnDemand, PodFixture, PoolFixture,
-    PreferNoSchedule, Spot, TypeFixture, ZONE, ZONES, cluster, instance_type, is_in, node, not_in,
-    pod, pool,
+    ARCH, ClusterFixture, HOSTNAME, INSTANCE_TYPE, NoSchedule, NodeFixture, OnDemand, PodFixture,
+    PoolFixture, PreferNoSchedule, Spot, TypeFixture, ZONE, ZONES, cluster, instance_type, is_in,
+    node, not_in, pod, pool,
 };
 
 const APPS: [&str; 4] = ["web", "db", "cache", "batch"];
@@ -41,6 +41,8 @@ pub struct Features {
     pub pools: bool,
     /// Nodes that go, claims on their way.
     pub changing_nodes: bool,
+    /// Minimum values of pools.
+    pub minimum_values: bool,
 }
 
 impl Features {
@@ -65,6 +67,7 @@ impl Features {
             daemons: has(bits, 7),
             pools: has(bits, 8),
             changing_nodes: has(bits, 9),
+            minimum_values: has(bits, 10),
         }
     }
 }
@@ -112,7 +115,7 @@ pub fn shapes(most: Shape) -> impl Strategy<Value = Shape> {
         1..=most.types,
         1..=most.zones,
     );
-    (any::<u64>(), counts, 0_u16..1024).prop_map(
+    (any::<u64>(), counts, 0_u16..2048).prop_map(
         |(seed, (pods, nodes, pools, types, zones), bits)| Shape {
             seed,
             pods,
@@ -196,6 +199,9 @@ fn random_pool(shape: &Shape, at: usize, zones: &[&str]) -> PoolFixture {
             2 => fixture.startup_taint("agent", "", NoSchedule),
             _ => fixture,
         };
+    }
+    if shape.features.minimum_values && draw.percent(50) {
+        fixture = fixture.min_values(INSTANCE_TYPE, draw.one_of(&[2, 3]));
     }
     fixture
 }

@@ -133,7 +133,7 @@ impl Placer<'_, '_> {
         if !self.quota_left(seeker, tier) {
             return Err(Refused::ForNow);
         }
-        let company = &self.manner.company;
+        let company = self.company;
         // Followers are a matter of the group, not of its fit.
         let mut refused = if company.is_followed(seeker.number) {
             Refused::ForNow

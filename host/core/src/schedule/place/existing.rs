@@ -143,7 +143,7 @@ impl Placer<'_, '_> {
 
     /// Whether those that follow the pod can come too.
     fn has_room_for_followers(&self, seeker: &Seeker<'_>, row: usize) -> bool {
-        let company = &self.manner.company;
+        let company = self.company;
         if !company.is_followed(seeker.number) {
             return true;
         }
