@@ -20,6 +20,7 @@ fn deployment(name: &str, replicas: u32, cpu: i64) -> Deployment {
         labels: Arc::new(template.labels().clone()),
         spec: Arc::new(template.spec().clone()),
         replicas,
+        follows: None,
     }
 }
 
@@ -64,6 +65,20 @@ struct Stand {
     instances: usize,
     claims: usize,
     nodes: usize,
+    /// Pods that were bound elsewhere than planned.
+    elsewhere: u32,
+}
+
+impl Stand {
+    /// What there is and what was bought for it.
+    fn bought(&self) -> [usize; 4] {
+        [
+            self.launches as usize,
+            self.instances,
+            self.claims,
+            self.nodes,
+        ]
+    }
 }
 
 fn after_an_hour(sizes: &[(u32, i64)], behaviour: Behaviour, crashes: &[i64]) -> Stand {
@@ -82,6 +97,7 @@ fn after_an_hour(sizes: &[(u32, i64)], behaviour: Behaviour, crashes: &[i64]) ->
         instances: run.instance_count(),
         claims: run.claims().count(),
         nodes: run.nodes().count(),
+        elsewhere: run.counts().planned - run.counts().as_planned,
     }
 }
 
@@ -101,10 +117,7 @@ fn rough_world(lost: u64, conflict: u64, repeated: u64) -> Faults {
 
 proptest! {
     #![proptest_config(ProptestConfig {
-        cases: 40,
         failure_persistence: None,
-        // The same cases every time: of random ones about one in two hundred still ends with one pod waiting or one node more.
-        rng_seed: proptest::test_runner::RngSeed::Fixed(1),
         ..ProptestConfig::default()
     })]
 
@@ -121,7 +134,7 @@ proptest! {
         let calm = after_an_hour(&[size], behaviour(seed, Faults::default()), &[]);
         let rough = after_an_hour(&[size], behaviour(seed, faults), &[]);
         prop_assert_eq!(rough.waiting, 0);
-        prop_assert_eq!(rough, calm);
+        prop_assert_eq!(rough.bought(), calm.bought());
     }
 
     /// Whenever the engine crashes, the next goes on from the objects without buying anything again.
@@ -134,7 +147,25 @@ proptest! {
         let calm = after_an_hour(&[size], behaviour(seed, Faults::default()), &[]);
         let rough = after_an_hour(&[size], behaviour(seed, Faults::default()), &crashes);
         prop_assert_eq!(rough.waiting, 0);
-        prop_assert_eq!(rough, calm);
+        prop_assert_eq!(rough.bought(), calm.bought());
+    }
+
+    /// Of several deployments, a pod that takes another's place costs one more node at most; while all land where they were
+    /// planned, just what was planned is bought.
+    #[test]
+    fn of_a_mix_only_pods_that_land_elsewhere_cost_another_node(
+        sizes in sizes(),
+        seed in 0_u64..1000,
+        lost in 0_u64..200_000,
+        conflict in 0_u64..200_000,
+        repeated in 0_u64..300_000,
+    ) {
+        let faults = rough_world(lost, conflict, repeated);
+        let calm = after_an_hour(&sizes, behaviour(seed, Faults::default()), &[]);
+        let rough = after_an_hour(&sizes, behaviour(seed, faults), &[]);
+        prop_assert_eq!(rough.waiting, 0);
+        let more = rough.launches.saturating_sub(calm.launches);
+        prop_assert!(more <= rough.elsewhere, "{:?} {:?}", rough, calm);
     }
 
     /// Answers that are lost and crashes together: no pod is lost, and every instance has its claim.
@@ -142,14 +173,33 @@ proptest! {
     fn trouble_loses_no_pod_and_leaks_no_instance(
         sizes in sizes(),
         seed in 0_u64..1000,
+        launch in 0_u64..400_000,
         lost in 0_u64..200_000,
         conflict in 0_u64..200_000,
         crashes in proptest::collection::vec(0_i64..120_000, 0..4),
     ) {
-        let faults = rough_world(lost, conflict, 100_000);
+        let mut faults = rough_world(lost, conflict, 100_000);
+        faults.launch = launch;
         let stand = after_an_hour(&sizes, behaviour(seed, faults), &crashes);
         prop_assert_eq!(stand.waiting, 0);
         prop_assert_eq!(stand.instances, stand.claims);
         prop_assert_eq!(stand.instances, stand.nodes);
     }
+}
+
+#[test]
+fn launches_that_fail_do_not_strand_a_pod() {
+    let sizes = [(7, 775), (5, 1687), (6, 1557)];
+    let mut faults = rough_world(96_682, 87_886, 100_000);
+    faults.launch = 333_081;
+    let stand = after_an_hour(&sizes, behaviour(758, faults), &[]);
+    assert_eq!(stand.waiting, 0, "{stand:?}");
+}
+
+#[test]
+fn a_pod_whose_promise_lapsed_is_planned_again() {
+    let sizes = [(7, 541), (8, 725), (4, 1297)];
+    let faults = rough_world(127_266, 18_295, 100_000);
+    let stand = after_an_hour(&sizes, behaviour(517, faults), &[]);
+    assert_eq!(stand.waiting, 0, "{stand:?}");
 }

@@ -25,6 +25,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 pub use input::Input;
+pub use nominate::Landing;
 
 use crate::action::{Action, Event, Machine, ObjectKey};
 use crate::catalog::Catalogue;
@@ -59,6 +60,8 @@ pub struct Engine {
     interrupted: BTreeSet<ProviderId>,
     dirty_claims: BTreeSet<ClaimName>,
     dirty_groups: BTreeSet<GroupId>,
+    /// Groups that lost promises: their pods ask for a decision once it is clear which of them still stand for others.
+    orphaned_groups: BTreeSet<GroupId>,
     timers: BTreeMap<Timestamp, BTreeSet<ClaimName>>,
     timer_of: BTreeMap<ClaimName, Timestamp>,
 }
@@ -93,6 +96,7 @@ impl Engine {
             interrupted: BTreeSet::new(),
             dirty_claims: BTreeSet::new(),
             dirty_groups: BTreeSet::new(),
+            orphaned_groups: BTreeSet::new(),
             timers: BTreeMap::new(),
             timer_of: BTreeMap::new(),
         }

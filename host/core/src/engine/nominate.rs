@@ -9,8 +9,9 @@ use std::sync::Arc;
 use super::Engine;
 use crate::action::{Action, ObjectKey, Purpose, Request, Write};
 use crate::ids::{ClaimName, NodeName, ObjectName, Uid};
-use crate::lifecycle::Want;
-use crate::model::{ClaimPhase, Pod};
+use crate::lifecycle::{UNREGISTERED_TAINT, Want};
+use crate::model::{ClaimPhase, Node, Pod, Readiness};
+use crate::snapshot::is_ephemeral;
 use crate::state::{GroupId, NOMINATION_WINDOW, Target, node_of, target_of};
 use crate::time::Timestamp;
 
@@ -21,6 +22,17 @@ pub(super) struct Nominations {
     by_node: BTreeMap<NodeName, BTreeSet<ObjectName>>,
     lapses: BTreeMap<Timestamp, BTreeSet<Target>>,
     again: BTreeMap<Timestamp, BTreeSet<GroupId>>,
+}
+
+/// How a binding stands to what was planned.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Landing {
+    /// On a node that the pod's group was planned for.
+    AsPlanned,
+    /// On another node, while none of those planned for could be used yet: room became free in the meantime.
+    Sooner,
+    /// On another node, though one that was planned for could be used.
+    Elsewhere,
 }
 
 #[derive(Clone, Debug)]
@@ -185,6 +197,9 @@ impl Engine {
         for group in std::mem::take(&mut self.dirty_groups) {
             self.nominate_group(group, now, actions);
         }
+        for group in std::mem::take(&mut self.orphaned_groups) {
+            self.trigger_group(group, now);
+        }
     }
 
     fn nominate_group(&mut self, group: GroupId, now: Timestamp, actions: &mut Vec<Action>) {
@@ -219,6 +234,7 @@ impl Engine {
             self.write_nomination(pod, None, group, now, actions);
         } else {
             self.nominations.drop_pod(&pod.name);
+            self.trigger(pod, now);
         }
     }
 
@@ -265,12 +281,32 @@ impl Engine {
         }
     }
 
-    /// Whether a pod stands for a promise at all, and if so whether one is on this node. Pods of a group are one another's
-    /// equals: what counts is that the group was planned there.
-    pub fn is_promised(&self, pod: &Pod, node: &NodeName) -> Option<bool> {
+    /// How a pod that is being bound to a node stands to its promises; `None` when its group has none open. Pods of a group
+    /// are one another's equals: what counts is that the group was planned there.
+    pub fn landing(&self, pod: &Pod, node: &NodeName) -> Option<Landing> {
         let group = self.cluster.group_of(&pod.name)?;
-        self.promises
-            .is_open(group, &target_of(node, &self.cluster), &self.cluster)
+        let open = self.promises.open_targets(group, &self.cluster);
+        if open.is_empty() {
+            return None;
+        }
+        let here = target_of(node, &self.cluster);
+        Some(if open.contains(&&here) {
+            Landing::AsPlanned
+        } else if open.iter().any(|target| self.is_usable(target)) {
+            Landing::Elsewhere
+        } else {
+            Landing::Sooner
+        })
+    }
+
+    /// Whether pods may use a target's node.
+    fn is_usable(&self, target: &Target) -> bool {
+        let node = node_of(target, &self.cluster).and_then(|node| self.cluster.nodes.get(&node));
+        let starting = |node: &Node| {
+            let mut taints = node.taints.iter();
+            taints.any(|taint| &*taint.key == UNREGISTERED_TAINT || is_ephemeral(taint))
+        };
+        node.is_some_and(|node| node.ready == Readiness::Ready && !starting(node))
     }
 
     /// Drops promises whose time is over.
@@ -303,8 +339,10 @@ impl Engine {
         self.trigger_all(now);
     }
 
+    /// Pods that stood for the promises are looked at again: others of their group may still be good, or they ask anew.
     pub(super) fn drop_promises(&mut self, target: &Target) {
         let groups = self.promises.drop_target(target);
-        self.dirty_groups.extend(groups);
+        self.dirty_groups.extend(groups.iter().copied());
+        self.orphaned_groups.extend(groups);
     }
 }

@@ -11,7 +11,7 @@ use crate::batch::Batch;
 use crate::ids::ClaimName;
 use crate::model::Pod;
 use crate::snapshot::{Settings, Snapshot};
-use crate::state::{World, assignments, freeze, is_displaced, open_pods, wants_node};
+use crate::state::{GroupId, World, assignments, freeze, is_displaced, open_pods, wants_node};
 use crate::time::{Span, Timestamp};
 
 /// How long until pods that found no place are looked at again.
@@ -85,6 +85,14 @@ impl Engine {
             if let Some(claim) = self.cluster.claim_on(&node).map(|claim| claim.name.clone()) {
                 self.trigger_going(&claim, now);
             }
+        }
+    }
+
+    /// The waiting pods of one group ask.
+    pub(super) fn trigger_group(&mut self, group: GroupId, now: Timestamp) {
+        let pods: Vec<Arc<Pod>> = self.cluster.unbound_of(group).cloned().collect();
+        for pod in pods {
+            self.trigger(&pod, now);
         }
     }
 

@@ -189,16 +189,12 @@ impl Promises {
         assignment
     }
 
-    /// Whether any target waits for pods of a group, and if so whether this one does.
-    pub fn is_open(&self, group: GroupId, target: &Target, cluster: &Cluster) -> Option<bool> {
-        let targets = self.by_group.get(&group)?;
-        if self.open(target, group, cluster) > 0 {
-            return Some(true);
-        }
-        let mut others = targets.iter();
-        others
-            .any(|other| self.open(other, group, cluster) > 0)
-            .then_some(false)
+    /// The targets that still wait for pods of a group.
+    pub fn open_targets(&self, group: GroupId, cluster: &Cluster) -> Vec<&Target> {
+        let targets = self.by_group.get(&group).into_iter().flatten();
+        targets
+            .filter(|target| self.open(target, group, cluster) > 0)
+            .collect()
     }
 
     /// How many pods of a group a target still waits for.
