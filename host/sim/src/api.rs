@@ -2,13 +2,16 @@
 //!
 //! Every change gets the next version and is put out to the watch; nothing else tells the engine what the world is like.
 
+use std::cmp::Reverse;
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use plimsoll_core::ids::{ClaimName, NodeName, ObjectName};
-use plimsoll_core::model::{DaemonSet, Node, NodeClaim, Pod};
-use plimsoll_core::resources::Resources;
+use plimsoll_core::labels;
+use plimsoll_core::model::{DaemonSet, Node, NodeClaim, Pod, Readiness};
+use plimsoll_core::resources::{ResourceName, Resources};
 use plimsoll_core::state::{Object, Version};
+use plimsoll_core::time::Timestamp;
 
 /// One watch event.
 #[derive(Clone, Debug)]
@@ -30,11 +33,44 @@ pub(crate) struct Api {
     held_nodes: BTreeSet<NodeName>,
     pods_on: BTreeMap<NodeName, BTreeSet<ObjectName>>,
     used: BTreeMap<NodeName, Resources>,
-    waiting: BTreeSet<ObjectName>,
+    room: Room,
+    touched_nodes: BTreeSet<NodeName>,
+    /// Pods without a node, in the order in which the scheduler takes them.
+    waiting: BTreeSet<Turn>,
+    /// Bound pods that want some others kept away.
+    repelling: BTreeSet<ObjectName>,
     nominated: BTreeMap<NodeName, BTreeSet<ObjectName>>,
     versions: BTreeMap<Name, Version>,
     version: u64,
     outbox: Vec<Watched>,
+}
+
+/// Priority, then age.
+type Turn = (Reverse<i32>, Timestamp, ObjectName);
+
+fn turn(pod: &Pod) -> Turn {
+    (Reverse(pod.spec.priority), pod.created, pod.name.clone())
+}
+
+/// What bound pods ask for and what nodes have.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct Room {
+    /// Milli-cores.
+    pub(crate) cpu: (i64, i64),
+    /// Bytes.
+    pub(crate) memory: (i64, i64),
+}
+
+impl Room {
+    fn asked(&mut self, requests: &Resources, sign: i64) {
+        self.cpu.0 += sign * requests.get(&ResourceName::Cpu);
+        self.memory.0 += sign * requests.get(&ResourceName::Memory);
+    }
+
+    fn had(&mut self, node: &Node, sign: i64) {
+        self.cpu.1 += sign * node.allocatable.get(&ResourceName::Cpu);
+        self.memory.1 += sign * node.allocatable.get(&ResourceName::Memory);
+    }
 }
 
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -132,39 +168,64 @@ impl Api {
     fn index(&mut self, pod: &Pod) {
         let name = pod.name.clone();
         if let Some(node) = &pod.node {
+            self.touched_nodes.insert(node.clone());
+            if !pod.spec.anti_affinity.is_empty() {
+                self.repelling.insert(name.clone());
+            }
             let names = self.pods_on.entry(node.clone()).or_default();
             names.insert(name);
             if !pod.is_terminal() {
                 let used = self.used.entry(node.clone()).or_default();
                 used.add(&pod.spec.requests);
+                self.room.asked(&pod.spec.requests, 1);
             }
         } else if pod.is_active() {
             if let Some(node) = &pod.nominated {
                 let names = self.nominated.entry(node.clone()).or_default();
-                names.insert(name.clone());
+                names.insert(name);
             }
-            self.waiting.insert(name);
+            self.waiting.insert(turn(pod));
         }
     }
 
     fn unindex(&mut self, pod: &Pod) {
-        self.waiting.remove(&pod.name);
-        if let Some(names) = pod
-            .nominated
-            .as_ref()
-            .and_then(|node| self.nominated.get_mut(node))
-        {
-            names.remove(&pod.name);
-        }
+        self.waiting.remove(&turn(pod));
+        self.repelling.remove(&pod.name);
+        remove_from(&mut self.nominated, pod.nominated.as_ref(), &pod.name);
+        remove_from(&mut self.pods_on, pod.node.as_ref(), &pod.name);
         let Some(node) = &pod.node else { return };
-        if let Some(names) = self.pods_on.get_mut(node) {
-            names.remove(&pod.name);
+        self.touched_nodes.insert(node.clone());
+        if pod.is_terminal() {
+            return;
         }
-        if let Some(used) = self.used.get_mut(node)
-            && !pod.is_terminal()
-        {
+        self.room.asked(&pod.spec.requests, -1);
+        if let Some(used) = self.used.get_mut(node) {
             *used = used.minus(&pod.spec.requests);
         }
+    }
+
+    /// What bound pods ask for and what nodes have.
+    pub(crate) fn room(&self) -> Room {
+        self.room
+    }
+
+    /// Nodes that changed, or whose pods did, since this was last asked.
+    pub(crate) fn take_touched_nodes(&mut self) -> BTreeSet<NodeName> {
+        std::mem::take(&mut self.touched_nodes)
+    }
+
+    /// Whether a node is ready and has been let in.
+    pub(crate) fn is_usable(&self, name: &NodeName) -> bool {
+        self.nodes.get(name).is_some_and(|node| {
+            let let_in = node.label(labels::REGISTERED);
+            node.ready == Readiness::Ready && let_in.is_some_and(|value| &**value == "true")
+        })
+    }
+
+    /// Bound pods that want some others kept away, by name.
+    pub(crate) fn repelling(&self) -> impl Iterator<Item = &Arc<Pod>> {
+        let names = self.repelling.iter();
+        names.filter_map(|name| self.pods.get(name))
     }
 
     /// What the pods bound to a node ask for.
@@ -172,9 +233,10 @@ impl Api {
         self.used.get(node)
     }
 
-    /// Pods without a node, by name.
+    /// Pods without a node, in the order in which the scheduler takes them.
     pub(crate) fn waiting(&self) -> impl Iterator<Item = &Arc<Pod>> {
-        self.waiting.iter().filter_map(|name| self.pods.get(name))
+        let turns = self.waiting.iter();
+        turns.filter_map(|(.., name)| self.pods.get(name))
     }
 
     /// How many pods have no node.
@@ -197,7 +259,11 @@ impl Api {
     pub(crate) fn put_node(&mut self, node: Node) -> (Object, Version) {
         let node = Arc::new(node);
         let name = node.name.clone();
-        self.nodes.insert(name.clone(), Arc::clone(&node));
+        self.room.had(&node, 1);
+        self.touched_nodes.insert(name.clone());
+        if let Some(before) = self.nodes.insert(name.clone(), Arc::clone(&node)) {
+            self.room.had(&before, -1);
+        }
         let object = Object::Node(node);
         let version = self.emit(object.clone(), Some(Name::Node(name)), false);
         (object, version)
@@ -224,6 +290,7 @@ impl Api {
         self.held_nodes.remove(name);
         self.used.remove(name);
         if let Some(node) = self.nodes.remove(name) {
+            self.room.had(&node, -1);
             self.emit(Object::Node(node), Some(Name::Node(name.clone())), true);
         }
     }
@@ -250,6 +317,21 @@ impl Api {
 
     pub(crate) fn version_of_claim(&self, name: &ClaimName) -> Option<Version> {
         self.versions.get(&Name::Claim(name.clone())).copied()
+    }
+}
+
+/// Takes a name out of an index, and the entry with its last one.
+fn remove_from(
+    index: &mut BTreeMap<NodeName, BTreeSet<ObjectName>>,
+    node: Option<&NodeName>,
+    name: &ObjectName,
+) {
+    let Some(node) = node else { return };
+    if let Some(names) = index.get_mut(node) {
+        names.remove(name);
+        if names.is_empty() {
+            index.remove(node);
+        }
     }
 }
 

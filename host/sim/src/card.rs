@@ -16,7 +16,11 @@ pub struct ScoreCard {
     pub lasted: Span,
     /// What the instances cost, in nano-dollars.
     pub cost: i64,
-    /// What no fleet for the live pods could have undercut, in nano-dollars at list price; `None` if nobody computed it.
+    /// What of it was paid for instances before pods could use them, in nano-dollars.
+    pub cost_starting: i64,
+    /// What of it was paid for instances that carried nothing but daemons, or were on their way out, in nano-dollars.
+    pub cost_idle: i64,
+    /// What no fleet for the pods that ran could have undercut, in nano-dollars at list price; `None` if nobody computed it.
     pub bound: Option<i64>,
     /// Hours of nodes by type and terms, in thousandths of an hour.
     pub node_hours: Vec<NodeHours>,
@@ -52,12 +56,22 @@ pub struct ScoreCard {
     pub planned: u32,
     /// Pods that were bound where planned. Pods of one owner and template count as one another.
     pub as_planned: u32,
+    /// Pods that were bound elsewhere before any node that they were planned for could be used.
+    pub sooner: u32,
     /// Nominations that the scheduler dropped.
     pub nominations_dropped: u32,
     /// Faults of policy modules.
     pub faults: u64,
     /// The course of things.
     pub series: Series,
+}
+
+impl ScoreCard {
+    /// What the instances cost per hour, in nano-dollars: the mean over the run.
+    pub fn cost_per_hour(&self) -> i64 {
+        let millis = i128::from(self.lasted.millis()).max(1);
+        i64::try_from(i128::from(self.cost) * 3_600_000 / millis).unwrap_or(i64::MAX)
+    }
 }
 
 /// Pods without a place that are listed by name.

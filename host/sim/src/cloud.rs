@@ -16,6 +16,7 @@ use plimsoll_core::plan::LaunchOption;
 use plimsoll_core::units::PricePerHour;
 
 use crate::input::Which;
+use crate::queue::Entry;
 
 /// One instance.
 #[derive(Clone, Debug)]
@@ -26,6 +27,8 @@ pub(crate) struct Instance {
     pub(crate) machine: Machine,
     pub(crate) interruptions_per_day: f32,
     pub(crate) ending: bool,
+    /// When the market will announce that it wants it back.
+    pub(crate) notice: Option<Entry>,
 }
 
 impl Instance {
@@ -103,6 +106,7 @@ impl Cloud {
             machine: machine(claim, id.clone(), promised, offering),
             interruptions_per_day: offering.interruptions_per_day,
             ending: false,
+            notice: None,
         };
         self.by_claim.insert(claim.uid.clone(), id.clone());
         self.instances.insert(id.clone(), instance);

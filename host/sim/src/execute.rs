@@ -202,10 +202,10 @@ impl World {
             return Outcome::Conflict;
         }
         let mut changed = Pod::clone(pod);
-        changed.nominated = node.cloned();
+        let before = std::mem::replace(&mut changed.nominated, node.cloned());
         let (object, version) = self.api.put_pod(changed);
-        if node.is_none() {
-            self.scheduler.try_all();
+        if let Some(before) = before.filter(|before| Some(before) != node) {
+            self.scheduler.try_node(&before);
         }
         done(object, version)
     }

@@ -63,8 +63,6 @@ pub enum Change {
     Deploy(Deployment),
     /// A deployment is given another number of replicas.
     Scale(ObjectName, u32),
-    /// A deployment's replicas follow its load from now on.
-    Autoscale(ObjectName, ReplicaRule),
     /// A deployment's load in all, in the unit of its rule's target.
     Load(ObjectName, u64),
     /// An offering's price changes; every zone when none is named.
@@ -97,6 +95,8 @@ pub struct Deployment {
     pub spec: Arc<PodSpec>,
     /// How many it keeps.
     pub replicas: u32,
+    /// How its replicas follow its load, if they do.
+    pub follows: Option<ReplicaRule>,
 }
 
 impl Deployment {

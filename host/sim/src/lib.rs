@@ -13,8 +13,10 @@ mod card;
 mod cloud;
 mod execute;
 mod fixed;
+mod floor;
 mod input;
 mod meter;
+mod money;
 mod node;
 mod planner;
 mod queue;
@@ -22,6 +24,7 @@ mod random;
 mod run;
 mod scheduler;
 mod series;
+mod work;
 mod workload;
 mod world;
 
@@ -32,6 +35,6 @@ pub use input::{
 };
 pub use planner::{Planned, Planner};
 pub use random::Random;
-pub use run::Run;
+pub use run::{REST, Run};
 pub use series::Series;
 pub use workload::desired_replicas;

@@ -1,24 +1,23 @@
 //! What is counted while a run goes on: money and room by the hour, pods by the event.
-//!
-//! Money is integers: nano-dollars per hour times milliseconds, divided once at the end.
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
 
-use plimsoll_core::catalog::CapacityType;
-use plimsoll_core::ids::{ObjectName, TypeName, Uid};
+use plimsoll_core::catalog::Catalogue;
+use plimsoll_core::engine::Landing;
+use plimsoll_core::ids::{ObjectName, ProviderId, Uid};
 use plimsoll_core::model::{OwnerKind, Pod};
 use plimsoll_core::plan::Plan;
-use plimsoll_core::resources::ResourceName;
 use plimsoll_core::snapshot::Snapshot;
 use plimsoll_core::time::{Span, Timestamp};
-use plimsoll_core::units::PricePerHour;
 
 use crate::api::Api;
-use crate::card::{MOST_UNPLACED, NodeHours, ScoreCard, Unplaced, Waiting};
-use crate::cloud::Cloud;
+use crate::card::{MOST_UNPLACED, ScoreCard, Unplaced, Waiting};
+use crate::cloud::{Cloud, Instance};
+use crate::floor::{Floor, Listed};
+use crate::money::{Money, Use, per_hour};
 use crate::series::{Gatherer, Level};
-
-const MILLIS_PER_HOUR: i128 = 3_600_000;
+use crate::work::Work;
 
 /// Running sums.
 #[derive(Clone, Debug)]
@@ -26,11 +25,9 @@ pub(crate) struct Meter {
     start: Timestamp,
     at: Timestamp,
     level: Level,
-    running: BTreeMap<(TypeName, CapacityType), (i64, i64)>,
-    hours: BTreeMap<(TypeName, CapacityType), (i128, i128)>,
-    cost: i128,
-    bound: i128,
-    has_bound: bool,
+    money: Money,
+    work: Work,
+    listed: Listed,
     cpu: Share,
     memory: Share,
     gatherer: Gatherer,
@@ -66,16 +63,14 @@ impl Share {
 }
 
 impl Meter {
-    pub(crate) fn new(start: Timestamp) -> Self {
+    pub(crate) fn new(start: Timestamp, catalogue: Arc<Catalogue>) -> Self {
         Self {
             start,
             at: start,
             level: Level::default(),
-            running: BTreeMap::new(),
-            hours: BTreeMap::new(),
-            cost: 0,
-            bound: 0,
-            has_bound: false,
+            money: Money::default(),
+            work: Work::new(start),
+            listed: vec![(start, catalogue)],
             cpu: Share::default(),
             memory: Share::default(),
             gatherer: Gatherer::new(start),
@@ -92,60 +87,76 @@ impl Meter {
         if millis == 0 {
             return;
         }
-        self.cost += i128::from(self.level.cost) * millis;
-        self.bound += i128::from(self.level.bound) * millis;
+        self.money.advance(millis);
         self.cpu.advance(millis);
         self.memory.advance(millis);
-        for (key, (count, rate)) in &self.running {
-            let sums = self.hours.entry(key.clone()).or_default();
-            sums.0 += i128::from(*count) * millis;
-            sums.1 += i128::from(*rate) * millis;
-        }
         self.gatherer.add(&self.level, self.at, now);
         self.at = now;
     }
 
-    /// The instances that run are others than a moment ago, or cost something else.
-    pub(crate) fn machines(&mut self, cloud: &Cloud, now: Timestamp) {
+    /// An instance is paid for from now on.
+    pub(crate) fn bought(&mut self, id: &ProviderId, instance: &Instance, now: Timestamp) {
         self.advance(now);
-        self.running.clear();
-        self.level.nodes.clear();
-        self.level.cost = 0;
-        for instance in cloud.instances.values() {
-            let key = &instance.offering;
-            let row = (key.instance_type.clone(), key.capacity_type);
-            let sums = self.running.entry(row).or_default();
-            sums.0 += 1;
-            sums.1 += instance.price.nanos();
-            let count = self.level.nodes.entry(key.instance_type.clone());
-            *count.or_default() += 1;
-            self.level.cost += instance.price.nanos();
-        }
-        let count = u32::try_from(cloud.instances.len()).unwrap_or(u32::MAX);
+        self.money.bought(id, instance);
+        self.level_of_money();
+        let count = u32::try_from(self.money.instances()).unwrap_or(u32::MAX);
         self.card.nodes_max = self.card.nodes_max.max(count);
     }
 
-    /// Measures what pods ask for and what nodes have.
-    pub(crate) fn measure(&mut self, api: &Api) {
-        let (mut cpu, mut memory) = ((0, 0), (0, 0));
-        for node in api.nodes.values() {
-            cpu.1 += node.allocatable.get(&ResourceName::Cpu);
-            memory.1 += node.allocatable.get(&ResourceName::Memory);
-            if let Some(used) = api.used(&node.name) {
-                cpu.0 += used.get(&ResourceName::Cpu);
-                memory.0 += used.get(&ResourceName::Memory);
-            }
+    /// An instance is paid for no longer.
+    pub(crate) fn ended(&mut self, id: &ProviderId, now: Timestamp) {
+        self.advance(now);
+        self.money.ended(id);
+        self.level_of_money();
+    }
+
+    /// Prices are others than a moment ago.
+    pub(crate) fn repriced(&mut self, cloud: &Cloud, now: Timestamp) {
+        self.advance(now);
+        self.money.repriced(cloud);
+        self.level_of_money();
+        self.listed.push((now, Arc::clone(&cloud.catalogue)));
+    }
+
+    fn level_of_money(&mut self) {
+        self.level.cost = self.money.rate();
+        self.level.nodes.clear();
+        for (name, count) in self.money.by_type() {
+            *self.level.nodes.entry(name.clone()).or_default() += count;
         }
-        (self.cpu.asked, self.cpu.had) = cpu;
-        (self.memory.asked, self.memory.had) = memory;
+    }
+
+    /// Measures what pods ask for, what nodes have, and what the nodes do that changed.
+    pub(crate) fn measure(&mut self, api: &mut Api) {
+        for name in api.take_touched_nodes() {
+            let Some(node) = api.nodes.get(&name) else {
+                continue;
+            };
+            let Some(id) = &node.provider_id else {
+                continue;
+            };
+            let works =
+                |pod: &Arc<Pod>| !pod.is_terminal() && !pod.is_owned_by(OwnerKind::DaemonSet);
+            let does = if api.pods_on(&name).any(works) {
+                Use::Busy
+            } else if api.is_usable(&name) {
+                Use::Idle
+            } else {
+                Use::Starting
+            };
+            self.money.uses(id, does);
+        }
+        let room = api.room();
+        (self.cpu.asked, self.cpu.had) = room.cpu;
+        (self.memory.asked, self.memory.had) = room.memory;
         self.level.cpu_used = self.cpu.now();
         self.level.memory_used = self.memory.now();
         self.level.pending = i64::try_from(api.waiting_count()).unwrap_or(i64::MAX);
     }
 
-    pub(crate) fn set_bound(&mut self, bound: PricePerHour) {
-        self.has_bound = true;
-        self.level.bound = bound.nanos();
+    /// Pods that are there from the start run already.
+    pub(crate) fn runs(&mut self, pod: &Pod, now: Timestamp) {
+        self.work.begins(pod, now);
     }
 
     pub(crate) fn arrived(&mut self, pod: &Pod) {
@@ -156,20 +167,23 @@ impl Meter {
 
     pub(crate) fn bound(&mut self, pod: &Pod, now: Timestamp) {
         self.waits.push(now.since(pod.created));
+        self.work.begins(pod, now);
         self.reasons.remove(&pod.name);
     }
 
-    pub(crate) fn landed(&mut self, as_planned: bool) {
+    pub(crate) fn landed(&mut self, landing: Landing) {
         self.card.planned += 1;
-        self.card.as_planned += u32::from(as_planned);
+        self.card.as_planned += u32::from(landing == Landing::AsPlanned);
+        self.card.sooner += u32::from(landing == Landing::Sooner);
     }
 
-    pub(crate) fn completed(&mut self, pod: &Pod, _now: Timestamp) {
+    pub(crate) fn completed(&mut self, pod: &Pod, now: Timestamp) {
         self.card.completed += 1;
-        self.reasons.remove(&pod.name);
+        self.gone(pod, now);
     }
 
-    pub(crate) fn gone(&mut self, pod: &Pod, _now: Timestamp) {
+    pub(crate) fn gone(&mut self, pod: &Pod, now: Timestamp) {
+        self.work.ends(&pod.uid, now);
         self.reasons.remove(&pod.name);
     }
 
@@ -223,22 +237,25 @@ impl Meter {
         &self.card
     }
 
+    /// The work that ran up to now, and what could be bought meanwhile.
+    pub(crate) fn close_work(&mut self, now: Timestamp) -> (&Work, &Listed) {
+        self.work.close(now);
+        (&self.work, &self.listed)
+    }
+
     /// Closes the books.
-    pub(crate) fn finish(mut self, api: &Api, now: Timestamp) -> ScoreCard {
+    pub(crate) fn finish(
+        mut self,
+        api: &Api,
+        floors: Option<&[Floor]>,
+        now: Timestamp,
+    ) -> ScoreCard {
         self.advance(now);
         let millis = i128::from(now.since(self.start).millis());
-        let per_hour = |sum: i128| i64::try_from(sum / MILLIS_PER_HOUR).unwrap_or(i64::MAX);
-        let node_millis: i128 = self.hours.values().map(|(millis, _)| millis).sum();
-        let hours = self
-            .hours
-            .iter()
-            .map(|((name, terms), (millis, cost))| NodeHours {
-                instance_type: name.clone(),
-                capacity_type: *terms,
-                thousandths: per_hour(millis * 1000),
-                cost: per_hour(*cost),
-            });
-        let unplaced = api.waiting().take(MOST_UNPLACED).map(|pod| Unplaced {
+        let mut unplaced: Vec<_> = api.waiting().collect();
+        unplaced.sort_by(|a, b| a.name.cmp(&b.name));
+        let unplaced = unplaced.into_iter().take(MOST_UNPLACED);
+        let unplaced = unplaced.map(|pod| Unplaced {
             pod: pod.name.to_string(),
             reason: self
                 .reasons
@@ -246,20 +263,51 @@ impl Meter {
                 .cloned()
                 .unwrap_or_else(|| "on its way to a node when the run ended".to_owned()),
         });
+        let unplaced = unplaced.collect();
+        let mut series = self.gatherer.finish();
+        if let Some(floors) = floors {
+            series.bound = self.courses_of(floors, now);
+        }
         ScoreCard {
             start: self.start,
             lasted: now.since(self.start),
-            cost: per_hour(self.cost),
-            bound: self.has_bound.then(|| per_hour(self.bound)),
-            node_hours: hours.collect(),
-            nodes_mean: i64::try_from(node_millis * 1000 / millis.max(1)).unwrap_or(0),
+            cost: self.money.cost(),
+            cost_starting: self.money.cost_of(Use::Starting),
+            cost_idle: self.money.cost_of(Use::Idle),
+            bound: floors.map(integral),
+            node_hours: self.money.node_hours(),
+            nodes_mean: i64::try_from(self.money.millis() * 1000 / millis.max(1)).unwrap_or(0),
             waiting: Waiting::of(self.waits),
-            unplaced: unplaced.collect(),
+            unplaced,
             unplaced_count: u32::try_from(api.waiting_count()).unwrap_or(u32::MAX),
             cpu_used: self.cpu.mean(),
             memory_used: self.memory.mean(),
-            series: self.gatherer.finish(),
+            series,
             ..self.card
         }
     }
+
+    /// The bound in the buckets of the other courses.
+    fn courses_of(&self, floors: &[Floor], now: Timestamp) -> Vec<i64> {
+        let mut gatherer = Gatherer::new(self.start);
+        let mut at = self.start;
+        let level = |bound| Level {
+            bound,
+            ..Level::default()
+        };
+        for floor in floors {
+            gatherer.add(&level(0), at, floor.from);
+            gatherer.add(&level(floor.rate), floor.from, floor.to);
+            at = floor.to;
+        }
+        gatherer.add(&level(0), at, now);
+        gatherer.finish().bound
+    }
+}
+
+fn integral(floors: &[Floor]) -> i64 {
+    let parts = floors
+        .iter()
+        .map(|floor| i128::from(floor.rate) * i128::from(floor.to.since(floor.from).millis()));
+    per_hour(parts.sum())
 }

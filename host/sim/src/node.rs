@@ -38,11 +38,12 @@ impl World {
         let draw = self.random.number("boot", &instance.claim.uid);
         let boot = self.behaviour.boot.draw(draw);
         let notice = self.interruption_of(id, instance);
+        self.meter.bought(id, instance, self.now);
         self.queue.push(self.now + boot, Event::Boot(id.clone()));
-        if let Some(at) = notice {
-            self.queue.push(at, Event::Notice(id.clone()));
+        let notice = notice.map(|at| self.queue.push(at, Event::Notice(id.clone())));
+        if let Some(instance) = self.cloud.instances.get_mut(id) {
+            instance.notice = notice;
         }
-        self.meter.machines(&self.cloud, self.now);
     }
 
     fn interruption_of(&self, id: &ProviderId, instance: &Instance) -> Option<Timestamp> {
@@ -129,7 +130,7 @@ impl World {
                 self.api.put_pod(pod);
             }
         }
-        self.scheduler.try_all();
+        self.scheduler.try_node(name);
     }
 
     /// The cloud wants an instance back.
@@ -149,7 +150,10 @@ impl World {
         let Some(instance) = self.cloud.end(id) else {
             return;
         };
-        self.meter.machines(&self.cloud, self.now);
+        self.meter.ended(id, self.now);
+        if let Some(notice) = instance.notice {
+            self.queue.cancel(notice);
+        }
         let name = instance.node();
         let Some(node) = self.api.nodes.get(&name).cloned() else {
             return;
@@ -198,8 +202,8 @@ impl World {
         let Some(claim) = claim else { return };
         self.api.hold_node(&node.name);
         if let Some(instance) = self.instance_behind(node, &claim) {
+            self.meter.bought(id, &instance, self.now);
             self.cloud.adopt(id.clone(), instance);
-            self.meter.machines(&self.cloud, self.now);
         }
     }
 
@@ -232,6 +236,7 @@ impl World {
             },
             interruptions_per_day: offering.interruptions_per_day,
             ending: false,
+            notice: None,
         })
     }
 }

@@ -18,9 +18,9 @@ pub trait Planner {
     /// What to do about a snapshot. Equal snapshots must give equal plans.
     fn plan(&mut self, snapshot: &Snapshot) -> Planned;
 
-    /// No fleet for all live pods of a snapshot, bought from nothing, can cost less than this per hour at list price.
-    /// `None` where nobody computes it.
-    fn bound(&mut self, _snapshot: &Snapshot) -> Option<PricePerHour> {
+    /// For several amounts of work, each so many copies of each pod of a snapshot: what no fleet for it, bought from
+    /// nothing, can cost less than per hour at list price. `None` where nobody computes it.
+    fn bounds(&mut self, _snapshot: &Snapshot, _work: &[Vec<u32>]) -> Option<Vec<PricePerHour>> {
         None
     }
 }

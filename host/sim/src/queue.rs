@@ -7,8 +7,16 @@ use plimsoll_core::time::Timestamp;
 /// Events by time.
 #[derive(Clone, Debug)]
 pub(crate) struct Queue<E> {
-    events: BTreeMap<(Timestamp, u64), E>,
+    events: BTreeMap<Entry, E>,
     entered: u64,
+}
+
+/// One event's place in the queue.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) struct Entry {
+    /// When it happens.
+    pub(crate) at: Timestamp,
+    number: u64,
 }
 
 impl<E> Default for Queue<E> {
@@ -21,14 +29,24 @@ impl<E> Default for Queue<E> {
 }
 
 impl<E> Queue<E> {
-    pub(crate) fn push(&mut self, at: Timestamp, event: E) {
+    pub(crate) fn push(&mut self, at: Timestamp, event: E) -> Entry {
         self.entered += 1;
-        self.events.insert((at, self.entered), event);
+        let entry = Entry {
+            at,
+            number: self.entered,
+        };
+        self.events.insert(entry, event);
+        entry
+    }
+
+    /// It will not happen after all.
+    pub(crate) fn cancel(&mut self, entry: Entry) {
+        self.events.remove(&entry);
     }
 
     pub(crate) fn pop(&mut self) -> Option<(Timestamp, E)> {
-        let ((at, _), event) = self.events.pop_first()?;
-        Some((at, event))
+        let (entry, event) = self.events.pop_first()?;
+        Some((entry.at, event))
     }
 
     pub(crate) fn retain(&mut self, keep: impl Fn(&E) -> bool) {
@@ -36,6 +54,11 @@ impl<E> Queue<E> {
     }
 
     pub(crate) fn next_at(&self) -> Option<Timestamp> {
-        self.events.keys().next().map(|(at, _)| *at)
+        self.events.keys().next().map(|entry| entry.at)
+    }
+
+    /// Whether an event of some kind will happen; asks the last ones first.
+    pub(crate) fn holds(&self, kind: impl Fn(&E) -> bool) -> bool {
+        self.events.values().rev().any(kind)
     }
 }

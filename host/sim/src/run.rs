@@ -3,25 +3,27 @@
 //! At every instant: the world's events, then what the engine makes of them, then the scheduler, until all is quiet; then
 //! the clock jumps to the next event. Nothing is done for time that merely passes.
 
-use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use plimsoll_core::action::{Action, Event as Report, Order, Request, SolveRequest};
 use plimsoll_core::engine::{Engine, Input};
-use plimsoll_core::model::{Node, NodeClaim, OwnerKind, Pod};
-use plimsoll_core::snapshot::{Objects, Snapshot};
+use plimsoll_core::model::{Node, NodeClaim, Pod};
 use plimsoll_core::time::{Span, Timestamp};
 
 use crate::api::Watched;
 use crate::card::ScoreCard;
+use crate::floor::floors;
 use crate::input::{Behaviour, Recording};
 use crate::planner::Planner;
+use crate::queue::Entry;
 use crate::world::{Event, World};
 
 /// A watch event that comes a second time comes this much later.
 const LATE: Span = Span::from_millis(700);
 /// Rounds within one instant after which the world must be quiet; more would be two parties undoing each other's work.
 const ROUNDS: u32 = 10_000;
+/// How long a cluster that goes on by itself is followed once its recording is over.
+pub const REST: Span = Span::from_secs(3600);
 
 /// A run that can be stopped and looked at.
 #[derive(Debug)]
@@ -30,9 +32,7 @@ pub struct Run<P> {
     engine: Engine,
     planner: P,
     recording: Recording,
-    woken_at: BTreeSet<Timestamp>,
-    bound_every: Option<Span>,
-    bound_due: Timestamp,
+    wake: Option<Entry>,
     reports: Vec<Report>,
 }
 
@@ -42,12 +42,10 @@ impl<P: Planner> Run<P> {
         let world = World::new(&recording, behaviour);
         let mut run = Self {
             engine: new_engine(&recording, world.behaviour.seed),
-            bound_due: recording.start,
             world,
             planner,
             recording,
-            woken_at: BTreeSet::new(),
-            bound_every: None,
+            wake: None,
             reports: Vec::new(),
         };
         run.world.api.take_watched();
@@ -56,25 +54,29 @@ impl<P: Planner> Run<P> {
         run
     }
 
-    /// Also integrates the planner's bound, computed anew at most once per span of virtual time.
-    #[must_use]
-    pub fn with_bound(mut self, every: Span) -> Self {
-        self.bound_every = Some(every);
-        self.measure();
-        self
-    }
-
-    /// Runs to the end and closes the books.
+    /// Runs to the end and closes the books. Where the recording names no end, that is when nothing is left to happen, and
+    /// at the latest [`REST`] after the last thing that it says.
     pub fn finish(mut self) -> ScoreCard {
-        let end = self.recording.end;
+        let mut last = self.world.now;
         while let Some(at) = self.next_at() {
-            if end.is_some_and(|end| at > end) {
+            if self.world.goes_on() {
+                last = at;
+            }
+            if at > self.recording.end.unwrap_or(last + REST) {
                 break;
             }
             self.step();
         }
-        let now = end.unwrap_or(self.world.now).max(self.world.now);
-        self.world.meter.finish(&self.world.api, now)
+        let at_rest = match self.recording.end {
+            Some(end) => end,
+            None if self.world.cloud.instances.is_empty() => self.world.now,
+            None => last + REST,
+        };
+        let now = at_rest.max(self.world.now);
+        let (work, listed) = self.world.meter.close_work(now);
+        let floors = floors(work, listed, &self.recording, &mut self.planner, now);
+        let world = self.world;
+        world.meter.finish(&world.api, floors.as_deref(), now)
     }
 
     /// The present instant.
@@ -173,7 +175,7 @@ impl<P: Planner> Run<P> {
         let now = self.world.now;
         match event {
             Event::Wake => {
-                self.woken_at.remove(&now);
+                self.wake = None;
                 self.feed(Input::Tick, now);
             }
             Event::Execute(order) => {
@@ -192,22 +194,26 @@ impl<P: Planner> Run<P> {
         for _ in 0..ROUNDS {
             self.flush();
             let engine = &self.engine;
-            self.world.schedule(|pod, node, meter| {
-                if let Some(as_planned) = engine.is_promised(pod, node) {
-                    meter.landed(as_planned);
-                }
-            });
+            self.world.schedule(|pod, node| engine.landing(pod, node));
             if !self.world.api.has_watched() && self.world.announcements.is_empty() {
                 break;
             }
         }
-        self.measure();
-        if let Some(at) = self.engine.next_wake() {
-            let at = at.max(self.world.now + Span::from_millis(1));
-            if self.woken_at.insert(at) {
-                self.world.queue.push(at, Event::Wake);
-            }
+        self.world.meter.measure(&mut self.world.api);
+        self.set_wake();
+    }
+
+    /// There is one wake at most, so that none is left over when what it was for is no more.
+    fn set_wake(&mut self) {
+        let soonest = self.world.now + Span::from_millis(1);
+        let at = self.engine.next_wake().map(|at| at.max(soonest));
+        if at == self.wake.map(|entry| entry.at) {
+            return;
         }
+        if let Some(entry) = self.wake.take() {
+            self.world.queue.cancel(entry);
+        }
+        self.wake = at.map(|at| self.world.queue.push(at, Event::Wake));
     }
 
     /// Hands the engine what the watch and the cloud have put out.
@@ -259,47 +265,6 @@ impl<P: Planner> Run<P> {
             .decided(&request.snapshot, &planned.plan, planned.faults);
         let now = self.world.now;
         self.feed(Input::Solved(request.id, Box::new(planned.plan)), now);
-    }
-
-    fn measure(&mut self) {
-        self.world.meter.measure(&self.world.api);
-        let now = self.world.now;
-        let Some(every) = self.bound_every.filter(|_| now >= self.bound_due) else {
-            return;
-        };
-        self.bound_due = now + every;
-        let snapshot = self.live_pods();
-        if let Some(bound) = self.planner.bound(&snapshot) {
-            self.world.meter.set_bound(bound);
-        }
-    }
-
-    /// All live pods as if none had a node: what a fleet bought now from nothing would have to hold.
-    fn live_pods(&self) -> Snapshot {
-        let daemon = |pod: &&Arc<Pod>| pod.is_owned_by(OwnerKind::DaemonSet);
-        let pods = self.world.api.pods.values();
-        let live = pods
-            .filter(|pod| pod.is_active() && !daemon(pod))
-            .map(|pod| {
-                let mut pod = Pod::clone(pod);
-                pod.node = None;
-                pod.nominated = None;
-                pod.unschedulable = true;
-                Arc::new(pod)
-            });
-        let objects = Objects {
-            pools: self.recording.objects.pools.clone(),
-            daemon_sets: self.recording.objects.daemon_sets.clone(),
-            pods: live.collect(),
-            ..Objects::default()
-        };
-        Snapshot::new(
-            self.world.now,
-            self.world.behaviour.seed,
-            Arc::clone(&self.recording.settings),
-            Arc::clone(&self.world.cloud.catalogue),
-            objects,
-        )
     }
 }
 

@@ -28,7 +28,6 @@ struct Kept {
     deployment: Deployment,
     pods: BTreeSet<ObjectName>,
     made: u64,
-    rule: Option<ReplicaRule>,
     load: u64,
 }
 
@@ -91,12 +90,6 @@ impl World {
             }
             Change::Deploy(deployment) => self.deploy(deployment),
             Change::Scale(name, replicas) => self.scale(&name, replicas),
-            Change::Autoscale(name, rule) => {
-                if let Some(kept) = self.workloads.deployments.get_mut(&name) {
-                    kept.rule = Some(rule);
-                }
-                self.follow_load();
-            }
             Change::Load(name, load) => {
                 if let Some(kept) = self.workloads.deployments.get_mut(&name) {
                     kept.load = load;
@@ -105,7 +98,7 @@ impl World {
             }
             Change::Price(which, price) => {
                 self.cloud.set_price(&which, price);
-                self.meter.machines(&self.cloud, self.now);
+                self.meter.repriced(&self.cloud, self.now);
                 let listed = Arc::clone(&self.cloud.catalogue);
                 let input = plimsoll_core::engine::Input::Catalogue(listed);
                 self.announcements.push(input);
@@ -132,11 +125,11 @@ impl World {
             deployment: deployment.clone(),
             pods: BTreeSet::new(),
             made: 0,
-            rule: None,
             load: 0,
         });
         kept.deployment = deployment;
         self.scale(&name, replicas);
+        self.follow_load();
     }
 
     /// Another number of replicas: waiting pods go first, then the youngest, as the deployment's controller does.
@@ -213,7 +206,7 @@ impl World {
 
     /// Compares replicas with load on the next mark of fifteen seconds, if any rule is there.
     fn follow_load(&mut self) {
-        let ruled = |kept: &Kept| kept.rule.is_some();
+        let ruled = |kept: &Kept| kept.deployment.follows.is_some();
         if self.workloads.autoscaling || !self.workloads.deployments.values().any(ruled) {
             return;
         }
@@ -225,7 +218,7 @@ impl World {
         self.workloads.autoscaling = false;
         let mut wanted = Vec::new();
         for (name, kept) in &self.workloads.deployments {
-            if let Some(rule) = &kept.rule {
+            if let Some(rule) = &kept.deployment.follows {
                 let current = kept.deployment.replicas;
                 let replicas = desired_replicas(rule, current, kept.load);
                 if replicas != current {

@@ -7,7 +7,7 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use plimsoll_core::action::Order;
-use plimsoll_core::engine::Input;
+use plimsoll_core::engine::{Input, Landing};
 use plimsoll_core::ids::{NodeName, ObjectName, ProviderId, Uid};
 use plimsoll_core::model::{Pod, PodPhase};
 use plimsoll_core::state::Object;
@@ -79,7 +79,7 @@ impl World {
             queue: Queue::default(),
             scheduler: Scheduler::default(),
             workloads: Workloads::default(),
-            meter: Meter::new(recording.start),
+            meter: Meter::new(recording.start, Arc::clone(&recording.catalogue)),
             runs_for: BTreeMap::new(),
             announcements: Vec::new(),
         };
@@ -131,6 +131,7 @@ impl World {
     pub(crate) fn arrive(&mut self, pod: Pod) {
         self.meter.arrived(&pod);
         if pod.node.is_some() {
+            self.meter.runs(&pod, self.now);
             self.schedule_end(&pod);
         } else {
             self.scheduler.try_pod(&pod.name);
@@ -147,10 +148,10 @@ impl World {
     }
 
     /// Lets the scheduler try what there is to try; binds and failures become visible at once.
-    pub(crate) fn schedule(&mut self, mut landed: impl FnMut(&Pod, &NodeName, &mut Meter)) {
+    pub(crate) fn schedule(&mut self, landing: impl Fn(&Pod, &NodeName) -> Option<Landing>) {
         let queue = self.scheduler.take_queue(&self.api);
         let mut failed: Vec<Arc<Pod>> = Vec::new();
-        for name in queue {
+        for (name, scope) in queue {
             let Some(pod) = self.api.pods.get(&name).cloned() else {
                 continue;
             };
@@ -162,11 +163,13 @@ impl World {
             } else {
                 let honours = self.behaviour.nominations;
                 self.scheduler
-                    .attempt(&pod, &self.api, honours, self.random)
+                    .attempt(&pod, &scope, &self.api, honours, self.random)
             };
             match attempt {
                 Attempt::Bind(node) => {
-                    landed(&pod, &node, &mut self.meter);
+                    if let Some(landing) = landing(&pod, &node) {
+                        self.meter.landed(landing);
+                    }
                     self.bind(&pod, node);
                 }
                 Attempt::Fail => {
@@ -233,7 +236,7 @@ impl World {
             return;
         };
         self.meter.gone(&pod, self.now);
-        self.scheduler.try_all();
+        self.scheduler.left(&pod);
         self.replace(&pod);
     }
 
@@ -251,7 +254,7 @@ impl World {
         if let Some(pod) = self.api.remove_pod(name) {
             self.meter.completed(&pod, self.now);
             self.workloads.forget(&pod);
-            self.scheduler.try_all();
+            self.scheduler.left(&pod);
         }
     }
 }
@@ -278,6 +281,13 @@ impl World {
             // These are the run's own.
             Event::Wake | Event::Execute(_) | Event::Late(_) => {}
         }
+    }
+
+    /// Whether anything of the recording is still to happen: a change, the end of a task, a step of replicas.
+    pub(crate) fn goes_on(&self) -> bool {
+        let of_recording =
+            |event: &Event| matches!(event, Event::Change(_) | Event::Ends(..) | Event::Autoscale);
+        self.queue.holds(of_recording)
     }
 
     /// Orders under way are lost with whoever sent them.

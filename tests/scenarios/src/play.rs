@@ -8,7 +8,9 @@ use plimsoll_core::schedule;
 use plimsoll_core::snapshot::Snapshot;
 use plimsoll_core::time::{Span, Timestamp};
 use plimsoll_oracles::fixture::{CAPACITY_TYPE, cluster, instance_type, is_in, pod, pool};
-use plimsoll_sim::{Behaviour, Change, Delay, Deployment, Planner, Recording, Run, Which};
+use plimsoll_sim::{
+    Behaviour, Change, Delay, Deployment, Planner, Recording, ReplicaRule, Run, Which,
+};
 use thiserror::Error;
 
 use crate::observe::Observer;
@@ -52,7 +54,7 @@ fn world(script: &Script) -> (Recording, Behaviour) {
         interruptions: false,
         ..Behaviour::default()
     };
-    let mut deployments = Vec::new();
+    let mut deployments: Vec<Deployment> = Vec::new();
     for given in &script.given {
         match given {
             Given::Type(name, cpu, memory, price, zones, terms) => {
@@ -80,7 +82,19 @@ fn world(script: &Script) -> (Recording, Behaviour) {
                     labels: Arc::new(template.labels().clone()),
                     spec: Arc::new(template.spec().clone()),
                     replicas: *replicas,
+                    follows: None,
                 });
+            }
+            Given::Follows(name, target, least, most) => {
+                let rule = ReplicaRule {
+                    target: *target,
+                    least: *least,
+                    most: *most,
+                };
+                let named = |deployment: &&mut Deployment| *deployment.name.name == **name;
+                if let Some(deployment) = deployments.iter_mut().find(named) {
+                    deployment.follows = Some(rule);
+                }
             }
             Given::Boot(time) => behaviour.boot = Delay::always(*time),
         }
@@ -123,6 +137,11 @@ impl<P: Planner> Player<'_, P> {
                 let words = format!("-- scale {name} to {replicas}");
                 let name = ObjectName::new("default", name.as_str());
                 self.change(&words, Change::Scale(name, *replicas))?;
+            }
+            Step::Load(name, load) => {
+                let words = format!("-- load of {name} is {load}");
+                let name = ObjectName::new("default", name.as_str());
+                self.change(&words, Change::Load(name, *load))?;
             }
             Step::Stock(name, terms, left) => {
                 let which = Which {

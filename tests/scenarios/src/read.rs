@@ -39,6 +39,8 @@ pub enum Given {
     Pool(String, Option<Span>),
     /// A deployment: name, replicas, milli-cores, mebibytes.
     Deployment(String, u32, i64, i64),
+    /// A deployment whose replicas follow its load: name, load per replica, fewest, most.
+    Follows(String, u64, u32, u32),
     /// Every machine takes this long to boot.
     Boot(Span),
 }
@@ -50,6 +52,8 @@ pub enum Step {
     At(Span),
     /// A deployment gets another number of replicas.
     Scale(String, u32),
+    /// A deployment's load in all.
+    Load(String, u64),
     /// The cloud has so many more of a type on these terms; `None` for any number.
     Stock(String, CapacityType, Option<u32>),
     /// The cloud takes back the node that joined first of those there are.
@@ -183,8 +187,14 @@ fn given(words: &[&str]) -> Result<Given, &'static str> {
             let memory = amount(&ResourceName::Memory, memory)? >> 20;
             Ok(Given::Deployment((*name).to_owned(), replicas, cpu, memory))
         }
+        [name, "follows", "load", target, "each", least, "to", most] => Ok(Given::Follows(
+            (*name).to_owned(),
+            number(target)?,
+            count(least)?,
+            count(most)?,
+        )),
         ["boot", time] => Ok(Given::Boot(span(time)?)),
-        _ => Err("type, pool, deployment or boot"),
+        _ => Err("type, pool, deployment, a rule of load, or boot"),
     }
 }
 
@@ -201,8 +211,9 @@ fn step(words: &[&str]) -> Result<Step, &'static str> {
             Ok(Step::Stock((*name).to_owned(), terms, left))
         }
         ["interrupt", "the", "oldest", "node"] => Ok(Step::Interrupt),
+        ["load", name, load] => Ok(Step::Load((*name).to_owned(), number(load)?)),
         ["crash"] => Ok(Step::Crash),
-        _ => Err("scale, stock, interrupt the oldest node, or crash"),
+        _ => Err("scale, load, stock, interrupt the oldest node, or crash"),
     }
 }
 

@@ -18,14 +18,17 @@ use crate::units::PricePerHour;
 /// whatever nodes it has. Daemons come with the nodes; pods that nothing can hold are left out. Prices are what the provider
 /// will ask, whatever NodeOverlays make of them.
 pub fn bound_from_nothing(snapshot: &Snapshot) -> PricePerHour {
-    let mut bare = snapshot.clone();
-    bare.nodes.clear();
-    bare.pods.retain(|pod| pod.is_active() && !is_fixed(pod));
-    for pod in &mut bare.pods {
-        let mut waiting = Pod::clone(pod);
-        (waiting.node, waiting.nominated, waiting.unschedulable) = (None, None, true);
-        *pod = Arc::new(waiting);
-    }
+    let every_one = vec![1; snapshot.pods.len()];
+    let bounds = bounds_of_work(snapshot, std::slice::from_ref(&every_one));
+    bounds.into_iter().sum()
+}
+
+/// The same for several amounts of work: each entry of `work` says how many copies of each pod of the snapshot there are.
+///
+/// A bound is the value of a linear programme without fixed costs, so that the bound of pod-hours summed over a stretch of
+/// time is no more than the bounds of its moments summed up: what ran may be measured by the hour and still be bounded.
+pub fn bounds_of_work(snapshot: &Snapshot, work: &[Vec<u32>]) -> Vec<PricePerHour> {
+    let (bare, kept) = as_if_waiting(snapshot);
     let compiled = compile(&bare);
     let last = |group: usize| compiled.groups[group].levels.len().saturating_sub(1);
     let placeable = |pod: &(usize, usize)| {
@@ -36,32 +39,59 @@ pub fn bound_from_nothing(snapshot: &Snapshot) -> PricePerHour {
             .flat_map(Bits::iter)
             .any(|row| fits(&group.request, compiled.rows.capacity(row)))
     };
-    let pods = compiled
-        .pods
-        .iter()
-        .enumerate()
-        .map(|(at, pod)| (at, last(pod.group)));
+    let pods = compiled.pods.iter().enumerate();
+    let placed: Vec<(usize, usize)> = pods
+        .map(|(at, pod)| (at, last(pod.group)))
+        .filter(placeable)
+        .collect();
     let paid = |row: usize| {
         let row = &compiled.rows.rows[row];
         let listed = &snapshot.catalogue.types()[row.instance_type];
         listed.offerings[row.offering].price
     };
-    let problem = problem(&compiled, paid, pods.filter(placeable));
-    PricePerHour::from_nanos(crate::pack::bound(&problem).list_price)
+    let of_amounts = work.iter().map(|copies| {
+        let placed = placed.iter().map(|(pod, level)| {
+            let row = kept[compiled.pods[*pod].row];
+            (*pod, *level, copies.get(row).copied().unwrap_or(0))
+        });
+        let problem = problem(&compiled, paid, placed.filter(|(.., copies)| *copies > 0));
+        PricePerHour::from_nanos(crate::pack::bound(&problem).list_price)
+    });
+    of_amounts.collect()
+}
+
+/// The snapshot without nodes and with every live pod waiting, and the row that each pod had.
+fn as_if_waiting(snapshot: &Snapshot) -> (Snapshot, Vec<usize>) {
+    let mut bare = snapshot.clone();
+    bare.nodes.clear();
+    bare.pods.clear();
+    let mut kept = Vec::new();
+    for (row, pod) in snapshot.pods.iter().enumerate() {
+        if !pod.is_active() || is_fixed(pod) {
+            continue;
+        }
+        let mut waiting = Pod::clone(pod);
+        (waiting.node, waiting.nominated, waiting.unschedulable) = (None, None, true);
+        bare.pods.push(Arc::new(waiting));
+        kept.push(row);
+    }
+    (bare, kept)
 }
 
 /// The bound of a plan: pods at the step of relaxation where they were placed, without the domains that were chosen for them, on
 /// everything that pools may buy and everything that is free.
 pub(super) fn bound(compiled: &Compiled<'_>, candidate: &Candidate) -> PricePerHour {
     let sold = |row: usize| compiled.offering(row).1.price;
-    let problem = problem(compiled, sold, candidate.placed());
+    let placed = candidate.placed().map(|(pod, level)| (pod, level, 1));
+    let problem = problem(compiled, sold, placed);
     PricePerHour::from_nanos(crate::pack::bound(&problem).list_price)
 }
 
+/// From what a row costs, and pods with their level of relaxation and how many copies of each there are.
 fn problem(
     compiled: &Compiled<'_>,
     price_of: impl Fn(usize) -> PricePerHour,
-    placed: impl Iterator<Item = (usize, usize)>,
+    placed: impl Iterator<Item = (usize, usize, u32)>,
 ) -> Problem {
     let kinds = (0..compiled.rows.len()).map(|row| {
         let price = super::prices::whole(compiled, price_of(row)).nanos();
@@ -81,7 +111,7 @@ fn problem(
     let mut rules: BTreeMap<(usize, bool), usize> = BTreeMap::new();
     let mut classes: BTreeMap<(Bits, Vec<Membership>), usize> = BTreeMap::new();
     let mut demands: BTreeMap<(usize, usize), usize> = BTreeMap::new();
-    for (pod, level) in placed {
+    for (pod, level, copies) in placed {
         let group_number = compiled.pods[pod].group;
         let next = result.demands.len();
         let demand = *demands.entry((group_number, level)).or_insert(next);
@@ -101,7 +131,8 @@ fn problem(
                 count: 0,
             });
         }
-        result.demands[demand].count += 1;
+        let count = &mut result.demands[demand].count;
+        *count = count.saturating_add(copies);
     }
     // Any class may be able to use any free node: that only lowers the bound.
     let everyone = Bits::all(result.classes.len());

@@ -52,7 +52,7 @@ mod templates;
 mod topology;
 mod volumes;
 
-pub use bound::bound_from_nothing;
+pub use bound::{bound_from_nothing, bounds_of_work};
 pub use close::Reach;
 pub use launch::{Packed, launch};
 

@@ -1,5 +1,7 @@
 //! Whether a node can take a pod: taints, room, ports, labels.
 
+use std::sync::Arc;
+
 use plimsoll_core::labels::{self, LabelKey};
 use plimsoll_core::model::{Effect, Node, Pod, PodSpec, Taint};
 use plimsoll_core::requirement::{Requirement, Requirements, Undefined};
@@ -51,16 +53,19 @@ fn keeps_out(taint: &Taint, spec: &PodSpec) -> bool {
 
 /// Room beside the pods that are there and those nominated there that matter as much.
 fn has_room(pod: &Pod, node: &Node, api: &Api) -> bool {
-    let mut taken = api.used(&node.name).cloned().unwrap_or_default();
-    for other in api.nominated_to(&node.name) {
-        if other.name != pod.name && other.spec.priority >= pod.spec.priority {
-            taken.add(&other.spec.requests);
+    let used = api.used(&node.name);
+    let kept_for =
+        |other: &&Arc<Pod>| other.name != pod.name && other.spec.priority >= pod.spec.priority;
+    pod.spec.requests.iter().all(|(name, amount)| {
+        let bound = used.map_or(0, |used| used.get(name));
+        let free = node.allocatable.get(name) - bound;
+        if amount == 0 || amount > free {
+            return amount == 0;
         }
-    }
-    pod.spec
-        .requests
-        .iter()
-        .all(|(name, amount)| amount == 0 || taken.get(name) + amount <= node.allocatable.get(name))
+        let others = api.nominated_to(&node.name).filter(kept_for);
+        let kept: i64 = others.map(|other| other.spec.requests.get(name)).sum();
+        amount <= free - kept
+    })
 }
 
 /// Whether a pod says anything about labels of nodes.

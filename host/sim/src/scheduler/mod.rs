@@ -2,13 +2,16 @@
 //!
 //! Order: priority, then age. A nominated pod is tried on its node first, and nodes keep room for pods nominated to them.
 //! A pod that fits nowhere is marked unschedulable and loses its nomination, as the real scheduler does after an attempt in
-//! which preemption finds nobody to displace. Pods that failed are tried again when a node changes or a pod goes.
+//! which preemption finds nobody to displace.
+//!
+//! Pods that failed are tried again when something may help them, as the real scheduler's hints have it: when a pod left a
+//! node, all of them; when a node became freer in another way, those that it could take now. What failed everywhere a moment
+//! ago can only succeed on the nodes that changed since, unless rules between pods are involved.
 
 mod filter;
 mod score;
 mod topology;
 
-use std::cmp::Reverse;
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
@@ -27,6 +30,10 @@ use topology::Topology;
 pub(crate) struct Scheduler {
     fresh: BTreeSet<ObjectName>,
     all: bool,
+    /// Nodes that a pod left.
+    left: BTreeSet<NodeName>,
+    /// Nodes that became usable, or freer in another way.
+    freer: BTreeSet<NodeName>,
     labels: BTreeMap<NodeName, (Option<Version>, Arc<Requirements>)>,
 }
 
@@ -36,6 +43,20 @@ pub(crate) enum Attempt {
     Bind(NodeName),
     /// Nowhere.
     Fail,
+}
+
+/// Where a pod is tried.
+#[derive(Clone, Debug)]
+pub(crate) enum Scope {
+    Everywhere,
+    /// Nowhere else can anything have changed for it.
+    Among(Arc<[NodeName]>),
+}
+
+/// Whether a pod's fate on a node hangs on that node alone.
+fn is_alone(pod: &Pod) -> bool {
+    let spec = &pod.spec;
+    spec.spread.is_empty() && spec.affinity.is_empty() && spec.anti_affinity.is_empty()
 }
 
 impl Scheduler {
@@ -49,48 +70,83 @@ impl Scheduler {
         self.all = true;
     }
 
+    /// A pod left a node. One that kept others away may have done so on many.
+    pub(crate) fn left(&mut self, pod: &Pod) {
+        if !pod.spec.anti_affinity.is_empty() {
+            self.all = true;
+        }
+        self.left.extend(pod.node.clone());
+    }
+
+    /// A node became usable, or no longer keeps room for a pod.
+    pub(crate) fn try_node(&mut self, node: &NodeName) {
+        self.freer.insert(node.clone());
+    }
+
     pub(crate) fn forget_node(&mut self, node: &NodeName) {
         self.labels.remove(node);
     }
 
-    /// The pods to be tried now, in order.
-    pub(crate) fn take_queue(&mut self, api: &Api) -> Vec<ObjectName> {
+    /// The pods to be tried now, in order, and where.
+    pub(crate) fn take_queue(&mut self, api: &Api) -> Vec<(ObjectName, Scope)> {
         let fresh = std::mem::take(&mut self.fresh);
         let all = std::mem::take(&mut self.all);
-        if fresh.is_empty() && (!all || api.waiting_count() == 0) {
+        let left = std::mem::take(&mut self.left);
+        let mut changed = std::mem::take(&mut self.freer);
+        let any_left = !left.is_empty();
+        changed.extend(left);
+        changed.retain(|name| api.nodes.contains_key(name));
+        if (fresh.is_empty() && !all && changed.is_empty() && !any_left) || api.waiting_count() == 0
+        {
             return Vec::new();
         }
-        let mut pods: Vec<&Arc<Pod>> = if all {
-            api.waiting().collect()
-        } else {
-            fresh.iter().filter_map(|name| api.pods.get(name)).collect()
+        let changed: Arc<[NodeName]> = changed.into_iter().collect();
+        let scope = |pod: &Arc<Pod>| {
+            if all || fresh.contains(&pod.name) {
+                return Some(Scope::Everywhere);
+            }
+            if !any_left && changed.is_empty() {
+                return None;
+            }
+            if !is_alone(pod) {
+                return Some(Scope::Everywhere);
+            }
+            let nodes = changed.iter().filter_map(|name| api.nodes.get(name));
+            let mut takers = nodes.filter(|node| filter::fits(pod, node, api).is_ok());
+            let helped = takers.next().is_some();
+            let tried = helped || (any_left && pod.nominated.is_some());
+            tried.then(|| Scope::Among(Arc::clone(&changed)))
         };
-        pods.retain(|pod| pod.node.is_none() && pod.is_active());
-        pods.sort_by_key(|pod| (Reverse(pod.spec.priority), pod.created, &pod.name));
-        pods.into_iter().map(|pod| pod.name.clone()).collect()
+        let tried = api
+            .waiting()
+            .filter_map(|pod| Some((pod.name.clone(), scope(pod)?)));
+        tried.collect()
     }
 
     /// Looks for a node for one pod.
     pub(crate) fn attempt(
         &mut self,
         pod: &Pod,
+        scope: &Scope,
         api: &Api,
         honours: bool,
         random: Random,
     ) -> Attempt {
         let topology = Topology::of(pod, api, |node| self.labels_of(node, api));
-        let mut candidates: Vec<&Arc<Node>> = Vec::new();
         if honours
             && let Some(node) = pod.nominated.as_ref().and_then(|name| api.nodes.get(name))
             && self.is_feasible(pod, node, api, &topology)
         {
             return Attempt::Bind(node.name.clone());
         }
-        for node in api.nodes.values() {
-            if self.is_feasible(pod, node, api, &topology) {
-                candidates.push(node);
-            }
-        }
+        let mut candidates: Vec<&Arc<Node>> = match scope {
+            Scope::Everywhere => api.nodes.values().collect(),
+            Scope::Among(names) => names
+                .iter()
+                .filter_map(|name| api.nodes.get(name))
+                .collect(),
+        };
+        candidates.retain(|node| self.is_feasible(pod, node, api, &topology));
         match score::best(pod, &candidates, api, random) {
             Some(node) => Attempt::Bind(node.clone()),
             None => Attempt::Fail,

@@ -64,16 +64,17 @@ impl Topology {
 
     /// Pods that are there and want no pod like this one beside them.
     fn shunned_by_others(&mut self, pod: &Pod, api: &Api) {
-        for node in api.nodes.values() {
-            for other in api.pods_on(&node.name).filter(|other| other.is_active()) {
-                for term in &other.spec.anti_affinity {
-                    if !selects(term, other, pod) {
-                        continue;
-                    }
-                    if let Some(domain) = domain_of(node, term.topology_key.as_str()) {
-                        let key = Arc::from(term.topology_key.as_str());
-                        self.apart.push((key, BTreeSet::from([domain])));
-                    }
+        for other in api.repelling().filter(|other| other.is_active()) {
+            let Some(node) = other.node.as_ref().and_then(|name| api.nodes.get(name)) else {
+                continue;
+            };
+            for term in &other.spec.anti_affinity {
+                if !selects(term, other, pod) {
+                    continue;
+                }
+                if let Some(domain) = domain_of(node, term.topology_key.as_str()) {
+                    let key = Arc::from(term.topology_key.as_str());
+                    self.apart.push((key, BTreeSet::from([domain])));
                 }
             }
         }

@@ -1,0 +1,224 @@
+//! What the score cards of different ways of buying say beside one another, and what the bound says of each.
+
+use std::sync::Arc;
+
+use plimsoll_core::ids::ObjectName;
+use plimsoll_core::model::OwnerKind;
+use plimsoll_core::schedule;
+use plimsoll_core::snapshot::Snapshot;
+use plimsoll_core::time::{Span, Timestamp};
+use plimsoll_core::units::PricePerHour;
+use plimsoll_oracles::fixture::{OnDemand, ZONE_1, cluster, instance_type, pod, pool};
+use plimsoll_sim::{
+    Behaviour, Change, Delay, Deployment, FixedGroup, Planned, Planner, Recording, Run, ScoreCard,
+    TimedChange, Which,
+};
+
+const START: Timestamp = Timestamp::from_millis(0);
+const HOUR: Span = Span::from_secs(3600);
+
+/// The core at list prices, with its bound.
+struct Core;
+
+impl Planner for Core {
+    fn plan(&mut self, snapshot: &Snapshot) -> Planned {
+        Planned {
+            plan: schedule::plan(snapshot),
+            faults: 0,
+        }
+    }
+
+    fn bounds(&mut self, snapshot: &Snapshot, work: &[Vec<u32>]) -> Option<Vec<PricePerHour>> {
+        Some(schedule::bounds_of_work(snapshot, work))
+    }
+}
+
+/// Types by name, milli-cores, mebibytes and dollars per hour; a pool whose claims reach an age of thirty days.
+fn world(types: &[(&str, i64, i64, f64)], changes: Vec<TimedChange>) -> Recording {
+    let general = pool("general").with(|pool| {
+        pool.disruption.consolidate_after = Some(Span::from_secs(60));
+        pool.expire_after = Some(Span::from_secs(720 * 3600));
+    });
+    let sold = types.iter().map(|(name, cpu, memory, price)| {
+        let listed = instance_type(name).cpu(*cpu).memory_mib(*memory);
+        let listed = listed.pods(110).no_overhead().price(*price);
+        listed.offered(ZONE_1, OnDemand)
+    });
+    let fixture = sold.fold(cluster().pool(general), |cluster, listed| {
+        cluster.sells(listed)
+    });
+    let (objects, catalogue, settings) = fixture.parts();
+    Recording {
+        start: START,
+        end: None,
+        objects,
+        running: Vec::new(),
+        catalogue: Arc::new(catalogue),
+        settings: Arc::new(settings),
+        changes,
+    }
+}
+
+fn task(name: &str, cpu: i64, memory: i64, at: Timestamp, runs: Span) -> TimedChange {
+    let pod = pod(name).cpu(cpu).memory_mib(memory);
+    let pod = pod.owned_by(OwnerKind::Job, name);
+    let pod = pod.with(|pod| pod.unschedulable = false);
+    let (objects, ..) = cluster().pod(pod).parts();
+    let pod = Arc::clone(&objects.pods[0]);
+    TimedChange {
+        at,
+        change: Change::Arrive(pod, Some(runs)),
+    }
+}
+
+fn play(recording: Recording, planner: impl Planner) -> ScoreCard {
+    let behaviour = Behaviour {
+        boot: Delay::always(Span::from_secs(40)),
+        interruptions: false,
+        ..Behaviour::default()
+    };
+    Run::new(recording, behaviour, planner).finish()
+}
+
+/// Shapes of which some want cpu and some memory.
+fn mixed_tasks() -> Vec<TimedChange> {
+    let shapes = [
+        (3500, 4096),
+        (1800, 14_000),
+        (700, 1500),
+        (7000, 8000),
+        (400, 6000),
+    ];
+    let task = |at: usize| {
+        let (cpu, memory) = shapes[at % shapes.len()];
+        let minutes = i64::try_from(at % 40).expect("a small number");
+        let begin = Timestamp::from_millis(minutes * 60_000);
+        task(&format!("task{at:03}"), cpu, memory, begin, HOUR)
+    };
+    (0..100).map(task).collect()
+}
+
+const TEN_FAMILIES: [(&str, i64, i64, f64); 10] = [
+    ("m5.2xlarge", 8000, 32_768, 0.384),
+    ("m6a.xlarge", 4000, 16_384, 0.173),
+    ("m7i.4xlarge", 16_000, 65_536, 0.806),
+    ("c5.2xlarge", 8000, 16_384, 0.34),
+    ("c6a.4xlarge", 16_000, 32_768, 0.612),
+    ("c7a.xlarge", 4000, 8192, 0.205),
+    ("r5.xlarge", 4000, 32_768, 0.252),
+    ("r6a.2xlarge", 8000, 65_536, 0.454),
+    ("r7i.large", 2000, 16_384, 0.132),
+    ("x2.large", 2000, 32_768, 0.21),
+];
+
+#[test]
+fn a_fixed_group_costs_more_per_hour_than_types_chosen_by_fit() {
+    let chosen = play(world(&TEN_FAMILIES, mixed_tasks()), Core);
+    let fixed = play(
+        world(&TEN_FAMILIES, mixed_tasks()),
+        FixedGroup::new("m5.2xlarge"),
+    );
+    assert_eq!((chosen.completed, fixed.completed), (100, 100));
+    assert_eq!(fixed.node_hours.len(), 1, "a node group has one type");
+    assert!(
+        chosen.node_hours.len() >= 3,
+        "shapes want different types: {:?}",
+        chosen.node_hours
+    );
+    assert!(
+        chosen.cost * 110 < fixed.cost * 100,
+        "{} against {}",
+        chosen.cost,
+        fixed.cost
+    );
+    // The line of dollars per hour is there for both, and adds up to the cost.
+    for card in [&chosen, &fixed] {
+        let series = &card.series;
+        let sum: i128 = series.cost.iter().map(|rate| i128::from(*rate)).sum();
+        let sum = sum * i128::from(series.width.millis()) / 3_600_000;
+        let apart = (sum - i128::from(card.cost)).abs();
+        assert!(apart * 50 < i128::from(card.cost), "{sum} {}", card.cost);
+    }
+}
+
+#[test]
+fn the_bound_is_the_price_of_the_share_that_ran() {
+    let half = [("node", 2000, 8192, 0.10)];
+    let tasks = vec![task("one", 1000, 1024, START, HOUR)];
+    let card = play(world(&half, tasks), Core);
+    let bound = card.bound.expect("the core knows a bound");
+    let exact = 50_000_000;
+    assert!(
+        (bound - exact).abs() * 1000 < exact,
+        "half a node for an hour costs {exact}, not {bound}"
+    );
+    // The node starts for 47.5 seconds, carries the task for an hour, and idles for its quiet time and its end.
+    let parts = card.cost_starting + card.cost_idle;
+    assert!(card.cost_starting > 1_200_000 && card.cost_starting < 1_400_000);
+    assert!((card.cost - parts - 2 * exact).abs() * 1000 < 2 * exact);
+}
+
+#[test]
+fn deployments_that_fill_their_nodes_cost_little_more_than_the_bound() {
+    let template = pod("web").cpu(1000).memory_mib(4096);
+    let web = Deployment {
+        name: ObjectName::new("default", "web"),
+        labels: Arc::new(template.labels().clone()),
+        spec: Arc::new(template.spec().clone()),
+        replicas: 32,
+        follows: None,
+    };
+    let deploy = TimedChange {
+        at: START,
+        change: Change::Deploy(web),
+    };
+    let mut recording = world(&[("node", 8000, 32_768, 0.40)], vec![deploy]);
+    recording.end = Some(START + Span::from_secs(10 * 3600));
+    let card = play(recording, Core);
+    let bound = card.bound.expect("the core knows a bound");
+    assert!(card.cost >= bound);
+    assert!(card.cost * 100 < bound * 102, "{} {bound}", card.cost);
+}
+
+#[test]
+fn a_price_that_falls_lowers_the_bound_from_then_on() {
+    let tasks = || vec![task("one", 2000, 1024, START, HOUR)];
+    let node = [("node", 2000, 8192, 0.10)];
+    let steady = play(world(&node, tasks()), Core);
+    let mut changes = tasks();
+    changes.push(TimedChange {
+        at: START + Span::from_secs(1800),
+        change: Change::Price(
+            Which {
+                instance_type: "node".into(),
+                zone: None,
+                capacity_type: plimsoll_core::catalog::CapacityType::OnDemand,
+            },
+            PricePerHour::from_nanos(50_000_000),
+        ),
+    });
+    let fallen = play(world(&node, changes), Core);
+    let (steady, fallen) = (steady.bound.unwrap(), fallen.bound.unwrap());
+    let share = fallen * 1000 / steady;
+    assert!((730..=760).contains(&share), "{share}");
+}
+
+#[test]
+fn a_run_ends_when_nothing_is_left_whatever_was_to_come_for_nodes_that_are_gone() {
+    let tasks = vec![task("one", 1000, 1024, START, HOUR)];
+    let card = play(world(&[("node", 2000, 8192, 0.10)], tasks), Core);
+    assert_eq!(card.completed, 1);
+    assert!(card.lasted < Span::from_secs(3900), "{}", card.lasted);
+}
+
+#[test]
+fn a_cluster_that_goes_on_is_followed_for_an_hour_after_its_recording() {
+    let stays = pod("stays").cpu(500).with(|pod| pod.unschedulable = false);
+    let (objects, ..) = cluster().pod(stays).parts();
+    let arrival = TimedChange {
+        at: START + HOUR,
+        change: Change::Arrive(Arc::clone(&objects.pods[0]), None),
+    };
+    let card = play(world(&[("node", 2000, 8192, 0.10)], vec![arrival]), Core);
+    assert_eq!(card.lasted, Span::from_secs(7200));
+}
