@@ -108,6 +108,9 @@ pub(crate) struct Simulate {
     /// Write an HTML report.
     #[arg(long, value_name = "FILE.html")]
     pub(crate) report: Option<PathBuf>,
+    /// Policies played at the same time; as many as there are processors when not given. Results do not hang on it.
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..))]
+    pub(crate) threads: Option<u16>,
     /// Tell on stderr how long each run took.
     #[arg(long)]
     pub(crate) timings: bool,

@@ -13,28 +13,36 @@ use plimsoll_core::model::PackingMode;
 use plimsoll_core::snapshot::{Objects, Settings, Snapshot};
 use plimsoll_core::state;
 use plimsoll_core::time::Timestamp;
-use plimsoll_sim::{Change, Recording, TimedChange, Which};
+use plimsoll_sim::{Change, Deployment, Recording, ReplicaRule, TimedChange, Which};
 use plimsoll_snapshot::{Limits, Loaded};
 
+use crate::digest::{self, Digesting};
 use crate::flags::{Deciding, Packing};
 
 /// Reads a file as it is, telling on stderr what was assumed; `-` is standard input.
 pub(crate) fn file(path: &Path) -> Result<Loaded> {
-    let limits = Limits::default();
-    let loaded = if path == Path::new("-") {
-        plimsoll_snapshot::read(std::io::stdin().lock(), &limits).context(name(path))?
+    let loaded = if is_standard_input(path) {
+        plimsoll_snapshot::read(std::io::stdin().lock(), &Limits::default()).context(name(path))?
     } else {
-        plimsoll_snapshot::read_path(path, &limits)?
+        plimsoll_snapshot::read_path(path, &Limits::default())?
     };
+    tell_notes(path, &loaded);
+    Ok(loaded)
+}
+
+fn is_standard_input(path: &Path) -> bool {
+    path == Path::new("-")
+}
+
+fn tell_notes(path: &Path, loaded: &Loaded) {
     for note in &loaded.notes {
         eprintln!("warning: {}: {note}", name(path));
     }
-    Ok(loaded)
 }
 
 /// What messages call an input.
 pub(crate) fn name(path: &Path) -> String {
-    if path == Path::new("-") {
+    if is_standard_input(path) {
         "standard input".to_owned()
     } else {
         path.display().to_string()
@@ -72,41 +80,51 @@ pub(crate) fn has_modelled_prices(snapshot: &Snapshot) -> bool {
     offerings.any(|offering| offering.price_source == PriceSource::Model)
 }
 
+/// What a simulation is about.
+pub(crate) struct Input {
+    /// What is played.
+    pub(crate) recording: Recording,
+    /// Whether any spot price comes from a model.
+    pub(crate) modelled: bool,
+    /// SHA-256 of the bytes that were read.
+    pub(crate) digest: String,
+}
+
 /// Reads what a simulation is about.
-pub(crate) fn recording(path: &Path, deciding: &Deciding) -> Result<(Recording, bool)> {
-    if path.extension().is_some_and(|extension| extension == "csv") {
-        return trace(path, deciding);
-    }
-    let loaded = snapshot(path, deciding)?;
-    let modelled = has_modelled_prices(&loaded.snapshot);
-    let changes = loaded
-        .changes
-        .into_iter()
-        .map(timed)
-        .collect::<Result<Vec<_>>>();
-    let recording = from_snapshot(
-        &loaded.snapshot,
-        changes.with_context(|| path.display().to_string())?,
-    );
-    Ok((recording, modelled))
+pub(crate) fn input(path: &Path, deciding: &Deciding) -> Result<Input> {
+    let (loaded, digest) = if is_standard_input(path) {
+        let mut digesting = Digesting::new(std::io::stdin().lock());
+        let loaded = plimsoll_snapshot::read(&mut digesting, &Limits::default());
+        let loaded = loaded.context(name(path))?;
+        tell_notes(path, &loaded);
+        (loaded, digesting.finish())
+    } else if path.extension().is_some_and(|extension| extension == "csv") {
+        (trace(path)?, digest::of_file(path))
+    } else {
+        (file(path)?, digest::of_file(path))
+    };
+    let mut snapshot = loaded.snapshot;
+    snapshot.settings = Arc::new(settings(&snapshot.settings, deciding));
+    let changes = loaded.changes.into_iter().map(timed);
+    let changes = changes.collect::<Result<Vec<_>>>();
+    Ok(Input {
+        recording: from_snapshot(&snapshot, changes.with_context(|| name(path))?),
+        modelled: has_modelled_prices(&snapshot),
+        digest: digest.with_context(|| name(path))?,
+    })
 }
 
 /// A trace on an empty cluster with the default pool and the default region's machines.
-fn trace(path: &Path, deciding: &Deciding) -> Result<(Recording, bool)> {
-    let file = File::open(path).with_context(|| path.display().to_string())?;
+fn trace(path: &Path) -> Result<Loaded> {
+    let file = File::open(path).with_context(|| name(path))?;
     let rows = plimsoll_snapshot::trace::rows(BufReader::new(file));
     let start = Timestamp::from_millis(0);
-    let changes = plimsoll_snapshot::trace::recording(rows, start)
-        .with_context(|| path.display().to_string())?;
+    let changes = plimsoll_snapshot::trace::recording(rows, start).with_context(|| name(path))?;
     let empty = r#"{"apiVersion":"v1","kind":"List","items":[],"plimsoll":{"time":"1970-01-01T00:00:00Z","catalogue":{"region":"us-east-1"}}}"#;
     let mut loaded = plimsoll_snapshot::read(empty.as_bytes(), &Limits::default())?;
-    for note in &loaded.notes {
-        eprintln!("warning: {}: {note}", path.display());
-    }
-    loaded.snapshot.settings = Arc::new(settings(&loaded.snapshot.settings, deciding));
-    let modelled = has_modelled_prices(&loaded.snapshot);
-    let changes = changes.into_iter().map(timed).collect::<Result<Vec<_>>>()?;
-    Ok((from_snapshot(&loaded.snapshot, changes), modelled))
+    tell_notes(path, &loaded);
+    loaded.changes = changes;
+    Ok(loaded)
 }
 
 /// A recording that begins as a snapshot is.
@@ -173,8 +191,26 @@ fn timed(change: plimsoll_snapshot::TimedChange) -> Result<TimedChange> {
             (!available).then_some(0),
         ),
         Recorded::Interrupt(node) => Change::Interrupt(node),
+        Recorded::Deploy(deployment) => Change::Deploy(deployed(deployment)),
+        Recorded::Scale(name, replicas) => Change::Scale(name, replicas),
+        Recorded::Load(name, load) => Change::Load(name, load),
     };
     Ok(TimedChange { at, change })
+}
+
+/// A workload that keeps replicas.
+fn deployed(deployment: plimsoll_snapshot::Deployment) -> Deployment {
+    Deployment {
+        name: deployment.name,
+        labels: deployment.labels,
+        spec: deployment.spec,
+        replicas: deployment.replicas,
+        follows: deployment.follows.map(|rule| ReplicaRule {
+            target: rule.target,
+            least: rule.least,
+            most: rule.most,
+        }),
+    }
 }
 
 /// An object that appears in the simulated world.

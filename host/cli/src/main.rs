@@ -9,6 +9,7 @@
 )]
 
 mod cmd;
+mod digest;
 mod explain;
 mod failure;
 mod flags;

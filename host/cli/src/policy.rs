@@ -206,8 +206,8 @@ impl Planner for Chosen {
         }
     }
 
-    fn bound(&mut self, snapshot: &Snapshot) -> Option<PricePerHour> {
-        Some(schedule::bound_from_nothing(snapshot))
+    fn bounds(&mut self, snapshot: &Snapshot, work: &[Vec<u32>]) -> Option<Vec<PricePerHour>> {
+        Some(schedule::bounds_of_work(snapshot, work))
     }
 }
 

@@ -5,8 +5,8 @@ use plimsoll_sim::ScoreCard;
 
 use crate::Contestant;
 use crate::figures::{
-    NOTHING, count, count_more, dollars, percent_more, share, share_more, span, span_more, tenths,
-    times,
+    NOTHING, count, count_more, dollars, dollars_more, percent_more, share, share_more, span,
+    span_more, tenths, times,
 };
 
 /// A row: how a card's figure is written, and how far a card is from that of the reference.
@@ -24,6 +24,24 @@ const FIGURES: &[Figure] = &[
         inner: false,
         value: |card| dollars(card.cost),
         more: |reference, card| percent_more(reference.cost, card.cost),
+    },
+    Figure {
+        label: "per hour, mean",
+        inner: true,
+        value: |card| dollars(card.cost_per_hour()),
+        more: |_, _| None,
+    },
+    Figure {
+        label: "for nodes that start",
+        inner: true,
+        value: |card| part(card.cost_starting, card),
+        more: |reference, card| dollars_more(reference.cost_starting, card.cost_starting),
+    },
+    Figure {
+        label: "for idle nodes",
+        inner: true,
+        value: |card| part(card.cost_idle, card),
+        more: |reference, card| dollars_more(reference.cost_idle, card.cost_idle),
     },
     Figure {
         label: "against the bound",
@@ -95,6 +113,12 @@ const FIGURES: &[Figure] = &[
         more: |reference, card| share_more(fidelity(reference)?, fidelity(card)?),
     },
     Figure {
+        label: "bound elsewhere, sooner",
+        inner: true,
+        value: |card| of_planned(card, card.sooner).map_or_else(|| NOTHING.to_owned(), share),
+        more: |_, _| None,
+    },
+    Figure {
         label: "faults of policies",
         inner: false,
         value: |card| count(card.faults),
@@ -150,8 +174,20 @@ fn launches(card: &ScoreCard) -> String {
     }
 }
 
+/// A part of the cost, and what share of it that is.
+fn part(nanos: i64, card: &ScoreCard) -> String {
+    let whole = i128::from(card.cost).max(1);
+    let thousandths = (i128::from(nanos) * 1000 + whole / 2) / whole;
+    let share = share(i64::try_from(thousandths).unwrap_or(0));
+    format!("{}, {share}", dollars(nanos))
+}
+
 /// Thousandths of the planned pods that were bound where planned.
 fn fidelity(card: &ScoreCard) -> Option<i64> {
-    let (kept, planned) = (i64::from(card.as_planned), i64::from(card.planned));
-    (planned > 0).then(|| (kept * 1000 + planned / 2) / planned)
+    of_planned(card, card.as_planned)
+}
+
+fn of_planned(card: &ScoreCard, pods: u32) -> Option<i64> {
+    let (pods, planned) = (i64::from(pods), i64::from(card.planned));
+    (planned > 0).then(|| (pods * 1000 + planned / 2) / planned)
 }

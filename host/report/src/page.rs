@@ -87,10 +87,18 @@ fn words() -> Markup {
     }
 }
 
-const WORDS: [(&str, &str); 6] = [
+const WORDS: [(&str, &str); 8] = [
     (
         "bound",
-        "What no fleet could have undercut at list price for the pods that lived at each moment. It may lie below every fleet that exists; on spot prices a cost may lie below it.",
+        "What no fleet could have undercut at list price for the pods that ran, for the time that they ran. It is made of fractions of machines that appear and go at once, so that no run comes down to it; on spot prices a cost may lie below it.",
+    ),
+    (
+        "for nodes that start",
+        "Paid between buying an instance and the moment from which pods could use its node.",
+    ),
+    (
+        "for idle nodes",
+        "Paid while a node carried nothing but daemons: before its first pod, after its last until the pool's consolidateAfter had passed, and on its way out.",
     ),
     (
         "waiting for a node",
@@ -102,7 +110,7 @@ const WORDS: [(&str, &str); 6] = [
     ),
     (
         "plan fidelity",
-        "The share of planned pods that the scheduler bound to the node they were planned for.",
+        "The share of planned pods that the scheduler bound to a node they were planned for. Those bound elsewhere, sooner, found room that became free while their node was still on its way.",
     ),
     (
         "evictions, interruptions",

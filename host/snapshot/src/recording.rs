@@ -4,7 +4,9 @@ use std::sync::Arc;
 
 use plimsoll_api::{Object, ObjectKey};
 use plimsoll_core::catalog::CapacityType;
-use plimsoll_core::ids::{NodeName, TypeName};
+use plimsoll_core::ids::{NodeName, ObjectName, TypeName};
+use plimsoll_core::labels::Labels;
+use plimsoll_core::model::PodSpec;
 use plimsoll_core::time::{Span, Timestamp};
 use plimsoll_core::units::PricePerHour;
 
@@ -53,4 +55,36 @@ pub enum Change {
     },
     /// The cloud announces that it takes a spot node back.
     Interrupt(NodeName),
+    /// A workload that keeps replicas appears, or replaces the one of its name.
+    Deploy(Deployment),
+    /// A deployment is given another number of replicas.
+    Scale(ObjectName, u32),
+    /// A deployment's load in all, in the unit of its rule's target.
+    Load(ObjectName, u64),
+}
+
+/// A workload that keeps replicas.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Deployment {
+    /// Namespace and name.
+    pub name: ObjectName,
+    /// Labels of its pods.
+    pub labels: Arc<Labels>,
+    /// What its pods need.
+    pub spec: Arc<PodSpec>,
+    /// How many it keeps.
+    pub replicas: u32,
+    /// How its replicas follow its load, if they do.
+    pub follows: Option<Follows>,
+}
+
+/// Replicas in proportion to load, as the horizontal autoscaler has it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Follows {
+    /// Load per replica that is aimed at, above 0.
+    pub target: u64,
+    /// Fewest replicas.
+    pub least: u32,
+    /// Most replicas, not below the fewest.
+    pub most: u32,
 }

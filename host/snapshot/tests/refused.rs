@@ -90,6 +90,36 @@ fn quantities_are_refused_by_object_and_field() {
 }
 
 #[test]
+fn deployments_that_make_no_sense_are_refused() {
+    let refused_change = |change: &str| {
+        let section =
+            format!(r#"{{"time":"2026-11-21T09:30:00Z","changes":[{{"at":"+1s",{change}}}]}}"#);
+        refused(
+            format!(r#"{{"apiVersion":"v1","kind":"List","items":[],"plimsoll":{section}}}"#)
+                .as_bytes(),
+        )
+    };
+    let deploy = |rest: &str| format!(r#""deploy":{{"name":"web","replicas":2,{rest}}}"#);
+    for (change, expected) in [
+        (
+            deploy(r#""template":{"spec":{}},"follows":{"target":0,"most":3}"#),
+            "changes[0].deploy.follows.target is 0; expected a load above 0",
+        ),
+        (
+            deploy(r#""template":{"spec":{}},"follows":{"target":5,"least":4,"most":3}"#),
+            "changes[0].deploy.follows.most is 3; expected at least 4, the fewest replicas",
+        ),
+        (
+            r#""scale":{"name":"web","amount":5000000000}"#.to_owned(),
+            "changes[0].scale.amount is 5000000000; expected a number of replicas",
+        ),
+    ] {
+        let sentence = refused_change(&change);
+        assert!(sentence.contains(expected), "{sentence}");
+    }
+}
+
+#[test]
 fn names_are_given_once() {
     let pod =
         r#"{"apiVersion":"v1","kind":"Pod","metadata":{"name":"a"},"spec":{"containers":[]}}"#;

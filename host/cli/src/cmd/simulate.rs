@@ -1,10 +1,12 @@
 //! `plimsoll simulate`: the same world under several policies, side by side.
 
+use std::collections::BTreeMap;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
 use anyhow::{Context, Result};
 use indicatif::{ProgressBar, ProgressStyle};
-use plimsoll_core::time::Span;
 use plimsoll_report::Report;
 use plimsoll_sim::{Behaviour, Recording, Run, ScoreCard};
 use serde::Serialize;
@@ -15,9 +17,6 @@ use crate::load;
 use crate::output::{change, dollars, ratio, show, table, thousands, write_file};
 use crate::policy::{Contestant, engine};
 
-/// How often, in virtual time, the bound is computed anew at most.
-const BOUND_EVERY: Span = Span::from_secs(300);
-
 /// One policy's run.
 #[derive(Serialize)]
 struct Played {
@@ -27,52 +26,85 @@ struct Played {
 
 /// What `-o json` prints.
 #[derive(Serialize)]
-struct Result_ {
+struct Comparison {
+    /// SHA-256 of the input.
+    input_sha256: String,
+    seed: u64,
     spot_prices_are_modelled: bool,
     runs: Vec<Played>,
 }
 
 pub(crate) fn run(flags: &flags::Simulate) -> Result<()> {
-    let (recording, modelled) = load::recording(&flags.input, &flags.deciding)?;
+    let input = load::input(&flags.input, &flags.deciding)?;
     let engine = engine()?;
     let specifications = std::iter::once(&flags.policy).chain(&flags.compare);
     let contestants = specifications
         .map(|text| Contestant::parse(text, &engine))
         .collect::<Result<Vec<Contestant>>>()?;
-    let played = play_all(&recording, &contestants, flags.seed)?;
+    let played = play_all(&input.recording, &contestants, flags)?;
     if flags.timings {
         for (run, took) in &played {
             eprintln!("{}: {took:.1?}", run.policy);
         }
     }
-    let runs: Vec<Played> = played.into_iter().map(|(run, _)| run).collect();
+    let comparison = Comparison {
+        input_sha256: input.digest.clone(),
+        seed: flags.seed,
+        spot_prices_are_modelled: input.modelled,
+        runs: played.into_iter().map(|(run, _)| run).collect(),
+    };
     if let Some(path) = &flags.report {
-        let report = report(
-            &flags.input.display().to_string(),
-            &recording,
-            modelled,
-            flags.seed,
-            &runs,
-        );
+        let report = report(&load::name(&flags.input), &input, &comparison);
         write_file(path, plimsoll_report::html(&report).as_bytes())?;
     }
-    let result = Result_ {
-        spot_prices_are_modelled: modelled,
-        runs,
-    };
-    show(flags.output, &result, || people(&result))?;
+    show(flags.output, &comparison, || people(&comparison))?;
     if let Some(path) = &flags.report {
         eprintln!("report: {}", path.display());
     }
     Ok(())
 }
 
-/// Plays every contestant on a thread of its own; results come in the order asked for.
+/// Plays the contestants, several at a time; results come in the order asked for.
 fn play_all(
     recording: &Recording,
     contestants: &[Contestant],
-    seed: u64,
+    flags: &flags::Simulate,
 ) -> Result<Vec<(Played, Duration)>> {
+    let bar = progress(recording, contestants)?;
+    let threads = flags.threads.map_or_else(processors, usize::from);
+    let next = AtomicUsize::new(0);
+    let results: Mutex<BTreeMap<usize, (Played, Duration)>> = Mutex::default();
+    let work = || {
+        loop {
+            let at = next.fetch_add(1, Ordering::Relaxed);
+            let Some(contestant) = contestants.get(at) else {
+                break;
+            };
+            let played = play(recording, contestant, flags.seed);
+            bar.inc(1);
+            let mut results = results.lock().unwrap_or_else(PoisonError::into_inner);
+            results.insert(at, played);
+        }
+    };
+    let whole = std::thread::scope(|scope| {
+        let workers: Vec<_> = (0..threads.min(contestants.len()))
+            .map(|_| scope.spawn(work))
+            .collect();
+        workers.into_iter().all(|worker| worker.join().is_ok())
+    });
+    bar.finish_and_clear();
+    if !whole {
+        return Err(Environment("a simulation ended on an inner contradiction".to_owned()).into());
+    }
+    let results = results.into_inner().unwrap_or_else(PoisonError::into_inner);
+    Ok(results.into_values().collect())
+}
+
+fn processors() -> usize {
+    std::thread::available_parallelism().map_or(1, usize::from)
+}
+
+fn progress(recording: &Recording, contestants: &[Contestant]) -> Result<ProgressBar> {
     let style =
         ProgressStyle::with_template("simulating {msg} {wide_bar} {pos} of {len} {elapsed}");
     let bar = ProgressBar::new(contestants.len() as u64).with_style(style.context("progress bar")?);
@@ -81,27 +113,7 @@ fn play_all(
         thousands(recording.changes.len() as u64)
     ));
     bar.tick();
-    let played = std::thread::scope(|scope| {
-        let runs: Vec<_> = contestants
-            .iter()
-            .map(|contestant| {
-                let bar = bar.clone();
-                scope.spawn(move || {
-                    let played = play(recording, contestant, seed);
-                    bar.inc(1);
-                    played
-                })
-            })
-            .collect();
-        let results = runs.into_iter().map(|run| {
-            run.join().map_err(|_| {
-                Environment("a simulation ended on an inner contradiction".to_owned()).into()
-            })
-        });
-        results.collect::<Result<Vec<_>>>()
-    });
-    bar.finish_and_clear();
-    played
+    Ok(bar)
 }
 
 fn play(recording: &Recording, contestant: &Contestant, seed: u64) -> (Played, Duration) {
@@ -110,7 +122,7 @@ fn play(recording: &Recording, contestant: &Contestant, seed: u64) -> (Played, D
         seed,
         ..Behaviour::default()
     };
-    let run = Run::new(recording.clone(), behaviour, contestant.planner()).with_bound(BOUND_EVERY);
+    let run = Run::new(recording.clone(), behaviour, contestant.planner());
     let card = run.finish();
     (
         Played {
@@ -121,7 +133,7 @@ fn play(recording: &Recording, contestant: &Contestant, seed: u64) -> (Played, D
     )
 }
 
-fn people(result: &Result_) -> String {
+fn people(result: &Comparison) -> String {
     let runs = &result.runs;
     let mut rows = vec![
         std::iter::once(String::new())
@@ -138,9 +150,17 @@ fn people(result: &Result_) -> String {
     let first = runs[0].card.cost;
     line("cost", &|card| dollars(card.cost));
     line("  difference", &|card| change(card.cost, first));
+    line("  starting / idle", &|card| {
+        format!(
+            "{} / {}",
+            ratio_percent(card.cost_starting.unsigned_abs(), card.cost.unsigned_abs()),
+            ratio_percent(card.cost_idle.unsigned_abs(), card.cost.unsigned_abs())
+        )
+    });
     line("  against the bound", &|card| {
         ratio(card.cost, card.bound.unwrap_or(0))
     });
+    line("  per hour, mean", &|card| dollars(card.cost_per_hour()));
     line("nodes, mean / max", &|card| {
         format!(
             "{:.1} / {}",
@@ -176,8 +196,15 @@ fn people(result: &Result_) -> String {
             card.memory_used as f64 / 10.0
         )
     });
+    line("node hours", &|card| {
+        let all: i64 = card.node_hours.iter().map(|row| row.thousandths).sum();
+        format!("{:.1}", all as f64 / 1000.0)
+    });
     line("bound where planned", &|card| {
         ratio_percent(u64::from(card.as_planned), u64::from(card.planned))
+    });
+    line("  sooner elsewhere", &|card| {
+        ratio_percent(u64::from(card.sooner), u64::from(card.planned))
     });
     line("faults of policies", &|card| thousands(card.faults));
     let mut text = table(&rows);
@@ -195,24 +222,22 @@ fn ratio_percent(part: u64, whole: u64) -> String {
     }
 }
 
-fn report(
-    input: &str,
-    recording: &Recording,
-    modelled: bool,
-    seed: u64,
-    runs: &[Played],
-) -> Report {
-    let mut subtitle = vec![format!(
-        "{input}: {} changes, seed {seed}",
-        thousands(recording.changes.len() as u64)
-    )];
-    if modelled {
+fn report(name: &str, input: &load::Input, comparison: &Comparison) -> Report {
+    let changes = thousands(input.recording.changes.len() as u64);
+    let mut subtitle = vec![
+        format!("Input {name}: {changes} changes, SHA-256 {}.", input.digest),
+        format!("Seed {} of all draws.", comparison.seed),
+    ];
+    if input.modelled {
         subtitle.push("Spot prices are a model: no quotes were given.".to_owned());
     }
-    let contestants = runs.iter().map(|run| plimsoll_report::Contestant {
-        name: run.policy.clone(),
-        card: run.card.clone(),
-    });
+    let contestants = comparison
+        .runs
+        .iter()
+        .map(|run| plimsoll_report::Contestant {
+            name: run.policy.clone(),
+            card: run.card.clone(),
+        });
     Report {
         title: "Simulation".to_owned(),
         subtitle,

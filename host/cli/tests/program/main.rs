@@ -2,4 +2,5 @@
 
 mod bad_input;
 mod explain;
+mod simulate;
 mod user;

@@ -11,6 +11,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
+use super::deployment::{AmountEntry, DeploymentEntry};
 use super::duration::Duration;
 use crate::recording;
 
@@ -39,6 +40,15 @@ pub struct ChangeEntry {
     /// A spot node, by name, that the cloud takes back.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub interrupt: Option<String>,
+    /// A workload that keeps replicas, and appears or replaces the one of its name.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub deploy: Option<DeploymentEntry>,
+    /// A deployment that is given another number of replicas.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub scale: Option<AmountEntry>,
+    /// A deployment's load in all, in the unit of its rule's target.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub load: Option<AmountEntry>,
 }
 
 /// What identifies an object.
@@ -114,9 +124,12 @@ pub(crate) fn change(entry: ChangeEntry, interner: &mut Interner) -> Result<Chan
         entry.price.is_some(),
         entry.availability.is_some(),
         entry.interrupt.is_some(),
+        entry.deploy.is_some(),
+        entry.scale.is_some(),
+        entry.load.is_some(),
     ];
     if given.iter().filter(|is_given| **is_given).count() != 1 {
-        let things = "upsert, delete, price, availability and interrupt";
+        let things = "upsert, delete, price, availability, interrupt, deploy, scale and load";
         return Err(format!(" has not exactly one of {things}"));
     }
     let change = if let Some(object) = entry.upsert {
@@ -137,6 +150,15 @@ pub(crate) fn change(entry: ChangeEntry, interner: &mut Interner) -> Result<Chan
             capacity_type: capacity_type("availability.", availability.capacity_type.as_deref())?,
             available: availability.available,
         }
+    } else if let Some(deployment) = entry.deploy {
+        recording::Change::Deploy(deployment.read(interner)?)
+    } else if let Some(scale) = entry.scale {
+        let amount = scale.amount;
+        let replicas = u32::try_from(amount)
+            .map_err(|_| format!("scale.amount is {amount}; expected a number of replicas"))?;
+        recording::Change::Scale(scale.name(interner), replicas)
+    } else if let Some(load) = entry.load {
+        recording::Change::Load(load.name(interner), load.amount)
     } else {
         let node = entry.interrupt.unwrap_or_default();
         recording::Change::Interrupt(NodeName::from(interner.text(&node)))

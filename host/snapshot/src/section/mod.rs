@@ -5,6 +5,7 @@
 
 mod catalogue;
 mod change;
+mod deployment;
 mod duration;
 mod fields;
 mod settings;
@@ -17,6 +18,7 @@ pub use catalogue::{
     ReservationEntry, SpotPrices, TypeEntry, ZoneEntry,
 };
 pub use change::{AvailabilityEntry, ChangeEntry, PriceChangeEntry, Reference};
+pub use deployment::{AmountEntry, DeploymentEntry, FollowsEntry};
 pub use duration::Duration;
 pub use settings::{DefaultSpreadEntry, GuardsEntry, PackingEntry, SettingsEntry};
 

@@ -10,16 +10,17 @@ mod workloads;
 
 use std::io::{self, Read, Write};
 
+use plimsoll_core::ids::ObjectName;
 use plimsoll_core::snapshot::Snapshot;
 use serde_json::Value;
 
 use crate::error::SnapshotError;
 use crate::gather::{API_VERSION, SNAPSHOT};
-use crate::recording::{Change, TimedChange};
+use crate::recording::{Change, Deployment, TimedChange};
 use crate::resolve::written_instant;
 use crate::section::{
-    AvailabilityEntry, CatalogueEntry, ChangeEntry, Duration, PriceChangeEntry, PriceEntry,
-    Reference, Section, SettingsEntry,
+    AmountEntry, AvailabilityEntry, CatalogueEntry, ChangeEntry, DeploymentEntry, Duration,
+    FollowsEntry, PriceChangeEntry, PriceEntry, Reference, Section, SettingsEntry,
 };
 
 /// How text is laid out.
@@ -150,6 +151,31 @@ fn change(timed: &TimedChange) -> ChangeEntry {
             });
         }
         Change::Interrupt(node) => entry.interrupt = Some(node.to_string()),
+        Change::Deploy(deployment) => entry.deploy = Some(deployed(deployment)),
+        Change::Scale(name, replicas) => entry.scale = Some(amount(name, (*replicas).into())),
+        Change::Load(name, load) => entry.load = Some(amount(name, *load)),
     }
     entry
+}
+
+fn deployed(deployment: &Deployment) -> DeploymentEntry {
+    DeploymentEntry {
+        namespace: Some(deployment.name.namespace.to_string()),
+        name: deployment.name.name.to_string(),
+        replicas: deployment.replicas,
+        template: pod::template(&deployment.labels, &deployment.spec),
+        follows: deployment.follows.map(|rule| FollowsEntry {
+            target: rule.target,
+            least: Some(rule.least),
+            most: rule.most,
+        }),
+    }
+}
+
+fn amount(name: &ObjectName, amount: u64) -> AmountEntry {
+    AmountEntry {
+        namespace: Some(name.namespace.to_string()),
+        name: name.name.to_string(),
+        amount,
+    }
 }

@@ -1,6 +1,7 @@
 //! Pods, trimmed to one container that asks for what the whole pod needs.
 
 use plimsoll_api::{Kind, duration, keys};
+use plimsoll_core::labels::Labels;
 use plimsoll_core::model::{
     AffinityTerm, DoNotDisrupt, HostPort, LabelSelector, NamespaceScope, NodeTerm, Owner,
     OwnerKind, Pod, PodSpec, PodVolume, Preferred, SpreadConstraint, Toleration,
@@ -15,6 +16,13 @@ const REQUIRED: &str = "requiredDuringSchedulingIgnoredDuringExecution";
 const PREFERRED: &str = "preferredDuringSchedulingIgnoredDuringExecution";
 
 /// A pod.
+/// What a workload makes its pods from.
+pub(super) fn template(labels: &Labels, pods: &PodSpec) -> Value {
+    let mut meta = Map::new();
+    put(&mut meta, "labels", map(labels));
+    json!({ "metadata": meta, "spec": spec(pods) })
+}
+
 pub(super) fn pod(pod: &Pod) -> Value {
     let mut meta = namespaced(&pod.name, Some(&pod.uid), pod.created);
     put(&mut meta, "labels", map(&pod.labels));
