@@ -107,7 +107,8 @@ pub(super) fn by_price(compiled: &Compiled<'_>, prices: &RowPrices) -> Candidate
         return plan(MinimumBy::Price);
     }
     let (bought, in_order) = (plan(MinimumBy::Price), plan(MinimumBy::Order));
-    let keeps = |node: &Node| keeps_minimum(compiled, prices, node);
+    let guarded = super::guards::exotic(compiled, &compiled.snapshot.settings.guards);
+    let keeps = |node: &Node| keeps_minimum(compiled, prices, node, Some(&guarded));
     if bought.nodes.iter().all(keeps) && bought.rank() <= in_order.rank() {
         bought
     } else {

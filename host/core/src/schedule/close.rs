@@ -98,14 +98,19 @@ pub(super) fn cheapest(
             price: *price,
             ..node.clone()
         };
-        keeps_minimum(compiled, prices, &planned)
+        keeps_minimum(compiled, prices, &planned, None)
     };
     best.filter(keeps).or_else(|| first(false)).or(best)
 }
 
 /// Whether a node's claim names enough values for its minimum.
-pub(super) fn keeps_minimum(compiled: &Compiled<'_>, prices: &RowPrices, node: &Node) -> bool {
-    let named = named_rows(compiled, prices, node, Reach::Near, None);
+pub(super) fn keeps_minimum(
+    compiled: &Compiled<'_>,
+    prices: &RowPrices,
+    node: &Node,
+    guarded: Option<&Bits>,
+) -> bool {
+    let named = named_rows(compiled, prices, node, Reach::Near, guarded);
     let types = named
         .iter()
         .map(|row| compiled.rows.rows[*row].instance_type)
