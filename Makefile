@@ -7,7 +7,7 @@ SHELL := bash
 .ONESHELL:
 .SHELLFLAGS := -euo pipefail -c
 .DEFAULT_GOAL := help
-.PHONY: help demo test check bench bench-peers lab fmt guests generated toolchain
+.PHONY: help demo test check bench bench-trace bench-peers lab fmt guests generated toolchain
 
 CARGO ?= cargo
 wasm := wasm32-unknown-unknown
@@ -45,6 +45,10 @@ generated: ## makes the committed tables anew; PLIMSOLL_DATA names the folder of
 bench: toolchain ## cost of packing against its bound, its time, and what asking a policy module costs
 	$(CARGO) run --locked --quiet -p plimsoll-packing
 	$(CARGO) bench --locked --quiet --profile dev -p plimsoll-guests --bench price
+
+bench-trace: toolchain ## the whole published trace under three policies, with the time of each; PLIMSOLL_DATA names its folder
+	@test -n "$${PLIMSOLL_DATA:-}" || { echo "error: PLIMSOLL_DATA does not name the folder of the published lists" >&2; exit 2; }
+	$(plimsoll) simulate "$$PLIMSOLL_DATA/traces/openb_pod_list_default.csv" --compare rank=spot-diversified --compare compatible --timings
 
 lab: toolchain ## a real control plane with fake nodes, on loopback, until standard input closes
 	$(CARGO) run --locked -p plimsoll-lab
