@@ -13,6 +13,8 @@ CARGO ?= cargo
 wasm := wasm32-unknown-unknown
 # Without its feature `live` the command line needs no client of an API server and no runtime, and builds sooner.
 plimsoll := $(CARGO) run --locked --quiet -p plimsoll --no-default-features --
+bench := $(CARGO) run --locked --quiet -p plimsoll-benches --bin
+bench_folder := $(or $(CARGO_TARGET_DIR),target)/bench
 demo_folder := $(or $(CARGO_TARGET_DIR),target)/demo
 
 help: ## this list
@@ -42,8 +44,14 @@ generated: ## makes the committed tables anew; PLIMSOLL_DATA names the folder of
 	@test -n "$${PLIMSOLL_DATA:-}" || { echo "error: PLIMSOLL_DATA does not name the folder of the published lists" >&2; exit 2; }
 	python3 host/ec2-facts/scripts/derive.py "$$PLIMSOLL_DATA"
 
-bench: toolchain ## cost of packing against its bound, its time, and what asking a policy module costs
+bench: toolchain ## cost of packing against its bound, time of planning and how it grows, time of small decisions, peak memory, and what asking a policy module costs
 	$(CARGO) run --locked --quiet -p plimsoll-packing
+	$(bench) mix
+	mkdir -p "$(bench_folder)"
+	$(bench) growth -- "$(bench_folder)/growth.svg"
+	$(bench) decisions
+	$(bench) cluster -- "$(bench_folder)/cluster.json"
+	$(plimsoll) plan "$(bench_folder)/cluster.json" --timings -o json > /dev/null
 	$(CARGO) bench --locked --quiet --profile dev -p plimsoll-guests --bench price
 
 bench-trace: toolchain ## the whole published trace under three policies, with the time of each; PLIMSOLL_DATA names its folder
@@ -53,12 +61,8 @@ bench-trace: toolchain ## the whole published trace under three policies, with t
 lab: toolchain ## a real control plane with fake nodes, on loopback, until standard input closes
 	$(CARGO) run --locked -p plimsoll-lab
 
-bench-peers: ## the incumbent's scheduler on its own benchmark, 10,000 pods
-	peers=$$(tests/peers/build.sh)/plimsoll-peers
-	problem=$$(mktemp --suffix=.json)
-	trap 'rm -f "$$problem"' EXIT
-	"$$peers" generate -pods 10000 > "$$problem"
-	"$$peers" solve "$$problem"
+bench-peers: toolchain ## the incumbent's scheduler and ours on the very same files, side by side
+	$(bench) side_by_side
 
 toolchain:
 	@test -d "$$(rustc --print target-libdir --target $(wasm))" || rustup target add $(wasm)

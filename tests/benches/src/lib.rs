@@ -1,5 +1,6 @@
 //! What benches share: a gauge of this process, and the decision that most of them take.
 
+pub mod cases;
 mod gauge;
 
 pub use gauge::{peak_bytes, processor_time};

@@ -26,7 +26,9 @@ pub(crate) fn run(flags: &flags::Plan) -> Result<()> {
     let decided = began.elapsed();
     show(flags.output, &plan, || people(&loaded.snapshot, &plan))?;
     if flags.timings {
-        eprintln!("read {read:.1?}, decided {decided:.1?}");
+        let peak =
+            peak_mebibytes().map_or_else(String::new, |peak| format!(", peak memory {peak} MiB"));
+        eprintln!("read {read:.1?}, decided {decided:.1?}{peak}");
     }
     if flags.check {
         let mut findings = plimsoll_core::check::review(&loaded.snapshot, &plan, prices);
@@ -43,6 +45,16 @@ pub(crate) fn run(flags: &flags::Plan) -> Result<()> {
         eprintln!("check: nothing found");
     }
     Ok(())
+}
+
+/// High water mark of this process's resident memory, where the system tells it.
+fn peak_mebibytes() -> Option<u64> {
+    let status = std::fs::read_to_string("/proc/self/status").ok()?;
+    let line = status
+        .lines()
+        .find_map(|line| line.strip_prefix("VmHWM:"))?;
+    let kibibytes: u64 = line.split_whitespace().next()?.parse().ok()?;
+    Some(kibibytes.div_ceil(1024))
 }
 
 fn people(snapshot: &Snapshot, plan: &Plan) -> String {

@@ -37,7 +37,12 @@ impl Axes {
     }
 
     pub(super) fn vector(&self, resources: &Resources) -> Box<[i64]> {
-        self.names.iter().map(|name| resources.get(name)).collect()
+        self.amounts(resources).collect()
+    }
+
+    /// Amounts by axis.
+    pub(super) fn amounts<'a>(&'a self, resources: &'a Resources) -> impl Iterator<Item = i64> {
+        self.names.iter().map(|name| resources.get(name))
     }
 }
 

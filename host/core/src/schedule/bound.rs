@@ -29,7 +29,7 @@ pub fn bound_from_nothing(snapshot: &Snapshot) -> PricePerHour {
 /// time is no more than the bounds of its moments summed up: what ran may be measured by the hour and still be bounded.
 pub fn bounds_of_work(snapshot: &Snapshot, work: &[Vec<u32>]) -> Vec<PricePerHour> {
     let (bare, kept) = as_if_waiting(snapshot);
-    let compiled = compile(&bare);
+    let compiled = compile(&bare, None);
     let last = |group: usize| compiled.groups[group].levels.len().saturating_sub(1);
     let placeable = |pod: &(usize, usize)| {
         let group = &compiled.groups[compiled.pods[pod.0].group];

@@ -1,19 +1,17 @@
 //! Merges pods that wait on nodes of their own into the cheapest fleet.
 //!
 //! Placing has decided, pod by pod, which zone or other domain each is in; what is left is a packing problem: how many of
-//! which machines, and who shares one. Rules about hosts become counters on a node. A rule counts only what is placed before
-//! its last owner, since pods without a rule may join later.
+//! which machines, and who shares one. Rules about hosts become counters on a node.
 
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::breadth::Breadth;
+use super::node_rules::NodeRules;
 use super::place::{Bin, Placer};
 use super::prices::RowPrices;
 use super::sets::SetId;
-use super::topology::Rule;
 use crate::bits::Bits;
-use crate::model::HostPort;
-use crate::pack::{Class, Demand, Kind, Membership, NodeRule, Packing, Problem, SpendLimit};
+use crate::pack::{Class, Demand, Kind, Membership, Packing, Problem, SpendLimit};
 use crate::snapshot::Guards;
 
 /// A node to buy: the row it is planned as, the rows it may be, and its bins.
@@ -267,137 +265,5 @@ impl<'p, 'c, 's> ProblemBuilder<'p, 'c, 's> {
 
     fn finish(self) -> (Problem, Vec<usize>, Vec<Vec<usize>>) {
         (self.problem, self.rows, self.members)
-    }
-}
-
-/// Rules that hold on a node, from host topology, host ports and guards.
-struct NodeRules {
-    limits: Vec<NodeRule>,
-    /// Topology group, whether the owners select themselves, last step of an owner, rule.
-    topology: BTreeMap<(usize, bool), (usize, usize)>,
-    ports: BTreeMap<HostPort, usize>,
-    workloads: BTreeMap<crate::ids::Uid, usize>,
-}
-
-impl NodeRules {
-    fn new(placer: &Placer<'_, '_>, bins: &[usize], guards: &Guards) -> Self {
-        let mut result = Self {
-            limits: Vec::new(),
-            topology: BTreeMap::new(),
-            ports: BTreeMap::new(),
-            workloads: BTreeMap::new(),
-        };
-        let mut replicas: BTreeMap<&crate::ids::Uid, u32> = BTreeMap::new();
-        let compiled = placer.compiled;
-        for bin in bins {
-            for step in &placer.bins[*bin].steps {
-                result.learn(placer, *step);
-                let pod = &compiled.snapshot.pods[compiled.pods[placer.steps[*step].pod].row];
-                if let Some(owner) = &pod.owner {
-                    *replicas.entry(&owner.uid).or_default() += 1;
-                }
-            }
-        }
-        if guards.enabled {
-            for (uid, count) in replicas
-                .into_iter()
-                .filter(|(_, count)| *count >= guards.replicas_apart)
-            {
-                result.workloads.insert(uid.clone(), result.limits.len());
-                result.limits.push(NodeRule {
-                    limit: count.div_ceil(guards.replicas_apart.max(1)),
-                });
-            }
-        }
-        result
-    }
-
-    fn learn(&mut self, placer: &Placer<'_, '_>, step: usize) {
-        let compiled = placer.compiled;
-        let placed = &placer.steps[step];
-        let group = &compiled.groups[compiled.pods[placed.pod].group];
-        for owned in group.levels[placed.level]
-            .owned
-            .iter()
-            .filter(|owned| compiled.model.is_by_host(**owned))
-        {
-            let own = group.selected.binary_search(owned).is_ok();
-            let limit = match compiled.model.groups[*owned].identity.rule {
-                Rule::Spread { max_skew, .. } => max_skew,
-                Rule::AntiAffinity => u32::from(own),
-                Rule::Affinity | Rule::Inverse => continue,
-            };
-            let next = self.limits.len();
-            let (last, rule) = self.topology.entry((*owned, own)).or_insert((step, next));
-            *last = step.max(*last);
-            if *rule == next {
-                self.limits.push(NodeRule { limit });
-            }
-        }
-        for port in &group.spec.host_ports {
-            let next = self.limits.len();
-            if *self.ports.entry(port.clone()).or_insert(next) == next {
-                self.limits.push(NodeRule { limit: 1 });
-            }
-        }
-    }
-
-    fn memberships(&self, placer: &Placer<'_, '_>, bin: &Bin) -> Vec<Membership> {
-        let compiled = placer.compiled;
-        let mut result: BTreeMap<usize, (bool, u32)> = BTreeMap::new();
-        let mut part = |rule: usize, owner: bool, counted: bool| {
-            if owner || counted {
-                let entry = result.entry(rule).or_default();
-                entry.0 |= owner;
-                entry.1 += u32::from(counted);
-            }
-        };
-        for step in &bin.steps {
-            let placed = &placer.steps[*step];
-            let pod = compiled.pods[placed.pod];
-            let group = &compiled.groups[pod.group];
-            let owned = &group.levels[placed.level].owned;
-            for ((topology, own), (last, rule)) in &self.topology {
-                let selected = group.selected.binary_search(topology).is_ok();
-                let owner = owned.binary_search(topology).is_ok() && selected == *own;
-                let spread = matches!(
-                    compiled.model.groups[*topology].identity.rule,
-                    Rule::Spread { .. }
-                );
-                part(*rule, owner, selected && (!spread || step <= last));
-            }
-            for (port, rule) in &self.ports {
-                let owner = group.spec.host_ports.contains(port);
-                part(
-                    *rule,
-                    owner,
-                    group
-                        .spec
-                        .host_ports
-                        .iter()
-                        .any(|other| other.conflicts_with(port)),
-                );
-            }
-            let owner = &compiled.snapshot.pods[pod.row].owner;
-            if let Some(rule) = owner
-                .as_ref()
-                .and_then(|owner| self.workloads.get(&owner.uid))
-            {
-                part(*rule, true, true);
-            }
-        }
-        // A guard yields where pods that must share a host are more than it lets one node have.
-        let yields = |rule: usize, counted: u32| {
-            counted > self.limits[rule].limit && self.workloads.values().any(|guard| *guard == rule)
-        };
-        result
-            .into_iter()
-            .filter(|(rule, (_, counted))| !yields(*rule, *counted))
-            .map(|(rule, (owner, counted))| Membership {
-                rule,
-                owner,
-                counted,
-            })
-            .collect()
     }
 }

@@ -11,10 +11,11 @@ use super::alike::Alike;
 use super::axes::Axes;
 use super::eligible::{Eligible, eligible, queue_order};
 use super::existing::Existing;
+use super::offers::Offers;
 use super::relax::{Wishes, steps};
 use super::rows::{Rows, open_keys};
 use super::templates::{Template, templates};
-use super::topology::{Builder, Counts, Model, Owned, View, reachable};
+use super::topology::{Builder, Counts, Model, Owned, View};
 use super::{default_spread, volumes};
 use crate::bits::Bits;
 use crate::catalog::{InstanceType, Offering, Overlaid};
@@ -81,6 +82,7 @@ pub(super) struct BatchPod {
 /// Everything the solver reads.
 pub(super) struct Compiled<'s> {
     pub(super) snapshot: &'s Snapshot,
+    pub(super) offers: Arc<Offers>,
     pub(super) axes: Axes,
     pub(super) templates: Vec<Template>,
     pub(super) rows: Rows,
@@ -126,11 +128,12 @@ struct GroupKey {
 }
 
 /// Compiles a snapshot.
-pub(super) fn compile(snapshot: &Snapshot) -> Compiled<'_> {
+pub(super) fn compile<'s>(snapshot: &'s Snapshot, earlier: Option<&Arc<Offers>>) -> Compiled<'s> {
     let Eligible { mut pods, refused } = eligible(snapshot);
     queue_order(snapshot, &mut pods);
-    let overlaid = snapshot.overlaid();
-    let mut templates = templates(snapshot, &overlaid);
+    let offers = Offers::of(snapshot, earlier);
+    let overlaid = &offers.overlaid;
+    let mut templates = templates(snapshot, overlaid);
     let soft_taints = templates.iter().any(Template::has_soft_taint);
     let (shapes, shape_of) = shapes(snapshot, &pods);
     let wishes: Vec<Vec<Wishes<'_>>> = shapes
@@ -151,18 +154,19 @@ pub(super) fn compile(snapshot: &Snapshot) -> Compiled<'_> {
     let mentioned = mentioned(&wishes, &keys, &builder);
     learn_states(
         snapshot,
+        &offers,
         &mut templates,
         &mentioned,
         &wishes,
         &keys,
         &builder,
     );
-    let mut rows = Rows::new(snapshot, &templates, &axes);
+    let mut rows = Rows::new(&templates, &axes, &offers);
     let mut batch = Bits::none(snapshot.pods.len());
     for row in &pods {
         batch.insert(*row);
     }
-    let (model, counts) = builder.finish(snapshot, &templates, &mut rows, &batch);
+    let (model, counts) = builder.finish(snapshot, &offers, &templates, &mut rows, &batch);
     let groups: Vec<PodGroup> = keys
         .into_iter()
         .map(|key| {
@@ -172,7 +176,7 @@ pub(super) fn compile(snapshot: &Snapshot) -> Compiled<'_> {
             )
         })
         .collect();
-    let existing = Existing::of(snapshot, &overlaid, &axes, &mentioned);
+    let existing = Existing::of(snapshot, overlaid, &axes, &mentioned);
     let pods = pods
         .iter()
         .zip(group_of)
@@ -190,7 +194,8 @@ pub(super) fn compile(snapshot: &Snapshot) -> Compiled<'_> {
         counts,
         existing,
         refused,
-        notes: overlay_notes(snapshot, &overlaid),
+        notes: overlay_notes(snapshot, overlaid),
+        offers,
     }
 }
 
@@ -349,6 +354,7 @@ fn mentioned(
 /// Teaches templates which choices of open labels pods ask for, topology domains among them.
 fn learn_states(
     snapshot: &Snapshot,
+    offers: &Offers,
     templates: &mut [Template],
     mentioned: &BTreeSet<LabelKey>,
     wishes: &[Vec<Wishes<'_>>],
@@ -358,18 +364,19 @@ fn learn_states(
     let mut asked: BTreeSet<Requirements> =
         wishes.iter().flatten().map(Wishes::requirements).collect();
     asked.extend(keys.iter().flat_map(|key| key.alternatives.iter().cloned()));
-    for template in templates {
+    for number in 0..templates.len() {
+        let template = &templates[number];
         let open = open_keys(&snapshot.catalogue, template, mentioned);
         let mut own: Vec<Requirements> = asked.iter().cloned().collect();
         for key in builder.keys().iter().filter(|key| open.contains(*key)) {
-            let values = reachable(snapshot, template, key);
+            let values = offers.reachable(snapshot, templates, number, key);
             own.extend(
                 values.into_iter().map(|value| {
                     std::iter::once(Requirement::one_of(key.clone(), [value])).collect()
                 }),
             );
         }
-        template.learn_states(open, &own);
+        templates[number].learn_states(open, &own);
     }
 }
 

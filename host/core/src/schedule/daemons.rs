@@ -59,15 +59,17 @@ impl<'a> Daemons<'a> {
         let well_known = |key: &crate::labels::LabelKey| self.catalogue.is_well_known(key);
         let runs = |set: &&DaemonSet| {
             strict_terms(&set.pod).any(|strict| {
-                template
-                    .requirements
-                    .accepts(&strict, Undefined::Allowed(&well_known))
-                    .is_ok()
-                    && instance_type
-                        .requirements
-                        .accepts(&strict, Undefined::Ignored)
+                let allowed = || {
+                    let pool = &template.requirements;
+                    pool.accepts(&strict, Undefined::Allowed(&well_known))
                         .is_ok()
-                    && is_sold_for(instance_type, &strict)
+                        && instance_type
+                            .requirements
+                            .accepts(&strict, Undefined::Ignored)
+                            .is_ok()
+                        && is_sold_for(instance_type, &strict)
+                };
+                strict.is_empty() || allowed()
             })
         };
         let running: Vec<usize> = self

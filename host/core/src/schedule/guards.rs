@@ -4,6 +4,7 @@
 use super::compile::Compiled;
 use crate::bits::Bits;
 use crate::labels;
+use crate::model::NodePool;
 use crate::resources::ResourceName;
 use crate::snapshot::Guards;
 
@@ -19,24 +20,36 @@ pub(super) fn exotic(compiled: &Compiled<'_>, guards: &Guards) -> Bits {
     if !guards.enabled {
         return Bits::none(rows.len());
     }
-    let types = compiled.snapshot.catalogue.types();
+    let types = compiled.snapshot.catalogue.types().iter();
+    let of_type: Vec<(bool, bool)> = types
+        .map(|sold| {
+            let cpu = sold.capacity.get(&ResourceName::Cpu);
+            (cpu > guards.largest_node_cpu_milli, is_exotic(sold))
+        })
+        .collect();
+    let templates = compiled.templates.iter();
+    let named: Vec<bool> = templates
+        .map(|template| names_types(&template.pool))
+        .collect();
     rows.select(|row| {
-        let instance_type = &types[row.instance_type];
-        let pool = &compiled.templates[row.template].pool;
-        let large = instance_type.capacity.get(&ResourceName::Cpu) > guards.largest_node_cpu_milli;
-        let named = pool.requirements.iter().any(|requirement| {
-            let key = requirement.key().as_str();
-            [
-                labels::INSTANCE_TYPE,
-                "karpenter.k8s.aws/instance-family",
-                "karpenter.k8s.aws/instance-category",
-            ]
-            .contains(&key)
-                && requirement
-                    .listed()
-                    .is_some_and(|values| !values.is_empty())
-        });
-        large || (!guards.exotic_types && !named && is_exotic(instance_type))
+        let (large, exotic) = of_type[row.instance_type];
+        large || (!guards.exotic_types && !named[row.template] && exotic)
+    })
+}
+
+/// Whether a pool says which types it wants.
+fn names_types(pool: &NodePool) -> bool {
+    pool.requirements.iter().any(|requirement| {
+        let key = requirement.key().as_str();
+        [
+            labels::INSTANCE_TYPE,
+            "karpenter.k8s.aws/instance-family",
+            "karpenter.k8s.aws/instance-category",
+        ]
+        .contains(&key)
+            && requirement
+                .listed()
+                .is_some_and(|values| !values.is_empty())
     })
 }
 

@@ -13,7 +13,8 @@ use super::close::{MOST_LAUNCHED, Node, Reach, close, named_rows, terms, wanted_
 use super::compile::Compiled;
 use super::minimum;
 use super::place::Step;
-use super::prices::{self, RowPrices, is_accelerator};
+use super::prices::{self, RowPrices};
+use super::question::is_accelerator;
 use super::{bound, guards, refusal};
 use crate::catalog::CapacityType;
 use crate::plan::{Plan, PlanCost, PlannedClaim};
@@ -69,11 +70,7 @@ impl<'p, 's> Packed<'p, 's> {
         let mut claims = Claims::default();
         for (node, named) in self.best.nodes.iter().zip(&self.named) {
             let asked = &named[..asked(compiled, named)];
-            let row = |row: &usize| {
-                let model = &compiled.rows.rows[*row];
-                let slot = slots.at[&(model.template, model.instance_type, model.offering)];
-                question.pools.cand[slot]
-            };
+            let row = |row: &usize| question.pools.cand[slots.of_row[*row]];
             let steps = steps_of(node, &self.best.steps);
             let candidates: Vec<u32> = asked.iter().map(row).collect();
             let template = compiled.rows.rows[node.row].template;

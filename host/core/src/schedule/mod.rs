@@ -41,8 +41,11 @@ mod market;
 mod memo;
 mod minimum;
 mod nearest;
+mod node_rules;
+mod offers;
 mod place;
 mod prices;
+mod question;
 mod refusal;
 mod relax;
 mod rows;
@@ -55,9 +58,13 @@ mod volumes;
 pub use bound::{bound_from_nothing, bounds_of_work};
 pub use close::Reach;
 pub use launch::{Packed, launch};
+pub use offers::Offers;
+
+use std::sync::Arc;
 
 use compile::Compiled;
-use prices::{RowPrices, Slots};
+use prices::RowPrices;
+use question::Slots;
 
 use crate::model::PackingMode;
 use crate::plan::Plan;
@@ -75,12 +82,23 @@ impl Prepared<'_> {
     pub fn question(&self) -> Option<&PriceQuestion> {
         self.question.as_ref().map(|(question, _)| question)
     }
+
+    /// What pools sell, to be kept for the next decision.
+    pub fn offers(&self) -> &Arc<Offers> {
+        &self.compiled.offers
+    }
 }
 
 /// Reads a snapshot and works out what has to be priced.
 pub fn prepare(snapshot: &Snapshot) -> Prepared<'_> {
-    let compiled = compile::compile(snapshot);
-    let question = prices::question(&compiled);
+    prepare_again(snapshot, None)
+}
+
+/// The same with the offers of an earlier decision, which are not read again where they still hold. The decision is the
+/// same either way.
+pub fn prepare_again<'s>(snapshot: &'s Snapshot, earlier: Option<&Arc<Offers>>) -> Prepared<'s> {
+    let compiled = compile::compile(snapshot, earlier);
+    let question = question::question(&compiled);
     Prepared { compiled, question }
 }
 

@@ -4,7 +4,7 @@ use super::compile::{Compiled, Level, PodGroup};
 use super::daemons::Daemons;
 use super::templates::Template;
 use crate::catalog::{InstanceType, Offering};
-use crate::requirement::Undefined;
+use crate::requirement::Requirement;
 use crate::resources::{ResourceName, Resources};
 
 /// The offering that would hold a pod of the group and breaks the fewest of the pool's rules, cheapest first, in words.
@@ -18,19 +18,24 @@ pub(super) fn nearest(
     let mut daemons = Daemons::of(compiled.snapshot, template);
     let mut best: Option<(usize, i64, String)> = None;
     for sold in compiled.snapshot.catalogue.types() {
-        let overhead = daemons.overhead(template, sold);
+        let mut needed = group.spec.requests.clone();
+        needed.add(&daemons.overhead(template, sold).requests);
         for offering in &sold.offerings {
-            let mut needed = group.spec.requests.clone();
-            needed.add(&overhead.requests);
-            if !serves(group, level, sold, offering) || !holds(&sold.allocatable(offering), &needed)
+            let price = offering.price.nanos();
+            // One rule is the least that is broken, so nothing dearer than such an offering is nearer.
+            let beaten = best
+                .as_ref()
+                .is_some_and(|(count, least, _)| *count == 1 && *least <= price);
+            if beaten
+                || !serves(group, level, sold, offering)
+                || !holds(&sold.allocatable(offering), &needed)
             {
                 continue;
             }
             let broken = broken(template, sold, offering);
-            let key = (broken.len(), offering.price.nanos());
             let closer = best
                 .as_ref()
-                .is_none_or(|(count, price, _)| key < (*count, *price));
+                .is_none_or(|(count, least, _)| (broken.len(), price) < (*count, *least));
             if !broken.is_empty() && closer {
                 let text = format!(
                     "{} in zone {}, {}, would fit, but {}",
@@ -39,7 +44,7 @@ pub(super) fn nearest(
                     offering.capacity_type,
                     broken.join(" and ")
                 );
-                best = Some((key.0, key.1, text));
+                best = Some((broken.len(), price, text));
             }
         }
     }
@@ -48,9 +53,21 @@ pub(super) fn nearest(
 
 /// Whether an offering is what the pod and its volumes ask for.
 fn serves(group: &PodGroup, level: &Level, sold: &InstanceType, offering: &Offering) -> bool {
-    let own = sold.requirements.intersect(&offering.node_requirements());
-    let accepts = |asked| own.accepts(asked, Undefined::Ignored).is_ok();
-    accepts(&level.requirements) && group.alternatives.iter().any(accepts)
+    let agrees = |asked: &Requirement| {
+        let of_type = sold.requirements.get(asked.key().as_str());
+        let of_offering = offering.node_requirement(asked.key());
+        let have = match (of_type, of_offering) {
+            (Some(of_type), Some(of_offering)) => Some(of_type.intersect(&of_offering)),
+            (of_type, of_offering) => of_offering.or_else(|| of_type.cloned()),
+        };
+        have.is_none_or(|have| is_met(asked, &have))
+    };
+    let mut alternatives = group.alternatives.iter();
+    level.requirements.iter().all(agrees) && alternatives.any(|volumes| volumes.iter().all(agrees))
+}
+
+fn is_met(asked: &Requirement, have: &Requirement) -> bool {
+    have.overlaps(asked) || (have.allows_absence() && asked.allows_absence())
 }
 
 fn holds(room: &Resources, needed: &Resources) -> bool {
@@ -61,14 +78,18 @@ fn holds(room: &Resources, needed: &Resources) -> bool {
 /// The rules of a pool that keep an offering from it.
 fn broken(template: &Template, sold: &InstanceType, offering: &Offering) -> Vec<String> {
     let mut result = Vec::new();
-    for own in [sold.requirements.clone(), offering.node_requirements()] {
-        let refused = template.requirements.iter().filter(|required| {
-            own.get(required.key().as_str()).is_some_and(|have| {
-                let both_absent = have.allows_absence() && required.allows_absence();
-                !(both_absent || have.overlaps(required))
-            })
-        });
-        result.extend(refused.map(|required| format!("the pool asks for {required}")));
+    let asks = |required: &Requirement| format!("the pool asks for {required}");
+    for required in template.requirements.iter() {
+        let have = sold.requirements.get(required.key().as_str());
+        if have.is_some_and(|have| !is_met(required, have)) {
+            result.push(asks(required));
+        }
+    }
+    for required in template.requirements.iter() {
+        let have = offering.node_requirement(required.key());
+        if have.is_some_and(|have| !is_met(required, &have)) {
+            result.push(asks(required));
+        }
     }
     if !offering.available {
         result.push("it is sold out".to_owned());

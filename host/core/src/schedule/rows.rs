@@ -8,14 +8,15 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use super::axes::Axes;
-use super::daemons::{Daemons, Overhead};
+use super::daemons::Overhead;
+use super::offers::{Offer, Offers};
 use super::templates::Template;
 use crate::bits::Bits;
 use crate::catalog::{Catalogue, InstanceType};
 use crate::labels::{self, LabelKey};
 use crate::model::{HostPort, Toleration, first_untolerated};
 use crate::requirement::{Operator, Requirement, Requirements};
-use crate::resources::{ResourceName, Resources};
+use crate::resources::ResourceName;
 use crate::snapshot::Snapshot;
 
 /// One way to buy a node.
@@ -29,6 +30,8 @@ pub(super) struct Row {
     pub(super) instance_type: usize,
     /// Offering of the type.
     pub(super) offering: usize,
+    /// What its nodes satisfy beyond the type: position in [`Offers::own`].
+    pub(super) own: usize,
     /// Daemons of its nodes.
     pub(super) overhead: Arc<Overhead>,
 }
@@ -42,8 +45,10 @@ pub(super) struct Rows {
     axes: usize,
     /// Rows by template.
     pub(super) of_template: Vec<Bits>,
+    /// Rows with the largest first: whichever exceeds another on every axis stands before it.
+    pub(super) by_size: Vec<usize>,
+    offers: Arc<Offers>,
     allowed: BTreeMap<Requirement, Arc<Bits>>,
-    offering_requirements: BTreeMap<(usize, usize), Requirements>,
 }
 
 /// Keys on which pods may choose because neither the pool nor some type of it has decided.
@@ -82,95 +87,44 @@ pub(super) fn open_keys(
 }
 
 impl Rows {
-    /// Rows of all templates: offerings that are available, that the pool allows and its limits leave room for.
-    pub(super) fn new(snapshot: &Snapshot, templates: &[Template], axes: &Axes) -> Self {
+    /// Rows of all templates: what their pools sell and their limits leave room for.
+    pub(super) fn new(templates: &[Template], axes: &Axes, offers: &Arc<Offers>) -> Self {
         let mut result = Self {
             rows: Vec::new(),
             capacity: Vec::new(),
             axes: axes.len(),
             of_template: Vec::new(),
+            by_size: Vec::new(),
+            offers: Arc::clone(offers),
             allowed: BTreeMap::new(),
-            offering_requirements: BTreeMap::new(),
         };
         for (number, template) in templates.iter().enumerate() {
-            result.add_template(snapshot, number, template, axes);
+            for offer in &offers.shelves[number].offers {
+                let sold = &template.catalogue.types()[offer.instance_type];
+                if within_limits(template, sold) {
+                    result.add_states(template, number, offer, axes, sold);
+                }
+            }
         }
         result.of_template = (0..templates.len())
             .map(|number| result.select(|row| row.template == number))
             .collect();
+        result.by_size = result.sorted_by_size();
         result
     }
 
-    fn add_template(
-        &mut self,
-        snapshot: &Snapshot,
-        number: usize,
-        template: &Template,
-        axes: &Axes,
-    ) {
-        let mut daemons = Daemons::of(snapshot, template);
-        for (at, instance_type) in template.catalogue.types().iter().enumerate() {
-            let agrees = |key: &str, requirement: &Requirement| {
-                agree(template.requirements.get(key), requirement)
-            };
-            let type_agrees = instance_type
-                .requirements
-                .iter()
-                .all(|requirement| agrees(requirement.key().as_str(), requirement));
-            if !type_agrees || !within_limits(template, instance_type) {
-                continue;
-            }
-            let overhead = daemons.overhead(template, instance_type);
-            for (offering_at, offering) in instance_type.offerings.iter().enumerate() {
-                if !offering.available
-                    || (offering.reservation.is_some() && !snapshot.settings.reserved_capacity)
-                {
-                    continue;
-                }
-                let own = self
-                    .offering_requirements
-                    .entry((at, offering_at))
-                    .or_insert_with(|| offering.node_requirements());
-                let offered = own
-                    .iter()
-                    .all(|requirement| agrees(requirement.key().as_str(), requirement));
-                let room = instance_type
-                    .allocatable(offering)
-                    .minus(&overhead.requests);
-                if !offered
-                    || room.iter().any(|(_, amount)| amount < 0)
-                    || is_short(&room, &overhead.requests)
-                {
-                    continue;
-                }
-                self.add_states(
-                    template,
-                    number,
-                    at,
-                    offering_at,
-                    &overhead,
-                    &axes.vector(&room),
-                    instance_type,
-                );
-            }
-        }
-    }
-
-    #[expect(clippy::too_many_arguments, reason = "the fields of a row, once")]
     fn add_states(
         &mut self,
         template: &Template,
         number: usize,
-        instance_type: usize,
-        offering: usize,
-        overhead: &Arc<Overhead>,
-        room: &[i64],
-        hardware: &InstanceType,
+        offer: &Offer,
+        axes: &Axes,
+        sold: &InstanceType,
     ) {
         for (state, chosen) in template.states.iter().enumerate() {
             let possible = chosen.iter().all(|requirement| {
                 agree(
-                    hardware.requirements.get(requirement.key().as_str()),
+                    sold.requirements.get(requirement.key().as_str()),
                     &template.narrowed(requirement),
                 )
             });
@@ -178,13 +132,24 @@ impl Rows {
                 self.rows.push(Row {
                     template: number,
                     state,
-                    instance_type,
-                    offering,
-                    overhead: Arc::clone(overhead),
+                    instance_type: offer.instance_type,
+                    offering: offer.offering,
+                    own: offer.own,
+                    overhead: Arc::clone(&offer.overhead),
                 });
-                self.capacity.extend_from_slice(room);
+                self.capacity.extend(axes.amounts(&offer.room));
             }
         }
+    }
+
+    fn sorted_by_size(&self) -> Vec<usize> {
+        let mut rows: Vec<usize> = (0..self.rows.len()).collect();
+        let total = |row: &usize| -> i128 {
+            let amounts = self.capacity(*row).iter();
+            amounts.map(|amount| i128::from(*amount)).sum()
+        };
+        rows.sort_by_cached_key(|row| (std::cmp::Reverse(total(row)), *row));
+        rows
     }
 
     /// How many rows there are.
@@ -273,12 +238,6 @@ impl Rows {
                 known.then(|| template.narrowed(requirement))
             })
             .collect();
-        let per_offering = self
-            .offering_requirements
-            .values()
-            .next()
-            .is_some_and(|sample| sample.get(key.as_str()).is_some())
-            || snapshot.catalogue.own_keys().contains(key);
         let by_type: Vec<Vec<bool>> = narrowed
             .iter()
             .map(|narrowed| {
@@ -298,17 +257,21 @@ impl Rows {
                     .collect()
             })
             .collect();
-        let offering_agrees = |row: &Row| {
-            let own =
-                self.offering_requirements[&(row.instance_type, row.offering)].get(key.as_str());
-            narrowed[row.template]
-                .as_ref()
-                .is_some_and(|asked| agree(own, asked))
-        };
+        let by_own: Vec<Vec<bool>> = narrowed
+            .iter()
+            .map(|narrowed| {
+                let agrees = |own: &Requirements| {
+                    narrowed
+                        .as_ref()
+                        .is_some_and(|asked| agree(own.get(key.as_str()), asked))
+                };
+                self.offers.own.iter().map(agrees).collect()
+            })
+            .collect();
         self.select(|row| {
             by_type[row.template][row.instance_type]
                 && by_state[row.template][row.state]
-                && (!per_offering || offering_agrees(row))
+                && by_own[row.template][row.own]
         })
     }
 
@@ -327,7 +290,7 @@ impl Rows {
             snapshot.catalogue.types()[row.instance_type]
                 .requirements
                 .get(key),
-            self.offering_requirements[&(row.instance_type, row.offering)].get(key),
+            self.offers.own[row.own].get(key),
         ];
         parts
             .into_iter()
@@ -338,7 +301,7 @@ impl Rows {
 }
 
 /// Whether what there is agrees with what is asked; what is undefined agrees with anything.
-fn agree(have: Option<&Requirement>, asked: &Requirement) -> bool {
+pub(super) fn agree(have: Option<&Requirement>, asked: &Requirement) -> bool {
     have.is_none_or(|have| {
         have.overlaps(asked) || (have.allows_absence() && asked.allows_absence())
     })
@@ -362,11 +325,4 @@ fn within_limits(template: &Template, instance_type: &InstanceType) -> bool {
         let one = instance_type.capacity.clone().with(ResourceName::Nodes, 1);
         remaining.iter().all(|(name, left)| one.get(name) <= left)
     })
-}
-
-/// Whether daemons ask for something that the node does not even name.
-fn is_short(room: &Resources, daemons: &Resources) -> bool {
-    daemons
-        .iter()
-        .any(|(name, amount)| amount > 0 && !room.contains(name))
 }

@@ -108,19 +108,10 @@ impl Sets {
 
 /// Capacities of the rows of a set that no other row of it exceeds on every axis.
 fn largest(compiled: &Compiled<'_>, bits: &Bits) -> Box<[i64]> {
-    let mut rows: Vec<usize> = bits.iter().collect();
-    let total = |row: &usize| -> i128 {
-        compiled
-            .rows
-            .capacity(*row)
-            .iter()
-            .map(|amount| i128::from(*amount))
-            .sum()
-    };
-    rows.sort_by_cached_key(|row| (std::cmp::Reverse(total(row)), *row));
     let mut result: Vec<i64> = Vec::new();
-    for row in rows {
-        let capacity = compiled.rows.capacity(row);
+    let rows = compiled.rows.by_size.iter();
+    for row in rows.filter(|row| bits.contains(**row)) {
+        let capacity = compiled.rows.capacity(*row);
         let mut kept = result.chunks_exact(capacity.len());
         if !kept.any(|larger| fits(capacity, larger)) {
             result.extend_from_slice(capacity);

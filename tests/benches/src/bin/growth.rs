@@ -80,11 +80,14 @@ fn draw(file: &Path, points: &[Point]) -> Result<()> {
         .y_desc("seconds of processors")
         .draw()?;
     let curve = (1..=100).map(|at| last.0 * f64::from(at) / 100.0);
-    let curve = curve
-        .filter(|pods| *pods > 2.0)
-        .map(|pods| (pods, expected(*first, pods)));
-    chart.draw_series(LineSeries::new(curve, BLACK.mix(0.4)))?;
-    chart.draw_series(LineSeries::new(points.iter().copied(), &BLUE).point_size(4))?;
+    let curve = curve.filter(|pods| *pods > 2.0);
+    let curve: Vec<Point> = curve.map(|pods| (pods, expected(*first, pods))).collect();
+    let dots = points
+        .iter()
+        .map(|point| Circle::new(*point, 4, BLUE.filled()));
+    chart.draw_series([PathElement::new(curve, BLACK.mix(0.4))])?;
+    chart.draw_series([PathElement::new(points.to_vec(), BLUE)])?;
+    chart.draw_series(dots)?;
     area.present()
         .map_err(|error| anyhow!("not written: {error}"))
 }

@@ -11,6 +11,7 @@ use crate::model::{
     SelectorOperator, SpreadConstraint, first_untolerated,
 };
 use crate::requirement::{Requirements, Undefined};
+use crate::schedule::offers::Offers;
 use crate::schedule::relax::Wishes;
 use crate::schedule::rows::Rows;
 use crate::schedule::templates::Template;
@@ -186,6 +187,7 @@ impl Builder {
     pub(in crate::schedule) fn finish(
         self,
         snapshot: &Snapshot,
+        offers: &Offers,
         templates: &[Template],
         rows: &mut Rows,
         batch: &Bits,
@@ -195,7 +197,7 @@ impl Builder {
             .iter()
             .map(|name| match name.as_str() {
                 labels::HOSTNAME => Key::hosts(name.clone(), snapshot.nodes.len()),
-                _ => Key::new(name, snapshot, templates, rows),
+                _ => Key::new(name, snapshot, offers, templates, rows),
             })
             .collect();
         let groups = self

@@ -6,6 +6,7 @@ use std::sync::Arc;
 use crate::bits::Bits;
 use crate::labels::{self, LabelKey};
 use crate::requirement::Requirement;
+use crate::schedule::offers::Offers;
 use crate::schedule::rows::Rows;
 use crate::schedule::templates::Template;
 use crate::snapshot::Snapshot;
@@ -49,12 +50,12 @@ impl Key {
     pub(super) fn new(
         name: &LabelKey,
         snapshot: &Snapshot,
+        offers: &Offers,
         templates: &[Template],
         rows: &Rows,
     ) -> Self {
-        let reach: Vec<BTreeSet<Arc<str>>> = templates
-            .iter()
-            .map(|template| reachable(snapshot, template, name))
+        let reach: Vec<BTreeSet<Arc<str>>> = (0..templates.len())
+            .map(|number| offers.reachable(snapshot, templates, number, name))
             .collect();
         let row_values = row_values(snapshot, templates, rows, name);
         let node_values: Vec<Option<Arc<str>>> = snapshot

@@ -1,0 +1,274 @@
+//! The question for the ranking policy: what does one more node of each offering cost in each pool?
+//!
+//! What can be asked about is listed once for many decisions; a decision adds which of it its pools may buy now, and what
+//! runs already.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use super::compile::Compiled;
+use super::offers::Shelf;
+use super::templates::Template;
+use crate::catalog::{CapacityType, InstanceType, Offering};
+use crate::labels;
+use crate::rank::{
+    Architecture, Capacity, Context, InstanceTypeRow, OfferingRow, PoolRow, Pools, PriceQuestion,
+    Sym, Tables, TablesBuilder,
+};
+use crate::resources::ResourceName;
+use crate::snapshot::Snapshot;
+use crate::units::PricePerHour;
+
+/// What a question asks about: type, offering, and the price at which a pool sells it, which overlays may have made its own.
+type Asked = (usize, usize, PricePerHour);
+
+/// Everything that can be asked about.
+pub(super) struct Listed {
+    /// What some pool sells, ascending; positions are rows of the tables.
+    rows: Vec<Asked>,
+    tables: Arc<Tables>,
+    /// Names of the pools, by template.
+    pools: Vec<Sym>,
+}
+
+/// Where the rows of a decision stand in its question.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Slots {
+    /// Position among the question's candidates, by row.
+    pub(super) of_row: Vec<usize>,
+}
+
+impl Listed {
+    /// Lists what the shelves of templates hold; `None` where a type or price is none that a question may hold.
+    pub(super) fn new(
+        types: &[Arc<InstanceType>],
+        templates: &[Template],
+        shelves: &[Shelf],
+    ) -> Option<Self> {
+        let sold = templates.iter().zip(shelves).flat_map(|(template, shelf)| {
+            let offers = shelf.offers.iter();
+            offers.map(|offer| asked(template, offer.instance_type, offer.offering))
+        });
+        let mut rows: Vec<Asked> = sold.collect();
+        rows.sort_unstable();
+        rows.dedup();
+        let mut tables = TablesBuilder::default();
+        let mut last: Option<(usize, u32)> = None;
+        for (type_at, offering_at, price) in &rows {
+            let instance_type = &types[*type_at];
+            let type_row = match last {
+                Some((known, row)) if known == *type_at => row,
+                _ => add_type(&mut tables, instance_type),
+            };
+            last = Some((*type_at, type_row));
+            let offering = &instance_type.offerings[*offering_at];
+            tables
+                .offering(&offering_row(type_row, offering, *price))
+                .ok()?;
+        }
+        let name = |template: &Template| tables.symbol(template.pool.name.as_str());
+        let pools = templates.iter().map(name).collect();
+        Some(Self {
+            rows,
+            tables: Arc::new(tables.finish()),
+            pools,
+        })
+    }
+
+    /// The tables, with the nodes that run already.
+    fn tables(&self, snapshot: &Snapshot) -> Arc<Tables> {
+        let running = running(snapshot);
+        if running.is_empty() {
+            return Arc::clone(&self.tables);
+        }
+        let mut tables = Tables::clone(&self.tables);
+        for ((type_at, zone, terms), count) in running {
+            let first = self.rows.partition_point(|row| row.0 < type_at);
+            let offerings = &snapshot.catalogue.types()[type_at].offerings;
+            for (at, row) in self.rows.iter().enumerate().skip(first) {
+                if row.0 != type_at {
+                    break;
+                }
+                let offering = &offerings[row.1];
+                if offering.zone == zone && offering.capacity_type == terms {
+                    tables.catalogue.o_running[at] = count;
+                }
+            }
+        }
+        Arc::new(tables)
+    }
+}
+
+fn asked(template: &Template, type_at: usize, offering_at: usize) -> Asked {
+    let offering = &template.catalogue.types()[type_at].offerings[offering_at];
+    (type_at, offering_at, offering.price)
+}
+
+/// Asks what one more node of each offering costs in each pool; `None` when there is nothing to buy.
+pub(super) fn question(compiled: &Compiled<'_>) -> Option<(PriceQuestion, Slots)> {
+    let listed = compiled.offers.listed.as_ref()?;
+    if compiled.rows.len() == 0 {
+        return None;
+    }
+    let mut pools = Pools::default();
+    let mut slots = Slots {
+        of_row: vec![0; compiled.rows.len()],
+    };
+    for (number, template) in compiled.templates.iter().enumerate() {
+        let mut candidates: Vec<u32> = Vec::new();
+        for at in compiled.rows.of_template[number].iter() {
+            let row = &compiled.rows.rows[at];
+            let asked = asked(template, row.instance_type, row.offering);
+            let position = listed.rows.binary_search(&asked);
+            let position = position.expect("rows are made of what is listed");
+            let position = u32::try_from(position).expect("a catalogue has fewer than 2^32 rows");
+            // Label states of one offering stand together.
+            if candidates.last() != Some(&position) {
+                candidates.push(position);
+            }
+            slots.of_row[at] = pools.cand.len() + candidates.len() - 1;
+        }
+        let (nodes, cost) = standing(compiled, template);
+        let row = PoolRow {
+            name: listed.pools[number],
+            weight: template.pool.weight,
+            nodes,
+            cost,
+        };
+        pools.push(row, &candidates);
+    }
+    let snapshot = compiled.snapshot;
+    let context = Context {
+        generation: 0,
+        now_unix_s: u64::try_from(snapshot.now.millis() / 1000).unwrap_or(0),
+        seed: snapshot.seed,
+        zones: Vec::new(),
+    };
+    let question = PriceQuestion {
+        context,
+        tables: listed.tables(snapshot),
+        pools,
+    };
+    Some((question, slots))
+}
+
+fn add_type(tables: &mut TablesBuilder, instance_type: &InstanceType) -> u32 {
+    let single = |key: &str| {
+        instance_type
+            .requirements
+            .get(key)
+            .and_then(|requirement| requirement.single())
+            .map_or("", AsRef::as_ref)
+    };
+    let labels: Vec<(&str, &str)> = instance_type
+        .requirements
+        .iter()
+        .filter_map(|requirement| {
+            Some((requirement.key().as_str(), requirement.single()?.as_ref()))
+        })
+        .collect();
+    let name = instance_type.name.as_str();
+    let amount = |resource: &ResourceName| {
+        u32::try_from(instance_type.capacity.get(resource)).unwrap_or(u32::MAX)
+    };
+    let memory = instance_type.capacity.get(&ResourceName::Memory) >> 20;
+    let device = instance_type
+        .capacity
+        .iter()
+        .find(|(name, amount)| is_accelerator(name) && *amount > 0);
+    tables.instance_type(&InstanceTypeRow {
+        name,
+        family: name.split_once('.').map_or(name, |(family, _)| family),
+        architecture: if single(labels::ARCH) == "arm64" {
+            Architecture::Arm64
+        } else {
+            Architecture::Amd64
+        },
+        cpu_milli: amount(&ResourceName::Cpu),
+        memory_mib: u32::try_from(memory).unwrap_or(u32::MAX),
+        pods: amount(&ResourceName::Pods),
+        gpus: device.map_or(0, |(_, amount)| u32::try_from(amount).unwrap_or(u32::MAX)),
+        gpu_kind: device.map_or("", |(name, _)| name.as_str()),
+        labels: &labels,
+    })
+}
+
+/// Whether a resource is one of the accelerators that types are described with.
+pub(super) fn is_accelerator(name: &ResourceName) -> bool {
+    matches!(
+        name.as_str(),
+        "nvidia.com/gpu" | "amd.com/gpu" | "habana.ai/gaudi" | "aws.amazon.com/neuron"
+    )
+}
+
+fn offering_row(type_row: u32, offering: &Offering, price: PricePerHour) -> OfferingRow<'_> {
+    let reservation = offering.reservation.as_ref();
+    OfferingRow {
+        instance_type: type_row,
+        zone: &offering.zone,
+        capacity: match offering.capacity_type {
+            CapacityType::OnDemand => Capacity::OnDemand,
+            CapacityType::Spot => Capacity::Spot,
+            CapacityType::Reserved => Capacity::Reserved,
+        },
+        price: price.dollars(),
+        price_age_s: offering.price_age_s,
+        interruptions_per_day: offering.interruptions_per_day,
+        failures_1h: offering.failures_1h,
+        reserved_left: reservation.map_or(0, |reservation| reservation.remaining),
+        running: 0,
+    }
+}
+
+/// Nodes that run already, by type in the catalogue, zone and terms.
+fn running(snapshot: &Snapshot) -> BTreeMap<(usize, Arc<str>, CapacityType), u32> {
+    let types = snapshot.catalogue.types();
+    let mut result = BTreeMap::new();
+    for node in &snapshot.nodes {
+        if !node.is_managed() || node.is_deleting() {
+            continue;
+        }
+        let labels = node.labels();
+        let place = labels.get(labels::INSTANCE_TYPE).and_then(|name| {
+            let type_at = types
+                .binary_search_by(|have| have.name.as_str().cmp(name))
+                .ok()?;
+            let zone = Arc::clone(labels.get(labels::ZONE)?);
+            let terms = CapacityType::parse(labels.get(labels::CAPACITY_TYPE)?)?;
+            Some((type_at, zone, terms))
+        });
+        if let Some(place) = place {
+            *result.entry(place).or_insert(0) += 1;
+        }
+    }
+    result
+}
+
+/// How many nodes a pool has, and what they cost at the prices it buys at.
+fn standing(compiled: &Compiled<'_>, template: &Template) -> (u32, f64) {
+    let snapshot = compiled.snapshot;
+    let own = snapshot.nodes.iter().filter(|node| {
+        node.is_managed()
+            && !node.is_deleting()
+            && node.pool().is_some_and(|name| name == template.pool.name)
+    });
+    let mut count = 0;
+    let mut cost = PricePerHour::ZERO;
+    for node in own {
+        count += 1;
+        let labels = node.labels();
+        let offering = labels
+            .get(labels::INSTANCE_TYPE)
+            .and_then(|name| template.catalogue.get(name))
+            .and_then(|found| {
+                found.offerings.iter().find(|offering| {
+                    labels.get(labels::ZONE) == Some(&offering.zone)
+                        && labels
+                            .get(labels::CAPACITY_TYPE)
+                            .is_some_and(|terms| terms.as_ref() == offering.capacity_type.as_str())
+                })
+            });
+        cost += offering.map_or(PricePerHour::ZERO, |offering| offering.price);
+    }
+    (count, cost.dollars())
+}

@@ -1,0 +1,91 @@
+//! What pools sell may be kept from one decision to the next; that changes no decision, and what no longer holds is read again.
+
+use std::sync::Arc;
+
+use plimsoll_core::catalog::Catalogue;
+use plimsoll_core::plan::Plan;
+use plimsoll_core::schedule::{self, Offers};
+use plimsoll_core::snapshot::Snapshot;
+use plimsoll_oracles::fixture::{NODEPOOL, pod, pool};
+use plimsoll_oracles::generate::diverse_pods;
+use plimsoll_scheduling_tests::market;
+
+fn snapshot() -> Snapshot {
+    let daemon = pod("logs").cpu(100).memory_mib(64);
+    market()
+        .daemon(&daemon)
+        .pods(diverse_pods(40, 1))
+        .snapshot()
+}
+
+/// The same market with other pods.
+fn later(first: &Snapshot) -> Snapshot {
+    let pods = market().pods(diverse_pods(60, 2)).snapshot().pods;
+    Snapshot {
+        pods,
+        ..first.clone()
+    }
+}
+
+fn offers(snapshot: &Snapshot, earlier: Option<&Arc<Offers>>) -> Arc<Offers> {
+    Arc::clone(schedule::prepare_again(snapshot, earlier).offers())
+}
+
+fn plan_again(snapshot: &Snapshot, earlier: &Arc<Offers>) -> Plan {
+    schedule::finish(&schedule::prepare_again(snapshot, Some(earlier)), None)
+}
+
+#[test]
+fn offers_serve_again_while_the_market_is_the_same() {
+    let first = snapshot();
+    let kept = offers(&first, None);
+    let later = later(&first);
+    assert!(Arc::ptr_eq(&kept, &offers(&later, Some(&kept))));
+    assert_eq!(plan_again(&later, &kept), schedule::plan(&later));
+}
+
+#[test]
+fn a_question_is_the_same_with_kept_offers() {
+    let first = snapshot();
+    let kept = offers(&first, None);
+    let later = later(&first);
+    let again = schedule::prepare_again(&later, Some(&kept));
+    assert_eq!(again.question(), schedule::prepare(&later).question());
+}
+
+#[test]
+fn a_sold_out_offering_is_not_bought_from_kept_offers() {
+    let first = snapshot();
+    let kept = offers(&first, None);
+    let bought = schedule::plan(&first).claims[0].options[0]
+        .instance_type
+        .clone();
+    let types = first.catalogue.types().iter().map(|sold| {
+        let mut sold = sold.as_ref().clone();
+        for offering in &mut sold.offerings {
+            offering.available &= sold.name != bought;
+        }
+        sold
+    });
+    let mut later = first.clone();
+    later.catalogue = Arc::new(Catalogue::new(
+        types,
+        first.catalogue.own_keys().iter().cloned(),
+    ));
+    let plan = plan_again(&later, &kept);
+    let options = plan.claims.iter().flat_map(|claim| &claim.options);
+    assert!(!plan.claims.is_empty());
+    assert!(options.clone().all(|option| option.instance_type != bought));
+}
+
+#[test]
+fn a_new_pool_is_used_beside_kept_offers() {
+    let first = market()
+        .pods([pod("waits").select(NODEPOOL, "late")])
+        .snapshot();
+    let kept = offers(&first, None);
+    assert!(plan_again(&first, &kept).claims.is_empty());
+    let mut later = first.clone();
+    later.pools = market().pool(pool("late")).snapshot().pools;
+    assert_eq!(plan_again(&later, &kept).claims.len(), 1);
+}
