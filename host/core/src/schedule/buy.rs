@@ -202,11 +202,7 @@ impl<'p, 'c, 's> ProblemBuilder<'p, 'c, 's> {
             });
             self.problem.spend_limits.len() - 1
         });
-        let one = super::limits::capacity(compiled, row);
-        Some((
-            limit,
-            remaining.iter().map(|(name, _)| one.get(name)).collect(),
-        ))
+        Some((limit, compiled.rows.spends(row).into()))
     }
 
     fn add(&mut self, number: usize) {

@@ -11,7 +11,6 @@ use std::sync::Arc;
 use super::axes::fits;
 use super::claim::claim;
 use super::compile::Compiled;
-use super::limits::capacity;
 use super::minimum::{self, Minimum};
 use super::place::Step;
 use super::prices::RowPrices;
@@ -19,7 +18,6 @@ use super::supplies::Supplies;
 use crate::bits::Bits;
 use crate::catalog::CapacityType;
 use crate::plan::{LaunchOption, PlannedClaim};
-use crate::resources::Resources;
 use crate::units::PricePerHour;
 
 /// Types handed to a launch.
@@ -150,20 +148,14 @@ fn alike<'c>(
 ) -> impl Fn(usize) -> bool + 'c {
     let chosen = node.row;
     let model = &compiled.rows.rows[chosen];
-    let limits = compiled.templates[model.template].remaining.as_ref();
-    let limits = limits.filter(|_| !node.compatible);
-    let limits = limits.map(|limits| (limits, capacity(compiled, chosen)));
+    let compatible = node.compatible;
     move |row| {
         let other = &compiled.rows.rows[row];
-        let within = |(limits, most): &(&Resources, Resources)| {
-            let one = capacity(compiled, row);
-            let mut limited = limits.iter();
-            limited.all(|(name, _)| one.get(name) <= most.get(name))
-        };
+        let (most, own) = (compiled.rows.spends(chosen), compiled.rows.spends(row));
         other.template == model.template
             && other.state == model.state
             && prices.reserved.get(&row) == prices.reserved.get(&chosen)
-            && limits.as_ref().is_none_or(within)
+            && (compatible || fits(own, most))
     }
 }
 

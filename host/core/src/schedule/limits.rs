@@ -3,65 +3,82 @@
 //! Each new node is charged at the largest machine it may still become, per resource, and as one node. Contract: the section
 //! on limits; unlike upstream, `limits.nodes` falls with every new node of the same decision.
 
-use std::collections::BTreeSet;
-
+use super::axes::fits;
 use super::compile::Compiled;
 use crate::bits::Bits;
 use crate::resources::{ResourceName, Resources};
 
-/// Limits left per template.
+/// Limits left per template, by limited resource.
 pub(super) struct Limits {
-    remaining: Vec<Option<Resources>>,
+    left: Vec<Option<Limit>>,
+}
+
+struct Limit {
+    left: Vec<i64>,
+    /// The most that one node of any row takes.
+    most: Vec<i64>,
 }
 
 impl Limits {
     /// What limits leave before any new node.
     pub(super) fn new(compiled: &Compiled<'_>) -> Self {
+        let limit = |(number, left): (usize, &Resources)| Limit {
+            left: left.iter().map(|(_, left)| left).collect(),
+            most: most(
+                compiled,
+                &compiled.rows.of_template[number],
+                left.iter().count(),
+            ),
+        };
+        let templates = compiled.templates.iter().enumerate();
+        let limits = templates.map(|(number, template)| {
+            let remaining = template.remaining.as_ref()?;
+            Some(limit((number, remaining)))
+        });
         Self {
-            remaining: compiled
-                .templates
-                .iter()
-                .map(|template| template.remaining.clone())
-                .collect(),
+            left: limits.collect(),
         }
     }
 
-    /// The rows that limits still allow; `None` when the pool has none.
+    /// The rows that limits still allow; `None` when they keep nothing out.
     pub(super) fn within(
         &self,
         compiled: &Compiled<'_>,
         template: usize,
         rows: &Bits,
     ) -> Option<Bits> {
-        let remaining = self.remaining[template].as_ref()?;
-        let mut result = Bits::none(compiled.rows.len());
-        for row in rows.iter() {
-            let one = capacity(compiled, row);
-            if remaining.iter().all(|(name, left)| one.get(name) <= left) {
-                result.insert(row);
-            }
+        let limit = self.left[template].as_ref()?;
+        if fits(&limit.most, &limit.left) {
+            return None;
         }
+        let mut result = Bits::none(compiled.rows.len());
+        rows.iter()
+            .filter(|row| fits(compiled.rows.spends(*row), &limit.left))
+            .for_each(|row| result.insert(row));
         Some(result)
     }
 
     /// Charges a new node.
     pub(super) fn charge(&mut self, compiled: &Compiled<'_>, template: usize, rows: &Bits) {
-        let Some(remaining) = &mut self.remaining[template] else {
+        let Some(limit) = &mut self.left[template] else {
             return;
         };
-        let types: BTreeSet<usize> = rows
-            .iter()
-            .map(|row| compiled.rows.rows[row].instance_type)
-            .collect();
-        let catalogue = compiled.templates[template].catalogue.types();
-        let largest = types
-            .iter()
-            .map(|at| catalogue[*at].capacity.clone())
-            .reduce(|left, right| left.larger(&right))
-            .unwrap_or_default()
-            .with(ResourceName::Nodes, 1);
-        *remaining = remaining.minus(&largest);
+        let charged = most(compiled, rows, limit.left.len());
+        for (left, charged) in limit.left.iter_mut().zip(charged) {
+            *left = left.saturating_sub(charged);
+        }
     }
+}
+
+/// The most that one node of any of some rows takes, per limited resource.
+fn most(compiled: &Compiled<'_>, rows: &Bits, resources: usize) -> Vec<i64> {
+    let mut result = vec![0; resources];
+    for row in rows.iter() {
+        for (most, taken) in result.iter_mut().zip(compiled.rows.spends(row)) {
+            *most = (*most).max(*taken);
+        }
+    }
+    result
 }
 
 /// What one node of a row takes of its pool's limits.

@@ -16,7 +16,7 @@ use crate::catalog::{Catalogue, InstanceType};
 use crate::labels::{self, LabelKey};
 use crate::model::{HostPort, Toleration, first_untolerated};
 use crate::requirement::{Operator, Requirement, Requirements};
-use crate::resources::ResourceName;
+use crate::resources::{ResourceName, Resources};
 use crate::snapshot::Snapshot;
 
 /// One way to buy a node.
@@ -43,6 +43,8 @@ pub(super) struct Rows {
     /// Room for pods, `axes` amounts per row.
     capacity: Vec<i64>,
     axes: usize,
+    /// What one node takes of its pool's limits, per row.
+    spends: Vec<Arc<[i64]>>,
     /// Rows by template.
     pub(super) of_template: Vec<Bits>,
     /// Rows with the largest first: whichever exceeds another on every axis stands before it.
@@ -93,6 +95,7 @@ impl Rows {
             rows: Vec::new(),
             capacity: Vec::new(),
             axes: axes.len(),
+            spends: Vec::new(),
             of_template: Vec::new(),
             by_size: Vec::new(),
             offers: Arc::clone(offers),
@@ -121,6 +124,7 @@ impl Rows {
         axes: &Axes,
         sold: &InstanceType,
     ) {
+        let spends = spends(template, sold);
         for (state, chosen) in template.states.iter().enumerate() {
             let possible = chosen.iter().all(|requirement| {
                 agree(
@@ -138,6 +142,7 @@ impl Rows {
                     overhead: Arc::clone(&offer.overhead),
                 });
                 self.capacity.extend(axes.amounts(&offer.room));
+                self.spends.push(Arc::clone(&spends));
             }
         }
     }
@@ -160,6 +165,11 @@ impl Rows {
     /// Room for pods on a node of this row.
     pub(super) fn capacity(&self, row: usize) -> &[i64] {
         &self.capacity[row * self.axes..(row + 1) * self.axes]
+    }
+
+    /// What one node of a row takes of its pool's limits, by limited resource; nothing where the pool has none.
+    pub(super) fn spends(&self, row: usize) -> &[i64] {
+        &self.spends[row]
     }
 
     /// The rows for which `condition` holds.
@@ -317,6 +327,16 @@ fn state_decides(template: &Template, state: usize, requirement: &Requirement) -
         None => template.narrowed(&Requirement::exists(requirement.key().clone())),
     };
     chosen.intersect(requirement) == chosen
+}
+
+/// What one node of a type takes of each resource that the pool limits.
+fn spends(template: &Template, sold: &InstanceType) -> Arc<[i64]> {
+    let limits = template.remaining.iter().flat_map(Resources::iter);
+    let taken = |(name, _): (&ResourceName, i64)| match name {
+        ResourceName::Nodes => 1,
+        name => sold.capacity.get(name),
+    };
+    limits.map(taken).collect()
 }
 
 /// Whether one node of a type stays within what the pool's limits leave.
