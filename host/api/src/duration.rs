@@ -66,12 +66,26 @@ pub fn read_or_never(path: &str, text: &str) -> Result<Option<Span>, FieldError>
         .ok_or_else(|| FieldError::unexpected(path, text, EXPECTED_OR_NEVER))
 }
 
-/// Writes a duration so that [`parse`] reads the same: whole seconds where possible, else milliseconds.
+/// Writes a duration so that [`parse`] reads the same: hours, minutes and seconds such as `1h30m`, or milliseconds where these
+/// do not do.
 pub fn write(span: Span) -> String {
-    if span.millis() % 1000 == 0 {
-        format!("{}s", span.millis() / 1000)
+    let seconds = span.millis() / 1000;
+    if span.millis() % 1000 != 0 || seconds < 0 {
+        return format!("{}ms", span.millis());
+    }
+    let parts = [
+        (seconds / 3600, "h"),
+        (seconds / 60 % 60, "m"),
+        (seconds % 60, "s"),
+    ];
+    let written = parts.iter().filter(|(amount, _)| *amount > 0);
+    let text: Vec<String> = written
+        .map(|(amount, unit)| format!("{amount}{unit}"))
+        .collect();
+    if text.is_empty() {
+        "0s".to_owned()
     } else {
-        format!("{}ms", span.millis())
+        text.concat()
     }
 }
 

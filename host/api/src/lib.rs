@@ -13,10 +13,12 @@ pub mod keys;
 pub mod kinds;
 mod object;
 mod read;
+mod validate;
 mod value;
 
 pub use error::{FieldError, FieldProblem};
 pub use intern::Interner;
 pub use object::{Kind, Object, ObjectKey};
 pub use read::{ReadError, read};
+pub use validate::{Finding, Severity, validate};
 pub use value::from_value;

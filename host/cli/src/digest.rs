@@ -1,8 +1,6 @@
 //! Digests of inputs, so that a result says what it is about.
 
-use std::fs::File;
 use std::io::{self, Read};
-use std::path::Path;
 
 use sha2::{Digest as _, Sha256};
 
@@ -33,11 +31,6 @@ impl<R: Read> Read for Digesting<R> {
         self.sum.update(&buffer[..length]);
         Ok(length)
     }
-}
-
-/// The SHA-256 of a file, in hexadecimal.
-pub(crate) fn of_file(path: &Path) -> io::Result<String> {
-    Digesting::new(File::open(path)?).finish()
 }
 
 #[cfg(test)]

@@ -26,6 +26,16 @@ pub(crate) enum Command {
     Snapshot(Snapshot),
     /// Make a recording out of statistics of production work.
     Generate(Generate),
+    /// Print what a shell needs to complete commands and flags.
+    Completions {
+        /// The shell.
+        shell: clap_complete::Shell,
+    },
+    /// Write manual pages, one per command.
+    Man {
+        /// The folder that they go into.
+        folder: PathBuf,
+    },
 }
 
 /// How results are shown.
@@ -40,6 +50,15 @@ pub(crate) enum Format {
     Yaml,
 }
 
+/// How a file is laid out.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(crate) enum TextFormat {
+    /// One list.
+    Json,
+    /// One document per object.
+    Yaml,
+}
+
 /// Flags about the way of deciding.
 #[derive(Debug, Args)]
 pub(crate) struct Deciding {
@@ -49,9 +68,9 @@ pub(crate) struct Deciding {
     /// Decide without the guards on cheap packing.
     #[arg(long)]
     pub(crate) no_guards: bool,
-    /// 0 takes the first good plan; any other number searches on for a cheaper fleet.
-    #[arg(long, value_name = "N")]
-    pub(crate) effort: Option<u32>,
+    /// Take the first good plan, without searching on for a cheaper fleet.
+    #[arg(long)]
+    pub(crate) quick: bool,
 }
 
 /// How pods are packed.
@@ -152,6 +171,9 @@ pub(crate) struct Catalogue {
     /// Region.
     #[arg(long, default_value = "us-east-1")]
     pub(crate) region: String,
+    /// Snapshot whose catalogue to show, as its pools' class shapes it; in place of a region's.
+    #[arg(long, value_name = "FILE", conflicts_with = "region")]
+    pub(crate) from: Option<PathBuf>,
     /// Requirements that types must meet, such as "karpenter.k8s.aws/instance-category In c,m" or "instance-cpu Gt 8".
     #[arg(long = "where", value_name = "KEY OPERATOR VALUES")]
     pub(crate) requirements: Vec<String>,
@@ -177,6 +199,20 @@ pub(crate) enum SnapshotCommand {
     Check {
         /// The file.
         file: PathBuf,
+    },
+    /// Write a file anew: trimmed to what decisions read, in another format, or a trace as a recording.
+    Convert {
+        /// What kubectl prints, a snapshot, a recording, or the published CSV of a trace.
+        file: PathBuf,
+        /// Where to write it; - for standard output. A name that ends in .zst is compressed.
+        #[arg(short = 'O', long, default_value = "-")]
+        to: PathBuf,
+        /// JSON or YAML; without it the name decides, and JSON where it does not.
+        #[arg(short, long, value_enum)]
+        output: Option<TextFormat>,
+        /// Write every instance type out, so that the file needs no tables to be read.
+        #[arg(long)]
+        inline: bool,
     },
 }
 

@@ -1,7 +1,7 @@
 //! Inputs: snapshots, recordings and traces, from files to what commands work on.
 
 use std::fs::File;
-use std::io::BufReader;
+use std::io::{BufReader, Read};
 use std::path::Path;
 use std::sync::Arc;
 
@@ -14,30 +14,49 @@ use plimsoll_core::snapshot::{Objects, Settings, Snapshot};
 use plimsoll_core::state;
 use plimsoll_core::time::Timestamp;
 use plimsoll_sim::{Change, Deployment, Recording, ReplicaRule, TimedChange, Which};
-use plimsoll_snapshot::{Limits, Loaded};
+use plimsoll_snapshot::{Limits, LoadError, Loaded, SnapshotError};
 
-use crate::digest::{self, Digesting};
+use crate::digest::Digesting;
 use crate::flags::{Deciding, Packing};
 
 /// Reads a file as it is, telling on stderr what was assumed; `-` is standard input.
 pub(crate) fn file(path: &Path) -> Result<Loaded> {
-    let loaded = if is_standard_input(path) {
-        plimsoll_snapshot::read(std::io::stdin().lock(), &Limits::default()).context(name(path))?
+    Ok(file_and_digest(path)?.0)
+}
+
+/// The same, with the SHA-256 of the bytes read, as `sha256sum` prints it.
+fn file_and_digest(path: &Path) -> Result<(Loaded, String)> {
+    let (loaded, digest) = if is_standard_input(path) {
+        read(std::io::stdin().lock(), path)?
     } else {
-        plimsoll_snapshot::read_path(path, &Limits::default())?
+        let file = File::open(path).map_err(|error| LoadError {
+            path: path.to_owned(),
+            error: SnapshotError::Io(error),
+        })?;
+        read(file, path)?
     };
-    tell_notes(path, &loaded);
-    Ok(loaded)
+    for note in loaded.notes.iter().filter(|note| !note.is_advice()) {
+        eprintln!("warning: {}: {note}", name(path));
+    }
+    Ok((loaded, digest))
+}
+
+/// A snapshot or recording, or a trace where the name says so.
+fn read(source: impl Read, path: &Path) -> Result<(Loaded, String)> {
+    let mut digesting = Digesting::new(source);
+    let is_trace = path.extension().is_some_and(|extension| extension == "csv");
+    let loaded = if is_trace {
+        trace(&mut digesting)
+    } else {
+        plimsoll_snapshot::read(&mut digesting, &Limits::default())
+    };
+    let loaded = loaded.with_context(|| name(path))?;
+    let digest = digesting.finish().with_context(|| name(path))?;
+    Ok((loaded, digest))
 }
 
 fn is_standard_input(path: &Path) -> bool {
     path == Path::new("-")
-}
-
-fn tell_notes(path: &Path, loaded: &Loaded) {
-    for note in &loaded.notes {
-        eprintln!("warning: {}: {note}", name(path));
-    }
 }
 
 /// What messages call an input.
@@ -51,17 +70,24 @@ pub(crate) fn name(path: &Path) -> String {
 
 /// Reads a snapshot or recording, with the settings that flags give.
 pub(crate) fn snapshot(path: &Path, deciding: &Deciding) -> Result<Loaded> {
-    let mut loaded = file(path)?;
+    Ok(snapshot_and_digest(path, deciding)?.0)
+}
+
+/// The same, with the digest of the input.
+pub(crate) fn snapshot_and_digest(path: &Path, deciding: &Deciding) -> Result<(Loaded, String)> {
+    let (mut loaded, digest) = file_and_digest(path)?;
     let settings = settings(&loaded.snapshot.settings, deciding);
     loaded.snapshot.settings = Arc::new(settings);
-    Ok(loaded)
+    Ok((loaded, digest))
 }
 
 /// Settings of a file, changed by flags.
 fn settings(own: &Settings, deciding: &Deciding) -> Settings {
     let mut settings = own.clone();
     settings.guards.enabled &= !deciding.no_guards;
-    settings.effort = deciding.effort.unwrap_or(settings.effort);
+    if deciding.quick {
+        settings.effort = 0;
+    }
     settings.packing = match deciding.packing {
         Some(Packing::Price) => Some(PackingMode::Price),
         Some(Packing::Compatible) => Some(PackingMode::Compatible),
@@ -92,39 +118,25 @@ pub(crate) struct Input {
 
 /// Reads what a simulation is about.
 pub(crate) fn input(path: &Path, deciding: &Deciding) -> Result<Input> {
-    let (loaded, digest) = if is_standard_input(path) {
-        let mut digesting = Digesting::new(std::io::stdin().lock());
-        let loaded = plimsoll_snapshot::read(&mut digesting, &Limits::default());
-        let loaded = loaded.context(name(path))?;
-        tell_notes(path, &loaded);
-        (loaded, digesting.finish())
-    } else if path.extension().is_some_and(|extension| extension == "csv") {
-        (trace(path)?, digest::of_file(path))
-    } else {
-        (file(path)?, digest::of_file(path))
-    };
-    let mut snapshot = loaded.snapshot;
-    snapshot.settings = Arc::new(settings(&snapshot.settings, deciding));
+    let (loaded, digest) = snapshot_and_digest(path, deciding)?;
+    let snapshot = loaded.snapshot;
     let changes = loaded.changes.into_iter().map(timed);
     let changes = changes.collect::<Result<Vec<_>>>();
     Ok(Input {
         recording: from_snapshot(&snapshot, changes.with_context(|| name(path))?),
         modelled: has_modelled_prices(&snapshot),
-        digest: digest.with_context(|| name(path))?,
+        digest,
     })
 }
 
 /// A trace on an empty cluster with the default pool and the default region's machines.
-fn trace(path: &Path) -> Result<Loaded> {
-    let file = File::open(path).with_context(|| name(path))?;
-    let rows = plimsoll_snapshot::trace::rows(BufReader::new(file));
+fn trace(table: impl Read) -> Result<Loaded, SnapshotError> {
+    let rows = plimsoll_snapshot::trace::rows(BufReader::new(table));
     let start = Timestamp::from_millis(0);
-    let changes = plimsoll_snapshot::trace::recording(rows, start).with_context(|| name(path))?;
+    let changes = plimsoll_snapshot::trace::recording(rows, start)?;
     let empty = r#"{"apiVersion":"v1","kind":"List","items":[],"plimsoll":{"time":"1970-01-01T00:00:00Z","catalogue":{"region":"us-east-1"}}}"#;
-    let mut loaded = plimsoll_snapshot::read(empty.as_bytes(), &Limits::default())?;
-    tell_notes(path, &loaded);
-    loaded.changes = changes;
-    Ok(loaded)
+    let empty = plimsoll_snapshot::read(empty.as_bytes(), &Limits::default())?;
+    Ok(Loaded { changes, ..empty })
 }
 
 /// A recording that begins as a snapshot is.

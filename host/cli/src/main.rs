@@ -33,6 +33,8 @@ fn main() -> ExitCode {
         Command::Catalogue(flags) => cmd::catalogue::run(flags),
         Command::Snapshot(flags) => cmd::snapshot::run(flags),
         Command::Generate(flags) => cmd::generate::run(flags),
+        Command::Completions { shell } => cmd::shell::completions(*shell),
+        Command::Man { folder } => cmd::shell::man(folder),
     };
     match done {
         Ok(()) => ExitCode::SUCCESS,

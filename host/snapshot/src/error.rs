@@ -108,7 +108,7 @@ pub enum SnapshotError {
     #[error("{list}[{index}] {sentence}")]
     Object {
         /// Plural of its kind.
-        list: &'static str,
+        list: String,
         /// Its index among objects of its kind.
         index: usize,
         /// Its name and what is wrong.

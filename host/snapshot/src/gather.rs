@@ -9,15 +9,21 @@ use std::collections::hash_map::{DefaultHasher, Entry};
 use std::hash::BuildHasherDefault;
 use std::sync::Arc;
 
-use plimsoll_api::{Interner, Kind, Object, ObjectKey, ReadError};
+use plimsoll_api::{Interner, Kind, Object, ObjectKey, ReadError, Severity};
+use plimsoll_core::labels;
 use plimsoll_core::model::Volumes;
 use plimsoll_core::snapshot::Objects;
 use plimsoll_core::time::Timestamp;
+use plimsoll_ec2_facts::AllocatableSettings;
 use serde_json::{Map, Value};
 
 use crate::error::SnapshotError;
 use crate::note::Note;
+use crate::resolve::class;
 use crate::section::{self, ChangeEntry};
+
+/// The class of machines on EC2.
+pub(crate) const EC2_CLASS: &str = "EC2NodeClass";
 
 /// What is ours: the group and version of our kinds.
 pub(crate) const API_VERSION: &str = "plimsoll.dev/v1alpha1";
@@ -25,7 +31,10 @@ pub(crate) const API_VERSION: &str = "plimsoll.dev/v1alpha1";
 pub(crate) const SNAPSHOT: &str = "Snapshot";
 
 /// Kinds that are part of a full picture without being read for decisions made from a file.
-const SILENT: [&str; 2] = ["EC2NodeClass", "KWOKNodeClass"];
+const SILENT: [&str; 3] = [EC2_CLASS, "KWOKNodeClass", "CapacityBuffer"];
+
+/// Group of the kinds whose fields are looked at by [`plimsoll_api::validate`].
+const KARPENTER: &str = "karpenter.sh";
 
 /// What has been read so far.
 #[derive(Default)]
@@ -43,6 +52,12 @@ pub(crate) struct Gatherer {
     items: usize,
     unknown_kinds: BTreeMap<String, usize>,
     unknown_fields: BTreeMap<(&'static str, String), usize>,
+    /// Remarks by what they say, with the first object and how many there are.
+    remarks: BTreeMap<(Severity, String, String), (String, usize)>,
+    /// What each class changes about its nodes.
+    pub(crate) classes: BTreeMap<String, AllocatableSettings>,
+    /// Objects of kinds that are looked at without being kept.
+    passed: BTreeMap<String, usize>,
     document: Map<String, Value>,
 }
 
@@ -109,10 +124,13 @@ impl Gatherer {
         let Value::Object(fields) = value else {
             return Err(SnapshotError::NoObject { index });
         };
-        let (api_version, kind) = self.kind_of(fields, index)?;
-        let Some(kind) = Kind::parse(&api_version, &kind) else {
-            if !SILENT.contains(&kind.as_str()) {
-                let passed = self.unknown_kinds.entry(format!("{api_version} {kind}"));
+        let (api_version, written_kind) = self.kind_of(fields, index)?;
+        let Some(kind) = Kind::parse(&api_version, &written_kind) else {
+            self.look_at(&api_version, &written_kind, value)?;
+            if !SILENT.contains(&written_kind.as_str()) {
+                let passed = self
+                    .unknown_kinds
+                    .entry(format!("{api_version} {written_kind}"));
                 *passed.or_default() += 1;
             }
             return Ok(());
@@ -120,15 +138,99 @@ impl Gatherer {
         let count = self.counts.entry(kind).or_default();
         let index = *count;
         *count += 1;
+        self.validate(&api_version, &written_kind, value, kind.plural(), index)?;
+        if kind == Kind::NodeClaim && self.is_by_hand(value) {
+            return Ok(());
+        }
         let (key, object) = self
             .object(kind, value)
             .map_err(|error| SnapshotError::Object {
-                list: kind.plural(),
+                list: kind.plural().to_owned(),
                 index,
                 sentence: error.to_string(),
             })?;
         self.name(key, index)?;
         self.keep(object);
+        Ok(())
+    }
+
+    /// Whether a claim is of no pool, which somebody made by hand; such a claim is told and passed over.
+    fn is_by_hand(&mut self, claim: &Value) -> bool {
+        let pool = claim
+            .pointer("/metadata/labels")
+            .and_then(|own| own.get(labels::NODEPOOL));
+        if pool.is_none() {
+            let name = claim.pointer("/metadata/name").and_then(Value::as_str);
+            let object = format!("NodeClaim {}", name.unwrap_or_default());
+            let sentence = "is of no pool: it is passed over, and its node is taken for one that nobody manages";
+            let key = (
+                Severity::Advice,
+                "NodeClaim".to_owned(),
+                sentence.to_owned(),
+            );
+            self.remarks.entry(key).or_insert((object, 0)).1 += 1;
+        }
+        pool.is_none()
+    }
+
+    /// Looks at an object that is not kept: classes, buffers, kinds of older versions.
+    fn look_at(
+        &mut self,
+        api_version: &str,
+        kind: &str,
+        value: &Value,
+    ) -> Result<(), SnapshotError> {
+        let mut list = kind.to_lowercase();
+        list.push_str(if list.ends_with('s') { "es" } else { "s" });
+        let count = self.passed.entry(list.clone()).or_default();
+        let index = *count;
+        *count += 1;
+        self.validate(api_version, kind, value, &list, index)?;
+        if kind == EC2_CLASS && api_version.starts_with(labels::AWS_DOMAIN) {
+            let name = value.pointer("/metadata/name").and_then(Value::as_str);
+            let name = name.unwrap_or_default().to_owned();
+            let settings = class::settings(value).map_err(|sentence| SnapshotError::Object {
+                list,
+                index,
+                sentence: format!("{name}: {sentence}"),
+            })?;
+            self.classes.insert(name, settings);
+        }
+        Ok(())
+    }
+
+    /// Refuses what an API server would refuse, and keeps remarks about the rest.
+    fn validate(
+        &mut self,
+        api_version: &str,
+        kind: &str,
+        value: &Value,
+        list: &str,
+        index: usize,
+    ) -> Result<(), SnapshotError> {
+        let text = |pointer: &str| value.pointer(pointer).and_then(Value::as_str);
+        let name = || {
+            let name = text("/metadata/name").unwrap_or_default();
+            match text("/metadata/namespace") {
+                Some(namespace) => format!("{namespace}/{name}"),
+                None => name.to_owned(),
+            }
+        };
+        for finding in plimsoll_api::validate(api_version, kind, value) {
+            if finding.severity == Severity::Error {
+                let name = Some(name()).filter(|name| !name.is_empty());
+                let name = name.map(|name| format!("{name}: ")).unwrap_or_default();
+                return Err(SnapshotError::Object {
+                    list: list.to_owned(),
+                    index,
+                    sentence: format!("{name}{finding}"),
+                });
+            }
+            let key = (finding.severity, kind.to_owned(), finding.to_string());
+            let remark = self.remarks.entry(key);
+            let (_, count) = remark.or_insert_with(|| (format!("{kind} {}", name()), 0));
+            *count += 1;
+        }
         Ok(())
     }
 
@@ -162,7 +264,9 @@ impl Gatherer {
         let mut seen: Vec<String> = Vec::new();
         let read = plimsoll_api::read(kind, value, interner, &mut |path| {
             let path = section::without_indexes(path);
-            if !seen.contains(&path) {
+            // Of Karpenter's kinds, everything but metadata was looked at before.
+            let is_known = kind.group() == KARPENTER && !path.starts_with("metadata");
+            if !is_known && !seen.contains(&path) {
                 seen.push(path);
             }
         });
@@ -271,7 +375,17 @@ impl Gatherer {
             path: path.clone(),
             count: *count,
         });
-        kinds.chain(fields).chain(self.problems()).collect()
+        let remarks = self
+            .remarks
+            .iter()
+            .map(|((severity, _, sentence), (object, count))| Note::Remark {
+                object: object.clone(),
+                sentence: sentence.clone(),
+                works: *severity == Severity::Advice,
+                count: *count,
+            });
+        let said = kinds.chain(fields).chain(remarks);
+        said.chain(self.problems()).collect()
     }
 
     fn problems(&self) -> Vec<Note> {

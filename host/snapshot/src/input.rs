@@ -11,6 +11,7 @@ use crate::gather::Gatherer;
 use crate::limits::Limits;
 use crate::note::Note;
 use crate::recording::TimedChange;
+use crate::write::CatalogueText;
 use crate::{decompress, json, resolve, yaml};
 
 /// Byte-order mark that some editors put before UTF-8 text.
@@ -25,6 +26,8 @@ pub struct Loaded {
     pub changes: Vec<TimedChange>,
     /// What was assumed or passed over.
     pub notes: Vec<Note>,
+    /// Where the catalogue comes from, so that it can be written as short as it was read.
+    pub catalogue: CatalogueText,
 }
 
 /// Reads a file.

@@ -21,6 +21,17 @@ pub enum Note {
         /// How many objects have it.
         count: usize,
     },
+    /// Something about an object that its author should know.
+    Remark {
+        /// Kind and name of the first such object.
+        object: String,
+        /// The field and what is odd about it.
+        sentence: String,
+        /// Whether the object works as written all the same.
+        works: bool,
+        /// How many objects have it.
+        count: usize,
+    },
     /// A field that our section does not have.
     UnknownSectionField {
         /// The field.
@@ -30,6 +41,13 @@ pub enum Note {
     },
     /// The file has no pools.
     DefaultPool,
+    /// Pools name classes that shape their nodes differently, and one catalogue serves them all.
+    OneClass {
+        /// The class followed.
+        taken: String,
+        /// Those that are not.
+        others: String,
+    },
     /// The file names no instant.
     AssumedTime {
         /// The newest instant in it.
@@ -41,6 +59,8 @@ pub enum Note {
         region: String,
         /// Whether its nodes say so.
         from_nodes: bool,
+        /// The region of its nodes, where no prices of that are known.
+        unpriced: Option<String>,
     },
     /// A pod cannot be planned.
     PodProblem {
@@ -51,6 +71,29 @@ pub enum Note {
         /// How many pods have the same problem.
         count: usize,
     },
+}
+
+impl Note {
+    /// Whether something is wrong or was not understood; the rest are assumptions and advice.
+    pub fn is_wrong(&self) -> bool {
+        match self {
+            Self::UnknownField { .. }
+            | Self::UnknownSectionField { .. }
+            | Self::PodProblem { .. }
+            | Self::Remark { works: false, .. } => true,
+            Self::UnknownKind { .. }
+            | Self::DefaultPool
+            | Self::OneClass { .. }
+            | Self::AssumedTime { .. }
+            | Self::AssumedRegion { .. }
+            | Self::Remark { works: true, .. } => false,
+        }
+    }
+
+    /// Whether it is advice on what works as written.
+    pub fn is_advice(&self) -> bool {
+        matches!(self, Self::Remark { works: true, .. })
+    }
 }
 
 impl fmt::Display for Note {
@@ -65,6 +108,18 @@ impl fmt::Display for Note {
             Self::UnknownField { kind, path, count } => {
                 write!(f, "{kind}: {path} is not a known field ({count} objects)")
             }
+            Self::Remark {
+                object,
+                sentence,
+                count,
+                ..
+            } => {
+                write!(f, "{object}: {sentence}")?;
+                match count {
+                    0 | 1 => Ok(()),
+                    count => write!(f, " (and {} more objects)", count - 1),
+                }
+            }
             Self::UnknownSectionField { path, meant } => {
                 write!(f, "plimsoll.{path} is not a known field")?;
                 match meant {
@@ -75,6 +130,10 @@ impl fmt::Display for Note {
             Self::DefaultPool => f.write_str(
                 "no NodePool: taking one named default (linux, amd64, on-demand, no limits)",
             ),
+            Self::OneClass { taken, others } => write!(
+                f,
+                "the room on every node is that of EC2NodeClass {taken}; {others} would give another"
+            ),
             Self::AssumedTime { time } => {
                 write!(
                     f,
@@ -84,6 +143,7 @@ impl fmt::Display for Note {
             Self::AssumedRegion {
                 region,
                 from_nodes: true,
+                ..
             } => {
                 write!(
                     f,
@@ -93,8 +153,16 @@ impl fmt::Display for Note {
             Self::AssumedRegion {
                 region,
                 from_nodes: false,
+                unpriced,
             } => {
-                write!(f, "no plimsoll.catalogue: taking region {region}")
+                write!(f, "no plimsoll.catalogue: taking region {region}")?;
+                match unpriced {
+                    Some(own) => write!(
+                        f,
+                        "; no prices of {own}, the region of the nodes, are known"
+                    ),
+                    None => Ok(()),
+                }
             }
             Self::PodProblem {
                 pod,

@@ -5,7 +5,7 @@ use std::sync::LazyLock;
 
 use plimsoll_tidy::graph::Features;
 use plimsoll_tidy::supply::{self, Lists};
-use plimsoll_tidy::{Graph, Tree, files, manifests, purity, rooms, unfinished, words};
+use plimsoll_tidy::{Graph, Tree, acceptance, files, manifests, purity, rooms, unfinished, words};
 
 static TREE: LazyLock<Tree> =
     LazyLock::new(|| Tree::of_checkout(&root()).expect("git lists the files"));
@@ -76,6 +76,11 @@ fn there_is_one_version_of_each_crate_and_none_that_is_banned() {
 #[test]
 fn manifests_say_what_they_must() {
     holds(&manifests::manifests(&TREE));
+}
+
+#[test]
+fn acceptance_rows_name_tests_that_exist() {
+    holds(&acceptance::named_tests(&TREE));
 }
 
 #[test]

@@ -1,51 +1,127 @@
-//! `plimsoll catalogue`: what can be bought.
+//! `plimsoll catalogue`: what can be bought, of a region or of a snapshot file, all of it or what meets requirements.
 
+use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use anyhow::{Context, Result, bail};
-use plimsoll_core::catalog::{InstanceType, PriceSource};
-use plimsoll_core::labels::LabelKey;
+use plimsoll_core::catalog::{CapacityType, Catalogue, InstanceType, Offering, PriceSource};
+use plimsoll_core::labels::{self, LabelKey};
 use plimsoll_core::requirement::{Operator, Requirement, Requirements, Undefined};
-use plimsoll_core::resources::ResourceName;
+use plimsoll_core::resources::{ResourceName, Resources};
 use plimsoll_ec2_facts::{CatalogueSettings, catalogue};
+use plimsoll_snapshot::section::{Amount, TypeEntry};
+use plimsoll_snapshot::write;
+use serde::Serialize;
 
 use crate::flags;
+use crate::load;
 use crate::output::{show, table};
 
 /// Domain that keys may leave out.
 const DOMAIN: &str = "karpenter.k8s.aws/";
+/// Words that stand for keys of other domains.
+const SHORT: [(&str, &str); 5] = [
+    ("arch", labels::ARCH),
+    ("os", labels::OS),
+    ("zone", labels::ZONE),
+    ("capacity-type", labels::CAPACITY_TYPE),
+    ("instance-type", labels::INSTANCE_TYPE),
+];
+/// Least likeness of two names for one to be suggested.
+const LIKENESS: f64 = 0.8;
+
+/// A type with the offerings that meet the requirements, and what pods may use on a node of the first of them.
+struct Found {
+    instance_type: InstanceType,
+    allocatable: Resources,
+}
+
+/// The same as `-o json` shows it: as a snapshot writes its catalogue.
+#[derive(Serialize)]
+struct Shown {
+    #[serde(flatten)]
+    entry: TypeEntry,
+    allocatable: BTreeMap<String, Amount>,
+}
+
+impl Found {
+    fn shown(&self) -> Shown {
+        Shown {
+            entry: write::instance_type(&self.instance_type),
+            allocatable: write::amounts(&self.allocatable),
+        }
+    }
+}
 
 pub(crate) fn run(flags: &flags::Catalogue) -> Result<()> {
-    let catalogue = catalogue(&CatalogueSettings::for_region(&flags.region))?;
-    if let Some(name) = &flags.instance_type {
-        let Some(found) = catalogue.get(name) else {
-            bail!("there is no instance type {name} in {}", flags.region);
-        };
-        return show(flags.output, found.as_ref(), || one(found));
-    }
+    let (catalogue, place) = if let Some(file) = &flags.from {
+        (load::file(file)?.snapshot.catalogue, load::name(file))
+    } else {
+        let settings = CatalogueSettings::for_region(&flags.region);
+        (Arc::new(catalogue(&settings)?), flags.region.clone())
+    };
     let wanted = flags
         .requirements
         .iter()
-        .map(|text| requirement(text))
+        .map(|text| requirement(text, &catalogue))
         .collect::<Result<Requirements>>()?;
-    let meets = |instance_type: &&Arc<InstanceType>| {
+    let found = found(&catalogue, &wanted, flags.instance_type.as_deref());
+    if let Some(name) = &flags.instance_type {
+        let [only] = found.as_slice() else {
+            bail!("{}", not_there(name, &place, &catalogue));
+        };
+        return show(flags.output, &only.shown(), || one(only));
+    }
+    let shown: Vec<Shown> = found.iter().map(Found::shown).collect();
+    show(flags.output, &shown, || many(&found))
+}
+
+/// Types that meet requirements, with the offerings that do.
+fn found(catalogue: &Catalogue, wanted: &Requirements, name: Option<&str>) -> Vec<Found> {
+    let meets = |own: &Requirements| own.accepts(wanted, Undefined::Ignored).is_ok();
+    let named = catalogue
+        .types()
+        .iter()
+        .filter(|known| name.is_none_or(|name| known.name.as_str() == name));
+    let mut result = Vec::new();
+    for known in named.filter(|known| meets(&known.requirements)) {
+        let mut instance_type = known.as_ref().clone();
         instance_type
-            .requirements
-            .accepts(&wanted, Undefined::Ignored)
-            .is_ok()
-            && instance_type.offerings.iter().any(|offering| {
-                offering
-                    .node_requirements()
-                    .accepts(&wanted, Undefined::Ignored)
-                    .is_ok()
-            })
-    };
-    let found: Vec<&Arc<InstanceType>> = catalogue.types().iter().filter(meets).collect();
-    show(flags.output, &found, || many(&found))
+            .offerings
+            .retain(|offering| meets(&offering.node_requirements()));
+        if let Some(first) = instance_type.offerings.first() {
+            result.push(Found {
+                allocatable: instance_type.allocatable(first),
+                instance_type,
+            });
+        }
+    }
+    result
+}
+
+fn not_there(name: &str, place: &str, catalogue: &Catalogue) -> String {
+    let names = catalogue.types().iter().map(|known| known.name.as_str());
+    match closest(name, names) {
+        Some(_) if catalogue.get(name).is_some() => {
+            format!("instance type {name} of {place} does not meet the requirements")
+        }
+        Some(meant) => {
+            format!("there is no instance type {name} in {place}; did you mean {meant}?")
+        }
+        None => format!("there is no instance type {name} in {place}"),
+    }
+}
+
+fn closest<'a>(name: &str, names: impl Iterator<Item = &'a str>) -> Option<&'a str> {
+    names
+        .map(|known| (strsim::jaro_winkler(known, name), known))
+        .filter(|(likeness, _)| *likeness >= LIKENESS)
+        .max_by(|left, right| left.0.total_cmp(&right.0))
+        .map(|(_, known)| known)
 }
 
 /// Reads `KEY OPERATOR VALUE,VALUE`.
-fn requirement(text: &str) -> Result<Requirement> {
+fn requirement(text: &str, catalogue: &Catalogue) -> Result<Requirement> {
     let mut words = text.split_whitespace();
     let (Some(key), Some(operator)) = (words.next(), words.next()) else {
         bail!("\"{text}\" is no requirement; expected for example \"instance-category In c,m\"");
@@ -58,75 +134,84 @@ fn requirement(text: &str) -> Result<Requirement> {
         .filter(|value| !value.is_empty())
         .map(Arc::from)
         .collect();
-    let key = if key.contains('/') {
-        key.to_owned()
-    } else {
-        format!("{DOMAIN}{key}")
+    if operator == Operator::In && values.is_empty() {
+        bail!("\"{text}\" lists no value; operator In needs at least one");
+    }
+    let short = SHORT.iter().find(|(word, _)| *word == key);
+    let key = match short {
+        Some((_, key)) => (*key).to_owned(),
+        None if key.contains('/') => key.to_owned(),
+        None => format!("{DOMAIN}{key}"),
     };
-    Ok(Requirement::new(LabelKey::from(key), operator, &values)?)
+    let key = LabelKey::from(key);
+    if !catalogue.is_well_known(&key) {
+        let known = labels::well_known_keys();
+        let known: Vec<String> = known.collect();
+        let hint = match closest(key.as_str(), known.iter().map(String::as_str)) {
+            Some(meant) => format!("; did you mean {meant}?"),
+            None => String::new(),
+        };
+        bail!("no instance type has a label {key}{hint}");
+    }
+    Ok(Requirement::new(key, operator, &values)?)
 }
 
-fn many(types: &[&Arc<InstanceType>]) -> String {
+fn many(types: &[Found]) -> String {
     let mut rows = vec![
         ["type", "cpu", "memory", "pods", "on-demand", "spot from"]
             .map(str::to_owned)
             .to_vec(),
     ];
-    let price = |instance_type: &InstanceType, spot: bool| {
-        let of_terms = instance_type.offerings.iter().filter(|offering| {
-            (offering.capacity_type == plimsoll_core::catalog::CapacityType::Spot) == spot
-        });
-        let least = of_terms.min_by_key(|offering| offering.price);
-        least.map_or_else(String::new, |offering| {
-            let modelled = if offering.price_source == PriceSource::Model {
-                " (model)"
-            } else {
-                ""
-            };
-            format!("{}{modelled}", offering.price)
-        })
-    };
-    for instance_type in types {
+    for Found { instance_type, .. } in types {
         let amount = |name: &ResourceName| instance_type.capacity.get(name);
         rows.push(vec![
             instance_type.name.to_string(),
             (amount(&ResourceName::Cpu) / 1000).to_string(),
             format!("{} Mi", amount(&ResourceName::Memory) >> 20),
             amount(&ResourceName::Pods).to_string(),
-            price(instance_type, false),
-            price(instance_type, true),
+            cheapest(instance_type, CapacityType::OnDemand),
+            cheapest(instance_type, CapacityType::Spot),
         ]);
     }
     table(&rows) + &format!("{} types\n", types.len())
 }
 
-fn one(instance_type: &InstanceType) -> String {
+fn cheapest(instance_type: &InstanceType, terms: CapacityType) -> String {
+    let of_terms = instance_type
+        .offerings
+        .iter()
+        .filter(|offering| offering.capacity_type == terms);
+    let least = of_terms.min_by_key(|offering| offering.price);
+    least.map_or_else(String::new, |offering| {
+        format!("{}{}", offering.price, modelled(offering, " (model)"))
+    })
+}
+
+/// The mark for a price that a model made up.
+fn modelled(offering: &Offering, mark: &'static str) -> &'static str {
+    match offering.price_source {
+        PriceSource::Model => mark,
+        _ => "",
+    }
+}
+
+fn one(found: &Found) -> String {
+    let instance_type = &found.instance_type;
     let mut text = format!("{}\n", instance_type.name);
     let mut line = |name: &str, value: String| text.push_str(&format!("  {name:12} {value}\n"));
     line("capacity", instance_type.capacity.to_string());
     line("overhead", instance_type.overhead.to_string());
-    if let Some(offering) = instance_type.offerings.first() {
-        line(
-            "allocatable",
-            instance_type.allocatable(offering).to_string(),
-        );
-    }
+    line("allocatable", found.allocatable.to_string());
     for requirement in instance_type.requirements.iter() {
         line("label", requirement.to_string());
     }
     for offering in &instance_type.offerings {
-        let modelled = if offering.price_source == PriceSource::Model {
-            ", a model"
-        } else {
-            ""
-        };
-        line(
-            "offering",
-            format!(
-                "{} {} {}{modelled}",
-                offering.zone, offering.capacity_type, offering.price
-            ),
+        let mark = modelled(offering, ", a model");
+        let said = format!(
+            "{} {} {}{mark}",
+            offering.zone, offering.capacity_type, offering.price
         );
+        line("offering", said);
     }
     text
 }

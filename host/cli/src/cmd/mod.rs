@@ -4,5 +4,6 @@ pub(crate) mod catalogue;
 pub(crate) mod explain;
 pub(crate) mod generate;
 pub(crate) mod plan;
+pub(crate) mod shell;
 pub(crate) mod simulate;
 pub(crate) mod snapshot;

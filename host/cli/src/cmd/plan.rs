@@ -6,6 +6,7 @@ use std::time::Instant;
 use anyhow::{Result, bail};
 use plimsoll_core::plan::{Plan, Target};
 use plimsoll_core::snapshot::Snapshot;
+use serde::Serialize;
 
 use crate::explain;
 use crate::flags;
@@ -18,13 +19,21 @@ const MOST_REASONS: usize = 20;
 
 pub(crate) fn run(flags: &flags::Plan) -> Result<()> {
     let began = Instant::now();
-    let loaded = load::snapshot(&flags.snapshot, &flags.deciding)?;
+    let (loaded, input) = load::snapshot_and_digest(&flags.snapshot, &flags.deciding)?;
     let read = began.elapsed();
     let contestant = Contestant::parse(&flags.policy, &engine()?)?;
     let began = Instant::now();
     let Decided { plan, prices, .. } = contestant.plan(&loaded.snapshot)?;
     let decided = began.elapsed();
-    show(flags.output, &plan, || people(&loaded.snapshot, &plan))?;
+    let printed = Printed {
+        input_sha256: &input,
+        policy: contestant.name(),
+        plan: &plan,
+    };
+    show(flags.output, &printed, || {
+        let text = people(&loaded.snapshot, &plan);
+        format!("{text}input sha256 {input}\n")
+    })?;
     if flags.timings {
         let peak =
             peak_mebibytes().map_or_else(String::new, |peak| format!(", peak memory {peak} MiB"));
@@ -55,6 +64,15 @@ fn peak_mebibytes() -> Option<u64> {
         .find_map(|line| line.strip_prefix("VmHWM:"))?;
     let kibibytes: u64 = line.split_whitespace().next()?.parse().ok()?;
     Some(kibibytes.div_ceil(1024))
+}
+
+/// What `-o json` prints: the plan, and what it was made from.
+#[derive(Serialize)]
+struct Printed<'a> {
+    input_sha256: &'a str,
+    policy: String,
+    #[serde(flatten)]
+    plan: &'a Plan,
 }
 
 fn people(snapshot: &Snapshot, plan: &Plan) -> String {

@@ -3,15 +3,22 @@
 use std::path::Path;
 
 use anyhow::{Result, bail};
+use plimsoll_snapshot::write::{CatalogueText, Format, compress, write};
 
-use crate::flags::{self, SnapshotCommand};
+use crate::flags::{self, SnapshotCommand, TextFormat};
 use crate::load;
-use crate::output::{print, table, thousands};
+use crate::output::{print, table, thousands, write_file};
 
 pub(crate) fn run(flags: &flags::Snapshot) -> Result<()> {
     match &flags.command {
         SnapshotCommand::Show { file } => show(file),
         SnapshotCommand::Check { file } => check(file),
+        SnapshotCommand::Convert {
+            file,
+            to,
+            output,
+            inline,
+        } => convert(file, to, *output, *inline),
     }
 }
 
@@ -45,10 +52,51 @@ fn show(file: &Path) -> Result<()> {
     print(&table(&rows))
 }
 
+fn convert(file: &Path, to: &Path, format: Option<TextFormat>, inline: bool) -> Result<()> {
+    let loaded = load::file(file)?;
+    let name = to.file_name().unwrap_or_default().to_string_lossy();
+    let (plain, is_compressed) = match name.strip_suffix(".zst") {
+        Some(plain) => (plain, true),
+        None => (name.as_ref(), false),
+    };
+    let extension = Path::new(plain).extension().unwrap_or_default();
+    let is_yaml = match format {
+        Some(format) => format == TextFormat::Yaml,
+        None => ["yaml", "yml"].iter().any(|known| extension == *known),
+    };
+    let format = if is_yaml { Format::Yaml } else { Format::Json };
+    let catalogue = if inline {
+        CatalogueText::Inline
+    } else {
+        loaded.catalogue
+    };
+    let mut text = Vec::new();
+    write(
+        &loaded.snapshot,
+        &loaded.changes,
+        &catalogue,
+        format,
+        &mut text,
+    )?;
+    if is_compressed {
+        let mut compressed = Vec::new();
+        compress(text.as_slice(), &mut compressed)?;
+        text = compressed;
+    }
+    write_file(to, &text)
+}
+
 fn check(file: &Path) -> Result<()> {
     let loaded = load::file(file)?;
-    if loaded.notes.is_empty() {
-        return print(&format!("{}: nothing to remark\n", load::name(file)));
+    for note in loaded.notes.iter().filter(|note| note.is_advice()) {
+        eprintln!("advice: {}: {note}", load::name(file));
     }
-    bail!("{}: {} remarks", load::name(file), loaded.notes.len())
+    let wrong = loaded.notes.iter().filter(|note| note.is_wrong()).count();
+    if wrong > 0 {
+        bail!(
+            "{}: {wrong} things are wrong or were not understood",
+            load::name(file)
+        );
+    }
+    print(&format!("{}: all of it is understood\n", load::name(file)))
 }

@@ -1,6 +1,10 @@
 //! The program as its users meet it: every test runs a command and looks at what it prints, writes and returns.
 
 mod bad_input;
+mod catalogue;
 mod explain;
+mod files;
+mod json;
+mod shell;
 mod simulate;
 mod user;

@@ -1,39 +1,36 @@
-//! The catalogue of a file: of a region, of types one by one, or assumed; then the prices quoted in the file.
-
-use std::sync::Arc;
+//! The catalogue of a file: of a region, or of types one by one; then the prices quoted in the file.
 
 use plimsoll_api::Interner;
 use plimsoll_core::catalog::{Catalogue, PriceSource};
-use plimsoll_core::model::Node;
+use plimsoll_ec2_facts::AllocatableSettings;
 
 use super::{region, types};
-use crate::note::Note;
-use crate::section::{CatalogueEntry, PriceEntry, Section, capacity_type, price_above_zero};
+use crate::section::{CatalogueEntry, PriceEntry, capacity_type, price_above_zero};
 
 /// Least likeness of two names for one to be suggested.
 const LIKENESS: f64 = 0.85;
 
 /// The catalogue, or a sentence about what makes no sense.
 pub(super) fn catalogue(
-    section: &Section,
-    nodes: &[Arc<Node>],
+    entry: &CatalogueEntry,
+    quotes: &[PriceEntry],
+    class: &AllocatableSettings,
     interner: &mut Interner,
-    notes: &mut Vec<Note>,
 ) -> Result<Catalogue, String> {
-    let catalogue = match &section.catalogue {
-        None => region::assumed(nodes, notes)?,
-        Some(entry) => of_entry(entry, interner)?,
-    };
-    quoted(catalogue, &section.prices)
+    quoted(of_entry(entry, class, interner)?, quotes)
 }
 
-fn of_entry(entry: &CatalogueEntry, interner: &mut Interner) -> Result<Catalogue, String> {
+fn of_entry(
+    entry: &CatalogueEntry,
+    class: &AllocatableSettings,
+    interner: &mut Interner,
+) -> Result<Catalogue, String> {
     match (&entry.region, &entry.instance_types) {
         (Some(_), Some(_)) => Err(
             "catalogue.instanceTypes stands beside catalogue.region; expected one of the two"
                 .to_owned(),
         ),
-        (Some(region), None) => region::of_entry(region, entry),
+        (Some(region), None) => region::of_entry(region, entry, class),
         (None, Some(entries)) => types::catalogue(entries, &entry.well_known_labels, interner),
         (None, None) => {
             Err("catalogue names neither region nor instanceTypes; expected one of the two".into())

@@ -1,25 +1,31 @@
 //! From what a file says to a snapshot: defaults, the instant, the catalogue, and the join of it all.
 
 mod catalogue;
+pub(crate) mod class;
 mod pool;
 mod region;
 mod types;
 
+use std::collections::BTreeMap;
 use std::sync::Arc;
 
 pub(crate) use types::NOT_OF_TYPES;
 
 use plimsoll_api::convert::with_live_pods;
+use plimsoll_core::model::NodePool;
 use plimsoll_core::snapshot::{Settings, Snapshot};
 use plimsoll_core::time::Timestamp;
+use plimsoll_core::words::shortened;
+use plimsoll_ec2_facts::AllocatableSettings;
 use serde_json::{Map, Value};
 
 use crate::error::SnapshotError;
-use crate::gather::Gatherer;
+use crate::gather::{EC2_CLASS, Gatherer};
 use crate::input::Loaded;
 use crate::note::Note;
 use crate::recording::TimedChange;
 use crate::section::{At, Change, Section, closest_field};
+use crate::write::CatalogueText;
 
 /// Joins what was gathered.
 pub(crate) fn resolve(mut gathered: Gatherer) -> Result<Loaded, SnapshotError> {
@@ -27,7 +33,7 @@ pub(crate) fn resolve(mut gathered: Gatherer) -> Result<Loaded, SnapshotError> {
         return Err(SnapshotError::NoObjects);
     }
     let mut notes = gathered.notes();
-    let section = section(gathered.section.take(), &mut notes)?;
+    let mut section = section(gathered.section.take(), &mut notes)?;
     let now = now(section.time.as_deref(), gathered.newest, &mut notes)?;
     let settings = settings(&section)?;
     let mut objects = gathered.objects;
@@ -41,9 +47,13 @@ pub(crate) fn resolve(mut gathered: Gatherer) -> Result<Loaded, SnapshotError> {
         notes.push(Note::DefaultPool);
     }
     objects.volumes = Arc::new(gathered.volumes);
-    let catalogue =
-        catalogue::catalogue(&section, &objects.nodes, &mut gathered.interner, &mut notes)
-            .map_err(SnapshotError::Section)?;
+    let entry = section
+        .catalogue
+        .take()
+        .unwrap_or_else(|| region::assumed(&objects.nodes, &mut notes));
+    let class = of_pools(&objects.pools, &gathered.classes, &mut notes);
+    let catalogue = catalogue::catalogue(&entry, &section.prices, &class, &mut gathered.interner)
+        .map_err(SnapshotError::Section)?;
     let changes = timed(gathered.changes, now)?;
     let seed = section.seed.unwrap_or(0);
     let snapshot = Snapshot::new(now, seed, Arc::new(settings), Arc::new(catalogue), objects);
@@ -51,7 +61,33 @@ pub(crate) fn resolve(mut gathered: Gatherer) -> Result<Loaded, SnapshotError> {
         snapshot,
         changes,
         notes,
+        // The text of a snapshot has no classes: what they change is written out.
+        catalogue: if class == AllocatableSettings::default() {
+            CatalogueText::Entry(entry, section.prices)
+        } else {
+            CatalogueText::Inline
+        },
     })
+}
+
+/// What the class that the pools name changes about their nodes.
+fn of_pools(
+    pools: &[Arc<NodePool>],
+    classes: &BTreeMap<String, AllocatableSettings>,
+    notes: &mut Vec<Note>,
+) -> AllocatableSettings {
+    let on_ec2 = pools
+        .iter()
+        .filter(|pool| pool.class.kind.as_ref() == EC2_CLASS);
+    let named: Vec<String> = on_ec2.map(|pool| pool.class.name.to_string()).collect();
+    let chosen = class::chosen(classes, &named);
+    if !chosen.others.is_empty() {
+        notes.push(Note::OneClass {
+            taken: chosen.name,
+            others: shortened(&chosen.others),
+        });
+    }
+    chosen.settings
 }
 
 fn section(

@@ -9,7 +9,7 @@ use plimsoll_core::model::Node;
 use plimsoll_ec2_facts::catalogue::{Terms, Zone};
 use plimsoll_ec2_facts::price::ExchangeRate;
 use plimsoll_ec2_facts::zone::assumed_zones;
-use plimsoll_ec2_facts::{CatalogueSettings, SpotModel};
+use plimsoll_ec2_facts::{AllocatableSettings, CatalogueSettings, SpotModel};
 
 use crate::note::Note;
 use crate::section::{CatalogueEntry, ZoneEntry};
@@ -22,8 +22,13 @@ const NANOS: f64 = 1e9;
 const MAX_RATE: f64 = 1e6;
 
 /// The catalogue that an entry with a region asks for.
-pub(super) fn of_entry(region: &str, entry: &CatalogueEntry) -> Result<Catalogue, String> {
+pub(super) fn of_entry(
+    region: &str,
+    entry: &CatalogueEntry,
+    class: &AllocatableSettings,
+) -> Result<Catalogue, String> {
     let mut settings = CatalogueSettings::for_region(region);
+    settings.allocatable = class.clone();
     if let Some(zones) = &entry.zones {
         settings.zones = Some(zones.iter().map(zone).collect());
     }
@@ -37,8 +42,8 @@ pub(super) fn of_entry(region: &str, entry: &CatalogueEntry) -> Result<Catalogue
     built(&settings)
 }
 
-/// The catalogue of a file without an entry: of the region that most nodes name, else of the default one.
-pub(super) fn assumed(nodes: &[Arc<Node>], notes: &mut Vec<Note>) -> Result<Catalogue, String> {
+/// The entry of a file without one: of the region that most nodes name, else of the default one.
+pub(super) fn assumed(nodes: &[Arc<Node>], notes: &mut Vec<Note>) -> CatalogueEntry {
     let mut regions: BTreeMap<&str, usize> = BTreeMap::new();
     for region in nodes.iter().filter_map(|node| node.label(labels::REGION)) {
         *regions.entry(region).or_default() += 1;
@@ -48,26 +53,23 @@ pub(super) fn assumed(nodes: &[Arc<Node>], notes: &mut Vec<Note>) -> Result<Cata
         known.is_ok_and(|region| region.check_dollars(None).is_ok())
     };
     let most = regions.into_iter().rev().max_by_key(|(_, count)| *count);
-    let of_nodes = most
-        .map(|(region, _)| region)
-        .filter(|region| is_known(region));
+    let most = most.map(|(region, _)| region);
+    let of_nodes = most.filter(|region| is_known(region));
     let region = of_nodes.unwrap_or(DEFAULT_REGION);
     notes.push(Note::AssumedRegion {
         region: region.to_owned(),
         from_nodes: of_nodes.is_some(),
+        unpriced: most.filter(|region| !is_known(region)).map(str::to_owned),
     });
-    let mut settings = CatalogueSettings::for_region(region);
     let seen = nodes.iter().filter(|_| of_nodes.is_some());
     let seen = seen.filter_map(|node| node.label(labels::ZONE));
     let mut zones: BTreeSet<String> = seen.map(ToString::to_string).collect();
     zones.extend(assumed_zones(region));
-    settings.zones = Some(
-        zones
-            .into_iter()
-            .map(|name| Zone { name, id: None })
-            .collect(),
-    );
-    built(&settings)
+    CatalogueEntry {
+        region: Some(region.to_owned()),
+        zones: Some(zones.into_iter().map(ZoneEntry::Name).collect()),
+        ..CatalogueEntry::default()
+    }
 }
 
 fn built(settings: &CatalogueSettings) -> Result<Catalogue, String> {

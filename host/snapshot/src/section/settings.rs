@@ -48,7 +48,7 @@ pub struct SettingsEntry {
     /// Dollars per hour that a new node costs beyond its instance (default 0).
     #[serde(skip_serializing_if = "Option::is_none")]
     pub node_cost: Option<f64>,
-    /// Effort of the search for a cheaper fleet, 0 to 1000 (default 100).
+    /// 0 takes the first good plan; any other number, such as the default 100, searches on for a cheaper fleet.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(range(max = 1000))]
     pub effort: Option<u32>,

@@ -28,7 +28,8 @@ pub(super) fn entry(catalogue: &Catalogue) -> CatalogueEntry {
     }
 }
 
-fn instance_type(known: &InstanceType) -> TypeEntry {
+/// One type as a file writes it.
+pub fn instance_type(known: &InstanceType) -> TypeEntry {
     let (mut labels, mut requirements) = split(&known.requirements);
     let defaults = [labels::INSTANCE_TYPE, labels::ARCH, labels::OS].map(str::to_owned);
     for key in labels::well_known_keys().chain(defaults) {
@@ -115,7 +116,8 @@ fn offering(known: &Offering) -> OfferingEntry {
     }
 }
 
-fn amounts(resources: &Resources) -> BTreeMap<String, Amount> {
+/// Amounts as quantities by resource.
+pub fn amounts(resources: &Resources) -> BTreeMap<String, Amount> {
     let one = |(name, amount)| {
         (
             ToString::to_string(name),

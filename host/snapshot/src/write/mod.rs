@@ -8,6 +8,8 @@ mod objects;
 mod pod;
 mod workloads;
 
+pub use catalogue::{amounts, instance_type};
+
 use std::io::{self, Read, Write};
 
 use plimsoll_core::ids::ObjectName;

@@ -159,7 +159,10 @@ fn all_expressions<'a>(requirements: impl IntoIterator<Item = &'a Requirement>) 
 }
 
 fn taints(taints: &[Taint]) -> Value {
-    let one = |taint: &Taint| json!({"key": taint.key, "value": taint.value, "effect": taint.effect.to_string()});
+    let one = |taint: &Taint| {
+        let value = Some(&taint.value).filter(|value| !value.is_empty());
+        json!({"key": taint.key, "value": value, "effect": taint.effect.to_string()})
+    };
     Value::Array(taints.iter().map(one).collect())
 }
 

@@ -1,0 +1,240 @@
+//! Pools that a controller does not serve as written.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use plimsoll_core::labels::{self, LabelKey};
+use plimsoll_core::requirement::{Operator, Requirement};
+use serde_json::Value;
+
+use super::super::finding::{Findings, or, shown};
+use super::super::pattern::Pattern;
+use crate::duration;
+
+/// Expiry below which every node is replaced several times a day.
+const SHORT_LIFE_S: i64 = 6 * 3600;
+/// Keys whose values are a fixed list.
+const FIXED: [(&str, &[&str]); 2] = [
+    (labels::CAPACITY_TYPE, &["on-demand", "spot", "reserved"]),
+    (
+        "karpenter.k8s.aws/instance-tenancy",
+        &["default", "dedicated"],
+    ),
+];
+/// Begins of the names of the provider's labels, which look alike in other domains.
+const LOOK_ALIKE: [&str; 2] = ["instance-", "capacity-reservation-"];
+const SCHEDULES: [&str; 7] = [
+    "@annually",
+    "@yearly",
+    "@monthly",
+    "@weekly",
+    "@daily",
+    "@midnight",
+    "@hourly",
+];
+
+/// Remarks about a pool's specification.
+pub(super) fn check(spec: &Value, findings: &mut Findings) {
+    let null = Value::Null;
+    let template = spec.pointer("/template/spec").unwrap_or(&null);
+    taints(template, findings);
+    requirements(template, findings);
+    budgets(spec, findings);
+    let life = template
+        .get("expireAfter")
+        .and_then(Value::as_str)
+        .and_then(seconds);
+    if life.is_some_and(|life| life < SHORT_LIFE_S)
+        && template.get("terminationGracePeriod").is_none()
+    {
+        findings.advice(
+            "spec.template.spec.expireAfter",
+            format!("is {}: expiry does not ask budgets, and without terminationGracePeriod one pod that may not be evicted holds its node for ever", shown(&template["expireAfter"])),
+        );
+    }
+}
+
+fn seconds(text: &str) -> Option<i64> {
+    duration::parse(text).map(|span| span.millis() / 1000)
+}
+
+fn list<'a>(holder: &'a Value, name: &str) -> &'a [Value] {
+    holder
+        .get(name)
+        .and_then(Value::as_array)
+        .map_or(&[], Vec::as_slice)
+}
+
+fn text<'a>(holder: &'a Value, name: &str) -> &'a str {
+    holder.get(name).and_then(Value::as_str).unwrap_or_default()
+}
+
+fn taints(template: &Value, findings: &mut Findings) {
+    let mut seen = BTreeMap::new();
+    for field in ["taints", "startupTaints"] {
+        for (at, taint) in list(template, field).iter().enumerate() {
+            let path = format!("spec.template.spec.{field}[{at}]");
+            let pair = (text(taint, "key"), text(taint, "effect"));
+            if let Some(first) = seen.insert(pair, path.clone()) {
+                findings.fault(
+                    path,
+                    format!(
+                        "is {}:{} like {first}; expected each pair of key and effect once",
+                        pair.0, pair.1
+                    ),
+                );
+            }
+        }
+    }
+}
+
+fn requirements(template: &Value, findings: &mut Findings) {
+    let mut joined: BTreeMap<&str, Requirement> = BTreeMap::new();
+    for (at, requirement) in list(template, "requirements").iter().enumerate() {
+        let path = format!("spec.template.spec.requirements[{at}]");
+        let (key, operator) = (text(requirement, "key"), text(requirement, "operator"));
+        let values: Vec<&str> = list(requirement, "values")
+            .iter()
+            .filter_map(Value::as_str)
+            .collect();
+        look_alike(&path, key, findings);
+        useless(&path, operator, &values, findings);
+        for (at, value) in values.iter().enumerate() {
+            if Pattern::named("label-value").is_some_and(|pattern| !pattern.fits(value)) {
+                findings.fault(format!("{path}.values[{at}]"), format!("is \"{value}\", which no label can be; expected letters, digits, dashes, underscores and dots"));
+            }
+        }
+        if operator == "In" {
+            fixed(&path, key, &values, requirement, findings);
+        }
+        let texts: Vec<Arc<str>> = values.iter().map(|value| Arc::from(*value)).collect();
+        let Some(Ok(one)) = Operator::parse(operator)
+            .map(|operator| Requirement::new(LabelKey::from(key), operator, &texts))
+        else {
+            continue;
+        };
+        let whole = match joined.get(key) {
+            Some(others) => others.intersect(&one),
+            None => one,
+        };
+        if whole
+            .listed()
+            .is_some_and(std::collections::BTreeSet::is_empty)
+            && operator != "DoesNotExist"
+        {
+            findings.fault(&path, format!("leaves no value of {key}: together with those before it, no instance type can meet it"));
+        }
+        joined.insert(key, whole);
+    }
+}
+
+/// A key of another domain that looks like one of the provider's.
+fn look_alike(path: &str, key: &str, findings: &mut Findings) {
+    let Some((domain, name)) = key.split_once('/') else {
+        return;
+    };
+    let meant = format!("{}/{name}", labels::AWS_DOMAIN);
+    let is_theirs =
+        domain == labels::AWS_DOMAIN || name == "instance-type" || domain == "karpenter.kwok.sh";
+    if !is_theirs && LOOK_ALIKE.iter().any(|begin| name.starts_with(begin)) {
+        findings.fault(format!("{path}.key"), format!("is {key}, which no instance type has: it is taken for a label of your own and chooses nothing; did you mean {meant}?"));
+    }
+}
+
+fn useless(path: &str, operator: &str, values: &[&str], findings: &mut Findings) {
+    match operator {
+        "Exists" | "DoesNotExist" if !values.is_empty() => findings.advice(
+            format!("{path}.values"),
+            format!("is ignored: operator {operator} takes no values"),
+        ),
+        "NotIn" if values.is_empty() => {
+            findings.advice(
+                format!("{path}.values"),
+                "is empty: NotIn without values excludes nothing",
+            );
+        }
+        _ => {}
+    }
+}
+
+/// Values of a key that has a fixed list of them.
+fn fixed(path: &str, key: &str, values: &[&str], requirement: &Value, findings: &mut Findings) {
+    let Some((_, known)) = FIXED.iter().find(|(fixed, _)| *fixed == key) else {
+        return;
+    };
+    let strangers: Vec<&str> = values
+        .iter()
+        .filter(|value| !known.contains(value))
+        .copied()
+        .collect();
+    if strangers.is_empty() {
+        return;
+    }
+    let left = values.len() - strangers.len();
+    let least = requirement
+        .get("minValues")
+        .and_then(Value::as_u64)
+        .unwrap_or(1);
+    let what = if (left as u64) < least {
+        "; too few known ones are left, and the pool is not served"
+    } else {
+        ""
+    };
+    findings.fault(
+        format!("{path}.values"),
+        format!("has {}; {key} is {}{what}", strangers.join(", "), or(known)),
+    );
+}
+
+fn budgets(spec: &Value, findings: &mut Findings) {
+    let null = Value::Null;
+    let disruption = spec.get("disruption").unwrap_or(&null);
+    for (at, budget) in list(disruption, "budgets").iter().enumerate() {
+        let schedule = text(budget, "schedule");
+        if !schedule.is_empty() && !is_schedule(schedule) {
+            findings.fault(
+                format!("spec.disruption.budgets[{at}].schedule"),
+                format!("is \"{schedule}\", which nobody can read: the budget then counts as 0 and nothing is disrupted; expected five fields of a cron line in UTC such as 0 9 * * 1-5"),
+            );
+        }
+        let is_shut = ["0", "0%"].contains(&text(budget, "nodes"))
+            && schedule.is_empty()
+            && list(budget, "reasons").is_empty();
+        if is_shut && text(disruption, "consolidateAfter") == "0s" {
+            findings.advice(
+                "spec.disruption.consolidateAfter",
+                "is 0s without effect: a budget of 0 always holds",
+            );
+        }
+    }
+}
+
+/// Whether a text is a macro or five fields of a cron line.
+fn is_schedule(text: &str) -> bool {
+    if text.starts_with('@') {
+        return SCHEDULES.contains(&text);
+    }
+    let fields: Vec<&str> = text.split_whitespace().collect();
+    let ranges = [(0, 59), (0, 23), (1, 31), (1, 12), (0, 7)];
+    fields.len() == ranges.len()
+        && fields
+            .iter()
+            .zip(ranges)
+            .all(|(field, range)| is_cron_field(field, range))
+}
+
+fn is_cron_field(field: &str, (least, most): (u32, u32)) -> bool {
+    let is_point = |text: &str| {
+        let is_name = text.len() == 3 && text.chars().all(|mark| mark.is_ascii_alphabetic());
+        is_name
+            || text
+                .parse::<u32>()
+                .is_ok_and(|number| (least..=most).contains(&number))
+    };
+    field.split(',').all(|part| {
+        let (range, step) = part.split_once('/').unwrap_or((part, "1"));
+        let ends = range.split_once('-').unwrap_or((range, range));
+        let is_range = ["*", "?"].contains(&range) || is_point(ends.0) && is_point(ends.1);
+        is_range && step.parse::<u32>().is_ok_and(|step| step > 0)
+    })
+}

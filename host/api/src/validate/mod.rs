@@ -1,0 +1,46 @@
+//! Whether an object would be taken by an API server, and what would surprise its author if it were.
+//!
+//! Three questions, in this order: does every field hold what it may ([`schema`] and `walk`); do fields agree with each other
+//! ([`rules`]); would a controller refuse or ignore part of it although the server takes it ([`advice`]). The first two give
+//! errors, the last remarks. Rules that compare with the object before an update are not asked: a file has no before.
+
+mod advice;
+mod finding;
+mod pattern;
+mod rules;
+mod schema;
+mod unserved;
+mod walk;
+
+use serde_json::Value;
+
+pub use finding::{Finding, Severity};
+
+use finding::Findings;
+
+/// Looks at one object; its version and kind are given apart, since items of a typed list do not name them.
+///
+/// Kinds that are not Karpenter's have no findings but what old labels and annotations on them mean.
+pub fn validate(api_version: &str, kind: &str, value: &Value) -> Vec<Finding> {
+    let mut findings = Findings::default();
+    let (group, version) = api_version.split_once('/').unwrap_or(("", api_version));
+    let served = schema::TABLES
+        .iter()
+        .find(|table| (table.group, table.kind, table.version) == (group, kind, version));
+    match served {
+        Some(table) => {
+            walk::walk(&table.root, value, &mut findings);
+            if !findings.has_errors() {
+                rules::check(kind, value, &mut findings);
+            }
+            if !findings.has_errors() {
+                advice::of_karpenter(kind, value, &mut findings);
+            }
+        }
+        None => unserved::check(group, kind, version, &mut findings),
+    }
+    if kind == "Pod" || value.pointer("/spec/template/spec/containers").is_some() {
+        advice::of_pods(value, &mut findings);
+    }
+    findings.into_list()
+}

@@ -1,0 +1,147 @@
+//! Label keys that nobody may set or ask for, and requirements that say nothing or too much.
+
+use plimsoll_core::labels as known;
+use serde_json::Value;
+
+use super::super::finding::{Findings, shown};
+use super::{items, text};
+
+/// Domain of the project's own keys.
+const KARPENTER: &str = "karpenter.sh";
+/// Keys of the provider that only pools and claims may ask for, not overlays.
+const NOT_FOR_OVERLAYS: [&str; 6] = [
+    "instance-tenancy",
+    "capacity-reservation-type",
+    "capacity-reservation-id",
+    "capacity-reservation-interruptible",
+    "placement-group-id",
+    "placement-group-partition",
+];
+/// Keys of the provider that everybody may ask for.
+const OF_PROVIDER: [&str; 23] = [
+    "ec2nodeclass",
+    "instance-encryption-in-transit-supported",
+    "nitro-sandbox",
+    "instance-category",
+    "instance-hypervisor",
+    "instance-family",
+    "instance-generation",
+    "instance-local-nvme",
+    "instance-size",
+    "instance-cpu",
+    "instance-cpu-manufacturer",
+    "instance-cpu-sustained-clock-speed-mhz",
+    "instance-memory",
+    "instance-ebs-bandwidth",
+    "instance-network-bandwidth",
+    "instance-gpu-name",
+    "instance-gpu-manufacturer",
+    "instance-gpu-count",
+    "instance-gpu-memory",
+    "instance-accelerator-name",
+    "instance-accelerator-manufacturer",
+    "instance-accelerator-count",
+    "instance-capability-flex",
+];
+
+/// Who uses a key, since not everybody may use every key.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(super) enum Use {
+    /// A requirement or a label of a pool's template.
+    Pool,
+    /// A requirement of a claim.
+    Claim,
+    /// A requirement of an overlay.
+    Overlay,
+}
+
+/// Refuses a key that the user of it may not set or ask for.
+pub(super) fn key(path: &str, key: &str, by: Use, findings: &mut Findings) {
+    let domain = key.split_once('/').map_or("", |(domain, _)| domain);
+    let name = key.rsplit('/').next().unwrap_or_default();
+    let is_own = [known::CAPACITY_TYPE, known::NODEPOOL].contains(&key);
+    if key == known::HOSTNAME {
+        findings.error(path, "cannot be chosen: every node has a name of its own");
+    } else if key == known::NODEPOOL && by == Use::Pool {
+        findings.error(path, "cannot be chosen: a pool is one pool");
+    } else if domain.ends_with(KARPENTER) && !is_own {
+        findings.error(
+            path,
+            format!(
+                "cannot be used: of the domain {KARPENTER} only {} may be used",
+                known::CAPACITY_TYPE
+            ),
+        );
+    } else if domain.ends_with(known::AWS_DOMAIN) {
+        let is_known =
+            OF_PROVIDER.contains(&name) || by != Use::Overlay && NOT_FOR_OVERLAYS.contains(&name);
+        if domain != known::AWS_DOMAIN || !is_known {
+            findings.error(path, not_of_provider(name, by));
+        }
+    }
+}
+
+fn not_of_provider(name: &str, by: Use) -> String {
+    if by == Use::Overlay && NOT_FOR_OVERLAYS.contains(&name) {
+        return "cannot be used: an overlay cannot tell offerings apart by it".to_owned();
+    }
+    if name == "instance-pods" {
+        return "cannot be used: the label no longer exists".to_owned();
+    }
+    let likeness = |known: &str| strsim::jaro_winkler(known, name);
+    let best = OF_PROVIDER
+        .iter()
+        .max_by(|left, right| likeness(left).total_cmp(&likeness(right)))
+        .copied()
+        .unwrap_or_default();
+    format!(
+        "is no label that the provider knows; did you mean {}/{best}?",
+        known::AWS_DOMAIN
+    )
+}
+
+/// Requirements of a pool, claim or overlay.
+pub(super) fn requirements(path: &str, holder: &Value, by: Use, findings: &mut Findings) {
+    for (at, requirement) in items(holder, "requirements").iter().enumerate() {
+        let path = format!("{path}.requirements[{at}]");
+        let name = text(requirement, "key");
+        key(&format!("{path}.key {name}"), name, by, findings);
+        let operator = text(requirement, "operator");
+        let values = items(requirement, "values");
+        let least = requirement.get("minValues").and_then(Value::as_u64);
+        let in_path = format!("{path}.values");
+        match operator {
+            "In" if values.is_empty() => findings.error(
+                in_path,
+                format!("is empty; operator In on {name} needs at least one value"),
+            ),
+            "NotIn" if values.is_empty() && by == Use::Overlay => findings.error(
+                in_path,
+                format!("is empty; operator NotIn on {name} needs at least one value"),
+            ),
+            "In" if least.is_some_and(|least| (values.len() as u64) < least) => findings.error(
+                format!("{path}.minValues"),
+                format!(
+                    "is {}; {name} lists {} values, expected at least as many",
+                    least.unwrap_or_default(),
+                    values.len()
+                ),
+            ),
+            "Gt" | "Lt" | "Gte" | "Lte" if !is_one_number(values) => findings.error(
+                in_path,
+                format!(
+                    "is {}; operator {operator} on {name} needs exactly one integer of at least 0",
+                    shown(&Value::from(values))
+                ),
+            ),
+            _ => {}
+        }
+    }
+}
+
+fn is_one_number(values: &[Value]) -> bool {
+    let [Value::String(text)] = values else {
+        return false;
+    };
+    text.parse::<i64>().is_ok_and(|number| number >= 0)
+}

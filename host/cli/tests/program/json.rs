@@ -1,0 +1,77 @@
+//! The fields that `-o json` prints are those that the README lists.
+
+use std::collections::BTreeSet;
+
+use serde_json::Value;
+
+use crate::user::{Folder, fed, plimsoll, pod, snapshot};
+
+const README: &str = include_str!("../../README.md");
+
+/// Fields listed under a heading.
+fn listed(heading: &str) -> BTreeSet<String> {
+    let section = README
+        .split("\n### ")
+        .find(|section| section.starts_with(heading));
+    let rows = section.expect("the section is there").lines();
+    rows.filter_map(|row| row.strip_prefix("| `")?.split('`').next())
+        .map(str::to_owned)
+        .collect()
+}
+
+/// Paths of a value, as far as the list goes into it.
+fn printed(value: &Value, path: &str, listed: &BTreeSet<String>, into: &mut BTreeSet<String>) {
+    match value {
+        Value::Object(fields) => {
+            let is_listed = |name: &String| {
+                let path = if path.is_empty() {
+                    name.clone()
+                } else {
+                    format!("{path}.{name}")
+                };
+                listed.contains(&path)
+            };
+            if !path.is_empty() && !fields.keys().any(is_listed) {
+                return;
+            }
+            for (name, value) in fields {
+                let path = if path.is_empty() {
+                    name.clone()
+                } else {
+                    format!("{path}.{name}")
+                };
+                into.insert(path.clone());
+                printed(value, &path, listed, into);
+            }
+        }
+        Value::Array(items) => {
+            for item in items {
+                printed(item, &format!("{path}[]"), listed, into);
+            }
+        }
+        _ => {}
+    }
+}
+
+fn check(heading: &str, text: &str) {
+    let value: Value = serde_json::from_str(text).expect("it is JSON");
+    let listed = listed(heading);
+    let mut found = BTreeSet::new();
+    printed(&value, "", &listed, &mut found);
+    assert_eq!(found, listed, "{heading}");
+}
+
+#[test]
+fn a_plan_has_the_fields_that_are_documented() {
+    let objects = pod("web", "1", "1Gi", "") + &pod("huge", "99", "1Gi", "");
+    let ran = fed(&["plan", "-", "-o", "json"], snapshot(&objects).as_bytes()).ok();
+    check("plan", &ran.out);
+}
+
+#[test]
+fn a_simulation_has_the_fields_that_are_documented() {
+    let folder = Folder::new();
+    let file = folder.file("cluster.yaml", snapshot(&pod("web", "1", "1Gi", "")));
+    let ran = plimsoll(&["simulate", &file, "-o", "json"]).ok();
+    check("simulate", &ran.out);
+}
