@@ -3,6 +3,7 @@
 //! `plimsoll-packing-bench [EFFORT [PART-OF-NAME]]`. The published trace is read where `PLIMSOLL_DATA` names its folder; without
 //! it that line is left out. Times are the least of several runs on one core.
 
+mod guarded;
 mod market;
 mod workload;
 
@@ -33,6 +34,13 @@ fn main() -> Result<()> {
         if workload.name.contains(&wanted) {
             println!("{}", line(&workload, effort)?);
         }
+    }
+    println!(
+        "\n{:<24}{:>8}{:>8}{:>12}{:>12}{:>8}{:>9}",
+        "with default guards", "pods", "nodes", "$/h", "bound $/h", "ratio", "without"
+    );
+    for line in guarded::lines(&wanted)? {
+        println!("{line}");
     }
     Ok(())
 }

@@ -3,7 +3,12 @@
 use plimsoll_core::labels::LabelKey;
 use plimsoll_core::model::{DefaultSpread, OwnerKind, WhenUnsatisfiable, WorkloadKind};
 use plimsoll_oracles::fixture::*;
-use plimsoll_scheduling_tests::{bare_market, check, market};
+use plimsoll_scheduling_tests::{Outcome, bare_market, market};
+
+/// Plans without guards, one of which keeps replicas apart by itself.
+fn check(cluster: ClusterFixture) -> Outcome {
+    plimsoll_scheduling_tests::check(cluster.settings(|settings| settings.guards.enabled = false))
+}
 
 fn constraint(key: &str, when_unsatisfiable: WhenUnsatisfiable) -> DefaultSpread {
     DefaultSpread {

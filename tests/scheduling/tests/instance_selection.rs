@@ -1,6 +1,6 @@
 //! The cheapest way to buy, and what else a claim may name.
 
-use plimsoll_core::catalog::InstanceType;
+use plimsoll_core::catalog::{InstanceType, PriceSource};
 use plimsoll_core::requirement::Requirement;
 use plimsoll_oracles::fixture::*;
 use plimsoll_scheduling_tests::{check, market};
@@ -302,4 +302,22 @@ fn known_pod_sets_get_their_known_best_fleets() {
         );
         assert!(run.plan().cost.list <= run.plan().cost.first_fit);
     }
+}
+
+#[test]
+fn plan_that_weighs_modelled_prices_says_so() {
+    let texts = |source: PriceSource| {
+        let mut sold = instance_type("one").offered(ZONE_1, Spot).build();
+        sold.offerings[0].price_source = source;
+        let outcome = check(cluster().types([sold]).pool(pool("general")).pod(web()));
+        outcome.agreed(|run| {
+            let notes = run.plan().notes.iter();
+            notes.map(|note| note.text.clone()).collect::<Vec<_>>()
+        })
+    };
+    assert_eq!(
+        texts(PriceSource::Model),
+        ["spot prices are a model: no quotes were given"]
+    );
+    assert_eq!(texts(PriceSource::Quote), Vec::<String>::new());
 }

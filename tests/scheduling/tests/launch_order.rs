@@ -89,7 +89,8 @@ fn without_an_answer_lists_are_near_and_by_price() {
 
 #[test]
 fn the_order_of_list_prices_is_the_order_without_a_policy() {
-    let snapshot = market().pods(pod("web").cpu(900).replicas(40)).snapshot();
+    let unguarded = market().settings(|settings| settings.guards.enabled = false);
+    let snapshot = unguarded.pods(pod("web").cpu(900).replicas(40)).snapshot();
     let prepared = prepare(&snapshot);
     let packed = pack(&prepared, None, Reach::Near);
     let question = packed.question().unwrap();

@@ -109,6 +109,9 @@ fn claim(snapshot: &Snapshot, plan: &Plan, name: &str) -> Result<String> {
         ),
     };
     let mut text = explain::claim(plan, number);
+    for note in plan.notes.iter().filter(|note| note.pool.is_none()) {
+        text.push_str(&format!("  note: {}\n", note.text));
+    }
     let pods: Vec<String> = plan
         .placements
         .iter()

@@ -94,7 +94,7 @@ struct ProblemBuilder<'p, 'c, 's> {
     kinds_of: BTreeMap<usize, Vec<usize>>,
     rules: NodeRules,
     guarded: BTreeMap<SetId, Bits>,
-    exotic: Bits,
+    kept_back: Bits,
     classes: BTreeMap<(SetId, Vec<Membership>), usize>,
     demands: BTreeMap<(usize, Box<[i64]>), usize>,
     members: Vec<Vec<usize>>,
@@ -122,7 +122,7 @@ impl<'p, 'c, 's> ProblemBuilder<'p, 'c, 's> {
             kinds_of: BTreeMap::new(),
             rules,
             guarded: BTreeMap::new(),
-            exotic: super::guards::exotic(compiled, guards),
+            kept_back: super::guards::kept_back(compiled, guards),
             classes: BTreeMap::new(),
             demands: BTreeMap::new(),
             members: Vec::new(),
@@ -233,21 +233,14 @@ impl<'p, 'c, 's> ProblemBuilder<'p, 'c, 's> {
         if !self.guarded.contains_key(&set) {
             let rows = self.placer.sets.bits(set);
             let mut plain = rows.clone();
-            plain.drop_all(&self.exotic);
+            plain.drop_all(&self.kept_back);
             // A guard yields rather than leave a pod without any machine.
-            let rows = if plain.is_empty() {
-                rows.clone()
+            let kinds = self.kinds_among(&plain);
+            let kinds = if kinds.is_empty() {
+                self.kinds_among(rows)
             } else {
-                plain
+                kinds
             };
-            let mut kinds = Bits::none(self.problem.kinds.len());
-            for kind in rows
-                .iter()
-                .filter_map(|row| self.kinds_of.get(&row))
-                .flatten()
-            {
-                kinds.insert(*kind);
-            }
             self.guarded.insert(set, kinds);
         }
         let class = self.problem.classes.len();
@@ -257,6 +250,15 @@ impl<'p, 'c, 's> ProblemBuilder<'p, 'c, 's> {
         });
         self.classes.insert((set, memberships), class);
         class
+    }
+
+    fn kinds_among(&self, rows: &Bits) -> Bits {
+        let mut kinds = Bits::none(self.problem.kinds.len());
+        let own = rows.iter().filter_map(|row| self.kinds_of.get(&row));
+        for kind in own.flatten() {
+            kinds.insert(*kind);
+        }
+        kinds
     }
 
     fn finish(self) -> (Problem, Vec<usize>, Vec<Vec<usize>>) {

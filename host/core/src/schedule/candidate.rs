@@ -8,11 +8,13 @@ use super::compile::Compiled;
 use super::manner::{self, Manner};
 use super::place::{Placer, Step, Tier, Where};
 use super::prices::RowPrices;
+use super::spot_share;
 use super::supplies::Supplies;
 use super::templates::Template;
 use super::topology::Rule;
 use crate::bits::Bits;
 use crate::plan::{Note, Placement, Target};
+use crate::snapshot::Guards;
 use crate::units::PricePerHour;
 
 /// Rounds in which pods that a limit left without a node look for another pool.
@@ -87,19 +89,25 @@ pub(super) fn first_fit(compiled: &Compiled<'_>, prices: &RowPrices) -> Candidat
         .map(|template| open_tier(compiled, prices, template))
         .collect();
     let order: Vec<usize> = (0..compiled.pods.len()).collect();
-    in_rounds(compiled, prices, &tiers, &order, Manner::default())
+    let guards = &compiled.snapshot.settings.guards;
+    in_rounds(compiled, prices, guards, &tiers, &order, Manner::default())
 }
 
 /// By price where pools allow it; pools in `compatible` packing keep the incumbent's order.
-///
+pub(super) fn by_price(compiled: &Compiled<'_>, prices: &RowPrices, guards: &Guards) -> Candidate {
+    let mut result = by_minimum(compiled, prices, guards);
+    spot_share::spread(compiled, prices, guards, &mut result.nodes);
+    result
+}
+
 /// Pools that ask for a minimum of values are packed in both ways: by price the minimum is known to hold only once pods have
 /// narrowed a node; in the incumbent's order it is kept pod by pod.
-pub(super) fn by_price(compiled: &Compiled<'_>, prices: &RowPrices) -> Candidate {
+fn by_minimum(compiled: &Compiled<'_>, prices: &RowPrices, guards: &Guards) -> Candidate {
     let order = price_order(compiled);
     let plan = |minimum: MinimumBy| {
         let tiers = tiers(compiled, prices, minimum);
         manner::best_of(compiled, &order, |order, manner| {
-            in_rounds(compiled, prices, &tiers, order, manner)
+            in_rounds(compiled, prices, guards, &tiers, order, manner)
         })
     };
     let asks = |template: &Template| !template.is_compatible() && template.has_minimum_values();
@@ -107,7 +115,7 @@ pub(super) fn by_price(compiled: &Compiled<'_>, prices: &RowPrices) -> Candidate
         return plan(MinimumBy::Price);
     }
     let (bought, in_order) = (plan(MinimumBy::Price), plan(MinimumBy::Order));
-    let guarded = super::guards::exotic(compiled, &compiled.snapshot.settings.guards);
+    let guarded = super::guards::kept_back(compiled, guards);
     let keeps = |node: &Node| keeps_minimum(compiled, prices, node, Some(&guarded));
     if bought.nodes.iter().all(keeps) && bought.rank() <= in_order.rank() {
         bought
@@ -130,6 +138,7 @@ enum MinimumBy {
 fn in_rounds(
     compiled: &Compiled<'_>,
     prices: &RowPrices,
+    guards: &Guards,
     tiers: &[Tier],
     order: &[usize],
     mut manner: Manner,
@@ -140,7 +149,7 @@ fn in_rounds(
         let mut placer = Placer::new(compiled, tiers, &prices.planned, &manner);
         placer.run(order.iter().copied());
         let mut supplies = Supplies::new(prices);
-        let mut purchases = buy_all(&placer, prices, &mut supplies, tiers);
+        let mut purchases = buy_all(&placer, prices, guards, &mut supplies, tiers);
         let open = open_nodes(
             &placer,
             prices,
@@ -166,10 +175,10 @@ fn in_rounds(
 fn buy_all(
     placer: &Placer<'_, '_>,
     prices: &RowPrices,
+    guards: &Guards,
     supplies: &mut Supplies<'_>,
     tiers: &[Tier],
 ) -> Purchases {
-    let guards = &placer.compiled.snapshot.settings.guards;
     let mut result = Purchases::default();
     for (tier, _) in tiers.iter().enumerate().filter(|(_, tier)| !tier.open) {
         let bins: Vec<usize> = (0..placer.bins.len())

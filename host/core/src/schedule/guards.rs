@@ -1,10 +1,13 @@
 //! Bounds on what cheap packing may do, as far as they shape the packing problem. Every one yields rather than leave a pod
-//! without a machine.
+//! without a machine. What becomes of them in a plan is told by [`super::guarded`].
+
+use std::collections::BTreeMap;
 
 use super::compile::Compiled;
 use crate::bits::Bits;
+use crate::ids::Uid;
 use crate::labels;
-use crate::model::NodePool;
+use crate::requirement::Requirement;
 use crate::resources::ResourceName;
 use crate::snapshot::Guards;
 
@@ -12,45 +15,49 @@ use crate::snapshot::Guards;
 const BURSTABLE: [&str; 4] = ["t2", "t3", "t3a", "t4g"];
 /// Generations up to this one are previous ones.
 const PREVIOUS_GENERATION: i64 = 2;
+/// Keys by which a requirement names types.
+const NAMING: [&str; 3] = [
+    labels::INSTANCE_TYPE,
+    "karpenter.k8s.aws/instance-family",
+    "karpenter.k8s.aws/instance-category",
+];
 
-/// Rows that guards keep from being bought: machines too large, burstable, of a previous generation, or bare metal, unless
-/// the pool names the property.
-pub(super) fn exotic(compiled: &Compiled<'_>, guards: &Guards) -> Bits {
-    let rows = &compiled.rows;
-    if !guards.enabled {
-        return Bits::none(rows.len());
-    }
+/// Rows that guards keep from being bought while there are others.
+pub(super) fn kept_back(compiled: &Compiled<'_>, guards: &Guards) -> Bits {
+    let mut result = too_large(compiled, guards);
+    result.join(&exotic(compiled, guards));
+    result
+}
+
+/// Rows of machines larger than any pod should need.
+pub(super) fn too_large(compiled: &Compiled<'_>, guards: &Guards) -> Bits {
     let types = compiled.snapshot.catalogue.types().iter();
-    let of_type: Vec<(bool, bool)> = types
-        .map(|sold| {
-            let cpu = sold.capacity.get(&ResourceName::Cpu);
-            (cpu > guards.largest_node_cpu_milli, is_exotic(sold))
-        })
+    let large: Vec<bool> = types
+        .map(|sold| sold.capacity.get(&ResourceName::Cpu) > guards.largest_node_cpu_milli)
         .collect();
-    let templates = compiled.templates.iter();
-    let named: Vec<bool> = templates
-        .map(|template| names_types(&template.pool))
+    compiled
+        .rows
+        .select(|row| guards.enabled && large[row.instance_type])
+}
+
+/// Rows of burstable, previous-generation and bare-metal machines, unless their pool names what it wants.
+pub(super) fn exotic(compiled: &Compiled<'_>, guards: &Guards) -> Bits {
+    let types = compiled.snapshot.catalogue.types().iter();
+    let exotic: Vec<bool> = types.map(|sold| is_exotic(sold)).collect();
+    let named: Vec<bool> = compiled
+        .templates
+        .iter()
+        .map(|template| template.pool.requirements.iter().any(names_types))
         .collect();
-    rows.select(|row| {
-        let (large, exotic) = of_type[row.instance_type];
-        large || (!guards.exotic_types && !named[row.template] && exotic)
+    compiled.rows.select(|row| {
+        guards.enabled && !guards.exotic_types && !named[row.template] && exotic[row.instance_type]
     })
 }
 
-/// Whether a pool says which types it wants.
-fn names_types(pool: &NodePool) -> bool {
-    pool.requirements.iter().any(|requirement| {
-        let key = requirement.key().as_str();
-        [
-            labels::INSTANCE_TYPE,
-            "karpenter.k8s.aws/instance-family",
-            "karpenter.k8s.aws/instance-category",
-        ]
-        .contains(&key)
-            && requirement
-                .listed()
-                .is_some_and(|values| !values.is_empty())
-    })
+/// Whether a requirement says by name which types are wanted.
+pub(super) fn names_types(requirement: &Requirement) -> bool {
+    let listed = requirement.listed();
+    NAMING.contains(&requirement.key().as_str()) && listed.is_some_and(|values| !values.is_empty())
 }
 
 fn is_exotic(instance_type: &crate::catalog::InstanceType) -> bool {
@@ -70,6 +77,21 @@ fn is_exotic(instance_type: &crate::catalog::InstanceType) -> bool {
             .is_some_and(|size: &str| size.starts_with("metal"))
 }
 
+/// The most pods that may be planned on a new node of a row.
+pub(super) fn most_pods(compiled: &Compiled<'_>, row: usize, guards: &Guards) -> usize {
+    if !guards.enabled {
+        return usize::MAX;
+    }
+    let (instance_type, _) = compiled.offering(row);
+    let small = instance_type.capacity.get(&ResourceName::Cpu) <= guards.small_node_cpu_milli;
+    let most = if small {
+        guards.pods_small_node
+    } else {
+        guards.pods_large_node
+    };
+    usize::try_from(most).unwrap_or(usize::MAX)
+}
+
 /// Room for pods on a node of a row, with the bound on their number; the bound yields to `fullest`, the most pods that
 /// must share a host.
 pub(super) fn capacity(
@@ -79,20 +101,31 @@ pub(super) fn capacity(
     fullest: usize,
 ) -> Box<[i64]> {
     let mut result: Box<[i64]> = compiled.rows.capacity(row).into();
-    if guards.enabled {
-        let (instance_type, _) = compiled.offering(row);
-        let small = instance_type.capacity.get(&ResourceName::Cpu) <= guards.small_node_cpu_milli;
-        let most = i64::from(if small {
-            guards.pods_small_node
-        } else {
-            guards.pods_large_node
-        });
-        let most = most.max(i64::try_from(fullest).unwrap_or(i64::MAX));
-        for (axis, amount) in result.iter_mut().enumerate() {
-            if *compiled.axes.name(axis) == ResourceName::Pods {
-                *amount = (*amount).min(most);
-            }
+    let most = most_pods(compiled, row, guards).max(fullest);
+    let most = i64::try_from(most).unwrap_or(i64::MAX);
+    for (axis, amount) in result.iter_mut().enumerate() {
+        if *compiled.axes.name(axis) == ResourceName::Pods {
+            *amount = (*amount).min(most);
         }
     }
     result
+}
+
+/// The most replicas of each workload that one new node may get, by owner; workloads with few replicas are not in it.
+/// Replicas that run already count among all of them.
+pub(super) fn replicas_per_node(compiled: &Compiled<'_>, guards: &Guards) -> BTreeMap<Uid, u32> {
+    let mut replicas: BTreeMap<&Uid, u32> = BTreeMap::new();
+    if guards.enabled && guards.replicas_apart > 0 {
+        let pods = &compiled.snapshot.pods;
+        for pod in pods.iter().filter(|pod| pod.is_active()) {
+            if let Some(owner) = &pod.owner {
+                *replicas.entry(&owner.uid).or_default() += 1;
+            }
+        }
+    }
+    replicas
+        .into_iter()
+        .filter(|(_, count)| *count >= guards.replicas_apart)
+        .map(|(uid, count)| (uid.clone(), (count / guards.replicas_apart).max(1)))
+        .collect()
 }

@@ -15,7 +15,7 @@ use super::minimum;
 use super::place::Step;
 use super::prices::{self, RowPrices};
 use super::question::is_accelerator;
-use super::{bound, guards, refusal};
+use super::{bound, guarded, guards, refusal};
 use crate::catalog::CapacityType;
 use crate::plan::{Plan, PlanCost, PlannedClaim};
 use crate::rank::{ClaimRow, Claims, LaunchList, LaunchLists, OrderQuestion};
@@ -55,7 +55,7 @@ impl<'p, 's> Packed<'p, 's> {
 
     fn named(&self, reach: Reach) -> Vec<Vec<usize>> {
         let compiled = &self.prepared.compiled;
-        let guarded = guards::exotic(compiled, &compiled.snapshot.settings.guards);
+        let guarded = guards::kept_back(compiled, &compiled.snapshot.settings.guards);
         let named = |node: &Node| named_rows(compiled, &self.prices, node, reach, Some(&guarded));
         self.best.nodes.iter().map(named).collect()
     }
@@ -111,12 +111,17 @@ pub fn launch(packed: &Packed<'_, '_>, order: Option<&LaunchLists>) -> Plan {
     let mut unplaced = compiled.refused.clone();
     unplaced.extend(refusal::refusals(compiled, &packed.prices, &best.failed));
     unplaced.sort_by_key(|unplaced| unplaced.pod);
+    let mut notes = compiled.notes.clone();
+    let modelled = prices::modelled(compiled).into_iter();
+    notes.extend(modelled.filter(|_| !claims.is_empty()));
+    notes.extend(guarded::notes(compiled, best));
+    notes.extend(best.notes.iter().cloned());
     Plan {
         placements: best.placements(compiled),
         cost: cost(packed, &claims),
         claims,
         unplaced,
-        notes: compiled.notes.iter().chain(&best.notes).cloned().collect(),
+        notes,
     }
 }
 

@@ -32,6 +32,7 @@ mod daemons;
 mod default_spread;
 mod eligible;
 mod existing;
+mod guarded;
 mod guards;
 mod hosts;
 mod launch;
@@ -50,6 +51,7 @@ mod refusal;
 mod relax;
 mod rows;
 mod sets;
+mod spot_share;
 mod supplies;
 mod templates;
 mod topology;
@@ -57,11 +59,13 @@ mod volumes;
 
 pub use bound::{bound_from_nothing, bounds_of_work};
 pub use close::Reach;
+pub use guarded::{GuardCost, guard_costs, note_guards};
 pub use launch::{Packed, launch};
 pub use offers::Offers;
 
 use std::sync::Arc;
 
+use candidate::Candidate;
 use compile::Compiled;
 use prices::RowPrices;
 use question::Slots;
@@ -115,8 +119,10 @@ pub fn pack<'p, 's>(
         .templates
         .iter()
         .any(|template| template.packing == PackingMode::Price);
+    let guards = &compiled.snapshot.settings.guards;
     let (first_fit, priced) = std::thread::scope(|scope| {
-        let priced = by_price.then(|| scope.spawn(|| candidate::by_price(compiled, &prices)));
+        let priced =
+            by_price.then(|| scope.spawn(|| candidate::by_price(compiled, &prices, guards)));
         let first_fit = candidate::first_fit(compiled, &prices);
         (
             first_fit,
@@ -125,7 +131,7 @@ pub fn pack<'p, 's>(
     });
     let first_fit_cost = first_fit.list(&prices);
     let best = match priced {
-        Some(priced) if priced.rank() <= first_fit.rank() => priced,
+        Some(priced) if !is_better(compiled, &first_fit, &priced) => priced,
         _ => first_fit,
     };
     Packed::new(prepared, prices, best, first_fit_cost, reach)
@@ -134,6 +140,14 @@ pub fn pack<'p, 's>(
 /// Decides, at the ranking policy's prices or, without them, at list prices; launch lists are in order of price.
 pub fn finish(prepared: &Prepared<'_>, answer: Option<&Prices>) -> Plan {
     launch(&pack(prepared, answer, Reach::Near), None)
+}
+
+/// Whether first fit is to be preferred: better in every respect but the guards, or, where they do not hold in it, better in
+/// what comes before cost.
+fn is_better(compiled: &Compiled<'_>, first_fit: &Candidate, priced: &Candidate) -> bool {
+    let (left, right) = (first_fit.rank(), priced.rank());
+    (left.0, left.1) < (right.0, right.1)
+        || (left < right && guarded::hold_as_in(compiled, first_fit, priced))
 }
 
 /// Decides at list prices.

@@ -2,7 +2,7 @@
 //!
 //! A rule counts only what is placed before its last owner, since pods without a rule may join later.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use super::place::{Bin, Placer};
 use super::topology::Rule;
@@ -29,26 +29,19 @@ impl NodeRules {
             ports: BTreeMap::new(),
             workloads: BTreeMap::new(),
         };
-        let mut replicas: BTreeMap<&crate::ids::Uid, u32> = BTreeMap::new();
         let compiled = placer.compiled;
+        let mut owners: BTreeSet<&crate::ids::Uid> = BTreeSet::new();
         for bin in bins {
             for step in &placer.bins[*bin].steps {
                 result.learn(placer, *step);
                 let pod = &compiled.snapshot.pods[compiled.pods[placer.steps[*step].pod].row];
-                if let Some(owner) = &pod.owner {
-                    *replicas.entry(&owner.uid).or_default() += 1;
-                }
+                owners.extend(pod.owner.as_ref().map(|owner| &owner.uid));
             }
         }
-        if guards.enabled {
-            for (uid, count) in replicas
-                .into_iter()
-                .filter(|(_, count)| *count >= guards.replicas_apart)
-            {
-                result.workloads.insert(uid.clone(), result.limits.len());
-                result.limits.push(NodeRule {
-                    limit: count.div_ceil(guards.replicas_apart.max(1)),
-                });
+        for (uid, limit) in super::guards::replicas_per_node(compiled, guards) {
+            if owners.contains(&uid) {
+                result.workloads.insert(uid, result.limits.len());
+                result.limits.push(NodeRule { limit });
             }
         }
         result

@@ -8,6 +8,8 @@ use std::collections::BTreeMap;
 use super::compile::Compiled;
 use super::question::Slots;
 use crate::bits::Bits;
+use crate::catalog::PriceSource;
+use crate::plan::Note;
 use crate::rank::Prices;
 use crate::units::PricePerHour;
 
@@ -30,6 +32,16 @@ pub(super) struct RowPrices {
     pub(super) supplies: Vec<u32>,
     /// Supply of each row that draws on a reservation.
     pub(super) reserved: BTreeMap<usize, usize>,
+}
+
+/// A remark where some price that was weighed is a model's, no quote being at hand.
+pub(super) fn modelled(compiled: &Compiled<'_>) -> Option<Note> {
+    let is_model = |row: usize| compiled.offering(row).1.price_source == PriceSource::Model;
+    (0..compiled.rows.len()).any(is_model).then(|| Note {
+        pool: None,
+        pod: None,
+        text: "spot prices are a model: no quotes were given".to_owned(),
+    })
 }
 
 /// What a node costs at an offering's price: its own cost is added, and nothing is free.

@@ -9,7 +9,7 @@ mod state_node;
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-pub use settings::{Guards, MinValuesPolicy, PreferencePolicy, Settings};
+pub use settings::{Guard, Guards, MinValuesPolicy, PreferencePolicy, Settings};
 pub use state_node::StateNode;
 pub(crate) use state_node::is_ephemeral;
 

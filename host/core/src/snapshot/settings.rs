@@ -39,7 +39,8 @@ pub struct Guards {
     pub small_node_cpu_milli: i64,
     /// No type above this many milli-cores unless a pod needs it (48,000).
     pub largest_node_cpu_milli: i64,
-    /// A workload of this many replicas or more is spread over at least as many new nodes (3).
+    /// Of a workload of this many replicas or more, one new node gets at most one such part, a third by default (3); 0
+    /// lifts it.
     pub replicas_apart: u32,
     /// Largest share of a pool's spot nodes in one type and zone, in percent (20), once it has [`Guards::spot_share_from`].
     pub spot_share_percent: u32,
@@ -49,6 +50,61 @@ pub struct Guards {
     pub spot_types: u32,
     /// Whether burstable, previous-generation and bare-metal types may be bought without a requirement that names them.
     pub exotic_types: bool,
+}
+
+/// One of the bounds, as notes on a plan name it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+pub enum Guard {
+    /// Pods on one new node.
+    PodsPerNode,
+    /// Replicas of one workload on one new node.
+    ReplicasPerNode,
+    /// No machines larger than any pod should need.
+    LargeTypes,
+    /// No burstable, previous-generation or bare-metal machines.
+    ExoticTypes,
+    /// Spot nodes in one type and zone.
+    SpotShare,
+}
+
+impl Guard {
+    /// All of them.
+    pub const ALL: [Self; 5] = [
+        Self::PodsPerNode,
+        Self::ReplicasPerNode,
+        Self::LargeTypes,
+        Self::ExoticTypes,
+        Self::SpotShare,
+    ];
+
+    /// In words, to follow "guard on".
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            Self::PodsPerNode => "pods per node",
+            Self::ReplicasPerNode => "replicas per node",
+            Self::LargeTypes => "large types",
+            Self::ExoticTypes => "burstable, old and bare-metal types",
+            Self::SpotShare => "spot nodes of one type and zone",
+        }
+    }
+}
+
+impl Guards {
+    /// The same with one of them lifted.
+    #[must_use]
+    pub fn without(&self, guard: Guard) -> Self {
+        let mut result = self.clone();
+        match guard {
+            Guard::PodsPerNode => {
+                (result.pods_small_node, result.pods_large_node) = (u32::MAX, u32::MAX);
+            }
+            Guard::ReplicasPerNode => result.replicas_apart = 0,
+            Guard::LargeTypes => result.largest_node_cpu_milli = i64::MAX,
+            Guard::ExoticTypes => result.exotic_types = true,
+            Guard::SpotShare => result.spot_share_from = u32::MAX,
+        }
+        result
+    }
 }
 
 impl Default for Guards {
