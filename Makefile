@@ -15,6 +15,7 @@ wasm := wasm32-unknown-unknown
 plimsoll := $(CARGO) run --locked --quiet -p plimsoll --no-default-features --
 bench := $(CARGO) run --locked --quiet -p plimsoll-benches --bin
 bench_folder := $(or $(CARGO_TARGET_DIR),target)/bench
+built := $(or $(CARGO_TARGET_DIR),target)/debug
 demo_folder := $(or $(CARGO_TARGET_DIR),target)/demo
 
 help: ## this list
@@ -58,8 +59,9 @@ bench-trace: toolchain ## the whole published trace under three policies, with t
 	@test -n "$${PLIMSOLL_DATA:-}" || { echo "error: PLIMSOLL_DATA does not name the folder of the published lists" >&2; exit 2; }
 	$(plimsoll) simulate "$$PLIMSOLL_DATA/traces/openb_pod_list_default.csv" --compare rank=spot-diversified --compare compatible --timings
 
-lab: toolchain ## a real control plane with fake nodes, on loopback, until standard input closes
-	$(CARGO) run --locked -p plimsoll-lab
+lab: toolchain ## a real control plane with fake nodes, on loopback, served by plimsoll, until standard input closes
+	$(CARGO) build --locked -p plimsoll -p plimsoll-lab
+	"$(built)/plimsoll-lab" --serve "$(built)/plimsoll"
 
 bench-peers: toolchain ## the incumbent's scheduler and ours on the very same files, side by side
 	$(bench) side_by_side

@@ -6,6 +6,7 @@
 //! hide a whole cluster. Nothing here talks to a server, and nothing reads a clock.
 
 pub mod convert;
+pub mod crd;
 pub mod duration;
 pub mod error;
 pub mod intern;
@@ -15,6 +16,7 @@ mod object;
 mod read;
 mod validate;
 mod value;
+pub mod write;
 
 pub use error::{FieldError, FieldProblem};
 pub use intern::Interner;

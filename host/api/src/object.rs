@@ -8,6 +8,7 @@ use plimsoll_core::model::{
     CsiNode, DaemonSet, Namespace, Node, NodeClaim, NodeOverlay, NodePool, PersistentVolume, Pod,
     PodDisruptionBudget, Replicated, Service, StorageClass, VolumeClaim,
 };
+use plimsoll_core::state;
 
 macro_rules! kinds {
     ($($(#[$doc:meta])* $name:ident = $group:literal, $kind:literal, $plural:literal;)*) => {
@@ -82,6 +83,22 @@ impl Kind {
         let group = api_version.split_once('/').map_or("", |(group, _)| group);
         let known = |known: &&Self| known.group() == group && known.as_str() == kind;
         Self::ALL.iter().find(known).copied()
+    }
+
+    /// API version within the group, in which objects are read and written.
+    pub const fn version(self) -> &'static str {
+        match self {
+            Self::NodeOverlay => "v1alpha1",
+            _ => "v1",
+        }
+    }
+
+    /// Group and version as an object's `apiVersion` has them.
+    pub fn api_version(self) -> String {
+        match self.group() {
+            "" => self.version().to_owned(),
+            group => format!("{group}/{}", self.version()),
+        }
     }
 
     /// Whether objects of this kind live in a namespace.
@@ -159,4 +176,27 @@ pub enum Object {
     NodeClaim(Arc<NodeClaim>),
     /// An overlay.
     NodeOverlay(Arc<NodeOverlay>),
+}
+
+impl Object {
+    /// The object as the state of a cluster takes it; `None` for the parts of [`plimsoll_core::model::Volumes`], which the
+    /// state takes all at once.
+    pub fn into_state(self) -> Option<state::Object> {
+        Some(match self {
+            Self::Pod(pod) => state::Object::Pod(pod),
+            Self::Node(node) => state::Object::Node(node),
+            Self::Namespace(namespace) => state::Object::Namespace(namespace),
+            Self::Service(service) => state::Object::Service(service),
+            Self::Workload(workload) => state::Object::Workload(workload),
+            Self::DaemonSet(set) => state::Object::DaemonSet(set),
+            Self::DisruptionBudget(budget) => state::Object::DisruptionBudget(budget),
+            Self::NodePool(pool) => state::Object::Pool(pool),
+            Self::NodeClaim(claim) => state::Object::Claim(claim),
+            Self::NodeOverlay(overlay) => state::Object::Overlay(overlay),
+            Self::VolumeClaim(..)
+            | Self::PersistentVolume(..)
+            | Self::StorageClass(..)
+            | Self::CsiNode(..) => return None,
+        })
+    }
 }

@@ -36,6 +36,9 @@ pub(crate) enum Command {
         /// The folder that they go into.
         folder: PathBuf,
     },
+    /// Serve a cluster: buy nodes for waiting pods, let them in, take empty ones away.
+    #[cfg(feature = "live")]
+    Run(Run),
 }
 
 /// How results are shown.
@@ -236,4 +239,44 @@ pub(crate) struct Generate {
     /// Region whose machines can be bought.
     #[arg(long, default_value = "us-east-1")]
     pub(crate) region: String,
+}
+
+/// Whose machines are bought.
+#[cfg(feature = "live")]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(crate) enum Provider {
+    /// Nodes that are only objects, kept alive by KWOK.
+    Kwok,
+}
+
+#[cfg(feature = "live")]
+#[derive(Debug, Args)]
+pub(crate) struct Run {
+    /// Whose machines are bought.
+    #[arg(long, value_enum)]
+    pub(crate) provider: Provider,
+    /// How to reach the API server; what kubectl would use where absent.
+    #[arg(long, value_name = "FILE")]
+    pub(crate) kubeconfig: Option<PathBuf>,
+    /// The context of the kubeconfig.
+    #[arg(long)]
+    pub(crate) context: Option<String>,
+    /// Ranking policy: rank=NAME of one that is shipped, rank=FILE.wasm, or rank=configmap:NAMESPACE/NAME, read at the start.
+    #[arg(long, value_name = "SPEC", default_value = "rank=list-price")]
+    pub(crate) policy: String,
+    /// JSON list of instance types; a generic list where absent.
+    #[arg(long, value_name = "FILE")]
+    pub(crate) instance_types_file_path: Option<PathBuf>,
+    /// A batch of pods ends after this long without new ones.
+    #[arg(long, default_value = "1s")]
+    pub(crate) batch_idle_duration: String,
+    /// A batch of pods ends at the latest after this long.
+    #[arg(long, default_value = "10s")]
+    pub(crate) batch_max_duration: String,
+    /// Seed of draws and of the names of claims.
+    #[arg(long, default_value_t = 0)]
+    pub(crate) seed: u64,
+    /// Write down every input and every action.
+    #[arg(long, value_name = "FILE")]
+    pub(crate) record: Option<PathBuf>,
 }

@@ -227,24 +227,7 @@ fn deployed(deployment: plimsoll_snapshot::Deployment) -> Deployment {
 
 /// An object that appears in the simulated world.
 fn applied(object: Object) -> Result<state::Object> {
-    Ok(match object {
-        Object::Pod(pod) => state::Object::Pod(pod),
-        Object::Node(node) => state::Object::Node(node),
-        Object::Namespace(namespace) => state::Object::Namespace(namespace),
-        Object::Service(service) => state::Object::Service(service),
-        Object::Workload(workload) => state::Object::Workload(workload),
-        Object::DaemonSet(set) => state::Object::DaemonSet(set),
-        Object::DisruptionBudget(budget) => state::Object::DisruptionBudget(budget),
-        Object::NodePool(pool) => state::Object::Pool(pool),
-        Object::NodeClaim(claim) => state::Object::Claim(claim),
-        Object::NodeOverlay(overlay) => state::Object::Overlay(overlay),
-        Object::VolumeClaim(..)
-        | Object::PersistentVolume(..)
-        | Object::StorageClass(..)
-        | Object::CsiNode(..) => {
-            bail!(
-                "a simulation cannot play a change of volumes; expected them in the snapshot that it begins with"
-            )
-        }
-    })
+    object.into_state().context(
+        "a simulation cannot play a change of volumes; expected them in the snapshot that it begins with",
+    )
 }

@@ -35,6 +35,8 @@ fn main() -> ExitCode {
         Command::Generate(flags) => cmd::generate::run(flags),
         Command::Completions { shell } => cmd::shell::completions(*shell),
         Command::Man { folder } => cmd::shell::man(folder),
+        #[cfg(feature = "live")]
+        Command::Run(flags) => cmd::run::run(flags),
     };
     match done {
         Ok(()) => ExitCode::SUCCESS,

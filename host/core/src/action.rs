@@ -21,7 +21,7 @@ use crate::state::{Object, Version};
 use crate::time::Timestamp;
 
 /// What the engine wants of the outside.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Serialize)]
 pub enum Action {
     /// Change or read something, and say how it went.
     Do(Box<Order>),
@@ -32,7 +32,7 @@ pub enum Action {
 }
 
 /// A decision to be made on another thread, or at once.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Serialize)]
 pub struct SolveRequest {
     /// To be handed back with the plan.
     pub id: u64,
@@ -141,8 +141,14 @@ pub enum Request {
 /// A change of an object at the API server. Answered with the object as it is afterwards.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub enum Write {
-    /// Create a claim, with our finalizer. An object of that name that is there already is the answer.
-    CreateClaim(Box<NodeClaim>),
+    /// Create a claim, with our finalizer and its pool as owner. An object of that name that is there already is the
+    /// answer.
+    CreateClaim {
+        /// The claim.
+        claim: Box<NodeClaim>,
+        /// The uid of its pool, which an owner is named by.
+        pool: Uid,
+    },
     /// Read a claim by name; answered with [`Answer::Absent`] when there is none.
     ReadClaim(ClaimName),
     /// Write down how far a claim has come.
@@ -188,6 +194,8 @@ pub struct NodeIdentity {
     pub node: NodeName,
     /// The claim that owns it from now on.
     pub claim: ClaimName,
+    /// The claim's uid, which an owner is named by.
+    pub claim_uid: Uid,
     /// Labels to be merged.
     pub labels: Labels,
     /// Annotations to be merged.

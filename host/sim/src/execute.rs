@@ -57,7 +57,7 @@ impl World {
 
     fn write(&mut self, write: &Write) -> Outcome {
         match write {
-            Write::CreateClaim(claim) => self.create_claim(claim),
+            Write::CreateClaim { claim, .. } => self.create_claim(claim),
             Write::ReadClaim(name) => match self.api.claims.get(name).cloned() {
                 Some(claim) => {
                     let version = self.api.version_of_claim(name).unwrap_or_default();

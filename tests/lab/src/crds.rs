@@ -1,4 +1,4 @@
-//! Custom resource definitions from a folder into a lab: server-side apply, then waiting until each is established.
+//! Custom resource definitions into a lab: server-side apply, then waiting until each is established.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -12,25 +12,19 @@ use serde_json::Value;
 use crate::error::LabError;
 use crate::readiness::until;
 
-/// Applies every manifest of `folder`, in the order of their names.
-pub(crate) async fn apply(client: &Client, folder: &Path) -> Result<(), LabError> {
+/// Applies definitions in their order, then waits until each is established.
+pub(crate) async fn apply(client: &Client, manifests: &[Value]) -> Result<(), LabError> {
     let definitions: Api<CustomResourceDefinition> = Api::all(client.clone());
-    let mut names = Vec::new();
-    for path in manifests(folder)? {
-        for manifest in read(&path)? {
-            let name = manifest["metadata"]["name"]
-                .as_str()
-                .unwrap_or_default()
-                .to_owned();
-            definitions
-                .patch(
-                    &name,
-                    &PatchParams::apply("plimsoll-lab").force(),
-                    &Patch::Apply(&manifest),
-                )
-                .await?;
-            names.push(name);
-        }
+    let name_of = |manifest: &Value| {
+        let name = manifest["metadata"]["name"].as_str();
+        name.unwrap_or_default().to_owned()
+    };
+    let names: Vec<String> = manifests.iter().map(name_of).collect();
+    for (name, manifest) in names.iter().zip(manifests) {
+        let parameters = PatchParams::apply("plimsoll-lab").force();
+        definitions
+            .patch(name, &parameters, &Patch::Apply(manifest))
+            .await?;
     }
     for name in names {
         let what = format!("custom resource {name} to be established");
@@ -40,6 +34,15 @@ pub(crate) async fn apply(client: &Client, folder: &Path) -> Result<(), LabError
         .await?;
     }
     Ok(())
+}
+
+/// Every manifest of a folder, in the order of their names.
+pub(crate) fn read_folder(folder: &Path) -> Result<Vec<Value>, LabError> {
+    let mut all = Vec::new();
+    for path in manifests(folder)? {
+        all.extend(read(&path)?);
+    }
+    Ok(all)
 }
 
 fn is_established(definition: &CustomResourceDefinition) -> bool {

@@ -23,11 +23,12 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use kube::Client;
+use serde_json::Value;
 
 use control_plane::ControlPlane;
 
 pub use error::LabError;
-pub use objects::{fake_node, pending_pod};
+pub use objects::{apply, example_class, example_pool, fake_node, pending_pod};
 pub use readiness::until;
 
 /// How a lab is to be.
@@ -39,6 +40,8 @@ pub struct Options {
     pub pod_start: Duration,
     /// Folders of CRD manifests (`*.yaml`, `*.yml`, `*.json`) to apply and wait for.
     pub crds: Vec<PathBuf>,
+    /// Definitions of custom resources to apply and wait for, beside those of [`Options::crds`].
+    pub definitions: Vec<Value>,
     /// How long the whole start may take once the programs are built.
     pub deadline: Duration,
     /// Whether the folder with the programs' logs stays when the lab has ended.
@@ -52,6 +55,7 @@ impl Default for Options {
             node_boot: Duration::ZERO,
             pod_start: Duration::ZERO,
             crds: Vec::new(),
+            definitions: Vec::new(),
             deadline: Duration::from_mins(3),
             keep_folder: false,
         }
@@ -74,8 +78,9 @@ impl Lab {
         let starting = async {
             let (plane, client) = ControlPlane::start(&programs, &options).await?;
             for folder in &options.crds {
-                crds::apply(&client, folder).await?;
+                crds::apply(&client, &crds::read_folder(folder)?).await?;
             }
+            crds::apply(&client, &options.definitions).await?;
             Ok(Self { plane, client })
         };
         readiness::within(options.deadline, "a lab", starting).await

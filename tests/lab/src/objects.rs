@@ -1,7 +1,10 @@
 //! Objects that nearly every test of a lab needs, as values: a node that KWOK looks after, a pod that asks for something.
 
 use k8s_openapi::api::core::v1::{Node, Pod};
-use serde_json::json;
+use kube::api::{Api, Patch, PatchParams};
+use kube::core::{ApiResource, DynamicObject, GroupVersionKind};
+use kube::{Client, ResourceExt};
+use serde_json::{Value, json};
 
 /// A node of the lab, with capacity as quantities (`"4"`, `"16Gi"`), room for 110 pods and the usual labels.
 pub fn fake_node(name: &str, cpu: &str, memory: &str) -> Node {
@@ -27,4 +30,48 @@ pub fn pending_pod(name: &str, cpu: &str, memory: &str) -> Pod {
         }] },
     }))
     .expect("the shape is fixed here, and names are any text")
+}
+
+/// The class that [`example_pool`] names.
+pub fn example_class() -> Value {
+    json!({
+        "apiVersion": "karpenter.kwok.sh/v1alpha1", "kind": "KWOKNodeClass",
+        "metadata": {"name": "default"}, "spec": {"nodeRegistrationDelay": "5s"},
+    })
+}
+
+/// A pool to begin with: Linux machines with amd64 processors; empty ones go after half a minute.
+pub fn example_pool() -> Value {
+    let is = |key: &str, value: &str| json!({"key": key, "operator": "In", "values": [value]});
+    json!({
+        "apiVersion": "karpenter.sh/v1", "kind": "NodePool", "metadata": {"name": "general"},
+        "spec": {
+            "template": {"spec": {
+                "nodeClassRef": {"group": "karpenter.kwok.sh", "kind": "KWOKNodeClass", "name": "default"},
+                "requirements": [is("kubernetes.io/os", "linux"), is("kubernetes.io/arch", "amd64")],
+            }},
+            "disruption": {"consolidateAfter": "30s", "budgets": [{"nodes": "100%"}]},
+        },
+    })
+}
+
+/// Makes or changes an object of any kind by server-side apply.
+pub async fn apply(client: &Client, manifest: &Value) -> Result<(), kube::Error> {
+    let object: DynamicObject =
+        serde_json::from_value(manifest.clone()).map_err(kube::Error::SerdeError)?;
+    let (version, kind) = object
+        .types
+        .as_ref()
+        .map(|types| (types.api_version.as_str(), types.kind.as_str()))
+        .unwrap_or_default();
+    let (group, version) = version.split_once('/').unwrap_or(("", version));
+    let resource = ApiResource::from_gvk(&GroupVersionKind::gvk(group, version, kind));
+    let api: Api<DynamicObject> = match object.namespace() {
+        Some(namespace) => Api::namespaced_with(client.clone(), &namespace, &resource),
+        None => Api::all_with(client.clone(), &resource),
+    };
+    let parameters = PatchParams::apply("plimsoll-lab").force();
+    api.patch(&object.name_any(), &parameters, &Patch::Apply(&object))
+        .await
+        .map(drop)
 }

@@ -4,6 +4,8 @@ pub(crate) mod catalogue;
 pub(crate) mod explain;
 pub(crate) mod generate;
 pub(crate) mod plan;
+#[cfg(feature = "live")]
+pub(crate) mod run;
 pub(crate) mod shell;
 pub(crate) mod simulate;
 pub(crate) mod snapshot;

@@ -53,18 +53,20 @@ impl Engine {
         let idle = !self
             .commands
             .is_busy(&ObjectKey::Claim(name.clone()), Purpose::Create);
-        if !unsure && idle && now >= claim.created + CREATION_TIMEOUT {
+        let pool = self.cluster.pools.get(claim.pool.as_str());
+        let pool = pool.map(|pool| pool.uid.clone());
+        let late = now >= claim.created + CREATION_TIMEOUT;
+        if !unsure && idle && (late || pool.is_none()) {
             self.forget_claim(name);
             self.trigger_all(now);
             return;
         }
-        let (purpose, write) = if unsure {
-            (Purpose::Find, Write::ReadClaim(name.clone()))
-        } else {
-            (
-                Purpose::Create,
-                Write::CreateClaim(Box::new((*claim).clone())),
-            )
+        let (purpose, write) = match pool {
+            Some(pool) if !unsure => {
+                let claim = Box::new((*claim).clone());
+                (Purpose::Create, Write::CreateClaim { claim, pool })
+            }
+            _ => (Purpose::Find, Write::ReadClaim(name.clone())),
         };
         let mut step = Step::default();
         step.write_claim(name, purpose, None, write);

@@ -38,6 +38,7 @@ fn identity(claim: &NodeClaim, node: &Node) -> NodeIdentity {
     NodeIdentity {
         node: node.name.clone(),
         claim: claim.name.clone(),
+        claim_uid: claim.uid.clone(),
         labels: own,
         annotations: claim.annotations.clone(),
         taints: merged_taints(claim, node),

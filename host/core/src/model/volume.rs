@@ -79,6 +79,7 @@ pub struct CsiNode {
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Volumes {
     /// Claims.
+    #[serde(with = "pairs")]
     pub claims: BTreeMap<ObjectName, VolumeClaim>,
     /// Volumes.
     pub volumes: BTreeMap<Arc<str>, PersistentVolume>,
@@ -86,4 +87,28 @@ pub struct Volumes {
     pub classes: BTreeMap<Arc<str>, StorageClass>,
     /// Attach limits by node.
     pub nodes: BTreeMap<NodeName, CsiNode>,
+}
+
+/// A map whose keys are no text, as a list of pairs: formats that know only text as keys can hold it then.
+mod pairs {
+    use std::collections::BTreeMap;
+
+    use serde::{Deserialize, Deserializer, Serialize, Serializer};
+
+    pub(super) fn serialize<K: Serialize, V: Serialize, S: Serializer>(
+        map: &BTreeMap<K, V>,
+        serializer: S,
+    ) -> Result<S::Ok, S::Error> {
+        serializer.collect_seq(map)
+    }
+
+    pub(super) fn deserialize<'de, K, V, D>(deserializer: D) -> Result<BTreeMap<K, V>, D::Error>
+    where
+        K: Deserialize<'de> + Ord,
+        V: Deserialize<'de>,
+        D: Deserializer<'de>,
+    {
+        let pairs = Vec::<(K, V)>::deserialize(deserializer)?;
+        Ok(pairs.into_iter().collect())
+    }
 }

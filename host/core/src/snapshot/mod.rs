@@ -13,6 +13,8 @@ pub use settings::{Guard, Guards, MinValuesPolicy, PreferencePolicy, Settings};
 pub use state_node::StateNode;
 pub(crate) use state_node::is_ephemeral;
 
+use serde::Serialize;
+
 use crate::catalog::{Catalogue, Overlaid};
 use crate::ids::{NodeName, ProviderId};
 use crate::labels;
@@ -50,7 +52,7 @@ pub struct Objects {
 }
 
 /// Everything known at one instant, sorted and joined.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Serialize)]
 pub struct Snapshot {
     /// The instant.
     pub now: Timestamp,

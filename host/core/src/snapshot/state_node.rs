@@ -5,6 +5,8 @@
 use std::borrow::Cow;
 use std::sync::Arc;
 
+use serde::Serialize;
+
 use crate::ids::PoolName;
 use crate::labels::{self, Labels};
 use crate::model::{ClaimPhase, Effect, Node, NodeClaim, Taint};
@@ -25,7 +27,7 @@ const EPHEMERAL: [(&str, Effect); 5] = [
 const READINESS_PREFIX: &str = "readiness.k8s.io/";
 
 /// One node, one claim, or both.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct StateNode {
     /// The Node object, once there is one.
     pub node: Option<Arc<Node>>,

@@ -12,6 +12,7 @@ use std::sync::Arc;
 pub(crate) use types::NOT_OF_TYPES;
 
 use plimsoll_api::convert::with_live_pods;
+pub(crate) use plimsoll_api::write::instant as written_instant;
 use plimsoll_core::model::NodePool;
 use plimsoll_core::snapshot::{Settings, Snapshot};
 use plimsoll_core::time::Timestamp;
@@ -120,14 +121,6 @@ fn settings(section: &Section) -> Result<Settings, SnapshotError> {
 pub(crate) fn instant(text: &str) -> Option<Timestamp> {
     let parsed: jiff::Timestamp = text.parse().ok()?;
     Some(Timestamp::from_millis(parsed.as_millisecond()))
-}
-
-/// An instant as RFC 3339.
-pub(crate) fn written_instant(instant: Timestamp) -> String {
-    jiff::Timestamp::from_millisecond(instant.millis()).map_or_else(
-        |_| String::from("1970-01-01T00:00:00Z"),
-        |instant| instant.to_string(),
-    )
 }
 
 fn now(

@@ -2,12 +2,12 @@
 
 use std::collections::BTreeMap;
 
+use plimsoll_api::write::quantity;
 use plimsoll_core::catalog::{Catalogue, InstanceType, Offering};
 use plimsoll_core::labels;
 use plimsoll_core::requirement::Requirements;
 use plimsoll_core::resources::Resources;
 
-use super::objects::quantity;
 use crate::resolve::NOT_OF_TYPES;
 use crate::section::{
     Amount, CatalogueEntry, LabelValues, OfferingEntry, RequirementEntry, ReservationEntry,

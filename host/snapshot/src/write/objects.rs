@@ -2,17 +2,15 @@
 
 use std::io;
 
+use plimsoll_api::write::{all_expressions, amounts, claim_spec, class, map, or_never, taints};
 use plimsoll_api::{Kind, Object, duration, keys};
 use plimsoll_core::ids::{ObjectName, Uid};
-use plimsoll_core::labels::Labels;
 use plimsoll_core::model::{
-    BudgetNodes, ClaimPhase, ClassRef, Node, NodeClaim, NodeOverlay, NodePool, PackingMode,
-    PriceChange, Readiness, Taint,
+    BudgetNodes, ClaimPhase, Node, NodeClaim, NodeOverlay, NodePool, PackingMode, PriceChange,
+    Readiness,
 };
-use plimsoll_core::requirement::Requirement;
-use plimsoll_core::resources::{ResourceName, Resources};
 use plimsoll_core::snapshot::Snapshot;
-use plimsoll_core::time::{Span, Timestamp};
+use plimsoll_core::time::Timestamp;
 use serde_json::{Map, Value, json};
 
 use super::{pod, workloads};
@@ -61,13 +59,8 @@ pub(super) fn object(object: &Object) -> Value {
 
 /// An object's frame: version, kind, metadata and the fields given.
 pub(super) fn framed(kind: Kind, metadata: Value, fields: Value) -> Value {
-    let version = match kind.group() {
-        "" => "v1".to_owned(),
-        "karpenter.sh" if kind == Kind::NodeOverlay => "karpenter.sh/v1alpha1".to_owned(),
-        group => format!("{group}/v1"),
-    };
     let mut object = Map::new();
-    object.insert("apiVersion".to_owned(), version.into());
+    object.insert("apiVersion".to_owned(), kind.api_version().into());
     object.insert("kind".to_owned(), kind.as_str().into());
     object.insert("metadata".to_owned(), metadata);
     if let Value::Object(fields) = fields {
@@ -114,64 +107,6 @@ pub(super) fn put(fields: &mut Map<String, Value>, name: &str, value: Value) {
     if !is_empty {
         fields.insert(name.to_owned(), value);
     }
-}
-
-/// Labels or annotations.
-pub(super) fn map(labels: &Labels) -> Value {
-    let one = |(key, value): (&std::sync::Arc<str>, &std::sync::Arc<str>)| {
-        (key.to_string(), Value::from(value.as_ref()))
-    };
-    Value::Object(labels.iter().map(one).collect())
-}
-
-/// An amount as a quantity.
-pub(super) fn quantity(name: &ResourceName, amount: i64) -> String {
-    match name {
-        ResourceName::Cpu => format!("{amount}m"),
-        _ => amount.to_string(),
-    }
-}
-
-/// Amounts as quantities.
-pub(super) fn amounts(resources: &Resources) -> Value {
-    let one = |(name, amount)| (ToString::to_string(name), quantity(name, amount).into());
-    Value::Object(resources.iter().map(one).collect())
-}
-
-/// Expressions of one requirement.
-pub(super) fn expressions(requirement: &Requirement) -> Vec<Value> {
-    let one = |(operator, values): (_, Vec<std::sync::Arc<str>>)| {
-        let mut entry = json!({
-            "key": requirement.key().as_str(),
-            "operator": format!("{operator:?}"),
-            "values": values,
-        });
-        if let Some(count) = requirement.min_values() {
-            entry["minValues"] = count.into();
-        }
-        entry
-    };
-    requirement.to_expressions().into_iter().map(one).collect()
-}
-
-fn all_expressions<'a>(requirements: impl IntoIterator<Item = &'a Requirement>) -> Value {
-    Value::Array(requirements.into_iter().flat_map(expressions).collect())
-}
-
-fn taints(taints: &[Taint]) -> Value {
-    let one = |taint: &Taint| {
-        let value = Some(&taint.value).filter(|value| !value.is_empty());
-        json!({"key": taint.key, "value": value, "effect": taint.effect.to_string()})
-    };
-    Value::Array(taints.iter().map(one).collect())
-}
-
-fn class(class: &ClassRef) -> Value {
-    json!({"group": class.group, "kind": class.kind, "name": class.name})
-}
-
-fn or_never(span: Option<Span>) -> String {
-    span.map_or_else(|| "Never".to_owned(), duration::write)
 }
 
 fn deleting(metadata: &mut Map<String, Value>, deleting: Option<Timestamp>) {
@@ -287,17 +222,6 @@ fn node_claim(claim: &NodeClaim) -> Value {
         "apiVersion": "karpenter.sh/v1", "kind": "NodePool", "name": claim.pool.as_str(), "uid": "",
     });
     meta.insert("ownerReferences".to_owned(), json!([owner]));
-    let mut spec = json!({
-        "nodeClassRef": class(&claim.class),
-        "requirements": all_expressions(claim.requirements.iter()),
-        "resources": {"requests": amounts(&claim.requests)},
-        "taints": taints(&claim.taints),
-        "startupTaints": taints(&claim.startup_taints),
-        "expireAfter": or_never(claim.expire_after),
-    });
-    if let Some(grace) = claim.termination_grace {
-        spec["terminationGracePeriod"] = duration::write(grace).into();
-    }
     let since = written_instant(claim.phase_since);
     let reached = |(kind, phase): (&str, ClaimPhase)| {
         (claim.phase >= phase)
@@ -324,7 +248,7 @@ fn node_claim(claim: &NodeClaim) -> Value {
     framed(
         Kind::NodeClaim,
         Value::Object(meta),
-        json!({"spec": spec, "status": status}),
+        json!({"spec": claim_spec(claim), "status": status}),
     )
 }
 

@@ -1,5 +1,6 @@
 //! Pods, trimmed to one container that asks for what the whole pod needs.
 
+use plimsoll_api::write::{amounts, expressions, map};
 use plimsoll_api::{Kind, duration, keys};
 use plimsoll_core::labels::Labels;
 use plimsoll_core::model::{
@@ -9,7 +10,7 @@ use plimsoll_core::model::{
 use plimsoll_core::resources::{ResourceName, Resources};
 use serde_json::{Map, Value, json};
 
-use super::objects::{amounts, expressions, framed, map, namespaced, put};
+use super::objects::{framed, namespaced, put};
 use crate::resolve::written_instant;
 
 const REQUIRED: &str = "requiredDuringSchedulingIgnoredDuringExecution";

@@ -3,6 +3,7 @@
 use std::io;
 use std::sync::Arc;
 
+use plimsoll_api::write::map;
 use plimsoll_api::{Kind, Object, keys};
 use plimsoll_core::ids::{NodeName, ObjectName};
 use plimsoll_core::model::{
@@ -13,7 +14,7 @@ use plimsoll_core::snapshot::Snapshot;
 use plimsoll_core::time::Timestamp;
 use serde_json::{Map, Value, json};
 
-use super::objects::{framed, map, metadata, namespaced, put};
+use super::objects::{framed, metadata, namespaced, put};
 use super::pod::{node_term, problem, selector, spec};
 
 /// Every such object of a snapshot.

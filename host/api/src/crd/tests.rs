@@ -1,0 +1,118 @@
+//! What the types write is allowed by the schemas, field by field.
+
+use serde_json::{Value, json};
+
+use super::karpenter;
+use crate::kinds::{NodeClaim, NodeOverlay, NodePool};
+
+/// Paths of a value that the schema has no property for: the API server would drop them.
+fn pruned(value: &Value, schema: &Value, path: &str, found: &mut Vec<String>) {
+    match value {
+        Value::Object(fields) => {
+            for (name, field) in fields {
+                let known = schema["properties"].get(name);
+                match known.or_else(|| schema.get("additionalProperties")) {
+                    Some(known) => pruned(field, known, &format!("{path}.{name}"), found),
+                    None => found.push(format!("{path}.{name}")),
+                }
+            }
+        }
+        Value::Array(items) => {
+            for item in items {
+                pruned(item, &schema["items"], path, found);
+            }
+        }
+        _ => assert!(
+            schema.get("type").is_some() || schema.get("anyOf").is_some(),
+            "{path}"
+        ),
+    }
+}
+
+fn check(kind: &str, written: &Value) {
+    let definitions = karpenter();
+    let definition = definitions
+        .iter()
+        .find(|definition| definition["spec"]["names"]["kind"] == kind)
+        .expect("a definition");
+    let schema = &definition["spec"]["versions"][0]["schema"]["openAPIV3Schema"];
+    let mut found = Vec::new();
+    for part in ["spec", "status"] {
+        pruned(
+            &written[part],
+            &schema["properties"][part],
+            part,
+            &mut found,
+        );
+    }
+    assert_eq!(found, Vec::<String>::new(), "{kind}");
+}
+
+fn requirement() -> Value {
+    json!({"key": "a/b", "operator": "In", "values": ["x"], "minValues": 1})
+}
+
+fn machine() -> Value {
+    let taint = json!({"key": "k", "value": "v", "effect": "NoSchedule", "timeAdded": "2026-01-01T00:00:00Z"});
+    json!({
+        "expireAfter": "720h", "nodeClassRef": {"group": "g", "kind": "k", "name": "n"},
+        "requirements": [requirement()], "startupTaints": [taint], "taints": [taint],
+        "terminationGracePeriod": "1h",
+    })
+}
+
+fn condition() -> Value {
+    json!({
+        "type": "Ready", "status": "True", "reason": "Ready", "message": "",
+        "lastTransitionTime": "2026-01-01T00:00:00Z", "observedGeneration": 1,
+    })
+}
+
+#[test]
+fn every_field_of_a_pool_is_in_its_definition() {
+    let written = json!({
+        "metadata": {},
+        "spec": {
+            "disruption": {
+                "budgets": [{"nodes": "1", "reasons": ["Empty"], "schedule": "@daily", "duration": "1h"}],
+                "consolidateAfter": "0s", "consolidationPolicy": "Balanced",
+            },
+            "limits": {"cpu": "1"}, "replicas": 1, "weight": 1,
+            "template": {"metadata": {"labels": {"a": "b"}, "annotations": {"a": "b"}}, "spec": machine()},
+        },
+        "status": {
+            "conditions": [condition()], "nodeClassObservedGeneration": 1, "nodes": 1, "resources": {"cpu": "1"},
+        },
+    });
+    let read: NodePool = serde_json::from_value(written).unwrap();
+    check("NodePool", &serde_json::to_value(read).unwrap());
+}
+
+#[test]
+fn every_field_of_a_claim_is_in_its_definition() {
+    let mut spec = machine();
+    spec["resources"] = json!({"requests": {"cpu": "1"}});
+    let written = json!({
+        "metadata": {},
+        "spec": spec,
+        "status": {
+            "allocatable": {"cpu": "1"}, "capacity": {"cpu": "1"}, "conditions": [condition()], "imageID": "i",
+            "lastPodEventTime": "2026-01-01T00:00:00Z", "nodeName": "n", "providerID": "p",
+        },
+    });
+    let read: NodeClaim = serde_json::from_value(written).unwrap();
+    check("NodeClaim", &serde_json::to_value(read).unwrap());
+}
+
+#[test]
+fn every_field_of_an_overlay_is_in_its_definition() {
+    let mut plain = requirement();
+    plain.as_object_mut().unwrap().remove("minValues");
+    let written = json!({
+        "metadata": {},
+        "spec": {"capacity": {"a/b": "1"}, "price": "1", "priceAdjustment": "+1", "requirements": [plain], "weight": 1},
+        "status": {"conditions": [condition()]},
+    });
+    let read: NodeOverlay = serde_json::from_value(written).unwrap();
+    check("NodeOverlay", &serde_json::to_value(read).unwrap());
+}

@@ -1,0 +1,17 @@
+//! The live loop: what watches show and what orders came to goes in, orders go out, one engine in the middle.
+//!
+//! [`Controller`] owns the engine and is the only one to touch it; everything else is a task that ends in an input. It
+//! decides nothing: the same inputs, handed to the same engine on another machine, give the same actions, and [`record`]
+//! writes them down so that [`replay`] can show it. The clock is read here and nowhere below.
+
+mod clock;
+mod fidelity;
+mod orders;
+mod planner;
+pub mod record;
+pub mod replay;
+mod run;
+
+pub use fidelity::Fidelity;
+pub use planner::Planner;
+pub use run::{Controller, Setup};

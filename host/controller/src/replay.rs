@@ -1,0 +1,179 @@
+//! A recording played again: the same inputs into a fresh engine, without a cluster and without a clock.
+
+use std::io::{self, BufRead};
+use std::sync::Arc;
+
+use plimsoll_core::action::Action;
+use plimsoll_core::catalog::Catalogue;
+use plimsoll_core::engine::{Engine, Input};
+use plimsoll_core::plan::Plan;
+use plimsoll_core::snapshot::Snapshot;
+use thiserror::Error;
+
+use crate::fidelity::Fidelity;
+use crate::record::{Line, shown};
+
+/// Why a recording could not be played, or did not play the same.
+#[derive(Debug, Error)]
+pub enum ReplayError {
+    /// It cannot be read.
+    #[error("line {line} of the recording cannot be read")]
+    Read {
+        /// Which line, from 1.
+        line: usize,
+        /// Why.
+        #[source]
+        source: io::Error,
+    },
+    /// It does not begin as recordings do, or begins twice.
+    #[error("line {line} of the recording: expected its beginning on line 1 and nowhere else")]
+    Beginning {
+        /// Which line, from 1.
+        line: usize,
+    },
+    /// The engine does something else now.
+    #[error("line {line} of the recording: the engine did {recorded} then and does {now} now")]
+    Differs {
+        /// Which line, from 1.
+        line: usize,
+        /// The action recorded; nothing where there was none.
+        recorded: String,
+        /// The action now; nothing where there is none.
+        now: String,
+    },
+    /// The plan that was made then is not the plan that is made now.
+    #[error("line {line} of the recording: solve request {id} gives another plan now")]
+    Plan {
+        /// Which line, from 1.
+        line: usize,
+        /// The request.
+        id: u64,
+    },
+}
+
+/// What a recording held.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Played {
+    /// Inputs.
+    pub inputs: usize,
+    /// Actions, all equal to those recorded.
+    pub actions: usize,
+    /// Plans, all equal to those recorded.
+    pub plans: usize,
+    /// Where pods landed.
+    pub fidelity: Fidelity,
+}
+
+struct Player<'a> {
+    engine: Option<Engine>,
+    plan: &'a dyn Fn(&Snapshot) -> Plan,
+    solving: Option<(u64, Arc<Snapshot>)>,
+    /// Actions of the last input that the recording has not shown yet, last first.
+    owed: Vec<String>,
+    played: Played,
+}
+
+/// Plays a recording; the first difference ends it. Plans are made again by `plan` and compared, too.
+pub fn replay(
+    recording: impl BufRead,
+    plan: &dyn Fn(&Snapshot) -> Plan,
+) -> Result<Played, ReplayError> {
+    let mut player = Player {
+        engine: None,
+        plan,
+        solving: None,
+        owed: Vec::new(),
+        played: Played::default(),
+    };
+    let mut last = 0;
+    for (index, text) in recording.lines().enumerate() {
+        last = index + 1;
+        let read = |source| ReplayError::Read { line: last, source };
+        let line: Line =
+            serde_json::from_str(&text.map_err(read)?).map_err(|error| read(error.into()))?;
+        player.take(line, last)?;
+    }
+    player.settle(last)?;
+    Ok(player.played)
+}
+
+impl Player<'_> {
+    fn take(&mut self, line: Line, number: usize) -> Result<(), ReplayError> {
+        let wrong = ReplayError::Beginning { line: number };
+        match line {
+            Line::Begin(beginning) if number == 1 => {
+                let catalogue = Arc::new(Catalogue::default());
+                let engine = Engine::new(beginning.settings, catalogue, beginning.seed);
+                self.engine = Some(engine);
+                Ok(())
+            }
+            Line::Begin(_) => Err(wrong),
+            Line::Input(now, input) => {
+                self.settle(number)?;
+                self.check_plan(&input, number)?;
+                let engine = self.engine.as_mut().ok_or(wrong)?;
+                self.played.inputs += 1;
+                self.played.fidelity.observe(engine, &input);
+                let actions = engine.handle(*input, now);
+                self.owe(&actions, number)
+            }
+            Line::Action(action) => {
+                let now = self.owed.pop().unwrap_or_else(|| "nothing".to_owned());
+                let recorded = action.to_string();
+                self.played.actions += 1;
+                if now == recorded {
+                    return Ok(());
+                }
+                Err(ReplayError::Differs {
+                    line: number,
+                    recorded,
+                    now,
+                })
+            }
+        }
+    }
+
+    fn owe(&mut self, actions: &[Action], line: usize) -> Result<(), ReplayError> {
+        for action in actions.iter().rev() {
+            if let Action::Solve(request) = action {
+                self.solving = Some((request.id, Arc::clone(&request.snapshot)));
+            }
+            let shown = shown(action).map_err(|error| ReplayError::Read {
+                line,
+                source: error.into(),
+            })?;
+            self.owed.push(shown.to_string());
+        }
+        Ok(())
+    }
+
+    /// Every action of the input before must have been shown.
+    fn settle(&mut self, line: usize) -> Result<(), ReplayError> {
+        match self.owed.pop() {
+            None => Ok(()),
+            Some(now) => Err(ReplayError::Differs {
+                line,
+                recorded: "nothing".to_owned(),
+                now,
+            }),
+        }
+    }
+
+    fn check_plan(&mut self, input: &Input, line: usize) -> Result<(), ReplayError> {
+        let Input::Solved(id, recorded) = input else {
+            return Ok(());
+        };
+        let Some((asked, snapshot)) = self.solving.take() else {
+            return Ok(());
+        };
+        self.played.plans += 1;
+        let now = (self.plan)(&snapshot);
+        let same = asked == *id
+            && serde_json::to_string(&now).ok() == serde_json::to_string(recorded).ok();
+        if same {
+            Ok(())
+        } else {
+            Err(ReplayError::Plan { line, id: *id })
+        }
+    }
+}

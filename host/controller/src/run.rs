@@ -1,0 +1,194 @@
+//! The loop: one owner of the engine, fed by watches, ended orders, plans and the clock.
+
+use std::future::Future;
+use std::io::Write;
+use std::pin::pin;
+use std::sync::Arc;
+use std::time::Duration;
+
+use anyhow::{Context, Result, bail};
+use kube::Client;
+use plimsoll_api::Kind;
+use plimsoll_core::action::{Action, Event as Report, SolveRequest};
+use plimsoll_core::catalog::Catalogue;
+use plimsoll_core::engine::{Engine, Input};
+use plimsoll_core::plan::Plan;
+use plimsoll_core::snapshot::Settings;
+use plimsoll_core::time::Timestamp;
+use plimsoll_kube::apply::Writer;
+use plimsoll_kube::check_served;
+use plimsoll_kube::event::Publisher;
+use plimsoll_kube::watch::{self, Index, Watches};
+use plimsoll_kwok::{Boots, Kwok};
+use tokio::task::JoinSet;
+
+use crate::clock::Clock;
+use crate::fidelity::Fidelity;
+use crate::orders::Orders;
+use crate::planner::Planner;
+use crate::record::{Beginning, Recorder};
+
+/// Shortest pause before the engine is woken: it has just been asked.
+const SHORTEST: Duration = Duration::from_millis(1);
+
+/// With what a controller begins.
+pub struct Setup {
+    /// The API server.
+    pub client: Client,
+    /// What can be bought.
+    pub catalogue: Arc<Catalogue>,
+    /// How to decide.
+    pub settings: Settings,
+    /// Seed of draws and names.
+    pub seed: u64,
+    /// Who plans.
+    pub planner: Planner,
+    /// Where to write down what happens.
+    pub record: Option<Box<dyn Write + Send>>,
+}
+
+/// The engine and all that it listens to and acts through.
+pub struct Controller {
+    engine: Engine,
+    clock: Clock,
+    watches: Watches,
+    index: Index,
+    orders: Orders,
+    boots: Boots,
+    planner: Arc<Planner>,
+    solving: JoinSet<(u64, Plan)>,
+    publisher: Publisher,
+    reports: JoinSet<()>,
+    recorder: Option<Recorder>,
+    fidelity: Fidelity,
+    catalogue: Arc<Catalogue>,
+}
+
+impl Controller {
+    /// Checks that the API server serves what must be there, and begins to watch.
+    pub async fn start(setup: Setup) -> Result<Self> {
+        let kinds = watch::kinds(setup.settings.node_overlays);
+        check_served(&setup.client, &[Kind::NodePool, Kind::NodeClaim]).await?;
+        let settings = Arc::new(setup.settings);
+        let beginning = Beginning {
+            seed: setup.seed,
+            settings: Arc::clone(&settings),
+        };
+        let recorder = setup.record.map(|out| Recorder::begin(out, beginning));
+        let recorder = recorder.transpose().context("the recording")?;
+        let provider = Kwok::new(setup.client.clone(), Arc::clone(&setup.catalogue));
+        Ok(Self {
+            engine: Engine::new(settings, Arc::default(), setup.seed),
+            clock: Clock::default(),
+            watches: Watches::start(&setup.client, &kinds),
+            index: Index::new(&kinds),
+            orders: Orders::new(Writer::new(setup.client.clone()), provider.clone()),
+            boots: Boots::new(provider),
+            planner: Arc::new(setup.planner),
+            solving: JoinSet::new(),
+            publisher: Publisher::new(setup.client),
+            reports: JoinSet::new(),
+            recorder,
+            fidelity: Fidelity::default(),
+            catalogue: setup.catalogue,
+        })
+    }
+
+    /// Serves until told to stop. Orders under way are given up: what they came to is seen on the objects next time.
+    pub async fn run(mut self, stop: impl Future<Output = ()>) -> Result<Fidelity> {
+        let mut stop = pin!(stop);
+        self.feed(Input::Catalogue(Arc::clone(&self.catalogue)))?;
+        loop {
+            let pause = self.pause();
+            tokio::select! {
+                () = &mut stop => return Ok(self.fidelity),
+                event = self.watches.next() => match event {
+                    Some(event) => self.watched(event)?,
+                    None => bail!("every watch has ended; expected them to go on"),
+                },
+                Some((id, outcome)) = self.orders.next() => self.feed(Input::Outcome(id, outcome))?,
+                Some(solved) = self.solving.join_next() => {
+                    let (id, plan) = solved.context("the planner's thread")?;
+                    self.feed(Input::Solved(id, Box::new(plan)))?;
+                }
+                () = wait(pause) => self.feed(Input::Tick)?,
+            }
+        }
+    }
+
+    /// How long until the engine wants to be woken.
+    fn pause(&mut self) -> Option<Duration> {
+        let wake = self.engine.next_wake()?;
+        let left = wake.since(self.clock.now()).millis();
+        let left = Duration::from_millis(u64::try_from(left).unwrap_or(0));
+        Some(left.max(SHORTEST))
+    }
+
+    fn watched(&mut self, event: watch::Event) -> Result<()> {
+        for input in self.index.take(event) {
+            self.feed(input)?;
+        }
+        for input in self.index.flush() {
+            self.feed(input)?;
+        }
+        Ok(())
+    }
+
+    fn feed(&mut self, input: Input) -> Result<()> {
+        let now = self.clock.now();
+        self.fidelity.observe(&self.engine, &input);
+        self.boots.observe(&input, now);
+        self.record(|recorder| recorder.input(&input, now))?;
+        let actions = self.engine.handle(input, now);
+        self.record(|recorder| recorder.actions(&actions))?;
+        for action in actions {
+            match action {
+                Action::Do(order) => self.orders.give(order),
+                Action::Solve(request) => self.solve(request, now),
+                Action::Report(report) => self.tell(report),
+            }
+        }
+        Ok(())
+    }
+
+    fn record(&mut self, write: impl FnOnce(&mut Recorder) -> std::io::Result<()>) -> Result<()> {
+        self.recorder
+            .as_mut()
+            .map_or(Ok(()), write)
+            .context("the recording")
+    }
+
+    fn solve(&mut self, request: SolveRequest, now: Timestamp) {
+        let planner = Arc::clone(&self.planner);
+        tracing::info!(request = request.id, at = now.millis(), "planning");
+        self.solving.spawn_blocking(move || {
+            let plan = planner.plan(&request.snapshot);
+            tracing::info!(
+                request = request.id,
+                placed = plan.placements.len(),
+                claims = plan.claims.len(),
+                unplaced = plan.unplaced.len(),
+                "planned"
+            );
+            (request.id, plan)
+        });
+    }
+
+    fn tell(&mut self, report: Report) {
+        while self.reports.try_join_next().is_some() {}
+        tracing::info!(object = ?report.object, reason = %report.reason, message = report.message, "report");
+        let publisher = self.publisher.clone();
+        self.reports.spawn(async move {
+            if let Err(error) = publisher.publish(&report).await {
+                tracing::warn!(%error, reason = %report.reason, "event not published");
+            }
+        });
+    }
+}
+
+async fn wait(pause: Option<Duration>) {
+    match pause {
+        Some(pause) => tokio::time::sleep(pause).await,
+        None => std::future::pending().await,
+    }
+}

@@ -1,0 +1,170 @@
+//! The engine's writes, as requests to the API server, and how each ended.
+//!
+//! A write is done as ordered or not at all: the version that an order names goes with the request, so that the server
+//! refuses what was decided on an older object. What may have been done although no answer came is unknown, never failed.
+
+mod claim;
+mod condition;
+mod node;
+mod pod;
+
+use kube::api::{DeleteParams, PatchParams};
+use kube::core::DynamicObject;
+use kube::{Client, Error, ResourceExt};
+use plimsoll_api::{Interner, Kind};
+use plimsoll_core::action::{Answer, Outcome, Reason, Write};
+use plimsoll_core::state::Version;
+use plimsoll_core::time::Timestamp;
+
+use crate::FIELD_MANAGER;
+use crate::resource::{api, to_object, version};
+
+/// Longest text of the API server's that is handed on.
+const MESSAGE: usize = 300;
+
+/// Carries writes out.
+#[derive(Clone)]
+pub struct Writer {
+    client: Client,
+}
+
+/// Why a write has no answer.
+enum Failure {
+    Request(Box<Error>),
+    /// The object has another version than the order names.
+    Changed,
+    /// The server's answer makes no sense, in words.
+    Answer(String),
+}
+
+impl From<Error> for Failure {
+    fn from(error: Error) -> Self {
+        Self::Request(Box::new(error))
+    }
+}
+
+impl Writer {
+    /// A writer with a client's rights.
+    pub fn new(client: Client) -> Self {
+        Self { client }
+    }
+
+    /// Carries out one write. `version` is what its object must still have; `now` is the time written into conditions.
+    pub async fn write(&self, write: &Write, version: Option<Version>, now: Timestamp) -> Outcome {
+        match self.attempt(write, version, now).await {
+            Ok(answer) => Outcome::Done(answer),
+            Err(Failure::Changed) => Outcome::Conflict,
+            Err(Failure::Answer(words)) => Outcome::Refused(Reason::Other(words)),
+            Err(Failure::Request(error)) => outcome(&error),
+        }
+    }
+
+    async fn attempt(
+        &self,
+        write: &Write,
+        version: Option<Version>,
+        now: Timestamp,
+    ) -> Result<Answer, Failure> {
+        match write {
+            Write::CreateClaim { claim, pool } => self.create_claim(claim, pool).await,
+            Write::ReadClaim(name) => self.read_claim(name).await,
+            Write::MarkClaim(name, mark) => self.mark_claim(name, mark, version, now).await,
+            Write::DeleteClaim(name) => self.delete(Kind::NodeClaim, name.as_str()).await,
+            Write::ReleaseClaim(name) => self.release_claim(name).await,
+            Write::RegisterNode(identity) => self.register_node(identity, version).await,
+            Write::InitializeNode(name) => self.initialize_node(name, version).await,
+            Write::SetTaints(name, taints) => self.set_taints(name, taints, version).await,
+            Write::DeleteNode(name) => self.delete(Kind::Node, name.as_str()).await,
+            Write::ReleaseNode(name) => self.release_node(name).await,
+            Write::Nominate { pod, uid, node } => self.nominate(pod, uid, node.as_ref()).await,
+            Write::Evict { pod, uid, force } => self.evict(pod, uid, *force).await,
+        }
+    }
+
+    async fn delete(&self, kind: Kind, name: &str) -> Result<Answer, Failure> {
+        let api = api(&self.client, kind);
+        let deleted = api.delete(name, &DeleteParams::default()).await?;
+        deleted
+            .left()
+            .map_or(Ok(Answer::Nothing), |object| answer(kind, &object))
+    }
+}
+
+/// The object that came back, as the engine knows it.
+fn answer(kind: Kind, object: &DynamicObject) -> Result<Answer, Failure> {
+    let read = to_object(kind, object, &mut Interner::new());
+    let read = read.map_err(|error| Failure::Answer(format!("{kind} {error}")))?;
+    let known = read.into_state();
+    Ok(known.map_or(Answer::Nothing, |known| {
+        Answer::Object(known, version(object))
+    }))
+}
+
+fn ours() -> PatchParams {
+    PatchParams {
+        field_manager: Some(FIELD_MANAGER.to_owned()),
+        ..PatchParams::default()
+    }
+}
+
+/// The version that a patch must find, as the server writes versions.
+fn written(version: Option<Version>) -> Option<String> {
+    version.map(|version| version.0.to_string())
+}
+
+fn check(object: &DynamicObject, expected: Option<Version>) -> Result<(), Failure> {
+    match expected {
+        Some(expected) if object.resource_version() != written(Some(expected)) => {
+            Err(Failure::Changed)
+        }
+        _ => Ok(()),
+    }
+}
+
+fn is_status(error: &Error, code: u16) -> bool {
+    matches!(error, Error::Api(status) if status.code == code)
+}
+
+/// How a failed request ended, by what is to be done next.
+fn outcome(error: &Error) -> Outcome {
+    let Error::Api(status) = error else {
+        return Outcome::Unknown;
+    };
+    let words = || status.message.chars().take(MESSAGE).collect();
+    match status.code {
+        404 => Outcome::Refused(Reason::NotFound),
+        409 => Outcome::Conflict,
+        429 => Outcome::Refused(Reason::Blocked(words())),
+        400..500 => Outcome::Refused(Reason::Other(words())),
+        _ => Outcome::Unknown,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use kube::core::Status;
+
+    fn ends(code: u16) -> Outcome {
+        let status = Status {
+            code,
+            message: "x".to_owned(),
+            ..Status::default()
+        };
+        outcome(&Error::Api(status.boxed()))
+    }
+
+    #[test]
+    fn an_answer_sorts_a_failure_by_what_is_done_next() {
+        assert_eq!(ends(404), Outcome::Refused(Reason::NotFound));
+        assert_eq!(ends(409), Outcome::Conflict);
+        assert_eq!(ends(429), Outcome::Refused(Reason::Blocked("x".to_owned())));
+        assert_eq!(ends(422), Outcome::Refused(Reason::Other("x".to_owned())));
+    }
+
+    #[test]
+    fn a_server_that_broke_may_have_done_it() {
+        assert_eq!(ends(500), Outcome::Unknown);
+        assert_eq!(ends(504), Outcome::Unknown);
+    }
+}

@@ -1,0 +1,15 @@
+//! What is seen at an API server, and how the engine's writes are made there.
+//!
+//! [`watch`] turns watches into inputs of the engine, [`apply`] carries out its writes and says how each ended, [`module`]
+//! fetches a policy's bytes, [`event`] tells people. Nothing here decides: an adapter may fail, it may not choose.
+
+pub mod apply;
+pub mod event;
+pub mod module;
+mod resource;
+pub mod watch;
+
+pub use resource::{NotServed, api, check_served, to_object};
+
+/// The name under which our writes are known to the API server.
+pub const FIELD_MANAGER: &str = "plimsoll";

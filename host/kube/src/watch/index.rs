@@ -1,0 +1,303 @@
+//! Watch events in, inputs of the engine out. No request is made here, and nothing waits.
+//!
+//! - What a new list no longer has is a deletion, also where the watch missed it.
+//! - An object that cannot be read is passed over with a warning; what was known of it before stays.
+//! - Volumes, their claims and classes are one object to the engine and are handed in together, by [`Index::flush`].
+//! - [`Input::Synced`] comes once, when every kind has been listed.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
+
+use kube::ResourceExt;
+use kube::core::DynamicObject;
+use kube::runtime::watcher;
+use plimsoll_api::{Interner, Kind, Object};
+use plimsoll_core::engine::Input;
+use plimsoll_core::model::Volumes;
+use plimsoll_core::state::{self, Version};
+
+use super::Event;
+use super::daemons::Daemons;
+use crate::resource::{to_object, version};
+
+/// Namespace and name.
+type Key = (String, String);
+
+/// What has been seen of every kind.
+#[derive(Debug, Default)]
+pub struct Index {
+    interner: Interner,
+    listings: BTreeMap<Kind, Listing>,
+    unlisted: BTreeSet<Kind>,
+    synced: bool,
+    daemons: Daemons,
+    volumes: Volumes,
+    volumes_changed: bool,
+}
+
+#[derive(Debug, Default)]
+struct Listing {
+    known: BTreeMap<Key, (Object, Version)>,
+    /// Names of a list that is under way.
+    listed: Option<BTreeSet<Key>>,
+}
+
+impl Index {
+    /// Nothing seen yet of these kinds.
+    pub fn new(kinds: &[Kind]) -> Self {
+        Self {
+            unlisted: kinds.iter().copied().collect(),
+            ..Self::default()
+        }
+    }
+
+    /// Takes in one event.
+    pub fn take(&mut self, (kind, event): Event) -> Vec<Input> {
+        let mut inputs = Vec::new();
+        match event {
+            Ok(watcher::Event::Init) => {
+                self.listing(kind).listed = Some(BTreeSet::new());
+            }
+            Ok(watcher::Event::InitApply(object)) => {
+                let key = key(&object);
+                if let Some(listed) = &mut self.listing(kind).listed {
+                    listed.insert(key);
+                }
+                self.apply(kind, &object, &mut inputs);
+            }
+            Ok(watcher::Event::InitDone) => self.end_list(kind, &mut inputs),
+            Ok(watcher::Event::Apply(object)) => self.apply(kind, &object, &mut inputs),
+            Ok(watcher::Event::Delete(object)) => {
+                self.remove(kind, &key(&object), version(&object), &mut inputs);
+            }
+            Err(error) => {
+                tracing::warn!(kind = kind.as_str(), %error, "watch interrupted");
+            }
+        }
+        inputs
+    }
+
+    /// What is handed in once for many events: volumes, and that every kind has been listed.
+    pub fn flush(&mut self) -> Vec<Input> {
+        let mut inputs = Vec::new();
+        if !self.unlisted.is_empty() {
+            return inputs;
+        }
+        if std::mem::take(&mut self.volumes_changed) {
+            let volumes = state::Object::Volumes(Arc::new(self.volumes.clone()));
+            inputs.push(Input::Applied(volumes, Version::default()));
+        }
+        if !std::mem::replace(&mut self.synced, true) {
+            inputs.push(Input::Synced);
+        }
+        inputs
+    }
+
+    fn listing(&mut self, kind: Kind) -> &mut Listing {
+        self.listings.entry(kind).or_default()
+    }
+
+    fn end_list(&mut self, kind: Kind, inputs: &mut Vec<Input>) {
+        let listing = self.listing(kind);
+        let listed = listing.listed.take().unwrap_or_default();
+        let gone: Vec<(Key, Version)> = listing
+            .known
+            .iter()
+            .filter(|(key, _)| !listed.contains(*key))
+            .map(|(key, (_, version))| (key.clone(), *version))
+            .collect();
+        for (key, version) in gone {
+            self.remove(kind, &key, version, inputs);
+        }
+        self.unlisted.remove(&kind);
+    }
+
+    fn apply(&mut self, kind: Kind, written: &DynamicObject, inputs: &mut Vec<Input>) {
+        let object = match to_object(kind, written, &mut self.interner) {
+            Ok(object) => object,
+            Err(error) => {
+                tracing::warn!(kind = kind.as_str(), %error, "object passed over");
+                return;
+            }
+        };
+        let version = version(written);
+        let known = &mut self.listing(kind).known;
+        known.insert(key(written), (object.clone(), version));
+        match &object {
+            Object::DaemonSet(set) => {
+                self.daemons.apply(set, version);
+                self.show_daemons(&set.uid.clone(), inputs);
+                return;
+            }
+            Object::VolumeClaim(name, claim) => {
+                self.volumes.claims.insert(name.clone(), claim.clone());
+            }
+            Object::PersistentVolume(name, volume) => {
+                self.volumes
+                    .volumes
+                    .insert(Arc::clone(name), volume.clone());
+            }
+            Object::StorageClass(name, class) => {
+                self.volumes.classes.insert(Arc::clone(name), class.clone());
+            }
+            Object::CsiNode(name, node) => {
+                self.volumes.nodes.insert(name.clone(), node.clone());
+            }
+            _ => {}
+        }
+        let set = match &object {
+            Object::Pod(pod) => self.daemons.apply_pod(pod),
+            _ => None,
+        };
+        match object.into_state() {
+            Some(object) => inputs.push(Input::Applied(object, version)),
+            None => self.volumes_changed = true,
+        }
+        if let Some(set) = set {
+            self.show_daemons(&set, inputs);
+        }
+    }
+
+    fn show_daemons(&mut self, set: &plimsoll_core::ids::Uid, inputs: &mut Vec<Input>) {
+        if let Some((set, version)) = self.daemons.shown(set, &mut self.interner) {
+            inputs.push(Input::Applied(state::Object::DaemonSet(set), version));
+        }
+    }
+
+    fn remove(&mut self, kind: Kind, key: &Key, version: Version, inputs: &mut Vec<Input>) {
+        let Some((object, _)) = self.listing(kind).known.remove(key) else {
+            return;
+        };
+        let mut set = None;
+        match &object {
+            Object::Pod(pod) => set = self.daemons.remove_pod(pod),
+            Object::DaemonSet(set) => self.daemons.remove(set),
+            Object::VolumeClaim(name, _) => {
+                self.volumes.claims.remove(name);
+            }
+            Object::PersistentVolume(name, _) => {
+                self.volumes.volumes.remove(name);
+            }
+            Object::StorageClass(name, _) => {
+                self.volumes.classes.remove(name);
+            }
+            Object::CsiNode(name, _) => {
+                self.volumes.nodes.remove(name);
+            }
+            _ => {}
+        }
+        match object.into_state() {
+            Some(object) => inputs.push(Input::Deleted(object, version)),
+            None => self.volumes_changed = true,
+        }
+        if let Some(set) = set {
+            self.show_daemons(&set, inputs);
+        }
+    }
+}
+
+fn key(object: &DynamicObject) -> Key {
+    (object.namespace().unwrap_or_default(), object.name_any())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use serde_json::{Value, json};
+
+    const KINDS: [Kind; 3] = [Kind::Node, Kind::Pod, Kind::StorageClass];
+
+    fn object(value: Value) -> DynamicObject {
+        serde_json::from_value(value).unwrap()
+    }
+
+    fn node(name: &str, version: &str) -> DynamicObject {
+        object(json!({"metadata": {"name": name, "resourceVersion": version}}))
+    }
+
+    /// A list of one kind, as a watch gives it.
+    fn list(index: &mut Index, kind: Kind, objects: Vec<DynamicObject>) -> Vec<String> {
+        let mut events = vec![watcher::Event::Init];
+        events.extend(objects.into_iter().map(watcher::Event::InitApply));
+        events.push(watcher::Event::InitDone);
+        let inputs = events
+            .into_iter()
+            .flat_map(|event| index.take((kind, Ok(event))));
+        inputs.collect::<Vec<_>>().iter().map(show).collect()
+    }
+
+    fn show(input: &Input) -> String {
+        match input {
+            Input::Applied(state::Object::Node(node), version) => {
+                format!("+{} {}", node.name, version.0)
+            }
+            Input::Deleted(state::Object::Node(node), version) => {
+                format!("-{} {}", node.name, version.0)
+            }
+            Input::Applied(state::Object::Volumes(volumes), _) => {
+                format!("{} classes", volumes.classes.len())
+            }
+            other => format!("{other:?}"),
+        }
+    }
+
+    fn flushed(index: &mut Index) -> Vec<String> {
+        index.flush().iter().map(show).collect()
+    }
+
+    #[test]
+    fn what_a_new_list_no_longer_has_is_gone() {
+        let mut index = Index::new(&KINDS);
+        let first = vec![node("a", "5"), node("b", "6")];
+        assert_eq!(list(&mut index, Kind::Node, first), ["+a 5", "+b 6"]);
+        let second = vec![node("b", "9")];
+        assert_eq!(list(&mut index, Kind::Node, second), ["+b 9", "-a 5"]);
+    }
+
+    #[test]
+    fn a_deletion_has_the_version_of_the_deletion() {
+        let mut index = Index::new(&KINDS);
+        list(&mut index, Kind::Node, vec![node("a", "5")]);
+        let event = watcher::Event::Delete(node("a", "8"));
+        let inputs = index.take((Kind::Node, Ok(event)));
+        assert_eq!(inputs.iter().map(show).collect::<Vec<_>>(), ["-a 8"]);
+    }
+
+    #[test]
+    fn the_engine_is_told_once_that_every_kind_has_been_listed() {
+        let mut index = Index::new(&KINDS);
+        for kind in KINDS {
+            assert_eq!(flushed(&mut index), [""; 0]);
+            list(&mut index, kind, Vec::new());
+        }
+        assert_eq!(flushed(&mut index), ["Synced"]);
+        list(&mut index, Kind::Node, Vec::new());
+        assert_eq!(flushed(&mut index), [""; 0]);
+    }
+
+    #[test]
+    fn volumes_are_handed_in_together() {
+        let mut index = Index::new(&KINDS);
+        let class = |name: &str| object(json!({"metadata": {"name": name}, "provisioner": "p"}));
+        list(&mut index, Kind::Node, Vec::new());
+        list(&mut index, Kind::Pod, Vec::new());
+        let classes = vec![class("fast"), class("slow")];
+        assert_eq!(list(&mut index, Kind::StorageClass, classes), [""; 0]);
+        assert_eq!(flushed(&mut index), ["2 classes", "Synced"]);
+        list(&mut index, Kind::StorageClass, vec![class("slow")]);
+        assert_eq!(flushed(&mut index), ["1 classes"]);
+    }
+
+    #[test]
+    fn an_object_that_cannot_be_read_leaves_what_was_known() {
+        let mut index = Index::new(&KINDS);
+        list(&mut index, Kind::Node, vec![node("a", "5")]);
+        let odd = json!({
+            "metadata": {"name": "a", "resourceVersion": "6"},
+            "status": {"capacity": {"cpu": "-2"}},
+        });
+        let relisted = vec![object(odd)];
+        assert_eq!(list(&mut index, Kind::Node, relisted), [""; 0]);
+        assert_eq!(list(&mut index, Kind::Node, Vec::new()), ["-a 5"]);
+    }
+}

@@ -1,0 +1,208 @@
+//! Nodes of launched claims: each comes up after its class's delay, counted from the launch.
+//!
+//! What is to be done follows from the claims alone: one that is launched, not registered and not going gets its node. After
+//! a restart the same claims give the same nodes. A node is owned by its claim, so that one which appears after its claim
+//! has gone is collected.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+use std::time::Duration;
+
+use k8s_openapi::api::core::v1::Node;
+use kube::Error;
+use kube::api::{Api, PostParams};
+use plimsoll_api::write::{amounts, map};
+use plimsoll_api::{Kind, keys};
+use plimsoll_core::engine::Input;
+use plimsoll_core::ids::ClaimName;
+use plimsoll_core::labels;
+use plimsoll_core::model::{ClaimPhase, NodeClaim};
+use plimsoll_core::state::Object;
+use plimsoll_core::time::{Span, Timestamp};
+use serde_json::{Value, json};
+use tokio::task::{AbortHandle, JoinSet};
+
+use crate::PROVIDER_PREFIX;
+use crate::provider::{ClassFault, Kwok};
+
+/// Between two tries to create a node.
+const AGAIN: Duration = Duration::from_secs(1);
+
+/// The nodes that are coming up.
+pub struct Boots {
+    provider: Kwok,
+    tasks: JoinSet<()>,
+    coming: BTreeMap<ClaimName, AbortHandle>,
+}
+
+impl Boots {
+    /// None yet.
+    pub fn new(provider: Kwok) -> Self {
+        Self {
+            provider,
+            tasks: JoinSet::new(),
+            coming: BTreeMap::new(),
+        }
+    }
+
+    /// Follows the claims: brings nodes up, and gives up those whose claim goes.
+    pub fn observe(&mut self, input: &Input, now: Timestamp) {
+        while self.tasks.try_join_next().is_some() {}
+        let (claim, there) = match input {
+            Input::Applied(Object::Claim(claim), _) => (claim, true),
+            Input::Deleted(Object::Claim(claim), _) => (claim, false),
+            _ => return,
+        };
+        if !there || !is_booting(claim) {
+            if let Some(handle) = self.coming.remove(&claim.name) {
+                handle.abort();
+            }
+        } else if !self.coming.contains_key(&claim.name) {
+            let task = boot(self.provider.clone(), Arc::clone(claim), now);
+            let handle = self.tasks.spawn(task);
+            self.coming.insert(claim.name.clone(), handle);
+        }
+    }
+}
+
+fn is_booting(claim: &NodeClaim) -> bool {
+    let ours = claim
+        .provider_id
+        .as_ref()
+        .is_some_and(|id| id.as_str().starts_with(PROVIDER_PREFIX));
+    ours && claim.phase == ClaimPhase::Launched && claim.deleting.is_none()
+}
+
+async fn boot(provider: Kwok, claim: Arc<NodeClaim>, now: Timestamp) {
+    let delay = loop {
+        match provider.registration_delay(&claim.class).await {
+            Ok(delay) => break delay,
+            // It could be used when the claim was launched: the machine is there and boots.
+            Err(ClassFault::Unusable(_)) => break Span::ZERO,
+            Err(ClassFault::Unknown) => tokio::time::sleep(AGAIN).await,
+        }
+    };
+    let left = (claim.phase_since + delay).since(now).millis();
+    tokio::time::sleep(Duration::from_millis(u64::try_from(left).unwrap_or(0))).await;
+    let Some(node) = manifest(&claim) else { return };
+    let nodes: Api<Node> = Api::all(provider.client().clone());
+    loop {
+        match nodes.create(&PostParams::default(), &node).await {
+            Ok(_) => return,
+            Err(Error::Api(status)) if status.code == 409 => return,
+            Err(error) => {
+                tracing::warn!(claim = claim.name.as_str(), %error, "node not created, tried again");
+                tokio::time::sleep(AGAIN).await;
+            }
+        }
+    }
+}
+
+/// The node as a kubelet would register it.
+fn manifest(claim: &NodeClaim) -> Option<Node> {
+    let id = claim.provider_id.as_ref()?;
+    let name = id.as_str().strip_prefix(PROVIDER_PREFIX)?;
+    let mut node = json!({
+        "metadata": {
+            "name": name,
+            "labels": map(&claim.labels),
+            "annotations": map(&claim.annotations),
+            "ownerReferences": [{
+                "apiVersion": Kind::NodeClaim.api_version(),
+                "kind": Kind::NodeClaim.as_str(),
+                "name": claim.name.as_str(),
+                "uid": claim.uid.as_str(),
+                "blockOwnerDeletion": true,
+            }],
+        },
+        "spec": {
+            "providerID": id.as_str(),
+            "taints": [{"key": keys::TAINT_UNREGISTERED, "effect": "NoExecute"}],
+        },
+        "status": {
+            "capacity": amounts(&claim.capacity),
+            "allocatable": amounts(&claim.allocatable),
+        },
+    });
+    let metadata = &mut node["metadata"];
+    for (key, value) in [
+        (labels::HOSTNAME, claim.name.as_str()),
+        ("kwok.x-k8s.io/node", "fake"),
+        ("kwok-partition", "a"),
+    ] {
+        metadata["labels"][key] = Value::from(value);
+    }
+    metadata["annotations"]["kwok.x-k8s.io/node"] = "fake".into();
+    serde_json::from_value(node).ok()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use plimsoll_core::ids::{NodeName, PoolName, ProviderId, Uid};
+    use plimsoll_core::model::ClassRef;
+    use plimsoll_core::requirement::Requirements;
+    use plimsoll_core::resources::{ResourceName, Resources};
+
+    fn launched() -> NodeClaim {
+        let amounts = Resources::new().with(ResourceName::Cpu, 1900);
+        NodeClaim {
+            name: ClaimName::from("general-abc"),
+            uid: Uid::from("u1"),
+            pool: PoolName::from("general"),
+            class: ClassRef {
+                group: "karpenter.kwok.sh".into(),
+                kind: "KWOKNodeClass".into(),
+                name: "default".into(),
+            },
+            provider_id: Some(ProviderId::from("kwok://kwok-general-abc-x")),
+            node: None::<NodeName>,
+            labels: [(Arc::from(labels::ZONE), Arc::from("a"))].into(),
+            annotations: labels::Labels::new(),
+            requirements: Requirements::new(),
+            requests: Resources::new(),
+            taints: Vec::new(),
+            startup_taints: Vec::new(),
+            capacity: amounts.clone(),
+            allocatable: amounts,
+            phase: ClaimPhase::Launched,
+            created: Timestamp::default(),
+            phase_since: Timestamp::default(),
+            expire_after: None,
+            termination_grace: None,
+            deleting: None,
+            instance_terminating: false,
+        }
+    }
+
+    #[test]
+    fn a_node_joins_tainted_and_kept_by_kwok() {
+        let node = manifest(&launched()).unwrap();
+        assert_eq!(node.metadata.name.as_deref(), Some("kwok-general-abc-x"));
+        let taints = node.spec.unwrap().taints.unwrap();
+        assert_eq!(taints[0].key, "karpenter.sh/unregistered");
+        let labels = node.metadata.labels.unwrap();
+        assert_eq!(labels["kubernetes.io/hostname"], "general-abc");
+        assert_eq!(labels["topology.kubernetes.io/zone"], "a");
+        assert_eq!(
+            node.metadata.annotations.unwrap()["kwok.x-k8s.io/node"],
+            "fake"
+        );
+        assert_eq!(node.metadata.owner_references.unwrap()[0].uid, "u1");
+    }
+
+    #[test]
+    fn only_a_launched_claim_that_stays_gets_a_node() {
+        let claim = launched();
+        assert!(is_booting(&claim));
+        let phases = [ClaimPhase::Created, ClaimPhase::Registered];
+        for phase in phases {
+            assert!(!is_booting(&NodeClaim {
+                phase,
+                ..claim.clone()
+            }));
+        }
+        let deleting = Some(Timestamp::default());
+        assert!(!is_booting(&NodeClaim { deleting, ..claim }));
+    }
+}

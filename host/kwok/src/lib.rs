@@ -1,0 +1,21 @@
+//! The provider for laboratories: its machines are Node objects, which KWOK keeps alive.
+//!
+//! [`catalogue`] says what can be bought, [`Kwok`] answers the engine's calls, [`Boots`] brings up the nodes of launched
+//! claims. All that must survive a restart is on the claims: a launch writes nothing, and the node's name follows from the
+//! claim's name and uid, so that no crash leaves a node behind or makes two.
+
+mod boot;
+mod builtin;
+pub mod catalogue;
+mod listed;
+mod machine;
+mod provider;
+
+pub use boot::Boots;
+pub use catalogue::CatalogueError;
+pub use provider::Kwok;
+
+/// What every provider id of ours begins with; the node's name follows.
+pub const PROVIDER_PREFIX: &str = "kwok://";
+/// Domain of the labels that only this provider's nodes carry.
+pub const DOMAIN: &str = "karpenter.kwok.sh";

@@ -1,0 +1,176 @@
+//! The engine's calls to the cloud, answered out of the catalogue and the API server's nodes.
+
+use std::sync::Arc;
+
+use k8s_openapi::api::core::v1::Node;
+use kube::api::{Api, DeleteParams, ListParams};
+use kube::core::{ApiResource, DynamicObject, GroupVersionKind};
+use kube::{Client, Error, ResourceExt};
+use plimsoll_api::{Interner, convert, duration};
+use plimsoll_core::action::{Answer, CloudCall, Machine, OfferingKey, Outcome, Reason};
+use plimsoll_core::catalog::{Catalogue, Offering};
+use plimsoll_core::ids::{ProviderId, Uid};
+use plimsoll_core::model::{ClassRef, NodeClaim};
+use plimsoll_core::plan::LaunchOption;
+use plimsoll_core::time::Span;
+
+use crate::machine::{machine, suffix};
+use crate::{DOMAIN, PROVIDER_PREFIX};
+
+/// The kind of class that this provider serves.
+const CLASS: &str = "KWOKNodeClass";
+/// Selects the nodes that KWOK keeps.
+const FAKE: &str = "kwok.x-k8s.io/node=fake";
+
+/// The provider.
+#[derive(Clone)]
+pub struct Kwok {
+    client: Client,
+    catalogue: Arc<Catalogue>,
+}
+
+/// Why a class gives no machines.
+pub(crate) enum ClassFault {
+    /// It cannot be used, in words.
+    Unusable(String),
+    /// Whether it can is not known.
+    Unknown,
+}
+
+impl Kwok {
+    /// A provider that sells the types of a catalogue.
+    pub fn new(client: Client, catalogue: Arc<Catalogue>) -> Self {
+        Self { client, catalogue }
+    }
+
+    /// What can be bought.
+    pub fn catalogue(&self) -> &Arc<Catalogue> {
+        &self.catalogue
+    }
+
+    /// Answers a call.
+    pub async fn call(&self, call: &CloudCall) -> Outcome {
+        match call {
+            CloudCall::Launch { claim, options } => self.launch(claim, options).await,
+            CloudCall::Find { claim } => self.find(claim).await,
+            CloudCall::Terminate { instance } => self.terminate(instance).await,
+        }
+    }
+
+    /// The first option that there is. Nothing is written: the node comes up once the claim says that it is launched.
+    async fn launch(&self, claim: &NodeClaim, options: &[LaunchOption]) -> Outcome {
+        match self.registration_delay(&claim.class).await {
+            Ok(_) => {}
+            Err(ClassFault::Unusable(words)) => {
+                return Outcome::Refused(Reason::ClassNotReady(words));
+            }
+            Err(ClassFault::Unknown) => return Outcome::Unknown,
+        }
+        for option in options {
+            let listed = self.catalogue.get(option.instance_type.as_str());
+            let found = listed.and_then(|listed| {
+                let offering = listed.offerings.iter().find(|o| sells(o, option))?;
+                Some(machine(claim, listed, offering))
+            });
+            if let Some(machine) = found {
+                return Outcome::Done(Answer::Machine(Box::new(machine)));
+            }
+        }
+        let tried = options.iter().map(OfferingKey::of).collect();
+        Outcome::Refused(Reason::InsufficientCapacity(tried))
+    }
+
+    async fn find(&self, claim: &Uid) -> Outcome {
+        let nodes: Api<Node> = Api::all(self.client.clone());
+        let Ok(listed) = nodes.list(&ListParams::default().labels(FAKE)).await else {
+            return Outcome::Unknown;
+        };
+        let end = format!("-{}", suffix(claim));
+        let mut ours = listed.items.iter().filter_map(machine_of);
+        let found = ours.find(|machine| machine.provider_id.as_str().ends_with(&end));
+        Outcome::Done(found.map_or(Answer::Absent, |machine| Answer::Machine(Box::new(machine))))
+    }
+
+    /// A node that is deleted has ended: there is nothing behind it.
+    async fn terminate(&self, instance: &ProviderId) -> Outcome {
+        let Some(name) = instance.as_str().strip_prefix(PROVIDER_PREFIX) else {
+            let words =
+                format!("instance {instance}: expected an id that begins with {PROVIDER_PREFIX}");
+            return Outcome::Refused(Reason::Other(words));
+        };
+        let nodes: Api<Node> = Api::all(self.client.clone());
+        match nodes.delete(name, &DeleteParams::default()).await {
+            Ok(_) => Outcome::Done(Answer::Gone),
+            Err(Error::Api(status)) if status.code == 404 => Outcome::Done(Answer::Gone),
+            Err(_) => Outcome::Unknown,
+        }
+    }
+
+    /// How long a class's nodes take to come up, if it can be used at all.
+    pub(crate) async fn registration_delay(&self, class: &ClassRef) -> Result<Span, ClassFault> {
+        if class.group.as_ref() != DOMAIN || class.kind.as_ref() != CLASS {
+            let words = format!(
+                "class {}/{} {}: expected a {CLASS} of {DOMAIN}",
+                class.group, class.kind, class.name
+            );
+            return Err(ClassFault::Unusable(words));
+        }
+        let kind = GroupVersionKind::gvk(DOMAIN, "v1alpha1", CLASS);
+        let resource = ApiResource::from_gvk_with_plural(&kind, "kwoknodeclasses");
+        let classes: Api<DynamicObject> = Api::all_with(self.client.clone(), &resource);
+        match classes.get_opt(&class.name).await {
+            Ok(Some(class)) => delay(&class).map_err(ClassFault::Unusable),
+            Ok(None) => {
+                let words = format!("{CLASS} {} does not exist", class.name);
+                Err(ClassFault::Unusable(words))
+            }
+            Err(_) => Err(ClassFault::Unknown),
+        }
+    }
+
+    pub(crate) fn client(&self) -> &Client {
+        &self.client
+    }
+}
+
+fn sells(offering: &Offering, option: &LaunchOption) -> bool {
+    let reservation = offering.reservation.as_ref().map(|r| &r.id);
+    offering.available
+        && offering.zone == option.zone
+        && offering.capacity_type == option.capacity_type
+        && reservation == option.reservation.as_ref()
+}
+
+fn delay(class: &DynamicObject) -> Result<Span, String> {
+    let name = class.name_any();
+    let conditions = class.data["status"]["conditions"].as_array();
+    let ready = conditions
+        .into_iter()
+        .flatten()
+        .find(|condition| condition["type"] == "Ready");
+    if let Some(ready) = ready.filter(|ready| ready["status"] != "True") {
+        let said = ready["message"].as_str().unwrap_or_default();
+        return Err(format!("{CLASS} {name} is not ready: {said}"));
+    }
+    match class.data["spec"]["nodeRegistrationDelay"].as_str() {
+        None => Ok(Span::ZERO),
+        Some(text) => duration::parse(text).ok_or_else(|| {
+            format!(
+                "{CLASS} {name}: spec.nodeRegistrationDelay is \"{text}\"; expected {}",
+                duration::EXPECTED
+            )
+        }),
+    }
+}
+
+/// The instance behind a node; a node that is going has none any more.
+fn machine_of(node: &Node) -> Option<Machine> {
+    let node = convert::node(node, &mut Interner::new()).ok()?;
+    let id = node.provider_id.filter(|_| node.deleting.is_none())?;
+    id.as_str().starts_with(PROVIDER_PREFIX).then_some(Machine {
+        provider_id: id,
+        labels: node.labels,
+        capacity: node.capacity,
+        allocatable: node.allocatable,
+    })
+}

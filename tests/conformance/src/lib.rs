@@ -1,0 +1,179 @@
+//! A lab with the controller at work in it, for tests: [`Served`] starts both, [`watch`] waits for what is to come, and
+//! [`Served::stop`] hands back all that the engine was told and did.
+
+pub mod manifest;
+pub mod watch;
+
+use std::io::{self, Write};
+use std::sync::{Arc, Mutex, PoisonError};
+
+use anyhow::{Context, Result};
+use kube::Client;
+use plimsoll_api::crd;
+use plimsoll_controller::record::Line;
+use plimsoll_controller::{Controller, Fidelity, Planner, Setup};
+use plimsoll_core::rank;
+use plimsoll_core::snapshot::Settings;
+use plimsoll_kwok::catalogue;
+use plimsoll_lab::{Lab, Options, apply};
+use plimsoll_policy::{Engine, EngineSettings, Module};
+use serde_json::Value;
+use tokio::sync::{Mutex as Turn, MutexGuard, oneshot, watch as watch_channel};
+use tokio::task::JoinHandle;
+use tokio::time::timeout;
+
+use watch::PATIENCE;
+
+/// One lab at a time: each is five programs and a controller on the same few cores.
+static TURN: Turn<()> = Turn::const_new(());
+
+/// A lab, and the controller serving it.
+pub struct Served {
+    client: Client,
+    stop: oneshot::Sender<()>,
+    controller: JoinHandle<Result<Fidelity>>,
+    recording: Recording,
+    _lab: Lab,
+    _turn: MutexGuard<'static, ()>,
+}
+
+/// What a run leaves behind.
+pub struct Course {
+    /// Where pods landed.
+    pub fidelity: Fidelity,
+    /// Inputs and actions, as the controller wrote them down.
+    pub recording: Vec<u8>,
+}
+
+impl Served {
+    /// Starts a lab with our definitions, makes these objects, and then serves at the prices of the shipped list-price module.
+    pub async fn start(objects: &[Value]) -> Result<Self> {
+        let turn = TURN.lock().await;
+        let mut definitions = crd::karpenter();
+        definitions.push(crd::kwok());
+        let lab = Lab::start(Options {
+            definitions,
+            ..Options::default()
+        });
+        let lab = lab.await?;
+        let client = lab.client();
+        for object in objects {
+            apply(&client, object).await?;
+        }
+        let recording = Recording::default();
+        let setup = Setup {
+            client: client.clone(),
+            catalogue: Arc::new(catalogue::builtin()?),
+            settings: Settings::default(),
+            seed: 1,
+            planner: Planner::new(Some(list_price()?)),
+            record: Some(Box::new(recording.clone())),
+        };
+        let controller = Controller::start(setup).await?;
+        let (stop, stopped) = oneshot::channel();
+        let controller = tokio::spawn(controller.run(async {
+            // A sender that is gone says stop as well.
+            let _ = stopped.await;
+        }));
+        Ok(Self {
+            client,
+            stop,
+            controller,
+            recording,
+            _lab: lab,
+            _turn: turn,
+        })
+    }
+
+    /// A client with every right.
+    pub fn client(&self) -> Client {
+        self.client.clone()
+    }
+
+    /// Makes or changes an object, by server-side apply.
+    pub async fn apply(&self, object: &Value) -> Result<()> {
+        Ok(apply(&self.client, object).await?)
+    }
+
+    /// Waits until the controller has written down a line of which this holds.
+    pub async fn until_recorded(&self, what: &str, holds: impl Fn(&Line) -> bool) -> Result<()> {
+        let mut length = self.recording.length.subscribe();
+        let mut read = 0;
+        let search = async {
+            loop {
+                let bytes = self.recording.bytes();
+                while let Some(end) = bytes[read..].iter().position(|byte| *byte == b'\n') {
+                    let line: Line = serde_json::from_slice(&bytes[read..read + end])?;
+                    read += end + 1;
+                    if holds(&line) {
+                        return Ok(());
+                    }
+                }
+                length.changed().await?;
+            }
+        };
+        timeout(PATIENCE, search)
+            .await
+            .with_context(|| format!("waited {PATIENCE:?} in vain for {what}"))?
+    }
+
+    /// Ends the controller and hands back what it did.
+    pub async fn stop(self) -> Result<Course> {
+        // The controller may have ended by itself: then its error is the answer.
+        let _ = self.stop.send(());
+        let fidelity = self.controller.await.context("the controller's task")??;
+        let recording = self.recording.bytes();
+        Ok(Course {
+            fidelity,
+            recording,
+        })
+    }
+}
+
+/// A planner without a module: list prices out of the core itself.
+pub fn native() -> Planner {
+    Planner::new(None)
+}
+
+fn list_price() -> Result<Module> {
+    let engine = Engine::new(EngineSettings::default())?;
+    let shipped = plimsoll_policies::ranking("list-price").context("the shipped module")?;
+    Ok(engine.accept(shipped.bytes, &rank::Settings::default())?)
+}
+
+/// Bytes that the controller writes and the test reads.
+#[derive(Clone)]
+struct Recording {
+    bytes: Arc<Mutex<Vec<u8>>>,
+    length: watch_channel::Sender<usize>,
+}
+
+impl Default for Recording {
+    fn default() -> Self {
+        Self {
+            bytes: Arc::default(),
+            length: watch_channel::Sender::new(0),
+        }
+    }
+}
+
+impl Recording {
+    fn bytes(&self) -> Vec<u8> {
+        let kept = self.bytes.lock();
+        kept.unwrap_or_else(PoisonError::into_inner).clone()
+    }
+}
+
+impl Write for Recording {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        let mut kept = self.bytes.lock().unwrap_or_else(PoisonError::into_inner);
+        kept.extend_from_slice(bytes);
+        Ok(bytes.len())
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        let length = self.bytes().len();
+        self.length.send_replace(length);
+        Ok(())
+    }
+}
