@@ -8,10 +8,10 @@ use plimsoll_core::check::Prices;
 use plimsoll_core::model::PackingMode;
 use plimsoll_core::plan::Plan;
 use plimsoll_core::rank::Settings;
-use plimsoll_core::schedule;
+use plimsoll_core::schedule::{self, Offers};
 use plimsoll_core::snapshot::Snapshot;
 use plimsoll_core::units::PricePerHour;
-use plimsoll_policy::{Decision, Engine, EngineSettings, Fault, Module, decide};
+use plimsoll_policy::{Decision, Engine, EngineSettings, Fault, Module, decide_again};
 use plimsoll_sim::{FixedGroup, Planned, Planner};
 
 use crate::failure::Environment;
@@ -65,24 +65,31 @@ impl Contestant {
     /// The planner that a simulation runs.
     pub(crate) fn planner(&self) -> Chosen {
         match self {
-            Self::Rank(..) | Self::Compatible => Chosen::Core(self.clone()),
+            Self::Rank(..) | Self::Compatible => Chosen::Core(self.clone(), None),
             Self::Fixed(instance_type) => Chosen::Fixed(FixedGroup::new(instance_type.as_str())),
         }
     }
 
     /// Decides once.
     pub(crate) fn plan(&self, snapshot: &Snapshot) -> Result<Decided> {
+        self.plan_again(snapshot, &mut None)
+    }
+
+    /// Decides as one of many times, keeping what pools sell.
+    fn plan_again(&self, snapshot: &Snapshot, offers: &mut Option<Arc<Offers>>) -> Result<Decided> {
         let at_list = |plan| Decided {
             plan,
             prices: Prices::List,
             faults: Vec::new(),
         };
         match self {
-            Self::Rank(_, module) => ranked(module, snapshot),
+            Self::Rank(_, module) => ranked(module, snapshot, offers),
             Self::Compatible => {
                 let mut compatible = snapshot.clone();
                 Arc::make_mut(&mut compatible.settings).packing = Some(PackingMode::Compatible);
-                Ok(at_list(schedule::plan(&compatible)))
+                let prepared = schedule::prepare_again(&compatible, offers.as_ref());
+                *offers = Some(Arc::clone(prepared.offers()));
+                Ok(at_list(schedule::finish(&prepared, None)))
             }
             Self::Fixed(instance_type) => {
                 let mut group = FixedGroup::new(instance_type.as_str());
@@ -153,12 +160,16 @@ fn module_bytes(name: &str) -> Result<Vec<u8>> {
 }
 
 /// Plans with a module. A fault that depends on the machine decides nothing.
-fn ranked(module: &Module, snapshot: &Snapshot) -> Result<Decided> {
+fn ranked(
+    module: &Module,
+    snapshot: &Snapshot,
+    offers: &mut Option<Arc<Offers>>,
+) -> Result<Decided> {
     let Decision {
         plan,
         faults,
         at_policy_prices,
-    } = decide(module, snapshot);
+    } = decide_again(module, snapshot, offers);
     if let Some(fault) = faults
         .iter()
         .find(|fault| !fault.outcome.is_deterministic())
@@ -181,19 +192,19 @@ fn ranked(module: &Module, snapshot: &Snapshot) -> Result<Decided> {
 
 /// The planner of a run, with the core's bound.
 pub(crate) enum Chosen {
-    /// The core decides.
-    Core(Contestant),
+    /// The core decides, and keeps what pools sell from one decision to the next.
+    Core(Contestant, Option<Arc<Offers>>),
     /// A node group grows.
     Fixed(FixedGroup),
 }
 
 impl Planner for Chosen {
     fn plan(&mut self, snapshot: &Snapshot) -> Planned {
-        let contestant = match self {
-            Self::Core(contestant) => contestant,
+        let (contestant, offers) = match self {
+            Self::Core(contestant, offers) => (contestant, offers),
             Self::Fixed(group) => return group.plan(snapshot),
         };
-        match contestant.plan(snapshot) {
+        match contestant.plan_again(snapshot, offers) {
             Ok(decided) => Planned {
                 faults: decided.faults.len() as u64,
                 plan: decided.plan,

@@ -4,12 +4,14 @@
 //! stay in order of price; a policy that forbids offerings is not replaced, since pods must not land where it forbids them
 //! to: nothing is bought. Either way the plan's notes say what happened.
 
+use std::sync::Arc;
+
 use plimsoll_core::plan::{Note, Plan};
 use plimsoll_core::rank::{
     LaunchLists, OrderQuestion, PriceQuestion, Prices, check_ordering, check_prices, list_order,
     list_price,
 };
-use plimsoll_core::schedule::{Prepared, Reach, launch, pack, prepare};
+use plimsoll_core::schedule::{Offers, Prepared, Reach, launch, pack, prepare_again};
 use plimsoll_core::snapshot::Snapshot;
 
 use crate::manifest::Unit;
@@ -110,7 +112,17 @@ pub struct Decision {
 
 /// Decides about a snapshot, asking the policy what machines cost and in which order to try them.
 pub fn decide(ranker: &impl Ranker, snapshot: &Snapshot) -> Decision {
-    let prepared = prepare(snapshot);
+    decide_again(ranker, snapshot, &mut None)
+}
+
+/// The same for whoever decides again and again: what pools sell is kept in `offers`, and read anew only where it changed.
+pub fn decide_again(
+    ranker: &impl Ranker,
+    snapshot: &Snapshot,
+    offers: &mut Option<Arc<Offers>>,
+) -> Decision {
+    let prepared = prepare_again(snapshot, offers.as_ref());
+    *offers = Some(Arc::clone(prepared.offers()));
     let mut faults = Faults::default();
     let prices = match (prepared.question(), ranker.unit()) {
         (Some(question), Unit::Dollars) => Some(ranker.price(question)),

@@ -55,6 +55,7 @@ fn world(script: &Script) -> (Recording, Behaviour) {
         ..Behaviour::default()
     };
     let mut deployments: Vec<Deployment> = Vec::new();
+    let mut guarded = true;
     for given in &script.given {
         match given {
             Given::Type(name, cpu, memory, price, zones, terms) => {
@@ -97,9 +98,11 @@ fn world(script: &Script) -> (Recording, Behaviour) {
                 }
             }
             Given::Boot(time) => behaviour.boot = Delay::always(*time),
+            Given::GuardsOff => guarded = false,
         }
     }
-    let (objects, catalogue, settings) = fixture.parts();
+    let (objects, catalogue, mut settings) = fixture.parts();
+    settings.guards.enabled &= guarded;
     let start = Timestamp::from_millis(0);
     let recording = Recording {
         start,

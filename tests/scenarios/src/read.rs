@@ -43,6 +43,8 @@ pub enum Given {
     Follows(String, u64, u32, u32),
     /// Every machine takes this long to boot.
     Boot(Span),
+    /// Nothing keeps replicas or markets apart: the cheapest packing alone decides.
+    GuardsOff,
 }
 
 /// One step.
@@ -194,7 +196,8 @@ fn given(words: &[&str]) -> Result<Given, &'static str> {
             count(most)?,
         )),
         ["boot", time] => Ok(Given::Boot(span(time)?)),
-        _ => Err("type, pool, deployment, a rule of load, or boot"),
+        ["guards", "off"] => Ok(Given::GuardsOff),
+        _ => Err("type, pool, deployment, a rule of load, boot, or guards off"),
     }
 }
 
