@@ -88,7 +88,10 @@ fn the_benchmark_mix_is_planned_alike_by_module_and_twin() {
     let json = |plan: &Plan| serde_json::to_string(plan).unwrap();
     let (module, twin) = (plan(&*LIST_PRICE, &snapshot), plan(&ListPrice, &snapshot));
     assert_eq!(json(&module), json(&twin));
-    assert_eq!(module, plimsoll_core::schedule::plan(&snapshot));
+    // Nobody asked for an order: offerings of equal price may then stand in another one.
+    let unasked = plimsoll_core::schedule::plan(&snapshot);
+    assert_eq!(module.placements, unasked.placements);
+    assert_eq!(module.cost, unasked.cost);
 }
 
 proptest! {
