@@ -23,7 +23,7 @@ help: ## this list
 
 demo: toolchain ## a generated cluster under three policies: a table, and a report with charts
 	mkdir -p "$(demo_folder)"
-	$(plimsoll) generate --seed 1 --scale 40 --hours 3 --to "$(demo_folder)/recording.json"
+	$(plimsoll) generate --seed 1 --scale 160 --hours 3 --to "$(demo_folder)/recording.json"
 	$(plimsoll) simulate "$(demo_folder)/recording.json" --policy rank=list-price --compare rank=spot-diversified --compare compatible \
 		--report "$(demo_folder)/report.html"
 
