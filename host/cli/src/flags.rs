@@ -198,7 +198,7 @@ pub(crate) enum SnapshotCommand {
         /// The file.
         file: PathBuf,
     },
-    /// Read a file and fail on anything that is wrong or was not understood.
+    /// Read a file and fail on what a server would refuse, a controller would ignore, or nobody knows as a field.
     Check {
         /// The file.
         file: PathBuf,

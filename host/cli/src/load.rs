@@ -179,7 +179,13 @@ fn timed(change: plimsoll_snapshot::TimedChange) -> Result<TimedChange> {
             object: Object::Pod(pod),
             runs_for,
         } => Change::Arrive(pod, runs_for),
-        Recorded::Upsert { object, .. } => Change::Apply(applied(object)?),
+        Recorded::Upsert {
+            object,
+            runs_for: None,
+        } => Change::Apply(applied(object)?),
+        Recorded::Upsert { .. } => {
+            bail!("a simulation cannot play how long something other than a pod runs")
+        }
         Recorded::Delete(key) if key.kind == Kind::Pod => Change::DeletePod(ObjectName {
             namespace: key.namespace,
             name: key.name,
@@ -225,8 +231,18 @@ fn deployed(deployment: plimsoll_snapshot::Deployment) -> Deployment {
     }
 }
 
-/// An object that appears in the simulated world.
+/// An object that appears in the simulated world. Nodes appear there by being bought.
 fn applied(object: Object) -> Result<state::Object> {
+    let machine = match &object {
+        Object::Node(node) => Some(("node", node.name.to_string())),
+        Object::NodeClaim(claim) => Some(("claim", claim.name.to_string())),
+        _ => None,
+    };
+    if let Some((what, name)) = machine {
+        bail!(
+            "a simulation cannot play the appearance of {what} {name}; expected it in the snapshot that it begins with"
+        );
+    }
     object.into_state().context(
         "a simulation cannot play a change of volumes; expected them in the snapshot that it begins with",
     )

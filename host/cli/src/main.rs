@@ -15,6 +15,7 @@ mod failure;
 mod flags;
 mod generate;
 mod load;
+mod meant;
 mod output;
 mod policy;
 

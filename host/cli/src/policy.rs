@@ -4,6 +4,7 @@ use std::path::Path;
 use std::sync::Arc;
 
 use anyhow::{Context, Result, bail};
+use plimsoll_core::catalog::Catalogue;
 use plimsoll_core::check::Prices;
 use plimsoll_core::model::PackingMode;
 use plimsoll_core::plan::Plan;
@@ -11,10 +12,11 @@ use plimsoll_core::rank::Settings;
 use plimsoll_core::schedule::{self, Offers};
 use plimsoll_core::snapshot::Snapshot;
 use plimsoll_core::units::PricePerHour;
-use plimsoll_policy::{Decision, Engine, EngineSettings, Fault, Module, decide_again};
+use plimsoll_policy::{Decision, Engine, EngineSettings, Fault, Module, decide_again, note_guards};
 use plimsoll_sim::{FixedGroup, Planned, Planner};
 
 use crate::failure::Environment;
+use crate::meant::{closest, question};
 
 /// A way of planning, as asked for on the command line.
 #[derive(Clone)]
@@ -62,6 +64,21 @@ impl Contestant {
         }
     }
 
+    /// Refuses a node group of a type that is not on sale.
+    pub(crate) fn check(&self, catalogue: &Catalogue) -> Result<()> {
+        let Self::Fixed(name) = self else {
+            return Ok(());
+        };
+        if catalogue.get(name).is_none() {
+            let names = catalogue.types().iter().map(|known| known.name.as_str());
+            bail!(
+                "policy fixed:{name}: there is no instance type {name} in the catalogue{}",
+                question(closest(name, names))
+            );
+        }
+        Ok(())
+    }
+
     /// The planner that a simulation runs.
     pub(crate) fn planner(&self) -> Chosen {
         match self {
@@ -73,6 +90,13 @@ impl Contestant {
     /// Decides once.
     pub(crate) fn plan(&self, snapshot: &Snapshot) -> Result<Decided> {
         self.plan_again(snapshot, &mut None)
+    }
+
+    /// Adds to a plan what its guards cost, where there are any.
+    pub(crate) fn note_guards(&self, snapshot: &Snapshot, plan: &mut Plan) {
+        if let Self::Rank(_, module) = self {
+            note_guards(module, snapshot, plan);
+        }
     }
 
     /// Decides as one of many times, keeping what pools sell.
@@ -114,10 +138,11 @@ fn ranking(name: &str, settings: &[&str], engine: &Engine) -> Result<Contestant>
         let Some((key, value)) = setting.split_once('=') else {
             bail!("\"{setting}\" is not a setting; expected KEY=VALUE");
         };
-        given.insert(
-            key.trim().to_owned(),
-            manifest.settings.read(key.trim(), value)?,
-        );
+        let key = key.trim();
+        let value = manifest.settings.read(key, value)?;
+        if given.insert(key.to_owned(), value).is_some() {
+            bail!("setting {key}: is given twice; expected it once");
+        }
     }
     let module = engine.accept(bytes, &given)?;
     let short = manifest
@@ -130,7 +155,7 @@ fn ranking(name: &str, settings: &[&str], engine: &Engine) -> Result<Contestant>
 }
 
 /// The parts between commas; commas inside brackets belong to a list.
-fn outside_brackets(text: &str) -> Vec<&str> {
+pub(crate) fn outside_brackets(text: &str) -> Vec<&str> {
     let mut depth = 0_i32;
     let split = text.split(|letter| {
         depth += i32::from(letter == '[') - i32::from(letter == ']');
@@ -152,7 +177,7 @@ fn module_bytes(name: &str) -> Result<Vec<u8>> {
             .map(|shipped| shipped.name)
             .collect();
         bail!(
-            "policy {name} is neither a file nor one of those shipped: {}",
+            "is neither a file nor one of those shipped: {}",
             shipped.join(", ")
         );
     }
@@ -274,9 +299,17 @@ mod tests {
     fn a_policy_nobody_knows_lists_those_shipped() {
         let said = refusal("rank=cheapest");
         assert!(
-            said.contains("neither a file nor one of those shipped"),
+            said.starts_with("policy cheapest: is neither a file nor one of those shipped: "),
             "{said}"
         );
         assert!(said.contains("list-price"), "{said}");
+    }
+
+    #[test]
+    fn a_setting_given_twice_is_refused() {
+        assert_eq!(
+            refusal("rank=spot-diversified,lost_hours=2, lost_hours=3"),
+            "policy spot-diversified: setting lost_hours: is given twice; expected it once"
+        );
     }
 }

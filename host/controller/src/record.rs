@@ -68,7 +68,7 @@ impl Recorder {
 }
 
 /// An action as it is written down.
-pub fn shown(action: &Action) -> serde_json::Result<serde_json::Value> {
+pub(crate) fn shown(action: &Action) -> serde_json::Result<serde_json::Value> {
     match action {
         Action::Solve(request) => {
             let text = serde_json::to_string(&request.snapshot)?;

@@ -9,7 +9,7 @@ pub mod module;
 mod resource;
 pub mod watch;
 
-pub use resource::{NotServed, api, check_served, to_object};
+pub use resource::{CheckError, api, check_served};
 
 /// The name under which our writes are known to the API server.
-pub const FIELD_MANAGER: &str = "plimsoll";
+pub(crate) const FIELD_MANAGER: &str = "plimsoll";

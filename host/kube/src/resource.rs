@@ -7,19 +7,30 @@ use plimsoll_api::{Interner, Kind, Object, ReadError};
 use plimsoll_core::state::Version;
 use thiserror::Error;
 
-/// A kind that must be served is not.
+/// Why a kind that must be served cannot be counted on.
 #[derive(Debug, Error)]
-#[error(
-    "the API server does not serve {plural} of {api_version}; expected its definition to be installed"
-)]
-pub struct NotServed {
-    /// The plural of the kind.
-    pub plural: &'static str,
-    /// Group and version.
-    pub api_version: String,
-    /// What the API server said.
-    #[source]
-    pub source: kube::Error,
+pub enum CheckError {
+    /// The API server knows no such kind.
+    #[error(
+        "the API server does not serve {plural} of {api_version}; expected its definition to be installed"
+    )]
+    NotServed {
+        /// The plural of the kind.
+        plural: &'static str,
+        /// Group and version.
+        api_version: String,
+    },
+    /// The API server was not reached, or gave no list.
+    #[error("{plural} of {api_version} cannot be listed")]
+    Unlisted {
+        /// The plural of the kind.
+        plural: &'static str,
+        /// Group and version.
+        api_version: String,
+        /// What the API server said.
+        #[source]
+        source: Box<kube::Error>,
+    },
 }
 
 /// All objects of a kind, in all namespaces.
@@ -38,18 +49,29 @@ pub(crate) fn resource(kind: Kind) -> ApiResource {
 }
 
 /// Fails for the first of these kinds that the API server does not list for us.
-pub async fn check_served(client: &Client, kinds: &[Kind]) -> Result<(), NotServed> {
+pub async fn check_served(client: &Client, kinds: &[Kind]) -> Result<(), CheckError> {
     for kind in kinds {
         let listed = api(client, *kind)
             .list_metadata(&ListParams::default().limit(1))
             .await;
-        listed.map_err(|source| NotServed {
-            plural: kind.plural(),
-            api_version: kind.api_version(),
-            source,
-        })?;
+        listed.map_err(|source| unserved(*kind, source))?;
     }
     Ok(())
+}
+
+fn unserved(kind: Kind, source: kube::Error) -> CheckError {
+    let (plural, api_version) = (kind.plural(), kind.api_version());
+    match source {
+        kube::Error::Api(status) if status.code == 404 => CheckError::NotServed {
+            plural,
+            api_version,
+        },
+        source => CheckError::Unlisted {
+            plural,
+            api_version,
+            source: Box::new(source),
+        },
+    }
 }
 
 /// The version of an object; zero where there is none, which is older than any.
@@ -59,11 +81,36 @@ pub(crate) fn version(object: &DynamicObject) -> Version {
 }
 
 /// An object in the core's model.
-pub fn to_object(
+pub(crate) fn to_object(
     kind: Kind,
     object: &DynamicObject,
     interner: &mut Interner,
 ) -> Result<Object, ReadError> {
     let value = serde_json::to_value(object).unwrap_or_default();
     plimsoll_api::read(kind, &value, interner, &mut |_| {}).map(|(_, object)| object)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use kube::core::Status;
+
+    fn said(code: u16) -> String {
+        let status = Status {
+            code,
+            ..Status::default()
+        };
+        unserved(Kind::NodePool, kube::Error::Api(status.boxed())).to_string()
+    }
+
+    #[test]
+    fn only_a_kind_that_is_not_found_is_not_served() {
+        assert_eq!(
+            said(404),
+            "the API server does not serve nodepools of karpenter.sh/v1; expected its definition to be installed"
+        );
+        for code in [401, 403, 429, 500] {
+            assert_eq!(said(code), "nodepools of karpenter.sh/v1 cannot be listed");
+        }
+    }
 }

@@ -137,14 +137,14 @@ fn manifest(claim: &NodeClaim) -> Option<Node> {
 }
 
 #[cfg(test)]
-mod tests {
+pub(crate) mod tests {
     use super::*;
     use plimsoll_core::ids::{NodeName, PoolName, ProviderId, Uid};
     use plimsoll_core::model::ClassRef;
     use plimsoll_core::requirement::Requirements;
     use plimsoll_core::resources::{ResourceName, Resources};
 
-    fn launched() -> NodeClaim {
+    pub(crate) fn launched() -> NodeClaim {
         let amounts = Resources::new().with(ResourceName::Cpu, 1900);
         NodeClaim {
             name: ClaimName::from("general-abc"),

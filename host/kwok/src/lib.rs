@@ -16,6 +16,6 @@ pub use catalogue::CatalogueError;
 pub use provider::Kwok;
 
 /// What every provider id of ours begins with; the node's name follows.
-pub const PROVIDER_PREFIX: &str = "kwok://";
+pub(crate) const PROVIDER_PREFIX: &str = "kwok://";
 /// Domain of the labels that only this provider's nodes carry.
-pub const DOMAIN: &str = "karpenter.kwok.sh";
+pub(crate) const DOMAIN: &str = "karpenter.kwok.sh";

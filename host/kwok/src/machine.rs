@@ -8,7 +8,6 @@ use plimsoll_core::fixed_hash::{hash_of, short_name};
 use plimsoll_core::ids::{ClaimName, ProviderId, Uid};
 use plimsoll_core::labels::{self, Labels};
 use plimsoll_core::model::NodeClaim;
-use plimsoll_core::requirement::Requirement;
 
 use crate::PROVIDER_PREFIX;
 
@@ -34,27 +33,22 @@ pub(crate) fn machine(
 ) -> Machine {
     let mut own = Labels::new();
     let mut put = |key: &str, value: &Arc<str>| own.insert(Arc::from(key), Arc::clone(value));
-    let of_claim =
-        |requirement: &&Requirement| claim.requirements.get(requirement.key().as_str()).is_none();
     for requirement in claim.requirements.iter() {
         if let Some(value) = requirement.single() {
             put(requirement.key().as_str(), value);
         }
     }
-    for requirement in instance_type.requirements.iter() {
+    // What the offering says stands over what the type says.
+    let sold = instance_type.requirements.iter();
+    for requirement in sold.chain(offering.requirements.iter()) {
         let key = requirement.key().as_str();
         let chosen = match claim.requirements.get(key) {
             Some(asked) => asked.intersect(requirement),
             None => requirement.clone(),
         };
-        // Of several systems that a type can run, the first by name.
+        // Of several values, such as the systems that a type can run, the first by name.
         if let Some(value) = chosen.listed().and_then(|values| values.first()) {
             put(key, value);
-        }
-    }
-    for requirement in offering.requirements.iter().filter(of_claim) {
-        if let Some(value) = requirement.single() {
-            put(requirement.key().as_str(), value);
         }
     }
     put(labels::ZONE, &offering.zone);
@@ -79,5 +73,41 @@ pub(crate) fn machine(
         labels: own,
         capacity,
         allocatable: instance_type.allocatable(offering),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::boot::tests::launched;
+    use crate::catalogue;
+    use plimsoll_core::labels::LabelKey;
+    use plimsoll_core::requirement::Requirement;
+
+    const RACK: &str = "example.com/rack";
+
+    /// The rack that the machine of a claim says it stands in, if its only offering is in rack r2.
+    fn rack(asked: Option<Vec<&str>>) -> Option<String> {
+        let text = r#"[{"name":"m5.large","architecture":"amd64","operatingSystems":["linux"],
+            "resources":{"cpu":"2","memory":"8Gi"},"offerings":[{"Price":0.1,"Requirements":[
+                {"key":"karpenter.sh/capacity-type","operator":"In","values":["on-demand"]},
+                {"key":"topology.kubernetes.io/zone","operator":"In","values":["a"]},
+                {"key":"example.com/rack","operator":"In","values":["r2"]}]}]}]"#;
+        let list = catalogue::read(text).unwrap();
+        let sold = list.get("m5.large").unwrap();
+        let mut claim = launched();
+        if let Some(values) = asked {
+            let asked = Requirement::one_of(LabelKey::from(RACK), values);
+            claim.requirements.add(asked);
+        }
+        let machine = machine(&claim, sold, &sold.offerings[0]);
+        machine.labels.get(RACK).map(ToString::to_string)
+    }
+
+    #[test]
+    fn a_machine_says_what_its_offering_says_however_many_values_were_asked_for() {
+        for asked in [None, Some(vec!["r2"]), Some(vec!["r1", "r2", "r3"])] {
+            assert_eq!(rack(asked), Some("r2".to_owned()));
+        }
     }
 }

@@ -19,6 +19,8 @@ use crate::{DOMAIN, PROVIDER_PREFIX};
 
 /// The kind of class that this provider serves.
 const CLASS: &str = "KWOKNodeClass";
+/// Longest text of the API server's that is handed on.
+const MESSAGE: usize = 300;
 /// Selects the nodes that KWOK keeps.
 const FAKE: &str = "kwok.x-k8s.io/node=fake";
 
@@ -41,11 +43,6 @@ impl Kwok {
     /// A provider that sells the types of a catalogue.
     pub fn new(client: Client, catalogue: Arc<Catalogue>) -> Self {
         Self { client, catalogue }
-    }
-
-    /// What can be bought.
-    pub fn catalogue(&self) -> &Arc<Catalogue> {
-        &self.catalogue
     }
 
     /// Answers a call.
@@ -82,8 +79,9 @@ impl Kwok {
 
     async fn find(&self, claim: &Uid) -> Outcome {
         let nodes: Api<Node> = Api::all(self.client.clone());
-        let Ok(listed) = nodes.list(&ListParams::default().labels(FAKE)).await else {
-            return Outcome::Unknown;
+        let listed = match nodes.list(&ListParams::default().labels(FAKE)).await {
+            Ok(listed) => listed,
+            Err(error) => return failed("the nodes cannot be listed", &error),
         };
         let end = format!("-{}", suffix(claim));
         let mut ours = listed.items.iter().filter_map(machine_of);
@@ -102,7 +100,7 @@ impl Kwok {
         match nodes.delete(name, &DeleteParams::default()).await {
             Ok(_) => Outcome::Done(Answer::Gone),
             Err(Error::Api(status)) if status.code == 404 => Outcome::Done(Answer::Gone),
-            Err(_) => Outcome::Unknown,
+            Err(error) => failed(&format!("node {name} cannot be deleted"), &error),
         }
     }
 
@@ -124,13 +122,39 @@ impl Kwok {
                 let words = format!("{CLASS} {} does not exist", class.name);
                 Err(ClassFault::Unusable(words))
             }
-            Err(_) => Err(ClassFault::Unknown),
+            Err(error) => {
+                let what = format!("{CLASS} {} cannot be read", class.name);
+                Err(match failed(&what, &error) {
+                    Outcome::Refused(Reason::Other(words)) => ClassFault::Unusable(words),
+                    // Too many requests say nothing about the class.
+                    Outcome::Refused(_) => {
+                        tracing::warn!(%error, "{what}");
+                        ClassFault::Unknown
+                    }
+                    _ => ClassFault::Unknown,
+                })
+            }
         }
     }
 
     pub(crate) fn client(&self) -> &Client {
         &self.client
     }
+}
+
+/// How a failed request ended, by what is to be done next. The cause of what stays unknown is only in the log.
+fn failed(what: &str, error: &Error) -> Outcome {
+    if let Error::Api(status) = error {
+        let said: String = status.message.chars().take(MESSAGE).collect();
+        match status.code {
+            409 => return Outcome::Conflict,
+            429 => return Outcome::Refused(Reason::Blocked(said)),
+            400..500 => return Outcome::Refused(Reason::Other(format!("{what}: {said}"))),
+            _ => {}
+        }
+    }
+    tracing::warn!(%error, "{what}");
+    Outcome::Unknown
 }
 
 fn sells(offering: &Offering, option: &LaunchOption) -> bool {
@@ -173,4 +197,35 @@ fn machine_of(node: &Node) -> Option<Machine> {
         capacity: node.capacity,
         allocatable: node.allocatable,
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use kube::core::Status;
+
+    fn ends(code: u16) -> Outcome {
+        let status = Status {
+            code,
+            message: "no".to_owned(),
+            ..Status::default()
+        };
+        failed("it cannot be read", &Error::Api(status.boxed()))
+    }
+
+    #[test]
+    fn what_the_server_refuses_is_refused_with_its_words() {
+        let words = "it cannot be read: no".to_owned();
+        assert_eq!(ends(403), Outcome::Refused(Reason::Other(words)));
+        assert_eq!(
+            ends(429),
+            Outcome::Refused(Reason::Blocked("no".to_owned()))
+        );
+        assert_eq!(ends(409), Outcome::Conflict);
+    }
+
+    #[test]
+    fn a_server_that_broke_leaves_it_unknown() {
+        assert_eq!(ends(500), Outcome::Unknown);
+    }
 }

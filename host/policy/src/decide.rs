@@ -11,7 +11,7 @@ use plimsoll_core::rank::{
     LaunchLists, OrderQuestion, PriceQuestion, Prices, check_ordering, check_prices, list_order,
     list_price,
 };
-use plimsoll_core::schedule::{Offers, Prepared, Reach, launch, pack, prepare_again};
+use plimsoll_core::schedule::{self, Offers, Prepared, Reach, launch, pack, prepare_again};
 use plimsoll_core::snapshot::Snapshot;
 
 use crate::manifest::Unit;
@@ -163,6 +163,18 @@ pub fn decide_again(
         None => None,
     };
     faults.on(launch(&packed, lists.as_ref()), prices.is_some())
+}
+
+/// Adds to a plan of this policy what the guards cost in it. Plans several times more: for people who look at one plan.
+pub fn note_guards(ranker: &impl Ranker, snapshot: &Snapshot, plan: &mut Plan) {
+    let prepared = prepare_again(snapshot, None);
+    let asked = prepared
+        .question()
+        .filter(|_| ranker.unit() == Unit::Dollars);
+    // Of a fault the plan's notes tell already.
+    if let Ok(prices) = asked.map(|question| ranker.price(question)).transpose() {
+        schedule::note_guards(&prepared, prices.as_ref(), plan);
+    }
 }
 
 /// What is done when a policy that forbids offerings fails.

@@ -29,7 +29,7 @@ mod track;
 mod unpack;
 mod world;
 
-pub use decide::{Decision, ListPrice, Ranker, decide, decide_again};
+pub use decide::{Decision, ListPrice, Ranker, decide, decide_again, note_guards};
 pub use engine::{Engine, EngineError, EngineSettings};
 pub use gate::Refusal;
 pub use limits::Limits;

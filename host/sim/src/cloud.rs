@@ -232,14 +232,10 @@ fn machine(
     if let Some(reservation) = &offering.reservation {
         put(labels::RESERVATION_ID, reservation.id.as_str());
     }
-    let mut capacity = instance_type.capacity.clone();
-    for (name, amount) in offering.capacity_override.iter() {
-        capacity.set(name.clone(), amount);
-    }
     Machine {
         provider_id,
         labels: own,
-        capacity,
+        capacity: instance_type.capacity_of(offering),
         allocatable: instance_type.allocatable(offering),
     }
 }

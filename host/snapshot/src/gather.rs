@@ -3,9 +3,8 @@
 //! Each object is converted at once and its text forgotten. Names are unique per kind; unknown kinds and fields are
 //! counted, not listed.
 
-use std::collections::BTreeMap;
-use std::collections::HashMap;
 use std::collections::hash_map::{DefaultHasher, Entry};
+use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::hash::BuildHasherDefault;
 use std::sync::Arc;
 
@@ -138,17 +137,19 @@ impl Gatherer {
         let count = self.counts.entry(kind).or_default();
         let index = *count;
         *count += 1;
-        self.validate(&api_version, &written_kind, value, kind.plural(), index)?;
+        let refused = |sentence: String| SnapshotError::Object {
+            list: kind.plural().to_owned(),
+            index,
+            sentence,
+        };
+        self.validate(&api_version, &written_kind, value)
+            .map_err(refused)?;
         if kind == Kind::NodeClaim && self.is_by_hand(value) {
             return Ok(());
         }
         let (key, object) = self
             .object(kind, value)
-            .map_err(|error| SnapshotError::Object {
-                list: kind.plural().to_owned(),
-                index,
-                sentence: error.to_string(),
-            })?;
+            .map_err(|error| refused(error.to_string()))?;
         self.name(key, index)?;
         self.keep(object);
         Ok(())
@@ -185,29 +186,24 @@ impl Gatherer {
         let count = self.passed.entry(list.clone()).or_default();
         let index = *count;
         *count += 1;
-        self.validate(api_version, kind, value, &list, index)?;
+        let refused = |sentence: String| SnapshotError::Object {
+            list: list.clone(),
+            index,
+            sentence,
+        };
+        self.validate(api_version, kind, value).map_err(refused)?;
         if kind == EC2_CLASS && api_version.starts_with(labels::AWS_DOMAIN) {
             let name = value.pointer("/metadata/name").and_then(Value::as_str);
             let name = name.unwrap_or_default().to_owned();
-            let settings = class::settings(value).map_err(|sentence| SnapshotError::Object {
-                list,
-                index,
-                sentence: format!("{name}: {sentence}"),
-            })?;
+            let settings = class::settings(value);
+            let settings = settings.map_err(|sentence| refused(format!("{name}: {sentence}")))?;
             self.classes.insert(name, settings);
         }
         Ok(())
     }
 
-    /// Refuses what an API server would refuse, and keeps remarks about the rest.
-    fn validate(
-        &mut self,
-        api_version: &str,
-        kind: &str,
-        value: &Value,
-        list: &str,
-        index: usize,
-    ) -> Result<(), SnapshotError> {
+    /// Refuses what an API server would refuse, with a sentence, and keeps remarks about the rest.
+    fn validate(&mut self, api_version: &str, kind: &str, value: &Value) -> Result<(), String> {
         let text = |pointer: &str| value.pointer(pointer).and_then(Value::as_str);
         let name = || {
             let name = text("/metadata/name").unwrap_or_default();
@@ -220,11 +216,7 @@ impl Gatherer {
             if finding.severity == Severity::Error {
                 let name = Some(name()).filter(|name| !name.is_empty());
                 let name = name.map(|name| format!("{name}: ")).unwrap_or_default();
-                return Err(SnapshotError::Object {
-                    list: list.to_owned(),
-                    index,
-                    sentence: format!("{name}{finding}"),
-                });
+                return Err(format!("{name}{finding}"));
             }
             let key = (finding.severity, kind.to_owned(), finding.to_string());
             let remark = self.remarks.entry(key);
@@ -256,24 +248,23 @@ impl Gatherer {
     }
 
     fn object(&mut self, kind: Kind, value: &Value) -> Result<(ObjectKey, Object), ReadError> {
-        let Self {
-            interner,
-            unknown_fields,
-            ..
-        } = self;
-        let mut seen: Vec<String> = Vec::new();
-        let read = plimsoll_api::read(kind, value, interner, &mut |path| {
-            let path = section::without_indexes(path);
-            // Of Karpenter's kinds, everything but metadata was looked at before.
-            let is_known = kind.group() == KARPENTER && !path.starts_with("metadata");
-            if !is_known && !seen.contains(&path) {
-                seen.push(path);
-            }
+        let mut unknown = BTreeSet::new();
+        let read = plimsoll_api::read(kind, value, &mut self.interner, &mut |path| {
+            unknown.insert((kind, section::without_indexes(path)));
         });
-        for path in seen {
-            *unknown_fields.entry((kind.as_str(), path)).or_default() += 1;
-        }
+        self.count_unknown(unknown);
         read
+    }
+
+    /// Counts fields that an object's kind does not have.
+    fn count_unknown(&mut self, fields: BTreeSet<(Kind, String)>) {
+        for (kind, path) in fields {
+            // Of Karpenter's kinds, everything but metadata was looked at before.
+            if kind.group() != KARPENTER || path.starts_with("metadata") {
+                let count = self.unknown_fields.entry((kind.as_str(), path));
+                *count.or_default() += 1;
+            }
+        }
     }
 
     fn name(&mut self, key: ObjectKey, index: usize) -> Result<(), SnapshotError> {
@@ -336,7 +327,7 @@ impl Gatherer {
         self.newest = instants.into_iter().flatten().fold(self.newest, Ord::max);
     }
 
-    /// One change of a recording.
+    /// One change of a recording; an object in it is looked at as those of lists are.
     pub(crate) fn change(&mut self, value: &Value) -> Result<(), SnapshotError> {
         let index = self.changes.len();
         let in_change = |sentence: &str| {
@@ -347,9 +338,24 @@ impl Gatherer {
             };
             SnapshotError::Section(format!("changes[{index}]{separator}{sentence}"))
         };
+        // A change refuses the fields that it does not have, so none of its own are left to count.
         let entry: ChangeEntry = plimsoll_api::from_value(value, &mut |_| {})
             .map_err(|error| in_change(&error.to_string()))?;
-        let change = section::change(entry, &mut self.interner);
+        if let Some(object) = &entry.upsert {
+            let text = |field: &str| object.get(field).and_then(Value::as_str);
+            let (version, kind) = (text("apiVersion"), text("kind"));
+            self.validate(
+                version.unwrap_or_default(),
+                kind.unwrap_or_default(),
+                object,
+            )
+            .map_err(|sentence| in_change(&format!("upsert {sentence}")))?;
+        }
+        let mut unknown = BTreeSet::new();
+        let change = section::change(entry, &mut self.interner, &mut |kind, path| {
+            unknown.insert((kind, section::without_indexes(path)));
+        });
+        self.count_unknown(unknown);
         self.changes
             .push(change.map_err(|sentence| in_change(&sentence))?);
         Ok(())

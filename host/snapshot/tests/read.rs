@@ -118,6 +118,33 @@ fn what_kubectl_prints_is_a_snapshot_with_what_was_assumed_said() {
 }
 
 #[test]
+fn unknown_fields_of_objects_in_changes_are_told() {
+    let loaded = load(
+        r"
+plimsoll:
+  time: 2026-01-01T00:00:00Z
+  catalogue: {region: us-east-1}
+  changes:
+  - {at: +1s, upsert: {apiVersion: v1, kind: Pod, metadata: {name: a}, spec: {containers: [], nodeSelectr: {}}}}
+  - {at: +2s, deploy: {name: web, replicas: 2, template: {metadata: {annotations: {a: b}, creationTimestamp: null}, spec: {tolerations: [], nodeSelectr: {}}}}}
+",
+    );
+    let told: Vec<String> = loaded
+        .notes
+        .iter()
+        .filter(|note| note.is_wrong())
+        .map(ToString::to_string)
+        .collect();
+    assert_eq!(
+        told,
+        [
+            "Deployment: template.metadata.annotations is not a known field (1 objects)",
+            "Pod: spec.nodeSelectr is not a known field (2 objects)",
+        ]
+    );
+}
+
+#[test]
 fn an_unknown_field_of_the_section_is_told_with_the_one_meant() {
     let loaded = load(
         "plimsoll:\n  sed: 3\n  time: 2026-01-01T00:00:00Z\n  catalogue: {region: us-gov-west-1, zone: [a]}\n",

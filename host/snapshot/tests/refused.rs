@@ -89,16 +89,61 @@ fn quantities_are_refused_by_object_and_field() {
     }
 }
 
+/// A recording of one change.
+fn refused_change(change: &str) -> String {
+    let section =
+        format!(r#"{{"time":"2026-11-21T09:30:00Z","changes":[{{"at":"+1s",{change}}}]}}"#);
+    let text = format!(r#"{{"apiVersion":"v1","kind":"List","items":[],"plimsoll":{section}}}"#);
+    refused(text.as_bytes())
+}
+
+#[test]
+fn changes_with_fields_that_they_do_not_have_are_refused() {
+    for (change, expected) in [
+        (
+            r#""price":{"instanceType":"m5.large","zon":"a","price":1}"#,
+            "plimsoll.changes[0].price has a field zon; expected one of",
+        ),
+        (
+            r#""availability":{"instanceType":"m5.large","capacity":"spot","available":true}"#,
+            "plimsoll.changes[0].availability has a field capacity; expected one of",
+        ),
+        (
+            r#""delete":{"kind":"Pod","name":"web","namespce":"shop"}"#,
+            "plimsoll.changes[0].delete has a field namespce; expected one of",
+        ),
+    ] {
+        let sentence = refused_change(change);
+        assert!(sentence.starts_with(expected), "{sentence}");
+    }
+}
+
+#[test]
+fn an_object_of_a_change_is_refused_as_in_a_list() {
+    let pool = r#""upsert":{"apiVersion":"karpenter.sh/v1","kind":"NodePool","metadata":{"name":"general"},"spec":{"weight":0}}"#;
+    let sentence = refused_change(pool);
+    let expected = "plimsoll.changes[0].upsert general: spec.";
+    assert!(sentence.starts_with(expected), "{sentence}");
+}
+
+#[test]
+fn how_long_something_runs_is_said_of_pods_alone() {
+    let expected = "expected it beside the upsert of a pod";
+    let sentence = refused_change(r#""runsFor":"1h","delete":{"kind":"Pod","name":"web"}"#);
+    assert_eq!(
+        sentence,
+        format!("plimsoll.changes[0].runsFor stands alone; {expected}")
+    );
+    let namespace = r#"{"apiVersion":"v1","kind":"Namespace","metadata":{"name":"shop"}}"#;
+    let sentence = refused_change(&format!(r#""runsFor":"1h","upsert":{namespace}"#));
+    assert_eq!(
+        sentence,
+        format!("plimsoll.changes[0].runsFor stands beside a Namespace; {expected}")
+    );
+}
+
 #[test]
 fn deployments_that_make_no_sense_are_refused() {
-    let refused_change = |change: &str| {
-        let section =
-            format!(r#"{{"time":"2026-11-21T09:30:00Z","changes":[{{"at":"+1s",{change}}}]}}"#);
-        refused(
-            format!(r#"{{"apiVersion":"v1","kind":"List","items":[],"plimsoll":{section}}}"#)
-                .as_bytes(),
-        )
-    };
     let deploy = |rest: &str| format!(r#""deploy":{{"name":"web","replicas":2,{rest}}}"#);
     for (change, expected) in [
         (
@@ -112,6 +157,14 @@ fn deployments_that_make_no_sense_are_refused() {
         (
             r#""scale":{"name":"web","amount":5000000000}"#.to_owned(),
             "changes[0].scale.amount is 5000000000; expected a number of replicas",
+        ),
+        (
+            r#""scale":{"name":"web","amount":5}"#.to_owned(),
+            "changes[0].scale names default/web; expected a deployment that an earlier change deploys",
+        ),
+        (
+            r#""load":{"name":"web","amount":5}"#.to_owned(),
+            "changes[0].load names default/web; expected a deployment that an earlier change deploys",
         ),
     ] {
         let sentence = refused_change(&change);

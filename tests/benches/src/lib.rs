@@ -32,10 +32,32 @@ pub fn timed(snapshot: &Snapshot) -> Timed {
     }
 }
 
-/// A number from the command line; `default` where there is none.
+/// A number from the command line; `default` where there is none. Ends the program, as wrong usage does, where it is no number:
+/// figures of another size than was asked for mislead.
 pub fn argument(at: usize, default: usize) -> usize {
-    std::env::args()
-        .nth(at)
-        .and_then(|text| text.parse().ok())
-        .unwrap_or(default)
+    number(std::env::args().nth(at).as_deref(), default).unwrap_or_else(|sentence| {
+        eprintln!("error: {sentence}");
+        std::process::exit(2);
+    })
+}
+
+fn number(text: Option<&str>, default: usize) -> Result<usize, String> {
+    let Some(text) = text else {
+        return Ok(default);
+    };
+    let number = text.parse();
+    number.map_err(|_| format!("\"{text}\" is no argument; expected a whole number of at least 0"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_argument_is_read_or_refused() {
+        assert_eq!(number(None, 7), Ok(7));
+        assert_eq!(number(Some("12"), 7), Ok(12));
+        let refused = number(Some("abc"), 7);
+        assert!(refused.is_err_and(|sentence| sentence.starts_with("\"abc\" ")));
+    }
 }

@@ -101,11 +101,8 @@ impl Served {
         let mut read = 0;
         let search = async {
             loop {
-                let bytes = self.recording.bytes();
-                while let Some(end) = bytes[read..].iter().position(|byte| *byte == b'\n') {
-                    let line: Line = serde_json::from_slice(&bytes[read..read + end])?;
-                    read += end + 1;
-                    if holds(&line) {
+                for line in self.recording.lines(&mut read) {
+                    if holds(&serde_json::from_slice(&line)?) {
                         return Ok(());
                     }
                 }
@@ -158,6 +155,17 @@ impl Default for Recording {
 }
 
 impl Recording {
+    /// The whole lines from `read` on, which is moved behind them.
+    fn lines(&self, read: &mut usize) -> Vec<Vec<u8>> {
+        let kept = self.bytes.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut lines = Vec::new();
+        while let Some(end) = kept[*read..].iter().position(|byte| *byte == b'\n') {
+            lines.push(kept[*read..*read + end].to_vec());
+            *read += end + 1;
+        }
+        lines
+    }
+
     fn bytes(&self) -> Vec<u8> {
         let kept = self.bytes.lock();
         kept.unwrap_or_else(PoisonError::into_inner).clone()
@@ -172,7 +180,10 @@ impl Write for Recording {
     }
 
     fn flush(&mut self) -> io::Result<()> {
-        let length = self.bytes().len();
+        let length = {
+            let kept = self.bytes.lock().unwrap_or_else(PoisonError::into_inner);
+            kept.len()
+        };
         self.length.send_replace(length);
         Ok(())
     }

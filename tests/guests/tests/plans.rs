@@ -6,6 +6,7 @@
     reason = "helpers of tests may fail loudly, as tests may"
 )]
 
+use std::collections::BTreeMap;
 use std::sync::LazyLock;
 
 use plimsoll_core::check::{Prices, review};
@@ -13,7 +14,7 @@ use plimsoll_core::plan::Plan;
 use plimsoll_core::rank::{Setting, Settings};
 use plimsoll_core::snapshot::Snapshot;
 use plimsoll_guests::HOSTILE;
-use plimsoll_oracles::fixture::{OnDemand, ZONE_1, cluster, instance_type, pod, pool};
+use plimsoll_oracles::fixture::{OnDemand, Spot, ZONE_1, cluster, instance_type, pod, pool};
 use plimsoll_oracles::generate::{Shape, benchmark_mix, random_cluster, shapes};
 use plimsoll_policy::{Decision, Engine, EngineSettings, ListPrice, Module, Ranker, decide};
 use proptest::prelude::*;
@@ -88,10 +89,36 @@ fn the_benchmark_mix_is_planned_alike_by_module_and_twin() {
     let json = |plan: &Plan| serde_json::to_string(plan).unwrap();
     let (module, twin) = (plan(&*LIST_PRICE, &snapshot), plan(&ListPrice, &snapshot));
     assert_eq!(json(&module), json(&twin));
-    // Nobody asked for an order: offerings of equal price may then stand in another one.
-    let unasked = plimsoll_core::schedule::plan(&snapshot);
-    assert_eq!(module.placements, unasked.placements);
-    assert_eq!(module.cost, unasked.cost);
+    let own = plimsoll_core::schedule::plan(&snapshot);
+    assert_eq!(json(&module), json(&own));
+}
+
+#[test]
+fn no_order_leads_spot_nodes_back_into_a_full_market() {
+    let mut cluster = cluster()
+        .pool(pool("general").capacity_types(&[Spot]))
+        .settings(|settings| settings.guards.enabled = true);
+    for (number, price) in [0.1, 0.101, 0.102, 0.103, 0.104, 0.105, 0.106]
+        .iter()
+        .enumerate()
+    {
+        let sold = instance_type(&format!("spare-{number}"))
+            .cpu(4_000)
+            .memory_mib(8_192)
+            .price(*price)
+            .offered(ZONE_1, Spot);
+        cluster = cluster.sells(sold);
+    }
+    let pods = pod("web").cpu(3_000).memory_mib(4_000).replicas(10);
+    let plan = plan(&*LIST_PRICE, &cluster.pods(pods).snapshot());
+    let mut bought: BTreeMap<&str, usize> = BTreeMap::new();
+    for claim in &plan.claims {
+        *bought
+            .entry(claim.options[0].instance_type.as_str())
+            .or_default() += 1;
+    }
+    assert_eq!(plan.claims.len(), 10);
+    assert!(bought.values().all(|count| *count <= 2), "{bought:?}");
 }
 
 proptest! {

@@ -204,8 +204,10 @@ impl ControlPlane {
 
     async fn connect(&self) -> Result<Client, LabError> {
         let kubeconfig = Kubeconfig::read_from(self.kubeconfig())?;
-        let config =
+        let mut config =
             Config::from_custom_kubeconfig(kubeconfig, &KubeConfigOptions::default()).await?;
+        // As the controller's: a refusal that says to come again later is the caller's to see.
+        config.default_retry = false;
         Ok(Client::try_from(config)?)
     }
 

@@ -1,4 +1,4 @@
-//! Custom resource definitions into a lab: server-side apply, then waiting until each is established.
+//! Custom resource definitions into a lab: server-side apply, then waiting until each is established and can be listed.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -6,13 +6,15 @@ use std::time::Duration;
 
 use k8s_openapi::apiextensions_apiserver::pkg::apis::apiextensions::v1::CustomResourceDefinition;
 use kube::Client;
-use kube::api::{Api, Patch, PatchParams};
+use kube::api::{Api, ListParams, Patch, PatchParams};
+use kube::core::{ApiResource, DynamicObject, GroupVersionKind};
 use serde_json::Value;
 
 use crate::error::LabError;
 use crate::readiness::until;
 
-/// Applies definitions in their order, then waits until each is established.
+/// Applies definitions in their order, then waits until each is established and its objects can be listed: for a moment
+/// in between the server says to come again later.
 pub(crate) async fn apply(client: &Client, manifests: &[Value]) -> Result<(), LabError> {
     let definitions: Api<CustomResourceDefinition> = Api::all(client.clone());
     let name_of = |manifest: &Value| {
@@ -28,12 +30,27 @@ pub(crate) async fn apply(client: &Client, manifests: &[Value]) -> Result<(), La
     }
     for name in names {
         let what = format!("custom resource {name} to be established");
-        until(&what, Duration::from_mins(1), async || {
+        let definition = until(&what, Duration::from_mins(1), async || {
             Ok(definitions.get_opt(&name).await?.filter(is_established))
+        });
+        let objects = objects_of(client, &definition.await?);
+        let what = format!("objects of custom resource {name} to be listed");
+        until(&what, Duration::from_mins(1), async || {
+            let one = ListParams::default().limit(1);
+            objects.list_metadata(&one).await.map(Some)
         })
         .await?;
     }
     Ok(())
+}
+
+fn objects_of(client: &Client, definition: &CustomResourceDefinition) -> Api<DynamicObject> {
+    let spec = &definition.spec;
+    let served = spec.versions.iter().find(|version| version.served);
+    let version = served.map_or("v1", |version| version.name.as_str());
+    let kind = GroupVersionKind::gvk(&spec.group, version, &spec.names.kind);
+    let resource = ApiResource::from_gvk_with_plural(&kind, &spec.names.plural);
+    Api::all_with(client.clone(), &resource)
 }
 
 /// Every manifest of a folder, in the order of their names.

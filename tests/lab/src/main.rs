@@ -4,14 +4,28 @@
 //! `processes ID...`. With a program it also installs our definitions, a class and a pool, runs `PROGRAM run` there until
 //! the end, and says what can be tried.
 
+use std::ffi::OsString;
 use std::io::{Read, Write};
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, ExitCode, Stdio};
+use std::time::{Duration, Instant};
 
 use plimsoll_lab::{Lab, LabError, Options, apply, example_class, example_pool};
 
+const USAGE: &str = "--serve names no program; expected --serve PROGRAM [CRD_FOLDER]...";
+/// A program that cannot serve has ended by then.
+const TRIAL: Duration = Duration::from_secs(1);
+const INTERVAL: Duration = Duration::from_millis(50);
+
 fn main() -> ExitCode {
-    match hold() {
+    let asked = match Asked::read(std::env::args_os().skip(1)) {
+        Ok(asked) => asked,
+        Err(words) => {
+            eprintln!("error: {words}");
+            return ExitCode::from(2);
+        }
+    };
+    match hold(asked) {
         Ok(()) => ExitCode::SUCCESS,
         Err(error) => {
             let mut chain = error.to_string();
@@ -26,7 +40,28 @@ fn main() -> ExitCode {
     }
 }
 
-fn hold() -> Result<(), LabError> {
+/// What was typed.
+struct Asked {
+    program: Option<PathBuf>,
+    crds: Vec<PathBuf>,
+}
+
+impl Asked {
+    /// Reads the arguments; what is wrong with them, in words.
+    fn read(arguments: impl Iterator<Item = OsString>) -> Result<Self, &'static str> {
+        let mut arguments = arguments.peekable();
+        let program = match arguments.next_if(|first| first == "--serve") {
+            Some(_) => Some(arguments.next().ok_or(USAGE)?.into()),
+            None => None,
+        };
+        Ok(Self {
+            program,
+            crds: arguments.map(PathBuf::from).collect(),
+        })
+    }
+}
+
+fn hold(asked: Asked) -> Result<(), LabError> {
     let runtime = tokio::runtime::Builder::new_current_thread()
         .enable_all()
         .build();
@@ -34,13 +69,11 @@ fn hold() -> Result<(), LabError> {
         program: "the runtime".to_owned(),
         source,
     })?;
-    let mut arguments = std::env::args_os().skip(1).peekable();
-    let serve = arguments.next_if(|first| first == "--serve");
-    let program = serve.and_then(|_| arguments.next()).map(PathBuf::from);
     let mut options = Options {
-        crds: arguments.map(PathBuf::from).collect(),
+        crds: asked.crds,
         ..Options::default()
     };
+    let program = asked.program;
     if program.is_some() {
         options.definitions = plimsoll_api::crd::karpenter();
         options.definitions.push(plimsoll_api::crd::kwok());
@@ -80,10 +113,23 @@ async fn serve_with(lab: &Lab, program: &Path) -> Result<Child, LabError> {
         .args(["run", "--provider", "kwok", "--kubeconfig"])
         .arg(lab.kubeconfig())
         .stdin(Stdio::null());
-    command.spawn().map_err(|source| LabError::Spawn {
+    let failed = |source| LabError::Spawn {
         program: program.display().to_string(),
         source,
-    })
+    };
+    let mut child = command.spawn().map_err(failed)?;
+    let start = Instant::now();
+    while start.elapsed() < TRIAL {
+        if let Some(status) = child.try_wait().map_err(failed)? {
+            return Err(LabError::Ended {
+                program: "the program to serve",
+                status: status.to_string(),
+                log: "what it said stands above".to_owned(),
+            });
+        }
+        tokio::time::sleep(INTERVAL).await;
+    }
+    Ok(child)
 }
 
 fn invite(kubeconfig: &Path) {
@@ -101,4 +147,22 @@ Ctrl-D ends it all.
 ",
         kubeconfig.display()
     );
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn read(arguments: &[&str]) -> Result<Asked, &'static str> {
+        Asked::read(arguments.iter().map(OsString::from))
+    }
+
+    #[test]
+    fn a_program_to_serve_must_be_named() {
+        assert_eq!(read(&["--serve"]).err(), Some(USAGE));
+        let asked = read(&["--serve", "plimsoll", "crds"]).ok().unwrap();
+        assert_eq!(asked.program, Some(PathBuf::from("plimsoll")));
+        assert_eq!(asked.crds, [PathBuf::from("crds")]);
+        assert_eq!(read(&["crds"]).ok().unwrap().program, None);
+    }
 }

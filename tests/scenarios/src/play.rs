@@ -93,9 +93,10 @@ fn world(script: &Script) -> (Recording, Behaviour) {
                     most: *most,
                 };
                 let named = |deployment: &&mut Deployment| *deployment.name.name == **name;
-                if let Some(deployment) = deployments.iter_mut().find(named) {
-                    deployment.follows = Some(rule);
-                }
+                let deployment = deployments.iter_mut().find(named);
+                deployment
+                    .expect("a deployment stands before its rule of load")
+                    .follows = Some(rule);
             }
             Given::Boot(time) => behaviour.boot = Delay::always(*time),
             Given::GuardsOff => guarded = false,

@@ -1,6 +1,9 @@
 //! What pools may still buy.
 
+use plimsoll_core::catalog::Offering;
 use plimsoll_core::model::PackingMode;
+use plimsoll_core::resources::ResourceName;
+use plimsoll_core::units::PricePerHour;
 use plimsoll_oracles::fixture::*;
 use plimsoll_scheduling_tests::{bare_market, check};
 
@@ -197,4 +200,15 @@ fn price_packing_uses_a_limit_at_least_as_well() {
     let placed = |mode| outcome.under(mode).placed("web");
     assert!(placed(PackingMode::Price) >= placed(PackingMode::Compatible));
     assert_eq!(placed(PackingMode::Price), 5);
+}
+
+#[test]
+fn a_limit_counts_what_the_offering_brings_not_what_its_type_has() {
+    let mut roomy = Offering::new(ZONE_1, OnDemand, PricePerHour::from_nanos(1_000_000_000));
+    roomy.capacity_override.set(ResourceName::Cpu, 8000);
+    let sold = cluster()
+        .sells(instance_type("roomy").cpu(2000).offering(roomy))
+        .pool(pool("general").limit_cpu(8000));
+    let outcome = check(sold.pods(alone("web", 2)));
+    assert_eq!((outcome.bought(), outcome.unplaced()), (1, 1));
 }

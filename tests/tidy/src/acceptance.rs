@@ -7,10 +7,10 @@ use crate::Tree;
 /// The table.
 const TABLE: &str = "tests/ACCEPTANCE.md";
 
-/// Tests that the table names and nobody wrote; rows that say "proved" and name none.
+/// Tests that the table names and nobody wrote; rows that say "proved" and name none; the table itself, if it is missing.
 pub fn named_tests(tree: &Tree) -> Vec<String> {
     let Some((_, table)) = tree.files().find(|(path, _)| *path == TABLE) else {
-        return Vec::new();
+        return vec![format!("{TABLE}: the table is missing")];
     };
     let mut breaches = Vec::new();
     for (at, row) in table
@@ -68,6 +68,12 @@ mod tests {
             told("| K1 | x | | open: `plimsoll plan` prints it |"),
             [""; 0]
         );
+    }
+
+    #[test]
+    fn a_table_that_is_missing_is_told() {
+        let breaches = named_tests(&Tree::of(&[("tests/a.rs", "//! x\n")]));
+        assert_eq!(breaches, ["tests/ACCEPTANCE.md: the table is missing"]);
     }
 
     #[test]

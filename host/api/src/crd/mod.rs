@@ -1,7 +1,16 @@
 //! Definitions of the custom resources that are read and written, as the API server takes them.
 //!
-//! The API is Karpenter's v1: the same names, defaults, patterns and rules, so that a manifest is accepted by both or by
-//! neither. Each schema stands beside the types of [`crate::kinds`], and a test holds that whatever those write is allowed.
+//! The API is Karpenter's v1: the same names, defaults and patterns, and most of the rules. Each schema stands beside the
+//! types of [`crate::kinds`], and a test holds that whatever those write is allowed.
+//!
+//! These definitions take some manifests that Karpenter's refuse. [`crate::validate()`] alone knows the rules that
+//! - a pool with `replicas` has no `weight` and limits nodes only;
+//! - a pool's requirements ask for no pool;
+//! - of the domain of AWS only labels that its provider knows are used, and some of them not by overlays;
+//! - an overlay's `NotIn` names a value;
+//! - a budget names a reason once.
+//!
+//! EC2NodeClass and CapacityBuffer are validated and have no definition here.
 
 mod node_claim;
 mod node_overlay;

@@ -87,7 +87,7 @@ pub(super) fn shown(value: &Value) -> String {
     }
 }
 
-/// Names in quotes, the last joined by "or".
+/// Names one after another, the last joined by "or".
 pub(super) fn or(names: &[&str]) -> String {
     match names {
         [] => "nothing".to_owned(),

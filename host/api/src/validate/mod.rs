@@ -1,8 +1,10 @@
 //! Whether an object would be taken by an API server, and what would surprise its author if it were.
 //!
 //! Three questions, in this order: does every field hold what it may ([`schema`] and `walk`); do fields agree with each other
-//! ([`rules`]); would a controller refuse or ignore part of it although the server takes it ([`advice`]). The first two give
-//! errors, the last remarks. Rules that compare with the object before an update are not asked: a file has no before.
+//! ([`rules`]); would a controller refuse or ignore part of it although the server takes it ([`advice`]). Errors come from the
+//! first two alone, faults also from the first: the server drops a field that it does not know. A question is asked only
+//! if those before it found no error. Rules that compare with the object before an update are not asked: a file has no
+//! before.
 
 mod advice;
 mod finding;
@@ -43,4 +45,29 @@ pub fn validate(api_version: &str, kind: &str, value: &Value) -> Vec<Finding> {
         advice::of_pods(value, &mut findings);
     }
     findings.into_list()
+}
+
+/// The items of a list field; none when it is absent.
+fn items<'a>(value: &'a Value, name: &str) -> &'a [Value] {
+    value
+        .get(name)
+        .and_then(Value::as_array)
+        .map_or(&[], Vec::as_slice)
+}
+
+/// The text of a field; empty when it is absent.
+fn text<'a>(value: &'a Value, name: &str) -> &'a str {
+    value.get(name).and_then(Value::as_str).unwrap_or_default()
+}
+
+/// Least likeness of two names for one to be suggested. Lower, settings of kubelet pass for one another's misspellings.
+const LIKENESS: f64 = 0.9;
+
+/// The known name that is most like a strange one, if it is like enough to be what was meant.
+fn nearest<'a>(known: impl IntoIterator<Item = &'a str>, strange: &str) -> Option<&'a str> {
+    let likeness = |known: &str| strsim::jaro_winkler(known, strange);
+    known
+        .into_iter()
+        .max_by(|left, right| likeness(left).total_cmp(&likeness(right)))
+        .filter(|best| likeness(best) >= LIKENESS)
 }

@@ -8,10 +8,8 @@ use std::collections::BTreeSet;
 use serde_json::Value;
 
 use super::finding::{Findings, or, shown};
+use super::nearest;
 use super::schema::{Field, Type};
-
-/// Least likeness of two names for one to be suggested.
-const LIKENESS: f64 = 0.85;
 
 /// Fields of older versions: path, and what became of them.
 const MOVED: [(&str, &str); 9] = [
@@ -186,13 +184,7 @@ fn unknown(field: &Field, path: &str, name: &str, findings: &mut Findings) {
     if let Some((_, now)) = moved {
         return findings.fault(path, format!("is not a field of this kind: {now}"));
     }
-    let likeness = |known: &str| strsim::jaro_winkler(known, name);
-    let best = field
-        .fields
-        .keys()
-        .max_by(|left, right| likeness(left).total_cmp(&likeness(right)))
-        .filter(|best| likeness(best) >= LIKENESS);
-    let hint = match best {
+    let hint = match nearest(field.fields.keys().copied(), name) {
         Some(best) => format!("; did you mean {best}?"),
         None => String::new(),
     };

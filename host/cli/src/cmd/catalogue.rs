@@ -15,6 +15,7 @@ use serde::Serialize;
 
 use crate::flags;
 use crate::load;
+use crate::meant::{closest, question};
 use crate::output::{show, table};
 
 /// Domain that keys may leave out.
@@ -27,8 +28,10 @@ const SHORT: [(&str, &str); 5] = [
     ("capacity-type", labels::CAPACITY_TYPE),
     ("instance-type", labels::INSTANCE_TYPE),
 ];
-/// Least likeness of two names for one to be suggested.
-const LIKENESS: f64 = 0.8;
+/// How the words of most keys begin, which tells none of them apart.
+const INSTANCE: &str = "instance-";
+/// Least likeness of two keys, from 0 to 1, for one to be suggested; two letters changed of five are too many.
+const LIKENESS: f64 = 0.65;
 
 /// A type with the offerings that meet the requirements, and what pods may use on a node of the first of them.
 struct Found {
@@ -105,16 +108,27 @@ fn not_there(name: &str, place: &str, catalogue: &Catalogue) -> String {
         Some(_) if catalogue.get(name).is_some() => {
             format!("instance type {name} of {place} does not meet the requirements")
         }
-        Some(meant) => {
-            format!("there is no instance type {name} in {place}; did you mean {meant}?")
-        }
-        None => format!("there is no instance type {name} in {place}"),
+        meant => format!(
+            "there is no instance type {name} in {place}{}",
+            question(meant)
+        ),
     }
 }
 
-fn closest<'a>(name: &str, names: impl Iterator<Item = &'a str>) -> Option<&'a str> {
-    names
-        .map(|known| (strsim::jaro_winkler(known, name), known))
+/// The key, or the word that stands for one, that was probably meant: what tells keys apart is behind their last slash.
+fn key_meant(typed: &str) -> Option<String> {
+    fn telling(key: &str) -> &str {
+        let word = key.rsplit('/').next().unwrap_or(key);
+        word.strip_prefix(INSTANCE).unwrap_or(word)
+    }
+    let words = SHORT.iter().map(|(word, _)| (*word).to_owned());
+    // Of equals the last is taken: a word rather than its key.
+    labels::well_known_keys()
+        .chain(words)
+        .map(|known| {
+            let likeness = strsim::normalized_damerau_levenshtein(telling(&known), telling(typed));
+            (likeness, known)
+        })
         .filter(|(likeness, _)| *likeness >= LIKENESS)
         .max_by(|left, right| left.0.total_cmp(&right.0))
         .map(|(_, known)| known)
@@ -137,20 +151,16 @@ fn requirement(text: &str, catalogue: &Catalogue) -> Result<Requirement> {
     if operator == Operator::In && values.is_empty() {
         bail!("\"{text}\" lists no value; operator In needs at least one");
     }
-    let short = SHORT.iter().find(|(word, _)| *word == key);
+    let typed = key;
+    let short = SHORT.iter().find(|(word, _)| *word == typed);
     let key = match short {
         Some((_, key)) => (*key).to_owned(),
-        None if key.contains('/') => key.to_owned(),
-        None => format!("{DOMAIN}{key}"),
+        None if typed.contains('/') => typed.to_owned(),
+        None => format!("{DOMAIN}{typed}"),
     };
     let key = LabelKey::from(key);
     if !catalogue.is_well_known(&key) {
-        let known = labels::well_known_keys();
-        let known: Vec<String> = known.collect();
-        let hint = match closest(key.as_str(), known.iter().map(String::as_str)) {
-            Some(meant) => format!("; did you mean {meant}?"),
-            None => String::new(),
-        };
+        let hint = question(key_meant(typed).as_deref());
         bail!("no instance type has a label {key}{hint}");
     }
     Ok(Requirement::new(key, operator, &values)?)

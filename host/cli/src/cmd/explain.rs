@@ -18,6 +18,7 @@ const LIKENESS: f64 = 0.75;
 pub(crate) fn run(flags: &flags::Explain) -> Result<()> {
     let loaded = load::snapshot(&flags.snapshot, &flags.deciding)?;
     let contestant = Contestant::parse(&flags.policy, &engine()?)?;
+    contestant.check(&loaded.snapshot.catalogue)?;
     let plan = contestant.plan(&loaded.snapshot)?.plan;
     let text = match flags.subject {
         Subject::Pod => pod(&loaded.snapshot, &plan, &flags.name)?,

@@ -1,12 +1,15 @@
 //! `plimsoll generate`: a seeded recording from statistics.
 
 use anyhow::{Context, Result};
+use plimsoll_ec2_facts::{CatalogueSettings, catalogue};
 
 use crate::flags;
 use crate::generate::{Statistics, Wanted, recording};
 use crate::output::write_file;
 
 pub(crate) fn run(flags: &flags::Generate) -> Result<()> {
+    // A recording of a region that cannot be read back is of no use to anybody.
+    catalogue(&CatalogueSettings::for_region(&flags.region))?;
     let wanted = Wanted {
         scale: flags.scale,
         hours: flags.hours,

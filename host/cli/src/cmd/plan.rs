@@ -22,9 +22,13 @@ pub(crate) fn run(flags: &flags::Plan) -> Result<()> {
     let (loaded, input) = load::snapshot_and_digest(&flags.snapshot, &flags.deciding)?;
     let read = began.elapsed();
     let contestant = Contestant::parse(&flags.policy, &engine()?)?;
+    contestant.check(&loaded.snapshot.catalogue)?;
     let began = Instant::now();
-    let Decided { plan, prices, .. } = contestant.plan(&loaded.snapshot)?;
+    let Decided {
+        mut plan, prices, ..
+    } = contestant.plan(&loaded.snapshot)?;
     let decided = began.elapsed();
+    contestant.note_guards(&loaded.snapshot, &mut plan);
     let printed = Printed {
         input_sha256: &input,
         policy: contestant.name(),

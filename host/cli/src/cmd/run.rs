@@ -1,18 +1,20 @@
 //! `plimsoll run`: serves one cluster until it is told to stop.
 
 use std::fs::File;
-use std::io::{BufWriter, Write};
+use std::io::{self, BufWriter, Write};
 use std::path::Path;
 use std::sync::Arc;
 
 use anyhow::{Context, Result, bail};
-use kube::config::{KubeConfigOptions, Kubeconfig};
+use kube::config::{KubeConfigOptions, Kubeconfig, KubeconfigError};
 use kube::{Client, Config};
 use plimsoll_controller::{Controller, Planner, Setup};
 use plimsoll_core::catalog::Catalogue;
 use plimsoll_core::ids::ObjectName;
 use plimsoll_core::rank;
 use plimsoll_core::snapshot::Settings;
+use plimsoll_kube::CheckError;
+use plimsoll_kube::module::ModuleError;
 use plimsoll_kwok::catalogue;
 use plimsoll_policy::{Engine, Module};
 
@@ -40,6 +42,7 @@ pub(crate) fn run(flags: &Run) -> Result<()> {
 }
 
 async fn serve(flags: &Run) -> Result<()> {
+    let stopped = stopped().map_err(environment)?;
     let client = client(flags).await?;
     let catalogue = match flags.provider {
         Provider::Kwok => kwok_types(flags.instance_types_file_path.as_deref())?,
@@ -51,12 +54,16 @@ async fn serve(flags: &Run) -> Result<()> {
         catalogue: Arc::new(catalogue),
         settings: settings(flags)?,
         seed: flags.seed,
-        planner: Planner::new(module),
+        planner: Planner::new(Some(module)),
         record,
     });
-    let controller = controller.await?;
-    tracing::info!(policy = flags.policy, "serving");
-    let fidelity = controller.run(stopped()).await?;
+    let controller = controller.await.map_err(of_controller)?;
+    tracing::info!(
+        policy = flags.policy,
+        "serving; NodeOverlays are not read, prices and capacities are those of the list"
+    );
+    let served = controller.run(stopped).await;
+    let fidelity = served.map_err(of_controller)?;
     tracing::info!(
         as_planned = fidelity.as_planned,
         sooner = fidelity.sooner,
@@ -71,26 +78,59 @@ async fn client(flags: &Run) -> Result<Client> {
         context: flags.context.clone(),
         ..KubeConfigOptions::default()
     };
-    let config = match &flags.kubeconfig {
+    let mut config = match &flags.kubeconfig {
         Some(path) => {
-            let read = Kubeconfig::read_from(path).map_err(environment)?;
-            Config::from_custom_kubeconfig(read, &options).await
+            let read = Kubeconfig::read_from(path).map_err(unread)?;
+            let config = Config::from_custom_kubeconfig(read, &options).await;
+            config.map_err(unread)?
         }
-        None if flags.context.is_some() => Config::from_kubeconfig(&options).await,
-        None => return Ok(Client::try_default().await.map_err(environment)?),
+        None if flags.context.is_some() => {
+            Config::from_kubeconfig(&options).await.map_err(unread)?
+        }
+        None => Config::infer().await.map_err(environment)?,
     };
-    let config = config.map_err(environment)?;
+    // The engine tries again by itself. The client's way would hide that an eviction is held up, and hold a permit meanwhile.
+    config.default_retry = false;
     Ok(Client::try_from(config).map_err(environment)?)
 }
 
-fn environment(error: impl std::error::Error) -> Environment {
-    let mut words = error.to_string();
-    let mut source = error.source();
-    while let Some(cause) = source {
-        words = format!("{words}: {cause}");
-        source = cause.source();
+/// Why a kubeconfig is of no use, in one sentence.
+fn unread(error: KubeconfigError) -> Environment {
+    match error {
+        KubeconfigError::ReadConfig(cause, path) => {
+            Environment(format!("kubeconfig {}: {cause}", path.display()))
+        }
+        error => environment(error),
+    }
+}
+
+/// An error and its causes; those that it names itself are not named again.
+fn environment(error: impl Into<anyhow::Error>) -> Environment {
+    let error = error.into();
+    let mut words = String::new();
+    for cause in error.chain().map(ToString::to_string) {
+        if words.is_empty() {
+            words = cause;
+        } else if !words.contains(&cause) {
+            words = format!("{words}: {cause}");
+        }
     }
     Environment(words)
+}
+
+/// An API server that gives no answer and a recording that cannot be written are the environment's; all else stays as it is.
+fn of_controller(error: anyhow::Error) -> anyhow::Error {
+    let is_environment = error.chain().any(|cause| {
+        matches!(
+            cause.downcast_ref::<CheckError>(),
+            Some(CheckError::Unlisted { .. })
+        ) || cause.is::<io::Error>()
+    });
+    if is_environment {
+        environment(error).into()
+    } else {
+        error
+    }
 }
 
 fn kwok_types(path: Option<&Path>) -> Result<Catalogue> {
@@ -101,29 +141,44 @@ fn kwok_types(path: Option<&Path>) -> Result<Catalogue> {
     catalogue::read(&text).with_context(|| path.display().to_string())
 }
 
-/// The ranking module: one that is shipped, a file, or what a ConfigMap holds now.
-async fn module(client: &Client, text: &str) -> Result<Option<Module>> {
+/// The ranking module: one that is shipped, a file, or what a ConfigMap holds now; settings follow each.
+async fn module(client: &Client, text: &str) -> Result<Module> {
     let engine = policy::engine()?;
-    let Some(name) = text.strip_prefix("rank=configmap:") else {
+    let Some(rest) = text.strip_prefix("rank=configmap:") else {
         return match policy::Contestant::parse(text, &engine)? {
-            policy::Contestant::Rank(_, module) => Ok(Some(module)),
+            policy::Contestant::Rank(_, module) => Ok(module),
             _ => bail!(
                 "policy \"{text}\" is not understood; expected rank=NAME, rank=FILE.wasm or rank=configmap:NAMESPACE/NAME"
             ),
         };
     };
-    let Some((namespace, name)) = name.split_once('/') else {
+    let mut settings = policy::outside_brackets(rest);
+    let Some((namespace, name)) = settings.remove(0).split_once('/') else {
         bail!("policy \"{text}\" names no namespace; expected rank=configmap:NAMESPACE/NAME");
     };
     let name = ObjectName::new(namespace, name);
-    let bytes = plimsoll_kube::module::fetch(client, &name).await?;
-    accept(&engine, &bytes)
-        .with_context(|| format!("configmap {name}"))
-        .map(Some)
+    let bytes = match plimsoll_kube::module::fetch(client, &name).await {
+        Err(error @ ModuleError::Read { .. }) => bail!(environment(error)),
+        fetched => fetched?,
+    };
+    accept(&engine, &bytes, &settings).with_context(|| format!("configmap {name}"))
 }
 
-fn accept(engine: &Engine, bytes: &[u8]) -> Result<Module> {
-    Ok(engine.accept(bytes, &rank::Settings::default())?)
+/// A module under the settings given as `KEY=VALUE`.
+fn accept(engine: &Engine, bytes: &[u8], settings: &[&str]) -> Result<Module> {
+    let manifest = engine.manifest(bytes)?;
+    let mut given = rank::Settings::new();
+    for setting in settings {
+        let Some((key, value)) = setting.split_once('=') else {
+            bail!("\"{setting}\" is not a setting; expected KEY=VALUE");
+        };
+        let key = key.trim();
+        let value = manifest.settings.read(key, value)?;
+        if given.insert(key.to_owned(), value).is_some() {
+            bail!("setting {key}: is given twice; expected it once");
+        }
+    }
+    Ok(engine.accept(bytes, &given)?)
 }
 
 fn settings(flags: &Run) -> Result<Settings> {
@@ -140,22 +195,63 @@ fn settings(flags: &Run) -> Result<Settings> {
     })
 }
 
+/// Where a recording goes; `-` is standard output, which nothing else is written to.
 fn recording(path: &Path) -> Result<Box<dyn Write + Send>> {
-    let file = File::create(path).with_context(|| path.display().to_string())?;
+    if path == Path::new("-") {
+        return Ok(Box::new(BufWriter::new(io::stdout())));
+    }
+    let file = File::create(path)
+        .map_err(|error| Environment(format!("recording {}: {error}", path.display())))?;
     Ok(Box::new(BufWriter::new(file)))
 }
 
-/// Ends when the process is asked to.
-async fn stopped() {
+/// Listens from now on; ends when the process is asked to end.
+fn stopped() -> io::Result<impl Future<Output = ()>> {
     use tokio::signal::unix::{SignalKind, signal};
-    let (Ok(mut end), Ok(mut interrupt)) = (
-        signal(SignalKind::terminate()),
-        signal(SignalKind::interrupt()),
-    ) else {
-        return std::future::pending().await;
-    };
-    tokio::select! {
-        _ = end.recv() => {}
-        _ = interrupt.recv() => {}
+    let mut end = signal(SignalKind::terminate())?;
+    let mut interrupt = signal(SignalKind::interrupt())?;
+    Ok(async move {
+        tokio::select! {
+            _ = end.recv() => {}
+            _ = interrupt.recv() => {}
+        }
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_kubeconfig_that_is_missing_is_named_once() {
+        let path = Path::new("/nowhere/config");
+        let error = Kubeconfig::read_from(path).unwrap_err();
+        assert_eq!(
+            unread(error).to_string(),
+            "kubeconfig /nowhere/config: No such file or directory (os error 2)"
+        );
+    }
+
+    #[test]
+    fn a_recording_that_cannot_be_written_is_the_environments_fault() {
+        let error = recording(Path::new("/nowhere/recording")).err().unwrap();
+        assert!(error.is::<Environment>(), "{error}");
+        let full = io::Error::from(io::ErrorKind::StorageFull);
+        let error = of_controller(anyhow::Error::new(full).context("the recording"));
+        assert!(error.is::<Environment>(), "{error}");
+    }
+
+    #[test]
+    fn settings_stand_behind_a_module_from_the_cluster() {
+        let engine = policy::engine().unwrap();
+        let bytes = plimsoll_policies::ranking("spot-diversified")
+            .unwrap()
+            .bytes;
+        accept(&engine, bytes, &["lost_hours=2", "at_once=4"]).unwrap();
+        let refused = accept(&engine, bytes, &["lost_hours"]).err().unwrap();
+        assert_eq!(
+            refused.to_string(),
+            "\"lost_hours\" is not a setting; expected KEY=VALUE"
+        );
     }
 }

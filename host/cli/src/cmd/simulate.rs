@@ -41,6 +41,9 @@ pub(crate) fn run(flags: &flags::Simulate) -> Result<()> {
     let contestants = specifications
         .map(|text| Contestant::parse(text, &engine))
         .collect::<Result<Vec<Contestant>>>()?;
+    for contestant in &contestants {
+        contestant.check(&input.recording.catalogue)?;
+    }
     let played = play_all(&input.recording, &contestants, flags)?;
     if flags.timings {
         for (run, took) in &played {

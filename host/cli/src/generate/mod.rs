@@ -62,7 +62,7 @@ fn drawn_count(sum: u64, hour: u32, random: Random) -> u64 {
     sum / TRACE_DAYS + u64::from(random.below("arrivals", hour, TRACE_DAYS) < sum % TRACE_DAYS)
 }
 
-/// The pool that machines are bought from: current general-purpose families, on demand.
+/// The pool that machines are bought from: current families of the common categories, on demand and spot.
 fn pool() -> Value {
     json!({
         "apiVersion": "karpenter.sh/v1",

@@ -146,6 +146,26 @@ fn a_label_that_no_type_has_is_refused_with_the_one_meant() {
             "no instance type has a label karpenter.k8s.aws/instance-famliy; did you mean karpenter.k8s.aws/instance-family?"
         )
     );
+    for (typed, told) in [
+        ("zon", "karpenter.k8s.aws/zon; did you mean zone?"),
+        ("arc", "karpenter.k8s.aws/arc; did you mean arch?"),
+        (
+            "instance-typ",
+            "karpenter.k8s.aws/instance-typ; did you mean instance-type?",
+        ),
+        (
+            "cpu",
+            "karpenter.k8s.aws/cpu; did you mean karpenter.k8s.aws/instance-cpu?",
+        ),
+        (
+            "kubernetes.io/famliy",
+            "kubernetes.io/famliy; did you mean karpenter.k8s.aws/instance-family?",
+        ),
+        ("team", "karpenter.k8s.aws/team"),
+    ] {
+        let ran = plimsoll(&["catalogue", "--where", &format!("{typed} Exists")]);
+        assert_eq!(ran.error(), format!("no instance type has a label {told}"));
+    }
     let ran = plimsoll(&["catalogue", "m5.lage"]);
     assert_eq!(
         ran.error(),

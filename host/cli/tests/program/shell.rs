@@ -30,7 +30,7 @@ fn every_command_has_a_manual_page() {
     assert!(
         check
             .expect("inner commands have pages, too")
-            .contains("fail on anything")
+            .contains("fail on what a server would refuse")
     );
 }
 

@@ -6,7 +6,7 @@ use std::path::Path;
 use sha2::{Digest as _, Sha256};
 use tempfile::TempDir;
 
-use crate::user::plimsoll;
+use crate::user::{Folder, argument, fed, plimsoll, snapshot};
 
 /// A small recording in a folder of its own.
 fn recording() -> (TempDir, String) {
@@ -58,4 +58,55 @@ fn a_seed_gives_one_recording_and_another_another() {
     let generated = |seed| plimsoll(&["generate", "--seed", seed, "--scale", "2", "--hours", "2"]);
     assert_eq!(generated("5").ok().out, generated("5").ok().out);
     assert_ne!(generated("5").ok().out, generated("6").ok().out);
+}
+
+#[test]
+fn a_region_that_nobody_knows_is_refused_before_anything_is_written() {
+    let folder = Folder::new();
+    let to = argument(&folder.path("recording.json"));
+    let ran = plimsoll(&["generate", "--region", "nowhere", "--hours", "1", "-O", &to]);
+    assert_eq!(ran.code, 1, "{ran:?}");
+    assert!(ran.error().contains("nowhere"), "{ran:?}");
+    assert_eq!(folder.names(), [""; 0]);
+}
+
+#[test]
+fn a_node_group_of_a_type_that_is_not_on_sale_is_refused() {
+    let text = snapshot("");
+    let told = |arguments: &[&str]| {
+        let ran = fed(arguments, text.as_bytes());
+        assert_eq!((ran.code, ran.out.as_str()), (1, ""), "{ran:?}");
+        ran.error().to_owned()
+    };
+    let expected =
+        "policy fixed:lage: there is no instance type lage in the catalogue; did you mean large?";
+    assert_eq!(told(&["simulate", "-", "--policy", "fixed:lage"]), expected);
+    assert_eq!(
+        told(&["simulate", "-", "--compare", "fixed:lage"]),
+        expected
+    );
+    assert_eq!(told(&["plan", "-", "--policy", "fixed:lage"]), expected);
+}
+
+#[test]
+fn machines_that_appear_by_themselves_cannot_be_played() {
+    let recording = |object: &str| {
+        format!(
+            "plimsoll: {{time: 2026-11-21T09:30:00Z, catalogue: {{region: us-east-1}}, changes: [{{at: +1s, upsert: {object}}}]}}"
+        )
+    };
+    let node = "{apiVersion: v1, kind: Node, metadata: {name: n1}}";
+    let claim = "{apiVersion: karpenter.sh/v1, kind: NodeClaim, metadata: {name: c1, labels: {karpenter.sh/nodepool: general}}, \
+                 spec: {nodeClassRef: {group: karpenter.k8s.aws, kind: EC2NodeClass, name: default}, \
+                 requirements: [{key: kubernetes.io/arch, operator: In, values: [amd64]}]}}";
+    for (object, what) in [(node, "node n1"), (claim, "claim c1")] {
+        let ran = fed(&["simulate", "-"], recording(object).as_bytes());
+        assert_eq!(
+            (ran.code, ran.error()),
+            (
+                1,
+                format!("standard input: a simulation cannot play the appearance of {what}; expected it in the snapshot that it begins with").as_str()
+            )
+        );
+    }
 }

@@ -176,13 +176,19 @@ pub struct InstanceType {
 }
 
 impl InstanceType {
-    /// What pods may have of an instance bought through `offering`: capacity less overhead, and memory further less
-    /// every huge-page reserve, but not below zero.
-    pub fn allocatable(&self, offering: &Offering) -> Resources {
+    /// All that an instance bought through `offering` has.
+    pub fn capacity_of(&self, offering: &Offering) -> Resources {
         let mut capacity = self.capacity.clone();
         for (name, amount) in offering.capacity_override.iter() {
             capacity.set(name.clone(), amount);
         }
+        capacity
+    }
+
+    /// What pods may have of an instance bought through `offering`: capacity less overhead, and memory further less
+    /// every huge-page reserve, but not below zero.
+    pub fn allocatable(&self, offering: &Offering) -> Resources {
+        let capacity = self.capacity_of(offering);
         let mut overhead = self.overhead.clone();
         for (name, amount) in offering.overhead_override.iter() {
             overhead.set(name.clone(), amount);

@@ -216,9 +216,7 @@ impl<'a> Shelf<'a> {
             let known = own
                 .chain(offering.node_requirement(asked.key()))
                 .reduce(|left, right| left.intersect(&right));
-            known.map_or(asked.allows_absence(), |known| {
-                known.overlaps(asked) || (known.allows_absence() && asked.allows_absence())
-            })
+            known.map_or(asked.allows_absence(), |known| known.agrees_with(asked))
         })
     }
 

@@ -56,17 +56,19 @@ impl Engine {
         let pool = self.cluster.pools.get(claim.pool.as_str());
         let pool = pool.map(|pool| pool.uid.clone());
         let late = now >= claim.created + CREATION_TIMEOUT;
-        if !unsure && idle && (late || pool.is_none()) {
-            self.forget_claim(name);
-            self.trigger_all(now);
-            return;
-        }
         let (purpose, write) = match pool {
-            Some(pool) if !unsure => {
+            _ if unsure => (Purpose::Find, Write::ReadClaim(name.clone())),
+            // What becomes of the creation says what to do next.
+            _ if !idle => return,
+            Some(pool) if !late => {
                 let claim = Box::new((*claim).clone());
                 (Purpose::Create, Write::CreateClaim { claim, pool })
             }
-            _ => (Purpose::Find, Write::ReadClaim(name.clone())),
+            _ => {
+                self.forget_claim(name);
+                self.trigger_all(now);
+                return;
+            }
         };
         let mut step = Step::default();
         step.write_claim(name, purpose, None, write);
@@ -151,5 +153,77 @@ impl Engine {
             let at = node.created + NOMINATION_PATIENCE;
             self.set_timer(name, at);
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::Arc;
+
+    use super::*;
+    use crate::action::{Outcome, Request};
+    use crate::ids::{PoolName, Uid};
+    use crate::labels::Labels;
+    use crate::lifecycle::Want;
+    use crate::model::{ClaimPhase, ClassRef, NodeClaim};
+    use crate::requirement::Requirements;
+    use crate::resources::Resources;
+
+    fn asked() -> NodeClaim {
+        NodeClaim {
+            name: ClaimName::from("general-a"),
+            uid: Uid::from("u1"),
+            pool: PoolName::from("general"),
+            class: ClassRef {
+                group: "g".into(),
+                kind: "k".into(),
+                name: "n".into(),
+            },
+            provider_id: None,
+            node: None,
+            labels: Labels::new(),
+            annotations: Labels::new(),
+            requirements: Requirements::new(),
+            requests: Resources::new(),
+            taints: Vec::new(),
+            startup_taints: Vec::new(),
+            capacity: Resources::new(),
+            allocatable: Resources::new(),
+            phase: ClaimPhase::Created,
+            created: Timestamp::default(),
+            phase_since: Timestamp::default(),
+            expire_after: None,
+            termination_grace: None,
+            deleting: None,
+            instance_terminating: false,
+        }
+    }
+
+    #[test]
+    fn a_claim_without_a_pool_waits_for_the_end_of_its_creation() {
+        let mut engine = Engine::new(Arc::default(), Arc::default(), 1);
+        let now = Timestamp::default();
+        let claim = asked();
+        let name = claim.name.clone();
+        engine.expected.ask(Arc::new(claim.clone()));
+        let want = Want {
+            object: ObjectKey::Claim(name.clone()),
+            purpose: Purpose::Create,
+            version: None,
+            request: Request::Write(Write::CreateClaim {
+                claim: Box::new(claim),
+                pool: Uid::from("p1"),
+            }),
+        };
+        let order = engine.commands.begin(want, 0, now);
+        let mut actions = Vec::new();
+        engine.step_claim(&name, now, &mut actions);
+        assert!(actions.is_empty(), "{actions:?}");
+        assert!(engine.expected.get(&name).is_some());
+
+        engine.end_order(order.id, Outcome::Conflict, now, &mut actions);
+        engine.step_claim(&name, now, &mut actions);
+        assert!(actions.is_empty(), "{actions:?}");
+        assert!(engine.expected.get(&name).is_none());
     }
 }

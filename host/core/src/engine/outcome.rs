@@ -97,11 +97,12 @@ impl Engine {
             Reason::NotFound if flight.purpose == Purpose::Terminate => {
                 self.note_instance(flight, Instance::Gone);
             }
-            Reason::NotFound => {}
-            Reason::Blocked(words) => {
+            Reason::Blocked(words) if flight.purpose == Purpose::Evict => {
                 let object = flight.object.clone();
                 actions.push(report(object, "FailedDraining", words, now));
             }
+            // Elsewhere too many requests are meant: nobody's fault, and tried again.
+            Reason::NotFound | Reason::Blocked(_) => {}
             Reason::Other(words) => {
                 if flight.purpose == Purpose::Launch {
                     let object = flight.object.clone();
@@ -152,6 +153,46 @@ impl Engine {
                 let claim = self.claim_of(flight);
                 self.dirty_claims.extend(claim);
             }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::Arc;
+
+    use super::*;
+    use crate::ids::Uid;
+    use crate::lifecycle::Want;
+
+    /// What people are told when an order is blocked.
+    fn told(object: ObjectKey, purpose: Purpose) -> Vec<String> {
+        let mut engine = Engine::new(Arc::default(), Arc::default(), 1);
+        let now = Timestamp::default();
+        let want = Want {
+            object,
+            purpose,
+            version: None,
+            request: Request::Write(Write::DeleteClaim(ClaimName::from("a"))),
+        };
+        let order = engine.commands.begin(want, 0, now);
+        let blocked = Outcome::Refused(Reason::Blocked("too many requests".to_owned()));
+        let mut actions = Vec::new();
+        engine.end_order(order.id, blocked, now, &mut actions);
+        let reason = |action: &Action| match action {
+            Action::Report(event) => event.reason.to_string(),
+            other => format!("{other:?}"),
+        };
+        actions.iter().map(reason).collect()
+    }
+
+    #[test]
+    fn only_an_eviction_that_is_held_up_is_told_as_draining() {
+        let pod = ObjectKey::Pod(Uid::from("u1"));
+        assert_eq!(told(pod, Purpose::Evict), ["FailedDraining"]);
+        let claim = ObjectKey::Claim(ClaimName::from("a"));
+        for purpose in [Purpose::Create, Purpose::MarkLaunched, Purpose::DeleteClaim] {
+            assert_eq!(told(claim.clone(), purpose), [""; 0]);
         }
     }
 }

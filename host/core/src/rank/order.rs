@@ -1,12 +1,9 @@
 //! Reads a policy's order: one launch list per claim, best first. Nothing of it is trusted before.
 //!
-//! Candidates stand by (score, price, type name, zone, offering row), which is total, so that the list is the same on every
-//! machine. Whatever the scores, a claim keeps at least one candidate: a policy may shorten a list, not empty it.
-
-use std::cmp::Ordering;
+//! Candidates stand by score, and those of equal score as the host named them: the planned one first, then by price. That is
+//! total, so that the list is the same on every machine. Whatever the scores, a claim keeps at least one candidate: a policy may shorten a list, not empty it.
 
 use super::answer::OrderAnswer;
-use super::catalogue::Tables;
 use super::check::{AnswerError, Slot, check_length, describe, owner_of};
 use super::question::OrderQuestion;
 
@@ -22,7 +19,7 @@ pub struct LaunchLists {
 pub struct LaunchList {
     /// Those to try, best first.
     pub kept: Vec<usize>,
-    /// Those the policy takes off, in order of price: the host puts some back where its own rules want more to choose from.
+    /// Those the policy takes off, as the host named them: the host puts some back where its own rules want more to choose from.
     pub removed: Vec<usize>,
 }
 
@@ -52,23 +49,16 @@ pub fn check_ordering(
             });
         }
     }
-    let OrderQuestion { tables, claims, .. } = question;
-    let list = |range: std::ops::Range<usize>| {
-        launch_list(tables, &claims.cand[range.clone()], &answer.score[range])
-    };
+    let list = |range: std::ops::Range<usize>| launch_list(&answer.score[range]);
     Ok(LaunchLists {
-        claims: claims.ranges().map(list).collect(),
+        claims: question.claims.ranges().map(list).collect(),
     })
 }
 
 /// Scores are checked: none is NaN.
-fn launch_list(tables: &Tables, candidates: &[u32], scores: &[f64]) -> LaunchList {
-    let mut all: Vec<usize> = (0..candidates.len()).collect();
-    all.sort_by(|&left, &right| {
-        scores[left]
-            .total_cmp(&scores[right])
-            .then_with(|| compare_offerings(tables, candidates[left], candidates[right]))
-    });
+fn launch_list(scores: &[f64]) -> LaunchList {
+    let mut all: Vec<usize> = (0..scores.len()).collect();
+    all.sort_by(|&left, &right| scores[left].total_cmp(&scores[right]));
     let kept = all.partition_point(|&position| scores[position].is_finite());
     if kept == 0 {
         return LaunchList {
@@ -78,14 +68,6 @@ fn launch_list(tables: &Tables, candidates: &[u32], scores: &[f64]) -> LaunchLis
     }
     let removed = all.split_off(kept);
     LaunchList { kept: all, removed }
-}
-
-fn compare_offerings(tables: &Tables, left: u32, right: u32) -> Ordering {
-    let name = |row: u32| (tables.type_name(row), tables.zone(row), row);
-    tables
-        .price(left)
-        .total_cmp(&tables.price(right))
-        .then_with(|| name(left).cmp(&name(right)))
 }
 
 fn order_slot(question: &OrderQuestion, row: usize) -> Slot {

@@ -243,18 +243,18 @@ fn lists(question: &OrderQuestion, answer: &OrderAnswer) -> Vec<(Vec<u32>, Vec<u
 }
 
 #[test]
-fn launch_lists_go_by_score_then_price_then_name_then_zone() {
+fn launch_lists_go_by_score_and_else_stand_as_the_host_named_them() {
     let question = order_question(&[&[3, 2, 1, 0], &[1, 3]]);
     let mut answer = list_order(&question);
     let none = Vec::new;
     assert_eq!(
         lists(&question, &answer),
-        [(vec![0, 1, 2, 3], none()), (vec![1, 3], none())]
+        [(vec![1, 0, 3, 2], none()), (vec![1, 3], none())]
     );
     answer.score = vec![1.0, 1.0, 1.0, 2.0, 5.0, -5.0];
     assert_eq!(
         lists(&question, &answer),
-        [(vec![1, 2, 3, 0], none()), (vec![3, 1], none())]
+        [(vec![3, 2, 1, 0], none()), (vec![3, 1], none())]
     );
 }
 
@@ -268,7 +268,7 @@ fn removing_every_offering_of_a_claim_removes_none() {
     };
     assert_eq!(
         lists(&question, &answer),
-        [(vec![0, 2], vec![]), (vec![3], vec![0, 1])]
+        [(vec![2, 0], vec![]), (vec![3], vec![1, 0])]
     );
 }
 

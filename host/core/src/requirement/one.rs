@@ -280,6 +280,11 @@ impl Requirement {
         }
     }
 
+    /// Whether a node that satisfies one may satisfy the other: they allow a value in common, or both allow none.
+    pub fn agrees_with(&self, other: &Self) -> bool {
+        self.overlaps(other) || (self.allows_absence() && other.allows_absence())
+    }
+
     fn shared_bounds(&self, other: &Self) -> (Option<i64>, Option<i64>) {
         let lte = match (self.lte, other.lte) {
             (Some(a), Some(b)) => Some(a.min(b)),

@@ -138,9 +138,7 @@ impl Requirements {
         for asked in incoming.iter() {
             let have = self.by_key.get(asked.key());
             let fine = match have {
-                Some(have) => {
-                    have.overlaps(asked) || (have.allows_absence() && asked.allows_absence())
-                }
+                Some(have) => have.agrees_with(asked),
                 None => asked.allows_absence() || undefined.allows(asked.key()),
             };
             if !fine {

@@ -7,6 +7,7 @@ use super::axes::fits;
 use super::candidate::Candidate;
 use super::compile::{Compiled, compile};
 use super::eligible::is_fixed;
+use super::prices;
 use super::topology::Rule;
 use crate::bits::Bits;
 use crate::model::Pod;
@@ -16,7 +17,7 @@ use crate::units::PricePerHour;
 
 /// What no fleet for every live pod of a snapshot can cost less than, bought from nothing: the yardstick of a whole cluster,
 /// whatever nodes it has. Daemons come with the nodes; pods that nothing can hold are left out. Prices are what the provider
-/// will ask, whatever NodeOverlays make of them.
+/// will ask, whatever NodeOverlays make of them and whatever a node costs besides.
 pub fn bound_from_nothing(snapshot: &Snapshot) -> PricePerHour {
     let every_one = vec![1; snapshot.pods.len()];
     let bounds = bounds_of_work(snapshot, std::slice::from_ref(&every_one));
@@ -81,7 +82,7 @@ fn as_if_waiting(snapshot: &Snapshot) -> (Snapshot, Vec<usize>) {
 /// The bound of a plan: pods at the step of relaxation where they were placed, without the domains that were chosen for them, on
 /// everything that pools may buy and everything that is free.
 pub(super) fn bound(compiled: &Compiled<'_>, candidate: &Candidate) -> PricePerHour {
-    let sold = |row: usize| compiled.offering(row).1.price;
+    let sold = |row: usize| prices::whole(compiled, compiled.offering(row).1.price);
     let placed = candidate.placed().map(|(pod, level)| (pod, level, 1));
     let problem = problem(compiled, sold, placed);
     PricePerHour::from_nanos(crate::pack::bound(&problem).list_price)
@@ -94,7 +95,7 @@ fn problem(
     placed: impl Iterator<Item = (usize, usize, u32)>,
 ) -> Problem {
     let kinds = (0..compiled.rows.len()).map(|row| {
-        let price = super::prices::whole(compiled, price_of(row)).nanos();
+        let price = price_of(row).nanos().max(1);
         Kind {
             capacity: compiled.rows.capacity(row).into(),
             price,

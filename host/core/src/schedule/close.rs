@@ -187,21 +187,26 @@ pub(super) fn named_rows(
     let wanted_spot = wanted_spot(compiled, node.row);
     let ceiling = node.price.saturating_mul(reach.percent());
     let mut types: BTreeSet<usize> = BTreeSet::new();
+    let mut spot_types: BTreeSet<usize> = BTreeSet::new();
     let mut named = Vec::new();
     for row in std::iter::once(node.row).chain(others) {
         let instance_type = compiled.rows.rows[row].instance_type;
         let near = prices.planned[row].saturating_mul(100) <= ceiling;
-        let few_types = types.len() < wanted_spot;
+        let few_types = spot_types.len() < wanted_spot;
         let few_values = !minimum::is_met(compiled, &node.minimum, &types);
         let always = row == node.row || node.compatible || near;
         if !(always || few_types || few_values) {
             // Later rows are dearer still.
             break;
         }
-        let spot_short = few_types && terms(compiled, row) == CapacityType::Spot;
+        let is_spot = terms(compiled, row) == CapacityType::Spot;
+        let spot_short = few_types && is_spot;
         let wanted = always || spot_short || few_values;
         if wanted && (types.contains(&instance_type) || types.len() < most) {
             types.insert(instance_type);
+            if is_spot {
+                spot_types.insert(instance_type);
+            }
             named.push(row);
         }
     }

@@ -186,7 +186,7 @@ impl GuardCost {
 }
 
 /// What the guards cost in a plan made from these: each that costs more than half a percent, most expensive first, and before
-/// them all together where they do. Takes up to six further plans.
+/// them all together where they do. Takes up to seven further plans.
 pub fn guard_costs(
     prepared: &Prepared<'_>,
     answer: Option<&Prices>,
@@ -203,6 +203,7 @@ pub fn guard_costs(
     }
     let slots = prepared.question.as_ref().map(|(_, slots)| slots);
     let prices = RowPrices::new(compiled, slots.zip(answer));
+    let guarded = candidate::by_price(compiled, &prices, guards).planned();
     let cost = |guard: Option<Guard>| -> Option<GuardCost> {
         let lifted = match guard {
             Some(guard) => guards.without(guard),
@@ -212,9 +213,9 @@ pub fn guard_costs(
             },
         };
         let free = candidate::by_price(compiled, &prices, &lifted);
-        let cost = plan.cost.planned - free.planned();
+        let cost = guarded - free.planned();
         let (share, of) = WORTH_SAYING;
-        let worth = cost.nanos().saturating_mul(of) > plan.cost.planned.nanos() * share;
+        let worth = cost.nanos().saturating_mul(of) > guarded.nanos().saturating_mul(share);
         worth.then_some(GuardCost { guard, cost })
     };
     let Some(together) = cost(None) else {

@@ -83,6 +83,8 @@ fn most(compiled: &Compiled<'_>, rows: &Bits, resources: usize) -> Vec<i64> {
 
 /// What one node of a row takes of its pool's limits.
 pub(super) fn capacity(compiled: &Compiled<'_>, row: usize) -> Resources {
-    let (instance_type, _) = compiled.offering(row);
-    instance_type.capacity.clone().with(ResourceName::Nodes, 1)
+    let (instance_type, offering) = compiled.offering(row);
+    instance_type
+        .capacity_of(offering)
+        .with(ResourceName::Nodes, 1)
 }

@@ -60,14 +60,10 @@ fn serves(group: &PodGroup, level: &Level, sold: &InstanceType, offering: &Offer
             (Some(of_type), Some(of_offering)) => Some(of_type.intersect(&of_offering)),
             (of_type, of_offering) => of_offering.or_else(|| of_type.cloned()),
         };
-        have.is_none_or(|have| is_met(asked, &have))
+        have.is_none_or(|have| have.agrees_with(asked))
     };
     let mut alternatives = group.alternatives.iter();
     level.requirements.iter().all(agrees) && alternatives.any(|volumes| volumes.iter().all(agrees))
-}
-
-fn is_met(asked: &Requirement, have: &Requirement) -> bool {
-    have.overlaps(asked) || (have.allows_absence() && asked.allows_absence())
 }
 
 fn holds(room: &Resources, needed: &Resources) -> bool {
@@ -81,13 +77,13 @@ fn broken(template: &Template, sold: &InstanceType, offering: &Offering) -> Vec<
     let asks = |required: &Requirement| format!("the pool asks for {required}");
     for required in template.requirements.iter() {
         let have = sold.requirements.get(required.key().as_str());
-        if have.is_some_and(|have| !is_met(required, have)) {
+        if have.is_some_and(|have| !have.agrees_with(required)) {
             result.push(asks(required));
         }
     }
     for required in template.requirements.iter() {
         let have = offering.node_requirement(required.key());
-        if have.is_some_and(|have| !is_met(required, &have)) {
+        if have.is_some_and(|have| !have.agrees_with(required)) {
             result.push(asks(required));
         }
     }
@@ -95,7 +91,7 @@ fn broken(template: &Template, sold: &InstanceType, offering: &Offering) -> Vec<
         result.push("it is sold out".to_owned());
     }
     if let Some(left) = &template.remaining {
-        let one = sold.capacity.clone().with(ResourceName::Nodes, 1);
+        let one = sold.capacity_of(offering).with(ResourceName::Nodes, 1);
         let over = left.iter().filter(|(name, left)| one.get(name) > *left);
         let over: Resources = over.map(|(name, left)| (name.clone(), left)).collect();
         if !over.is_empty() {

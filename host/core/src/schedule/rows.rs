@@ -104,8 +104,12 @@ impl Rows {
         for (number, template) in templates.iter().enumerate() {
             for offer in &offers.shelves[number].offers {
                 let sold = &template.catalogue.types()[offer.instance_type];
-                if within_limits(template, sold) {
-                    result.add_states(template, number, offer, axes, sold);
+                let one = sold
+                    .capacity_of(&sold.offerings[offer.offering])
+                    .with(ResourceName::Nodes, 1);
+                if within_limits(template, &one) {
+                    let spends = spends(template, &one);
+                    result.add_states(template, number, offer, axes, sold, &spends);
                 }
             }
         }
@@ -123,8 +127,8 @@ impl Rows {
         offer: &Offer,
         axes: &Axes,
         sold: &InstanceType,
+        spends: &Arc<[i64]>,
     ) {
-        let spends = spends(template, sold);
         for (state, chosen) in template.states.iter().enumerate() {
             let possible = chosen.iter().all(|requirement| {
                 agree(
@@ -142,7 +146,7 @@ impl Rows {
                     overhead: Arc::clone(&offer.overhead),
                 });
                 self.capacity.extend(axes.amounts(&offer.room));
-                self.spends.push(Arc::clone(&spends));
+                self.spends.push(Arc::clone(spends));
             }
         }
     }
@@ -312,9 +316,7 @@ impl Rows {
 
 /// Whether what there is agrees with what is asked; what is undefined agrees with anything.
 pub(super) fn agree(have: Option<&Requirement>, asked: &Requirement) -> bool {
-    have.is_none_or(|have| {
-        have.overlaps(asked) || (have.allows_absence() && asked.allows_absence())
-    })
+    have.is_none_or(|have| have.agrees_with(asked))
 }
 
 /// Whether a label state settles a requirement: with the pool's own word, it allows nothing that the requirement does not.
@@ -329,20 +331,16 @@ fn state_decides(template: &Template, state: usize, requirement: &Requirement) -
     chosen.intersect(requirement) == chosen
 }
 
-/// What one node of a type takes of each resource that the pool limits.
-fn spends(template: &Template, sold: &InstanceType) -> Arc<[i64]> {
+/// What one node takes of each resource that the pool limits; `one` is its capacity and itself.
+fn spends(template: &Template, one: &Resources) -> Arc<[i64]> {
     let limits = template.remaining.iter().flat_map(Resources::iter);
-    let taken = |(name, _): (&ResourceName, i64)| match name {
-        ResourceName::Nodes => 1,
-        name => sold.capacity.get(name),
-    };
-    limits.map(taken).collect()
+    limits.map(|(name, _)| one.get(name)).collect()
 }
 
-/// Whether one node of a type stays within what the pool's limits leave.
-fn within_limits(template: &Template, instance_type: &InstanceType) -> bool {
-    template.remaining.as_ref().is_none_or(|remaining| {
-        let one = instance_type.capacity.clone().with(ResourceName::Nodes, 1);
-        remaining.iter().all(|(name, left)| one.get(name) <= left)
-    })
+/// Whether one node stays within what the pool's limits leave.
+fn within_limits(template: &Template, one: &Resources) -> bool {
+    let limits = template.remaining.iter().flat_map(Resources::iter);
+    limits
+        .map(|(name, left)| (one.get(name), left))
+        .all(|(one, left)| one <= left)
 }

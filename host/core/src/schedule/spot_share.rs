@@ -2,7 +2,9 @@
 //!
 //! Once a pool has enough spot nodes, those there are and those planned together, no more than a share of them is planned in
 //! one type and zone. Nodes beyond the share become the cheapest other offering that holds their pods and has share left,
-//! those first that lose least by it; where there is none they stay what they are. A node's pods never change.
+//! those first that lose least by it; where there is none they stay what they are. A node's pods never change. The claim of
+//! a node that was moved does not name a full market, so that no order of its launch list leads back there, unless its pool
+//! asks for a minimum of values to choose from.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -11,8 +13,8 @@ use super::axes::fits;
 use super::close::Node;
 use super::compile::Compiled;
 use super::guards::{kept_back, most_pods};
-use super::limits::capacity;
 use super::prices::RowPrices;
+use crate::bits::Bits;
 use crate::catalog::CapacityType;
 use crate::ids::TypeName;
 use crate::labels;
@@ -101,8 +103,9 @@ pub(super) fn spread(
     guards: &Guards,
     nodes: &mut [Node],
 ) {
+    let kept_back = kept_back(compiled, guards);
     let mut rounds = 0..MOST_ROUNDS;
-    while rounds.next().is_some() && spread_once(compiled, prices, guards, nodes) {}
+    while rounds.next().is_some() && spread_once(compiled, prices, guards, &kept_back, nodes) {}
 }
 
 /// Whether any node was moved.
@@ -110,10 +113,10 @@ fn spread_once(
     compiled: &Compiled<'_>,
     prices: &RowPrices,
     guards: &Guards,
+    kept_back: &Bits,
     nodes: &mut [Node],
 ) -> bool {
     let mut moved = false;
-    let kept_back = kept_back(compiled, guards);
     for (number, template) in compiled.templates.iter().enumerate() {
         let mut share = Share::of(compiled, number, nodes);
         let Some(most) = share.most(guards).filter(|_| !template.is_compatible()) else {
@@ -121,6 +124,9 @@ fn spread_once(
         };
         let moves = |node: &Node, share: &Share| -> Option<(usize, Market)> {
             let here = market(compiled, node.row)?;
+            if share.count(&here) <= most {
+                return None;
+            }
             let mut others = others(compiled, prices, node);
             let other = others.find(|row| {
                 let other = market(compiled, *row);
@@ -129,18 +135,19 @@ fn spread_once(
                 let crowded = node.steps.len() > most_pods(compiled, *row, guards);
                 has_share && !kept_back && !crowded
             })?;
-            (share.count(&here) > most).then_some((other, here))
+            Some((other, here))
         };
         let mut beyond: Vec<(i64, usize)> = Vec::new();
         for (at, node) in nodes.iter().enumerate() {
             let own = compiled.rows.rows[node.row].template == number && !node.compatible;
-            if let Some((row, _)) = moves(node, &share).filter(|_| own) {
+            if own && let Some((row, _)) = moves(node, &share) {
                 beyond.push((prices.planned[row] - node.price, at));
             }
         }
         beyond.sort_unstable();
         for (_, at) in beyond {
             if let Some((row, from)) = moves(&nodes[at], &share) {
+                keep_out(compiled, &mut nodes[at], &share, most);
                 share.shift(&from, market(compiled, row));
                 nodes[at].row = row;
                 nodes[at].price = prices.planned[row];
@@ -151,6 +158,19 @@ fn spread_once(
     moved
 }
 
+/// Takes rows of full markets off what a node may become, where its pool asks for no minimum.
+fn keep_out(compiled: &Compiled<'_>, node: &mut Node, share: &Share, most: u32) {
+    if !node.minimum.is_empty() {
+        return;
+    }
+    let is_full =
+        |row: &usize| market(compiled, *row).is_some_and(|market| share.count(&market) >= most);
+    let full: Vec<usize> = node.rows.iter().filter(is_full).collect();
+    for row in full {
+        node.rows.remove(row);
+    }
+}
+
 /// Other rows that a node may be planned as, cheapest first: of its pool and label state, with room for its pods, and no
 /// larger where the pool has limits.
 fn others<'a>(
@@ -159,24 +179,15 @@ fn others<'a>(
     node: &'a Node,
 ) -> impl Iterator<Item = usize> + 'a {
     let model = &compiled.rows.rows[node.row];
-    let limits = compiled.templates[model.template].remaining.as_ref();
-    let own = limits.map(|_| capacity(compiled, node.row));
+    let own = compiled.rows.spends(node.row);
     prices.ranked.iter().copied().filter(move |row| {
         let other = &compiled.rows.rows[*row];
-        let within = || {
-            limits.zip(own.as_ref()).is_none_or(|(limits, own)| {
-                let one = capacity(compiled, *row);
-                limits
-                    .iter()
-                    .all(|(name, _)| one.get(name) <= own.get(name))
-            })
-        };
         node.rows.contains(*row)
             && other.template == model.template
             && other.state == model.state
             && prices.allowed.contains(*row)
             && !prices.reserved.contains_key(row)
             && fits(&node.used, compiled.rows.capacity(*row))
-            && within()
+            && fits(compiled.rows.spends(*row), own)
     })
 }

@@ -2,7 +2,8 @@
 //!
 //! - What a new list no longer has is a deletion, also where the watch missed it.
 //! - An object that cannot be read is passed over with a warning; what was known of it before stays.
-//! - Volumes, their claims and classes are one object to the engine and are handed in together, by [`Index::flush`].
+//! - Volumes, their claims and classes are one object to the engine and are handed in together, by [`Index::flush`]. So are
+//!   daemon sets, which their pods change. Neither is handed in while one of its kinds is being listed.
 //! - [`Input::Synced`] comes once, when every kind has been listed.
 
 use std::collections::{BTreeMap, BTreeSet};
@@ -13,12 +14,23 @@ use kube::core::DynamicObject;
 use kube::runtime::watcher;
 use plimsoll_api::{Interner, Kind, Object};
 use plimsoll_core::engine::Input;
+use plimsoll_core::ids::Uid;
 use plimsoll_core::model::Volumes;
 use plimsoll_core::state::{self, Version};
 
 use super::Event;
 use super::daemons::Daemons;
 use crate::resource::{to_object, version};
+
+/// Kinds that daemon sets are made of.
+const DAEMONS: [Kind; 2] = [Kind::DaemonSet, Kind::Pod];
+/// Kinds that volumes are made of.
+const VOLUMES: [Kind; 4] = [
+    Kind::PersistentVolumeClaim,
+    Kind::PersistentVolume,
+    Kind::StorageClass,
+    Kind::CsiNode,
+];
 
 /// Namespace and name.
 type Key = (String, String);
@@ -31,6 +43,7 @@ pub struct Index {
     unlisted: BTreeSet<Kind>,
     synced: bool,
     daemons: Daemons,
+    daemons_changed: BTreeSet<Uid>,
     volumes: Volumes,
     volumes_changed: bool,
 }
@@ -77,13 +90,20 @@ impl Index {
         inputs
     }
 
-    /// What is handed in once for many events: volumes, and that every kind has been listed.
+    /// What is handed in once for many events: daemon sets, volumes, and that every kind has been listed.
     pub fn flush(&mut self) -> Vec<Input> {
         let mut inputs = Vec::new();
         if !self.unlisted.is_empty() {
             return inputs;
         }
-        if std::mem::take(&mut self.volumes_changed) {
+        if !self.is_listing(&DAEMONS) {
+            for set in std::mem::take(&mut self.daemons_changed) {
+                if let Some((set, version)) = self.daemons.shown(&set, &mut self.interner) {
+                    inputs.push(Input::Applied(state::Object::DaemonSet(set), version));
+                }
+            }
+        }
+        if !self.is_listing(&VOLUMES) && std::mem::take(&mut self.volumes_changed) {
             let volumes = state::Object::Volumes(Arc::new(self.volumes.clone()));
             inputs.push(Input::Applied(volumes, Version::default()));
         }
@@ -91,6 +111,11 @@ impl Index {
             inputs.push(Input::Synced);
         }
         inputs
+    }
+
+    fn is_listing(&self, kinds: &[Kind]) -> bool {
+        let mut listings = kinds.iter().filter_map(|kind| self.listings.get(kind));
+        listings.any(|listing| listing.listed.is_some())
     }
 
     fn listing(&mut self, kind: Kind) -> &mut Listing {
@@ -126,7 +151,7 @@ impl Index {
         match &object {
             Object::DaemonSet(set) => {
                 self.daemons.apply(set, version);
-                self.show_daemons(&set.uid.clone(), inputs);
+                self.daemons_changed.insert(set.uid.clone());
                 return;
             }
             Object::VolumeClaim(name, claim) => {
@@ -145,22 +170,12 @@ impl Index {
             }
             _ => {}
         }
-        let set = match &object {
-            Object::Pod(pod) => self.daemons.apply_pod(pod),
-            _ => None,
-        };
+        if let Object::Pod(pod) = &object {
+            self.daemons_changed.extend(self.daemons.apply_pod(pod));
+        }
         match object.into_state() {
             Some(object) => inputs.push(Input::Applied(object, version)),
             None => self.volumes_changed = true,
-        }
-        if let Some(set) = set {
-            self.show_daemons(&set, inputs);
-        }
-    }
-
-    fn show_daemons(&mut self, set: &plimsoll_core::ids::Uid, inputs: &mut Vec<Input>) {
-        if let Some((set, version)) = self.daemons.shown(set, &mut self.interner) {
-            inputs.push(Input::Applied(state::Object::DaemonSet(set), version));
         }
     }
 
@@ -168,9 +183,8 @@ impl Index {
         let Some((object, _)) = self.listing(kind).known.remove(key) else {
             return;
         };
-        let mut set = None;
         match &object {
-            Object::Pod(pod) => set = self.daemons.remove_pod(pod),
+            Object::Pod(pod) => self.daemons_changed.extend(self.daemons.remove_pod(pod)),
             Object::DaemonSet(set) => self.daemons.remove(set),
             Object::VolumeClaim(name, _) => {
                 self.volumes.claims.remove(name);
@@ -189,9 +203,6 @@ impl Index {
         match object.into_state() {
             Some(object) => inputs.push(Input::Deleted(object, version)),
             None => self.volumes_changed = true,
-        }
-        if let Some(set) = set {
-            self.show_daemons(&set, inputs);
         }
     }
 }
@@ -286,6 +297,59 @@ mod tests {
         assert_eq!(flushed(&mut index), ["2 classes", "Synced"]);
         list(&mut index, Kind::StorageClass, vec![class("slow")]);
         assert_eq!(flushed(&mut index), ["1 classes"]);
+    }
+
+    #[test]
+    fn volumes_are_held_back_while_they_are_listed() {
+        let mut index = Index::new(&[Kind::StorageClass]);
+        let class = |name: &str| object(json!({"metadata": {"name": name}, "provisioner": "p"}));
+        list(&mut index, Kind::StorageClass, vec![class("fast")]);
+        assert_eq!(flushed(&mut index), ["1 classes", "Synced"]);
+        for event in [
+            watcher::Event::Init,
+            watcher::Event::InitApply(class("slow")),
+            watcher::Event::InitApply(class("slower")),
+        ] {
+            index.take((Kind::StorageClass, Ok(event)));
+            assert_eq!(flushed(&mut index), [""; 0]);
+        }
+        index.take((Kind::StorageClass, Ok(watcher::Event::InitDone)));
+        assert_eq!(flushed(&mut index), ["2 classes"]);
+    }
+
+    #[test]
+    fn a_daemon_set_is_shown_once_for_all_its_listed_pods() {
+        let mut index = Index::new(&[Kind::DaemonSet, Kind::Pod]);
+        let set = object(json!({
+            "metadata": {"name": "logs", "namespace": "d", "uid": "s1", "resourceVersion": "3"},
+            "spec": {"template": {"spec": {"containers": []}}},
+        }));
+        let pod = |name: &str| {
+            let owner = json!({
+                "apiVersion": "apps/v1", "kind": "DaemonSet", "name": "logs", "uid": "s1",
+                "controller": true,
+            });
+            object(json!({
+                "metadata": {"name": name, "namespace": "d", "uid": name, "ownerReferences": [owner]},
+                "spec": {"containers": []},
+            }))
+        };
+        let sets = |inputs: &[Input]| {
+            let is_set =
+                |input: &&Input| matches!(input, Input::Applied(state::Object::DaemonSet(_), _));
+            inputs.iter().filter(is_set).count()
+        };
+        list(&mut index, Kind::Pod, vec![pod("a"), pod("b")]);
+        list(&mut index, Kind::DaemonSet, vec![set]);
+        assert_eq!(sets(&index.flush()), 1);
+        index.take((Kind::Pod, Ok(watcher::Event::Init)));
+        for name in ["a", "b", "c"] {
+            let event = watcher::Event::InitApply(pod(name));
+            assert_eq!(sets(&index.take((Kind::Pod, Ok(event)))), 0);
+            assert_eq!(sets(&index.flush()), 0);
+        }
+        index.take((Kind::Pod, Ok(watcher::Event::InitDone)));
+        assert_eq!(sets(&index.flush()), 1);
     }
 
     #[test]

@@ -13,7 +13,7 @@ use kube::core::DynamicObject;
 use kube::runtime::{WatchStreamExt, watcher};
 use plimsoll_api::Kind;
 
-use crate::resource::{api, resource};
+use crate::resource::api;
 
 pub use index::Index;
 
@@ -48,7 +48,6 @@ impl Watches {
 }
 
 fn of_kind(client: &Client, kind: Kind) -> impl Stream<Item = Event> + Send + use<> {
-    debug_assert_eq!(resource(kind).plural, kind.plural());
     watcher(api(client, kind), watcher::Config::default())
         .default_backoff()
         .map(move |event| (kind, event))

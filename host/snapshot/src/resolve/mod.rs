@@ -6,13 +6,14 @@ mod pool;
 mod region;
 mod types;
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 pub(crate) use types::NOT_OF_TYPES;
 
 use plimsoll_api::convert::with_live_pods;
 pub(crate) use plimsoll_api::write::instant as written_instant;
+use plimsoll_core::ids::ObjectName;
 use plimsoll_core::model::NodePool;
 use plimsoll_core::snapshot::{Settings, Snapshot};
 use plimsoll_core::time::Timestamp;
@@ -24,7 +25,7 @@ use crate::error::SnapshotError;
 use crate::gather::{EC2_CLASS, Gatherer};
 use crate::input::Loaded;
 use crate::note::Note;
-use crate::recording::TimedChange;
+use crate::recording::{self, TimedChange};
 use crate::section::{At, Change, Section, closest_field};
 use crate::write::CatalogueText;
 
@@ -142,7 +143,7 @@ fn now(
 
 /// Changes in order of time; of changes at one instant the order written is kept.
 fn timed(changes: Vec<Change>, now: Timestamp) -> Result<Vec<TimedChange>, SnapshotError> {
-    let mut result = Vec::with_capacity(changes.len());
+    let mut result: Vec<(usize, TimedChange)> = Vec::with_capacity(changes.len());
     for (index, Change { at, change }) in changes.into_iter().enumerate() {
         let at = match at {
             At::After(span) => now + span,
@@ -155,8 +156,32 @@ fn timed(changes: Vec<Change>, now: Timestamp) -> Result<Vec<TimedChange>, Snaps
                 written_instant(now),
             )));
         }
-        result.push(TimedChange { at, change });
+        result.push((index, TimedChange { at, change }));
     }
-    result.sort_by_key(|change| change.at);
-    Ok(result)
+    result.sort_by_key(|(_, change)| change.at);
+    deployed_before(&result)?;
+    Ok(result.into_iter().map(|(_, change)| change).collect())
+}
+
+/// Refuses a change of a deployment that no earlier change brings; `changes` are in order of time, with the places they were
+/// written at.
+fn deployed_before(changes: &[(usize, TimedChange)]) -> Result<(), SnapshotError> {
+    let mut deployed: BTreeSet<&ObjectName> = BTreeSet::new();
+    for (index, timed) in changes {
+        let (word, name) = match &timed.change {
+            recording::Change::Deploy(deployment) => {
+                deployed.insert(&deployment.name);
+                continue;
+            }
+            recording::Change::Scale(name, _) => ("scale", name),
+            recording::Change::Load(name, _) => ("load", name),
+            _ => continue,
+        };
+        if !deployed.contains(name) {
+            return Err(SnapshotError::Section(format!(
+                "changes[{index}].{word} names {name}; expected a deployment that an earlier change deploys"
+            )));
+        }
+    }
+    Ok(())
 }

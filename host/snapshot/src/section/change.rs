@@ -53,7 +53,7 @@ pub struct ChangeEntry {
 
 /// What identifies an object.
 #[derive(Clone, Debug, PartialEq, Deserialize, Serialize, JsonSchema)]
-#[serde(rename_all = "camelCase")]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub struct Reference {
     /// Its API version; needed only where two groups have the kind.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -69,7 +69,7 @@ pub struct Reference {
 
 /// A price that changes.
 #[derive(Clone, Debug, PartialEq, Deserialize, Serialize, JsonSchema)]
-#[serde(rename_all = "camelCase")]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub struct PriceChangeEntry {
     /// The type.
     pub instance_type: String,
@@ -85,7 +85,7 @@ pub struct PriceChangeEntry {
 
 /// An offering that runs dry, or can be had again.
 #[derive(Clone, Debug, PartialEq, Deserialize, Serialize, JsonSchema)]
-#[serde(rename_all = "camelCase")]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub struct AvailabilityEntry {
     /// The type.
     pub instance_type: String,
@@ -98,6 +98,9 @@ pub struct AvailabilityEntry {
     /// Whether it can be had from now on.
     pub available: bool,
 }
+
+/// Where `runsFor` may stand.
+const RUNS_FOR: &str = "expected it beside the upsert of a pod";
 
 /// When a change happens.
 #[derive(Clone, Copy, Debug)]
@@ -115,25 +118,19 @@ pub(crate) struct Change {
     pub(crate) change: recording::Change,
 }
 
+/// Hears of fields that an object in a change has and its kind does not.
+pub(super) type Unknown<'a> = &'a mut dyn FnMut(Kind, &str);
+
 /// Reads a change, or says what is wrong with it.
-pub(crate) fn change(entry: ChangeEntry, interner: &mut Interner) -> Result<Change, String> {
+pub(crate) fn change(
+    entry: ChangeEntry,
+    interner: &mut Interner,
+    unknown: Unknown<'_>,
+) -> Result<Change, String> {
     let at = at(&entry.at)?;
-    let given = [
-        entry.upsert.is_some(),
-        entry.delete.is_some(),
-        entry.price.is_some(),
-        entry.availability.is_some(),
-        entry.interrupt.is_some(),
-        entry.deploy.is_some(),
-        entry.scale.is_some(),
-        entry.load.is_some(),
-    ];
-    if given.iter().filter(|is_given| **is_given).count() != 1 {
-        let things = "upsert, delete, price, availability, interrupt, deploy, scale and load";
-        return Err(format!(" has not exactly one of {things}"));
-    }
+    exactly_one(&entry)?;
     let change = if let Some(object) = entry.upsert {
-        upsert(&object, entry.runs_for, interner)?
+        upsert(&object, entry.runs_for, interner, unknown)?
     } else if let Some(reference) = entry.delete {
         recording::Change::Delete(key(&reference, interner)?)
     } else if let Some(price) = entry.price {
@@ -151,7 +148,7 @@ pub(crate) fn change(entry: ChangeEntry, interner: &mut Interner) -> Result<Chan
             available: availability.available,
         }
     } else if let Some(deployment) = entry.deploy {
-        recording::Change::Deploy(deployment.read(interner)?)
+        recording::Change::Deploy(deployment.read(interner, unknown)?)
     } else if let Some(scale) = entry.scale {
         let amount = scale.amount;
         let replicas = u32::try_from(amount)
@@ -164,6 +161,28 @@ pub(crate) fn change(entry: ChangeEntry, interner: &mut Interner) -> Result<Chan
         recording::Change::Interrupt(NodeName::from(interner.text(&node)))
     };
     Ok(Change { at, change })
+}
+
+/// Refuses an entry that says several things, none, or how long something runs that does not appear.
+fn exactly_one(entry: &ChangeEntry) -> Result<(), String> {
+    let given = [
+        entry.upsert.is_some(),
+        entry.delete.is_some(),
+        entry.price.is_some(),
+        entry.availability.is_some(),
+        entry.interrupt.is_some(),
+        entry.deploy.is_some(),
+        entry.scale.is_some(),
+        entry.load.is_some(),
+    ];
+    if given.iter().filter(|is_given| **is_given).count() != 1 {
+        let things = "upsert, delete, price, availability, interrupt, deploy, scale and load";
+        return Err(format!(" has not exactly one of {things}"));
+    }
+    if entry.runs_for.is_some() && entry.upsert.is_none() {
+        return Err(format!("runsFor stands alone; {RUNS_FOR}"));
+    }
+    Ok(())
 }
 
 fn at(text: &str) -> Result<At, String> {
@@ -182,6 +201,7 @@ fn upsert(
     object: &Value,
     runs_for: Option<Duration>,
     interner: &mut Interner,
+    unknown: Unknown<'_>,
 ) -> Result<recording::Change, String> {
     let text = |field: &str| {
         object
@@ -193,7 +213,13 @@ fn upsert(
     let kind = Kind::parse(version, kind).ok_or_else(|| {
         format!("upsert is a \"{version} {kind}\"; expected a kind that decisions read")
     })?;
-    let (_, object) = plimsoll_api::read(kind, object, interner, &mut |_| {})
+    if runs_for.is_some() && kind != Kind::Pod {
+        return Err(format!(
+            "runsFor stands beside a {}; {RUNS_FOR}",
+            kind.as_str()
+        ));
+    }
+    let (_, object) = plimsoll_api::read(kind, object, interner, &mut |path| unknown(kind, path))
         .map_err(|error| format!("upsert {error}"))?;
     Ok(recording::Change::Upsert {
         object,

@@ -8,6 +8,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
+use super::change::Unknown;
 use crate::recording::{Deployment, Follows};
 
 /// A workload that keeps replicas.
@@ -64,7 +65,14 @@ impl AmountEntry {
 
 impl DeploymentEntry {
     /// Reads it, or says what is wrong with it.
-    pub(super) fn read(self, interner: &mut Interner) -> Result<Deployment, String> {
+    pub(super) fn read(
+        self,
+        interner: &mut Interner,
+        unknown: Unknown<'_>,
+    ) -> Result<Deployment, String> {
+        for path in unread(&self.template) {
+            unknown(Kind::Deployment, &format!("template.{path}"));
+        }
         let name = object_name(self.namespace.as_deref(), &self.name, interner);
         let part = |at: &str| self.template.pointer(at).cloned().unwrap_or(Value::Null);
         let labels = match part("/metadata/labels") {
@@ -77,7 +85,9 @@ impl DeploymentEntry {
             "metadata": { "name": self.name, "namespace": &*name.namespace, "labels": labels },
             "spec": part("/spec"),
         });
-        let read = plimsoll_api::read(Kind::Pod, &pod, interner, &mut |_| {});
+        let read = plimsoll_api::read(Kind::Pod, &pod, interner, &mut |path| {
+            unknown(Kind::Pod, path);
+        });
         let (_, object) = read.map_err(|error| format!("deploy.template {error}"))?;
         let Object::Pod(pod) = object else {
             return Err("deploy.template is no pod".to_owned());
@@ -90,6 +100,22 @@ impl DeploymentEntry {
             follows: self.follows.map(FollowsEntry::read).transpose()?,
         })
     }
+}
+
+/// Fields of a template that say something and are not read.
+fn unread(template: &Value) -> impl Iterator<Item = String> {
+    let said = |at: &str| {
+        let fields = template.pointer(at).and_then(Value::as_object);
+        let fields = fields.into_iter().flatten();
+        fields.filter(|(_, value)| !value.is_null())
+    };
+    let own = said("")
+        .filter(|(key, _)| !["metadata", "spec"].contains(&key.as_str()))
+        .map(|(key, _)| key.clone());
+    let of_metadata = said("/metadata")
+        .filter(|(key, _)| key.as_str() != "labels")
+        .map(|(key, _)| format!("metadata.{key}"));
+    own.chain(of_metadata)
 }
 
 impl FollowsEntry {

@@ -16,7 +16,6 @@ use crate::resolve::written_instant;
 const REQUIRED: &str = "requiredDuringSchedulingIgnoredDuringExecution";
 const PREFERRED: &str = "preferredDuringSchedulingIgnoredDuringExecution";
 
-/// A pod.
 /// What a workload makes its pods from.
 pub(super) fn template(labels: &Labels, pods: &PodSpec) -> Value {
     let mut meta = Map::new();
@@ -24,6 +23,7 @@ pub(super) fn template(labels: &Labels, pods: &PodSpec) -> Value {
     json!({ "metadata": meta, "spec": spec(pods) })
 }
 
+/// A pod.
 pub(super) fn pod(pod: &Pod) -> Value {
     let mut meta = namespaced(&pod.name, Some(&pod.uid), pod.created);
     put(&mut meta, "labels", map(&pod.labels));

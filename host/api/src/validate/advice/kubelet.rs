@@ -4,6 +4,7 @@ use plimsoll_core::quantity;
 use serde_json::Value;
 
 use super::super::finding::{Findings, or, shown};
+use super::super::nearest;
 use crate::duration;
 
 /// Settings that every family passes on.
@@ -43,9 +44,7 @@ pub(super) fn check(spec: &Value, findings: &mut Findings) {
         let path = format!("spec.kubelet.{name}");
         field(&path, name, value, findings);
         let is_managed = MANAGED.contains(&name.as_str());
-        let likeness = |known: &str| strsim::jaro_winkler(known, name);
-        let meant = MANAGED.iter().find(|known| likeness(known) >= 0.9);
-        if let (false, Some(meant)) = (is_managed, meant) {
+        if let (false, Some(meant)) = (is_managed, nearest(MANAGED, name)) {
             findings.fault(
                 &path,
                 format!("is not a setting of kubelet; did you mean {meant}?"),

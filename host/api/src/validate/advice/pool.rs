@@ -9,6 +9,7 @@ use serde_json::Value;
 
 use super::super::finding::{Findings, or, shown};
 use super::super::pattern::Pattern;
+use super::super::{items, text};
 use crate::duration;
 
 /// Expiry below which every node is replaced several times a day.
@@ -58,21 +59,10 @@ fn seconds(text: &str) -> Option<i64> {
     duration::parse(text).map(|span| span.millis() / 1000)
 }
 
-fn list<'a>(holder: &'a Value, name: &str) -> &'a [Value] {
-    holder
-        .get(name)
-        .and_then(Value::as_array)
-        .map_or(&[], Vec::as_slice)
-}
-
-fn text<'a>(holder: &'a Value, name: &str) -> &'a str {
-    holder.get(name).and_then(Value::as_str).unwrap_or_default()
-}
-
 fn taints(template: &Value, findings: &mut Findings) {
     let mut seen = BTreeMap::new();
     for field in ["taints", "startupTaints"] {
-        for (at, taint) in list(template, field).iter().enumerate() {
+        for (at, taint) in items(template, field).iter().enumerate() {
             let path = format!("spec.template.spec.{field}[{at}]");
             let pair = (text(taint, "key"), text(taint, "effect"));
             if let Some(first) = seen.insert(pair, path.clone()) {
@@ -90,10 +80,10 @@ fn taints(template: &Value, findings: &mut Findings) {
 
 fn requirements(template: &Value, findings: &mut Findings) {
     let mut joined: BTreeMap<&str, Requirement> = BTreeMap::new();
-    for (at, requirement) in list(template, "requirements").iter().enumerate() {
+    for (at, requirement) in items(template, "requirements").iter().enumerate() {
         let path = format!("spec.template.spec.requirements[{at}]");
         let (key, operator) = (text(requirement, "key"), text(requirement, "operator"));
-        let values: Vec<&str> = list(requirement, "values")
+        let values: Vec<&str> = items(requirement, "values")
             .iter()
             .filter_map(Value::as_str)
             .collect();
@@ -189,7 +179,7 @@ fn fixed(path: &str, key: &str, values: &[&str], requirement: &Value, findings: 
 fn budgets(spec: &Value, findings: &mut Findings) {
     let null = Value::Null;
     let disruption = spec.get("disruption").unwrap_or(&null);
-    for (at, budget) in list(disruption, "budgets").iter().enumerate() {
+    for (at, budget) in items(disruption, "budgets").iter().enumerate() {
         let schedule = text(budget, "schedule");
         if !schedule.is_empty() && !is_schedule(schedule) {
             findings.fault(
@@ -199,7 +189,7 @@ fn budgets(spec: &Value, findings: &mut Findings) {
         }
         let is_shut = ["0", "0%"].contains(&text(budget, "nodes"))
             && schedule.is_empty()
-            && list(budget, "reasons").is_empty();
+            && items(budget, "reasons").is_empty();
         if is_shut && text(disruption, "consolidateAfter") == "0s" {
             findings.advice(
                 "spec.disruption.consolidateAfter",

@@ -4,6 +4,7 @@ use plimsoll_core::labels as known;
 use serde_json::Value;
 
 use super::super::finding::{Findings, shown};
+use super::super::nearest;
 use super::{items, text};
 
 /// Domain of the project's own keys.
@@ -88,16 +89,11 @@ fn not_of_provider(name: &str, by: Use) -> String {
     if name == "instance-pods" {
         return "cannot be used: the label no longer exists".to_owned();
     }
-    let likeness = |known: &str| strsim::jaro_winkler(known, name);
-    let best = OF_PROVIDER
-        .iter()
-        .max_by(|left, right| likeness(left).total_cmp(&likeness(right)))
-        .copied()
-        .unwrap_or_default();
-    format!(
-        "is no label that the provider knows; did you mean {}/{best}?",
-        known::AWS_DOMAIN
-    )
+    let hint = match nearest(OF_PROVIDER, name) {
+        Some(best) => format!("; did you mean {}/{best}?", known::AWS_DOMAIN),
+        None => String::new(),
+    };
+    format!("is no label that the provider knows{hint}")
 }
 
 /// Requirements of a pool, claim or overlay.

@@ -11,6 +11,7 @@ mod pool;
 use serde_json::Value;
 
 use super::finding::Findings;
+use super::{items, text};
 
 /// Holds an object of a kind against its rules.
 pub(super) fn check(kind: &str, value: &Value, findings: &mut Findings) {
@@ -24,19 +25,6 @@ pub(super) fn check(kind: &str, value: &Value, findings: &mut Findings) {
         "EC2NodeClass" => node_class::check(spec, findings),
         _ => {}
     }
-}
-
-/// The items of a list field; none when it is absent.
-fn items<'a>(value: &'a Value, name: &str) -> &'a [Value] {
-    value
-        .get(name)
-        .and_then(Value::as_array)
-        .map_or(&[], Vec::as_slice)
-}
-
-/// The text of a field; empty when it is absent.
-fn text<'a>(value: &'a Value, name: &str) -> &'a str {
-    value.get(name).and_then(Value::as_str).unwrap_or_default()
 }
 
 /// Whether a field is there.
