@@ -5,14 +5,13 @@
 //! waited for. When the time allowed is over, what remains is moved regardless of budgets.
 
 use crate::action::{ObjectKey, Purpose, Request, Write};
-use crate::lifecycle::{DISRUPTED_TAINT, Step, Want};
-use crate::model::{Effect, OwnerKind, Pod, Taint};
-use crate::time::{Span, Timestamp};
+use crate::disrupt::evictable::{STUCK, is_waited_for};
+use crate::lifecycle::{Step, Want};
+use crate::model::{OwnerKind, Pod};
+use crate::time::Timestamp;
 
 /// Priority from which a pod is critical: that of `system-cluster-critical`.
 const CRITICAL: i32 = 2_000_000_000;
-/// A pod that should have been gone for this long is no longer waited for.
-const STUCK: Span = Span::from_secs(60);
 
 /// Asks for the next wave to be moved; whether nothing is left to wait for.
 pub(crate) fn evict(
@@ -21,10 +20,10 @@ pub(crate) fn evict(
     now: Timestamp,
     step: &mut Step,
 ) -> bool {
-    let waiting: Vec<&&Pod> = pods
-        .iter()
-        .filter(|pod| is_waited_for(pod, now, step))
-        .collect();
+    let waiting: Vec<&&Pod> = pods.iter().filter(|pod| is_waited_for(pod, now)).collect();
+    for gone_by in waiting.iter().filter_map(|pod| pod.deleting) {
+        step.wake_at(gone_by + STUCK);
+    }
     let forced = deadline.is_some_and(|deadline| now >= deadline);
     if let Some(deadline) = deadline.filter(|deadline| *deadline > now) {
         step.wake_at(deadline);
@@ -46,31 +45,6 @@ pub(crate) fn evict(
         }
     }
     waiting.is_empty()
-}
-
-fn is_waited_for(pod: &Pod, now: Timestamp, step: &mut Step) -> bool {
-    if pod.is_terminal() || pod.is_owned_by(OwnerKind::Node) || tolerates_leaving(pod) {
-        return false;
-    }
-    let stuck_at = pod.deleting.map(|deleting| deleting + STUCK);
-    match stuck_at {
-        Some(at) if now >= at => false,
-        Some(at) => {
-            step.wake_at(at);
-            true
-        }
-        None => true,
-    }
-}
-
-fn tolerates_leaving(pod: &Pod) -> bool {
-    let taint = Taint {
-        key: DISRUPTED_TAINT.into(),
-        value: "".into(),
-        effect: Effect::NoSchedule,
-    };
-    let mut tolerations = pod.spec.tolerations.iter();
-    tolerations.any(|toleration| toleration.tolerates(&taint))
 }
 
 fn wave(pod: &Pod) -> (bool, bool) {

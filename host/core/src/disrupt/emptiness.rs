@@ -33,12 +33,13 @@ pub fn verdict(
     node: &Node,
     pods: &[&Pod],
     last_event: Option<Timestamp>,
+    now: Timestamp,
 ) -> Verdict {
     let held = node
         .annotations
         .get(DO_NOT_DISRUPT)
         .is_some_and(|value| value.as_ref() == "true")
-        || pods.iter().any(|pod| pod.is_active() && asks_to_stay(pod));
+        || pods.iter().any(|pod| pod.is_protected(now));
     let in_use = pods.iter().any(|pod| is_reschedulable(pod));
     let going = claim.deleting.is_some() || node.deleting.is_some();
     let settled = claim.phase == ClaimPhase::Initialized;
@@ -49,14 +50,6 @@ pub fn verdict(
         }
         _ => Verdict::No,
     }
-}
-
-fn asks_to_stay(pod: &Pod) -> bool {
-    use crate::model::DoNotDisrupt;
-    matches!(
-        pod.do_not_disrupt,
-        DoNotDisrupt::Always | DoNotDisrupt::For(_)
-    )
 }
 
 /// Where each empty node stands on its way out.

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use super::Engine;
 use crate::action::Action;
-use crate::disrupt::budget;
+use crate::disrupt::budget::{Allowance, Headcount};
 use crate::disrupt::emptiness::{POLL, VALIDATION, Verdict, verdict};
 use crate::ids::{ClaimName, PoolName};
 use crate::lifecycle::{Step, is_disrupted};
@@ -15,7 +15,7 @@ use crate::time::Timestamp;
 
 impl Engine {
     /// Whether and from when the claim's node may go for being empty.
-    fn emptiness(&self, name: &ClaimName) -> Verdict {
+    fn emptiness(&self, name: &ClaimName, now: Timestamp) -> Verdict {
         let Some(claim) = self.cluster.claims.get(name) else {
             return Verdict::No;
         };
@@ -35,12 +35,12 @@ impl Engine {
         let noted = self.notes.get(name).and_then(|notes| notes.last_pod_event);
         // What happened before we were there is not known; to be safe it happened as late as it can have.
         let last = noted.or(self.synced);
-        verdict(pool, claim, node, &pods, last)
+        verdict(pool, claim, node, &pods, last, now)
     }
 
     /// Follows a claim's emptiness: cancels, waits, or makes it ripe.
     pub(super) fn watch_emptiness(&mut self, name: &ClaimName, now: Timestamp) {
-        match self.emptiness(name) {
+        match self.emptiness(name, now) {
             Verdict::No => self.proposals.cancel(name),
             Verdict::From(at) if at > now => {
                 self.proposals.cancel(name);
@@ -64,7 +64,7 @@ impl Engine {
 
     pub(super) fn step_emptiness(&mut self, now: Timestamp, actions: &mut Vec<Action>) {
         if !self.proposals.is_idle() {
-            let mut left = self.allowances();
+            let mut left = self.allowances(now);
             self.validate(&mut left, now);
             self.propose(&mut left, now);
         }
@@ -75,7 +75,7 @@ impl Engine {
     }
 
     /// Per pool with proposals, how many nodes may go.
-    fn allowances(&self) -> BTreeMap<PoolName, u32> {
+    fn allowances(&self, now: Timestamp) -> BTreeMap<PoolName, u32> {
         let names = self
             .proposals
             .ripe
@@ -97,16 +97,17 @@ impl Engine {
                 .claims
                 .iter()
                 .filter(|(_, c)| c.pool == claim.pool);
-            let nodes: Vec<StateNode> = of_pool
-                .map(|(_, claim)| StateNode {
+            let mut heads = Headcount::default();
+            for (_, claim) in of_pool {
+                heads.add(&StateNode {
                     node: self
                         .cluster
                         .nodes_of(claim)
                         .first()
                         .map(|node| (*node).clone()),
                     claim: Some(claim.clone()),
-                })
-                .collect();
+                });
+            }
             let chosen = self.proposals.chosen.iter().filter(|name| {
                 self.cluster
                     .claims
@@ -114,7 +115,8 @@ impl Engine {
                     .is_some_and(|c| c.pool == claim.pool && c.deleting.is_none())
             });
             let taken = u32::try_from(chosen.count()).unwrap_or(u32::MAX);
-            let allowed = budget::remaining(pool, DisruptionReason::Empty, &nodes);
+            let allowance = Allowance::of(pool, DisruptionReason::Empty, heads, now);
+            let allowed = allowance.remaining(None);
             left.insert(claim.pool.clone(), allowed.saturating_sub(taken));
         }
         left
@@ -138,7 +140,9 @@ impl Engine {
             if at > now {
                 self.set_timer(&name, at);
                 self.proposals.proposed.insert(name, at);
-            } else if taken && matches!(self.emptiness(&name), Verdict::From(from) if from <= now) {
+            } else if taken
+                && matches!(self.emptiness(&name, now), Verdict::From(from) if from <= now)
+            {
                 self.proposals.chosen.insert(name);
             } else {
                 self.set_timer(&name, now + POLL);

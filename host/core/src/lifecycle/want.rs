@@ -1,7 +1,5 @@
 //! What a step asks for, before it becomes an order.
 
-use std::sync::Arc;
-
 use super::View;
 use crate::action::{CloudCall, ObjectKey, Purpose, Request, Write};
 use crate::ids::{ClaimName, NodeName};
@@ -110,11 +108,7 @@ impl Step {
             return true;
         }
         let mut taints = node.taints.clone();
-        taints.push(Taint {
-            key: Arc::from(super::DISRUPTED_TAINT),
-            value: Arc::from(""),
-            effect: crate::model::Effect::NoSchedule,
-        });
+        taints.push(crate::disrupt::evictable::leaving_taint());
         let write = Write::SetTaints(node.name.clone(), taints);
         self.write_node(&node.name, Purpose::Taint, Some(version), write);
         false

@@ -17,6 +17,20 @@ pub enum DisruptionReason {
     Underutilized,
 }
 
+impl DisruptionReason {
+    /// All of them.
+    pub const ALL: [Self; 3] = [Self::Drifted, Self::Empty, Self::Underutilized];
+
+    /// As budgets, conditions and events name it.
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            Self::Drifted => "Drifted",
+            Self::Empty => "Empty",
+            Self::Underutilized => "Underutilized",
+        }
+    }
+}
+
 /// Which nodes consolidation may consider.
 #[derive(
     Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize,

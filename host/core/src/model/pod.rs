@@ -250,6 +250,25 @@ impl Pod {
         !self.is_terminal() && self.deleting.is_none()
     }
 
+    /// Whether it asks to be left alone now. One that has ended or was asked to go never does; one that has not started
+    /// is protected whatever the span it names.
+    pub fn is_protected(&self, now: Timestamp) -> bool {
+        self.is_active()
+            && match &self.do_not_disrupt {
+                DoNotDisrupt::No | DoNotDisrupt::Malformed(_) => false,
+                DoNotDisrupt::Always => true,
+                DoNotDisrupt::For(_) => self.protected_until().is_none_or(|until| now < until),
+            }
+    }
+
+    /// When the time for which it asks to be left alone is over, where it names one and has started.
+    pub fn protected_until(&self) -> Option<Timestamp> {
+        match &self.do_not_disrupt {
+            DoNotDisrupt::For(span) => self.started.map(|started| started + *span),
+            _ => None,
+        }
+    }
+
     /// Whether its controller is of this kind.
     pub fn is_owned_by(&self, kind: OwnerKind) -> bool {
         self.owner.as_ref().is_some_and(|owner| owner.kind == kind)

@@ -3,12 +3,14 @@
 //! Rows are shared (`Arc`) with the state they were frozen from. All lists are sorted by name, so that equal worlds give
 //! equal snapshots whatever the order in which their objects arrived.
 
+mod activity;
 mod settings;
 mod state_node;
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
+pub use activity::Activity;
 pub use settings::{Guard, Guards, MinValuesPolicy, PreferencePolicy, Settings};
 pub use state_node::StateNode;
 pub(crate) use state_node::is_ephemeral;
@@ -82,6 +84,8 @@ pub struct Snapshot {
     pub disruption_budgets: Vec<Arc<PodDisruptionBudget>>,
     /// Volumes and their claims, classes and limits.
     pub volumes: Arc<Volumes>,
+    /// What has happened lately, and what is under way.
+    pub activity: Activity,
 }
 
 impl Snapshot {
@@ -122,6 +126,7 @@ impl Snapshot {
             namespaces: objects.namespaces,
             disruption_budgets: objects.disruption_budgets,
             volumes: objects.volumes,
+            activity: Activity::default(),
         }
     }
 

@@ -6,7 +6,7 @@
 use serde::{Deserialize, Serialize};
 
 use crate::fixed_hash::hash_of;
-use crate::model::{DoNotDisrupt, OwnerKind, Pod};
+use crate::model::{OwnerKind, Pod};
 use crate::time::Timestamp;
 
 /// Pods of one owner and one template.
@@ -56,10 +56,5 @@ pub fn is_reschedulable(pod: &Pod) -> bool {
 
 /// Whether a pod on a node that is going will be moved: reschedulable, and not asking to be left alone now.
 pub fn is_displaced(pod: &Pod, now: Timestamp) -> bool {
-    let protected = match &pod.do_not_disrupt {
-        DoNotDisrupt::No | DoNotDisrupt::Malformed(_) => false,
-        DoNotDisrupt::Always => true,
-        DoNotDisrupt::For(span) => pod.started.is_none_or(|started| now < started + *span),
-    };
-    is_reschedulable(pod) && !(protected && pod.is_active())
+    is_reschedulable(pod) && !pod.is_protected(now)
 }

@@ -1,0 +1,245 @@
+//! How many nodes of a pool may go now: its declared budgets less those that are down or going already.
+//!
+//! Rules are the incumbent's. Percentages round up; of the budgets that hold now and speak of the reason the smallest wins;
+//! with none there is no limit. A budget that cannot be understood allows nothing for any reason. Nodes count from when they
+//! are initialised until their instance is being ended; of those, the ones that are not ready or on their way out are taken
+//! off, whatever made them so. Counts are made anew each time and never carried over.
+
+mod calendar;
+mod schedule;
+
+use std::collections::BTreeMap;
+
+pub use schedule::{Schedule, ScheduleError};
+
+use crate::ids::PoolName;
+use crate::model::{Budget, BudgetNodes, DisruptionReason, NodePool, Readiness};
+use crate::snapshot::{Snapshot, StateNode};
+use crate::time::Timestamp;
+
+/// The nodes of a pool, as budgets count them.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Headcount {
+    /// Initialised and not being ended: what percentages are of.
+    pub counted: u32,
+    /// Of those, not ready.
+    pub not_ready: u32,
+    /// Of those, on their way out.
+    pub going: u32,
+    /// Of those, either: what budgets are used up by.
+    pub down: u32,
+}
+
+impl Headcount {
+    /// Counts one node; whether it was counted.
+    pub fn add(&mut self, node: &StateNode) -> bool {
+        let ending = node
+            .claim
+            .as_ref()
+            .is_some_and(|claim| claim.instance_terminating);
+        if !node.is_managed() || !node.is_initialized() || ending {
+            return false;
+        }
+        let ready = node
+            .node
+            .as_ref()
+            .is_some_and(|node| node.ready == Readiness::Ready);
+        let going = node.is_deleting();
+        self.counted += 1;
+        self.not_ready += u32::from(!ready);
+        self.going += u32::from(going);
+        self.down += u32::from(!ready || going);
+        true
+    }
+}
+
+/// What a pool's own budgets say.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Declared {
+    /// Nodes that may be down at once; the largest number where nothing limits them.
+    pub nodes: u32,
+    /// Until when this stands whatever else happens; `None` where no schedule is involved.
+    pub until: Option<Timestamp>,
+    /// Why a budget could not be understood; it allows nothing then.
+    pub problem: Option<ScheduleError>,
+}
+
+/// What budgets let go at once, of so many nodes.
+pub fn declared(
+    budgets: &[Budget],
+    reason: DisruptionReason,
+    counted: u32,
+    now: Timestamp,
+) -> Declared {
+    let mut result = Declared {
+        nodes: u32::MAX,
+        until: None,
+        problem: None,
+    };
+    for budget in budgets {
+        let holds = match window(budget, now) {
+            Ok((open, until)) => {
+                result.until = [result.until, until].into_iter().flatten().min();
+                open
+            }
+            Err(problem) => {
+                result.problem = Some(problem);
+                continue;
+            }
+        };
+        let speaks = budget.reasons.is_empty() || budget.reasons.contains(&reason);
+        if holds && speaks {
+            result.nodes = result.nodes.min(share(budget.nodes, counted));
+        }
+    }
+    if result.problem.is_some() {
+        result.nodes = 0;
+    }
+    result
+}
+
+/// Whether a budget holds now, and until when that is certain.
+fn window(budget: &Budget, now: Timestamp) -> Result<(bool, Option<Timestamp>), ScheduleError> {
+    let (Some(text), Some(length)) = (&budget.schedule, budget.duration) else {
+        return Ok((true, None));
+    };
+    let schedule = Schedule::parse(text)?;
+    let until = schedule.settled_until(length, now);
+    Ok((schedule.is_open(length, now), until))
+}
+
+fn share(nodes: BudgetNodes, counted: u32) -> u32 {
+    match nodes {
+        BudgetNodes::Count(count) => count,
+        BudgetNodes::Percent(percent) => {
+            let share = u64::from(percent) * u64::from(counted);
+            u32::try_from(share.div_ceil(100)).unwrap_or(u32::MAX)
+        }
+    }
+}
+
+/// What may go of one pool for one reason.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Allowance {
+    /// The pool.
+    pub pool: PoolName,
+    /// The reason.
+    pub reason: DisruptionReason,
+    /// Its nodes.
+    pub nodes: Headcount,
+    /// What its own budgets say.
+    pub declared: Declared,
+}
+
+impl Allowance {
+    /// Nodes that may go now, where a policy allows at most `cap` to be down at once.
+    pub fn remaining(&self, cap: Option<u32>) -> u32 {
+        let most = self.declared.nodes.min(cap.unwrap_or(u32::MAX));
+        most.saturating_sub(self.nodes.down)
+    }
+
+    /// The allowance of a pool with such nodes.
+    pub fn of(pool: &NodePool, reason: DisruptionReason, nodes: Headcount, now: Timestamp) -> Self {
+        Self {
+            pool: pool.name.clone(),
+            reason,
+            nodes,
+            declared: declared(&pool.disruption.budgets, reason, nodes.counted, now),
+        }
+    }
+}
+
+/// The allowances of every pool for every reason, by pool and reason.
+pub fn allowances(snapshot: &Snapshot) -> Vec<Allowance> {
+    let mut heads: BTreeMap<PoolName, Headcount> = BTreeMap::new();
+    for node in &snapshot.nodes {
+        if let Some(pool) = node.pool() {
+            heads.entry(pool).or_default().add(node);
+        }
+    }
+    let reasons = DisruptionReason::ALL;
+    let of_pool = |pool: &std::sync::Arc<NodePool>| {
+        let nodes = heads.get(&pool.name).copied().unwrap_or_default();
+        reasons.map(|reason| Allowance::of(pool, reason, nodes, snapshot.now))
+    };
+    snapshot.pools.iter().flat_map(of_pool).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::time::Span;
+
+    const NOW: Timestamp = Timestamp::from_millis(0);
+
+    fn budget(nodes: BudgetNodes, reasons: &[DisruptionReason]) -> Budget {
+        Budget {
+            nodes,
+            reasons: reasons.to_vec(),
+            schedule: None,
+            duration: None,
+        }
+    }
+
+    fn scheduled(nodes: u32, schedule: &str) -> Budget {
+        Budget {
+            schedule: Some(schedule.into()),
+            duration: Some(Span::from_secs(3600)),
+            ..budget(BudgetNodes::Count(nodes), &[])
+        }
+    }
+
+    fn nodes(budgets: &[Budget], reason: DisruptionReason, counted: u32) -> u32 {
+        declared(budgets, reason, counted, NOW).nodes
+    }
+
+    #[test]
+    fn a_percentage_rounds_up_so_that_a_small_pool_can_move_at_all() {
+        let tenth = [budget(BudgetNodes::Percent(10), &[])];
+        let empty = DisruptionReason::Empty;
+        assert_eq!(nodes(&tenth, empty, 1), 1);
+        assert_eq!(nodes(&tenth, empty, 11), 2);
+        assert_eq!(nodes(&tenth, empty, 0), 0);
+    }
+
+    #[test]
+    fn the_smallest_budget_that_speaks_of_the_reason_wins() {
+        let budgets = [
+            budget(BudgetNodes::Count(5), &[]),
+            budget(BudgetNodes::Count(0), &[DisruptionReason::Drifted]),
+        ];
+        assert_eq!(nodes(&budgets, DisruptionReason::Empty, 9), 5);
+        assert_eq!(nodes(&budgets, DisruptionReason::Drifted, 9), 0);
+    }
+
+    #[test]
+    fn no_budget_at_all_is_no_limit() {
+        assert_eq!(nodes(&[], DisruptionReason::Empty, 3), u32::MAX);
+    }
+
+    #[test]
+    fn a_budget_holds_only_while_its_window_is_open() {
+        let budgets = [
+            budget(BudgetNodes::Count(5), &[]),
+            scheduled(0, "0 1 * * *"),
+        ];
+        let at = |minutes: i64| {
+            let now = Timestamp::from_millis(minutes * 60_000);
+            declared(&budgets, DisruptionReason::Empty, 9, now)
+        };
+        assert_eq!(at(59).nodes, 5);
+        assert_eq!(at(59).until, Some(Timestamp::from_millis(3_600_000)));
+        assert_eq!(at(60).nodes, 0);
+        assert_eq!(at(120).nodes, 5);
+    }
+
+    #[test]
+    fn one_schedule_that_makes_no_sense_allows_nothing_for_any_reason() {
+        let mut broken = scheduled(7, "0 0 * * 7");
+        broken.reasons = vec![DisruptionReason::Drifted];
+        let budgets = [budget(BudgetNodes::Count(5), &[]), broken];
+        let said = declared(&budgets, DisruptionReason::Empty, 9, NOW);
+        assert_eq!(said.nodes, 0);
+        assert!(said.problem.is_some());
+    }
+}

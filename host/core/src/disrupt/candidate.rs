@@ -1,0 +1,312 @@
+//! Which nodes may be taken away on our own initiative, and what exactly forbids it for the others.
+//!
+//! Rules, their order and what each reads are the incumbent's; the first that refuses is the one that is told. A policy can
+//! only make candidates fewer. Asked when a move is looked for and again before it is carried out.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::fmt;
+use std::sync::Arc;
+
+use super::cost::MoveCost;
+use super::evictable;
+use crate::catalog::{CapacityType, InstanceType, Overlaid};
+use crate::ids::{ClaimName, ObjectName, PoolName};
+use crate::labels;
+use crate::model::{NodePool, Pod, PodDisruptionBudget};
+use crate::snapshot::{Snapshot, StateNode};
+use crate::state::is_reschedulable;
+use crate::time::Timestamp;
+use crate::units::PricePerHour;
+
+/// Annotation of nodes that ask to be left alone; only the value `true` counts on a node.
+pub const DO_NOT_DISRUPT: &str = "karpenter.sh/do-not-disrupt";
+
+/// How strictly pods that cannot be evicted now keep their node.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Class {
+    /// Always: emptiness and consolidation.
+    Graceful,
+    /// Unless the claim bounds its drain: drift.
+    Eventual,
+}
+
+/// A node that may go.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Candidate {
+    /// Row of the node in the snapshot.
+    pub row: usize,
+    /// Its claim.
+    pub claim: ClaimName,
+    /// Its pool.
+    pub pool: Arc<NodePool>,
+    /// Its type, as its pool sells it; `None` when it is no longer sold.
+    pub instance_type: Option<Arc<InstanceType>>,
+    /// Its terms, by its label.
+    pub capacity_type: Option<CapacityType>,
+    /// Its zone, by its label.
+    pub zone: Option<Arc<str>>,
+    /// What it costs, whether or not it could be had again; nothing when that is not known.
+    pub price: PricePerHour,
+    /// Rows of the pods that must run elsewhere when it goes.
+    pub pods: Vec<usize>,
+    /// What moving them costs.
+    pub cost: MoveCost,
+}
+
+/// Why a node may not go now.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Blocked {
+    /// It is being moved already.
+    UnderWay,
+    /// No claim of ours stands behind it.
+    NotOurs,
+    /// Its claim has no node yet.
+    NoNode,
+    /// Its node is not complete.
+    NotInitialized,
+    /// It is on its way out.
+    Going,
+    /// Pods on their way have been promised room there.
+    Promised,
+    /// The node carries the annotation.
+    NodeAsksToStay,
+    /// It belongs to no pool.
+    NoPool,
+    /// Its pool is gone, or sells nothing.
+    PoolUnusable(PoolName),
+    /// A pod carries the annotation.
+    PodAsksToStay {
+        /// The pod.
+        pod: ObjectName,
+        /// Until when, where it names a time and has started.
+        until: Option<Timestamp>,
+    },
+    /// Several disruption budgets speak of one pod, which the eviction API refuses.
+    SeveralBudgets {
+        /// The pod.
+        pod: ObjectName,
+        /// The budgets.
+        budgets: Vec<ObjectName>,
+    },
+    /// A disruption budget allows no eviction now.
+    BudgetExhausted {
+        /// The pod.
+        pod: ObjectName,
+        /// The budget.
+        budget: ObjectName,
+    },
+}
+
+impl Blocked {
+    /// Whether people are told: not of nodes that are being moved, nor of those that are none of ours.
+    pub fn is_told(&self) -> bool {
+        !matches!(self, Self::UnderWay | Self::NotOurs)
+    }
+
+    /// Whether pods are what forbids it: waived for drift where the claim bounds its drain.
+    pub fn is_by_pods(&self) -> bool {
+        matches!(
+            self,
+            Self::PodAsksToStay { .. } | Self::SeveralBudgets { .. } | Self::BudgetExhausted { .. }
+        )
+    }
+
+    /// When it ends by itself, as far as that is known.
+    pub fn until(&self) -> Option<Timestamp> {
+        match self {
+            Self::PodAsksToStay { until, .. } => *until,
+            _ => None,
+        }
+    }
+}
+
+impl fmt::Display for Blocked {
+    /// In words, to follow "not disrupted now: ".
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::UnderWay => f.write_str("it is being replaced already"),
+            Self::NotOurs => f.write_str("it is not ours: no NodeClaim stands behind it"),
+            Self::NoNode => f.write_str("its claim has no node yet"),
+            Self::NotInitialized => f.write_str("it has not initialised"),
+            Self::Going => f.write_str("it is on its way out"),
+            Self::Promised => f.write_str("pods on their way have been promised room there"),
+            Self::NodeAsksToStay => write!(f, "it is annotated {DO_NOT_DISRUPT}: true"),
+            Self::NoPool => write!(f, "it has no label {}", labels::NODEPOOL),
+            Self::PoolUnusable(pool) => write!(f, "pool {pool} is not there or sells nothing"),
+            Self::PodAsksToStay { pod, .. } => {
+                write!(f, "pod {pod} is annotated {DO_NOT_DISRUPT}")
+            }
+            Self::SeveralBudgets { pod, budgets } => {
+                let names = budgets.iter().map(ToString::to_string);
+                let names = crate::words::shortened(names);
+                write!(f, "pod {pod} has several disruption budgets: {names}")
+            }
+            Self::BudgetExhausted { pod, budget } => {
+                write!(f, "pdb {budget} allows no eviction of pod {pod}")
+            }
+        }
+    }
+}
+
+/// A snapshot read for disruption.
+pub struct Fleet<'s> {
+    /// What was read.
+    pub snapshot: &'s Snapshot,
+    pods: Vec<Vec<usize>>,
+    budgets: BTreeMap<Arc<str>, Vec<&'s PodDisruptionBudget>>,
+    overlaid: Overlaid,
+    nominated: BTreeSet<&'s str>,
+}
+
+impl<'s> Fleet<'s> {
+    /// Reads a snapshot.
+    pub fn of(snapshot: &'s Snapshot) -> Self {
+        let mut budgets: BTreeMap<Arc<str>, Vec<&PodDisruptionBudget>> = BTreeMap::new();
+        for budget in &snapshot.disruption_budgets {
+            let namespace = Arc::clone(&budget.name.namespace);
+            budgets.entry(namespace).or_default().push(budget);
+        }
+        let promised = snapshot.pods.iter().filter(|pod| pod.node.is_none());
+        let nominated = promised.filter_map(|pod| pod.nominated.as_ref());
+        Self {
+            snapshot,
+            pods: snapshot.pods_by_node(),
+            budgets,
+            overlaid: snapshot.overlaid(),
+            nominated: nominated.map(AsRef::as_ref).collect(),
+        }
+    }
+
+    /// All nodes that may go, in order of rows, and why the others may not.
+    pub fn candidates(&self, class: Class) -> (Vec<Candidate>, Vec<(usize, Blocked)>) {
+        let (mut may, mut may_not) = (Vec::new(), Vec::new());
+        for row in 0..self.snapshot.nodes.len() {
+            match self.candidate(row, class) {
+                Ok(candidate) => may.push(candidate),
+                Err(blocked) => may_not.push((row, blocked)),
+            }
+        }
+        (may, may_not)
+    }
+
+    /// Whether a node may go.
+    pub fn candidate(&self, row: usize, class: Class) -> Result<Candidate, Blocked> {
+        let node = &self.snapshot.nodes[row];
+        let pool = self.pool_of(node)?;
+        let pods = || self.pods_on(row);
+        let bounded = node
+            .claim
+            .as_ref()
+            .is_some_and(|claim| claim.termination_grace.is_some());
+        match self.blocking_pod(row) {
+            Some(blocked) if class == Class::Graceful || !bounded => return Err(blocked),
+            _ => {}
+        }
+        let moved = pods().filter(|(_, pod)| is_reschedulable(pod));
+        let catalogue = self.overlaid.of(&pool.name);
+        let label = |key| node.labels().get(key);
+        let instance_type = label(labels::INSTANCE_TYPE).and_then(|name| catalogue.get(name));
+        let claim = node.claim.as_ref().ok_or(Blocked::NotOurs)?;
+        Ok(Candidate {
+            row,
+            claim: claim.name.clone(),
+            instance_type: instance_type.cloned(),
+            capacity_type: label(labels::CAPACITY_TYPE).and_then(|text| CapacityType::parse(text)),
+            zone: label(labels::ZONE).cloned(),
+            price: self.price(node, &pool.name),
+            cost: MoveCost::of_node(moved.clone().map(|(_, pod)| pod)),
+            pods: moved.map(|(row, _)| row).collect(),
+            pool,
+        })
+    }
+
+    /// What a node costs: its type's offering in its zone on its terms, had or not.
+    pub fn price(&self, node: &StateNode, pool: &PoolName) -> PricePerHour {
+        let label = |key| node.labels().get(key);
+        let listed = label(labels::INSTANCE_TYPE).and_then(|name| self.overlaid.of(pool).get(name));
+        let offering = listed.and_then(|listed| {
+            listed.offerings.iter().find(|offering| {
+                label(labels::ZONE) == Some(&offering.zone)
+                    && label(labels::CAPACITY_TYPE)
+                        .is_some_and(|terms| terms.as_ref() == offering.capacity_type.as_str())
+            })
+        });
+        offering.map_or(PricePerHour::ZERO, |offering| offering.price)
+    }
+
+    /// The pods on a node, with their rows.
+    pub fn pods_on(&self, row: usize) -> impl Iterator<Item = (usize, &'s Pod)> + Clone {
+        let snapshot = self.snapshot;
+        let rows = self.pods[row].iter();
+        rows.map(move |row| (*row, snapshot.pods[*row].as_ref()))
+    }
+
+    /// The pool of a node that may go as far as the node itself is concerned.
+    fn pool_of(&self, node: &StateNode) -> Result<Arc<NodePool>, Blocked> {
+        let claim = node.claim.as_ref().ok_or(Blocked::NotOurs)?;
+        let activity = &self.snapshot.activity;
+        if activity.under_way.contains(&claim.name) {
+            return Err(Blocked::UnderWay);
+        }
+        let object = node.node.as_ref().ok_or(Blocked::NoNode)?;
+        if !node.is_initialized() {
+            return Err(Blocked::NotInitialized);
+        }
+        if node.is_deleting() || object.deleting.is_some() {
+            return Err(Blocked::Going);
+        }
+        if activity.promised.contains(&claim.name) || self.nominated.contains(object.name.as_str())
+        {
+            return Err(Blocked::Promised);
+        }
+        let asks = object.annotations.get(DO_NOT_DISRUPT);
+        if asks.is_some_and(|value| value.as_ref() == "true") {
+            return Err(Blocked::NodeAsksToStay);
+        }
+        let name = object.pool().ok_or(Blocked::NoPool)?;
+        let pool = self.snapshot.pool(name.as_str());
+        match pool.filter(|_| !self.overlaid.of(&name).types().is_empty()) {
+            Some(pool) => Ok(Arc::clone(pool)),
+            None => Err(Blocked::PoolUnusable(name)),
+        }
+    }
+
+    /// The first pod that forbids it: annotations of all pods before budgets of all pods.
+    fn blocking_pod(&self, row: usize) -> Option<Blocked> {
+        let now = self.snapshot.now;
+        let annotated = self
+            .pods_on(row)
+            .find(|(_, pod)| pod.is_protected(now))
+            .map(|(_, pod)| Blocked::PodAsksToStay {
+                pod: pod.name.clone(),
+                until: pod.protected_until(),
+            });
+        annotated.or_else(|| {
+            let mut pods = self.pods_on(row).map(|(_, pod)| pod);
+            pods.find_map(|pod| self.budget_against(pod, now))
+        })
+    }
+
+    fn budget_against(&self, pod: &Pod, now: Timestamp) -> Option<Blocked> {
+        if !evictable::is_evictable(pod, now) {
+            return None;
+        }
+        let own = self.budgets.get(&pod.name.namespace)?.iter();
+        let matching: Vec<_> = own
+            .filter(|budget| budget.selector.matches(&pod.labels))
+            .collect();
+        match matching.as_slice() {
+            [] => None,
+            [budget] if budget.always_allow_unhealthy && pod.ready == Some(false) => None,
+            [budget] if budget.disruptions_allowed > 0 => None,
+            [budget] => Some(Blocked::BudgetExhausted {
+                pod: pod.name.clone(),
+                budget: budget.name.clone(),
+            }),
+            several => Some(Blocked::SeveralBudgets {
+                pod: pod.name.clone(),
+                budgets: several.iter().map(|budget| budget.name.clone()).collect(),
+            }),
+        }
+    }
+}

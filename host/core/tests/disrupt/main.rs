@@ -1,0 +1,3 @@
+//! Disruption by data: which nodes may go, why the others may not, and what is done about them.
+
+mod candidates;
