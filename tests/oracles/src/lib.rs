@@ -5,3 +5,4 @@
 pub mod exhaustive;
 pub mod fixture;
 pub mod generate;
+pub mod moves;

@@ -7,3 +7,4 @@ pub mod candidate;
 pub mod cost;
 pub mod emptiness;
 pub(crate) mod evictable;
+pub mod moves;

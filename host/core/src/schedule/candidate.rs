@@ -301,7 +301,8 @@ fn closed_tier(rows: Bits) -> Tier {
     }
 }
 
-fn open_tier(compiled: &Compiled<'_>, prices: &RowPrices, template: usize) -> Tier {
+/// A pool by itself, whose nodes later pods may join.
+pub(super) fn open_tier(compiled: &Compiled<'_>, prices: &RowPrices, template: usize) -> Tier {
     let mut allowed: Bits = prices.allowed.clone();
     prices
         .first

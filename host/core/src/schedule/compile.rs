@@ -127,9 +127,18 @@ struct GroupKey {
     alternatives: Vec<Requirements>,
 }
 
-/// Compiles a snapshot.
+/// Compiles a snapshot for the pods that wait in it.
 pub(super) fn compile<'s>(snapshot: &'s Snapshot, earlier: Option<&Arc<Offers>>) -> Compiled<'s> {
-    let Eligible { mut pods, refused } = eligible(snapshot);
+    compile_batch(snapshot, eligible(snapshot), earlier)
+}
+
+/// Compiles a snapshot for a batch of its pods. What topology counts are all other pods.
+pub(super) fn compile_batch<'s>(
+    snapshot: &'s Snapshot,
+    batch: Eligible,
+    earlier: Option<&Arc<Offers>>,
+) -> Compiled<'s> {
+    let Eligible { mut pods, refused } = batch;
     queue_order(snapshot, &mut pods);
     let offers = Offers::of(snapshot, earlier);
     let overlaid = &offers.overlaid;

@@ -25,6 +25,11 @@ impl HostSet {
         }
     }
 
+    /// Whether a host is in.
+    pub(super) fn has(&self, host: usize) -> bool {
+        self.word(host / WORD) >> (host % WORD) & 1 == 1
+    }
+
     /// Hosts `64 * at` and the 63 after it, as bits.
     pub(super) fn word(&self, at: usize) -> u64 {
         self.words.get(at).copied().unwrap_or(0)

@@ -9,10 +9,12 @@ use crate::bits::Bits;
 use crate::resources::{ResourceName, Resources};
 
 /// Limits left per template, by limited resource.
+#[derive(Clone)]
 pub(super) struct Limits {
     left: Vec<Option<Limit>>,
 }
 
+#[derive(Clone)]
 struct Limit {
     left: Vec<i64>,
     /// The most that one node of any row takes.

@@ -55,6 +55,7 @@ mod spot_share;
 mod supplies;
 mod templates;
 mod topology;
+pub(crate) mod trial;
 mod volumes;
 
 pub use bound::{bound_from_nothing, bounds_of_work};

@@ -22,6 +22,7 @@ use crate::model::HostPort;
 mod bins;
 mod existing;
 mod pin;
+mod undo;
 
 use bins::OpenBins;
 use existing::Nodes;
@@ -111,6 +112,12 @@ pub(super) struct Placer<'c, 's> {
     /// By key and domain, the rows there; those that lie in no domain come last.
     domains: Vec<Vec<Option<SetId>>>,
     limits: super::limits::Limits,
+    /// Bins before this one are closed to everybody.
+    first_bin: usize,
+    /// No bin is opened beyond this many.
+    most_bins: usize,
+    /// Where a trial began; `None` outside one.
+    mark: Option<undo::Mark>,
 }
 
 impl<'c, 's> Placer<'c, 's> {
@@ -141,6 +148,9 @@ impl<'c, 's> Placer<'c, 's> {
             bases: vec![Memo::default(); compiled.alike.fits()],
             domains,
             limits: super::limits::Limits::new(compiled),
+            first_bin: 0,
+            most_bins: usize::MAX,
+            mark: None,
         }
     }
 
@@ -236,6 +246,9 @@ impl<'c, 's> Placer<'c, 's> {
 
     /// Opens a new node in the first tier that has one for the pod.
     fn new_bin(&mut self, seeker: &Seeker<'_>) -> Option<Where> {
+        if self.bins.len() >= self.most_bins {
+            return None;
+        }
         let group = seeker.group;
         let host = self.counts.new_host(self.bins.len());
         let view = group.view(seeker.level);

@@ -97,7 +97,8 @@ impl Placer<'_, '_> {
     pub(super) fn open_bin(&mut self, seeker: &Seeker<'_>) -> Option<Where> {
         let view = seeker.group.view(seeker.level);
         if self.counts.must_join(&self.compiled.model, view) {
-            let found = (0..self.bins.len()).find(|bin| self.join(seeker, *bin).is_ok());
+            let found =
+                (self.first_bin..self.bins.len()).find(|bin| self.join(seeker, *bin).is_ok());
             return found.map(Where::Bin);
         }
         let like = seeker.like;

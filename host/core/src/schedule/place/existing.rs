@@ -25,6 +25,27 @@ pub(super) struct Nodes {
     barred: Vec<HostSet>,
     /// By key and domain: the nodes there; those without a domain come last.
     by_domain: Vec<Vec<HostSet>>,
+    /// Changes since a trial began; `None` outside one.
+    log: Option<Log>,
+}
+
+/// What a trial has changed about nodes.
+#[derive(Default)]
+struct Log {
+    /// Nodes before they took a pod or were closed.
+    former: Vec<Former>,
+    /// Fit, alternative and node: nodes found full.
+    full: Vec<(usize, usize, usize)>,
+    /// Host rules and node: nodes found barred.
+    barred: Vec<(usize, usize)>,
+}
+
+/// A node as it was.
+struct Former {
+    row: usize,
+    free: Option<Box<[i64]>>,
+    ports: usize,
+    attached: Option<ClaimsByDriver>,
 }
 
 impl Nodes {
@@ -47,6 +68,57 @@ impl Nodes {
             open: vec![Vec::new(); compiled.alike.fits()],
             barred: vec![HostSet::default(); compiled.alike.host_rules()],
             by_domain: by_domain.collect(),
+            log: None,
+        }
+    }
+
+    /// Remembers changes from now on.
+    pub(super) fn begin(&mut self) {
+        self.log = Some(Log::default());
+    }
+
+    /// Forgets what was remembered: the changes stay.
+    pub(super) fn keep(&mut self) {
+        self.log = None;
+    }
+
+    /// Takes back every change since [`Nodes::begin`].
+    pub(super) fn undo(&mut self) {
+        let Some(log) = self.log.take() else { return };
+        let mut touched = HostSet::default();
+        for former in log.former.into_iter().rev() {
+            touched.insert(former.row);
+            self.free[former.row] = former.free;
+            self.ports[former.row].truncate(former.ports);
+            if let Some(attached) = former.attached {
+                self.attached.insert(former.row, attached);
+            }
+        }
+        // What was found of a node that stays as it was holds on.
+        for (fit, alternative, row) in log.full.into_iter().filter(|(.., row)| touched.has(*row)) {
+            if let Some(open) = &mut self.open[fit][alternative] {
+                open.insert(row);
+            }
+        }
+        for (rules, row) in log.barred.into_iter().filter(|(_, row)| touched.has(*row)) {
+            self.barred[rules].remove(row);
+        }
+    }
+
+    /// Lets nobody onto a node any more.
+    pub(super) fn close(&mut self, row: usize) {
+        self.remember(row);
+        self.free[row] = None;
+    }
+
+    fn remember(&mut self, row: usize) {
+        if let Some(log) = &mut self.log {
+            log.former.push(Former {
+                row,
+                free: self.free[row].clone(),
+                ports: self.ports[row].len(),
+                attached: self.attached.get(&row).cloned(),
+            });
         }
     }
 
@@ -78,7 +150,7 @@ impl Placer<'_, '_> {
         }
         for alternative in 0..seeker.group.alternatives.len() {
             let mut open = self.take_open(seeker, alternative);
-            let found = self.first_existing(seeker, &mut open);
+            let found = self.first_existing(seeker, alternative, &mut open);
             self.nodes.open[seeker.like.fit][alternative] = Some(open);
             if let Some(row) = found {
                 self.take_existing(seeker.pod, seeker.group, row);
@@ -103,12 +175,20 @@ impl Placer<'_, '_> {
         })
     }
 
-    fn first_existing(&mut self, seeker: &Seeker<'_>, open: &mut HostSet) -> Option<usize> {
+    fn first_existing(
+        &mut self,
+        seeker: &Seeker<'_>,
+        alternative: usize,
+        open: &mut HostSet,
+    ) -> Option<usize> {
         let mut from = 0;
         while let Some(row) = self.nodes.first(seeker.like, open, seeker.allowed, from) {
             from = row + 1;
             if !self.has_room(seeker.group, row) {
                 open.remove(row);
+                if let Some(log) = &mut self.nodes.log {
+                    log.full.push((seeker.like.fit, alternative, row));
+                }
                 continue;
             }
             if !self.has_room_for_followers(seeker, row) {
@@ -118,6 +198,9 @@ impl Placer<'_, '_> {
             if !self.counts.host_allows(&self.compiled.model, view, row) {
                 if seeker.like.lasting {
                     self.nodes.barred[seeker.like.host_rules].insert(row);
+                    if let Some(log) = &mut self.nodes.log {
+                        log.barred.push((seeker.like.host_rules, row));
+                    }
                 }
                 continue;
             }
@@ -180,6 +263,7 @@ impl Placer<'_, '_> {
     }
 
     fn take_existing(&mut self, pod: usize, group: &PodGroup, row: usize) {
+        self.nodes.remember(row);
         if let Some(free) = &mut self.nodes.free[row] {
             free.iter_mut()
                 .zip(&group.request)

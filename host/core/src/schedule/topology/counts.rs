@@ -10,6 +10,16 @@ pub(in crate::schedule) struct Counts {
     /// Pods counted in all, per group.
     totals: Vec<u64>,
     nodes: usize,
+    /// Changes since a trial began; `None` outside one.
+    log: Option<Vec<Change>>,
+}
+
+/// One pod counted, or counted no more.
+#[derive(Clone, Copy, Debug)]
+struct Change {
+    group: usize,
+    domain: usize,
+    more: bool,
 }
 
 /// The domains of one key that are open to a pod.
@@ -46,6 +56,27 @@ impl Counts {
             tallies: sizes.map(|size| vec![0; size]).collect(),
             totals: vec![0; model.groups.len()],
             nodes,
+            log: None,
+        }
+    }
+
+    /// Remembers changes from now on.
+    pub(in crate::schedule) fn begin(&mut self) {
+        self.log = Some(Vec::new());
+    }
+
+    /// Forgets what was remembered: the changes stay.
+    pub(in crate::schedule) fn keep(&mut self) {
+        self.log = None;
+    }
+
+    /// Takes back every change since [`Counts::begin`].
+    pub(in crate::schedule) fn undo(&mut self) {
+        for change in self.log.take().into_iter().flatten().rev() {
+            self.change(Change {
+                more: !change.more,
+                ..change
+            });
         }
     }
 
@@ -66,7 +97,12 @@ impl Counts {
         self.tallies[group].get(domain).copied().unwrap_or(0)
     }
 
-    fn add(&mut self, group: usize, domain: usize) {
+    fn change(&mut self, change: Change) {
+        let Change {
+            group,
+            domain,
+            more,
+        } = change;
         if domain == NO_DOMAIN {
             return;
         }
@@ -74,8 +110,16 @@ impl Counts {
         if counts.len() <= domain {
             counts.resize(domain + 1, 0);
         }
-        counts[domain] += 1;
-        self.totals[group] += 1;
+        if more {
+            counts[domain] += 1;
+            self.totals[group] += 1;
+        } else {
+            counts[domain] = counts[domain].saturating_sub(1);
+            self.totals[group] = self.totals[group].saturating_sub(1);
+        }
+        if let Some(log) = &mut self.log {
+            log.push(change);
+        }
     }
 
     /// The domains of each of the pod's keys that all groups leave open; `None` when some key has none.
@@ -254,16 +298,21 @@ impl Counts {
         selected: &[usize],
         inverse: &[usize],
     ) {
-        self.record(model, selected, inverse, |model, group| {
-            let counted = model.groups[group]
-                .nodes
-                .as_ref()
-                .is_none_or(|nodes| nodes.contains(node));
-            if counted {
-                model.keys[model.groups[group].identity.key].of_node[node]
-            } else {
-                NO_DOMAIN
-            }
+        self.record(model, selected, inverse, true, |model, group| {
+            domain_of(model, group, node)
+        });
+    }
+
+    /// Counts a pod on an existing node no more.
+    pub(in crate::schedule) fn forget_existing(
+        &mut self,
+        model: &Model,
+        node: usize,
+        selected: &[usize],
+        inverse: &[usize],
+    ) {
+        self.record(model, selected, inverse, false, |model, group| {
+            domain_of(model, group, node)
         });
     }
 
@@ -276,7 +325,7 @@ impl Counts {
         selected: &[usize],
         inverse: &[usize],
     ) {
-        self.record(model, selected, inverse, |model, group| {
+        self.record(model, selected, inverse, true, |model, group| {
             let found = &model.groups[group];
             if found
                 .rows
@@ -302,13 +351,29 @@ impl Counts {
         model: &Model,
         selected: &[usize],
         inverse: &[usize],
+        more: bool,
         domain: impl Fn(&Model, usize) -> usize,
     ) {
         let counting = selected
             .iter()
             .filter(|group| model.groups[**group].identity.rule != Rule::Inverse);
         for group in counting.chain(inverse) {
-            self.add(*group, domain(model, *group));
+            let domain = domain(model, *group);
+            self.change(Change {
+                group: *group,
+                domain,
+                more,
+            });
         }
+    }
+}
+
+/// The domain in which a group counts the pods of an existing node.
+fn domain_of(model: &Model, group: usize, node: usize) -> usize {
+    let counted = &model.groups[group].nodes;
+    if counted.as_ref().is_none_or(|nodes| nodes.contains(node)) {
+        model.keys[model.groups[group].identity.key].of_node[node]
+    } else {
+        NO_DOMAIN
     }
 }

@@ -1,0 +1,193 @@
+//! The cluster after moves: members gone, replacements there as planned and ready, pods where the moves put them.
+//!
+//! This is a forecast, for valuing several moves in a row and for judging them; nothing is done. Daemons come with a node and
+//! go with it: what they need of a new one is counted as if they were still to start.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
+
+use super::Move;
+use crate::catalog::{InstanceType, Offering, Overlaid};
+use crate::ids::{ClaimName, NodeName, ProviderId, Uid};
+use crate::labels::{self, Labels};
+use crate::model::{ClaimPhase, Node, NodeClaim, Pod, Readiness};
+use crate::plan::{LaunchOption, PlannedClaim, Target};
+use crate::resources::Resources;
+use crate::snapshot::{Snapshot, StateNode};
+
+/// The snapshot with moves carried out. They must have been found on it, share no member, and each take what those before
+/// it have left.
+pub fn carry_out(snapshot: &Snapshot, moves: &[Move]) -> Snapshot {
+    let overlaid = snapshot.overlaid();
+    let going: BTreeSet<usize> = moves
+        .iter()
+        .flat_map(|made| made.members.iter().copied())
+        .collect();
+    let mut new_nodes = Vec::new();
+    let mut home: BTreeMap<usize, NodeName> = BTreeMap::new();
+    for made in moves {
+        let first = made
+            .members
+            .first()
+            .map_or("", |row| snapshot.nodes[*row].name());
+        let names: Vec<NodeName> = (0..made.claims.len())
+            .map(|at| NodeName::from(format!("{first}.{at}")))
+            .collect();
+        let built = made.claims.iter().zip(&names);
+        new_nodes.extend(built.filter_map(|(claim, name)| ready(snapshot, &overlaid, claim, name)));
+        for placement in &made.placements {
+            let node = match placement.target {
+                Target::New(at) => names.get(at).cloned(),
+                Target::Existing(row) => snapshot.nodes[row]
+                    .node
+                    .as_ref()
+                    .map(|node| node.name.clone()),
+            };
+            home.extend(node.map(|node| (placement.pod, node)));
+        }
+    }
+    let mut result = snapshot.clone();
+    let staying = |(row, node): (usize, &StateNode)| (!going.contains(&row)).then(|| node.clone());
+    result.nodes = snapshot
+        .nodes
+        .iter()
+        .enumerate()
+        .filter_map(staying)
+        .collect();
+    result.nodes.extend(new_nodes);
+    result
+        .nodes
+        .sort_by(|a, b| (!a.is_initialized(), a.name()).cmp(&(!b.is_initialized(), b.name())));
+    result.pods = pods_after(snapshot, &going, &home);
+    result
+}
+
+/// Pods that have moved are bound anew; those that belong to a node that goes, or end with it, are gone.
+fn pods_after(
+    snapshot: &Snapshot,
+    going: &BTreeSet<usize>,
+    home: &BTreeMap<usize, NodeName>,
+) -> Vec<Arc<Pod>> {
+    let gone: BTreeSet<&NodeName> = going
+        .iter()
+        .filter_map(|row| Some(&snapshot.nodes[*row].node.as_ref()?.name))
+        .collect();
+    let after = |(row, pod): (usize, &Arc<Pod>)| match home.get(&row) {
+        Some(node) => {
+            let mut moved = Pod::clone(pod);
+            moved.node = Some(node.clone());
+            moved.nominated = None;
+            moved.unschedulable = false;
+            Some(Arc::new(moved))
+        }
+        None if pod.node.as_ref().is_some_and(|node| gone.contains(node)) => None,
+        None => Some(Arc::clone(pod)),
+    };
+    snapshot.pods.iter().enumerate().filter_map(after).collect()
+}
+
+/// The node that a claim becomes if it is launched as planned; `None` for a claim that names no way to buy it.
+fn ready(
+    snapshot: &Snapshot,
+    overlaid: &Overlaid,
+    claim: &PlannedClaim,
+    name: &NodeName,
+) -> Option<StateNode> {
+    let chosen = claim.chosen()?;
+    let sold = overlaid
+        .of(&claim.pool)
+        .get(chosen.instance_type.as_str())?;
+    let offering = sold
+        .offerings
+        .iter()
+        .find(|offering| is_chosen(chosen, offering))?;
+    let labels = node_labels(claim, sold, offering, name);
+    let (capacity, allocatable) = (sold.capacity_of(offering), sold.allocatable(offering));
+    let provider_id = Some(ProviderId::from(format!("planned:///{name}")));
+    let node = Node {
+        name: name.clone(),
+        provider_id: provider_id.clone(),
+        labels: labels.clone(),
+        annotations: claim.annotations.clone(),
+        taints: claim.taints.clone(),
+        capacity: capacity.clone(),
+        allocatable: allocatable.clone(),
+        ready: Readiness::Ready,
+        created: snapshot.now,
+        deleting: None,
+    };
+    let claim = launched(snapshot, claim, name, labels, (capacity, allocatable));
+    Some(StateNode {
+        node: Some(Arc::new(node)),
+        claim: Some(Arc::new(NodeClaim {
+            provider_id,
+            ..claim
+        })),
+    })
+}
+
+fn is_chosen(chosen: &LaunchOption, offering: &Offering) -> bool {
+    let reservation = offering.reservation.as_ref().map(|own| &own.id);
+    offering.zone == chosen.zone
+        && offering.capacity_type == chosen.capacity_type
+        && reservation == chosen.reservation.as_ref()
+}
+
+/// Labels of a node: its claim's, what its type and offering decide, and those that every settled node has.
+fn node_labels(
+    claim: &PlannedClaim,
+    sold: &InstanceType,
+    offering: &Offering,
+    name: &NodeName,
+) -> Labels {
+    let mut result = claim.labels.clone();
+    let decided = offering.node_requirements();
+    for requirement in sold
+        .requirements
+        .iter()
+        .chain(decided.iter())
+        .chain(claim.requirements.iter())
+    {
+        if let Some(value) = requirement.single() {
+            let key = Arc::from(requirement.key().as_str());
+            result.entry(key).or_insert_with(|| Arc::clone(value));
+        }
+    }
+    for key in [labels::REGISTERED, labels::INITIALIZED] {
+        result.insert(key.into(), "true".into());
+    }
+    result.insert(labels::HOSTNAME.into(), Arc::from(name.as_str()));
+    result
+}
+
+fn launched(
+    snapshot: &Snapshot,
+    claim: &PlannedClaim,
+    name: &NodeName,
+    labels: Labels,
+    (capacity, allocatable): (Resources, Resources),
+) -> NodeClaim {
+    NodeClaim {
+        name: ClaimName::from(name.as_str()),
+        uid: Uid::from(format!("planned-{name}")),
+        pool: claim.pool.clone(),
+        class: claim.class.clone(),
+        provider_id: None,
+        node: Some(name.clone()),
+        labels,
+        annotations: claim.annotations.clone(),
+        requirements: claim.requirements.clone(),
+        requests: claim.requests.clone(),
+        taints: claim.taints.clone(),
+        startup_taints: claim.startup_taints.clone(),
+        capacity,
+        allocatable,
+        phase: ClaimPhase::Initialized,
+        created: snapshot.now,
+        phase_since: snapshot.now,
+        expire_after: claim.expire_after,
+        termination_grace: claim.termination_grace,
+        deleting: None,
+        instance_terminating: false,
+    }
+}

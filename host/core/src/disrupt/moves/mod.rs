@@ -1,0 +1,116 @@
+//! Consolidation moves: which nodes may go so that the same pods run for less.
+//!
+//! From a snapshot and the nodes that may go, [`find`] says what could be done about them, each move with its saving and its
+//! disruption; which of them are worth it, and how many may happen now, is for others to say. Feasibility is the scheduler's:
+//! every move has been tried by [`crate::schedule`] on a copy of its state, and its placements are in an order in which they
+//! may be bound. Rules that touch the choice (what a replacement may cost, spot for spot, types that go and come) are those of
+//! the disruption contract, sections 10 to 14; unlike there a move may have several replacements.
+//!
+//! Each move of [`find`] stands by itself on the snapshot. Moves that share no node, neither one that goes nor one that takes
+//! pods, may be carried out together; of others each has to be found again after the one before.
+
+mod after;
+mod pass;
+mod search;
+
+use std::sync::Arc;
+
+pub use after::carry_out;
+pub use pass::{Passed, pass};
+
+use super::cost::MoveCost;
+use crate::plan::{Placement, PlannedClaim, Target};
+use crate::schedule::Offers;
+use crate::snapshot::Snapshot;
+use crate::units::PricePerHour;
+
+/// What kind of move.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum MoveKind {
+    /// No pod has to go anywhere.
+    Empty,
+    /// Pods go to nodes that stay.
+    Delete,
+    /// Some pods go to new nodes.
+    Replace,
+}
+
+/// Nodes that go, and what becomes of their pods.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Move {
+    /// Its kind.
+    pub kind: MoveKind,
+    /// Nodes that go: positions in the snapshot's nodes, ascending.
+    pub members: Vec<usize>,
+    /// Machines to ask for first. Whatever their launches give costs less together than the members do.
+    pub claims: Vec<PlannedClaim>,
+    /// Where the members' pods go, in the order in which they may be bound; new targets are positions in `claims`.
+    pub placements: Vec<Placement>,
+    /// List price of the members less that of the planned claims, with each node's own cost.
+    pub saving: PricePerHour,
+    /// What it disturbs: what emptying each member costs.
+    pub disruption: MoveCost,
+}
+
+impl Move {
+    /// How many pods are evicted and come back.
+    pub fn pods_moved(&self) -> usize {
+        self.placements.len()
+    }
+
+    /// Nodes that stay and take pods: positions in the snapshot's nodes, ascending.
+    pub fn receivers(&self) -> Vec<usize> {
+        let existing = self
+            .placements
+            .iter()
+            .filter_map(|placement| match placement.target {
+                Target::Existing(row) => Some(row),
+                Target::New(_) => None,
+            });
+        let mut rows: Vec<usize> = existing.collect();
+        rows.sort_unstable();
+        rows.dedup();
+        rows
+    }
+}
+
+/// How moves are looked for.
+#[derive(Clone, Debug, PartialEq)]
+pub struct MoveSettings {
+    /// Whether spot nodes may be replaced by spot nodes (gate `SpotToSpotConsolidation`); deleting them needs no gate.
+    pub spot_to_spot: bool,
+    /// The least that replacing must save, in dollars per hour (0.02).
+    pub least_saving: PricePerHour,
+    /// The least that replacing must save, in percent of what its nodes cost (5).
+    pub least_saving_percent: u32,
+    /// Nodes that take no pods of others, such as those that have not been quiet for long enough: positions in the
+    /// snapshot's nodes.
+    pub shut: Vec<usize>,
+}
+
+impl Default for MoveSettings {
+    fn default() -> Self {
+        Self {
+            spot_to_spot: false,
+            least_saving: PricePerHour::from_nanos(20_000_000),
+            least_saving_percent: 5,
+            shut: Vec::new(),
+        }
+    }
+}
+
+/// The moves there are for nodes that may go, given as positions in the snapshot's nodes: best saving for its disruption
+/// first. A candidate with a pod that could not be evicted, or on which a waiting pod counts, is left alone.
+pub fn find(snapshot: &Snapshot, candidates: &[usize], settings: &MoveSettings) -> Vec<Move> {
+    find_again(snapshot, candidates, settings, None).0
+}
+
+/// The same with the offers of an earlier decision, which are not read again where they still hold; and those to keep.
+pub fn find_again(
+    snapshot: &Snapshot,
+    candidates: &[usize],
+    settings: &MoveSettings,
+    earlier: Option<&Arc<Offers>>,
+) -> (Vec<Move>, Arc<Offers>) {
+    search::find(snapshot, candidates, settings, earlier)
+}

@@ -1,0 +1,123 @@
+//! Trials: pods leave their nodes, look for other places, and come back unless the outcome is kept.
+//!
+//! Between [`Placer::begin`] and [`Placer::undo`] the state of placing remembers what it changes. Nodes that pods leave are
+//! closed, so that all others only fill up, as everywhere in placing. Nodes that a kept trial has opened stay closed to later
+//! ones: what they hold is promised to a claim.
+
+use super::super::limits::Limits;
+use super::{OpenBins, Placer, Where};
+
+/// The state at the beginning of a trial, as far as it is not remembered elsewhere.
+pub(super) struct Mark {
+    steps: usize,
+    limits: Limits,
+}
+
+impl Placer<'_, '_> {
+    /// Begins a trial that may open at most so many nodes.
+    pub(in crate::schedule) fn begin(&mut self, most_new: usize) {
+        self.counts.begin();
+        self.nodes.begin();
+        self.mark = Some(Mark {
+            steps: self.steps.len(),
+            limits: self.limits.clone(),
+        });
+        self.first_bin = self.bins.len();
+        self.most_bins = self.bins.len().saturating_add(most_new);
+    }
+
+    /// Takes pods off an existing node, which then takes nobody.
+    pub(in crate::schedule) fn vacate(&mut self, row: usize, pods: &[usize]) {
+        self.nodes.close(row);
+        for pod in pods {
+            let group = &self.compiled.groups[self.compiled.pods[*pod].group];
+            self.counts
+                .forget_existing(&self.compiled.model, row, &group.selected, &group.inverse);
+        }
+    }
+
+    /// Counts a pod where it runs.
+    pub(in crate::schedule) fn count(&mut self, pod: usize, row: usize) {
+        let group = &self.compiled.groups[self.compiled.pods[pod].group];
+        self.counts
+            .record_existing(&self.compiled.model, row, &group.selected, &group.inverse);
+    }
+
+    /// Places every one of these pods, or stops at the first that is certain to find no place. A pod under rules of its own
+    /// is tried again after the others, until a whole round brings nothing.
+    pub(in crate::schedule) fn place_all(&mut self, pods: &[usize]) -> bool {
+        let mut left: Vec<usize> = pods.to_vec();
+        while !left.is_empty() {
+            let before = left.len();
+            let mut again = Vec::new();
+            for pod in left {
+                if self.place(pod) {
+                    continue;
+                }
+                let group = &self.compiled.groups[self.compiled.pods[pod].group];
+                if group.levels.iter().all(|level| level.owned.is_empty()) {
+                    return false;
+                }
+                again.push(pod);
+            }
+            if again.len() == before {
+                return false;
+            }
+            left = again;
+        }
+        true
+    }
+
+    /// Positions of the steps of the trial.
+    pub(in crate::schedule) fn trial_steps(&self) -> std::ops::Range<usize> {
+        let first = self.mark.as_ref().map_or(0, |mark| mark.steps);
+        first..self.steps.len()
+    }
+
+    /// Numbers of the nodes that the trial has opened.
+    pub(in crate::schedule) fn trial_bins(&self) -> std::ops::Range<usize> {
+        self.first_bin..self.bins.len()
+    }
+
+    /// Rows of the existing nodes that took a pod in the trial.
+    pub(in crate::schedule) fn trial_nodes(&self) -> impl Iterator<Item = usize> + '_ {
+        let steps = self.steps[self.trial_steps()].iter();
+        steps.filter_map(|step| match step.place {
+            Where::Existing(row) => Some(row),
+            Where::Bin(_) => None,
+        })
+    }
+
+    /// Ends the trial as if it had not been.
+    pub(in crate::schedule) fn undo(&mut self) {
+        self.counts.undo();
+        self.nodes.undo();
+        if let Some(mark) = self.mark.take() {
+            self.steps.truncate(mark.steps);
+            self.limits = mark.limits;
+        }
+        self.close_bins();
+        self.bins.truncate(self.first_bin);
+        self.failed.clear();
+    }
+
+    fn close_bins(&mut self) {
+        if self.first_bin < self.bins.len() {
+            self.open = OpenBins::new(self.compiled);
+        }
+    }
+
+    /// Ends the trial; what it has come to holds from now on.
+    pub(in crate::schedule) fn keep(&mut self) {
+        self.counts.keep();
+        self.nodes.keep();
+        self.mark = None;
+        self.close_bins();
+        self.first_bin = self.bins.len();
+    }
+
+    /// Lets nobody onto an existing node any more.
+    pub(in crate::schedule) fn shut(&mut self, row: usize) {
+        self.nodes.close(row);
+    }
+}

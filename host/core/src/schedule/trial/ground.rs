@@ -1,0 +1,227 @@
+//! A snapshot read for trials: which nodes may go, with which pods, and what each costs.
+
+use std::sync::Arc;
+
+use super::super::candidate::open_tier;
+use super::super::compile::{Compiled, compile_batch};
+use super::super::eligible::{Eligible, eligible, is_fixed, is_reschedulable};
+use super::super::guards;
+use super::super::manner::Manner;
+use super::super::offers::Offers;
+use super::super::place::Tier;
+use super::super::prices::RowPrices;
+use crate::catalog::{CapacityType, Offering, Overlaid};
+use crate::ids::Uid;
+use crate::labels;
+use crate::plan::LaunchOption;
+use crate::snapshot::{Snapshot, StateNode};
+use crate::units::PricePerHour;
+
+/// A snapshot read once for many trials.
+pub(crate) struct Ground<'s> {
+    pub(super) compiled: Compiled<'s>,
+    pub(super) prices: RowPrices,
+    pub(super) tiers: Vec<Tier>,
+    pub(super) manner: Manner,
+    /// By node: pods that go elsewhere when it goes, as positions in the batch, in queue order.
+    pub(super) movable: Vec<Vec<usize>>,
+    /// By node: whether it may go.
+    pub(super) may_go: Vec<bool>,
+    /// Pods that wait already, as positions in the batch.
+    pub(super) waiting: Vec<usize>,
+    /// Nodes that take no pods of others.
+    pub(super) shut: Vec<usize>,
+    /// By node: what it is sold for; `None` where nobody sells such a node.
+    sold: Vec<Option<Sold>>,
+    /// Rows that guards keep from being bought.
+    pub(super) kept_back: crate::bits::Bits,
+    /// The most replicas of a workload on one new node, by owner.
+    pub(super) replicas: std::collections::BTreeMap<Uid, u32>,
+}
+
+/// What a node there is is sold for.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Sold {
+    /// Its type, as a position in the catalogue.
+    pub(super) instance_type: usize,
+    /// On what terms.
+    pub(super) terms: CapacityType,
+    /// List price with the node's own cost.
+    pub(super) price: PricePerHour,
+}
+
+impl<'s> Ground<'s> {
+    /// Reads a snapshot in which the nodes at `candidates` may go, and those at `shut` take no pods of others. A candidate
+    /// with an active pod that could not be evicted stays. Offers of an earlier decision serve again where they still hold.
+    pub(crate) fn new(
+        snapshot: &'s Snapshot,
+        candidates: &[usize],
+        shut: &[usize],
+        earlier: Option<&Arc<Offers>>,
+    ) -> Self {
+        let homes = Homes::of(snapshot, candidates);
+        let Eligible {
+            pods: waiting,
+            refused,
+        } = eligible(snapshot);
+        let mut pods: Vec<usize> = homes.node_of.iter().map(|(pod, _)| *pod).collect();
+        pods.extend_from_slice(&waiting);
+        let compiled = compile_batch(snapshot, Eligible { pods, refused }, earlier);
+        let mut movable = vec![Vec::new(); snapshot.nodes.len()];
+        let mut waits = Vec::new();
+        for (at, pod) in compiled.pods.iter().enumerate() {
+            match homes
+                .node_of
+                .binary_search_by_key(&pod.row, |(pod, _)| *pod)
+            {
+                Ok(found) => movable[homes.node_of[found].1].push(at),
+                Err(_) => waits.push(at),
+            }
+        }
+        let prices = RowPrices::new(&compiled, None);
+        let limits = &snapshot.settings.guards;
+        let kept_back = guards::kept_back(&compiled, limits);
+        Self {
+            tiers: tiers(&compiled, &prices, &kept_back),
+            manner: Manner::default(),
+            movable,
+            may_go: homes.may_go,
+            waiting: waits,
+            shut: shut_nodes(snapshot, shut),
+            sold: sold(snapshot, &compiled.offers.overlaid),
+            replicas: guards::replicas_per_node(&compiled, limits),
+            kept_back,
+            prices,
+            compiled,
+        }
+    }
+
+    /// What pools sell, to be kept for the next decision.
+    pub(crate) fn offers(&self) -> &Arc<Offers> {
+        &self.compiled.offers
+    }
+
+    /// List price of a node with the node's own cost; zero where nobody sells such a node.
+    pub(crate) fn price(&self, row: usize) -> PricePerHour {
+        self.sold[row].map_or(PricePerHour::ZERO, |sold| sold.price)
+    }
+
+    pub(super) fn sold(&self, row: usize) -> Option<Sold> {
+        self.sold[row]
+    }
+
+    /// Pods that go elsewhere when a node goes, as rows of the snapshot.
+    pub(crate) fn pods(&self, row: usize) -> impl Iterator<Item = usize> + '_ {
+        self.movable[row]
+            .iter()
+            .map(|pod| self.compiled.pods[*pod].row)
+    }
+
+    /// The row behind an option of a claim that draws on a reservation.
+    pub(super) fn row_of(&self, option: &LaunchOption) -> Option<usize> {
+        self.prices.reserved.keys().copied().find(|row| {
+            let (sold, offering) = self.compiled.offering(*row);
+            let own = offering
+                .reservation
+                .as_ref()
+                .map(|reservation| &reservation.id);
+            sold.name == option.instance_type
+                && offering.zone == option.zone
+                && own == option.reservation.as_ref()
+        })
+    }
+}
+
+/// Which nodes may go, and which pods would look for another place.
+struct Homes {
+    may_go: Vec<bool>,
+    /// Pods with their nodes, ascending.
+    node_of: Vec<(usize, usize)>,
+}
+
+impl Homes {
+    fn of(snapshot: &Snapshot, candidates: &[usize]) -> Self {
+        let mut may_go = vec![false; snapshot.nodes.len()];
+        for row in candidates {
+            if let Some(may_go) = may_go.get_mut(*row) {
+                *may_go = !snapshot.nodes[*row].is_deleting();
+            }
+        }
+        let bound = snapshot.pods_by_node();
+        let mut node_of = Vec::new();
+        for (row, pods) in bound.iter().enumerate() {
+            if !may_go[row] {
+                continue;
+            }
+            let moves = |pod: &&usize| is_reschedulable(snapshot, &snapshot.pods[**pod]);
+            let stays = |pod: &usize| {
+                let pod = &snapshot.pods[*pod];
+                pod.is_active() && !is_fixed(pod) && !is_reschedulable(snapshot, pod)
+            };
+            if pods.iter().any(stays) {
+                may_go[row] = false;
+            } else {
+                node_of.extend(pods.iter().filter(moves).map(|pod| (*pod, row)));
+            }
+        }
+        node_of.sort_unstable();
+        Self { may_go, node_of }
+    }
+}
+
+/// Nodes to which no pod is moved: those of ours that have not initialised, and those given.
+fn shut_nodes(snapshot: &Snapshot, shut: &[usize]) -> Vec<usize> {
+    let unsettled = |(row, node): (usize, &StateNode)| (!node.is_initialized()).then_some(row);
+    let mut result: Vec<usize> = snapshot
+        .nodes
+        .iter()
+        .enumerate()
+        .filter_map(unsettled)
+        .collect();
+    result.extend(shut.iter().filter(|row| **row < snapshot.nodes.len()));
+    result.sort_unstable();
+    result.dedup();
+    result
+}
+
+/// One tier per pool, whose nodes pods may share; guards never yield to a move.
+fn tiers(compiled: &Compiled<'_>, prices: &RowPrices, kept_back: &crate::bits::Bits) -> Vec<Tier> {
+    let tier = |(number, template): (usize, &super::super::templates::Template)| {
+        let mut tier = open_tier(compiled, prices, number);
+        if !template.is_compatible() {
+            tier.rows.drop_all(kept_back);
+        }
+        tier
+    };
+    compiled.templates.iter().enumerate().map(tier).collect()
+}
+
+/// What every node is sold for: the offering of its type, zone and terms, whether or not it can be had just now.
+fn sold(snapshot: &Snapshot, overlaid: &Overlaid) -> Vec<Option<Sold>> {
+    let node_cost = snapshot.settings.node_cost;
+    let sold = |node: &StateNode| {
+        let catalogue = overlaid.of(&node.pool()?);
+        let label = |key: &str| node.labels().get(key);
+        let terms = CapacityType::parse(label(labels::CAPACITY_TYPE)?)?;
+        let zone = label(labels::ZONE)?;
+        let name = label(labels::INSTANCE_TYPE)?;
+        let at = catalogue.types();
+        let at = at
+            .binary_search_by(|have| have.name.as_str().cmp(name))
+            .ok()?;
+        let reservation = label(labels::RESERVATION_ID);
+        let is_own = |offering: &&Offering| {
+            let own = offering.reservation.as_ref().map(|own| own.id.as_str());
+            offering.zone == *zone
+                && offering.capacity_type == terms
+                && (reservation.is_none() || own == reservation.map(AsRef::as_ref))
+        };
+        let offering = catalogue.types()[at].offerings.iter().find(is_own)?;
+        Some(Sold {
+            instance_type: at,
+            terms,
+            price: offering.price + node_cost,
+        })
+    };
+    snapshot.nodes.iter().map(sold).collect()
+}

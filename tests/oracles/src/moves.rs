@@ -1,0 +1,80 @@
+//! Judges of consolidation moves: what the checker says of one, and what a fleet costs.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use plimsoll_core::catalog::CapacityType;
+use plimsoll_core::check::{Finding, Rule, Subject, check};
+use plimsoll_core::disrupt::moves::Move;
+use plimsoll_core::labels::{CAPACITY_TYPE, INSTANCE_TYPE, ZONE};
+use plimsoll_core::plan::{Plan, PlanCost, PlannedClaim};
+use plimsoll_core::snapshot::{Snapshot, StateNode};
+use plimsoll_core::units::PricePerHour;
+
+/// Everything that is wrong with a move, carried out at once: its members go, and their pods are bound in its order.
+/// Waiting pods and those of other nodes on their way out are nobody's business here.
+pub fn findings(snapshot: &Snapshot, found: &Move) -> Vec<Finding> {
+    let vacated = vacated(snapshot, &found.members);
+    let chosen = || found.claims.iter().filter_map(PlannedClaim::chosen);
+    let whole = |price: PricePerHour| {
+        (price + snapshot.settings.node_cost).max(PricePerHour::from_nanos(1))
+    };
+    let dearest = |claim: &PlannedClaim| claim.options.iter().map(|option| option.list_price).max();
+    let plan = Plan {
+        placements: found.placements.clone(),
+        claims: found.claims.clone(),
+        unplaced: Vec::new(),
+        cost: PlanCost {
+            planned: chosen().map(|option| option.price).sum(),
+            list: chosen().map(|option| whole(option.list_price)).sum(),
+            dearest: found.claims.iter().filter_map(dearest).map(whole).sum(),
+            ..PlanCost::default()
+        },
+        notes: Vec::new(),
+    };
+    let names: BTreeMap<_, _> = snapshot.pods.iter().map(|pod| (&pod.name, pod)).collect();
+    let is_others = |finding: &Finding| match &finding.subject {
+        Subject::Pod(name) if finding.rule == Rule::Complete => {
+            let node = names.get(name).and_then(|pod| pod.node.as_ref());
+            let own =
+                |row: &usize| snapshot.nodes[*row].node.as_ref().map(|node| &node.name) == node;
+            node.is_none() || !found.members.iter().any(own)
+        }
+        _ => false,
+    };
+    let mut result = check(&vacated, &plan);
+    result.retain(|finding| !is_others(finding));
+    result
+}
+
+/// The snapshot with some nodes asked to go.
+pub fn vacated(snapshot: &Snapshot, members: &[usize]) -> Snapshot {
+    let mut result = snapshot.clone();
+    for row in members {
+        let node = &mut result.nodes[*row];
+        if let Some(claim) = &mut node.claim {
+            Arc::make_mut(claim).deleting = Some(snapshot.now);
+        } else if let Some(node) = &mut node.node {
+            Arc::make_mut(node).deleting = Some(snapshot.now);
+        }
+    }
+    result
+}
+
+/// List price of all nodes of ours that are not on their way out, with each node's own cost; nodes that nobody sells are free.
+pub fn fleet_cost(snapshot: &Snapshot) -> PricePerHour {
+    let staying = snapshot.nodes.iter().filter(|node| !node.is_deleting());
+    staying.filter_map(|node| node_price(snapshot, node)).sum()
+}
+
+/// List price of a node, with its own cost, by its labels.
+pub fn node_price(snapshot: &Snapshot, node: &StateNode) -> Option<PricePerHour> {
+    let overlaid = snapshot.overlaid();
+    let labels = node.labels();
+    let sold = overlaid.of(&node.pool()?).get(labels.get(INSTANCE_TYPE)?)?;
+    let terms = CapacityType::parse(labels.get(CAPACITY_TYPE)?)?;
+    let zone = labels.get(ZONE)?;
+    let mut offerings = sold.offerings.iter();
+    let own = offerings.find(|own| own.zone == *zone && own.capacity_type == terms)?;
+    Some(own.price + snapshot.settings.node_cost)
+}

@@ -1,0 +1,151 @@
+//! Consolidation moves of random clusters: every pod has its place, the checker finds nothing, and money is what was said.
+
+use std::collections::BTreeSet;
+use std::sync::Arc;
+
+use proptest::prelude::*;
+
+use plimsoll_core::disrupt::moves::{Move, MoveSettings, carry_out, find, pass};
+use plimsoll_core::labels::{CAPACITY_TYPE, INSTANCE_TYPE};
+use plimsoll_core::plan::PlannedClaim;
+use plimsoll_core::snapshot::Snapshot;
+use plimsoll_core::units::PricePerHour;
+use plimsoll_oracles::generate::{Features, Shape, random_cluster, shapes};
+use plimsoll_oracles::moves::{findings, fleet_cost, node_price};
+
+const MOST: Shape = Shape {
+    seed: 0,
+    pods: 2,
+    nodes: 6,
+    pools: 2,
+    types: 5,
+    zones: 3,
+    features: Features::ALL,
+};
+
+/// Shapes in which nobody wants to be near a pod that still waits: a move may count on its coming, the checker does not.
+fn settled() -> impl Strategy<Value = Shape> {
+    shapes(MOST).prop_map(|mut shape| {
+        if shape.features.affinity {
+            (shape.pods, shape.features.changing_nodes) = (0, false);
+        }
+        shape
+    })
+}
+
+/// A random cluster whose nodes are all of the dearest type there is, on demand.
+fn fleet(shape: &Shape) -> Snapshot {
+    let mut snapshot = random_cluster(shape).snapshot();
+    let types = snapshot.catalogue.types();
+    let dearest = types.iter().max_by_key(|sold| sold.offerings[0].price);
+    let name: Arc<str> = dearest.map_or("".into(), |sold| sold.name.clone().into());
+    for node in &mut snapshot.nodes {
+        let label = |labels: &mut plimsoll_core::labels::Labels| {
+            labels.insert(CAPACITY_TYPE.into(), "on-demand".into());
+            labels.insert(INSTANCE_TYPE.into(), Arc::clone(&name));
+        };
+        if let Some(node) = &mut node.node {
+            label(&mut Arc::make_mut(node).labels);
+        }
+        if let Some(claim) = &mut node.claim {
+            label(&mut Arc::make_mut(claim).labels);
+        }
+    }
+    snapshot
+}
+
+fn candidates(snapshot: &Snapshot) -> Vec<usize> {
+    let nodes = snapshot.nodes.iter().enumerate();
+    let ours = nodes.filter(|(_, node)| node.is_managed() && node.is_initialized());
+    ours.map(|(row, _)| row).collect()
+}
+
+fn eager() -> MoveSettings {
+    MoveSettings {
+        spot_to_spot: true,
+        least_saving: PricePerHour::ZERO,
+        least_saving_percent: 0,
+        ..MoveSettings::default()
+    }
+}
+
+fn price_of(snapshot: &Snapshot, rows: &[usize]) -> PricePerHour {
+    let nodes = rows.iter().map(|row| &snapshot.nodes[*row]);
+    nodes.filter_map(|node| node_price(snapshot, node)).sum()
+}
+
+/// Pods on nodes that are not there.
+fn homeless(snapshot: &Snapshot) -> usize {
+    let names = snapshot.rows_by_node();
+    let nodes = snapshot.pods.iter().filter_map(|pod| pod.node.as_ref());
+    nodes.filter(|node| !names.contains_key(*node)).count()
+}
+
+/// Every pod that runs on a member and is not tied to it has one place.
+fn places_everybody(snapshot: &Snapshot, found: &Move) -> bool {
+    let bound = snapshot.pods_by_node();
+    let own = found.members.iter().flat_map(|row| &bound[*row]);
+    let expected: BTreeSet<usize> = own.copied().collect();
+    let placed: BTreeSet<usize> = found
+        .placements
+        .iter()
+        .map(|placement| placement.pod)
+        .collect();
+    expected == placed && placed.len() == found.placements.len()
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig {
+        cases: 384,
+        failure_persistence: None,
+        rng_seed: proptest::test_runner::RngSeed::Fixed(4),
+        ..ProptestConfig::default()
+    })]
+
+    #[test]
+    fn every_move_places_all_pods_under_all_rules_for_what_it_says(shape in settled()) {
+        let snapshot = fleet(&shape);
+        for found in find(&snapshot, &candidates(&snapshot), &eager()) {
+            let findings = findings(&snapshot, &found);
+            prop_assert!(findings.is_empty(), "{found:?}: {}", findings[0]);
+            prop_assert!(places_everybody(&snapshot, &found), "{found:?}");
+            let before = price_of(&snapshot, &found.members);
+            let chosen: PricePerHour = found.claims.iter().filter_map(PlannedClaim::chosen).map(|way| way.list_price).sum();
+            prop_assert_eq!(found.saving, before - chosen);
+            let dearest = |claim: &PlannedClaim| claim.options.iter().map(|way| way.list_price).max();
+            let worst: PricePerHour = found.claims.iter().filter_map(dearest).sum();
+            prop_assert!(found.claims.is_empty() || worst < before, "{worst} for {before}");
+        }
+    }
+
+    #[test]
+    fn a_move_carried_out_costs_what_it_said(shape in shapes(MOST)) {
+        let snapshot = fleet(&shape);
+        for found in find(&snapshot, &candidates(&snapshot), &eager()) {
+            let after = carry_out(&snapshot, std::slice::from_ref(&found));
+            prop_assert_eq!(fleet_cost(&after), fleet_cost(&snapshot) - found.saving);
+            prop_assert_eq!(homeless(&after), homeless(&snapshot));
+        }
+    }
+
+    #[test]
+    fn a_pass_saves_what_its_moves_say_and_ends_where_nothing_is_left(shape in shapes(MOST)) {
+        let snapshot = fleet(&shape);
+        let going = |snapshot: &Snapshot| candidates(snapshot);
+        let passed = pass(&snapshot, going, &eager(), |found| found.saving.nanos());
+        let saved: PricePerHour = passed.moves.iter().map(|made| made.saving).sum();
+        prop_assert_eq!(fleet_cost(&passed.after), fleet_cost(&snapshot) - saved);
+        prop_assert_eq!(homeless(&passed.after), homeless(&snapshot));
+        let rest = find(&passed.after, &candidates(&passed.after), &eager());
+        let worth = rest.iter().filter(|found| found.saving > PricePerHour::ZERO).count();
+        prop_assert_eq!(worth, 0);
+    }
+
+    #[test]
+    fn the_order_of_candidates_does_not_matter(shape in shapes(MOST)) {
+        let snapshot = fleet(&shape);
+        let mut backwards = candidates(&snapshot);
+        backwards.reverse();
+        prop_assert_eq!(find(&snapshot, &candidates(&snapshot), &eager()), find(&snapshot, &backwards, &eager()));
+    }
+}
