@@ -4,8 +4,10 @@ use std::path::Path;
 use std::sync::Arc;
 
 use anyhow::{Context, Result, bail};
+use plimsoll_core::action::ConsiderRequest;
 use plimsoll_core::catalog::Catalogue;
 use plimsoll_core::check::Prices;
+use plimsoll_core::disrupt;
 use plimsoll_core::model::PackingMode;
 use plimsoll_core::plan::Plan;
 use plimsoll_core::rank::Settings;
@@ -13,7 +15,7 @@ use plimsoll_core::schedule::{self, Offers};
 use plimsoll_core::snapshot::Snapshot;
 use plimsoll_core::units::PricePerHour;
 use plimsoll_policy::{Decision, Engine, EngineSettings, Fault, Module, decide_again, note_guards};
-use plimsoll_sim::{FixedGroup, Planned, Planner};
+use plimsoll_sim::{Considered, FixedGroup, Planned, Planner};
 
 use crate::failure::Environment;
 use crate::meant::{closest, question};
@@ -239,6 +241,16 @@ impl Planner for Chosen {
                 crate::failure::report(&error);
                 std::process::exit(3);
             }
+        }
+    }
+
+    fn consider(&mut self, request: &ConsiderRequest) -> Considered {
+        match self {
+            Self::Fixed(group) => group.consider(request),
+            Self::Core(..) => Considered {
+                decision: disrupt::consider(&request.snapshot, &request.question),
+                faults: 0,
+            },
         }
     }
 

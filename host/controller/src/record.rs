@@ -75,6 +75,12 @@ pub(crate) fn shown(action: &Action) -> serde_json::Result<serde_json::Value> {
             let digest = format!("{:016x}", hash_of(&text));
             Ok(json!({"Solve": {"id": request.id, "snapshot": digest}}))
         }
+        Action::Consider(request) => {
+            let text = serde_json::to_string(&request.snapshot)?;
+            let digest = format!("{:016x}", hash_of(&text));
+            let question = &request.question;
+            Ok(json!({"Consider": {"id": request.id, "snapshot": digest, "question": question}}))
+        }
         Action::Do(_) | Action::Report(_) => serde_json::to_value(action),
     }
 }

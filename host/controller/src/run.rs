@@ -9,10 +9,10 @@ use std::time::Duration;
 use anyhow::{Context, Result, bail};
 use kube::Client;
 use plimsoll_api::Kind;
-use plimsoll_core::action::{Action, Event as Report, SolveRequest};
+use plimsoll_core::action::{Action, ConsiderRequest, Event as Report, SolveRequest};
 use plimsoll_core::catalog::Catalogue;
+use plimsoll_core::disrupt;
 use plimsoll_core::engine::{Engine, Input};
-use plimsoll_core::plan::Plan;
 use plimsoll_core::snapshot::Settings;
 use plimsoll_core::time::Timestamp;
 use plimsoll_kube::apply::Writer;
@@ -56,7 +56,8 @@ pub struct Controller {
     orders: Orders,
     boots: Boots,
     planner: Arc<Planner>,
-    solving: JoinSet<(u64, Plan)>,
+    /// Decisions being made, each an input once it is.
+    solving: JoinSet<Input>,
     publisher: Publisher,
     reports: JoinSet<()>,
     recorder: Option<Recorder>,
@@ -108,8 +109,8 @@ impl Controller {
                 },
                 Some((id, outcome)) = self.orders.next() => self.feed(Input::Outcome(id, outcome))?,
                 Some(solved) = self.solving.join_next() => {
-                    let (id, plan) = solved.context("the planner's thread")?;
-                    self.feed(Input::Solved(id, Box::new(plan)))?;
+                    let decided = solved.context("the planner's thread")?;
+                    self.feed(decided)?;
                 }
                 () = wait(pause) => self.feed(Input::Tick)?,
             }
@@ -145,6 +146,7 @@ impl Controller {
             match action {
                 Action::Do(order) => self.orders.give(order),
                 Action::Solve(request) => self.solve(request, now),
+                Action::Consider(request) => self.consider(*request, now),
                 Action::Report(report) => self.tell(report),
             }
         }
@@ -170,7 +172,20 @@ impl Controller {
                 unplaced = plan.unplaced.len(),
                 "planned"
             );
-            (request.id, plan)
+            Input::Solved(request.id, Box::new(plan))
+        });
+    }
+
+    fn consider(&mut self, request: ConsiderRequest, now: Timestamp) {
+        tracing::debug!(request = request.id, at = now.millis(), "considering");
+        self.solving.spawn_blocking(move || {
+            let decision = disrupt::consider(&request.snapshot, &request.question);
+            tracing::debug!(
+                request = request.id,
+                commands = decision.commands.len(),
+                "considered"
+            );
+            Input::Considered(request.id, Box::new(decision))
         });
     }
 

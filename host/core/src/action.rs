@@ -10,6 +10,7 @@ use std::sync::Arc;
 use serde::{Deserialize, Serialize};
 
 use crate::catalog::CapacityType;
+use crate::disrupt::Question;
 use crate::fixed_hash;
 use crate::ids::{ClaimName, NodeName, ObjectName, ProviderId, ReservationId, TypeName, Uid};
 use crate::labels::Labels;
@@ -27,6 +28,8 @@ pub enum Action {
     Do(Box<Order>),
     /// Plan for this snapshot and hand the plan back.
     Solve(SolveRequest),
+    /// Say which nodes of this snapshot should go, or whether a command still holds, and hand the decision back.
+    Consider(Box<ConsiderRequest>),
     /// Tell people.
     Report(Event),
 }
@@ -38,6 +41,17 @@ pub struct SolveRequest {
     pub id: u64,
     /// The world as it was.
     pub snapshot: Arc<Snapshot>,
+}
+
+/// A question about nodes that might go, to be answered on another thread, or at once.
+#[derive(Clone, Debug, Serialize)]
+pub struct ConsiderRequest {
+    /// To be handed back with the decision.
+    pub id: u64,
+    /// The world as it was.
+    pub snapshot: Arc<Snapshot>,
+    /// What is asked.
+    pub question: Question,
 }
 
 /// Identity of an order: the same object, purpose and attempt give the same id on every machine.

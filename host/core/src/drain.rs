@@ -1,7 +1,7 @@
 //! Moving pods off a node in waves, under the disruption budgets of workloads.
 //!
 //! Waves follow the incumbent: ordinary pods, their daemons, critical pods, critical daemons; a later wave waits until the
-//! earlier is gone. Daemons that tolerate the leaving taint, mirrors, and pods that are stuck on their way out are not
+//! earlier is gone. Pods that ask to be left alone are waited for and not evicted. Daemons that tolerate the leaving taint, mirrors, and pods that are stuck on their way out are not
 //! waited for. When the time allowed is over, what remains is moved regardless of budgets.
 
 use crate::action::{ObjectKey, Purpose, Request, Write};
@@ -30,7 +30,12 @@ pub(crate) fn evict(
     }
     let first = waiting.iter().map(|pod| wave(pod)).min();
     for pod in &waiting {
-        let due = pod.deleting.is_none() && (forced || Some(wave(pod)) == first);
+        let protected = pod.is_protected(now);
+        if let Some(until) = pod.protected_until().filter(|_| protected) {
+            step.wake_at(until);
+        }
+        let its_turn = Some(wave(pod)) == first && !protected;
+        let due = pod.deleting.is_none() && (forced || its_turn);
         if due {
             step.wants.push(Want {
                 object: ObjectKey::Pod(pod.uid.clone()),

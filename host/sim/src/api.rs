@@ -13,6 +13,8 @@ use plimsoll_core::resources::{ResourceName, Resources};
 use plimsoll_core::state::{Object, Version};
 use plimsoll_core::time::Timestamp;
 
+use crate::budgets::Budgets;
+
 /// One watch event.
 #[derive(Clone, Debug)]
 pub(crate) struct Watched {
@@ -29,6 +31,7 @@ pub(crate) struct Api {
     pub(crate) claims: BTreeMap<ClaimName, Arc<NodeClaim>>,
     pub(crate) daemon_sets: Vec<Arc<DaemonSet>>,
     others: Vec<Object>,
+    pub(crate) budgets: Budgets,
     /// Nodes that carry our finalizer.
     held_nodes: BTreeSet<NodeName>,
     pods_on: BTreeMap<NodeName, BTreeSet<ObjectName>>,
@@ -139,18 +142,33 @@ impl Api {
             self.daemon_sets.push(Arc::clone(set));
             self.daemon_sets.sort_by(|a, b| a.name.cmp(&b.name));
         } else {
+            if let Object::DisruptionBudget(budget) = &object {
+                self.budgets.put(budget, self.pods.values());
+            }
             self.others.retain(|have| !is_same(have, &object));
             self.others.push(object.clone());
         }
         self.emit(object, None, false);
     }
 
+    /// Shows what disruption budgets allow now.
+    pub(crate) fn show_budgets(&mut self) {
+        for budget in self.budgets.take_changed() {
+            let object = Object::DisruptionBudget(budget);
+            self.others.retain(|have| !is_same(have, &object));
+            self.others.push(object.clone());
+            self.emit(object, None, false);
+        }
+    }
+
     pub(crate) fn put_pod(&mut self, pod: Pod) -> (Object, Version) {
         let pod = Arc::new(pod);
         let name = pod.name.clone();
-        if let Some(before) = self.pods.insert(name.clone(), Arc::clone(&pod)) {
-            self.unindex(&before);
+        let before = self.pods.insert(name.clone(), Arc::clone(&pod));
+        if let Some(before) = &before {
+            self.unindex(before);
         }
+        self.budgets.follow(before.as_deref(), Some(&pod));
         self.index(&pod);
         let object = Object::Pod(pod);
         let version = self.emit(object.clone(), Some(Name::Pod(name)), false);
@@ -160,6 +178,7 @@ impl Api {
     pub(crate) fn remove_pod(&mut self, name: &ObjectName) -> Option<Arc<Pod>> {
         let pod = self.pods.remove(name)?;
         self.unindex(&pod);
+        self.budgets.follow(Some(&pod), None);
         let object = Object::Pod(Arc::clone(&pod));
         self.emit(object, Some(Name::Pod(name.clone())), true);
         Some(pod)

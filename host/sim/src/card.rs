@@ -1,6 +1,8 @@
 //! The score card of a run: plain numbers, integers only, the same bytes every time.
 
 use plimsoll_core::catalog::CapacityType;
+use plimsoll_core::disrupt::Refused;
+use plimsoll_core::engine::Begun;
 use plimsoll_core::ids::TypeName;
 use plimsoll_core::time::{Span, Timestamp};
 use serde::{Deserialize, Serialize};
@@ -62,6 +64,12 @@ pub struct ScoreCard {
     pub nominations_dropped: u32,
     /// Faults of policy modules.
     pub faults: u64,
+    /// Nodes taken away on purpose.
+    #[serde(default)]
+    pub begun: Begun,
+    /// Moves that were found and not made, and who said so.
+    #[serde(default)]
+    pub refused: Refused,
     /// The course of things.
     pub series: Series,
 }

@@ -94,7 +94,7 @@ impl World {
                 Outcome::Done(Answer::Nothing)
             }
             Write::Nominate { pod, uid, node } => self.nominate(pod, uid, node.as_ref()),
-            Write::Evict { pod, uid, .. } => self.evict(pod, uid),
+            Write::Evict { pod, uid, force } => self.evict(pod, uid, *force),
         }
     }
 
@@ -210,11 +210,17 @@ impl World {
         done(object, version)
     }
 
-    fn evict(&mut self, name: &ObjectName, uid: &Uid) -> Outcome {
+    fn evict(&mut self, name: &ObjectName, uid: &Uid, force: bool) -> Outcome {
         let pod = self.api.pods.get(name).filter(|pod| pod.uid == *uid);
         let Some(pod) = pod.cloned() else {
             return Outcome::Refused(Reason::NotFound);
         };
+        if let Err(words) = self.api.budgets.allow(&pod)
+            && pod.is_active()
+            && !force
+        {
+            return Outcome::Refused(Reason::Blocked(words));
+        }
         if pod.deleting.is_none() {
             self.meter.evicted();
             self.ask_to_go(name);

@@ -5,7 +5,9 @@
 
 use std::sync::Arc;
 
+use plimsoll_core::action::ConsiderRequest;
 use plimsoll_core::catalog::{CapacityType, InstanceType, Offering};
+use plimsoll_core::disrupt::{self, Question};
 use plimsoll_core::ids::TypeName;
 use plimsoll_core::labels::{self, LabelKey};
 use plimsoll_core::model::{DaemonSet, NodePool, Pod, first_untolerated};
@@ -17,7 +19,7 @@ use plimsoll_core::resources::{ResourceName, Resources};
 use plimsoll_core::snapshot::{Snapshot, StateNode};
 use plimsoll_core::state::{is_displaced, wants_node};
 
-use crate::planner::{Planned, Planner};
+use crate::planner::{Considered, Planned, Planner};
 
 /// A group of nodes of one type.
 #[derive(Clone, Debug)]
@@ -75,6 +77,18 @@ impl Planner for FixedGroup {
         }
         Planned {
             plan: filler.plan,
+            faults: 0,
+        }
+    }
+
+    /// A group gives back machines that nothing uses; it moves nothing.
+    fn consider(&mut self, request: &ConsiderRequest) -> Considered {
+        let question = match &request.question {
+            Question::Look { .. } => Question::Look { consolidate: false },
+            confirmed @ Question::Confirm(_) => confirmed.clone(),
+        };
+        Considered {
+            decision: disrupt::consider(&request.snapshot, &question),
             faults: 0,
         }
     }

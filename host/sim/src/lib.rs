@@ -9,6 +9,7 @@
 //! [`ScoreCard`].
 
 mod api;
+mod budgets;
 mod card;
 mod cloud;
 mod execute;
@@ -33,7 +34,7 @@ pub use fixed::FixedGroup;
 pub use input::{
     Behaviour, Change, Delay, Deployment, Faults, Recording, ReplicaRule, TimedChange, Which,
 };
-pub use planner::{Planned, Planner};
+pub use planner::{Considered, Planned, Planner};
 pub use random::Random;
 pub use run::{REST, Run};
 pub use series::Series;

@@ -4,7 +4,8 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use plimsoll_core::catalog::Catalogue;
-use plimsoll_core::engine::Landing;
+use plimsoll_core::disrupt::Refused;
+use plimsoll_core::engine::{Begun, Landing};
 use plimsoll_core::ids::{ObjectName, ProviderId, Uid};
 use plimsoll_core::model::{OwnerKind, Pod};
 use plimsoll_core::plan::Plan;
@@ -230,6 +231,16 @@ impl Meter {
                 self.reasons.remove(&pod.name);
             }
         }
+    }
+
+    pub(crate) fn faulted(&mut self, faults: u64) {
+        self.card.faults += faults;
+    }
+
+    /// What an engine that is no more has begun and refused.
+    pub(crate) fn disrupted(&mut self, (begun, refused): (Begun, Refused)) {
+        self.card.begun.join(begun);
+        self.card.refused.add(refused);
     }
 
     /// Counts so far; what is a sum over time is not in them yet.

@@ -1,5 +1,7 @@
 //! Who plans: the seam between the simulator and whoever carries the core's questions to policies.
 
+use plimsoll_core::action::ConsiderRequest;
+use plimsoll_core::disrupt::{self, Decision};
 use plimsoll_core::plan::Plan;
 use plimsoll_core::snapshot::Snapshot;
 use plimsoll_core::units::PricePerHour;
@@ -13,10 +15,27 @@ pub struct Planned {
     pub faults: u64,
 }
 
+/// A decision about nodes, and how often a policy module failed while it was made.
+#[derive(Clone, Debug, Default)]
+pub struct Considered {
+    /// The decision.
+    pub decision: Decision,
+    /// Faults of modules.
+    pub faults: u64,
+}
+
 /// Plans for snapshots.
 pub trait Planner {
     /// What to do about a snapshot. Equal snapshots must give equal plans.
     fn plan(&mut self, snapshot: &Snapshot) -> Planned;
+
+    /// What to do about nodes that might go. Equal requests must give equal decisions.
+    fn consider(&mut self, request: &ConsiderRequest) -> Considered {
+        Considered {
+            decision: disrupt::consider(&request.snapshot, &request.question),
+            faults: 0,
+        }
+    }
 
     /// For several amounts of work, each so many copies of each pod of a snapshot: what no fleet for it, bought from
     /// nothing, can cost less than per hour at list price. `None` where nobody computes it.

@@ -5,8 +5,11 @@
 
 use std::sync::Arc;
 
-use plimsoll_core::action::{Action, Event as Report, Order, Request, SolveRequest};
-use plimsoll_core::engine::{Engine, Input};
+use plimsoll_core::action::{
+    Action, ConsiderRequest, Event as Report, Order, Request, SolveRequest,
+};
+use plimsoll_core::disrupt::Refused;
+use plimsoll_core::engine::{Begun, Engine, Input};
 use plimsoll_core::model::{Node, NodeClaim, Pod};
 use plimsoll_core::time::{Span, Timestamp};
 
@@ -67,6 +70,7 @@ impl<P: Planner> Run<P> {
             }
             self.step();
         }
+        self.world.meter.disrupted(self.engine.disruptions());
         let at_rest = match self.recording.end {
             Some(end) => end,
             None if self.world.cloud.instances.is_empty() => self.world.now,
@@ -135,6 +139,11 @@ impl<P: Planner> Run<P> {
         self.world.meter.card()
     }
 
+    /// Commands begun on the engine's own initiative since it started, and moves refused.
+    pub fn disruptions(&self) -> (Begun, Refused) {
+        self.engine.disruptions()
+    }
+
     /// The next instant at which anything happens, with everything that happens then.
     pub fn step(&mut self) {
         let Some((at, event)) = self.world.queue.pop() else {
@@ -154,6 +163,7 @@ impl<P: Planner> Run<P> {
 
     /// The engine crashes: orders under way are lost, and another starts from the objects as they are.
     pub fn crash(&mut self) {
+        self.world.meter.disrupted(self.engine.disruptions());
         self.world.forget_orders();
         self.world.api.take_watched();
         self.engine = new_engine(&self.recording, self.world.behaviour.seed);
@@ -219,6 +229,7 @@ impl<P: Planner> Run<P> {
     /// Hands the engine what the watch and the cloud have put out.
     fn flush(&mut self) {
         let now = self.world.now;
+        self.world.api.show_budgets();
         while self.world.api.has_watched() || !self.world.announcements.is_empty() {
             for watched in self.world.api.take_watched() {
                 self.repeat_late(&watched);
@@ -243,6 +254,7 @@ impl<P: Planner> Run<P> {
             match action {
                 Action::Do(order) => self.send(order),
                 Action::Solve(request) => self.solve(&request),
+                Action::Consider(request) => self.consider(&request),
                 Action::Report(report) => self.reports.push(report),
             }
         }
@@ -265,6 +277,16 @@ impl<P: Planner> Run<P> {
             .decided(&request.snapshot, &planned.plan, planned.faults);
         let now = self.world.now;
         self.feed(Input::Solved(request.id, Box::new(planned.plan)), now);
+    }
+}
+
+impl<P: Planner> Run<P> {
+    fn consider(&mut self, request: &ConsiderRequest) {
+        let considered = self.planner.consider(request);
+        self.world.meter.faulted(considered.faults);
+        let now = self.world.now;
+        let decision = Box::new(considered.decision);
+        self.feed(Input::Considered(request.id, decision), now);
     }
 }
 

@@ -3,9 +3,12 @@
 use std::sync::Arc;
 
 use plimsoll_core::ids::ObjectName;
-use plimsoll_core::model::OwnerKind;
+use plimsoll_core::model::{
+    Budget, DisruptionLimit, LabelSelector, NodePool, OwnerKind, PodDisruptionBudget,
+};
 use plimsoll_core::schedule;
 use plimsoll_core::snapshot::Snapshot;
+use plimsoll_core::state::Object;
 use plimsoll_core::time::{Span, Timestamp};
 use plimsoll_oracles::fixture::{CAPACITY_TYPE, cluster, instance_type, is_in, pod, pool};
 use plimsoll_sim::{
@@ -37,6 +40,7 @@ pub fn play(script: &Script) -> Result<String, Box<Failure>> {
     let start = recording.start;
     let mut player = Player {
         script,
+        pools: recording.objects.pools.clone(),
         observer: Observer::new(start),
         start,
         run: Run::new(recording, behaviour, planner),
@@ -48,6 +52,17 @@ pub fn play(script: &Script) -> Result<String, Box<Failure>> {
     Ok(player.observer.transcript())
 }
 
+/// A disruption budget for the pods of the deployment of its name.
+fn disruption_budget(name: &str, limit: DisruptionLimit) -> PodDisruptionBudget {
+    PodDisruptionBudget {
+        name: ObjectName::new("default", name),
+        selector: LabelSelector::match_labels([(&"app".into(), &name.into())]),
+        limit,
+        always_allow_unhealthy: false,
+        disruptions_allowed: 0,
+    }
+}
+
 fn world(script: &Script) -> (Recording, Behaviour) {
     let mut fixture = cluster();
     let mut behaviour = Behaviour {
@@ -56,6 +71,7 @@ fn world(script: &Script) -> (Recording, Behaviour) {
     };
     let mut deployments: Vec<Deployment> = Vec::new();
     let mut guarded = true;
+    let mut budgets: Vec<Budget> = Vec::new();
     for given in &script.given {
         match given {
             Given::Type(name, cpu, memory, price, zones, terms) => {
@@ -98,11 +114,27 @@ fn world(script: &Script) -> (Recording, Behaviour) {
                     .expect("a deployment stands before its rule of load")
                     .follows = Some(rule);
             }
+            Given::DisruptionBudget(name, limit) => {
+                fixture = fixture.disruption_budget(disruption_budget(name, *limit));
+            }
+            Given::Budget(nodes, window) => budgets.push(Budget {
+                nodes: *nodes,
+                reasons: Vec::new(),
+                schedule: window
+                    .as_ref()
+                    .map(|(schedule, _)| schedule.as_str().into()),
+                duration: window.as_ref().map(|(_, length)| *length),
+            }),
             Given::Boot(time) => behaviour.boot = Delay::always(*time),
             Given::GuardsOff => guarded = false,
         }
     }
-    let (objects, catalogue, mut settings) = fixture.parts();
+    let (mut objects, catalogue, mut settings) = fixture.parts();
+    if !budgets.is_empty() {
+        for pool in &mut objects.pools {
+            Arc::make_mut(pool).disruption.budgets.clone_from(&budgets);
+        }
+    }
     settings.guards.enabled &= guarded;
     let start = Timestamp::from_millis(0);
     let recording = Recording {
@@ -125,6 +157,7 @@ fn world(script: &Script) -> (Recording, Behaviour) {
 
 struct Player<'a, P> {
     script: &'a Script,
+    pools: Vec<Arc<NodePool>>,
     observer: Observer,
     start: Timestamp,
     run: Run<P>,
@@ -146,6 +179,23 @@ impl<P: Planner> Player<'_, P> {
                 let words = format!("-- load of {name} is {load}");
                 let name = ObjectName::new("default", name.as_str());
                 self.change(&words, Change::Load(name, *load))?;
+            }
+            Step::DisruptionBudget(name, limit) => {
+                let words = format!("-- pdb {name} changes");
+                let budget = Arc::new(disruption_budget(name, *limit));
+                self.change(&words, Change::Apply(Object::DisruptionBudget(budget)))?;
+            }
+            Step::Relabel(name, key, value) => {
+                let words = format!("-- pool {name} gets label {key}");
+                let pool = self
+                    .pools
+                    .iter_mut()
+                    .find(|pool| pool.name.as_str() == name);
+                let pool = pool.expect("a pool stands before it is changed");
+                let labels = &mut Arc::make_mut(pool).labels;
+                labels.insert(key.as_str().into(), value.as_str().into());
+                let pool = Object::Pool(Arc::clone(pool));
+                self.change(&words, Change::Apply(pool))?;
             }
             Step::Stock(name, terms, left) => {
                 let which = Which {

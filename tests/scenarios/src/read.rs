@@ -1,6 +1,7 @@
 //! Reading a script: words to steps, with the line and the word that could not be understood.
 
 use plimsoll_core::catalog::CapacityType;
+use plimsoll_core::model::{BudgetNodes, DisruptionLimit};
 use plimsoll_core::resources::ResourceName;
 use plimsoll_core::time::Span;
 use thiserror::Error;
@@ -41,6 +42,10 @@ pub enum Given {
     Deployment(String, u32, i64, i64),
     /// A deployment whose replicas follow its load: name, load per replica, fewest, most.
     Follows(String, u64, u32, u32),
+    /// A disruption budget for the pods of a deployment.
+    DisruptionBudget(String, DisruptionLimit),
+    /// A budget of every pool: nodes, and from which schedule on for how long; always when `None`.
+    Budget(BudgetNodes, Option<(String, Span)>),
     /// Every machine takes this long to boot.
     Boot(Span),
     /// Nothing keeps replicas or markets apart: the cheapest packing alone decides.
@@ -54,6 +59,10 @@ pub enum Step {
     At(Span),
     /// A deployment gets another number of replicas.
     Scale(String, u32),
+    /// A disruption budget appears or changes.
+    DisruptionBudget(String, DisruptionLimit),
+    /// A pool's template gets another label.
+    Relabel(String, String, String),
     /// A deployment's load in all.
     Load(String, u64),
     /// The cloud has so many more of a type on these terms; `None` for any number.
@@ -195,9 +204,26 @@ fn given(words: &[&str]) -> Result<Given, &'static str> {
             count(least)?,
             count(most)?,
         )),
+        ["pdb", name, limit @ ..] => Ok(Given::DisruptionBudget(
+            (*name).to_owned(),
+            disruption_limit(limit)?,
+        )),
+        ["budget", nodes, "nodes"] => Ok(Given::Budget(budget_nodes(nodes)?, None)),
+        [
+            "budget",
+            nodes,
+            "nodes",
+            "from",
+            schedule @ ..,
+            "for",
+            length,
+        ] => Ok(Given::Budget(
+            budget_nodes(nodes)?,
+            Some((schedule.join(" "), span(length)?)),
+        )),
         ["boot", time] => Ok(Given::Boot(span(time)?)),
         ["guards", "off"] => Ok(Given::GuardsOff),
-        _ => Err("type, pool, deployment, a rule of load, boot, or guards off"),
+        _ => Err("type, pool, deployment, a rule of load, pdb, budget, boot, or guards off"),
     }
 }
 
@@ -215,8 +241,42 @@ fn step(words: &[&str]) -> Result<Step, &'static str> {
         }
         ["interrupt", "the", "oldest", "node"] => Ok(Step::Interrupt),
         ["load", name, load] => Ok(Step::Load((*name).to_owned(), number(load)?)),
+        ["pdb", name, limit @ ..] => Ok(Step::DisruptionBudget(
+            (*name).to_owned(),
+            disruption_limit(limit)?,
+        )),
+        ["pool", name, "gets", "label", key, value] => Ok(Step::Relabel(
+            (*name).to_owned(),
+            (*key).to_owned(),
+            (*value).to_owned(),
+        )),
         ["crash"] => Ok(Step::Crash),
-        _ => Err("scale, load, stock, interrupt the oldest node, or crash"),
+        _ => Err("scale, load, stock, pdb, a pool's label, interrupt the oldest node, or crash"),
+    }
+}
+
+fn disruption_limit(words: &[&str]) -> Result<DisruptionLimit, &'static str> {
+    let (percent, text) = match words {
+        [_, _, text] => (text.ends_with('%'), text.trim_end_matches('%')),
+        _ => (false, ""),
+    };
+    match words {
+        ["max", "unavailable", _] if percent => {
+            Ok(DisruptionLimit::MaxUnavailablePercent(count(text)?))
+        }
+        ["max", "unavailable", _] => Ok(DisruptionLimit::MaxUnavailable(count(text)?)),
+        ["min", "available", _] if percent => {
+            Ok(DisruptionLimit::MinAvailablePercent(count(text)?))
+        }
+        ["min", "available", _] => Ok(DisruptionLimit::MinAvailable(count(text)?)),
+        _ => Err("max unavailable or min available, and a number or a share"),
+    }
+}
+
+fn budget_nodes(text: &str) -> Result<BudgetNodes, &'static str> {
+    match text.strip_suffix('%') {
+        Some(percent) => Ok(BudgetNodes::Percent(count(percent)?)),
+        None => Ok(BudgetNodes::Count(count(text)?)),
     }
 }
 

@@ -9,7 +9,7 @@ use std::sync::Arc;
 
 use super::cost::MoveCost;
 use super::evictable;
-use crate::catalog::{CapacityType, InstanceType, Overlaid};
+use crate::catalog::{CapacityType, Catalogue, InstanceType, Overlaid};
 use crate::ids::{ClaimName, ObjectName, PoolName};
 use crate::labels;
 use crate::model::{NodePool, Pod, PodDisruptionBudget};
@@ -218,6 +218,11 @@ impl<'s> Fleet<'s> {
             pods: moved.map(|(row, _)| row).collect(),
             pool,
         })
+    }
+
+    /// What a pool sells.
+    pub fn catalogue(&self, pool: &PoolName) -> &Catalogue {
+        self.overlaid.of(pool)
     }
 
     /// What a node costs: its type's offering in its zone on its terms, had or not.

@@ -1,10 +1,34 @@
 //! Taking nodes away on purpose, within what their pools allow.
 //!
-//! Everything here is a function of a snapshot. The engine decides when to ask and carries out what comes back.
+//! Everything here is a function of a snapshot. The engine decides when to ask and carries out what comes back:
+//! [`consider`] answers with the built-in values; whoever has policies goes the same way by [`look::Look`], with their caps
+//! and values in between.
 
+pub mod balanced;
 pub mod budget;
 pub mod candidate;
+pub mod churn;
+mod command;
+pub mod confirm;
+pub mod consolidate;
 pub mod cost;
-pub mod emptiness;
+pub mod drift;
 pub(crate) mod evictable;
+pub mod look;
 pub mod moves;
+mod narrow;
+pub mod simulate;
+
+pub use command::{Command, Decision, Held, HeldAs, Question, Refused, VALIDATION};
+pub use narrow::{FLEXIBILITY, NoReplacement};
+
+use crate::snapshot::Snapshot;
+use look::Look;
+
+/// Answers a question without policies: declared budgets alone, and moves worth what they save.
+pub fn consider(snapshot: &Snapshot, question: &Question) -> Decision {
+    match question {
+        Question::Look { consolidate } => Look::at(snapshot, *consolidate).propose().decide(None),
+        Question::Confirm(command) => confirm::confirm(Look::at(snapshot, false), command, &[]),
+    }
+}

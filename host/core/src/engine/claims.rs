@@ -29,12 +29,17 @@ impl Engine {
         }
     }
 
-    fn step_claim(&mut self, name: &ClaimName, now: Timestamp, actions: &mut Vec<Action>) {
+    pub(super) fn step_claim(
+        &mut self,
+        name: &ClaimName,
+        now: Timestamp,
+        actions: &mut Vec<Action>,
+    ) {
         if self.cluster.claims.get(name).is_none() {
             self.step_expected(name, now, actions);
             return;
         }
-        self.watch_emptiness(name, now);
+        self.watch_disruption(name, now);
         let Some(step) = self.view(name, now).map(|view| lifecycle::step(&view, now)) else {
             return;
         };
@@ -124,6 +129,7 @@ impl Engine {
             machine: notes.and_then(|notes| notes.machine.as_ref()),
             instance: notes.map_or(Instance::Unasked, |notes| notes.instance),
             must_go: self.must_go(name),
+            moving: self.queue.has(name),
             nominated: overdue || self.are_nominated(&Target::Claim(name.clone())),
             market: &self.market,
         })
@@ -141,7 +147,7 @@ impl Engine {
         if self.notes.get(name).is_some_and(|notes| notes.refused) {
             return Some("its class cannot be used");
         }
-        self.is_empty_and_tainted(name).then_some("it is empty")
+        self.queue.must_go(name)
     }
 
     /// When a node that waits for nominations must be let in regardless.

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use super::Engine;
-use super::provision::Solving;
+use crate::disrupt::drift;
 use crate::fixed_hash::{hash_of, short_name};
 use crate::ids::{ClaimName, PoolName, Uid};
 use crate::lifecycle::{LAUNCH_ORDER_ANNOTATION, launch_order_text};
@@ -23,15 +23,21 @@ impl Engine {
     pub(super) fn commit(&mut self, id: u64, plan: &Plan, now: Timestamp) {
         let open = self.provision.solving.take_if(|solving| solving.id == id);
         let Some(solving) = open else { return };
-        let (crews, stale) = self.crews(&solving, plan, now);
+        let (crews, stale) = self.crews(&solving.snapshot, plan, now);
         let mut usage = BTreeMap::new();
         let mut refused = stale;
         for (place, crew) in crews {
             let done = match place {
-                Place::Existing(row) => self.promise_existing(&solving.snapshot, row, &crew, now),
+                Place::Existing(row) => {
+                    let target = self.promise_existing(&solving.snapshot, row, &crew, now);
+                    target.is_some()
+                }
                 Place::New(row) => plan.claims.get(row).is_some_and(|planned| {
-                    self.may_buy(planned, &mut usage)
-                        && self.ask_for(planned, &crew, (id, row), now)
+                    let may_buy = self.may_buy(planned, &mut usage);
+                    if may_buy {
+                        self.ask_for(planned, &crew, ("place", id, row), now);
+                    }
+                    may_buy
                 }),
             };
             refused |= !done;
@@ -42,16 +48,16 @@ impl Engine {
     }
 
     /// Pods by place, less those that need none any more. Whether a placement made no sense.
-    fn crews(
+    pub(super) fn crews(
         &self,
-        solving: &Solving,
+        snapshot: &Snapshot,
         plan: &Plan,
         now: Timestamp,
     ) -> (BTreeMap<Place, Crew>, bool) {
         let mut crews: BTreeMap<Place, Crew> = BTreeMap::new();
         let mut odd = false;
         for placement in &plan.placements {
-            let Some(planned) = solving.snapshot.pods.get(placement.pod) else {
+            let Some(planned) = snapshot.pods.get(placement.pod) else {
                 odd = true;
                 continue;
             };
@@ -73,20 +79,19 @@ impl Engine {
         (crews, odd)
     }
 
-    fn promise_existing(
+    /// Promises room on a node that is there; what it was promised on, unless it is not any more.
+    pub(super) fn promise_existing(
         &mut self,
         snapshot: &Snapshot,
         row: usize,
         crew: &Crew,
         now: Timestamp,
-    ) -> bool {
-        let Some(node) = snapshot.nodes.get(row) else {
-            return false;
-        };
+    ) -> Option<Target> {
+        let node = snapshot.nodes.get(row)?;
         let target = match (&node.claim, &node.node) {
             (Some(claim), _) => Target::Claim(claim.name.clone()),
             (None, Some(node)) => Target::Node(node.name.clone()),
-            (None, None) => return false,
+            (None, None) => return None,
         };
         let there = match &target {
             Target::Claim(name) => match self.cluster.claims.get(name) {
@@ -100,7 +105,7 @@ impl Engine {
                 .is_some_and(|node| node.deleting.is_none()),
         };
         if !there {
-            return false;
+            return None;
         }
         for (group, count) in crew {
             let had = bound_of(*group, &target, &self.cluster);
@@ -111,11 +116,11 @@ impl Engine {
             self.dirty_claims.insert(name.clone());
         }
         self.plan_lapse(&target);
-        true
+        Some(target)
     }
 
     /// Whether the pool is still there and what it has, with this claim, stays within its limits.
-    fn may_buy(
+    pub(super) fn may_buy(
         &mut self,
         planned: &PlannedClaim,
         usage: &mut BTreeMap<PoolName, Resources>,
@@ -148,23 +153,29 @@ impl Engine {
         within
     }
 
-    fn ask_for(
+    /// Asks for a claim and promises its room; its name. `place` tells it from all others of this instant.
+    pub(super) fn ask_for(
         &mut self,
         planned: &PlannedClaim,
         crew: &Crew,
-        place: (u64, usize),
+        place: (&str, u64, usize),
         now: Timestamp,
-    ) -> bool {
+    ) -> ClaimName {
         let number = hash_of(&(self.seed, now, place, &planned.pool));
         let name = ClaimName::from(format!("{}-{}", planned.pool, short_name(number, 8)));
-        let claim = Arc::new(new_claim(planned, name, crew, now));
+        let mut claim = new_claim(planned, name, crew, now);
+        if let Some(pool) = self.cluster.pools.get(planned.pool.as_str()) {
+            claim.annotations.extend(drift::annotations(pool));
+        }
+        let claim = Arc::new(claim);
         let target = Target::Claim(claim.name.clone());
         for (group, count) in crew {
             self.promises.make(&target, *group, *count, 0, now);
         }
-        self.dirty_claims.insert(claim.name.clone());
+        let name = claim.name.clone();
+        self.dirty_claims.insert(name.clone());
         self.expected.ask(claim);
-        true
+        name
     }
 }
 

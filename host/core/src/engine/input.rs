@@ -6,6 +6,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::action::{ActionId, Outcome};
 use crate::catalog::Catalogue;
+use crate::disrupt::Decision;
 use crate::ids::ProviderId;
 use crate::plan::Plan;
 use crate::state::{Object, Version};
@@ -23,6 +24,8 @@ pub enum Input {
     Outcome(ActionId, Outcome),
     /// The plan for a solve request, by the request's id.
     Solved(u64, Box<Plan>),
+    /// What should become of nodes, by the consider request's id.
+    Considered(u64, Box<Decision>),
     /// What can be bought has changed.
     Catalogue(Arc<Catalogue>),
     /// The cloud will take an instance back. Handed in until its claim is seen to go.

@@ -15,21 +15,25 @@
 mod claims;
 mod commands;
 mod commit;
-mod empty;
+mod disrupt;
 mod input;
+mod ledger;
 mod nominate;
 mod outcome;
 mod provision;
+mod queue;
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 pub use input::Input;
+pub use ledger::Begun;
 pub use nominate::Landing;
+pub use queue::REPLACES_ANNOTATION;
 
 use crate::action::{Action, Event, Machine, ObjectKey};
 use crate::catalog::Catalogue;
-use crate::disrupt::emptiness::Proposals;
+use crate::disrupt::Refused;
 use crate::ids::{ClaimName, ProviderId};
 use crate::lifecycle::{Instance, Want};
 use crate::model::{ClaimPhase, NodeClaim};
@@ -38,8 +42,10 @@ use crate::state::{Cluster, Expected, GroupId, Market, NOMINATION_WINDOW, Promis
 use crate::time::Timestamp;
 
 use commands::{Commands, Retry};
+use disrupt::Disruption;
 use nominate::Nominations;
 use provision::Provision;
+use queue::Queue;
 
 /// The whole of Plimsoll's deciding side, as one value.
 #[derive(Clone, Debug)]
@@ -55,7 +61,9 @@ pub struct Engine {
     commands: Commands,
     retry: Retry,
     provision: Provision,
-    proposals: Proposals,
+    disruption: Disruption,
+    queue: Queue,
+    begun: Begun,
     notes: BTreeMap<ClaimName, Notes>,
     interrupted: BTreeSet<ProviderId>,
     dirty_claims: BTreeSet<ClaimName>,
@@ -91,7 +99,9 @@ impl Engine {
             commands: Commands::default(),
             retry: Retry::default(),
             provision: Provision::default(),
-            proposals: Proposals::default(),
+            disruption: Disruption::default(),
+            queue: Queue::default(),
+            begun: Begun::default(),
             notes: BTreeMap::new(),
             interrupted: BTreeSet::new(),
             dirty_claims: BTreeSet::new(),
@@ -120,8 +130,9 @@ impl Engine {
         self.lapse_promises(now);
         self.step_groups(now, &mut actions);
         self.step_claims(now, &mut actions);
-        self.step_emptiness(now, &mut actions);
+        self.step_queue(now, &mut actions);
         self.step_provision(now, &mut actions);
+        self.step_disruption(now, &mut actions);
         actions
     }
 
@@ -134,8 +145,15 @@ impl Engine {
             self.commands.next_overdue(),
             self.market.next_change(),
             self.nominations.next_wake(),
+            self.queue.next_wake(),
+            self.disruption_wake(),
         ];
         candidates.into_iter().flatten().min()
+    }
+
+    /// Commands begun so far, and moves refused.
+    pub fn disruptions(&self) -> (Begun, Refused) {
+        (self.begun, self.disruption.refused())
     }
 
     /// The cluster as the engine sees it.
@@ -150,6 +168,7 @@ impl Engine {
             Input::Synced => self.sync(now),
             Input::Outcome(id, outcome) => self.end_order(id, outcome, now, actions),
             Input::Solved(id, plan) => self.commit(id, &plan, now),
+            Input::Considered(id, decision) => self.considered(id, *decision, now, actions),
             Input::Catalogue(catalogue) => {
                 self.market.relist(catalogue);
                 self.provision.market_changed();
@@ -237,7 +256,8 @@ impl Engine {
     fn forget_claim(&mut self, name: &ClaimName) {
         self.expected.forget(name);
         self.notes.remove(name);
-        self.proposals.cancel(name);
+        self.disruption.forget(name);
+        self.cluster.unmark(name);
         self.drop_promises(&Target::Claim(name.clone()));
         self.retry.forget(&ObjectKey::Claim(name.clone()));
         if let Some(at) = self.timer_of.remove(name) {

@@ -319,6 +319,11 @@ impl Engine {
                 let until = self
                     .promises
                     .hold_until(&target, &self.cluster, &self.expected);
+                let kept = self.queue.keeps(&target) && self.is_there(&target);
+                let until = match until {
+                    Some(at) if kept => Some(at.max(now + NOMINATION_WINDOW)),
+                    until => until,
+                };
                 match until {
                     Some(at) if at > now => {
                         let targets = self.nominations.lapses.entry(at).or_default();
@@ -329,6 +334,18 @@ impl Engine {
                 }
             }
         }
+    }
+
+    /// Whether a target is there and stays.
+    fn is_there(&self, target: &Target) -> bool {
+        let node = node_of(target, &self.cluster).and_then(|node| self.cluster.nodes.get(&node));
+        let stays = match target {
+            Target::Claim(name) => {
+                (self.cluster.claims.get(name)).is_some_and(|claim| claim.deleting.is_none())
+            }
+            Target::Node(_) => true,
+        };
+        stays && node.is_some_and(|node| node.deleting.is_none())
     }
 
     fn end_promises(&mut self, target: &Target, now: Timestamp) {

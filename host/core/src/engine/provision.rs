@@ -56,6 +56,16 @@ impl Provision {
         batch.into_iter().chain(again).min()
     }
 
+    /// Whether nothing is being planned nor about to be.
+    pub(super) fn is_idle(&self, settings: &Settings) -> bool {
+        let batch = self.batch.ends_at(settings.batch_idle, settings.batch_max);
+        self.solving.is_none() && batch.is_none()
+    }
+
+    pub(super) fn market_revision(&self) -> u64 {
+        self.market_revision
+    }
+
     pub(super) fn market_changed(&mut self) {
         self.market_revision += 1;
     }

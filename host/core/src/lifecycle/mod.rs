@@ -51,6 +51,8 @@ pub struct View<'a> {
     pub instance: Instance,
     /// Why it should go now, decided elsewhere: interrupted, disrupted.
     pub must_go: Option<&'static str>,
+    /// Whether a command is moving it: its taint is meant.
+    pub moving: bool,
     /// Whether every pod promised to its node carries the nomination, or nominations are off or overdue.
     pub nominated: bool,
     /// What can be bought.
@@ -99,7 +101,7 @@ fn heal(view: &View<'_>, step: &mut Step) {
     let Some((node, version)) = view.node else {
         return;
     };
-    if node.deleting.is_none() && node.taints.iter().any(is_disrupted) {
+    if !view.moving && node.deleting.is_none() && node.taints.iter().any(is_disrupted) {
         let taints = node.taints.iter().filter(|taint| !is_disrupted(taint));
         step.untaint(node, version, taints.cloned().collect());
     }

@@ -5,9 +5,9 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 
-use crate::ids::ClaimName;
+use crate::ids::{ClaimName, PoolName, TypeName};
 use crate::time::Timestamp;
 
 /// What has happened lately, and what is under way.
@@ -19,4 +19,19 @@ pub struct Activity {
     pub promised: BTreeSet<ClaimName>,
     /// Claims that a command is moving.
     pub under_way: BTreeSet<ClaimName>,
+    /// Moves begun lately, oldest first.
+    pub moves: Vec<PastMove>,
+}
+
+/// A move that was begun, as far as later ones must not take it back.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct PastMove {
+    /// When.
+    pub at: Timestamp,
+    /// The pools of its nodes.
+    pub pools: BTreeSet<PoolName>,
+    /// The types that went.
+    pub from: BTreeSet<TypeName>,
+    /// The types that were planned for them.
+    pub to: BTreeSet<TypeName>,
 }

@@ -10,7 +10,7 @@ mod state_node;
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-pub use activity::Activity;
+pub use activity::{Activity, PastMove};
 pub use settings::{Guard, Guards, MinValuesPolicy, PreferencePolicy, Settings};
 pub use state_node::StateNode;
 pub(crate) use state_node::is_ephemeral;

@@ -2,6 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
+use crate::disrupt::churn::ChurnGuards;
 use crate::model::{DefaultSpread, PackingMode};
 use crate::time::Span;
 use crate::units::PricePerHour;
@@ -147,6 +148,9 @@ pub struct Settings {
     pub packing: Option<PackingMode>,
     /// Bounds on what cheap packing may do.
     pub guards: Guards,
+    /// Bounds on replacing nodes to save money.
+    #[serde(default)]
+    pub churn: ChurnGuards,
     /// Dollars per hour that every new node costs beyond its instance: root volume, address, licences.
     pub node_cost: PricePerHour,
     /// Counted work of the search for a cheaper fleet: 0 for the first good plan, 100 for the default effort.
@@ -166,6 +170,7 @@ impl Default for Settings {
             batch_max: Span::from_secs(10),
             packing: None,
             guards: Guards::default(),
+            churn: ChurnGuards::default(),
             node_cost: PricePerHour::ZERO,
             effort: 100,
         }

@@ -15,6 +15,7 @@ use crate::model::{
     PodDisruptionBudget, Replicated, Service, Volumes, WorkloadKind,
 };
 use crate::snapshot::Objects;
+use crate::time::Timestamp;
 
 /// What events touched since it was last asked.
 #[derive(Clone, Debug, Default)]
@@ -68,6 +69,8 @@ pub struct Cluster {
     unbound: BTreeMap<GroupId, BTreeSet<ObjectName>>,
     groups: BTreeMap<ObjectName, GroupId>,
     going: BTreeSet<NodeName>,
+    /// Claims that a command is moving, and since when.
+    marked: BTreeMap<ClaimName, Timestamp>,
     touched: Touched,
 }
 
@@ -402,6 +405,30 @@ impl Cluster {
         self.going.iter()
     }
 
+    /// From now on a claim counts as going, whether or not it has been asked to go.
+    pub fn mark(&mut self, name: &ClaimName, now: Timestamp) {
+        self.marked.insert(name.clone(), now);
+        self.revision += 1;
+        if let Some(claim) = self.claims.get(name).cloned() {
+            self.mark_going(&claim);
+        }
+    }
+
+    /// A claim counts as going no longer, unless it was asked to go.
+    pub fn unmark(&mut self, name: &ClaimName) {
+        if self.marked.remove(name).is_some() {
+            self.revision += 1;
+            if let Some(claim) = self.claims.get(name).cloned() {
+                self.mark_going(&claim);
+            }
+        }
+    }
+
+    /// Since when a claim counts as going without having been asked to go.
+    pub fn marked(&self, name: &ClaimName) -> Option<Timestamp> {
+        self.marked.get(name).copied()
+    }
+
     /// Follows whether a claim's nodes are going.
     fn mark_going(&mut self, claim: &NodeClaim) {
         let names: Vec<(NodeName, bool)> = self
@@ -409,8 +436,11 @@ impl Cluster {
             .into_iter()
             .map(|node| (node.name.clone(), node.deleting.is_some()))
             .collect();
+        let leaves = claim.deleting.is_some()
+            || claim.instance_terminating
+            || self.marked.contains_key(&claim.name);
         for (name, deleting) in names {
-            if deleting || claim.deleting.is_some() || claim.instance_terminating {
+            if deleting || leaves {
                 self.going.insert(name);
             } else {
                 self.going.remove(&name);

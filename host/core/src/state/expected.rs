@@ -48,7 +48,8 @@ impl Expected {
         self.asked.get(name)
     }
 
-    /// All claims as a decision should see them: those asked for among them, those without an instance with their floor.
+    /// All claims as a decision should see them: those asked for among them, those without an instance with their
+    /// floor, and those that a command is moving as going.
     pub fn overlay(&mut self, cluster: &Cluster, catalogue: &Catalogue) -> Vec<Arc<NodeClaim>> {
         let mut claims = cluster.claims.objects();
         let unseen = self
@@ -57,6 +58,11 @@ impl Expected {
             .filter(|claim| cluster.claims.get(&claim.name).is_none());
         claims.extend(unseen.cloned());
         for claim in &mut claims {
+            if let Some(since) = cluster.marked(&claim.name)
+                && claim.deleting.is_none()
+            {
+                Arc::make_mut(claim).deleting = Some(since);
+            }
             if claim.provider_id.is_none() && claim.allocatable.is_empty() {
                 let floor = self
                     .floors

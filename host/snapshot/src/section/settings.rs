@@ -144,6 +144,7 @@ impl SettingsEntry {
                 .guards
                 .as_ref()
                 .map_or(default.guards, GuardsEntry::to_guards),
+            churn: default.churn,
             node_cost,
             effort: self.effort.unwrap_or(default.effort),
         })

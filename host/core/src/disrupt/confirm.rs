@@ -1,0 +1,119 @@
+//! A command looked at again after its wait: does it still hold in the world as it is now?
+//!
+//! Of empty nodes, those that are still so go; a move goes as a whole or not at all, and its pods are planned for afresh. What
+//! comes back is the command to be carried out, its plan made on this snapshot.
+
+use super::balanced;
+use super::candidate::Candidate;
+use super::churn;
+use super::command::{Command, Decision, Refused};
+use super::consolidate;
+use super::look::{self, Look, take};
+use super::simulate::simulate;
+use crate::model::DisruptionReason;
+
+/// Confirms a command; a decision without commands where it does not hold. `caps` as for [`Look::cap`].
+pub fn confirm(mut look: Look<'_>, command: &Command, caps: &[Option<u32>]) -> Decision {
+    look.cap(caps);
+    let held = match command.reason {
+        DisruptionReason::Empty => still_empty(&look, command),
+        DisruptionReason::Drifted => still_drifted(&look, command),
+        DisruptionReason::Underutilized => still_worth_it(&look, command),
+    };
+    let (commands, refused) = match held {
+        Ok(command) => (vec![command], Refused::default()),
+        Err(refused) => (Vec::new(), refused),
+    };
+    Decision {
+        commands,
+        refused,
+        ..Decision::default()
+    }
+}
+
+const CHANGED: Refused = Refused {
+    by_budget: 0,
+    by_guard: 0,
+    by_policy: 0,
+    by_change: 1,
+    by_pods: 0,
+};
+const NO_BUDGET: Refused = Refused {
+    by_change: 0,
+    by_budget: 1,
+    ..CHANGED
+};
+
+fn still_empty(look: &Look<'_>, command: &Command) -> Result<Command, Refused> {
+    let snapshot = look.fleet.snapshot;
+    let mut result = command.clone();
+    let mut taken = std::collections::BTreeMap::new();
+    result.members.retain(|name| {
+        let found = look.graceful.iter().find(|member| member.claim == *name);
+        found.is_some_and(|candidate| {
+            let holds = candidate.cost.is_of_empty()
+                && consolidate::fits_emptiness(snapshot, candidate).is_ok();
+            let count = taken.entry(candidate.pool.name.clone()).or_insert(0_u32);
+            let allowed = look.left(candidate, command.reason) > *count;
+            *count += u32::from(holds && allowed);
+            holds && allowed
+        })
+    });
+    if result.members.is_empty() {
+        return Err(CHANGED);
+    }
+    Ok(result)
+}
+
+fn still_drifted(look: &Look<'_>, command: &Command) -> Result<Command, Refused> {
+    let drifted = look::drifted(&look.fleet);
+    let mut result = command.clone();
+    let candidate = drifted
+        .iter()
+        .find(|candidate| command.members.contains(&candidate.claim))
+        .ok_or(CHANGED)?;
+    if look.left(candidate, command.reason) == 0 {
+        return Err(NO_BUDGET);
+    }
+    let simulated = simulate(look.fleet.snapshot, &[candidate.row], &[]);
+    if !simulated.stranded.is_empty() {
+        return Err(CHANGED);
+    }
+    result.plan = simulated.plan;
+    Ok(result)
+}
+
+fn still_worth_it(look: &Look<'_>, command: &Command) -> Result<Command, Refused> {
+    let snapshot = look.fleet.snapshot;
+    let members: Vec<&Candidate> = look
+        .graceful
+        .iter()
+        .filter(|candidate| command.members.contains(&candidate.claim))
+        .collect();
+    let fit = |member: &&Candidate| consolidate::fits_consolidation(snapshot, member).is_ok();
+    if members.len() != command.members.len() || !members.iter().all(fit) {
+        return Err(CHANGED);
+    }
+    if !take(&mut look.left_of_all(), &members) {
+        return Err(NO_BUDGET);
+    }
+    let rows: Vec<usize> = members.iter().map(|member| member.row).collect();
+    let simulated = simulate(snapshot, &rows, &consolidate::shut(snapshot));
+    // A machine more than was planned is another move than the one that was chosen.
+    let as_planned = simulated.plan.claims.len() <= command.plan.claims.len();
+    if !simulated.stranded.is_empty() || !as_planned {
+        return Err(CHANGED);
+    }
+    let (plan, saving) = simulated.priced(snapshot, &members).map_err(|_| CHANGED)?;
+    let totals = balanced::totals(&look.fleet);
+    let enough = saving >= churn::least_saving(snapshot, &members, &plan.claims);
+    if !enough || !balanced::approves(&totals, &members, saving) {
+        return Err(CHANGED);
+    }
+    Ok(Command {
+        past: Some(churn::remembered(snapshot, &members, &plan.claims)),
+        saving,
+        plan,
+        ..command.clone()
+    })
+}

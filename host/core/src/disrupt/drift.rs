@@ -1,0 +1,123 @@
+//! Nodes that no longer are what their pool says.
+//!
+//! First the template's fields that are compared by hash, then the pool's requirements against the labels of the claim, then
+//! whether the type is still sold. Rules are the incumbent's; the hash is our own, under a version string of our own, so that
+//! claims of another implementation are not taken for drifted.
+
+use std::collections::BTreeSet;
+use std::fmt;
+use std::sync::Arc;
+
+use crate::catalog::Catalogue;
+use crate::fixed_hash::hash_of;
+use crate::labels::{self, Labels};
+use crate::model::{NodeClaim, NodePool, Taint};
+use crate::requirement::Requirements;
+use crate::time::{Span, Timestamp};
+
+/// Annotation of claims with the hash of the template that they were made from.
+pub const HASH_ANNOTATION: &str = "karpenter.sh/nodepool-hash";
+/// Annotation of claims with the version of that hash.
+pub const HASH_VERSION_ANNOTATION: &str = "karpenter.sh/nodepool-hash-version";
+/// The version of [`hash`]: hashes of other versions are not compared.
+pub const HASH_VERSION: &str = "plimsoll-1";
+/// Younger claims are not looked at for their type: a catalogue may be read a moment too early.
+const TYPE_CHECKED_AFTER: Span = Span::from_secs(3600);
+
+/// How a node differs from its pool.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Drift {
+    /// Its template has changed in labels, annotations, taints, class, expiry or grace.
+    Template,
+    /// Its labels are no longer what the pool requires.
+    Requirements,
+    /// Its type, or any offering of it that fits, is not sold any more.
+    InstanceType,
+}
+
+impl Drift {
+    /// As conditions name it.
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            Self::Template => "NodePoolDrifted",
+            Self::Requirements => "RequirementsDrifted",
+            Self::InstanceType => "InstanceTypeNotFound",
+        }
+    }
+}
+
+impl fmt::Display for Drift {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.pad(self.as_str())
+    }
+}
+
+/// Hash of a pool's template. Lists count as sets; requirements and everything outside the template do not enter.
+pub fn hash(pool: &NodePool) -> Arc<str> {
+    let taints = |taints: &[Taint]| taints.iter().cloned().collect::<BTreeSet<_>>();
+    let own: Labels = pool.labels.clone();
+    let number = hash_of(&(
+        (own, &pool.annotations),
+        (taints(&pool.taints), taints(&pool.startup_taints)),
+        &pool.class,
+        (pool.termination_grace, pool.expire_after),
+    ));
+    Arc::from(number.to_string())
+}
+
+/// What new claims of a pool are annotated with.
+pub fn annotations(pool: &NodePool) -> [(Arc<str>, Arc<str>); 2] {
+    [
+        (Arc::from(HASH_ANNOTATION), hash(pool)),
+        (Arc::from(HASH_VERSION_ANNOTATION), Arc::from(HASH_VERSION)),
+    ]
+}
+
+/// How a claim differs from its pool, which sells `catalogue`.
+pub fn drift(
+    pool: &NodePool,
+    claim: &NodeClaim,
+    catalogue: &Catalogue,
+    now: Timestamp,
+) -> Option<Drift> {
+    if claim.provider_id.is_none() || claim.deleting.is_some() {
+        return None;
+    }
+    let written = |key: &str| claim.annotations.get(key).map(AsRef::as_ref);
+    let compared = written(HASH_VERSION_ANNOTATION) == Some(HASH_VERSION);
+    if compared && written(HASH_ANNOTATION).is_some_and(|have| have != &*hash(pool)) {
+        return Some(Drift::Template);
+    }
+    if !meets_requirements(pool, claim) {
+        return Some(Drift::Requirements);
+    }
+    let due = now >= claim.created + TYPE_CHECKED_AFTER;
+    (due && !is_sold(claim, catalogue)).then_some(Drift::InstanceType)
+}
+
+/// Whether the labels of a claim satisfy what its pool requires now. A label that is absent satisfies what allows absence.
+fn meets_requirements(pool: &NodePool, claim: &NodeClaim) -> bool {
+    let required: Requirements = pool.requirements.iter().cloned().collect();
+    required.iter().all(|requirement| {
+        let label = claim.labels.get(requirement.key().as_str());
+        label.map_or(requirement.allows_absence(), |value| {
+            requirement.allows(value)
+        })
+    })
+}
+
+/// Whether the claim's type has an offering, to be had or not, in its zone and on its terms. One on reserved terms may have
+/// become on-demand before its label says so.
+fn is_sold(claim: &NodeClaim, catalogue: &Catalogue) -> bool {
+    let label = |key: &str| claim.labels.get(key).map(AsRef::as_ref);
+    let listed = label(labels::INSTANCE_TYPE).and_then(|name| catalogue.get(name));
+    listed.is_some_and(|listed| {
+        listed.offerings.iter().any(|offering| {
+            let terms = label(labels::CAPACITY_TYPE);
+            let same = terms == Some(offering.capacity_type.as_str());
+            let demoted =
+                terms == Some("reserved") && offering.capacity_type.as_str() == "on-demand";
+            label(labels::ZONE) == Some(offering.zone.as_ref()) && (same || demoted)
+        })
+    })
+}

@@ -1,0 +1,387 @@
+//! One look at the fleet: candidates, budgets, and the first method that finds something to do.
+//!
+//! ```text
+//! snapshot ─► candidates ─► allowances ─► question ─► policy (budget)
+//!                               │                        │ caps
+//!                               ▼                        ▼
+//!              empty nodes, else drifted ones, else moves ─► question ─► policy (consolidation)
+//!                                                     │                    │ values
+//!                                                     ▼                    ▼
+//!                                        guards, budgets, order of value ─► commands
+//! ```
+//!
+//! The order of methods is the incumbent's: what is empty goes before anything else, drift before saving. A policy's cap
+//! only lowers an allowance, and its values only choose among moves that are feasible and save enough.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use super::balanced;
+use super::budget::{Allowance, allowances};
+use super::candidate::{Blocked, Candidate, Class, Fleet};
+use super::churn;
+use super::command::{Command, Decision, Held, HeldAs, Refused};
+use super::consolidate::{self, Unfit};
+use super::drift;
+use super::moves::{self, Move, MoveSettings};
+use super::simulate::simulate;
+use crate::ids::PoolName;
+use crate::model::DisruptionReason;
+use crate::plan::Plan;
+use crate::snapshot::Snapshot;
+use crate::time::Timestamp;
+use crate::units::PricePerHour;
+
+/// Commands begun by one look at most.
+const MOST_COMMANDS: usize = 20;
+
+/// A fleet looked at: who may go, and how many.
+pub struct Look<'s> {
+    pub(super) fleet: Fleet<'s>,
+    /// Nodes that may go for saving or for being empty, by row.
+    pub graceful: Vec<Candidate>,
+    /// Why the others may not, by row.
+    pub blocked: Vec<(usize, Blocked)>,
+    /// What budgets say, by pool and reason: what a budget policy is asked about.
+    pub allowances: Vec<Allowance>,
+    left: BTreeMap<(PoolName, DisruptionReason), u32>,
+    consolidate: bool,
+}
+
+/// What could be done.
+pub struct Proposal<'l, 's> {
+    look: &'l Look<'s>,
+    decided: Option<Command>,
+    /// Moves that are feasible and save something, each by itself: what a consolidation policy is asked about.
+    pub moves: Vec<Move>,
+    unfit: Vec<(usize, Unfit)>,
+    refused: Refused,
+}
+
+impl<'s> Look<'s> {
+    /// Looks at a snapshot.
+    pub fn at(snapshot: &'s Snapshot, consolidate: bool) -> Self {
+        let fleet = Fleet::of(snapshot);
+        let (graceful, blocked) = fleet.candidates(Class::Graceful);
+        let mut look = Self {
+            fleet,
+            graceful,
+            blocked,
+            allowances: allowances(snapshot),
+            left: BTreeMap::new(),
+            consolidate,
+        };
+        look.cap(&[]);
+        look
+    }
+
+    /// Lowers allowances to what a policy allows: at most so many down at once, parallel to [`Look::allowances`]; where it
+    /// says nothing, only the pool's own budgets count.
+    pub fn cap(&mut self, caps: &[Option<u32>]) {
+        let rows = self.allowances.iter().enumerate();
+        let remaining = rows.map(|(at, row)| {
+            let cap = caps.get(at).copied().flatten();
+            ((row.pool.clone(), row.reason), row.remaining(cap))
+        });
+        self.left = remaining.collect();
+    }
+
+    pub(super) fn left(&self, candidate: &Candidate, reason: DisruptionReason) -> u32 {
+        let key = (candidate.pool.name.clone(), reason);
+        self.left.get(&key).copied().unwrap_or(0)
+    }
+
+    /// What all allowances leave, by pool and reason.
+    pub(super) fn left_of_all(&self) -> BTreeMap<(PoolName, DisruptionReason), u32> {
+        self.left.clone()
+    }
+
+    /// What could be done: the first method that finds anything.
+    pub fn propose(&self) -> Proposal<'_, 's> {
+        let mut proposal = Proposal {
+            look: self,
+            decided: None,
+            moves: Vec::new(),
+            unfit: Vec::new(),
+            refused: Refused::default(),
+        };
+        let by_pods = self.blocked.iter().filter(|(_, why)| why.is_by_pods());
+        proposal.refused.by_pods = u32::try_from(by_pods.count()).unwrap_or(u32::MAX);
+        proposal.decided = proposal.empty().or_else(|| proposal.drifted());
+        if proposal.decided.is_none() && self.consolidate {
+            proposal.find_moves();
+        }
+        proposal
+    }
+
+    /// Candidates with the best price for their disruption first.
+    fn by_ratio(&self) -> Vec<&Candidate> {
+        let mut sorted: Vec<&Candidate> = self.graceful.iter().collect();
+        sorted.sort_by(|a, b| {
+            let left = i128::from(a.price.nanos()) * i128::from(b.cost.parts());
+            let right = i128::from(b.price.nanos()) * i128::from(a.cost.parts());
+            right.cmp(&left).then_with(|| a.claim.cmp(&b.claim))
+        });
+        sorted
+    }
+}
+
+impl Proposal<'_, '_> {
+    fn snapshot(&self) -> &Snapshot {
+        self.look.fleet.snapshot
+    }
+
+    /// Empty nodes, as far as budgets allow.
+    fn empty(&mut self) -> Option<Command> {
+        let reason = DisruptionReason::Empty;
+        let mut left = self.look.left.clone();
+        let mut members = Vec::new();
+        for candidate in self.look.by_ratio() {
+            if !candidate.cost.is_of_empty() {
+                continue;
+            }
+            if let Err(unfit) = consolidate::fits_emptiness(self.snapshot(), candidate) {
+                self.unfit.push((candidate.row, unfit));
+                continue;
+            }
+            match left.get_mut(&(candidate.pool.name.clone(), reason)) {
+                Some(count) if *count > 0 => {
+                    *count -= 1;
+                    members.push(candidate);
+                }
+                _ => self.refused.by_budget += 1,
+            }
+        }
+        if members.is_empty() {
+            return None;
+        }
+        let saving = members.iter().map(|member| member.price).sum();
+        Some(command(reason, &members, saving, Plan::default()))
+    }
+
+    /// The first drifted node whose pods have a place: empty ones first, then the oldest.
+    fn drifted(&mut self) -> Option<Command> {
+        let reason = DisruptionReason::Drifted;
+        for candidate in drifted(&self.look.fleet) {
+            if self.look.left(&candidate, reason) == 0 {
+                self.refused.by_budget += 1;
+                continue;
+            }
+            let simulated = simulate(self.snapshot(), &[candidate.row], &[]);
+            if simulated.stranded.is_empty() {
+                let saving = PricePerHour::ZERO;
+                return Some(command(reason, &[&candidate], saving, simulated.plan));
+            }
+        }
+        None
+    }
+
+    fn find_moves(&mut self) {
+        let snapshot = self.look.fleet.snapshot;
+        let mut rows = Vec::new();
+        for candidate in &self.look.graceful {
+            match consolidate::fits_consolidation(snapshot, candidate) {
+                Ok(()) if self.look.left(candidate, DisruptionReason::Underutilized) == 0 => {
+                    self.refused.by_budget += 1;
+                }
+                Ok(()) => rows.push(candidate.row),
+                Err(unfit) => self.unfit.push((candidate.row, unfit)),
+            }
+        }
+        if !rows.is_empty() {
+            let settings = move_settings(snapshot, &self.look.graceful);
+            self.moves = moves::find(snapshot, &rows, &settings);
+        }
+    }
+
+    /// Chooses: moves in order of value while it is above nothing, at most what budgets allow. `values` is parallel to
+    /// [`Proposal::moves`], in dollars per hour net of what the policy charges; without it a move is worth what it saves.
+    pub fn decide(mut self, values: Option<&[PricePerHour]>) -> Decision {
+        let wake = self.wake();
+        let held = self.held();
+        let commands = match self.decided.take() {
+            Some(command) => vec![command],
+            None => self.choose(values),
+        };
+        Decision {
+            commands,
+            held,
+            refused: self.refused,
+            wake,
+        }
+    }
+
+    fn choose(&mut self, values: Option<&[PricePerHour]>) -> Vec<Command> {
+        let moves = std::mem::take(&mut self.moves);
+        let totals = balanced::totals(&self.look.fleet);
+        let value = |at: usize| match values {
+            Some(values) => values.get(at).copied().unwrap_or(PricePerHour::ZERO),
+            None => moves[at].saving,
+        };
+        let mut order: Vec<usize> = (0..moves.len()).collect();
+        order.sort_by_key(|at| (std::cmp::Reverse(value(*at)), *at));
+        let mut left = self.look.left.clone();
+        let mut touched: BTreeSet<usize> = BTreeSet::new();
+        let mut commands = Vec::new();
+        for at in order {
+            let found = &moves[at];
+            let members = self.members(found);
+            let takes_part = found
+                .members
+                .iter()
+                .chain(&found.receivers())
+                .any(|row| touched.contains(row));
+            if commands.len() == MOST_COMMANDS || takes_part {
+                continue;
+            }
+            if value(at) <= PricePerHour::ZERO
+                || !balanced::approves(&totals, &members, found.saving)
+            {
+                self.refused.by_policy += 1;
+            } else if found.saving < churn::least_saving(self.snapshot(), &members, &found.claims)
+                || churn::taken_back(self.snapshot(), &members, found).is_some()
+            {
+                self.refused.by_guard += 1;
+            } else if !take(&mut left, &members) {
+                self.refused.by_budget += 1;
+            } else {
+                touched.extend(found.members.iter().copied().chain(found.receivers()));
+                commands.push(self.command_of(found, &members));
+            }
+        }
+        commands
+    }
+
+    fn command_of(&self, found: &Move, members: &[&Candidate]) -> Command {
+        let plan = Plan {
+            placements: found.placements.clone(),
+            claims: found.claims.clone(),
+            ..Plan::default()
+        };
+        let reason = DisruptionReason::Underutilized;
+        let mut command = command(reason, members, found.saving, plan);
+        command.past = Some(churn::remembered(self.snapshot(), members, &found.claims));
+        command
+    }
+
+    fn members(&self, found: &Move) -> Vec<&Candidate> {
+        let all = &self.look.graceful;
+        let rows = found.members.iter();
+        rows.filter_map(|row| all.iter().find(|candidate| candidate.row == *row))
+            .collect()
+    }
+
+    /// Why nodes stay, as far as people can do something about it.
+    fn held(&self) -> Vec<Held> {
+        let claim = |row: usize| Some(self.snapshot().nodes[row].claim.as_ref()?.name.clone());
+        let blocked = self.look.blocked.iter().filter(|(_, why)| why.is_told());
+        let blocked = blocked.filter_map(|(row, why)| {
+            Some(Held {
+                claim: claim(*row)?,
+                event: HeldAs::DisruptionBlocked,
+                words: format!("not disrupted now: {why}"),
+            })
+        });
+        let unfit = self.unfit.iter().filter(|(_, why)| why.is_told());
+        let unfit = unfit.filter_map(|(row, why)| {
+            Some(Held {
+                claim: claim(*row)?,
+                event: HeldAs::Unconsolidatable,
+                words: format!("not consolidated now: {why}"),
+            })
+        });
+        blocked.chain(unfit).collect()
+    }
+
+    /// The next instant at which something that stands in the way ends by itself.
+    fn wake(&self) -> Option<Timestamp> {
+        let blocked = self.look.blocked.iter().filter_map(|(_, why)| why.until());
+        let unfit = self.unfit.iter().filter_map(|(_, why)| why.until());
+        let windows = (self.look.allowances.iter()).filter_map(|row| row.declared.until);
+        let guard = self.snapshot().settings.churn.no_way_back;
+        let moves = self.snapshot().activity.moves.iter();
+        let barred = moves.map(|past| past.at + guard);
+        let ends = blocked.chain(unfit).chain(windows).chain(barred);
+        ends.filter(|at| *at > self.snapshot().now).min()
+    }
+}
+
+/// Drifted nodes that may go: those without pods to be moved first, then the oldest.
+pub(super) fn drifted(fleet: &Fleet<'_>) -> Vec<Candidate> {
+    let (candidates, _) = fleet.candidates(Class::Eventual);
+    let has_drifted = |candidate: &Candidate| {
+        let claim = fleet.snapshot.nodes[candidate.row].claim.as_ref()?;
+        let catalogue = fleet.catalogue(&candidate.pool.name);
+        let drift = drift::drift(&candidate.pool, claim, catalogue, fleet.snapshot.now);
+        drift.map(|_| {
+            (
+                !candidate.pods.is_empty(),
+                claim.created,
+                claim.name.clone(),
+            )
+        })
+    };
+    let dynamic = |candidate: &Candidate| candidate.pool.replicas.is_none();
+    let mut sorted: Vec<_> = candidates
+        .into_iter()
+        .filter(dynamic)
+        .filter_map(|candidate| Some((has_drifted(&candidate)?, candidate)))
+        .collect();
+    sorted.sort_by(|a, b| a.0.cmp(&b.0));
+    sorted.into_iter().map(|(_, candidate)| candidate).collect()
+}
+
+/// How moves are looked for: at least as strict as the mildest pool among the candidates.
+fn move_settings(snapshot: &Snapshot, candidates: &[Candidate]) -> MoveSettings {
+    let guarded = candidates
+        .iter()
+        .all(|candidate| churn::old_enough_from(snapshot, candidate).is_some());
+    let guards = &snapshot.settings.churn;
+    MoveSettings {
+        spot_to_spot: snapshot.settings.churn.spot_to_spot,
+        least_saving: if guarded {
+            guards.saving
+        } else {
+            PricePerHour::from_nanos(1)
+        },
+        least_saving_percent: if guarded { guards.saving_percent } else { 0 },
+        shut: consolidate::shut(snapshot),
+    }
+}
+
+/// Takes a move's nodes out of what budgets leave; whether they allow it.
+pub(super) fn take(
+    left: &mut BTreeMap<(PoolName, DisruptionReason), u32>,
+    members: &[&Candidate],
+) -> bool {
+    let mut wanted: BTreeMap<&PoolName, u32> = BTreeMap::new();
+    for member in members {
+        *wanted.entry(&member.pool.name).or_default() += 1;
+    }
+    let key = |pool: &PoolName| (pool.clone(), DisruptionReason::Underutilized);
+    let within = wanted
+        .iter()
+        .all(|(pool, count)| left.get(&key(pool)).is_some_and(|have| have >= count));
+    if within {
+        for (pool, count) in wanted {
+            left.entry(key(pool)).and_modify(|have| *have -= count);
+        }
+    }
+    within
+}
+
+fn command(
+    reason: DisruptionReason,
+    members: &[&Candidate],
+    saving: PricePerHour,
+    plan: Plan,
+) -> Command {
+    let mut names: Vec<_> = members.iter().map(|member| member.claim.clone()).collect();
+    names.sort_unstable();
+    Command {
+        reason,
+        members: names,
+        saving,
+        plan,
+        past: None,
+    }
+}

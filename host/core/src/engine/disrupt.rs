@@ -1,0 +1,354 @@
+//! When the fleet is looked at, and what is done with the answer: commands wait, are confirmed one by one, and begin.
+//!
+//! Of one thing at a time: a look, a wait, or a confirmation; never while waiting pods are planned for. Nothing is asked
+//! unless some node is empty, drifted or quiet, and nothing is asked twice of a world that has not changed.
+
+use std::collections::BTreeSet;
+use std::sync::Arc;
+
+use super::Engine;
+use crate::action::{Action, ConsiderRequest, ObjectKey};
+use crate::disrupt::{Command, Decision, Question, Refused, consolidate, drift};
+use crate::ids::ClaimName;
+use crate::model::ConsolidationPolicy;
+use crate::snapshot::{Activity, PastMove, Snapshot};
+use crate::state::{Target, World, assignments, freeze, is_reschedulable};
+use crate::time::{Span, Timestamp};
+
+/// The shortest time between two looks that come to nothing.
+const POLL: Span = Span::from_secs(10);
+/// The longest time between two searches for savings in a cluster that changes all the time.
+const LONGEST_PAUSE: Span = Span::from_secs(300);
+
+/// Where disruption stands.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Disruption {
+    stage: Stage,
+    asks: u64,
+    hints: Hints,
+    looked: Option<Looked>,
+    /// Searches for savings in a row that found nothing.
+    fruitless: u32,
+    searched: Option<Timestamp>,
+    /// Whether a command of the last look did not hold.
+    lapsed: bool,
+    moves: Vec<PastMove>,
+    told: std::collections::BTreeMap<ClaimName, String>,
+    refused: Refused,
+}
+
+/// Claims whose nodes are worth a look.
+#[derive(Clone, Debug, Default)]
+struct Hints {
+    empty: BTreeSet<ClaimName>,
+    drifted: BTreeSet<ClaimName>,
+    quiet: BTreeSet<ClaimName>,
+}
+
+/// The last look that came to nothing.
+#[derive(Clone, Copy, Debug)]
+struct Looked {
+    at: Timestamp,
+    revisions: (u64, u64),
+    wake: Option<Timestamp>,
+    searched: bool,
+}
+
+#[derive(Clone, Debug, Default)]
+enum Stage {
+    #[default]
+    Resting,
+    /// A look is out.
+    Looking { id: u64, searched: bool },
+    /// Commands must hold until then.
+    Waiting {
+        commands: Vec<Command>,
+        until: Timestamp,
+    },
+    /// The first command is looked at again; the rest will be.
+    Confirming {
+        id: u64,
+        snapshot: Arc<Snapshot>,
+        rest: Vec<Command>,
+    },
+}
+
+impl Disruption {
+    /// How many moves were refused so far, by whom.
+    pub(super) fn refused(&self) -> Refused {
+        self.refused
+    }
+
+    pub(super) fn remember(&mut self, past: PastMove, keep: Span) {
+        let since = past.at - keep;
+        self.moves.retain(|have| have.at > since);
+        self.moves.push(past);
+    }
+
+    pub(super) fn forget(&mut self, claim: &ClaimName) {
+        self.hints.empty.remove(claim);
+        self.hints.drifted.remove(claim);
+        self.hints.quiet.remove(claim);
+        self.told.remove(claim);
+    }
+
+    /// How long after a search for savings the next may begin: longer after each that found nothing.
+    fn pause(&self) -> Span {
+        let doubled = POLL.millis() << self.fruitless.min(8);
+        Span::from_millis(doubled.min(LONGEST_PAUSE.millis()))
+    }
+
+    fn next_search(&self) -> Option<Timestamp> {
+        self.searched.map(|at| at + self.pause())
+    }
+
+    /// When the next look is due, in a world of these revisions; `None` when there is nothing to look for.
+    fn due(&self, revisions: (u64, u64)) -> Option<Timestamp> {
+        const NOW: Timestamp = Timestamp::from_millis(i64::MIN);
+        let quick = !self.hints.empty.is_empty() || !self.hints.drifted.is_empty();
+        let search = (!self.hints.quiet.is_empty()).then(|| self.next_search().unwrap_or(NOW));
+        let Some(looked) = self.looked else {
+            return if quick { Some(NOW) } else { search };
+        };
+        if looked.revisions == revisions {
+            let unsearched = search.filter(|_| !looked.searched);
+            return unsearched.into_iter().chain(looked.wake).min();
+        }
+        let quick = quick.then(|| looked.at + POLL);
+        quick.into_iter().chain(search).min()
+    }
+}
+
+impl Engine {
+    fn revisions(&self) -> (u64, u64) {
+        (self.cluster.revision(), self.provision.market_revision())
+    }
+
+    pub(super) fn disruption_wake(&self) -> Option<Timestamp> {
+        match &self.disruption.stage {
+            Stage::Waiting { until, .. } => Some(*until),
+            Stage::Resting if self.provision.is_idle(&self.settings) => {
+                self.disruption.due(self.revisions())
+            }
+            _ => None,
+        }
+    }
+
+    /// Follows whether a claim's node is worth a look, and sets down when it may become so.
+    pub(super) fn watch_disruption(&mut self, name: &ClaimName, now: Timestamp) {
+        self.disruption.hints.empty.remove(name);
+        self.disruption.hints.drifted.remove(name);
+        self.disruption.hints.quiet.remove(name);
+        let Some(claim) = self.cluster.claims.get(name).cloned() else {
+            return;
+        };
+        let pool = self.cluster.pools.get(claim.pool.as_str()).cloned();
+        let Some(pool) = pool.filter(|_| claim.deleting.is_none()) else {
+            return;
+        };
+        if self.queue.has(name) {
+            return;
+        }
+        let catalogue = self.market.catalogue();
+        if drift::drift(&pool, &claim, catalogue, now).is_some() {
+            self.disruption.hints.drifted.insert(name.clone());
+        }
+        let event = self.last_pod_event(name);
+        match consolidate::quiet_from(&pool, &claim, event) {
+            None => {}
+            Some(from) if from > now => self.set_timer(name, from),
+            Some(_) => {
+                let nodes = self.cluster.nodes_of(&claim);
+                let used = nodes.iter().any(|node| {
+                    let mut pods = self.cluster.pods_on(&node.name);
+                    pods.any(|pod| is_reschedulable(pod))
+                });
+                let hints = &mut self.disruption.hints;
+                if !used {
+                    hints.empty.insert(name.clone());
+                } else if pool.disruption.policy != ConsolidationPolicy::WhenEmpty {
+                    hints.quiet.insert(name.clone());
+                }
+            }
+        }
+    }
+
+    /// What happened before we were there is not known; to be safe it happened as late as it can have.
+    fn last_pod_event(&self, name: &ClaimName) -> Option<Timestamp> {
+        let noted = self.notes.get(name).and_then(|notes| notes.last_pod_event);
+        noted.or(self.synced)
+    }
+
+    pub(super) fn step_disruption(&mut self, now: Timestamp, actions: &mut Vec<Action>) {
+        if !self.provision.is_idle(&self.settings) {
+            return;
+        }
+        match &mut self.disruption.stage {
+            Stage::Looking { .. } | Stage::Confirming { .. } => {}
+            Stage::Waiting { until, .. } if *until > now => {}
+            Stage::Waiting { commands, .. } => {
+                let commands = std::mem::take(commands);
+                self.confirm_next(commands, now, actions);
+            }
+            Stage::Resting => {
+                let due = self.disruption.due(self.revisions());
+                if due.is_some_and(|due| due <= now) {
+                    self.look(now, actions);
+                }
+            }
+        }
+    }
+
+    fn look(&mut self, now: Timestamp, actions: &mut Vec<Action>) {
+        let wanted = !self.disruption.hints.quiet.is_empty();
+        let next = self.disruption.next_search();
+        let searched = wanted && next.is_none_or(|at| at <= now);
+        let question = Question::Look {
+            consolidate: searched,
+        };
+        let (id, _) = self.ask(question, now, actions);
+        self.disruption.stage = Stage::Looking { id, searched };
+    }
+
+    /// Has the first of the commands looked at again, or rests when none is left.
+    fn confirm_next(
+        &mut self,
+        mut commands: Vec<Command>,
+        now: Timestamp,
+        actions: &mut Vec<Action>,
+    ) {
+        if commands.is_empty() {
+            // Where all was done as decided the next look need not wait; else the same would be decided again at once.
+            let lapsed = std::mem::take(&mut self.disruption.lapsed);
+            self.disruption.looked = lapsed.then(|| Looked {
+                at: now,
+                revisions: self.revisions(),
+                wake: Some(now + self.disruption.pause()),
+                searched: true,
+            });
+            self.disruption.fruitless += u32::from(lapsed);
+            self.disruption.stage = Stage::Resting;
+            return;
+        }
+        let question = Question::Confirm(Box::new(commands.remove(0)));
+        let (id, snapshot) = self.ask(question, now, actions);
+        self.disruption.stage = Stage::Confirming {
+            id,
+            snapshot,
+            rest: commands,
+        };
+    }
+
+    fn ask(
+        &mut self,
+        question: Question,
+        now: Timestamp,
+        actions: &mut Vec<Action>,
+    ) -> (u64, Arc<Snapshot>) {
+        let assigned = assignments(&self.promises, &self.cluster, now);
+        let mut world = World {
+            cluster: &self.cluster,
+            expected: &mut self.expected,
+            market: &self.market,
+            settings: &self.settings,
+            seed: self.seed,
+        };
+        let mut snapshot = freeze(&mut world, &assigned, now);
+        snapshot.activity = self.activity();
+        let snapshot = Arc::new(snapshot);
+        self.disruption.asks += 1;
+        let id = self.disruption.asks;
+        actions.push(Action::Consider(Box::new(ConsiderRequest {
+            id,
+            snapshot: Arc::clone(&snapshot),
+            question,
+        })));
+        (id, snapshot)
+    }
+
+    fn activity(&self) -> Activity {
+        let claims = || self.cluster.claims.iter().map(|(name, _)| name);
+        let event = |name: &ClaimName| Some((name.clone(), self.last_pod_event(name)?));
+        let promised = |name: &&ClaimName| self.promises.has_any(&Target::Claim((*name).clone()));
+        Activity {
+            pod_events: claims().filter_map(event).collect(),
+            promised: claims().filter(promised).cloned().collect(),
+            under_way: self.queue.members().cloned().collect(),
+            moves: self.disruption.moves.clone(),
+        }
+    }
+
+    /// Takes in the answer to the question that is open; any other is late and passed over.
+    pub(super) fn considered(
+        &mut self,
+        id: u64,
+        decision: Decision,
+        now: Timestamp,
+        actions: &mut Vec<Action>,
+    ) {
+        match std::mem::take(&mut self.disruption.stage) {
+            Stage::Looking { id: open, searched } if open == id => {
+                self.looked(decision, searched, now, actions);
+            }
+            Stage::Confirming {
+                id: open,
+                snapshot,
+                rest,
+            } if open == id => {
+                self.disruption.refused.add(decision.refused);
+                self.disruption.lapsed |= decision.commands.is_empty();
+                for command in decision.commands {
+                    self.begin(command, &snapshot, id, now, actions);
+                }
+                self.confirm_next(rest, now, actions);
+            }
+            other => self.disruption.stage = other,
+        }
+    }
+
+    fn looked(
+        &mut self,
+        decision: Decision,
+        searched: bool,
+        now: Timestamp,
+        actions: &mut Vec<Action>,
+    ) {
+        self.tell(&decision, now, actions);
+        self.disruption.refused.add(decision.refused);
+        if searched {
+            self.disruption.searched = Some(now);
+            let found = !decision.commands.is_empty();
+            let fruitless = self.disruption.fruitless + 1;
+            self.disruption.fruitless = if found { 0 } else { fruitless };
+        }
+        if decision.commands.is_empty() {
+            self.disruption.looked = Some(Looked {
+                at: now,
+                revisions: self.revisions(),
+                wake: decision.wake,
+                searched,
+            });
+            return;
+        }
+        let wait = decision.commands.iter().map(Command::wait).max();
+        let until = now + wait.unwrap_or_default();
+        self.disruption.stage = Stage::Waiting {
+            commands: decision.commands,
+            until,
+        };
+    }
+
+    /// Tells why nodes stay, once for as long as the words do not change.
+    fn tell(&mut self, decision: &Decision, now: Timestamp, actions: &mut Vec<Action>) {
+        for held in &decision.held {
+            if self.disruption.told.get(&held.claim) == Some(&held.words) {
+                continue;
+            }
+            let told = &mut self.disruption.told;
+            told.insert(held.claim.clone(), held.words.clone());
+            let object = ObjectKey::Claim(held.claim.clone());
+            let words = held.words.clone();
+            actions.push(super::report(object, &held.event.to_string(), words, now));
+        }
+    }
+}

@@ -1,0 +1,294 @@
+//! Commands under way: replacements asked for, nodes tainted, and once the replacements are ready the nodes asked to go.
+//!
+//! From when a command begins its nodes count as going: budgets see them, nothing is planned for them, and their pods stand
+//! for the room promised to them. Where a replacement does not come, or takes too long, all is taken back but the
+//! replacements: the nodes stay, untainted, and what was bought is capacity like any other. Which claims a claim replaces is
+//! written on it.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
+
+use super::{Engine, report};
+use crate::action::{Action, ObjectKey};
+use crate::disrupt::Command;
+use crate::disrupt::cost::MoveCost;
+use crate::ids::ClaimName;
+use crate::lifecycle::Step;
+use crate::model::{ClaimPhase, DisruptionReason};
+use crate::plan::Target as Place;
+use crate::snapshot::Snapshot;
+use crate::state::{Target, is_reschedulable, node_of};
+use crate::time::{Span, Timestamp};
+
+/// Annotation of a claim with the claims that it replaces, comma separated.
+pub const REPLACES_ANNOTATION: &str = "plimsoll.dev/replaces";
+/// Bounds on how long replacements may take to be ready, and what each node under way adds.
+const SHORTEST_LIMIT: i64 = 600_000;
+const LONGEST_LIMIT: i64 = 3_600_000;
+const LIMIT_PER_NODE: i64 = 80;
+
+/// All commands under way.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Queue {
+    commands: Vec<UnderWay>,
+    of_member: BTreeMap<ClaimName, DisruptionReason>,
+    /// Members that are to be asked to go.
+    leaving: BTreeSet<ClaimName>,
+}
+
+#[derive(Clone, Debug)]
+struct UnderWay {
+    reason: DisruptionReason,
+    members: BTreeSet<ClaimName>,
+    /// Replacements that are not ready yet.
+    awaited: BTreeSet<ClaimName>,
+    /// Where room is kept for the pods.
+    targets: BTreeSet<Target>,
+    begun: Timestamp,
+    drains: bool,
+}
+
+impl Queue {
+    pub(super) fn has(&self, claim: &ClaimName) -> bool {
+        self.of_member.contains_key(claim)
+    }
+
+    pub(super) fn members(&self) -> impl Iterator<Item = &ClaimName> {
+        self.of_member.keys()
+    }
+
+    /// Why a claim is to be asked to go now.
+    pub(super) fn must_go(&self, claim: &ClaimName) -> Option<&'static str> {
+        self.leaving.get(claim)?;
+        Some(match self.of_member.get(claim)? {
+            DisruptionReason::Drifted => "it has drifted",
+            DisruptionReason::Empty => "it is empty",
+            DisruptionReason::Underutilized => "its pods run elsewhere for less",
+        })
+    }
+
+    /// Whether room on a target is kept for pods that have not come yet.
+    pub(super) fn keeps(&self, target: &Target) -> bool {
+        let mut commands = self.commands.iter();
+        commands.any(|command| command.targets.contains(target))
+    }
+
+    pub(super) fn next_wake(&self) -> Option<Timestamp> {
+        let waiting = self.commands.iter().filter(|command| !command.drains);
+        waiting.map(|command| command.begun + self.limit()).min()
+    }
+
+    fn limit(&self) -> Span {
+        let nodes = i64::try_from(self.of_member.len()).unwrap_or(i64::MAX);
+        let limit = nodes.saturating_mul(LIMIT_PER_NODE);
+        Span::from_millis(limit.clamp(SHORTEST_LIMIT, LONGEST_LIMIT))
+    }
+}
+
+/// How far a command has come.
+enum Progress {
+    Waits,
+    Ready,
+    Fails(String),
+}
+
+impl Engine {
+    /// Begins a command whose plan was made on this snapshot; nothing happens where a pool's limits forbid it.
+    pub(super) fn begin(
+        &mut self,
+        command: Command,
+        snapshot: &Snapshot,
+        id: u64,
+        now: Timestamp,
+        actions: &mut Vec<Action>,
+    ) {
+        let mut usage = BTreeMap::new();
+        let claims = &command.plan.claims;
+        if !claims.iter().all(|claim| self.may_buy(claim, &mut usage)) {
+            return;
+        }
+        let replaces: Vec<&str> = command.members.iter().map(ClaimName::as_str).collect();
+        let replaces: Arc<str> = Arc::from(replaces.join(","));
+        let (crews, _) = self.crews(snapshot, &command.plan, now);
+        let mut targets = BTreeSet::new();
+        let mut awaited = BTreeSet::new();
+        for (place, crew) in crews {
+            match place {
+                Place::Existing(row) => {
+                    targets.extend(self.promise_existing(snapshot, row, &crew, now));
+                }
+                Place::New(row) => {
+                    let Some(planned) = claims.get(row) else {
+                        continue;
+                    };
+                    let mut planned = planned.clone();
+                    let own = Arc::from(REPLACES_ANNOTATION);
+                    planned.annotations.insert(own, Arc::clone(&replaces));
+                    let name = self.ask_for(&planned, &crew, ("disrupt", id, row), now);
+                    let words = format!("replaces {replaces}: {}", command.reason.as_str());
+                    let object = ObjectKey::Claim(name.clone());
+                    actions.push(report(object, "DisruptionLaunching", words, now));
+                    targets.insert(Target::Claim(name.clone()));
+                    awaited.insert(name);
+                }
+            }
+        }
+        for member in &command.members {
+            self.cluster.mark(member, now);
+            self.disruption.forget(member);
+            self.queue.of_member.insert(member.clone(), command.reason);
+            self.dirty_claims.insert(member.clone());
+        }
+        if let Some(past) = command.past {
+            let keep = self.settings.churn.no_way_back;
+            self.disruption.remember(past, keep);
+        }
+        self.begun
+            .add(command.reason, command.members.len(), command.saving);
+        self.queue.commands.push(UnderWay {
+            reason: command.reason,
+            members: command.members.into_iter().collect(),
+            awaited,
+            targets,
+            begun: now,
+            drains: false,
+        });
+    }
+
+    /// Moves every command on as far as it goes.
+    pub(super) fn step_queue(&mut self, now: Timestamp, actions: &mut Vec<Action>) {
+        let limit = self.queue.limit();
+        for mut command in std::mem::take(&mut self.queue.commands) {
+            let gone: Vec<ClaimName> = command
+                .members
+                .iter()
+                .filter(|name| self.cluster.claims.get(*name).is_none())
+                .cloned()
+                .collect();
+            for name in gone {
+                self.let_go(&mut command, &name);
+            }
+            if !command.drains {
+                let progress = self.progress(&mut command, limit, now, actions);
+                match progress {
+                    Progress::Waits => {}
+                    Progress::Ready => self.drain(&mut command, now, actions),
+                    Progress::Fails(why) => self.take_back(&mut command, &why, now, actions),
+                }
+            }
+            if !command.members.is_empty() {
+                self.queue.commands.push(command);
+            }
+        }
+    }
+
+    fn progress(
+        &mut self,
+        command: &mut UnderWay,
+        limit: Span,
+        now: Timestamp,
+        actions: &mut Vec<Action>,
+    ) -> Progress {
+        let mut lost = None;
+        command
+            .awaited
+            .retain(|name| match self.cluster.claims.get(name) {
+                Some(claim) if claim.deleting.is_some() => {
+                    lost = Some(name.clone());
+                    true
+                }
+                Some(claim) => claim.phase < ClaimPhase::Initialized,
+                None => {
+                    if self.expected.get(name).is_none() {
+                        lost = Some(name.clone());
+                    }
+                    true
+                }
+            });
+        if let Some(name) = lost {
+            return Progress::Fails(format!("replacement {name} did not come"));
+        }
+        if now >= command.begun + limit && !command.awaited.is_empty() {
+            return Progress::Fails(format!("replacements were not ready within {limit}"));
+        }
+        let members = command.members.clone();
+        let mut tainted = true;
+        for name in &members {
+            tainted &= self.taint_member(name, now, actions);
+        }
+        if tainted && command.awaited.is_empty() {
+            Progress::Ready
+        } else {
+            Progress::Waits
+        }
+    }
+
+    /// Taints a member's node; whether it is seen to be tainted.
+    fn taint_member(
+        &mut self,
+        name: &ClaimName,
+        now: Timestamp,
+        actions: &mut Vec<Action>,
+    ) -> bool {
+        let node = node_of(&Target::Claim(name.clone()), &self.cluster);
+        let Some(seen) = node.and_then(|node| self.cluster.nodes.seen(&node).cloned()) else {
+            return true;
+        };
+        let mut step = Step::default();
+        let tainted = step.taint(&seen.object, seen.version);
+        for want in step.wants {
+            if let Some(at) = self.order(want, now, actions) {
+                self.set_timer(name, at);
+            }
+        }
+        tainted
+    }
+
+    /// Nothing is missing any more: the nodes are asked to go. An empty one that pods have come to meanwhile stays.
+    fn drain(&mut self, command: &mut UnderWay, now: Timestamp, actions: &mut Vec<Action>) {
+        command.drains = true;
+        for name in command.members.clone() {
+            if command.reason == DisruptionReason::Empty && !self.is_empty(&name) {
+                self.let_go(command, &name);
+                continue;
+            }
+            self.queue.leaving.insert(name.clone());
+            let words = format!("goes: {}", command.reason.as_str());
+            let object = ObjectKey::Claim(name.clone());
+            actions.push(report(object, "DisruptionTerminating", words, now));
+            self.step_claim(&name, now, actions);
+        }
+    }
+
+    fn is_empty(&self, name: &ClaimName) -> bool {
+        let node = node_of(&Target::Claim(name.clone()), &self.cluster);
+        node.is_none_or(|node| {
+            let pods = self.cluster.pods_on(&node).map(AsRef::as_ref);
+            MoveCost::of_node(pods.filter(|pod| is_reschedulable(pod))).is_of_empty()
+        })
+    }
+
+    fn take_back(
+        &mut self,
+        command: &mut UnderWay,
+        why: &str,
+        now: Timestamp,
+        actions: &mut Vec<Action>,
+    ) {
+        for name in command.members.clone() {
+            let object = ObjectKey::Claim(name.clone());
+            let words = format!("stays: {why}");
+            actions.push(report(object, "DisruptionBlocked", words, now));
+            self.let_go(command, &name);
+        }
+    }
+
+    /// A node is no longer part of a command. Where it stays, its own step takes the taint off.
+    fn let_go(&mut self, command: &mut UnderWay, name: &ClaimName) {
+        command.members.remove(name);
+        self.queue.of_member.remove(name);
+        self.queue.leaving.remove(name);
+        self.cluster.unmark(name);
+        self.dirty_claims.insert(name.clone());
+    }
+}

@@ -1,0 +1,166 @@
+//! The controller of disruption budgets: how many pods of each may be evicted now, counted as pods come and go.
+//!
+//! Healthy pods are bound, active and not reported unready; expected are all active ones. What a budget allows is what is
+//! healthy beyond what it wants to be.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
+
+use plimsoll_core::ids::ObjectName;
+use plimsoll_core::model::{DisruptionLimit, Pod, PodDisruptionBudget};
+
+/// All budgets by namespace.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Budgets {
+    kept: BTreeMap<Arc<str>, Vec<Kept>>,
+    stale: BTreeSet<ObjectName>,
+}
+
+#[derive(Clone, Debug)]
+struct Kept {
+    budget: Arc<PodDisruptionBudget>,
+    expected: u32,
+    healthy: u32,
+}
+
+fn is_healthy(pod: &Pod) -> bool {
+    pod.is_active() && pod.node.is_some() && pod.ready != Some(false)
+}
+
+impl Kept {
+    fn count(&mut self, pod: &Pod, there: bool) -> bool {
+        if !self.budget.selector.matches(&pod.labels) {
+            return false;
+        }
+        let (expected, healthy) = (u32::from(pod.is_active()), u32::from(is_healthy(pod)));
+        if there {
+            self.expected += expected;
+            self.healthy += healthy;
+        } else {
+            self.expected -= expected;
+            self.healthy -= healthy;
+        }
+        true
+    }
+
+    fn allowed(&self) -> u32 {
+        let share = |percent: u32| (self.expected * percent).div_ceil(100);
+        let wanted = match self.budget.limit {
+            DisruptionLimit::MaxUnavailable(most) => self.expected.saturating_sub(most),
+            DisruptionLimit::MaxUnavailablePercent(most) => {
+                self.expected.saturating_sub(share(most))
+            }
+            DisruptionLimit::MinAvailable(least) => least,
+            DisruptionLimit::MinAvailablePercent(least) => share(least),
+        };
+        self.healthy.saturating_sub(wanted)
+    }
+}
+
+impl Budgets {
+    /// A budget appears or changes; all pods there are.
+    pub(crate) fn put<'a>(
+        &mut self,
+        budget: &Arc<PodDisruptionBudget>,
+        pods: impl Iterator<Item = &'a Arc<Pod>>,
+    ) {
+        let mut kept = Kept {
+            budget: Arc::clone(budget),
+            expected: 0,
+            healthy: 0,
+        };
+        let namespace = Arc::clone(&budget.name.namespace);
+        for pod in pods.filter(|pod| pod.name.namespace == namespace) {
+            kept.count(pod, true);
+        }
+        let own = self.kept.entry(namespace).or_default();
+        own.retain(|have| have.budget.name != budget.name);
+        own.push(kept);
+        self.stale.insert(budget.name.clone());
+    }
+
+    /// A pod was so and is now so.
+    pub(crate) fn follow(&mut self, before: Option<&Pod>, after: Option<&Pod>) {
+        for (pod, there) in [(before, false), (after, true)] {
+            let Some(pod) = pod else { continue };
+            for kept in self.kept.get_mut(&pod.name.namespace).into_iter().flatten() {
+                if kept.count(pod, there) {
+                    self.stale.insert(kept.budget.name.clone());
+                }
+            }
+        }
+    }
+
+    /// Budgets whose status is another than was last shown, as they are now.
+    pub(crate) fn take_changed(&mut self) -> Vec<Arc<PodDisruptionBudget>> {
+        let mut changed = Vec::new();
+        for name in std::mem::take(&mut self.stale) {
+            let own = self.kept.get_mut(&name.namespace).into_iter().flatten();
+            for kept in own.filter(|kept| kept.budget.name == name) {
+                let allowed = kept.allowed();
+                if kept.budget.disruptions_allowed != allowed {
+                    Arc::make_mut(&mut kept.budget).disruptions_allowed = allowed;
+                    changed.push(Arc::clone(&kept.budget));
+                }
+            }
+        }
+        changed
+    }
+
+    /// Whether a pod may be evicted now; otherwise why not.
+    pub(crate) fn allow(&self, pod: &Pod) -> Result<(), String> {
+        let own = self.kept.get(&pod.name.namespace).into_iter().flatten();
+        let speaks = |kept: &&Kept| kept.budget.selector.matches(&pod.labels);
+        let matching: Vec<&Kept> = own.filter(speaks).collect();
+        match matching.as_slice() {
+            [] => Ok(()),
+            [kept] if kept.budget.always_allow_unhealthy && pod.ready == Some(false) => Ok(()),
+            [kept] if kept.allowed() > 0 => Ok(()),
+            [kept] => Err(format!(
+                "pdb {} allows no eviction of pod {}",
+                kept.budget.name, pod.name
+            )),
+            _ => Err(format!("pod {} has several disruption budgets", pod.name)),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use plimsoll_core::model::LabelSelector;
+
+    use super::*;
+
+    fn allowed(limit: DisruptionLimit, expected: u32, healthy: u32) -> u32 {
+        let budget = PodDisruptionBudget {
+            name: ObjectName::new("default", "web"),
+            selector: LabelSelector::all(Vec::new()),
+            limit,
+            always_allow_unhealthy: false,
+            disruptions_allowed: 0,
+        };
+        let kept = Kept {
+            budget: Arc::new(budget),
+            expected,
+            healthy,
+        };
+        kept.allowed()
+    }
+
+    #[test]
+    fn what_is_healthy_beyond_what_is_wanted_may_go() {
+        use DisruptionLimit::{
+            MaxUnavailable, MaxUnavailablePercent, MinAvailable, MinAvailablePercent,
+        };
+        assert_eq!(allowed(MaxUnavailable(1), 5, 5), 1);
+        assert_eq!(allowed(MaxUnavailable(1), 5, 4), 0);
+        assert_eq!(
+            allowed(MaxUnavailablePercent(30), 5, 5),
+            2,
+            "shares round up"
+        );
+        assert_eq!(allowed(MinAvailable(2), 5, 5), 3);
+        assert_eq!(allowed(MinAvailable(7), 5, 5), 0);
+        assert_eq!(allowed(MinAvailablePercent(50), 5, 5), 2);
+    }
+}
