@@ -309,7 +309,8 @@ fn plan_that_weighs_modelled_prices_says_so() {
     let texts = |source: PriceSource| {
         let mut sold = instance_type("one").offered(ZONE_1, Spot).build();
         sold.offerings[0].price_source = source;
-        let outcome = check(cluster().types([sold]).pool(pool("general")).pod(web()));
+        let general = pool("general").capacity_types(&[OnDemand, Spot]);
+        let outcome = check(cluster().types([sold]).pool(general).pod(web()));
         outcome.agreed(|run| {
             let notes = run.plan().notes.iter();
             notes.map(|note| note.text.clone()).collect::<Vec<_>>()

@@ -65,7 +65,7 @@ fn every_operator_leaves_the_offerings_it_says() {
         let outcome = check(
             cluster()
                 .sells(instance_type("only"))
-                .pool(pool("general"))
+                .pool(pool("general").capacity_types(&[OnDemand, Spot]))
                 .pod(web().needs(requirement)),
         );
         outcome.agreed(|run| run.plan().claims[0].options.len())

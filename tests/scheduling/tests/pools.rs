@@ -198,7 +198,41 @@ fn pool_that_sells_nothing_does_not_keep_pods_from_another() {
     assert_eq!(pool_of_web(&outcome), "general");
 }
 
-/// K19: what a pool does not say, its provider's default says; only types on demand are for sale here.
+/// K19.
+#[test]
+fn pool_that_names_no_capacity_type_buys_on_demand_unless_the_pod_asks() {
+    let sold = || {
+        let sold = instance_type("m").price(1.0).offered(ZONE_1, OnDemand);
+        cluster()
+            .settings(|settings| settings.guards.enabled = true)
+            .sells(sold.price(0.3).offered(ZONE_1, Spot))
+            .pool(pool("general"))
+    };
+    let bought = |pod: PodFixture| {
+        let plan = plimsoll_core::schedule::plan(&sold().pod(pod).snapshot());
+        assert!(plan.notes.is_empty(), "{:?}", plan.notes);
+        let terms = plan.claims[0].options.iter();
+        terms.map(|option| option.capacity_type).collect::<Vec<_>>()
+    };
+    assert_eq!(bought(web()), [OnDemand]);
+    assert_eq!(bought(web().select(CAPACITY_TYPE, "spot")), [Spot]);
+}
+
+#[test]
+fn spot_that_nobody_asked_for_is_bought_where_nothing_else_holds_the_pod_and_the_plan_says_so() {
+    let only_spot = cluster()
+        .settings(|settings| settings.guards.enabled = true)
+        .sells(instance_type("m").offered(ZONE_1, Spot))
+        .pool(pool("general"));
+    let plan = plimsoll_core::schedule::plan(&only_spot.pod(web()).snapshot());
+    assert_eq!(plan.claims[0].options[0].capacity_type, Spot);
+    let notes: Vec<&str> = plan.notes.iter().map(|note| note.text.as_str()).collect();
+    assert_eq!(
+        notes,
+        ["guard on spot machines that nobody asked for yields on 1 new node(s): nothing else would hold their pods"]
+    );
+}
+
 #[test]
 fn pool_limited_to_on_demand_buys_on_demand_only() {
     let outcome = check(
@@ -224,14 +258,14 @@ fn spot_is_bought_when_cheaper_and_on_demand_when_spot_is_gone() {
         .price(0.3);
     let both = cluster()
         .sells(cheap.clone().offered(ZONE_1, Spot))
-        .pool(pool("general"));
+        .pool(pool("general").capacity_types(&[OnDemand, Spot]));
     let outcome = check(both.pod(web()));
     let chosen =
         |outcome: &Outcome| outcome.agreed(|run| run.plan().claims[0].options[0].capacity_type);
     assert_eq!(chosen(&outcome), Spot);
     let gone = cluster()
         .sells(cheap.sold_out(ZONE_1, Spot))
-        .pool(pool("general"));
+        .pool(pool("general").capacity_types(&[OnDemand, Spot]));
     let outcome = check(gone.pod(web()));
     assert_eq!(chosen(&outcome), OnDemand);
 }

@@ -16,6 +16,7 @@ use crate::ids::{PoolName, Uid};
 use crate::model::PackingMode;
 use crate::plan::{Note, Plan};
 use crate::rank::Prices;
+use crate::requirement::Requirement;
 use crate::snapshot::{Guard, Guards};
 use crate::units::PricePerHour;
 
@@ -61,6 +62,7 @@ fn yielded(compiled: &Compiled<'_>, guards: &Guards, candidate: &Candidate) -> Y
     let rows = Kept {
         large: guards::too_large(compiled, guards),
         exotic: guards::exotic(compiled, guards),
+        unasked_spot: guards::unasked_spot(compiled, guards),
         replicas: guards::replicas_per_node(compiled, guards),
     };
     let guarded = |template: usize| !compiled.templates[template].is_compatible();
@@ -91,6 +93,7 @@ fn yielded(compiled: &Compiled<'_>, guards: &Guards, candidate: &Candidate) -> Y
 struct Kept {
     large: Bits,
     exotic: Bits,
+    unasked_spot: Bits,
     replicas: BTreeMap<Uid, u32>,
 }
 
@@ -118,12 +121,12 @@ impl Kept {
             let most = self.replicas.get(*uid);
             most.is_some_and(|most| count > most)
         };
-        let asked_for = || {
+        let asked_for = |names: fn(&Requirement) -> bool| {
             node.steps.iter().any(|step| {
                 let step = &candidate.steps[*step];
                 let group = &compiled.groups[compiled.pods[step.pod].group];
                 let mut requirements = group.levels[step.level].requirements.iter();
-                requirements.any(guards::names_types)
+                requirements.any(names)
             })
         };
         let checks = [
@@ -134,11 +137,15 @@ impl Kept {
             (Guard::ReplicasPerNode, replicas.iter().any(crowds)),
             (
                 Guard::LargeTypes,
-                self.large.contains(node.row) && !asked_for(),
+                self.large.contains(node.row) && !asked_for(guards::names_types),
             ),
             (
                 Guard::ExoticTypes,
-                self.exotic.contains(node.row) && !asked_for(),
+                self.exotic.contains(node.row) && !asked_for(guards::names_types),
+            ),
+            (
+                Guard::UnaskedSpot,
+                self.unasked_spot.contains(node.row) && !asked_for(guards::names_terms),
             ),
         ];
         let broken = checks.into_iter().filter(|(_, broken)| *broken);

@@ -5,6 +5,7 @@ use std::collections::BTreeMap;
 
 use super::compile::Compiled;
 use crate::bits::Bits;
+use crate::catalog::CapacityType;
 use crate::ids::Uid;
 use crate::labels;
 use crate::requirement::Requirement;
@@ -26,6 +27,7 @@ const NAMING: [&str; 3] = [
 pub(super) fn kept_back(compiled: &Compiled<'_>, guards: &Guards) -> Bits {
     let mut result = too_large(compiled, guards);
     result.join(&exotic(compiled, guards));
+    result.join(&unasked_spot(compiled, guards));
     result
 }
 
@@ -52,6 +54,28 @@ pub(super) fn exotic(compiled: &Compiled<'_>, guards: &Guards) -> Bits {
     compiled.rows.select(|row| {
         guards.enabled && !guards.exotic_types && !named[row.template] && exotic[row.instance_type]
     })
+}
+
+/// Rows of spot machines, unless their pool says something of capacity types: who says nothing is not interrupted.
+pub(super) fn unasked_spot(compiled: &Compiled<'_>, guards: &Guards) -> Bits {
+    let silent: Vec<bool> = compiled
+        .templates
+        .iter()
+        .map(|template| !template.pool.requirements.iter().any(names_terms))
+        .collect();
+    compiled.rows.select(|row| {
+        let types = compiled.templates[row.template].catalogue.types();
+        let offering = &types[row.instance_type].offerings[row.offering];
+        guards.enabled
+            && !guards.unasked_spot
+            && silent[row.template]
+            && offering.capacity_type == CapacityType::Spot
+    })
+}
+
+/// Whether a requirement speaks of capacity types.
+pub(super) fn names_terms(requirement: &Requirement) -> bool {
+    requirement.key().as_str() == labels::CAPACITY_TYPE
 }
 
 /// Whether a requirement says by name which types are wanted.

@@ -51,6 +51,8 @@ pub struct Guards {
     pub spot_types: u32,
     /// Whether burstable, previous-generation and bare-metal types may be bought without a requirement that names them.
     pub exotic_types: bool,
+    /// Whether spot machines may be bought for a pool that says nothing of capacity types.
+    pub unasked_spot: bool,
 }
 
 /// One of the bounds, as notes on a plan name it.
@@ -64,17 +66,20 @@ pub enum Guard {
     LargeTypes,
     /// No burstable, previous-generation or bare-metal machines.
     ExoticTypes,
+    /// No spot machines for pools that say nothing of capacity types.
+    UnaskedSpot,
     /// Spot nodes in one type and zone.
     SpotShare,
 }
 
 impl Guard {
     /// All of them.
-    pub const ALL: [Self; 5] = [
+    pub const ALL: [Self; 6] = [
         Self::PodsPerNode,
         Self::ReplicasPerNode,
         Self::LargeTypes,
         Self::ExoticTypes,
+        Self::UnaskedSpot,
         Self::SpotShare,
     ];
 
@@ -85,6 +90,7 @@ impl Guard {
             Self::ReplicasPerNode => "replicas per node",
             Self::LargeTypes => "large types",
             Self::ExoticTypes => "burstable, old and bare-metal types",
+            Self::UnaskedSpot => "spot machines that nobody asked for",
             Self::SpotShare => "spot nodes of one type and zone",
         }
     }
@@ -102,6 +108,7 @@ impl Guards {
             Guard::ReplicasPerNode => result.replicas_apart = 0,
             Guard::LargeTypes => result.largest_node_cpu_milli = i64::MAX,
             Guard::ExoticTypes => result.exotic_types = true,
+            Guard::UnaskedSpot => result.unasked_spot = true,
             Guard::SpotShare => result.spot_share_from = u32::MAX,
         }
         result
@@ -121,6 +128,7 @@ impl Default for Guards {
             spot_share_from: 10,
             spot_types: 15,
             exotic_types: false,
+            unasked_spot: false,
         }
     }
 }

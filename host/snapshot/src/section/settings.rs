@@ -98,6 +98,9 @@ pub struct GuardsEntry {
     /// Whether burstable, previous-generation and bare-metal types may be bought unasked (default false).
     #[serde(skip_serializing_if = "Option::is_none")]
     pub exotic_types: Option<bool>,
+    /// Whether spot machines may be bought for a pool that says nothing of capacity types (default false).
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub unasked_spot: Option<bool>,
 }
 
 /// A spread constraint for pods that have none of their own.
@@ -248,6 +251,7 @@ impl GuardsEntry {
             spot_share_from: self.spot_share_from.unwrap_or(default.spot_share_from),
             spot_types: self.spot_types.unwrap_or(default.spot_types),
             exotic_types: self.exotic_types.unwrap_or(default.exotic_types),
+            unasked_spot: self.unasked_spot.unwrap_or(default.unasked_spot),
         }
     }
 
@@ -263,6 +267,7 @@ impl GuardsEntry {
             spot_share_from: Some(guards.spot_share_from),
             spot_types: Some(guards.spot_types),
             exotic_types: Some(guards.exotic_types),
+            unasked_spot: Some(guards.unasked_spot),
         }
     }
 }
