@@ -196,6 +196,8 @@ func dropNulls(value any) {
 func benchmarkPool() *v1.NodePool {
 	pool := defaultPool()
 	pool.TypeMeta = metav1.TypeMeta{APIVersion: "karpenter.sh/v1", Kind: "NodePool"}
+	// An empty list, since a definition of the API requires one.
+	pool.Spec.Template.Spec.Requirements = []v1.NodeSelectorRequirementWithMinValues{}
 	pool.Spec.Limits = v1.Limits{
 		corev1.ResourceCPU:    resource.MustParse("10000000"),
 		corev1.ResourceMemory: resource.MustParse("10000000Gi"),
