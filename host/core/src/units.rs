@@ -33,11 +33,7 @@ impl PricePerHour {
     /// plus or minus [`MAX_DOLLARS_PER_HOUR`].
     pub fn from_dollars(dollars: f64) -> Option<Self> {
         if dollars.is_finite() && dollars.abs() <= MAX_DOLLARS_PER_HOUR {
-            #[expect(
-                clippy::cast_possible_truncation,
-                reason = "the range was checked: at most 1e14"
-            )]
-            Some(Self((dollars * NANOS_PER_DOLLAR).round() as i64))
+            Some(Self(nearest(dollars * NANOS_PER_DOLLAR)))
         } else {
             None
         }
@@ -52,6 +48,18 @@ impl PricePerHour {
     pub fn dollars(self) -> f64 {
         self.0 as f64 / NANOS_PER_DOLLAR
     }
+}
+
+/// The nearest whole number, halves away from zero, of a float that an `i64` and a float's mantissa can hold: at most 1e14.
+/// Written out, since the processors we build for have no instruction for it and thousands of prices are read per question.
+#[expect(
+    clippy::cast_possible_truncation,
+    reason = "the range was checked: at most 1e14"
+)]
+fn nearest(value: f64) -> i64 {
+    let whole = value as i64;
+    let rest = value - whole as f64;
+    whole + i64::from(rest >= 0.5) - i64::from(rest <= -0.5)
 }
 
 impl fmt::Display for PricePerHour {
@@ -108,6 +116,23 @@ mod tests {
             PricePerHour::from_dollars(1e-9).map(PricePerHour::nanos),
             Some(1)
         );
+    }
+
+    #[test]
+    fn halves_round_away_from_zero_as_everywhere_else() {
+        let close = [
+            0.0,
+            0.5,
+            0.499_999_999_999_999_94,
+            1.5,
+            2.5,
+            99_999_999_999_999.5,
+        ];
+        let spread = (0..10_000).map(|step| f64::from(step) * 9_876_543.21 + 0.3);
+        for value in close.into_iter().chain(spread) {
+            assert_eq!(nearest(value) as f64, value.round(), "{value}");
+            assert_eq!(nearest(-value) as f64, (-value).round(), "-{value}");
+        }
     }
 
     #[test]

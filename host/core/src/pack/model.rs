@@ -1,6 +1,7 @@
 //! The problem as the packer works on it: kinds pruned, demands sorted into lots.
 //!
-//! Of equal kinds one is kept, and a kind that another beats in everything is dropped. Demands of one shape (request vector)
+//! Of equal kinds one is kept, and a kind that another beats in everything is dropped; room beyond all that may be put on a
+//! kind does not count, so that few pods leave few kinds. Demands of one shape (request vector)
 //! and one class set (classes that may use the same kinds) form a lot: shapes are few even where classes are many.
 
 use std::collections::BTreeMap;
@@ -72,7 +73,7 @@ impl<'p> Model<'p> {
     /// Prepares a problem. Demands that could be placed nowhere even alone become items too, of which nothing will be placed.
     pub(super) fn new(problem: &'p Problem) -> Self {
         let (set_of_class, sets) = class_sets(problem);
-        let (kinds, position) = worthwhile_kinds(problem, &sets);
+        let (kinds, position) = worthwhile_kinds(problem, &set_of_class, &sets);
         let mut model = Self {
             problem,
             kinds,
@@ -200,7 +201,11 @@ fn class_sets(problem: &Problem) -> (Vec<usize>, Vec<Bits>) {
 }
 
 /// Kinds that no other beats, cheapest first, and per row its position among them.
-fn worthwhile_kinds(problem: &Problem, sets: &[Bits]) -> (Vec<ModelKind>, Vec<Option<usize>>) {
+fn worthwhile_kinds(
+    problem: &Problem,
+    set_of_class: &[usize],
+    sets: &[Bits],
+) -> (Vec<ModelKind>, Vec<Option<usize>>) {
     let mut sets_of_kind = vec![Bits::none(sets.len()); problem.kinds.len()];
     for (set, rows) in sets.iter().enumerate() {
         for row in rows.iter() {
@@ -219,11 +224,13 @@ fn worthwhile_kinds(problem: &Problem, sets: &[Bits]) -> (Vec<ModelKind>, Vec<Op
             .then(a_kind.list_price.cmp(&b_kind.list_price))
             .then(a.cmp(&b))
     });
+    let demand = Demanded::new(problem, set_of_class, sets.len());
     let mut kept: Vec<usize> = Vec::new();
     for row in order {
-        let beaten = kept
-            .iter()
-            .any(|&by| sets_of_kind[row].is_within(&sets_of_kind[by]) && beats(problem, by, row));
+        let most = demand.of_sets(&sets_of_kind[row]);
+        let beaten = kept.iter().any(|&by| {
+            sets_of_kind[row].is_within(&sets_of_kind[by]) && beats(problem, by, row, &most)
+        });
         if !beaten {
             kept.push(row);
         }
@@ -241,8 +248,42 @@ fn worthwhile_kinds(problem: &Problem, sets: &[Bits]) -> (Vec<ModelKind>, Vec<Op
     (kinds.collect(), position)
 }
 
-/// Whether the kind in row `by` is at least as good as the one in `row`, for all that may use both, however many are bought.
-fn beats(problem: &Problem, by: usize, row: usize) -> bool {
+/// All that is asked for, per class set and axis.
+struct Demanded {
+    axes: usize,
+    of_set: Vec<Vec<i64>>,
+}
+
+impl Demanded {
+    fn new(problem: &Problem, set_of_class: &[usize], sets: usize) -> Self {
+        let mut of_set = vec![vec![0_i64; problem.axes]; sets];
+        for demand in &problem.demands {
+            let sums = &mut of_set[set_of_class[demand.class]];
+            for (sum, ask) in sums.iter_mut().zip(&demand.request) {
+                *sum = sum.saturating_add(ask.saturating_mul(i64::from(demand.count)));
+            }
+        }
+        Self {
+            axes: problem.axes,
+            of_set,
+        }
+    }
+
+    /// What some sets ask for together.
+    fn of_sets(&self, sets: &Bits) -> Vec<i64> {
+        let mut result = vec![0_i64; self.axes];
+        for set in sets.iter() {
+            for (sum, of_set) in result.iter_mut().zip(&self.of_set[set]) {
+                *sum = sum.saturating_add(*of_set);
+            }
+        }
+        result
+    }
+}
+
+/// Whether the kind in row `by` is at least as good as the one in `row`, for all that may use both, however many are bought;
+/// `most` is all that may be put on the latter.
+fn beats(problem: &Problem, by: usize, row: usize, most: &[i64]) -> bool {
     let (by, it) = (&problem.kinds[by], &problem.kinds[row]);
     let draws_no_more = match (&by.spends, &it.spends) {
         (None, _) => true,
@@ -254,7 +295,8 @@ fn beats(problem: &Problem, by: usize, row: usize) -> bool {
     by.price <= it.price
         && by.supply.is_none()
         && draws_no_more
-        && (by.capacity.iter().zip(&it.capacity)).all(|(have, other)| have >= other)
+        && (by.capacity.iter().zip(&it.capacity).zip(most))
+            .all(|((have, other), most)| have >= other.min(most))
 }
 
 fn positions(rows: &Bits, position: &[Option<usize>]) -> Bits {

@@ -121,11 +121,16 @@ pub fn check_prices(question: &PriceQuestion, answer: &PriceAnswer) -> Result<Pr
     check_length("then-reason", rows, answer.then_reason.len())?;
 
     let slot = |row| Box::new(price_slot(question, row));
-    let mut groups: BTreeMap<u32, (u32, usize)> = BTreeMap::new();
+    let mut groups = Groups::default();
     let mut prices = Vec::with_capacity(rows);
     for row in 0..rows {
         let first = read_price("first", answer.first[row], || slot(row))?;
-        let then = read_price("then", answer.then[row], || slot(row))?;
+        // Most rows have one price.
+        let then = if answer.then[row] == answer.first[row] {
+            first
+        } else {
+            read_price("then", answer.then[row], || slot(row))?
+        };
         if answer.first[row] > answer.then[row] {
             let (first, then) = (answer.first[row], answer.then[row]);
             return Err(AnswerError::FirstAboveThen {
@@ -135,18 +140,14 @@ pub fn check_prices(question: &PriceQuestion, answer: &PriceAnswer) -> Result<Pr
             });
         }
         let (first_count, first_group) = (answer.first_count[row], answer.first_group[row]);
-        if first_group != 0 {
-            let &mut (expected, since) = groups.entry(first_group).or_insert((first_count, row));
-            if expected != first_count {
-                let (group, count) = (first_group, first_count);
-                return Err(AnswerError::GroupCount {
-                    slot: slot(row),
-                    group,
-                    count,
-                    expected,
-                    since,
-                });
-            }
+        if let Err((expected, since)) = groups.enter(first_group, first_count, row) {
+            return Err(AnswerError::GroupCount {
+                slot: slot(row),
+                group: first_group,
+                count: first_count,
+                expected,
+                since,
+            });
         }
         prices.push(Price {
             first: Quote {
@@ -162,6 +163,28 @@ pub fn check_prices(question: &PriceQuestion, answer: &PriceAnswer) -> Result<Pr
         });
     }
     Ok(Prices { rows: prices })
+}
+
+/// Counts of the groups seen so far. Rows of one group often stand together.
+#[derive(Default)]
+struct Groups {
+    counts: BTreeMap<u32, (u32, usize)>,
+    last: (u32, u32),
+}
+
+impl Groups {
+    /// Enters a row; the count of its group and the row that set it, where this row has another.
+    fn enter(&mut self, group: u32, count: u32, row: usize) -> Result<(), (u32, usize)> {
+        if group == 0 || self.last == (group, count) {
+            return Ok(());
+        }
+        let (expected, since) = *self.counts.entry(group).or_insert((count, row));
+        if expected != count {
+            return Err((expected, since));
+        }
+        self.last = (group, count);
+        Ok(())
+    }
 }
 
 pub(super) fn check_length(

@@ -89,9 +89,8 @@ struct ProblemBuilder<'p, 'c, 's> {
     placer: &'p Placer<'c, 's>,
     prices: &'p RowPrices,
     problem: Problem,
-    /// Row of each kind, and kinds of each row.
+    /// Row of each kind, ascending.
     rows: Vec<usize>,
-    kinds_of: BTreeMap<usize, Vec<usize>>,
     rules: NodeRules,
     guarded: BTreeMap<SetId, Bits>,
     kept_back: Bits,
@@ -119,7 +118,6 @@ impl<'p, 'c, 's> ProblemBuilder<'p, 'c, 's> {
             prices,
             problem,
             rows: Vec::new(),
-            kinds_of: BTreeMap::new(),
             rules,
             guarded: BTreeMap::new(),
             kept_back: super::guards::kept_back(compiled, guards),
@@ -179,10 +177,6 @@ impl<'p, 'c, 's> ProblemBuilder<'p, 'c, 's> {
     }
 
     fn push_kind(&mut self, row: usize, kind: Kind) {
-        self.kinds_of
-            .entry(row)
-            .or_default()
-            .push(self.problem.kinds.len());
         self.rows.push(row);
         self.problem.kinds.push(kind);
     }
@@ -254,9 +248,10 @@ impl<'p, 'c, 's> ProblemBuilder<'p, 'c, 's> {
 
     fn kinds_among(&self, rows: &Bits) -> Bits {
         let mut kinds = Bits::none(self.problem.kinds.len());
-        let own = rows.iter().filter_map(|row| self.kinds_of.get(&row));
-        for kind in own.flatten() {
-            kinds.insert(*kind);
+        for (kind, row) in self.rows.iter().enumerate() {
+            if rows.contains(*row) {
+                kinds.insert(kind);
+            }
         }
         kinds
     }

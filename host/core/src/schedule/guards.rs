@@ -44,8 +44,7 @@ pub(super) fn too_large(compiled: &Compiled<'_>, guards: &Guards) -> Bits {
 
 /// Rows of burstable, previous-generation and bare-metal machines, unless their pool names what it wants.
 pub(super) fn exotic(compiled: &Compiled<'_>, guards: &Guards) -> Bits {
-    let types = compiled.snapshot.catalogue.types().iter();
-    let exotic: Vec<bool> = types.map(|sold| is_exotic(sold)).collect();
+    let exotic = &compiled.offers.exotic;
     let named: Vec<bool> = compiled
         .templates
         .iter()
@@ -84,7 +83,8 @@ pub(super) fn names_types(requirement: &Requirement) -> bool {
     NAMING.contains(&requirement.key().as_str()) && listed.is_some_and(|values| !values.is_empty())
 }
 
-fn is_exotic(instance_type: &crate::catalog::InstanceType) -> bool {
+/// Whether a type is burstable, of a previous generation or bare metal.
+pub(super) fn is_exotic(instance_type: &crate::catalog::InstanceType) -> bool {
     let label = |key: &str| {
         instance_type
             .requirements

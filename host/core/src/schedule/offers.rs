@@ -8,6 +8,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use super::daemons::{Daemons, Overhead};
+use super::guards::is_exotic;
 use super::question::Listed;
 use super::rows::agree;
 use super::templates::{Template, templates};
@@ -32,6 +33,8 @@ pub struct Offers {
     pub(super) shelves: Vec<Shelf>,
     /// Distinct sets of what offerings make their nodes satisfy.
     pub(super) own: Vec<Requirements>,
+    /// By type: whether it is one that guards keep back.
+    pub(super) exotic: Vec<bool>,
 }
 
 /// What one pool sells.
@@ -113,6 +116,12 @@ impl Offers {
             listed: Listed::new(snapshot.catalogue.types(), &templates, &shelves),
             shelves,
             own,
+            exotic: snapshot
+                .catalogue
+                .types()
+                .iter()
+                .map(|sold| is_exotic(sold))
+                .collect(),
         }
     }
 
