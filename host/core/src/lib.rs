@@ -4,6 +4,7 @@
 //! The controller, the simulator, the benchmarks and the tests all call the same functions on the same values.
 
 pub mod action;
+pub mod allow;
 pub mod batch;
 pub mod bits;
 pub mod catalog;
@@ -12,6 +13,7 @@ pub mod disrupt;
 pub mod drain;
 pub mod engine;
 pub mod fixed_hash;
+pub mod hook;
 pub mod ids;
 pub mod labels;
 pub mod lifecycle;
@@ -23,6 +25,7 @@ pub mod rank;
 pub mod requirement;
 pub mod resources;
 pub mod schedule;
+pub mod score;
 pub mod snapshot;
 pub mod state;
 pub mod terminate;

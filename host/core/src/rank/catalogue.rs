@@ -6,8 +6,7 @@
 use serde::{Deserialize, Serialize};
 use thiserror::Error;
 
-use super::question::ExtColumn;
-use super::symbols::{Sym, Symbols, SymbolsBuilder};
+use crate::hook::{Capacity, ExtColumn, Sym, Symbols, SymbolsBuilder};
 use crate::units::MAX_DOLLARS_PER_HOUR;
 
 /// Processor architecture of an instance type, as its code in the column `t-arch`.
@@ -20,18 +19,6 @@ pub enum Architecture {
     Arm64 = 1,
     /// Any other.
     Other = 255,
-}
-
-/// How an offering is bought, as its code in the column `o-capacity`.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
-#[repr(u8)]
-pub enum Capacity {
-    /// By the second at list price.
-    OnDemand = 0,
-    /// Spare capacity that may be taken back.
-    Spot = 1,
-    /// Out of a capacity reservation.
-    Reserved = 2,
 }
 
 /// Columns of the catalogue; `t_` columns have a row per instance type, `o_` columns a row per offering.

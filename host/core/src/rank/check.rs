@@ -9,8 +9,9 @@ use std::fmt;
 use thiserror::Error;
 
 use super::answer::{Price, PriceAnswer, Prices, Quote};
-use super::catalogue::{Capacity, Tables};
+use super::catalogue::Tables;
 use super::question::PriceQuestion;
+use crate::hook::Capacity;
 use crate::units::PricePerHour;
 
 /// One candidate of a question, in words.

@@ -13,21 +13,21 @@ mod check;
 mod list_price;
 mod order;
 mod question;
-mod symbols;
 
 #[cfg(test)]
 mod tests;
 
 pub use answer::{OrderAnswer, Price, PriceAnswer, Prices, Quote};
 pub use catalogue::{
-    Architecture, Capacity, Catalogue, InstanceTypeRow, OfferingRow, RowError, Tables,
-    TablesBuilder,
+    Architecture, Catalogue, InstanceTypeRow, OfferingRow, RowError, Tables, TablesBuilder,
 };
 pub use check::{AnswerError, Slot, check_prices};
 pub use list_price::{LIST_PRICE, list_order, list_price};
 pub use order::{LaunchList, LaunchLists, check_ordering};
-pub use question::{
-    ClaimRow, Claims, Column, Context, ExtColumn, OrderQuestion, PoolRow, Pools, PriceQuestion,
-    Setting, Settings, ZoneTime,
+pub use question::{ClaimRow, Claims, OrderQuestion, PoolRow, Pools, PriceQuestion};
+
+// What this hook's questions share with the others, so that whoever asks this one needs one import.
+pub use crate::hook::{
+    Capacity, Column, Context, ExtColumn, NO_SYMBOL, Setting, Settings, Sym, Symbols,
+    SymbolsBuilder,
 };
-pub use symbols::{NO_SYMBOL, Sym, Symbols, SymbolsBuilder};

@@ -5,80 +5,12 @@
 //! and the end of each pool's or claim's part. Settings are not in here: they belong to the module, which was accepted
 //! with them, so that a shadow can be asked the very same question under other settings.
 
-use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
 
 use super::catalogue::Tables;
-use super::symbols::Sym;
-
-/// What a policy may know of the world besides its tables.
-#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Context {
-    /// Number of the snapshot that the question was made from.
-    pub generation: u64,
-    /// Time of the snapshot, Unix seconds.
-    pub now_unix_s: u64,
-    /// Randomness for those who want some, derived from the snapshot: the same snapshot, the same seed.
-    pub seed: u64,
-    /// One entry per setting of kind time zone, resolved by the host.
-    pub zones: Vec<ZoneTime>,
-}
-
-/// A time zone at the time of the question.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct ZoneTime {
-    /// IANA name, for instance `Europe/Berlin`.
-    pub zone: String,
-    /// Minutes ahead of UTC now.
-    pub offset_minutes: i16,
-    /// Unix second at which the offset changes next; 0 where it never does.
-    pub next_change_unix_s: u64,
-    /// Minutes ahead of UTC from then on.
-    pub next_offset_minutes: i16,
-}
-
-/// Values of one setting, typed.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-#[serde(untagged)]
-pub enum Setting {
-    /// Yes or no.
-    Flag(bool),
-    /// A number.
-    Number(f64),
-    /// A text.
-    Text(String),
-    /// Numbers.
-    Numbers(Vec<f64>),
-    /// Texts.
-    Texts(Vec<String>),
-}
-
-/// Settings of a policy by name, in the order of names.
-pub type Settings = BTreeMap<String, Setting>;
-
-/// Values of an optional signal, parallel to the rows it belongs to.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-pub enum Column {
-    /// Numbers with fractions.
-    F64s(Vec<f64>),
-    /// Counts.
-    U32s(Vec<u32>),
-    /// Codes.
-    U8s(Vec<u8>),
-    /// Texts.
-    Syms(Vec<Sym>),
-}
-
-/// An optional signal: how the interface grows without changing a record.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-pub struct ExtColumn {
-    /// Its name, as a policy's manifest asks for it.
-    pub name: Sym,
-    /// One value per row.
-    pub values: Column,
-}
+use crate::hook::{Context, ExtColumn, Sym};
 
 /// One pool, as it enters a question.
 #[derive(Debug, Clone, Copy, PartialEq)]

@@ -142,7 +142,6 @@ pub(super) fn question(compiled: &Compiled<'_>) -> Option<(PriceQuestion, Slots)
         generation: 0,
         now_unix_s: u64::try_from(snapshot.now.millis() / 1000).unwrap_or(0),
         seed: snapshot.seed,
-        zones: Vec::new(),
     };
     let question = PriceQuestion {
         context,

@@ -11,7 +11,7 @@ use self::bindings::RankingPolicyPre;
 use self::bindings::exports::plimsoll::policy::ranker::{Catalog, Claims, Pools};
 use self::bindings::plimsoll::policy::diag::Level;
 use self::bindings::plimsoll::policy::types::{
-    Column, Context, ExtColumn, PolicyError, Setting, Symbols, ZoneTime,
+    Column, Context, ExtColumn, PolicyError, Setting, Symbols,
 };
 use crate::gate::Refusal;
 use crate::outcome::{Called, LogLevel};
@@ -85,7 +85,7 @@ impl Program {
             pools,
         } = question;
         let texts = lend_texts(settings);
-        let (settings, zones) = (lend_settings(settings, &texts), lend_zones(context));
+        let settings = lend_settings(settings, &texts);
         let (types, offerings) = (
             lend_columns(&tables.catalogue.t_ext),
             lend_columns(&tables.catalogue.o_ext),
@@ -98,7 +98,7 @@ impl Program {
             |store, policy| {
                 let answer = policy.plimsoll_policy_ranker().call_price(
                     store,
-                    lend_context(context, &zones),
+                    lend_context(context),
                     &settings,
                     lend_symbols(&tables.symbols),
                     lend_catalogue(&tables.catalogue, &types, &offerings),
@@ -130,7 +130,7 @@ impl Program {
             claims,
         } = question;
         let texts = lend_texts(settings);
-        let (settings, zones) = (lend_settings(settings, &texts), lend_zones(context));
+        let settings = lend_settings(settings, &texts);
         let (types, offerings) = (
             lend_columns(&tables.catalogue.t_ext),
             lend_columns(&tables.catalogue.o_ext),
@@ -143,7 +143,7 @@ impl Program {
             |store, policy| {
                 let answer = policy.plimsoll_policy_ranker().call_order(
                     store,
-                    lend_context(context, &zones),
+                    lend_context(context),
                     &settings,
                     lend_symbols(&tables.symbols),
                     lend_catalogue(&tables.catalogue, &types, &offerings),
@@ -201,31 +201,13 @@ fn log_level(level: Level) -> LogLevel {
     }
 }
 
-fn lend_context<'a>(context: &rank::Context, zones: &'a [ZoneTime<'a>]) -> Context<'a> {
+fn lend_context(context: &rank::Context) -> Context<'static> {
     Context {
         generation: context.generation,
         now_unix_s: context.now_unix_s,
         seed: context.seed,
-        zones,
+        zones: &[],
     }
-}
-
-fn lend_zones(context: &rank::Context) -> Vec<ZoneTime<'_>> {
-    fn lend(zone: &rank::ZoneTime) -> ZoneTime<'_> {
-        let rank::ZoneTime {
-            zone,
-            offset_minutes,
-            next_change_unix_s,
-            next_offset_minutes,
-        } = zone;
-        ZoneTime {
-            zone,
-            offset_minutes: *offset_minutes,
-            next_change_unix_s: *next_change_unix_s,
-            next_offset_minutes: *next_offset_minutes,
-        }
-    }
-    context.zones.iter().map(lend).collect()
 }
 
 /// The texts of each list of texts, one entry per setting; the interface wants them as lists of borrowed texts.

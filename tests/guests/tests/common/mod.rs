@@ -75,7 +75,6 @@ pub(crate) fn question(pools: usize, types: usize, zones: usize) -> PriceQuestio
         generation: 1,
         now_unix_s: 1_800_000_000,
         seed: 7,
-        zones: Vec::new(),
     };
     PriceQuestion {
         context,

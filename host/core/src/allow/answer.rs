@@ -1,0 +1,34 @@
+//! What a budget policy answers, as it comes, and what is left of it once checked.
+
+use serde::{Deserialize, Serialize};
+
+use crate::time::Span;
+
+/// Answer to an allow question: columns parallel to its rows. Untrusted.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct AllowAnswer {
+    /// Nodes that may be down at once. Anything above the declared budget means the declared budget.
+    pub allowed: Vec<u32>,
+    /// Code of the reason, from the policy's own table.
+    pub reason: Vec<u16>,
+    /// Seconds after which the answer may be another; 0 where the policy does not say.
+    pub recheck_after_s: u32,
+}
+
+/// What a policy allows one pool for one reason.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Allowance {
+    /// Nodes that may be down at once, never more than declared.
+    pub nodes: u32,
+    /// Code of the reason, from the policy's own table.
+    pub reason: u16,
+}
+
+/// Checked answer of one policy.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Allowances {
+    /// One per row of the question.
+    pub rows: Vec<Allowance>,
+    /// When to ask again although nothing else has changed.
+    pub recheck_after: Option<Span>,
+}

@@ -1,0 +1,73 @@
+//! Reads a policy's allowances: lengths, and the least of each and of what is declared. Nothing of them is trusted before.
+//!
+//! Every count is a possible answer, so lengths are all that can be wrong: a policy that allows more than its pool declares
+//! has simply nothing against what the pool declares.
+
+use thiserror::Error;
+
+use super::answer::{AllowAnswer, Allowance, Allowances};
+use super::question::{AllowQuestion, reason_code};
+use crate::model::DisruptionReason;
+use crate::time::Span;
+
+/// Why an answer is refused whole.
+#[derive(Debug, Clone, PartialEq, Eq, Error)]
+pub enum AnswerError {
+    /// A column is shorter or longer than the question.
+    #[error("answer column `{column}` has {found} rows; the question has {expected} rows")]
+    Length {
+        /// Column of the answer.
+        column: &'static str,
+        /// Rows of the question.
+        expected: usize,
+        /// Rows of the answer.
+        found: usize,
+    },
+}
+
+/// Checks allowances against their question and cuts them to what is declared.
+pub fn check_allowances(
+    question: &AllowQuestion,
+    answer: &AllowAnswer,
+) -> Result<Allowances, AnswerError> {
+    let expected = question.pools.len();
+    for (column, found) in [
+        ("allowed", answer.allowed.len()),
+        ("reason", answer.reason.len()),
+    ] {
+        if found != expected {
+            return Err(AnswerError::Length {
+                column,
+                expected,
+                found,
+            });
+        }
+    }
+    let rows = answer.allowed.iter().zip(&question.pools.ceiling);
+    let rows = rows.zip(&answer.reason);
+    let seconds = answer.recheck_after_s;
+    Ok(Allowances {
+        rows: rows
+            .map(|((&allowed, &ceiling), &reason)| Allowance {
+                nodes: allowed.min(ceiling),
+                reason,
+            })
+            .collect(),
+        recheck_after: (seconds > 0).then(|| Span::from_secs(seconds.into())),
+    })
+}
+
+/// What counts for a policy that failed: nothing for emptiness and consolidation, the declared budget for drift.
+pub fn withheld(question: &AllowQuestion) -> Allowances {
+    let drift = reason_code(DisruptionReason::Drifted);
+    let rows = question.pools.reason.iter().zip(&question.pools.ceiling);
+    Allowances {
+        rows: rows
+            .map(|(&reason, &ceiling)| Allowance {
+                nodes: if reason == drift { ceiling } else { 0 },
+                reason: 0,
+            })
+            .collect(),
+        recheck_after: None,
+    }
+}

@@ -1,0 +1,68 @@
+//! What is granted in the end: the least of the declared budget and of every policy's allowance, and who held back.
+
+use serde::{Deserialize, Serialize};
+
+use super::answer::Allowances;
+use super::question::AllowQuestion;
+use crate::time::Span;
+
+/// A policy that allows less than everyone else.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Limit {
+    /// Which one, by its place among those asked.
+    pub policy: usize,
+    /// Code of its reason, from its own table; 0 where it failed or gave none.
+    pub reason: u16,
+}
+
+/// What one pool is granted for one reason.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Grant {
+    /// Nodes that may be down at once; `u32::MAX` for no limit.
+    pub most_down: u32,
+    /// Nodes that may go now: those that may be down, less those that are not ready or on their way out.
+    pub now: u32,
+    /// The policy that allows least, and the first of equals; `None` where the declared budget is the least.
+    pub limit: Option<Limit>,
+}
+
+/// What is granted, parallel to the rows of the question.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Grants {
+    /// One per row of the question.
+    pub rows: Vec<Grant>,
+    /// When to ask again although nothing else has changed: the earliest that any policy named.
+    pub recheck_after: Option<Span>,
+}
+
+/// The least of what is declared and of what each policy allows. Without policies, what is declared.
+pub fn grant(question: &AllowQuestion, policies: &[Allowances]) -> Grants {
+    let pools = &question.pools;
+    let row = |(row, &ceiling): (usize, &u32)| {
+        let mut grant = Grant {
+            most_down: ceiling,
+            now: 0,
+            limit: None,
+        };
+        for (policy, allowances) in policies.iter().enumerate() {
+            let Some(allowance) = allowances.rows.get(row) else {
+                continue;
+            };
+            if allowance.nodes < grant.most_down {
+                grant.most_down = allowance.nodes;
+                grant.limit = Some(Limit {
+                    policy,
+                    reason: allowance.reason,
+                });
+            }
+        }
+        let down = pools.not_ready[row].saturating_add(pools.disrupting[row]);
+        grant.now = grant.most_down.saturating_sub(down);
+        grant
+    };
+    let rechecks = policies.iter().filter_map(|asked| asked.recheck_after);
+    Grants {
+        rows: pools.ceiling.iter().enumerate().map(row).collect(),
+        recheck_after: rechecks.min(),
+    }
+}

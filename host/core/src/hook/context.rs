@@ -1,0 +1,38 @@
+//! What a policy may know besides its tables, and its settings.
+//!
+//! Settings are no part of a question: they belong to the module, which was accepted with them, and so do the time zones
+//! they name. A shadow can then be asked the very same question under settings of its own.
+
+use std::collections::BTreeMap;
+
+use serde::{Deserialize, Serialize};
+
+/// What a policy may know of the world besides its tables.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Context {
+    /// Number of the snapshot that the question was made from.
+    pub generation: u64,
+    /// Time of the snapshot, Unix seconds.
+    pub now_unix_s: u64,
+    /// Randomness for those who want some, derived from the snapshot: the same snapshot, the same seed.
+    pub seed: u64,
+}
+
+/// Values of one setting, typed.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(untagged)]
+pub enum Setting {
+    /// Yes or no.
+    Flag(bool),
+    /// A number.
+    Number(f64),
+    /// A text.
+    Text(String),
+    /// Numbers.
+    Numbers(Vec<f64>),
+    /// Texts.
+    Texts(Vec<String>),
+}
+
+/// Settings of a policy by name, in the order of names.
+pub type Settings = BTreeMap<String, Setting>;
