@@ -1,15 +1,31 @@
 //! Builds the shipped policies for WebAssembly and writes the table of them.
 
 use std::fmt::Write as _;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::{env, fs};
 
 use anyhow::{Context as _, Result};
 
-const RANKING: [&str; 3] = [
-    "rank-least-waste",
-    "rank-list-price",
-    "rank-spot-diversified",
+/// The packages of each hook: the table's name, what it says of itself, and the prefix of the packages.
+const HOOKS: [(&str, &str, &str, &[&str]); 3] = [
+    (
+        "RANKING",
+        "ranking",
+        "rank-",
+        &["least-waste", "list-price", "spot-diversified"],
+    ),
+    (
+        "CONSOLIDATION",
+        "consolidation",
+        "consolidate-",
+        &["balanced", "gentle", "savings-threshold", "utilisation"],
+    ),
+    (
+        "BUDGET",
+        "budget",
+        "budget-",
+        &["freeze-calendar", "maintenance-window", "rollout-guard"],
+    ),
 ];
 
 fn main() -> Result<()> {
@@ -28,27 +44,34 @@ fn main() -> Result<()> {
     ] {
         println!("cargo::rerun-if-changed={}", root.join(path).display());
     }
-    let mut table = String::from(
-        "/// The ranking policies we ship, by name.\npub static RANKING: &[Shipped] = &[\n",
-    );
-    for package in RANKING {
-        println!(
-            "cargo::rerun-if-changed={}",
-            root.join("policies").join(package).display()
-        );
-        let file = out.join(format!("{package}.wasm"));
-        fs::write(
-            &file,
-            plimsoll_encode::build(root, package, &out.join("guests"))?,
-        )?;
-        let name = package.strip_prefix("rank-").unwrap_or(package);
-        let path = file.display().to_string();
+    let mut table = String::new();
+    for (name, hook, prefix, policies) in HOOKS {
         writeln!(
             table,
-            "    Shipped {{ name: {name:?}, package: {package:?}, bytes: include_bytes!({path:?}) }},"
+            "/// The {hook} policies we ship, by name.\npub static {name}: &[Shipped] = &["
         )?;
+        for policy in policies {
+            let package = format!("{prefix}{policy}");
+            let path = module(root, &out, &package)?.display().to_string();
+            writeln!(
+                table,
+                "    Shipped {{ name: {policy:?}, package: {package:?}, bytes: include_bytes!({path:?}) }},"
+            )?;
+        }
+        table.push_str("];\n");
     }
-    table.push_str("];\n");
     fs::write(out.join("modules.rs"), table)?;
     Ok(())
+}
+
+/// Builds a policy and returns the file of its component.
+fn module(root: &Path, out: &Path, package: &str) -> Result<PathBuf> {
+    println!(
+        "cargo::rerun-if-changed={}",
+        root.join("policies").join(package).display()
+    );
+    let component = plimsoll_encode::build(root, package, &out.join("guests"))?;
+    let file = out.join(format!("{package}.wasm"));
+    fs::write(&file, component)?;
+    Ok(file)
 }

@@ -1,6 +1,6 @@
 //! A first policy, as an author would write it, and what it does: nothing here is more than the guide shows.
 
-use plimsoll_sdk::guest::ExportRanking;
+use plimsoll_sdk::guest::Module as _;
 use plimsoll_sdk::ranking::*;
 use plimsoll_sdk::testing::Market;
 

@@ -8,20 +8,20 @@ use std::borrow::Cow;
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
-use plimsoll_core::rank::Settings;
+use plimsoll_core::hook::Settings;
 use thiserror::Error;
 use wasmtime::component::Component;
 use wasmtime::{Config, Enabled, InstanceAllocationStrategy, PoolingAllocationConfig};
 
 use crate::gate::Refusal;
 use crate::limits::Limits;
-use crate::manifest::Manifest;
-use crate::module::Module;
+use crate::manifest::{Hook, Manifest};
+use crate::module::{Accepted, BudgetModule, ConsolidationModule, Module};
 use crate::permits::Permits;
 use crate::shape::check_shape;
 use crate::text;
 use crate::ticker::Ticker;
-use crate::track::v0_1;
+use crate::track::v0_1::{self, Program};
 use crate::unpack::unpack;
 use crate::world::check_world;
 
@@ -108,9 +108,55 @@ impl Engine {
         })
     }
 
-    /// What a module says of itself, once it has passed the gates that need neither settings nor a compiler.
+    /// What a module says of itself, whatever its hook, once it has passed the gates that need neither settings nor a compiler.
     pub fn manifest(&self, bytes: &[u8]) -> Result<Manifest, Refusal> {
         self.inspect(bytes).map(|(_, manifest)| manifest)
+    }
+
+    /// Takes a ranking module in, or says at which gate it failed and why. `bytes` may be one zstd frame.
+    pub fn accept(&self, bytes: &[u8], settings: &Settings) -> Result<Module, Refusal> {
+        let (accepted, program) = self.admit(Hook::Rank, bytes, settings)?;
+        Ok(Module::new(accepted, program))
+    }
+
+    /// Takes a consolidation module in, as [`accept`](Self::accept) does a ranking module.
+    pub fn accept_consolidation(
+        &self,
+        bytes: &[u8],
+        settings: &Settings,
+    ) -> Result<ConsolidationModule, Refusal> {
+        let (accepted, program) = self.admit(Hook::Consolidate, bytes, settings)?;
+        Ok(ConsolidationModule::new(accepted, program))
+    }
+
+    /// Takes a budget module in, as [`accept`](Self::accept) does a ranking module.
+    pub fn accept_budget(
+        &self,
+        bytes: &[u8],
+        settings: &Settings,
+    ) -> Result<BudgetModule, Refusal> {
+        let (accepted, program) = self.admit(Hook::Budget, bytes, settings)?;
+        Ok(BudgetModule::new(accepted, program))
+    }
+
+    /// All gates, for a module of that hook, which is the one of `P`.
+    fn admit<P: Program>(
+        &self,
+        expected: Hook,
+        bytes: &[u8],
+        settings: &Settings,
+    ) -> Result<(Accepted, P), Refusal> {
+        let (bytes, manifest) = self.inspect(bytes)?;
+        let found = manifest.hook;
+        if found != expected {
+            return Err(Refusal::WrongHook { found, expected });
+        }
+        let settings = manifest.settings.complete(settings)?;
+        let component = compile(&self.inner.wasmtime, &bytes)?;
+        let program: P = self.inner.track.prepare(&component)?;
+        let accepted = Accepted::new(Arc::clone(&self.inner), manifest, settings);
+        accepted.validate_settings(&program)?;
+        Ok((accepted, program))
     }
 
     fn inspect<'b>(&self, bytes: &'b [u8]) -> Result<(Cow<'b, [u8]>, Manifest), Refusal> {
@@ -119,27 +165,13 @@ impl Engine {
         } = &*self.inner;
         let bytes = unpack(bytes, limits.module_bytes)?;
         check_shape(&bytes)?;
-        let manifest = Manifest::parse(check_world(&bytes)?)?;
+        let manifest = check_world(&bytes)?;
         let mut required = manifest.required_columns.iter();
         if let Some(column) = required.find(|column| !columns.contains(*column)) {
             let column = column.clone();
             return Err(Refusal::UnknownColumn { column });
         }
         Ok((bytes, manifest))
-    }
-
-    /// Takes a module in, or says at which gate it failed and why. `bytes` may be one zstd frame.
-    pub fn accept(&self, bytes: &[u8], settings: &Settings) -> Result<Module, Refusal> {
-        let Inner {
-            wasmtime, track, ..
-        } = &*self.inner;
-        let (bytes, manifest) = self.inspect(bytes)?;
-        let settings = manifest.settings.complete(settings)?;
-        let component = compile(wasmtime, &bytes)?;
-        let program = track.prepare(&component)?;
-        let module = Module::new(Arc::clone(&self.inner), program, manifest, settings);
-        module.validate_settings()?;
-        Ok(module)
     }
 }
 

@@ -5,6 +5,8 @@
 
 use thiserror::Error;
 
+use crate::manifest::Hook;
+
 /// A module that was not accepted.
 #[derive(Debug, Clone, PartialEq, Error)]
 pub enum Refusal {
@@ -54,13 +56,21 @@ pub enum Refusal {
         /// The import.
         import: String,
     },
-    /// Exports no ranking hook that this host can call.
+    /// Exports no hook that this host can call.
     #[error(
-        "the module exports {found}; a ranking policy exports plimsoll:policy/ranker@0.1 and plimsoll:policy/configure@0.1"
+        "the module exports {found}; a policy exports plimsoll:policy/configure@0.1 and ranker, consolidator or budgeter beside it"
     )]
     NoHook {
         /// What it exports instead.
         found: String,
+    },
+    /// Is for another hook than it is wanted for.
+    #[error("the module is for the hook {found}; expected {expected}")]
+    WrongHook {
+        /// What its manifest says.
+        found: Hook,
+        /// What it is wanted for.
+        expected: Hook,
     },
     /// No manifest, two of them, or one that cannot be read.
     #[error("the module's manifest {problem}")]
@@ -113,6 +123,7 @@ impl Refusal {
             Self::Invalid { .. } => "InvalidModule",
             Self::ImportsForbidden { .. } => "ImportsForbidden",
             Self::NoHook { .. } => "HookMissing",
+            Self::WrongHook { .. } => "HookMismatch",
             Self::Manifest { .. } => "ManifestRefused",
             Self::UnknownColumn { .. } => "SignalMissing",
             Self::Setting { .. } => "SettingsRefused",
@@ -145,6 +156,9 @@ impl Refusal {
             }
             Self::NoHook { .. } => {
                 "rebuild with an SDK of this interface version, for the hook it is used for"
+            }
+            Self::WrongHook { .. } => {
+                "name the module where its hook is asked for, or one of that hook here"
             }
             Self::Manifest { .. } => {
                 "`plimsoll policy build` writes the manifest; others pass it to `plimsoll policy pack`"

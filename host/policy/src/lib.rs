@@ -1,9 +1,10 @@
 //! Policy modules: bytes in, checked numbers out.
 //!
-//! An [`Engine`] accepts a module's bytes through gates, each with its own refusal, and gives a [`Module`]. A module
-//! answers the questions of `plimsoll_core::rank`; every call gets a fresh instance, a budget of fuel, CPU time and
-//! memory, and ends in one [`Outcome`]. A module that fails is an outcome, never an error of ours. [`decide`] carries all
-//! questions of one decision.
+//! An [`Engine`] accepts a module's bytes through gates, each with its own refusal, and gives a [`Module`] for ranking, a
+//! [`ConsolidationModule`] or a [`BudgetModule`]. A module answers the questions of its hook; every call gets a fresh instance,
+//! a budget of fuel, CPU time and memory, and ends in one [`Outcome`]. A module that fails is an outcome, never an error of
+//! ours. [`decide`] carries all questions of one decision, [`score`] those of a round of consolidation, [`allow`] those about
+//! budgets; what each does when a module fails is said there.
 //!
 //! Invariants:
 //! - A module sees its arguments and can leave log lines; nothing else is linked.
@@ -11,6 +12,7 @@
 //! - An answer leaves this crate only after the checks of the core have passed it.
 //! - Interface versions meet the core in [`track`] and nowhere else.
 
+mod allow;
 mod clock;
 mod decide;
 mod engine;
@@ -21,6 +23,7 @@ mod module;
 mod outcome;
 mod permits;
 mod sandbox;
+mod score;
 mod settings;
 mod shape;
 mod text;
@@ -28,12 +31,16 @@ mod ticker;
 mod track;
 mod unpack;
 mod world;
+mod zone;
 
+pub use allow::{Allowed, Budgeter, allow};
 pub use decide::{Decision, ListPrice, Ranker, decide, decide_again, note_guards};
 pub use engine::{Engine, EngineError, EngineSettings};
 pub use gate::Refusal;
 pub use limits::Limits;
 pub use manifest::{AskedLimits, Hook, Manifest, ReasonText, Unit};
-pub use module::{Checked, Module};
+pub use module::{BudgetModule, Checked, ConsolidationModule, Module};
 pub use outcome::{Called, Fault, LogLevel, LogLine, Outcome};
+pub use score::{BuiltIn, Consolidator, Scored, score};
 pub use settings::Schema;
+pub use zone::ZoneTime;

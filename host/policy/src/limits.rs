@@ -2,6 +2,8 @@
 
 use std::time::Duration;
 
+use crate::manifest::Hook;
+
 /// Limits of modules and of their calls.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Limits {
@@ -15,8 +17,12 @@ pub struct Limits {
     pub fuel_ceiling: u64,
     /// Fuel for instantiating, apart from the call: it differs by platform.
     pub fuel_start: u64,
-    /// CPU time of a call.
-    pub cpu: Duration,
+    /// CPU time of a call for prices or an order.
+    pub cpu_rank: Duration,
+    /// CPU time of a call for values of moves.
+    pub cpu_consolidate: Duration,
+    /// CPU time of a call for allowances.
+    pub cpu_budget: Duration,
     /// Wall time of a call; a net for a machine that gives no CPU time.
     pub wall: Duration,
     /// Linear memory of an instance, bytes, unless the manifest asks for more.
@@ -39,7 +45,9 @@ impl Default for Limits {
             fuel_per_row: 1_000,
             fuel_ceiling: 500_000_000,
             fuel_start: 10_000_000,
-            cpu: Duration::from_millis(100),
+            cpu_rank: Duration::from_millis(100),
+            cpu_consolidate: Duration::from_millis(250),
+            cpu_budget: Duration::from_millis(20),
             wall: Duration::from_secs(2),
             memory: 32 << 20,
             memory_ceiling: 128 << 20,
@@ -51,6 +59,15 @@ impl Default for Limits {
 }
 
 impl Limits {
+    /// CPU time of a call of that hook.
+    pub const fn cpu(&self, hook: Hook) -> Duration {
+        match hook {
+            Hook::Rank => self.cpu_rank,
+            Hook::Consolidate => self.cpu_consolidate,
+            Hook::Budget => self.cpu_budget,
+        }
+    }
+
     /// Fuel of a call over `rows` rows, where the manifest asked for `asked` a row.
     pub fn fuel(&self, rows: usize, asked: Option<u64>) -> u64 {
         let per_row = asked.unwrap_or(self.fuel_per_row).max(self.fuel_per_row);

@@ -1,6 +1,7 @@
 //! What a module says of itself, read without running it. All of it is untrusted text: capped, cleaned, typed.
 
 use std::collections::BTreeMap;
+use std::fmt;
 
 use serde::Deserialize;
 use serde_json::Value;
@@ -51,6 +52,35 @@ pub enum Hook {
     Budget,
 }
 
+impl Hook {
+    /// All of them.
+    pub const ALL: [Self; 3] = [Self::Rank, Self::Consolidate, Self::Budget];
+
+    /// As manifests and conditions name it.
+    pub const fn label(self) -> &'static str {
+        match self {
+            Self::Rank => "rank",
+            Self::Consolidate => "consolidate",
+            Self::Budget => "budget",
+        }
+    }
+
+    /// The interface that its modules export.
+    pub(crate) const fn interface(self) -> &'static str {
+        match self {
+            Self::Rank => "plimsoll:policy/ranker",
+            Self::Consolidate => "plimsoll:policy/consolidator",
+            Self::Budget => "plimsoll:policy/budgeter",
+        }
+    }
+}
+
+impl fmt::Display for Hook {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.label())
+    }
+}
+
 /// What the numbers of a ranking policy mean.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Deserialize)]
 #[serde(rename_all = "lowercase")]
@@ -90,11 +120,6 @@ impl Manifest {
                 text::clean(&error.to_string(), text::NAME)
             ))
         })?;
-        if raw.hook != Hook::Rank {
-            return Err(problem(
-                format!("is for the hook {:?}; expected rank", raw.hook).to_lowercase(),
-            ));
-        }
         Ok(Self {
             name: text::clean(&raw.name, text::NAME),
             version: text::clean(&raw.version, text::NAME),

@@ -1,12 +1,18 @@
-//! An accepted module: compiled, with settings that it has agreed to, ready to be asked.
+//! Accepted modules, one type per hook: compiled, with settings that they have agreed to, ready to be asked.
+//!
+//! A question of one hook cannot be put to a module of another: the engine's `accept` functions are the only way to get one,
+//! and each gives the type of its hook.
 
 use std::fmt;
 use std::sync::Arc;
 
+use plimsoll_core::allow::{AllowAnswer, AllowQuestion, Allowances, check_allowances};
+use plimsoll_core::hook::Settings;
 use plimsoll_core::rank::{
-    AnswerError, LaunchLists, OrderAnswer, OrderQuestion, PriceAnswer, PriceQuestion, Prices,
-    Settings, check_ordering, check_prices,
+    LaunchLists, OrderAnswer, OrderQuestion, PriceAnswer, PriceQuestion, Prices, check_ordering,
+    check_prices,
 };
+use plimsoll_core::score::{ScoreAnswer, ScoreQuestion, Verdicts, check_verdicts};
 
 use crate::engine::Inner;
 use crate::gate::Refusal;
@@ -14,12 +20,15 @@ use crate::manifest::Manifest;
 use crate::outcome::{Called, Fault, Outcome};
 use crate::sandbox::Budget;
 use crate::text;
-use crate::track::v0_1;
+use crate::track::v0_1::{self, Call, Program};
+use crate::zone::{Zone, ZoneTime};
 
 /// Bytes of one row of prices, as they come out of a module.
 const PRICE_ROW: usize = 28;
 /// Bytes of one row of scores, as they come out of a module.
 const SCORE_ROW: usize = 10;
+/// Bytes of one row of allowances, as they come out of a module.
+const ALLOWANCE_ROW: usize = 6;
 
 /// An answer that has passed the checks of the core.
 #[derive(Debug, Clone, PartialEq)]
@@ -30,82 +39,29 @@ pub struct Checked<Raw, Typed> {
     pub typed: Typed,
 }
 
-/// A policy module that has passed all gates. Cheap to clone; calls of clones may run at the same time.
+/// What an accepted module is, whatever its hook.
 #[derive(Clone)]
-pub struct Module {
+pub(crate) struct Accepted {
     engine: Arc<Inner>,
-    program: Arc<v0_1::Program>,
     manifest: Arc<Manifest>,
     settings: Arc<Settings>,
+    /// Those that its settings name, in the order of the settings.
+    zones: Arc<[Zone]>,
 }
 
-impl fmt::Debug for Module {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Manifest { name, version, .. } = &*self.manifest;
-        f.debug_struct("Module")
-            .field("name", name)
-            .field("version", version)
-            .finish_non_exhaustive()
-    }
-}
-
-impl Module {
-    pub(crate) fn new(
-        engine: Arc<Inner>,
-        program: v0_1::Program,
-        manifest: Manifest,
-        settings: Settings,
-    ) -> Self {
+impl Accepted {
+    pub(crate) fn new(engine: Arc<Inner>, manifest: Manifest, settings: Settings) -> Self {
         Self {
             engine,
-            program: Arc::new(program),
+            zones: manifest.settings.zones(&settings).into(),
             manifest: Arc::new(manifest),
             settings: Arc::new(settings),
         }
     }
 
-    /// What the module says of itself.
-    pub fn manifest(&self) -> &Manifest {
-        &self.manifest
-    }
-
-    /// The settings it was accepted with, defaults filled in.
-    pub fn settings(&self) -> &Settings {
-        &self.settings
-    }
-
-    /// Asks for prices.
-    pub fn price(&self, question: &PriceQuestion) -> Called<Checked<PriceAnswer, Prices>> {
-        let rows = question.pools.cand.len();
-        self.with_permit(rows, PRICE_ROW, |budget| {
-            self.program
-                .price(&self.engine.wasmtime, budget, &self.settings, question)
-        })
-        .and_then(|raw| match check_prices(question, &raw) {
-            Ok(typed) => Ok(Checked { raw, typed }),
-            Err(error) => Err(invalid(&error)),
-        })
-    }
-
-    /// Asks for an order.
-    pub fn order(&self, question: &OrderQuestion) -> Called<Checked<OrderAnswer, LaunchLists>> {
-        let rows = question.claims.cand.len();
-        self.with_permit(rows, SCORE_ROW, |budget| {
-            self.program
-                .order(&self.engine.wasmtime, budget, &self.settings, question)
-        })
-        .and_then(|raw| match check_ordering(question, &raw) {
-            Ok(typed) => Ok(Checked { raw, typed }),
-            Err(error) => Err(invalid(&error)),
-        })
-    }
-
     /// Asks whether the settings are right beyond what their schema says.
-    pub(crate) fn validate_settings(&self) -> Result<(), Refusal> {
-        let called = self.with_permit(0, 0, |budget| {
-            self.program
-                .validate_settings(&self.engine.wasmtime, budget, &self.settings)
-        });
+    pub(crate) fn validate_settings(&self, program: &impl Program) -> Result<(), Refusal> {
+        let called = self.call(0, 0, 0, |call| program.validate_settings(call));
         let problems = called.result.map_err(|fault| Refusal::Start {
             problem: fault.sentence,
         })?;
@@ -118,34 +74,174 @@ impl Module {
         }
     }
 
-    fn with_permit<T>(
+    fn zones(&self, unix_s: u64) -> Vec<ZoneTime> {
+        self.zones.iter().map(|zone| zone.at(unix_s)).collect()
+    }
+
+    /// Calls at Unix second `now` about `rows` rows, each of which has `row_bytes` in the answer.
+    fn call<T>(
         &self,
+        now: u64,
         rows: usize,
         row_bytes: usize,
-        call: impl FnOnce(&Budget<'_>) -> Called<T>,
+        call: impl FnOnce(&Call<'_>) -> Called<T>,
     ) -> Called<T> {
-        let limits = &self.engine.limits;
-        let Some(_permit) = self.engine.permits.take(limits.wait) else {
+        let Self {
+            engine,
+            manifest,
+            settings,
+            ..
+        } = self;
+        let limits = &engine.limits;
+        let Some(_permit) = engine.permits.take(limits.wait) else {
             return Called::refused(Outcome::Saturated, "all places for policy calls were taken");
         };
-        let asked = self
-            .manifest
+        let asked = manifest
             .limits
             .memory_mib
             .map_or(0, |mib| (mib as usize).saturating_mul(1 << 20));
-        call(&Budget {
-            limits,
-            fuel: limits.fuel(rows, self.manifest.limits.fuel_per_row),
-            memory: limits.memory.max(asked).min(limits.memory_ceiling),
-            answer_bytes: rows
-                .saturating_mul(row_bytes)
-                .saturating_add(limits.answer_slack),
+        let answer_bytes = rows.saturating_mul(row_bytes);
+        call(&Call {
+            engine: &engine.wasmtime,
+            settings,
+            zones: &self.zones(now),
+            budget: &Budget {
+                limits,
+                cpu: limits.cpu(manifest.hook),
+                fuel: limits.fuel(rows, manifest.limits.fuel_per_row),
+                memory: limits.memory.max(asked).min(limits.memory_ceiling),
+                answer_bytes: answer_bytes.saturating_add(limits.answer_slack),
+            },
         })
     }
 }
 
+/// What every accepted module tells and shows, whatever its hook.
+macro_rules! accepted {
+    ($module:ident) => {
+        impl $module {
+            /// What the module says of itself.
+            pub fn manifest(&self) -> &Manifest {
+                &self.accepted.manifest
+            }
+
+            /// The settings it was accepted with, defaults filled in.
+            pub fn settings(&self) -> &Settings {
+                &self.accepted.settings
+            }
+
+            /// The time zones its settings name, as it is told of them at that Unix second.
+            pub fn zones(&self, unix_s: u64) -> Vec<ZoneTime> {
+                self.accepted.zones(unix_s)
+            }
+        }
+
+        impl fmt::Debug for $module {
+            fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                let Manifest { name, version, .. } = self.manifest();
+                f.debug_struct(stringify!($module))
+                    .field("name", name)
+                    .field("version", version)
+                    .finish_non_exhaustive()
+            }
+        }
+    };
+}
+
+/// A ranking module that has passed all gates. Cheap to clone; calls of clones may run at the same time.
+#[derive(Clone)]
+pub struct Module {
+    accepted: Accepted,
+    program: Arc<v0_1::Ranker>,
+}
+
+accepted!(Module);
+
+impl Module {
+    pub(crate) fn new(accepted: Accepted, program: v0_1::Ranker) -> Self {
+        let program = Arc::new(program);
+        Self { accepted, program }
+    }
+
+    /// Asks for prices.
+    pub fn price(&self, question: &PriceQuestion) -> Called<Checked<PriceAnswer, Prices>> {
+        let (now, rows) = (question.context.now_unix_s, question.pools.cand.len());
+        let called = self.accepted.call(now, rows, PRICE_ROW, |call| {
+            self.program.price(call, question)
+        });
+        called.and_then(|raw| checked(raw, |raw| check_prices(question, raw)))
+    }
+
+    /// Asks for an order.
+    pub fn order(&self, question: &OrderQuestion) -> Called<Checked<OrderAnswer, LaunchLists>> {
+        let (now, rows) = (question.context.now_unix_s, question.claims.cand.len());
+        let called = self.accepted.call(now, rows, SCORE_ROW, |call| {
+            self.program.order(call, question)
+        });
+        called.and_then(|raw| checked(raw, |raw| check_ordering(question, raw)))
+    }
+}
+
+/// A consolidation module that has passed all gates. Cheap to clone; calls of clones may run at the same time.
+#[derive(Clone)]
+pub struct ConsolidationModule {
+    accepted: Accepted,
+    program: Arc<v0_1::Consolidator>,
+}
+
+accepted!(ConsolidationModule);
+
+impl ConsolidationModule {
+    pub(crate) fn new(accepted: Accepted, program: v0_1::Consolidator) -> Self {
+        let program = Arc::new(program);
+        Self { accepted, program }
+    }
+
+    /// Asks what moves are worth.
+    pub fn score(&self, question: &ScoreQuestion) -> Called<Checked<ScoreAnswer, Verdicts>> {
+        let (now, rows) = (question.context.now_unix_s, question.moves.len());
+        let called = self.accepted.call(now, rows, SCORE_ROW, |call| {
+            self.program.score(call, question)
+        });
+        called.and_then(|raw| checked(raw, |raw| check_verdicts(question, raw)))
+    }
+}
+
+/// A budget module that has passed all gates. Cheap to clone; calls of clones may run at the same time.
+#[derive(Clone)]
+pub struct BudgetModule {
+    accepted: Accepted,
+    program: Arc<v0_1::Budgeter>,
+}
+
+accepted!(BudgetModule);
+
+impl BudgetModule {
+    pub(crate) fn new(accepted: Accepted, program: v0_1::Budgeter) -> Self {
+        let program = Arc::new(program);
+        Self { accepted, program }
+    }
+
+    /// Asks how many nodes may be down at once.
+    pub fn allow(&self, question: &AllowQuestion) -> Called<Checked<AllowAnswer, Allowances>> {
+        let (now, rows) = (question.context.now_unix_s, question.pools.len());
+        let called = self.accepted.call(now, rows, ALLOWANCE_ROW, |call| {
+            self.program.allow(call, question)
+        });
+        called.and_then(|raw| checked(raw, |raw| check_allowances(question, raw)))
+    }
+}
+
+fn checked<Raw, Typed, Error: fmt::Display>(
+    raw: Raw,
+    check: impl FnOnce(&Raw) -> Result<Typed, Error>,
+) -> Result<Checked<Raw, Typed>, Fault> {
+    let typed = check(&raw).map_err(|error| invalid(&error))?;
+    Ok(Checked { raw, typed })
+}
+
 /// The fault of an answer that the core refuses.
-pub(crate) fn invalid(error: &AnswerError) -> Fault {
+pub(crate) fn invalid(error: &impl fmt::Display) -> Fault {
     Fault {
         outcome: Outcome::InvalidOutput,
         sentence: error.to_string(),

@@ -34,6 +34,7 @@ pub(crate) struct State {
 /// What one call may use, worked out for its question.
 pub(crate) struct Budget<'a> {
     pub(crate) limits: &'a Limits,
+    pub(crate) cpu: Duration,
     pub(crate) fuel: u64,
     pub(crate) memory: usize,
     pub(crate) answer_bytes: usize,
@@ -62,7 +63,7 @@ pub(crate) fn run<I, T>(
     let mut store = Store::new(engine, State::new(budget.memory, limits.table_elements));
     store.limiter(|state| state);
     store.set_hostcall_fuel(budget.answer_bytes);
-    arm_deadline(&mut store, limits.cpu, limits.wall);
+    arm_deadline(&mut store, budget.cpu, limits.wall);
 
     let mut fuel_left = budget.fuel;
     let result =
@@ -71,7 +72,7 @@ pub(crate) fn run<I, T>(
             fuel_left = store.get_fuel().unwrap_or_default();
             result
         });
-    let result = result.map_err(|stopped| fault(stopped, store.data(), limits));
+    let result = result.map_err(|stopped| fault(stopped, store.data(), budget));
     let state = store.into_data();
     let kept = u32::try_from(state.log.len()).unwrap_or(u32::MAX);
     Called {
@@ -143,7 +144,7 @@ pub(crate) fn log(
 struct LogFlood;
 
 /// Sorts what stopped a call into its class, with the sentence people read.
-fn fault(stopped: Stopped, state: &State, limits: &Limits) -> Fault {
+fn fault(stopped: Stopped, state: &State, budget: &Budget<'_>) -> Fault {
     let error = match stopped {
         Stopped::Declined { code, message } => {
             let message = text::clean(&message, text::MESSAGE);
@@ -159,7 +160,7 @@ fn fault(stopped: Stopped, state: &State, limits: &Limits) -> Fault {
     let (outcome, sentence) = match trap {
         Some(Trap::OutOfFuel) => (Outcome::Fuel, String::from("the module used up its fuel")),
         Some(Trap::Interrupt) => {
-            let (cpu, wall) = (limits.cpu.as_millis(), limits.wall.as_millis());
+            let (cpu, wall) = (budget.cpu.as_millis(), budget.limits.wall.as_millis());
             (
                 Outcome::Deadline,
                 format!("the module took more than {cpu} ms of CPU time or {wall} ms in all"),

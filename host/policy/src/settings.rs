@@ -6,12 +6,15 @@
 
 use std::collections::BTreeMap;
 
-use plimsoll_core::rank::{Setting, Settings};
+use plimsoll_core::hook::{Setting, Settings};
 use serde_json::Value;
 
 use crate::gate::Refusal;
 use crate::text;
+use crate::zone::Zone;
 
+/// Format of a text that is a time zone.
+const ZONE: &str = "time-zone";
 /// Most settings of a policy.
 const SETTINGS: usize = 64;
 
@@ -42,6 +45,7 @@ enum Kind {
     Number,
     Integer,
     Text,
+    Zone,
 }
 
 impl Schema {
@@ -112,11 +116,22 @@ impl Schema {
         })
     }
 
+    /// The time zones that settings name, in the order of the settings.
+    pub(crate) fn zones(&self, settings: &Settings) -> Vec<Zone> {
+        let named = self.properties.iter().filter_map(|(name, property)| {
+            match (property.kind, settings.get(name)) {
+                (Kind::Zone, Some(Setting::Text(zone))) => Zone::named(zone).ok(),
+                _ => None,
+            }
+        });
+        named.collect()
+    }
+
     fn stranger(&self, name: &str) -> Refusal {
         let close = self
             .properties
             .keys()
-            .map(|known| (distance(name, known), known))
+            .map(|known| (text::distance(name, known), known))
             .min();
         let problem = match close {
             Some((distance, known)) if distance <= name.len().max(known.len()) / 2 => {
@@ -146,6 +161,7 @@ impl Property {
             "boolean" => Kind::Flag,
             "number" => Kind::Number,
             "integer" => Kind::Integer,
+            "string" if element.get("format").and_then(Value::as_str) == Some(ZONE) => Kind::Zone,
             "string" => Kind::Text,
             _ => return None,
         };
@@ -183,7 +199,7 @@ impl Property {
             return Some(match self.kind {
                 Kind::Flag => Setting::Flag(text.parse().ok()?),
                 Kind::Number | Kind::Integer => Setting::Number(text.parse().ok()?),
-                Kind::Text => Setting::Text(text.to_owned()),
+                Kind::Text | Kind::Zone => Setting::Text(text.to_owned()),
             });
         }
         let inner = text
@@ -198,7 +214,9 @@ impl Property {
             Kind::Number | Kind::Integer => {
                 Setting::Numbers(parts.map(|part| part.parse().ok()).collect::<Option<_>>()?)
             }
-            Kind::Flag | Kind::Text => Setting::Texts(parts.map(str::to_owned).collect()),
+            Kind::Flag | Kind::Text | Kind::Zone => {
+                Setting::Texts(parts.map(str::to_owned).collect())
+            }
         })
     }
 
@@ -211,6 +229,9 @@ impl Property {
                 self.number_fits(*value)
             }
             (Setting::Text(value), Kind::Text, false) => self.text_fits(value),
+            (Setting::Text(value), Kind::Zone, false) => {
+                return Zone::named(value).map(|_| setting.clone());
+            }
             (Setting::Numbers(values), Kind::Number, true) => {
                 values.iter().all(|value| self.number_fits(*value))
             }
@@ -250,6 +271,7 @@ impl Property {
             Kind::Flag => "true or false".to_owned(),
             Kind::Number => "a number".to_owned(),
             Kind::Integer => "a whole number".to_owned(),
+            Kind::Zone => "a time zone such as Europe/Berlin".to_owned(),
             Kind::Text if self.allowed.is_empty() => "a text".to_owned(),
             Kind::Text => format!("one of {}", self.allowed.join(", ")),
         };
@@ -300,20 +322,4 @@ fn broken(problem: &str) -> Refusal {
     Refusal::Manifest {
         problem: problem.to_owned(),
     }
-}
-
-/// Edits between two names: for the closest known one.
-fn distance(left: &str, right: &str) -> usize {
-    let right: Vec<char> = right.chars().collect();
-    let mut row: Vec<usize> = (0..=right.len()).collect();
-    for (line, from) in left.chars().enumerate() {
-        let mut diagonal = row[0];
-        row[0] = line + 1;
-        for (column, to) in right.iter().enumerate() {
-            let kept = diagonal + usize::from(from != *to);
-            diagonal = row[column + 1];
-            row[column + 1] = kept.min(diagonal + 1).min(row[column] + 1);
-        }
-    }
-    row[right.len()]
 }

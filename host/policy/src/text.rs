@@ -30,6 +30,22 @@ fn is_dangerous(character: char) -> bool {
         || matches!(character, '\u{2028}'..='\u{202e}' | '\u{2060}'..='\u{206f}' | '\u{200b}'..='\u{200f}' | '\u{feff}')
 }
 
+/// Edits between two names: for the closest known one.
+pub(crate) fn distance(left: &str, right: &str) -> usize {
+    let right: Vec<char> = right.chars().collect();
+    let mut row: Vec<usize> = (0..=right.len()).collect();
+    for (line, from) in left.chars().enumerate() {
+        let mut diagonal = row[0];
+        row[0] = line + 1;
+        for (column, to) in right.iter().enumerate() {
+            let kept = diagonal + usize::from(from != *to);
+            diagonal = row[column + 1];
+            row[column + 1] = kept.min(diagonal + 1).min(row[column] + 1);
+        }
+    }
+    row[right.len()]
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

@@ -6,6 +6,7 @@ use semver::Version;
 use wasmparser::{Parser, Payload, Validator, WasmFeatures};
 
 use crate::gate::Refusal;
+use crate::manifest::{Hook, Manifest};
 use crate::shape::invalid;
 use crate::text;
 
@@ -15,8 +16,8 @@ const MANIFEST: &str = "plimsoll.policy.manifest";
 const MANIFEST_BYTES: usize = 64 << 10;
 /// Interfaces that a policy may import. `types` has no functions.
 const IMPORTS: [&str; 2] = ["plimsoll:policy/diag", "plimsoll:policy/types"];
-/// Interfaces that a ranking policy must export.
-const EXPORTS: [&str; 2] = ["plimsoll:policy/ranker", "plimsoll:policy/configure"];
+/// The interface that every policy exports, whatever its hook.
+const CONFIGURE: &str = "plimsoll:policy/configure";
 
 /// The proposals a policy may use: those of the engine's configuration, for the engine's own parser.
 pub(crate) const FEATURES: WasmFeatures = WasmFeatures::WASM2
@@ -24,8 +25,8 @@ pub(crate) const FEATURES: WasmFeatures = WasmFeatures::WASM2
     .union(WasmFeatures::TAIL_CALL)
     .union(WasmFeatures::EXTENDED_CONST);
 
-/// Validates a component, checks its imports and exports, and returns its manifest section.
-pub(crate) fn check_world(bytes: &[u8]) -> Result<&[u8], Refusal> {
+/// Validates a component, checks its imports and exports, and reads its manifest.
+pub(crate) fn check_world(bytes: &[u8]) -> Result<Manifest, Refusal> {
     Validator::new_with_features(FEATURES)
         .validate_all(bytes)
         .map_err(|error| invalid(&error))?;
@@ -39,23 +40,27 @@ pub(crate) fn check_world(bytes: &[u8]) -> Result<&[u8], Refusal> {
             import: text::clean(import, text::NAME),
         });
     }
-    for wanted in EXPORTS {
-        if !outline
+    let exports = |wanted: &str| {
+        outline
             .exports
             .iter()
             .any(|name| is_one_of(name, &[wanted]))
-        {
-            return Err(Refusal::NoHook {
-                found: listed(&outline.exports),
-            });
-        }
+    };
+    let mut hooks = Hook::ALL.into_iter();
+    if !exports(CONFIGURE) || !hooks.any(|hook| exports(hook.interface())) {
+        return Err(Refusal::NoHook {
+            found: listed(&outline.exports),
+        });
     }
-    match outline.manifests.as_slice() {
-        [] => Err(manifest("is missing")),
-        [section] if section.len() > MANIFEST_BYTES => Err(manifest("has more than 64 KiB")),
-        [section] => Ok(section),
-        _ => Err(manifest("is there more than once")),
+    let manifest = Manifest::parse(outline.manifest()?)?;
+    let hook = manifest.hook;
+    if exports(hook.interface()) {
+        return Ok(manifest);
     }
+    let found = listed(&outline.exports);
+    Err(refuse(&format!(
+        "says {hook}, and the module exports {found}"
+    )))
 }
 
 /// The outermost level of a component.
@@ -99,6 +104,15 @@ impl<'a> Outline<'a> {
         }
         Ok(outline)
     }
+
+    fn manifest(&self) -> Result<&'a [u8], Refusal> {
+        match self.manifests.as_slice() {
+            [] => Err(refuse("is missing")),
+            [section] if section.len() > MANIFEST_BYTES => Err(refuse("has more than 64 KiB")),
+            [section] => Ok(section),
+            _ => Err(refuse("is there more than once")),
+        }
+    }
 }
 
 /// Whether `name` is one of the interfaces, in a version that this host speaks.
@@ -118,7 +132,7 @@ fn listed(names: &[&str]) -> String {
     text::clean(&names.join(", "), text::NAME)
 }
 
-fn manifest(problem: &str) -> Refusal {
+fn refuse(problem: &str) -> Refusal {
     Refusal::Manifest {
         problem: problem.to_owned(),
     }

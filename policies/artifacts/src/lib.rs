@@ -15,7 +15,21 @@ include!(concat!(env!("OUT_DIR"), "/modules.rs"));
 
 /// The ranking policy of that name, with or without the hook in front.
 pub fn ranking(name: &str) -> Option<&'static Shipped> {
-    RANKING
+    named(RANKING, name)
+}
+
+/// The consolidation policy of that name, with or without the hook in front.
+pub fn consolidation(name: &str) -> Option<&'static Shipped> {
+    named(CONSOLIDATION, name)
+}
+
+/// The budget policy of that name, with or without the hook in front.
+pub fn budget(name: &str) -> Option<&'static Shipped> {
+    named(BUDGET, name)
+}
+
+fn named(table: &'static [Shipped], name: &str) -> Option<&'static Shipped> {
+    table
         .iter()
         .find(|shipped| shipped.name == name || shipped.package == name)
 }
@@ -26,25 +40,28 @@ mod tests {
 
     #[test]
     fn shipped_modules_are_components_of_at_most_100_kilobytes() {
-        for shipped in RANKING {
+        for shipped in [RANKING, CONSOLIDATION, BUDGET].concat() {
             assert!(
                 shipped.bytes.starts_with(b"\0asm\x0d\0\x01\0"),
                 "{}",
-                shipped.name
+                shipped.package
             );
             assert!(
                 shipped.bytes.len() <= 100_000,
                 "{} has {} bytes",
-                shipped.name,
+                shipped.package,
                 shipped.bytes.len()
             );
         }
     }
 
     #[test]
-    fn a_policy_is_found_by_either_name() {
+    fn a_policy_is_found_by_either_name_among_those_of_its_hook() {
         let short = ranking("spot-diversified").expect("it is shipped");
         assert_eq!(ranking("rank-spot-diversified"), Some(short));
         assert_eq!(ranking("cheapest"), None);
+        assert_eq!(ranking("gentle"), None);
+        assert!(consolidation("gentle").is_some());
+        assert!(budget("budget-freeze-calendar").is_some());
     }
 }

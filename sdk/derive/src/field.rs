@@ -12,6 +12,7 @@ pub(crate) enum Kind {
     Number,
     Count,
     Text,
+    Zone,
     Numbers,
     Texts,
 }
@@ -98,7 +99,7 @@ impl Kind {
             Self::Flag => Value::Flag(flag(expression)?),
             Self::Number => Value::Number(number(expression)?),
             Self::Count => Value::Number(count(expression)?),
-            Self::Text => Value::Text(text(expression)?),
+            Self::Text | Self::Zone => Value::Text(text(expression)?),
             Self::Numbers => Value::Numbers(numbers(expression)?),
             Self::Texts => Value::Texts(texts(expression)?),
         })
@@ -135,10 +136,11 @@ fn kind_of(ty: &Type) -> syn::Result<Kind> {
         "f64" => Kind::Number,
         "u32" => Kind::Count,
         "String" => Kind::Text,
+        "TimeZone" => Kind::Zone,
         "Vec<f64>" => Kind::Numbers,
         "Vec<String>" => Kind::Texts,
         _ => {
-            let message = "a setting is bool, f64, u32, String, Vec<f64> or Vec<String>";
+            let message = "a setting is bool, f64, u32, String, TimeZone, Vec<f64> or Vec<String>";
             return Err(syn::Error::new_spanned(ty, message));
         }
     })

@@ -13,7 +13,7 @@ use crate::field::Field;
 
 /// Makes a struct the settings of a policy.
 ///
-/// Every field is a setting of the same name: `bool`, `f64`, `u32`, `String`, `Vec<f64>` or `Vec<String>`. Its doc
+/// Every field is a setting of the same name: `bool`, `f64`, `u32`, `String`, `TimeZone`, `Vec<f64>` or `Vec<String>`. Its doc
 /// comment is its description. `#[setting(...)]` takes `default = literal` (without one the setting must be given),
 /// `min = number`, `max = number`, and `one_of = ["a", "b"]` for texts.
 #[proc_macro_derive(Settings, attributes(setting))]

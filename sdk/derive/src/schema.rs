@@ -42,9 +42,12 @@ fn element(field: &Field) -> Vec<String> {
         Kind::Flag => "boolean",
         Kind::Number | Kind::Numbers => "number",
         Kind::Count => "integer",
-        Kind::Text | Kind::Texts => "string",
+        Kind::Text | Kind::Zone | Kind::Texts => "string",
     };
     let mut parts = vec![pair("type", quoted(kind))];
+    if field.kind == Kind::Zone {
+        parts.push(pair("format", quoted("time-zone")));
+    }
     let least = if field.kind == Kind::Count {
         field.min.or(Some(0.0))
     } else {

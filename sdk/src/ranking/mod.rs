@@ -9,14 +9,15 @@ mod table;
 mod view;
 
 pub use answer::{Price, PriceAnswer, Score, ScoreAnswer};
-pub use columns::Signal;
 pub use table::{OrderTable, PriceTable};
-pub use view::{Architecture, Capacity, Claim, Offering, Pool};
+pub use view::{Architecture, Claim, Offering, Pool};
 
 pub use crate::bindings::configure::plimsoll::policy::types::PolicyError;
+pub use crate::columns::{Capacity, Signal};
 pub use crate::diag::{Level, log};
 pub use crate::reason::{Reason, ReasonText};
 pub use crate::settings::{NoSettings, Problem, Settings};
+pub use crate::time::{Date, LocalTime, TimeOfDay, TimeZone, Weekday};
 pub use crate::{export_ranking, reasons};
 pub use plimsoll_sdk_derive::Settings;
 
@@ -100,31 +101,8 @@ macro_rules! export_ranking {
     ($policy:ident, only_orders) => { $crate::export_ranking!(@ $policy, "order", true, false); };
     ($policy:ident, only_orders, vetoes) => { $crate::export_ranking!(@ $policy, "order", true, true); };
     (@ $policy:ident, $unit:literal, $orders:literal, $vetoes:literal) => {
-        impl $crate::guest::ExportRanking for $policy {
-            const POLICY: Self = $policy;
-            const MANIFEST: $crate::manifest::Manifest = $crate::manifest::Manifest {
-                name: env!("CARGO_PKG_NAME"),
-                version: env!("CARGO_PKG_VERSION"),
-                hook: "rank",
-                unit: $unit,
-                orders: $orders,
-                vetoes: $vetoes,
-                required: <$policy as $crate::ranking::Ranking>::REQUIRED_SIGNALS,
-                optional: <$policy as $crate::ranking::Ranking>::OPTIONAL_SIGNALS,
-                settings: <<$policy as $crate::ranking::Ranking>::Settings as $crate::settings::Settings>::SCHEMA,
-                reasons: REASONS,
-            };
-        }
+        $crate::export_module!($policy, ranking::Ranking, "rank", $unit, $orders, $vetoes);
         #[cfg(target_arch = "wasm32")]
         $crate::bindings::ranker::export_ranker_interface!($policy with_types_in $crate::bindings::ranker);
-        #[cfg(target_arch = "wasm32")]
-        $crate::bindings::configure::export_configure_interface!($policy with_types_in $crate::bindings::configure);
-        #[cfg(target_arch = "wasm32")]
-        const _: () = {
-            const MANIFEST: $crate::manifest::Manifest = <$policy as $crate::guest::ExportRanking>::MANIFEST;
-            #[used]
-            #[unsafe(link_section = "plimsoll.policy.manifest")]
-            static SECTION: [u8; MANIFEST.len()] = MANIFEST.bytes();
-        };
     };
 }

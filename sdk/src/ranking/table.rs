@@ -6,6 +6,7 @@ use super::answer::{Price, PriceAnswer, Score, ScoreAnswer};
 use super::columns::Tables;
 use super::view::{Claim, Offering, Pool};
 use crate::bindings::ranker::exports::plimsoll::policy::ranker::{Claims, Pools};
+use crate::time::{LocalTime, TimeZone};
 
 /// Every offering that every pool may buy. Rows are in the host's canonical order: by pool, then by offering.
 #[derive(Debug)]
@@ -41,6 +42,11 @@ impl PriceTable {
     /// Randomness of the snapshot: the same snapshot, the same seed.
     pub fn seed(&self) -> u64 {
         self.tables.context.seed
+    }
+
+    /// Date and time of day in a time zone that is a setting of the policy.
+    pub fn local(&self, zone: &TimeZone) -> LocalTime {
+        LocalTime::of(&self.tables.context, zone)
     }
 
     /// Looks at every row, in order.
@@ -130,6 +136,11 @@ impl OrderTable {
     /// Randomness of the snapshot: the same snapshot, the same seed.
     pub fn seed(&self) -> u64 {
         self.tables.context.seed
+    }
+
+    /// Date and time of day in a time zone that is a setting of the policy.
+    pub fn local(&self, zone: &TimeZone) -> LocalTime {
+        LocalTime::of(&self.tables.context, zone)
     }
 
     /// Looks at every row, in order.

@@ -2,8 +2,9 @@
 
 use std::rc::Rc;
 
-use super::columns::{Signal, Tables};
+use super::columns::Tables;
 use crate::bindings::ranker::exports::plimsoll::policy::ranker::{Claims, Pools};
+use crate::columns::{Capacity, Signal};
 
 /// Processor architecture of an instance type.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
@@ -14,17 +15,6 @@ pub enum Architecture {
     Arm64,
     /// Any other.
     Other,
-}
-
-/// How an offering is bought.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub enum Capacity {
-    /// By the second at list price.
-    OnDemand,
-    /// Spare capacity that may be taken back.
-    Spot,
-    /// Out of a capacity reservation.
-    Reserved,
 }
 
 /// An instance type in a zone, bought in one way: what a node is made from.
@@ -63,13 +53,15 @@ impl Offering {
     /// Name of the instance type, for instance `m7g.2xlarge`.
     pub fn instance_type(&self) -> &str {
         self.tables
-            .text(self.tables.catalog.t_name[self.type_row()])
+            .texts
+            .get(self.tables.catalog.t_name[self.type_row()])
     }
 
     /// Family of the instance type, for instance `m7g`.
     pub fn family(&self) -> &str {
         self.tables
-            .text(self.tables.catalog.t_family[self.type_row()])
+            .texts
+            .get(self.tables.catalog.t_family[self.type_row()])
     }
 
     /// Number of the family: equal for equal families, and quicker to compare than names.
@@ -79,7 +71,7 @@ impl Offering {
 
     /// Zone, for instance `eu-central-1a`.
     pub fn zone(&self) -> &str {
-        self.tables.text(self.tables.catalog.o_zone[self.row])
+        self.tables.texts.get(self.tables.catalog.o_zone[self.row])
     }
 
     /// Number of the zone: equal for equal zones, and quicker to compare than names.
@@ -89,11 +81,7 @@ impl Offering {
 
     /// How it is bought.
     pub fn capacity(&self) -> Capacity {
-        match self.tables.catalog.o_capacity[self.row] {
-            1 => Capacity::Spot,
-            2 => Capacity::Reserved,
-            _ => Capacity::OnDemand,
-        }
+        Capacity::of(self.tables.catalog.o_capacity[self.row])
     }
 
     /// List price, dollars per hour.
@@ -158,7 +146,8 @@ impl Offering {
     /// Kind of accelerator; empty where there is none.
     pub fn gpu_kind(&self) -> &str {
         self.tables
-            .text(self.tables.catalog.t_gpu_kind[self.type_row()])
+            .texts
+            .get(self.tables.catalog.t_gpu_kind[self.type_row()])
     }
 
     /// Value of a label of the instance type.
@@ -171,12 +160,13 @@ impl Offering {
         let Tables {
             catalog,
             candidate_signals,
+            texts,
             ..
         } = &*self.tables;
-        self.tables
+        texts
             .signal(candidate_signals, name, self.candidate)
-            .or_else(|| self.tables.signal(&catalog.o_ext, name, self.row))
-            .or_else(|| self.tables.signal(&catalog.t_ext, name, self.type_row()))
+            .or_else(|| texts.signal(&catalog.o_ext, name, self.row))
+            .or_else(|| texts.signal(&catalog.t_ext, name, self.type_row()))
     }
 }
 
@@ -191,7 +181,7 @@ pub struct Pool {
 impl Pool {
     /// Name of the NodePool.
     pub fn name(&self) -> &str {
-        self.tables.text(self.pools.name[self.row])
+        self.tables.texts.get(self.pools.name[self.row])
     }
 
     /// Weight of the NodePool. The host tries higher weights first, whatever the prices.
@@ -211,7 +201,7 @@ impl Pool {
 
     /// Value of an optional signal of the pool.
     pub fn signal(&self, name: &str) -> Option<Signal<'_>> {
-        self.tables.signal(&self.pools.p_ext, name, self.row)
+        self.tables.texts.signal(&self.pools.p_ext, name, self.row)
     }
 }
 
@@ -231,7 +221,7 @@ impl Claim {
 
     /// Name of its NodePool.
     pub fn pool(&self) -> &str {
-        self.tables.text(self.claims.pool[self.row])
+        self.tables.texts.get(self.claims.pool[self.row])
     }
 
     /// Requested processor time, milli-CPU.
@@ -256,6 +246,6 @@ impl Claim {
 
     /// Value of an optional signal of the claim.
     pub fn signal(&self, name: &str) -> Option<Signal<'_>> {
-        self.tables.signal(&self.claims.ext, name, self.row)
+        self.tables.texts.signal(&self.claims.ext, name, self.row)
     }
 }

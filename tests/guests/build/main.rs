@@ -1,4 +1,4 @@
-//! Builds the misbehaving guest for WebAssembly, and makes those that no compiler writes.
+//! Builds the misbehaving guests for WebAssembly, and makes those that no compiler writes.
 
 mod handmade;
 
@@ -22,14 +22,20 @@ fn main() -> Result<()> {
         "sdk/derive",
         "wit/0.1",
         "tests/guests/hostile",
+        "tests/guests/hostile-budget",
+        "tests/guests/hostile-consolidation",
         "tests/guests/build",
     ] {
         println!("cargo::rerun-if-changed={}", root.join(path).display());
     }
-    fs::write(
-        out.join("hostile.wasm"),
-        plimsoll_encode::build(root, "guest-hostile", &out.join("guests"))?,
-    )?;
+    for package in [
+        "guest-hostile",
+        "guest-hostile-budget",
+        "guest-hostile-consolidation",
+    ] {
+        let component = plimsoll_encode::build(root, package, &out.join("guests"))?;
+        fs::write(out.join(format!("{package}.wasm")), component)?;
+    }
     fs::write(out.join("handmade.rs"), table(root, &out)?)?;
     Ok(())
 }

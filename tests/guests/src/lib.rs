@@ -1,7 +1,17 @@
 //! Modules that misbehave, built once. What the host makes of them is in `tests/`.
 
 /// A ranking policy that misbehaves as its setting `behaviour` says.
-pub static HOSTILE: &[u8] = include_bytes!(concat!(env!("OUT_DIR"), "/hostile.wasm"));
+pub static HOSTILE: &[u8] = include_bytes!(concat!(env!("OUT_DIR"), "/guest-hostile.wasm"));
+
+/// A consolidation policy that misbehaves as its setting `behaviour` says.
+pub static HOSTILE_CONSOLIDATION: &[u8] = include_bytes!(concat!(
+    env!("OUT_DIR"),
+    "/guest-hostile-consolidation.wasm"
+));
+
+/// A budget policy that misbehaves as its setting `behaviour` says.
+pub static HOSTILE_BUDGET: &[u8] =
+    include_bytes!(concat!(env!("OUT_DIR"), "/guest-hostile-budget.wasm"));
 
 include!(concat!(env!("OUT_DIR"), "/handmade.rs"));
 

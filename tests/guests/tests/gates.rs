@@ -77,7 +77,7 @@ fn a_component_without_the_hook_is_refused() {
     check(
         &importer("plimsoll:policy/diag@0.1.0"),
         "HookMissing",
-        "the module exports nothing; a ranking policy exports plimsoll:policy/ranker@0.1 and plimsoll:policy/configure@0.1",
+        "the module exports nothing; a policy exports plimsoll:policy/configure@0.1 and ranker, consolidator or budgeter beside it",
     );
 }
 

@@ -87,7 +87,7 @@ fn a_memory_bomb_is_refused_memory() {
 
 #[test]
 fn a_panic_says_what_and_where() {
-    check("panic", Outcome::Trap, "cannot rank 18 rows");
+    check("panic", Outcome::Trap, "cannot answer 18 rows");
 }
 
 #[test]

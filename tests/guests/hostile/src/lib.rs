@@ -1,9 +1,13 @@
 //! A ranking policy that misbehaves in the way its setting says: one module for the whole corpus.
 
+mod misbehave;
+
 use plimsoll_sdk::ranking::{
     Claim, Level, Offering, PolicyError, Pool, Price, PriceAnswer, PriceTable, Ranking, Score,
     Settings, export_ranking, log, reasons,
 };
+
+use crate::misbehave::misbehave;
 
 /// How to misbehave.
 #[derive(Debug, Settings)]
@@ -50,19 +54,8 @@ impl Ranking for Hostile {
     }
 
     fn prices(&self, table: &PriceTable, options: &Options) -> Result<PriceAnswer, PolicyError> {
+        misbehave(&options.behaviour, table.len())?;
         match options.behaviour.as_str() {
-            "decline" => {
-                return Err(PolicyError {
-                    code: 7,
-                    message: "no\u{1b}[31m idea".to_owned(),
-                });
-            }
-            "panic" => stop(table.len()),
-            "loop" => spin(),
-            "recurse" => log(Level::Info, &recurse(table.len() as u64).to_string()),
-            "memory" => log(Level::Info, &hoard().to_string()),
-            "log-flood" => flood("line"),
-            "log-bomb" => flood(&"x".repeat(1 << 20)),
             "chatter" => (0..100).for_each(|line| log(Level::Warn, &format!("line\n{line}"))),
             "short" => return Ok(PriceAnswer::with_capacity(0)),
             "huge" => return Ok(huge()),
@@ -73,43 +66,6 @@ impl Ranking for Hostile {
 }
 
 export_ranking!(Hostile, orders);
-
-#[expect(clippy::panic, reason = "this is what it is for")]
-fn stop(rows: usize) {
-    panic!("cannot rank {rows} rows");
-}
-
-fn spin() {
-    let mut turns = 0_u64;
-    loop {
-        turns = std::hint::black_box(turns.wrapping_add(1));
-    }
-}
-
-fn recurse(depth: u64) -> u64 {
-    let frame = std::hint::black_box([depth; 64]);
-    if depth == u64::MAX {
-        0
-    } else {
-        recurse(depth + 1) + frame[7]
-    }
-}
-
-fn hoard() -> usize {
-    let mut held = Vec::new();
-    loop {
-        held.push(std::hint::black_box(vec![0_u8; 1 << 20]));
-        if held.len() > 4_096 {
-            return held.len();
-        }
-    }
-}
-
-fn flood(line: &str) {
-    loop {
-        log(Level::Info, line);
-    }
-}
 
 fn huge() -> PriceAnswer {
     let mut answer = PriceAnswer::with_capacity(1 << 16);

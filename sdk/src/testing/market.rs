@@ -1,22 +1,7 @@
-//! Inputs for a policy's own tests: a small market built step by step, and the policy asked about it.
-//!
-//! ```
-//! use plimsoll_sdk::ranking::*;
-//! use plimsoll_sdk::testing::Market;
-//!
-//! struct ListPrice;
-//! impl Ranking for ListPrice {
-//!     type Settings = NoSettings;
-//!     fn price(&self, offering: &Offering, _pool: &Pool, _settings: &NoSettings) -> Price {
-//!         Price::dollars(offering.price(), Reason::NONE)
-//!     }
-//! }
-//!
-//! let market = Market::new().offering("m5.large", "a", 0.096).offering("m5.large", "b", 0.101).spot();
-//! assert_eq!(market.prices(&ListPrice, &NoSettings)[1].then(), 0.101);
-//! ```
+//! A market for tests of ranking policies.
 
-use crate::bindings::configure::plimsoll::policy::types::{Column, Context, ExtColumn, Symbols};
+use super::{Names, context, count, set_last};
+use crate::bindings::configure::plimsoll::policy::types::{Column, Context, ExtColumn};
 use crate::bindings::ranker::exports::plimsoll::policy::ranker::{Catalog, Claims, Pools};
 use crate::ranking::{OrderTable, Price, PriceTable, Ranking, Score, Tables};
 
@@ -25,7 +10,7 @@ use crate::ranking::{OrderTable, Price, PriceTable, Ranking, Score, Tables};
 /// Steps after [`offering`](Self::offering) change the offering added last.
 #[derive(Debug, Clone)]
 pub struct Market {
-    texts: Vec<String>,
+    names: Names,
     catalog: Catalog,
     context: Context,
     pools: Vec<u32>,
@@ -40,16 +25,10 @@ impl Default for Market {
 impl Market {
     /// An empty market with a pool `general`.
     pub fn new() -> Self {
-        let context = Context {
-            generation: 1,
-            now_unix_s: 0,
-            seed: 0,
-            zones: Vec::new(),
-        };
         let market = Self {
-            texts: vec![String::new()],
+            names: Names::default(),
             catalog: empty_catalog(),
-            context,
+            context: context(0),
             pools: Vec::new(),
         };
         market.pool("general")
@@ -58,7 +37,7 @@ impl Market {
     /// Adds a pool that may buy everything; `general` comes first.
     #[must_use]
     pub fn pool(mut self, name: &str) -> Self {
-        let name = self.symbol(name);
+        let name = self.names.symbol(name);
         self.pools.push(name);
         self
     }
@@ -74,7 +53,7 @@ impl Market {
     #[must_use]
     pub fn offering(mut self, instance_type: &str, zone: &str, price: f64) -> Self {
         let row = self.instance_type(instance_type);
-        let zone = self.symbol(zone);
+        let zone = self.names.symbol(zone);
         let catalog = &mut self.catalog;
         catalog.o_type.push(row);
         catalog.o_zone.push(zone);
@@ -137,7 +116,7 @@ impl Market {
     /// A label of the instance type added last; to be set before the next type is added.
     #[must_use]
     pub fn label(mut self, key: &str, value: &str) -> Self {
-        let (key, value) = (self.symbol(key), self.symbol(value));
+        let (key, value) = (self.names.symbol(key), self.names.symbol(value));
         self.catalog.t_label_key.push(key);
         self.catalog.t_label_value.push(value);
         if let Some(end) = self.catalog.t_label_ends.last_mut() {
@@ -149,7 +128,7 @@ impl Market {
     /// An optional signal with one number per offering, in the order they were added.
     #[must_use]
     pub fn signal(mut self, name: &str, values: &[f64]) -> Self {
-        let name = self.symbol(name);
+        let name = self.names.symbol(name);
         self.catalog.o_ext.push(ExtColumn {
             name,
             values: Column::F64s(values.to_vec()),
@@ -221,20 +200,13 @@ impl Market {
     }
 
     fn tables(&self) -> Tables {
-        let mut symbols = Symbols {
-            blob: Vec::new(),
-            ends: Vec::new(),
-        };
-        for text in &self.texts {
-            symbols.blob.extend_from_slice(text.as_bytes());
-            symbols.ends.push(count(symbols.blob.len()));
-        }
+        let symbols = self.names.symbols();
         Tables::new(self.context.clone(), symbols, self.catalog.clone())
     }
 
     fn instance_type(&mut self, name: &str) -> u32 {
         let family = name.split('.').next().unwrap_or(name);
-        let (name, family) = (self.symbol(name), self.symbol(family));
+        let (name, family) = (self.names.symbol(name), self.names.symbol(family));
         let catalog = &mut self.catalog;
         if let Some(row) = catalog.t_name.iter().position(|&known| known == name) {
             return count(row);
@@ -250,24 +222,6 @@ impl Market {
         catalog.t_label_ends.push(count(catalog.t_label_key.len()));
         count(catalog.t_name.len() - 1)
     }
-
-    fn symbol(&mut self, text: &str) -> u32 {
-        if let Some(known) = self.texts.iter().position(|known| known == text) {
-            return count(known);
-        }
-        self.texts.push(text.to_owned());
-        count(self.texts.len() - 1)
-    }
-}
-
-fn set_last<T>(column: &mut [T], value: T) {
-    if let Some(last) = column.last_mut() {
-        *last = value;
-    }
-}
-
-fn count(rows: usize) -> u32 {
-    u32::try_from(rows).expect("a test market has fewer than 2^32 rows")
 }
 
 fn empty_catalog() -> Catalog {

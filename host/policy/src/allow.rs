@@ -1,0 +1,67 @@
+//! What may be taken away now: the core asks every budget policy, grants the least, and holds back for a policy that fails.
+
+use plimsoll_core::allow::{AllowQuestion, Allowances, Grants, grant, withheld};
+
+use crate::module::BudgetModule;
+use crate::outcome::Fault;
+
+/// Who says how many nodes may be down at once.
+pub trait Budgeter {
+    /// Its name, for people.
+    fn name(&self) -> &str;
+
+    /// The text of a reason code; empty where it has none.
+    fn reason(&self, code: u16) -> &str;
+
+    /// How many nodes of each pool may be down at once for each reason.
+    fn allow(&self, question: &AllowQuestion) -> Result<Allowances, Fault>;
+}
+
+impl Budgeter for BudgetModule {
+    fn name(&self) -> &str {
+        &self.manifest().name
+    }
+
+    fn reason(&self, code: u16) -> &str {
+        self.manifest().reason(code)
+    }
+
+    fn allow(&self, question: &AllowQuestion) -> Result<Allowances, Fault> {
+        let called = BudgetModule::allow(self, question);
+        called.result.map(|checked| checked.typed)
+    }
+}
+
+/// What is granted, and what went wrong with policies while they were asked.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Allowed {
+    /// The least of what is declared and of what each policy allows; limits name policies by their place.
+    pub grants: Grants,
+    /// Faults with the places of the policies that had them.
+    pub faults: Vec<(usize, Fault)>,
+    /// The faults as sentences for people.
+    pub notes: Vec<String>,
+}
+
+/// Asks every policy and grants the least. A policy that fails allows nothing for emptiness and consolidation, and what is
+/// declared for drift.
+pub fn allow(budgeters: &[&dyn Budgeter], question: &AllowQuestion) -> Allowed {
+    let (mut faults, mut notes) = (Vec::new(), Vec::new());
+    let mut answers = Vec::with_capacity(budgeters.len());
+    for (place, budgeter) in budgeters.iter().enumerate() {
+        let answer = budgeter.allow(question).unwrap_or_else(|fault| {
+            notes.push(format!(
+                "policy {} failed to allow: {fault}; only drift goes on, as declared",
+                budgeter.name()
+            ));
+            faults.push((place, fault));
+            withheld(question)
+        });
+        answers.push(answer);
+    }
+    Allowed {
+        grants: grant(question, &answers),
+        faults,
+        notes,
+    }
+}

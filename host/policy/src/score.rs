@@ -1,0 +1,95 @@
+//! One round of consolidation: the core asks what moves are worth, a policy answers, and a policy that fails moves nothing.
+
+use plimsoll_core::score::{
+    SavingsThreshold, ScoreQuestion, Verdicts, check_verdicts, savings_threshold,
+};
+
+use crate::module::{ConsolidationModule, invalid};
+use crate::outcome::Fault;
+
+/// Who says what moves are worth: a module, or code of the host.
+pub trait Consolidator {
+    /// Its name, for people.
+    fn name(&self) -> &str;
+
+    /// The text of a reason code; empty where it has none.
+    fn reason(&self, code: u16) -> &str;
+
+    /// What each move is worth.
+    fn score(&self, question: &ScoreQuestion) -> Result<Verdicts, Fault>;
+}
+
+impl Consolidator for ConsolidationModule {
+    fn name(&self) -> &str {
+        &self.manifest().name
+    }
+
+    fn reason(&self, code: u16) -> &str {
+        self.manifest().reason(code)
+    }
+
+    fn score(&self, question: &ScoreQuestion) -> Result<Verdicts, Fault> {
+        let called = ConsolidationModule::score(self, question);
+        called.result.map(|checked| checked.typed)
+    }
+}
+
+/// The values built into the core, asked like a module: the twin of `consolidate-savings-threshold`.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct BuiltIn(pub SavingsThreshold);
+
+impl Consolidator for BuiltIn {
+    fn name(&self) -> &'static str {
+        "savings-threshold"
+    }
+
+    fn reason(&self, code: u16) -> &'static str {
+        use plimsoll_core::score::{EMPTY, LITTLE, SAVES};
+        match code {
+            EMPTY => "nothing but daemons runs there",
+            SAVES => "saves enough",
+            LITTLE => "saves too little",
+            _ => "",
+        }
+    }
+
+    fn score(&self, question: &ScoreQuestion) -> Result<Verdicts, Fault> {
+        let answer = savings_threshold(question, &self.0);
+        check_verdicts(question, &answer).map_err(|error| invalid(&error))
+    }
+}
+
+/// What moves are worth, and what went wrong with the policy while it was asked.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Scored {
+    /// The verdicts; no move is worth it where the policy failed, since doing nothing is always safe.
+    pub verdicts: Verdicts,
+    /// Why there is no answer of the policy.
+    pub fault: Option<Fault>,
+    /// The fault as a sentence for people.
+    pub note: Option<String>,
+}
+
+/// Asks what each move is worth. Without a move nobody is asked.
+pub fn score(consolidator: &(impl Consolidator + ?Sized), question: &ScoreQuestion) -> Scored {
+    let moves = question.moves.len();
+    let answer = match moves {
+        0 => Ok(Verdicts::none(0)),
+        _ => consolidator.score(question),
+    };
+    match answer {
+        Ok(verdicts) => Scored {
+            verdicts,
+            fault: None,
+            note: None,
+        },
+        Err(fault) => Scored {
+            verdicts: Verdicts::none(moves),
+            note: Some(format!(
+                "policy {} failed to score: {fault}; no node is consolidated",
+                consolidator.name()
+            )),
+            fault: Some(fault),
+        },
+    }
+}

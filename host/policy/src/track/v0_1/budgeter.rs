@@ -1,0 +1,87 @@
+//! `budgeter`: allow.
+
+use plimsoll_core::allow::{self, AllowAnswer, AllowQuestion};
+use wasmtime::component::InstancePre;
+
+use super::bindings::budget::BudgetPolicyPre;
+use super::bindings::budget::exports::plimsoll::policy::budgeter::Pools;
+use super::bindings::plimsoll::policy::types::ExtColumn;
+use super::{Call, Program, declined, lend, problems};
+use crate::outcome::Called;
+use crate::sandbox::{self, State};
+
+/// A linked budget module.
+pub(crate) struct Budgeter {
+    pre: BudgetPolicyPre<State>,
+}
+
+impl Program for Budgeter {
+    fn link(pre: InstancePre<State>) -> wasmtime::Result<Self> {
+        BudgetPolicyPre::new(pre).map(|pre| Self { pre })
+    }
+
+    fn validate_settings(&self, call: &Call<'_>) -> Called<Vec<(String, String)>> {
+        let texts = lend::texts(call.settings);
+        let settings = lend::settings(call.settings, &texts);
+        sandbox::run(
+            call.engine,
+            call.budget,
+            |store| self.pre.instantiate(store),
+            |store, policy| {
+                let configure = policy.plimsoll_policy_configure();
+                Ok(problems(
+                    configure.call_validate_settings(store, &settings)?,
+                ))
+            },
+        )
+    }
+}
+
+impl Budgeter {
+    pub(crate) fn allow(&self, call: &Call<'_>, question: &AllowQuestion) -> Called<AllowAnswer> {
+        let AllowQuestion {
+            context,
+            symbols,
+            pools,
+        } = question;
+        let texts = lend::texts(call.settings);
+        let settings = lend::settings(call.settings, &texts);
+        let zones = lend::zones(call.zones);
+        let ext = lend::columns(&pools.ext);
+        sandbox::run(
+            call.engine,
+            call.budget,
+            |store| self.pre.instantiate(store),
+            |store, policy| {
+                let answer = policy.plimsoll_policy_budgeter().call_allow(
+                    store,
+                    lend::context(context, &zones),
+                    &settings,
+                    lend::symbols(symbols),
+                    lend_pools(pools, &ext),
+                )?;
+                let allowances = answer.map_err(declined)?;
+                Ok(AllowAnswer {
+                    allowed: allowances.allowed,
+                    reason: allowances.reason,
+                    recheck_after_s: allowances.recheck_after_s,
+                })
+            },
+        )
+    }
+}
+
+fn lend_pools<'a>(pools: &'a allow::Pools, ext: &'a [ExtColumn<'a>]) -> Pools<'a> {
+    Pools {
+        name: &pools.name,
+        reason: &pools.reason,
+        nodes: &pools.nodes,
+        not_ready: &pools.not_ready,
+        disrupting: &pools.disrupting,
+        ceiling: &pools.ceiling,
+        pending_pods: &pools.pending_pods,
+        recent_evictions: &pools.recent_evictions,
+        recent_failures: &pools.recent_failures,
+        ext,
+    }
+}

@@ -1,0 +1,136 @@
+//! Interface version 0.1: the generated bindings, and the way from the core's columns to theirs and back.
+//!
+//! One file per hook; what they share is here. Columns are lent, not copied: the core's lists are the interface's lists. Only
+//! settings and the names of optional columns are made anew, which are few.
+
+mod budgeter;
+mod consolidator;
+mod lend;
+mod ranker;
+
+use plimsoll_core::hook::Settings;
+use wasmtime::StoreContextMut;
+use wasmtime::component::{Component, InstancePre, Linker};
+
+pub(crate) use self::budgeter::Budgeter;
+pub(crate) use self::consolidator::Consolidator;
+pub(crate) use self::ranker::Ranker;
+
+use self::bindings::plimsoll::policy::diag::Level;
+use self::bindings::plimsoll::policy::types::{PolicyError, Problem};
+use crate::gate::Refusal;
+use crate::outcome::{Called, LogLevel};
+use crate::sandbox::{self, Budget, State, Stopped};
+use crate::text;
+use crate::zone::ZoneTime;
+
+#[allow(
+    unsafe_code,
+    missing_docs,
+    unreachable_pub,
+    unused_lifetimes,
+    elided_lifetimes_in_paths,
+    clippy::pedantic,
+    reason = "generated from `wit/0.1`"
+)]
+mod bindings {
+    wasmtime::component::bindgen!({
+        path: "../../wit/0.1",
+        world: "ranking-policy",
+        ownership: Borrowing { duplicate_if_necessary: true },
+    });
+
+    pub(super) mod consolidation {
+        wasmtime::component::bindgen!({
+            path: "../../wit/0.1",
+            world: "consolidation-policy",
+            ownership: Borrowing { duplicate_if_necessary: true },
+            with: {
+                "plimsoll:policy/types": super::plimsoll::policy::types,
+                "plimsoll:policy/diag": super::plimsoll::policy::diag,
+            },
+        });
+    }
+
+    pub(super) mod budget {
+        wasmtime::component::bindgen!({
+            path: "../../wit/0.1",
+            world: "budget-policy",
+            ownership: Borrowing { duplicate_if_necessary: true },
+            with: {
+                "plimsoll:policy/types": super::plimsoll::policy::types,
+                "plimsoll:policy/diag": super::plimsoll::policy::diag,
+            },
+        });
+    }
+}
+
+/// The imports of version 0.1: `diag`, and `types`, which has no functions.
+pub(crate) struct Track {
+    linker: Linker<State>,
+}
+
+impl Track {
+    pub(crate) fn new(engine: &wasmtime::Engine) -> wasmtime::Result<Self> {
+        let mut linker = Linker::new(engine);
+        linker.instance("plimsoll:policy/types@0.1.0")?;
+        linker.instance("plimsoll:policy/diag@0.1.0")?.func_wrap(
+            "log",
+            |store: StoreContextMut<'_, State>, (level, message): (Level, String)| {
+                sandbox::log(store, log_level(level), &message)
+            },
+        )?;
+        Ok(Self { linker })
+    }
+
+    /// Links a module and checks that its functions have the types of this version, for the hook of `P`.
+    pub(crate) fn prepare<P: Program>(&self, component: &Component) -> Result<P, Refusal> {
+        let linked = self.linker.instantiate_pre(component);
+        linked.and_then(P::link).map_err(|error| Refusal::Mismatch {
+            problem: text::clean(&format!("{error:#}"), text::MESSAGE),
+        })
+    }
+}
+
+/// A linked module of version 0.1, of one hook.
+pub(crate) trait Program: Sized {
+    /// Checks the types of a component's functions.
+    fn link(pre: InstancePre<State>) -> wasmtime::Result<Self>;
+
+    /// The problems the module finds in its settings, as (setting, problem).
+    fn validate_settings(&self, call: &Call<'_>) -> Called<Vec<(String, String)>>;
+}
+
+/// What every call has besides its question.
+pub(crate) struct Call<'a> {
+    pub(crate) engine: &'a wasmtime::Engine,
+    pub(crate) budget: &'a Budget<'a>,
+    pub(crate) settings: &'a Settings,
+    /// Time zones of the settings, at the time of the question.
+    pub(crate) zones: &'a [ZoneTime],
+}
+
+fn declined(error: PolicyError) -> Stopped {
+    Stopped::Declined {
+        code: error.code,
+        message: error.message,
+    }
+}
+
+/// What a module said of its settings.
+fn problems(answer: Result<(), Vec<Problem>>) -> Vec<(String, String)> {
+    let problems = answer.err().unwrap_or_default();
+    let pairs = problems
+        .into_iter()
+        .map(|problem| (problem.path, problem.message));
+    pairs.collect()
+}
+
+fn log_level(level: Level) -> LogLevel {
+    match level {
+        Level::Debug => LogLevel::Debug,
+        Level::Info => LogLevel::Info,
+        Level::Warn => LogLevel::Warn,
+        Level::Error => LogLevel::Error,
+    }
+}

@@ -1,0 +1,70 @@
+//! The consolidation hook: which moves are worth it. `use plimsoll_sdk::consolidation::*` has it all.
+//!
+//! The host finds moves that are feasible and within every rule; a policy says what each is worth, net of what it charges
+//! for the disturbance. [`Consolidation::score`] is all a first policy needs; whoever needs all nodes at once, for shares of
+//! the whole, writes [`Consolidation::scores`].
+
+mod answer;
+mod table;
+mod view;
+
+pub use answer::{Verdict, VerdictAnswer};
+pub use table::MoveTable;
+pub use view::{Move, MoveKind, Node, Replacement};
+
+pub use crate::bindings::configure::plimsoll::policy::types::PolicyError;
+pub use crate::columns::{Capacity, Signal};
+pub use crate::diag::{Level, log};
+pub use crate::reason::{Reason, ReasonText};
+pub use crate::settings::{NoSettings, Problem, Settings};
+pub use crate::time::{Date, LocalTime, TimeOfDay, TimeZone, Weekday};
+pub use crate::{export_consolidation, reasons};
+pub use plimsoll_sdk_derive::Settings;
+
+/// A consolidation policy: a pure function of what it is shown. There is no clock, no randomness and no memory between calls.
+pub trait Consolidation {
+    /// The settings, as they appear in the Policy object; [`NoSettings`] for none.
+    type Settings: Settings;
+
+    /// Signals without which the policy cannot work; the host refuses it where nobody provides them.
+    const REQUIRED_SIGNALS: &'static [&'static str] = &[];
+
+    /// Signals the policy uses where there are any.
+    const OPTIONAL_SIGNALS: &'static [&'static str] = &[];
+
+    /// What a move is worth, in dollars per hour after whatever is charged for the disturbance. The host does the dearest
+    /// first, and never one that is worth nothing or less.
+    fn score(&self, mv: &Move, settings: &Self::Settings) -> Verdict;
+
+    /// All verdicts at once, for policies whose rows depend on one another. By default one [`score`](Self::score) per move.
+    fn scores(
+        &self,
+        table: &MoveTable,
+        settings: &Self::Settings,
+    ) -> Result<VerdictAnswer, PolicyError> {
+        Ok(table.map(|mv| self.score(mv, settings)))
+    }
+
+    /// What is wrong with settings beyond what their types and limits say. By default nothing.
+    fn validate(&self, settings: &Self::Settings) -> Vec<Problem> {
+        let _ = settings;
+        Vec::new()
+    }
+
+    /// The parts of a value besides the saving, by name, for `explain`. By default none.
+    fn terms(&self, mv: &Move, settings: &Self::Settings) -> Vec<(&'static str, f64)> {
+        let _ = (mv, settings);
+        Vec::new()
+    }
+}
+
+/// Makes a policy a module: `export_consolidation!(MyPolicy)`, once per crate, where `MyPolicy` is a unit struct and
+/// [`reasons!`](crate::reasons) has been called in the same module.
+#[macro_export]
+macro_rules! export_consolidation {
+    ($policy:ident) => {
+        $crate::export_module!($policy, consolidation::Consolidation, "consolidate", "dollars", false, false);
+        #[cfg(target_arch = "wasm32")]
+        $crate::bindings::consolidator::export_consolidator_interface!($policy with_types_in $crate::bindings::consolidator);
+    };
+}

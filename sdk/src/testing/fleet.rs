@@ -1,0 +1,265 @@
+//! Nodes and moves for tests of consolidation policies.
+
+use std::time::Duration;
+
+use super::{Names, context, count, set_last};
+use crate::bindings::configure::plimsoll::policy::types::{Column, ExtColumn};
+use crate::bindings::consolidator::exports::plimsoll::policy::consolidator::{Moves, Nodes};
+use crate::consolidation::{Consolidation, MoveTable, Verdict};
+
+/// Nodes, and moves with them.
+///
+/// Steps after [`node`](Self::node) change the node added last; [`empty`](Self::empty), [`delete`](Self::delete) and
+/// [`replace`](Self::replace) add a move of nodes that are there.
+///
+/// ```
+/// use plimsoll_sdk::consolidation::*;
+/// use plimsoll_sdk::testing::Fleet;
+///
+/// struct AnySaving;
+/// impl Consolidation for AnySaving {
+///     type Settings = NoSettings;
+///     fn score(&self, mv: &Move, _settings: &NoSettings) -> Verdict {
+///         Verdict::dollars(mv.saving(), Reason::NONE)
+///     }
+/// }
+///
+/// let fleet = Fleet::new().node("n1", 0.4).node("n2", 0.2).delete(&["n2"]).replace(&["n1"], &[0.1]);
+/// let values: Vec<f64> = fleet.verdicts(&AnySaving, &NoSettings).iter().map(Verdict::value).collect();
+/// assert_eq!(values, [0.2, 0.4 - 0.1]);
+/// ```
+#[derive(Debug, Clone)]
+pub struct Fleet {
+    names: Names,
+    nodes: Nodes,
+    moves: Moves,
+}
+
+impl Default for Fleet {
+    fn default() -> Self {
+        Self::new()
+    }
+}
+
+impl Fleet {
+    /// No node, no move.
+    pub fn new() -> Self {
+        Self {
+            names: Names::default(),
+            nodes: no_nodes(),
+            moves: no_moves(),
+        }
+    }
+
+    /// Adds an on-demand node of the pool `general` at so many dollars per hour: a day old, quiet for an hour, half used,
+    /// with two ordinary pods and a daemon.
+    #[must_use]
+    pub fn node(mut self, name: &str, price: f64) -> Self {
+        let day = 24 * 3_600;
+        let (name, pool) = (self.names.symbol(name), self.names.symbol("general"));
+        let (type_name, zone) = (self.names.symbol("m5.large"), self.names.symbol("a"));
+        let nodes = &mut self.nodes;
+        nodes.name.push(name);
+        nodes.pool.push(pool);
+        nodes.type_name.push(type_name);
+        nodes.zone.push(zone);
+        nodes.capacity.push(0);
+        nodes.price.push(price);
+        nodes.age_s.push(day);
+        nodes.since_move_s.push(3_600);
+        nodes.cpu_used.push(0.5);
+        nodes.mem_used.push(0.5);
+        nodes.pods.push(3);
+        nodes.pods_daemon.push(1);
+        nodes.pods_no_evict.push(0);
+        nodes.pods_last_replica.push(0);
+        nodes.youngest_pod_s.push(3_600);
+        nodes.evictions_day.push(0);
+        nodes.eviction_cost.push(2.0);
+        self
+    }
+
+    /// Name of its pool.
+    #[must_use]
+    pub fn pool(mut self, name: &str) -> Self {
+        let name = self.names.symbol(name);
+        set_last(&mut self.nodes.pool, name);
+        self
+    }
+
+    /// Makes it spot capacity.
+    #[must_use]
+    pub fn spot(mut self) -> Self {
+        set_last(&mut self.nodes.capacity, 1);
+        self
+    }
+
+    /// Shares of processor time and memory that its pods request.
+    #[must_use]
+    pub fn used(mut self, cpu: f32, memory: f32) -> Self {
+        set_last(&mut self.nodes.cpu_used, cpu);
+        set_last(&mut self.nodes.mem_used, memory);
+        self
+    }
+
+    /// Time since it was created.
+    #[must_use]
+    pub fn age(mut self, age: Duration) -> Self {
+        set_last(&mut self.nodes.age_s, seconds(age));
+        self
+    }
+
+    /// Time since a pod last came or left.
+    #[must_use]
+    pub fn quiet(mut self, quiet: Duration) -> Self {
+        set_last(&mut self.nodes.since_move_s, seconds(quiet));
+        self
+    }
+
+    /// Time since its youngest pod started.
+    #[must_use]
+    pub fn youngest_pod(mut self, age: Duration) -> Self {
+        set_last(&mut self.nodes.youngest_pod_s, seconds(age));
+        self
+    }
+
+    /// Pods whose workload has no other replica.
+    #[must_use]
+    pub fn last_replicas(mut self, pods: u32) -> Self {
+        set_last(&mut self.nodes.pods_last_replica, pods);
+        self
+    }
+
+    /// Evictions within a day of the workload that had most of them.
+    #[must_use]
+    pub fn evictions_day(mut self, evictions: u32) -> Self {
+        set_last(&mut self.nodes.evictions_day, evictions);
+        self
+    }
+
+    /// What it costs to evict its pods, 1 each if they are ordinary.
+    #[must_use]
+    pub fn eviction_cost(mut self, cost: f64) -> Self {
+        set_last(&mut self.nodes.eviction_cost, cost);
+        self
+    }
+
+    /// An optional signal with one number per node, in the order they were added.
+    #[must_use]
+    pub fn signal(mut self, name: &str, values: &[f64]) -> Self {
+        let name = self.names.symbol(name);
+        self.nodes.ext.push(ExtColumn {
+            name,
+            values: Column::F64s(values.to_vec()),
+        });
+        self
+    }
+
+    /// A move that takes empty nodes away.
+    #[must_use]
+    pub fn empty(self, nodes: &[&str]) -> Self {
+        self.propose(0, nodes, &[])
+    }
+
+    /// A move that takes nodes away whose pods fit elsewhere.
+    #[must_use]
+    pub fn delete(self, nodes: &[&str]) -> Self {
+        self.propose(1, nodes, &[])
+    }
+
+    /// A move that buys machines at these dollars per hour and takes nodes away.
+    #[must_use]
+    pub fn replace(self, nodes: &[&str], prices: &[f64]) -> Self {
+        self.propose(2, nodes, prices)
+    }
+
+    /// The policy's verdicts, one per move.
+    #[expect(
+        clippy::panic,
+        reason = "a declined question is a failed test, and should say why"
+    )]
+    pub fn verdicts<P: Consolidation>(&self, policy: &P, settings: &P::Settings) -> Vec<Verdict> {
+        let table = self.table();
+        match policy.scores(&table, settings) {
+            Ok(answer) => (0..table.len()).filter_map(|row| answer.get(row)).collect(),
+            Err(error) => panic!("the policy declined: {}", error.message),
+        }
+    }
+
+    /// The whole question, for policies that take it.
+    pub fn table(&self) -> MoveTable {
+        let symbols = self.names.symbols();
+        MoveTable::new(context(0), symbols, self.nodes.clone(), self.moves.clone())
+    }
+
+    #[expect(
+        clippy::panic,
+        reason = "a move of a node that is not there is a mistake in the test"
+    )]
+    fn propose(mut self, kind: u8, nodes: &[&str], prices: &[f64]) -> Self {
+        let mut pods = 0;
+        for node in nodes {
+            let name = self.names.symbol(node);
+            let Some(row) = self.nodes.name.iter().position(|&known| known == name) else {
+                panic!("there is no node {node} in the fleet");
+            };
+            self.moves.member.push(count(row));
+            pods += self.nodes.pods[row] - self.nodes.pods_daemon[row];
+        }
+        for &price in prices {
+            let (type_name, zone) = (self.names.symbol("m6g.large"), self.names.symbol("a"));
+            self.moves.repl_type.push(type_name);
+            self.moves.repl_zone.push(zone);
+            self.moves.repl_capacity.push(0);
+            self.moves.repl_price.push(price);
+        }
+        let moves = &mut self.moves;
+        moves.kind.push(kind);
+        moves.member_ends.push(count(moves.member.len()));
+        moves.repl_ends.push(count(moves.repl_price.len()));
+        moves.pods_moved.push(if kind == 0 { 0 } else { pods });
+        self
+    }
+}
+
+fn seconds(time: Duration) -> u32 {
+    u32::try_from(time.as_secs()).unwrap_or(u32::MAX)
+}
+
+fn no_nodes() -> Nodes {
+    Nodes {
+        name: Vec::new(),
+        pool: Vec::new(),
+        type_name: Vec::new(),
+        zone: Vec::new(),
+        capacity: Vec::new(),
+        price: Vec::new(),
+        age_s: Vec::new(),
+        since_move_s: Vec::new(),
+        cpu_used: Vec::new(),
+        mem_used: Vec::new(),
+        pods: Vec::new(),
+        pods_daemon: Vec::new(),
+        pods_no_evict: Vec::new(),
+        pods_last_replica: Vec::new(),
+        youngest_pod_s: Vec::new(),
+        evictions_day: Vec::new(),
+        eviction_cost: Vec::new(),
+        ext: Vec::new(),
+    }
+}
+
+fn no_moves() -> Moves {
+    Moves {
+        kind: Vec::new(),
+        member_ends: Vec::new(),
+        member: Vec::new(),
+        repl_ends: Vec::new(),
+        repl_type: Vec::new(),
+        repl_zone: Vec::new(),
+        repl_capacity: Vec::new(),
+        repl_price: Vec::new(),
+        pods_moved: Vec::new(),
+        ext: Vec::new(),
+    }
+}

@@ -1,0 +1,83 @@
+//! Inputs for a policy's own tests, built step by step, and the policy asked about them: a [`Market`] for ranking, a [`Fleet`]
+//! for consolidation, [`Pools`] for budgets.
+//!
+//! ```
+//! use plimsoll_sdk::ranking::*;
+//! use plimsoll_sdk::testing::Market;
+//!
+//! struct ListPrice;
+//! impl Ranking for ListPrice {
+//!     type Settings = NoSettings;
+//!     fn price(&self, offering: &Offering, _pool: &Pool, _settings: &NoSettings) -> Price {
+//!         Price::dollars(offering.price(), Reason::NONE)
+//!     }
+//! }
+//!
+//! let market = Market::new().offering("m5.large", "a", 0.096).offering("m5.large", "b", 0.101).spot();
+//! assert_eq!(market.prices(&ListPrice, &NoSettings)[1].then(), 0.101);
+//! ```
+
+mod fleet;
+mod market;
+mod pools;
+
+pub use fleet::Fleet;
+pub use market::Market;
+pub use pools::Pools;
+
+use crate::bindings::configure::plimsoll::policy::types::{Context, Symbols};
+
+/// Texts by number, in order of first use after the empty one.
+#[derive(Debug, Clone)]
+struct Names {
+    texts: Vec<String>,
+}
+
+impl Default for Names {
+    fn default() -> Self {
+        Self {
+            texts: vec![String::new()],
+        }
+    }
+}
+
+impl Names {
+    fn symbol(&mut self, text: &str) -> u32 {
+        if let Some(known) = self.texts.iter().position(|known| known == text) {
+            return count(known);
+        }
+        self.texts.push(text.to_owned());
+        count(self.texts.len() - 1)
+    }
+
+    fn symbols(&self) -> Symbols {
+        let mut symbols = Symbols {
+            blob: Vec::new(),
+            ends: Vec::new(),
+        };
+        for text in &self.texts {
+            symbols.blob.extend_from_slice(text.as_bytes());
+            symbols.ends.push(count(symbols.blob.len()));
+        }
+        symbols
+    }
+}
+
+fn context(now_unix_s: u64) -> Context {
+    Context {
+        generation: 1,
+        now_unix_s,
+        seed: 0,
+        zones: Vec::new(),
+    }
+}
+
+fn set_last<T>(column: &mut [T], value: T) {
+    if let Some(last) = column.last_mut() {
+        *last = value;
+    }
+}
+
+fn count(rows: usize) -> u32 {
+    u32::try_from(rows).expect("a test has fewer than 2^32 rows")
+}

@@ -1,0 +1,154 @@
+//! Pools for tests of budget policies.
+
+use super::{Names, context};
+use crate::bindings::budgeter::exports::plimsoll::policy::budgeter;
+use crate::bindings::configure::plimsoll::policy::types::{Context, ZoneTime};
+use crate::budget::{Allowance, Budget, PoolTable};
+use crate::time::{Date, TimeOfDay, TimeZone};
+
+/// Pools, each with a row for emptiness, one for consolidation and one for drift, at some time.
+///
+/// Steps after [`pool`](Self::pool) change the three rows of the pool added last.
+///
+/// ```
+/// use plimsoll_sdk::budget::*;
+/// use plimsoll_sdk::testing::Pools;
+///
+/// struct OneAtATime;
+/// impl Budget for OneAtATime {
+///     type Settings = NoSettings;
+///     fn allow(&self, _pool: &Pool, _settings: &NoSettings) -> Allowance {
+///         Allowance::nodes(1, Reason::NONE)
+///     }
+/// }
+///
+/// let pools = Pools::at("2026-11-22", "09:30").pool("general", 20);
+/// assert_eq!(pools.allowances(&OneAtATime, &NoSettings)[2].count(), 1);
+/// ```
+#[derive(Debug, Clone)]
+pub struct Pools {
+    names: Names,
+    context: Context,
+    rows: budgeter::Pools,
+}
+
+impl Pools {
+    /// No pool, at a date and time of day in UTC. Panics on text that is none.
+    pub fn at(date: &str, time: &str) -> Self {
+        let date = Date::parse(date).expect("a date is written 2026-12-24");
+        let time = TimeOfDay::parse(time).expect("a time of day is written 22:30");
+        let seconds = date.days() * 86_400 + i64::from(time.minutes()) * 60;
+        let now = u64::try_from(seconds).expect("tests play after 1970");
+        Self {
+            names: Names::default(),
+            context: context(now),
+            rows: no_rows(),
+        }
+    }
+
+    /// Says how many minutes the clock of a zone is ahead of UTC. Zones of which nothing is said are at UTC.
+    #[must_use]
+    pub fn zone(mut self, zone: &TimeZone, offset_minutes: i16) -> Self {
+        self.context.zones.push(ZoneTime {
+            zone: zone.name().to_owned(),
+            offset_minutes,
+            next_change_unix_s: 0,
+            next_offset_minutes: offset_minutes,
+        });
+        self
+    }
+
+    /// Adds a pool of so many nodes: all ready, nothing happening, a tenth declared as its budget.
+    #[must_use]
+    pub fn pool(mut self, name: &str, nodes: u32) -> Self {
+        let name = self.names.symbol(name);
+        let rows = &mut self.rows;
+        for reason in 0..3 {
+            rows.name.push(name);
+            rows.reason.push(reason);
+            rows.nodes.push(nodes);
+            rows.not_ready.push(0);
+            rows.disrupting.push(0);
+            rows.ceiling.push(nodes.div_ceil(10));
+            rows.pending_pods.push(0);
+            rows.recent_evictions.push(0);
+            rows.recent_failures.push(0);
+        }
+        self
+    }
+
+    /// Nodes that are not ready.
+    #[must_use]
+    pub fn not_ready(mut self, nodes: u32) -> Self {
+        set_rows(&mut self.rows.not_ready, nodes);
+        self
+    }
+
+    /// Nodes on their way out.
+    #[must_use]
+    pub fn disrupting(mut self, nodes: u32) -> Self {
+        set_rows(&mut self.rows.disrupting, nodes);
+        self
+    }
+
+    /// Pods that wait for a node of the pool.
+    #[must_use]
+    pub fn pending_pods(mut self, pods: u32) -> Self {
+        set_rows(&mut self.rows.pending_pods, pods);
+        self
+    }
+
+    /// Evictions in the last hour.
+    #[must_use]
+    pub fn recent_evictions(mut self, evictions: u32) -> Self {
+        set_rows(&mut self.rows.recent_evictions, evictions);
+        self
+    }
+
+    /// Launches that failed in the last hour.
+    #[must_use]
+    pub fn recent_failures(mut self, launches: u32) -> Self {
+        set_rows(&mut self.rows.recent_failures, launches);
+        self
+    }
+
+    /// The policy's allowances: emptiness, consolidation and drift of each pool.
+    #[expect(
+        clippy::panic,
+        reason = "a declined question is a failed test, and should say why"
+    )]
+    pub fn allowances<P: Budget>(&self, policy: &P, settings: &P::Settings) -> Vec<Allowance> {
+        let table = self.table();
+        match policy.allowances(&table, settings) {
+            Ok(answer) => (0..table.len()).filter_map(|row| answer.get(row)).collect(),
+            Err(error) => panic!("the policy declined: {}", error.message),
+        }
+    }
+
+    /// The whole question, for policies that take it.
+    pub fn table(&self) -> PoolTable {
+        let symbols = self.names.symbols();
+        PoolTable::new(self.context.clone(), symbols, self.rows.clone())
+    }
+}
+
+/// Sets the three rows of the pool added last.
+fn set_rows(column: &mut [u32], value: u32) {
+    let start = column.len().saturating_sub(3);
+    column[start..].fill(value);
+}
+
+fn no_rows() -> budgeter::Pools {
+    budgeter::Pools {
+        name: Vec::new(),
+        reason: Vec::new(),
+        nodes: Vec::new(),
+        not_ready: Vec::new(),
+        disrupting: Vec::new(),
+        ceiling: Vec::new(),
+        pending_pods: Vec::new(),
+        recent_evictions: Vec::new(),
+        recent_failures: Vec::new(),
+        ext: Vec::new(),
+    }
+}
