@@ -48,13 +48,12 @@ impl Budget for MaintenanceWindow {
         }
         let now = pool.local(&options.zone);
         let windows = || windows(options);
-        match windows().filter_map(|window| window.open_for(now)).max() {
-            Some(minutes) => Allowance::as_declared(OPEN).until(time(minutes)),
-            None => {
-                let opens = windows().map(|window| window.opens_in(now)).min();
-                Allowance::none(CLOSED).until(time(opens.unwrap_or(HOUR)))
-            }
+        let open_for = windows().filter_map(|window| window.open_for(now)).max();
+        if let Some(minutes) = open_for {
+            return Allowance::as_declared(OPEN).until(time(minutes));
         }
+        let opens_in = windows().map(|window| window.opens_in(now)).min();
+        Allowance::none(CLOSED).until(time(opens_in.unwrap_or(HOUR)))
     }
 
     fn validate(&self, options: &Options) -> Vec<Problem> {

@@ -6,7 +6,7 @@ mod totals;
 
 use plimsoll_sdk::consolidation::*;
 
-use crate::totals::Totals;
+use crate::totals::{Part, Totals};
 
 /// Settings, as they appear in the Policy object.
 #[derive(Debug, Settings)]
@@ -61,7 +61,7 @@ fn verdict(mv: &Move, totals: &Totals, options: &Options) -> Verdict {
     let approved = parts
         .iter()
         .all(|part| part.score() * options.factor >= 1.0);
-    let charge: f64 = parts.iter().map(|part| part.charge()).sum();
+    let charge: f64 = parts.iter().map(Part::charge).sum();
     let value = saving - charge / options.factor;
     if approved {
         Verdict::dollars(value.max(LEAST), BALANCED)

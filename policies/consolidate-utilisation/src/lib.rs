@@ -93,7 +93,7 @@ mod tests {
 
     #[test]
     fn a_node_must_be_quiet_for_ten_minutes() {
-        check(idle().quiet(Duration::from_secs(600)), 0.4, UNNEEDED);
+        check(idle().quiet(Duration::from_mins(10)), 0.4, UNNEEDED);
         check(idle().quiet(Duration::from_secs(599)), 0.0, BUSY);
     }
 

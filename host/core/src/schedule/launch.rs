@@ -79,7 +79,7 @@ impl<'p, 's> Packed<'p, 's> {
             claims.push(claim, &candidates);
         }
         Some(OrderQuestion {
-            context: question.context.clone(),
+            context: question.context,
             tables: std::sync::Arc::clone(&question.tables),
             claims,
         })
