@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use plimsoll_core::ids::ObjectName;
-use plimsoll_core::model::OwnerKind;
+use plimsoll_core::model::{ConsolidationPolicy, OwnerKind};
 use plimsoll_core::schedule;
 use plimsoll_core::snapshot::Snapshot;
 use plimsoll_core::time::{Span, Timestamp};
@@ -221,4 +221,60 @@ fn a_cluster_that_goes_on_is_followed_for_an_hour_after_its_recording() {
     };
     let card = play(world(&[("node", 2000, 8192, 0.10)], vec![arrival]), Core);
     assert_eq!(card.lasted, Span::from_secs(7200));
+}
+
+/// Deployments whose replicas rise and fall over two days.
+fn tides() -> Vec<TimedChange> {
+    let name = |at: usize| ObjectName::new("default", format!("app{at}"));
+    let mut changes = Vec::new();
+    for at in 0..12 {
+        let cpu = [300, 700, 1100, 1900][at % 4];
+        let template = pod(&format!("app{at}")).cpu(cpu).memory_mib(1024);
+        changes.push(TimedChange {
+            at: START,
+            change: Change::Deploy(Deployment {
+                name: name(at),
+                labels: Arc::new(template.labels().clone()),
+                spec: Arc::new(template.spec().clone()),
+                replicas: 3,
+                follows: None,
+            }),
+        });
+        for hour in 1..48_usize {
+            let tide = [3, 5, 9, 12, 9, 6, 4, 3][(hour / 3 + at) % 8];
+            let minute = i64::try_from(hour * 60 + at * 4).expect("two days in minutes");
+            changes.push(TimedChange {
+                at: Timestamp::from_millis(minute * 60_000),
+                change: Change::Scale(name(at), tide),
+            });
+        }
+    }
+    changes
+}
+
+#[test]
+fn moving_pods_together_costs_less_than_waiting_for_nodes_to_empty() {
+    let tides_of = |policy| {
+        let mut recording = world(&TEN_FAMILIES, tides());
+        recording.end = Some(START + Span::from_secs(48 * 3600));
+        for pool in &mut recording.objects.pools {
+            Arc::make_mut(pool).disruption.policy = policy;
+        }
+        play(recording, Core)
+    };
+    let moved = tides_of(ConsolidationPolicy::WhenEmptyOrUnderutilized);
+    let left = tides_of(ConsolidationPolicy::WhenEmpty);
+    assert_eq!((moved.unplaced_count, left.unplaced_count), (0, 0));
+    assert_eq!((left.begun.moves, left.evictions), (0, 0));
+    assert!(moved.begun.moves > 0 && moved.evictions > 0);
+    assert!(
+        moved.cost * 100 < left.cost * 92,
+        "{} against {}, of at least {:?}; {} evictions, {:?} {:?}",
+        moved.cost,
+        left.cost,
+        moved.bound,
+        moved.evictions,
+        moved.begun,
+        moved.refused
+    );
 }

@@ -8,7 +8,9 @@ use plimsoll_core::schedule;
 use plimsoll_core::snapshot::Snapshot;
 use plimsoll_core::time::{Span, Timestamp};
 use plimsoll_oracles::fixture::{cluster, instance_type, pod, pool};
-use plimsoll_sim::{Behaviour, Change, Delay, Deployment, Faults, Recording, Run, TimedChange};
+use plimsoll_sim::{
+    Behaviour, Change, Delay, Deployment, Faults, Planner, Recording, Run, TimedChange,
+};
 use proptest::prelude::*;
 
 const START: Timestamp = Timestamp::from_millis(0);
@@ -91,6 +93,10 @@ fn after_an_hour(sizes: &[(u32, i64)], behaviour: Behaviour, crashes: &[i64]) ->
         run.crash();
     }
     run.run_until(Timestamp::from_millis(3_600_000));
+    stand(&run)
+}
+
+fn stand<P: Planner>(run: &Run<P>) -> Stand {
     Stand {
         waiting: run.pods().filter(|pod| pod.node.is_none()).count(),
         launches: run.counts().launches,
@@ -181,6 +187,57 @@ proptest! {
         let mut faults = rough_world(lost, conflict, 100_000);
         faults.launch = launch;
         let stand = after_an_hour(&sizes, behaviour(seed, faults), &crashes);
+        prop_assert_eq!(stand.waiting, 0);
+        prop_assert_eq!(stand.instances, stand.claims);
+        prop_assert_eq!(stand.instances, stand.nodes);
+    }
+}
+
+/// Deployments that grow and shrink in a pool that consolidates, for two hours; how the run stands an hour after that.
+fn after_moves(sizes: &[(u32, i64)], behaviour: Behaviour, crashes: &[i64]) -> Stand {
+    let mut recording = recording(sizes);
+    for pool in &mut recording.objects.pools {
+        Arc::make_mut(pool).disruption.consolidate_after = Some(Span::from_secs(30));
+    }
+    for (hour, share) in [(1_800_000, 3), (3_600_000, 1), (5_400_000, 2)] {
+        for (at, (replicas, _)) in sizes.iter().enumerate() {
+            let name = ObjectName::new("default", format!("web{at}"));
+            let wanted = (replicas * share).div_ceil(3);
+            recording.changes.push(TimedChange {
+                at: Timestamp::from_millis(hour),
+                change: Change::Scale(name, wanted),
+            });
+        }
+    }
+    let planner = |snapshot: &Snapshot| schedule::plan(snapshot);
+    let mut run = Run::new(recording, behaviour, planner);
+    for crash in crashes {
+        run.run_until(Timestamp::from_millis(*crash));
+        run.crash();
+    }
+    run.run_until(Timestamp::from_millis(3 * 3_600_000));
+    stand(&run)
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig {
+        failure_persistence: None,
+        cases: 16,
+        ..ProptestConfig::default()
+    })]
+
+    /// Whatever goes wrong while nodes are moved, every pod runs in the end and every instance has its claim.
+    #[test]
+    fn moves_in_a_rough_world_lose_no_pod_and_leak_no_instance(
+        sizes in sizes(),
+        seed in 0_u64..1000,
+        launch in 0_u64..300_000,
+        lost in 0_u64..100_000,
+        crash in 1_800_000_i64..5_600_000,
+    ) {
+        let mut faults = rough_world(lost, lost, 100_000);
+        faults.launch = launch;
+        let stand = after_moves(&sizes, behaviour(seed, faults), &[crash]);
         prop_assert_eq!(stand.waiting, 0);
         prop_assert_eq!(stand.instances, stand.claims);
         prop_assert_eq!(stand.instances, stand.nodes);

@@ -125,7 +125,11 @@ impl<'s> Look<'s> {
     }
 }
 
-impl Proposal<'_, '_> {
+impl<'l, 's> Proposal<'l, 's> {
+    pub(super) fn look(&self) -> &'l Look<'s> {
+        self.look
+    }
+
     fn snapshot(&self) -> &Snapshot {
         self.look.fleet.snapshot
     }

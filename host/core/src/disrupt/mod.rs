@@ -17,6 +17,7 @@ pub(crate) mod evictable;
 pub mod look;
 pub mod moves;
 mod narrow;
+mod question;
 pub mod simulate;
 
 pub use command::{Command, Decision, Held, HeldAs, Question, Refused, VALIDATION};

@@ -27,6 +27,8 @@ pub(super) struct Disruption {
     asks: u64,
     hints: Hints,
     looked: Option<Looked>,
+    /// Whether a node has become quiet since the last search: new moves may be possible.
+    fresh: bool,
     /// Searches for savings in a row that found nothing.
     fruitless: u32,
     searched: Option<Timestamp>,
@@ -92,8 +94,12 @@ impl Disruption {
         self.told.remove(claim);
     }
 
-    /// How long after a search for savings the next may begin: longer after each that found nothing.
+    /// How long after a search for savings the next may begin: longer after each that found nothing, unless nodes have
+    /// become quiet since.
     fn pause(&self) -> Span {
+        if self.fresh {
+            return POLL;
+        }
         let doubled = POLL.millis() << self.fruitless.min(8);
         Span::from_millis(doubled.min(LONGEST_PAUSE.millis()))
     }
@@ -138,7 +144,7 @@ impl Engine {
     pub(super) fn watch_disruption(&mut self, name: &ClaimName, now: Timestamp) {
         self.disruption.hints.empty.remove(name);
         self.disruption.hints.drifted.remove(name);
-        self.disruption.hints.quiet.remove(name);
+        let was_quiet = self.disruption.hints.quiet.remove(name);
         let Some(claim) = self.cluster.claims.get(name).cloned() else {
             return;
         };
@@ -168,6 +174,7 @@ impl Engine {
                     hints.empty.insert(name.clone());
                 } else if pool.disruption.policy != ConsolidationPolicy::WhenEmpty {
                     hints.quiet.insert(name.clone());
+                    self.disruption.fresh |= !was_quiet;
                 }
             }
         }
@@ -316,6 +323,7 @@ impl Engine {
         self.tell(&decision, now, actions);
         self.disruption.refused.add(decision.refused);
         if searched {
+            self.disruption.fresh = false;
             self.disruption.searched = Some(now);
             let found = !decision.commands.is_empty();
             let fruitless = self.disruption.fruitless + 1;

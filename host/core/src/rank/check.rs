@@ -127,7 +127,7 @@ pub fn check_prices(question: &PriceQuestion, answer: &PriceAnswer) -> Result<Pr
     for row in 0..rows {
         let first = read_price("first", answer.first[row], || slot(row))?;
         // Most rows have one price.
-        let then = if answer.then[row] == answer.first[row] {
+        let then = if answer.then[row].to_bits() == answer.first[row].to_bits() {
             first
         } else {
             read_price("then", answer.then[row], || slot(row))?

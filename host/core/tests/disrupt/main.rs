@@ -1,3 +1,6 @@
 //! Disruption by data: which nodes may go, why the others may not, and what is done about them.
 
 mod candidates;
+mod drift;
+mod look;
+mod questions;

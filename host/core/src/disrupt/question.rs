@@ -1,0 +1,204 @@
+//! What policies are asked about a fleet: how many nodes may go, and what moves are worth.
+//!
+//! A budget policy gets a row per pool and reason, parallel to [`Look::allowances`]; a consolidation policy gets every node of
+//! ours, since shares are of the whole, and a row per move, parallel to [`Proposal::moves`]. Columns that nobody counts yet
+//! (evictions and failed launches lately) are zero.
+
+use std::collections::BTreeMap;
+
+use super::candidate::Fleet;
+use super::cost::MoveCost;
+use super::look::{Look, Proposal};
+use super::moves::{Move, MoveKind};
+use crate::allow::{AllowQuestion, AllowQuestionBuilder, PoolRow};
+use crate::catalog::CapacityType;
+use crate::hook::Context;
+use crate::ids::Uid;
+use crate::labels;
+use crate::model::{OwnerKind, Pod};
+use crate::plan::LaunchOption;
+use crate::rank::Capacity;
+use crate::resources::{ResourceName, Resources};
+use crate::score::ScoreQuestionBuilder;
+use crate::score::{self, MoveRow, NodeRow, Replacement, RowError, ScoreQuestion};
+use crate::snapshot::{Snapshot, StateNode};
+use crate::state::is_reschedulable;
+use crate::time::Timestamp;
+
+fn context(snapshot: &Snapshot) -> Context {
+    Context {
+        generation: 0,
+        now_unix_s: u64::try_from(snapshot.now.millis() / 1000).unwrap_or(0),
+        seed: snapshot.seed,
+    }
+}
+
+impl Look<'_> {
+    /// What a budget policy is asked; its answer goes to [`Look::cap`].
+    pub fn allow_question(&self) -> AllowQuestion {
+        let snapshot = self.fleet.snapshot;
+        let waiting = snapshot
+            .pods
+            .iter()
+            .filter(|pod| pod.node.is_none() && pod.unschedulable && pod.is_active());
+        let waiting = u32::try_from(waiting.count()).unwrap_or(u32::MAX);
+        let mut question = AllowQuestionBuilder::new(context(snapshot));
+        for row in &self.allowances {
+            question.pool(&PoolRow {
+                name: row.pool.as_str(),
+                reason: row.reason,
+                nodes: row.nodes.counted,
+                not_ready: row.nodes.not_ready,
+                disrupting: row.nodes.down - row.nodes.not_ready,
+                ceiling: row.declared.nodes,
+                pending_pods: waiting,
+                recent_evictions: 0,
+                recent_failures: 0,
+            });
+        }
+        question.finish()
+    }
+}
+
+impl Proposal<'_, '_> {
+    /// What a consolidation policy is asked; its values go to [`Proposal::decide`].
+    pub fn score_question(&self) -> Result<ScoreQuestion, RowError> {
+        let fleet = &self.look().fleet;
+        let mut question = ScoreQuestionBuilder::new(context(fleet.snapshot));
+        let replicas = ready_replicas(fleet.snapshot);
+        let mut rows: BTreeMap<usize, u32> = BTreeMap::new();
+        for (row, node) in fleet.snapshot.nodes.iter().enumerate() {
+            if node.is_managed() && node.is_initialized() {
+                let asked = add_node(fleet, row, node, &replicas, &mut question)?;
+                rows.insert(row, asked);
+            }
+        }
+        for found in &self.moves {
+            add_move(found, &rows, &mut question)?;
+        }
+        Ok(question.finish())
+    }
+}
+
+/// Ready pods by their owner.
+fn ready_replicas(snapshot: &Snapshot) -> BTreeMap<&Uid, u32> {
+    let mut replicas = BTreeMap::new();
+    let pods = snapshot.pods.iter();
+    for pod in pods.filter(|pod| pod.is_active() && pod.node.is_some() && pod.ready != Some(false))
+    {
+        if let Some(owner) = &pod.owner {
+            *replicas.entry(&owner.uid).or_insert(0) += 1;
+        }
+    }
+    replicas
+}
+
+fn add_node(
+    fleet: &Fleet<'_>,
+    row: usize,
+    node: &StateNode,
+    replicas: &BTreeMap<&Uid, u32>,
+    question: &mut ScoreQuestionBuilder,
+) -> Result<u32, RowError> {
+    let snapshot = fleet.snapshot;
+    let pods: Vec<&Pod> = fleet.pods_on(row).map(|(_, pod)| pod).collect();
+    let count = |of: &dyn Fn(&Pod) -> bool| {
+        let many = pods.iter().filter(|pod| of(pod)).count();
+        u32::try_from(many).unwrap_or(u32::MAX)
+    };
+    let is_last = |pod: &Pod| {
+        let owner = pod.owner.as_ref().filter(|_| is_reschedulable(pod));
+        owner.is_some_and(|owner| replicas.get(&owner.uid).is_some_and(|ready| *ready <= 1))
+    };
+    let claim = node.claim.as_ref();
+    let created = claim.map_or(snapshot.now, |claim| claim.created);
+    let event = claim.and_then(|claim| snapshot.activity.pod_events.get(&claim.name));
+    let event = event.or(claim.map(|claim| &claim.phase_since));
+    let movable = pods
+        .iter()
+        .filter(|pod| !pod.is_owned_by(OwnerKind::DaemonSet));
+    let youngest = movable.filter_map(|pod| pod.started).max();
+    let mut used = Resources::new();
+    for pod in pods.iter().filter(|pod| !pod.is_terminal()) {
+        used.add(&pod.spec.requests);
+    }
+    let label = |key: &str| node.labels().get(key).map_or("", AsRef::as_ref);
+    let pool = node.pool();
+    let price = pool.as_ref().map(|pool| fleet.price(node, pool));
+    let moved = pods.iter().copied().filter(|pod| is_reschedulable(pod));
+    question.node(&NodeRow {
+        name: node.name(),
+        pool: pool.as_ref().map_or("", AsRef::as_ref),
+        type_name: label(labels::INSTANCE_TYPE),
+        zone: label(labels::ZONE),
+        capacity: capacity(CapacityType::parse(label(labels::CAPACITY_TYPE))),
+        price: price.unwrap_or_default().dollars(),
+        age_s: seconds(created, snapshot.now),
+        since_move_s: seconds(event.copied().unwrap_or(created), snapshot.now),
+        cpu_used: share(&used, &node.allocatable(), &ResourceName::Cpu),
+        mem_used: share(&used, &node.allocatable(), &ResourceName::Memory),
+        pods: count(&|_| true),
+        pods_daemon: count(&|pod| pod.is_owned_by(OwnerKind::DaemonSet)),
+        pods_no_evict: count(&|pod| pod.is_protected(snapshot.now)),
+        pods_last_replica: count(&is_last),
+        youngest_pod_s: seconds(youngest.unwrap_or(created), snapshot.now),
+        evictions_day: 0,
+        eviction_cost: MoveCost::of_node(moved).pods() - 1.0,
+    })
+}
+
+fn add_move(
+    found: &Move,
+    rows: &BTreeMap<usize, u32>,
+    question: &mut ScoreQuestionBuilder,
+) -> Result<u32, RowError> {
+    let members = found
+        .members
+        .iter()
+        .filter_map(|row| rows.get(row).copied());
+    let members: Vec<u32> = members.collect();
+    let bought = found.claims.iter().filter_map(|claim| claim.chosen());
+    let replacements: Vec<Replacement<'_>> = bought.map(replacement).collect();
+    question.propose(&MoveRow {
+        kind: match found.kind {
+            MoveKind::Empty => score::MoveKind::Empty,
+            MoveKind::Delete => score::MoveKind::Delete,
+            MoveKind::Replace => score::MoveKind::Replace,
+        },
+        members: &members,
+        replacements: &replacements,
+        pods_moved: u32::try_from(found.pods_moved()).unwrap_or(u32::MAX),
+    })
+}
+
+fn replacement(option: &LaunchOption) -> Replacement<'_> {
+    Replacement {
+        type_name: option.instance_type.as_str(),
+        zone: &option.zone,
+        capacity: capacity(Some(option.capacity_type)),
+        price: option.list_price.dollars(),
+    }
+}
+
+fn capacity(terms: Option<CapacityType>) -> Capacity {
+    match terms {
+        Some(CapacityType::Reserved) => Capacity::Reserved,
+        Some(CapacityType::Spot) => Capacity::Spot,
+        Some(CapacityType::OnDemand) | None => Capacity::OnDemand,
+    }
+}
+
+fn seconds(since: Timestamp, now: Timestamp) -> u32 {
+    u32::try_from(now.since(since).millis() / 1000).unwrap_or(u32::MAX)
+}
+
+#[expect(
+    clippy::cast_possible_truncation,
+    reason = "a ratio, as a column of f32"
+)]
+fn share(used: &Resources, had: &Resources, of: &ResourceName) -> f32 {
+    match had.get(of) {
+        0 => 0.0,
+        had => (used.get(of) as f64 / had as f64) as f32,
+    }
+}

@@ -1,0 +1,279 @@
+//! What one look at a fleet comes to: who goes first, what budgets and policies hold back.
+
+use std::sync::Arc;
+
+use plimsoll_core::disrupt::look::Look;
+use plimsoll_core::disrupt::{Command, Decision, Question, consider};
+use plimsoll_core::ids::ClaimName;
+use plimsoll_core::model::{
+    Budget, BudgetNodes, ConsolidationPolicy, DisruptionReason, NodeClaim, NodePool, OwnerKind,
+};
+use plimsoll_core::snapshot::{PastMove, Snapshot};
+use plimsoll_core::time::{Span, Timestamp};
+use plimsoll_core::units::PricePerHour;
+use plimsoll_oracles::fixture::*;
+
+/// Small machines at $0.10 and large ones at $0.40, both on demand.
+fn sold(pool: PoolFixture) -> ClusterFixture {
+    let small = instance_type("small").cpu(2000).memory_mib(8192).pods(110);
+    let large = instance_type("large")
+        .cpu(8000)
+        .memory_mib(32_768)
+        .pods(110);
+    cluster()
+        .sells(small.no_overhead().price(0.1).offered(ZONE_1, OnDemand))
+        .sells(large.no_overhead().price(0.4).offered(ZONE_1, OnDemand))
+        .pool(pool)
+}
+
+fn general(change: impl FnOnce(&mut NodePool)) -> PoolFixture {
+    pool("general").with(|pool| {
+        pool.disruption.budgets.clear();
+        change(pool);
+    })
+}
+
+fn ours(name: &str, of: &str, cpu: i64) -> NodeFixture {
+    let node = node(name).managed("general").of_type(of).zone(ZONE_1);
+    let node = node.label(CAPACITY_TYPE, "on-demand").cpu(cpu);
+    node.memory_mib(cpu * 4)
+}
+
+fn web(name: &str, node: &str) -> PodFixture {
+    let pod = pod(name).cpu(500).memory_mib(256);
+    pod.owned_by(OwnerKind::ReplicaSet, "web").on(node)
+}
+
+fn look(snapshot: &Snapshot) -> Decision {
+    consider(snapshot, &Question::Look { consolidate: true })
+}
+
+fn gone(snapshot: &Snapshot, command: &Command) -> Vec<String> {
+    let rows = snapshot.nodes.iter();
+    let of = |claim: &NodeClaim| command.members.contains(&claim.name);
+    let members = rows.filter(|node| node.claim.as_deref().is_some_and(of));
+    members.map(|node| node.name().to_owned()).collect()
+}
+
+fn only(snapshot: &Snapshot) -> (DisruptionReason, Vec<String>) {
+    let decision = look(snapshot);
+    assert_eq!(decision.commands.len(), 1, "{decision:?}");
+    let command = &decision.commands[0];
+    (command.reason, gone(snapshot, command))
+}
+
+fn change_claim(snapshot: &mut Snapshot, name: &str, change: impl FnOnce(&mut NodeClaim)) {
+    let row = node_row(snapshot, name);
+    let claim = snapshot.nodes[row].claim.as_mut().expect("a node of ours");
+    change(Arc::make_mut(claim));
+}
+
+fn claim_name(snapshot: &Snapshot, name: &str) -> ClaimName {
+    let claim = snapshot.nodes[node_row(snapshot, name)].claim.as_ref();
+    claim.expect("a node of ours").name.clone()
+}
+
+/// A large machine that one small pod runs on: a small one would do.
+fn oversized(change: impl FnOnce(&mut NodePool)) -> ClusterFixture {
+    let world = sold(general(change)).node(ours("n1", "large", 8000));
+    world.pod(web("web", "n1"))
+}
+
+#[test]
+fn empty_nodes_go_before_anything_else_and_within_their_budget() {
+    let two = |pool: &mut NodePool| {
+        pool.disruption.budgets = vec![Budget {
+            nodes: BudgetNodes::Count(2),
+            reasons: Vec::new(),
+            schedule: None,
+            duration: None,
+        }];
+    };
+    let world = oversized(two)
+        .node(ours("n2", "small", 2000))
+        .node(ours("n3", "large", 8000))
+        .node(ours("n4", "small", 2000));
+    let (reason, gone) = only(&world.snapshot());
+    assert_eq!(reason, DisruptionReason::Empty);
+    assert_eq!(gone, ["n2", "n3"], "the dearest first, then by name");
+}
+
+#[test]
+fn a_node_too_large_for_its_pods_is_replaced_for_less() {
+    let snapshot = oversized(|_| {}).snapshot();
+    let decision = look(&snapshot);
+    let command = &decision.commands[0];
+    assert_eq!(command.reason, DisruptionReason::Underutilized);
+    assert_eq!(command.plan.claims.len(), 1);
+    let planned = &command.plan.claims[0];
+    assert!(
+        planned
+            .options
+            .iter()
+            .all(|option| option.list_price.dollars() < 0.4)
+    );
+    assert_eq!(command.saving, PricePerHour::from_dollars(0.3).unwrap());
+    let confirmed = consider(&snapshot, &Question::Confirm(Box::new(command.clone())));
+    assert_eq!(confirmed.commands.len(), 1, "nothing has changed: it holds");
+}
+
+#[test]
+fn a_move_that_has_lost_its_reason_is_not_confirmed() {
+    let before = oversized(|_| {}).snapshot();
+    let command = look(&before).commands.remove(0);
+    let confirm = |after: Snapshot| {
+        consider(&after, &Question::Confirm(Box::new(command.clone())))
+            .commands
+            .len()
+    };
+    let more = (0..14).map(|at| web(&format!("web{at}"), "n1"));
+    assert_eq!(confirm(oversized(|_| {}).pods(more).snapshot()), 0);
+    let never = |pool: &mut NodePool| pool.disruption.consolidate_after = None;
+    assert_eq!(confirm(oversized(never).snapshot()), 0);
+    let held = oversized(|_| {}).pod(pod("late").nominated("n1"));
+    assert_eq!(confirm(held.snapshot()), 0);
+}
+
+#[test]
+fn policies_of_pools_decide_what_is_looked_at() {
+    let with = |policy| {
+        let world = oversized(|pool| pool.disruption.policy = policy);
+        look(&world.snapshot()).commands.len()
+    };
+    assert_eq!(with(ConsolidationPolicy::WhenEmptyOrUnderutilized), 1);
+    assert_eq!(
+        with(ConsolidationPolicy::Balanced),
+        1,
+        "saves three quarters of all"
+    );
+    assert_eq!(with(ConsolidationPolicy::WhenEmpty), 0);
+    let waits = oversized(|pool| {
+        pool.disruption.consolidate_after = Some(Span::from_secs(3_000_000));
+    });
+    let decision = look(&waits.snapshot());
+    assert!(decision.commands.is_empty());
+    assert!(decision.wake.is_some(), "its time will come");
+}
+
+#[test]
+fn young_nodes_and_nodes_of_jobs_are_left_alone_where_pods_are_packed_by_price() {
+    let mut young = oversized(|_| {}).snapshot();
+    let now = young.now;
+    change_claim(&mut young, "n1", |claim| {
+        claim.created = now - Span::from_secs(60);
+    });
+    let decision = look(&young);
+    assert!(decision.commands.is_empty());
+    assert_eq!(decision.wake, Some(now + Span::from_secs(240)));
+    let job = || web("task", "n1").owned_by(OwnerKind::Job, "task");
+    assert!(
+        look(&oversized(|_| {}).pod(job()).snapshot())
+            .commands
+            .is_empty()
+    );
+    let compatible = |pool: &mut NodePool| {
+        pool.packing = plimsoll_core::model::PackingMode::Compatible;
+    };
+    let incumbent = oversized(compatible).pod(job()).snapshot();
+    assert_eq!(look(&incumbent).commands.len(), 1);
+}
+
+#[test]
+fn the_way_back_from_a_move_is_barred_for_a_while() {
+    let mut snapshot = oversized(|_| {}).snapshot();
+    let past = |at: Timestamp| PastMove {
+        at,
+        pools: ["general".into()].into(),
+        from: ["small".into()].into(),
+        to: ["large".into()].into(),
+    };
+    snapshot.activity.moves = vec![past(snapshot.now - Span::from_secs(3500))];
+    let decision = look(&snapshot);
+    assert!(decision.commands.is_empty());
+    assert_eq!(decision.refused.by_guard, 1);
+    assert_eq!(decision.wake, Some(snapshot.now + Span::from_secs(100)));
+    snapshot.activity.moves = vec![past(snapshot.now - Span::from_secs(3601))];
+    assert_eq!(look(&snapshot).commands.len(), 1);
+}
+
+#[test]
+fn a_policy_lowers_budgets_and_values_moves_but_never_widens_anything() {
+    let snapshot = oversized(|_| {}).snapshot();
+    let decide = |cap: Option<u32>, value: f64| {
+        let mut look = Look::at(&snapshot, true);
+        let caps = vec![cap; look.allowances.len()];
+        look.cap(&caps);
+        let proposal = look.propose();
+        let value = PricePerHour::from_dollars(value).expect("a price");
+        let values = vec![value; proposal.moves.len()];
+        proposal.decide(Some(&values))
+    };
+    assert_eq!(decide(None, 1.0).commands.len(), 1);
+    assert_eq!(decide(Some(0), 1.0).refused.by_budget, 1);
+    assert_eq!(decide(None, 0.0).refused.by_policy, 1);
+    let none = |pool: &mut NodePool| {
+        pool.disruption.budgets = vec![Budget {
+            nodes: BudgetNodes::Count(0),
+            reasons: Vec::new(),
+            schedule: None,
+            duration: None,
+        }];
+    };
+    let closed = oversized(none).snapshot();
+    let mut look = Look::at(&closed, true);
+    look.cap(&vec![Some(99); look.allowances.len()]);
+    assert!(look.propose().decide(None).commands.is_empty());
+}
+
+#[test]
+fn drifted_nodes_go_empty_ones_first_then_the_oldest() {
+    let world = || {
+        let drifting = |pool: &mut NodePool| {
+            pool.disruption.consolidate_after = None;
+            pool.requirements
+                .push(is_in(CAPACITY_TYPE, &["spot", "on-demand"]));
+            pool.requirements.push(not_in(INSTANCE_TYPE, &["large"]));
+        };
+        sold(general(drifting))
+            .node(ours("n1", "large", 8000))
+            .node(ours("n2", "large", 8000))
+            .node(ours("n3", "small", 2000))
+            .pod(web("web1", "n1"))
+            .pod(web("web2", "n2"))
+    };
+    let labelled = |name: &str, snapshot: &mut Snapshot, created: i64| {
+        let own = snapshot.nodes[node_row(snapshot, name)].labels().clone();
+        change_claim(snapshot, name, |claim| {
+            claim.labels = own;
+            claim.created = Timestamp::from_millis(created);
+        });
+    };
+    let mut snapshot = world().snapshot();
+    for (name, created) in [("n1", 9), ("n2", 5), ("n3", 1)] {
+        labelled(name, &mut snapshot, created);
+    }
+    let (reason, gone) = only(&snapshot);
+    assert_eq!(reason, DisruptionReason::Drifted);
+    assert_eq!(gone, ["n2"], "n3 is as its pool says, n2 is older than n1");
+    let mut snapshot = world().node(ours("n4", "large", 8000)).snapshot();
+    for (name, created) in [("n1", 9), ("n2", 5), ("n3", 1), ("n4", 99)] {
+        labelled(name, &mut snapshot, created);
+    }
+    assert_eq!(only(&snapshot).1, ["n4"]);
+}
+
+#[test]
+fn a_look_says_why_nodes_stay() {
+    let kept = web("kept", "n1").with(|pod| {
+        pod.do_not_disrupt = plimsoll_core::model::DoNotDisrupt::Always;
+    });
+    let snapshot = oversized(|_| {}).pod(kept).snapshot();
+    let decision = look(&snapshot);
+    let held = &decision.held[0];
+    assert_eq!(held.claim, claim_name(&snapshot, "n1"));
+    assert_eq!(
+        format!("{}: {}", held.event, held.words),
+        "DisruptionBlocked: not disrupted now: pod default/kept is annotated karpenter.sh/do-not-disrupt"
+    );
+    assert_eq!(decision.refused.by_pods, 1);
+}

@@ -1,0 +1,107 @@
+//! What policies are asked about a fleet, and that the answers of the native twins fit.
+
+use plimsoll_core::allow::{check_allowances, grant, withheld};
+use plimsoll_core::disrupt::look::Look;
+use plimsoll_core::model::OwnerKind;
+use plimsoll_core::score::{SavingsThreshold, check_verdicts, savings_threshold};
+use plimsoll_core::snapshot::Snapshot;
+use plimsoll_oracles::fixture::*;
+
+/// A large machine with one small pod and a daemon, and a small one with two replicas of one owner.
+fn world() -> Snapshot {
+    let small = instance_type("small").cpu(2000).memory_mib(8192).pods(110);
+    let large = instance_type("large")
+        .cpu(8000)
+        .memory_mib(32_768)
+        .pods(110);
+    let ours = |name: &str, of: &str, cpu: i64| {
+        let node = node(name).managed("general").of_type(of).zone(ZONE_1);
+        let node = node.label(CAPACITY_TYPE, "on-demand").cpu(cpu);
+        node.memory_mib(cpu * 4)
+    };
+    let web = |name: &str, owner: &str, node: &str| {
+        let pod = pod(name).cpu(1000).memory_mib(256).on(node);
+        pod.owned_by(OwnerKind::ReplicaSet, owner)
+    };
+    cluster()
+        .sells(small.no_overhead().price(0.1).offered(ZONE_1, OnDemand))
+        .sells(large.no_overhead().price(0.4).offered(ZONE_1, OnDemand))
+        .pool(pool("general"))
+        .node(ours("n1", "large", 8000))
+        .node(ours("n2", "small", 2000))
+        .pod(web("alone", "alone", "n1"))
+        .pod(
+            pod("log")
+                .cpu(200)
+                .on("n1")
+                .owned_by(OwnerKind::DaemonSet, "log"),
+        )
+        .pods([web("a", "web", "n2"), web("b", "web", "n2")])
+        .snapshot()
+}
+
+#[test]
+fn nodes_and_moves_are_asked_about_as_they_are() {
+    let snapshot = world();
+    let look = Look::at(&snapshot, true);
+    let proposal = look.propose();
+    let question = proposal.score_question().expect("rows that may be asked");
+    assert_eq!(question.moves.len(), proposal.moves.len());
+    assert!(!question.moves.is_empty());
+    let n1 = (0..2)
+        .find(|row| question.node_name(*row) == "n1")
+        .expect("n1") as usize;
+    let nodes = &question.nodes;
+    assert_eq!((nodes.pods[n1], nodes.pods_daemon[n1]), (2, 1));
+    assert_eq!(nodes.pods_last_replica[n1], 1);
+    assert_eq!(nodes.pods_last_replica[1 - n1], 0);
+    assert!((nodes.cpu_used[n1] - 0.15).abs() < 1e-6);
+    assert!((nodes.eviction_cost[n1] - 1.0).abs() < 1e-9);
+    assert!((question.saving(0) - proposal.moves[0].saving.dollars()).abs() < 1e-9);
+}
+
+#[test]
+fn the_native_twin_of_the_default_policy_chooses_the_same_as_no_policy() {
+    let snapshot = world();
+    let look = Look::at(&snapshot, true);
+    let proposal = look.propose();
+    let question = proposal.score_question().expect("rows that may be asked");
+    let answer = savings_threshold(&question, &SavingsThreshold::default());
+    let verdicts = check_verdicts(&question, &answer).expect("the twin answers well");
+    let values: Vec<_> = verdicts.rows.iter().map(|row| row.value).collect();
+    let by_twin = proposal.decide(Some(&values));
+    let by_none = look.propose().decide(None);
+    assert_eq!(by_twin.commands, by_none.commands);
+    assert_eq!(by_none.commands.len(), 1);
+}
+
+#[test]
+fn a_budget_policy_that_failed_stops_savings_and_not_drift() {
+    let snapshot = world();
+    let mut look = Look::at(&snapshot, true);
+    let question = look.allow_question();
+    assert_eq!(question.pools.len(), look.allowances.len());
+    let grants = grant(&question, &[withheld(&question)]);
+    for (row, allowance) in look.allowances.iter().enumerate() {
+        let drift = allowance.reason == plimsoll_core::model::DisruptionReason::Drifted;
+        assert_eq!(grants.rows[row].now > 0, drift);
+        assert_eq!(
+            grants.rows[row].now,
+            allowance.remaining(Some(grants.rows[row].most_down)),
+            "both sides count alike"
+        );
+    }
+    let caps: Vec<_> = grants.rows.iter().map(|row| Some(row.most_down)).collect();
+    look.cap(&caps);
+    assert!(look.propose().decide(None).commands.is_empty());
+    let answer = plimsoll_core::allow::AllowAnswer {
+        allowed: vec![u32::MAX; question.pools.len()],
+        reason: vec![0; question.pools.len()],
+        recheck_after_s: 0,
+    };
+    let generous = check_allowances(&question, &answer).expect("a good answer");
+    let caps = grant(&question, &[generous]).rows;
+    let caps: Vec<_> = caps.iter().map(|row| Some(row.most_down)).collect();
+    look.cap(&caps);
+    assert_eq!(look.propose().decide(None).commands.len(), 1);
+}
