@@ -130,8 +130,14 @@ mod tests {
         ];
         let spread = (0..10_000).map(|step| f64::from(step) * 9_876_543.21 + 0.3);
         for value in close.into_iter().chain(spread) {
-            assert!((nearest(value) as f64 - value.round()).abs() < 0.5, "{value}");
-            assert!((nearest(-value) as f64 + value.round()).abs() < 0.5, "-{value}");
+            assert!(
+                (nearest(value) as f64 - value.round()).abs() < 0.5,
+                "{value}"
+            );
+            assert!(
+                (nearest(-value) as f64 + value.round()).abs() < 0.5,
+                "-{value}"
+            );
         }
     }
 

@@ -95,14 +95,19 @@ pub fn drift(
     (due && !is_sold(claim, catalogue)).then_some(Drift::InstanceType)
 }
 
-/// Whether the labels of a claim satisfy what its pool requires now. A label that is absent satisfies what allows absence.
+/// Whether the labels of a claim satisfy what its pool requires now. Where it has no such label, what it asked for itself
+/// counts: a claim made under a requirement is not drifted from it for want of a label that its provider does not set.
 fn meets_requirements(pool: &NodePool, claim: &NodeClaim) -> bool {
     let required: Requirements = pool.requirements.iter().cloned().collect();
     required.iter().all(|requirement| {
-        let label = claim.labels.get(requirement.key().as_str());
-        label.map_or(requirement.allows_absence(), |value| {
-            requirement.allows(value)
-        })
+        let key = requirement.key().as_str();
+        match claim.labels.get(key) {
+            Some(value) => requirement.allows(value),
+            None => {
+                let asked = claim.requirements.get(key);
+                requirement.allows_absence() || asked.is_some_and(|own| own.overlaps(requirement))
+            }
+        }
     })
 }
 

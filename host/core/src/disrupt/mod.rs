@@ -24,6 +24,7 @@ pub use command::{Command, Decision, Held, HeldAs, Question, Refused, VALIDATION
 pub use narrow::{FLEXIBILITY, NoReplacement};
 
 use crate::snapshot::Snapshot;
+use candidate::{Class, Fleet};
 use look::Look;
 
 /// Answers a question without policies: declared budgets alone, and moves worth what they save.
@@ -31,5 +32,15 @@ pub fn consider(snapshot: &Snapshot, question: &Question) -> Decision {
     match question {
         Question::Look { consolidate } => Look::at(snapshot, *consolidate).propose().decide(None),
         Question::Confirm(command) => confirm::confirm(Look::at(snapshot, false), command, &[]),
+    }
+}
+
+/// Why a node, by its row, is not disrupted now, or not to save money; `None` where nothing stands in its way.
+pub fn explain(snapshot: &Snapshot, row: usize) -> Option<String> {
+    match Fleet::of(snapshot).candidate(row, Class::Graceful) {
+        Err(blocked) => Some(format!("not disrupted now: {blocked}")),
+        Ok(candidate) => consolidate::fits_consolidation(snapshot, &candidate)
+            .err()
+            .map(|unfit| format!("not consolidated now: {unfit}")),
     }
 }

@@ -131,12 +131,13 @@ impl Engine {
     }
 
     pub(super) fn disruption_wake(&self) -> Option<Timestamp> {
+        if !self.provision.is_idle(&self.settings) {
+            return None;
+        }
         match &self.disruption.stage {
             Stage::Waiting { until, .. } => Some(*until),
-            Stage::Resting if self.provision.is_idle(&self.settings) => {
-                self.disruption.due(self.revisions())
-            }
-            _ => None,
+            Stage::Resting => self.disruption.due(self.revisions()),
+            Stage::Looking { .. } | Stage::Confirming { .. } => None,
         }
     }
 

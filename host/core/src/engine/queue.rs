@@ -74,7 +74,8 @@ impl Queue {
     }
 
     pub(super) fn next_wake(&self) -> Option<Timestamp> {
-        let waiting = self.commands.iter().filter(|command| !command.drains);
+        let waits = |command: &&UnderWay| !command.drains && !command.awaited.is_empty();
+        let waiting = self.commands.iter().filter(waits);
         waiting.map(|command| command.begun + self.limit()).min()
     }
 

@@ -121,3 +121,17 @@ fn a_type_that_is_no_longer_sold_drifts_once_the_claim_is_an_hour_old() {
     assert_eq!(at(3599), None);
     assert_eq!(at(3600), Some(Drift::InstanceType));
 }
+
+#[test]
+fn a_claim_made_under_a_requirement_need_not_carry_its_label() {
+    let asked = |pool: &mut NodePool, claim: &mut NodeClaim| {
+        pool.requirements.push(is_in("family", &["c", "m"]));
+        claim.requirements.add(is_in("family", &["m", "r"]));
+    };
+    assert_eq!(drift_after(asked), None);
+    let shut_out = |pool: &mut NodePool, claim: &mut NodeClaim| {
+        pool.requirements.push(is_in("family", &["c"]));
+        claim.requirements.add(is_in("family", &["m", "r"]));
+    };
+    assert_eq!(drift_after(shut_out), Some(Drift::Requirements));
+}

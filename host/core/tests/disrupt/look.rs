@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use plimsoll_core::disrupt::look::Look;
-use plimsoll_core::disrupt::{Command, Decision, Question, consider};
+use plimsoll_core::disrupt::{Command, Decision, Question, consider, explain};
 use plimsoll_core::ids::ClaimName;
 use plimsoll_core::model::{
     Budget, BudgetNodes, ConsolidationPolicy, DisruptionReason, NodeClaim, NodePool, OwnerKind,
@@ -276,4 +276,22 @@ fn a_look_says_why_nodes_stay() {
         "DisruptionBlocked: not disrupted now: pod default/kept is annotated karpenter.sh/do-not-disrupt"
     );
     assert_eq!(decision.refused.by_pods, 1);
+    let row = node_row(&snapshot, "n1");
+    assert_eq!(explain(&snapshot, row).as_ref(), Some(&held.words));
+}
+
+#[test]
+fn an_explanation_names_the_first_thing_in_the_way() {
+    let said = |snapshot: Snapshot| explain(&snapshot, node_row(&snapshot, "n1"));
+    assert_eq!(said(oversized(|_| {}).snapshot()), None);
+    let never = oversized(|pool| pool.disruption.consolidate_after = None);
+    assert_eq!(
+        said(never.snapshot()).as_deref(),
+        Some("not consolidated now: its pool has consolidateAfter: Never")
+    );
+    let others = sold(general(|_| {})).node(node("n1"));
+    assert_eq!(
+        said(others.snapshot()).as_deref(),
+        Some("not disrupted now: it is not ours: no NodeClaim stands behind it")
+    );
 }
