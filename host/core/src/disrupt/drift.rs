@@ -101,13 +101,11 @@ fn meets_requirements(pool: &NodePool, claim: &NodeClaim) -> bool {
     let required: Requirements = pool.requirements.iter().cloned().collect();
     required.iter().all(|requirement| {
         let key = requirement.key().as_str();
-        match claim.labels.get(key) {
-            Some(value) => requirement.allows(value),
-            None => {
-                let asked = claim.requirements.get(key);
-                requirement.allows_absence() || asked.is_some_and(|own| own.overlaps(requirement))
-            }
+        if let Some(value) = claim.labels.get(key) {
+            return requirement.allows(value);
         }
+        let asked = claim.requirements.get(key);
+        requirement.allows_absence() || asked.is_some_and(|own| own.overlaps(requirement))
     })
 }
 
