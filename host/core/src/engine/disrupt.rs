@@ -305,6 +305,13 @@ impl Engine {
             } if open == id => {
                 self.disruption.refused.add(decision.refused);
                 self.disruption.lapsed |= decision.commands.is_empty();
+                if !self.provision.is_idle(&self.settings) {
+                    // Waiting pods may be given the room that was counted on: looked at once more when they have theirs.
+                    let commands = decision.commands.into_iter().chain(rest).collect();
+                    let until = now;
+                    self.disruption.stage = Stage::Waiting { commands, until };
+                    return;
+                }
                 for command in decision.commands {
                     self.begin(command, &snapshot, id, now, actions);
                 }
