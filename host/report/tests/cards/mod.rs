@@ -107,6 +107,7 @@ fn contestant(
             nominations_dropped: 31,
             faults: 0,
             series,
+            ..ScoreCard::default()
         },
     }
 }
