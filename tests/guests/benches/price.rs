@@ -7,56 +7,23 @@
 
 #[path = "../tests/common/mod.rs"]
 mod common;
-
-use std::time::{Duration, Instant};
+mod table;
 
 use plimsoll_core::rank::{
     OrderQuestion, PriceQuestion, Settings, check_ordering, check_prices, list_order, list_price,
 };
-use plimsoll_policy::{Called, Engine, EngineSettings};
+use plimsoll_policy::{Engine, EngineSettings};
+
+use self::table::{Times, asked, line};
 
 const PRICE_CALLS: usize = 3_000;
 const ORDER_CALLS: usize = 300;
-
-/// What a number of calls took, shortest first.
-struct Times(Vec<Duration>);
-
-impl Times {
-    fn of(calls: usize, mut call: impl FnMut()) -> Self {
-        let mut times: Vec<Duration> = (0..calls)
-            .map(|_| {
-                let start = Instant::now();
-                call();
-                start.elapsed()
-            })
-            .collect();
-        times.sort_unstable();
-        Self(times)
-    }
-
-    /// Microseconds within which this many of a hundred calls ended.
-    fn micros(&self, percent: usize) -> f64 {
-        self.0[(self.0.len() - 1) * percent / 100].as_secs_f64() * 1e6
-    }
-}
 
 #[expect(clippy::print_stdout, reason = "the table is what this program is for")]
 fn main() {
     let engine = Engine::new(EngineSettings::default()).expect("the engine starts");
     let (price, order) = (common::question(3, 800, 3), common::claims(1_000, 60));
-    println!(
-        "{:<26}{:>8}{:>8}{:>8}{:>8}{:>8}{:>12}{:>10}{:>9}{:>8}",
-        "call",
-        "rows",
-        "min us",
-        "p50 us",
-        "p99 us",
-        "ratio",
-        "fuel",
-        "fuel/row",
-        "mem KiB",
-        "bytes"
-    );
+    println!("{}", table::head());
     let native = (native_price(&price), native_order(&order));
     for (name, rows, times) in [
         ("price, native", price.pools.cand.len(), &native.0),
@@ -78,28 +45,6 @@ fn main() {
         let start = line(&format!("order, {name}"), rows, &times, &native.1);
         println!("{start}{used}{bytes:>8}");
     }
-}
-
-fn line(name: &str, rows: usize, times: &Times, native: &Times) -> String {
-    let ratio = times.micros(50) / native.micros(50);
-    format!(
-        "{name:<26}{rows:>8}{:>8.0}{:>8.0}{:>8.0}{ratio:>8.1}",
-        times.micros(0),
-        times.micros(50),
-        times.micros(99),
-    )
-}
-
-/// Times of calls that all have to be answered, and what one of them used.
-fn asked<T>(calls: usize, rows: usize, call: impl Fn() -> Called<T>) -> (Times, String) {
-    let answered = |called: &Called<T>| assert!(called.result.is_ok(), "a shipped module answers");
-    let times = Times::of(calls, || answered(&call()));
-    let Called {
-        fuel, memory_peak, ..
-    } = call();
-    let per_row = fuel as f64 / rows as f64;
-    let used = format!("{fuel:>12}{per_row:>10.1}{:>9}", memory_peak >> 10);
-    (times, used)
 }
 
 /// What the core's own ranking takes for the same answer, checked the same way.

@@ -1,0 +1,104 @@
+//! Types in the order of a list, as a person wrote it. README.md says how entries are written.
+
+use plimsoll_sdk::ranking::*;
+
+/// Settings, as they appear in the Policy object.
+#[derive(Debug, Settings)]
+pub struct Options {
+    /// Instance types, best first; a `*` stands for any letters, for instance `m7g.*`.
+    pub types: Vec<String>,
+    /// Whether types that the list does not name are never bought while one that it names is there.
+    #[setting(default = false)]
+    pub only_listed: bool,
+}
+
+reasons! { LISTED = "place on the list", UNLISTED = "not on the list" }
+
+/// In the order of the list.
+#[derive(Debug)]
+pub struct PriorityList;
+
+impl Ranking for PriorityList {
+    type Settings = Options;
+
+    fn order(&self, offering: &Offering, _claim: &Claim, options: &Options) -> Score {
+        let mut entries = options.types.iter();
+        let place = entries.position(|entry| matches(entry, offering.instance_type()));
+        match place {
+            Some(place) => Score::new(place as f64, LISTED),
+            None if options.only_listed => Score::remove(UNLISTED),
+            None => Score::new(options.types.len() as f64, UNLISTED),
+        }
+    }
+
+    fn validate(&self, options: &Options) -> Vec<Problem> {
+        if options.types.is_empty() {
+            return vec![Problem {
+                path: String::from("types"),
+                message: String::from("is empty; expected at least one type such as m7g.*"),
+            }];
+        }
+        Vec::new()
+    }
+}
+
+export_ranking!(PriorityList, only_orders);
+
+/// Whether a name is what a pattern says; each `*` stands for any letters, none included.
+fn matches(pattern: &str, name: &str) -> bool {
+    match pattern.split_once('*') {
+        None => pattern == name,
+        Some((start, rest)) => name.strip_prefix(start).is_some_and(|tail| {
+            let mut ends = tail.char_indices().map(|(at, _)| at).chain([tail.len()]);
+            ends.any(|at| matches(rest, &tail[at..]))
+        }),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use plimsoll_sdk::testing::Market;
+
+    use super::*;
+
+    fn scores(types: &[&str], only_listed: bool) -> Vec<Score> {
+        let types = types.iter().map(|text| (*text).to_owned()).collect();
+        let market = Market::new()
+            .offering("m5.large", "a", 0.096)
+            .offering("m7g.large", "a", 0.0816)
+            .offering("t3.large", "a", 0.0832);
+        market.scores(
+            &PriorityList,
+            &Options { types, only_listed },
+            (1_000, 1_024),
+        )
+    }
+
+    #[test]
+    fn the_first_entry_that_a_type_matches_is_its_place() {
+        let expected = [(1.0, LISTED), (0.0, LISTED), (2.0, UNLISTED)];
+        let expected = expected.map(|(place, reason)| Score::new(place, reason));
+        assert_eq!(scores(&["m7g.*", "m*.large"], false), expected);
+    }
+
+    #[test]
+    fn what_is_not_listed_can_be_taken_off() {
+        let scores = scores(&["t3.large"], true);
+        assert_eq!(scores[0], Score::remove(UNLISTED));
+        assert_eq!(scores[2], Score::new(0.0, LISTED));
+    }
+
+    #[test]
+    fn a_star_stands_for_any_letters() {
+        for (pattern, fits) in [
+            ("*", true),
+            ("m5.*", true),
+            ("*.large", true),
+            ("m*5*large", true),
+            ("m5", false),
+            ("*.xlarge", false),
+        ] {
+            assert_eq!(matches(pattern, "m5.large"), fits, "{pattern}");
+        }
+    }
+}
