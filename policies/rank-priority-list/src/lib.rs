@@ -22,8 +22,9 @@ impl Ranking for PriorityList {
     type Settings = Options;
 
     fn order(&self, offering: &Offering, _claim: &Claim, options: &Options) -> Score {
+        let name = offering.instance_type().as_bytes();
         let mut entries = options.types.iter();
-        let place = entries.position(|entry| matches(entry, offering.instance_type()));
+        let place = entries.position(|entry| matches(entry.as_bytes(), name));
         match place {
             Some(place) => Score::new(place as f64, LISTED),
             None if options.only_listed => Score::remove(UNLISTED),
@@ -45,13 +46,14 @@ impl Ranking for PriorityList {
 export_ranking!(PriorityList, only_orders);
 
 /// Whether a name is what a pattern says; each `*` stands for any letters, none included.
-fn matches(pattern: &str, name: &str) -> bool {
-    match pattern.split_once('*') {
-        None => pattern == name,
-        Some((start, rest)) => name.strip_prefix(start).is_some_and(|tail| {
-            let mut ends = tail.char_indices().map(|(at, _)| at).chain([tail.len()]);
-            ends.any(|at| matches(rest, &tail[at..]))
-        }),
+fn matches(pattern: &[u8], name: &[u8]) -> bool {
+    match (pattern.split_first(), name.split_first()) {
+        (None, letter) => letter.is_none(),
+        (Some((b'*', rest)), letter) => {
+            matches(rest, name) || letter.is_some_and(|(_, tail)| matches(pattern, tail))
+        }
+        (Some((wanted, rest)), Some((letter, tail))) => wanted == letter && matches(rest, tail),
+        (Some(_), None) => false,
     }
 }
 
@@ -98,7 +100,7 @@ mod tests {
             ("m5", false),
             ("*.xlarge", false),
         ] {
-            assert_eq!(matches(pattern, "m5.large"), fits, "{pattern}");
+            assert_eq!(matches(pattern.as_bytes(), b"m5.large"), fits, "{pattern}");
         }
     }
 }
