@@ -91,6 +91,7 @@ mod tests {
         check(idle().used(0.1, 0.51), 0.0, USED);
     }
 
+    /// C13.
     #[test]
     fn a_node_must_be_quiet_for_ten_minutes() {
         check(idle().quiet(Duration::from_mins(10)), 0.4, UNNEEDED);

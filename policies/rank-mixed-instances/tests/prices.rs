@@ -33,6 +33,7 @@ fn market() -> Market {
         .running(50)
 }
 
+/// C12.
 #[test]
 fn each_kind_is_bought_up_to_its_share_of_what_will_run() {
     let prices = market().prices(&MixedInstances, &options());
