@@ -2,6 +2,7 @@
 
 pub mod cases;
 mod gauge;
+pub mod incumbent;
 
 pub use gauge::{peak_bytes, processor_time};
 

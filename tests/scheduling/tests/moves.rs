@@ -226,6 +226,11 @@ fn spread_and_anti_affinity_keep_pods_apart() {
     );
 }
 
+/// A pool that may buy on either terms: spot is bought only where it is named.
+fn either_terms() -> PoolFixture {
+    pool("general").capacity_types(&[OnDemand, Spot])
+}
+
 #[test]
 fn on_demand_moves_to_spot_and_never_back_by_its_claim() {
     let both = priced("both", 4, 0.3).price(0.1).offered(ZONE_1, Spot);
@@ -233,7 +238,7 @@ fn on_demand_moves_to_spot_and_never_back_by_its_claim() {
         cluster()
             .sells(both)
             .sells(sized("large", 8))
-            .pool(pool("general"))
+            .pool(either_terms())
             .node(on_demand("n1", "large", 8))
             .pod(pod("web").cpu(3000).on("n1")),
     );
@@ -268,7 +273,7 @@ fn paid_capacity_of_the_same_type_takes_an_on_demand_node() {
 fn spot_market(cheaper: usize) -> Snapshot {
     let mut cluster = cluster()
         .sells(sized("large", 8).price(0.8).offered(ZONE_1, Spot))
-        .pool(pool("general"))
+        .pool(either_terms())
         .node(ours("n1", "large", 8, "spot"))
         .pod(pod("web").cpu(1000).on("n1"));
     for at in 0..cheaper {
@@ -321,4 +326,76 @@ fn limits_are_reckoned_with_the_old_node_still_there() {
         by_default(cluster).1.len()
     };
     assert_eq!((limited(11_000), limited(12_000)), (0, 1));
+}
+
+#[test]
+fn several_nodes_go_for_one_that_their_pods_fill() {
+    let (snapshot, found) = by_default(
+        cluster()
+            .sells(sized("large", 8))
+            .sells(priced("middle", 4, 0.45))
+            .pool(pool("general"))
+            .node(on_demand("n1", "middle", 4))
+            .node(on_demand("n2", "middle", 4))
+            .node(on_demand("n3", "middle", 4))
+            .pod(pod("web").cpu(2600).on("n1"))
+            .pod(pod("web-b").cpu(2600).on("n2"))
+            .pod(pod("web-c").cpu(2600).on("n3")),
+    );
+    let all: Vec<usize> = (0..snapshot.nodes.len()).collect();
+    let own = found.iter().find(|one| one.members == all).expect("a move");
+    assert_eq!((own.kind, own.claims.len()), (MoveKind::Replace, 1));
+    assert_eq!(own.saving, dollars(3.0 * 0.45 - 0.8));
+}
+
+/// One node of 8 cores with pods of these sizes, where two of 4 cores cost less than it, and nothing else does.
+fn splitting(sizes: &[i64]) -> Vec<Move> {
+    let mut cluster = cluster()
+        .sells(priced("middle", 4, 0.3))
+        .sells(sized("large", 8))
+        .pool(pool("general"))
+        .node(on_demand("n1", "large", 8));
+    for (at, cpu) in sizes.iter().enumerate() {
+        cluster = cluster.pod(pod(&format!("web-{at}")).cpu(*cpu).on("n1"));
+    }
+    by_default(cluster).1
+}
+
+#[test]
+fn one_node_goes_for_several_cheaper_ones() {
+    let found = splitting(&[3000, 3000]);
+    assert_eq!(found.len(), 1);
+    assert_eq!((found[0].claims.len(), found[0].saving), (2, dollars(0.2)));
+}
+
+#[test]
+fn several_nodes_come_only_if_pods_may_be_bound_in_any_order() {
+    assert_eq!(
+        splitting(&[3000, 3000, 500]).len(),
+        1,
+        "any order leaves room"
+    );
+    let found = splitting(&[2000, 2000, 2000, 1000, 1000]);
+    assert!(
+        found.is_empty(),
+        "both small ones first leave a large one out: {found:?}"
+    );
+}
+
+#[test]
+fn several_nodes_for_one_must_cost_less_than_the_cheapest_of_its_own_type() {
+    let (_, found) = by_default(
+        cluster()
+            .sells(sized("large", 8))
+            .sells(sized("middle", 4))
+            .pool(pool("general"))
+            .node(on_demand("n1", "large", 8))
+            .node(on_demand("n2", "middle", 4))
+            .pod(pod("web").cpu(4500).on("n1"))
+            .pod(pod("db").cpu(3500).on("n2")),
+    );
+    assert!(
+        found.iter().all(|one| one.claims.is_empty()),
+        "keeping n1 does the same: {found:?}"
+    );
 }

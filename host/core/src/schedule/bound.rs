@@ -88,6 +88,47 @@ pub(super) fn bound(compiled: &Compiled<'_>, candidate: &Candidate) -> PricePerH
     PricePerHour::from_nanos(crate::pack::bound(&problem).list_price)
 }
 
+/// What one pod of each group is worth in a fleet bought from nothing for the whole batch, in nano-dollars per hour: a new node
+/// costs at least what its pods are worth. Zero for groups that no row could hold.
+pub(super) fn worth_of_groups(compiled: &Compiled<'_>, prices: &[i64]) -> Vec<i64> {
+    let last = |group: usize| compiled.groups[group].levels.len().saturating_sub(1);
+    let has_row = |group: usize| {
+        let group = &compiled.groups[group];
+        let rows = group
+            .levels
+            .last()
+            .into_iter()
+            .flat_map(|level| &level.rows);
+        let mut rows = rows.flat_map(Bits::iter);
+        rows.any(|row| fits(&group.request, compiled.rows.capacity(row)))
+    };
+    let holdable: Vec<bool> = (0..compiled.groups.len()).map(has_row).collect();
+    let placed = compiled.pods.iter().enumerate();
+    let placed = placed
+        .filter(|(_, pod)| holdable[pod.group])
+        .map(|(at, pod)| (at, last(pod.group), 1));
+    let mut problem = problem(
+        compiled,
+        |row| PricePerHour::from_nanos(prices[row]),
+        placed,
+    );
+    problem.existing.clear();
+    let bound = crate::pack::bound(&problem);
+    let mut result = vec![0; compiled.groups.len()];
+    let mut known = Bits::none(compiled.groups.len());
+    let mut demands = problem.demands.iter();
+    for pod in compiled.pods.iter().filter(|pod| holdable[pod.group]) {
+        if !known.contains(pod.group) {
+            known.insert(pod.group);
+            // Demands are in the order in which groups are met.
+            if let Some(demand) = demands.next() {
+                result[pod.group] = bound.value(demand.class, &demand.request);
+            }
+        }
+    }
+    result
+}
+
 /// From what a row costs, and pods with their level of relaxation and how many copies of each there are.
 fn problem(
     compiled: &Compiled<'_>,

@@ -34,22 +34,23 @@ pub(super) struct Purchases {
     pub(super) unplaced: Vec<usize>,
 }
 
-/// Buys nodes for the bins of a placement that are not open, with the guards given, from what is left of each supply.
+/// Buys nodes for the bins of a placement that are not open, with the guards given, from what is left of each supply, with
+/// so much counted work.
 pub(super) fn buy(
     placer: &Placer<'_, '_>,
     bins: &[usize],
     prices: &RowPrices,
     supplies: &[u32],
     guards: &Guards,
+    effort: u32,
 ) -> Purchases {
-    let compiled = placer.compiled;
     let mut builder = ProblemBuilder::new(placer, prices, guards, bins);
     builder.problem.supplies = supplies.to_vec();
     for bin in bins {
         builder.add(*bin);
     }
     let (problem, kinds, members) = builder.finish();
-    let packing = crate::pack::pack(&problem, compiled.snapshot.settings.effort);
+    let packing = crate::pack::pack(&problem, effort);
     purchases(&problem, &packing, &kinds, members)
 }
 

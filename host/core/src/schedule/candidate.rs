@@ -185,7 +185,8 @@ fn buy_all(
             .filter(|bin| placer.bins[*bin].tier == tier)
             .collect();
         if !bins.is_empty() {
-            let mut bought = buy(placer, &bins, prices, supplies.left(), guards);
+            let effort = placer.compiled.snapshot.settings.effort;
+            let mut bought = buy(placer, &bins, prices, supplies.left(), guards, effort);
             for node in &bought.nodes {
                 supplies.take(node.row, node.price);
             }
@@ -293,7 +294,8 @@ fn tiers(compiled: &Compiled<'_>, prices: &RowPrices, minimum: MinimumBy) -> Vec
     result
 }
 
-fn closed_tier(rows: Bits) -> Tier {
+/// Pools whose new nodes each hold one pod until they are bought.
+pub(super) fn closed_tier(rows: Bits) -> Tier {
     Tier {
         rows,
         open: false,
@@ -374,7 +376,8 @@ fn assemble(placer: Placer<'_, '_>, purchases: &Purchases, open: Vec<Node>) -> C
     result
 }
 
-fn bought(placer: &Placer<'_, '_>, purchase: &Purchase) -> Node {
+/// The node of a purchase.
+pub(super) fn bought(placer: &Placer<'_, '_>, purchase: &Purchase) -> Node {
     let first = &placer.bins[purchase.bins[0]];
     let mut rows = placer.sets.bits(first.rows).clone();
     let mut used: Box<[i64]> = first.used.clone();

@@ -175,12 +175,14 @@ pub(super) fn queue_order(snapshot: &Snapshot, pods: &mut [usize]) {
         keys.entry(std::sync::Arc::as_ptr(spec))
             .or_insert_with(|| (-spec.requests.get(&Cpu), -spec.requests.get(&Memory)));
     }
-    pods.sort_by_cached_key(|row| {
+    let keyed = pods.iter().map(|row| {
         let pod = &snapshot.pods[*row];
-        (
-            keys[&std::sync::Arc::as_ptr(&pod.spec)],
-            pod.created,
-            pod.uid.clone(),
-        )
+        let key = keys[&std::sync::Arc::as_ptr(&pod.spec)];
+        (key, pod.created, &pod.uid, *row)
     });
+    let mut keyed: Vec<_> = keyed.collect();
+    keyed.sort_unstable();
+    for (place, (.., row)) in pods.iter_mut().zip(keyed) {
+        *place = row;
+    }
 }

@@ -166,13 +166,16 @@ fn free(
     {
         used.add(&pod.spec.requests);
     }
-    let mut requirements = Requirements::from_labels(node.certain_labels().as_ref());
-    requirements.replace(Requirement::one_of(
-        LabelKey::from(labels::HOSTNAME),
-        [node.hostname()],
-    ));
-    let need = daemons::remaining_need(snapshot, node, &requirements, bound);
-    let free = allocatable.minus(&used).minus(&need);
+    let mut free = allocatable.minus(&used);
+    if !snapshot.daemon_sets.is_empty() {
+        let mut requirements = Requirements::from_labels(node.certain_labels().as_ref());
+        requirements.replace(Requirement::one_of(
+            LabelKey::from(labels::HOSTNAME),
+            [node.hostname()],
+        ));
+        let need = daemons::remaining_need(snapshot, node, &requirements, bound);
+        free = free.minus(&need);
+    }
     let overcommitted = free.iter().any(|(_, amount)| amount < 0);
     (!overcommitted).then_some(free)
 }

@@ -116,6 +116,12 @@ pub(super) struct Placer<'c, 's> {
     first_bin: usize,
     /// No bin is opened beyond this many.
     most_bins: usize,
+    /// Whether pods keep off existing nodes.
+    skips_existing: bool,
+    /// Whether new nodes are tried before existing ones.
+    new_first: bool,
+    /// Tiers in which new nodes are opened.
+    active: std::ops::Range<usize>,
     /// Where a trial began; `None` outside one.
     mark: Option<undo::Mark>,
 }
@@ -150,6 +156,9 @@ impl<'c, 's> Placer<'c, 's> {
             limits: super::limits::Limits::new(compiled),
             first_bin: 0,
             most_bins: usize::MAX,
+            skips_existing: false,
+            new_first: false,
+            active: 0..tiers.len(),
             mark: None,
         }
     }
@@ -208,10 +217,14 @@ impl<'c, 's> Placer<'c, 's> {
             like: self.compiled.alike.like(number, level),
             allowed: &allowed,
         };
-        let found = self
-            .existing_node(&seeker)
-            .or_else(|| self.open_bin(&seeker))
-            .or_else(|| self.new_bin(&seeker));
+        let found = if self.new_first {
+            let open = self.open_bin(&seeker);
+            open.or_else(|| self.existing_node(&seeker))
+        } else {
+            let existing = self.existing_node(&seeker);
+            existing.or_else(|| self.open_bin(&seeker))
+        };
+        let found = found.or_else(|| self.new_bin(&seeker));
         let Some(place) = found else { return false };
         self.commit(&seeker, place);
         true
@@ -257,7 +270,7 @@ impl<'c, 's> Placer<'c, 's> {
         }
         let company = self.company;
         let asked = company.with_follower(seeker.number, &group.request);
-        for tier in 0..self.tiers.len() {
+        for tier in self.active.clone() {
             if !self.quota_left(seeker, tier) {
                 continue;
             }

@@ -18,6 +18,7 @@ pub(crate) use state_node::is_ephemeral;
 use serde::Serialize;
 
 use crate::catalog::{Catalogue, Overlaid};
+use crate::fixed_hash::hash_of;
 use crate::ids::{NodeName, ProviderId};
 use crate::labels;
 use crate::model::{
@@ -156,11 +157,29 @@ impl Snapshot {
 
     /// For every node's row, the rows of the pods bound to it.
     pub fn pods_by_node(&self) -> Vec<Vec<usize>> {
-        let rows = self.rows_by_node();
+        let named = |(row, node): (usize, &StateNode)| {
+            let name = node.node.as_ref()?.name.as_str();
+            Some((hash_of(name), row))
+        };
+        let mut rows: Vec<(u64, usize)> = self.nodes.iter().enumerate().filter_map(named).collect();
+        rows.sort_unstable();
+        let is_named = |row: usize, name: &NodeName| {
+            let node = self.nodes[row].node.as_ref();
+            node.is_some_and(|node| node.name == *name)
+        };
+        let row_of = |name: &NodeName| {
+            let hash = hash_of(name.as_str());
+            let first = rows.partition_point(|(other, _)| *other < hash);
+            let same = rows[first..].iter().take_while(|(other, _)| *other == hash);
+            // Of several nodes of one name the last counts.
+            same.map(|(_, row)| *row)
+                .filter(|row| is_named(*row, name))
+                .last()
+        };
         let mut result = vec![Vec::new(); self.nodes.len()];
         for (pod_row, pod) in self.pods.iter().enumerate() {
-            if let Some(row) = pod.node.as_ref().and_then(|name| rows.get(name)) {
-                result[*row].push(pod_row);
+            if let Some(row) = pod.node.as_ref().and_then(row_of) {
+                result[row].push(pod_row);
             }
         }
         result

@@ -25,14 +25,8 @@ pub fn carry_out(snapshot: &Snapshot, moves: &[Move]) -> Snapshot {
         .collect();
     let mut new_nodes = Vec::new();
     let mut home: BTreeMap<usize, NodeName> = BTreeMap::new();
-    for made in moves {
-        let first = made
-            .members
-            .first()
-            .map_or("", |row| snapshot.nodes[*row].name());
-        let names: Vec<NodeName> = (0..made.claims.len())
-            .map(|at| NodeName::from(format!("{first}.{at}")))
-            .collect();
+    for (number, made) in moves.iter().enumerate() {
+        let names = names(snapshot, number, made);
         let built = made.claims.iter().zip(&names);
         new_nodes.extend(built.filter_map(|(claim, name)| ready(snapshot, &overlaid, claim, name)));
         for placement in &made.placements {
@@ -60,6 +54,19 @@ pub fn carry_out(snapshot: &Snapshot, moves: &[Move]) -> Snapshot {
         .sort_by(|a, b| (!a.is_initialized(), a.name()).cmp(&(!b.is_initialized(), b.name())));
     result.pods = pods_after(snapshot, &going, &home);
     result
+}
+
+/// Names of a move's new nodes: after its first member, whose own name is free then; after how many nodes there were, where
+/// nothing goes.
+fn names(snapshot: &Snapshot, number: usize, made: &Move) -> Vec<NodeName> {
+    let first = made.members.first().map(|row| snapshot.nodes[*row].name());
+    let stem = first.map_or_else(
+        || format!("new-{}-{number}", snapshot.nodes.len()),
+        ToOwned::to_owned,
+    );
+    let all = 0..made.claims.len();
+    all.map(|at| NodeName::from(format!("{stem}.{at}")))
+        .collect()
 }
 
 /// Pods that have moved are bound anew; those that belong to a node that goes, or end with it, are gone.

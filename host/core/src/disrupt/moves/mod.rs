@@ -10,12 +10,16 @@
 //! pods, may be carried out together; of others each has to be found again after the one before.
 
 mod after;
+mod asker;
+mod bundle;
+mod order;
 mod pass;
 mod search;
 
 use std::sync::Arc;
 
 pub use after::carry_out;
+pub use asker::{Asker, ask};
 pub use pass::{Passed, pass};
 
 use super::cost::MoveCost;
@@ -112,5 +116,5 @@ pub fn find_again(
     settings: &MoveSettings,
     earlier: Option<&Arc<Offers>>,
 ) -> (Vec<Move>, Arc<Offers>) {
-    search::find(snapshot, candidates, settings, earlier)
+    asker::ask_again(snapshot, candidates, settings, earlier, search::find)
 }

@@ -4,6 +4,7 @@
 //! Rounds take moves one after another on one reading of the cluster; a round begins with the cluster that the one before
 //! has left, since new nodes may take pods too, and the pass ends with a round that takes nothing.
 
+use super::asker::ask_again;
 use super::{Move, MoveSettings, carry_out, search};
 use crate::snapshot::Snapshot;
 
@@ -45,13 +46,9 @@ pub fn pass(
     let mut offers = None;
     for _ in 0..MOST_ROUNDS {
         let going = candidates(&result.after);
-        let (taken, kept) = search::take(
-            &result.after,
-            &going,
-            &settings,
-            &mut value,
-            offers.as_ref(),
-        );
+        let (taken, kept) = ask_again(&result.after, &going, &settings, offers.as_ref(), |asker| {
+            search::take(asker, &mut value)
+        });
         offers = Some(kept);
         settings.shut.clear();
         if taken.is_empty() {

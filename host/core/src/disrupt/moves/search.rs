@@ -1,58 +1,74 @@
-//! Looks for moves on one reading of a snapshot.
+//! Looks for moves: cheap looks at loads and prices say which nodes to ask the scheduler about, and in which order.
+//!
+//! Nodes whose pods are worth least for their price come first. They go without replacement where they can; then several for
+//! one, as whole nodes fill a new one; then one by one; at last neighbours in that order, packed again together.
 
-use std::sync::Arc;
+use std::collections::BTreeSet;
 
-use super::{Move, MoveKind, MoveSettings};
-use crate::disrupt::cost::MoveCost;
-use crate::schedule::Offers;
-use crate::schedule::trial::{Ceiling, Ground, Outcome, Trial};
-use crate::snapshot::Snapshot;
-use crate::units::PricePerHour;
+use super::{Asker, Move, bundle};
+use crate::schedule::trial::{Loads, To, Worth};
 
-/// All moves that stand by themselves, best saving for its disruption first.
-pub(super) fn find(
-    snapshot: &Snapshot,
-    candidates: &[usize],
-    settings: &MoveSettings,
-    earlier: Option<&Arc<Offers>>,
-) -> (Vec<Move>, Arc<Offers>) {
-    let ground = Ground::new(snapshot, candidates, &settings.shut, earlier);
-    let mut search = Search::new(snapshot, &ground, settings);
-    let rows = search.rows();
-    let mut moves: Vec<Move> = rows.iter().filter_map(|row| search.alone(*row)).collect();
-    moves.sort_by(|left, right| rank(right).total_cmp(&rank(left)));
-    drop(search);
-    (moves, Arc::clone(ground.offers()))
+/// Nodes that are packed again together; a pool of up to [`WHOLE`] as a whole too.
+const NEIGHBOURS: usize = 8;
+const WHOLE: usize = 64;
+
+/// How often the packer is asked in vain before a search does without it.
+const MOST_IN_VAIN: usize = 4;
+
+/// Pods worth this share of their node's price, in permille, have nothing to gain from a new node; the worth is a bound.
+const WELL_USED: i64 = 985;
+
+/// A node that may go.
+#[derive(Clone, Copy)]
+struct Ranked {
+    /// What its pods are worth for its price, in permille.
+    worth: i64,
+    row: usize,
 }
 
-/// Moves that may all be carried out, one after another: each is tried on what those before it have left, and taken if its
-/// value is above zero.
-pub(super) fn take(
-    snapshot: &Snapshot,
-    candidates: &[usize],
-    settings: &MoveSettings,
-    value: &mut dyn FnMut(&Move) -> i64,
-    earlier: Option<&Arc<Offers>>,
-) -> (Vec<Move>, Arc<Offers>) {
-    let ground = Ground::new(snapshot, candidates, &settings.shut, earlier);
-    let mut search = Search::new(snapshot, &ground, settings);
-    let mut taken: Vec<Move> = Vec::new();
-    for row in search.rows() {
-        for most_new in 0..=1 {
-            if !search.trial.may_go(row) {
-                break;
-            }
-            if let Some((found, outcome)) = search.attempt(&[row], most_new)
-                && value(&found) > 0
-            {
-                search.trial.keep(&found.members, &outcome);
-                taken.push(found);
-                break;
-            }
+/// All moves that stand by themselves, best saving for its disruption first.
+pub(super) fn find(asker: &mut Asker<'_, '_>) -> Vec<Move> {
+    let worth = asker.worth();
+    let loads = asker.loads(&worth);
+    let order = wasteful_first(asker, &loads);
+    let mut moves: Vec<Move> = Vec::new();
+    let mut in_vain = 0;
+    for node in &order {
+        let found = asker.attempt(&[node.row], To::Staying);
+        let replace = || node.worth < WELL_USED;
+        let found = found.or_else(|| replace().then(|| asker.attempt(&[node.row], To::Both))?);
+        let found = found.or_else(|| {
+            let asks = replace() && in_vain < MOST_IN_VAIN && asker.may_split(node.row);
+            let found = asks.then(|| asker.attempt(&[node.row], To::Packed))?;
+            in_vain = if found.is_some() { 0 } else { in_vain + 1 };
+            found
+        });
+        moves.extend(found);
+    }
+    let mut used: BTreeSet<usize> = BTreeSet::new();
+    for (at, seed) in order.iter().enumerate() {
+        if used.contains(&seed.row) || seed.worth >= WELL_USED {
+            continue;
+        }
+        let later = order[at + 1..].iter().map(|node| node.row);
+        let later = later.filter(|row| !used.contains(row));
+        if let Some(members) = bundle::around(asker, &worth.kinds, &loads, seed.row, later) {
+            moves.extend(asker.attempt(&members, To::New));
+            used.extend(members);
         }
     }
-    drop(search);
-    (taken, Arc::clone(ground.offers()))
+    in_vain = 0;
+    for together in neighbourhoods(&order) {
+        let found = asker.attempt(&together, To::Packed);
+        in_vain = if found.is_some() { 0 } else { in_vain + 1 };
+        moves.extend(found);
+        if in_vain == MOST_IN_VAIN {
+            break;
+        }
+    }
+    asker.rest();
+    moves.sort_by(|left, right| rank(right).total_cmp(&rank(left)));
+    moves
 }
 
 /// Saving for its disruption, more being better.
@@ -60,75 +76,129 @@ fn rank(found: &Move) -> f64 {
     found.saving.dollars() / found.disruption.pods()
 }
 
-/// The search for moves.
-pub(super) struct Search<'a, 's> {
-    snapshot: &'s Snapshot,
-    ground: &'a Ground<'s>,
-    trial: Trial<'a, 's>,
-    settings: &'a MoveSettings,
+/// Moves that may all be carried out, one after another: each is tried on what those before it have left, and taken if its
+/// value is above zero.
+pub(super) fn take(asker: &mut Asker<'_, '_>, value: &mut dyn FnMut(&Move) -> i64) -> Vec<Move> {
+    let worth = asker.worth();
+    let mut taken = Taken {
+        asker,
+        value,
+        moves: Vec::new(),
+    };
+    loop {
+        let before = taken.moves.len();
+        taken.once(&worth);
+        if taken.moves.len() == before {
+            break;
+        }
+    }
+    taken.asker.rest();
+    taken.moves
 }
 
-impl<'a, 's> Search<'a, 's> {
-    fn new(snapshot: &'s Snapshot, ground: &'a Ground<'s>, settings: &'a MoveSettings) -> Self {
-        Self {
-            snapshot,
-            ground,
-            trial: Trial::new(ground),
-            settings,
+struct Taken<'t, 'a, 's> {
+    asker: &'t mut Asker<'a, 's>,
+    value: &'t mut dyn FnMut(&Move) -> i64,
+    moves: Vec<Move>,
+}
+
+impl Taken<'_, '_, '_> {
+    /// Tries every kind of move once.
+    fn once(&mut self, worth: &Worth) {
+        let loads = self.asker.loads(worth);
+        let order = wasteful_first(self.asker, &loads);
+        for node in &order {
+            self.consider(&[node.row], To::Staying);
+        }
+        let loads = self.asker.loads(worth);
+        let order = wasteful_first(self.asker, &loads);
+        let is_poor = |node: &Ranked| node.worth < WELL_USED;
+        let poor: Vec<Ranked> = order.into_iter().filter(is_poor).collect();
+        for (at, seed) in poor.iter().enumerate() {
+            if self.asker.may_go(seed.row) {
+                let later = poor[at + 1..].iter().map(|node| node.row);
+                let later = later.filter(|row| self.asker.may_go(*row));
+                let kinds = &worth.kinds;
+                let found = bundle::around(self.asker, kinds, &loads, seed.row, later);
+                self.consider(&found.unwrap_or_default(), To::New);
+            }
+        }
+        for node in &poor {
+            self.consider(&[node.row], To::Both);
+        }
+        self.pack_again(&poor);
+    }
+
+    /// Lets the packer split nodes, then pack neighbours again together, until it has been asked in vain too often.
+    fn pack_again(&mut self, poor: &[Ranked]) {
+        let whole = |node: &Ranked| self.asker.may_go(node.row) && self.asker.may_split(node.row);
+        let alone: Vec<Vec<usize>> = poor
+            .iter()
+            .filter(|node| whole(node))
+            .map(|node| vec![node.row])
+            .collect();
+        self.pack_each(&alone);
+        let stays = |node: &&Ranked| self.asker.may_go(node.row);
+        let left: Vec<Ranked> = poor.iter().filter(stays).copied().collect();
+        self.pack_each(&neighbourhoods(&left));
+    }
+
+    fn pack_each(&mut self, choices: &[Vec<usize>]) {
+        let mut in_vain = 0;
+        for together in choices {
+            let is_taken = self.consider(together, To::Packed);
+            in_vain = if is_taken { 0 } else { in_vain + 1 };
+            if in_vain == MOST_IN_VAIN {
+                break;
+            }
         }
     }
 
-    /// Nodes that may go, ascending.
-    fn rows(&self) -> Vec<usize> {
-        let all = 0..self.snapshot.nodes.len();
-        all.filter(|row| self.trial.may_go(*row)).collect()
-    }
-
-    /// The best move of a single node.
-    fn alone(&mut self, row: usize) -> Option<Move> {
-        let found = self.attempt(&[row], 0).or_else(|| self.attempt(&[row], 1));
-        self.trial.undo();
-        found.map(|(found, _)| found)
-    }
-
-    /// Tries to make nodes go with at most so many new ones.
-    fn attempt(&mut self, members: &[usize], most_new: usize) -> Option<(Move, Outcome)> {
-        self.trial.undo();
-        let price: PricePerHour = members.iter().map(|row| self.ground.price(*row)).sum();
-        let ceiling = Ceiling {
-            nanos: self.most(price),
-            leaving: members,
-            spot_to_spot: self.settings.spot_to_spot,
+    /// Takes a move if there is one and it is worth it; whether it did.
+    fn consider(&mut self, members: &[usize], to: To) -> bool {
+        let found = self.asker.attempt(members, to);
+        let Some(found) = found.filter(|found| (self.value)(found) > 0) else {
+            return false;
         };
-        let outcome = self.trial.attempt(members, most_new, &ceiling)?;
-        Some((self.named(members, price, &outcome), outcome))
+        self.asker.take(&found);
+        self.moves.push(found);
+        true
     }
+}
 
-    /// What replacements of nodes of this price must cost less than, in nano-dollars per hour.
-    fn most(&self, price: PricePerHour) -> i64 {
-        let share = price.nanos() / 100 * i64::from(self.settings.least_saving_percent);
-        let least = self.settings.least_saving.nanos().max(share);
-        price.nanos().saturating_sub(least.saturating_sub(1).max(0))
-    }
-
-    fn named(&self, members: &[usize], price: PricePerHour, outcome: &Outcome) -> Move {
-        let cost = |row: &usize| {
-            let pods = self.ground.pods(*row);
-            MoveCost::of_node(pods.map(|pod| self.snapshot.pods[pod].as_ref()))
-        };
-        let mut members = members.to_vec();
-        members.sort_unstable();
-        Move {
-            kind: match (outcome.placements.is_empty(), outcome.claims.is_empty()) {
-                (true, _) => MoveKind::Empty,
-                (_, true) => MoveKind::Delete,
-                _ => MoveKind::Replace,
-            },
-            disruption: members.iter().map(cost).sum(),
-            saving: price - outcome.list,
-            claims: outcome.claims.clone(),
-            placements: outcome.placements.clone(),
-            members,
+/// Nodes that may go, least worth for their price first; those without a price last.
+fn wasteful_first(asker: &Asker<'_, '_>, loads: &Loads) -> Vec<Ranked> {
+    let rank = |row: usize| {
+        let price = asker.price(row).nanos();
+        let worth = asker.load(loads, row).map_or(0, |load| load.worth);
+        let worth = worth.saturating_mul(1000).checked_div(price);
+        Ranked {
+            worth: worth.unwrap_or(i64::MAX),
+            row,
         }
-    }
+    };
+    let mut order: Vec<Ranked> = asker.rows().into_iter().map(rank).collect();
+    order.sort_unstable_by_key(|node| (node.worth, node.row));
+    order
+}
+
+fn rows(nodes: &[Ranked]) -> Vec<usize> {
+    nodes.iter().map(|node| node.row).collect()
+}
+
+/// Nodes to be packed again together: all of them where they are few, then the most wasteful and their neighbours.
+fn neighbourhoods(order: &[Ranked]) -> Vec<Vec<usize>> {
+    let poor: Vec<Ranked> = order
+        .iter()
+        .copied()
+        .filter(|node| node.worth < WELL_USED)
+        .collect();
+    let whole = (NEIGHBOURS + 1..=WHOLE)
+        .contains(&poor.len())
+        .then(|| rows(&poor));
+    let parts = poor
+        .chunks(NEIGHBOURS)
+        .filter(|part| part.len() > 1)
+        .map(rows);
+    whole.into_iter().chain(parts).collect()
 }

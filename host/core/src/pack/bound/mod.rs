@@ -28,6 +28,20 @@ pub struct Bound {
     rule_values: Vec<Vec<(usize, i128)>>,
 }
 
+impl Bound {
+    /// What a unit of a class that asks for `request` is worth in the proof, in nano-dollars per hour, rounded down: no node
+    /// costs less than all that it can hold is worth.
+    pub fn value(&self, class: usize, request: &[i64]) -> i64 {
+        let set = self.set_of_class.get(class).copied();
+        let values = set.and_then(|set| self.axis_values.get(set));
+        let terms = values.into_iter().flatten().zip(request);
+        let sum = terms.fold(0_i128, |sum, (value, amount)| {
+            sum.saturating_add(value.saturating_mul(i128::from(*amount)))
+        });
+        i64::try_from(sum >> FRACTION_BITS).unwrap_or(i64::MAX)
+    }
+}
+
 /// The bound of a problem; zero where nothing better can be proved.
 pub fn bound(problem: &Problem) -> Bound {
     let mut bound = build::certificate(problem);

@@ -145,7 +145,7 @@ impl Nodes {
 impl Placer<'_, '_> {
     /// Puts the pod onto the first existing node that takes it.
     pub(super) fn existing_node(&mut self, seeker: &Seeker<'_>) -> Option<Where> {
-        if self.nodes.free.is_empty() {
+        if self.nodes.free.is_empty() || self.skips_existing {
             return None;
         }
         for alternative in 0..seeker.group.alternatives.len() {

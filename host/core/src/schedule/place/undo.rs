@@ -4,8 +4,12 @@
 //! closed, so that all others only fill up, as everywhere in placing. Nodes that a kept trial has opened stay closed to later
 //! ones: what they hold is promised to a claim.
 
+use std::ops::Range;
+
 use super::super::limits::Limits;
-use super::{OpenBins, Placer, Where};
+use super::super::minimum::Minimum;
+use super::{Bin, OpenBins, Placer, Where};
+use crate::bits::Bits;
 
 /// The state at the beginning of a trial, as far as it is not remembered elsewhere.
 pub(super) struct Mark {
@@ -24,6 +28,37 @@ impl Placer<'_, '_> {
         });
         self.first_bin = self.bins.len();
         self.most_bins = self.bins.len().saturating_add(most_new);
+    }
+
+    /// Where pods look for places from now on: whether they keep off existing nodes, whether they try new ones first, and in
+    /// which tiers new nodes are opened.
+    pub(in crate::schedule) fn look(
+        &mut self,
+        skips_existing: bool,
+        new_first: bool,
+        tiers: Range<usize>,
+    ) {
+        (self.skips_existing, self.new_first) = (skips_existing, new_first);
+        self.active = tiers;
+    }
+
+    /// Puts a new node of one row there, empty, for pods to join.
+    pub(in crate::schedule) fn stand_ready(&mut self, row: usize, tier: usize) {
+        let mut rows = Bits::none(self.compiled.rows.len());
+        rows.insert(row);
+        let Some(rows) = self.sets.intern(rows) else {
+            return;
+        };
+        let bin = self.bins.len();
+        self.bins.push(Bin {
+            rows,
+            used: vec![0; self.compiled.axes.len()].into(),
+            steps: Vec::new(),
+            ports: Vec::new(),
+            minimum: Minimum::new(),
+            tier,
+        });
+        self.open_up(bin);
     }
 
     /// Takes pods off an existing node, which then takes nobody.
@@ -69,13 +104,13 @@ impl Placer<'_, '_> {
     }
 
     /// Positions of the steps of the trial.
-    pub(in crate::schedule) fn trial_steps(&self) -> std::ops::Range<usize> {
+    pub(in crate::schedule) fn trial_steps(&self) -> Range<usize> {
         let first = self.mark.as_ref().map_or(0, |mark| mark.steps);
         first..self.steps.len()
     }
 
     /// Numbers of the nodes that the trial has opened.
-    pub(in crate::schedule) fn trial_bins(&self) -> std::ops::Range<usize> {
+    pub(in crate::schedule) fn trial_bins(&self) -> Range<usize> {
         self.first_bin..self.bins.len()
     }
 

@@ -8,6 +8,8 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use super::super::buy::buy;
+use super::super::candidate::bought;
 use super::super::close::{
     MOST_LAUNCHED, Node, Reach, cheapest, close, named_rows, terms, wanted_spot,
 };
@@ -22,6 +24,9 @@ use crate::plan::PlannedClaim;
 /// Cheaper types that a spot node's spot replacement must have to choose from, and the most it names.
 const SPOT_TYPES: usize = 15;
 
+/// Counted work of the packer: one good fleet is enough to tell whether a move pays.
+const EFFORT: u32 = 0;
+
 /// What new nodes must stay below, and for what they are taken.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Ceiling<'a> {
@@ -33,27 +38,74 @@ pub(crate) struct Ceiling<'a> {
     pub(crate) spot_to_spot: bool,
 }
 
-/// The new nodes of a trial with their claims; `None` where a rule refuses them.
-pub(super) fn close_all(
+/// The new nodes of a trial that pods have joined one by one, each as the cheapest that holds its pods.
+pub(super) fn opened(
     ground: &Ground<'_>,
     placer: &Placer<'_, '_>,
     supplies: &Supplies<'_>,
-    ceiling: &Ceiling<'_>,
-) -> Option<Vec<(Node, PlannedClaim)>> {
-    let bins = placer.trial_bins();
-    let mut nodes = Vec::with_capacity(bins.len());
-    for bin in bins {
-        let bin = &placer.bins[bin];
-        let mut node = unpriced(placer, bin);
+) -> Option<Vec<Node>> {
+    let priced = placer.trial_bins().map(|bin| {
+        let mut node = unpriced(placer, &placer.bins[bin]);
         (node.row, node.price) = cheapest(&ground.compiled, &ground.prices, supplies, &node)?;
-        keeps_guards(ground, placer, bin, node.row).then_some(())?;
-        nodes.push(node);
+        Some(node)
+    });
+    priced.collect()
+}
+
+/// The new nodes of a trial whose pods wait on nodes of their own, as the packer merges them.
+pub(super) fn packed(
+    ground: &Ground<'_>,
+    placer: &Placer<'_, '_>,
+    supplies: &Supplies<'_>,
+) -> Option<Vec<Node>> {
+    let guards = &ground.compiled.snapshot.settings.guards;
+    let mut nodes = Vec::new();
+    for tier in ground.closed() {
+        let bins: Vec<usize> = placer
+            .trial_bins()
+            .filter(|bin| placer.bins[*bin].tier == tier)
+            .collect();
+        if !bins.is_empty() {
+            let purchases = buy(
+                placer,
+                &bins,
+                &ground.prices,
+                supplies.left(),
+                guards,
+                EFFORT,
+            );
+            if !purchases.unplaced.is_empty() {
+                return None;
+            }
+            let merged = purchases
+                .nodes
+                .iter()
+                .map(|purchase| bought(placer, purchase));
+            // Every type that holds its pods may be named; which are, is decided below.
+            nodes.extend(merged.map(|node| Node {
+                compatible: true,
+                ..node
+            }));
+        }
     }
+    Some(nodes)
+}
+
+/// The claims of new nodes; `None` where a rule refuses them.
+pub(super) fn claims(
+    ground: &Ground<'_>,
+    placer: &Placer<'_, '_>,
+    ceiling: &Ceiling<'_>,
+    nodes: &[Node],
+) -> Option<Vec<PlannedClaim>> {
     let total: i64 = nodes.iter().map(|node| node.price).sum();
     if total >= ceiling.nanos && !nodes.is_empty() {
         return None;
     }
     let closed = nodes.iter().map(|node| {
+        if !keeps_guards(ground, placer, node) {
+            return None;
+        }
         let part = i128::from(node.price) * i128::from(ceiling.nanos) / i128::from(total.max(1));
         let part = i64::try_from(part).unwrap_or(i64::MAX);
         let named = named(ground, ceiling, node, part, nodes.len() == 1)?;
@@ -66,8 +118,7 @@ pub(super) fn close_all(
             &steps,
         ))
     });
-    let claims: Vec<PlannedClaim> = closed.collect::<Option<_>>()?;
-    Some(nodes.into_iter().zip(claims).collect())
+    closed.collect()
 }
 
 fn unpriced(placer: &Placer<'_, '_>, bin: &Bin) -> Node {
@@ -83,22 +134,22 @@ fn unpriced(placer: &Placer<'_, '_>, bin: &Bin) -> Node {
 }
 
 /// Whether the guards that speak of single nodes hold on a new node of a row; they do not yield to a move.
-fn keeps_guards(ground: &Ground<'_>, placer: &Placer<'_, '_>, bin: &Bin, row: usize) -> bool {
+fn keeps_guards(ground: &Ground<'_>, placer: &Placer<'_, '_>, node: &Node) -> bool {
     let compiled = &ground.compiled;
     let limits = &compiled.snapshot.settings.guards;
-    let template = &compiled.templates[compiled.rows.rows[row].template];
+    let template = &compiled.templates[compiled.rows.rows[node.row].template];
     if !limits.enabled || template.is_compatible() {
         return true;
     }
     let mut replicas: BTreeMap<&crate::ids::Uid, u32> = BTreeMap::new();
-    for step in &bin.steps {
+    for step in &node.steps {
         let pod = compiled.pods[placer.steps[*step].pod].row;
         if let Some(owner) = &compiled.snapshot.pods[pod].owner {
             *replicas.entry(&owner.uid).or_default() += 1;
         }
     }
     let most = |uid: &crate::ids::Uid| ground.replicas.get(uid).copied().unwrap_or(u32::MAX);
-    bin.steps.len() <= guards::most_pods(compiled, row, limits)
+    node.steps.len() <= guards::most_pods(compiled, node.row, limits)
         && replicas.iter().all(|(uid, count)| *count <= most(uid))
 }
 

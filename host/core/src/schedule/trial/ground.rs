@@ -1,8 +1,9 @@
 //! A snapshot read for trials: which nodes may go, with which pods, and what each costs.
 
+use std::ops::Range;
 use std::sync::Arc;
 
-use super::super::candidate::open_tier;
+use super::super::candidate::{closed_tier, open_tier};
 use super::super::compile::{Compiled, compile_batch};
 use super::super::eligible::{Eligible, eligible, is_fixed, is_reschedulable};
 use super::super::guards;
@@ -10,6 +11,7 @@ use super::super::manner::Manner;
 use super::super::offers::Offers;
 use super::super::place::Tier;
 use super::super::prices::RowPrices;
+use crate::bits::Bits;
 use crate::catalog::{CapacityType, Offering, Overlaid};
 use crate::ids::Uid;
 use crate::labels;
@@ -21,6 +23,7 @@ use crate::units::PricePerHour;
 pub(crate) struct Ground<'s> {
     pub(super) compiled: Compiled<'s>,
     pub(super) prices: RowPrices,
+    /// For each pool, one whose nodes pods may join; after them those whose pods the packer merges.
     pub(super) tiers: Vec<Tier>,
     pub(super) manner: Manner,
     /// By node: pods that go elsewhere when it goes, as positions in the batch, in queue order.
@@ -34,7 +37,7 @@ pub(crate) struct Ground<'s> {
     /// By node: what it is sold for; `None` where nobody sells such a node.
     sold: Vec<Option<Sold>>,
     /// Rows that guards keep from being bought.
-    pub(super) kept_back: crate::bits::Bits,
+    pub(super) kept_back: Bits,
     /// The most replicas of a workload on one new node, by owner.
     pub(super) replicas: std::collections::BTreeMap<Uid, u32>,
 }
@@ -96,6 +99,16 @@ impl<'s> Ground<'s> {
         }
     }
 
+    /// Tiers whose nodes pods may join, by number: that of each template.
+    pub(super) fn open(&self) -> Range<usize> {
+        0..self.compiled.templates.len()
+    }
+
+    /// Tiers whose pods the packer merges.
+    pub(super) fn closed(&self) -> Range<usize> {
+        self.compiled.templates.len()..self.tiers.len()
+    }
+
     /// What pools sell, to be kept for the next decision.
     pub(crate) fn offers(&self) -> &Arc<Offers> {
         &self.compiled.offers
@@ -108,13 +121,6 @@ impl<'s> Ground<'s> {
 
     pub(super) fn sold(&self, row: usize) -> Option<Sold> {
         self.sold[row]
-    }
-
-    /// Pods that go elsewhere when a node goes, as rows of the snapshot.
-    pub(crate) fn pods(&self, row: usize) -> impl Iterator<Item = usize> + '_ {
-        self.movable[row]
-            .iter()
-            .map(|pod| self.compiled.pods[*pod].row)
     }
 
     /// The row behind an option of a claim that draws on a reservation.
@@ -184,16 +190,33 @@ fn shut_nodes(snapshot: &Snapshot, shut: &[usize]) -> Vec<usize> {
     result
 }
 
-/// One tier per pool, whose nodes pods may share; guards never yield to a move.
-fn tiers(compiled: &Compiled<'_>, prices: &RowPrices, kept_back: &crate::bits::Bits) -> Vec<Tier> {
-    let tier = |(number, template): (usize, &super::super::templates::Template)| {
+/// One open tier per pool; then a closed one for all pools of a weight that are packed by price, and for each that asks for a
+/// minimum of values. Guards never yield to a move.
+fn tiers(compiled: &Compiled<'_>, prices: &RowPrices, kept_back: &Bits) -> Vec<Tier> {
+    let templates = compiled.templates.iter().enumerate();
+    let open = templates.clone().map(|(number, template)| {
         let mut tier = open_tier(compiled, prices, number);
         if !template.is_compatible() {
             tier.rows.drop_all(kept_back);
         }
         tier
-    };
-    compiled.templates.iter().enumerate().map(tier).collect()
+    });
+    let mut result: Vec<Tier> = open.collect();
+    let mut shared: Option<(u32, usize)> = None;
+    for (number, template) in templates.filter(|(_, template)| !template.is_compatible()) {
+        let rows = result[number].rows.clone();
+        let weight = template.pool.weight;
+        match shared.filter(|_| !template.has_minimum_values()) {
+            Some((same, at)) if same == weight => result[at].rows.join(&rows),
+            _ => {
+                if !template.has_minimum_values() {
+                    shared = Some((weight, result.len()));
+                }
+                result.push(closed_tier(rows));
+            }
+        }
+    }
+    result
 }
 
 /// What every node is sold for: the offering of its type, zone and terms, whether or not it can be had just now.

@@ -9,12 +9,16 @@
 
 mod close;
 mod ground;
+mod loads;
+mod orders;
 
-use std::ops::Range;
+use std::collections::BTreeMap;
 
 pub(crate) use close::Ceiling;
 pub(crate) use ground::Ground;
+pub(crate) use loads::{Load, Loads, NewKind, Worth};
 
+use super::close::Node;
 use super::place::{Placer, Where};
 use super::supplies::Supplies;
 use crate::plan::{Placement, PlannedClaim, Target};
@@ -25,8 +29,23 @@ pub(crate) struct Trial<'g, 's> {
     ground: &'g Ground<'s>,
     placer: Placer<'g, 's>,
     supplies: Supplies<'g>,
-    /// Nodes that hold a place for a pod that is yet to come, and nodes that have gone, by row.
+    /// By node: pods that go elsewhere when it goes, as positions in the batch; those that have come there included.
+    movable: Vec<Vec<usize>>,
+    /// Nodes that hold a place for a waiting pod, and nodes that have gone, by row.
     held: Vec<bool>,
+}
+
+/// Where pods may go.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum To {
+    /// Nodes that stay.
+    Staying,
+    /// Nodes that stay, and one new one.
+    Both,
+    /// One new node.
+    New,
+    /// Nodes that stay, and as many new ones as the packer wants.
+    Packed,
 }
 
 /// Where pods go when some nodes do.
@@ -36,8 +55,6 @@ pub(crate) struct Outcome {
     pub(crate) placements: Vec<Placement>,
     /// Machines to ask for.
     pub(crate) claims: Vec<PlannedClaim>,
-    /// What they cost at the prices that decide.
-    pub(crate) planned: PricePerHour,
     /// What they cost at list price, with the nodes' own cost.
     pub(crate) list: PricePerHour,
 }
@@ -59,6 +76,7 @@ impl<'g, 's> Trial<'g, 's> {
         }
         let mut held = vec![false; ground.movable.len()];
         placer.begin(usize::MAX);
+        placer.look(false, false, ground.open());
         placer.run(ground.waiting.iter().copied());
         placer.trial_nodes().for_each(|row| held[row] = true);
         placer.keep();
@@ -67,6 +85,7 @@ impl<'g, 's> Trial<'g, 's> {
             ground,
             placer,
             supplies: Supplies::new(&ground.prices),
+            movable: ground.movable.clone(),
             held,
         }
     }
@@ -76,57 +95,90 @@ impl<'g, 's> Trial<'g, 's> {
         self.ground.may_go[row] && !self.held[row]
     }
 
-    /// Takes the pods off nodes and places them on others and on at most `most_new` new ones; the dearest that these may turn
-    /// out to cost together stays below the ceiling. `None` where some pod finds no place, or none at that price. Either way
+    /// Takes the pods off nodes and places them again; the dearest that new nodes may turn out to cost together stays below
+    /// the ceiling. `None` where some pod finds no place, or none at that price, or where several new nodes would hold the
+    /// pods only if they were bound in the right order. Either way
     /// the trial goes on until [`Trial::undo`] or [`Trial::keep`].
     pub(crate) fn attempt(
         &mut self,
         leaving: &[usize],
-        most_new: usize,
+        to: To,
         ceiling: &Ceiling<'_>,
     ) -> Option<Outcome> {
+        if !self.place(leaving, to) {
+            return None;
+        }
+        let nodes = match to {
+            To::Packed => close::packed(self.ground, &self.placer, &self.supplies)?,
+            _ => close::opened(self.ground, &self.placer, &self.supplies)?,
+        };
+        let claims = close::claims(self.ground, &self.placer, ceiling, &nodes)?;
+        let outcome = self.outcome(&nodes, claims);
+        if nodes.len() > 1 {
+            let rows: Vec<usize> = nodes.iter().map(|node| node.row).collect();
+            self.placer.undo();
+            if !self.withstands(leaving, &rows) {
+                return None;
+            }
+            self.place(leaving, to);
+        }
+        Some(outcome)
+    }
+
+    /// Begins a trial; whether every pod has found a place.
+    fn place(&mut self, leaving: &[usize], to: To) -> bool {
+        let ground = self.ground;
+        let (most_new, tiers) = match to {
+            To::Staying => (0, ground.open()),
+            To::Both | To::New => (1, ground.open()),
+            To::Packed => (usize::MAX, ground.closed()),
+        };
         self.placer.begin(most_new);
+        self.placer.look(to == To::New, false, tiers);
+        let pods = self.vacate(leaving);
+        self.placer.place_all(&pods)
+    }
+
+    /// Empties nodes; their pods in queue order.
+    fn vacate(&mut self, leaving: &[usize]) -> Vec<usize> {
         let mut pods: Vec<usize> = Vec::new();
         for row in leaving {
-            let own = &self.ground.movable[*row];
+            let own = &self.movable[*row];
             self.placer.vacate(*row, own);
             pods.extend_from_slice(own);
         }
         pods.sort_unstable();
-        if !self.placer.place_all(&pods) {
-            return None;
+        pods
+    }
+
+    fn outcome(&self, nodes: &[Node], claims: Vec<PlannedClaim>) -> Outcome {
+        let prices = &self.ground.prices;
+        let list = nodes.iter().map(|node| prices.list[node.row]);
+        Outcome {
+            placements: self.placements(nodes),
+            list: list.map(PricePerHour::from_nanos).sum(),
+            claims,
         }
-        self.outcome(ceiling)
     }
 
-    fn outcome(&self, ceiling: &Ceiling<'_>) -> Option<Outcome> {
-        let closed = close::close_all(self.ground, &self.placer, &self.supplies, ceiling)?;
-        let bins = self.placer.trial_bins();
-        Some(Outcome {
-            placements: self.placements(&bins),
-            planned: closed
-                .iter()
-                .map(|(node, _)| PricePerHour::from_nanos(node.price))
-                .sum(),
-            list: closed
-                .iter()
-                .map(|(node, _)| PricePerHour::from_nanos(self.ground.prices.list[node.row]))
-                .sum(),
-            claims: closed.into_iter().map(|(_, claim)| claim).collect(),
-        })
-    }
-
-    fn placements(&self, bins: &Range<usize>) -> Vec<Placement> {
-        let steps = self.placer.steps[self.placer.trial_steps()].iter();
-        let placement = |step: &super::place::Step| Placement {
-            pod: self.ground.compiled.pods[step.pod].row,
-            target: match step.place {
-                Where::Existing(row) => Target::Existing(row),
-                Where::Bin(bin) => Target::New(bin - bins.start),
-            },
-            relaxed: u32::try_from(step.level).unwrap_or(u32::MAX),
+    fn placements(&self, nodes: &[Node]) -> Vec<Placement> {
+        let of_node = |(number, node): (usize, &Node)| {
+            let steps = node.steps.clone().into_iter();
+            steps.map(move |step| (step, number))
         };
-        steps.map(placement).collect()
+        let new: BTreeMap<usize, usize> = nodes.iter().enumerate().flat_map(of_node).collect();
+        let steps = self.placer.trial_steps().map(|at| {
+            let step = &self.placer.steps[at];
+            Placement {
+                pod: self.ground.compiled.pods[step.pod].row,
+                target: match step.place {
+                    Where::Existing(row) => Target::Existing(row),
+                    Where::Bin(_) => Target::New(new.get(&at).copied().unwrap_or(0)),
+                },
+                relaxed: u32::try_from(step.level).unwrap_or(u32::MAX),
+            }
+        });
+        steps.collect()
     }
 
     /// As if the last attempt had not been made.
@@ -134,20 +186,35 @@ impl<'g, 's> Trial<'g, 's> {
         self.placer.undo();
     }
 
-    /// The last attempt is carried out in thought: later ones build on it.
-    pub(crate) fn keep(&mut self, leaving: &[usize], outcome: &Outcome) {
-        self.placer
-            .trial_nodes()
-            .for_each(|row| self.held[row] = true);
+    /// The last attempt is carried out in thought: later ones build on it. `claims` are its own.
+    pub(crate) fn keep(&mut self, leaving: &[usize], claims: &[PlannedClaim]) {
         for row in leaving {
             self.held[*row] = true;
+            self.movable[*row].clear();
+        }
+        for at in self.placer.trial_steps() {
+            let step = &self.placer.steps[at];
+            if let Where::Existing(row) = step.place {
+                self.movable[row].push(step.pod);
+            }
         }
         self.placer.keep();
-        let chosen = outcome.claims.iter().filter_map(PlannedClaim::chosen);
+        let chosen = claims.iter().filter_map(PlannedClaim::chosen);
         for option in chosen.filter(|option| option.reservation.is_some()) {
             if let Some(row) = self.ground.row_of(option) {
                 self.supplies.take(row, option.price.nanos());
             }
         }
+    }
+
+    /// Pods that go elsewhere when a node goes, as rows of the snapshot.
+    pub(crate) fn pods(&self, row: usize) -> impl Iterator<Item = usize> + '_ {
+        let pods = self.movable[row].iter();
+        pods.map(|pod| self.ground.compiled.pods[*pod].row)
+    }
+
+    /// What nodes that may go carry now.
+    pub(crate) fn loads(&self, worth: &Worth) -> Loads {
+        Loads::of(self.ground, &self.movable, worth)
     }
 }

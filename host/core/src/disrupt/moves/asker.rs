@@ -1,0 +1,176 @@
+//! Asks the scheduler about nodes of one's own choice, on one reading of a snapshot.
+
+use std::sync::Arc;
+
+use super::order::{Reordered, fullest_first};
+use super::{Move, MoveKind, MoveSettings};
+use crate::disrupt::cost::MoveCost;
+use crate::plan::{Placement, Target};
+use crate::schedule::Offers;
+use crate::schedule::trial::{Ceiling, Ground, Load, Loads, Outcome, To, Trial, Worth};
+use crate::snapshot::Snapshot;
+use crate::units::PricePerHour;
+
+/// Reads a snapshot in which the nodes at `candidates` may go, and lets `asks` try what it wants.
+pub fn ask<R>(
+    snapshot: &Snapshot,
+    candidates: &[usize],
+    settings: &MoveSettings,
+    asks: impl FnOnce(&mut Asker<'_, '_>) -> R,
+) -> R {
+    ask_again(snapshot, candidates, settings, None, asks).0
+}
+
+/// The same with the offers of an earlier decision; and those to keep for the next.
+pub(super) fn ask_again<R>(
+    snapshot: &Snapshot,
+    candidates: &[usize],
+    settings: &MoveSettings,
+    earlier: Option<&Arc<Offers>>,
+    asks: impl FnOnce(&mut Asker<'_, '_>) -> R,
+) -> (R, Arc<Offers>) {
+    let nodes = fullest_first(snapshot);
+    let places = |rows: &[usize]| -> Vec<usize> {
+        let places = rows.iter().filter_map(|row| nodes.place_of.get(*row));
+        places.copied().collect()
+    };
+    let (going, shut) = (places(candidates), places(&settings.shut));
+    let ground = Ground::new(&nodes.snapshot, &going, &shut, earlier);
+    let mut asker = Asker {
+        nodes: &nodes,
+        ground: &ground,
+        trial: Trial::new(&ground),
+        settings,
+    };
+    let result = asks(&mut asker);
+    (result, Arc::clone(ground.offers()))
+}
+
+/// A snapshot on which moves are tried. Nodes are given as positions in the snapshot that was handed in.
+pub struct Asker<'a, 's> {
+    nodes: &'s Reordered,
+    ground: &'a Ground<'s>,
+    trial: Trial<'a, 's>,
+    settings: &'a MoveSettings,
+}
+
+impl Asker<'_, '_> {
+    /// Nodes that may go now, ascending: those that were given, without those whose pods could not be evicted, those on
+    /// which a waiting pod counts, and those that a move taken before speaks of.
+    pub fn rows(&self) -> Vec<usize> {
+        let all = 0..self.nodes.place_of.len();
+        all.filter(|row| self.may_go(*row)).collect()
+    }
+
+    /// Whether a node may go now.
+    pub(super) fn may_go(&self, row: usize) -> bool {
+        let place = self.nodes.place_of.get(row);
+        place.is_some_and(|place| self.trial.may_go(*place))
+    }
+
+    /// List price of a node with the node's own cost; zero where nobody sells such a node.
+    pub fn price(&self, row: usize) -> PricePerHour {
+        self.ground.price(self.nodes.place_of[row])
+    }
+
+    /// What pods are worth, and what is for sale.
+    pub(super) fn worth(&self) -> Worth {
+        Worth::of(self.ground)
+    }
+
+    /// What all nodes that may go carry now.
+    pub(super) fn loads(&self, worth: &Worth) -> Loads {
+        self.trial.loads(worth)
+    }
+
+    /// The load of a node that may go.
+    pub(super) fn load<'l>(&self, loads: &'l Loads, row: usize) -> Option<&'l Load> {
+        loads.get(self.nodes.place_of[row])
+    }
+
+    /// What emptying a node costs its pods.
+    pub fn disruption(&self, row: usize) -> MoveCost {
+        let pods = self.trial.pods(self.nodes.place_of[row]);
+        MoveCost::of_node(pods.map(|pod| self.nodes.snapshot.pods[pod].as_ref()))
+    }
+
+    /// What becomes of the pods when all of these nodes go and no new one comes, at most one, or (`most_new`
+    /// above 1) as many as the packer wants; `None` where some pod finds no
+    /// place, some node may not go, or the new ones do not save enough.
+    pub fn ask(&mut self, members: &[usize], most_new: usize) -> Option<Move> {
+        let to = match most_new {
+            0 => To::Staying,
+            1 => To::Both,
+            _ => To::Packed,
+        };
+        let found = self.attempt(members, to);
+        self.trial.undo();
+        found
+    }
+
+    /// The same, not taken back before the next question, so that [`Asker::take`] may follow.
+    pub(super) fn attempt(&mut self, members: &[usize], to: To) -> Option<Move> {
+        self.trial.undo();
+        if members.is_empty() || !members.iter().all(|row| self.may_go(*row)) {
+            return None;
+        }
+        let price: PricePerHour = members.iter().map(|row| self.price(*row)).sum();
+        let places = members.iter().map(|row| self.nodes.place_of[*row]);
+        let places: Vec<usize> = places.collect();
+        let ceiling = Ceiling {
+            nanos: self.most(price),
+            leaving: &places,
+            spot_to_spot: self.settings.spot_to_spot,
+        };
+        let outcome = self.trial.attempt(&places, to, &ceiling)?;
+        Some(self.named(members, price, outcome))
+    }
+
+    /// Whether the pods of a node could stand on several.
+    pub(super) fn may_split(&self, row: usize) -> bool {
+        self.trial.pods(self.nodes.place_of[row]).nth(1).is_some()
+    }
+
+    /// Takes back the last question.
+    pub(super) fn rest(&mut self) {
+        self.trial.undo();
+    }
+
+    /// Carries out in thought the move that was just found.
+    pub(super) fn take(&mut self, found: &Move) {
+        let members = found.members.iter();
+        let places: Vec<usize> = members.map(|row| self.nodes.place_of[*row]).collect();
+        self.trial.keep(&places, &found.claims);
+    }
+
+    /// What replacements of nodes of this price must cost less than, in nano-dollars per hour.
+    pub(super) fn most(&self, price: PricePerHour) -> i64 {
+        let share = price.nanos() / 100 * i64::from(self.settings.least_saving_percent);
+        let least = self.settings.least_saving.nanos().max(share);
+        price.nanos().saturating_sub((least - 1).max(0))
+    }
+
+    fn named(&self, members: &[usize], price: PricePerHour, outcome: Outcome) -> Move {
+        let mut members = members.to_vec();
+        members.sort_unstable();
+        let placement = |placement: &Placement| Placement {
+            target: match placement.target {
+                Target::Existing(place) => Target::Existing(self.nodes.row_of[place]),
+                new @ Target::New(_) => new,
+            },
+            ..placement.clone()
+        };
+        Move {
+            kind: match (outcome.placements.is_empty(), outcome.claims.is_empty()) {
+                (true, _) => MoveKind::Empty,
+                (_, true) => MoveKind::Delete,
+                _ => MoveKind::Replace,
+            },
+            disruption: members.iter().map(|row| self.disruption(*row)).sum(),
+            saving: price - outcome.list,
+            claims: outcome.claims,
+            placements: outcome.placements.iter().map(placement).collect(),
+            members,
+        }
+    }
+}

@@ -1,0 +1,123 @@
+//! What consolidation makes of fleets that have gone to waste: cost against the bound, evictions and moves, beside the
+//! incumbent's rules on the same fleets; then how long a full pass takes as fleets grow.
+//!
+//! Fleets are bought by price in waves and scaled down at random; types c, m and r of up to 16 cores, on demand; guards off.
+//! Nothing that a move saves is too little. Usage: `consolidation [FLEETS] [MOST_NODES]`.
+
+#![expect(clippy::print_stdout, reason = "the figures are what it is for")]
+
+use std::sync::Arc;
+
+use plimsoll_benches::cases::general_types;
+use plimsoll_benches::incumbent;
+use plimsoll_benches::{argument, processor_time};
+use plimsoll_core::disrupt::moves::{MoveSettings, Passed, pass};
+use plimsoll_core::schedule::bound_from_nothing;
+use plimsoll_core::snapshot::Snapshot;
+use plimsoll_core::units::PricePerHour;
+use plimsoll_oracles::fixture::{below, cluster, pool};
+use plimsoll_oracles::generate::{Waste, fragmented};
+use plimsoll_oracles::moves::fleet_cost;
+
+/// Nodes of the fleets whose pass is timed.
+const GROWTH: [usize; 4] = [500, 1_000, 2_000, 5_000];
+/// Pods that stay on a node, about.
+const PODS_PER_NODE: usize = 10;
+
+fn main() -> anyhow::Result<()> {
+    let fleets = argument(1, 10);
+    let most = argument(2, 5_000);
+    let market = market()?;
+    println!(
+        "fleet  nodes  cost/bound |  nodes  cost/bound  moves  evictions  s | incumbent: nodes  cost/bound  commands  evictions"
+    );
+    for seed in 0..fleets {
+        compare(&market, seed as u64);
+    }
+    println!(
+        "nodes  pods  rounds  moves  evictions  cost/bound  processor s  n log n from the first"
+    );
+    let mut first: Option<(usize, f64)> = None;
+    for nodes in GROWTH.into_iter().filter(|nodes| *nodes <= most) {
+        let fleet = fragmented(&market, waste(nodes, 99));
+        let (passed, seconds) = timed(&fleet);
+        let (count, pods) = (fleet.nodes.len(), fleet.pods.len());
+        let (base, known) = *first.get_or_insert((count, seconds));
+        let expected = known * n_log_n(count) / n_log_n(base);
+        println!(
+            "{count:5}  {pods:5}  {:2}  {:5}  {:6}  {:.3}  {seconds:.2}  {expected:.2}",
+            passed.rounds.len(),
+            passed.moves.len(),
+            passed.evictions(),
+            ratio(fleet_cost(&passed.after), bound_from_nothing(&fleet)),
+        );
+    }
+    Ok(())
+}
+
+fn n_log_n(count: usize) -> f64 {
+    count as f64 * (count as f64).ln()
+}
+
+/// Types, and one pool that buys machines of up to 16 cores.
+fn market() -> anyhow::Result<Snapshot> {
+    let small = below("karpenter.k8s.aws/instance-cpu", 17);
+    let mut market = cluster().pool(pool("general").needs(small)).snapshot();
+    market.catalogue = Arc::new(general_types()?);
+    Arc::make_mut(&mut market.settings).guards.enabled = false;
+    Ok(market)
+}
+
+/// A fleet of about so many nodes.
+fn waste(nodes: usize, seed: u64) -> Waste {
+    Waste {
+        pods: nodes * PODS_PER_NODE * 2,
+        stay_percent: (20, 75),
+        seed,
+    }
+}
+
+fn eager() -> MoveSettings {
+    MoveSettings {
+        least_saving: PricePerHour::ZERO,
+        least_saving_percent: 0,
+        ..MoveSettings::default()
+    }
+}
+
+fn all(snapshot: &Snapshot) -> Vec<usize> {
+    (0..snapshot.nodes.len()).collect()
+}
+
+fn timed(fleet: &Snapshot) -> (Passed, f64) {
+    let before = processor_time();
+    let passed = pass(fleet, all, &eager(), |found| found.saving.nanos());
+    (
+        passed,
+        processor_time().saturating_sub(before).as_secs_f64(),
+    )
+}
+
+fn compare(market: &Snapshot, seed: u64) {
+    let fleet = fragmented(market, waste(250, seed));
+    let bound = bound_from_nothing(&fleet);
+    let (ours, seconds) = timed(&fleet);
+    let theirs = incumbent::consolidated(&fleet);
+    println!(
+        "{seed:5}  {:5}  {:.3}      |  {:5}  {:.3}  {:5}  {:6}  {seconds:.2} |  {:5}  {:.3}  {:5}  {:6}",
+        fleet.nodes.len(),
+        ratio(fleet_cost(&fleet), bound),
+        ours.after.nodes.len(),
+        ratio(fleet_cost(&ours.after), bound),
+        ours.moves.len(),
+        ours.evictions(),
+        theirs.after.nodes.len(),
+        ratio(fleet_cost(&theirs.after), bound),
+        theirs.moves.len(),
+        theirs.evictions(),
+    );
+}
+
+fn ratio(cost: PricePerHour, bound: PricePerHour) -> f64 {
+    cost.dollars() / bound.dollars()
+}
