@@ -1,8 +1,12 @@
 //! What can be typed. One list feeds the parser, the help and the error messages; what flags mean is decided elsewhere.
 
+mod policy;
+
 use std::path::PathBuf;
 
 use clap::{Args, Parser, Subcommand, ValueEnum};
+
+pub(crate) use policy::{Build, Check, Inspect, New, NewHook, Pack, Policy, PolicyCommand};
 
 /// A node autoscaler for Kubernetes whose decisions belong to its users.
 #[derive(Debug, Parser)]
@@ -26,6 +30,11 @@ pub(crate) enum Command {
     Snapshot(Snapshot),
     /// Make a recording out of statistics of production work.
     Generate(Generate),
+    /// Write, prove and pack policies.
+    Policy(Policy),
+    /// Compile a module for the process that started this one.
+    #[command(hide = true)]
+    CompileModule,
     /// Print what a shell needs to complete commands and flags.
     Completions {
         /// The shell.
@@ -89,7 +98,7 @@ pub(crate) enum Packing {
 pub(crate) struct Plan {
     /// Snapshot: what `kubectl get nodes,pods,nodepools,... -A -o json` prints, JSON or YAML, zstd or not.
     pub(crate) snapshot: PathBuf,
-    /// Ranking policy: rank=NAME of one that is shipped, or rank=FILE.wasm; settings follow as ,KEY=VALUE.
+    /// Ranking policy: rank=NAME of one that is shipped, rank=FILE.wasm, or rank=FOLDER, which is built first; settings follow as ,KEY=VALUE.
     #[arg(
         long,
         value_name = "rank=NAME|FILE[,KEY=VALUE]",
@@ -116,7 +125,7 @@ pub(crate) struct Simulate {
     /// The policy that others are held against.
     #[arg(long, value_name = "SPEC", default_value = "rank=list-price")]
     pub(crate) policy: String,
-    /// Others: rank=NAME or rank=FILE.wasm with settings as ,KEY=VALUE, compatible (the incumbent's order), fixed:TYPE (a node group of one type).
+    /// Others: rank=NAME, rank=FILE.wasm or rank=FOLDER with settings as ,KEY=VALUE, compatible (the incumbent's order), fixed:TYPE (a node group of one type).
     #[arg(long, value_name = "SPEC")]
     pub(crate) compare: Vec<String>,
     #[command(flatten)]
@@ -156,7 +165,7 @@ pub(crate) struct Explain {
     pub(crate) name: String,
     /// The snapshot it is in.
     pub(crate) snapshot: PathBuf,
-    /// Ranking policy: rank=NAME of one that is shipped, or rank=FILE.wasm; settings follow as ,KEY=VALUE.
+    /// Ranking policy: rank=NAME of one that is shipped, rank=FILE.wasm, or rank=FOLDER, which is built first; settings follow as ,KEY=VALUE.
     #[arg(
         long,
         value_name = "rank=NAME|FILE[,KEY=VALUE]",

@@ -1,7 +1,7 @@
 //! The `plimsoll` program: a table of contents.
 //!
-//! [`flags`] is what was typed, `cmd` what each command does, [`load`] how inputs are read, [`policy`] who plans, [`output`]
-//! how results are shown. Exit codes: 0 done, 1 a check failed or an input is bad, 2 wrong usage, 3 the environment failed.
+//! [`flags`] is what was typed, `cmd` what each command does, [`load`] how inputs are read, [`module`] where policies come from,
+//! [`policy`] who plans, [`output`] how results are shown. Exit codes: 0 done, 1 a check failed or an input is bad, 2 wrong usage, 3 the environment failed.
 
 #![expect(
     clippy::format_push_string,
@@ -16,6 +16,7 @@ mod flags;
 mod generate;
 mod load;
 mod meant;
+mod module;
 mod output;
 mod policy;
 
@@ -34,6 +35,8 @@ fn main() -> ExitCode {
         Command::Catalogue(flags) => cmd::catalogue::run(flags),
         Command::Snapshot(flags) => cmd::snapshot::run(flags),
         Command::Generate(flags) => cmd::generate::run(flags),
+        Command::Policy(flags) => cmd::policy::run(flags),
+        Command::CompileModule => cmd::compile_module::run(),
         Command::Completions { shell } => cmd::shell::completions(*shell),
         Command::Man { folder } => cmd::shell::man(folder),
         #[cfg(feature = "live")]

@@ -116,6 +116,34 @@ pub(crate) fn table(rows: &[Vec<String>]) -> String {
     result
 }
 
+/// Rows of cells as a table of texts: every column to the left.
+pub(crate) fn texts(rows: &[Vec<String>]) -> String {
+    let columns = rows.iter().map(Vec::len).max().unwrap_or(0);
+    let cells = |column: usize| rows.iter().filter_map(move |row| row.get(column));
+    let widths: Vec<usize> = (0..columns)
+        .map(|column| {
+            cells(column)
+                .map(|cell| cell.chars().count())
+                .max()
+                .unwrap_or(0)
+        })
+        .collect();
+    let line = |row: &Vec<String>| {
+        let padded = row
+            .iter()
+            .zip(&widths)
+            .map(|(cell, width)| format!("{cell:<width$}"));
+        let line = padded.collect::<Vec<_>>().join("  ");
+        line.trim_end().to_owned() + "\n"
+    };
+    rows.iter().map(line).collect()
+}
+
+/// Bytes for people: `38.9 KB`.
+pub(crate) fn kilobytes(bytes: usize) -> String {
+    format!("{:.1} KB", bytes as f64 / 1000.0)
+}
+
 /// A number with commas between thousands: `12,345`.
 pub(crate) fn thousands(number: u64) -> String {
     let digits = number.to_string();

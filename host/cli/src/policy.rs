@@ -1,6 +1,5 @@
 //! Who plans: a ranking module that prices for the packer, the incumbent's order, or a node group of one type.
 
-use std::path::Path;
 use std::sync::Arc;
 
 use anyhow::{Context, Result, bail};
@@ -14,7 +13,10 @@ use plimsoll_core::rank::Settings;
 use plimsoll_core::schedule::{self, Offers};
 use plimsoll_core::snapshot::Snapshot;
 use plimsoll_core::units::PricePerHour;
-use plimsoll_policy::{Decision, Engine, EngineSettings, Fault, Module, decide_again, note_guards};
+use plimsoll_policy::{
+    Compiler, Decision, Engine, EngineSettings, Fault, Helper, Manifest, Module, Refusal, Schema,
+    decide_again, note_guards,
+};
 use plimsoll_sim::{Considered, FixedGroup, Planned, Planner};
 
 use crate::failure::Environment;
@@ -39,7 +41,7 @@ pub(crate) struct Decided {
 }
 
 impl Contestant {
-    /// Reads a specification: `rank=NAME`, `rank=FILE`, either with settings behind it, `compatible` or `fixed:TYPE`.
+    /// Reads a specification: `rank=NAME`, `rank=FILE` or `rank=FOLDER`, each with settings behind it, `compatible` or `fixed:TYPE`.
     pub(crate) fn parse(text: &str, engine: &Engine) -> Result<Self> {
         if text == "compatible" {
             return Ok(Self::Compatible);
@@ -49,7 +51,7 @@ impl Contestant {
         }
         let Some(rank) = text.strip_prefix("rank=") else {
             bail!(
-                "policy \"{text}\" is not understood; expected rank=NAME, rank=FILE.wasm, compatible or fixed:TYPE"
+                "policy \"{text}\" is not understood; expected rank=NAME, rank=FILE.wasm, rank=FOLDER, compatible or fixed:TYPE"
             );
         };
         let mut parts = outside_brackets(rank);
@@ -127,33 +129,49 @@ impl Contestant {
 
 /// A module under the settings given as `KEY=VALUE`.
 fn ranking(name: &str, settings: &[&str], engine: &Engine) -> Result<Contestant> {
-    let read;
-    let bytes = if let Some(shipped) = plimsoll_policies::ranking(name) {
-        shipped.bytes
-    } else {
-        read = module_bytes(name)?;
-        &read
-    };
-    let manifest = engine.manifest(bytes)?;
-    let mut given = Settings::new();
-    for setting in settings {
-        let Some((key, value)) = setting.split_once('=') else {
-            bail!("\"{setting}\" is not a setting; expected KEY=VALUE");
-        };
-        let key = key.trim();
-        let value = manifest.settings.read(key, value)?;
-        if given.insert(key.to_owned(), value).is_some() {
-            bail!("setting {key}: is given twice; expected it once");
-        }
-    }
-    let module = engine.accept(bytes, &given)?;
-    let short = manifest
-        .name
-        .strip_prefix("rank-")
-        .unwrap_or(&manifest.name);
-    let label = std::iter::once(short).chain(settings.iter().copied());
+    let bytes = crate::module::bytes(name)?;
+    let module = accept(engine, &bytes, settings)?;
+    let label = std::iter::once(short_name(module.manifest())).chain(settings.iter().copied());
     let label: Vec<&str> = label.collect();
     Ok(Contestant::Rank(label.join(", "), module))
+}
+
+/// What tables call a policy: its name without the hook.
+pub(crate) fn short_name(manifest: &Manifest) -> &str {
+    let name = manifest.name.as_str();
+    name.strip_prefix("rank-").unwrap_or(name)
+}
+
+/// Takes a module in under the settings given as `KEY=VALUE`.
+pub(crate) fn accept(engine: &Engine, bytes: &[u8], settings: &[&str]) -> Result<Module> {
+    let pairs = pairs(settings)?;
+    Ok(engine.accept_with(bytes, &|schema| typed(schema, &pairs))?)
+}
+
+/// Settings as names and values.
+pub(crate) fn pairs<'t>(settings: &[&'t str]) -> Result<Vec<(&'t str, &'t str)>> {
+    let pair = |setting: &&'t str| match setting.split_once('=') {
+        Some((key, value)) => Ok((key.trim(), value)),
+        None => bail!("\"{setting}\" is not a setting; expected KEY=VALUE"),
+    };
+    settings.iter().map(pair).collect()
+}
+
+/// Settings of the kinds that a policy says they have.
+pub(crate) fn typed(schema: &Schema, pairs: &[(&str, &str)]) -> Result<Settings, Refusal> {
+    let mut given = Settings::new();
+    for (key, value) in pairs {
+        if given
+            .insert((*key).to_owned(), schema.read(key, value)?)
+            .is_some()
+        {
+            return Err(Refusal::Setting {
+                path: (*key).to_owned(),
+                problem: "is given twice; expected it once".to_owned(),
+            });
+        }
+    }
+    Ok(given)
 }
 
 /// The parts between commas; commas inside brackets belong to a list.
@@ -166,24 +184,27 @@ pub(crate) fn outside_brackets(text: &str) -> Vec<&str> {
     split.collect()
 }
 
-/// An engine for the command line: only fuel limits a module, so that answers are the same on every machine.
+/// An engine for the command line: only fuel limits a module, so that answers are the same on every machine. Modules are compiled by
+/// a process of this very program.
 pub(crate) fn engine() -> Result<Engine> {
-    Engine::new(EngineSettings::default()).map_err(|error| Environment(error.to_string()).into())
+    let settings = EngineSettings {
+        compiler: compiler()?,
+        ..EngineSettings::default()
+    };
+    Engine::new(settings).map_err(|error| Environment(error.to_string()).into())
 }
 
-fn module_bytes(name: &str) -> Result<Vec<u8>> {
-    let path = Path::new(name);
-    if !path.exists() {
-        let shipped: Vec<&str> = plimsoll_policies::RANKING
-            .iter()
-            .map(|shipped| shipped.name)
-            .collect();
-        bail!(
-            "is neither a file nor one of those shipped: {}",
-            shipped.join(", ")
-        );
+/// Within unit tests this program is another one, which compiles for itself.
+fn compiler() -> Result<Compiler> {
+    if cfg!(test) {
+        return Ok(Compiler::Here);
     }
-    std::fs::read(path).with_context(|| path.display().to_string())
+    let program = std::env::current_exe()
+        .map_err(|error| Environment(format!("this program cannot find itself: {error}")))?;
+    Ok(Compiler::Child(Helper {
+        program,
+        arguments: vec!["compile-module".into()],
+    }))
 }
 
 /// Plans with a module. A fault that depends on the machine decides nothing.
@@ -311,7 +332,9 @@ mod tests {
     fn a_policy_nobody_knows_lists_those_shipped() {
         let said = refusal("rank=cheapest");
         assert!(
-            said.starts_with("policy cheapest: is neither a file nor one of those shipped: "),
+            said.starts_with(
+                "policy cheapest: is neither a file, a folder nor one of those shipped: "
+            ),
             "{said}"
         );
         assert!(said.contains("list-price"), "{said}");

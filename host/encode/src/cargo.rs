@@ -2,10 +2,11 @@
 //! for itself.
 //!
 //! Cargo runs in a target directory of its own and without the environment of an outer build, so that neither its
-//! flags nor a linter's wrapper reach the guest. Nothing is fetched: the workspace's lock decides.
+//! flags nor a linter's wrapper reach the guest. What it says is the compiler's own word and is passed on as it is; a hint is added
+//! where the cause is the target that we ask for.
 
 use std::path::{Path, PathBuf};
-use std::process::Command;
+use std::process::{Command, Output};
 use std::{env, fs};
 
 use thiserror::Error;
@@ -16,10 +17,11 @@ use crate::EncodeError;
 pub const TARGET: &str = "wasm32-unknown-unknown";
 
 /// What the inner build may know of the outside.
-const ENVIRONMENT: [&str; 9] = [
+const ENVIRONMENT: [&str; 10] = [
     "PATH",
     "HOME",
     "CARGO_HOME",
+    "CARGO_NET_OFFLINE",
     "RUSTUP_HOME",
     "RUSTUP_TOOLCHAIN",
     "TMPDIR",
@@ -49,6 +51,22 @@ const PROFILE: [(&str, &str); 5] = [
 /// that reads arguments is called once and would only be there several times.
 const INLINE: &str = "-Cllvm-args=-inline-threshold=75";
 
+/// What compilers say of crates that need an operating system, and what that means for a policy.
+const FOREIGN: [(&str, &str); 3] = [
+    (
+        "targets are not supported",
+        "a dependency wants an operating system, most often for randomness; a policy has none: leave it out, or switch off its default features",
+    ),
+    (
+        "could not compile `getrandom`",
+        "a dependency wants randomness; a policy has none but the seed that it is given: leave it out, or switch off its default features",
+    ),
+    (
+        "no library targets found",
+        "a policy is a library: its code stands in src/lib.rs",
+    ),
+];
+
 /// A policy crate that cannot be built.
 #[derive(Debug, Error)]
 pub enum BuildError {
@@ -64,6 +82,12 @@ pub enum BuildError {
         #[source]
         source: std::io::Error,
     },
+    /// There is no crate.
+    #[error("{} is not there; expected the folder of a policy's crate", file.display())]
+    NoCrate {
+        /// Its manifest.
+        file: PathBuf,
+    },
     /// The compiler refused the crate; its own words follow.
     #[error("policy {package} does not build:\n{messages}")]
     Compiler {
@@ -73,15 +97,13 @@ pub enum BuildError {
         messages: String,
     },
     /// The build left no module.
-    #[error("the build of policy {package} left no {}", file.display())]
+    #[error("the build of policy {package} left no module")]
     NoModule {
         /// The crate.
         package: String,
-        /// Where it should be.
-        file: PathBuf,
     },
     /// The module is no policy.
-    #[error("policy {package}: {source}")]
+    #[error("policy {package} is no module that a host takes")]
     Encode {
         /// The crate.
         package: String,
@@ -90,63 +112,153 @@ pub enum BuildError {
     },
 }
 
-/// Builds the policy crate `package` of the workspace at `root` and makes it a component.
+impl BuildError {
+    /// What to do about it, where the cause is the target or the interface and not the author's code.
+    pub fn hint(&self) -> Option<&'static str> {
+        match self {
+            Self::Compiler { messages, .. } => {
+                let known = FOREIGN.iter().find(|(said, _)| messages.contains(said));
+                known.map(|(_, hint)| *hint)
+            }
+            Self::Encode { source, .. } => source.hint(),
+            Self::NoTarget | Self::Tool { .. } | Self::NoCrate { .. } | Self::NoModule { .. } => {
+                None
+            }
+        }
+    }
+}
+
+/// A policy that was built.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Built {
+    /// The component.
+    pub component: Vec<u8>,
+    /// What the compiler said on the way, warnings for instance.
+    pub messages: String,
+}
+
+/// Whose lock file decides, and whether anything may be fetched.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Sources {
+    /// The workspace's; nothing is fetched.
+    Workspace,
+    /// The crate's own, written or mended where needed.
+    Own,
+}
+
+/// Builds the policy crate `package` of the workspace at `root` and makes it a component. Nothing is fetched: the workspace's lock
+/// decides.
 ///
 /// The library becomes a dynamic one only here: as an ordinary one it is smaller, and its tests run natively.
 pub fn build(root: &Path, package: &str, target_dir: &Path) -> Result<Vec<u8>, BuildError> {
-    check_target()?;
+    let mut cargo = cargo(root, target_dir, Sources::Workspace, Colour::Never);
+    cargo.args(["--package", package]);
+    Ok(finish(cargo, package)?.component)
+}
+
+/// Whether the compiler's words are for a terminal.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Colour {
+    /// For a terminal.
+    Always,
+    /// For a file or a program.
+    Never,
+}
+
+/// Builds the policy crate in a folder and makes it a component. Cargo fetches what it needs, unless `CARGO_NET_OFFLINE` forbids it.
+pub fn build_folder(folder: &Path, target_dir: &Path, colour: Colour) -> Result<Built, BuildError> {
+    let file = folder.join("Cargo.toml");
+    if !file.is_file() {
+        return Err(BuildError::NoCrate { file });
+    }
+    let name = fs::canonicalize(folder).unwrap_or_else(|_| folder.to_owned());
+    let name = name.file_name().unwrap_or_default().to_string_lossy();
+    finish(cargo(folder, target_dir, Sources::Own, colour), &name)
+}
+
+/// The command that compiles a crate; which one is for the caller to add.
+fn cargo(folder: &Path, target_dir: &Path, sources: Sources, colour: Colour) -> Command {
     let program = env::var("CARGO").unwrap_or_else(|_| "cargo".to_owned());
     let mut cargo = clean(&program);
-    cargo.current_dir(root).args([
-        "rustc",
-        "--release",
-        "--offline",
-        "--locked",
-        "--lib",
-        "--crate-type",
-        "cdylib",
-    ]);
     cargo
-        .args(["--package", package, "--target", TARGET, "--target-dir"])
-        .arg(target_dir);
+        .current_dir(folder)
+        .args(["rustc", "--release", "--quiet"]);
+    if sources == Sources::Workspace {
+        cargo.args(["--offline", "--locked"]);
+    }
+    cargo.args([
+        "--color",
+        if colour == Colour::Always {
+            "always"
+        } else {
+            "never"
+        },
+    ]);
+    cargo.args(["--message-format", "json-render-diagnostics"]);
+    cargo.args(["--lib", "--crate-type", "cdylib", "--target", TARGET]);
+    cargo.arg("--target-dir").arg(target_dir);
     for (key, value) in PROFILE {
         cargo.env(format!("CARGO_PROFILE_RELEASE_{key}"), value);
     }
+    cargo
+}
+
+/// Runs the command and encodes the module it leaves.
+fn finish(mut cargo: Command, package: &str) -> Result<Built, BuildError> {
+    check_target(cargo.get_current_dir())?;
     cargo.args(["--", INLINE]);
     for flag in LINK {
         cargo.arg(format!("-Clink-arg={flag}"));
     }
-    let output = cargo
-        .output()
-        .map_err(|source| BuildError::Tool { program, source })?;
+    let output = run(&mut cargo)?;
     let package = package.to_owned();
+    let messages = String::from_utf8_lossy(&output.stderr).into_owned();
     if !output.status.success() {
-        let messages = String::from_utf8_lossy(&output.stderr).into_owned();
         return Err(BuildError::Compiler { package, messages });
     }
-    let file = target_dir
-        .join(TARGET)
-        .join("release")
-        .join(format!("{}.wasm", package.replace('-', "_")));
-    match fs::read(&file) {
-        Ok(core) => crate::encode(&core).map_err(|source| BuildError::Encode { package, source }),
-        Err(_) => Err(BuildError::NoModule { package, file }),
+    let module = module_file(&output.stdout).and_then(|file| fs::read(file).ok());
+    let Some(core) = module else {
+        return Err(BuildError::NoModule { package });
+    };
+    match crate::encode(&core) {
+        Ok(component) => Ok(Built {
+            component,
+            messages,
+        }),
+        Err(source) => Err(BuildError::Encode { package, source }),
     }
 }
 
+/// The last WebAssembly file that cargo reports: the crate itself, which comes after what it depends on.
+///
+/// Reports are JSON, a line each; the name of a file is looked for as it is quoted there, which needs no reader of JSON.
+fn module_file(reports: &[u8]) -> Option<PathBuf> {
+    let reports = String::from_utf8_lossy(reports);
+    let quoted = reports.split('"').filter(|text| text.ends_with(".wasm"));
+    quoted.last().map(PathBuf::from)
+}
+
 /// Fails early, with the remedy, where the compiler has no WebAssembly target.
-fn check_target() -> Result<(), BuildError> {
-    let program = env::var("RUSTC").unwrap_or_else(|_| "rustc".to_owned());
-    let asked = clean(&program)
-        .args(["--print", "target-libdir", "--target", TARGET])
-        .output();
-    let output = asked.map_err(|source| BuildError::Tool { program, source })?;
+fn check_target(folder: Option<&Path>) -> Result<(), BuildError> {
+    let mut rustc = clean(&env::var("RUSTC").unwrap_or_else(|_| "rustc".to_owned()));
+    rustc.args(["--print", "target-libdir", "--target", TARGET]);
+    if let Some(folder) = folder {
+        rustc.current_dir(folder);
+    }
+    let output = run(&mut rustc)?;
     let folder = PathBuf::from(String::from_utf8_lossy(&output.stdout).trim());
     if output.status.success() && folder.is_dir() {
         Ok(())
     } else {
         Err(BuildError::NoTarget)
     }
+}
+
+fn run(command: &mut Command) -> Result<Output, BuildError> {
+    command.output().map_err(|source| BuildError::Tool {
+        program: command.get_program().to_string_lossy().into_owned(),
+        source,
+    })
 }
 
 /// A command that knows nothing of an outer build.
@@ -159,4 +271,49 @@ fn clean(program: &str) -> Command {
         }
     }
     command
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_module_is_the_last_wasm_file_reported() {
+        let messages = br#"{"reason":"compiler-artifact","filenames":["/t/libdep.rlib"]}
+{"reason":"compiler-artifact","filenames":["/t/a.wasm"]}
+no message
+{"reason":"build-finished","success":true}
+"#;
+        assert_eq!(module_file(messages), Some(PathBuf::from("/t/a.wasm")));
+        assert_eq!(module_file(b""), None);
+    }
+
+    #[test]
+    fn a_compiler_that_misses_an_operating_system_gets_a_hint() {
+        let error = |messages: &str| BuildError::Compiler {
+            package: "p".to_owned(),
+            messages: messages.to_owned(),
+        };
+        let foreign =
+            error("error: The wasm32-unknown-unknown targets are not supported by default");
+        assert!(
+            foreign
+                .hint()
+                .is_some_and(|hint| hint.contains("randomness"))
+        );
+        assert_eq!(error("error[E0425]: cannot find value `x`").hint(), None);
+    }
+
+    #[test]
+    fn a_folder_without_a_crate_is_named() {
+        let error = build_folder(
+            Path::new("/nowhere"),
+            Path::new("/nowhere/target"),
+            Colour::Never,
+        );
+        assert_eq!(
+            error.unwrap_err().to_string(),
+            "/nowhere/Cargo.toml is not there; expected the folder of a policy's crate"
+        );
+    }
 }

@@ -1,18 +1,19 @@
 //! From the core module that a compiler makes to the component that the host loads, without external tools.
 //!
-//! Two ways in: a module built with the SDK carries its interface and its manifest in custom sections; any other gets
-//! both from the caller. Out comes a component whose manifest stands at the outermost level, once.
+//! Ways in: a module built with the SDK carries its interface and its manifest in custom sections; any other core module gets
+//! both from the caller; a component that some other tool made gets its manifest. Out comes a component whose manifest stands at the
+//! outermost level, once.
 
 mod cargo;
 
 use std::path::Path;
 
 use thiserror::Error;
-use wasmparser::{Parser, Payload};
+use wasmparser::{BinaryReaderError, Parser, Payload};
 use wit_component::{ComponentEncoder, StringEncoding, embed_component_metadata};
-use wit_parser::Resolve;
+use wit_parser::{PackageId, Resolve, SourceMap};
 
-pub use cargo::{BuildError, TARGET, build};
+pub use cargo::{BuildError, Built, Colour, TARGET, build, build_folder};
 
 /// Name of the custom section that holds a policy's manifest.
 pub const MANIFEST_SECTION: &str = "plimsoll.policy.manifest";
@@ -56,10 +57,90 @@ pub enum EncodeError {
     },
 }
 
+impl EncodeError {
+    /// What to do about it, where that is not said by the error itself.
+    pub fn hint(&self) -> Option<&'static str> {
+        match self {
+            Self::Encode { problem } if problem.contains("import") => Some(
+                "the policy or a crate that it uses calls something outside of it; a policy may use its arguments and `log`, nothing else",
+            ),
+            _ => None,
+        }
+    }
+}
+
 /// Makes a component of a module built with the SDK. The manifest moves from the module to the component.
 pub fn encode(core: &[u8]) -> Result<Vec<u8>, EncodeError> {
     let (stripped, manifest) = take_manifest(core)?;
     component(&stripped, &manifest)
+}
+
+/// The interface, as this program speaks it.
+const INTERFACE: [(&str, &str); 7] = [
+    (
+        "budgeter.wit",
+        include_str!("../../../wit/0.1/budgeter.wit"),
+    ),
+    (
+        "configure.wit",
+        include_str!("../../../wit/0.1/configure.wit"),
+    ),
+    (
+        "consolidator.wit",
+        include_str!("../../../wit/0.1/consolidator.wit"),
+    ),
+    ("diag.wit", include_str!("../../../wit/0.1/diag.wit")),
+    ("ranker.wit", include_str!("../../../wit/0.1/ranker.wit")),
+    ("types.wit", include_str!("../../../wit/0.1/types.wit")),
+    ("worlds.wit", include_str!("../../../wit/0.1/worlds.wit")),
+];
+
+/// Makes a component of any core module that has the exports of `world` in the interface this program speaks, under `manifest`.
+pub fn encode_as(core: &[u8], world: &str, manifest: &[u8]) -> Result<Vec<u8>, EncodeError> {
+    if Parser::is_component(core) {
+        return with_manifest(core, manifest);
+    }
+    if !Parser::is_core_wasm(core) {
+        return Err(EncodeError::NotAModule);
+    }
+    let mut sources = SourceMap::default();
+    for (name, text) in INTERFACE {
+        sources.push_str(name, text);
+    }
+    let unreadable = |problem: String| EncodeError::Interface {
+        folder: "this program".to_owned(),
+        problem,
+    };
+    let group = sources
+        .parse()
+        .map_err(|(_, error)| unreadable(format!("{error:#}")))?;
+    let mut resolve = Resolve::default();
+    let package = resolve
+        .push_group(group)
+        .map_err(|error| unreadable(format!("{error:#}")))?;
+    embed(core, &resolve, package, world, manifest)
+}
+
+/// Gives a component its manifest; refused where it has one.
+pub fn with_manifest(component: &[u8], manifest: &[u8]) -> Result<Vec<u8>, EncodeError> {
+    let mut depth = 0_u32;
+    let mut count = 1;
+    for payload in Parser::new(0).parse_all(component) {
+        match payload.map_err(malformed)? {
+            Payload::ModuleSection { .. } | Payload::ComponentSection { .. } => depth += 1,
+            Payload::End(_) => depth = depth.saturating_sub(1),
+            Payload::CustomSection(section) if depth == 0 && section.name() == MANIFEST_SECTION => {
+                count += 1;
+            }
+            _ => {}
+        }
+    }
+    if count > 1 {
+        return Err(EncodeError::SeveralManifests { count });
+    }
+    let mut whole = component.to_vec();
+    append_custom_section(&mut whole, MANIFEST_SECTION, manifest);
+    Ok(whole)
 }
 
 /// Makes a component of any core module that has the exports of `world`, as defined in `folder`, under `manifest`.
@@ -69,19 +150,33 @@ pub fn encode_with(
     world: &str,
     manifest: &[u8],
 ) -> Result<Vec<u8>, EncodeError> {
-    let unreadable = |error: &dyn std::fmt::Display| EncodeError::Interface {
-        folder: folder.display().to_string(),
-        problem: format!("{error:#}"),
-    };
     let mut resolve = Resolve::default();
     let (package, _) = resolve
         .push_dir(folder)
-        .map_err(|error| unreadable(&error))?;
+        .map_err(|error| EncodeError::Interface {
+            folder: folder.display().to_string(),
+            problem: format!("{error:#}"),
+        })?;
+    embed(core, &resolve, package, world, manifest)
+}
+
+/// Tells a core module of its world, and makes it a component.
+fn embed(
+    core: &[u8],
+    resolve: &Resolve,
+    package: PackageId,
+    world: &str,
+    manifest: &[u8],
+) -> Result<Vec<u8>, EncodeError> {
+    let unreadable = |error: &dyn std::fmt::Display| EncodeError::Interface {
+        folder: world.to_owned(),
+        problem: format!("{error:#}"),
+    };
     let world = resolve
         .select_world(&[package], Some(world))
         .map_err(|error| unreadable(&error))?;
     let mut module = core.to_vec();
-    embed_component_metadata(&mut module, &resolve, world, StringEncoding::UTF8).map_err(
+    embed_component_metadata(&mut module, resolve, world, StringEncoding::UTF8).map_err(
         |error| EncodeError::Encode {
             problem: format!("{error:#}"),
         },
@@ -108,10 +203,7 @@ fn take_manifest(core: &[u8]) -> Result<(Vec<u8>, Vec<u8>), EncodeError> {
     let mut copied = HEADER;
     let mut manifests = Vec::new();
     for payload in Parser::new(0).parse_all(core) {
-        let payload = payload.map_err(|error| EncodeError::Malformed {
-            problem: error.message().to_owned(),
-            offset: error.offset(),
-        })?;
+        let payload = payload.map_err(malformed)?;
         // Section headers are not part of a payload's range, so a section reaches from the end of the last one.
         let Some((_, range)) = payload.as_section() else {
             continue;
@@ -129,6 +221,14 @@ fn take_manifest(core: &[u8]) -> Result<(Vec<u8>, Vec<u8>), EncodeError> {
         None => Err(EncodeError::NoManifest),
         Some(manifest) if count == 1 => Ok((stripped, manifest)),
         Some(_) => Err(EncodeError::SeveralManifests { count }),
+    }
+}
+
+#[expect(clippy::needless_pass_by_value, reason = "for `map_err`")]
+fn malformed(error: BinaryReaderError) -> EncodeError {
+    EncodeError::Malformed {
+        problem: error.message().to_owned(),
+        offset: error.offset(),
     }
 }
 
@@ -192,6 +292,25 @@ mod tests {
             refusal(b"hello"),
             "the file is not a core WebAssembly module"
         );
+    }
+
+    #[test]
+    fn a_component_gets_one_manifest_and_no_second() {
+        let component = b"\0asm\x0d\0\x01\0";
+        let whole = encode_as(component, "ranking-policy", b"{}").unwrap();
+        assert_eq!(&whole[..8], component);
+        assert_eq!(
+            with_manifest(&whole, b"{}").unwrap_err().to_string(),
+            "the module has 2 manifests; expected one"
+        );
+    }
+
+    #[test]
+    fn the_interface_of_this_program_has_a_world_for_each_hook() {
+        for world in ["ranking-policy", "consolidation-policy", "budget-policy"] {
+            let refused = encode_as(&module(&[]), world, b"{}").unwrap_err();
+            assert!(matches!(refused, EncodeError::Encode { .. }), "{refused}");
+        }
     }
 
     #[test]

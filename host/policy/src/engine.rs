@@ -1,29 +1,20 @@
-//! The engine: one per process. It knows how to run a module deterministically and within limits, and takes modules in
-//! through the gates.
+//! The engine: one per process. It knows how to run a module deterministically and within limits; [`crate::accept`] is how modules
+//! come in.
 //!
 //! Every switch serves one of three ends: the same numbers on every machine (NaN, SIMD, fuel), no surprise in time or
 //! memory (epochs, pool, caps), or less to attack (what policies do not need is off).
 
-use std::borrow::Cow;
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
-use plimsoll_core::hook::Settings;
 use thiserror::Error;
-use wasmtime::component::Component;
 use wasmtime::{Config, Enabled, InstanceAllocationStrategy, PoolingAllocationConfig};
 
-use crate::gate::Refusal;
+use crate::compile::Compiler;
 use crate::limits::Limits;
-use crate::manifest::{Hook, Manifest};
-use crate::module::{Accepted, BudgetModule, ConsolidationModule, Module};
 use crate::permits::Permits;
-use crate::shape::check_shape;
-use crate::text;
 use crate::ticker::Ticker;
-use crate::track::v0_1::{self, Program};
-use crate::unpack::unpack;
-use crate::world::check_world;
+use crate::track::v0_1;
 
 /// Settings of the engine.
 #[derive(Debug, Clone)]
@@ -34,6 +25,8 @@ pub struct EngineSettings {
     pub concurrency: usize,
     /// Names of the optional signals that questions carry.
     pub columns: BTreeSet<String>,
+    /// Who makes machine code of modules.
+    pub compiler: Compiler,
 }
 
 impl Default for EngineSettings {
@@ -43,6 +36,7 @@ impl Default for EngineSettings {
             limits: Limits::default(),
             concurrency: 2 * cores,
             columns: BTreeSet::new(),
+            compiler: Compiler::Here,
         }
     }
 }
@@ -66,15 +60,16 @@ pub enum EngineError {
 /// Runs policy modules.
 #[derive(Clone)]
 pub struct Engine {
-    inner: Arc<Inner>,
+    pub(crate) inner: Arc<Inner>,
 }
 
 pub(crate) struct Inner {
     pub(crate) wasmtime: wasmtime::Engine,
     pub(crate) limits: Limits,
     pub(crate) permits: Permits,
-    track: v0_1::Track,
-    columns: BTreeSet<String>,
+    pub(crate) track: v0_1::Track,
+    pub(crate) columns: BTreeSet<String>,
+    pub(crate) compiler: Compiler,
     /// Stops when the engine goes.
     _ticker: Ticker,
 }
@@ -86,6 +81,7 @@ impl Engine {
             limits,
             concurrency,
             columns,
+            compiler,
         } = settings;
         let concurrency = concurrency.max(1);
         let setup = |error: wasmtime::Error| EngineError::Setup {
@@ -103,86 +99,23 @@ impl Engine {
                 permits,
                 track,
                 columns,
+                compiler,
                 _ticker: ticker,
             }),
         })
     }
-
-    /// What a module says of itself, whatever its hook, once it has passed the gates that need neither settings nor a compiler.
-    pub fn manifest(&self, bytes: &[u8]) -> Result<Manifest, Refusal> {
-        self.inspect(bytes).map(|(_, manifest)| manifest)
-    }
-
-    /// Takes a ranking module in, or says at which gate it failed and why. `bytes` may be one zstd frame.
-    pub fn accept(&self, bytes: &[u8], settings: &Settings) -> Result<Module, Refusal> {
-        let (accepted, program) = self.admit(Hook::Rank, bytes, settings)?;
-        Ok(Module::new(accepted, program))
-    }
-
-    /// Takes a consolidation module in, as [`accept`](Self::accept) does a ranking module.
-    pub fn accept_consolidation(
-        &self,
-        bytes: &[u8],
-        settings: &Settings,
-    ) -> Result<ConsolidationModule, Refusal> {
-        let (accepted, program) = self.admit(Hook::Consolidate, bytes, settings)?;
-        Ok(ConsolidationModule::new(accepted, program))
-    }
-
-    /// Takes a budget module in, as [`accept`](Self::accept) does a ranking module.
-    pub fn accept_budget(
-        &self,
-        bytes: &[u8],
-        settings: &Settings,
-    ) -> Result<BudgetModule, Refusal> {
-        let (accepted, program) = self.admit(Hook::Budget, bytes, settings)?;
-        Ok(BudgetModule::new(accepted, program))
-    }
-
-    /// All gates, for a module of that hook, which is the one of `P`.
-    fn admit<P: Program>(
-        &self,
-        expected: Hook,
-        bytes: &[u8],
-        settings: &Settings,
-    ) -> Result<(Accepted, P), Refusal> {
-        let (bytes, manifest) = self.inspect(bytes)?;
-        let found = manifest.hook;
-        if found != expected {
-            return Err(Refusal::WrongHook { found, expected });
-        }
-        let settings = manifest.settings.complete(settings)?;
-        let component = compile(&self.inner.wasmtime, &bytes)?;
-        let program: P = self.inner.track.prepare(&component)?;
-        let accepted = Accepted::new(Arc::clone(&self.inner), manifest, settings);
-        accepted.validate_settings(&program)?;
-        Ok((accepted, program))
-    }
-
-    fn inspect<'b>(&self, bytes: &'b [u8]) -> Result<(Cow<'b, [u8]>, Manifest), Refusal> {
-        let Inner {
-            limits, columns, ..
-        } = &*self.inner;
-        let bytes = unpack(bytes, limits.module_bytes)?;
-        check_shape(&bytes)?;
-        let manifest = check_world(&bytes)?;
-        let mut required = manifest.required_columns.iter();
-        if let Some(column) = required.find(|column| !columns.contains(*column)) {
-            let column = column.clone();
-            return Err(Refusal::UnknownColumn { column });
-        }
-        Ok((bytes, manifest))
-    }
 }
 
-/// Makes machine code of a module that has passed the shape gate. The only place that compiles.
-fn compile(engine: &wasmtime::Engine, bytes: &[u8]) -> Result<Component, Refusal> {
-    Component::from_binary(engine, bytes).map_err(|error| Refusal::Compile {
-        problem: text::clean(&format!("{error:#}"), text::MESSAGE),
-    })
-}
-
+/// The engine's configuration, with its pool.
 fn config(limits: &Limits, concurrency: usize) -> Config {
+    let mut config = code_config(limits.memory_ceiling);
+    let pool = InstanceAllocationStrategy::Pooling(pool(limits, concurrency));
+    config.allocation_strategy(pool);
+    config
+}
+
+/// What decides on machine code: the same for whoever compiles and for whoever runs.
+pub(crate) fn code_config(memory_ceiling: usize) -> Config {
     let mut config = Config::new();
     config
         .cranelift_nan_canonicalization(true)
@@ -196,13 +129,9 @@ fn config(limits: &Limits, concurrency: usize) -> Config {
         .wasm_custom_page_sizes(false)
         .wasm_backtrace_max_frames(None)
         .max_wasm_stack(512 << 10)
-        .memory_reservation(limits.memory_ceiling as u64)
+        .memory_reservation(memory_ceiling as u64)
         .memory_guard_size(0)
-        .memory_init_cow(true)
-        .allocation_strategy(InstanceAllocationStrategy::Pooling(pool(
-            limits,
-            concurrency,
-        )));
+        .memory_init_cow(true);
     config
 }
 

@@ -1,15 +1,31 @@
-//! Why a module is refused: one variant per gate, each a sentence with the module's own facts, and a hint.
+//! Why a module is refused: one variant per reason, each a sentence with the module's own facts, and a hint.
 //!
-//! The gates stand in the order of the variants; what costs little and protects the next gate comes first. Nothing
-//! that fails here changes what is being served.
+//! The variants stand in the order of the steps ([`Step`]). Nothing that fails here changes what is being served.
 
 use thiserror::Error;
 
 use crate::manifest::Hook;
+use crate::step::Step;
 
 /// A module that was not accepted.
 #[derive(Debug, Clone, PartialEq, Error)]
 pub enum Refusal {
+    /// What carries the module is not whole.
+    #[error("{problem}")]
+    Package {
+        /// What is wrong, with the name of the part.
+        problem: String,
+    },
+    /// The bytes are not those that were meant.
+    #[error("{what} has the digest {found}; expected {expected}")]
+    Digest {
+        /// The module, or one part of it.
+        what: String,
+        /// SHA-256 of the bytes.
+        found: String,
+        /// SHA-256 that was promised.
+        expected: String,
+    },
     /// More bytes than allowed.
     #[error("the module has {size} bytes; at most {limit} are allowed")]
     TooLarge {
@@ -56,27 +72,47 @@ pub enum Refusal {
         /// The import.
         import: String,
     },
-    /// Exports no hook that this host can call.
-    #[error(
-        "the module exports {found}; a policy exports plimsoll:policy/configure@0.1 and ranker, consolidator or budgeter beside it"
-    )]
-    NoHook {
-        /// What it exports instead.
-        found: String,
-    },
-    /// Is for another hook than it is wanted for.
-    #[error("the module is for the hook {found}; expected {expected}")]
-    WrongHook {
-        /// What its manifest says.
-        found: Hook,
-        /// What it is wanted for.
-        expected: Hook,
-    },
     /// No manifest, two of them, or one that cannot be read.
     #[error("the module's manifest {problem}")]
     Manifest {
         /// What is wrong with it.
         problem: String,
+    },
+    /// Exports no hook that this host can call.
+    #[error(
+        "the module exports {found}; a {} policy exports {}@0.1 and plimsoll:policy/configure@0.1",
+        hook.adjective(),
+        hook.interface()
+    )]
+    NoHook {
+        /// What it exports instead.
+        found: String,
+        /// The hook it should be for.
+        hook: Hook,
+    },
+    /// Exports the interface in a version that this host does not speak.
+    #[error("the module exports {found}; this host speaks version 0.1 of that interface")]
+    OtherTrack {
+        /// What it exports.
+        found: String,
+    },
+    /// A policy for another decision.
+    #[error("the module is for the hook {found}; expected {expected}")]
+    WrongHook {
+        /// The hook it is for.
+        found: Hook,
+        /// The hook it is used for, or that its manifest names.
+        expected: Hook,
+    },
+    /// Asks for more than anybody may have.
+    #[error("the module asks for {asked} {what}; the ceiling is {ceiling}")]
+    Asks {
+        /// Of what.
+        what: &'static str,
+        /// How much.
+        asked: u64,
+        /// How much there is at most.
+        ceiling: u64,
     },
     /// Needs a signal that nobody provides.
     #[error("the module needs the signal {column}, which nobody provides")]
@@ -92,10 +128,16 @@ pub enum Refusal {
         /// What is wrong with it, and what was expected.
         problem: String,
     },
+    /// There is nobody to compile it: the host's fault, not the module's.
+    #[error("the compiler's process {problem}")]
+    NoCompiler {
+        /// What happened to it.
+        problem: String,
+    },
     /// The compiler gave up on it.
     #[error("the module cannot be compiled: {problem}")]
     Compile {
-        /// What the compiler says.
+        /// What the compiler says, or which limit it hit.
         problem: String,
     },
     /// Its functions have other types than the interface.
@@ -113,20 +155,46 @@ pub enum Refusal {
 }
 
 impl Refusal {
+    /// The step that refused it.
+    pub const fn step(&self) -> Step {
+        match self {
+            Self::Package { .. } | Self::Digest { .. } => Step::Package,
+            Self::TooLarge { .. } | Self::Compression { .. } => Step::Size,
+            Self::NotAComponent { .. } | Self::Shape { .. } => Step::Shape,
+            Self::Invalid { .. } => Step::Validation,
+            Self::ImportsForbidden { .. } => Step::Imports,
+            Self::Manifest { .. } => Step::Manifest,
+            Self::NoHook { .. } | Self::OtherTrack { .. } | Self::WrongHook { .. } => {
+                Step::Interface
+            }
+            Self::Asks { .. } => Step::Limits,
+            Self::UnknownColumn { .. } => Step::Signals,
+            Self::Setting { .. } => Step::Settings,
+            Self::NoCompiler { .. } | Self::Compile { .. } => Step::Compilation,
+            Self::Mismatch { .. } => Step::Linking,
+            Self::Start { .. } => Step::Agreement,
+        }
+    }
+
     /// The reason as conditions name it.
     pub const fn reason(&self) -> &'static str {
         match self {
+            Self::Package { .. } => "PackageIncomplete",
+            Self::Digest { .. } => "DigestMismatch",
             Self::TooLarge { .. } => "TooLarge",
             Self::Compression { .. } => "CompressionRefused",
             Self::NotAComponent { .. } => "NotAComponent",
             Self::Shape { .. } => "ShapeRefused",
             Self::Invalid { .. } => "InvalidModule",
             Self::ImportsForbidden { .. } => "ImportsForbidden",
-            Self::NoHook { .. } => "HookMissing",
-            Self::WrongHook { .. } => "HookMismatch",
             Self::Manifest { .. } => "ManifestRefused",
+            Self::NoHook { .. } => "HookMissing",
+            Self::OtherTrack { .. } => "InterfaceUnknown",
+            Self::WrongHook { .. } => "HookMismatch",
+            Self::Asks { .. } => "LimitExceeded",
             Self::UnknownColumn { .. } => "SignalMissing",
             Self::Setting { .. } => "SettingsRefused",
+            Self::NoCompiler { .. } => "CompilerMissing",
             Self::Compile { .. } => "CompileFailed",
             Self::Mismatch { .. } => "InterfaceMismatch",
             Self::Start { .. } => "StartFailed",
@@ -136,6 +204,8 @@ impl Refusal {
     /// What to do about it.
     pub const fn hint(&self) -> &'static str {
         match self {
+            Self::Package { .. } => "pack anew with `plimsoll policy pack`, and apply all of it",
+            Self::Digest { .. } => "the bytes were changed after they were packed; pack anew",
             Self::TooLarge { .. } => {
                 "build with `plimsoll policy build`, which optimises and strips"
             }
@@ -154,21 +224,26 @@ impl Refusal {
             Self::ImportsForbidden { .. } => {
                 "build for wasm32-unknown-unknown (`plimsoll policy build` does)"
             }
-            Self::NoHook { .. } => {
-                "rebuild with an SDK of this interface version, for the hook it is used for"
-            }
-            Self::WrongHook { .. } => {
-                "name the module where its hook is asked for, or one of that hook here"
-            }
             Self::Manifest { .. } => {
                 "`plimsoll policy build` writes the manifest; others pass it to `plimsoll policy pack`"
             }
+            Self::NoHook { .. } => {
+                "export the policy with the SDK's macro for the hook it is used for"
+            }
+            Self::OtherTrack { .. } => {
+                "rebuild with an SDK of version 0.1, or use a host that speaks the newer one"
+            }
+            Self::WrongHook { .. } => {
+                "use it for the hook it is written for; the manifest has to name the same one"
+            }
+            Self::Asks { .. } => "ask for no more than the ceiling, in the manifest's limits",
             Self::UnknownColumn { .. } => {
                 "make the signal optional, or use a source that provides it"
             }
             Self::Setting { .. } => {
                 "`plimsoll policy inspect` lists the settings with defaults and limits"
             }
+            Self::NoCompiler { .. } => "the host could not start it; the module is not to blame",
             Self::Compile { .. } => {
                 "split large functions; the limits of shape are far above what policies need"
             }
@@ -177,5 +252,10 @@ impl Refusal {
                 "run the policy's own tests; it must not do work before it is asked"
             }
         }
+    }
+
+    /// Whether the module is to blame; otherwise the host's environment is.
+    pub const fn blames_module(&self) -> bool {
+        !matches!(self, Self::NoCompiler { .. })
     }
 }

@@ -12,8 +12,10 @@
 //! - An answer leaves this crate only after the checks of the core have passed it.
 //! - Interface versions meet the core in [`track`] and nowhere else.
 
+mod accept;
 mod allow;
 mod clock;
+mod compile;
 mod decide;
 mod engine;
 mod gate;
@@ -21,11 +23,13 @@ mod limits;
 mod manifest;
 mod module;
 mod outcome;
+mod package;
 mod permits;
 mod sandbox;
 mod score;
 mod settings;
 mod shape;
+mod step;
 mod text;
 mod ticker;
 mod track;
@@ -33,14 +37,18 @@ mod unpack;
 mod world;
 mod zone;
 
+pub use accept::{Examination, Given, Inspection, Passed};
 pub use allow::{Allowed, Budgeter, allow};
+pub use compile::{CompileError, Compiler, Helper, compile_for_parent};
 pub use decide::{Decision, ListPrice, Ranker, decide, decide_again, note_guards};
 pub use engine::{Engine, EngineError, EngineSettings};
 pub use gate::Refusal;
-pub use limits::Limits;
+pub use limits::{CompileLimits, Limits};
 pub use manifest::{AskedLimits, Hook, Manifest, ReasonText, Unit};
 pub use module::{BudgetModule, Checked, ConsolidationModule, Module};
 pub use outcome::{Called, Fault, LogLevel, LogLine, Outcome};
+pub use package::{INDEX, Index, MOST_BYTES, Part, WHOLE, assemble, digest, split, verify};
 pub use score::{BuiltIn, Consolidator, Scored, score};
-pub use settings::Schema;
+pub use settings::{Property, Schema};
+pub use step::Step;
 pub use zone::ZoneTime;

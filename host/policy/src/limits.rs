@@ -35,6 +35,33 @@ pub struct Limits {
     pub answer_slack: usize,
     /// How long a call waits for a place among the concurrent calls.
     pub wait: Duration,
+    /// What compiling a module may use.
+    pub compile: CompileLimits,
+}
+
+/// What compiling one module may use, where a process of its own does it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct CompileLimits {
+    /// CPU time; counted in whole seconds, at least one.
+    pub cpu: Duration,
+    /// Wall time: a net for a process that does nothing.
+    pub wall: Duration,
+    /// Address space, bytes, the program itself included.
+    pub memory: u64,
+    /// Bytes of machine code.
+    pub code: u64,
+}
+
+impl Default for CompileLimits {
+    /// Modules of the SDK take some 0.1 s and 100 MiB.
+    fn default() -> Self {
+        Self {
+            cpu: Duration::from_secs(20),
+            wall: Duration::from_secs(120),
+            memory: 1 << 30,
+            code: 64 << 20,
+        }
+    }
 }
 
 impl Default for Limits {
@@ -54,6 +81,7 @@ impl Default for Limits {
             table_elements: 20_000,
             answer_slack: 64 << 10,
             wait: Duration::from_millis(20),
+            compile: CompileLimits::default(),
         }
     }
 }

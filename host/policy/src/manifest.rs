@@ -3,10 +3,11 @@
 use std::collections::BTreeMap;
 use std::fmt;
 
-use serde::Deserialize;
+use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use crate::gate::Refusal;
+use crate::limits::Limits;
 use crate::settings::Schema;
 use crate::text;
 
@@ -41,7 +42,7 @@ pub struct Manifest {
 }
 
 /// Which decision a policy takes part in.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Hook {
     /// Which machines to buy.
@@ -65,6 +66,15 @@ impl Hook {
         }
     }
 
+    /// As it stands before the word policy.
+    pub const fn adjective(self) -> &'static str {
+        match self {
+            Self::Rank => "ranking",
+            Self::Consolidate => "consolidation",
+            Self::Budget => "budget",
+        }
+    }
+
     /// The interface that its modules export.
     pub(crate) const fn interface(self) -> &'static str {
         match self {
@@ -82,7 +92,7 @@ impl fmt::Display for Hook {
 }
 
 /// What the numbers of a ranking policy mean.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Unit {
     /// Dollars per hour: they enter packing.
@@ -102,13 +112,34 @@ pub struct ReasonText {
 }
 
 /// Limits a module asks for above the defaults; the ceilings hold all the same.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[serde(default)]
 pub struct AskedLimits {
     /// Fuel for each row of a question.
     pub fuel_per_row: Option<u64>,
     /// Linear memory, MiB.
     pub memory_mib: Option<u32>,
+}
+
+impl AskedLimits {
+    /// Refuses to promise more than anybody may have.
+    pub(crate) fn check(self, limits: &Limits) -> Result<(), Refusal> {
+        let ceiling_mib = (limits.memory_ceiling >> 20) as u64;
+        let asked = [
+            ("fuel for each row", self.fuel_per_row, limits.fuel_ceiling),
+            ("MiB of memory", self.memory_mib.map(u64::from), ceiling_mib),
+        ];
+        for (what, asked, ceiling) in asked {
+            if let Some(asked) = asked.filter(|asked| *asked > ceiling) {
+                return Err(Refusal::Asks {
+                    what,
+                    asked,
+                    ceiling,
+                });
+            }
+        }
+        Ok(())
+    }
 }
 
 impl Manifest {

@@ -18,14 +18,25 @@ const LOCALS: u64 = 512;
 const BODY: u64 = 256 << 10;
 /// Targets of all `br_table`s of a function.
 const TARGETS: u64 = 2_000;
+/// Functions of all core modules together.
+const FUNCTIONS: u64 = 65_536;
+
+/// What was counted.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub(crate) struct Shape {
+    /// Functions of all core modules.
+    pub(crate) functions: u64,
+    /// Bytes of the longest body.
+    pub(crate) longest: u64,
+}
 
 /// Refuses what is no component, and what a compiler should not be given.
-pub(crate) fn check_shape(bytes: &[u8]) -> Result<(), Refusal> {
+pub(crate) fn check_shape(bytes: &[u8]) -> Result<Shape, Refusal> {
     check_header(bytes)?;
     let mut depth: u64 = 0;
     let mut stack = Vec::new();
     let mut instances: u64 = 0;
-    let mut functions: u64 = 0;
+    let mut shape = Shape::default();
     for payload in Parser::new(0).parse_all(bytes) {
         match payload.map_err(|error| invalid(&error))? {
             Payload::ModuleSection { .. } => stack.push(Encoding::Module),
@@ -55,13 +66,15 @@ pub(crate) fn check_shape(bytes: &[u8]) -> Result<(), Refusal> {
                 at_most("instantiations", String::new(), instances, INSTANCES)?;
             }
             Payload::CodeSectionEntry(body) => {
-                check_body(&body, functions)?;
-                functions += 1;
+                check_body(&body, shape.functions)?;
+                shape.functions += 1;
+                shape.longest = shape.longest.max(body.range().len() as u64);
+                at_most("functions", String::new(), shape.functions, FUNCTIONS)?;
             }
             _ => {}
         }
     }
-    Ok(())
+    Ok(shape)
 }
 
 fn check_header(bytes: &[u8]) -> Result<(), Refusal> {

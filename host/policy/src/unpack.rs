@@ -13,6 +13,8 @@ use crate::gate::Refusal;
 const MAGIC: [u8; 4] = [0x28, 0xb5, 0x2f, 0xfd];
 /// Largest window of a frame: what the decoder has to keep in memory.
 const WINDOW: u64 = 8 << 20;
+/// How many times its stored size a module may grow. Code grows two to four times.
+const RATIO: u64 = 100;
 
 /// The module's own bytes, at most `limit` of them.
 pub(crate) fn unpack(stored: &[u8], limit: usize) -> Result<Cow<'_, [u8]>, Refusal> {
@@ -33,6 +35,11 @@ pub(crate) fn unpack(stored: &[u8], limit: usize) -> Result<Cow<'_, [u8]>, Refus
     };
     if content > limit as u64 {
         return Err(too_large(content));
+    }
+    if content > RATIO.saturating_mul(stored.len() as u64) {
+        return Err(refuse(
+            "grows more than 100 times when inflated, as no module does",
+        ));
     }
     if header.window.unwrap_or(content) > WINDOW {
         return Err(refuse("asks for a window of more than 8 MiB"));
@@ -153,6 +160,18 @@ mod tests {
         assert_eq!(
             refusal(&[0; 1_001]),
             "the module has 1001 bytes; at most 1000 are allowed"
+        );
+    }
+
+    #[test]
+    fn a_frame_that_grows_too_much_is_refused_before_inflating() {
+        // "A block of 128 KiB of zeros", which takes 4 bytes.
+        let mut bomb = MAGIC.to_vec();
+        bomb.extend_from_slice(&[0b1010_0000, 0, 0, 2, 0, 0x03, 0, 0x10, 0]);
+        let refused = unpack(&bomb, 1 << 20).unwrap_err().to_string();
+        assert_eq!(
+            refused,
+            "the module's zstd frame grows more than 100 times when inflated, as no module does"
         );
     }
 

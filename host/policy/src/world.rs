@@ -6,7 +6,7 @@ use semver::Version;
 use wasmparser::{Parser, Payload, Validator, WasmFeatures};
 
 use crate::gate::Refusal;
-use crate::manifest::{Hook, Manifest};
+use crate::manifest::Hook;
 use crate::shape::invalid;
 use crate::text;
 
@@ -16,7 +16,7 @@ const MANIFEST: &str = "plimsoll.policy.manifest";
 const MANIFEST_BYTES: usize = 64 << 10;
 /// Interfaces that a policy may import. `types` has no functions.
 const IMPORTS: [&str; 2] = ["plimsoll:policy/diag", "plimsoll:policy/types"];
-/// The interface that every policy exports, whatever its hook.
+/// Interface that every policy exports, besides that of its hook.
 const CONFIGURE: &str = "plimsoll:policy/configure";
 
 /// The proposals a policy may use: those of the engine's configuration, for the engine's own parser.
@@ -25,53 +25,21 @@ pub(crate) const FEATURES: WasmFeatures = WasmFeatures::WASM2
     .union(WasmFeatures::TAIL_CALL)
     .union(WasmFeatures::EXTENDED_CONST);
 
-/// Validates a component, checks its imports and exports, and reads its manifest.
-pub(crate) fn check_world(bytes: &[u8]) -> Result<Manifest, Refusal> {
-    Validator::new_with_features(FEATURES)
-        .validate_all(bytes)
-        .map_err(|error| invalid(&error))?;
-    let outline = Outline::read(bytes)?;
-    if let Some(import) = outline
-        .imports
-        .iter()
-        .find(|name| !is_one_of(name, &IMPORTS))
-    {
-        return Err(Refusal::ImportsForbidden {
-            import: text::clean(import, text::NAME),
-        });
-    }
-    let exports = |wanted: &str| {
-        outline
-            .exports
-            .iter()
-            .any(|name| is_one_of(name, &[wanted]))
-    };
-    let mut hooks = Hook::ALL.into_iter();
-    if !exports(CONFIGURE) || !hooks.any(|hook| exports(hook.interface())) {
-        return Err(Refusal::NoHook {
-            found: listed(&outline.exports),
-        });
-    }
-    let manifest = Manifest::parse(outline.manifest()?)?;
-    let hook = manifest.hook;
-    if exports(hook.interface()) {
-        return Ok(manifest);
-    }
-    let found = listed(&outline.exports);
-    Err(refuse(&format!(
-        "says {hook}, and the module exports {found}"
-    )))
+/// WebAssembly's own rules.
+pub(crate) fn validate(bytes: &[u8]) -> Result<(), Refusal> {
+    let types = Validator::new_with_features(FEATURES).validate_all(bytes);
+    types.map(drop).map_err(|error| invalid(&error))
 }
 
 /// The outermost level of a component.
-struct Outline<'a> {
-    imports: Vec<&'a str>,
-    exports: Vec<&'a str>,
+pub(crate) struct Outline<'a> {
+    pub(crate) imports: Vec<&'a str>,
+    pub(crate) exports: Vec<&'a str>,
     manifests: Vec<&'a [u8]>,
 }
 
 impl<'a> Outline<'a> {
-    fn read(bytes: &'a [u8]) -> Result<Self, Refusal> {
+    pub(crate) fn read(bytes: &'a [u8]) -> Result<Self, Refusal> {
         let mut outline = Self {
             imports: Vec::new(),
             exports: Vec::new(),
@@ -105,35 +73,87 @@ impl<'a> Outline<'a> {
         Ok(outline)
     }
 
-    fn manifest(&self) -> Result<&'a [u8], Refusal> {
+    /// Refuses every import that this host does not give.
+    pub(crate) fn check_imports(&self) -> Result<(), Refusal> {
+        let is_given = |name: &&str| {
+            IMPORTS
+                .iter()
+                .any(|interface| version_of(name, interface).is_some_and(is_spoken))
+        };
+        match self.imports.iter().find(|name| !is_given(name)) {
+            Some(import) => Err(Refusal::ImportsForbidden {
+                import: text::clean(import, text::NAME),
+            }),
+            None => Ok(()),
+        }
+    }
+
+    /// Refuses a module that this host cannot ask as a policy for `hook`.
+    pub(crate) fn check_exports(&self, hook: Hook) -> Result<(), Refusal> {
+        for wanted in [hook.interface(), CONFIGURE] {
+            if self.exported(wanted).is_some_and(is_spoken) {
+                continue;
+            }
+            if self.exported(wanted).is_some() {
+                let of_interface = |name: &&&str| version_of(name, wanted).is_some();
+                let found = self.exports.iter().find(of_interface).copied();
+                return Err(Refusal::OtherTrack {
+                    found: text::clean(found.unwrap_or_default(), text::NAME),
+                });
+            }
+            let mut others = Hook::ALL.into_iter().filter(|other| *other != hook);
+            let other = others.find(|other| self.exported(other.interface()).is_some());
+            return Err(match other {
+                Some(found) if wanted != CONFIGURE => Refusal::WrongHook {
+                    found,
+                    expected: hook,
+                },
+                _ => Refusal::NoHook {
+                    found: listed(&self.exports),
+                    hook,
+                },
+            });
+        }
+        Ok(())
+    }
+
+    /// The version in which an interface is exported.
+    fn exported(&self, interface: &str) -> Option<&'a str> {
+        let mut versions = self.exports.iter();
+        versions.find_map(|name| version_of(name, interface))
+    }
+
+    /// The manifest section.
+    pub(crate) fn manifest(&self) -> Result<&'a [u8], Refusal> {
+        let refuse = |problem: &str| {
+            Err(Refusal::Manifest {
+                problem: problem.to_owned(),
+            })
+        };
         match self.manifests.as_slice() {
-            [] => Err(refuse("is missing")),
-            [section] if section.len() > MANIFEST_BYTES => Err(refuse("has more than 64 KiB")),
+            [] => refuse("is missing"),
+            [section] if section.len() > MANIFEST_BYTES => refuse("has more than 64 KiB"),
             [section] => Ok(section),
-            _ => Err(refuse("is there more than once")),
+            _ => refuse("is there more than once"),
         }
     }
 }
 
-/// Whether `name` is one of the interfaces, in a version that this host speaks.
-fn is_one_of(name: &str, interfaces: &[&str]) -> bool {
-    let Some((interface, version)) = name.split_once('@') else {
-        return false;
-    };
-    let spoken =
-        |version: Version| version.major == 0 && version.minor == 1 && version.pre.is_empty();
-    interfaces.contains(&interface) && Version::parse(version).is_ok_and(spoken)
+/// The version in `name`, if it names that interface.
+fn version_of<'n>(name: &'n str, interface: &str) -> Option<&'n str> {
+    name.strip_prefix(interface)?.strip_prefix('@')
 }
 
-fn listed(names: &[&str]) -> String {
+/// Whether this host speaks a version.
+fn is_spoken(version: &str) -> bool {
+    Version::parse(version)
+        .is_ok_and(|version| version.major == 0 && version.minor == 1 && version.pre.is_empty())
+}
+
+/// Names for people.
+pub(crate) fn listed(names: &[&str]) -> String {
     if names.is_empty() {
         return "nothing".to_owned();
     }
     text::clean(&names.join(", "), text::NAME)
-}
-
-fn refuse(problem: &str) -> Refusal {
-    Refusal::Manifest {
-        problem: problem.to_owned(),
-    }
 }

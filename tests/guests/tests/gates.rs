@@ -7,7 +7,7 @@
 
 use plimsoll_core::rank::{Setting, Settings};
 use plimsoll_guests::HOSTILE;
-use plimsoll_policy::{Engine, EngineSettings, Limits, Refusal};
+use plimsoll_policy::{Engine, EngineSettings, Limits, Refusal, Step};
 
 fn accept(bytes: &[u8], settings: &[(&str, Setting)]) -> Result<(), Refusal> {
     let settings: Settings = settings
@@ -75,9 +75,145 @@ fn a_forbidden_import_is_named() {
 #[test]
 fn a_component_without_the_hook_is_refused() {
     check(
-        &importer("plimsoll:policy/diag@0.1.0"),
+        &with_section(
+            &importer("plimsoll:policy/diag@0.1.0"),
+            "plimsoll.policy.manifest",
+            RANKING,
+        ),
         "HookMissing",
-        "the module exports nothing; a policy exports plimsoll:policy/configure@0.1 and ranker, consolidator or budgeter beside it",
+        "the module exports nothing; a ranking policy exports plimsoll:policy/ranker@0.1 and plimsoll:policy/configure@0.1",
+    );
+}
+
+/// A component with an instance without functions exported under each name.
+fn exporter(names: &[&str]) -> Vec<u8> {
+    let mut component = b"\0asm\x0d\0\x01\0".to_vec();
+    // One instance of nothing, made of no exports.
+    component.extend_from_slice(&[5, 3, 1, 1, 0]);
+    let mut exports = vec![u8::try_from(names.len()).unwrap()];
+    for name in names {
+        exports.extend_from_slice(&[0, u8::try_from(name.len()).unwrap()]);
+        exports.extend_from_slice(name.as_bytes());
+        exports.extend_from_slice(&[5, 0, 0]);
+    }
+    component.extend_from_slice(&[11, u8::try_from(exports.len()).unwrap()]);
+    component.extend_from_slice(&exports);
+    component
+}
+
+const RANKING: &[u8] = br#"{"name": "p", "version": "1", "hook": "rank"}"#;
+
+fn promising(names: &[&str], manifest: &[u8]) -> Vec<u8> {
+    with_section(&exporter(names), "plimsoll.policy.manifest", manifest)
+}
+
+#[test]
+fn a_module_of_a_newer_interface_is_refused_by_version() {
+    check(
+        &promising(&["plimsoll:policy/ranker@0.2.0"], RANKING),
+        "InterfaceUnknown",
+        "the module exports plimsoll:policy/ranker@0.2.0; this host speaks version 0.1 of that interface",
+    );
+}
+
+#[test]
+fn a_module_that_says_another_hook_than_it_exports_is_refused() {
+    check(
+        &promising(&["plimsoll:policy/budgeter@0.1.0"], RANKING),
+        "HookMismatch",
+        "the module is for the hook budget; expected rank",
+    );
+}
+
+#[test]
+fn a_module_for_another_hook_is_refused_for_ranking() {
+    let budget = br#"{"name": "p", "version": "1", "hook": "budget"}"#;
+    check(
+        &promising(&["plimsoll:policy/budgeter@0.1.0"], budget),
+        "HookMismatch",
+        "the module is for the hook budget; expected rank",
+    );
+}
+
+#[test]
+fn a_module_that_asks_for_more_than_the_ceiling_is_refused() {
+    let names = [
+        "plimsoll:policy/ranker@0.1.0",
+        "plimsoll:policy/configure@0.1.0",
+    ];
+    let asking = |limits: &str| {
+        let manifest = format!(r#"{{"name":"p","version":"1","hook":"rank","limits":{limits}}}"#);
+        promising(&names, manifest.as_bytes())
+    };
+    check(
+        &asking(r#"{"memory_mib":129}"#),
+        "LimitExceeded",
+        "the module asks for 129 MiB of memory; the ceiling is 128",
+    );
+    check(
+        &asking(r#"{"fuel_per_row":500000001}"#),
+        "LimitExceeded",
+        "the module asks for 500000001 fuel for each row; the ceiling is 500000000",
+    );
+}
+
+#[test]
+fn a_module_that_needs_a_signal_that_nobody_provides_is_refused() {
+    let names = [
+        "plimsoll:policy/ranker@0.1.0",
+        "plimsoll:policy/configure@0.1.0",
+    ];
+    let manifest = br#"{"name":"p","version":"1","hook":"rank","columns":{"required":["carbon"]}}"#;
+    check(
+        &promising(&names, manifest),
+        "SignalMissing",
+        "the module needs the signal carbon, which nobody provides",
+    );
+}
+
+#[test]
+fn an_examination_tells_what_each_step_saw_up_to_the_refusal() {
+    let engine = Engine::new(EngineSettings::default()).unwrap();
+    let whole = engine.examine(HOSTILE, &|_| Ok(Settings::new()));
+    let steps: Vec<&str> = whole
+        .passed
+        .iter()
+        .map(|passed| passed.step.name())
+        .collect();
+    assert_eq!(
+        steps,
+        [
+            "size",
+            "shape",
+            "validation",
+            "imports",
+            "manifest",
+            "interface",
+            "limits",
+            "signals",
+            "settings",
+            "compilation",
+            "linking",
+            "agreement"
+        ]
+    );
+    assert!(whole.end.is_ok());
+    let newer = promising(&["plimsoll:policy/ranker@0.2.0"], RANKING);
+    let refused = engine.examine(&newer, &|_| Ok(Settings::new()));
+    let last = refused.passed.last().unwrap();
+    assert_eq!((last.step, last.seen.as_str()), (Step::Manifest, "p 1"));
+    assert_eq!(refused.end.unwrap_err().step(), Step::Interface);
+}
+
+#[test]
+fn a_digest_that_was_promised_is_that_of_the_component() {
+    let engine = Engine::new(EngineSettings::default()).unwrap();
+    let digest = engine.inspect(HOSTILE).unwrap().sha256;
+    assert!(engine.verify(HOSTILE, &digest).is_ok());
+    let refusal = engine.verify(HOSTILE, "00").unwrap_err();
+    assert_eq!(
+        refusal.to_string(),
+        format!("the module has the digest {digest}; expected 00")
     );
 }
 

@@ -41,6 +41,7 @@ const ROOMS: &[Room] = &[
     quiet("host/core", &[], &[]),
     quiet("host/encode", &[], &[]),
     quiet("host/policy", &["host/core"], &["wasmtime"]),
+    quiet("host/author", &["host/core", "host/policy"], &["wasmtime"]),
     quiet("host/api", &["host/core"], API_TYPES),
     quiet("host/ec2-facts", &["host/core"], &[]),
     quiet(

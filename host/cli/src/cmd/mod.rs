@@ -1,9 +1,11 @@
 //! One file per command.
 
 pub(crate) mod catalogue;
+pub(crate) mod compile_module;
 pub(crate) mod explain;
 pub(crate) mod generate;
 pub(crate) mod plan;
+pub(crate) mod policy;
 #[cfg(feature = "live")]
 pub(crate) mod run;
 pub(crate) mod shell;

@@ -11,12 +11,11 @@ use kube::{Client, Config};
 use plimsoll_controller::{Controller, Planner, Setup};
 use plimsoll_core::catalog::Catalogue;
 use plimsoll_core::ids::ObjectName;
-use plimsoll_core::rank;
 use plimsoll_core::snapshot::Settings;
 use plimsoll_kube::CheckError;
 use plimsoll_kube::module::ModuleError;
 use plimsoll_kwok::catalogue;
-use plimsoll_policy::{Engine, Module};
+use plimsoll_policy::Module;
 
 use crate::failure::Environment;
 use crate::flags::{Provider, Run};
@@ -161,24 +160,7 @@ async fn module(client: &Client, text: &str) -> Result<Module> {
         Err(error @ ModuleError::Read { .. }) => bail!(environment(error)),
         fetched => fetched?,
     };
-    accept(&engine, &bytes, &settings).with_context(|| format!("configmap {name}"))
-}
-
-/// A module under the settings given as `KEY=VALUE`.
-fn accept(engine: &Engine, bytes: &[u8], settings: &[&str]) -> Result<Module> {
-    let manifest = engine.manifest(bytes)?;
-    let mut given = rank::Settings::new();
-    for setting in settings {
-        let Some((key, value)) = setting.split_once('=') else {
-            bail!("\"{setting}\" is not a setting; expected KEY=VALUE");
-        };
-        let key = key.trim();
-        let value = manifest.settings.read(key, value)?;
-        if given.insert(key.to_owned(), value).is_some() {
-            bail!("setting {key}: is given twice; expected it once");
-        }
-    }
-    Ok(engine.accept(bytes, &given)?)
+    policy::accept(&engine, &bytes, &settings).with_context(|| format!("configmap {name}"))
 }
 
 fn settings(flags: &Run) -> Result<Settings> {
@@ -247,8 +229,10 @@ mod tests {
         let bytes = plimsoll_policies::ranking("spot-diversified")
             .unwrap()
             .bytes;
-        accept(&engine, bytes, &["lost_hours=2", "at_once=4"]).unwrap();
-        let refused = accept(&engine, bytes, &["lost_hours"]).err().unwrap();
+        policy::accept(&engine, bytes, &["lost_hours=2", "at_once=4"]).unwrap();
+        let refused = policy::accept(&engine, bytes, &["lost_hours"])
+            .err()
+            .unwrap();
         assert_eq!(
             refused.to_string(),
             "\"lost_hours\" is not a setting; expected KEY=VALUE"

@@ -34,6 +34,6 @@ fn page(command: &clap::Command, folder: &Path) -> Result<()> {
     write_file(&folder.join(format!("{name}.1")), &text)?;
     let inner = command
         .get_subcommands()
-        .filter(|inner| inner.get_name() != "help");
+        .filter(|inner| inner.get_name() != "help" && !inner.is_hide_set());
     inner.into_iter().try_for_each(|inner| page(inner, folder))
 }

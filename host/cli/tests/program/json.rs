@@ -75,3 +75,20 @@ fn a_simulation_has_the_fields_that_are_documented() {
     let ran = plimsoll(&["simulate", &file, "-o", "json"]).ok();
     check("simulate", &ran.out);
 }
+
+#[test]
+fn what_is_told_of_a_module_has_the_fields_that_are_documented() {
+    let ran = plimsoll(&["policy", "inspect", "spot-diversified", "-o", "json"]).ok();
+    check("policy inspect", &ran.out);
+    let ran = plimsoll(&[
+        "policy",
+        "check",
+        "spot-diversified",
+        "lost_hours=25",
+        "-o",
+        "json",
+    ]);
+    check("policy check", &ran.out);
+    let ran = plimsoll(&["policy", "pack", "spot-diversified", "-o", "json"]).ok();
+    check("policy pack", &ran.out);
+}

@@ -5,6 +5,8 @@ mod catalogue;
 mod explain;
 mod files;
 mod json;
+mod policy;
 mod shell;
 mod simulate;
+mod tutorial;
 mod user;

@@ -5,10 +5,11 @@ use std::process::Command;
 use crate::user::{Folder, argument, fed, plimsoll, pod, snapshot};
 
 /// Every command that there is.
-const COMMANDS: [&str; 8] = [
+const COMMANDS: [&str; 9] = [
     "plan",
     "simulate",
     "explain",
+    "policy",
     "catalogue",
     "snapshot",
     "generate",

@@ -1,0 +1,96 @@
+//! `plimsoll policy check`: every step of acceptance in its order, what each one saw, and where and why one refused.
+
+use anyhow::{Context, Result};
+use plimsoll_policy::{Engine, Examination, Refusal};
+use serde::Serialize;
+
+use crate::flags::Check;
+use crate::module::{self, Source};
+use crate::output::{show, texts};
+use crate::policy::{engine, pairs, typed};
+
+/// What `-o json` prints.
+#[derive(Serialize)]
+struct Checked {
+    module: String,
+    accepted: bool,
+    steps: Vec<CheckedStep>,
+}
+
+#[derive(Serialize)]
+struct CheckedStep {
+    step: &'static str,
+    ok: bool,
+    /// What was seen, or what is wrong.
+    text: String,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    reason: Option<&'static str>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    hint: Option<&'static str>,
+}
+
+pub(crate) fn run(flags: &Check) -> Result<()> {
+    let engine = engine()?;
+    let settings: Vec<&str> = flags.settings.iter().map(String::as_str).collect();
+    let pairs = pairs(&settings)?;
+    let of_module = || format!("policy {}", flags.module);
+    let (mut steps, refusal) = match source(flags, &engine) {
+        Ok(source) => {
+            let examination = engine.examine(&source.bytes, &|schema| typed(schema, &pairs));
+            let Examination { passed, end } = examination;
+            let seen = |passed: plimsoll_policy::Passed| CheckedStep {
+                step: passed.step.name(),
+                ok: true,
+                text: passed.seen,
+                reason: None,
+                hint: None,
+            };
+            (passed.into_iter().map(seen).collect(), end.err())
+        }
+        Err(error) => match error.downcast::<Refusal>() {
+            Ok(refusal) => (Vec::new(), Some(refusal)),
+            Err(error) => return Err(error.context(of_module())),
+        },
+    };
+    if let Some(refusal) = &refusal {
+        steps.push(CheckedStep {
+            step: refusal.step().name(),
+            ok: false,
+            text: refusal.to_string(),
+            reason: Some(refusal.reason()),
+            hint: Some(refusal.hint()),
+        });
+    }
+    let checked = Checked {
+        module: flags.module.clone(),
+        accepted: refusal.is_none(),
+        steps,
+    };
+    show(flags.output, &checked, || people(&checked.steps))?;
+    match refusal {
+        None => Ok(()),
+        Some(refusal) => {
+            let (step, reason) = (refusal.step(), refusal.reason());
+            Err(refusal).with_context(|| format!("policy {}: {reason} at {step}", flags.module))
+        }
+    }
+}
+
+/// The module, and its digest held against what was promised.
+fn source(flags: &Check, engine: &Engine) -> Result<Source> {
+    let mut source = module::source(&flags.module)?;
+    source.verify(engine)?;
+    if flags.sha256.is_some() {
+        source.sha256.clone_from(&flags.sha256);
+        source.verify(engine)?;
+    }
+    Ok(source)
+}
+
+fn people(steps: &[CheckedStep]) -> String {
+    let row = |step: &CheckedStep| {
+        let mark = if step.ok { "ok" } else { "failed" };
+        vec![step.step.to_owned(), mark.to_owned(), step.text.clone()]
+    };
+    texts(&steps.iter().map(row).collect::<Vec<_>>())
+}

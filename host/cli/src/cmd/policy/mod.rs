@@ -1,0 +1,21 @@
+//! `plimsoll policy`: what authors of policies do, one file per command.
+
+mod build;
+mod check;
+mod inspect;
+mod new;
+mod pack;
+
+use anyhow::Result;
+
+use crate::flags::{self, PolicyCommand};
+
+pub(crate) fn run(flags: &flags::Policy) -> Result<()> {
+    match &flags.command {
+        PolicyCommand::New(flags) => new::run(flags),
+        PolicyCommand::Build(flags) => build::run(flags),
+        PolicyCommand::Inspect(flags) => inspect::run(flags),
+        PolicyCommand::Check(flags) => check::run(flags),
+        PolicyCommand::Pack(flags) => pack::run(flags),
+    }
+}

@@ -1,0 +1,84 @@
+//! `plimsoll policy pack`: a module as ConfigMaps, named by its digest.
+
+use std::path::Path;
+
+use anyhow::{Context, Result};
+use plimsoll_author::pack::{Packed, pack, yaml};
+use plimsoll_policy::{Hook, Manifest};
+use serde::Serialize;
+
+use crate::flags::{Format, Pack};
+use crate::module;
+use crate::output::{kilobytes, print, show, write_file};
+use crate::policy::engine;
+
+/// What `-o json` prints.
+#[derive(Serialize)]
+struct Shown<'a> {
+    policy: &'a str,
+    sha256: &'a str,
+    bytes: usize,
+    bytes_stored: usize,
+    config_maps: Vec<&'a str>,
+}
+
+pub(crate) fn run(flags: &Pack) -> Result<()> {
+    let of_module = || format!("policy {}", flags.module);
+    let source = module::source(&flags.module).with_context(of_module)?;
+    let engine = engine()?;
+    source.verify(&engine).with_context(of_module)?;
+    let component = match &flags.manifest {
+        Some(file) => with_manifest(&source.bytes, file)?,
+        None => source.bytes.into_owned(),
+    };
+    let component = engine.inflate(&component).with_context(of_module)?;
+    let seen = engine.inspect(&component).with_context(of_module)?;
+    let packed = pack(&component, &seen.manifest.name, flags.namespace.as_deref());
+    let text = yaml(&packed.objects).context("output")?;
+    if let Some(file) = &flags.to {
+        write_file(file, text.as_bytes())?;
+    }
+    if flags.output == Format::Yaml {
+        return print(&text);
+    }
+    let shown = Shown {
+        policy: &seen.manifest.name,
+        sha256: &packed.sha256,
+        bytes: packed.size,
+        bytes_stored: packed.stored,
+        config_maps: packed
+            .objects
+            .iter()
+            .map(|object| object.metadata.name.as_str())
+            .collect(),
+    };
+    show(flags.output, &shown, || people(&shown, &packed))
+}
+
+/// The component of a module that says nothing of itself.
+fn with_manifest(module: &[u8], file: &Path) -> Result<Vec<u8>> {
+    let text = std::fs::read(file).with_context(|| file.display().to_string())?;
+    let manifest = Manifest::parse(&text).with_context(|| file.display().to_string())?;
+    let world = match manifest.hook {
+        Hook::Rank => "ranking-policy",
+        Hook::Consolidate => "consolidation-policy",
+        Hook::Budget => "budget-policy",
+    };
+    plimsoll_encode::encode_as(module, world, &text).with_context(|| file.display().to_string())
+}
+
+fn people(shown: &Shown<'_>, packed: &Packed) -> String {
+    let names: Vec<String> = shown
+        .config_maps
+        .iter()
+        .map(|name| format!("configmap/{name}"))
+        .collect();
+    format!(
+        "{}  packed {} into {}, {}\nsha256 {}\n",
+        shown.policy,
+        kilobytes(packed.size),
+        kilobytes(packed.stored),
+        names.join(", "),
+        packed.sha256
+    )
+}

@@ -1,0 +1,101 @@
+//! What can be typed after `plimsoll policy`.
+
+use std::path::PathBuf;
+
+use clap::{Args, Subcommand, ValueEnum};
+
+use super::Format;
+
+#[derive(Debug, Args)]
+pub(crate) struct Policy {
+    #[command(subcommand)]
+    pub(crate) command: PolicyCommand,
+}
+
+#[derive(Debug, Subcommand)]
+pub(crate) enum PolicyCommand {
+    /// Write a first policy: a crate that builds, with tests.
+    New(New),
+    /// Compile a policy's crate and make a component of it.
+    Build(Build),
+    /// Show what a module says of itself, without running it.
+    Inspect(Inspect),
+    /// Take a module through every step of acceptance, and tell where and why one refuses it.
+    Check(Check),
+    /// Write a module as ConfigMaps.
+    Pack(Pack),
+}
+
+/// Which decision a policy takes part in.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(crate) enum NewHook {
+    /// Which machines to buy.
+    Rank,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct New {
+    /// The decision that it takes part in.
+    #[arg(value_enum)]
+    pub(crate) hook: NewHook,
+    /// Its name, which becomes the folder's: lower-case letters, digits and hyphens.
+    pub(crate) name: String,
+    /// Folder of the crate plimsoll-sdk; that of the checkout this program was built from where absent.
+    #[arg(long, value_name = "FOLDER")]
+    pub(crate) sdk: Option<PathBuf>,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct Build {
+    /// Folder of the policy's crate.
+    #[arg(default_value = ".")]
+    pub(crate) folder: PathBuf,
+    /// Where to write the component; NAME.wasm in the folder where absent.
+    #[arg(short = 'O', long, value_name = "FILE")]
+    pub(crate) to: Option<PathBuf>,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct Inspect {
+    /// NAME of one that is shipped, a FILE (.wasm, .wasm.zst, or ConfigMaps as YAML), or a FOLDER, which is built first.
+    #[arg(default_value = ".")]
+    pub(crate) module: String,
+    /// How to show it.
+    #[arg(short, long, value_enum, default_value_t)]
+    pub(crate) output: Format,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct Check {
+    /// NAME of one that is shipped, a FILE (.wasm, .wasm.zst, or ConfigMaps as YAML), or a FOLDER, which is built first.
+    #[arg(default_value = ".")]
+    pub(crate) module: String,
+    /// Settings.
+    #[arg(value_name = "KEY=VALUE")]
+    pub(crate) settings: Vec<String>,
+    /// SHA-256 that the component must have.
+    #[arg(long, value_name = "DIGEST")]
+    pub(crate) sha256: Option<String>,
+    /// How to show the steps.
+    #[arg(short, long, value_enum, default_value_t)]
+    pub(crate) output: Format,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct Pack {
+    /// NAME of one that is shipped, a FILE, or a FOLDER, which is built first.
+    #[arg(default_value = ".")]
+    pub(crate) module: String,
+    /// Manifest (JSON) of a module that has none in it: a core module or a component of another toolchain.
+    #[arg(long, value_name = "FILE")]
+    pub(crate) manifest: Option<PathBuf>,
+    /// Namespace of the ConfigMaps.
+    #[arg(short, long)]
+    pub(crate) namespace: Option<String>,
+    /// Where to write the ConfigMaps as YAML; - for standard output.
+    #[arg(short = 'O', long, value_name = "FILE")]
+    pub(crate) to: Option<PathBuf>,
+    /// How to show what was packed; yaml prints the ConfigMaps.
+    #[arg(short, long, value_enum, default_value_t)]
+    pub(crate) output: Format,
+}

@@ -1,0 +1,280 @@
+//! From bytes to a module: every step in its order, and what each one saw.
+//!
+//! One walk serves all who ask: [`Engine::accept`] wants the module or the refusal, [`Engine::examine`] what each step saw on the way,
+//! [`Engine::inspect`] what can be known without settings and without a compiler.
+
+use std::borrow::Cow;
+use std::fmt::Display;
+use std::sync::Arc;
+
+use plimsoll_core::hook::Settings;
+
+use crate::engine::{Engine, Inner};
+use crate::gate::Refusal;
+use crate::manifest::{Hook, Manifest};
+use crate::module::{Accepted, BudgetModule, ConsolidationModule, Module};
+use crate::settings::Schema;
+use crate::shape::check_shape;
+use crate::step::Step;
+use crate::text;
+use crate::track::v0_1::{self, Program};
+use crate::unpack::unpack;
+use crate::world::{Outline, listed, validate};
+
+/// A step that was passed, and what was seen.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Passed {
+    /// The step.
+    pub step: Step,
+    /// What was seen, for people.
+    pub seen: String,
+}
+
+/// How far a module came.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Examination {
+    /// The steps that it passed, in their order.
+    pub passed: Vec<Passed>,
+    /// Whether it was accepted, or why it came no further.
+    pub end: Result<(), Refusal>,
+}
+
+/// What can be known of a module without running or compiling it.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Inspection {
+    /// Bytes as stored.
+    pub stored: usize,
+    /// Bytes of the component.
+    pub size: usize,
+    /// SHA-256 of the component.
+    pub sha256: String,
+    /// What it asks of its host.
+    pub imports: Vec<String>,
+    /// What it offers.
+    pub exports: Vec<String>,
+    /// What it says of itself.
+    pub manifest: Manifest,
+}
+
+/// Where settings come from, once it is known which ones there are.
+pub type Given<'s> = &'s dyn Fn(&Schema) -> Result<Settings, Refusal>;
+
+/// Told of every step that was passed.
+type Noted<'n> = &'n mut dyn FnMut(Step, &dyn Display);
+
+impl Engine {
+    /// What a module says of itself, once it has passed the steps that need neither settings nor a compiler.
+    pub fn inspect(&self, stored: &[u8]) -> Result<Inspection, Refusal> {
+        let (bytes, manifest) = self.inner.look_at(stored, None, &mut |_, _| ())?;
+        let outline = Outline::read(&bytes)?;
+        let names = |names: &[&str]| {
+            names
+                .iter()
+                .map(|name| text::clean(name, text::NAME))
+                .collect()
+        };
+        Ok(Inspection {
+            stored: stored.len(),
+            size: bytes.len(),
+            sha256: crate::package::digest(&bytes),
+            imports: names(&outline.imports),
+            exports: names(&outline.exports),
+            manifest,
+        })
+    }
+
+    /// The component in a stored module.
+    pub fn inflate(&self, stored: &[u8]) -> Result<Vec<u8>, Refusal> {
+        unpack(stored, self.inner.limits.module_bytes).map(Cow::into_owned)
+    }
+
+    /// Refuses a stored module whose component has another digest.
+    pub fn verify(&self, stored: &[u8], sha256: &str) -> Result<(), Refusal> {
+        let bytes = unpack(stored, self.inner.limits.module_bytes)?;
+        crate::package::verify("the module", &bytes, sha256)
+    }
+
+    /// Takes a ranking module in, or says at which step it failed and why. `stored` may be one zstd frame.
+    pub fn accept(&self, stored: &[u8], settings: &Settings) -> Result<Module, Refusal> {
+        self.accept_with(stored, &|_| Ok(settings.clone()))
+    }
+
+    /// The same for settings that are read once it is known which ones there are.
+    pub fn accept_with(&self, stored: &[u8], settings: Given<'_>) -> Result<Module, Refusal> {
+        let (accepted, program) = self.walk(Hook::Rank, stored, settings)?;
+        Ok(Module::new(accepted, program))
+    }
+
+    /// Takes a consolidation module in, as [`accept`](Self::accept) does a ranking module.
+    pub fn accept_consolidation(
+        &self,
+        stored: &[u8],
+        settings: &Settings,
+    ) -> Result<ConsolidationModule, Refusal> {
+        let settings = |_: &Schema| Ok(settings.clone());
+        let (accepted, program) = self.walk(Hook::Consolidate, stored, &settings)?;
+        Ok(ConsolidationModule::new(accepted, program))
+    }
+
+    /// Takes a budget module in, as [`accept`](Self::accept) does a ranking module.
+    pub fn accept_budget(
+        &self,
+        stored: &[u8],
+        settings: &Settings,
+    ) -> Result<BudgetModule, Refusal> {
+        let settings = |_: &Schema| Ok(settings.clone());
+        let (accepted, program) = self.walk(Hook::Budget, stored, &settings)?;
+        Ok(BudgetModule::new(accepted, program))
+    }
+
+    /// Takes a module through every step and tells what each one saw. What the module is for is what its manifest says.
+    pub fn examine(&self, stored: &[u8], settings: Given<'_>) -> Examination {
+        let mut passed = Vec::new();
+        let end = self.look_through(stored, settings, &mut |step, seen| {
+            let seen = seen.to_string();
+            passed.push(Passed { step, seen });
+        });
+        Examination { passed, end }
+    }
+
+    fn look_through(
+        &self,
+        stored: &[u8],
+        settings: Given<'_>,
+        noted: Noted<'_>,
+    ) -> Result<(), Refusal> {
+        let (bytes, manifest) = self.inner.look_at(stored, None, noted)?;
+        match manifest.hook {
+            Hook::Rank => self
+                .admit::<v0_1::Ranker>(&bytes, manifest, settings, noted)
+                .map(drop),
+            Hook::Consolidate => self
+                .admit::<v0_1::Consolidator>(&bytes, manifest, settings, noted)
+                .map(drop),
+            Hook::Budget => self
+                .admit::<v0_1::Budgeter>(&bytes, manifest, settings, noted)
+                .map(drop),
+        }
+    }
+
+    /// All steps, for a module of that hook, which is the one of `P`.
+    fn walk<P: Program>(
+        &self,
+        hook: Hook,
+        stored: &[u8],
+        settings: Given<'_>,
+    ) -> Result<(Accepted, P), Refusal> {
+        let noted: Noted<'_> = &mut |_, _| ();
+        let (bytes, manifest) = self.inner.look_at(stored, Some(hook), noted)?;
+        self.admit(&bytes, manifest, settings, noted)
+    }
+
+    /// The steps from settings on.
+    fn admit<P: Program>(
+        &self,
+        bytes: &[u8],
+        manifest: Manifest,
+        settings: Given<'_>,
+        noted: Noted<'_>,
+    ) -> Result<(Accepted, P), Refusal> {
+        let inner = &self.inner;
+        let settings = manifest.settings.complete(&settings(&manifest.settings)?)?;
+        noted(Step::Settings, &count(settings.len(), "setting"));
+        let component = inner.compiler.compile(inner, bytes)?;
+        noted(Step::Compilation, &inner.compiler);
+        let program: P = inner.track.prepare(&component)?;
+        noted(
+            Step::Linking,
+            &"every function has the type of interface 0.1",
+        );
+        let accepted = Accepted::new(Arc::clone(inner), manifest, settings);
+        accepted.validate_settings(&program)?;
+        noted(Step::Agreement, &"the module agrees to its settings");
+        Ok((accepted, program))
+    }
+}
+
+impl Inner {
+    /// The steps that need neither settings nor a compiler.
+    fn look_at<'b>(
+        &self,
+        stored: &'b [u8],
+        hook: Option<Hook>,
+        noted: Noted<'_>,
+    ) -> Result<(Cow<'b, [u8]>, Manifest), Refusal> {
+        let limits = &self.limits;
+        let bytes = unpack(stored, limits.module_bytes)?;
+        noted(
+            Step::Size,
+            &format_args!(
+                "{} bytes, {} as stored; at most {}",
+                bytes.len(),
+                stored.len(),
+                limits.module_bytes
+            ),
+        );
+        let shape = check_shape(&bytes)?;
+        noted(
+            Step::Shape,
+            &format_args!(
+                "{}, the longest of {} bytes",
+                count(
+                    usize::try_from(shape.functions).unwrap_or(usize::MAX),
+                    "function"
+                ),
+                shape.longest
+            ),
+        );
+        validate(&bytes)?;
+        noted(
+            Step::Validation,
+            &"valid WebAssembly, without what is switched off",
+        );
+        let outline = Outline::read(&bytes)?;
+        outline.check_imports()?;
+        noted(Step::Imports, &listed(&outline.imports));
+        let manifest = Manifest::parse(outline.manifest()?)?;
+        noted(
+            Step::Manifest,
+            &format_args!("{} {}", manifest.name, manifest.version),
+        );
+        self.check_promises(&outline, &manifest, hook, noted)?;
+        Ok((bytes, manifest))
+    }
+
+    /// What the manifest says against what the module exports, and against what anybody may have.
+    fn check_promises(
+        &self,
+        outline: &Outline<'_>,
+        manifest: &Manifest,
+        hook: Option<Hook>,
+        noted: Noted<'_>,
+    ) -> Result<(), Refusal> {
+        if let Some(expected) = hook.filter(|hook| *hook != manifest.hook) {
+            return Err(Refusal::WrongHook {
+                found: manifest.hook,
+                expected,
+            });
+        }
+        outline.check_exports(manifest.hook)?;
+        noted(Step::Interface, &listed(&outline.exports));
+        manifest.limits.check(&self.limits)?;
+        noted(Step::Limits, &"asks for nothing beyond the ceilings");
+        let mut required = manifest.required_columns.iter();
+        if let Some(column) = required.find(|column| !self.columns.contains(*column)) {
+            let column = column.clone();
+            return Err(Refusal::UnknownColumn { column });
+        }
+        noted(
+            Step::Signals,
+            &count(manifest.required_columns.len(), "required signal"),
+        );
+        Ok(())
+    }
+}
+
+/// A number of things, for people.
+fn count(number: usize, thing: &str) -> String {
+    let plural = if number == 1 { "" } else { "s" };
+    format!("{number} {thing}{plural}")
+}
