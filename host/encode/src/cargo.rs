@@ -234,8 +234,9 @@ fn finish(mut cargo: Command, package: &str) -> Result<Built, BuildError> {
 /// Reports are JSON, a line each; the name of a file is looked for as it is quoted there, which needs no reader of JSON.
 fn module_file(reports: &[u8]) -> Option<PathBuf> {
     let reports = String::from_utf8_lossy(reports);
-    let quoted = reports.split('"').filter(|text| text.ends_with(".wasm"));
-    quoted.last().map(PathBuf::from)
+    let quoted = reports.split('"').map(Path::new);
+    let modules = quoted.filter(|text| text.extension().is_some_and(|known| known == "wasm"));
+    modules.last().map(Path::to_owned)
 }
 
 /// Fails early, with the remedy, where the compiler has no WebAssembly target.

@@ -134,7 +134,7 @@ mod tests {
     /// A module of three parts, as entries.
     fn entries() -> BTreeMap<String, Vec<u8>> {
         let stored: Vec<u8> = (0..(2 * MOST_BYTES + 5))
-            .map(|byte| (byte % 251) as u8)
+            .map(|byte| u8::try_from(byte % 251).unwrap())
             .collect();
         let (index, parts) = split(&stored, "00").unwrap();
         let mut entries = BTreeMap::new();
@@ -155,7 +155,7 @@ mod tests {
     fn parts_give_the_module_again() {
         let stored = assemble(entries()).unwrap();
         assert_eq!(stored.len(), 2 * MOST_BYTES + 5);
-        assert_eq!(stored[MOST_BYTES], (MOST_BYTES % 251) as u8);
+        assert_eq!(stored[MOST_BYTES], u8::try_from(MOST_BYTES % 251).unwrap());
         assert!(
             split(&stored[..MOST_BYTES], "00").is_none(),
             "it fits whole"
