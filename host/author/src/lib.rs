@@ -1,11 +1,14 @@
-//! What authors of policies are given before a policy is let near a cluster.
+//! What authors of policies are given, and what a policy is held to before it is let near a cluster.
 //!
 //! - [`template`] writes a first crate, [`sdk`] says what it is built with.
+//! - [`laws`] holds a module to what every policy keeps, on the [`market`] that it is tried on.
 //! - [`pack`] makes ConfigMaps of a module, and reads them back.
 //!
 //! Everything here works on values: a module that is already accepted, texts that are already read. Files, terminals and compilers are
 //! the command line's business.
 
+pub mod laws;
+pub mod market;
 pub mod pack;
 pub mod sdk;
 pub mod template;

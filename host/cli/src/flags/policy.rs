@@ -22,6 +22,8 @@ pub(crate) enum PolicyCommand {
     Inspect(Inspect),
     /// Take a module through every step of acceptance, and tell where and why one refuses it.
     Check(Check),
+    /// Hold a policy to the laws that every policy keeps, and tell what its answers cost in fuel.
+    Test(Test),
     /// Write a module as ConfigMaps.
     Pack(Pack),
 }
@@ -77,6 +79,19 @@ pub(crate) struct Check {
     #[arg(long, value_name = "DIGEST")]
     pub(crate) sha256: Option<String>,
     /// How to show the steps.
+    #[arg(short, long, value_enum, default_value_t)]
+    pub(crate) output: Format,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct Test {
+    /// NAME of one that is shipped, a FILE (.wasm, .wasm.zst, or ConfigMaps as YAML), or a FOLDER, which is built first.
+    #[arg(default_value = ".")]
+    pub(crate) module: String,
+    /// Settings.
+    #[arg(value_name = "KEY=VALUE")]
+    pub(crate) settings: Vec<String>,
+    /// How to show the laws.
     #[arg(short, long, value_enum, default_value_t)]
     pub(crate) output: Format,
 }

@@ -290,3 +290,43 @@ fn a_module_of_another_toolchain_gets_its_manifest_when_it_is_packed() {
         "{ran:?}"
     );
 }
+
+#[test]
+fn shipped_ranking_policies_keep_every_law() {
+    for name in ["list-price", "spot-diversified", "least-waste"] {
+        let ran = plimsoll(&["policy", "test", name]).ok();
+        assert!(
+            ran.out.starts_with(&format!("{name}  9 laws  ok  ")),
+            "{}",
+            ran.out
+        );
+        assert!(ran.out.ends_with(" per candidate\n"), "{}", ran.out);
+    }
+}
+
+#[test]
+fn a_policy_that_looks_at_row_numbers_breaks_a_law() {
+    let folder = first_policy("by-number");
+    folder.file(
+        "by-number/src/lib.rs",
+        "//! Prices by the number of the row, which means nothing.\n\
+         use plimsoll_sdk::ranking::*;\n\
+         reasons! { ROW = \"number of the row\" }\n\
+         struct ByNumber;\n\
+         impl Ranking for ByNumber {\n    \
+             type Settings = NoSettings;\n    \
+             fn price(&self, offering: &Offering, _pool: &Pool, _settings: &NoSettings) -> Price {\n        \
+                 Price::dollars(offering.row() as f64, ROW)\n    \
+             }\n\
+         }\n\
+         export_ranking!(ByNumber);\n",
+    );
+    let ran = in_folder(&folder.path("by-number"), &["policy", "test", "-o", "json"]);
+    assert_eq!(ran.code, 1, "{ran:?}");
+    assert_eq!(ran.error(), "policy by-number: 1 of 9 laws are broken");
+    let tested: Value = serde_json::from_str(&ran.out).expect("it is JSON");
+    let laws = tested["laws"].as_array().expect("laws are a list");
+    let broken: Vec<&Value> = laws.iter().filter(|law| law["ok"] == false).collect();
+    assert_eq!(broken[0]["law"], "numbers of rows mean nothing");
+    assert_eq!(broken[0]["breach"], "row 0: 0 became 179");
+}

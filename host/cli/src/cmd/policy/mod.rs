@@ -5,6 +5,7 @@ mod check;
 mod inspect;
 mod new;
 mod pack;
+mod test;
 
 use anyhow::Result;
 
@@ -16,6 +17,7 @@ pub(crate) fn run(flags: &flags::Policy) -> Result<()> {
         PolicyCommand::Build(flags) => build::run(flags),
         PolicyCommand::Inspect(flags) => inspect::run(flags),
         PolicyCommand::Check(flags) => check::run(flags),
+        PolicyCommand::Test(flags) => test::run(flags),
         PolicyCommand::Pack(flags) => pack::run(flags),
     }
 }

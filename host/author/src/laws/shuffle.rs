@@ -1,0 +1,252 @@
+//! The same question in another dress: rows in another order, names under other numbers, an offering more that nobody may buy.
+//!
+//! Each dress comes with the way back: for every candidate of the new question its place in the old one.
+
+use std::sync::Arc;
+
+use plimsoll_core::rank::{Catalogue, Column, ExtColumn, Pools, PriceQuestion, Symbols};
+
+/// A question, and for each of its candidates the place of the same candidate in the question it was made from.
+pub(super) struct Dressed {
+    pub(super) question: PriceQuestion,
+    pub(super) origin: Vec<usize>,
+}
+
+/// Pools from last to first.
+pub(super) fn pools_reversed(question: &PriceQuestion) -> Dressed {
+    let blocks = blocks(&question.pools);
+    let order: Vec<usize> = (0..blocks.len()).rev().collect();
+    reordered(question, &order, &blocks)
+}
+
+/// The candidates of each pool from last to first.
+pub(super) fn candidates_reversed(question: &PriceQuestion) -> Dressed {
+    let mut blocks = blocks(&question.pools);
+    for block in &mut blocks {
+        block.reverse();
+    }
+    let order: Vec<usize> = (0..blocks.len()).collect();
+    reordered(question, &order, &blocks)
+}
+
+/// Offerings of the catalogue under other row numbers; the candidates stay where they are.
+pub(super) fn rows_renumbered(question: &PriceQuestion) -> Dressed {
+    let mut question = question.clone();
+    let tables = Arc::make_mut(&mut question.tables);
+    let rows = tables.catalogue.o_type.len();
+    reverse_offerings(&mut tables.catalogue);
+    for row in &mut question.pools.cand {
+        *row = number(rows - 1 - *row as usize);
+    }
+    as_it_stands(question)
+}
+
+/// Names under other numbers; the empty one keeps its own, as the interface promises.
+pub(super) fn names_renumbered(question: &PriceQuestion) -> Dressed {
+    let mut question = question.clone();
+    let tables = Arc::make_mut(&mut question.tables);
+    let names = tables.symbols.len();
+    let renamed = |symbol: u32| {
+        if symbol == 0 {
+            0
+        } else {
+            number(names) - symbol
+        }
+    };
+    tables.symbols = reversed(&tables.symbols);
+    let catalogue = &mut tables.catalogue;
+    let columns = [
+        &mut catalogue.t_name,
+        &mut catalogue.t_family,
+        &mut catalogue.t_gpu_kind,
+        &mut catalogue.t_label_key,
+        &mut catalogue.t_label_value,
+        &mut catalogue.o_zone,
+        &mut question.pools.name,
+    ];
+    for symbol in columns.into_iter().flatten() {
+        *symbol = renamed(*symbol);
+    }
+    let pools = &mut question.pools;
+    for column in [
+        &mut catalogue.t_ext,
+        &mut catalogue.o_ext,
+        &mut pools.p_ext,
+        &mut pools.cand_ext,
+    ] {
+        rename_signals(column, renamed);
+    }
+    as_it_stands(question)
+}
+
+/// One offering more, the cheapest of all, which no pool may buy.
+pub(super) fn with_a_stranger(question: &PriceQuestion) -> Dressed {
+    let mut question = question.clone();
+    let catalogue = &mut Arc::make_mut(&mut question.tables).catalogue;
+    if let Some(last) = catalogue.o_type.len().checked_sub(1) {
+        let order: Vec<usize> = (0..=last).chain([last]).collect();
+        pick_offerings(catalogue, &order);
+        if let Some(price) = catalogue.o_price.last_mut() {
+            *price = 0.0;
+        }
+    }
+    as_it_stands(question)
+}
+
+fn as_it_stands(question: PriceQuestion) -> Dressed {
+    Dressed {
+        origin: (0..question.pools.cand.len()).collect(),
+        question,
+    }
+}
+
+/// Places of the candidates of each pool.
+fn blocks(pools: &Pools) -> Vec<Vec<usize>> {
+    let starts = std::iter::once(0).chain(pools.cand_ends.iter().copied());
+    let blocks = starts.zip(&pools.cand_ends);
+    blocks
+        .map(|(start, &end)| (start as usize..end as usize).collect())
+        .collect()
+}
+
+/// The pools in that order, each with the candidates of its block in theirs.
+fn reordered(question: &PriceQuestion, order: &[usize], blocks: &[Vec<usize>]) -> Dressed {
+    let origin: Vec<usize> = order
+        .iter()
+        .flat_map(|&pool| blocks[pool].iter().copied())
+        .collect();
+    let old = &question.pools;
+    let mut end = 0;
+    let ends = order.iter().map(|&pool| {
+        end += blocks[pool].len();
+        number(end)
+    });
+    let pools = Pools {
+        name: pick(&old.name, order),
+        weight: pick(&old.weight, order),
+        nodes: pick(&old.nodes, order),
+        cost: pick(&old.cost, order),
+        cand_ends: ends.collect(),
+        cand: pick(&old.cand, &origin),
+        p_ext: pick_signals(&old.p_ext, order),
+        cand_ext: pick_signals(&old.cand_ext, &origin),
+    };
+    let question = PriceQuestion {
+        context: question.context.clone(),
+        tables: Arc::clone(&question.tables),
+        pools,
+    };
+    Dressed { question, origin }
+}
+
+fn reverse_offerings(catalogue: &mut Catalogue) {
+    let order: Vec<usize> = (0..catalogue.o_type.len()).rev().collect();
+    pick_offerings(catalogue, &order);
+}
+
+/// The offerings in that order.
+fn pick_offerings(catalogue: &mut Catalogue, order: &[usize]) {
+    catalogue.o_type = pick(&catalogue.o_type, order);
+    catalogue.o_zone = pick(&catalogue.o_zone, order);
+    catalogue.o_capacity = pick(&catalogue.o_capacity, order);
+    catalogue.o_price = pick(&catalogue.o_price, order);
+    catalogue.o_price_age_s = pick(&catalogue.o_price_age_s, order);
+    catalogue.o_interruptions_per_day = pick(&catalogue.o_interruptions_per_day, order);
+    catalogue.o_failures_1h = pick(&catalogue.o_failures_1h, order);
+    catalogue.o_reserved_left = pick(&catalogue.o_reserved_left, order);
+    catalogue.o_running = pick(&catalogue.o_running, order);
+    catalogue.o_ext = pick_signals(&catalogue.o_ext, order);
+}
+
+fn pick<T: Clone>(column: &[T], order: &[usize]) -> Vec<T> {
+    order.iter().map(|&row| column[row].clone()).collect()
+}
+
+fn pick_signals(columns: &[ExtColumn], order: &[usize]) -> Vec<ExtColumn> {
+    let picked = |column: &ExtColumn| ExtColumn {
+        name: column.name,
+        values: match &column.values {
+            Column::F64s(values) => Column::F64s(pick(values, order)),
+            Column::U32s(values) => Column::U32s(pick(values, order)),
+            Column::U8s(values) => Column::U8s(pick(values, order)),
+            Column::Syms(values) => Column::Syms(pick(values, order)),
+        },
+    };
+    columns.iter().map(picked).collect()
+}
+
+fn rename_signals(columns: &mut [ExtColumn], renamed: impl Fn(u32) -> u32) {
+    for column in columns {
+        column.name = renamed(column.name);
+        if let Column::Syms(values) = &mut column.values {
+            for symbol in values {
+                *symbol = renamed(*symbol);
+            }
+        }
+    }
+}
+
+/// All names but the empty one, from last to first.
+fn reversed(symbols: &Symbols) -> Symbols {
+    let mut reversed = Symbols {
+        blob: Vec::new(),
+        ends: vec![0],
+    };
+    for symbol in (1..symbols.len()).rev() {
+        let text = symbols.get(number(symbol)).unwrap_or_default();
+        reversed.blob.extend_from_slice(text.as_bytes());
+        reversed.ends.push(number(reversed.blob.len()));
+    }
+    reversed
+}
+
+fn number(rows: usize) -> u32 {
+    u32::try_from(rows).expect("a question has fewer than 2^32 rows")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::market::market;
+
+    /// Pool, type, zone, way and price of every candidate.
+    fn candidates(question: &PriceQuestion) -> Vec<String> {
+        let (tables, pools) = (&question.tables, &question.pools);
+        let blocks = blocks(pools);
+        let named = |pool: usize| tables.symbols.get(pools.name[pool]).unwrap().to_owned();
+        let candidate = |pool: usize, place: usize| {
+            let row = pools.cand[place];
+            let (name, zone, price) = (tables.type_name(row), tables.zone(row), tables.price(row));
+            let way = tables.catalogue.o_capacity[row as usize];
+            format!("{} {name} {zone} {way} {price}", named(pool))
+        };
+        let pools = blocks.iter().enumerate();
+        pools
+            .flat_map(|(pool, places)| places.iter().map(move |&place| (pool, place)))
+            .map(|(pool, place)| candidate(pool, place))
+            .collect()
+    }
+
+    #[test]
+    fn every_dress_is_the_same_question() {
+        let question = market();
+        let plain = candidates(&question);
+        for dress in [
+            pools_reversed,
+            candidates_reversed,
+            rows_renumbered,
+            names_renumbered,
+            with_a_stranger,
+        ] {
+            let dressed = dress(&question);
+            assert!(dressed.question != question, "it looks different");
+            let found = candidates(&dressed.question);
+            let expected: Vec<String> = dressed
+                .origin
+                .iter()
+                .map(|&from| plain[from].clone())
+                .collect();
+            assert_eq!(found, expected);
+        }
+    }
+}
