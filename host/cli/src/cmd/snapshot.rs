@@ -1,8 +1,11 @@
 //! `plimsoll snapshot`: look at files.
 
 use std::path::Path;
+use std::sync::Arc;
 
 use anyhow::{Result, bail};
+use plimsoll_core::ids::PoolName;
+use plimsoll_core::model::NodePool;
 use plimsoll_snapshot::write::{CatalogueText, Format, compress, write};
 
 use crate::flags::{self, SnapshotCommand, TextFormat};
@@ -86,10 +89,26 @@ fn convert(file: &Path, to: &Path, format: Option<TextFormat>, inline: bool) -> 
     write_file(to, &text)
 }
 
+/// Pairs of pools between which nothing but price decides.
+fn competing(pools: &[Arc<NodePool>]) -> impl Iterator<Item = (&PoolName, &PoolName)> {
+    pools.iter().enumerate().flat_map(|(at, one)| {
+        let others = pools[at + 1..].iter();
+        let others = others.filter(move |other| one.competes_with(other));
+        others.map(move |other| (&one.name, &other.name))
+    })
+}
+
 fn check(file: &Path) -> Result<()> {
     let loaded = load::file(file)?;
     for note in loaded.notes.iter().filter(|note| note.is_advice()) {
         eprintln!("advice: {}: {note}", load::name(file));
+    }
+    for (one, other) in competing(&loaded.snapshot.pools) {
+        eprintln!(
+            "advice: {}: NodePool {one}, {other}: may serve the same pods at the same weight, so that price decides; give one a \
+             weight, or keep them apart by a taint or a requirement",
+            load::name(file)
+        );
     }
     let wrong = loaded.notes.iter().filter(|note| note.is_wrong()).count();
     if wrong > 0 {

@@ -37,6 +37,25 @@ fn a_region_without_prices_is_told() {
     assert!(ran.err.contains(told), "{}", ran.err);
 }
 
+/// K21.
+#[test]
+fn pools_that_overlap_without_weights_are_told() {
+    let pool = |name: &str, more: &str| {
+        format!(
+            "---\napiVersion: karpenter.sh/v1\nkind: NodePool\nmetadata: {{name: {name}}}\nspec:\n{more}  template:\n    spec:\n      \
+             nodeClassRef: {{group: karpenter.k8s.aws, kind: EC2NodeClass, name: default}}\n      requirements: []\n"
+        )
+    };
+    let told = |other: &str| {
+        let file = snapshot(&format!("{}{other}", pool("batch", "")));
+        let ran = fed(&["snapshot", "check", "-"], file.as_bytes());
+        ran.err
+            .contains("NodePool batch, web: may serve the same pods")
+    };
+    assert!(told(&pool("web", "")));
+    assert!(!told(&pool("web", "  weight: 10\n")));
+}
+
 #[test]
 fn what_is_not_understood_fails_the_check() {
     let odd = snapshot(&pod("web", "1", "1Gi", "  nodeSelectr: {a: b}\n"));

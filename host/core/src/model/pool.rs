@@ -1,5 +1,6 @@
 //! NodePools: what may be bought, and on what terms.
 
+use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
@@ -67,6 +68,28 @@ pub struct NodePool {
 }
 
 impl NodePool {
+    /// Whether both may serve the same pods while nothing says which comes first: weights and taints are equal, and a node
+    /// might satisfy both.
+    pub fn competes_with(&self, other: &Self) -> bool {
+        let serves = |pool: &Self| pool.replicas.is_none() && pool.deleting.is_none();
+        let taints = |pool: &Self| -> BTreeSet<Taint> { pool.taints.iter().cloned().collect() };
+        let needs = |pool: &Self| -> Requirements {
+            let mut result: Requirements = pool.requirements.iter().cloned().collect();
+            result.add_all(&Requirements::from_labels(&pool.labels));
+            result
+        };
+        let (own, others) = (needs(self), needs(other));
+        let agrees = |requirement: &Requirement| {
+            let other = others.get(requirement.key().as_str());
+            other.is_none_or(|other| requirement.overlaps(other))
+        };
+        serves(self)
+            && serves(other)
+            && self.weight == other.weight
+            && taints(self) == taints(other)
+            && own.iter().all(agrees)
+    }
+
     /// What its nodes satisfy before any pod narrows it: requirements, labels, its own name, its class, and the two
     /// labels that every node gets in the end (`registered`, `initialized`), so that daemons that ask for them count.
     pub fn node_requirements(&self) -> Requirements {
