@@ -184,7 +184,8 @@ fn compress(component: &[u8]) -> Vec<u8> {
         .is_some_and(|flags| flags & SIZE_AND_SEGMENT == 0)
     {
         frame[DESCRIPTOR] |= SIZE_IN_4_BYTES;
-        frame.splice(WINDOW + 1..WINDOW + 1, size.to_le_bytes());
+        let after = WINDOW + 1;
+        frame.splice(after..after, size.to_le_bytes());
     }
     frame
 }

@@ -235,8 +235,8 @@ fn finish(mut cargo: Command, package: &str) -> Result<Built, BuildError> {
 fn module_file(reports: &[u8]) -> Option<PathBuf> {
     let reports = String::from_utf8_lossy(reports);
     let quoted = reports.split('"').map(Path::new);
-    let modules = quoted.filter(|text| text.extension().is_some_and(|known| known == "wasm"));
-    modules.last().map(Path::to_owned)
+    let mut modules = quoted.filter(|text| text.extension().is_some_and(|known| known == "wasm"));
+    modules.next_back().map(Path::to_owned)
 }
 
 /// Fails early, with the remedy, where the compiler has no WebAssembly target.

@@ -57,7 +57,7 @@ impl Default for CompileLimits {
     fn default() -> Self {
         Self {
             cpu: Duration::from_secs(20),
-            wall: Duration::from_secs(120),
+            wall: Duration::from_mins(2),
             memory: 1 << 30,
             code: 64 << 20,
         }

@@ -132,7 +132,7 @@ fn reordered(question: &PriceQuestion, order: &[usize], blocks: &[Vec<usize>]) -
         cand_ext: pick_signals(&old.cand_ext, &origin),
     };
     let question = PriceQuestion {
-        context: question.context.clone(),
+        context: question.context,
         tables: Arc::clone(&question.tables),
         pools,
     };

@@ -142,7 +142,7 @@ mod tests {
             compile,
             ..Limits::default()
         };
-        ask(&helper, &limits, &[7; 100_000])
+        ask(&helper, &limits, &vec![7; 100_000])
             .unwrap_err()
             .to_string()
     }
