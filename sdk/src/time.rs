@@ -47,10 +47,19 @@ pub struct LocalTime {
 }
 
 impl LocalTime {
-    /// Where the clock of a zone stands at the time of the question; UTC for a zone that is no setting of the policy.
+    /// Where the clock of a zone stands at the time of the question: the host tells of UTC and of the zones that are
+    /// settings of the policy. Panics on any other, which would be taken for UTC in silence otherwise.
+    #[expect(
+        clippy::panic,
+        reason = "a zone that is no setting is a mistake in the policy, and its answer would be wrong"
+    )]
     pub(crate) fn of(context: &Context, zone: &TimeZone) -> Self {
         let known = context.zones.iter().find(|known| known.zone == zone.name);
-        let offset = known.map_or(0, |known| i64::from(known.offset_minutes) * 60);
+        let offset = match known {
+            Some(known) => i64::from(known.offset_minutes) * 60,
+            None if zone.name == "UTC" => 0,
+            None => panic!("time zone {} is no setting of this policy", zone.name),
+        };
         Self::at(i64::try_from(context.now_unix_s).unwrap_or(i64::MAX / 2) + offset)
     }
 

@@ -2,14 +2,17 @@
 //!
 //! Waves follow the incumbent: ordinary pods, their daemons, critical pods, critical daemons; a later wave waits until the
 //! earlier is gone. Pods that ask to be left alone are waited for and not evicted. Daemons that tolerate the leaving taint, mirrors, and pods that are stuck on their way out are not
-//! waited for. When the time allowed is over, what remains is moved regardless of budgets.
+//! waited for. When the time allowed is over, what remains is moved regardless of
+//! budgets, and so is what is on its way out but would take its time.
 
 use crate::action::{ObjectKey, Purpose, Request, Write};
 use crate::disrupt::evictable::{STUCK, is_waited_for};
 use crate::lifecycle::{Step, Want};
 use crate::model::{OwnerKind, Pod};
-use crate::time::Timestamp;
+use crate::time::{Span, Timestamp};
 
+/// How long a pod has to end once the time allowed for the drain is over.
+const LAST_GRACE: Span = Span::from_secs(1);
 /// Priority from which a pod is critical: that of `system-cluster-critical`.
 const CRITICAL: i32 = 2_000_000_000;
 
@@ -35,7 +38,9 @@ pub(crate) fn evict(
             step.wake_at(until);
         }
         let its_turn = Some(wave(pod)) == first && !protected;
-        let due = pod.deleting.is_none() && (forced || its_turn);
+        let lingers = |gone_by: Timestamp| gone_by > now + LAST_GRACE;
+        let overdue = forced && pod.deleting.is_none_or(lingers);
+        let due = overdue || (its_turn && pod.deleting.is_none());
         if due {
             step.wants.push(Want {
                 object: ObjectKey::Pod(pod.uid.clone()),

@@ -6,7 +6,8 @@
 use crate::action::{ClaimMark, CloudCall, Purpose, Write};
 use crate::drain;
 use crate::ids::ProviderId;
-use crate::lifecycle::{Instance, Step, View};
+use crate::labels;
+use crate::lifecycle::{Instance, LAUNCH_ORDER_ANNOTATION, Step, View};
 use crate::model::{ClaimPhase, Node, Readiness};
 use crate::state::Version;
 use crate::time::{Span, Timestamp};
@@ -17,7 +18,7 @@ const SETTLE: Span = Span::from_secs(5);
 /// What to do next for a claim that was asked to go.
 pub(crate) fn finalize(view: &View<'_>, now: Timestamp, step: &mut Step) {
     let claim = view.claim;
-    if let Some((node, version)) = view.node.filter(|_| claim.phase >= ClaimPhase::Registered) {
+    if let Some((node, version)) = view.node.filter(|(node, _)| has_joined(view, node)) {
         if node.deleting.is_none() {
             let write = Write::DeleteNode(node.name.clone());
             step.write_node(&node.name, Purpose::DeleteNode, None, write);
@@ -38,6 +39,13 @@ pub(crate) fn finalize(view: &View<'_>, now: Timestamp, step: &mut Step) {
     }
 }
 
+/// Whether pods may be on a claim's node: the node says so a moment before the claim does.
+fn has_joined(view: &View<'_>, node: &Node) -> bool {
+    let labelled = node.label(labels::REGISTERED);
+    view.claim.phase >= ClaimPhase::Registered
+        || labelled.is_some_and(|value| value.as_ref() == "true")
+}
+
 /// The node is going: keep pods off, move them away, then end the instance.
 fn end_node(view: &View<'_>, node: &Node, version: Version, now: Timestamp, step: &mut Step) {
     if !step.taint(node, version) {
@@ -49,8 +57,14 @@ fn end_node(view: &View<'_>, node: &Node, version: Version, now: Timestamp, step
         .deleting
         .zip(view.claim.termination_grace)
         .map(|(asked, grace)| asked + grace);
-    // A node that is not ready and whose instance is gone has nothing left to move.
-    let lost = node.ready != Readiness::Ready && view.instance == Instance::Gone;
+    // A node that is not ready and whose instance is gone has nothing left to move. Only launches of our own can be found by
+    // their claim: of others it would be said that there is none.
+    let silent = node.ready != Readiness::Ready;
+    let ours = view.claim.annotations.contains_key(LAUNCH_ORDER_ANNOTATION);
+    if silent && ours && view.instance == Instance::Unasked {
+        step.find_instance(view.claim);
+    }
+    let lost = silent && view.instance == Instance::Gone;
     if !lost && !drain::evict(&view.pods, deadline, now, step) {
         return;
     }

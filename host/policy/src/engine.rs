@@ -142,7 +142,8 @@ const KEEP_RESIDENT: usize = 1 << 20;
 /// Instances ready to use: a call costs a reset of the memory it touched instead of a mapping.
 fn pool(limits: &Limits, concurrency: usize) -> PoolingAllocationConfig {
     let components = u32::try_from(concurrency).unwrap_or(u32::MAX);
-    let cores = components.saturating_mul(4);
+    // As many as one component may have: what the gates accept finds a place, whatever else runs.
+    let cores = components.saturating_mul(8);
     let mut pool = PoolingAllocationConfig::new();
     pool.total_component_instances(components)
         .total_core_instances(cores)

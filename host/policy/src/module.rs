@@ -13,6 +13,7 @@ use plimsoll_core::rank::{
     check_prices,
 };
 use plimsoll_core::score::{ScoreAnswer, ScoreQuestion, Verdicts, check_verdicts};
+use plimsoll_core::time::Span;
 
 use crate::engine::Inner;
 use crate::gate::Refusal;
@@ -228,7 +229,21 @@ impl BudgetModule {
         let called = self.accepted.call(now, rows, ALLOWANCE_ROW, |call| {
             self.program.allow(call, question)
         });
-        called.and_then(|raw| checked(raw, |raw| check_allowances(question, raw)))
+        called.and_then(|raw| {
+            let mut answer = checked(raw, |raw| check_allowances(question, raw))?;
+            let said = answer.typed.recheck_after;
+            let change = self.next_clock_change(now);
+            answer.typed.recheck_after = [said, change].into_iter().flatten().min();
+            Ok(answer)
+        })
+    }
+
+    /// Until the clock of a zone that the settings name changes next: what the policy said of local times ends there.
+    fn next_clock_change(&self, now: u64) -> Option<Span> {
+        let zones = self.zones(now);
+        let changes = zones.iter().map(|zone| zone.next_change_unix_s);
+        let next = changes.filter(|change| *change > now).min()?;
+        Some(Span::from_secs(i64::try_from(next - now).ok()?))
     }
 }
 

@@ -4,7 +4,10 @@
 
 use std::time::{Duration, Instant};
 
-use wasmtime::{AsContextMut, ResourceLimiter, Store, StoreContextMut, Trap, UpdateDeadline};
+use wasmtime::{
+    AsContextMut, PoolConcurrencyLimitError, ResourceLimiter, Store, StoreContextMut, Trap,
+    UpdateDeadline,
+};
 
 use crate::clock::thread_cpu_time;
 use crate::limits::Limits;
@@ -179,6 +182,10 @@ fn fault(stopped: Stopped, state: &State, budget: &Budget<'_>) -> Fault {
         ),
         Some(trap) => (Outcome::Trap, trap_sentence(trap, state)),
         None if error.is::<LogFlood>() => (Outcome::Trap, error.to_string()),
+        None if error.is::<PoolConcurrencyLimitError>() => (
+            Outcome::Saturated,
+            String::from("all places for policy instances were taken"),
+        ),
         None => {
             let cause = text::clean(&format!("{error:#}"), text::MESSAGE);
             (

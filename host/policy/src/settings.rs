@@ -153,6 +153,11 @@ impl Schema {
     }
 }
 
+/// Whether a text may be shown as it is: what a setting may be is compared, and cannot be cleaned.
+fn is_clean(text: &str) -> bool {
+    text::clean(text, text::NAME) == text
+}
+
 impl Property {
     fn parse(schema: &Value) -> Option<Self> {
         let list = schema.get("type")?.as_str()? == "array";
@@ -169,7 +174,12 @@ impl Property {
             Some(values) => values
                 .as_array()?
                 .iter()
-                .map(|value| value.as_str().map(str::to_owned))
+                .map(|value| {
+                    value
+                        .as_str()
+                        .filter(|text| is_clean(text))
+                        .map(str::to_owned)
+                })
                 .collect::<Option<_>>()?,
             None => Vec::new(),
         };

@@ -1,7 +1,8 @@
 //! The controller of disruption budgets: how many pods of each may be evicted now, counted as pods come and go.
 //!
-//! Healthy pods are bound, active and not reported unready; expected are all active ones. What a budget allows is what is
-//! healthy beyond what it wants to be.
+//! Healthy pods are bound, active and not reported unready; expected are all that have not ended, also those
+//! on their way out: an eviction lowers what is healthy and not what is wanted. What a budget allows is what is healthy
+//! beyond what it wants to be.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
@@ -32,7 +33,7 @@ impl Kept {
         if !self.budget.selector.matches(&pod.labels) {
             return false;
         }
-        let (expected, healthy) = (u32::from(pod.is_active()), u32::from(is_healthy(pod)));
+        let (expected, healthy) = (u32::from(!pod.is_terminal()), u32::from(is_healthy(pod)));
         if there {
             self.expected += expected;
             self.healthy += healthy;
@@ -127,11 +128,13 @@ impl Budgets {
 
 #[cfg(test)]
 mod tests {
-    use plimsoll_core::model::LabelSelector;
+    use plimsoll_core::ids::{NodeName, Uid};
+    use plimsoll_core::model::{DoNotDisrupt, LabelSelector, PodPhase};
+    use plimsoll_core::time::Timestamp;
 
     use super::*;
 
-    fn allowed(limit: DisruptionLimit, expected: u32, healthy: u32) -> u32 {
+    fn kept(limit: DisruptionLimit, expected: u32, healthy: u32) -> Kept {
         let budget = PodDisruptionBudget {
             name: ObjectName::new("default", "web"),
             selector: LabelSelector::all(Vec::new()),
@@ -139,12 +142,45 @@ mod tests {
             always_allow_unhealthy: false,
             disruptions_allowed: 0,
         };
-        let kept = Kept {
+        Kept {
             budget: Arc::new(budget),
             expected,
             healthy,
-        };
-        kept.allowed()
+        }
+    }
+
+    fn allowed(limit: DisruptionLimit, expected: u32, healthy: u32) -> u32 {
+        kept(limit, expected, healthy).allowed()
+    }
+
+    fn running() -> Pod {
+        Pod {
+            uid: Uid::from("u1"),
+            name: ObjectName::new("default", "web-1"),
+            created: Timestamp::default(),
+            labels: Arc::default(),
+            spec: Arc::default(),
+            owner: None,
+            node: Some(NodeName::from("n1")),
+            nominated: None,
+            phase: PodPhase::Running,
+            unschedulable: false,
+            ready: Some(true),
+            deleting: None,
+            started: None,
+            do_not_disrupt: DoNotDisrupt::No,
+            deletion_cost: 0,
+        }
+    }
+
+    #[test]
+    fn a_pod_on_its_way_out_uses_up_what_may_be_unavailable() {
+        let mut kept = kept(DisruptionLimit::MaxUnavailable(1), 3, 3);
+        let mut pod = running();
+        kept.count(&pod, false);
+        pod.deleting = Some(Timestamp::default());
+        kept.count(&pod, true);
+        assert_eq!(kept.allowed(), 0);
     }
 
     #[test]

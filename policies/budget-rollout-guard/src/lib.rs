@@ -1,5 +1,7 @@
 //! Nodes go while all is well, and few at a time. README.md has the rule.
 
+use std::time::Duration;
+
 use plimsoll_sdk::budget::*;
 
 /// Settings, as they appear in the Policy object.
@@ -31,6 +33,9 @@ reasons! {
     EMPTY = "nothing but daemons runs there",
 }
 
+/// When to ask again while something looks wrong: counts of the last hour fall without anything happening.
+const LOOK_AGAIN: Duration = Duration::from_mins(5);
+
 /// Few at a time, and none while something looks wrong.
 #[derive(Debug)]
 pub struct RolloutGuard;
@@ -56,7 +61,7 @@ impl Budget for RolloutGuard {
             (pool.recent_failures() >= options.failures, FAILURES),
         ];
         match worries.into_iter().find(|(worrying, _)| *worrying) {
-            Some((_, reason)) => Allowance::none(reason),
+            Some((_, reason)) => Allowance::none(reason).until(LOOK_AGAIN),
             None => Allowance::nodes(share(options.share_at_once * nodes), WELL),
         }
     }
@@ -90,6 +95,11 @@ mod tests {
         let allowances = pools.allowances(&RolloutGuard, &Options::default());
         let free = Allowance::as_declared(EMPTY);
         let held = Allowance::nodes(count, reason);
+        let held = if count == 0 {
+            held.until(LOOK_AGAIN)
+        } else {
+            held
+        };
         assert_eq!(allowances, [free, held, held]);
     }
 

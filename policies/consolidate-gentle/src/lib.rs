@@ -39,6 +39,9 @@ const JOB_AGE: &str = "job-age-s";
 /// What an empty node is worth at least, in dollars per hour: one whose price nobody knows goes too.
 const LEAST: f64 = 1e-9;
 
+/// The lowest value that the host takes, in dollars per hour.
+const WORST: f64 = -100_000.0;
+
 /// What a move costs those who are disturbed.
 #[derive(Debug)]
 pub struct Gentle;
@@ -55,7 +58,7 @@ impl Consolidation for Gentle {
             return Verdict::refuse(reason);
         }
         let [evictions, replicas, work] = charges(mv, options);
-        let value = mv.saving() - evictions - replicas - work;
+        let value = (mv.saving() - evictions - replicas - work).max(WORST);
         Verdict::dollars(value, if value > 0.0 { PAYS } else { DISTURBS })
     }
 

@@ -6,7 +6,7 @@ use plimsoll_sdk::consolidation::*;
 #[derive(Debug, Settings)]
 pub struct Options {
     /// Dollars per hour that a move has to save.
-    #[setting(default = 0.02, min = 0)]
+    #[setting(default = 0.02, min = 0, max = 10000)]
     pub least_dollars: f64,
     /// Share of what the nodes cost that a move has to save.
     #[setting(default = 0.05, min = 0, max = 1)]

@@ -29,6 +29,9 @@ reasons! {
 /// What a node is worth at least that is not needed, in dollars per hour: one whose price nobody knows goes too.
 const LEAST: f64 = 1e-9;
 
+/// Shares of use come with less precision than settings: by so much one that equals the threshold may exceed it.
+const ROUNDING: f64 = 1e-6;
+
 /// Little used for long enough.
 #[derive(Debug)]
 pub struct Utilisation;
@@ -52,7 +55,7 @@ export_consolidation!(Utilisation);
 
 /// Why a node is still needed.
 fn objection(node: &Node, options: &Options) -> Option<Reason> {
-    if node.cpu_used().max(node.memory_used()) > options.threshold {
+    if node.cpu_used().max(node.memory_used()) > options.threshold + ROUNDING {
         Some(USED)
     } else if node.age() < minutes(options.least_age_minutes) {
         Some(YOUNG)

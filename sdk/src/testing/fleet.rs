@@ -2,10 +2,11 @@
 
 use std::time::Duration;
 
-use super::{Names, context, count, set_last};
-use crate::bindings::configure::plimsoll::policy::types::{Column, ExtColumn};
+use super::{Names, context, count, set_last, set_zone};
+use crate::bindings::configure::plimsoll::policy::types::{Column, Context, ExtColumn};
 use crate::bindings::consolidator::exports::plimsoll::policy::consolidator::{Moves, Nodes};
 use crate::consolidation::{Consolidation, MoveTable, Verdict};
+use crate::time::TimeZone;
 
 /// Nodes, and moves with them.
 ///
@@ -31,6 +32,7 @@ use crate::consolidation::{Consolidation, MoveTable, Verdict};
 #[derive(Debug, Clone)]
 pub struct Fleet {
     names: Names,
+    context: Context,
     nodes: Nodes,
     moves: Moves,
 }
@@ -46,9 +48,24 @@ impl Fleet {
     pub fn new() -> Self {
         Self {
             names: Names::default(),
+            context: context(0),
             nodes: no_nodes(),
             moves: no_moves(),
         }
+    }
+
+    /// Time of the snapshot, seconds since 1970.
+    #[must_use]
+    pub fn at(mut self, now_unix_s: u64) -> Self {
+        self.context.now_unix_s = now_unix_s;
+        self
+    }
+
+    /// Says how many minutes the clock of a zone is ahead of UTC. A policy that asks for another, save UTC, panics.
+    #[must_use]
+    pub fn zone(mut self, zone: &TimeZone, offset_minutes: i16) -> Self {
+        set_zone(&mut self.context, zone, offset_minutes);
+        self
     }
 
     /// Adds an on-demand node of the pool `general` at so many dollars per hour: a day old, quiet for an hour, half used,
@@ -189,7 +206,12 @@ impl Fleet {
     /// The whole question, for policies that take it.
     pub fn table(&self) -> MoveTable {
         let symbols = self.names.symbols();
-        MoveTable::new(context(0), symbols, self.nodes.clone(), self.moves.clone())
+        MoveTable::new(
+            self.context.clone(),
+            symbols,
+            self.nodes.clone(),
+            self.moves.clone(),
+        )
     }
 
     #[expect(

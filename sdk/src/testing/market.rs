@@ -1,9 +1,10 @@
 //! A market for tests of ranking policies.
 
-use super::{Names, context, count, set_last};
+use super::{Names, context, count, set_last, set_zone};
 use crate::bindings::configure::plimsoll::policy::types::{Column, Context, ExtColumn};
 use crate::bindings::ranker::exports::plimsoll::policy::ranker::{Catalog, Claims, Pools};
 use crate::ranking::{OrderTable, Price, PriceTable, Ranking, Score, Tables};
+use crate::time::TimeZone;
 
 /// A market: instance types, offerings, and one pool `general` that may buy all of them.
 ///
@@ -46,6 +47,13 @@ impl Market {
     #[must_use]
     pub fn at(mut self, now_unix_s: u64) -> Self {
         self.context.now_unix_s = now_unix_s;
+        self
+    }
+
+    /// Says how many minutes the clock of a zone is ahead of UTC. A policy that asks for another, save UTC, panics.
+    #[must_use]
+    pub fn zone(mut self, zone: &TimeZone, offset_minutes: i16) -> Self {
+        set_zone(&mut self.context, zone, offset_minutes);
         self
     }
 

@@ -25,7 +25,8 @@ pub use fleet::Fleet;
 pub use market::Market;
 pub use pools::Pools;
 
-use crate::bindings::configure::plimsoll::policy::types::{Context, Symbols};
+use crate::bindings::configure::plimsoll::policy::types::{Context, Symbols, ZoneTime};
+use crate::time::TimeZone;
 
 /// Texts by number, in order of first use after the empty one.
 #[derive(Debug, Clone)]
@@ -70,6 +71,16 @@ fn context(now_unix_s: u64) -> Context {
         seed: 0,
         zones: Vec::new(),
     }
+}
+
+/// Says where the clock of a zone stands; it never changes.
+fn set_zone(context: &mut Context, zone: &TimeZone, offset_minutes: i16) {
+    context.zones.push(ZoneTime {
+        zone: zone.name().to_owned(),
+        offset_minutes,
+        next_change_unix_s: 0,
+        next_offset_minutes: offset_minutes,
+    });
 }
 
 fn set_last<T>(column: &mut [T], value: T) {

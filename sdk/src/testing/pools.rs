@@ -1,8 +1,8 @@
 //! Pools for tests of budget policies.
 
-use super::{Names, context};
+use super::{Names, context, set_zone};
 use crate::bindings::budgeter::exports::plimsoll::policy::budgeter;
-use crate::bindings::configure::plimsoll::policy::types::{Context, ZoneTime};
+use crate::bindings::configure::plimsoll::policy::types::Context;
 use crate::budget::{Allowance, Budget, PoolTable};
 use crate::time::{Date, TimeOfDay, TimeZone};
 
@@ -46,15 +46,10 @@ impl Pools {
         }
     }
 
-    /// Says how many minutes the clock of a zone is ahead of UTC. Zones of which nothing is said are at UTC.
+    /// Says how many minutes the clock of a zone is ahead of UTC. A policy that asks for another, save UTC, panics.
     #[must_use]
     pub fn zone(mut self, zone: &TimeZone, offset_minutes: i16) -> Self {
-        self.context.zones.push(ZoneTime {
-            zone: zone.name().to_owned(),
-            offset_minutes,
-            next_change_unix_s: 0,
-            next_offset_minutes: offset_minutes,
-        });
+        set_zone(&mut self.context, zone, offset_minutes);
         self
     }
 

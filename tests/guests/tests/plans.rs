@@ -11,12 +11,17 @@ use std::sync::LazyLock;
 
 use plimsoll_core::check::{Prices, review};
 use plimsoll_core::plan::Plan;
-use plimsoll_core::rank::{Setting, Settings};
+use plimsoll_core::rank::{
+    LaunchLists, OrderQuestion, PriceQuestion, Setting, Settings, check_prices, list_price,
+};
 use plimsoll_core::snapshot::Snapshot;
+use plimsoll_core::units::PricePerHour;
 use plimsoll_guests::HOSTILE;
 use plimsoll_oracles::fixture::{OnDemand, Spot, ZONE_1, cluster, instance_type, pod, pool};
 use plimsoll_oracles::generate::{Shape, benchmark_mix, random_cluster, shapes};
-use plimsoll_policy::{Decision, Engine, EngineSettings, ListPrice, Module, Ranker, decide};
+use plimsoll_policy::{
+    Decision, Engine, EngineSettings, Fault, ListPrice, Module, Ranker, Unit, decide,
+};
 use proptest::prelude::*;
 
 static ENGINE: LazyLock<Engine> = LazyLock::new(|| Engine::new(EngineSettings::default()).unwrap());
@@ -212,4 +217,75 @@ fn a_module_that_forbids_and_fails_buys_nothing() {
         let note = &plan.notes[0].text;
         assert!(note.ends_with("so nothing is bought"), "{note}");
     }
+}
+
+/// A policy that gives the dearest machine away.
+struct Squanders;
+
+impl Ranker for Squanders {
+    fn name(&self) -> &'static str {
+        "squanders"
+    }
+
+    fn unit(&self) -> Unit {
+        Unit::Dollars
+    }
+
+    fn orders(&self) -> bool {
+        false
+    }
+
+    fn vetoes(&self) -> bool {
+        false
+    }
+
+    fn price(&self, question: &PriceQuestion) -> Result<plimsoll_core::rank::Prices, Fault> {
+        let mut prices = check_prices(question, &list_price(question)).unwrap();
+        let dearest = prices.rows.iter().map(|row| row.then.price).max();
+        for row in &mut prices.rows {
+            if Some(row.then.price) == dearest {
+                row.then.price = Some(PricePerHour::ZERO);
+                row.first_count = 0;
+            }
+        }
+        Ok(prices)
+    }
+
+    fn order(&self, question: &OrderQuestion) -> Result<LaunchLists, Fault> {
+        ListPrice.order(question)
+    }
+}
+
+/// A shop of two machines, of which the dearer costs `dear` dollars and the other 0.1.
+fn dear_shop(dear: f64) -> Snapshot {
+    let sold = |name: &str, price: f64| {
+        let sold = instance_type(name).cpu(4_000).memory_mib(16_384);
+        sold.price(price).offered(ZONE_1, OnDemand)
+    };
+    cluster()
+        .sells(sold("cheap", 0.1))
+        .sells(sold("dear", dear))
+        .pool(pool("general"))
+        .pod(pod("web").cpu(3_000).memory_mib(6_000))
+        .snapshot()
+}
+
+#[test]
+fn a_plan_of_more_than_three_times_the_list_price_is_not_taken() {
+    let Decision {
+        plan,
+        at_policy_prices,
+        ..
+    } = decide(&Squanders, &dear_shop(1.0));
+    assert_eq!(first_choice(&plan), "cheap");
+    assert!(!at_policy_prices);
+    let mut notes = plan.notes.iter();
+    assert!(notes.any(|note| {
+        note.text
+            .starts_with("policy squanders: its plan costs more than 3")
+    }));
+
+    let within = decide(&Squanders, &dear_shop(0.25));
+    assert_eq!(first_choice(&within.plan), "dear");
+    assert!(within.at_policy_prices);
 }

@@ -75,7 +75,9 @@ fn still_drifted(look: &Look<'_>, command: &Command) -> Result<Command, Refused>
     if look.left(candidate, command.reason) == 0 {
         return Err(NO_BUDGET);
     }
-    let simulated = simulate(look.fleet.snapshot, &[candidate.row], &[]);
+    let snapshot = look.fleet.snapshot;
+    let unsettled = consolidate::unsettled(snapshot);
+    let simulated = simulate(snapshot, &[candidate.row], &unsettled);
     if !simulated.stranded.is_empty() {
         return Err(CHANGED);
     }

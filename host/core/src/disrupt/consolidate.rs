@@ -156,15 +156,27 @@ pub fn fits_consolidation(snapshot: &Snapshot, candidate: &Candidate) -> Result<
 /// `consolidateAfter`, unless it is zero or never. Rows of the snapshot.
 pub fn shut(snapshot: &Snapshot) -> Vec<usize> {
     let is_shut = |(row, node): (usize, &crate::snapshot::StateNode)| {
+        if !node.is_initialized() {
+            return Some(row);
+        }
         let claim = node.claim.as_ref()?;
         let pool = snapshot.pool(claim.pool.as_str())?;
         let settling = pool.disruption.consolidate_after > Some(Span::ZERO)
             && quiet_from(pool, claim, event_of(&snapshot.activity, &claim.name))
                 .is_some_and(|from| from > snapshot.now);
-        (settling || !node.is_initialized()).then_some(row)
+        settling.then_some(row)
     };
     let nodes = snapshot.nodes.iter().enumerate();
     nodes.filter_map(is_shut).collect()
+}
+
+/// Nodes that are not complete and take no pods of nodes that go: such a node may never come. Rows of the snapshot.
+pub fn unsettled(snapshot: &Snapshot) -> Vec<usize> {
+    let nodes = snapshot.nodes.iter().enumerate();
+    nodes
+        .filter(|(_, node)| !node.is_initialized())
+        .map(|(row, _)| row)
+        .collect()
 }
 
 fn event_of(activity: &Activity, claim: &ClaimName) -> Option<Timestamp> {

@@ -22,7 +22,7 @@ pub const HASH_VERSION_ANNOTATION: &str = "karpenter.sh/nodepool-hash-version";
 /// The version of [`hash`]: hashes of other versions are not compared.
 pub const HASH_VERSION: &str = "plimsoll-1";
 /// Younger claims are not looked at for their type: a catalogue may be read a moment too early.
-const TYPE_CHECKED_AFTER: Span = Span::from_secs(3600);
+pub const TYPE_CHECKED_AFTER: Span = Span::from_secs(3600);
 
 /// How a node differs from its pool.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

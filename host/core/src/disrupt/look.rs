@@ -165,12 +165,13 @@ impl<'l, 's> Proposal<'l, 's> {
     /// The first drifted node whose pods have a place: empty ones first, then the oldest.
     fn drifted(&mut self) -> Option<Command> {
         let reason = DisruptionReason::Drifted;
+        let unsettled = consolidate::unsettled(self.snapshot());
         for candidate in drifted(&self.look.fleet) {
             if self.look.left(&candidate, reason) == 0 {
                 self.refused.by_budget += 1;
                 continue;
             }
-            let simulated = simulate(self.snapshot(), &[candidate.row], &[]);
+            let simulated = simulate(self.snapshot(), &[candidate.row], &unsettled);
             if simulated.stranded.is_empty() {
                 let saving = PricePerHour::ZERO;
                 return Some(command(reason, &[&candidate], saving, simulated.plan));

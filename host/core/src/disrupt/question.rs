@@ -13,17 +13,19 @@ use super::moves::{Move, MoveKind};
 use crate::allow::{AllowQuestion, AllowQuestionBuilder, PoolRow};
 use crate::catalog::CapacityType;
 use crate::hook::Context;
-use crate::ids::Uid;
+use crate::ids::{PoolName, Uid};
 use crate::labels;
-use crate::model::{OwnerKind, Pod};
+use crate::model::{Effect, NodePool, Owner, OwnerKind, Pod, Taint, first_untolerated};
 use crate::plan::LaunchOption;
 use crate::rank::Capacity;
+use crate::requirement::Undefined;
 use crate::resources::{ResourceName, Resources};
 use crate::score::ScoreQuestionBuilder;
 use crate::score::{self, MoveRow, NodeRow, Replacement, RowError, ScoreQuestion};
 use crate::snapshot::{Snapshot, StateNode};
 use crate::state::is_reschedulable;
 use crate::time::Timestamp;
+use crate::units::PricePerHour;
 
 fn context(snapshot: &Snapshot) -> Context {
     Context {
@@ -37,11 +39,7 @@ impl Look<'_> {
     /// What a budget policy is asked; its answer goes to [`Look::cap`].
     pub fn allow_question(&self) -> AllowQuestion {
         let snapshot = self.fleet.snapshot;
-        let waiting = snapshot
-            .pods
-            .iter()
-            .filter(|pod| pod.node.is_none() && pod.unschedulable && pod.is_active());
-        let waiting = u32::try_from(waiting.count()).unwrap_or(u32::MAX);
+        let waiting = waiting_by_pool(snapshot);
         let mut question = AllowQuestionBuilder::new(context(snapshot));
         for row in &self.allowances {
             question.pool(&PoolRow {
@@ -51,13 +49,37 @@ impl Look<'_> {
                 not_ready: row.nodes.not_ready,
                 disrupting: row.nodes.down - row.nodes.not_ready,
                 ceiling: row.declared.nodes,
-                pending_pods: waiting,
+                pending_pods: waiting.get(&row.pool).copied().unwrap_or(0),
                 recent_evictions: 0,
                 recent_failures: 0,
             });
         }
         question.finish()
     }
+}
+
+/// Pods that wait and might run on a node of each pool: they tolerate its hard taints, and no label of their node selector
+/// contradicts it. A pod counts in every pool that might take it.
+fn waiting_by_pool(snapshot: &Snapshot) -> BTreeMap<&PoolName, u32> {
+    let pods = snapshot.pods.iter();
+    let waiting: Vec<&Pod> = pods
+        .map(AsRef::as_ref)
+        .filter(|pod: &&Pod| pod.node.is_none() && pod.unschedulable && pod.is_active())
+        .collect();
+    let of_pool = |pool: &NodePool| {
+        let taints = pool.taints.iter();
+        let hard = taints.filter(|taint| taint.effect != Effect::PreferNoSchedule);
+        let hard: Vec<Taint> = hard.cloned().collect();
+        let own = pool.node_requirements();
+        let may_run = |pod: &&&Pod| {
+            let selector = &pod.spec.node_selector;
+            first_untolerated(&hard, &pod.spec.tolerations).is_none()
+                && own.accepts(selector, Undefined::Ignored).is_ok()
+        };
+        u32::try_from(waiting.iter().filter(may_run).count()).unwrap_or(u32::MAX)
+    };
+    let pools = snapshot.pools.iter();
+    pools.map(|pool| (&pool.name, of_pool(pool))).collect()
 }
 
 impl Proposal<'_, '_> {
@@ -80,12 +102,16 @@ impl Proposal<'_, '_> {
     }
 }
 
+/// Whether a pod serves: it is on a node, and nothing says that it is not ready.
+fn is_ready(pod: &Pod) -> bool {
+    pod.is_active() && pod.node.is_some() && pod.ready != Some(false)
+}
+
 /// Ready pods by their owner.
 fn ready_replicas(snapshot: &Snapshot) -> BTreeMap<&Uid, u32> {
     let mut replicas = BTreeMap::new();
     let pods = snapshot.pods.iter();
-    for pod in pods.filter(|pod| pod.is_active() && pod.node.is_some() && pod.ready != Some(false))
-    {
+    for pod in pods.filter(|pod| is_ready(pod)) {
         if let Some(owner) = &pod.owner {
             *replicas.entry(&owner.uid).or_insert(0) += 1;
         }
@@ -108,7 +134,8 @@ fn add_node(
     };
     let is_last = |pod: &Pod| {
         let owner = pod.owner.as_ref().filter(|_| is_reschedulable(pod));
-        owner.is_some_and(|owner| replicas.get(&owner.uid).is_some_and(|ready| *ready <= 1))
+        let ready = |owner: &Owner| replicas.get(&owner.uid).copied().unwrap_or(0);
+        owner.is_some_and(|owner| ready(owner) <= u32::from(is_ready(pod)))
     };
     let claim = node.claim.as_ref();
     let created = claim.map_or(snapshot.now, |claim| claim.created);
@@ -124,7 +151,10 @@ fn add_node(
     }
     let label = |key: &str| node.labels().get(key).map_or("", AsRef::as_ref);
     let pool = node.pool();
+    // A price that nobody knows stays none; the others are with the node's own cost, like those of replacements.
     let price = pool.as_ref().map(|pool| fleet.price(node, pool));
+    let known = price.filter(|price| *price > PricePerHour::ZERO);
+    let price = known.map(|price| price + snapshot.settings.node_cost);
     let moved = pods.iter().copied().filter(|pod| is_reschedulable(pod));
     question.node(&NodeRow {
         name: node.name(),
@@ -176,7 +206,7 @@ fn replacement(option: &LaunchOption) -> Replacement<'_> {
         type_name: option.instance_type.as_str(),
         zone: &option.zone,
         capacity: capacity(Some(option.capacity_type)),
-        price: option.list_price.dollars(),
+        price: option.price.dollars(),
     }
 }
 

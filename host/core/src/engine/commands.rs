@@ -13,7 +13,7 @@ use crate::time::{Span, Timestamp};
 const OVERDUE: Span = Span::from_secs(120);
 /// After success the same is not asked again for this long: the watch needs a moment.
 const SETTLED: Span = Span::from_secs(1);
-/// How often an instance that is on its way out is asked about.
+/// How often an instance that is on its way out, or whose claim is, is asked about.
 const ENDING: Span = Span::from_secs(5);
 
 type Slot = (ObjectKey, Purpose);

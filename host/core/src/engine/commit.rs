@@ -35,7 +35,7 @@ impl Engine {
                 Place::New(row) => plan.claims.get(row).is_some_and(|planned| {
                     let may_buy = self.may_buy(planned, &mut usage);
                     if may_buy {
-                        self.ask_for(planned, &crew, ("place", id, row), now);
+                        self.ask_for(&solving.snapshot, planned, &crew, ("place", id, row), now);
                     }
                     may_buy
                 }),
@@ -95,7 +95,7 @@ impl Engine {
         };
         let there = match &target {
             Target::Claim(name) => match self.cluster.claims.get(name) {
-                Some(claim) => claim.deleting.is_none(),
+                Some(claim) => claim.deleting.is_none() && self.cluster.marked(name).is_none(),
                 None => self.expected.get(name).is_some(),
             },
             Target::Node(name) => self
@@ -153,9 +153,11 @@ impl Engine {
         within
     }
 
-    /// Asks for a claim and promises its room; its name. `place` tells it from all others of this instant.
+    /// Asks for a claim and promises its room; its name. It is marked as made from its pool as the snapshot has it, on which it
+    /// was planned. `place` tells it from all others of this instant.
     pub(super) fn ask_for(
         &mut self,
+        snapshot: &Snapshot,
         planned: &PlannedClaim,
         crew: &Crew,
         place: (&str, u64, usize),
@@ -164,7 +166,7 @@ impl Engine {
         let number = hash_of(&(self.seed, now, place, &planned.pool));
         let name = ClaimName::from(format!("{}-{}", planned.pool, short_name(number, 8)));
         let mut claim = new_claim(planned, name, crew, now);
-        if let Some(pool) = self.cluster.pools.get(planned.pool.as_str()) {
+        if let Some(pool) = snapshot.pool(planned.pool.as_str()) {
             claim.annotations.extend(drift::annotations(pool));
         }
         let claim = Arc::new(claim);

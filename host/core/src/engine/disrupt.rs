@@ -12,7 +12,7 @@ use crate::disrupt::{Command, Decision, Question, Refused, consolidate, drift};
 use crate::ids::ClaimName;
 use crate::model::ConsolidationPolicy;
 use crate::snapshot::{Activity, PastMove, Snapshot};
-use crate::state::{Target, World, assignments, freeze, is_reschedulable};
+use crate::state::{Target, World, assignments, freeze};
 use crate::time::{Span, Timestamp};
 
 /// The shortest time between two looks that come to nothing.
@@ -32,7 +32,7 @@ pub(super) struct Disruption {
     /// Searches for savings in a row that found nothing.
     fruitless: u32,
     searched: Option<Timestamp>,
-    /// Whether a command of the last look did not hold.
+    /// Whether a command of the last look did not hold or could not begin.
     lapsed: bool,
     moves: Vec<PastMove>,
     told: std::collections::BTreeMap<ClaimName, String>,
@@ -79,6 +79,11 @@ impl Disruption {
     /// How many moves were refused so far, by whom.
     pub(super) fn refused(&self) -> Refused {
         self.refused
+    }
+
+    /// Whether a command is looked at again: room that it counts on must not be given away meanwhile.
+    pub(super) fn is_confirming(&self) -> bool {
+        matches!(self.stage, Stage::Confirming { .. })
     }
 
     pub(super) fn remember(&mut self, past: PastMove, keep: Span) {
@@ -160,16 +165,16 @@ impl Engine {
         if drift::drift(&pool, &claim, catalogue, now).is_some() {
             self.disruption.hints.drifted.insert(name.clone());
         }
+        let type_checked = claim.created + drift::TYPE_CHECKED_AFTER;
+        if type_checked > now {
+            self.set_timer(name, type_checked);
+        }
         let event = self.last_pod_event(name);
         match consolidate::quiet_from(&pool, &claim, event) {
             None => {}
             Some(from) if from > now => self.set_timer(name, from),
             Some(_) => {
-                let nodes = self.cluster.nodes_of(&claim);
-                let used = nodes.iter().any(|node| {
-                    let mut pods = self.cluster.pods_on(&node.name);
-                    pods.any(|pod| is_reschedulable(pod))
-                });
+                let used = !self.is_empty(name);
                 let hints = &mut self.disruption.hints;
                 if !used {
                     hints.empty.insert(name.clone());
@@ -313,7 +318,8 @@ impl Engine {
                     return;
                 }
                 for command in decision.commands {
-                    self.begin(command, &snapshot, id, now, actions);
+                    let begun = self.begin(command, &snapshot, id, now, actions);
+                    self.disruption.lapsed |= !begun;
                 }
                 self.confirm_next(rest, now, actions);
             }

@@ -141,7 +141,9 @@ impl Engine {
         self.synced?;
         let candidates = [
             self.timers.keys().next().copied(),
-            self.provision.next_wake(&self.settings),
+            (!self.disruption.is_confirming())
+                .then(|| self.provision.next_wake(&self.settings))
+                .flatten(),
             self.commands.next_overdue(),
             self.market.next_change(),
             self.nominations.next_wake(),
@@ -171,6 +173,9 @@ impl Engine {
             Input::Considered(id, decision) => self.considered(id, *decision, now, actions),
             Input::Catalogue(catalogue) => {
                 self.market.relist(catalogue);
+                let claims = self.cluster.claims.iter();
+                self.dirty_claims
+                    .extend(claims.map(|(name, _)| name.clone()));
                 self.provision.market_changed();
             }
             Input::Interrupted(instance) => {

@@ -49,13 +49,12 @@ impl Engine {
                 if let Some(notes) = self.notes_of(flight) {
                     notes.machine = Some(*machine);
                 }
+                if flight.purpose == Purpose::Find && self.is_going(flight) {
+                    return Ended::Ending;
+                }
             }
             Answer::Absent if flight.purpose == Purpose::Find => {
-                let going = self
-                    .claim_of(flight)
-                    .and_then(|name| self.cluster.claims.get(&name))
-                    .is_some_and(|claim| claim.deleting.is_some());
-                let said = if going {
+                let said = if self.is_going(flight) {
                     Instance::Gone
                 } else {
                     Instance::Unasked
@@ -119,6 +118,13 @@ impl Engine {
             ObjectKey::Node(node) => self.cluster.claim_on(node).map(|claim| claim.name.clone()),
             ObjectKey::Pod(_) => None,
         }
+    }
+
+    /// Whether the claim that an order is about was asked to go.
+    fn is_going(&self, flight: &Flight) -> bool {
+        self.claim_of(flight)
+            .and_then(|name| self.cluster.claims.get(&name))
+            .is_some_and(|claim| claim.deleting.is_some())
     }
 
     fn notes_of(&mut self, flight: &Flight) -> Option<&mut Notes> {

@@ -1,6 +1,6 @@
 //! From waiting pods to a question: which pods ask, when the batch is ripe, and what is handed out.
 //!
-//! Never two solves at once. Pods that a plan left without a place are looked at again after [`AGAIN`] if anything at all
+//! Never two solves at once, and none while a command is being confirmed. Pods that a plan left without a place are looked at again after [`AGAIN`] if anything at all
 //! has changed; where nothing has, the same snapshot would give the same plan.
 
 use std::sync::Arc;
@@ -131,7 +131,8 @@ impl Engine {
             .provision
             .batch
             .ends_at(self.settings.batch_idle, self.settings.batch_max);
-        if self.provision.solving.is_some() || ends.is_none_or(|end| end > now) {
+        let busy = self.provision.solving.is_some() || self.disruption.is_confirming();
+        if busy || ends.is_none_or(|end| end > now) {
             return;
         }
         self.provision.batch.close();

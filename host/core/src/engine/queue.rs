@@ -1,9 +1,9 @@
 //! Commands under way: replacements asked for, nodes tainted, and once the replacements are ready the nodes asked to go.
 //!
 //! From when a command begins its nodes count as going: budgets see them, nothing is planned for them, and their pods stand
-//! for the room promised to them. Where a replacement does not come, or takes too long, all is taken back but the
-//! replacements: the nodes stay, untainted, and what was bought is capacity like any other. Which claims a claim replaces is
-//! written on it.
+//! for the room promised to them. Where a replacement or a taint does not come, or takes too long, all is taken back but
+//! the replacements: the nodes stay, untainted, and what was bought is capacity like any other. Which claims a claim
+//! replaces is written on it.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
@@ -22,7 +22,7 @@ use crate::time::{Span, Timestamp};
 
 /// Annotation of a claim with the claims that it replaces, comma separated.
 pub const REPLACES_ANNOTATION: &str = "plimsoll.dev/replaces";
-/// Bounds on how long replacements may take to be ready, and what each node under way adds.
+/// Bounds on how long replacements and taints may take to be there, and what each node under way adds.
 const SHORTEST_LIMIT: i64 = 600_000;
 const LONGEST_LIMIT: i64 = 3_600_000;
 const LIMIT_PER_NODE: i64 = 80;
@@ -74,7 +74,7 @@ impl Queue {
     }
 
     pub(super) fn next_wake(&self) -> Option<Timestamp> {
-        let waits = |command: &&UnderWay| !command.drains && !command.awaited.is_empty();
+        let waits = |command: &&UnderWay| !command.drains;
         let waiting = self.commands.iter().filter(waits);
         waiting.map(|command| command.begun + self.limit()).min()
     }
@@ -94,7 +94,8 @@ enum Progress {
 }
 
 impl Engine {
-    /// Begins a command whose plan was made on this snapshot; nothing happens where a pool's limits forbid it.
+    /// Begins a command whose plan was made on this snapshot. Where a pool's limits forbid it nothing happens, and the answer
+    /// is no; what the members themselves take of the limits does not count.
     pub(super) fn begin(
         &mut self,
         command: Command,
@@ -102,12 +103,11 @@ impl Engine {
         id: u64,
         now: Timestamp,
         actions: &mut Vec<Action>,
-    ) {
-        let mut usage = BTreeMap::new();
-        let claims = &command.plan.claims;
-        if !claims.iter().all(|claim| self.may_buy(claim, &mut usage)) {
-            return;
+    ) -> bool {
+        if !self.set_apart(&command, now) {
+            return false;
         }
+        let claims = &command.plan.claims;
         let replaces: Vec<&str> = command.members.iter().map(ClaimName::as_str).collect();
         let replaces: Arc<str> = Arc::from(replaces.join(","));
         let (crews, _) = self.crews(snapshot, &command.plan, now);
@@ -125,7 +125,7 @@ impl Engine {
                     let mut planned = planned.clone();
                     let own = Arc::from(REPLACES_ANNOTATION);
                     planned.annotations.insert(own, Arc::clone(&replaces));
-                    let name = self.ask_for(&planned, &crew, ("disrupt", id, row), now);
+                    let name = self.ask_for(snapshot, &planned, &crew, ("disrupt", id, row), now);
                     let words = format!("replaces {replaces}: {}", command.reason.as_str());
                     let object = ObjectKey::Claim(name.clone());
                     actions.push(report(object, "DisruptionLaunching", words, now));
@@ -135,7 +135,6 @@ impl Engine {
             }
         }
         for member in &command.members {
-            self.cluster.mark(member, now);
             self.disruption.forget(member);
             self.queue.of_member.insert(member.clone(), command.reason);
             self.dirty_claims.insert(member.clone());
@@ -154,6 +153,23 @@ impl Engine {
             begun: now,
             drains: false,
         });
+        true
+    }
+
+    /// Counts the members as going, unless a pool's limits refuse what is to come in their place; whether they are.
+    fn set_apart(&mut self, command: &Command, now: Timestamp) -> bool {
+        for member in &command.members {
+            self.cluster.mark(member, now);
+        }
+        let mut usage = BTreeMap::new();
+        let mut claims = command.plan.claims.iter();
+        let allowed = claims.all(|claim| self.may_buy(claim, &mut usage));
+        if !allowed {
+            for member in &command.members {
+                self.cluster.unmark(member);
+            }
+        }
+        allowed
     }
 
     /// Moves every command on as far as it goes.
@@ -209,9 +225,6 @@ impl Engine {
         if let Some(name) = lost {
             return Progress::Fails(format!("replacement {name} did not come"));
         }
-        if now >= command.begun + limit && !command.awaited.is_empty() {
-            return Progress::Fails(format!("replacements were not ready within {limit}"));
-        }
         let members = command.members.clone();
         let mut tainted = true;
         for name in &members {
@@ -219,6 +232,8 @@ impl Engine {
         }
         if tainted && command.awaited.is_empty() {
             Progress::Ready
+        } else if now >= command.begun + limit {
+            Progress::Fails(format!("not ready within {limit}"))
         } else {
             Progress::Waits
         }
@@ -251,6 +266,7 @@ impl Engine {
         for name in command.members.clone() {
             if command.reason == DisruptionReason::Empty && !self.is_empty(&name) {
                 self.let_go(command, &name);
+                self.step_claim(&name, now, actions);
                 continue;
             }
             self.queue.leaving.insert(name.clone());
@@ -261,7 +277,8 @@ impl Engine {
         }
     }
 
-    fn is_empty(&self, name: &ClaimName) -> bool {
+    /// Whether no pod on a claim's node minds being moved.
+    pub(super) fn is_empty(&self, name: &ClaimName) -> bool {
         let node = node_of(&Target::Claim(name.clone()), &self.cluster);
         node.is_none_or(|node| {
             let pods = self.cluster.pods_on(&node).map(AsRef::as_ref);
@@ -281,6 +298,7 @@ impl Engine {
             let words = format!("stays: {why}");
             actions.push(report(object, "DisruptionBlocked", words, now));
             self.let_go(command, &name);
+            self.step_claim(&name, now, actions);
         }
     }
 

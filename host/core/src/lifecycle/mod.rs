@@ -6,7 +6,7 @@
 //!
 //! ```text
 //! created -> launch -> mark launched -> node appears -> nominate -> register -> mark -> initialise -> mark
-//!      any time: late, expired, interrupted or disrupted -> delete -> (terminate) drain -> end instance -> release
+//!      any time: late, expired, interrupted, disrupted or its node deleted -> delete -> (terminate) drain -> end instance -> release
 //! ```
 
 mod initialize;
@@ -78,6 +78,11 @@ pub fn step(view: &View<'_>, now: Timestamp) -> Step {
     let mut step = Step::default();
     if view.claim.deleting.is_some() {
         terminate::finalize(view, now, &mut step);
+        return step;
+    }
+    let node = view.node.filter(|_| !view.ambiguous);
+    if node.is_some_and(|(node, _)| node.deleting.is_some()) {
+        step.delete_claim(view, "its node was asked to go");
         return step;
     }
     if let Some(reason) = view.must_go {

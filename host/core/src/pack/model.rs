@@ -226,11 +226,13 @@ fn worthwhile_kinds(
     });
     let demand = Demanded::new(problem, set_of_class, sets.len());
     let mut kept: Vec<usize> = Vec::new();
+    let mut most_of: BTreeMap<&Bits, Vec<i64>> = BTreeMap::new();
     for row in order {
-        let most = demand.of_sets(&sets_of_kind[row]);
-        let beaten = kept.iter().any(|&by| {
-            sets_of_kind[row].is_within(&sets_of_kind[by]) && beats(problem, by, row, &most)
-        });
+        let own = &sets_of_kind[row];
+        let most = &*most_of.entry(own).or_insert_with(|| demand.of_sets(own));
+        let beaten = kept
+            .iter()
+            .any(|&by| own.is_within(&sets_of_kind[by]) && beats(problem, by, row, most));
         if !beaten {
             kept.push(row);
         }

@@ -34,6 +34,15 @@ pub(super) struct RowPrices {
     pub(super) reserved: BTreeMap<usize, usize>,
 }
 
+/// Supplies of first prices that are there already.
+#[derive(Default)]
+struct Firsts {
+    /// By the candidate of the question: the rows that share it share its first nodes.
+    of_slot: BTreeMap<usize, usize>,
+    /// By group, other than 0.
+    of_group: BTreeMap<u32, usize>,
+}
+
 /// A remark where some price that was weighed is a model's, no quote being at hand.
 pub(super) fn modelled(compiled: &Compiled<'_>) -> Option<Note> {
     let is_model = |row: usize| compiled.offering(row).1.price_source == PriceSource::Model;
@@ -65,7 +74,7 @@ impl RowPrices {
             reserved: BTreeMap::new(),
         };
         let mut reservations: BTreeMap<&str, usize> = BTreeMap::new();
-        let mut shared: BTreeMap<u32, usize> = BTreeMap::new();
+        let mut firsts = Firsts::default();
         for at in 0..rows {
             let (_, offering) = compiled.offering(at);
             let list = whole(compiled, offering.price).nanos();
@@ -81,9 +90,10 @@ impl RowPrices {
                 result.supplies[supply] = result.supplies[supply].min(reservation.remaining);
                 result.reserved.insert(at, supply);
             }
-            let slot = answer.and_then(|(slots, prices)| prices.rows.get(slots.of_row[at]));
-            if let Some(price) = slot {
-                result.apply(at, price, node_cost, &mut shared);
+            if let Some((slots, prices)) = answer
+                && let Some(price) = prices.rows.get(slots.of_row[at])
+            {
+                result.apply(at, (slots.of_row[at], price), node_cost, &mut firsts);
             }
         }
         result.ranked = result.launch_order(compiled);
@@ -118,9 +128,9 @@ impl RowPrices {
     fn apply(
         &mut self,
         row: usize,
-        price: &crate::rank::Price,
+        (slot, price): (usize, &crate::rank::Price),
         node_cost: i64,
-        shared: &mut BTreeMap<u32, usize>,
+        firsts: &mut Firsts,
     ) {
         let nanos = |quote: &crate::rank::Quote| {
             quote
@@ -139,13 +149,20 @@ impl RowPrices {
         else {
             return;
         };
-        let mut supply = || {
+        // Where the first nodes are all that the reservation has, there are no further ones.
+        let reserved = self.reserved.get(&row).map(|supply| self.supplies[*supply]);
+        if price.first_group == 0 && reserved.is_some_and(|left| price.first_count >= left) {
+            self.planned[row] = first;
+            self.allowed.insert(row);
+            return;
+        }
+        let supply = || {
             self.supplies.push(price.first_count);
             self.supplies.len() - 1
         };
         let supply = match price.first_group {
-            0 => supply(),
-            group => *shared.entry(group).or_insert_with(supply),
+            0 => *firsts.of_slot.entry(slot).or_insert_with(supply),
+            group => *firsts.of_group.entry(group).or_insert_with(supply),
         };
         self.first.push((row, first, supply));
     }

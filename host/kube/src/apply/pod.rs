@@ -37,7 +37,7 @@ impl Writer {
         answer(Kind::Pod, &patched)
     }
 
-    /// A forced move is a deletion, which no disruption budget holds up.
+    /// A forced move is a deletion, which no disruption budget holds up, with one second left to end.
     pub(super) async fn evict(
         &self,
         pod: &ObjectName,
@@ -46,6 +46,7 @@ impl Writer {
     ) -> Result<Answer, Failure> {
         let api: Api<Pod> = Api::namespaced(self.client.clone(), &pod.namespace);
         let options = DeleteParams {
+            grace_period_seconds: force.then_some(1),
             preconditions: Some(Preconditions {
                 uid: Some(uid.as_str().to_owned()),
                 resource_version: None,

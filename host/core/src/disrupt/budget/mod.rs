@@ -149,7 +149,8 @@ impl Allowance {
     }
 }
 
-/// The allowances of every pool for every reason, by pool and reason.
+/// The allowances of every pool for every reason: by pool, and in the order in which the policy interface promises the
+/// reasons, which is emptiness, consolidation, drift.
 pub fn allowances(snapshot: &Snapshot) -> Vec<Allowance> {
     let mut heads: BTreeMap<PoolName, Headcount> = BTreeMap::new();
     for node in &snapshot.nodes {
@@ -157,7 +158,11 @@ pub fn allowances(snapshot: &Snapshot) -> Vec<Allowance> {
             heads.entry(pool).or_default().add(node);
         }
     }
-    let reasons = DisruptionReason::ALL;
+    let reasons = [
+        DisruptionReason::Empty,
+        DisruptionReason::Underutilized,
+        DisruptionReason::Drifted,
+    ];
     let of_pool = |pool: &std::sync::Arc<NodePool>| {
         let nodes = heads.get(&pool.name).copied().unwrap_or_default();
         reasons.map(|reason| Allowance::of(pool, reason, nodes, snapshot.now))
