@@ -352,6 +352,8 @@ impl Engine {
         self.drop_promises(target);
         if let Target::Claim(name) = target {
             self.dirty_claims.insert(name.clone());
+            // What was kept for pods on their way may go now, though nothing else has changed.
+            self.disruption.look_again();
         }
         self.trigger_all(now);
     }
