@@ -4,8 +4,8 @@
 //! - [`laws`] holds a module to what every policy keeps, on the [`market`] that it is tried on.
 //! - [`pack`] makes ConfigMaps of a module, and reads them back.
 //!
-//! Everything here works on values: a module that is already accepted, texts that are already read. Files, terminals and compilers are
-//! the command line's business.
+//! All but [`sdk`], which looks for a folder, works on values: a module that is already accepted, texts that are already read. Other
+//! files, terminals and compilers are the command line's business.
 
 pub mod laws;
 pub mod market;

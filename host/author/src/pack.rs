@@ -13,7 +13,7 @@ use ruzstd::encoding::{CompressionLevel, compress_to_vec};
 use serde::{Deserialize, Serialize};
 
 /// Annotation of a ConfigMap: SHA-256 of the component.
-const SHA256: &str = "plimsoll.dev/sha256";
+pub const SHA256: &str = "plimsoll.dev/sha256";
 /// Label of a ConfigMap: the policy that it is of.
 const POLICY: &str = "plimsoll.dev/policy";
 /// Digits of the digest in names.

@@ -4,7 +4,6 @@
 
 use std::path::{Path, PathBuf};
 
-use plimsoll_policy::Hook;
 use thiserror::Error;
 
 /// Names in the templates that stand for the policy's own.
@@ -35,20 +34,11 @@ pub enum TemplateError {
         /// What was given.
         name: String,
     },
-    /// A hook that the SDK does not have yet.
-    #[error("there is no template for the hook {hook}; expected rank")]
-    Hook {
-        /// The hook.
-        hook: Hook,
-    },
 }
 
-/// Files of a first policy of that name, as paths in its folder and contents.
-pub fn files(hook: Hook, name: &str, sdk: &Path) -> Result<Vec<(PathBuf, String)>, TemplateError> {
+/// Files of a first ranking policy of that name, as paths in its folder and contents.
+pub fn files(name: &str, sdk: &Path) -> Result<Vec<(PathBuf, String)>, TemplateError> {
     check_name(name)?;
-    if hook != Hook::Rank {
-        return Err(TemplateError::Hook { hook });
-    }
     let sdk = sdk.display().to_string();
     let fill = |text: &str| {
         text.replace(NAME, name)
@@ -91,7 +81,7 @@ mod tests {
 
     #[test]
     fn names_stand_in_every_file_and_nothing_of_the_template_is_left() {
-        let files = files(Hook::Rank, "paid-first", Path::new("/sdk")).unwrap();
+        let files = files("paid-first", Path::new("/sdk")).unwrap();
         for (path, text) in &files {
             for left in [NAME, TYPE, SDK] {
                 assert!(!text.contains(left), "{}: {left}", path.display());
@@ -112,7 +102,7 @@ mod tests {
     fn names_that_no_crate_can_have_are_refused() {
         let long = "a".repeat(64);
         for name in ["", "1st", "Paid", "a--b", "-a", "a-", "a_b", "../a", &long] {
-            let refused = files(Hook::Rank, name, Path::new("/sdk")).unwrap_err();
+            let refused = files(name, Path::new("/sdk")).unwrap_err();
             assert_eq!(
                 refused,
                 TemplateError::Name {

@@ -45,7 +45,7 @@ pub(crate) enum Command {
         /// The folder that they go into.
         folder: PathBuf,
     },
-    /// Serve a cluster: buy nodes for waiting pods, let them in, take empty ones away.
+    /// Serve a cluster: buy nodes for waiting pods, let them in, take away what is empty, drifted or dearer than it need be.
     #[cfg(feature = "live")]
     Run(Run),
 }

@@ -27,12 +27,7 @@ impl Source {
     }
 }
 
-/// The module's bytes, by the name of one that is shipped, a file or a folder.
-pub(crate) fn bytes(name: &str) -> Result<Cow<'static, [u8]>> {
-    Ok(source(name)?.bytes)
-}
-
-/// The same with the digest promised.
+/// The module by the name of one that is shipped, a file or a folder, with the digest promised.
 pub(crate) fn source(name: &str) -> Result<Source> {
     let plain = |bytes: Cow<'static, [u8]>| Source {
         bytes,
@@ -49,9 +44,12 @@ pub(crate) fn source(name: &str) -> Result<Source> {
         return Ok(plain(Cow::Owned(build(path)?)));
     }
     if !path.exists() {
-        let shipped = plimsoll_policies::RANKING
-            .iter()
-            .map(|shipped| shipped.name);
+        let shipped = [
+            plimsoll_policies::RANKING,
+            plimsoll_policies::CONSOLIDATION,
+            plimsoll_policies::BUDGET,
+        ];
+        let shipped = shipped.into_iter().flatten().map(|shipped| shipped.name);
         bail!(
             "is neither a file, a folder nor one of those shipped: {}",
             shipped.collect::<Vec<_>>().join(", ")

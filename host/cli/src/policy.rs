@@ -129,8 +129,9 @@ impl Contestant {
 
 /// A module under the settings given as `KEY=VALUE`.
 fn ranking(name: &str, settings: &[&str], engine: &Engine) -> Result<Contestant> {
-    let bytes = crate::module::bytes(name)?;
-    let module = accept(engine, &bytes, settings)?;
+    let source = crate::module::source(name)?;
+    source.verify(engine)?;
+    let module = accept(engine, &source.bytes, settings)?;
     let label = std::iter::once(short_name(module.manifest())).chain(settings.iter().copied());
     let label: Vec<&str> = label.collect();
     Ok(Contestant::Rank(label.join(", "), module))

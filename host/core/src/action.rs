@@ -19,7 +19,7 @@ use crate::plan::LaunchOption;
 use crate::resources::Resources;
 use crate::snapshot::Snapshot;
 use crate::state::{Object, Version};
-use crate::time::Timestamp;
+use crate::time::{Span, Timestamp};
 
 /// What the engine wants of the outside.
 #[derive(Clone, Debug, Serialize)]
@@ -196,8 +196,9 @@ pub enum Write {
         pod: ObjectName,
         /// Its uid.
         uid: Uid,
-        /// Pass over disruption budgets: the time allowed for the drain is over.
-        force: bool,
+        /// Pass over disruption budgets, with so long to end: the time allowed for the drain is over. `None` keeps the
+        /// budgets and the pod's own time.
+        within: Option<Span>,
     },
 }
 

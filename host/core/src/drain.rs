@@ -49,7 +49,7 @@ pub(crate) fn evict(
                 request: Request::Write(Write::Evict {
                     pod: pod.name.clone(),
                     uid: pod.uid.clone(),
-                    force: forced,
+                    within: forced.then_some(LAST_GRACE),
                 }),
             });
         }

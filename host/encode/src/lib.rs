@@ -6,12 +6,12 @@
 
 mod cargo;
 
-use std::path::Path;
+use std::fmt::Display;
 
 use thiserror::Error;
 use wasmparser::{BinaryReaderError, Parser, Payload};
 use wit_component::{ComponentEncoder, StringEncoding, embed_component_metadata};
-use wit_parser::{PackageId, Resolve, SourceMap};
+use wit_parser::{Resolve, SourceMap, WorldId};
 
 pub use cargo::{BuildError, Built, Colour, TARGET, build, build_folder};
 
@@ -41,11 +41,11 @@ pub enum EncodeError {
         /// How many.
         count: usize,
     },
-    /// The interface definition cannot be read.
-    #[error("the interface in {folder} cannot be read: {problem}")]
+    /// The interface that this program speaks has no such world, or cannot be read.
+    #[error("this program's interface has no world {world}: {problem}")]
     Interface {
-        /// Folder of the definition.
-        folder: String,
+        /// The world that was asked for.
+        world: String,
         /// What is wrong.
         problem: String,
     },
@@ -103,26 +103,34 @@ pub fn encode_as(core: &[u8], world: &str, manifest: &[u8]) -> Result<Vec<u8>, E
     if !Parser::is_core_wasm(core) {
         return Err(EncodeError::NotAModule);
     }
+    let (resolve, world) = interface(world)?;
+    let mut module = core.to_vec();
+    embed_component_metadata(&mut module, &resolve, world, StringEncoding::UTF8)
+        .map_err(|error| refused(&error))?;
+    component(&module, manifest)
+}
+
+/// The interface, and a world of it.
+fn interface(world: &str) -> Result<(Resolve, WorldId), EncodeError> {
+    let missing = |error: &dyn Display| EncodeError::Interface {
+        world: world.to_owned(),
+        problem: format!("{error:#}"),
+    };
     let mut sources = SourceMap::default();
     for (name, text) in INTERFACE {
         sources.push_str(name, text);
     }
-    let unreadable = |problem: String| EncodeError::Interface {
-        folder: "this program".to_owned(),
-        problem,
-    };
-    let group = sources
-        .parse()
-        .map_err(|(_, error)| unreadable(format!("{error:#}")))?;
+    let group = sources.parse().map_err(|(_, error)| missing(&error))?;
     let mut resolve = Resolve::default();
-    let package = resolve
-        .push_group(group)
-        .map_err(|error| unreadable(format!("{error:#}")))?;
-    embed(core, &resolve, package, world, manifest)
+    let package = resolve.push_group(group).map_err(|error| missing(&error))?;
+    let world = resolve
+        .select_world(&[package], Some(world))
+        .map_err(|error| missing(&error))?;
+    Ok((resolve, world))
 }
 
 /// Gives a component its manifest; refused where it has one.
-pub fn with_manifest(component: &[u8], manifest: &[u8]) -> Result<Vec<u8>, EncodeError> {
+fn with_manifest(component: &[u8], manifest: &[u8]) -> Result<Vec<u8>, EncodeError> {
     let mut depth = 0_u32;
     let mut count = 1;
     for payload in Parser::new(0).parse_all(component) {
@@ -143,55 +151,19 @@ pub fn with_manifest(component: &[u8], manifest: &[u8]) -> Result<Vec<u8>, Encod
     Ok(whole)
 }
 
-/// Makes a component of any core module that has the exports of `world`, as defined in `folder`, under `manifest`.
-pub fn encode_with(
-    core: &[u8],
-    folder: &Path,
-    world: &str,
-    manifest: &[u8],
-) -> Result<Vec<u8>, EncodeError> {
-    let mut resolve = Resolve::default();
-    let (package, _) = resolve
-        .push_dir(folder)
-        .map_err(|error| EncodeError::Interface {
-            folder: folder.display().to_string(),
-            problem: format!("{error:#}"),
-        })?;
-    embed(core, &resolve, package, world, manifest)
-}
-
-/// Tells a core module of its world, and makes it a component.
-fn embed(
-    core: &[u8],
-    resolve: &Resolve,
-    package: PackageId,
-    world: &str,
-    manifest: &[u8],
-) -> Result<Vec<u8>, EncodeError> {
-    let unreadable = |error: &dyn std::fmt::Display| EncodeError::Interface {
-        folder: world.to_owned(),
-        problem: format!("{error:#}"),
-    };
-    let world = resolve
-        .select_world(&[package], Some(world))
-        .map_err(|error| unreadable(&error))?;
-    let mut module = core.to_vec();
-    embed_component_metadata(&mut module, resolve, world, StringEncoding::UTF8).map_err(
-        |error| EncodeError::Encode {
-            problem: format!("{error:#}"),
-        },
-    )?;
-    component(&module, manifest)
-}
-
 fn component(core: &[u8], manifest: &[u8]) -> Result<Vec<u8>, EncodeError> {
-    let refused = |problem: String| EncodeError::Encode { problem };
     let encoder = ComponentEncoder::default().validate(true).module(core);
     let mut component = encoder
         .and_then(|mut encoder| encoder.encode())
-        .map_err(|error| refused(format!("{error:#}")))?;
+        .map_err(|error| refused(&error))?;
     append_custom_section(&mut component, MANIFEST_SECTION, manifest);
     Ok(component)
+}
+
+fn refused(error: &dyn Display) -> EncodeError {
+    EncodeError::Encode {
+        problem: format!("{error:#}"),
+    }
 }
 
 /// The module without its manifest section, and the manifest.
@@ -311,6 +283,9 @@ mod tests {
             let refused = encode_as(&module(&[]), world, b"{}").unwrap_err();
             assert!(matches!(refused, EncodeError::Encode { .. }), "{refused}");
         }
+        let refused = encode_as(&module(&[]), "ordering-policy", b"{}").unwrap_err();
+        let start = "this program's interface has no world ordering-policy: ";
+        assert!(refused.to_string().starts_with(start), "{refused}");
     }
 
     #[test]

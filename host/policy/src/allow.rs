@@ -10,9 +10,6 @@ pub trait Budgeter {
     /// Its name, for people.
     fn name(&self) -> &str;
 
-    /// The text of a reason code; empty where it has none.
-    fn reason(&self, code: u16) -> &str;
-
     /// How many nodes of each pool may be down at once for each reason.
     fn allow(&self, question: &AllowQuestion) -> Result<Allowances, Fault>;
 }
@@ -20,10 +17,6 @@ pub trait Budgeter {
 impl Budgeter for BudgetModule {
     fn name(&self) -> &str {
         &self.manifest().name
-    }
-
-    fn reason(&self, code: u16) -> &str {
-        self.manifest().reason(code)
     }
 
     fn allow(&self, question: &AllowQuestion) -> Result<Allowances, Fault> {

@@ -11,12 +11,13 @@ use plimsoll_core::rank::{
     LaunchLists, OrderQuestion, PriceQuestion, Prices, check_ordering, check_prices, list_order,
     list_price,
 };
-use plimsoll_core::schedule::{self, Offers, Prepared, Reach, launch, pack, prepare_again};
+use plimsoll_core::schedule::{self, Offers, Packed, Prepared, Reach, launch, pack, prepare_again};
 use plimsoll_core::snapshot::Snapshot;
 
 use crate::manifest::Unit;
 use crate::module::{Module, invalid};
 use crate::outcome::Fault;
+use crate::wallet::{self, WALLET};
 
 /// Who answers the core's questions about machines: a module, or code of the host.
 pub trait Ranker {
@@ -163,62 +164,29 @@ pub fn decide_again(
         None => None,
     };
     let plan = launch(&packed, lists.as_ref());
-    within_wallet(ranker, &prepared, prices.as_ref(), plan, faults)
+    within_wallet(ranker, &packed, prices.as_ref(), plan, faults)
 }
 
 /// The policy's plan, or what is done where it costs too much.
 fn within_wallet(
     ranker: &impl Ranker,
-    prepared: &Prepared<'_>,
+    packed: &Packed<'_, '_>,
     prices: Option<&Prices>,
     plan: Plan,
     mut faults: Faults,
 ) -> Decision {
-    match beyond_wallet(prepared, prices, &plan) {
+    match wallet::instead(packed, prices, &plan) {
         None => faults.on(plan, prices.is_some()),
         // Launch lists in order of price might name what its order forbids.
         Some(_) if ranker.vetoes() && ranker.orders() => {
             faults.note_wallet(ranker, HOLD);
-            hold(prepared, faults)
+            hold(packed.prepared(), faults)
         }
-        Some(list) => {
+        Some((cheaper, at_policy_prices)) => {
             faults.note_wallet(ranker, "that plan is taken instead");
-            faults.on(list, false)
+            faults.on(cheaper, at_policy_prices)
         }
     }
-}
-
-/// How many times what a plan at list prices costs a plan may cost, whatever the policy says: the interface's wallet
-/// (its section on failures), so that a policy that is wrong cannot spend without end.
-const WALLET: i64 = 3;
-
-/// The plan at list prices of what the policy allows, where the policy's plan costs more than [`WALLET`] times as much
-/// and places no more pods. It is made only where the bound says that it may be so much cheaper.
-fn beyond_wallet(prepared: &Prepared<'_>, prices: Option<&Prices>, plan: &Plan) -> Option<Plan> {
-    if plan.cost.list <= plan.cost.bound * WALLET {
-        return None;
-    }
-    let listed = match (prepared.question(), prices) {
-        (Some(question), Some(prices)) => Some(list_where_allowed(question, prices)?),
-        (None, _) | (_, None) => None,
-    };
-    let list = schedule::finish(prepared, listed.as_ref());
-    let is_beyond =
-        list.unplaced.len() <= plan.unplaced.len() && plan.cost.list > list.cost.list * WALLET;
-    is_beyond.then_some(list)
-}
-
-/// List prices, with the policy's vetoes: also where only further nodes are vetoed.
-fn list_where_allowed(question: &PriceQuestion, prices: &Prices) -> Option<Prices> {
-    let mut listed = check_prices(question, &list_price(question)).ok()?;
-    for (row, given) in listed.rows.iter_mut().zip(&prices.rows) {
-        if given.then.price.is_none() {
-            let price = given.first.price.and(row.then.price);
-            *row = *given;
-            row.first.price = price;
-        }
-    }
-    Some(listed)
 }
 
 /// Adds to a plan of this policy what the guards cost in it. Plans several times more: for people who look at one plan.

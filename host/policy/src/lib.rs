@@ -34,6 +34,7 @@ mod text;
 mod ticker;
 mod track;
 mod unpack;
+mod wallet;
 mod world;
 mod zone;
 

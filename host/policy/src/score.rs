@@ -12,9 +12,6 @@ pub trait Consolidator {
     /// Its name, for people.
     fn name(&self) -> &str;
 
-    /// The text of a reason code; empty where it has none.
-    fn reason(&self, code: u16) -> &str;
-
     /// What each move is worth.
     fn score(&self, question: &ScoreQuestion) -> Result<Verdicts, Fault>;
 }
@@ -22,10 +19,6 @@ pub trait Consolidator {
 impl Consolidator for ConsolidationModule {
     fn name(&self) -> &str {
         &self.manifest().name
-    }
-
-    fn reason(&self, code: u16) -> &str {
-        self.manifest().reason(code)
     }
 
     fn score(&self, question: &ScoreQuestion) -> Result<Verdicts, Fault> {
@@ -41,16 +34,6 @@ pub struct BuiltIn(pub SavingsThreshold);
 impl Consolidator for BuiltIn {
     fn name(&self) -> &'static str {
         "savings-threshold"
-    }
-
-    fn reason(&self, code: u16) -> &'static str {
-        use plimsoll_core::score::{EMPTY, LITTLE, SAVES};
-        match code {
-            EMPTY => "nothing but daemons runs there",
-            SAVES => "saves enough",
-            LITTLE => "saves too little",
-            _ => "",
-        }
     }
 
     fn score(&self, question: &ScoreQuestion) -> Result<Verdicts, Fault> {

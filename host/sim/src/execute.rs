@@ -13,6 +13,7 @@ use plimsoll_core::ids::{ClaimName, NodeName, ObjectName, ProviderId, Uid};
 use plimsoll_core::labels;
 use plimsoll_core::model::{ClaimPhase, Node, NodeClaim, Pod};
 use plimsoll_core::state::{Object, Version};
+use plimsoll_core::time::Span;
 
 use crate::world::{Event, World};
 
@@ -94,7 +95,7 @@ impl World {
                 Outcome::Done(Answer::Nothing)
             }
             Write::Nominate { pod, uid, node } => self.nominate(pod, uid, node.as_ref()),
-            Write::Evict { pod, uid, force } => self.evict(pod, uid, *force),
+            Write::Evict { pod, uid, within } => self.evict(pod, uid, *within),
         }
     }
 
@@ -210,21 +211,22 @@ impl World {
         done(object, version)
     }
 
-    fn evict(&mut self, name: &ObjectName, uid: &Uid, force: bool) -> Outcome {
+    fn evict(&mut self, name: &ObjectName, uid: &Uid, within: Option<Span>) -> Outcome {
         let pod = self.api.pods.get(name).filter(|pod| pod.uid == *uid);
         let Some(pod) = pod.cloned() else {
             return Outcome::Refused(Reason::NotFound);
         };
         if let Err(words) = self.api.budgets.allow(&pod)
             && pod.is_active()
-            && !force
+            && within.is_none()
         {
             return Outcome::Refused(Reason::Blocked(words));
         }
         if pod.deleting.is_none() {
             self.meter.evicted();
-            self.ask_to_go(name);
         }
+        let grace = self.behaviour.grace;
+        self.ask_to_go_within(name, within.map_or(grace, |within| within.min(grace)));
         Outcome::Done(Answer::Nothing)
     }
 

@@ -7,10 +7,10 @@ use std::sync::Arc;
 
 use plimsoll_core::action::ConsiderRequest;
 use plimsoll_core::catalog::{CapacityType, InstanceType, Offering};
-use plimsoll_core::disrupt::{self, Question};
+use plimsoll_core::disrupt::{self, Command, Question};
 use plimsoll_core::ids::TypeName;
 use plimsoll_core::labels::{self, LabelKey};
-use plimsoll_core::model::{DaemonSet, NodePool, Pod, first_untolerated};
+use plimsoll_core::model::{DaemonSet, DisruptionReason, NodePool, Pod, first_untolerated};
 use plimsoll_core::plan::{
     LaunchOption, Placement, Plan, PlannedClaim, PoolRefusal, Refusal, Target, Unplaced,
 };
@@ -87,8 +87,11 @@ impl Planner for FixedGroup {
             Question::Look { .. } => Question::Look { consolidate: false },
             confirmed @ Question::Confirm(_) => confirmed.clone(),
         };
+        let mut decision = disrupt::consider(&request.snapshot, &question);
+        let is_empty = |command: &Command| command.reason == DisruptionReason::Empty;
+        decision.commands.retain(is_empty);
         Considered {
-            decision: disrupt::consider(&request.snapshot, &question),
+            decision,
             faults: 0,
         }
     }

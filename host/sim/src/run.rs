@@ -8,8 +8,7 @@ use std::sync::Arc;
 use plimsoll_core::action::{
     Action, ConsiderRequest, Event as Report, Order, Request, SolveRequest,
 };
-use plimsoll_core::disrupt::Refused;
-use plimsoll_core::engine::{Begun, Engine, Input};
+use plimsoll_core::engine::{Engine, Input};
 use plimsoll_core::model::{Node, NodeClaim, Pod};
 use plimsoll_core::time::{Span, Timestamp};
 
@@ -137,11 +136,6 @@ impl<P: Planner> Run<P> {
     /// What was counted so far.
     pub fn counts(&self) -> &ScoreCard {
         self.world.meter.card()
-    }
-
-    /// Commands begun on the engine's own initiative since it started, and moves refused.
-    pub fn disruptions(&self) -> (Begun, Refused) {
-        self.engine.disruptions()
     }
 
     /// The next instant at which anything happens, with everything that happens then.

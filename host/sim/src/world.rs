@@ -207,10 +207,16 @@ impl World {
 
     /// Asks a pod to go; it is gone after its grace.
     pub(crate) fn ask_to_go(&mut self, name: &ObjectName) -> bool {
+        self.ask_to_go_within(name, self.behaviour.grace)
+    }
+
+    /// The same with another time to end; of one that is on its way out already never a later one.
+    pub(crate) fn ask_to_go_within(&mut self, name: &ObjectName, grace: Span) -> bool {
+        let gone_by = self.now + grace;
         let Some(pod) = self.api.pods.get(name) else {
             return false;
         };
-        if pod.deleting.is_some() {
+        if pod.deleting.is_some_and(|before| before <= gone_by) {
             return true;
         }
         if pod.node.is_none() {
@@ -219,9 +225,9 @@ impl World {
             return true;
         }
         let mut going = Pod::clone(pod);
-        going.deleting = Some(self.now + self.behaviour.grace);
+        going.deleting = Some(gone_by);
         let event = Event::PodGone(name.clone(), going.uid.clone());
-        self.queue.push(self.now + self.behaviour.grace, event);
+        self.queue.push(gone_by, event);
         self.api.put_pod(going);
         true
     }

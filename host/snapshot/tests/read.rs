@@ -5,6 +5,7 @@ use std::sync::Arc;
 use plimsoll_core::catalog::{CapacityType, PriceSource};
 use plimsoll_core::model::PackingMode;
 use plimsoll_core::resources::ResourceName;
+use plimsoll_core::snapshot::ChurnGuards;
 use plimsoll_core::time::Span;
 use plimsoll_core::units::PricePerHour;
 use plimsoll_snapshot::{Limits, Loaded, Note, read};
@@ -26,6 +27,13 @@ fn a_yaml_list_becomes_a_snapshot() {
     );
     assert_eq!(snapshot.settings.batch_idle, Span::from_secs(2));
     assert!(!snapshot.settings.guards.enabled);
+    let churn = ChurnGuards {
+        saving_percent: 8,
+        no_way_back: Span::from_secs(5400),
+        spot_to_spot: true,
+        ..ChurnGuards::default()
+    };
+    assert_eq!(snapshot.settings.churn, churn);
     assert_eq!(snapshot.pools[0].packing, PackingMode::Compatible);
     assert_eq!(snapshot.pools[0].weight, 10);
     assert_eq!(snapshot.nodes.len(), 1);

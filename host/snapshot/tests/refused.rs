@@ -231,6 +231,14 @@ fn prices_and_zones_that_make_no_sense_are_refused() {
         "plimsoll.catalogue.instanceTypes[0] a: offerings is empty; expected at least one zone"
     );
     assert_eq!(
+        refused(b"plimsoll: {settings: {churn: {savingPercent: 101}}}"),
+        "plimsoll.settings: churn.savingPercent is 101; expected at most 100"
+    );
+    assert_eq!(
+        refused(b"plimsoll: {settings: {churn: {saving: -1}}}"),
+        "plimsoll.settings: churn.saving is -1; expected dollars per hour of at least 0"
+    );
+    assert_eq!(
         refused(b"plimsoll: {catalogue: {region: us-east-1, zones: []}}"),
         "plimsoll.catalogue: region us-east-1: the list of zones is empty; expected at least one, or no list to assume zones a, b and c"
     );

@@ -23,9 +23,6 @@ reasons! {
     NOTHING = "saves nothing",
 }
 
-/// What a move is worth at least that is just worth it, in dollars per hour.
-const LEAST: f64 = 1e-9;
-
 /// Saving share over disruption share, pool by pool.
 #[derive(Debug)]
 pub struct Balanced;
@@ -51,7 +48,7 @@ export_consolidation!(Balanced);
 fn verdict(mv: &Move, totals: &Totals, options: &Options) -> Verdict {
     let saving = mv.saving();
     if mv.kind() == MoveKind::Empty {
-        return Verdict::dollars(saving.max(LEAST), EMPTY);
+        return Verdict::dollars(saving.max(LEAST_WORTH), EMPTY);
     }
     if saving <= 0.0 {
         return Verdict::dollars(saving, NOTHING);
@@ -64,7 +61,7 @@ fn verdict(mv: &Move, totals: &Totals, options: &Options) -> Verdict {
     let charge: f64 = parts.iter().map(Part::charge).sum();
     let value = saving - charge / options.factor;
     if approved {
-        Verdict::dollars(value.max(LEAST), BALANCED)
+        Verdict::dollars(value.max(LEAST_WORTH), BALANCED)
     } else {
         Verdict::dollars(value.min(0.0), DISTURBS)
     }

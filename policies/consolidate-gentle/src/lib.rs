@@ -36,9 +36,6 @@ reasons! {
 /// Seconds that the oldest pod of a job has run on a node: work that an eviction throws away.
 const JOB_AGE: &str = "job-age-s";
 
-/// What an empty node is worth at least, in dollars per hour: one whose price nobody knows goes too.
-const LEAST: f64 = 1e-9;
-
 /// The lowest value that the host takes, in dollars per hour.
 const WORST: f64 = -100_000.0;
 
@@ -52,7 +49,7 @@ impl Consolidation for Gentle {
 
     fn score(&self, mv: &Move, options: &Options) -> Verdict {
         if mv.kind() == MoveKind::Empty {
-            return Verdict::dollars(mv.saving().max(LEAST), EMPTY);
+            return Verdict::dollars(mv.saving().max(LEAST_WORTH), EMPTY);
         }
         if let Some(reason) = mv.nodes().find_map(|node| objection(&node, options)) {
             return Verdict::refuse(reason);

@@ -15,9 +15,6 @@ pub struct Options {
 
 reasons! { EMPTY = "nothing but daemons runs there", SAVES = "saves enough", LITTLE = "saves too little" }
 
-/// What an empty node is worth at least, in dollars per hour: one whose price nobody knows goes too.
-const LEAST: f64 = 1e-9;
-
 /// Every move at what it saves beyond the hurdle.
 #[derive(Debug)]
 pub struct SavingsThreshold;
@@ -27,7 +24,7 @@ impl Consolidation for SavingsThreshold {
 
     fn score(&self, mv: &Move, options: &Options) -> Verdict {
         if mv.kind() == MoveKind::Empty {
-            return Verdict::dollars(mv.saving().max(LEAST), EMPTY);
+            return Verdict::dollars(mv.saving().max(LEAST_WORTH), EMPTY);
         }
         let value = mv.saving() - hurdle(mv, options);
         Verdict::dollars(value, if value > 0.0 { SAVES } else { LITTLE })
@@ -88,6 +85,6 @@ mod tests {
             .node("unknown", 0.0)
             .empty(&["tiny"])
             .empty(&["unknown"]);
-        assert_eq!(verdicts(&fleet), [(0.005, EMPTY), (LEAST, EMPTY)]);
+        assert_eq!(verdicts(&fleet), [(0.005, EMPTY), (LEAST_WORTH, EMPTY)]);
     }
 }

@@ -26,9 +26,6 @@ reasons! {
     REPLACEMENT = "nodes are only taken away, not replaced",
 }
 
-/// What a node is worth at least that is not needed, in dollars per hour: one whose price nobody knows goes too.
-const LEAST: f64 = 1e-9;
-
 /// Shares of use come with less precision than settings: by so much one that equals the threshold may exceed it.
 const ROUNDING: f64 = 1e-6;
 
@@ -46,7 +43,7 @@ impl Consolidation for Utilisation {
         let objection = mv.nodes().find_map(|node| objection(&node, options));
         match objection {
             Some(reason) => Verdict::refuse(reason),
-            None => Verdict::dollars(mv.saving().max(LEAST), UNNEEDED),
+            None => Verdict::dollars(mv.saving().max(LEAST_WORTH), UNNEEDED),
         }
     }
 }

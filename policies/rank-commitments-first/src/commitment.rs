@@ -24,7 +24,7 @@ impl<'a> Commitment<'a> {
 /// Commitments less what runs, and which offerings each covers.
 pub(crate) struct Ledger {
     left: Vec<u32>,
-    /// Number of the commitment that covers an offering, from 1, by number of the offering; 0 for none.
+    /// Number of the commitment that covers an offering, from 1, by number of the offering; 0 or missing for none.
     covered_by: Vec<u32>,
 }
 
@@ -38,19 +38,16 @@ impl Ledger {
             left: commitments.iter().map(|paid| paid.nodes).collect(),
             covered_by: Vec::new(),
         };
-        let mut seen: Vec<bool> = Vec::new();
-        table.each(|offering, _pool| {
-            let row = offering.row();
-            if seen.len() <= row {
-                seen.resize(row + 1, false);
-                ledger.covered_by.resize(row + 1, 0);
-            }
-            if std::mem::replace(&mut seen[row], true) || offering.capacity() != Capacity::OnDemand
-            {
+        table.each_offering(|offering| {
+            if offering.capacity() != Capacity::OnDemand {
                 return;
             }
             let mut all = (1..).zip(&commitments);
             if let Some((number, _)) = all.find(|(_, paid)| paid.covers(offering)) {
+                let row = offering.row();
+                if ledger.covered_by.len() <= row {
+                    ledger.covered_by.resize(row + 1, 0);
+                }
                 ledger.covered_by[row] = number;
                 let left = &mut ledger.left[number as usize - 1];
                 *left = left.saturating_sub(offering.running());

@@ -1,4 +1,6 @@
-//! As few nodes as possible, whatever they cost: the Cluster Autoscaler's expander `least-nodes`.
+//! As few nodes as possible: the Cluster Autoscaler's expander `least-nodes`.
+//!
+//! What that may cost is bounded by the host: beyond three times the plan at list prices it takes that one.
 
 use plimsoll_sdk::ranking::*;
 

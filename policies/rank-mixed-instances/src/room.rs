@@ -15,13 +15,8 @@ impl Room {
     /// From what runs of the offerings of the mix, each counted once however many pools may buy it.
     pub(crate) fn count(table: &PriceTable, options: &Options) -> Self {
         let (mut on_demand, mut spot) = (0_u32, 0_u32);
-        let mut seen: Vec<bool> = Vec::new();
-        table.each(|offering, _pool| {
-            let row = offering.row();
-            if seen.len() <= row {
-                seen.resize(row + 1, false);
-            }
-            if std::mem::replace(&mut seen[row], true) || objection(offering, options).is_some() {
+        table.each_offering(|offering| {
+            if objection(offering, options).is_some() {
                 return;
             }
             let nodes = match offering.capacity() {

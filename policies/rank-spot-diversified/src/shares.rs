@@ -31,11 +31,8 @@ impl Shares {
             groups: Vec::new(),
             groups_given: 0,
         };
-        let mut counted: Vec<bool> = Vec::new();
-        table.each(|offering, _pool| {
-            if offering.capacity() == Capacity::Spot
-                && !std::mem::replace(slot(&mut counted, offering.row()), true)
-            {
+        table.each_offering(|offering| {
+            if offering.capacity() == Capacity::Spot {
                 shares.add(offering);
             }
         });

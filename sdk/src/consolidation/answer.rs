@@ -3,6 +3,12 @@
 use crate::bindings::consolidator::exports::plimsoll::policy::consolidator::Verdicts;
 use crate::reason::Reason;
 
+/// Next to nothing, in dollars per hour, but enough for the host to do a move.
+///
+/// A move that is to be done in any case is worth `mv.saving().max(LEAST_WORTH)`: so an empty node goes whose price nobody
+/// knows.
+pub const LEAST_WORTH: f64 = 1e-9;
+
 /// What a move is worth, in dollars per hour, and why.
 ///
 /// The host wants finite values within plus or minus 100,000; else the whole answer is refused, and no move is done.

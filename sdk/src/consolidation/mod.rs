@@ -8,7 +8,7 @@ mod answer;
 mod table;
 mod view;
 
-pub use answer::{Verdict, VerdictAnswer};
+pub use answer::{LEAST_WORTH, Verdict, VerdictAnswer};
 pub use table::MoveTable;
 pub use view::{Move, MoveKind, Node, Replacement};
 

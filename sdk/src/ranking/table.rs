@@ -69,6 +69,16 @@ impl PriceTable {
         }
     }
 
+    /// Looks at every offering once, however many pools may buy it.
+    pub fn each_offering(&self, mut look: impl FnMut(&Offering)) {
+        let mut seen = vec![false; self.tables.catalog.o_type.len()];
+        self.each(|offering, _pool| {
+            if !std::mem::replace(&mut seen[offering.row()], true) {
+                look(offering);
+            }
+        });
+    }
+
     /// Prices every row, in order.
     pub fn map(&self, mut price: impl FnMut(&Offering, &Pool) -> Price) -> PriceAnswer {
         let mut answer = PriceAnswer::blank(self.len());
@@ -194,5 +204,22 @@ impl OrderTable {
                 row,
             },
         ))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::testing::Market;
+
+    #[test]
+    fn an_offering_that_two_pools_may_buy_is_looked_at_once() {
+        let market = Market::new()
+            .pool("batch")
+            .offering("m5.large", "a", 0.096)
+            .offering("m5.large", "b", 0.096);
+        let table = market.price_table();
+        let mut rows = Vec::new();
+        table.each_offering(|offering| rows.push(offering.row()));
+        assert_eq!((table.len(), rows), (4, vec![0, 1]));
     }
 }

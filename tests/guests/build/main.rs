@@ -36,17 +36,15 @@ fn main() -> Result<()> {
         let component = plimsoll_encode::build(root, package, &out.join("guests"))?;
         fs::write(out.join(format!("{package}.wasm")), component)?;
     }
-    fs::write(out.join("handmade.rs"), table(root, &out)?)?;
+    fs::write(out.join("handmade.rs"), table(&out)?)?;
     Ok(())
 }
 
 /// Writes the handmade modules and returns the source of their table.
-fn table(root: &Path, out: &Path) -> Result<String> {
-    let wit = root.join("wit/0.1");
+fn table(out: &Path) -> Result<String> {
     let mut components = handmade::bombs();
     for (name, core) in handmade::rankers() {
-        let world = "ranking-policy";
-        let component = plimsoll_encode::encode_with(&core, &wit, world, handmade::MANIFEST)?;
+        let component = plimsoll_encode::encode_as(&core, "ranking-policy", handmade::MANIFEST)?;
         components.push((name, component));
     }
     let mut table = String::from("static HANDMADE: &[(&str, &[u8])] = &[\n");

@@ -205,7 +205,7 @@ impl Run {
             if !is_called(pod, app) {
                 continue;
             }
-            let bound = pod.node.as_ref().and_then(|name| rows.get(name)).copied();
+            let bound = (pod.node.as_ref()).and_then(|name| rows.get(name.as_str()));
             let target = targets
                 .get(&row)
                 .copied()

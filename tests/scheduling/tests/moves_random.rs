@@ -78,7 +78,9 @@ fn price_of(snapshot: &Snapshot, rows: &[usize]) -> PricePerHour {
 fn homeless(snapshot: &Snapshot) -> usize {
     let names = snapshot.rows_by_node();
     let nodes = snapshot.pods.iter().filter_map(|pod| pod.node.as_ref());
-    nodes.filter(|node| !names.contains_key(*node)).count()
+    nodes
+        .filter(|node| names.get(node.as_str()).is_none())
+        .count()
 }
 
 /// Every pod that runs on a member and is not tied to it has one place.

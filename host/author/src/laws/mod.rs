@@ -24,34 +24,46 @@ pub struct Law {
     pub breach: Option<String>,
 }
 
-/// Holds a module to every law on one question.
-pub fn rank(module: &Module, question: &PriceQuestion) -> Vec<Law> {
+/// What came of holding a module to its laws.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Held {
+    /// Every law, or only the first where the question itself gets no answer.
+    pub laws: Vec<Law>,
+    /// Fuel that the question took, as it stands.
+    pub fuel: u64,
+}
+
+/// Holds a module's prices to every law on one question. Its order of launch lists, where it has one, is not asked for.
+pub fn rank(module: &Module, question: &PriceQuestion) -> Held {
     let law = |name, held: Result<(), String>| Law {
         name,
         breach: held.err(),
     };
-    let plain = match ask(module, question) {
+    let (plain, fuel) = ask(module, question);
+    let plain = match plain {
         Ok(plain) => plain,
         Err(breach) => {
-            return vec![law(
+            let laws = vec![law(
                 "every question gets an answer within the rules",
                 Err(breach),
             )];
+            return Held { laws, fuel };
         }
     };
+    let (again, second_fuel) = ask(module, question);
     let dressed = |dressed: Dressed| {
-        let answer = ask(module, &dressed.question)?;
-        alike(&plain, &answer, &dressed.origin)
+        let (answer, _) = ask(module, &dressed.question);
+        alike(&plain, &answer?, &dressed.origin)
     };
-    vec![
+    let laws = vec![
         law("every question gets an answer within the rules", Ok(())),
         law(
             "the same question gets the same bytes",
-            same_bytes(module, question, &plain),
+            again.and_then(|again| same_bytes(&plain, &again)),
         ),
         law(
             "the same question costs the same fuel",
-            same_fuel(module, question),
+            same_fuel(fuel, second_fuel),
         ),
         law("reasons are in the manifest", reasons_known(module, &plain)),
         law(
@@ -74,29 +86,25 @@ pub fn rank(module: &Module, question: &PriceQuestion) -> Vec<Law> {
             "an offering that nobody may buy means nothing",
             dressed(shuffle::with_a_stranger(question)),
         ),
-    ]
+    ];
+    Held { laws, fuel }
 }
 
-fn ask(module: &Module, question: &PriceQuestion) -> Result<PriceAnswer, String> {
-    let called = module.price(question).result;
-    called
-        .map(|checked| checked.raw)
-        .map_err(|fault| fault.to_string())
+/// The answer, or why there is none, and the fuel that it took.
+fn ask(module: &Module, question: &PriceQuestion) -> (Result<PriceAnswer, String>, u64) {
+    let called = module.price(question);
+    let answer = called.result.map(|checked| checked.raw);
+    (answer.map_err(|fault| fault.to_string()), called.fuel)
 }
 
-fn same_bytes(
-    module: &Module,
-    question: &PriceQuestion,
-    plain: &PriceAnswer,
-) -> Result<(), String> {
-    let again = ask(module, question)?;
+fn same_bytes(plain: &PriceAnswer, again: &PriceAnswer) -> Result<(), String> {
     let bits = |column: &[f64]| {
         column
             .iter()
             .map(|value| value.to_bits())
             .collect::<Vec<_>>()
     };
-    let same = *plain == again
+    let same = plain == again
         && bits(&plain.first) == bits(&again.first)
         && bits(&plain.then) == bits(&again.then);
     if same {
@@ -106,8 +114,7 @@ fn same_bytes(
     }
 }
 
-fn same_fuel(module: &Module, question: &PriceQuestion) -> Result<(), String> {
-    let (first, second) = (module.price(question).fuel, module.price(question).fuel);
+fn same_fuel(first: u64, second: u64) -> Result<(), String> {
     if first == second {
         return Ok(());
     }

@@ -8,17 +8,18 @@ use std::sync::Arc;
 use anyhow::{Context, Result, bail};
 use kube::config::{KubeConfigOptions, Kubeconfig, KubeconfigError};
 use kube::{Client, Config};
+use plimsoll_author::pack::SHA256;
 use plimsoll_controller::{Controller, Planner, Setup};
 use plimsoll_core::catalog::Catalogue;
 use plimsoll_core::ids::ObjectName;
 use plimsoll_core::snapshot::Settings;
 use plimsoll_kube::CheckError;
-use plimsoll_kube::module::ModuleError;
 use plimsoll_kwok::catalogue;
 use plimsoll_policy::Module;
 
 use crate::failure::Environment;
 use crate::flags::{Provider, Run};
+use crate::module::Source;
 use crate::policy;
 
 /// Threads for requests and watches; planning has its own.
@@ -156,11 +157,19 @@ async fn module(client: &Client, text: &str) -> Result<Module> {
         bail!("policy \"{text}\" names no namespace; expected rank=configmap:NAMESPACE/NAME");
     };
     let name = ObjectName::new(namespace, name);
-    let bytes = match plimsoll_kube::module::fetch(client, &name).await {
-        Err(error @ ModuleError::Read { .. }) => bail!(environment(error)),
-        fetched => fetched?,
+    let of_map = || format!("configmap {name}");
+    let stored = match plimsoll_kube::module::fetch(client, &name).await {
+        Err(error) => bail!(environment(error)),
+        Ok(stored) => stored,
     };
-    policy::accept(&engine, &bytes, &settings).with_context(|| format!("configmap {name}"))
+    let source = Source {
+        bytes: plimsoll_policy::assemble(stored.entries)
+            .with_context(of_map)?
+            .into(),
+        sha256: stored.annotations.get(SHA256).cloned(),
+    };
+    source.verify(&engine).with_context(of_map)?;
+    policy::accept(&engine, &source.bytes, &settings).with_context(of_map)
 }
 
 fn settings(flags: &Run) -> Result<Settings> {

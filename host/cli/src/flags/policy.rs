@@ -22,9 +22,9 @@ pub(crate) enum PolicyCommand {
     Inspect(Inspect),
     /// Take a module through every step of acceptance, and tell where and why one refuses it.
     Check(Check),
-    /// Hold a policy to the laws that every policy keeps, and tell what its answers cost in fuel.
+    /// Hold the prices of a ranking policy to the laws that all keep, and tell what they cost in fuel.
     Test(Test),
-    /// Write a module as ConfigMaps.
+    /// Make ConfigMaps of a module: -O writes them, -o yaml prints them.
     Pack(Pack),
 }
 

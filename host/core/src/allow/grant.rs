@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::answer::Allowances;
+use super::answer::{Allowance, Allowances};
 use super::question::AllowQuestion;
 use crate::time::Span;
 
@@ -35,7 +35,14 @@ pub struct Grants {
     pub recheck_after: Option<Span>,
 }
 
-/// The least of what is declared and of what each policy allows. Without policies, what is declared.
+/// What counts for a row that a policy does not speak of.
+const NOTHING: Allowance = Allowance {
+    nodes: 0,
+    reason: 0,
+};
+
+/// The least of what is declared and of what each policy allows; a row that a policy leaves out it allows nothing. Without
+/// policies, what is declared.
 pub fn grant(question: &AllowQuestion, policies: &[Allowances]) -> Grants {
     let pools = &question.pools;
     let row = |(row, &ceiling): (usize, &u32)| {
@@ -45,9 +52,7 @@ pub fn grant(question: &AllowQuestion, policies: &[Allowances]) -> Grants {
             limit: None,
         };
         for (policy, allowances) in policies.iter().enumerate() {
-            let Some(allowance) = allowances.rows.get(row) else {
-                continue;
-            };
+            let allowance = allowances.rows.get(row).copied().unwrap_or(NOTHING);
             if allowance.nodes < grant.most_down {
                 grant.most_down = allowance.nodes;
                 grant.limit = Some(Limit {

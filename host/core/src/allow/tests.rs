@@ -79,6 +79,13 @@ fn a_policy_that_failed_holds_back_all_but_drift() {
 }
 
 #[test]
+fn a_row_that_is_missing_allows_nothing() {
+    let mut short = allowances([9, 9, 9], 0);
+    short.rows.truncate(1);
+    assert_eq!(most_down(&[short]), [9, 0, 0]);
+}
+
+#[test]
 fn the_earliest_recheck_counts_and_zero_is_none() {
     let recheck = |policies: &[Allowances]| grant(&question(), policies).recheck_after;
     assert_eq!(recheck(&[allowances([0; 3], 0)]), None);

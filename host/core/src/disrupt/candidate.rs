@@ -234,6 +234,10 @@ impl<'s> Fleet<'s> {
                 label(labels::ZONE) == Some(&offering.zone)
                     && label(labels::CAPACITY_TYPE)
                         .is_some_and(|terms| terms.as_ref() == offering.capacity_type.as_str())
+                    && label(labels::RESERVATION_ID).is_none_or(|id| {
+                        let own = offering.reservation.as_ref();
+                        own.is_some_and(|own| own.id.as_str() == id.as_ref())
+                    })
             })
         });
         offering.map_or(PricePerHour::ZERO, |offering| offering.price)
@@ -293,10 +297,10 @@ impl<'s> Fleet<'s> {
     }
 
     fn budget_against(&self, pod: &Pod, now: Timestamp) -> Option<Blocked> {
+        let own = self.budgets.get(&pod.name.namespace)?.iter();
         if !evictable::is_evictable(pod, now) {
             return None;
         }
-        let own = self.budgets.get(&pod.name.namespace)?.iter();
         let matching: Vec<_> = own
             .filter(|budget| budget.selector.matches(&pod.labels))
             .collect();

@@ -4,47 +4,14 @@
 
 use std::collections::BTreeSet;
 
-use serde::{Deserialize, Serialize};
-
 use super::candidate::Candidate;
-use super::moves::Move;
+use super::moves::{self, Move};
 use crate::ids::{PoolName, TypeName};
 use crate::model::{OwnerKind, PackingMode};
 use crate::plan::PlannedClaim;
 use crate::snapshot::{PastMove, Snapshot};
-use crate::time::{Span, Timestamp};
+use crate::time::Timestamp;
 use crate::units::PricePerHour;
-
-/// Bounds on replacing nodes to save money.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(default)]
-pub struct ChurnGuards {
-    /// The least age of a node that is replaced (5 minutes).
-    pub node_age: Span,
-    /// The least saving of a move in percent of what its nodes cost (5).
-    pub saving_percent: u32,
-    /// The least saving of a move ($0.02 per hour).
-    pub saving: PricePerHour,
-    /// Whether nodes on which pods of Jobs run are left alone: what such a pod has done is lost when it moves (true).
-    pub spare_jobs: bool,
-    /// How long the way back from a move is barred (1 hour).
-    pub no_way_back: Span,
-    /// Whether spot nodes may be replaced by cheaper spot nodes (gate `SpotToSpotConsolidation`; off). Holds in every pool.
-    pub spot_to_spot: bool,
-}
-
-impl Default for ChurnGuards {
-    fn default() -> Self {
-        Self {
-            node_age: Span::from_secs(300),
-            saving_percent: 5,
-            saving: PricePerHour::from_nanos(20_000_000),
-            spare_jobs: true,
-            no_way_back: Span::from_secs(3600),
-            spot_to_spot: false,
-        }
-    }
-}
 
 fn is_guarded(snapshot: &Snapshot, candidate: &Candidate) -> bool {
     let packing = snapshot.settings.packing.unwrap_or(candidate.pool.packing);
@@ -79,8 +46,7 @@ pub fn least_saving(
     }
     let price: PricePerHour = members.iter().map(|member| member.price).sum();
     let guards = &snapshot.settings.churn;
-    let share = price.nanos() / 100 * i64::from(guards.saving_percent);
-    guards.saving.max(PricePerHour::from_nanos(share))
+    moves::least_of(price, guards.saving, guards.saving_percent)
 }
 
 /// The past move that a move would take back: types that it brought would go, types that it took away would come.

@@ -93,7 +93,7 @@ impl fmt::Display for HeldAs {
     }
 }
 
-/// How many moves were refused, by whom.
+/// How often moves were refused, by whom. Counted at each look: what stands in the way of ten looks counts ten times.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Refused {
     /// By budgets of pools.

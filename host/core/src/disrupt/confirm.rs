@@ -1,7 +1,9 @@
 //! A command looked at again after its wait: does it still hold in the world as it is now?
 //!
-//! Of empty nodes, those that are still so go; a move goes as a whole or not at all, and its pods are planned for afresh. What
-//! comes back is the command to be carried out, its plan made on this snapshot.
+//! Of empty nodes, those that are still so go; a move goes as a whole or not at all, and is found afresh in the same way as
+//! it was found. What comes back is the command to be carried out, its plan made on this snapshot.
+
+use std::collections::BTreeMap;
 
 use super::balanced;
 use super::candidate::Candidate;
@@ -9,8 +11,10 @@ use super::churn;
 use super::command::{Command, Decision, Refused};
 use super::consolidate;
 use super::look::{self, Look, take};
-use super::simulate::simulate;
+use super::moves::{self, Move};
 use crate::model::DisruptionReason;
+use crate::plan::Plan;
+use crate::units::PricePerHour;
 
 /// Confirms a command; a decision without commands where it does not hold. `caps` as for [`Look::cap`].
 pub fn confirm(mut look: Look<'_>, command: &Command, caps: &[Option<u32>]) -> Decision {
@@ -47,7 +51,8 @@ const NO_BUDGET: Refused = Refused {
 fn still_empty(look: &Look<'_>, command: &Command) -> Result<Command, Refused> {
     let snapshot = look.fleet.snapshot;
     let mut result = command.clone();
-    let mut taken = std::collections::BTreeMap::new();
+    let mut taken = BTreeMap::new();
+    let mut saving = PricePerHour::ZERO;
     result.members.retain(|name| {
         let found = look.graceful.iter().find(|member| member.claim == *name);
         found.is_some_and(|candidate| {
@@ -55,13 +60,17 @@ fn still_empty(look: &Look<'_>, command: &Command) -> Result<Command, Refused> {
                 && consolidate::fits_emptiness(snapshot, candidate).is_ok();
             let count = taken.entry(candidate.pool.name.clone()).or_insert(0_u32);
             let allowed = look.left(candidate, command.reason) > *count;
-            *count += u32::from(holds && allowed);
+            if holds && allowed {
+                *count += 1;
+                saving += candidate.price;
+            }
             holds && allowed
         })
     });
     if result.members.is_empty() {
         return Err(CHANGED);
     }
+    result.saving = saving;
     Ok(result)
 }
 
@@ -76,12 +85,7 @@ fn still_drifted(look: &Look<'_>, command: &Command) -> Result<Command, Refused>
         return Err(NO_BUDGET);
     }
     let snapshot = look.fleet.snapshot;
-    let unsettled = consolidate::unsettled(snapshot);
-    let simulated = simulate(snapshot, &[candidate.row], &unsettled);
-    if !simulated.stranded.is_empty() {
-        return Err(CHANGED);
-    }
-    result.plan = simulated.plan;
+    result.plan = look::without(snapshot, candidate).ok_or(CHANGED)?;
     Ok(result)
 }
 
@@ -99,14 +103,13 @@ fn still_worth_it(look: &Look<'_>, command: &Command) -> Result<Command, Refused
     if !take(&mut look.left_of_all(), &members) {
         return Err(NO_BUDGET);
     }
-    let rows: Vec<usize> = members.iter().map(|member| member.row).collect();
-    let simulated = simulate(snapshot, &rows, &consolidate::shut(snapshot));
-    // A machine more than was planned is another move than the one that was chosen.
-    let as_planned = simulated.plan.claims.len() <= command.plan.claims.len();
-    if !simulated.stranded.is_empty() || !as_planned {
-        return Err(CHANGED);
-    }
-    let (plan, saving) = simulated.priced(snapshot, &members).map_err(|_| CHANGED)?;
+    let found = asked_again(look, &members, command.plan.claims.len()).ok_or(CHANGED)?;
+    let saving = found.saving;
+    let plan = Plan {
+        placements: found.placements,
+        claims: found.claims,
+        ..Plan::default()
+    };
     let totals = balanced::totals(&look.fleet);
     let enough = saving >= churn::least_saving(snapshot, &members, &plan.claims);
     if !enough || !balanced::approves(&totals, &members, saving) {
@@ -118,4 +121,18 @@ fn still_worth_it(look: &Look<'_>, command: &Command) -> Result<Command, Refused
         plan,
         ..command.clone()
     })
+}
+
+/// The move of these nodes as it would be found now. A machine more than was planned is another move than the one that was
+/// chosen.
+fn asked_again(look: &Look<'_>, members: &[&Candidate], planned: usize) -> Option<Move> {
+    let snapshot = look.fleet.snapshot;
+    let rows: Vec<usize> = members.iter().map(|member| member.row).collect();
+    let settings = look::move_settings(snapshot, &look.graceful);
+    let found = moves::ask(snapshot, &rows, &settings, |asker| {
+        let found = asker.ask(&rows, planned);
+        // One machine may have been the packer's choice.
+        found.or_else(|| (planned == 1).then(|| asker.ask(&rows, 2))?)
+    });
+    found.filter(|found| found.claims.len() <= planned)
 }

@@ -1,22 +1,11 @@
 //! Which pods can be asked to leave a node that goes, and which are waited for.
 
-use std::sync::Arc;
-
-use crate::lifecycle::DISRUPTED_TAINT;
-use crate::model::{Effect, OwnerKind, Pod, Taint};
+use crate::lifecycle::leaving_taint;
+use crate::model::{OwnerKind, Pod};
 use crate::time::{Span, Timestamp};
 
 /// A pod that should have been gone for this long is no longer waited for.
 pub(crate) const STUCK: Span = Span::from_secs(60);
-
-/// The taint of nodes on their way out.
-pub(crate) fn leaving_taint() -> Taint {
-    Taint {
-        key: Arc::from(DISRUPTED_TAINT),
-        value: Arc::from(""),
-        effect: Effect::NoSchedule,
-    }
-}
 
 /// Whether a pod puts up with the taint of nodes on their way out: it stays until the end.
 pub(crate) fn tolerates_leaving(pod: &Pod) -> bool {

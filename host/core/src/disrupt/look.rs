@@ -113,14 +113,11 @@ impl<'s> Look<'s> {
         proposal
     }
 
-    /// Candidates with the best price for their disruption first.
-    fn by_ratio(&self) -> Vec<&Candidate> {
-        let mut sorted: Vec<&Candidate> = self.graceful.iter().collect();
-        sorted.sort_by(|a, b| {
-            let left = i128::from(a.price.nanos()) * i128::from(b.cost.parts());
-            let right = i128::from(b.price.nanos()) * i128::from(a.cost.parts());
-            right.cmp(&left).then_with(|| a.claim.cmp(&b.claim))
-        });
+    /// Empty nodes, the dearest first.
+    fn empty_nodes(&self) -> Vec<&Candidate> {
+        let empty = self.graceful.iter();
+        let mut sorted: Vec<&Candidate> = empty.filter(|node| node.cost.is_of_empty()).collect();
+        sorted.sort_by(|a, b| b.price.cmp(&a.price).then_with(|| a.claim.cmp(&b.claim)));
         sorted
     }
 }
@@ -139,10 +136,7 @@ impl<'l, 's> Proposal<'l, 's> {
         let reason = DisruptionReason::Empty;
         let mut left = self.look.left.clone();
         let mut members = Vec::new();
-        for candidate in self.look.by_ratio() {
-            if !candidate.cost.is_of_empty() {
-                continue;
-            }
+        for candidate in self.look.empty_nodes() {
             if let Err(unfit) = consolidate::fits_emptiness(self.snapshot(), candidate) {
                 self.unfit.push((candidate.row, unfit));
                 continue;
@@ -165,16 +159,13 @@ impl<'l, 's> Proposal<'l, 's> {
     /// The first drifted node whose pods have a place: empty ones first, then the oldest.
     fn drifted(&mut self) -> Option<Command> {
         let reason = DisruptionReason::Drifted;
-        let unsettled = consolidate::unsettled(self.snapshot());
         for candidate in drifted(&self.look.fleet) {
             if self.look.left(&candidate, reason) == 0 {
                 self.refused.by_budget += 1;
                 continue;
             }
-            let simulated = simulate(self.snapshot(), &[candidate.row], &unsettled);
-            if simulated.stranded.is_empty() {
-                let saving = PricePerHour::ZERO;
-                return Some(command(reason, &[&candidate], saving, simulated.plan));
+            if let Some(plan) = without(self.snapshot(), &candidate) {
+                return Some(command(reason, &[&candidate], PricePerHour::ZERO, plan));
             }
         }
         None
@@ -217,6 +208,9 @@ impl<'l, 's> Proposal<'l, 's> {
 
     fn choose(&mut self, values: Option<&[PricePerHour]>) -> Vec<Command> {
         let moves = std::mem::take(&mut self.moves);
+        if moves.is_empty() {
+            return Vec::new();
+        }
         let totals = balanced::totals(&self.look.fleet);
         let value = |at: usize| match values {
             Some(values) => values.get(at).copied().unwrap_or(PricePerHour::ZERO),
@@ -228,16 +222,16 @@ impl<'l, 's> Proposal<'l, 's> {
         let mut touched: BTreeSet<usize> = BTreeSet::new();
         let mut commands = Vec::new();
         for at in order {
+            if commands.len() == MOST_COMMANDS {
+                break;
+            }
             let found = &moves[at];
-            let members = self.members(found);
-            let takes_part = found
-                .members
-                .iter()
-                .chain(&found.receivers())
-                .any(|row| touched.contains(row));
-            if commands.len() == MOST_COMMANDS || takes_part {
+            let receivers = found.receivers();
+            let mut rows = found.members.iter().chain(&receivers);
+            if rows.any(|row| touched.contains(row)) {
                 continue;
             }
+            let members = self.members(found);
             if value(at) <= PricePerHour::ZERO
                 || !balanced::approves(&totals, &members, found.saving)
             {
@@ -249,7 +243,7 @@ impl<'l, 's> Proposal<'l, 's> {
             } else if !take(&mut left, &members) {
                 self.refused.by_budget += 1;
             } else {
-                touched.extend(found.members.iter().copied().chain(found.receivers()));
+                touched.extend(found.members.iter().chain(&receivers));
                 commands.push(self.command_of(found, &members));
             }
         }
@@ -270,9 +264,9 @@ impl<'l, 's> Proposal<'l, 's> {
 
     fn members(&self, found: &Move) -> Vec<&Candidate> {
         let all = &self.look.graceful;
-        let rows = found.members.iter();
-        rows.filter_map(|row| all.iter().find(|candidate| candidate.row == *row))
-            .collect()
+        let place = |row: &usize| all.binary_search_by_key(row, |candidate| candidate.row);
+        let places = found.members.iter().filter_map(|row| place(row).ok());
+        places.map(|at| &all[at]).collect()
     }
 
     /// Why nodes stay, as far as people can do something about it.
@@ -310,6 +304,19 @@ impl<'l, 's> Proposal<'l, 's> {
     }
 }
 
+/// What becomes of a node's pods when it goes; `None` where one finds no place. Without pods nothing has to be planned.
+pub(super) fn without(snapshot: &Snapshot, candidate: &Candidate) -> Option<Plan> {
+    if candidate.pods.is_empty() {
+        return Some(Plan::default());
+    }
+    let simulated = simulate(
+        snapshot,
+        &[candidate.row],
+        &consolidate::unsettled(snapshot),
+    );
+    simulated.stranded.is_empty().then_some(simulated.plan)
+}
+
 /// Drifted nodes that may go: those without pods to be moved first, then the oldest.
 pub(super) fn drifted(fleet: &Fleet<'_>) -> Vec<Candidate> {
     let (candidates, _) = fleet.candidates(Class::Eventual);
@@ -336,7 +343,7 @@ pub(super) fn drifted(fleet: &Fleet<'_>) -> Vec<Candidate> {
 }
 
 /// How moves are looked for: at least as strict as the mildest pool among the candidates.
-fn move_settings(snapshot: &Snapshot, candidates: &[Candidate]) -> MoveSettings {
+pub(super) fn move_settings(snapshot: &Snapshot, candidates: &[Candidate]) -> MoveSettings {
     let guarded = candidates
         .iter()
         .all(|candidate| churn::old_enough_from(snapshot, candidate).is_some());

@@ -1,8 +1,8 @@
 //! Taking nodes away on purpose, within what their pools allow.
 //!
 //! Everything here is a function of a snapshot. The engine decides when to ask and carries out what comes back:
-//! [`consider`] answers with the built-in values; whoever has policies goes the same way by [`look::Look`], with their caps
-//! and values in between.
+//! [`consider`] answers with the built-in values, and is what every caller uses: moves and replacements are valued at list
+//! prices. Policies have their place on the same way, by [`look::Look`], with their caps and values in between.
 
 pub mod balanced;
 pub mod budget;
@@ -16,12 +16,10 @@ pub mod drift;
 pub(crate) mod evictable;
 pub mod look;
 pub mod moves;
-mod narrow;
 mod question;
 pub mod simulate;
 
 pub use command::{Command, Decision, Held, HeldAs, Question, Refused, VALIDATION};
-pub use narrow::{FLEXIBILITY, NoReplacement};
 
 use crate::snapshot::Snapshot;
 use candidate::{Class, Fleet};

@@ -27,20 +27,12 @@ use crate::state::is_reschedulable;
 use crate::time::Timestamp;
 use crate::units::PricePerHour;
 
-fn context(snapshot: &Snapshot) -> Context {
-    Context {
-        generation: 0,
-        now_unix_s: u64::try_from(snapshot.now.millis() / 1000).unwrap_or(0),
-        seed: snapshot.seed,
-    }
-}
-
 impl Look<'_> {
     /// What a budget policy is asked; its answer goes to [`Look::cap`].
     pub fn allow_question(&self) -> AllowQuestion {
         let snapshot = self.fleet.snapshot;
         let waiting = waiting_by_pool(snapshot);
-        let mut question = AllowQuestionBuilder::new(context(snapshot));
+        let mut question = AllowQuestionBuilder::new(Context::of(snapshot));
         for row in &self.allowances {
             question.pool(&PoolRow {
                 name: row.pool.as_str(),
@@ -86,7 +78,7 @@ impl Proposal<'_, '_> {
     /// What a consolidation policy is asked; its values go to [`Proposal::decide`].
     pub fn score_question(&self) -> Result<ScoreQuestion, RowError> {
         let fleet = &self.look().fleet;
-        let mut question = ScoreQuestionBuilder::new(context(fleet.snapshot));
+        let mut question = ScoreQuestionBuilder::new(Context::of(fleet.snapshot));
         let replicas = ready_replicas(fleet.snapshot);
         let mut rows: BTreeMap<usize, u32> = BTreeMap::new();
         for (row, node) in fleet.snapshot.nodes.iter().enumerate() {

@@ -6,13 +6,11 @@
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
-use super::narrow::{NoReplacement, narrow};
 use crate::ids::ObjectName;
 use crate::model::{Effect, Node, NodeClaim, Pod, Taint};
 use crate::plan::{Plan, Target};
 use crate::schedule;
 use crate::snapshot::Snapshot;
-use crate::units::PricePerHour;
 
 /// Key of the taint that keeps everything off a node in a simulation; no object ever carries it.
 const SHUT_TAINT: &str = "plimsoll.dev/receives-nothing";
@@ -89,16 +87,4 @@ fn stranded(
         });
     let misplaced = misplaced.map(|placement| placement.pod);
     unplaced.chain(misplaced).filter_map(of_members).collect()
-}
-
-impl Simulated {
-    /// The plan with launches narrowed so that whatever is had costs less than the nodes that go, and what it saves.
-    pub fn priced(
-        mut self,
-        snapshot: &Snapshot,
-        members: &[&super::candidate::Candidate],
-    ) -> Result<(Plan, PricePerHour), NoReplacement> {
-        let saving = narrow(snapshot, members, &mut self.plan.claims)?;
-        Ok((self.plan, saving))
-    }
 }

@@ -113,12 +113,12 @@ impl Disruption {
         self.searched.map(|at| at + self.pause())
     }
 
-    /// When the next look is due, in a world of these revisions; `None` when there is nothing to look for.
     /// The last look does not count any more.
     pub(super) fn look_again(&mut self) {
         self.looked = None;
     }
 
+    /// When the next look is due, in a world of these revisions; `None` when there is nothing to look for.
     fn due(&self, revisions: (u64, u64)) -> Option<Timestamp> {
         const NOW: Timestamp = Timestamp::from_millis(i64::MIN);
         let quick = !self.hints.empty.is_empty() || !self.hints.drifted.is_empty();

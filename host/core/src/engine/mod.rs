@@ -29,7 +29,6 @@ use std::sync::Arc;
 pub use input::Input;
 pub use ledger::Begun;
 pub use nominate::Landing;
-pub use queue::REPLACES_ANNOTATION;
 
 use crate::action::{Action, Event, Machine, ObjectKey};
 use crate::catalog::Catalogue;

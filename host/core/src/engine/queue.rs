@@ -3,7 +3,7 @@
 //! From when a command begins its nodes count as going: budgets see them, nothing is planned for them, and their pods stand
 //! for the room promised to them. Where a replacement or a taint does not come, or takes too long, all is taken back but
 //! the replacements: the nodes stay, untainted, and what was bought is capacity like any other. Which claims a claim
-//! replaces is written on it.
+//! replaces is written on it, for people: commands and past moves are not taken up again after a restart.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
@@ -21,7 +21,7 @@ use crate::state::{Target, is_reschedulable, node_of};
 use crate::time::{Span, Timestamp};
 
 /// Annotation of a claim with the claims that it replaces, comma separated.
-pub const REPLACES_ANNOTATION: &str = "plimsoll.dev/replaces";
+const REPLACES_ANNOTATION: &str = "plimsoll.dev/replaces";
 /// Bounds on how long replacements and taints may take to be there, and what each node under way adds.
 const SHORTEST_LIMIT: i64 = 600_000;
 const LONGEST_LIMIT: i64 = 3_600_000;

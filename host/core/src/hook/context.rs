@@ -7,6 +7,8 @@ use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
 
+use crate::snapshot::Snapshot;
+
 /// What a policy may know of the world besides its tables.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Context {
@@ -16,6 +18,17 @@ pub struct Context {
     pub now_unix_s: u64,
     /// Randomness for those who want some, derived from the snapshot: the same snapshot, the same seed.
     pub seed: u64,
+}
+
+impl Context {
+    /// What a question about this snapshot says of it. Its number is not known here, and stays 0.
+    pub(crate) fn of(snapshot: &Snapshot) -> Self {
+        Self {
+            generation: 0,
+            now_unix_s: u64::try_from(snapshot.now.millis() / 1000).unwrap_or(0),
+            seed: snapshot.seed,
+        }
+    }
 }
 
 /// Values of one setting, typed.

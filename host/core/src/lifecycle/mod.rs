@@ -22,7 +22,7 @@ pub use liveness::{LAUNCH_TIMEOUT, REGISTRATION_TIMEOUT};
 pub use want::{Step, Want};
 
 use crate::action::Machine;
-use crate::model::{ClaimPhase, Node, NodeClaim, Pod, Taint};
+use crate::model::{ClaimPhase, Effect, Node, NodeClaim, Pod, Taint};
 use crate::state::{Market, Version};
 use crate::terminate;
 use crate::time::Timestamp;
@@ -109,6 +109,15 @@ fn heal(view: &View<'_>, step: &mut Step) {
     if !view.moving && node.deleting.is_none() && node.taints.iter().any(is_disrupted) {
         let taints = node.taints.iter().filter(|taint| !is_disrupted(taint));
         step.untaint(node, version, taints.cloned().collect());
+    }
+}
+
+/// The taint of nodes on their way out.
+pub(crate) fn leaving_taint() -> Taint {
+    Taint {
+        key: Arc::from(DISRUPTED_TAINT),
+        value: Arc::from(""),
+        effect: Effect::NoSchedule,
     }
 }
 

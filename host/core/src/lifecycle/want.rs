@@ -108,7 +108,7 @@ impl Step {
             return true;
         }
         let mut taints = node.taints.clone();
-        taints.push(crate::disrupt::evictable::leaving_taint());
+        taints.push(super::leaving_taint());
         let write = Write::SetTaints(node.name.clone(), taints);
         self.write_node(&node.name, Purpose::Taint, Some(version), write);
         false

@@ -18,9 +18,6 @@ pub enum DisruptionReason {
 }
 
 impl DisruptionReason {
-    /// All of them.
-    pub const ALL: [Self; 3] = [Self::Drifted, Self::Empty, Self::Underutilized];
-
     /// As budgets, conditions and events name it.
     pub const fn as_str(self) -> &'static str {
         match self {

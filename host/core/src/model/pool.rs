@@ -81,7 +81,7 @@ impl NodePool {
         let (own, others) = (needs(self), needs(other));
         let agrees = |requirement: &Requirement| {
             let other = others.get(requirement.key().as_str());
-            other.is_none_or(|other| requirement.overlaps(other))
+            other.is_none_or(|other| requirement.agrees_with(other))
         };
         serves(self)
             && serves(other)

@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use super::axes::fits;
 use super::candidate::Candidate;
-use super::compile::{Compiled, compile};
+use super::compile::{Compiled, PodGroup, compile};
 use super::eligible::is_fixed;
 use super::prices;
 use super::topology::Rule;
@@ -31,20 +31,7 @@ pub fn bound_from_nothing(snapshot: &Snapshot) -> PricePerHour {
 pub fn bounds_of_work(snapshot: &Snapshot, work: &[Vec<u32>]) -> Vec<PricePerHour> {
     let (bare, kept) = as_if_waiting(snapshot);
     let compiled = compile(&bare, None);
-    let last = |group: usize| compiled.groups[group].levels.len().saturating_sub(1);
-    let placeable = |pod: &(usize, usize)| {
-        let group = &compiled.groups[compiled.pods[pod.0].group];
-        group.levels[pod.1]
-            .rows
-            .iter()
-            .flat_map(Bits::iter)
-            .any(|row| fits(&group.request, compiled.rows.capacity(row)))
-    };
-    let pods = compiled.pods.iter().enumerate();
-    let placed: Vec<(usize, usize)> = pods
-        .map(|(at, pod)| (at, last(pod.group)))
-        .filter(placeable)
-        .collect();
+    let placed: Vec<(usize, usize)> = at_last(&compiled, &holdable(&compiled)).collect();
     let paid = |row: usize| {
         let row = &compiled.rows.rows[row];
         let listed = &snapshot.catalogue.types()[row.instance_type];
@@ -91,22 +78,8 @@ pub(super) fn bound(compiled: &Compiled<'_>, candidate: &Candidate) -> PricePerH
 /// What one pod of each group is worth in a fleet bought from nothing for the whole batch, in nano-dollars per hour: a new node
 /// costs at least what its pods are worth. Zero for groups that no row could hold.
 pub(super) fn worth_of_groups(compiled: &Compiled<'_>, prices: &[i64]) -> Vec<i64> {
-    let last = |group: usize| compiled.groups[group].levels.len().saturating_sub(1);
-    let has_row = |group: usize| {
-        let group = &compiled.groups[group];
-        let rows = group
-            .levels
-            .last()
-            .into_iter()
-            .flat_map(|level| &level.rows);
-        let mut rows = rows.flat_map(Bits::iter);
-        rows.any(|row| fits(&group.request, compiled.rows.capacity(row)))
-    };
-    let holdable: Vec<bool> = (0..compiled.groups.len()).map(has_row).collect();
-    let placed = compiled.pods.iter().enumerate();
-    let placed = placed
-        .filter(|(_, pod)| holdable[pod.group])
-        .map(|(at, pod)| (at, last(pod.group), 1));
+    let holdable = holdable(compiled);
+    let placed = at_last(compiled, &holdable).map(|(pod, level)| (pod, level, 1));
     let mut problem = problem(
         compiled,
         |row| PricePerHour::from_nanos(prices[row]),
@@ -127,6 +100,23 @@ pub(super) fn worth_of_groups(compiled: &Compiled<'_>, prices: &[i64]) -> Vec<i6
         }
     }
     result
+}
+
+/// By group, whether some row could hold one of its pods with every wish given up.
+fn holdable(compiled: &Compiled<'_>) -> Vec<bool> {
+    let has_row = |group: &PodGroup| {
+        let last = group.levels.last().into_iter();
+        let mut rows = last.flat_map(|level| &level.rows).flat_map(Bits::iter);
+        rows.any(|row| fits(&group.request, compiled.rows.capacity(row)))
+    };
+    compiled.groups.iter().map(has_row).collect()
+}
+
+/// The pods that some row could hold, each at its last step of relaxation.
+fn at_last(compiled: &Compiled<'_>, holdable: &[bool]) -> impl Iterator<Item = (usize, usize)> {
+    let pods = compiled.pods.iter().enumerate();
+    pods.filter(|(_, pod)| holdable[pod.group])
+        .map(|(at, pod)| (at, compiled.groups[pod.group].levels.len() - 1))
 }
 
 /// From what a row costs, and pods with their level of relaxation and how many copies of each there are.

@@ -36,7 +36,7 @@ pub enum Reach {
 
 impl Reach {
     /// Named types cost at most this share of the planned one's price.
-    const fn percent(self) -> i64 {
+    pub(super) const fn percent(self) -> i64 {
         match self {
             Self::Near => 115,
             Self::Far => 300,

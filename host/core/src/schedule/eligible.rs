@@ -7,7 +7,7 @@ use std::collections::BTreeMap;
 
 use super::volumes;
 use crate::labels::{self, LabelKey};
-use crate::model::{DoNotDisrupt, OwnerKind, Pod, PodDisruptionBudget, PodSpec};
+use crate::model::{OwnerKind, Pod, PodDisruptionBudget, PodSpec};
 use crate::plan::{Refusal, Unplaced};
 use crate::requirement::{Operator, Requirement, Requirements};
 use crate::snapshot::{PreferencePolicy, Snapshot};
@@ -29,7 +29,7 @@ pub(super) fn eligible(snapshot: &Snapshot) -> Eligible {
     let rows = snapshot.rows_by_node();
     let mut result = Eligible::default();
     for (row, pod) in snapshot.pods.iter().enumerate() {
-        let node = |name: &str| rows.get(name).map(|row| &snapshot.nodes[*row]);
+        let node = |name: &str| rows.get(name).map(|row| &snapshot.nodes[row]);
         match &pod.node {
             None => {
                 let promised = pod.nominated.as_ref().is_some_and(|name| {
@@ -129,21 +129,8 @@ fn invalid_requirement(requirement: &Requirement) -> Option<String> {
 pub(crate) fn is_reschedulable(snapshot: &Snapshot, pod: &Pod) -> bool {
     let alive =
         !pod.is_terminal() && (pod.deleting.is_none() || pod.is_owned_by(OwnerKind::StatefulSet));
-    let stays = is_fixed(pod)
-        || (pod.is_active() && is_protected(snapshot, pod))
-        || is_fully_blocked(snapshot, pod);
+    let stays = is_fixed(pod) || pod.is_protected(snapshot.now) || is_fully_blocked(snapshot, pod);
     alive && !stays
-}
-
-/// Whether `karpenter.sh/do-not-disrupt` protects a pod now; an unknown start counts as protected.
-pub(crate) fn is_protected(snapshot: &Snapshot, pod: &Pod) -> bool {
-    match &pod.do_not_disrupt {
-        DoNotDisrupt::No | DoNotDisrupt::Malformed(_) => false,
-        DoNotDisrupt::Always => true,
-        DoNotDisrupt::For(span) => pod
-            .started
-            .is_none_or(|started| snapshot.now < started + *span),
-    }
 }
 
 /// Whether disruption budgets never allow a pod's eviction: one that blocks everything, or two that select it.

@@ -193,7 +193,7 @@ impl GuardCost {
 }
 
 /// What the guards cost in a plan made from these: each that costs more than half a percent, most expensive first, and before
-/// them all together where they do. Takes up to seven further plans.
+/// them all together where they do. Takes up to eight further plans.
 pub fn guard_costs(
     prepared: &Prepared<'_>,
     answer: Option<&Prices>,

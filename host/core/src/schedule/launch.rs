@@ -53,6 +53,11 @@ impl<'p, 's> Packed<'p, 's> {
         result
     }
 
+    /// The decision as it was prepared.
+    pub fn prepared(&self) -> &'p Prepared<'s> {
+        self.prepared
+    }
+
     fn named(&self, reach: Reach) -> Vec<Vec<usize>> {
         let compiled = &self.prepared.compiled;
         let guarded = guards::kept_back(compiled, &compiled.snapshot.settings.guards);

@@ -138,13 +138,8 @@ pub(super) fn question(compiled: &Compiled<'_>) -> Option<(PriceQuestion, Slots)
         pools.push(row, &candidates);
     }
     let snapshot = compiled.snapshot;
-    let context = Context {
-        generation: 0,
-        now_unix_s: u64::try_from(snapshot.now.millis() / 1000).unwrap_or(0),
-        seed: snapshot.seed,
-    };
     let question = PriceQuestion {
-        context,
+        context: Context::of(snapshot),
         tables: listed.tables(snapshot),
         pools,
     };

@@ -22,7 +22,7 @@ pub struct Nodes {
     pub zone: Vec<Sym>,
     /// Code of a [`Capacity`].
     pub capacity: Vec<u8>,
-    /// Dollars per hour as ranked; 0 where nobody knows.
+    /// List price with the node's own cost, dollars per hour; 0 where nobody knows.
     pub price: Vec<f64>,
     /// Seconds since it was created.
     pub age_s: Vec<u32>,
@@ -79,7 +79,7 @@ pub struct Moves {
     pub repl_zone: Vec<Sym>,
     /// Codes of their [`Capacity`].
     pub repl_capacity: Vec<u8>,
-    /// Their prices, dollars per hour as ranked.
+    /// Their list prices with the nodes' own cost, dollars per hour.
     pub repl_price: Vec<f64>,
     /// Pods that are evicted.
     pub pods_moved: Vec<u32>,
@@ -187,7 +187,7 @@ pub struct Replacement<'a> {
     pub zone: &'a str,
     /// How it is bought.
     pub capacity: Capacity,
-    /// Dollars per hour as ranked.
+    /// List price with the node's own cost, dollars per hour.
     pub price: f64,
 }
 

@@ -4,6 +4,7 @@
 //! equal snapshots whatever the order in which their objects arrived.
 
 mod activity;
+mod rows_by_node;
 mod settings;
 mod state_node;
 
@@ -11,15 +12,15 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 pub use activity::{Activity, PastMove};
-pub use settings::{Guard, Guards, MinValuesPolicy, PreferencePolicy, Settings};
+pub use rows_by_node::RowsByNode;
+pub use settings::{ChurnGuards, Guard, Guards, MinValuesPolicy, PreferencePolicy, Settings};
 pub use state_node::StateNode;
 pub(crate) use state_node::is_ephemeral;
 
 use serde::Serialize;
 
 use crate::catalog::{Catalogue, Overlaid};
-use crate::fixed_hash::hash_of;
-use crate::ids::{NodeName, ProviderId};
+use crate::ids::ProviderId;
 use crate::labels;
 use crate::model::{
     DaemonSet, Namespace, Node, NodeClaim, NodeOverlay, NodePool, Pod, PodDisruptionBudget,
@@ -149,36 +150,17 @@ impl Snapshot {
     }
 
     /// Rows of nodes by the name of their Node object.
-    pub fn rows_by_node(&self) -> BTreeMap<NodeName, usize> {
-        let named =
-            |(row, node): (usize, &StateNode)| Some((node.node.as_ref()?.name.clone(), row));
-        self.nodes.iter().enumerate().filter_map(named).collect()
+    pub fn rows_by_node(&self) -> RowsByNode<'_> {
+        RowsByNode::of(&self.nodes)
     }
 
     /// For every node's row, the rows of the pods bound to it.
     pub fn pods_by_node(&self) -> Vec<Vec<usize>> {
-        let named = |(row, node): (usize, &StateNode)| {
-            let name = node.node.as_ref()?.name.as_str();
-            Some((hash_of(name), row))
-        };
-        let mut rows: Vec<(u64, usize)> = self.nodes.iter().enumerate().filter_map(named).collect();
-        rows.sort_unstable();
-        let is_named = |row: usize, name: &NodeName| {
-            let node = self.nodes[row].node.as_ref();
-            node.is_some_and(|node| node.name == *name)
-        };
-        let row_of = |name: &NodeName| {
-            let hash = hash_of(name.as_str());
-            let first = rows.partition_point(|(other, _)| *other < hash);
-            let same = rows[first..].iter().take_while(|(other, _)| *other == hash);
-            // Of several nodes of one name the last counts.
-            same.map(|(_, row)| *row)
-                .filter(|row| is_named(*row, name))
-                .last()
-        };
+        let rows = self.rows_by_node();
         let mut result = vec![Vec::new(); self.nodes.len()];
         for (pod_row, pod) in self.pods.iter().enumerate() {
-            if let Some(row) = pod.node.as_ref().and_then(row_of) {
+            let node = pod.node.as_ref();
+            if let Some(row) = node.and_then(|name| rows.get(name.as_str())) {
                 result[row].push(pod_row);
             }
         }

@@ -2,7 +2,6 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::disrupt::churn::ChurnGuards;
 use crate::model::{DefaultSpread, PackingMode};
 use crate::time::Span;
 use crate::units::PricePerHour;
@@ -129,6 +128,37 @@ impl Default for Guards {
             spot_types: 15,
             exotic_types: false,
             unasked_spot: false,
+        }
+    }
+}
+
+/// Bounds on replacing nodes to save money.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct ChurnGuards {
+    /// The least age of a node that is replaced (5 minutes).
+    pub node_age: Span,
+    /// The least saving of a move in percent of what its nodes cost (5).
+    pub saving_percent: u32,
+    /// The least saving of a move ($0.02 per hour).
+    pub saving: PricePerHour,
+    /// Whether nodes on which pods of Jobs run are left alone: what such a pod has done is lost when it moves (true).
+    pub spare_jobs: bool,
+    /// How long the way back from a move is barred (1 hour).
+    pub no_way_back: Span,
+    /// Whether spot nodes may be replaced by cheaper spot nodes (gate `SpotToSpotConsolidation`; off). Holds in every pool.
+    pub spot_to_spot: bool,
+}
+
+impl Default for ChurnGuards {
+    fn default() -> Self {
+        Self {
+            node_age: Span::from_secs(300),
+            saving_percent: 5,
+            saving: PricePerHour::from_nanos(20_000_000),
+            spare_jobs: true,
+            no_way_back: Span::from_secs(3600),
+            spot_to_spot: false,
         }
     }
 }

@@ -77,7 +77,7 @@ impl Writer {
             Write::DeleteNode(name) => self.delete(Kind::Node, name.as_str()).await,
             Write::ReleaseNode(name) => self.release_node(name).await,
             Write::Nominate { pod, uid, node } => self.nominate(pod, uid, node.as_ref()).await,
-            Write::Evict { pod, uid, force } => self.evict(pod, uid, *force).await,
+            Write::Evict { pod, uid, within } => self.evict(pod, uid, *within).await,
         }
     }
 

@@ -5,6 +5,7 @@ use kube::api::{Api, DeleteParams, EvictParams, Patch, PatchParams, Precondition
 use plimsoll_api::Kind;
 use plimsoll_core::action::Answer;
 use plimsoll_core::ids::{NodeName, ObjectName, Uid};
+use plimsoll_core::time::Span;
 use serde_json::json;
 
 use super::{Failure, Writer, answer};
@@ -37,23 +38,23 @@ impl Writer {
         answer(Kind::Pod, &patched)
     }
 
-    /// A forced move is a deletion, which no disruption budget holds up, with one second left to end.
+    /// A move that has to end within some time is a deletion, which no disruption budget holds up.
     pub(super) async fn evict(
         &self,
         pod: &ObjectName,
         uid: &Uid,
-        force: bool,
+        within: Option<Span>,
     ) -> Result<Answer, Failure> {
         let api: Api<Pod> = Api::namespaced(self.client.clone(), &pod.namespace);
         let options = DeleteParams {
-            grace_period_seconds: force.then_some(1),
+            grace_period_seconds: within.map(whole_seconds),
             preconditions: Some(Preconditions {
                 uid: Some(uid.as_str().to_owned()),
                 resource_version: None,
             }),
             ..DeleteParams::default()
         };
-        if force {
+        if within.is_some() {
             api.delete(&pod.name, &options).await?;
         } else {
             let eviction = EvictParams {
@@ -64,4 +65,9 @@ impl Writer {
         }
         Ok(Answer::Nothing)
     }
+}
+
+/// As a server counts it: whole seconds, and at least one, since none means at once and without a word.
+fn whole_seconds(span: Span) -> u32 {
+    u32::try_from(span.millis() / 1000).map_or(u32::MAX, |seconds| seconds.max(1))
 }

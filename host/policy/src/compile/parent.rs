@@ -100,15 +100,17 @@ fn judge(answer: Answer, limits: &CompileLimits) -> Result<Vec<u8>, Refusal> {
     if was_late {
         return refuse(format!("it took more than {} s", limits.wall.as_secs_f64()));
     }
+    let cpu = format!("more than {} s of CPU time", limits.cpu.as_secs().max(1));
     match (status.code(), status.signal()) {
         (Some(0), _) if code.len() as u64 <= limits.code => Ok(code),
         (Some(0), _) => refuse(format!(
             "its machine code has more than {} MiB",
             limits.code >> 20
         )),
-        (_, Some(SIGXCPU | SIGKILL)) => refuse(format!(
-            "it took more than {} s of CPU time",
-            limits.cpu.as_secs().max(1)
+        (_, Some(SIGXCPU)) => refuse(format!("it took {cpu}")),
+        // The hard limit of CPU time ends it so, and a machine that runs out of memory ends it first.
+        (_, Some(SIGKILL)) => refuse(format!(
+            "its process was killed: it took {cpu}, or the machine ran out of memory"
         )),
         (_, Some(SIGABRT | SIGSEGV)) => refuse(format!(
             "it needed more than {} MiB of memory",

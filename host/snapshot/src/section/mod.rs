@@ -8,6 +8,7 @@ mod change;
 mod deployment;
 mod duration;
 mod fields;
+mod guards;
 mod settings;
 
 use schemars::JsonSchema;
@@ -20,7 +21,8 @@ pub use catalogue::{
 pub use change::{AvailabilityEntry, ChangeEntry, PriceChangeEntry, Reference};
 pub use deployment::{AmountEntry, DeploymentEntry, FollowsEntry};
 pub use duration::Duration;
-pub use settings::{DefaultSpreadEntry, GuardsEntry, PackingEntry, SettingsEntry};
+pub use guards::{ChurnEntry, GuardsEntry};
+pub use settings::{DefaultSpreadEntry, PackingEntry, SettingsEntry};
 
 pub(crate) use change::{At, Change, capacity_type, change, price_above_zero};
 pub(crate) use fields::{closest_field, without_indexes};

@@ -2,12 +2,13 @@
 
 use plimsoll_core::labels::LabelKey;
 use plimsoll_core::model::{DefaultSpread, PackingMode, WhenUnsatisfiable};
-use plimsoll_core::snapshot::{Guards, MinValuesPolicy, PreferencePolicy, Settings};
+use plimsoll_core::snapshot::{MinValuesPolicy, PreferencePolicy, Settings};
 use plimsoll_core::units::PricePerHour;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::duration::Duration;
+use super::guards::{ChurnEntry, GuardsEntry};
 
 /// Settings of the whole cluster.
 #[derive(Clone, Debug, Default, PartialEq, Deserialize, Serialize, JsonSchema)]
@@ -45,6 +46,9 @@ pub struct SettingsEntry {
     /// Bounds on what cheap packing may do.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub guards: Option<GuardsEntry>,
+    /// Bounds on replacing nodes to save money.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub churn: Option<ChurnEntry>,
     /// Dollars per hour that a new node costs beyond its instance (default 0).
     #[serde(skip_serializing_if = "Option::is_none")]
     pub node_cost: Option<f64>,
@@ -62,45 +66,6 @@ pub enum PackingEntry {
     Price,
     /// First fit in the incumbent's order.
     Compatible,
-}
-
-/// Bounds on what cheap packing may do.
-#[derive(Clone, Debug, Default, PartialEq, Deserialize, Serialize, JsonSchema)]
-#[serde(rename_all = "camelCase", default)]
-pub struct GuardsEntry {
-    /// Whether they hold at all (default true).
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub enabled: Option<bool>,
-    /// Pods planned on one new small node (110).
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub pods_small_node: Option<u32>,
-    /// Pods planned on one new large node (250).
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub pods_large_node: Option<u32>,
-    /// Where a node begins to be large, in milli-cores (30000).
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub small_node_cpu_milli: Option<i64>,
-    /// No type above this many milli-cores unless a pod needs it (48000).
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub largest_node_cpu_milli: Option<i64>,
-    /// A workload of this many replicas is spread over at least as many new nodes (3).
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub replicas_apart: Option<u32>,
-    /// Largest share of a pool's spot nodes in one type and zone, in percent (20).
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub spot_share_percent: Option<u32>,
-    /// Spot nodes from which that share counts (10).
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub spot_share_from: Option<u32>,
-    /// Types a spot claim names where they exist (15).
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub spot_types: Option<u32>,
-    /// Whether burstable, previous-generation and bare-metal types may be bought unasked (default false).
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub exotic_types: Option<bool>,
-    /// Whether spot machines may be bought for a pool that says nothing of capacity types (default false).
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub unasked_spot: Option<bool>,
 }
 
 /// A spread constraint for pods that have none of their own.
@@ -125,11 +90,7 @@ impl SettingsEntry {
         let default = Settings::default();
         let node_cost = match self.node_cost {
             None => default.node_cost,
-            Some(dollars) => PricePerHour::from_dollars(dollars)
-                .filter(|price| *price >= PricePerHour::ZERO)
-                .ok_or_else(|| {
-                    format!("nodeCost is {dollars}; expected dollars per hour of at least 0")
-                })?,
+            Some(dollars) => price("nodeCost", dollars)?,
         };
         Ok(Settings {
             preferences: self.preferences.unwrap_or_default(),
@@ -147,7 +108,10 @@ impl SettingsEntry {
                 .guards
                 .as_ref()
                 .map_or(default.guards, GuardsEntry::to_guards),
-            churn: default.churn,
+            churn: match &self.churn {
+                None => default.churn,
+                Some(churn) => churn.to_guards()?,
+            },
             node_cost,
             effort: self.effort.unwrap_or(default.effort),
         })
@@ -166,10 +130,17 @@ impl SettingsEntry {
             batch_max: Some(Duration(settings.batch_max)),
             packing: settings.packing.map(PackingEntry::from_mode),
             guards: Some(GuardsEntry::from_guards(&settings.guards)),
+            churn: Some(ChurnEntry::from_guards(&settings.churn)),
             node_cost: Some(settings.node_cost.dollars()),
             effort: Some(settings.effort),
         }
     }
+}
+
+/// Dollars per hour of a field, or what is wrong with them.
+pub(super) fn price(field: &str, dollars: f64) -> Result<PricePerHour, String> {
+    let price = PricePerHour::from_dollars(dollars).filter(|price| *price >= PricePerHour::ZERO);
+    price.ok_or_else(|| format!("{field} is {dollars}; expected dollars per hour of at least 0"))
 }
 
 fn default_spread(entries: &[DefaultSpreadEntry]) -> Result<Vec<DefaultSpread>, String> {
@@ -227,47 +198,6 @@ impl PackingEntry {
         match mode {
             PackingMode::Price => Self::Price,
             PackingMode::Compatible => Self::Compatible,
-        }
-    }
-}
-
-impl GuardsEntry {
-    fn to_guards(&self) -> Guards {
-        let default = Guards::default();
-        Guards {
-            enabled: self.enabled.unwrap_or(default.enabled),
-            pods_small_node: self.pods_small_node.unwrap_or(default.pods_small_node),
-            pods_large_node: self.pods_large_node.unwrap_or(default.pods_large_node),
-            small_node_cpu_milli: self
-                .small_node_cpu_milli
-                .unwrap_or(default.small_node_cpu_milli),
-            largest_node_cpu_milli: self
-                .largest_node_cpu_milli
-                .unwrap_or(default.largest_node_cpu_milli),
-            replicas_apart: self.replicas_apart.unwrap_or(default.replicas_apart),
-            spot_share_percent: self
-                .spot_share_percent
-                .unwrap_or(default.spot_share_percent),
-            spot_share_from: self.spot_share_from.unwrap_or(default.spot_share_from),
-            spot_types: self.spot_types.unwrap_or(default.spot_types),
-            exotic_types: self.exotic_types.unwrap_or(default.exotic_types),
-            unasked_spot: self.unasked_spot.unwrap_or(default.unasked_spot),
-        }
-    }
-
-    fn from_guards(guards: &Guards) -> Self {
-        Self {
-            enabled: Some(guards.enabled),
-            pods_small_node: Some(guards.pods_small_node),
-            pods_large_node: Some(guards.pods_large_node),
-            small_node_cpu_milli: Some(guards.small_node_cpu_milli),
-            largest_node_cpu_milli: Some(guards.largest_node_cpu_milli),
-            replicas_apart: Some(guards.replicas_apart),
-            spot_share_percent: Some(guards.spot_share_percent),
-            spot_share_from: Some(guards.spot_share_from),
-            spot_types: Some(guards.spot_types),
-            exotic_types: Some(guards.exotic_types),
-            unasked_spot: Some(guards.unasked_spot),
         }
     }
 }

@@ -92,9 +92,11 @@ impl<'a> Shown<'a> {
     }
 
     fn people(&self) -> String {
-        let mut does = vec![match self.unit {
-            Unit::Dollars => "prices in dollars per hour",
-            Unit::Order => "orders, at list prices",
+        let mut does = vec![match (self.hook, self.unit) {
+            (Hook::Rank, Unit::Dollars) => "prices in dollars per hour",
+            (Hook::Rank, Unit::Order) => "orders, at list prices",
+            (Hook::Consolidate, _) => "values moves in dollars per hour",
+            (Hook::Budget, _) => "allows nodes to be down",
         }];
         if self.orders && self.unit == Unit::Dollars {
             does.push("orders launch lists");

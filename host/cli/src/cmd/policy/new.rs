@@ -5,7 +5,6 @@ use std::path::Path;
 
 use anyhow::{Result, bail};
 use plimsoll_author::{sdk, template};
-use plimsoll_policy::Hook;
 
 use crate::failure::{Environment, Hinted};
 use crate::flags::{New, NewHook};
@@ -16,14 +15,13 @@ const WHERE: &str = "--sdk FOLDER names it: the folder sdk in a checkout of Plim
 
 pub(crate) fn run(flags: &New) -> Result<()> {
     let New { hook, name, .. } = flags;
-    let hook = match hook {
-        NewHook::Rank => Hook::Rank,
-    };
     let sdk = sdk::find(flags.sdk.as_deref()).map_err(|error| Hinted {
         text: error.to_string(),
         hint: WHERE,
     })?;
-    let files = template::files(hook, name, &sdk.folder)?;
+    let (kind, files) = match hook {
+        NewHook::Rank => ("ranking", template::files(name, &sdk.folder)?),
+    };
     let folder = Path::new(name);
     if folder.exists() {
         bail!("{name} is there already; expected a name that nothing has");
@@ -43,10 +41,9 @@ pub(crate) fn run(flags: &New) -> Result<()> {
             .map_err(|error| Environment(format!("{} cannot be written: {error}", to.display())))?;
     }
     print(&format!(
-        "{name}  a {} policy: src/lib.rs is the code, with its tests\n\
+        "{name}  a {kind} policy: src/lib.rs is the code, with its tests\n\
          sdk   {} ({})\n\
          next  cd {name} && cargo test && plimsoll policy check\n",
-        hook.adjective(),
         sdk.folder.display(),
         sdk.origin
     ))

@@ -4,7 +4,7 @@ use std::path::Path;
 
 use anyhow::{Context, Result};
 use plimsoll_author::pack::{Packed, pack, yaml};
-use plimsoll_policy::{Hook, Manifest};
+use plimsoll_policy::Manifest;
 use serde::Serialize;
 
 use crate::flags::{Format, Pack};
@@ -28,7 +28,7 @@ pub(crate) fn run(flags: &Pack) -> Result<()> {
     let engine = engine()?;
     source.verify(&engine).with_context(of_module)?;
     let component = match &flags.manifest {
-        Some(file) => with_manifest(&source.bytes, file)?,
+        Some(file) => with_manifest(&source.bytes, file).with_context(of_module)?,
         None => source.bytes.into_owned(),
     };
     let component = engine.inflate(&component).with_context(of_module)?;
@@ -37,6 +37,9 @@ pub(crate) fn run(flags: &Pack) -> Result<()> {
     let text = yaml(&packed.objects).context("output")?;
     if let Some(file) = &flags.to {
         write_file(file, text.as_bytes())?;
+        if file.as_os_str() == "-" {
+            return Ok(());
+        }
     }
     if flags.output == Format::Yaml {
         return print(&text);
@@ -59,12 +62,8 @@ pub(crate) fn run(flags: &Pack) -> Result<()> {
 fn with_manifest(module: &[u8], file: &Path) -> Result<Vec<u8>> {
     let text = std::fs::read(file).with_context(|| file.display().to_string())?;
     let manifest = Manifest::parse(&text).with_context(|| file.display().to_string())?;
-    let world = match manifest.hook {
-        Hook::Rank => "ranking-policy",
-        Hook::Consolidate => "consolidation-policy",
-        Hook::Budget => "budget-policy",
-    };
-    plimsoll_encode::encode_as(module, world, &text).with_context(|| file.display().to_string())
+    let world = format!("{}-policy", manifest.hook.adjective());
+    Ok(plimsoll_encode::encode_as(module, &world, &text)?)
 }
 
 fn people(shown: &Shown<'_>, packed: &Packed) -> String {

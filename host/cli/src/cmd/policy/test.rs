@@ -1,4 +1,4 @@
-//! `plimsoll policy test`: the laws that every ranking policy keeps, on a market that has a bit of everything.
+//! `plimsoll policy test`: the laws that the prices of every ranking policy keep, on a market that has a bit of everything.
 
 use std::time::Instant;
 
@@ -17,6 +17,9 @@ struct Tested {
     policy: String,
     ok: bool,
     fuel_per_candidate: u64,
+    /// Whether it has an order of its own for launch lists, which no law is about.
+    #[serde(skip)]
+    orders: bool,
     laws: Vec<TestedLaw>,
 }
 
@@ -37,13 +40,15 @@ pub(crate) fn run(flags: &Test) -> Result<()> {
     let module = accept(&engine, &source.bytes, &settings).with_context(of_module)?;
     let began = Instant::now();
     let question = market::market();
-    let laws = laws::rank(&module, &question);
+    let held = laws::rank(&module, &question);
     let rows = question.pools.cand.len() as u64;
     let tested = Tested {
         policy: short_name(module.manifest()).to_owned(),
-        ok: laws.iter().all(|law| law.breach.is_none()),
-        fuel_per_candidate: module.price(&question).fuel / rows.max(1),
-        laws: laws
+        ok: held.laws.iter().all(|law| law.breach.is_none()),
+        fuel_per_candidate: held.fuel / rows.max(1),
+        orders: module.manifest().orders,
+        laws: held
+            .laws
             .into_iter()
             .map(|law| TestedLaw {
                 law: law.name,
@@ -73,6 +78,9 @@ fn people(tested: &Tested, took: f64) -> String {
         tested.laws.len(),
         tested.fuel_per_candidate
     );
+    if tested.orders {
+        text.push_str("  not held to any law: its order of launch lists\n");
+    }
     let broken = tested.laws.iter().filter_map(|law| {
         let breach = law.breach.as_ref()?;
         Some(vec![format!("  broken: {}", law.law), breach.clone()])

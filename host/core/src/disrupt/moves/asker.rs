@@ -122,7 +122,7 @@ impl Asker<'_, '_> {
             leaving: &places,
             spot_to_spot: self.settings.spot_to_spot,
         };
-        let outcome = self.trial.attempt(&places, to, &ceiling)?;
+        let outcome = self.trial.attempt(to, &ceiling)?;
         Some(self.named(members, price, outcome))
     }
 
@@ -145,8 +145,11 @@ impl Asker<'_, '_> {
 
     /// What replacements of nodes of this price must cost less than, in nano-dollars per hour.
     pub(super) fn most(&self, price: PricePerHour) -> i64 {
-        let share = price.nanos() / 100 * i64::from(self.settings.least_saving_percent);
-        let least = self.settings.least_saving.nanos().max(share);
+        let (least, percent) = (
+            self.settings.least_saving,
+            self.settings.least_saving_percent,
+        );
+        let least = super::least_of(price, least, percent).nanos();
         price.nanos().saturating_sub((least - 1).max(0))
     }
 

@@ -16,15 +16,12 @@ mod order;
 mod pass;
 mod search;
 
-use std::sync::Arc;
-
 pub use after::carry_out;
 pub use asker::{Asker, ask};
 pub use pass::{Passed, pass};
 
 use super::cost::MoveCost;
 use crate::plan::{Placement, PlannedClaim, Target};
-use crate::schedule::Offers;
 use crate::snapshot::Snapshot;
 use crate::units::PricePerHour;
 
@@ -103,18 +100,14 @@ impl Default for MoveSettings {
     }
 }
 
+/// What a move of nodes of this price must save: so much, and such a share of the price in percent.
+pub(super) fn least_of(price: PricePerHour, saving: PricePerHour, percent: u32) -> PricePerHour {
+    let share = price.nanos() / 100 * i64::from(percent);
+    saving.max(PricePerHour::from_nanos(share))
+}
+
 /// The moves there are for nodes that may go, given as positions in the snapshot's nodes: best saving for its disruption
 /// first. A candidate with a pod that could not be evicted, or on which a waiting pod counts, is left alone.
 pub fn find(snapshot: &Snapshot, candidates: &[usize], settings: &MoveSettings) -> Vec<Move> {
-    find_again(snapshot, candidates, settings, None).0
-}
-
-/// The same with the offers of an earlier decision, which are not read again where they still hold; and those to keep.
-pub fn find_again(
-    snapshot: &Snapshot,
-    candidates: &[usize],
-    settings: &MoveSettings,
-    earlier: Option<&Arc<Offers>>,
-) -> (Vec<Move>, Arc<Offers>) {
-    asker::ask_again(snapshot, candidates, settings, earlier, search::find)
+    ask(snapshot, candidates, settings, search::find)
 }

@@ -223,7 +223,8 @@ impl Builder {
         let rows = snapshot.rows_by_node();
         let mut known: BTreeMap<(&Arc<str>, *const Labels), Vec<usize>> = BTreeMap::new();
         for (row, pod) in snapshot.pods.iter().enumerate() {
-            let Some(node) = pod.node.as_ref().and_then(|name| rows.get(name).copied()) else {
+            let node = pod.node.as_ref();
+            let Some(node) = node.and_then(|name| rows.get(name.as_str())) else {
                 continue;
             };
             if batch.contains(row) || !pod.is_active() {

@@ -243,7 +243,7 @@ fn types_of(ground: &Ground<'_>, rows: &[usize]) -> BTreeSet<usize> {
 /// minimum values or the variety of spot capacity ask for it. `few`: fifteen types, or what minimum values need.
 fn cut(ground: &Ground<'_>, node: &Node, rows: &[usize], few: bool) -> Vec<usize> {
     let compiled = &ground.compiled;
-    let near = node.price.saturating_mul(115);
+    let near = node.price.saturating_mul(Reach::Near.percent());
     let spot_types = wanted_spot(compiled, node.row);
     let mut types: BTreeSet<usize> = BTreeSet::new();
     let mut kept = Vec::new();

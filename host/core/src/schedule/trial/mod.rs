@@ -95,16 +95,12 @@ impl<'g, 's> Trial<'g, 's> {
         self.ground.may_go[row] && !self.held[row]
     }
 
-    /// Takes the pods off nodes and places them again; the dearest that new nodes may turn out to cost together stays below
-    /// the ceiling. `None` where some pod finds no place, or none at that price, or where several new nodes would hold the
-    /// pods only if they were bound in the right order. Either way
-    /// the trial goes on until [`Trial::undo`] or [`Trial::keep`].
-    pub(crate) fn attempt(
-        &mut self,
-        leaving: &[usize],
-        to: To,
-        ceiling: &Ceiling<'_>,
-    ) -> Option<Outcome> {
+    /// Takes the pods off the leaving nodes and places them again; the dearest that new nodes may turn out to cost together
+    /// stays below the ceiling. `None` where some pod finds no place, or none at that price, or where several new nodes
+    /// would hold the pods only if they were bound in the right order. Either way the trial goes on until [`Trial::undo`]
+    /// or [`Trial::keep`].
+    pub(crate) fn attempt(&mut self, to: To, ceiling: &Ceiling<'_>) -> Option<Outcome> {
+        let leaving = ceiling.leaving;
         if !self.place(leaving, to) {
             return None;
         }
@@ -173,7 +169,10 @@ impl<'g, 's> Trial<'g, 's> {
                 pod: self.ground.compiled.pods[step.pod].row,
                 target: match step.place {
                     Where::Existing(row) => Target::Existing(row),
-                    Where::Bin(_) => Target::New(new.get(&at).copied().unwrap_or(0)),
+                    Where::Bin(_) => {
+                        let number = new.get(&at).copied();
+                        Target::New(number.expect("every node of a trial is among its new ones"))
+                    }
                 },
                 relaxed: u32::try_from(step.level).unwrap_or(u32::MAX),
             }

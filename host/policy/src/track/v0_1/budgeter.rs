@@ -1,12 +1,11 @@
 //! `budgeter`: allow.
 
 use plimsoll_core::allow::{self, AllowAnswer, AllowQuestion};
-use wasmtime::component::InstancePre;
 
 use super::bindings::budget::BudgetPolicyPre;
 use super::bindings::budget::exports::plimsoll::policy::budgeter::Pools;
 use super::bindings::plimsoll::policy::types::ExtColumn;
-use super::{Call, Program, declined, lend, problems};
+use super::{Call, declined, lend};
 use crate::outcome::Called;
 use crate::sandbox::{self, State};
 
@@ -15,27 +14,7 @@ pub(crate) struct Budgeter {
     pre: BudgetPolicyPre<State>,
 }
 
-impl Program for Budgeter {
-    fn link(pre: InstancePre<State>) -> wasmtime::Result<Self> {
-        BudgetPolicyPre::new(pre).map(|pre| Self { pre })
-    }
-
-    fn validate_settings(&self, call: &Call<'_>) -> Called<Vec<(String, String)>> {
-        let texts = lend::texts(call.settings);
-        let settings = lend::settings(call.settings, &texts);
-        sandbox::run(
-            call.engine,
-            call.budget,
-            |store| self.pre.instantiate(store),
-            |store, policy| {
-                let configure = policy.plimsoll_policy_configure();
-                Ok(problems(
-                    configure.call_validate_settings(store, &settings)?,
-                ))
-            },
-        )
-    }
-}
+program!(Budgeter, BudgetPolicyPre);
 
 impl Budgeter {
     pub(crate) fn allow(&self, call: &Call<'_>, question: &AllowQuestion) -> Called<AllowAnswer> {

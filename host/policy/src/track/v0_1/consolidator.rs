@@ -1,12 +1,11 @@
 //! `consolidator`: score.
 
 use plimsoll_core::score::{self, ScoreAnswer, ScoreQuestion};
-use wasmtime::component::InstancePre;
 
 use super::bindings::consolidation::ConsolidationPolicyPre;
 use super::bindings::consolidation::exports::plimsoll::policy::consolidator::{Moves, Nodes};
 use super::bindings::plimsoll::policy::types::ExtColumn;
-use super::{Call, Program, declined, lend, problems};
+use super::{Call, declined, lend};
 use crate::outcome::Called;
 use crate::sandbox::{self, State};
 
@@ -15,27 +14,7 @@ pub(crate) struct Consolidator {
     pre: ConsolidationPolicyPre<State>,
 }
 
-impl Program for Consolidator {
-    fn link(pre: InstancePre<State>) -> wasmtime::Result<Self> {
-        ConsolidationPolicyPre::new(pre).map(|pre| Self { pre })
-    }
-
-    fn validate_settings(&self, call: &Call<'_>) -> Called<Vec<(String, String)>> {
-        let texts = lend::texts(call.settings);
-        let settings = lend::settings(call.settings, &texts);
-        sandbox::run(
-            call.engine,
-            call.budget,
-            |store| self.pre.instantiate(store),
-            |store, policy| {
-                let configure = policy.plimsoll_policy_configure();
-                Ok(problems(
-                    configure.call_validate_settings(store, &settings)?,
-                ))
-            },
-        )
-    }
-}
+program!(Consolidator, ConsolidationPolicyPre);
 
 impl Consolidator {
     pub(crate) fn score(&self, call: &Call<'_>, question: &ScoreQuestion) -> Called<ScoreAnswer> {

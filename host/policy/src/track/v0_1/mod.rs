@@ -3,6 +3,38 @@
 //! One file per hook; what they share is here. Columns are lent, not copied: the core's lists are the interface's lists. Only
 //! settings and the names of optional columns are made anew, which are few.
 
+/// What linked modules of all hooks do alike; only the generated types differ.
+macro_rules! program {
+    ($program:ident, $pre:ident) => {
+        impl super::Program for $program {
+            fn link(
+                pre: wasmtime::component::InstancePre<$crate::sandbox::State>,
+            ) -> wasmtime::Result<Self> {
+                $pre::new(pre).map(|pre| Self { pre })
+            }
+
+            fn validate_settings(
+                &self,
+                call: &super::Call<'_>,
+            ) -> $crate::outcome::Called<Vec<(String, String)>> {
+                let texts = super::lend::texts(call.settings);
+                let settings = super::lend::settings(call.settings, &texts);
+                $crate::sandbox::run(
+                    call.engine,
+                    call.budget,
+                    |store| self.pre.instantiate(store),
+                    |store, policy| {
+                        let configure = policy.plimsoll_policy_configure();
+                        Ok(super::problems(
+                            configure.call_validate_settings(store, &settings)?,
+                        ))
+                    },
+                )
+            }
+        }
+    };
+}
+
 mod budgeter;
 mod consolidator;
 mod lend;

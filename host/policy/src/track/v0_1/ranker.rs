@@ -1,12 +1,11 @@
 //! `ranker`: price and order.
 
 use plimsoll_core::rank::{self, OrderAnswer, OrderQuestion, PriceAnswer, PriceQuestion};
-use wasmtime::component::InstancePre;
 
 use super::bindings::RankingPolicyPre;
 use super::bindings::exports::plimsoll::policy::ranker::{Catalog, Claims, Pools};
 use super::bindings::plimsoll::policy::types::ExtColumn;
-use super::{Call, Program, declined, lend, problems};
+use super::{Call, declined, lend};
 use crate::outcome::Called;
 use crate::sandbox::{self, State};
 
@@ -15,27 +14,7 @@ pub(crate) struct Ranker {
     pre: RankingPolicyPre<State>,
 }
 
-impl Program for Ranker {
-    fn link(pre: InstancePre<State>) -> wasmtime::Result<Self> {
-        RankingPolicyPre::new(pre).map(|pre| Self { pre })
-    }
-
-    fn validate_settings(&self, call: &Call<'_>) -> Called<Vec<(String, String)>> {
-        let texts = lend::texts(call.settings);
-        let settings = lend::settings(call.settings, &texts);
-        sandbox::run(
-            call.engine,
-            call.budget,
-            |store| self.pre.instantiate(store),
-            |store, policy| {
-                let configure = policy.plimsoll_policy_configure();
-                Ok(problems(
-                    configure.call_validate_settings(store, &settings)?,
-                ))
-            },
-        )
-    }
-}
+program!(Ranker, RankingPolicyPre);
 
 impl Ranker {
     pub(crate) fn price(&self, call: &Call<'_>, question: &PriceQuestion) -> Called<PriceAnswer> {

@@ -1,0 +1,80 @@
+//! The wallet: whatever a policy says, a plan costs at most so many times what one at list prices would.
+//!
+//! Prices that are list prices times one factor lead to the plan at list prices, and prices within a factor of them to one
+//! that costs no more than that factor. So a second plan is made only where a policy's prices lie further apart than the
+//! wallet allows, or its order puts dear offerings first, and where the bound says that the pods could be so much cheaper.
+
+use plimsoll_core::plan::{Plan, PlannedClaim};
+use plimsoll_core::rank::{PriceQuestion, Prices, check_prices, list_price};
+use plimsoll_core::schedule::{self, Packed, launch};
+use plimsoll_core::units::PricePerHour;
+
+/// How many times what a plan at list prices costs a plan may cost: the interface's section on failures.
+pub(crate) const WALLET: i64 = 3;
+
+/// The plan to take instead of one that costs too much, of what the policy allows, and whether it is at the policy's prices:
+/// with launch lists by price where that is enough, else at list prices. `None` where the policy's plan is within the wallet
+/// or places more pods.
+pub(crate) fn instead(
+    packed: &Packed<'_, '_>,
+    prices: Option<&Prices>,
+    plan: &Plan,
+) -> Option<(Plan, bool)> {
+    if plan.cost.list <= plan.cost.bound * WALLET {
+        return None;
+    }
+    let is_beyond = |list: &Plan| {
+        list.unplaced.len() <= plan.unplaced.len() && plan.cost.list > list.cost.list * WALLET
+    };
+    if is_dear_first(plan) {
+        let by_price = launch(packed, None);
+        if is_beyond(&by_price) {
+            return Some((by_price, prices.is_some()));
+        }
+    }
+    let (question, prices) = packed.prepared().question().zip(prices)?;
+    if !lie_apart(question, prices) {
+        return None;
+    }
+    let allowed = list_where_allowed(question, prices)?;
+    let list = schedule::finish(packed.prepared(), Some(&allowed));
+    is_beyond(&list).then_some((list, false))
+}
+
+/// Whether claims try what is much dearer than another offering that they name.
+fn is_dear_first(plan: &Plan) -> bool {
+    let cheapest =
+        |claim: &PlannedClaim| claim.options.iter().map(|option| option.list_price).min();
+    let chosen = plan.claims.iter().filter_map(PlannedClaim::chosen);
+    let chosen: PricePerHour = chosen.map(|option| option.list_price).sum();
+    let cheapest: PricePerHour = plan.claims.iter().filter_map(cheapest).sum();
+    chosen > cheapest * WALLET
+}
+
+/// Whether a policy's prices are so many times list prices in one place and so few in another that its plan may be beyond
+/// the wallet.
+fn lie_apart(question: &PriceQuestion, prices: &Prices) -> bool {
+    let (mut least, mut most) = (f64::INFINITY, 0.0_f64);
+    for (candidate, price) in question.pools.cand.iter().zip(&prices.rows) {
+        let list = question.tables.price(*candidate);
+        for quote in [price.first.price, price.then.price].into_iter().flatten() {
+            // Nothing of nothing is no number, which changes neither; anything else of nothing is infinitely many times it.
+            let times = quote.dollars() / list;
+            (least, most) = (least.min(times), most.max(times));
+        }
+    }
+    most > least * WALLET as f64
+}
+
+/// List prices, with the policy's vetoes: also where only further nodes are vetoed.
+fn list_where_allowed(question: &PriceQuestion, prices: &Prices) -> Option<Prices> {
+    let mut listed = check_prices(question, &list_price(question)).ok()?;
+    for (row, given) in listed.rows.iter_mut().zip(&prices.rows) {
+        if given.then.price.is_none() {
+            let price = given.first.price.and(row.then.price);
+            *row = *given;
+            row.first.price = price;
+        }
+    }
+    Some(listed)
+}

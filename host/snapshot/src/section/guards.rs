@@ -1,0 +1,147 @@
+//! Bounds on what cheap packing and consolidation may do, as they are written; what is absent keeps its default.
+
+use plimsoll_core::snapshot::{ChurnGuards, Guards};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use super::duration::Duration;
+use super::settings::price;
+
+/// Bounds on what cheap packing may do.
+#[derive(Clone, Debug, Default, PartialEq, Deserialize, Serialize, JsonSchema)]
+#[serde(rename_all = "camelCase", default)]
+pub struct GuardsEntry {
+    /// Whether they hold at all (default true).
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub enabled: Option<bool>,
+    /// Pods planned on one new small node (110).
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub pods_small_node: Option<u32>,
+    /// Pods planned on one new large node (250).
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub pods_large_node: Option<u32>,
+    /// Where a node begins to be large, in milli-cores (30000).
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub small_node_cpu_milli: Option<i64>,
+    /// No type above this many milli-cores unless a pod needs it (48000).
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub largest_node_cpu_milli: Option<i64>,
+    /// A workload of this many replicas is spread over at least as many new nodes (3).
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub replicas_apart: Option<u32>,
+    /// Largest share of a pool's spot nodes in one type and zone, in percent (20).
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub spot_share_percent: Option<u32>,
+    /// Spot nodes from which that share counts (10).
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub spot_share_from: Option<u32>,
+    /// Types a spot claim names where they exist (15).
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub spot_types: Option<u32>,
+    /// Whether burstable, previous-generation and bare-metal types may be bought unasked (default false).
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub exotic_types: Option<bool>,
+    /// Whether spot machines may be bought for a pool that says nothing of capacity types (default false).
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub unasked_spot: Option<bool>,
+}
+
+/// Bounds on replacing nodes to save money. They hold in pools packed by price.
+#[derive(Clone, Debug, Default, PartialEq, Deserialize, Serialize, JsonSchema)]
+#[serde(rename_all = "camelCase", default)]
+pub struct ChurnEntry {
+    /// Least age of a node that is replaced (default 5m).
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub node_age: Option<Duration>,
+    /// Least saving of a move in percent of what its nodes cost (5).
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schemars(range(max = 100))]
+    pub saving_percent: Option<u32>,
+    /// Least saving of a move in dollars per hour (0.02).
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub saving: Option<f64>,
+    /// Whether nodes on which pods of Jobs run are left alone (default true).
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub spare_jobs: Option<bool>,
+    /// How long the way back from a move is barred (default 1h).
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub no_way_back: Option<Duration>,
+    /// Whether spot nodes may be replaced by cheaper spot nodes (default false). Holds in every pool.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub spot_to_spot: Option<bool>,
+}
+
+impl GuardsEntry {
+    pub(super) fn to_guards(&self) -> Guards {
+        let default = Guards::default();
+        Guards {
+            enabled: self.enabled.unwrap_or(default.enabled),
+            pods_small_node: self.pods_small_node.unwrap_or(default.pods_small_node),
+            pods_large_node: self.pods_large_node.unwrap_or(default.pods_large_node),
+            small_node_cpu_milli: self
+                .small_node_cpu_milli
+                .unwrap_or(default.small_node_cpu_milli),
+            largest_node_cpu_milli: self
+                .largest_node_cpu_milli
+                .unwrap_or(default.largest_node_cpu_milli),
+            replicas_apart: self.replicas_apart.unwrap_or(default.replicas_apart),
+            spot_share_percent: self
+                .spot_share_percent
+                .unwrap_or(default.spot_share_percent),
+            spot_share_from: self.spot_share_from.unwrap_or(default.spot_share_from),
+            spot_types: self.spot_types.unwrap_or(default.spot_types),
+            exotic_types: self.exotic_types.unwrap_or(default.exotic_types),
+            unasked_spot: self.unasked_spot.unwrap_or(default.unasked_spot),
+        }
+    }
+
+    pub(super) fn from_guards(guards: &Guards) -> Self {
+        Self {
+            enabled: Some(guards.enabled),
+            pods_small_node: Some(guards.pods_small_node),
+            pods_large_node: Some(guards.pods_large_node),
+            small_node_cpu_milli: Some(guards.small_node_cpu_milli),
+            largest_node_cpu_milli: Some(guards.largest_node_cpu_milli),
+            replicas_apart: Some(guards.replicas_apart),
+            spot_share_percent: Some(guards.spot_share_percent),
+            spot_share_from: Some(guards.spot_share_from),
+            spot_types: Some(guards.spot_types),
+            exotic_types: Some(guards.exotic_types),
+            unasked_spot: Some(guards.unasked_spot),
+        }
+    }
+}
+
+impl ChurnEntry {
+    pub(super) fn to_guards(&self) -> Result<ChurnGuards, String> {
+        let default = ChurnGuards::default();
+        let saving_percent = self.saving_percent.unwrap_or(default.saving_percent);
+        if saving_percent > 100 {
+            return Err(format!(
+                "churn.savingPercent is {saving_percent}; expected at most 100"
+            ));
+        }
+        Ok(ChurnGuards {
+            node_age: self.node_age.map_or(default.node_age, |span| span.0),
+            saving_percent,
+            saving: match self.saving {
+                None => default.saving,
+                Some(dollars) => price("churn.saving", dollars)?,
+            },
+            spare_jobs: self.spare_jobs.unwrap_or(default.spare_jobs),
+            no_way_back: self.no_way_back.map_or(default.no_way_back, |span| span.0),
+            spot_to_spot: self.spot_to_spot.unwrap_or(default.spot_to_spot),
+        })
+    }
+
+    pub(super) fn from_guards(guards: &ChurnGuards) -> Self {
+        Self {
+            node_age: Some(Duration(guards.node_age)),
+            saving_percent: Some(guards.saving_percent),
+            saving: Some(guards.saving.dollars()),
+            spare_jobs: Some(guards.spare_jobs),
+            no_way_back: Some(Duration(guards.no_way_back)),
+            spot_to_spot: Some(guards.spot_to_spot),
+        }
+    }
+}
