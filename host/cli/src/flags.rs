@@ -122,11 +122,12 @@ pub(crate) struct Plan {
 pub(crate) struct Simulate {
     /// Snapshot, recording, or the published CSV of a trace.
     pub(crate) input: PathBuf,
-    /// The policy that others are held against.
+    /// A policy: rank=, consolidate= or budget= with the NAME of one that is shipped, FILE.wasm or FOLDER behind it; settings follow as ,KEY=VALUE.
+    /// Given once for each hook, budgets as often as wanted; or alone: compatible (the incumbent's order), fixed:TYPE (a node group of one type).
     #[arg(long, value_name = "SPEC", default_value = "rank=list-price")]
-    pub(crate) policy: String,
-    /// Others: rank=NAME, rank=FILE.wasm or rank=FOLDER with settings as ,KEY=VALUE, compatible (the incumbent's order), fixed:TYPE (a node group of one type).
-    #[arg(long, value_name = "SPEC")]
+    pub(crate) policy: Vec<String>,
+    /// What is held against that: policies as above, joined by +, which take the place of those for their hooks; or compatible, or fixed:TYPE.
+    #[arg(long, value_name = "SPEC[+SPEC]")]
     pub(crate) compare: Vec<String>,
     #[command(flatten)]
     pub(crate) deciding: Deciding,
@@ -236,6 +237,9 @@ pub(crate) struct Generate {
     /// How many times the trace's own load.
     #[arg(long, default_value_t = 100)]
     pub(crate) scale: u32,
+    /// Services that run beside the tasks, each a deployment that follows its load.
+    #[arg(long, default_value_t = 0)]
+    pub(crate) services: u32,
     /// Hours of arrivals.
     #[arg(long, default_value_t = 6)]
     pub(crate) hours: u32,
@@ -270,9 +274,10 @@ pub(crate) struct Run {
     /// The context of the kubeconfig.
     #[arg(long)]
     pub(crate) context: Option<String>,
-    /// Ranking policy: rank=NAME of one that is shipped, rank=FILE.wasm, or rank=configmap:NAMESPACE/NAME, read at the start.
+    /// A policy: rank=, consolidate= or budget= with the NAME of one that is shipped, FILE.wasm or configmap:NAMESPACE/NAME behind it; settings follow as
+    /// ,KEY=VALUE. Given once for each hook, budgets as often as wanted; read at the start.
     #[arg(long, value_name = "SPEC", default_value = "rank=list-price")]
-    pub(crate) policy: String,
+    pub(crate) policy: Vec<String>,
     /// JSON list of instance types; a generic list where absent.
     #[arg(long, value_name = "FILE")]
     pub(crate) instance_types_file_path: Option<PathBuf>,

@@ -1,7 +1,7 @@
 //! The `plimsoll` program: a table of contents.
 //!
 //! [`flags`] is what was typed, `cmd` what each command does, [`load`] how inputs are read, [`module`] where policies come from,
-//! [`policy`] who plans, [`output`] how results are shown. Exit codes: 0 done, 1 a check failed or an input is bad, 2 wrong usage, 3 the environment failed.
+//! [`strategy`] who decides, [`player`] how that plays in a simulation, [`output`] how results are shown. Exit codes: 0 done, 1 a check failed or an input is bad, 2 wrong usage, 3 the environment failed.
 
 #![expect(
     clippy::format_push_string,
@@ -18,7 +18,9 @@ mod load;
 mod meant;
 mod module;
 mod output;
+mod player;
 mod policy;
+mod strategy;
 
 use std::process::ExitCode;
 

@@ -1,31 +1,40 @@
-//! Who plans: the core, at the prices of a ranking module, or at list prices where there is none or it fails.
+//! Who decides: the core with a set of policies; what a policy fails at is logged, and what the core makes of it is in the
+//! answer.
 
+use plimsoll_core::disrupt::{Decision, Question};
 use plimsoll_core::plan::Plan;
-use plimsoll_core::schedule;
 use plimsoll_core::snapshot::Snapshot;
-use plimsoll_policy::{Module, decide};
+use plimsoll_policy::Policies;
 
-/// Carries the core's question to a module, and its answer back.
+/// Carries the core's questions to policies, and their answers back.
 pub struct Planner {
-    module: Option<Module>,
+    policies: Policies,
 }
 
 impl Planner {
-    /// A planner that asks a module; list prices without one.
-    pub fn new(module: Option<Module>) -> Self {
-        Self { module }
+    /// A planner that asks these policies.
+    pub fn new(policies: Policies) -> Self {
+        Self { policies }
     }
 
-    /// What to do about a snapshot. Faults of the module are logged; what the core makes of them is in the plan.
+    /// What to buy for a snapshot.
     pub fn plan(&self, snapshot: &Snapshot) -> Plan {
-        let Some(module) = &self.module else {
-            return schedule::plan(snapshot);
-        };
-        let decision = decide(module, snapshot);
-        for fault in &decision.faults {
+        let decision = self.policies.plan(snapshot, &mut None);
+        if let Some(module) = &self.policies.rank {
             let policy = module.manifest().name.as_str();
-            tracing::warn!(policy, %fault, "policy failed");
+            for fault in &decision.faults {
+                tracing::warn!(policy, %fault, "policy failed");
+            }
         }
         decision.plan
+    }
+
+    /// What should become of the nodes of a snapshot.
+    pub fn consider(&self, snapshot: &Snapshot, question: &Question) -> Decision {
+        let considered = self.policies.consider(snapshot, question);
+        for note in &considered.notes {
+            tracing::warn!("{note}");
+        }
+        considered.decision
     }
 }

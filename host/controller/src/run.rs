@@ -11,10 +11,11 @@ use kube::Client;
 use plimsoll_api::Kind;
 use plimsoll_core::action::{Action, ConsiderRequest, Event as Report, SolveRequest};
 use plimsoll_core::catalog::Catalogue;
-use plimsoll_core::disrupt;
+use plimsoll_core::disrupt::Settled;
 use plimsoll_core::engine::{Engine, Input};
 use plimsoll_core::snapshot::Settings;
 use plimsoll_core::time::Timestamp;
+use plimsoll_core::units::PricePerHour;
 use plimsoll_kube::apply::Writer;
 use plimsoll_kube::check_served;
 use plimsoll_kube::event::Publisher;
@@ -41,7 +42,7 @@ pub struct Setup {
     pub settings: Settings,
     /// Seed of draws and names.
     pub seed: u64,
-    /// Who plans.
+    /// Who decides.
     pub planner: Planner,
     /// Where to write down what happens.
     pub record: Option<Box<dyn Write + Send>>,
@@ -148,6 +149,7 @@ impl Controller {
                 Action::Solve(request) => self.solve(request, now),
                 Action::Consider(request) => self.consider(*request, now),
                 Action::Report(report) => self.tell(report),
+                Action::Settle(settled) => tell_of(&settled),
             }
         }
         Ok(())
@@ -177,9 +179,10 @@ impl Controller {
     }
 
     fn consider(&mut self, request: ConsiderRequest, now: Timestamp) {
+        let planner = Arc::clone(&self.planner);
         tracing::debug!(request = request.id, at = now.millis(), "considering");
         self.solving.spawn_blocking(move || {
-            let decision = disrupt::consider(&request.snapshot, &request.question);
+            let decision = planner.consider(&request.snapshot, &request.question);
             tracing::debug!(
                 request = request.id,
                 commands = decision.commands.len(),
@@ -199,6 +202,19 @@ impl Controller {
             }
         });
     }
+}
+
+fn tell_of(settled: &Settled) {
+    let dollars = |price: PricePerHour| format!("{:.4}", price.dollars());
+    tracing::info!(
+        reason = settled.reason.as_str(),
+        nodes = settled.nodes,
+        gone = settled.gone,
+        replacements = settled.replacements,
+        predicted = dollars(settled.predicted),
+        realised = dollars(settled.realised),
+        "settled, in dollars per hour at list price"
+    );
 }
 
 async fn wait(pause: Option<Duration>) {

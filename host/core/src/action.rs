@@ -10,7 +10,7 @@ use std::sync::Arc;
 use serde::{Deserialize, Serialize};
 
 use crate::catalog::CapacityType;
-use crate::disrupt::Question;
+use crate::disrupt::{Question, Settled};
 use crate::fixed_hash;
 use crate::ids::{ClaimName, NodeName, ObjectName, ProviderId, ReservationId, TypeName, Uid};
 use crate::labels::Labels;
@@ -32,6 +32,8 @@ pub enum Action {
     Consider(Box<ConsiderRequest>),
     /// Tell people.
     Report(Event),
+    /// Enter in the books what a command came to.
+    Settle(Settled),
 }
 
 /// A decision to be made on another thread, or at once.

@@ -111,8 +111,16 @@ impl Engine {
         stored: &[u8],
         settings: &Settings,
     ) -> Result<ConsolidationModule, Refusal> {
-        let settings = |_: &Schema| Ok(settings.clone());
-        let (accepted, program) = self.walk(Hook::Consolidate, stored, &settings)?;
+        self.accept_consolidation_with(stored, &|_| Ok(settings.clone()))
+    }
+
+    /// The same for settings that are read once it is known which ones there are.
+    pub fn accept_consolidation_with(
+        &self,
+        stored: &[u8],
+        settings: Given<'_>,
+    ) -> Result<ConsolidationModule, Refusal> {
+        let (accepted, program) = self.walk(Hook::Consolidate, stored, settings)?;
         Ok(ConsolidationModule::new(accepted, program))
     }
 
@@ -122,8 +130,16 @@ impl Engine {
         stored: &[u8],
         settings: &Settings,
     ) -> Result<BudgetModule, Refusal> {
-        let settings = |_: &Schema| Ok(settings.clone());
-        let (accepted, program) = self.walk(Hook::Budget, stored, &settings)?;
+        self.accept_budget_with(stored, &|_| Ok(settings.clone()))
+    }
+
+    /// The same for settings that are read once it is known which ones there are.
+    pub fn accept_budget_with(
+        &self,
+        stored: &[u8],
+        settings: Given<'_>,
+    ) -> Result<BudgetModule, Refusal> {
+        let (accepted, program) = self.walk(Hook::Budget, stored, settings)?;
         Ok(BudgetModule::new(accepted, program))
     }
 

@@ -3,8 +3,8 @@
 //! An [`Engine`] accepts a module's bytes through gates, each with its own refusal, and gives a [`Module`] for ranking, a
 //! [`ConsolidationModule`] or a [`BudgetModule`]. A module answers the questions of its hook; every call gets a fresh instance,
 //! a budget of fuel, CPU time and memory, and ends in one [`Outcome`]. A module that fails is an outcome, never an error of
-//! ours. [`decide`] carries all questions of one decision, [`score`] those of a round of consolidation, [`allow`] those about
-//! budgets; what each does when a module fails is said there.
+//! ours. [`decide`] carries all questions of a decision what to buy, [`consider`] those of one about nodes that might go; what each does
+//! when a module fails is said there. [`Policies`] is the set that a run decides with.
 //!
 //! Invariants:
 //! - A module sees its arguments and can leave log lines; nothing else is linked.
@@ -16,6 +16,7 @@ mod accept;
 mod allow;
 mod clock;
 mod compile;
+mod consider;
 mod decide;
 mod engine;
 mod gate;
@@ -25,6 +26,7 @@ mod module;
 mod outcome;
 mod package;
 mod permits;
+mod policies;
 mod sandbox;
 mod score;
 mod settings;
@@ -41,6 +43,7 @@ mod zone;
 pub use accept::{Examination, Given, Inspection, Passed};
 pub use allow::{Allowed, Budgeter, allow};
 pub use compile::{CompileError, Compiler, Helper, compile_for_parent};
+pub use consider::{Advisers, Considered, consider};
 pub use decide::{Decision, ListPrice, Ranker, decide, decide_again, note_guards};
 pub use engine::{Engine, EngineError, EngineSettings};
 pub use gate::Refusal;
@@ -49,6 +52,7 @@ pub use manifest::{AskedLimits, Hook, Manifest, ReasonText, Unit};
 pub use module::{BudgetModule, Checked, ConsolidationModule, Module};
 pub use outcome::{Called, Fault, LogLevel, LogLine, Outcome};
 pub use package::{INDEX, Index, MOST_BYTES, Part, WHOLE, assemble, digest, split, verify};
+pub use policies::Policies;
 pub use score::{BuiltIn, Consolidator, Scored, score};
 pub use settings::{Property, Schema};
 pub use step::Step;

@@ -83,6 +83,46 @@ const FIGURES: &[Figure] = &[
         more: |reference, card| count_more(reference.evictions, card.evictions),
     },
     Figure {
+        label: "minutes of pods disrupted",
+        inner: true,
+        value: |card| tenths(card.disrupted.millis() / 60),
+        more: |_, _| None,
+    },
+    Figure {
+        label: "moves / empty nodes / drifted",
+        inner: false,
+        value: |card| {
+            let begun = card.begun;
+            [begun.moves, begun.empty, begun.drifted]
+                .map(count)
+                .join(" / ")
+        },
+        more: |reference, card| count_more(reference.begun.moves, card.begun.moves),
+    },
+    Figure {
+        label: "saved per hour, predicted",
+        inner: true,
+        value: |card| dollars(card.saved().0.nanos()),
+        more: |reference, card| dollars_more(reference.saved().0.nanos(), card.saved().0.nanos()),
+    },
+    Figure {
+        label: "realised",
+        inner: true,
+        value: |card| dollars(card.saved().1.nanos()),
+        more: |reference, card| dollars_more(reference.saved().1.nanos(), card.saved().1.nanos()),
+    },
+    Figure {
+        label: "moves refused by policy / guards / budgets",
+        inner: true,
+        value: |card| {
+            let refused = card.refused;
+            [refused.by_policy, refused.by_guard, refused.by_budget]
+                .map(count)
+                .join(" / ")
+        },
+        more: |_, _| None,
+    },
+    Figure {
         label: "interruptions by the cloud",
         inner: false,
         value: |card| count(card.interruptions),

@@ -11,6 +11,7 @@ mod courses;
 mod differences;
 mod figures;
 mod headline;
+mod moves;
 mod page;
 mod unplaced;
 mod verdict;

@@ -3,7 +3,7 @@
 use maud::{DOCTYPE, Markup, PreEscaped, html};
 
 use crate::chart::ink;
-use crate::{Report, courses, differences, headline, unplaced, verdict};
+use crate::{Report, courses, differences, headline, moves, unplaced, verdict};
 
 const STYLE: &str = include_str!("style.css");
 
@@ -60,6 +60,9 @@ fn body(report: &Report) -> Markup {
                 h2 { @if contestants.len() > 1 { "What differed" } @else { "What was bought" } }
                 (differences::table(contestants))
             }
+            @if moves::are_any(contestants) {
+                section { h2 { "Moves to save money" } (moves::lists(contestants)) }
+            }
             section { h2 { "Pods without a node" } (unplaced::lists(contestants)) }
         }
     }
@@ -87,7 +90,7 @@ fn words() -> Markup {
     }
 }
 
-const WORDS: [(&str, &str); 8] = [
+const WORDS: [(&str, &str); 10] = [
     (
         "bound",
         "What no fleet could have undercut at list price for the pods that ran, for the time that they ran. It is made of fractions of machines that appear and go at once, so that no run comes down to it; on spot prices a cost may lie below it.",
@@ -115,6 +118,14 @@ const WORDS: [(&str, &str); 8] = [
     (
         "evictions, interruptions",
         "Pods asked to leave a node; instances that the cloud took back.",
+    ),
+    (
+        "minutes of pods disrupted",
+        "From the end of a pod that was moved until its successor was bound, in all.",
+    ),
+    (
+        "moves, predicted and realised",
+        "Commands that moved pods to save money. Predicted is what they were to save at list prices, realised what the nodes that went had cost, less the machines that came for them; both per hour, at the time of the move.",
     ),
     (
         "difference",

@@ -1,10 +1,12 @@
 //! The score card of a run: plain numbers, integers only, the same bytes every time.
 
 use plimsoll_core::catalog::CapacityType;
-use plimsoll_core::disrupt::Refused;
+use plimsoll_core::disrupt::{Refused, Settled};
 use plimsoll_core::engine::Begun;
 use plimsoll_core::ids::TypeName;
+use plimsoll_core::model::DisruptionReason;
 use plimsoll_core::time::{Span, Timestamp};
+use plimsoll_core::units::PricePerHour;
 use serde::{Deserialize, Serialize};
 
 use crate::series::Series;
@@ -42,6 +44,10 @@ pub struct ScoreCard {
     pub completed: u32,
     /// Pods asked to leave a node.
     pub evictions: u32,
+    /// How long pods that were moved did not run: from the end of each until its successor was bound, in all; those without
+    /// a place at the end of the run count up to then.
+    #[serde(default)]
+    pub disrupted: Span,
     /// Instances that the cloud took back.
     pub interruptions: u32,
     /// Instances bought.
@@ -70,6 +76,9 @@ pub struct ScoreCard {
     /// Moves that were found and not made, and who said so.
     #[serde(default)]
     pub refused: Refused,
+    /// Commands that came to their end and were to save money or to replace drifted nodes, in order of their ends.
+    #[serde(default)]
+    pub ledger: Vec<Settled>,
     /// The course of things.
     pub series: Series,
 }
@@ -79,6 +88,16 @@ impl ScoreCard {
     pub fn cost_per_hour(&self) -> i64 {
         let millis = i128::from(self.lasted.millis()).max(1);
         i64::try_from(i128::from(self.cost) * 3_600_000 / millis).unwrap_or(i64::MAX)
+    }
+
+    /// What the moves in the ledger were to save and did save, per hour at list prices.
+    pub fn saved(&self) -> (PricePerHour, PricePerHour) {
+        let moves = || {
+            let entries = self.ledger.iter();
+            entries.filter(|entry| entry.reason == DisruptionReason::Underutilized)
+        };
+        let predicted = moves().map(|entry| entry.predicted).sum();
+        (predicted, moves().map(|entry| entry.realised).sum())
     }
 }
 

@@ -4,10 +4,10 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use plimsoll_core::catalog::Catalogue;
-use plimsoll_core::disrupt::Refused;
+use plimsoll_core::disrupt::{Refused, Settled};
 use plimsoll_core::engine::{Begun, Landing};
 use plimsoll_core::ids::{ObjectName, ProviderId, Uid};
-use plimsoll_core::model::{OwnerKind, Pod};
+use plimsoll_core::model::{DisruptionReason, OwnerKind, Pod};
 use plimsoll_core::plan::Plan;
 use plimsoll_core::snapshot::Snapshot;
 use plimsoll_core::time::{Span, Timestamp};
@@ -35,6 +35,8 @@ pub(crate) struct Meter {
     waits: Vec<Span>,
     reasons: BTreeMap<ObjectName, String>,
     leaving: BTreeSet<Uid>,
+    /// Successors of pods that were moved, and since when they are missing.
+    returning: BTreeMap<Uid, Timestamp>,
     card: ScoreCard,
 }
 
@@ -78,6 +80,7 @@ impl Meter {
             waits: Vec::new(),
             reasons: BTreeMap::new(),
             leaving: BTreeSet::new(),
+            returning: BTreeMap::new(),
             card: ScoreCard::default(),
         }
     }
@@ -168,6 +171,9 @@ impl Meter {
 
     pub(crate) fn bound(&mut self, pod: &Pod, now: Timestamp) {
         self.waits.push(now.since(pod.created));
+        if let Some(since) = self.returning.remove(&pod.uid) {
+            self.card.disrupted = self.card.disrupted + now.since(since);
+        }
         self.work.begins(pod, now);
         self.reasons.remove(&pod.name);
     }
@@ -185,6 +191,9 @@ impl Meter {
 
     pub(crate) fn gone(&mut self, pod: &Pod, now: Timestamp) {
         self.work.ends(&pod.uid, now);
+        if let Some(since) = self.returning.remove(&pod.uid) {
+            self.card.disrupted = self.card.disrupted + now.since(since);
+        }
         self.reasons.remove(&pod.name);
     }
 
@@ -195,6 +204,18 @@ impl Meter {
 
     pub(crate) fn was_expected_to_go(&mut self, pod: &Pod) -> bool {
         self.leaving.remove(&pod.uid)
+    }
+
+    /// A pod comes in the place of one that was moved.
+    pub(crate) fn returns(&mut self, pod: &Pod) {
+        self.returning.insert(pod.uid.clone(), pod.created);
+    }
+
+    /// A command came to its end.
+    pub(crate) fn settled(&mut self, settled: Settled) {
+        if settled.reason != DisruptionReason::Empty {
+            self.card.ledger.push(settled);
+        }
     }
 
     pub(crate) fn evicted(&mut self) {
@@ -262,6 +283,9 @@ impl Meter {
         now: Timestamp,
     ) -> ScoreCard {
         self.advance(now);
+        for since in std::mem::take(&mut self.returning).into_values() {
+            self.card.disrupted = self.card.disrupted + now.since(since);
+        }
         let millis = i128::from(now.since(self.start).millis());
         let mut unplaced: Vec<_> = api.waiting().collect();
         unplaced.sort_by(|a, b| a.name.cmp(&b.name));

@@ -250,6 +250,7 @@ impl<P: Planner> Run<P> {
                 Action::Solve(request) => self.solve(&request),
                 Action::Consider(request) => self.consider(&request),
                 Action::Report(report) => self.reports.push(report),
+                Action::Settle(settled) => self.world.meter.settled(settled),
             }
         }
     }

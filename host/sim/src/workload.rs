@@ -158,8 +158,8 @@ impl World {
         self.fill_up(name);
     }
 
-    /// Makes the pods that a deployment lacks.
-    fn fill_up(&mut self, name: &ObjectName) {
+    /// Makes the pods that a deployment lacks, and says which.
+    fn fill_up(&mut self, name: &ObjectName) -> Vec<Pod> {
         let mut born = Vec::new();
         if let Some(kept) = self.workloads.deployments.get_mut(name) {
             while kept.pods.len() < kept.deployment.replicas as usize {
@@ -169,9 +169,10 @@ impl World {
                 born.push(pod);
             }
         }
-        for pod in born {
-            self.arrive(pod);
+        for pod in &born {
+            self.arrive(pod.clone());
         }
+        born
     }
 
     /// A pod is gone that nobody asked to go: its owner makes another under another name.
@@ -179,7 +180,9 @@ impl World {
         if let Some(kept) = self.workloads.owner_of(pod) {
             kept.pods.remove(&pod.name);
             let owner = kept.deployment.name.clone();
-            self.fill_up(&owner);
+            for successor in self.fill_up(&owner) {
+                self.meter.returns(&successor);
+            }
             return;
         }
         let returns = pod.owner.as_ref().is_some_and(|owner| {
@@ -201,6 +204,7 @@ impl World {
         }
         let mut next = fresh(pod, name, self.now);
         next.uid = format!("{}-again{number}", pod.uid).into();
+        self.meter.returns(&next);
         self.arrive(next);
     }
 

@@ -267,6 +267,10 @@ fn moving_pods_together_costs_less_than_waiting_for_nodes_to_empty() {
     assert_eq!((moved.unplaced_count, left.unplaced_count), (0, 0));
     assert_eq!((left.begun.moves, left.evictions), (0, 0));
     assert!(moved.begun.moves > 0 && moved.evictions > 0);
+    assert!(moved.disrupted > Span::ZERO && left.disrupted == Span::ZERO);
+    let (predicted, realised) = moved.saved();
+    assert!(realised > PricePerHour::ZERO && realised <= predicted);
+    assert_eq!((left.ledger.len(), left.saved().0), (0, PricePerHour::ZERO));
     assert!(
         moved.cost * 100 < left.cost * 92,
         "{} against {}, of at least {:?}; {} evictions, {:?} {:?}",

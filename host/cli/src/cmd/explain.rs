@@ -10,16 +10,17 @@ use crate::explain;
 use crate::flags::{self, Subject};
 use crate::load;
 use crate::output::print;
-use crate::policy::{Contestant, engine};
+use crate::policy::engine;
+use crate::strategy::Strategy;
 
 /// Least likeness of two names for one to be suggested.
 const LIKENESS: f64 = 0.75;
 
 pub(crate) fn run(flags: &flags::Explain) -> Result<()> {
     let loaded = load::snapshot(&flags.snapshot, &flags.deciding)?;
-    let contestant = Contestant::parse(&flags.policy, &engine()?)?;
-    contestant.check(&loaded.snapshot.catalogue)?;
-    let plan = contestant.plan(&loaded.snapshot)?.plan;
+    let strategy = Strategy::ranking(&flags.policy, &engine()?)?;
+    strategy.check(&loaded.snapshot.catalogue)?;
+    let plan = strategy.plan(&loaded.snapshot)?.plan;
     let text = match flags.subject {
         Subject::Pod => pod(&loaded.snapshot, &plan, &flags.name)?,
         Subject::Claim => claim(&loaded.snapshot, &plan, &flags.name)?,

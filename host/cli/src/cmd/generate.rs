@@ -12,6 +12,7 @@ pub(crate) fn run(flags: &flags::Generate) -> Result<()> {
     catalogue(&CatalogueSettings::for_region(&flags.region))?;
     let wanted = Wanted {
         scale: flags.scale,
+        services: flags.services,
         hours: flags.hours,
         seed: flags.seed,
         accelerators: flags.accelerators,

@@ -12,7 +12,9 @@ use crate::explain;
 use crate::flags;
 use crate::load;
 use crate::output::{dollars, ratio, show, table, thousands};
-use crate::policy::{Contestant, Decided, engine};
+use crate::player::Decided;
+use crate::policy::engine;
+use crate::strategy::Strategy;
 
 /// Most reasons listed under a plan.
 const MOST_REASONS: usize = 20;
@@ -21,17 +23,17 @@ pub(crate) fn run(flags: &flags::Plan) -> Result<()> {
     let began = Instant::now();
     let (loaded, input) = load::snapshot_and_digest(&flags.snapshot, &flags.deciding)?;
     let read = began.elapsed();
-    let contestant = Contestant::parse(&flags.policy, &engine()?)?;
-    contestant.check(&loaded.snapshot.catalogue)?;
+    let strategy = Strategy::ranking(&flags.policy, &engine()?)?;
+    strategy.check(&loaded.snapshot.catalogue)?;
     let began = Instant::now();
     let Decided {
         mut plan, prices, ..
-    } = contestant.plan(&loaded.snapshot)?;
+    } = strategy.plan(&loaded.snapshot)?;
     let decided = began.elapsed();
-    contestant.note_guards(&loaded.snapshot, &mut plan);
+    strategy.note_guards(&loaded.snapshot, &mut plan);
     let printed = Printed {
         input_sha256: &input,
-        policy: contestant.name(),
+        policy: strategy.name(),
         plan: &plan,
     };
     show(flags.output, &printed, || {

@@ -15,12 +15,13 @@ use plimsoll_core::ids::ObjectName;
 use plimsoll_core::snapshot::Settings;
 use plimsoll_kube::CheckError;
 use plimsoll_kwok::catalogue;
-use plimsoll_policy::Module;
+use plimsoll_policy::Policies;
 
 use crate::failure::Environment;
 use crate::flags::{Provider, Run};
-use crate::module::Source;
+use crate::module::{self, Source};
 use crate::policy;
+use crate::strategy::{Asked, Chosen};
 
 /// Threads for requests and watches; planning has its own.
 const THREADS: usize = 2;
@@ -47,19 +48,19 @@ async fn serve(flags: &Run) -> Result<()> {
     let catalogue = match flags.provider {
         Provider::Kwok => kwok_types(flags.instance_types_file_path.as_deref())?,
     };
-    let module = module(&client, &flags.policy).await?;
+    let policies = policies(&client, &flags.policy).await?;
     let record = flags.record.as_deref().map(recording).transpose()?;
     let controller = Controller::start(Setup {
         client,
         catalogue: Arc::new(catalogue),
         settings: settings(flags)?,
         seed: flags.seed,
-        planner: Planner::new(Some(module)),
+        planner: Planner::new(policies),
         record,
     });
     let controller = controller.await.map_err(of_controller)?;
     tracing::info!(
-        policy = flags.policy,
+        policies = flags.policy.join(" "),
         "serving; NodeOverlays are not read, prices and capacities are those of the list"
     );
     let served = controller.run(stopped).await;
@@ -141,35 +142,44 @@ fn kwok_types(path: Option<&Path>) -> Result<Catalogue> {
     catalogue::read(&text).with_context(|| path.display().to_string())
 }
 
-/// The ranking module: one that is shipped, a file, or what a ConfigMap holds now; settings follow each.
-async fn module(client: &Client, text: &str) -> Result<Module> {
+/// The policies: each one that is shipped, a file, a folder, or what a ConfigMap holds now; settings follow each.
+async fn policies(client: &Client, texts: &[String]) -> Result<Policies> {
     let engine = policy::engine()?;
-    let Some(rest) = text.strip_prefix("rank=configmap:") else {
-        return match policy::Contestant::parse(text, &engine)? {
-            policy::Contestant::Rank(_, module) => Ok(module),
-            _ => bail!(
-                "policy \"{text}\" is not understood; expected rank=NAME, rank=FILE.wasm or rank=configmap:NAMESPACE/NAME"
-            ),
+    let mut chosen = Chosen::default();
+    for text in texts {
+        let Some(asked) = Asked::read(text) else {
+            bail!(
+                "policy \"{text}\" is not understood; expected rank=, consolidate= or budget= with a name, a file, a folder or configmap:NAMESPACE/NAME behind it"
+            );
         };
-    };
-    let mut settings = policy::outside_brackets(rest);
-    let Some((namespace, name)) = settings.remove(0).split_once('/') else {
-        bail!("policy \"{text}\" names no namespace; expected rank=configmap:NAMESPACE/NAME");
+        let source = match asked.place.strip_prefix("configmap:") {
+            Some(stored) => of_config_map(client, stored).await?,
+            None => {
+                module::source(asked.place).with_context(|| format!("policy {}", asked.place))?
+            }
+        };
+        chosen
+            .add(&asked, &source, &engine)
+            .with_context(|| format!("policy {}", asked.place))?;
+    }
+    Ok(chosen.policies)
+}
+
+/// What a ConfigMap holds.
+async fn of_config_map(client: &Client, stored: &str) -> Result<Source> {
+    let Some((namespace, name)) = stored.split_once('/') else {
+        bail!("policy configmap:{stored} names no namespace; expected configmap:NAMESPACE/NAME");
     };
     let name = ObjectName::new(namespace, name);
-    let of_map = || format!("configmap {name}");
     let stored = match plimsoll_kube::module::fetch(client, &name).await {
         Err(error) => bail!(environment(error)),
         Ok(stored) => stored,
     };
-    let source = Source {
-        bytes: plimsoll_policy::assemble(stored.entries)
-            .with_context(of_map)?
-            .into(),
+    let bytes = plimsoll_policy::assemble(stored.entries);
+    Ok(Source {
+        bytes: bytes.with_context(|| format!("configmap {name}"))?.into(),
         sha256: stored.annotations.get(SHA256).cloned(),
-    };
-    source.verify(&engine).with_context(of_map)?;
-    policy::accept(&engine, &source.bytes, &settings).with_context(of_map)
+    })
 }
 
 fn settings(flags: &Run) -> Result<Settings> {
@@ -230,21 +240,5 @@ mod tests {
         let full = io::Error::from(io::ErrorKind::StorageFull);
         let error = of_controller(anyhow::Error::new(full).context("the recording"));
         assert!(error.is::<Environment>(), "{error}");
-    }
-
-    #[test]
-    fn settings_stand_behind_a_module_from_the_cluster() {
-        let engine = policy::engine().unwrap();
-        let bytes = plimsoll_policies::ranking("spot-diversified")
-            .unwrap()
-            .bytes;
-        policy::accept(&engine, bytes, &["lost_hours=2", "at_once=4"]).unwrap();
-        let refused = policy::accept(&engine, bytes, &["lost_hours"])
-            .err()
-            .unwrap();
-        assert_eq!(
-            refused.to_string(),
-            "\"lost_hours\" is not a setting; expected KEY=VALUE"
-        );
     }
 }

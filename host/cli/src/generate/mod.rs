@@ -1,6 +1,8 @@
 //! A seeded recording that looks like production work: request shapes, arrivals by hour and lifetimes are drawn from the
-//! statistics of a published trace, at a multiple of its load. None of the trace's rows is in it.
+//! statistics of a published trace, at a multiple of its load; beside them services follow their load. None of the trace's
+//! rows is in it.
 
+mod services;
 mod statistics;
 
 use plimsoll_sim::Random;
@@ -13,6 +15,8 @@ pub(crate) use statistics::Statistics;
 pub(crate) struct Wanted<'a> {
     /// How many times the trace's own load.
     pub(crate) scale: u32,
+    /// Services that run beside the tasks.
+    pub(crate) services: u32,
     /// Hours of arrivals.
     pub(crate) hours: u32,
     /// Seed of all draws.
@@ -32,22 +36,24 @@ const START: &str = "2026-01-05T00:00:00Z";
 /// The recording, as a document that every command reads.
 pub(crate) fn recording(statistics: &Statistics, wanted: Wanted<'_>) -> Value {
     let random = Random::new(wanted.seed);
-    let mut changes: Vec<(u64, Value)> = Vec::new();
+    let mut tasks: Vec<(u64, Value)> = Vec::new();
     for hour in 0..wanted.hours {
         let expected = statistics.arrivals(hour % 24) * u64::from(wanted.scale);
         for _ in 0..drawn_count(expected, hour, random) {
-            let number = changes.len();
+            let number = tasks.len();
             let at = u64::from(hour) * HOUR_MILLIS + random.below("arrival", number, HOUR_MILLIS);
             let shape = statistics.shape(wanted.accelerators, number, random);
             let lifetime = statistics.lifetime(shape.gpus > 0, number, random);
-            changes.push((at, arrival(number, at, shape, lifetime)));
+            tasks.push((at, arrival(number, at, shape, lifetime)));
         }
     }
+    let mut changes = services::changes(statistics, wanted.services, wanted.hours, random);
+    changes.extend(tasks);
     changes.sort_by_key(|(at, _)| *at);
     json!({
         "apiVersion": "v1",
         "kind": "List",
-        "items": [pool()],
+        "items": [services_pool(), tasks_pool()],
         "plimsoll": {
             "time": START,
             "seed": wanted.seed,
@@ -62,18 +68,37 @@ fn drawn_count(sum: u64, hour: u32, random: Random) -> u64 {
     sum / TRACE_DAYS + u64::from(random.below("arrivals", hour, TRACE_DAYS) < sum % TRACE_DAYS)
 }
 
-/// The pool that machines are bought from: current families of the common categories, on demand and spot.
-fn pool() -> Value {
+/// Where services run: on demand, packed together again when their load falls.
+fn services_pool() -> Value {
+    let mut pool = pool("services", &["on-demand"]);
+    pool["spec"]["disruption"] =
+        json!({ "consolidationPolicy": "WhenEmptyOrUnderutilized", "consolidateAfter": "2m" });
+    pool
+}
+
+/// Where tasks run: on spot where that is cheaper, on nodes of their own; none is moved, since its work would be lost.
+fn tasks_pool() -> Value {
+    let mut pool = pool("tasks", &["on-demand", "spot"]);
+    pool["spec"]["disruption"] =
+        json!({ "consolidationPolicy": "WhenEmpty", "consolidateAfter": "1m" });
+    let template = &mut pool["spec"]["template"];
+    template["metadata"] = json!({ "labels": { "work": "tasks" } });
+    template["spec"]["taints"] =
+        json!([{ "key": "work", "value": "tasks", "effect": "NoSchedule" }]);
+    pool
+}
+
+/// A pool of current machines of the common categories.
+fn pool(name: &str, terms: &[&str]) -> Value {
     json!({
         "apiVersion": "karpenter.sh/v1",
         "kind": "NodePool",
-        "metadata": { "name": "general" },
+        "metadata": { "name": name },
         "spec": {
-            "disruption": { "consolidationPolicy": "WhenEmpty", "consolidateAfter": "60s" },
             "template": { "spec": {
                 "nodeClassRef": { "group": "karpenter.k8s.aws", "kind": "EC2NodeClass", "name": "default" },
                 "requirements": [
-                    { "key": "karpenter.sh/capacity-type", "operator": "In", "values": ["on-demand", "spot"] },
+                    { "key": "karpenter.sh/capacity-type", "operator": "In", "values": terms },
                     { "key": "kubernetes.io/arch", "operator": "In", "values": ["amd64"] },
                     { "key": "karpenter.k8s.aws/instance-category", "operator": "In", "values": ["c", "m", "r", "g"] },
                     { "key": "karpenter.k8s.aws/instance-generation", "operator": "Gt", "values": ["4"] },
@@ -82,6 +107,11 @@ fn pool() -> Value {
         },
         "status": { "conditions": [{ "type": "Ready", "status": "True" }] },
     })
+}
+
+/// A time after the start, as changes name it.
+fn after(millis: u64) -> String {
+    format!("+{}.{:03}s", millis / 1000, millis % 1000)
 }
 
 fn arrival(number: usize, at: u64, shape: &statistics::Shape, lifetime: u64) -> Value {
@@ -94,13 +124,20 @@ fn arrival(number: usize, at: u64, shape: &statistics::Shape, lifetime: u64) -> 
     }
     let name = format!("task-{number:06}");
     json!({
-        "at": format!("+{}.{:03}s", at / 1000, at % 1000),
+        "at": after(at),
         "runsFor": format!("{lifetime}s"),
         "upsert": {
             "apiVersion": "v1",
             "kind": "Pod",
-            "metadata": { "name": name, "namespace": "batch", "uid": name },
-            "spec": { "containers": [{ "name": "task", "resources": { "requests": requests } }] },
+            "metadata": {
+                "name": name, "namespace": "batch", "uid": name,
+                "ownerReferences": [{ "apiVersion": "batch/v1", "kind": "Job", "name": name, "uid": format!("job-{name}"), "controller": true }],
+            },
+            "spec": {
+                "nodeSelector": { "work": "tasks" },
+                "tolerations": [{ "key": "work", "operator": "Equal", "value": "tasks", "effect": "NoSchedule" }],
+                "containers": [{ "name": "task", "resources": { "requests": requests } }],
+            },
         },
     })
 }

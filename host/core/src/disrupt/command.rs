@@ -21,6 +21,8 @@ pub struct Command {
     pub reason: DisruptionReason,
     /// Claims of the nodes that go, ascending.
     pub members: Vec<ClaimName>,
+    /// What each of them costs at list price, parallel to the members.
+    pub prices: Vec<PricePerHour>,
     /// What is saved, at list prices.
     pub saving: PricePerHour,
     /// Where their pods go and what is bought for them; rows are those of the snapshot it was decided on.

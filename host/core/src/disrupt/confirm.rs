@@ -16,13 +16,13 @@ use crate::model::DisruptionReason;
 use crate::plan::Plan;
 use crate::units::PricePerHour;
 
-/// Confirms a command; a decision without commands where it does not hold. `caps` as for [`Look::cap`].
-pub fn confirm(mut look: Look<'_>, command: &Command, caps: &[Option<u32>]) -> Decision {
-    look.cap(caps);
+/// Confirms a command in a fleet looked at again, capped by policies as before; a decision without commands where it does
+/// not hold.
+pub fn confirm(look: &Look<'_>, command: &Command) -> Decision {
     let held = match command.reason {
-        DisruptionReason::Empty => still_empty(&look, command),
-        DisruptionReason::Drifted => still_drifted(&look, command),
-        DisruptionReason::Underutilized => still_worth_it(&look, command),
+        DisruptionReason::Empty => still_empty(look, command),
+        DisruptionReason::Drifted => still_drifted(look, command),
+        DisruptionReason::Underutilized => still_worth_it(look, command),
     };
     let (commands, refused) = match held {
         Ok(command) => (vec![command], Refused::default()),
@@ -50,33 +50,32 @@ const NO_BUDGET: Refused = Refused {
 
 fn still_empty(look: &Look<'_>, command: &Command) -> Result<Command, Refused> {
     let snapshot = look.fleet.snapshot;
-    let mut result = command.clone();
     let mut taken = BTreeMap::new();
-    let mut saving = PricePerHour::ZERO;
-    result.members.retain(|name| {
-        let found = look.graceful.iter().find(|member| member.claim == *name);
-        found.is_some_and(|candidate| {
-            let holds = candidate.cost.is_of_empty()
-                && consolidate::fits_emptiness(snapshot, candidate).is_ok();
-            let count = taken.entry(candidate.pool.name.clone()).or_insert(0_u32);
-            let allowed = look.left(candidate, command.reason) > *count;
-            if holds && allowed {
-                *count += 1;
-                saving += candidate.price;
-            }
-            holds && allowed
-        })
-    });
-    if result.members.is_empty() {
+    let mut members = Vec::new();
+    for candidate in &look.graceful {
+        let holds = command.members.contains(&candidate.claim)
+            && candidate.cost.is_of_empty()
+            && consolidate::fits_emptiness(snapshot, candidate).is_ok();
+        let count = taken.entry(&candidate.pool.name).or_insert(0_u32);
+        if holds && look.left(candidate, command.reason) > *count {
+            *count += 1;
+            members.push(candidate);
+        }
+    }
+    if members.is_empty() {
         return Err(CHANGED);
     }
-    result.saving = saving;
-    Ok(result)
+    let saving = members.iter().map(|member| member.price).sum();
+    Ok(look::command(
+        command.reason,
+        &members,
+        saving,
+        Plan::default(),
+    ))
 }
 
 fn still_drifted(look: &Look<'_>, command: &Command) -> Result<Command, Refused> {
     let drifted = look::drifted(&look.fleet);
-    let mut result = command.clone();
     let candidate = drifted
         .iter()
         .find(|candidate| command.members.contains(&candidate.claim))
@@ -85,8 +84,13 @@ fn still_drifted(look: &Look<'_>, command: &Command) -> Result<Command, Refused>
         return Err(NO_BUDGET);
     }
     let snapshot = look.fleet.snapshot;
-    result.plan = look::without(snapshot, candidate).ok_or(CHANGED)?;
-    Ok(result)
+    let plan = look::without(snapshot, candidate).ok_or(CHANGED)?;
+    Ok(look::command(
+        command.reason,
+        &[candidate],
+        PricePerHour::ZERO,
+        plan,
+    ))
 }
 
 fn still_worth_it(look: &Look<'_>, command: &Command) -> Result<Command, Refused> {
@@ -115,11 +119,10 @@ fn still_worth_it(look: &Look<'_>, command: &Command) -> Result<Command, Refused
     if !enough || !balanced::approves(&totals, &members, saving) {
         return Err(CHANGED);
     }
+    let past = churn::remembered(snapshot, &members, &plan.claims);
     Ok(Command {
-        past: Some(churn::remembered(snapshot, &members, &plan.claims)),
-        saving,
-        plan,
-        ..command.clone()
+        past: Some(past),
+        ..look::command(command.reason, &members, saving, plan)
     })
 }
 

@@ -381,17 +381,18 @@ pub(super) fn take(
     within
 }
 
-fn command(
+pub(super) fn command(
     reason: DisruptionReason,
     members: &[&Candidate],
     saving: PricePerHour,
     plan: Plan,
 ) -> Command {
-    let mut names: Vec<_> = members.iter().map(|member| member.claim.clone()).collect();
-    names.sort_unstable();
+    let mut sorted: Vec<&Candidate> = members.to_vec();
+    sorted.sort_unstable_by(|a, b| a.claim.cmp(&b.claim));
     Command {
         reason,
-        members: names,
+        members: sorted.iter().map(|member| member.claim.clone()).collect(),
+        prices: sorted.iter().map(|member| member.price).collect(),
         saving,
         plan,
         past: None,

@@ -1,8 +1,8 @@
 //! Taking nodes away on purpose, within what their pools allow.
 //!
 //! Everything here is a function of a snapshot. The engine decides when to ask and carries out what comes back:
-//! [`consider`] answers with the built-in values, and is what every caller uses: moves and replacements are valued at list
-//! prices. Policies have their place on the same way, by [`look::Look`], with their caps and values in between.
+//! [`consider`] answers without policies: moves are worth what they save at list prices. Policies have their place on the
+//! same way, by [`look::Look`], with their caps and values in between.
 
 pub mod balanced;
 pub mod budget;
@@ -17,9 +17,11 @@ pub(crate) mod evictable;
 pub mod look;
 pub mod moves;
 mod question;
+mod settled;
 pub mod simulate;
 
 pub use command::{Command, Decision, Held, HeldAs, Question, Refused, VALIDATION};
+pub use settled::Settled;
 
 use crate::snapshot::Snapshot;
 use candidate::{Class, Fleet};
@@ -29,7 +31,7 @@ use look::Look;
 pub fn consider(snapshot: &Snapshot, question: &Question) -> Decision {
     match question {
         Question::Look { consolidate } => Look::at(snapshot, *consolidate).propose().decide(None),
-        Question::Confirm(command) => confirm::confirm(Look::at(snapshot, false), command, &[]),
+        Question::Confirm(command) => confirm::confirm(&Look::at(snapshot, false), command),
     }
 }
 

@@ -1,8 +1,15 @@
-//! What was begun on our own initiative so far, for those who keep score.
+//! What is done on our own initiative: counts for those who keep score, and the books of each command.
+
+use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
 
+use crate::disrupt::{Command, Settled};
+use crate::ids::ClaimName;
+use crate::labels::{self, Labels};
 use crate::model::DisruptionReason;
+use crate::plan::LaunchOption;
+use crate::time::Timestamp;
 use crate::units::PricePerHour;
 
 /// Commands begun.
@@ -41,4 +48,74 @@ impl Begun {
             }
         }
     }
+}
+
+/// What a command under way takes away and buys.
+#[derive(Clone, Debug)]
+pub(super) struct Books {
+    settled: Settled,
+    prices: BTreeMap<ClaimName, PricePerHour>,
+    /// What may come for each replacement.
+    bought: BTreeMap<ClaimName, Vec<LaunchOption>>,
+}
+
+impl Books {
+    pub(super) fn open(command: &Command, now: Timestamp) -> Self {
+        let count = |many: usize| u32::try_from(many).unwrap_or(u32::MAX);
+        let members = command.members.iter().cloned();
+        Self {
+            settled: Settled {
+                reason: command.reason,
+                begun: now,
+                ended: now,
+                nodes: count(command.members.len()),
+                gone: 0,
+                replacements: count(command.plan.claims.len()),
+                predicted: command.saving,
+                realised: PricePerHour::ZERO,
+            },
+            prices: members.zip(command.prices.iter().copied()).collect(),
+            bought: BTreeMap::new(),
+        }
+    }
+
+    pub(super) fn buys(&mut self, claim: &ClaimName, options: &[LaunchOption]) {
+        self.bought.insert(claim.clone(), options.to_vec());
+    }
+
+    /// A node went because the command asked it to.
+    pub(super) fn goes(&mut self, member: &ClaimName) {
+        if let Some(price) = self.prices.remove(member) {
+            self.settled.gone += 1;
+            self.settled.realised += price;
+        }
+    }
+
+    /// What it came to. `came` gives the labels of a replacement that is there.
+    pub(super) fn close<'c>(
+        self,
+        came: impl Fn(&ClaimName) -> Option<&'c Labels>,
+        now: Timestamp,
+    ) -> Settled {
+        let mut settled = self.settled;
+        for (claim, options) in &self.bought {
+            let option = came(claim).and_then(|labels| option_of(options, labels));
+            if let Some(option) = option {
+                settled.realised = settled.realised - option.list_price;
+            }
+        }
+        settled.ended = now;
+        settled
+    }
+}
+
+/// The option that became a machine with these labels.
+fn option_of<'o>(options: &'o [LaunchOption], labels: &Labels) -> Option<&'o LaunchOption> {
+    let says =
+        |key: &str, value: &str| labels.get(key).is_some_and(|label| label.as_ref() == value);
+    options.iter().find(|option| {
+        says(labels::INSTANCE_TYPE, option.instance_type.as_str())
+            && says(labels::ZONE, &option.zone)
+            && says(labels::CAPACITY_TYPE, option.capacity_type.as_str())
+    })
 }

@@ -8,6 +8,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
+use super::ledger::Books;
 use super::{Engine, report};
 use crate::action::{Action, ObjectKey};
 use crate::disrupt::Command;
@@ -42,6 +43,7 @@ struct UnderWay {
     members: BTreeSet<ClaimName>,
     /// Replacements that are not ready yet.
     awaited: BTreeSet<ClaimName>,
+    books: Books,
     /// Where room is kept for the pods.
     targets: BTreeSet<Target>,
     begun: Timestamp,
@@ -113,6 +115,7 @@ impl Engine {
         let (crews, _) = self.crews(snapshot, &command.plan, now);
         let mut targets = BTreeSet::new();
         let mut awaited = BTreeSet::new();
+        let mut books = Books::open(&command, now);
         for (place, crew) in crews {
             match place {
                 Place::Existing(row) => {
@@ -130,6 +133,7 @@ impl Engine {
                     let object = ObjectKey::Claim(name.clone());
                     actions.push(report(object, "DisruptionLaunching", words, now));
                     targets.insert(Target::Claim(name.clone()));
+                    books.buys(&name, &planned.options);
                     awaited.insert(name);
                 }
             }
@@ -149,6 +153,7 @@ impl Engine {
             reason: command.reason,
             members: command.members.into_iter().collect(),
             awaited,
+            books,
             targets,
             begun: now,
             drains: false,
@@ -183,6 +188,9 @@ impl Engine {
                 .cloned()
                 .collect();
             for name in gone {
+                if command.drains {
+                    command.books.goes(&name);
+                }
                 self.let_go(&mut command, &name);
             }
             if !command.drains {
@@ -193,7 +201,11 @@ impl Engine {
                     Progress::Fails(why) => self.take_back(&mut command, &why, now, actions),
                 }
             }
-            if !command.members.is_empty() {
+            if command.members.is_empty() {
+                let came =
+                    |name: &ClaimName| self.cluster.claims.get(name).map(|claim| &claim.labels);
+                actions.push(Action::Settle(command.books.close(came, now)));
+            } else {
                 self.queue.commands.push(command);
             }
         }

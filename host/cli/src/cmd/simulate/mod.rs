@@ -1,5 +1,7 @@
 //! `plimsoll simulate`: the same world under several policies, side by side.
 
+mod table;
+
 use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Mutex, PoisonError};
@@ -14,8 +16,9 @@ use serde::Serialize;
 use crate::failure::Environment;
 use crate::flags;
 use crate::load;
-use crate::output::{change, dollars, ratio, show, table, thousands, write_file};
-use crate::policy::{Contestant, engine};
+use crate::output::{show, thousands, write_file};
+use crate::policy::engine;
+use crate::strategy::Strategy;
 
 /// One policy's run.
 #[derive(Serialize)]
@@ -37,10 +40,11 @@ struct Comparison {
 pub(crate) fn run(flags: &flags::Simulate) -> Result<()> {
     let input = load::input(&flags.input, &flags.deciding)?;
     let engine = engine()?;
-    let specifications = std::iter::once(&flags.policy).chain(&flags.compare);
-    let contestants = specifications
-        .map(|text| Contestant::parse(text, &engine))
-        .collect::<Result<Vec<Contestant>>>()?;
+    let base = Strategy::parse(&flags.policy, &engine)?;
+    let compared = flags.compare.iter();
+    let compared = compared.map(|text| Strategy::compared(text, &base, &engine));
+    let compared = compared.collect::<Result<Vec<Strategy>>>()?;
+    let contestants: Vec<Strategy> = std::iter::once(base).chain(compared).collect();
     for contestant in &contestants {
         contestant.check(&input.recording.catalogue)?;
     }
@@ -70,7 +74,7 @@ pub(crate) fn run(flags: &flags::Simulate) -> Result<()> {
 /// Plays the contestants, several at a time; results come in the order asked for.
 fn play_all(
     recording: &Recording,
-    contestants: &[Contestant],
+    contestants: &[Strategy],
     flags: &flags::Simulate,
 ) -> Result<Vec<(Played, Duration)>> {
     let bar = progress(recording, contestants)?;
@@ -107,7 +111,7 @@ fn processors() -> usize {
     std::thread::available_parallelism().map_or(1, usize::from)
 }
 
-fn progress(recording: &Recording, contestants: &[Contestant]) -> Result<ProgressBar> {
+fn progress(recording: &Recording, contestants: &[Strategy]) -> Result<ProgressBar> {
     let style =
         ProgressStyle::with_template("simulating {msg} {wide_bar} {pos} of {len} {elapsed}");
     let bar = ProgressBar::new(contestants.len() as u64).with_style(style.context("progress bar")?);
@@ -119,13 +123,15 @@ fn progress(recording: &Recording, contestants: &[Contestant]) -> Result<Progres
     Ok(bar)
 }
 
-fn play(recording: &Recording, contestant: &Contestant, seed: u64) -> (Played, Duration) {
+fn play(recording: &Recording, contestant: &Strategy, seed: u64) -> (Played, Duration) {
     let began = Instant::now();
     let behaviour = Behaviour {
         seed,
         ..Behaviour::default()
     };
-    let run = Run::new(recording.clone(), behaviour, contestant.planner());
+    let mut recording = recording.clone();
+    contestant.set(&mut recording.settings);
+    let run = Run::new(recording, behaviour, contestant.player());
     let card = run.finish();
     (
         Played {
@@ -137,92 +143,15 @@ fn play(recording: &Recording, contestant: &Contestant, seed: u64) -> (Played, D
 }
 
 fn people(result: &Comparison) -> String {
-    let runs = &result.runs;
-    let mut rows = vec![
-        std::iter::once(String::new())
-            .chain(runs.iter().map(|run| run.policy.clone()))
-            .collect(),
-    ];
-    let mut line = |name: &str, cell: &dyn Fn(&ScoreCard) -> String| {
-        rows.push(
-            std::iter::once(name.to_owned())
-                .chain(runs.iter().map(|run| cell(&run.card)))
-                .collect::<Vec<_>>(),
-        );
-    };
-    let first = runs[0].card.cost;
-    line("cost", &|card| dollars(card.cost));
-    line("  difference", &|card| change(card.cost, first));
-    line("  starting / idle", &|card| {
-        format!(
-            "{} / {}",
-            ratio_percent(card.cost_starting.unsigned_abs(), card.cost.unsigned_abs()),
-            ratio_percent(card.cost_idle.unsigned_abs(), card.cost.unsigned_abs())
-        )
-    });
-    line("  against the bound", &|card| {
-        ratio(card.cost, card.bound.unwrap_or(0))
-    });
-    line("  per hour, mean", &|card| dollars(card.cost_per_hour()));
-    line("nodes, mean / max", &|card| {
-        format!(
-            "{:.1} / {}",
-            card.nodes_mean as f64 / 1000.0,
-            card.nodes_max
-        )
-    });
-    line("waiting p50 / p90", &|card| {
-        format!("{} / {}", card.waiting.p50, card.waiting.p90)
-    });
-    line("waiting p99 / max", &|card| {
-        format!("{} / {}", card.waiting.p99, card.waiting.max)
-    });
-    line("pods", &|card| thousands(u64::from(card.pods)));
-    line("  without a place", &|card| {
-        thousands(u64::from(card.unplaced_count))
-    });
-    line("launches / failed", &|card| {
-        format!(
-            "{} / {}",
-            thousands(u64::from(card.launches)),
-            card.launch_failures
-        )
-    });
-    line("interruptions", &|card| {
-        thousands(u64::from(card.interruptions))
-    });
-    line("evictions", &|card| thousands(u64::from(card.evictions)));
-    line("cpu / memory asked for", &|card| {
-        format!(
-            "{:.1} % / {:.1} %",
-            card.cpu_used as f64 / 10.0,
-            card.memory_used as f64 / 10.0
-        )
-    });
-    line("node hours", &|card| {
-        let all: i64 = card.node_hours.iter().map(|row| row.thousandths).sum();
-        format!("{:.1}", all as f64 / 1000.0)
-    });
-    line("bound where planned", &|card| {
-        ratio_percent(u64::from(card.as_planned), u64::from(card.planned))
-    });
-    line("  sooner elsewhere", &|card| {
-        ratio_percent(u64::from(card.sooner), u64::from(card.planned))
-    });
-    line("faults of policies", &|card| thousands(card.faults));
-    let mut text = table(&rows);
+    let runs = result
+        .runs
+        .iter()
+        .map(|run| (run.policy.as_str(), &run.card));
+    let mut text = table::of(&runs.collect::<Vec<_>>());
     if result.spot_prices_are_modelled {
         text.push_str("spot prices are a model: no quotes were given\n");
     }
     text
-}
-
-fn ratio_percent(part: u64, whole: u64) -> String {
-    if whole == 0 {
-        "-".to_owned()
-    } else {
-        format!("{:.1} %", part as f64 * 100.0 / whole as f64)
-    }
 }
 
 fn report(name: &str, input: &load::Input, comparison: &Comparison) -> Report {

@@ -1,0 +1,111 @@
+//! Score cards side by side, for people: a row for each figure, a column for each strategy.
+
+use plimsoll_sim::ScoreCard;
+
+use crate::output::{change, dollars, ratio, table, thousands};
+
+/// A figure: what it is called, and how it reads on a card.
+type Row = (&'static str, fn(&ScoreCard) -> String);
+
+/// The figures, in order; `cost` comes first, and its difference to the first column second.
+const ROWS: &[Row] = &[
+    ("  starting / idle", |card| {
+        let cost = card.cost.unsigned_abs();
+        let starting = percent(card.cost_starting.unsigned_abs(), cost);
+        format!(
+            "{starting} / {}",
+            percent(card.cost_idle.unsigned_abs(), cost)
+        )
+    }),
+    ("  against the bound", |card| {
+        ratio(card.cost, card.bound.unwrap_or(0))
+    }),
+    ("  per hour, mean", |card| dollars(card.cost_per_hour())),
+    ("nodes, mean / max", |card| {
+        let mean = card.nodes_mean as f64 / 1000.0;
+        format!("{mean:.1} / {}", card.nodes_max)
+    }),
+    ("waiting p50 / p90", |card| {
+        format!("{} / {}", card.waiting.p50, card.waiting.p90)
+    }),
+    ("waiting p99 / max", |card| {
+        format!("{} / {}", card.waiting.p99, card.waiting.max)
+    }),
+    ("pods", |card| count(card.pods)),
+    ("  without a place", |card| count(card.unplaced_count)),
+    ("launches / failed", |card| {
+        format!("{} / {}", count(card.launches), card.launch_failures)
+    }),
+    ("interruptions", |card| count(card.interruptions)),
+    ("moves / empty / drift", |card| {
+        let begun = card.begun;
+        let counts = [begun.moves, begun.empty, begun.drifted];
+        counts.map(count).join(" / ")
+    }),
+    ("  predicted $/h / realised", |card| {
+        let (predicted, realised) = card.saved();
+        format!(
+            "{} / {}",
+            dollars(predicted.nanos()),
+            dollars(realised.nanos())
+        )
+    }),
+    ("evictions", |card| count(card.evictions)),
+    ("  pod-minutes without", |card| {
+        format!("{:.1}", card.disrupted.millis() as f64 / 60_000.0)
+    }),
+    ("refused by policy / guard", |card| {
+        let refused = card.refused;
+        format!("{} / {}", count(refused.by_policy), count(refused.by_guard))
+    }),
+    ("  budget / pods / change", |card| {
+        let refused = card.refused;
+        let counts = [refused.by_budget, refused.by_pods, refused.by_change];
+        counts.map(count).join(" / ")
+    }),
+    ("cpu / memory asked for", |card| {
+        format!(
+            "{:.1} % / {:.1} %",
+            card.cpu_used as f64 / 10.0,
+            card.memory_used as f64 / 10.0
+        )
+    }),
+    ("node hours", |card| {
+        let all: i64 = card.node_hours.iter().map(|row| row.thousandths).sum();
+        format!("{:.1}", all as f64 / 1000.0)
+    }),
+    ("bound where planned", |card| {
+        percent(u64::from(card.as_planned), u64::from(card.planned))
+    }),
+    ("  sooner elsewhere", |card| {
+        percent(u64::from(card.sooner), u64::from(card.planned))
+    }),
+    ("faults of policies", |card| thousands(card.faults)),
+];
+
+/// The table of these cards and what they are called.
+pub(super) fn of(runs: &[(&str, &ScoreCard)]) -> String {
+    let first = runs.first().map_or(0, |(_, card)| card.cost);
+    let line = |name: &str, cell: &dyn Fn(&ScoreCard) -> String| {
+        let cells = runs.iter().map(|(_, card)| cell(card));
+        std::iter::once(name.to_owned()).chain(cells).collect()
+    };
+    let names = runs.iter().map(|(name, _)| (*name).to_owned());
+    let mut rows: Vec<Vec<String>> = vec![std::iter::once(String::new()).chain(names).collect()];
+    rows.push(line("cost", &|card| dollars(card.cost)));
+    rows.push(line("  difference", &|card| change(card.cost, first)));
+    rows.extend(ROWS.iter().map(|(name, cell)| line(name, cell)));
+    table(&rows)
+}
+
+fn count(number: u32) -> String {
+    thousands(u64::from(number))
+}
+
+fn percent(part: u64, whole: u64) -> String {
+    if whole == 0 {
+        "-".to_owned()
+    } else {
+        format!("{:.1} %", part as f64 * 100.0 / whole as f64)
+    }
+}

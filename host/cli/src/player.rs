@@ -1,0 +1,114 @@
+//! The planner of a simulation: the core with policies, or a node group; a fault that another machine might not have seen
+//! ends the run, since its answer could not be repeated.
+
+use std::sync::Arc;
+
+use anyhow::{Result, bail};
+use plimsoll_core::action::ConsiderRequest;
+use plimsoll_core::check::Prices;
+use plimsoll_core::plan::Plan;
+use plimsoll_core::schedule::{self, Offers};
+use plimsoll_core::snapshot::Snapshot;
+use plimsoll_core::units::PricePerHour;
+use plimsoll_policy::{Decision, Fault, Policies};
+use plimsoll_sim::{Considered, FixedGroup, Planned, Planner};
+
+use crate::failure::Environment;
+
+/// A plan, whose prices its options carry, and what went wrong with the policy.
+pub(crate) struct Decided {
+    pub(crate) plan: Plan,
+    pub(crate) prices: Prices,
+    pub(crate) faults: Vec<Fault>,
+}
+
+/// Plans with policies. A fault that depends on the machine decides nothing.
+pub(crate) fn planned(
+    policies: &Policies,
+    snapshot: &Snapshot,
+    offers: &mut Option<Arc<Offers>>,
+) -> Result<Decided> {
+    let Decision {
+        plan,
+        faults,
+        at_policy_prices,
+    } = policies.plan(snapshot, offers);
+    let name = || policies.rank.as_ref().map(|rank| &rank.manifest().name);
+    hold_for_machine(
+        faults
+            .iter()
+            .map(|fault| (name().map_or("", String::as_str), fault)),
+    )?;
+    Ok(Decided {
+        plan,
+        prices: if at_policy_prices {
+            Prices::Policy
+        } else {
+            Prices::List
+        },
+        faults,
+    })
+}
+
+/// Refuses a fault that another machine might not have seen.
+fn hold_for_machine<'f>(faults: impl IntoIterator<Item = (&'f str, &'f Fault)>) -> Result<()> {
+    let mut faults = faults.into_iter();
+    match faults.find(|(_, fault)| !fault.outcome.is_deterministic()) {
+        Some((name, fault)) => bail!(Environment(format!(
+            "policy {name}: {fault}; that depends on the machine, so nothing was decided"
+        ))),
+        None => Ok(()),
+    }
+}
+
+/// The planner of a run, with the core's bound.
+pub(crate) enum Player {
+    /// The core decides with policies, and keeps what pools sell from one decision to the next.
+    Core(Policies, Option<Arc<Offers>>),
+    /// A node group grows.
+    Fixed(FixedGroup),
+}
+
+impl Planner for Player {
+    fn plan(&mut self, snapshot: &Snapshot) -> Planned {
+        match self {
+            Self::Core(policies, offers) => {
+                let decided = or_end(planned(policies, snapshot, offers));
+                Planned {
+                    faults: decided.faults.len() as u64,
+                    plan: decided.plan,
+                }
+            }
+            Self::Fixed(group) => group.plan(snapshot),
+        }
+    }
+
+    fn consider(&mut self, request: &ConsiderRequest) -> Considered {
+        match self {
+            Self::Core(policies, _) => {
+                let considered = policies.consider(&request.snapshot, &request.question);
+                let faults = considered.faults.iter();
+                or_end(hold_for_machine(
+                    faults.map(|(name, fault)| (name.as_str(), fault)),
+                ));
+                Considered {
+                    faults: considered.faults.len() as u64,
+                    decision: considered.decision,
+                }
+            }
+            Self::Fixed(group) => group.consider(request),
+        }
+    }
+
+    fn bounds(&mut self, snapshot: &Snapshot, work: &[Vec<u32>]) -> Option<Vec<PricePerHour>> {
+        Some(schedule::bounds_of_work(snapshot, work))
+    }
+}
+
+/// A deadline must not change an answer: nothing sensible can follow in this run.
+fn or_end<T>(result: Result<T>) -> T {
+    result.unwrap_or_else(|error| {
+        crate::failure::report(&error);
+        std::process::exit(3)
+    })
+}

@@ -1,0 +1,116 @@
+//! One answer about nodes that might go: budget policies cap, the consolidation policy values, the core keeps every rule.
+//!
+//! ```text
+//! look ─► budget policies (caps) ─► moves ─► consolidation policy (values) ─► commands
+//! ```
+//!
+//! Without policies the answer is the core's own, to the byte. A policy that fails holds back: a consolidation policy moves
+//! nothing, a budget policy lets nothing go but what has drifted.
+
+use plimsoll_core::disrupt::look::{Look, Proposal};
+use plimsoll_core::disrupt::{Decision, Question, confirm};
+use plimsoll_core::snapshot::Snapshot;
+use plimsoll_core::time::Span;
+use plimsoll_core::units::PricePerHour;
+
+use crate::allow::{Budgeter, allow};
+use crate::outcome::Fault;
+use crate::score::{Consolidator, score};
+
+/// The policies that are asked about nodes that might go.
+#[derive(Clone, Copy, Default)]
+pub struct Advisers<'p> {
+    /// Values moves; without it a move is worth what it saves.
+    pub consolidator: Option<&'p dyn Consolidator>,
+    /// Cap what may be down at once; the least counts.
+    pub budgeters: &'p [&'p dyn Budgeter],
+}
+
+/// A decision about nodes, and what went wrong with policies while it was made.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct Considered {
+    /// The decision.
+    pub decision: Decision,
+    /// Faults, with the names of the policies that had them.
+    pub faults: Vec<(String, Fault)>,
+    /// What went wrong, as sentences for people.
+    pub notes: Vec<String>,
+}
+
+impl Considered {
+    fn note(&mut self, policy: &str, fault: Option<Fault>, note: Option<String>) {
+        let named = fault.map(|fault| (policy.to_owned(), fault));
+        self.faults.extend(named);
+        self.notes.extend(note);
+    }
+}
+
+/// Answers a question of the engine, asking the policies that there are.
+pub fn consider(snapshot: &Snapshot, question: &Question, advisers: &Advisers<'_>) -> Considered {
+    let mut considered = Considered::default();
+    let decision = match question {
+        Question::Look { consolidate } => {
+            let mut look = Look::at(snapshot, *consolidate);
+            let recheck = cap(&mut look, advisers.budgeters, &mut considered);
+            let proposal = look.propose();
+            let consolidator = advisers.consolidator;
+            let values = consolidator.map(|asked| values(asked, &proposal, &mut considered));
+            let mut decision = proposal.decide(values.as_deref());
+            let recheck = recheck.map(|after| snapshot.now + after);
+            decision.wake = [decision.wake, recheck].into_iter().flatten().min();
+            decision
+        }
+        Question::Confirm(command) => {
+            let mut look = Look::at(snapshot, false);
+            cap(&mut look, advisers.budgeters, &mut considered);
+            confirm::confirm(&look, command)
+        }
+    };
+    Considered {
+        decision,
+        ..considered
+    }
+}
+
+/// Lowers what budgets leave to what every policy allows; when to ask again although nothing else has changed.
+fn cap(
+    look: &mut Look<'_>,
+    budgeters: &[&dyn Budgeter],
+    considered: &mut Considered,
+) -> Option<Span> {
+    if budgeters.is_empty() {
+        return None;
+    }
+    let allowed = allow(budgeters, &look.allow_question());
+    for (place, fault) in allowed.faults {
+        let policy = budgeters[place].name().to_owned();
+        considered.faults.push((policy, fault));
+    }
+    considered.notes.extend(allowed.notes);
+    let rows = allowed.grants.rows.iter();
+    let caps: Vec<Option<u32>> = rows.map(|grant| Some(grant.most_down)).collect();
+    look.cap(&caps);
+    allowed.grants.recheck_after
+}
+
+/// What each move is worth; nothing where the policy cannot say.
+fn values(
+    consolidator: &dyn Consolidator,
+    proposal: &Proposal<'_, '_>,
+    considered: &mut Considered,
+) -> Vec<PricePerHour> {
+    let policy = consolidator.name();
+    match proposal.score_question() {
+        Ok(question) => {
+            let scored = score(consolidator, &question);
+            considered.note(policy, scored.fault, scored.note);
+            let rows = scored.verdicts.rows.iter();
+            rows.map(|verdict| verdict.value).collect()
+        }
+        Err(error) => {
+            let note = format!("policy {policy} cannot be asked: {error}; no node is consolidated");
+            considered.note(policy, None, Some(note));
+            vec![PricePerHour::ZERO; proposal.moves.len()]
+        }
+    }
+}

@@ -1,0 +1,53 @@
+//! The policies that decide together: at most one that ranks, at most one that consolidates, any number of budgets.
+
+use std::sync::Arc;
+
+use plimsoll_core::disrupt::Question;
+use plimsoll_core::schedule::{self, Offers};
+use plimsoll_core::snapshot::Snapshot;
+
+use crate::allow::Budgeter;
+use crate::consider::{Advisers, Considered, consider};
+use crate::decide::{Decision, decide_again};
+use crate::module::{BudgetModule, ConsolidationModule, Module};
+use crate::score::Consolidator;
+
+/// One set of policies. Where a hook has none, the core decides by itself: list prices, moves worth what they save, declared
+/// budgets.
+#[derive(Clone, Debug, Default)]
+pub struct Policies {
+    /// Which machines to buy.
+    pub rank: Option<Module>,
+    /// Which moves are worth it.
+    pub consolidate: Option<ConsolidationModule>,
+    /// How many nodes may go now; the least counts.
+    pub budget: Vec<BudgetModule>,
+}
+
+impl Policies {
+    /// What to buy. What pools sell is kept in `offers`, and read anew only where it changed.
+    pub fn plan(&self, snapshot: &Snapshot, offers: &mut Option<Arc<Offers>>) -> Decision {
+        if let Some(module) = &self.rank {
+            return decide_again(module, snapshot, offers);
+        }
+        let prepared = schedule::prepare_again(snapshot, offers.as_ref());
+        *offers = Some(Arc::clone(prepared.offers()));
+        Decision {
+            plan: schedule::finish(&prepared, None),
+            faults: Vec::new(),
+            at_policy_prices: false,
+        }
+    }
+
+    /// What should become of nodes.
+    pub fn consider(&self, snapshot: &Snapshot, question: &Question) -> Considered {
+        let budgeters = self.budget.iter().map(|module| module as &dyn Budgeter);
+        let budgeters: Vec<&dyn Budgeter> = budgeters.collect();
+        let consolidator = self.consolidate.as_ref();
+        let advisers = Advisers {
+            consolidator: consolidator.map(|module| module as &dyn Consolidator),
+            budgeters: &budgeters,
+        };
+        consider(snapshot, question, &advisers)
+    }
+}

@@ -1,0 +1,249 @@
+//! Whatever policies answer, the host's own rules hold: random prices with vetoes, random values of moves and random caps
+//! are played through whole runs, and every plan, move and command is judged by those who did not make it.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use plimsoll_core::action::ConsiderRequest;
+use plimsoll_core::check::{self, Prices};
+use plimsoll_core::disrupt::look::{Look, Proposal};
+use plimsoll_core::disrupt::{Decision, Question, confirm};
+use plimsoll_core::ids::ObjectName;
+use plimsoll_core::model::{Budget, BudgetNodes, DisruptionReason};
+use plimsoll_core::rank::{PriceAnswer, PriceQuestion, check_prices};
+use plimsoll_core::schedule;
+use plimsoll_core::snapshot::Snapshot;
+use plimsoll_core::time::{Span, Timestamp};
+use plimsoll_core::units::PricePerHour;
+use plimsoll_oracles::fixture::{
+    OnDemand, Spot, ZONE_1, ZONE_2, cluster, instance_type, pod, pool,
+};
+use plimsoll_oracles::moves;
+use plimsoll_sim::{
+    Behaviour, Change, Considered, Delay, Deployment, Planned, Planner, Random, Recording, Run,
+    TimedChange,
+};
+use proptest::prelude::*;
+
+const START: Timestamp = Timestamp::from_millis(0);
+const HOURS: i64 = 4;
+/// Nodes of the pool that its own budget lets go at once.
+const MOST_GOING: u32 = 2;
+
+/// Answers at random, and has judged whatever the host makes of it.
+struct Adversary {
+    random: Random,
+    asked: u64,
+    seen: Seen,
+}
+
+/// What was judged, and what was wrong.
+#[derive(Clone, Debug, Default)]
+struct Seen {
+    plans: usize,
+    moves: usize,
+    commands: usize,
+    wrong: Vec<String>,
+}
+
+impl Adversary {
+    fn draw(&mut self, end: u64) -> u64 {
+        self.asked += 1;
+        self.random.below("answer", self.asked, end)
+    }
+
+    /// A dollar figure that is now and then absurd: nothing, next to nothing, a fortune, or a veto.
+    fn price(&mut self) -> f64 {
+        match self.draw(10) {
+            0 => 0.0,
+            1 => 1e-9,
+            2 => 10_000.0,
+            3 => f64::INFINITY,
+            _ => self.draw(1000) as f64 / 1000.0,
+        }
+    }
+
+    fn prices(&mut self, question: &PriceQuestion) -> PriceAnswer {
+        let rows = question.pools.cand.len();
+        let mut answer = PriceAnswer {
+            first: vec![0.0; rows],
+            first_count: vec![0; rows],
+            first_group: vec![0; rows],
+            first_reason: vec![0; rows],
+            then: vec![0.0; rows],
+            then_reason: vec![0; rows],
+        };
+        for row in 0..rows {
+            answer.then[row] = self.price();
+            answer.first[row] = self.price().min(answer.then[row]);
+            answer.first_count[row] = u32::try_from(self.draw(4)).unwrap_or(0);
+        }
+        answer
+    }
+
+    fn values(&mut self, proposal: &Proposal<'_, '_>) -> Vec<PricePerHour> {
+        let value = |at: u64| match at % 5 {
+            0 => PricePerHour::ZERO,
+            1 => PricePerHour::from_nanos(-1),
+            2 => PricePerHour::from_nanos(1_000_000_000_000),
+            _ => PricePerHour::from_nanos(i64::try_from(at).unwrap_or(0)),
+        };
+        let moves = proposal.moves.iter();
+        moves.map(|_| value(self.draw(1_000_000_000))).collect()
+    }
+
+    fn cap(&mut self, look: &mut Look<'_>) {
+        let rows = look.allowances.len();
+        let cap = |drawn: u64| u32::try_from(drawn).ok().filter(|cap| *cap < 40);
+        let caps: Vec<Option<u32>> = (0..rows).map(|_| cap(self.draw(60))).collect();
+        look.cap(&caps);
+    }
+
+    fn judge(&mut self, snapshot: &Snapshot, decision: &Decision) {
+        let mut going: BTreeMap<DisruptionReason, u32> = BTreeMap::new();
+        for command in &decision.commands {
+            self.seen.commands += 1;
+            let count = u32::try_from(command.members.len()).unwrap_or(u32::MAX);
+            *going.entry(command.reason).or_default() += count;
+        }
+        let on_the_way = snapshot.nodes.iter().filter(|node| node.is_deleting());
+        let down = u32::try_from(on_the_way.count()).unwrap_or(u32::MAX);
+        for (reason, count) in going {
+            if down + count > MOST_GOING {
+                let (at, why) = (snapshot.now.millis(), reason.as_str());
+                let words = format!("at {at} {count} nodes go beside {down}, being {why}");
+                self.seen.wrong.push(words);
+            }
+        }
+    }
+}
+
+impl Planner for &mut Adversary {
+    fn plan(&mut self, snapshot: &Snapshot) -> Planned {
+        let prepared = schedule::prepare(snapshot);
+        let prices = prepared.question().map(|question| {
+            let answer = self.prices(question);
+            check_prices(question, &answer).expect("the answer is well formed")
+        });
+        let plan = schedule::finish(&prepared, prices.as_ref());
+        let whose = prices.as_ref().map_or(Prices::List, |_| Prices::Policy);
+        let mut findings = check::review(snapshot, &plan, whose);
+        findings.retain(|finding| !finding.rule.is_remark());
+        let words = findings.iter().map(ToString::to_string);
+        self.seen.wrong.extend(words);
+        self.seen.plans += 1;
+        Planned { plan, faults: 0 }
+    }
+
+    fn consider(&mut self, request: &ConsiderRequest) -> Considered {
+        let snapshot = &request.snapshot;
+        let decision = match &request.question {
+            Question::Look { consolidate } => {
+                let mut look = Look::at(snapshot, *consolidate);
+                self.cap(&mut look);
+                let proposal = look.propose();
+                for found in &proposal.moves {
+                    self.seen.moves += 1;
+                    let findings = moves::findings(snapshot, found);
+                    let words = findings.iter().map(ToString::to_string);
+                    self.seen.wrong.extend(words);
+                }
+                let values = self.values(&proposal);
+                proposal.decide(Some(&values))
+            }
+            Question::Confirm(command) => {
+                let mut look = Look::at(snapshot, false);
+                self.cap(&mut look);
+                confirm::confirm(&look, command)
+            }
+        };
+        self.judge(snapshot, &decision);
+        Considered {
+            decision,
+            faults: 0,
+        }
+    }
+}
+
+/// Deployments that rise and fall, in two zones, on demand and on spot.
+fn recording(seed: u64) -> Recording {
+    let random = Random::new(seed);
+    let budget = Budget {
+        nodes: BudgetNodes::Count(MOST_GOING),
+        reasons: Vec::new(),
+        schedule: None,
+        duration: None,
+    };
+    let general = pool("general").with(|pool| {
+        pool.disruption.consolidate_after = Some(Span::from_secs(60));
+        pool.disruption.budgets = vec![budget];
+    });
+    let mut fixture = cluster().pool(general);
+    for (name, cores, price) in [("small", 2, 0.1), ("middle", 4, 0.19), ("large", 8, 0.36)] {
+        let listed = instance_type(name)
+            .cpu(cores * 1000)
+            .memory_mib(cores * 4096);
+        let listed = listed.pods(58).no_overhead().price(price);
+        let listed = listed.offered(ZONE_1, OnDemand).offered(ZONE_2, OnDemand);
+        fixture = fixture.sells(listed.price(price * 0.4).offered(ZONE_1, Spot));
+    }
+    let (objects, catalogue, settings) = fixture.parts();
+    let mut changes = Vec::new();
+    for at in 0..5_u64 {
+        let template = pod(&format!("app{at}")).cpu(400 + 500 * i64::try_from(at).unwrap_or(0));
+        let name = ObjectName::new("default", format!("app{at}"));
+        let deploy = Change::Deploy(Deployment {
+            name: name.clone(),
+            labels: Arc::new(template.labels().clone()),
+            spec: Arc::new(template.spec().clone()),
+            replicas: 4,
+            follows: None,
+        });
+        changes.push(TimedChange {
+            at: START,
+            change: deploy,
+        });
+        for hour in 1..HOURS {
+            let replicas = u32::try_from(random.below("replicas", (at, hour), 9)).unwrap_or(0);
+            changes.push(TimedChange {
+                at: Timestamp::from_millis(hour * 3_600_000),
+                change: Change::Scale(name.clone(), replicas),
+            });
+        }
+    }
+    Recording {
+        start: START,
+        end: Some(START + Span::from_secs(HOURS * 3600)),
+        objects,
+        running: Vec::new(),
+        catalogue: Arc::new(catalogue),
+        settings: Arc::new(settings),
+        changes,
+    }
+}
+
+fn played(seed: u64) -> Seen {
+    let mut adversary = Adversary {
+        random: Random::new(seed),
+        asked: 0,
+        seen: Seen::default(),
+    };
+    let behaviour = Behaviour {
+        seed,
+        boot: Delay::always(Span::from_secs(40)),
+        ..Behaviour::default()
+    };
+    Run::new(recording(seed), behaviour, &mut adversary).finish();
+    adversary.seen
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(12))]
+
+    #[test]
+    fn no_answer_of_a_policy_breaks_a_rule_of_the_host(seed in any::<u64>()) {
+        let seen = played(seed);
+        prop_assert!(seen.wrong.is_empty(), "{:#?}", seen.wrong);
+        prop_assert!(seen.plans > 0 && seen.moves > 0 && seen.commands > 0, "{seen:?}");
+    }
+}
