@@ -167,8 +167,9 @@ impl Strategy {
             let Some(asked) = Asked::read(text) else {
                 bail!(not_understood(text));
             };
-            let add = || chosen.add(&asked, &module::source(asked.place)?, engine);
-            add().with_context(|| format!("policy {}", asked.place))?;
+            let source = module::source(asked.place);
+            let added = source.and_then(|source| chosen.add(&asked, &source, engine));
+            added.with_context(|| format!("policy {}", asked.place))?;
         }
         Ok(Self::Policies(Box::new(chosen)))
     }

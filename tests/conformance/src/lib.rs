@@ -10,13 +10,15 @@ use std::sync::{Arc, Mutex, PoisonError};
 use anyhow::{Context, Result};
 use kube::Client;
 use plimsoll_api::crd;
+use plimsoll_author::pack;
 use plimsoll_controller::record::Line;
 use plimsoll_controller::{Controller, Fidelity, Planner, Setup};
+use plimsoll_core::ids::ObjectName;
 use plimsoll_core::rank;
 use plimsoll_core::snapshot::Settings;
 use plimsoll_kwok::catalogue;
 use plimsoll_lab::{Lab, Options, apply};
-use plimsoll_policy::{Engine, EngineSettings, Module};
+use plimsoll_policy::{Engine, EngineSettings, Policies};
 use serde_json::Value;
 use tokio::sync::{Mutex as Turn, MutexGuard, oneshot, watch as watch_channel};
 use tokio::task::JoinHandle;
@@ -46,7 +48,8 @@ pub struct Course {
 }
 
 impl Served {
-    /// Starts a lab with our definitions, makes these objects, and then serves at the prices of the shipped list-price module.
+    /// Starts a lab with our definitions, makes these objects, and then serves at the prices of the shipped list-price module,
+    /// which is stored in ConfigMaps and read from there.
     pub async fn start(objects: &[Value]) -> Result<Self> {
         let turn = TURN.lock().await;
         let mut definitions = crd::karpenter();
@@ -66,7 +69,7 @@ impl Served {
             catalogue: Arc::new(catalogue::builtin()?),
             settings: Settings::default(),
             seed: 1,
-            planner: Planner::new(Some(list_price()?)),
+            planner: Planner::new(from_cluster(&client, "list-price").await?),
             record: Some(Box::new(recording.clone())),
         };
         let controller = Controller::start(setup).await?;
@@ -129,13 +132,30 @@ impl Served {
 
 /// A planner without a module: list prices out of the core itself.
 pub fn native() -> Planner {
-    Planner::new(None)
+    Planner::new(Policies::default())
 }
 
-fn list_price() -> Result<Module> {
+/// Stores a shipped ranking module as `plimsoll policy pack` does, and takes it in as it is then read.
+async fn from_cluster(client: &Client, policy: &str) -> Result<Policies> {
+    let shipped = plimsoll_policies::ranking(policy).context("the shipped module")?;
+    let packed = pack::pack(shipped.bytes, policy, Some("default"));
+    for object in &packed.objects {
+        apply(client, &serde_json::to_value(object)?).await?;
+    }
+    let first = packed
+        .objects
+        .first()
+        .context("a packed module has an object")?;
+    let name = ObjectName::new("default", first.metadata.name.as_str());
+    let stored = plimsoll_kube::module::fetch(client, &name).await?;
+    let bytes = plimsoll_policy::assemble(stored.entries)?;
+    let promised = stored.annotations.get(pack::SHA256);
     let engine = Engine::new(EngineSettings::default())?;
-    let shipped = plimsoll_policies::ranking("list-price").context("the shipped module")?;
-    Ok(engine.accept(shipped.bytes, &rank::Settings::default())?)
+    engine.verify(&bytes, promised.context("a packed module has a digest")?)?;
+    Ok(Policies {
+        rank: Some(engine.accept(&bytes, &rank::Settings::default())?),
+        ..Policies::default()
+    })
 }
 
 /// Bytes that the controller writes and the test reads.
