@@ -85,8 +85,9 @@ impl Planner for Player {
 
     fn consider(&mut self, request: &ConsiderRequest) -> Considered {
         match self {
-            Self::Core(policies, _) => {
-                let considered = policies.consider(&request.snapshot, &request.question);
+            Self::Core(policies, offers) => {
+                let (snapshot, question) = (&request.snapshot, &request.question);
+                let considered = policies.consider(snapshot, question, offers);
                 let faults = considered.faults.iter();
                 or_end(hold_for_machine(
                     faults.map(|(name, fault)| (name.as_str(), fault)),

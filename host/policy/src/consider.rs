@@ -7,8 +7,11 @@
 //! Without policies the answer is the core's own, to the byte. A policy that fails holds back: a consolidation policy moves
 //! nothing, a budget policy lets nothing go but what has drifted.
 
+use std::sync::Arc;
+
 use plimsoll_core::disrupt::look::{Look, Proposal};
 use plimsoll_core::disrupt::{Decision, Question, confirm};
+use plimsoll_core::schedule::Offers;
 use plimsoll_core::snapshot::Snapshot;
 use plimsoll_core::time::Span;
 use plimsoll_core::units::PricePerHour;
@@ -46,11 +49,17 @@ impl Considered {
 }
 
 /// Answers a question of the engine, asking the policies that there are.
-pub fn consider(snapshot: &Snapshot, question: &Question, advisers: &Advisers<'_>) -> Considered {
+/// What pools sell is kept in `offers`, and read anew only where it changed.
+pub fn consider(
+    snapshot: &Snapshot,
+    question: &Question,
+    advisers: &Advisers<'_>,
+    offers: &mut Option<Arc<Offers>>,
+) -> Considered {
     let mut considered = Considered::default();
     let decision = match question {
         Question::Look { consolidate } => {
-            let mut look = Look::at(snapshot, *consolidate);
+            let mut look = Look::again(snapshot, *consolidate, offers.take());
             let recheck = cap(&mut look, advisers.budgeters, &mut considered);
             let proposal = look.propose();
             let consolidator = advisers.consolidator;
@@ -58,12 +67,15 @@ pub fn consider(snapshot: &Snapshot, question: &Question, advisers: &Advisers<'_
             let mut decision = proposal.decide(values.as_deref());
             let recheck = recheck.map(|after| snapshot.now + after);
             decision.wake = [decision.wake, recheck].into_iter().flatten().min();
+            *offers = look.into_offers();
             decision
         }
         Question::Confirm(command) => {
-            let mut look = Look::at(snapshot, false);
+            let mut look = Look::again(snapshot, false, offers.take());
             cap(&mut look, advisers.budgeters, &mut considered);
-            confirm::confirm(&look, command)
+            let decision = confirm::confirm(&look, command);
+            *offers = look.into_offers();
+            decision
         }
     };
     Considered {

@@ -39,8 +39,13 @@ impl Policies {
         }
     }
 
-    /// What should become of nodes.
-    pub fn consider(&self, snapshot: &Snapshot, question: &Question) -> Considered {
+    /// What should become of nodes; `offers` as in [`Policies::plan`].
+    pub fn consider(
+        &self,
+        snapshot: &Snapshot,
+        question: &Question,
+        offers: &mut Option<Arc<Offers>>,
+    ) -> Considered {
         let budgeters = self.budget.iter().map(|module| module as &dyn Budgeter);
         let budgeters: Vec<&dyn Budgeter> = budgeters.collect();
         let consolidator = self.consolidate.as_ref();
@@ -48,6 +53,6 @@ impl Policies {
             consolidator: consolidator.map(|module| module as &dyn Consolidator),
             budgeters: &budgeters,
         };
-        consider(snapshot, question, &advisers)
+        consider(snapshot, question, &advisers, offers)
     }
 }

@@ -3,8 +3,11 @@
 mod cards;
 
 use plimsoll_core::catalog::CapacityType;
+use plimsoll_core::disrupt::Settled;
 use plimsoll_core::ids::TypeName;
+use plimsoll_core::model::DisruptionReason;
 use plimsoll_core::time::{Span, Timestamp};
+use plimsoll_core::units::PricePerHour;
 use plimsoll_report::{Contestant, Report, html};
 use plimsoll_sim::{NodeHours, ScoreCard, Unplaced, Waiting};
 
@@ -117,6 +120,41 @@ fn figures_stand_beside_those_of_the_reference() {
         let found = rows.iter().any(|row| row.ends_with(expected));
         assert!(found, "{expected}\nis not among\n{}", rows.join("\n"));
     }
+}
+
+fn moved(predicted: i64, realised: i64, gone: u32) -> Settled {
+    let at = |seconds: i64| Timestamp::from_millis(seconds * 1000);
+    Settled {
+        reason: DisruptionReason::Underutilized,
+        begun: at(7200),
+        ended: at(7320),
+        nodes: 3,
+        gone,
+        replacements: 1,
+        predicted: PricePerHour::from_nanos(predicted * DOLLAR),
+        realised: PricePerHour::from_nanos(realised * DOLLAR),
+    }
+}
+
+#[test]
+fn moves_are_listed_with_what_they_saved_the_greatest_first() {
+    let mut report = two();
+    assert!(!text(&html(&report)).contains("Moves to save money"));
+    report.contestants[0].card.ledger = vec![moved(1, 1, 3), moved(4, -2, 0)];
+    let page = html(&report);
+    let rows = rows(&page);
+    let row = |expected: &str| rows.iter().position(|row| row.ends_with(expected));
+    let (first, second) = (
+        row("2 h 2 min 0 of 3 1 $ 4.00 −$ 2.00"),
+        row("2 h 2 min 3 1 $ 1.00 $ 1.00"),
+    );
+    assert!(first.is_some() && first < second, "{}", rows.join("\n"));
+    assert!(
+        row("all 3 2 $ 5.00 −$ 1.00").is_some(),
+        "{}",
+        rows.join("\n")
+    );
+    assert!(row("saved per hour, predicted $ 5.00 $ 0.00 −$ 5.00").is_some());
 }
 
 #[test]

@@ -83,8 +83,7 @@ fn still_drifted(look: &Look<'_>, command: &Command) -> Result<Command, Refused>
     if look.left(candidate, command.reason) == 0 {
         return Err(NO_BUDGET);
     }
-    let snapshot = look.fleet.snapshot;
-    let plan = look::without(snapshot, candidate).ok_or(CHANGED)?;
+    let plan = look::without(look, candidate).ok_or(CHANGED)?;
     Ok(look::command(
         command.reason,
         &[candidate],
@@ -132,7 +131,8 @@ fn asked_again(look: &Look<'_>, members: &[&Candidate], planned: usize) -> Optio
     let snapshot = look.fleet.snapshot;
     let rows: Vec<usize> = members.iter().map(|member| member.row).collect();
     let settings = look::move_settings(snapshot, &look.graceful);
-    let found = moves::ask(snapshot, &rows, &settings, |asker| {
+    let offers = Some(look.offers());
+    let (found, _) = moves::ask_again(snapshot, &rows, &settings, offers, |asker| {
         let found = asker.ask(&rows, planned);
         // One machine may have been the packer's choice.
         found.or_else(|| (planned == 1).then(|| asker.ask(&rows, 2))?)

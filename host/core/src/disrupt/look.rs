@@ -13,7 +13,9 @@
 //! The order of methods is the incumbent's: what is empty goes before anything else, drift before saving. A policy's cap
 //! only lowers an allowance, and its values only choose among moves that are feasible and save enough.
 
+use std::cell::OnceCell;
 use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
 
 use super::balanced;
 use super::budget::{Allowance, allowances};
@@ -27,6 +29,7 @@ use super::simulate::simulate;
 use crate::ids::PoolName;
 use crate::model::DisruptionReason;
 use crate::plan::Plan;
+use crate::schedule::Offers;
 use crate::snapshot::Snapshot;
 use crate::time::Timestamp;
 use crate::units::PricePerHour;
@@ -45,6 +48,8 @@ pub struct Look<'s> {
     pub allowances: Vec<Allowance>,
     left: BTreeMap<(PoolName, DisruptionReason), u32>,
     consolidate: bool,
+    earlier: Option<Arc<Offers>>,
+    offers: OnceCell<Arc<Offers>>,
 }
 
 /// What could be done.
@@ -60,6 +65,11 @@ pub struct Proposal<'l, 's> {
 impl<'s> Look<'s> {
     /// Looks at a snapshot.
     pub fn at(snapshot: &'s Snapshot, consolidate: bool) -> Self {
+        Self::again(snapshot, consolidate, None)
+    }
+
+    /// The same with the offers of an earlier decision, which are not read again where they still hold.
+    pub fn again(snapshot: &'s Snapshot, consolidate: bool, earlier: Option<Arc<Offers>>) -> Self {
         let fleet = Fleet::of(snapshot);
         let (graceful, blocked) = fleet.candidates(Class::Graceful);
         let mut look = Self {
@@ -69,6 +79,8 @@ impl<'s> Look<'s> {
             allowances: allowances(snapshot),
             left: BTreeMap::new(),
             consolidate,
+            earlier,
+            offers: OnceCell::new(),
         };
         look.cap(&[]);
         look
@@ -93,6 +105,17 @@ impl<'s> Look<'s> {
     /// What all allowances leave, by pool and reason.
     pub(super) fn left_of_all(&self) -> BTreeMap<(PoolName, DisruptionReason), u32> {
         self.left.clone()
+    }
+
+    /// What pools sell, read when it is first needed.
+    pub(super) fn offers(&self) -> &Arc<Offers> {
+        let read = || Offers::of(self.fleet.snapshot, self.earlier.as_ref());
+        self.offers.get_or_init(read)
+    }
+
+    /// What pools sell as far as it was read, to be kept for the next decision.
+    pub fn into_offers(self) -> Option<Arc<Offers>> {
+        self.offers.into_inner().or(self.earlier)
     }
 
     /// What could be done: the first method that finds anything.
@@ -164,7 +187,7 @@ impl<'l, 's> Proposal<'l, 's> {
                 self.refused.by_budget += 1;
                 continue;
             }
-            if let Some(plan) = without(self.snapshot(), &candidate) {
+            if let Some(plan) = without(self.look, &candidate) {
                 return Some(command(reason, &[&candidate], PricePerHour::ZERO, plan));
             }
         }
@@ -185,7 +208,7 @@ impl<'l, 's> Proposal<'l, 's> {
         }
         if !rows.is_empty() {
             let settings = move_settings(snapshot, &self.look.graceful);
-            self.moves = moves::find(snapshot, &rows, &settings);
+            self.moves = moves::find_again(snapshot, &rows, &settings, self.look.offers());
         }
     }
 
@@ -305,15 +328,13 @@ impl<'l, 's> Proposal<'l, 's> {
 }
 
 /// What becomes of a node's pods when it goes; `None` where one finds no place. Without pods nothing has to be planned.
-pub(super) fn without(snapshot: &Snapshot, candidate: &Candidate) -> Option<Plan> {
+pub(super) fn without(look: &Look<'_>, candidate: &Candidate) -> Option<Plan> {
     if candidate.pods.is_empty() {
         return Some(Plan::default());
     }
-    let simulated = simulate(
-        snapshot,
-        &[candidate.row],
-        &consolidate::unsettled(snapshot),
-    );
+    let snapshot = look.fleet.snapshot;
+    let shut = consolidate::unsettled(snapshot);
+    let simulated = simulate(snapshot, &[candidate.row], &shut, look.offers());
     simulated.stranded.is_empty().then_some(simulated.plan)
 }
 

@@ -9,7 +9,7 @@ use std::sync::Arc;
 use crate::ids::ObjectName;
 use crate::model::{Effect, Node, NodeClaim, Pod, Taint};
 use crate::plan::{Plan, Target};
-use crate::schedule;
+use crate::schedule::{self, Offers};
 use crate::snapshot::Snapshot;
 
 /// Key of the taint that keeps everything off a node in a simulation; no object ever carries it.
@@ -24,8 +24,14 @@ pub struct Simulated {
     pub stranded: Vec<ObjectName>,
 }
 
-/// Plans for the pods of nodes as if the nodes went. `members` and `shut` are rows of the snapshot.
-pub fn simulate(snapshot: &Snapshot, members: &[usize], shut: &[usize]) -> Simulated {
+/// Plans for the pods of nodes as if the nodes went. `members` and `shut` are rows of the snapshot; `offers` is what
+/// its pools sell.
+pub fn simulate(
+    snapshot: &Snapshot,
+    members: &[usize],
+    shut: &[usize],
+    offers: &Arc<Offers>,
+) -> Simulated {
     let mut shown = snapshot.clone();
     for row in members {
         let node = &mut shown.nodes[*row];
@@ -48,7 +54,8 @@ pub fn simulate(snapshot: &Snapshot, members: &[usize], shut: &[usize]) -> Simul
             Arc::<Pod>::make_mut(pod).unschedulable = false;
         }
     }
-    let plan = schedule::plan(&shown);
+    let prepared = schedule::prepare_again(&shown, Some(offers));
+    let plan = schedule::finish(&prepared, None);
     let stranded = stranded(snapshot, members, shut, &plan);
     Simulated { plan, stranded }
 }

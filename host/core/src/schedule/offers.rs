@@ -86,7 +86,7 @@ fn same<T>(left: &[Arc<T>], right: &[Arc<T>]) -> bool {
 
 impl Offers {
     /// Those of an earlier decision if they serve this snapshot too, else new ones.
-    pub(super) fn of(snapshot: &Snapshot, earlier: Option<&Arc<Self>>) -> Arc<Self> {
+    pub(crate) fn of(snapshot: &Snapshot, earlier: Option<&Arc<Self>>) -> Arc<Self> {
         let kept = earlier.filter(|offers| offers.source.is_of(snapshot));
         kept.map_or_else(|| Arc::new(Self::read(snapshot)), Arc::clone)
     }

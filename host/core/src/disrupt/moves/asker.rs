@@ -22,7 +22,7 @@ pub fn ask<R>(
 }
 
 /// The same with the offers of an earlier decision; and those to keep for the next.
-pub(super) fn ask_again<R>(
+pub(in crate::disrupt) fn ask_again<R>(
     snapshot: &Snapshot,
     candidates: &[usize],
     settings: &MoveSettings,

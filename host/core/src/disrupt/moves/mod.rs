@@ -17,11 +17,15 @@ mod pass;
 mod search;
 
 pub use after::carry_out;
+pub(super) use asker::ask_again;
 pub use asker::{Asker, ask};
 pub use pass::{Passed, pass};
 
+use std::sync::Arc;
+
 use super::cost::MoveCost;
 use crate::plan::{Placement, PlannedClaim, Target};
+use crate::schedule::Offers;
 use crate::snapshot::Snapshot;
 use crate::units::PricePerHour;
 
@@ -110,4 +114,14 @@ pub(super) fn least_of(price: PricePerHour, saving: PricePerHour, percent: u32) 
 /// first. A candidate with a pod that could not be evicted, or on which a waiting pod counts, is left alone.
 pub fn find(snapshot: &Snapshot, candidates: &[usize], settings: &MoveSettings) -> Vec<Move> {
     ask(snapshot, candidates, settings, search::find)
+}
+
+/// The same where it is known already what pools sell.
+pub(super) fn find_again(
+    snapshot: &Snapshot,
+    candidates: &[usize],
+    settings: &MoveSettings,
+    offers: &Arc<Offers>,
+) -> Vec<Move> {
+    ask_again(snapshot, candidates, settings, Some(offers), search::find).0
 }
