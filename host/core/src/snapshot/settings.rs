@@ -28,6 +28,10 @@ pub enum MinValuesPolicy {
 
 /// Bounds on what cheap packing may do. Each yields rather than leave a pod waiting, and says so.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[expect(
+    clippy::struct_excessive_bools,
+    reason = "each is a setting of its own"
+)]
 pub struct Guards {
     /// Whether they hold at all.
     pub enabled: bool,
@@ -52,6 +56,14 @@ pub struct Guards {
     pub exotic_types: bool,
     /// Whether spot machines may be bought for a pool that says nothing of capacity types.
     pub unasked_spot: bool,
+    /// Whether a new node gets no more volumes than its type attaches.
+    #[serde(default = "counted")]
+    pub attach_slots: bool,
+}
+
+/// What [`Guards::attach_slots`] is in records that say nothing of it.
+const fn counted() -> bool {
+    true
 }
 
 /// One of the bounds, as notes on a plan name it.
@@ -69,17 +81,20 @@ pub enum Guard {
     UnaskedSpot,
     /// Spot nodes in one type and zone.
     SpotShare,
+    /// Volumes on one new node.
+    AttachSlots,
 }
 
 impl Guard {
     /// All of them.
-    pub const ALL: [Self; 6] = [
+    pub const ALL: [Self; 7] = [
         Self::PodsPerNode,
         Self::ReplicasPerNode,
         Self::LargeTypes,
         Self::ExoticTypes,
         Self::UnaskedSpot,
         Self::SpotShare,
+        Self::AttachSlots,
     ];
 
     /// In words, to follow "guard on".
@@ -91,6 +106,7 @@ impl Guard {
             Self::ExoticTypes => "burstable, old and bare-metal types",
             Self::UnaskedSpot => "spot machines that nobody asked for",
             Self::SpotShare => "spot nodes of one type and zone",
+            Self::AttachSlots => "volumes per node",
         }
     }
 }
@@ -109,6 +125,7 @@ impl Guards {
             Guard::ExoticTypes => result.exotic_types = true,
             Guard::UnaskedSpot => result.unasked_spot = true,
             Guard::SpotShare => result.spot_share_from = u32::MAX,
+            Guard::AttachSlots => result.attach_slots = false,
         }
         result
     }
@@ -128,6 +145,7 @@ impl Default for Guards {
             spot_types: 15,
             exotic_types: false,
             unasked_spot: false,
+            attach_slots: true,
         }
     }
 }

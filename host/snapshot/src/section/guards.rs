@@ -44,6 +44,9 @@ pub struct GuardsEntry {
     /// Whether spot machines may be bought for a pool that says nothing of capacity types (default false).
     #[serde(skip_serializing_if = "Option::is_none")]
     pub unasked_spot: Option<bool>,
+    /// Whether new nodes get no more volumes than their type attaches (default true).
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub attach_slots: Option<bool>,
 }
 
 /// Bounds on replacing nodes to save money. They hold in pools packed by price.
@@ -92,6 +95,7 @@ impl GuardsEntry {
             spot_types: self.spot_types.unwrap_or(default.spot_types),
             exotic_types: self.exotic_types.unwrap_or(default.exotic_types),
             unasked_spot: self.unasked_spot.unwrap_or(default.unasked_spot),
+            attach_slots: self.attach_slots.unwrap_or(default.attach_slots),
         }
     }
 
@@ -108,6 +112,7 @@ impl GuardsEntry {
             spot_types: Some(guards.spot_types),
             exotic_types: Some(guards.exotic_types),
             unasked_spot: Some(guards.unasked_spot),
+            attach_slots: Some(guards.attach_slots),
         }
     }
 }
