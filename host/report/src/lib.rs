@@ -13,6 +13,7 @@ mod figures;
 mod headline;
 mod page;
 mod unplaced;
+mod usage;
 mod verdict;
 
 use plimsoll_sim::ScoreCard;

@@ -8,6 +8,7 @@ use plimsoll_core::time::{Span, Timestamp};
 use serde::{Deserialize, Serialize};
 
 use crate::series::Series;
+use crate::usage::UsageCard;
 
 /// How a run went.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
@@ -70,6 +71,9 @@ pub struct ScoreCard {
     /// Moves that were found and not made, and who said so.
     #[serde(default)]
     pub refused: Refused,
+    /// What pods used beside what they asked for; `None` where the recording says nothing of use.
+    #[serde(default)]
+    pub usage: Option<UsageCard>,
     /// The course of things.
     pub series: Series,
 }

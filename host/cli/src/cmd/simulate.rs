@@ -8,7 +8,7 @@ use std::time::{Duration, Instant};
 use anyhow::{Context, Result};
 use indicatif::{ProgressBar, ProgressStyle};
 use plimsoll_report::Report;
-use plimsoll_sim::{Behaviour, Recording, Run, ScoreCard};
+use plimsoll_sim::{Behaviour, Recording, Run, ScoreCard, UsageCard};
 use serde::Serialize;
 
 use crate::failure::Environment;
@@ -209,8 +209,33 @@ fn people(result: &Comparison) -> String {
     line("  sooner elsewhere", &|card| {
         ratio_percent(u64::from(card.sooner), u64::from(card.planned))
     });
+    if runs.iter().any(|run| run.card.usage.is_some()) {
+        let of_usage = |card: &ScoreCard, cell: fn(&UsageCard) -> String| {
+            card.usage.as_ref().map_or_else(|| "-".to_owned(), cell)
+        };
+        line("cpu / memory used of asked for", &|card| {
+            of_usage(card, |usage| {
+                let share = |used: i64, asked: i64| {
+                    ratio_percent(used.unsigned_abs(), asked.unsigned_abs())
+                };
+                format!(
+                    "{} / {}",
+                    share(usage.cpu_used, usage.cpu_requested),
+                    share(usage.memory_used, usage.memory_requested)
+                )
+            })
+        });
+        line("busy nodes, no pending", &|card| {
+            of_usage(card, |usage| usage.busy_for.to_string())
+        });
+    }
     line("faults of policies", &|card| thousands(card.faults));
     let mut text = table(&rows);
+    // What pods use is the recording's, so the first run says it for all.
+    let advice = runs[0].card.usage.iter().flat_map(UsageCard::advice);
+    for sentence in advice {
+        text.push_str(&format!("note: {sentence}\n"));
+    }
     if result.spot_prices_are_modelled {
         text.push_str("spot prices are a model: no quotes were given\n");
     }

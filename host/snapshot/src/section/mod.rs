@@ -19,7 +19,7 @@ pub use catalogue::{
     ReservationEntry, SpotPrices, TypeEntry, ZoneEntry,
 };
 pub use change::{AvailabilityEntry, ChangeEntry, PriceChangeEntry, Reference};
-pub use deployment::{AmountEntry, DeploymentEntry, FollowsEntry};
+pub use deployment::{AmountEntry, DeploymentEntry, FollowsEntry, UsageEntry, UsesEntry};
 pub use duration::Duration;
 pub use guards::{ChurnEntry, GuardsEntry};
 pub use settings::{DefaultSpreadEntry, PackingEntry, SettingsEntry};
