@@ -258,6 +258,15 @@ impl Meter {
         }
     }
 
+    /// What keeps pods waiting that were planned for nodes, where something does.
+    pub(crate) fn held<'w>(&mut self, api: &Api, words: impl Fn(&Uid) -> Option<&'w str>) {
+        for pod in api.waiting() {
+            if let Some(words) = words(&pod.uid) {
+                self.reasons.insert(pod.name.clone(), words.to_owned());
+            }
+        }
+    }
+
     pub(crate) fn faulted(&mut self, faults: u64) {
         self.card.faults += faults;
     }

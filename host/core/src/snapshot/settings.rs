@@ -181,6 +181,28 @@ impl Default for ChurnGuards {
     }
 }
 
+/// Ceilings on buying for the whole cluster, so high that only a fault reaches them. They hold whatever the packing.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct RunawayGuards {
+    /// Most nodes asked for and not yet ready for pods (2,000).
+    pub nodes_in_flight: u32,
+    /// Most nodes asked for within any minute (2,000).
+    pub nodes_per_minute: u32,
+    /// Most that all nodes cost together at list prices ($20,000 per hour).
+    pub dollars_per_hour: PricePerHour,
+}
+
+impl Default for RunawayGuards {
+    fn default() -> Self {
+        Self {
+            nodes_in_flight: 2_000,
+            nodes_per_minute: 2_000,
+            dollars_per_hour: PricePerHour::from_nanos(20_000_000_000_000),
+        }
+    }
+}
+
 /// Settings of the whole cluster.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Settings {
@@ -207,6 +229,9 @@ pub struct Settings {
     /// Bounds on replacing nodes to save money.
     #[serde(default)]
     pub churn: ChurnGuards,
+    /// Ceilings on buying.
+    #[serde(default)]
+    pub runaway: RunawayGuards,
     /// Dollars per hour that every new node costs beyond its instance: root volume, address, licences.
     pub node_cost: PricePerHour,
     /// Counted work of the search for a cheaper fleet: 0 for the first good plan, 100 for the default effort.
@@ -227,6 +252,7 @@ impl Default for Settings {
             packing: None,
             guards: Guards::default(),
             churn: ChurnGuards::default(),
+            runaway: RunawayGuards::default(),
             node_cost: PricePerHour::ZERO,
             effort: 100,
         }

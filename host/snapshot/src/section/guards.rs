@@ -1,6 +1,6 @@
 //! Bounds on what cheap packing and consolidation may do, as they are written; what is absent keeps its default.
 
-use plimsoll_core::snapshot::{ChurnGuards, Guards};
+use plimsoll_core::snapshot::{ChurnGuards, Guards, RunawayGuards};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -72,6 +72,43 @@ pub struct ChurnEntry {
     /// Whether spot nodes may be replaced by cheaper spot nodes (default false). Holds in every pool.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub spot_to_spot: Option<bool>,
+}
+
+/// Ceilings on buying for the whole cluster, whatever the packing.
+#[derive(Clone, Debug, Default, PartialEq, Deserialize, Serialize, JsonSchema)]
+#[serde(rename_all = "camelCase", default)]
+pub struct RunawayEntry {
+    /// Most nodes asked for and not yet ready for pods (2000).
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub nodes_in_flight: Option<u32>,
+    /// Most nodes asked for within any minute (2000).
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub nodes_per_minute: Option<u32>,
+    /// Most dollars per hour that all nodes cost together at list prices (20000).
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub dollars_per_hour: Option<f64>,
+}
+
+impl RunawayEntry {
+    pub(super) fn to_guards(&self) -> Result<RunawayGuards, String> {
+        let default = RunawayGuards::default();
+        Ok(RunawayGuards {
+            nodes_in_flight: self.nodes_in_flight.unwrap_or(default.nodes_in_flight),
+            nodes_per_minute: self.nodes_per_minute.unwrap_or(default.nodes_per_minute),
+            dollars_per_hour: match self.dollars_per_hour {
+                None => default.dollars_per_hour,
+                Some(dollars) => price("runaway.dollarsPerHour", dollars)?,
+            },
+        })
+    }
+
+    pub(super) fn from_guards(guards: &RunawayGuards) -> Self {
+        Self {
+            nodes_in_flight: Some(guards.nodes_in_flight),
+            nodes_per_minute: Some(guards.nodes_per_minute),
+            dollars_per_hour: Some(guards.dollars_per_hour.dollars()),
+        }
+    }
 }
 
 impl GuardsEntry {
