@@ -13,7 +13,7 @@ use plimsoll_core::model::PackingMode;
 use plimsoll_core::snapshot::{Objects, Settings, Snapshot};
 use plimsoll_core::state;
 use plimsoll_core::time::Timestamp;
-use plimsoll_sim::{Change, Deployment, Recording, ReplicaRule, TimedChange, Which};
+use plimsoll_sim::{Change, Deployment, Recording, ReplicaRule, TimedChange, Usage, Which};
 use plimsoll_snapshot::{Limits, LoadError, Loaded, SnapshotError};
 
 use crate::digest::Digesting;
@@ -212,6 +212,7 @@ fn timed(change: plimsoll_snapshot::TimedChange) -> Result<TimedChange> {
         Recorded::Deploy(deployment) => Change::Deploy(deployed(deployment)),
         Recorded::Scale(name, replicas) => Change::Scale(name, replicas),
         Recorded::Load(name, load) => Change::Load(name, load),
+        Recorded::Uses(name, usage) => Change::Uses(name, used(usage)),
     };
     Ok(TimedChange { at, change })
 }
@@ -228,6 +229,15 @@ fn deployed(deployment: plimsoll_snapshot::Deployment) -> Deployment {
             least: rule.least,
             most: rule.most,
         }),
+        uses: deployment.uses.map(used),
+    }
+}
+
+/// What a pod uses.
+fn used(usage: plimsoll_snapshot::Usage) -> Usage {
+    Usage {
+        cpu_milli: usage.cpu_milli,
+        memory_bytes: usage.memory_bytes,
     }
 }
 

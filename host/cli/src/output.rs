@@ -173,6 +173,11 @@ pub(crate) fn ratio(part: i64, whole: i64) -> String {
     }
 }
 
+/// Thousandths as a share: `8.7 %`.
+pub(crate) fn percent(thousandths: i64) -> String {
+    format!("{}.{} %", thousandths / 10, thousandths % 10)
+}
+
 /// A change in percent: `-8.7 %`.
 pub(crate) fn change(to: i64, from: i64) -> String {
     if from == 0 {

@@ -31,4 +31,5 @@ pub mod state;
 pub mod terminate;
 pub mod time;
 pub mod units;
+pub mod waste;
 pub mod words;

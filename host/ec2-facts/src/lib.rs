@@ -5,6 +5,7 @@
 //! and [`holes`] lists it. What is assumed rather than known (zones, spot prices where none was quoted) says so in its name or type.
 
 pub mod allocatable;
+pub mod attach;
 pub mod catalogue;
 pub mod holes;
 pub mod instance_type;

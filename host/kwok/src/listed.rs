@@ -85,6 +85,7 @@ impl Listed {
                     sum.with(name, amount)
                 }),
             offerings,
+            attach_limits: std::collections::BTreeMap::new(),
         })
     }
 

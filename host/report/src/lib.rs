@@ -14,6 +14,7 @@ mod headline;
 mod moves;
 mod page;
 mod unplaced;
+mod usage;
 mod verdict;
 
 use plimsoll_sim::ScoreCard;

@@ -3,7 +3,7 @@
 use maud::{DOCTYPE, Markup, PreEscaped, html};
 
 use crate::chart::ink;
-use crate::{Report, courses, differences, headline, moves, unplaced, verdict};
+use crate::{Report, courses, differences, headline, moves, unplaced, usage, verdict};
 
 const STYLE: &str = include_str!("style.css");
 
@@ -56,6 +56,9 @@ fn body(report: &Report) -> Markup {
             section { h2 { "Nodes by type" } (courses::nodes(contestants)) }
             section { h2 { "Waiting for a node" } (courses::waiting(contestants)) }
             section { h2 { "Utilisation" } (courses::utilisation(contestants)) }
+            @if usage::is_known(contestants) {
+                section { h2 { "Requested against used" } (usage::lists(contestants)) }
+            }
             section {
                 h2 { @if contestants.len() > 1 { "What differed" } @else { "What was bought" } }
                 (differences::table(contestants))
@@ -90,7 +93,7 @@ fn words() -> Markup {
     }
 }
 
-const WORDS: [(&str, &str); 10] = [
+const WORDS: [(&str, &str); 11] = [
     (
         "bound",
         "What no fleet could have undercut at list price for the pods that ran, for the time that they ran. It is made of fractions of machines that appear and go at once, so that no run comes down to it; on spot prices a cost may lie below it.",
@@ -110,6 +113,10 @@ const WORDS: [(&str, &str); 10] = [
     (
         "cpu and memory asked for",
         "What pods request, as a share of what nodes can give, averaged over time.",
+    ),
+    (
+        "requested against used",
+        "Over the pods whose use the recording states: what they asked for on nodes, and what they used. A node is busy above 80 % of the cpu that it gives pods.",
     ),
     (
         "plan fidelity",

@@ -9,7 +9,7 @@ use plimsoll_core::model::DisruptionReason;
 use plimsoll_core::time::{Span, Timestamp};
 use plimsoll_core::units::PricePerHour;
 use plimsoll_report::{Contestant, Report, html};
-use plimsoll_sim::{NodeHours, ScoreCard, Unplaced, Waiting};
+use plimsoll_sim::{BusySpan, Inflated, NodeHours, ScoreCard, Unplaced, UsageCard, Waiting};
 
 const DOLLAR: i64 = 1_000_000_000;
 
@@ -91,6 +91,49 @@ fn two() -> Report {
         ],
         ..Report::default()
     }
+}
+
+#[test]
+fn use_stands_beside_requests_where_a_card_tells_of_it() {
+    let mut report = two();
+    assert!(!text(&html(&report)).contains("Requested against used Over"));
+    assert!(!html(&report).contains("<h2>Requested against used"));
+    report.contestants[0].card.usage = Some(UsageCard {
+        cpu_requested: 14_000,
+        cpu_used: 1400,
+        memory_requested: 2048,
+        memory_used: 1024,
+        inflated: vec![Inflated {
+            workload: "shop/web".to_owned(),
+            cpu_requested: 3500,
+            cpu_used: 350,
+            memory_requested: 512 << 20,
+            memory_used: 256 << 20,
+        }],
+        busy: vec![BusySpan {
+            from: Timestamp::from_millis(600_000),
+            to: Timestamp::from_millis(1_500_000),
+            nodes: 2,
+        }],
+        busy_count: 1,
+        busy_for: Span::from_secs(900),
+    });
+    let page = html(&report);
+    let rows = rows(&page);
+    for expected in [
+        "cpu, core hours 14.0 1.4 10.0 %",
+        "memory, GiB hours 2 1 50.0 %",
+        "shop/web 3,500 m 350 m 512 MiB 256 MiB",
+        "15 min 10 min 25 min 2",
+    ] {
+        assert!(
+            rows.iter().any(|row| row == expected),
+            "{expected}: {rows:#?}"
+        );
+    }
+    let text = text(&page);
+    assert!(text.contains("VerticalPodAutoscaler (VPA)"), "{text}");
+    assert!(text.contains("busy nodes, no pending: above 80 % of cpu"));
 }
 
 fn bought(name: &str, thousandths: i64, dollars: i64) -> NodeHours {

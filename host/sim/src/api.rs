@@ -309,6 +309,7 @@ impl Api {
         self.held_nodes.remove(name);
         self.used.remove(name);
         if let Some(node) = self.nodes.remove(name) {
+            self.touched_nodes.insert(name.clone());
             self.room.had(&node, -1);
             self.emit(Object::Node(node), Some(Name::Node(name.clone())), true);
         }

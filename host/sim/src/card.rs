@@ -10,6 +10,7 @@ use plimsoll_core::units::PricePerHour;
 use serde::{Deserialize, Serialize};
 
 use crate::series::Series;
+use crate::usage::UsageCard;
 
 /// How a run went.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
@@ -79,6 +80,9 @@ pub struct ScoreCard {
     /// Commands that came to their end and were to save money or to replace drifted nodes, in order of their ends.
     #[serde(default)]
     pub ledger: Vec<Settled>,
+    /// What pods used beside what they asked for; `None` where the recording says nothing of use.
+    #[serde(default)]
+    pub usage: Option<UsageCard>,
     /// The course of things.
     pub series: Series,
 }

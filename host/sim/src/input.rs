@@ -65,6 +65,8 @@ pub enum Change {
     Scale(ObjectName, u32),
     /// A deployment's load in all, in the unit of its rule's target.
     Load(ObjectName, u64),
+    /// What each pod of a deployment uses from now on.
+    Uses(ObjectName, Usage),
     /// An offering's price changes; every zone when none is named.
     Price(Which, PricePerHour),
     /// How many more instances of an offering the cloud has; `None` for as many as anyone wants.
@@ -97,6 +99,17 @@ pub struct Deployment {
     pub replicas: u32,
     /// How its replicas follow its load, if they do.
     pub follows: Option<ReplicaRule>,
+    /// What each of its pods uses, whatever they ask for, where that is known.
+    pub uses: Option<Usage>,
+}
+
+/// What a pod uses. Nothing is decided by it; score cards hold it against what pods ask for.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Usage {
+    /// Milli-cores.
+    pub cpu_milli: i64,
+    /// Bytes.
+    pub memory_bytes: i64,
 }
 
 impl Deployment {

@@ -25,6 +25,7 @@ mod random;
 mod run;
 mod scheduler;
 mod series;
+mod usage;
 mod work;
 mod workload;
 mod world;
@@ -32,10 +33,11 @@ mod world;
 pub use card::{MOST_UNPLACED, NodeHours, ScoreCard, Unplaced, Waiting};
 pub use fixed::FixedGroup;
 pub use input::{
-    Behaviour, Change, Delay, Deployment, Faults, Recording, ReplicaRule, TimedChange, Which,
+    Behaviour, Change, Delay, Deployment, Faults, Recording, ReplicaRule, TimedChange, Usage, Which,
 };
 pub use planner::{Considered, Planned, Planner};
 pub use random::Random;
 pub use run::{REST, Run};
 pub use series::Series;
+pub use usage::{BUSY_PERCENT, BusySpan, Inflated, MOST_BUSY_SPANS, UsageCard};
 pub use workload::desired_replicas;

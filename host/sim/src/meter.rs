@@ -6,8 +6,8 @@ use std::sync::Arc;
 use plimsoll_core::catalog::Catalogue;
 use plimsoll_core::disrupt::{Refused, Settled};
 use plimsoll_core::engine::{Begun, Landing};
-use plimsoll_core::ids::{ObjectName, ProviderId, Uid};
-use plimsoll_core::model::{DisruptionReason, OwnerKind, Pod};
+use plimsoll_core::ids::{NodeName, ObjectName, ProviderId, Uid};
+use plimsoll_core::model::{DisruptionReason, OwnerKind, Pod, PodSpec};
 use plimsoll_core::plan::Plan;
 use plimsoll_core::snapshot::Snapshot;
 use plimsoll_core::time::{Span, Timestamp};
@@ -16,8 +16,10 @@ use crate::api::Api;
 use crate::card::{MOST_UNPLACED, ScoreCard, Unplaced, Waiting};
 use crate::cloud::{Cloud, Instance};
 use crate::floor::{Floor, Listed};
+use crate::input::Usage;
 use crate::money::{Money, Use, per_hour};
 use crate::series::{Gatherer, Level};
+use crate::usage::UsageMeter;
 use crate::work::Work;
 
 /// Running sums.
@@ -37,6 +39,7 @@ pub(crate) struct Meter {
     leaving: BTreeSet<Uid>,
     /// Successors of pods that were moved, and since when they are missing.
     returning: BTreeMap<Uid, Timestamp>,
+    usage: UsageMeter,
     card: ScoreCard,
 }
 
@@ -81,6 +84,7 @@ impl Meter {
             reasons: BTreeMap::new(),
             leaving: BTreeSet::new(),
             returning: BTreeMap::new(),
+            usage: UsageMeter::default(),
             card: ScoreCard::default(),
         }
     }
@@ -94,6 +98,7 @@ impl Meter {
         self.money.advance(millis);
         self.cpu.advance(millis);
         self.memory.advance(millis);
+        self.usage.advance(millis);
         self.gatherer.add(&self.level, self.at, now);
         self.at = now;
     }
@@ -133,6 +138,9 @@ impl Meter {
     /// Measures what pods ask for, what nodes have, and what the nodes do that changed.
     pub(crate) fn measure(&mut self, api: &mut Api) {
         for name in api.take_touched_nodes() {
+            if !self.usage.is_idle() {
+                look_at(&mut self.usage, api, &name);
+            }
             let Some(node) = api.nodes.get(&name) else {
                 continue;
             };
@@ -156,6 +164,23 @@ impl Meter {
         self.level.cpu_used = self.cpu.now();
         self.level.memory_used = self.memory.now();
         self.level.pending = i64::try_from(api.waiting_count()).unwrap_or(i64::MAX);
+        self.usage.look(self.at, api.waiting_count());
+    }
+
+    /// Each pod of an owner uses so much from now on.
+    pub(crate) fn uses(
+        &mut self,
+        api: &Api,
+        owner: Uid,
+        name: &ObjectName,
+        spec: &PodSpec,
+        usage: Usage,
+    ) {
+        if self.usage.learn(owner, name, spec, usage) {
+            for node in api.nodes.keys() {
+                look_at(&mut self.usage, api, node);
+            }
+        }
     }
 
     /// Pods that are there from the start run already.
@@ -254,6 +279,15 @@ impl Meter {
         }
     }
 
+    /// What keeps pods waiting that were planned for nodes, where something does.
+    pub(crate) fn held<'w>(&mut self, api: &Api, words: impl Fn(&Uid) -> Option<&'w str>) {
+        for pod in api.waiting() {
+            if let Some(words) = words(&pod.uid) {
+                self.reasons.insert(pod.name.clone(), words.to_owned());
+            }
+        }
+    }
+
     pub(crate) fn faulted(&mut self, faults: u64) {
         self.card.faults += faults;
     }
@@ -317,6 +351,7 @@ impl Meter {
             unplaced_count: u32::try_from(api.waiting_count()).unwrap_or(u32::MAX),
             cpu_used: self.cpu.mean(),
             memory_used: self.memory.mean(),
+            usage: self.usage.finish(now),
             series,
             ..self.card
         }
@@ -337,6 +372,15 @@ impl Meter {
         }
         gatherer.add(&level(0), at, now);
         gatherer.finish().bound
+    }
+}
+
+/// Shows a node, as it is or gone, to the meter of use.
+fn look_at(usage: &mut UsageMeter, api: &Api, name: &NodeName) {
+    let mut pods = api.pods_on(name);
+    match api.nodes.get(name) {
+        Some(node) => usage.carries(name, Some((node, &mut pods))),
+        None => usage.carries(name, None),
     }
 }
 

@@ -78,7 +78,10 @@ impl<P: Planner> Run<P> {
         let now = at_rest.max(self.world.now);
         let (work, listed) = self.world.meter.close_work(now);
         let floors = floors(work, listed, &self.recording, &mut self.planner, now);
-        let world = self.world;
+        let (engine, mut world) = (self.engine, self.world);
+        world
+            .meter
+            .held(&world.api, |pod| engine.held_by_ceiling(pod));
         world.meter.finish(&world.api, floors.as_deref(), now)
     }
 

@@ -7,7 +7,7 @@ use plimsoll_core::ids::ObjectName;
 use plimsoll_core::model::{DoNotDisrupt, OwnerKind, Pod, PodPhase};
 use plimsoll_core::time::{Span, Timestamp};
 
-use crate::input::{Change, Deployment, ReplicaRule};
+use crate::input::{Change, Deployment, ReplicaRule, Usage};
 use crate::world::{Event, World};
 
 /// How often replicas are compared with load, as the horizontal autoscaler does.
@@ -96,6 +96,7 @@ impl World {
                 }
                 self.follow_load();
             }
+            Change::Uses(name, usage) => self.use_of(&name, usage),
             Change::Price(which, price) => {
                 self.cloud.set_price(&which, price);
                 self.meter.repriced(&self.cloud, self.now);
@@ -127,9 +128,23 @@ impl World {
             made: 0,
             load: 0,
         });
+        let uses = deployment.uses;
         kept.deployment = deployment;
+        if let Some(usage) = uses {
+            self.use_of(&name, usage);
+        }
         self.scale(&name, replicas);
         self.follow_load();
+    }
+
+    /// Each pod of a deployment uses so much from now on.
+    fn use_of(&mut self, name: &ObjectName, usage: Usage) {
+        if let Some(kept) = self.workloads.deployments.get(name) {
+            let deployment = &kept.deployment;
+            let owner = deployment.owner().uid;
+            self.meter
+                .uses(&self.api, owner, &deployment.name, &deployment.spec, usage);
+        }
     }
 
     /// Another number of replicas: waiting pods go first, then the youngest, as the deployment's controller does.

@@ -61,6 +61,8 @@ pub enum Change {
     Scale(ObjectName, u32),
     /// A deployment's load in all, in the unit of its rule's target.
     Load(ObjectName, u64),
+    /// What each pod of a deployment uses from now on.
+    Uses(ObjectName, Usage),
 }
 
 /// A workload that keeps replicas.
@@ -76,6 +78,17 @@ pub struct Deployment {
     pub replicas: u32,
     /// How its replicas follow its load, if they do.
     pub follows: Option<Follows>,
+    /// What each of its pods uses, whatever they ask for, where that was seen.
+    pub uses: Option<Usage>,
+}
+
+/// What a pod uses.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Usage {
+    /// Milli-cores.
+    pub cpu_milli: i64,
+    /// Bytes.
+    pub memory_bytes: i64,
 }
 
 /// Replicas in proportion to load, as the horizontal autoscaler has it.

@@ -166,6 +166,14 @@ fn deployments_that_make_no_sense_are_refused() {
             r#""load":{"name":"web","amount":5}"#.to_owned(),
             "changes[0].load names default/web; expected a deployment that an earlier change deploys",
         ),
+        (
+            r#""uses":{"name":"web","cpu":1,"memory":"1Gi"}"#.to_owned(),
+            "changes[0].uses names default/web; expected a deployment that an earlier change deploys",
+        ),
+        (
+            deploy(r#""template":{"spec":{}},"uses":{"cpu":"-1","memory":"1Gi"}"#),
+            "changes[0].deploy.uses.cpu is \"-1\"; a quantity must not be negative",
+        ),
     ] {
         let sentence = refused_change(&change);
         assert!(sentence.contains(expected), "{sentence}");
@@ -232,11 +240,11 @@ fn prices_and_zones_that_make_no_sense_are_refused() {
     );
     assert_eq!(
         refused(b"plimsoll: {settings: {churn: {savingPercent: 101}}}"),
-        "plimsoll.settings: churn.savingPercent is 101; expected at most 100"
+        "plimsoll.settings.churn.savingPercent is 101; expected at most 100"
     );
     assert_eq!(
         refused(b"plimsoll: {settings: {churn: {saving: -1}}}"),
-        "plimsoll.settings: churn.saving is -1; expected dollars per hour of at least 0"
+        "plimsoll.settings.churn.saving is -1; expected dollars per hour of at least 0"
     );
     assert_eq!(
         refused(b"plimsoll: {catalogue: {region: us-east-1, zones: []}}"),

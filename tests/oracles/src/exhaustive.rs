@@ -3,7 +3,7 @@
 //! For every way of dividing the waiting pods over existing nodes, new nodes and nowhere, and every offering for each new node,
 //! cheapest first, the checker is asked whether some order of placements is right. New nodes have one option each, so
 //! minimum values, which speak of the breadth of a claim, are not demanded: the result is a bound for any planner, and exact
-//! where no pool states minimum values. Preferences are not demanded either.
+//! where no pool states minimum values. Preferences and guards are not demanded either.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
@@ -297,6 +297,7 @@ impl<'a> Search<'a> {
             !matches!(
                 rule,
                 Rule::ClaimRequests
+                    | Rule::AttachSlots
                     | Rule::MinValues
                     | Rule::RoomLeft
                     | Rule::Reason

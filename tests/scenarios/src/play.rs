@@ -100,6 +100,7 @@ fn world(script: &Script) -> (Recording, Behaviour) {
                     spec: Arc::new(template.spec().clone()),
                     replicas: *replicas,
                     follows: None,
+                    uses: None,
                 });
             }
             Given::Follows(name, target, least, most) => {

@@ -167,6 +167,7 @@ fn deployments_that_fill_their_nodes_cost_little_more_than_the_bound() {
         spec: Arc::new(template.spec().clone()),
         replicas: 32,
         follows: None,
+        uses: None,
     };
     let deploy = TimedChange {
         at: START,
@@ -238,6 +239,7 @@ fn tides() -> Vec<TimedChange> {
                 spec: Arc::new(template.spec().clone()),
                 replicas: 3,
                 follows: None,
+                uses: None,
             }),
         });
         for hour in 1..48_usize {

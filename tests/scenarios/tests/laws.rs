@@ -23,6 +23,7 @@ fn deployment(name: &str, replicas: u32, cpu: i64) -> Deployment {
         spec: Arc::new(template.spec().clone()),
         replicas,
         follows: None,
+        uses: None,
     }
 }
 

@@ -4,14 +4,15 @@ use std::collections::BTreeMap;
 use std::time::Instant;
 
 use anyhow::{Result, bail};
-use plimsoll_core::plan::{Plan, Target};
+use plimsoll_core::plan::{Plan, PlannedClaim, Target};
 use plimsoll_core::snapshot::Snapshot;
+use plimsoll_core::waste::{Waste, waste};
 use serde::Serialize;
 
 use crate::explain;
 use crate::flags;
 use crate::load;
-use crate::output::{dollars, ratio, show, table, thousands};
+use crate::output::{dollars, percent, ratio, show, table, thousands};
 use crate::player::Decided;
 use crate::policy::engine;
 use crate::strategy::Strategy;
@@ -34,6 +35,7 @@ pub(crate) fn run(flags: &flags::Plan) -> Result<()> {
     let printed = Printed {
         input_sha256: &input,
         policy: strategy.name(),
+        waste: waste(&loaded.snapshot, &plan.claims),
         plan: &plan,
     };
     show(flags.output, &printed, || {
@@ -77,58 +79,22 @@ fn peak_mebibytes() -> Option<u64> {
 struct Printed<'a> {
     input_sha256: &'a str,
     policy: String,
+    waste: Waste,
     #[serde(flatten)]
     plan: &'a Plan,
 }
 
+/// Nodes of one pool, type and terms.
+#[derive(Default)]
+struct Alike<'p> {
+    claims: Vec<&'p PlannedClaim>,
+    cost: i64,
+    pods: usize,
+}
+
 fn people(snapshot: &Snapshot, plan: &Plan) -> String {
-    let mut text = summary(plan);
-    let mut kinds: BTreeMap<(String, String, String), (u64, i64, usize)> = BTreeMap::new();
-    let mut pods = vec![0_usize; plan.claims.len()];
-    for placement in &plan.placements {
-        if let Target::New(claim) = placement.target {
-            pods[claim] += 1;
-        }
-    }
-    for (claim, pods) in plan.claims.iter().zip(pods) {
-        let Some(option) = claim.chosen() else {
-            continue;
-        };
-        let key = (
-            claim.pool.to_string(),
-            option.instance_type.to_string(),
-            format!("{}, zone {}", option.capacity_type, option.zone),
-        );
-        let entry = kinds.entry(key).or_default();
-        *entry = (
-            entry.0 + 1,
-            entry.1 + option.list_price.nanos(),
-            entry.2 + pods,
-        );
-    }
-    if !kinds.is_empty() {
-        let mut rows = vec![
-            ["nodes", "type", "pool", "terms", "pods", "$/h"]
-                .map(str::to_owned)
-                .to_vec(),
-        ];
-        rows.extend(
-            kinds
-                .into_iter()
-                .map(|((pool, name, terms), (count, cost, pods))| {
-                    vec![
-                        thousands(count),
-                        name,
-                        pool,
-                        terms,
-                        thousands(pods as u64),
-                        dollars(cost),
-                    ]
-                }),
-        );
-        text.push('\n');
-        text.push_str(&table(&rows));
-    }
+    let mut text = summary(snapshot, plan);
+    text.push_str(&kinds(snapshot, plan));
     for note in &plan.notes {
         text.push_str(&format!("note: {}\n", note.text));
     }
@@ -145,7 +111,60 @@ fn people(snapshot: &Snapshot, plan: &Plan) -> String {
     text
 }
 
-fn summary(plan: &Plan) -> String {
+/// The nodes to buy as a table, a row for all that are alike.
+fn kinds(snapshot: &Snapshot, plan: &Plan) -> String {
+    let mut kinds: BTreeMap<(String, String, String), Alike<'_>> = BTreeMap::new();
+    let mut pods = vec![0_usize; plan.claims.len()];
+    for placement in &plan.placements {
+        if let Target::New(claim) = placement.target {
+            pods[claim] += 1;
+        }
+    }
+    for (claim, pods) in plan.claims.iter().zip(pods) {
+        let Some(option) = claim.chosen() else {
+            continue;
+        };
+        let key = (
+            claim.pool.to_string(),
+            option.instance_type.to_string(),
+            format!("{}, zone {}", option.capacity_type, option.zone),
+        );
+        let alike = kinds.entry(key).or_default();
+        alike.claims.push(claim);
+        alike.cost += option.list_price.nanos();
+        alike.pods += pods;
+    }
+    if kinds.is_empty() {
+        return String::new();
+    }
+    let heads = [
+        "nodes",
+        "type",
+        "pool",
+        "terms",
+        "pods",
+        "$/h",
+        "cpu waste",
+        "memory waste",
+    ];
+    let mut rows = vec![heads.map(str::to_owned).to_vec()];
+    rows.extend(kinds.into_iter().map(|((pool, name, terms), alike)| {
+        let waste = waste(snapshot, alike.claims.iter().copied());
+        vec![
+            thousands(alike.claims.len() as u64),
+            name,
+            pool,
+            terms,
+            thousands(alike.pods as u64),
+            dollars(alike.cost),
+            percent(waste.cpu),
+            percent(waste.memory),
+        ]
+    }));
+    format!("\n{}", table(&rows))
+}
+
+fn summary(snapshot: &Snapshot, plan: &Plan) -> String {
     let existing = plan
         .placements
         .iter()
@@ -153,9 +172,16 @@ fn summary(plan: &Plan) -> String {
         .count();
     let new = plan.placements.len() - existing;
     let cost = plan.cost;
+    let waste = waste(snapshot, &plan.claims);
+    let wasted = if plan.claims.is_empty() {
+        String::new()
+    } else {
+        let (cpu, memory) = (percent(waste.cpu), percent(waste.memory));
+        format!("nobody asks for {cpu} of the new nodes' cpu and {memory} of their memory\n")
+    };
     format!(
         "{} pods on {} new nodes for {}/h, {} on nodes there are, {} without a place\n\
-         against the bound {}, first fit would cost {}/h, the dearest named types {}/h\n",
+         against the bound {}, first fit would cost {}/h, the dearest named types {}/h\n{wasted}",
         thousands(new as u64),
         thousands(plan.claims.len() as u64),
         dollars(cost.list.nanos()),

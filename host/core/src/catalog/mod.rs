@@ -173,6 +173,9 @@ pub struct InstanceType {
     pub overhead: Resources,
     /// The ways to buy it, in order of zone, capacity type and reservation.
     pub offerings: Vec<Offering>,
+    /// Volumes for pods that a node can attach, by CSI driver; a driver that is absent is unlimited as far as is known.
+    #[serde(default)]
+    pub attach_limits: BTreeMap<Arc<str>, u32>,
 }
 
 impl InstanceType {

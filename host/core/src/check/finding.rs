@@ -31,6 +31,8 @@ pub enum Rule {
     Room,
     /// A CSI driver attaches no more volumes than it can.
     VolumeLimit,
+    /// A machine to buy attaches what its pods use, unless the plan says that this guard yields.
+    AttachSlots,
     /// Two pods do not take one port of a host.
     HostPorts,
     /// Volumes can be reached.
@@ -108,6 +110,7 @@ impl Rule {
             Self::NodeLabels => "node selector and affinity",
             Self::Room => "room",
             Self::VolumeLimit => "volume attach limit",
+            Self::AttachSlots => "attach slots of new nodes",
             Self::HostPorts => "host ports",
             Self::VolumeTopology => "volume topology",
             Self::Spread => "topology spread",

@@ -209,9 +209,12 @@ impl<'a> Replay<'a> {
                 continue;
             }
             if let Some(host) = self.hosts.row(Target::New(row)) {
-                let breach = claims::requests(self.snapshot, claim, self.hosts.get(host));
-                self.findings
-                    .extend(breach.map(|breach| breach.about(subject)));
+                let host = self.hosts.get(host);
+                let requests = claims::requests(self.snapshot, claim, host);
+                let volumes = volumes::too_many(self.snapshot, self.plan, claim, host);
+                for breach in requests.into_iter().chain(volumes) {
+                    self.say(breach, subject.clone());
+                }
             }
             let weight = pools::weight(self.snapshot, self.shops, row, claim, &self.pods[row]);
             self.findings.extend(weight);

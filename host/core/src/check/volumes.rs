@@ -4,11 +4,14 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
+use super::finding::{Breach, Rule};
+use super::host::Host;
 use crate::ids::ObjectName;
 use crate::labels::HOSTNAME;
-use crate::model::{BindingMode, Pod, StorageClass, VolumeClaim, VolumeKind};
+use crate::model::{BindingMode, PackingMode, Pod, StorageClass, VolumeClaim, VolumeKind};
+use crate::plan::{Plan, PlannedClaim};
 use crate::requirement::Requirements;
-use crate::snapshot::Snapshot;
+use crate::snapshot::{Guard, Snapshot};
 
 /// Claims by driver, each counted once however many pods share it.
 pub(super) type Attached = BTreeMap<Arc<str>, BTreeSet<ObjectName>>;
@@ -106,4 +109,50 @@ pub(super) fn attach(snapshot: &Snapshot, pod: &Pod, attached: &mut Attached) {
             attached.entry(driver).or_default().insert(name);
         }
     }
+}
+
+/// A machine to buy, with all its pods on, that in some way it names attaches fewer volumes than they use. Only in pools whose
+/// guards hold, and not where the plan says that this one yields in the pool. Where a pool asks for a minimum of values to
+/// choose from, only the way that the plan counts on must do.
+pub(super) fn too_many(
+    snapshot: &Snapshot,
+    plan: &Plan,
+    claim: &PlannedClaim,
+    host: &Host,
+) -> Option<Breach> {
+    if !holds(snapshot, claim) || yields(plan, claim) {
+        return None;
+    }
+    let pool = snapshot.pool(claim.pool.as_str())?;
+    let asks_minimum = pool.requirements.iter().any(|r| r.min_values().is_some());
+    let mut ways = host.named().take(if asks_minimum { 1 } else { usize::MAX });
+    ways.find_map(|way| {
+        let sold = way.sold.as_ref()?;
+        let limits = &sold.instance_type.attach_limits;
+        host.attached.iter().find_map(|(driver, claims)| {
+            let limit = usize::try_from(*limits.get(driver)?).unwrap_or(usize::MAX);
+            (claims.len() > limit).then(|| {
+                Breach::new(
+                    Rule::AttachSlots,
+                    format!("{} volumes of {driver} (as {sold})", claims.len()),
+                    format!("at most {limit}"),
+                )
+            })
+        })
+    })
+}
+
+/// Whether new nodes of a claim's pool are to get no more volumes than they attach.
+fn holds(snapshot: &Snapshot, claim: &PlannedClaim) -> bool {
+    let guards = &snapshot.settings.guards;
+    let of_pool = snapshot.pool(claim.pool.as_str()).map(|pool| pool.packing);
+    let packing = snapshot.settings.packing.or(of_pool);
+    guards.enabled && guards.attach_slots && packing == Some(PackingMode::Price)
+}
+
+/// Whether the plan says that the guard yields in a claim's pool.
+fn yields(plan: &Plan, claim: &PlannedClaim) -> bool {
+    let said = format!("guard on {} yields", Guard::AttachSlots.as_str());
+    let mut notes = plan.notes.iter();
+    notes.any(|note| note.pool.as_ref() == Some(&claim.pool) && note.text.starts_with(&said))
 }

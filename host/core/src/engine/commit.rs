@@ -4,11 +4,13 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use super::Engine;
+use super::runaway::Tally;
+use crate::action::Action;
 use crate::disrupt::drift;
 use crate::fixed_hash::{hash_of, short_name};
-use crate::ids::{ClaimName, PoolName, Uid};
+use crate::ids::{ClaimName, Uid};
 use crate::lifecycle::{LAUNCH_ORDER_ANNOTATION, launch_order_text};
-use crate::model::{ClaimPhase, NodeClaim};
+use crate::model::{ClaimPhase, NodeClaim, NodePool};
 use crate::plan::{Plan, PlannedClaim, Target as Place};
 use crate::resources::{ResourceName, Resources};
 use crate::snapshot::Snapshot;
@@ -18,13 +20,31 @@ use crate::time::Timestamp;
 /// How many pods of which group go to one place.
 type Crew = BTreeMap<GroupId, u32>;
 
+/// What becomes of a planned claim.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) enum Verdict {
+    /// It is asked for.
+    Buys,
+    /// A ceiling on buying holds it; which, in words.
+    Held(String),
+    /// Its pool is gone or would exceed its limits.
+    Refused,
+}
+
 impl Engine {
     /// Carries out the plan for the question that is open; any other is late and passed over.
-    pub(super) fn commit(&mut self, id: u64, plan: &Plan, now: Timestamp) {
+    pub(super) fn commit(
+        &mut self,
+        id: u64,
+        plan: &Plan,
+        now: Timestamp,
+        actions: &mut Vec<Action>,
+    ) {
         let open = self.provision.solving.take_if(|solving| solving.id == id);
         let Some(solving) = open else { return };
         let (crews, stale) = self.crews(&solving.snapshot, plan, now);
-        let mut usage = BTreeMap::new();
+        let mut tally = Tally::default();
+        let mut held: BTreeMap<usize, String> = BTreeMap::new();
         let mut refused = stale;
         for (place, crew) in crews {
             let done = match place {
@@ -33,15 +53,23 @@ impl Engine {
                     target.is_some()
                 }
                 Place::New(row) => plan.claims.get(row).is_some_and(|planned| {
-                    let may_buy = self.may_buy(planned, &mut usage);
-                    if may_buy {
-                        self.ask_for(&solving.snapshot, planned, &crew, ("place", id, row), now);
+                    let verdict = self.may_buy(planned, &mut tally, now);
+                    match &verdict {
+                        Verdict::Buys => {
+                            let place = ("place", id, row);
+                            self.ask_for(&solving.snapshot, planned, &crew, place, now);
+                        }
+                        Verdict::Held(words) => {
+                            held.insert(row, words.clone());
+                        }
+                        Verdict::Refused => {}
                     }
-                    may_buy
+                    verdict == Verdict::Buys
                 }),
             };
             refused |= !done;
         }
+        self.tell_held(&solving.snapshot, plan, &held, now, actions);
         if refused || !plan.unplaced.is_empty() {
             self.remember_leftover(now);
         }
@@ -119,23 +147,46 @@ impl Engine {
         Some(target)
     }
 
-    /// Whether the pool is still there and what it has, with this claim, stays within its limits.
+    /// Whether a claim may be asked for: its pool is still there and stays within its limits, and so do all within the
+    /// ceilings on buying.
     pub(super) fn may_buy(
         &mut self,
         planned: &PlannedClaim,
-        usage: &mut BTreeMap<PoolName, Resources>,
-    ) -> bool {
+        tally: &mut Tally,
+        now: Timestamp,
+    ) -> Verdict {
         let Some(pool) = self.cluster.pools.get(planned.pool.as_str()).cloned() else {
-            return false;
+            return Verdict::Refused;
         };
         if pool.deleting.is_some() || !pool.ready || planned.options.is_empty() {
-            return false;
+            return Verdict::Refused;
         }
-        let Some(limits) = &pool.limits else {
-            return true;
-        };
+        let after = self.usage_with(&pool, planned, tally);
+        let limits = pool.limits.iter().flat_map(Resources::iter);
+        let mut within = limits.map(|(name, limit)| after.get(name) <= limit);
+        if !within.all(|within| within) {
+            return Verdict::Refused;
+        }
+        if let Some(words) = self.ceiling(planned, tally, now) {
+            return Verdict::Held(words);
+        }
+        tally.usage.insert(pool.name.clone(), after);
+        Verdict::Buys
+    }
+
+    /// What a pool takes of its limits with one more claim; nothing is summed up where it has none.
+    fn usage_with(
+        &mut self,
+        pool: &NodePool,
+        planned: &PlannedClaim,
+        tally: &mut Tally,
+    ) -> Resources {
+        if pool.limits.is_none() {
+            return Resources::new();
+        }
         let catalogue = Arc::clone(self.market.catalogue());
-        let used = usage
+        let used = tally
+            .usage
             .entry(pool.name.clone())
             .or_insert_with(|| self.expected.usage(&pool.name, &self.cluster, &catalogue));
         let mut after = used.clone();
@@ -146,11 +197,7 @@ impl Engine {
             after.add(&chosen.capacity);
         }
         after.add(&Resources::new().with(ResourceName::Nodes, 1));
-        let within = limits.iter().all(|(name, limit)| after.get(name) <= limit);
-        if within {
-            *used = after;
-        }
-        within
+        after
     }
 
     /// Asks for a claim and promises its room; its name. It is marked as made from its pool as the snapshot has it, on which it
@@ -176,6 +223,7 @@ impl Engine {
         }
         let name = claim.name.clone();
         self.dirty_claims.insert(name.clone());
+        self.runaway.note(now);
         self.expected.ask(claim);
         name
     }

@@ -22,6 +22,7 @@ mod nominate;
 mod outcome;
 mod provision;
 mod queue;
+mod runaway;
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
@@ -45,6 +46,7 @@ use disrupt::Disruption;
 use nominate::Nominations;
 use provision::Provision;
 use queue::Queue;
+use runaway::Runaway;
 
 /// The whole of Plimsoll's deciding side, as one value.
 #[derive(Clone, Debug)]
@@ -62,6 +64,7 @@ pub struct Engine {
     provision: Provision,
     disruption: Disruption,
     queue: Queue,
+    runaway: Runaway,
     begun: Begun,
     notes: BTreeMap<ClaimName, Notes>,
     interrupted: BTreeSet<ProviderId>,
@@ -100,6 +103,7 @@ impl Engine {
             provision: Provision::default(),
             disruption: Disruption::default(),
             queue: Queue::default(),
+            runaway: Runaway::default(),
             begun: Begun::default(),
             notes: BTreeMap::new(),
             interrupted: BTreeSet::new(),
@@ -147,6 +151,7 @@ impl Engine {
             self.market.next_change(),
             self.nominations.next_wake(),
             self.queue.next_wake(),
+            self.runaway.next_wake(),
             self.disruption_wake(),
         ];
         candidates.into_iter().flatten().min()
@@ -168,7 +173,7 @@ impl Engine {
             Input::Deleted(object, version) => self.cluster.remove(&object, version),
             Input::Synced => self.sync(now),
             Input::Outcome(id, outcome) => self.end_order(id, outcome, now, actions),
-            Input::Solved(id, plan) => self.commit(id, &plan, now),
+            Input::Solved(id, plan) => self.commit(id, &plan, now, actions),
             Input::Considered(id, decision) => self.considered(id, *decision, now, actions),
             Input::Catalogue(catalogue) => {
                 self.market.relist(catalogue);
@@ -191,6 +196,7 @@ impl Engine {
     fn sync(&mut self, now: Timestamp) {
         self.synced = Some(now);
         let claims = self.cluster.claims.objects();
+        self.recall_asked(&claims, now);
         for claim in &claims {
             self.adopt_promises(claim, now);
             self.dirty_claims.insert(claim.name.clone());

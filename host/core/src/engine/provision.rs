@@ -169,6 +169,9 @@ impl Engine {
     }
 
     fn look_again(&mut self, now: Timestamp) {
+        if self.runaway.is_over(now) {
+            self.trigger_all(now);
+        }
         let revisions = (self.cluster.revision(), self.provision.market_revision);
         let Some(leftover) = &mut self.provision.leftover else {
             return;

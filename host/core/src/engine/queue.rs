@@ -8,7 +8,9 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
+use super::commit::Verdict;
 use super::ledger::Books;
+use super::runaway::Tally;
 use super::{Engine, report};
 use crate::action::{Action, ObjectKey};
 use crate::disrupt::Command;
@@ -96,8 +98,8 @@ enum Progress {
 }
 
 impl Engine {
-    /// Begins a command whose plan was made on this snapshot. Where a pool's limits forbid it nothing happens, and the answer
-    /// is no; what the members themselves take of the limits does not count.
+    /// Begins a command whose plan was made on this snapshot. Where a pool's limits or a ceiling on buying forbid it nothing
+    /// happens, and the answer is no; what the members themselves take of either does not count.
     pub(super) fn begin(
         &mut self,
         command: Command,
@@ -166,9 +168,9 @@ impl Engine {
         for member in &command.members {
             self.cluster.mark(member, now);
         }
-        let mut usage = BTreeMap::new();
+        let mut tally = Tally::default();
         let mut claims = command.plan.claims.iter();
-        let allowed = claims.all(|claim| self.may_buy(claim, &mut usage));
+        let allowed = claims.all(|claim| self.may_buy(claim, &mut tally, now) == Verdict::Buys);
         if !allowed {
             for member in &command.members {
                 self.cluster.unmark(member);

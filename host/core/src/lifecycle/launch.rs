@@ -70,6 +70,13 @@ fn options(claim: &NodeClaim, market: &Market) -> Vec<LaunchOption> {
     options
 }
 
+/// The way to buy that a claim was planned as: the first written on it that is still sold.
+pub fn planned_option(claim: &NodeClaim, catalogue: &Catalogue) -> Option<LaunchOption> {
+    let written = claim.annotations.get(LAUNCH_ORDER_ANNOTATION)?;
+    let mut entries = written.split(',');
+    entries.find_map(|entry| parse(entry, catalogue))
+}
+
 /// Writes options for [`LAUNCH_ORDER_ANNOTATION`], as many as one launch may name.
 pub fn launch_order_text(options: &[LaunchOption]) -> String {
     let entry = |option: &LaunchOption| {

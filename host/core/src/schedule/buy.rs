@@ -5,11 +5,13 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use super::axes::fits;
 use super::breadth::Breadth;
 use super::node_rules::NodeRules;
 use super::place::{Bin, Placer};
 use super::prices::RowPrices;
 use super::sets::SetId;
+use super::slots::SlotAxes;
 use crate::bits::Bits;
 use crate::pack::{Class, Demand, Kind, Membership, Packing, Problem, SpendLimit};
 use crate::snapshot::Guards;
@@ -86,6 +88,16 @@ fn purchases(
     result
 }
 
+/// All rows that some bins may become.
+fn rows_of(placer: &Placer<'_, '_>, bins: &[usize]) -> Bits {
+    let sets: BTreeSet<SetId> = bins.iter().map(|bin| placer.bins[*bin].rows).collect();
+    let mut used = Bits::none(placer.compiled.rows.len());
+    for set in sets {
+        used.join(placer.sets.bits(set));
+    }
+    used
+}
+
 struct ProblemBuilder<'p, 'c, 's> {
     placer: &'p Placer<'c, 's>,
     prices: &'p RowPrices,
@@ -93,6 +105,7 @@ struct ProblemBuilder<'p, 'c, 's> {
     /// Row of each kind, ascending.
     rows: Vec<usize>,
     rules: NodeRules,
+    slots: SlotAxes,
     guarded: BTreeMap<SetId, Bits>,
     kept_back: Bits,
     classes: BTreeMap<(SetId, Vec<Membership>), usize>,
@@ -109,8 +122,10 @@ impl<'p, 'c, 's> ProblemBuilder<'p, 'c, 's> {
     ) -> Self {
         let compiled = placer.compiled;
         let rules = NodeRules::new(placer, bins, guards);
+        let used = rows_of(placer, bins);
+        let slots = SlotAxes::of(placer, bins, &used, guards);
         let mut problem = Problem {
-            axes: compiled.axes.len(),
+            axes: compiled.axes.len() + slots.len(),
             ..Problem::default()
         };
         problem.rules.clone_from(&rules.limits);
@@ -120,23 +135,19 @@ impl<'p, 'c, 's> ProblemBuilder<'p, 'c, 's> {
             problem,
             rows: Vec::new(),
             rules,
+            slots,
             guarded: BTreeMap::new(),
             kept_back: super::guards::kept_back(compiled, guards),
             classes: BTreeMap::new(),
             demands: BTreeMap::new(),
             members: Vec::new(),
         };
-        result.add_kinds(bins, guards);
+        result.add_kinds(bins, &used, guards);
         result
     }
 
-    fn add_kinds(&mut self, bins: &[usize], guards: &Guards) {
+    fn add_kinds(&mut self, bins: &[usize], used: &Bits, guards: &Guards) {
         let compiled = self.placer.compiled;
-        let sets: BTreeSet<SetId> = bins.iter().map(|bin| self.placer.bins[*bin].rows).collect();
-        let mut used = Bits::none(compiled.rows.len());
-        for set in &sets {
-            used.join(self.placer.sets.bits(*set));
-        }
         let mut limit_of: BTreeMap<usize, usize> = BTreeMap::new();
         let mut firsts: BTreeMap<usize, (i64, usize)> = BTreeMap::new();
         for (row, price, supply) in &self.prices.first {
@@ -147,10 +158,12 @@ impl<'p, 'c, 's> ProblemBuilder<'p, 'c, 's> {
             .map(|bin| self.placer.bins[*bin].steps.len())
             .max()
             .unwrap_or(0);
-        let breadth = Breadth::of(compiled, &used);
+        let breadth = Breadth::of(compiled, used);
         for row in used.iter() {
             let mut capacity = super::guards::capacity(compiled, row, guards, fullest);
             breadth.narrow(compiled, row, &mut capacity);
+            let slots = self.slots.room(compiled, guards, row);
+            let capacity = capacity.into_iter().chain(slots).collect();
             let spends = self.spends(row, &mut limit_of);
             let mut kind = Kind {
                 capacity,
@@ -207,21 +220,42 @@ impl<'p, 'c, 's> ProblemBuilder<'p, 'c, 's> {
             Some(class) => *class,
             None => self.add_class(bin.rows, memberships),
         };
+        let request = self.request(bin, class);
         let next = self.members.len();
-        let demand = *self
-            .demands
-            .entry((class, bin.used.clone()))
-            .or_insert(next);
+        let demand = *self.demands.entry((class, request.clone())).or_insert(next);
         if demand == next {
             self.members.push(Vec::new());
             self.problem.demands.push(Demand {
                 class,
-                request: bin.used.clone(),
+                request,
                 count: 0,
             });
         }
         self.problem.demands[demand].count += 1;
         self.members[demand].push(number);
+    }
+
+    /// What a bin asks for; no more attach slots than the best machine with room for it has.
+    fn request(&self, bin: &Bin, class: usize) -> Box<[i64]> {
+        let axes = bin.used.len();
+        let mut asked = self.slots.asked(self.placer, bin);
+        if asked.iter().any(|asked| *asked > 0) {
+            let kinds = self.problem.classes[class].kinds.iter();
+            let mut most = vec![0; asked.len()];
+            for kind in kinds {
+                let (room, slots) = self.problem.kinds[kind].capacity.split_at(axes);
+                if fits(&bin.used, room) {
+                    most.iter_mut()
+                        .zip(slots)
+                        .for_each(|(most, slots)| *most = (*most).max(*slots));
+                }
+            }
+            asked
+                .iter_mut()
+                .zip(most)
+                .for_each(|(asked, most)| *asked = most.min(*asked));
+        }
+        bin.used.iter().copied().chain(asked).collect()
     }
 
     fn add_class(&mut self, set: SetId, memberships: Vec<Membership>) -> usize {

@@ -226,6 +226,7 @@ fn open_nodes(
             rows: placer.sets.bits(bin.rows).clone(),
             used: bin.used.clone(),
             steps: bin.steps.clone(),
+            attached: attached(placer, &bin.steps),
             minimum: bin.minimum.clone(),
             compatible: true,
         };
@@ -401,8 +402,15 @@ pub(super) fn bought(placer: &Placer<'_, '_>, purchase: &Purchase) -> Node {
         price: purchase.price,
         rows,
         used,
+        attached: attached(placer, &steps),
         steps,
         minimum,
         compatible: false,
     }
+}
+
+/// Attach slots that the pods of some steps take on one node, by driver.
+pub(super) fn attached(placer: &Placer<'_, '_>, steps: &[usize]) -> Box<[i64]> {
+    let pods = steps.iter().map(|step| placer.steps[*step].pod);
+    placer.compiled.slots.taken(pods)
 }

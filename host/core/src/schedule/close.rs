@@ -14,6 +14,7 @@ use super::compile::Compiled;
 use super::minimum::{self, Minimum};
 use super::place::Step;
 use super::prices::RowPrices;
+use super::slots::Slots;
 use super::supplies::Supplies;
 use crate::bits::Bits;
 use crate::catalog::CapacityType;
@@ -57,6 +58,8 @@ pub(super) struct Node {
     pub(super) used: Box<[i64]>,
     /// Steps that put pods on it, ascending.
     pub(super) steps: Vec<usize>,
+    /// Attach slots that its pods take, by driver.
+    pub(super) attached: Box<[i64]>,
     /// How many values its claim must leave to choose from.
     pub(super) minimum: Minimum,
     /// Whether it is packed as the incumbent does.
@@ -160,13 +163,42 @@ fn alike<'c>(
 }
 
 /// The rows that the claim names, best first: the planned one, then others in launch order. A claim packed by price names
-/// what guards keep from being bought, `guarded`, only where they have yielded.
+/// what guards keep from being bought, `guarded`, only where they have yielded. Rows that attach fewer volumes than the
+/// node's pods use are named where the planned one is no better, or where too few values would be left without them.
 pub(super) fn named_rows(
     compiled: &Compiled<'_>,
     prices: &RowPrices,
     node: &Node,
     reach: Reach,
     guarded: Option<&Bits>,
+) -> Vec<usize> {
+    let guards = &compiled.snapshot.settings.guards;
+    let attaches = |row: usize| Slots::has(compiled, guards, row, &node.attached);
+    let all = |allowed: &dyn Fn(usize) -> bool| {
+        rows_among(compiled, prices, node, reach, guarded, allowed)
+    };
+    if !attaches(node.row) {
+        return all(&|_| true);
+    }
+    let named = all(&attaches);
+    let types = named
+        .iter()
+        .map(|row| compiled.rows.rows[*row].instance_type)
+        .collect();
+    if node.compatible && !minimum::is_met(compiled, &node.minimum, &types) {
+        return all(&|_| true);
+    }
+    named
+}
+
+/// The planned row and the others among those allowed that a claim names, best first.
+fn rows_among(
+    compiled: &Compiled<'_>,
+    prices: &RowPrices,
+    node: &Node,
+    reach: Reach,
+    guarded: Option<&Bits>,
+    allowed: &dyn Fn(usize) -> bool,
 ) -> Vec<usize> {
     let guarded = guarded.filter(|rows| !node.compatible && !rows.contains(node.row));
     let alike = alike(compiled, prices, node);
@@ -176,6 +208,7 @@ pub(super) fn named_rows(
             && fits(&node.used, compiled.rows.capacity(*row))
             && prices.buyable(*row)
             && guarded.is_none_or(|rows| !rows.contains(*row))
+            && allowed(*row)
             && alike(*row)
     };
     let others = prices.ranked.iter().copied().filter(may_name);

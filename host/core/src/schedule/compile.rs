@@ -14,6 +14,7 @@ use super::existing::Existing;
 use super::offers::Offers;
 use super::relax::{Wishes, steps};
 use super::rows::{Rows, open_keys};
+use super::slots::Slots;
 use super::templates::{Template, templates};
 use super::topology::{Builder, Counts, Model, Owned, View};
 use super::{default_spread, volumes};
@@ -91,6 +92,8 @@ pub(super) struct Compiled<'s> {
     pub(super) alike: Alike,
     /// Pods in queue order.
     pub(super) pods: Vec<BatchPod>,
+    /// What their volumes take of a new node.
+    pub(super) slots: Slots,
     pub(super) model: Model,
     /// Counts before any placement.
     pub(super) counts: Counts,
@@ -186,7 +189,7 @@ pub(super) fn compile_batch<'s>(
         })
         .collect();
     let existing = Existing::of(snapshot, overlaid, &axes, &mentioned);
-    let pods = pods
+    let pods: Vec<BatchPod> = pods
         .iter()
         .zip(group_of)
         .map(|(row, group)| BatchPod { row: *row, group })
@@ -198,6 +201,7 @@ pub(super) fn compile_batch<'s>(
         rows,
         alike: Alike::of(&groups, &model),
         groups,
+        slots: Slots::of(snapshot, &pods),
         pods,
         model,
         counts,

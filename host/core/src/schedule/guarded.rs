@@ -9,6 +9,7 @@ use super::candidate::{self, Candidate};
 use super::close::Node;
 use super::compile::Compiled;
 use super::prices::RowPrices;
+use super::slots::Slots;
 use super::spot_share::Share;
 use super::{Prepared, guards};
 use crate::bits::Bits;
@@ -23,7 +24,7 @@ use crate::units::PricePerHour;
 /// A guard that costs no more than this share of the plan is not worth a word: half a percent.
 const WORTH_SAYING: (i64, i64) = (5, 1000);
 
-/// Where a guard does not hold: the guard, the template, and how many nodes.
+/// Where a guard does not hold: the guard, the template, and on how many nodes, or for how many volumes.
 type Yielded = BTreeMap<(Guard, usize), usize>;
 
 /// Whether guards hold in one plan wherever they hold in another.
@@ -45,12 +46,17 @@ pub(super) fn notes(compiled: &Compiled<'_>, candidate: &Candidate) -> Vec<Note>
     if !guards.enabled {
         return Vec::new();
     }
-    let note = |((guard, template), nodes): ((Guard, usize), usize)| Note {
+    let note = |((guard, template), count): ((Guard, usize), usize)| Note {
         pool: Some(compiled.templates[template].pool.name.clone()),
         pod: None,
         text: format!(
-            "guard on {} yields on {nodes} new node(s): nothing else would hold their pods",
-            guard.as_str()
+            "guard on {} yields {}: nothing else would hold their pods",
+            guard.as_str(),
+            if guard == Guard::AttachSlots {
+                format!("for {count} volume(s)")
+            } else {
+                format!("on {count} new node(s)")
+            }
         ),
     };
     let yielded = yielded(compiled, guards, candidate).into_iter();
@@ -71,6 +77,10 @@ fn yielded(compiled: &Compiled<'_>, guards: &Guards, candidate: &Candidate) -> Y
         if guarded(template) {
             for guard in rows.broken(compiled, guards, candidate, node) {
                 *result.entry((guard, template)).or_default() += 1;
+            }
+            let beyond = Slots::beyond(compiled, guards, node.row, &node.attached);
+            if beyond > 0 {
+                *result.entry((Guard::AttachSlots, template)).or_default() += beyond;
             }
         }
     }
@@ -193,7 +203,7 @@ impl GuardCost {
 }
 
 /// What the guards cost in a plan made from these: each that costs more than half a percent, most expensive first, and before
-/// them all together where they do. Takes up to eight further plans.
+/// them all together where they do. Takes up to nine further plans.
 pub fn guard_costs(
     prepared: &Prepared<'_>,
     answer: Option<&Prices>,

@@ -51,6 +51,7 @@ mod refusal;
 mod relax;
 mod rows;
 mod sets;
+mod slots;
 mod spot_share;
 mod supplies;
 mod templates;

@@ -14,6 +14,7 @@ use super::close::Node;
 use super::compile::Compiled;
 use super::guards::{kept_back, most_pods};
 use super::prices::RowPrices;
+use super::slots::Slots;
 use crate::bits::Bits;
 use crate::catalog::CapacityType;
 use crate::ids::TypeName;
@@ -133,7 +134,8 @@ fn spread_once(
                 let has_share = other.is_none_or(|other| share.count(&other) < most);
                 let kept_back = kept_back.contains(*row) && !kept_back.contains(node.row);
                 let crowded = node.steps.len() > most_pods(compiled, *row, guards);
-                has_share && !kept_back && !crowded
+                let attaches = Slots::has(compiled, guards, *row, &node.attached);
+                has_share && !kept_back && !crowded && attaches
             })?;
             Some((other, here))
         };

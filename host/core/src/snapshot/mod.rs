@@ -13,7 +13,9 @@ use std::sync::Arc;
 
 pub use activity::{Activity, PastMove};
 pub use rows_by_node::RowsByNode;
-pub use settings::{ChurnGuards, Guard, Guards, MinValuesPolicy, PreferencePolicy, Settings};
+pub use settings::{
+    ChurnGuards, Guard, Guards, MinValuesPolicy, PreferencePolicy, RunawayGuards, Settings,
+};
 pub use state_node::StateNode;
 pub(crate) use state_node::is_ephemeral;
 

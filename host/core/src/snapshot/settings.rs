@@ -28,6 +28,10 @@ pub enum MinValuesPolicy {
 
 /// Bounds on what cheap packing may do. Each yields rather than leave a pod waiting, and says so.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[expect(
+    clippy::struct_excessive_bools,
+    reason = "each is a setting of its own"
+)]
 pub struct Guards {
     /// Whether they hold at all.
     pub enabled: bool,
@@ -52,6 +56,14 @@ pub struct Guards {
     pub exotic_types: bool,
     /// Whether spot machines may be bought for a pool that says nothing of capacity types.
     pub unasked_spot: bool,
+    /// Whether a new node gets no more volumes than its type attaches.
+    #[serde(default = "counted")]
+    pub attach_slots: bool,
+}
+
+/// What [`Guards::attach_slots`] is in records that say nothing of it.
+const fn counted() -> bool {
+    true
 }
 
 /// One of the bounds, as notes on a plan name it.
@@ -69,17 +81,20 @@ pub enum Guard {
     UnaskedSpot,
     /// Spot nodes in one type and zone.
     SpotShare,
+    /// Volumes on one new node.
+    AttachSlots,
 }
 
 impl Guard {
     /// All of them.
-    pub const ALL: [Self; 6] = [
+    pub const ALL: [Self; 7] = [
         Self::PodsPerNode,
         Self::ReplicasPerNode,
         Self::LargeTypes,
         Self::ExoticTypes,
         Self::UnaskedSpot,
         Self::SpotShare,
+        Self::AttachSlots,
     ];
 
     /// In words, to follow "guard on".
@@ -91,6 +106,7 @@ impl Guard {
             Self::ExoticTypes => "burstable, old and bare-metal types",
             Self::UnaskedSpot => "spot machines that nobody asked for",
             Self::SpotShare => "spot nodes of one type and zone",
+            Self::AttachSlots => "volumes per node",
         }
     }
 }
@@ -109,6 +125,7 @@ impl Guards {
             Guard::ExoticTypes => result.exotic_types = true,
             Guard::UnaskedSpot => result.unasked_spot = true,
             Guard::SpotShare => result.spot_share_from = u32::MAX,
+            Guard::AttachSlots => result.attach_slots = false,
         }
         result
     }
@@ -128,6 +145,7 @@ impl Default for Guards {
             spot_types: 15,
             exotic_types: false,
             unasked_spot: false,
+            attach_slots: true,
         }
     }
 }
@@ -163,6 +181,28 @@ impl Default for ChurnGuards {
     }
 }
 
+/// Ceilings on buying for the whole cluster, so high that only a fault reaches them. They hold whatever the packing.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct RunawayGuards {
+    /// Most nodes asked for and not yet ready for pods (2,000).
+    pub nodes_in_flight: u32,
+    /// Most nodes asked for within any minute (2,000).
+    pub nodes_per_minute: u32,
+    /// Most that all nodes cost together at list prices ($20,000 per hour).
+    pub dollars_per_hour: PricePerHour,
+}
+
+impl Default for RunawayGuards {
+    fn default() -> Self {
+        Self {
+            nodes_in_flight: 2_000,
+            nodes_per_minute: 2_000,
+            dollars_per_hour: PricePerHour::from_nanos(20_000_000_000_000),
+        }
+    }
+}
+
 /// Settings of the whole cluster.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Settings {
@@ -189,6 +229,9 @@ pub struct Settings {
     /// Bounds on replacing nodes to save money.
     #[serde(default)]
     pub churn: ChurnGuards,
+    /// Ceilings on buying.
+    #[serde(default)]
+    pub runaway: RunawayGuards,
     /// Dollars per hour that every new node costs beyond its instance: root volume, address, licences.
     pub node_cost: PricePerHour,
     /// Counted work of the search for a cheaper fleet: 0 for the first good plan, 100 for the default effort.
@@ -209,6 +252,7 @@ impl Default for Settings {
             packing: None,
             guards: Guards::default(),
             churn: ChurnGuards::default(),
+            runaway: RunawayGuards::default(),
             node_cost: PricePerHour::ZERO,
             effort: 100,
         }

@@ -96,6 +96,8 @@ pub struct AllocatableSettings {
     pub ephemeral_volume_bytes: u64,
     /// What becomes of local disks.
     pub instance_store: InstanceStorePolicy,
+    /// EBS volumes that each node boots with; `None` for those of the image family.
+    pub node_volumes: Option<u32>,
 }
 
 impl Default for AllocatableSettings {
@@ -113,6 +115,7 @@ impl Default for AllocatableSettings {
             ephemeral_storage_eviction: None,
             ephemeral_volume_bytes: 20 * super::GIB,
             instance_store: InstanceStorePolicy::default(),
+            node_volumes: None,
         }
     }
 }

@@ -20,7 +20,8 @@ use plimsoll_core::requirement::Requirement;
 use plimsoll_core::units::PricePerHour;
 
 use self::requirements::RequirementsOfTypes;
-use crate::allocatable::{AllocatableError, ImageFamily};
+use crate::allocatable::{AllocatableError, AllocatableSettings, ImageFamily};
+use crate::attach::EBS_DRIVER;
 use crate::instance_type::{InstanceType, instance_types};
 use crate::price::{Region, region};
 use crate::zone::assumed_zones;
@@ -119,6 +120,7 @@ impl<'a> Market<'a> {
             capacity: room.capacity,
             overhead,
             offerings: self.offerings(facts, on_demand),
+            attach_limits: attach_limits(facts, &self.settings.allocatable),
         })
     }
 
@@ -155,6 +157,12 @@ impl<'a> Market<'a> {
         }
         offerings
     }
+}
+
+/// How many volumes of the EBS driver a node attaches, where the sources tell.
+fn attach_limits(facts: &InstanceType, settings: &AllocatableSettings) -> BTreeMap<Arc<str>, u32> {
+    let slots = facts.attach_slots(settings).into_iter();
+    slots.map(|slots| (Arc::from(EBS_DRIVER), slots)).collect()
 }
 
 fn zone_id(id: &str) -> Requirement {

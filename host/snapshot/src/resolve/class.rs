@@ -39,8 +39,16 @@ pub(crate) fn settings(class: &Value) -> Result<AllocatableSettings, String> {
         } else {
             InstanceStorePolicy::Unused
         },
+        node_volumes: node_volumes(spec),
         ..default
     })
+}
+
+/// EBS volumes that nodes boot with, where the class lists them.
+fn node_volumes(spec: &Value) -> Option<u32> {
+    let listed = spec.get("blockDeviceMappings")?.as_array()?;
+    let count = u32::try_from(listed.len()).ok()?;
+    (count > 0).then_some(count)
 }
 
 /// The image family: as named, else as the alias says.

@@ -175,6 +175,7 @@ fn deployed_before(changes: &[(usize, TimedChange)]) -> Result<(), SnapshotError
             }
             recording::Change::Scale(name, _) => ("scale", name),
             recording::Change::Load(name, _) => ("load", name),
+            recording::Change::Uses(name, _) => ("uses", name),
             _ => continue,
         };
         if !deployed.contains(name) {

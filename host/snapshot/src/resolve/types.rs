@@ -101,6 +101,11 @@ fn instance_type(entry: &TypeEntry, interner: &mut Interner) -> Result<InstanceT
         capacity,
         overhead: amounts("overhead", &entry.overhead, interner)?,
         offerings,
+        attach_limits: entry
+            .attach_limits
+            .iter()
+            .map(|(driver, limit)| (interner.text(driver), *limit))
+            .collect(),
     })
 }
 

@@ -76,6 +76,9 @@ pub struct TypeEntry {
     pub overhead: BTreeMap<String, Amount>,
     /// The ways to buy it.
     pub offerings: Vec<OfferingEntry>,
+    /// Volumes for pods that a node can attach, by CSI driver; a driver that is not given is unlimited.
+    #[serde(skip_serializing_if = "BTreeMap::is_empty")]
+    pub attach_limits: BTreeMap<String, u32>,
 }
 
 /// One value of a label, or several.

@@ -11,7 +11,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-use super::deployment::{AmountEntry, DeploymentEntry};
+use super::deployment::{AmountEntry, DeploymentEntry, UsesEntry};
 use super::duration::Duration;
 use crate::recording;
 
@@ -49,6 +49,9 @@ pub struct ChangeEntry {
     /// A deployment's load in all, in the unit of its rule's target.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub load: Option<AmountEntry>,
+    /// What each pod of a deployment uses from then on.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub uses: Option<UsesEntry>,
 }
 
 /// What identifies an object.
@@ -156,6 +159,9 @@ pub(crate) fn change(
         recording::Change::Scale(scale.name(interner), replicas)
     } else if let Some(load) = entry.load {
         recording::Change::Load(load.name(interner), load.amount)
+    } else if let Some(uses) = entry.uses {
+        let (name, usage) = uses.read(interner)?;
+        recording::Change::Uses(name, usage)
     } else {
         let node = entry.interrupt.unwrap_or_default();
         recording::Change::Interrupt(NodeName::from(interner.text(&node)))
@@ -174,9 +180,10 @@ fn exactly_one(entry: &ChangeEntry) -> Result<(), String> {
         entry.deploy.is_some(),
         entry.scale.is_some(),
         entry.load.is_some(),
+        entry.uses.is_some(),
     ];
     if given.iter().filter(|is_given| **is_given).count() != 1 {
-        let things = "upsert, delete, price, availability, interrupt, deploy, scale and load";
+        let things = "upsert, delete, price, availability, interrupt, deploy, scale, load and uses";
         return Err(format!(" has not exactly one of {things}"));
     }
     if entry.runs_for.is_some() && entry.upsert.is_none() {

@@ -4,12 +4,14 @@ use std::sync::Arc;
 
 use plimsoll_api::{Interner, Kind, Object};
 use plimsoll_core::ids::ObjectName;
+use plimsoll_core::resources::ResourceName;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
+use super::catalogue::Amount;
 use super::change::Unknown;
-use crate::recording::{Deployment, Follows};
+use crate::recording::{Deployment, Follows, Usage};
 
 /// A workload that keeps replicas.
 #[derive(Clone, Debug, PartialEq, Deserialize, Serialize, JsonSchema)]
@@ -28,6 +30,34 @@ pub struct DeploymentEntry {
     /// How its replicas follow its load, if they do.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub follows: Option<FollowsEntry>,
+    /// What each of its pods uses, whatever they ask for, where that was seen.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub uses: Option<UsageEntry>,
+}
+
+/// What a pod uses. Nothing is decided by it; a simulation holds it against what pods ask for.
+#[derive(Clone, Debug, PartialEq, Deserialize, Serialize, JsonSchema)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+pub struct UsageEntry {
+    /// Cpu, such as `250m`.
+    pub cpu: Amount,
+    /// Memory, such as `512Mi`.
+    pub memory: Amount,
+}
+
+/// What each pod of a deployment uses from an instant on.
+#[derive(Clone, Debug, PartialEq, Deserialize, Serialize, JsonSchema)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+pub struct UsesEntry {
+    /// The deployment's namespace; `default` when absent.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub namespace: Option<String>,
+    /// The deployment's name.
+    pub name: String,
+    /// Cpu, such as `250m`.
+    pub cpu: Amount,
+    /// Memory, such as `512Mi`.
+    pub memory: Amount,
 }
 
 /// Replicas in proportion to load: the ceiling of load over target, compared every fifteen seconds, left alone while within
@@ -61,6 +91,25 @@ impl AmountEntry {
     pub(super) fn name(&self, interner: &mut Interner) -> ObjectName {
         object_name(self.namespace.as_deref(), &self.name, interner)
     }
+}
+
+impl UsesEntry {
+    /// The deployment and what its pods use, or a sentence about the amount that makes no sense.
+    pub(super) fn read(self, interner: &mut Interner) -> Result<(ObjectName, Usage), String> {
+        let name = object_name(self.namespace.as_deref(), &self.name, interner);
+        Ok((name, usage("uses", &self.cpu, &self.memory)?))
+    }
+}
+
+fn usage(path: &str, cpu: &Amount, memory: &Amount) -> Result<Usage, String> {
+    let amount = |name: ResourceName, written: &Amount| {
+        let read = name.parse_amount(&written.to_text());
+        read.map_err(|error| format!("{path}.{name} {error}"))
+    };
+    Ok(Usage {
+        cpu_milli: amount(ResourceName::Cpu, cpu)?,
+        memory_bytes: amount(ResourceName::Memory, memory)?,
+    })
 }
 
 impl DeploymentEntry {
@@ -98,6 +147,10 @@ impl DeploymentEntry {
             spec: Arc::clone(&pod.spec),
             replicas: self.replicas,
             follows: self.follows.map(FollowsEntry::read).transpose()?,
+            uses: self
+                .uses
+                .map(|uses| usage("deploy.uses", &uses.cpu, &uses.memory))
+                .transpose()?,
         })
     }
 }

@@ -1,6 +1,6 @@
 //! Bounds on what cheap packing and consolidation may do, as they are written; what is absent keeps its default.
 
-use plimsoll_core::snapshot::{ChurnGuards, Guards};
+use plimsoll_core::snapshot::{ChurnGuards, Guards, RunawayGuards};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -44,6 +44,9 @@ pub struct GuardsEntry {
     /// Whether spot machines may be bought for a pool that says nothing of capacity types (default false).
     #[serde(skip_serializing_if = "Option::is_none")]
     pub unasked_spot: Option<bool>,
+    /// Whether new nodes get no more volumes than their type attaches (default true).
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub attach_slots: Option<bool>,
 }
 
 /// Bounds on replacing nodes to save money. They hold in pools packed by price.
@@ -71,6 +74,43 @@ pub struct ChurnEntry {
     pub spot_to_spot: Option<bool>,
 }
 
+/// Ceilings on buying for the whole cluster, whatever the packing.
+#[derive(Clone, Debug, Default, PartialEq, Deserialize, Serialize, JsonSchema)]
+#[serde(rename_all = "camelCase", default)]
+pub struct RunawayEntry {
+    /// Most nodes asked for and not yet ready for pods (2000).
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub nodes_in_flight: Option<u32>,
+    /// Most nodes asked for within any minute (2000).
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub nodes_per_minute: Option<u32>,
+    /// Most dollars per hour that all nodes cost together at list prices (20000).
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub dollars_per_hour: Option<f64>,
+}
+
+impl RunawayEntry {
+    pub(super) fn to_guards(&self) -> Result<RunawayGuards, String> {
+        let default = RunawayGuards::default();
+        Ok(RunawayGuards {
+            nodes_in_flight: self.nodes_in_flight.unwrap_or(default.nodes_in_flight),
+            nodes_per_minute: self.nodes_per_minute.unwrap_or(default.nodes_per_minute),
+            dollars_per_hour: match self.dollars_per_hour {
+                None => default.dollars_per_hour,
+                Some(dollars) => price("runaway.dollarsPerHour", dollars)?,
+            },
+        })
+    }
+
+    pub(super) fn from_guards(guards: &RunawayGuards) -> Self {
+        Self {
+            nodes_in_flight: Some(guards.nodes_in_flight),
+            nodes_per_minute: Some(guards.nodes_per_minute),
+            dollars_per_hour: Some(guards.dollars_per_hour.dollars()),
+        }
+    }
+}
+
 impl GuardsEntry {
     pub(super) fn to_guards(&self) -> Guards {
         let default = Guards::default();
@@ -92,6 +132,7 @@ impl GuardsEntry {
             spot_types: self.spot_types.unwrap_or(default.spot_types),
             exotic_types: self.exotic_types.unwrap_or(default.exotic_types),
             unasked_spot: self.unasked_spot.unwrap_or(default.unasked_spot),
+            attach_slots: self.attach_slots.unwrap_or(default.attach_slots),
         }
     }
 
@@ -108,6 +149,7 @@ impl GuardsEntry {
             spot_types: Some(guards.spot_types),
             exotic_types: Some(guards.exotic_types),
             unasked_spot: Some(guards.unasked_spot),
+            attach_slots: Some(guards.attach_slots),
         }
     }
 }

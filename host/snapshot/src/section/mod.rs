@@ -19,9 +19,9 @@ pub use catalogue::{
     ReservationEntry, SpotPrices, TypeEntry, ZoneEntry,
 };
 pub use change::{AvailabilityEntry, ChangeEntry, PriceChangeEntry, Reference};
-pub use deployment::{AmountEntry, DeploymentEntry, FollowsEntry};
+pub use deployment::{AmountEntry, DeploymentEntry, FollowsEntry, UsageEntry, UsesEntry};
 pub use duration::Duration;
-pub use guards::{ChurnEntry, GuardsEntry};
+pub use guards::{ChurnEntry, GuardsEntry, RunawayEntry};
 pub use settings::{DefaultSpreadEntry, PackingEntry, SettingsEntry};
 
 pub(crate) use change::{At, Change, capacity_type, change, price_above_zero};

@@ -8,7 +8,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::duration::Duration;
-use super::guards::{ChurnEntry, GuardsEntry};
+use super::guards::{ChurnEntry, GuardsEntry, RunawayEntry};
 
 /// Settings of the whole cluster.
 #[derive(Clone, Debug, Default, PartialEq, Deserialize, Serialize, JsonSchema)]
@@ -49,6 +49,9 @@ pub struct SettingsEntry {
     /// Bounds on replacing nodes to save money.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub churn: Option<ChurnEntry>,
+    /// Ceilings on buying.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub runaway: Option<RunawayEntry>,
     /// Dollars per hour that a new node costs beyond its instance (default 0).
     #[serde(skip_serializing_if = "Option::is_none")]
     pub node_cost: Option<f64>,
@@ -112,6 +115,10 @@ impl SettingsEntry {
                 None => default.churn,
                 Some(churn) => churn.to_guards()?,
             },
+            runaway: match &self.runaway {
+                None => default.runaway,
+                Some(runaway) => runaway.to_guards()?,
+            },
             node_cost,
             effort: self.effort.unwrap_or(default.effort),
         })
@@ -131,6 +138,7 @@ impl SettingsEntry {
             packing: settings.packing.map(PackingEntry::from_mode),
             guards: Some(GuardsEntry::from_guards(&settings.guards)),
             churn: Some(ChurnEntry::from_guards(&settings.churn)),
+            runaway: Some(RunawayEntry::from_guards(&settings.runaway)),
             node_cost: Some(settings.node_cost.dollars()),
             effort: Some(settings.effort),
         }

@@ -56,6 +56,11 @@ pub fn instance_type(known: &InstanceType) -> TypeEntry {
         capacity: amounts(&known.capacity),
         overhead: amounts(&known.overhead),
         offerings: known.offerings.iter().map(offering).collect(),
+        attach_limits: known
+            .attach_limits
+            .iter()
+            .map(|(driver, limit)| (driver.to_string(), *limit))
+            .collect(),
     }
 }
 

@@ -12,17 +12,20 @@ pub use catalogue::{amounts, instance_type};
 
 use std::io::{self, Read, Write};
 
+use plimsoll_api::write::quantity;
 use plimsoll_core::ids::ObjectName;
+use plimsoll_core::resources::ResourceName;
 use plimsoll_core::snapshot::Snapshot;
 use serde_json::Value;
 
 use crate::error::SnapshotError;
 use crate::gather::{API_VERSION, SNAPSHOT};
-use crate::recording::{Change, Deployment, TimedChange};
+use crate::recording::{Change, Deployment, TimedChange, Usage};
 use crate::resolve::written_instant;
 use crate::section::{
-    AmountEntry, AvailabilityEntry, CatalogueEntry, ChangeEntry, DeploymentEntry, Duration,
-    FollowsEntry, PriceChangeEntry, PriceEntry, Reference, Section, SettingsEntry,
+    Amount, AmountEntry, AvailabilityEntry, CatalogueEntry, ChangeEntry, DeploymentEntry, Duration,
+    FollowsEntry, PriceChangeEntry, PriceEntry, Reference, Section, SettingsEntry, UsageEntry,
+    UsesEntry,
 };
 
 /// How text is laid out.
@@ -156,6 +159,15 @@ fn change(timed: &TimedChange) -> ChangeEntry {
         Change::Deploy(deployment) => entry.deploy = Some(deployed(deployment)),
         Change::Scale(name, replicas) => entry.scale = Some(amount(name, (*replicas).into())),
         Change::Load(name, load) => entry.load = Some(amount(name, *load)),
+        Change::Uses(name, usage) => {
+            let UsageEntry { cpu, memory } = used(*usage);
+            entry.uses = Some(UsesEntry {
+                namespace: Some(name.namespace.to_string()),
+                name: name.name.to_string(),
+                cpu,
+                memory,
+            });
+        }
     }
     entry
 }
@@ -171,6 +183,15 @@ fn deployed(deployment: &Deployment) -> DeploymentEntry {
             least: Some(rule.least),
             most: rule.most,
         }),
+        uses: deployment.uses.map(used),
+    }
+}
+
+fn used(usage: Usage) -> UsageEntry {
+    let written = |name: &ResourceName, amount| Amount::Text(quantity(name, amount));
+    UsageEntry {
+        cpu: written(&ResourceName::Cpu, usage.cpu_milli),
+        memory: written(&ResourceName::Memory, usage.memory_bytes),
     }
 }
 

@@ -174,6 +174,9 @@ fn random_type(shape: &Shape, at: usize, zones: &[&str]) -> TypeFixture {
         let cents = f64::from(i32::try_from(cents / 3).unwrap_or(0)) / 100.0;
         fixture = fixture.price(cents).offered(zones[0], Spot);
     }
+    if shape.features.volumes {
+        fixture = fixture.attaches("ebs", 1 + u32::try_from(at % 3).unwrap_or(0));
+    }
     fixture
 }
 

@@ -1,8 +1,8 @@
 //! One pod on one place: taints, labels, room, ports, volumes.
 
 use plimsoll_core::check::Rule;
-use plimsoll_core::model::{ClaimPhase, OwnerKind};
-use plimsoll_core::plan::Refusal;
+use plimsoll_core::model::{ClaimPhase, OwnerKind, PackingMode};
+use plimsoll_core::plan::{Note, Refusal};
 use plimsoll_core::resources::{ResourceName, Resources};
 use plimsoll_core::snapshot::Snapshot;
 use plimsoll_oracles::fixture::*;
@@ -174,6 +174,48 @@ fn a_driver_attaches_so_many_volumes_and_shared_ones_count_once() {
     breaks(&own, &on_n1(&own), &[Rule::VolumeLimit]);
     let shared = with_volumes(3, true);
     passes(&shared, &on_n1(&shared));
+}
+
+#[test]
+fn a_machine_to_buy_attaches_what_its_type_does_in_every_way_it_names() {
+    let world = |packing: PackingMode, held: bool| {
+        let mut world = cluster()
+            .pool(pool("general").packing(packing))
+            .sells(instance_type("one").attaches("ebs", 1))
+            .sells(instance_type("two").attaches("ebs", 2))
+            .settings(move |settings| settings.guards.attach_slots = held);
+        for at in 0..2 {
+            let claim = format!("data-{at}");
+            world = world.bound_volume(&claim, "ebs", &[]);
+            world = world.pod(pod(&format!("web-{at}")).volume(&claim));
+        }
+        world.snapshot()
+    };
+    let both_on = |snapshot: &Snapshot, types: &[&str]| {
+        let options: Vec<_> = types.iter().map(|name| (*name, ZONE_1, OnDemand)).collect();
+        let plan = plan(snapshot).buy("general", &options);
+        plan.put("web-0").put("web-1").build()
+    };
+    let priced = world(PackingMode::Price, true);
+    passes(&priced, &both_on(&priced, &["two"]));
+    breaks(
+        &priced,
+        &both_on(&priced, &["two", "one"]),
+        &[Rule::AttachSlots],
+    );
+    let mut said = both_on(&priced, &["one"]);
+    said.notes.push(Note {
+        pool: Some("general".into()),
+        pod: None,
+        text: "guard on volumes per node yields for 1 volume(s)".to_owned(),
+    });
+    passes(&priced, &said);
+    for lenient in [
+        world(PackingMode::Price, false),
+        world(PackingMode::Compatible, true),
+    ] {
+        passes(&lenient, &both_on(&lenient, &["one"]));
+    }
 }
 
 #[test]

@@ -10,7 +10,7 @@ use std::time::{Duration, Instant};
 use anyhow::{Context, Result};
 use indicatif::{ProgressBar, ProgressStyle};
 use plimsoll_report::Report;
-use plimsoll_sim::{Behaviour, Recording, Run, ScoreCard};
+use plimsoll_sim::{Behaviour, Recording, Run, ScoreCard, UsageCard};
 use serde::Serialize;
 
 use crate::failure::Environment;
@@ -148,6 +148,11 @@ fn people(result: &Comparison) -> String {
         .iter()
         .map(|run| (run.policy.as_str(), &run.card));
     let mut text = table::of(&runs.collect::<Vec<_>>());
+    // What pods use is the recording's, so the first run says it for all.
+    let usage = result.runs.iter().take(1).filter_map(|run| run.card.usage.as_ref());
+    for sentence in usage.flat_map(UsageCard::advice) {
+        text.push_str(&format!("note: {sentence}\n"));
+    }
     if result.spot_prices_are_modelled {
         text.push_str("spot prices are a model: no quotes were given\n");
     }

@@ -1,6 +1,6 @@
 //! Score cards side by side, for people: a row for each figure, a column for each strategy.
 
-use plimsoll_sim::ScoreCard;
+use plimsoll_sim::{ScoreCard, UsageCard};
 
 use crate::output::{change, dollars, ratio, table, thousands};
 
@@ -83,6 +83,19 @@ const ROWS: &[Row] = &[
     ("faults of policies", |card| thousands(card.faults)),
 ];
 
+/// What is said of use, where the recording says anything.
+const USAGE: &[(&str, fn(&UsageCard) -> String)] = &[
+    ("cpu / memory used of that", |usage| {
+        let share = |used: i64, asked: i64| percent(used.unsigned_abs(), asked.unsigned_abs());
+        let cpu = share(usage.cpu_used, usage.cpu_requested);
+        format!(
+            "{cpu} / {}",
+            share(usage.memory_used, usage.memory_requested)
+        )
+    }),
+    ("busy nodes, none pending", |usage| usage.busy_for.to_string()),
+];
+
 /// The table of these cards and what they are called.
 pub(super) fn of(runs: &[(&str, &ScoreCard)]) -> String {
     let first = runs.first().map_or(0, |(_, card)| card.cost);
@@ -95,6 +108,14 @@ pub(super) fn of(runs: &[(&str, &ScoreCard)]) -> String {
     rows.push(line("cost", &|card| dollars(card.cost)));
     rows.push(line("  difference", &|card| change(card.cost, first)));
     rows.extend(ROWS.iter().map(|(name, cell)| line(name, cell)));
+    if runs.iter().any(|(_, card)| card.usage.is_some()) {
+        rows.extend(USAGE.iter().map(|(name, cell)| {
+            line(name, &|card| {
+                let known = card.usage.as_ref();
+                known.map_or_else(|| "-".to_owned(), cell)
+            })
+        }));
+    }
     table(&rows)
 }
 

@@ -9,13 +9,14 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::super::buy::buy;
-use super::super::candidate::bought;
+use super::super::candidate::{attached, bought};
 use super::super::close::{
     MOST_LAUNCHED, Node, Reach, cheapest, close, named_rows, terms, wanted_spot,
 };
 use super::super::guards;
 use super::super::minimum;
 use super::super::place::{Bin, Placer, Step};
+use super::super::slots::Slots;
 use super::super::supplies::Supplies;
 use super::Ground;
 use crate::catalog::CapacityType;
@@ -128,6 +129,7 @@ fn unpriced(placer: &Placer<'_, '_>, bin: &Bin) -> Node {
         rows: placer.sets.bits(bin.rows).clone(),
         used: bin.used.clone(),
         steps: bin.steps.clone(),
+        attached: attached(placer, &bin.steps),
         minimum: bin.minimum.clone(),
         compatible: true,
     }
@@ -150,6 +152,7 @@ fn keeps_guards(ground: &Ground<'_>, placer: &Placer<'_, '_>, node: &Node) -> bo
     }
     let most = |uid: &crate::ids::Uid| ground.replicas.get(uid).copied().unwrap_or(u32::MAX);
     node.steps.len() <= guards::most_pods(compiled, node.row, limits)
+        && Slots::has(compiled, limits, node.row, &node.attached)
         && replicas.iter().all(|(uid, count)| *count <= most(uid))
 }
 
@@ -165,8 +168,11 @@ fn named(
     let own_terms = terms(compiled, node.row);
     let compatible = compiled.templates[compiled.rows.rows[node.row].template].is_compatible();
     let all = named_rows(compiled, &ground.prices, node, Reach::Near, None);
+    let guards = &compiled.snapshot.settings.guards;
     let may_name = |row: &usize| {
-        terms(compiled, *row) == own_terms && (compatible || !ground.kept_back.contains(*row))
+        terms(compiled, *row) == own_terms
+            && (compatible || !ground.kept_back.contains(*row))
+            && Slots::has(compiled, guards, *row, &node.attached)
     };
     let all: Vec<usize> = all.into_iter().filter(may_name).collect();
     let mut below = cheaper(ground, node, &all, limit)?;

@@ -1,0 +1,52 @@
+//! How much of what a plan buys nobody has asked for: the cpu and memory of new nodes beyond their pods and daemons.
+//!
+//! Every claim counts as the machine that the plan counts on; what the system keeps for itself is not the pods' to use and
+//! does not count.
+
+use serde::{Deserialize, Serialize};
+
+use crate::plan::PlannedClaim;
+use crate::resources::{ResourceName, Resources};
+use crate::snapshot::Snapshot;
+
+/// Shares of what new nodes can give pods that nobody has asked for, in thousandths.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Waste {
+    /// Of cpu.
+    pub cpu: i64,
+    /// Of memory.
+    pub memory: i64,
+}
+
+/// What some claims of a plan waste together; nothing where there are none.
+pub fn waste<'p>(snapshot: &Snapshot, claims: impl IntoIterator<Item = &'p PlannedClaim>) -> Waste {
+    let (mut asked, mut there) = (Resources::new(), Resources::new());
+    for claim in claims {
+        if let Some(allocatable) = allocatable(snapshot, claim) {
+            asked.add(&claim.requests);
+            there.add(&allocatable);
+        }
+    }
+    let share = |name: ResourceName| {
+        let (asked, there) = (asked.get(&name), there.get(&name));
+        let unused = i128::from(there.saturating_sub(asked).max(0));
+        let whole = i128::from(there.max(1));
+        i64::try_from((unused * 1000 + whole / 2) / whole).unwrap_or(0)
+    };
+    Waste {
+        cpu: share(ResourceName::Cpu),
+        memory: share(ResourceName::Memory),
+    }
+}
+
+/// What pods and daemons may have of the machine that a claim counts on.
+fn allocatable(snapshot: &Snapshot, claim: &PlannedClaim) -> Option<Resources> {
+    let option = claim.chosen()?;
+    let sold = snapshot.catalogue.get(option.instance_type.as_str())?;
+    let offering = sold.offerings.iter().find(|offering| {
+        offering.zone == option.zone
+            && offering.capacity_type == option.capacity_type
+            && offering.reservation.as_ref().map(|own| &own.id) == option.reservation.as_ref()
+    })?;
+    Some(sold.allocatable(offering))
+}

@@ -1,0 +1,306 @@
+//! What pods use beside what they ask for: sums over time, nodes that are busy while nobody waits, requests that are inflated.
+//!
+//! Nodes are bought for requests of pods that wait, never for load. So high use with nothing waiting buys nothing, and
+//! requests far above use buy nodes that nobody needs; a run says both where its recording says what workloads use. On a
+//! node, pods whose use nobody knows count with what they ask for.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
+
+use plimsoll_core::ids::{NodeName, ObjectName, Uid};
+use plimsoll_core::model::{Node, Pod, PodSpec};
+use plimsoll_core::resources::ResourceName;
+use plimsoll_core::time::{Span, Timestamp};
+use serde::{Deserialize, Serialize};
+
+use crate::input::Usage;
+
+/// A node is busy above this share of the cpu that it gives pods, in percent.
+pub const BUSY_PERCENT: i64 = 80;
+/// Spans of busy nodes that are listed.
+pub const MOST_BUSY_SPANS: usize = 100;
+/// Requests are inflated when more than so many times what is used.
+const INFLATED: i128 = 2;
+
+/// What pods asked for and used, over those whose use is known, from being bound to being gone.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct UsageCard {
+    /// Cpu asked for, in thousandths of core hours.
+    pub cpu_requested: i64,
+    /// Cpu used, likewise.
+    pub cpu_used: i64,
+    /// Memory asked for, in MiB hours.
+    pub memory_requested: i64,
+    /// Memory used, likewise.
+    pub memory_used: i64,
+    /// Workloads that ask for more than twice what they use, most cpu hours wasted first.
+    pub inflated: Vec<Inflated>,
+    /// When nodes were busy while no pod waited: the first [`MOST_BUSY_SPANS`].
+    pub busy: Vec<BusySpan>,
+    /// How many such spans there were.
+    pub busy_count: u32,
+    /// How long they were together.
+    pub busy_for: Span,
+}
+
+/// A workload that asks for more than twice what it uses, of cpu or of memory.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Inflated {
+    /// Namespace and name.
+    pub workload: String,
+    /// Milli-cores that a pod asked for, on average.
+    pub cpu_requested: i64,
+    /// Milli-cores that a pod used, on average.
+    pub cpu_used: i64,
+    /// Bytes that a pod asked for, on average.
+    pub memory_requested: i64,
+    /// Bytes that a pod used, on average.
+    pub memory_used: i64,
+}
+
+/// A span in which some node was busy and no pod waited.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct BusySpan {
+    /// When it began.
+    pub from: Timestamp,
+    /// When it ended.
+    pub to: Timestamp,
+    /// Most busy nodes at once.
+    pub nodes: u32,
+}
+
+impl UsageCard {
+    /// What to make of it, in sentences: what was not bought for and why, and what would help.
+    pub fn advice(&self) -> Vec<String> {
+        let mut result = Vec::new();
+        for inflated in &self.inflated {
+            result.push(format!(
+                "{}: a pod asks for {}m cpu and {} MiB and uses {}m and {} MiB; nodes are bought for what is asked for, and a VerticalPodAutoscaler (VPA) lowers requests to what is used",
+                inflated.workload,
+                inflated.cpu_requested,
+                inflated.memory_requested >> 20,
+                inflated.cpu_used,
+                inflated.memory_used >> 20,
+            ));
+        }
+        if self.busy_count > 0 {
+            result.push(format!(
+                "busy nodes, no pending: above {BUSY_PERCENT} % of cpu for {} in {} span(s) while no pod waited; nothing is launched for load alone, replicas that follow load (HPA) or higher requests (VPA) make pods wait for nodes",
+                self.busy_for, self.busy_count
+            ));
+        }
+        result
+    }
+}
+
+/// Counts use while a run goes on; idle as long as no use is known.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct UsageMeter {
+    workloads: BTreeMap<Uid, Workload>,
+    nodes: BTreeMap<NodeName, Carried>,
+    busy: BTreeSet<NodeName>,
+    open: Option<BusySpan>,
+    card: UsageCard,
+}
+
+/// A workload whose use is known.
+#[derive(Clone, Debug)]
+struct Workload {
+    name: String,
+    asked: Usage,
+    used: Usage,
+    /// Pods on nodes now.
+    pods: i64,
+    sums: Sums,
+}
+
+/// Sums of amount x milliseconds.
+#[derive(Clone, Copy, Debug, Default)]
+struct Sums {
+    pods: i128,
+    cpu_asked: i128,
+    cpu_used: i128,
+    memory_asked: i128,
+    memory_used: i128,
+}
+
+/// What a node carries.
+#[derive(Clone, Debug, Default)]
+struct Carried {
+    /// Milli-cores that it gives pods.
+    cpu: i64,
+    /// Milli-cores that pods ask for whose use nobody knows.
+    unknown: i64,
+    pods: BTreeMap<Uid, i64>,
+}
+
+impl UsageMeter {
+    /// Whether nothing is known of any pod's use.
+    pub(crate) fn is_idle(&self) -> bool {
+        self.workloads.is_empty()
+    }
+
+    /// Pods of an owner use so much each from now on. Whether the owner is new, so that all nodes are to be looked at.
+    pub(crate) fn learn(
+        &mut self,
+        owner: Uid,
+        name: &ObjectName,
+        spec: &PodSpec,
+        used: Usage,
+    ) -> bool {
+        let asked = Usage {
+            cpu_milli: spec.requests.get(&ResourceName::Cpu),
+            memory_bytes: spec.requests.get(&ResourceName::Memory),
+        };
+        let is_new = !self.workloads.contains_key(&owner);
+        let known = self.workloads.entry(owner).or_insert_with(|| Workload {
+            name: name.to_string(),
+            asked,
+            used,
+            pods: 0,
+            sums: Sums::default(),
+        });
+        (known.asked, known.used) = (asked, used);
+        let names: Vec<NodeName> = self.nodes.keys().cloned().collect();
+        for name in &names {
+            self.judge(name);
+        }
+        is_new
+    }
+
+    /// A node carries these pods from now on; `None` when it is gone.
+    pub(crate) fn carries(
+        &mut self,
+        name: &NodeName,
+        node: Option<(&Node, &mut dyn Iterator<Item = &Arc<Pod>>)>,
+    ) {
+        if let Some(before) = self.nodes.remove(name) {
+            self.count(&before, -1);
+        }
+        if let Some((node, pods)) = node {
+            let mut carried = Carried {
+                cpu: node.allocatable.get(&ResourceName::Cpu),
+                ..Carried::default()
+            };
+            for pod in pods.filter(|pod| !pod.is_terminal()) {
+                let owner = pod.owner.as_ref().map(|owner| &owner.uid);
+                match owner.filter(|owner| self.workloads.contains_key(*owner)) {
+                    Some(owner) => *carried.pods.entry(owner.clone()).or_default() += 1,
+                    None => carried.unknown += pod.spec.requests.get(&ResourceName::Cpu),
+                }
+            }
+            self.count(&carried, 1);
+            self.nodes.insert(name.clone(), carried);
+        }
+        self.judge(name);
+    }
+
+    fn count(&mut self, carried: &Carried, sign: i64) {
+        for (owner, pods) in &carried.pods {
+            if let Some(workload) = self.workloads.get_mut(owner) {
+                workload.pods += sign * pods;
+            }
+        }
+    }
+
+    /// Whether a node is busy now.
+    fn judge(&mut self, name: &NodeName) {
+        let busy = self.nodes.get(name).is_some_and(|carried| {
+            let of_owner = |(owner, pods): (&Uid, &i64)| {
+                let workload = self.workloads.get(owner);
+                workload.map_or(0, |workload| workload.used.cpu_milli * pods)
+            };
+            let used: i64 = carried.pods.iter().map(of_owner).sum();
+            (used + carried.unknown) * 100 > carried.cpu * BUSY_PERCENT
+        });
+        if busy {
+            self.busy.insert(name.clone());
+        } else {
+            self.busy.remove(name);
+        }
+    }
+
+    /// Time passes with everything as it is.
+    pub(crate) fn advance(&mut self, millis: i128) {
+        for workload in self.workloads.values_mut() {
+            let weight = i128::from(workload.pods) * millis;
+            let times = |amount: i64| i128::from(amount) * weight;
+            let sums = &mut workload.sums;
+            sums.pods += weight;
+            sums.cpu_asked += times(workload.asked.cpu_milli);
+            sums.cpu_used += times(workload.used.cpu_milli);
+            sums.memory_asked += times(workload.asked.memory_bytes);
+            sums.memory_used += times(workload.used.memory_bytes);
+        }
+    }
+
+    /// Looks whether nodes are busy while nobody waits.
+    pub(crate) fn look(&mut self, now: Timestamp, waiting: usize) {
+        let busy = u32::try_from(self.busy.len()).unwrap_or(u32::MAX);
+        if busy == 0 || waiting > 0 {
+            self.close(now);
+            return;
+        }
+        let open = self.open.get_or_insert(BusySpan {
+            from: now,
+            to: now,
+            nodes: busy,
+        });
+        open.nodes = open.nodes.max(busy);
+    }
+
+    fn close(&mut self, now: Timestamp) {
+        let Some(open) = self.open.take().filter(|open| open.from < now) else {
+            return;
+        };
+        self.card.busy_count += 1;
+        self.card.busy_for = self.card.busy_for + now.since(open.from);
+        if self.card.busy.len() < MOST_BUSY_SPANS {
+            self.card.busy.push(BusySpan { to: now, ..open });
+        }
+    }
+
+    /// The card; `None` when nothing was known of any pod's use.
+    pub(crate) fn finish(mut self, now: Timestamp) -> Option<UsageCard> {
+        self.close(now);
+        if self.is_idle() {
+            return None;
+        }
+        let mut all = Sums::default();
+        let mut inflated: Vec<(i128, Inflated)> = Vec::new();
+        for workload in self.workloads.values() {
+            let sums = &workload.sums;
+            all.cpu_asked += sums.cpu_asked;
+            all.cpu_used += sums.cpu_used;
+            all.memory_asked += sums.memory_asked;
+            all.memory_used += sums.memory_used;
+            let is_inflated = sums.cpu_asked > sums.cpu_used * INFLATED
+                || sums.memory_asked > sums.memory_used * INFLATED;
+            if is_inflated {
+                let mean = |sum: i128| whole(sum / sums.pods.max(1));
+                let of_pod = Inflated {
+                    workload: workload.name.clone(),
+                    cpu_requested: mean(sums.cpu_asked),
+                    cpu_used: mean(sums.cpu_used),
+                    memory_requested: mean(sums.memory_asked),
+                    memory_used: mean(sums.memory_used),
+                };
+                inflated.push((sums.cpu_used - sums.cpu_asked, of_pod));
+            }
+        }
+        inflated.sort_by(|(a, one), (b, other)| (a, &one.workload).cmp(&(b, &other.workload)));
+        let hours = |sum: i128| whole(sum / 3_600_000);
+        Some(UsageCard {
+            cpu_requested: hours(all.cpu_asked),
+            cpu_used: hours(all.cpu_used),
+            memory_requested: hours(all.memory_asked >> 20),
+            memory_used: hours(all.memory_used >> 20),
+            inflated: inflated.into_iter().map(|(_, one)| one).collect(),
+            ..self.card
+        })
+    }
+}
+
+fn whole(number: i128) -> i64 {
+    i64::try_from(number).unwrap_or(i64::MAX)
+}

@@ -1,0 +1,145 @@
+//! Ceilings on buying: nodes in flight, nodes per minute, dollars per hour. Pods wait and are told which ceiling holds them.
+
+use std::sync::Arc;
+
+use plimsoll_core::action::ObjectKey;
+use plimsoll_core::ids::ObjectName;
+use plimsoll_core::model::PackingMode;
+use plimsoll_core::schedule;
+use plimsoll_core::snapshot::{RunawayGuards, Snapshot};
+use plimsoll_core::time::{Span, Timestamp};
+use plimsoll_core::units::PricePerHour;
+use plimsoll_oracles::fixture::{OnDemand, ZONE_1, cluster, instance_type, pod, pool};
+use plimsoll_sim::{
+    Behaviour, Change, Delay, Deployment, Planner, Recording, Run, ScoreCard, TimedChange,
+};
+
+fn at(seconds: i64) -> Timestamp {
+    Timestamp::from_millis(seconds * 1000)
+}
+
+fn ceilings(change: impl Fn(&mut RunawayGuards)) -> RunawayGuards {
+    let mut ceilings = RunawayGuards::default();
+    change(&mut ceilings);
+    ceilings
+}
+
+/// So many pods that each fill a node of $0.20 per hour, which is there 45 seconds after it is bought; for half an hour.
+fn run(pods: u32, packing: PackingMode, ceilings: RunawayGuards) -> Run<impl Planner> {
+    let full = instance_type("full").cpu(4000).memory_mib(16_384);
+    let full = full.pods(110).no_overhead().price(0.2);
+    let fixture = cluster()
+        .pool(pool("general").packing(packing))
+        .sells(full.offered(ZONE_1, OnDemand))
+        .settings(move |settings| settings.runaway = ceilings);
+    let (objects, catalogue, settings) = fixture.parts();
+    let template = pod("web").cpu(3500).memory_mib(512);
+    let deploy = Change::Deploy(Deployment {
+        name: ObjectName::new("default", "web"),
+        labels: Arc::new(template.labels().clone()),
+        spec: Arc::new(template.spec().clone()),
+        replicas: pods,
+        follows: None,
+        uses: None,
+    });
+    let recording = Recording {
+        start: at(0),
+        end: Some(at(1800)),
+        objects,
+        running: Vec::new(),
+        catalogue: Arc::new(catalogue),
+        settings: Arc::new(settings),
+        changes: vec![TimedChange {
+            at: at(0),
+            change: deploy,
+        }],
+    };
+    let behaviour = Behaviour {
+        boot: Delay::always(Span::from_secs(40)),
+        interruptions: false,
+        ..Behaviour::default()
+    };
+    Run::new(recording, behaviour, |snapshot: &Snapshot| {
+        schedule::plan(snapshot)
+    })
+}
+
+/// Lets time pass to an instant; the most nodes in flight at once, and what pods were told.
+fn watch<P: Planner>(run: &mut Run<P>, until: Timestamp) -> (usize, Vec<String>) {
+    let mut most = 0;
+    while run.next_at().is_some_and(|next| next <= until) {
+        run.step();
+        let in_flight = |claim: &&Arc<plimsoll_core::model::NodeClaim>| {
+            claim.phase < plimsoll_core::model::ClaimPhase::Initialized
+        };
+        most = most.max(run.claims().filter(in_flight).count());
+    }
+    run.run_until(until);
+    let told = run.take_reports().into_iter();
+    let of_pods = told.filter(|report| matches!(report.object, ObjectKey::Pod(_)));
+    (most, of_pods.map(|report| report.message).collect())
+}
+
+fn card(pods: u32, ceilings: RunawayGuards) -> ScoreCard {
+    run(pods, PackingMode::Price, ceilings).finish()
+}
+
+#[test]
+fn nodes_in_flight_stay_below_their_ceiling_until_all_pods_run() {
+    let three = ceilings(|ceilings| ceilings.nodes_in_flight = 3);
+    for packing in [PackingMode::Price, PackingMode::Compatible] {
+        let mut run = run(8, packing, three);
+        let (most, told) = watch(&mut run, at(20));
+        assert_eq!((most, run.counts().launches), (3, 3), "{packing:?}");
+        assert_eq!(
+            told,
+            ["ceiling on nodes in flight: 3 of 3 are on their way (setting runaway.nodesInFlight)";
+                5],
+            "{packing:?}: each pod once"
+        );
+        let (most, _) = watch(&mut run, at(1800));
+        assert_eq!((most, run.counts().launches), (3, 8), "{packing:?}");
+        assert!(run.pods().all(|pod| pod.node.is_some()), "{packing:?}");
+    }
+}
+
+#[test]
+fn nodes_of_a_minute_stay_below_their_ceiling_and_the_next_minute_goes_on() {
+    let two = ceilings(|ceilings| ceilings.nodes_per_minute = 2);
+    let mut run = run(6, PackingMode::Price, two);
+    for (minute, bought) in [(0, 2), (1, 4), (2, 6)] {
+        watch(&mut run, at(minute * 60 + minute * 2 + 50));
+        assert_eq!(run.counts().launches, bought, "minute {minute}");
+    }
+}
+
+#[test]
+fn another_engine_counts_what_was_asked_for_before_it() {
+    let two = ceilings(|ceilings| ceilings.nodes_per_minute = 2);
+    let mut run = run(6, PackingMode::Price, two);
+    watch(&mut run, at(20));
+    run.crash();
+    watch(&mut run, at(50));
+    assert_eq!(run.counts().launches, 2);
+    watch(&mut run, at(80));
+    assert_eq!(run.counts().launches, 4);
+}
+
+#[test]
+fn nothing_is_bought_beyond_the_ceiling_on_cost_and_the_card_names_it() {
+    let dollar = PricePerHour::from_nanos(1_000_000_000);
+    let card = card(7, ceilings(|ceilings| ceilings.dollars_per_hour = dollar));
+    assert_eq!((card.launches, card.unplaced_count), (5, 2));
+    for unplaced in &card.unplaced {
+        assert_eq!(
+            unplaced.reason,
+            "ceiling on cost: $1.2000/h with one more node is above $1.0000/h (setting runaway.dollarsPerHour)"
+        );
+    }
+}
+
+#[test]
+fn default_ceilings_hold_nobody() {
+    let card = card(40, RunawayGuards::default());
+    assert_eq!((card.launches, card.unplaced_count), (40, 0));
+}

@@ -1,0 +1,149 @@
+//! What a score card says of use beside requests: load alone launches nothing, requests alone launch though nobody needs it.
+
+use std::sync::Arc;
+
+use plimsoll_core::ids::ObjectName;
+use plimsoll_core::schedule;
+use plimsoll_core::snapshot::Snapshot;
+use plimsoll_core::time::{Span, Timestamp};
+use plimsoll_oracles::fixture::{OnDemand, ZONE_1, cluster, instance_type, pod, pool};
+use plimsoll_sim::{
+    Behaviour, BusySpan, Change, Delay, Deployment, Recording, Run, ScoreCard, TimedChange, Usage,
+};
+
+const HOUR: i64 = 3600;
+const MEBIBYTE: i64 = 1 << 20;
+
+fn at(seconds: i64) -> Timestamp {
+    Timestamp::from_millis(seconds * 1000)
+}
+
+fn usage(cpu_milli: i64, mebibytes: i64) -> Usage {
+    Usage {
+        cpu_milli,
+        memory_bytes: mebibytes * MEBIBYTE,
+    }
+}
+
+fn name() -> ObjectName {
+    ObjectName::new("default", "web")
+}
+
+/// So many pods of so many milli-cores and 512 MiB, which use as much as stated where anything is.
+fn web(replicas: u32, cpu: i64, uses: Option<Usage>) -> Change {
+    let template = pod("web").cpu(cpu).memory_mib(512);
+    Change::Deploy(Deployment {
+        name: name(),
+        labels: Arc::new(template.labels().clone()),
+        spec: Arc::new(template.spec().clone()),
+        replicas,
+        follows: None,
+        uses,
+    })
+}
+
+/// An hour of a pool that buys nodes of four cores, which are there 45 seconds after they are bought.
+fn hour(changes: Vec<(i64, Change)>) -> ScoreCard {
+    let four = instance_type("four").cpu(4000).memory_mib(16_384);
+    let four = four.pods(110).no_overhead().price(0.2);
+    let fixture = cluster()
+        .pool(pool("general").with(|pool| pool.disruption.consolidate_after = None))
+        .sells(four.offered(ZONE_1, OnDemand))
+        .settings(|settings| settings.guards.enabled = false);
+    let (objects, catalogue, settings) = fixture.parts();
+    let changes = changes.into_iter().map(|(seconds, change)| TimedChange {
+        at: at(seconds),
+        change,
+    });
+    let recording = Recording {
+        start: at(0),
+        end: Some(at(HOUR)),
+        objects,
+        running: Vec::new(),
+        catalogue: Arc::new(catalogue),
+        settings: Arc::new(settings),
+        changes: changes.collect(),
+    };
+    let behaviour = Behaviour {
+        boot: Delay::always(Span::from_secs(40)),
+        interruptions: false,
+        ..Behaviour::default()
+    };
+    let planner = |snapshot: &Snapshot| schedule::plan(snapshot);
+    Run::new(recording, behaviour, planner).finish()
+}
+
+/// C16: high use without a waiting pod launches nothing, and the card says when nodes were busy.
+#[test]
+fn high_use_with_no_pod_waiting_launches_nothing_and_shows_busy_nodes() {
+    let card = hour(vec![
+        (0, web(3, 1000, Some(usage(300, 256)))),
+        (600, Change::Uses(name(), usage(1300, 256))),
+        (1500, Change::Uses(name(), usage(300, 256))),
+        (2400, Change::Uses(name(), usage(1100, 256))),
+    ]);
+    assert_eq!((card.launches, card.unplaced_count), (1, 0));
+    let usage = card.usage.expect("the recording says what pods use");
+    let span = |from, to| BusySpan {
+        from: at(from),
+        to: at(to),
+        nodes: 1,
+    };
+    assert_eq!(usage.busy, [span(600, 1500), span(2400, HOUR)]);
+    assert_eq!(
+        (usage.busy_count, usage.busy_for),
+        (2, Span::from_secs(2100))
+    );
+    let advice = usage.advice().join("\n");
+    assert!(advice.contains("busy nodes, no pending"), "{advice}");
+    assert!(!advice.contains("VerticalPodAutoscaler"), "{advice}");
+}
+
+#[test]
+fn use_of_just_four_fifths_is_not_busy() {
+    // Three pods of 1066m are 3198m of 4000m.
+    let card = hour(vec![(0, web(3, 1000, Some(usage(1066, 256))))]);
+    assert_eq!(card.usage.map(|usage| usage.busy_count), Some(0));
+}
+
+#[test]
+fn busy_nodes_do_not_count_while_a_pod_waits() {
+    let card = hour(vec![
+        (0, web(3, 1000, Some(usage(1300, 256)))),
+        // One more than anything that is sold can hold.
+        (1800, web(3, 9000, None)),
+        (1900, Change::Scale(name(), 4)),
+    ]);
+    let busy = card.usage.map(|usage| usage.busy).unwrap_or_default();
+    assert_eq!(busy.last().map(|span| span.to), Some(at(1900)));
+}
+
+/// C16: inflated requests launch nodes that nobody needs; the card holds requests against use and names the remedy.
+#[test]
+fn inflated_requests_launch_and_the_card_holds_them_against_use() {
+    let card = hour(vec![(0, web(4, 3500, Some(usage(200, 128))))]);
+    assert_eq!(card.launches, 4);
+    let usage = card.usage.expect("the recording says what pods use");
+    assert_eq!(usage.busy_count, 0);
+    let [inflated] = usage.inflated.as_slice() else {
+        panic!("{:?}", usage.inflated);
+    };
+    assert_eq!(inflated.workload, "default/web");
+    assert_eq!((inflated.cpu_requested, inflated.cpu_used), (3500, 200));
+    let mebibytes = (inflated.memory_requested, inflated.memory_used);
+    assert_eq!(mebibytes, (512 * MEBIBYTE, 128 * MEBIBYTE));
+    // Four pods for an hour less the start of their nodes.
+    assert!((13_000..14_000).contains(&usage.cpu_requested), "{usage:?}");
+    assert_eq!(usage.cpu_used, usage.cpu_requested * 200 / 3500);
+    let advice = usage.advice().join("\n");
+    assert!(
+        advice.contains("asks for 3500m cpu and 512 MiB and uses 200m and 128 MiB"),
+        "{advice}"
+    );
+    assert!(advice.contains("VerticalPodAutoscaler (VPA)"), "{advice}");
+}
+
+#[test]
+fn recording_that_says_nothing_of_use_has_no_card_of_it() {
+    assert_eq!(hour(vec![(0, web(3, 1000, None))]).usage, None);
+}

@@ -1,0 +1,155 @@
+//! How many volumes are planned on a new node: a guard of pools packed by price.
+
+use plimsoll_core::model::PackingMode;
+use plimsoll_core::plan::Plan;
+use plimsoll_core::schedule::{guard_costs, prepare};
+use plimsoll_core::snapshot::Guard;
+use plimsoll_oracles::fixture::*;
+use plimsoll_scheduling_tests::{Outcome, check};
+
+const EBS: &str = "ebs.csi.aws.com";
+
+/// A machine with room for hundreds of small pods that attaches so many volumes.
+fn machine(name: &str, cores: i64, slots: u32, dollars: f64) -> TypeFixture {
+    let fixture = instance_type(name)
+        .cpu(cores * 1000)
+        .memory_mib(cores * 4096)
+        .pods(500)
+        .no_overhead()
+        .attaches(EBS, slots)
+        .price(dollars);
+    fixture.zones(&ZONES)
+}
+
+fn shop() -> ClusterFixture {
+    cluster()
+        .pool(pool("general"))
+        .sells(machine("small", 4, 10, 0.2))
+}
+
+/// Pods with as many volumes of their own each.
+fn pods_with(cluster: ClusterFixture, pods: usize, volumes: usize) -> ClusterFixture {
+    let cluster = cluster.storage_class("fast", EBS, &[]);
+    (0..pods).fold(cluster, |cluster, at| {
+        let claims: Vec<String> = (0..volumes).map(|v| format!("data-{at}-{v}")).collect();
+        let one = claims
+            .iter()
+            .fold(pod(&format!("db-{at}")).cpu(10), |pod, claim| {
+                pod.volume(claim)
+            });
+        let cluster = claims.iter().fold(cluster, |cluster, claim| {
+            cluster.unbound_claim(claim, "fast")
+        });
+        cluster.pod(one)
+    })
+}
+
+fn bought(outcome: &Outcome, packing: PackingMode) -> usize {
+    outcome.under(packing).plan().claims.len()
+}
+
+fn texts(plan: &Plan) -> Vec<&str> {
+    plan.notes.iter().map(|note| note.text.as_str()).collect()
+}
+
+#[test]
+fn new_node_gets_no_more_volumes_than_its_type_attaches() {
+    let outcome = check(pods_with(shop(), 25, 1));
+    assert_eq!(bought(&outcome, PackingMode::Price), 3);
+    let first_fit = bought(&outcome, PackingMode::Compatible);
+    assert_eq!(first_fit, 1, "as the incumbent does");
+    let lifted = pods_with(shop(), 25, 1).settings(|settings| settings.guards.attach_slots = false);
+    assert_eq!(bought(&check(lifted), PackingMode::Price), 1);
+}
+
+#[test]
+fn types_with_slots_for_all_volumes_are_bought_where_that_is_cheaper() {
+    // Three small ones are 60 cents; one of the others has slots for all.
+    for (dollars, expected) in [(0.5, vec!["roomy"]), (0.7, vec!["small"; 3])] {
+        let cluster = shop().sells(machine("roomy", 4, 30, dollars));
+        let outcome = check(pods_with(cluster, 25, 1));
+        let plan = outcome.under(PackingMode::Price).plan();
+        let names: Vec<&str> = plan
+            .claims
+            .iter()
+            .map(|claim| claim.options[0].instance_type.as_str())
+            .collect();
+        assert_eq!(names, expected);
+    }
+}
+
+#[test]
+fn claims_name_only_types_that_attach_what_their_pods_use() {
+    let cluster = shop()
+        .sells(machine("twin", 4, 10, 0.21))
+        .sells(machine("poor", 4, 9, 0.21));
+    let outcome = check(pods_with(cluster, 10, 1));
+    let plan = outcome.under(PackingMode::Price).plan();
+    let mut named: Vec<&str> = plan.claims[0]
+        .options
+        .iter()
+        .map(|option| option.instance_type.as_str())
+        .collect();
+    named.dedup();
+    assert_eq!(named, ["small", "twin"]);
+}
+
+#[test]
+fn volume_that_many_pods_share_takes_one_slot_of_a_new_node() {
+    let shared = pod("web").cpu(10).volume("shared").replicas(30);
+    let cluster = shop().bound_volume("shared", EBS, &[]).pods(shared);
+    assert_eq!(bought(&check(cluster), PackingMode::Price), 1);
+}
+
+#[test]
+fn shared_and_own_volumes_together_stay_within_the_slots() {
+    let shared = pod("web").cpu(10).volume("shared").replicas(30);
+    let cluster = pods_with(shop(), 25, 1)
+        .bound_volume("shared", EBS, &[])
+        .pods(shared);
+    // Nine of their own beside the shared one.
+    assert_eq!(bought(&check(cluster), PackingMode::Price), 3);
+}
+
+#[test]
+fn volumes_of_other_drivers_take_no_slot() {
+    let files = pods_with(shop(), 25, 1).with_volumes(|volumes| {
+        for class in volumes.classes.values_mut() {
+            class.driver = "efs.csi.aws.com".into();
+        }
+    });
+    assert_eq!(bought(&check(files), PackingMode::Price), 1);
+}
+
+#[test]
+fn pod_with_more_volumes_than_anything_attaches_gets_a_node_and_the_plan_says_so() {
+    let outcome = check(pods_with(shop(), 2, 12));
+    let plan = outcome.under(PackingMode::Price).plan();
+    assert_eq!((plan.unplaced.len(), plan.claims.len()), (0, 2));
+    assert_eq!(
+        texts(plan),
+        ["guard on volumes per node yields for 4 volume(s): nothing else would hold their pods"]
+    );
+}
+
+#[test]
+fn limit_of_a_pool_outweighs_the_guard() {
+    let one_node = pool("general").limit_cpu(4000);
+    let cluster = cluster().pool(one_node).sells(machine("small", 4, 10, 0.2));
+    let outcome = check(pods_with(cluster, 25, 1));
+    assert_eq!((outcome.unplaced(), outcome.bought()), (0, 1));
+    let plan = outcome.under(PackingMode::Price).plan();
+    assert!(texts(plan)[0].starts_with("guard on volumes per node yields for 15 volume(s)"));
+}
+
+#[test]
+fn cost_of_the_guard_is_told() {
+    let snapshot = pods_with(shop(), 25, 1).snapshot();
+    let prepared = prepare(&snapshot);
+    let plan = plimsoll_core::schedule::finish(&prepared, None);
+    let costs = guard_costs(&prepared, None, &plan);
+    let of_slots = costs
+        .iter()
+        .find(|cost| cost.guard == Some(Guard::AttachSlots));
+    assert_eq!(of_slots.unwrap().cost.nanos(), 400_000_000);
+}
