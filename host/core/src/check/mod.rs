@@ -208,12 +208,15 @@ impl<'a> Replay<'a> {
                 self.say(breach, subject);
                 continue;
             }
-            if let Some(host) = self.hosts.row(Target::New(row)) {
-                let breach = claims::requests(self.snapshot, claim, self.hosts.get(host));
-                self.findings
-                    .extend(breach.map(|breach| breach.about(subject)));
-            }
-            let weight = pools::weight(self.snapshot, self.shops, row, claim, &self.pods[row]);
+            let Some(host) = self.hosts.row(Target::New(row)) else {
+                continue;
+            };
+            let host = self.hosts.get(host);
+            let breach = claims::requests(self.snapshot, claim, host);
+            let pods = &self.pods[row];
+            let weight = pools::weight(self.snapshot, self.shops, row, claim, host, pods);
+            self.findings
+                .extend(breach.map(|breach| breach.about(subject)));
             self.findings.extend(weight);
         }
     }
