@@ -238,3 +238,25 @@ fn minimum_holds_beside_a_limit() {
     let named = outcome.agreed(|run| run.plan().claims[0].options.len());
     assert!(named >= 2, "{named} types are named");
 }
+
+/// A pod that a spread merely counts may go to any zone; one that sells too few types is none of those.
+#[test]
+fn counted_pods_go_to_the_zone_that_meets_the_minimum() {
+    let one = instance_type("one").no_overhead().cpu(1000).pods(10);
+    let four = instance_type("four").no_overhead().cpu(4000).pods(10);
+    let minimum = pool("heavy").weight(10).min_values(INSTANCE_TYPE, 2);
+    let outcome = check(
+        cluster()
+            .sells(one.offered(ZONE_1, OnDemand).sold_out(ZONE_2, OnDemand))
+            .sells(four.offered(ZONE_1, OnDemand).offered(ZONE_2, OnDemand))
+            .pool(minimum)
+            .pool(pool("light"))
+            .pods(web().replicas(3))
+            .pod(pod("other").cpu(50).spread(ZONE, 3).to("web")),
+    );
+    let pools = outcome.domains(NODEPOOL, "web");
+    assert_eq!(
+        pools.into_iter().collect::<Vec<_>>(),
+        [("heavy".to_owned(), 3)]
+    );
+}

@@ -26,6 +26,7 @@ mod undo;
 
 use bins::OpenBins;
 use existing::Nodes;
+use pin::Guest;
 
 /// Pools that are tried together for a new node.
 #[derive(Clone, Debug)]
@@ -101,8 +102,8 @@ pub(super) struct Placer<'c, 's> {
     manner: &'c Manner,
     /// Where pods go that others follow, until nobody else can be placed.
     company: &'c Company,
-    /// Whether it was a choice on which side of a node filter some new node is.
-    pub(super) has_settled: bool,
+    /// Whether some new node could have been in another domain, or on the other side of a node filter.
+    pub(super) had_choice: bool,
     taken: BTreeMap<(usize, usize), u32>,
     counts: Counts,
     nodes: Nodes,
@@ -146,7 +147,7 @@ impl<'c, 's> Placer<'c, 's> {
             prices,
             manner,
             company: &manner.company,
-            has_settled: false,
+            had_choice: false,
             taken: BTreeMap::new(),
             counts: compiled.counts.clone(),
             nodes: Nodes::new(compiled),
@@ -284,15 +285,18 @@ impl<'c, 's> Placer<'c, 's> {
                 if !self.sets.has_room(self.compiled, base, &asked) {
                     continue;
                 }
-                let pinned = self.pin(group, seeker.level, base, seeker.allowed, &asked);
-                let Some(rows) = pinned else {
-                    continue;
+                let compiled = self.compiled;
+                let minimum = |rows: &Bits| minimum::of_new(compiled, rows, &group.request);
+                let guest = Guest {
+                    group,
+                    level: seeker.level,
+                    used: &asked,
+                    is_broad: &|rows| minimum(rows).is_some(),
                 };
-                let bits = self.sets.bits(rows);
-                let Some(minimum) = minimum::of_new(self.compiled, bits, &group.request) else {
-                    continue;
-                };
-                return Some(Where::Bin(self.add_bin(group, tier, rows, minimum)));
+                if let Some(rows) = self.pin(&guest, base, seeker.allowed) {
+                    let minimum = minimum(self.sets.bits(rows)).expect("pinned to a broad set");
+                    return Some(Where::Bin(self.add_bin(group, tier, rows, minimum)));
+                }
             }
         }
         None
