@@ -89,6 +89,17 @@ struct Seeker<'a> {
     allowed: &'a [Allowed],
 }
 
+/// In which order a pod looks at places.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct Search {
+    /// Whether it keeps off existing nodes.
+    pub(super) skips_existing: bool,
+    /// Whether new nodes are tried before existing ones.
+    pub(super) new_first: bool,
+    /// Whether the last of existing nodes is tried first.
+    pub(super) backwards: bool,
+}
+
 /// The state of placing.
 pub(super) struct Placer<'c, 's> {
     pub(super) compiled: &'c Compiled<'s>,
@@ -117,10 +128,7 @@ pub(super) struct Placer<'c, 's> {
     first_bin: usize,
     /// No bin is opened beyond this many.
     most_bins: usize,
-    /// Whether pods keep off existing nodes.
-    skips_existing: bool,
-    /// Whether new nodes are tried before existing ones.
-    new_first: bool,
+    search: Search,
     /// Tiers in which new nodes are opened.
     active: std::ops::Range<usize>,
     /// Where a trial began; `None` outside one.
@@ -157,8 +165,7 @@ impl<'c, 's> Placer<'c, 's> {
             limits: super::limits::Limits::new(compiled),
             first_bin: 0,
             most_bins: usize::MAX,
-            skips_existing: false,
-            new_first: false,
+            search: Search::default(),
             active: 0..tiers.len(),
             mark: None,
         }
@@ -218,7 +225,7 @@ impl<'c, 's> Placer<'c, 's> {
             like: self.compiled.alike.like(number, level),
             allowed: &allowed,
         };
-        let found = if self.new_first {
+        let found = if self.search.new_first {
             let open = self.open_bin(&seeker);
             open.or_else(|| self.existing_node(&seeker))
         } else {
