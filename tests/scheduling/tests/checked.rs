@@ -142,6 +142,26 @@ fn limit_of_one_pool_leaves_counted_pods_another_zone_of_its_equals() {
 }
 
 #[test]
+fn minimum_values_of_a_heavier_pool_may_need_both_sides_of_a_node_filter() {
+    let features = Features {
+        taints: false,
+        ports: false,
+        volumes: false,
+        ..Features::ALL
+    };
+    let shape = Shape {
+        seed: 15_773_319_979_296_106_196,
+        pods: 6,
+        nodes: 0,
+        pools: 2,
+        types: 6,
+        zones: 2,
+        features,
+    };
+    assert_eq!(findings(&shape), [""; 0]);
+}
+
+#[test]
 fn pods_that_others_follow_rather_go_without_them_than_wait() {
     let features = Features {
         selectors: true,

@@ -71,7 +71,7 @@ impl Placer<'_, '_> {
     }
 
     /// Decides for every group that counts the pod whether it will: a node that could still turn out on either side of the
-    /// group's node filter goes to the cheaper side that will do.
+    /// group's node filter goes to the cheaper side that will do, and is left undecided only where neither does.
     fn settle(&mut self, guest: &Guest<'_>, set: SetId, selecting: &[usize]) -> Option<SetId> {
         let Some((first, rest)) = selecting.split_first() else {
             return (guest.is_broad)(self.sets.bits(set)).then_some(set);
@@ -98,9 +98,10 @@ impl Placer<'_, '_> {
         }
         self.had_choice |= sides.len() > 1;
         sides.sort_by_key(|(order, _)| *order);
-        sides
+        let settled = sides
             .into_iter()
-            .find_map(|(_, side)| self.settle(guest, side, rest))
+            .find_map(|(_, side)| self.settle(guest, side, rest));
+        settled.or_else(|| self.settle(guest, set, rest))
     }
 
     /// Whether every row of a set counts against some limit.
