@@ -201,7 +201,8 @@ impl<P: Planner> Run<P> {
         for _ in 0..ROUNDS {
             self.flush();
             let engine = &self.engine;
-            self.world.schedule(|pod, node| engine.landing(pod, node));
+            self.world
+                .schedule(|pod, node, bound| engine.landing(pod, node, bound));
             if !self.world.api.has_watched() && self.world.announcements.is_empty() {
                 break;
             }

@@ -148,8 +148,13 @@ impl World {
     }
 
     /// Lets the scheduler try what there is to try; binds and failures become visible at once.
-    pub(crate) fn schedule(&mut self, landing: impl Fn(&Pod, &NodeName) -> Option<Landing>) {
+    /// `landing` tells how a binding stands to the plan, given those made just before it.
+    pub(crate) fn schedule(
+        &mut self,
+        landing: impl Fn(&Pod, &NodeName, &[(ObjectName, NodeName)]) -> Option<Landing>,
+    ) {
         let queue = self.scheduler.take_queue(&self.api);
+        let mut bound: Vec<(ObjectName, NodeName)> = Vec::new();
         let mut failed: Vec<Arc<Pod>> = Vec::new();
         for (name, scope) in queue {
             let Some(pod) = self.api.pods.get(&name).cloned() else {
@@ -167,9 +172,10 @@ impl World {
             };
             match attempt {
                 Attempt::Bind(node) => {
-                    if let Some(landing) = landing(&pod, &node) {
+                    if let Some(landing) = landing(&pod, &node, &bound) {
                         self.meter.landed(landing);
                     }
+                    bound.push((name, node.clone()));
                     self.bind(&pod, node);
                 }
                 Attempt::Fail => {

@@ -246,6 +246,32 @@ proptest! {
 }
 
 #[test]
+fn a_pod_that_takes_a_place_too_many_of_its_group_is_said_to_be_elsewhere() {
+    let crowded = [
+        ([(9, 1260), (11, 1109), (10, 1506)], 297, (79_540, 97_661)),
+        ([(10, 1243), (6, 1320), (7, 581)], 232, (47_470, 152_523)),
+    ];
+    for (sizes, seed, (lost, conflict)) in crowded {
+        let calm = after_an_hour(&sizes, behaviour(seed, Faults::default()), &[]);
+        let faults = rough_world(lost, conflict, 0);
+        let rough = after_an_hour(&sizes, behaviour(seed, faults), &[]);
+        assert_eq!(rough.launches, calm.launches + 1);
+        assert_eq!(rough.elsewhere, 1, "{rough:?}");
+    }
+}
+
+/// Pods once bound so that one of them had no place, for whom the node just saved was bought again, every few minutes.
+#[test]
+fn a_node_that_is_saved_is_not_bought_again_for_ever() {
+    let sizes = [(9, 1209), (4, 225), (8, 727)];
+    let mut faults = rough_world(0, 0, 100_000);
+    faults.launch = 20_978;
+    let stand = after_moves(&sizes, behaviour(744, faults), &[1_800_000]);
+    assert_eq!(stand.waiting, 0, "{stand:?}");
+    assert!(stand.launches < 25, "{stand:?}");
+}
+
+#[test]
 fn launches_that_fail_do_not_strand_a_pod() {
     let sizes = [(7, 775), (5, 1687), (6, 1557)];
     let mut faults = rough_world(96_682, 87_886, 100_000);

@@ -121,6 +121,47 @@ fn limit_of_one_pool_does_not_drive_pods_from_its_equals_to_a_lighter_one() {
 }
 
 #[test]
+fn limit_of_one_pool_leaves_counted_pods_another_zone_of_its_equals() {
+    let features = Features {
+        taints: true,
+        spread: true,
+        volumes: true,
+        pools: true,
+        ..Features::NONE
+    };
+    let shape = Shape {
+        seed: 18_438_767_691_915_148_897,
+        pods: 21,
+        nodes: 1,
+        pools: 3,
+        types: 2,
+        zones: 3,
+        features,
+    };
+    assert_eq!(findings(&shape), [""; 0]);
+}
+
+#[test]
+fn minimum_values_of_a_heavier_pool_may_need_both_sides_of_a_node_filter() {
+    let features = Features {
+        taints: false,
+        ports: false,
+        volumes: false,
+        ..Features::ALL
+    };
+    let shape = Shape {
+        seed: 15_773_319_979_296_106_196,
+        pods: 6,
+        nodes: 0,
+        pools: 2,
+        types: 6,
+        zones: 2,
+        features,
+    };
+    assert_eq!(findings(&shape), [""; 0]);
+}
+
+#[test]
 fn pods_that_others_follow_rather_go_without_them_than_wait() {
     let features = Features {
         selectors: true,

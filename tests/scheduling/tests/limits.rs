@@ -212,3 +212,22 @@ fn a_limit_counts_what_the_offering_brings_not_what_its_type_has() {
     let outcome = check(sold.pods(alone("web", 2)));
     assert_eq!((outcome.bought(), outcome.unplaced()), (1, 1));
 }
+
+/// Where pods that a spread counts go is an open choice of zone for those without a rule of their own.
+#[test]
+fn limit_of_a_pool_does_not_push_counted_pods_past_its_equals() {
+    let machine = instance_type("m").offered(ZONE_1, OnDemand);
+    let machine = machine.offered(ZONE_2, OnDemand).cpu(4000);
+    let outcome = check(
+        cluster()
+            .sells(machine)
+            .pool(pool("limited").weight(20).limit_nodes(1))
+            .pool(pool("zonal").weight(20).zones(&[ZONE_2]))
+            .pool(pool("light").weight(10))
+            .pods(web().cpu(3500).replicas(6))
+            .pod(pod("other").cpu(100).spread(ZONE, 9).to("web")),
+    );
+    let pools = outcome.under(PackingMode::Price).domains(NODEPOOL, "web");
+    assert_eq!(pools.get("light"), None, "{pools:?}");
+    assert_eq!(outcome.unplaced(), 0);
+}

@@ -238,3 +238,50 @@ fn minimum_holds_beside_a_limit() {
     let named = outcome.agreed(|run| run.plan().claims[0].options.len());
     assert!(named >= 2, "{named} types are named");
 }
+
+/// A pod that a spread merely counts may go to any zone; one that sells too few types is none of those.
+#[test]
+fn counted_pods_go_to_the_zone_that_meets_the_minimum() {
+    let one = instance_type("one").no_overhead().cpu(1000).pods(10);
+    let four = instance_type("four").no_overhead().cpu(4000).pods(10);
+    let minimum = pool("heavy").weight(10).min_values(INSTANCE_TYPE, 2);
+    let outcome = check(
+        cluster()
+            .sells(one.offered(ZONE_1, OnDemand).sold_out(ZONE_2, OnDemand))
+            .sells(four.offered(ZONE_1, OnDemand).offered(ZONE_2, OnDemand))
+            .pool(minimum)
+            .pool(pool("light"))
+            .pods(web().replicas(3))
+            .pod(pod("other").cpu(50).spread(ZONE, 3).to("web")),
+    );
+    let pools = outcome.domains(NODEPOOL, "web");
+    assert_eq!(
+        pools.into_iter().collect::<Vec<_>>(),
+        [("heavy".to_owned(), 3)]
+    );
+}
+
+/// A spread counts on nodes of its pods' own kind: whether a node will be of that kind stays open where the minimum needs
+/// types of both, and the pod then takes a place of the skew all the same.
+#[test]
+fn counted_pods_leave_open_whether_they_count_where_the_minimum_needs_both() {
+    let sold = |name: &str, arch: &str| {
+        let sold = instance_type(name).no_overhead().cpu(4000).arch(arch);
+        sold.pods(10).offered(ZONE_1, OnDemand)
+    };
+    let minimum = pool("heavy").weight(10).min_values(INSTANCE_TYPE, 2);
+    let of_own_kind = pod("other").cpu(100).needs(is_in(ARCH, &["arm64"]));
+    let outcome = check(
+        cluster()
+            .sells(sold("x", "amd64"))
+            .sells(sold("y", "arm64"))
+            .pool(minimum)
+            .pool(pool("light"))
+            .pod(web())
+            .pod(of_own_kind.spread(ZONE, 1).to("web")),
+    );
+    let pools = outcome.domains(NODEPOOL, "web");
+    assert_eq!(pools.into_keys().collect::<Vec<_>>(), ["heavy"]);
+    let pools = outcome.domains(NODEPOOL, "other");
+    assert_eq!(pools.into_keys().collect::<Vec<_>>(), ["light"]);
+}

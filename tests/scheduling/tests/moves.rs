@@ -3,7 +3,7 @@
 use plimsoll_core::disrupt::cost::MoveCost;
 use plimsoll_core::disrupt::moves::{Move, MoveKind, MoveSettings, find};
 use plimsoll_core::labels::CAPACITY_TYPE;
-use plimsoll_core::model::{ClaimPhase, DoNotDisrupt};
+use plimsoll_core::model::{ClaimPhase, DoNotDisrupt, PackingMode};
 use plimsoll_core::plan::Target;
 use plimsoll_core::snapshot::Snapshot;
 use plimsoll_core::units::PricePerHour;
@@ -101,6 +101,35 @@ fn node_whose_pods_fit_elsewhere_goes_without_replacement() {
     assert_eq!((own.kind, own.pods_moved()), (MoveKind::Delete, 2));
     assert_eq!(own.receivers(), [node_row(&snapshot, "n2")]);
     assert_eq!(own.saving, dollars(0.4));
+}
+
+/// The scheduler binds evicted pods where it likes: small ones may take the room that the plan kept for a large one.
+#[test]
+fn node_stays_whose_pods_fit_elsewhere_in_the_right_order_only() {
+    let tight = |packing, room: i64| {
+        let (_, found) = by_default(
+            cluster()
+                .sells(sized("small", 2))
+                .pool(pool("general").packing(packing))
+                .node(on_demand("n1", "small", 2))
+                .node(on_demand("n2", "small", 2))
+                .node(on_demand("n3", "small", 2))
+                .pods(pod("web").cpu(200).on("n1").replicas(3))
+                .pod(pod("db").cpu(700).on("n1"))
+                .pod(pod("cache").cpu(2000 - room).on("n2"))
+                .pod(pod("queue").cpu(1400).on("n3")),
+        );
+        let own = found.iter().find(|one| one.members == [0]);
+        own.map(|own| own.kind)
+    };
+    assert_eq!(tight(PackingMode::Price, 1200), None);
+    assert_eq!(tight(PackingMode::Price, 1300), Some(MoveKind::Delete));
+    let incumbent = tight(PackingMode::Compatible, 1200);
+    assert_eq!(
+        incumbent,
+        Some(MoveKind::Delete),
+        "the incumbent does not ask"
+    );
 }
 
 #[test]

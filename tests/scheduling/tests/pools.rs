@@ -87,6 +87,20 @@ fn pool_that_cannot_serve_gives_way_to_a_lighter_one() {
 }
 
 #[test]
+fn alternative_of_a_pod_is_given_up_only_after_every_pool_has_refused_it() {
+    let either = web()
+        .needs(is_in(ZONE, &[ZONE_2]))
+        .or_needs(is_in(ZONE, &[ZONE_1]));
+    let outcome = check(
+        bare_market()
+            .pool(pool("heavy").weight(100).zones(&[ZONE_1]))
+            .pool(pool("light"))
+            .pod(either),
+    );
+    assert_eq!(pool_of_web(&outcome), "light");
+}
+
+#[test]
 fn pods_of_two_pools_do_not_share_a_node() {
     let outcome = check(
         bare_market()

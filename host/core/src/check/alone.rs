@@ -38,8 +38,13 @@ pub(super) fn has_preferences(snapshot: &Snapshot, pod: &Pod) -> bool {
 /// Whether the pool could buy a node for this pod alone, topology and limits aside. Reservations do not count: others may
 /// hold them.
 pub(super) fn serves(snapshot: &Snapshot, shop: &Shop, pod: &Pod) -> bool {
+    first_served(snapshot, shop, pod).is_some()
+}
+
+/// The first of a pod's required alternatives under which [`serves`] is true.
+pub(super) fn first_served(snapshot: &Snapshot, shop: &Shop, pod: &Pod) -> Option<usize> {
     if first_untolerated(&shop.pool.taints, &pod.spec.tolerations).is_some() {
-        return false;
+        return None;
     }
     let mut readings = vec![shop.node.clone()];
     for (_, alternatives) in volumes::alternatives(snapshot, pod) {
@@ -52,14 +57,21 @@ pub(super) fn serves(snapshot: &Snapshot, shop: &Shop, pod: &Pod) -> bool {
             })
             .collect();
     }
-    let asked = daemons::alternatives(&pod.spec);
-    readings.iter().any(|node| {
-        let narrowed = asked
+    let alternatives = daemons::alternatives(&pod.spec);
+    alternatives.iter().position(|asked| {
+        let mut narrowed = readings
             .iter()
-            .filter_map(|asked| narrowed(snapshot, node, asked));
-        narrowed
-            .into_iter()
-            .any(|node| sells(snapshot, shop, &node, pod))
+            .filter_map(|node| narrowed(snapshot, node, asked));
+        narrowed.any(|node| sells(snapshot, shop, &node, pod))
+    })
+}
+
+/// The first of a pod's required alternatives that a place satisfies in every way that a plan names.
+pub(super) fn first_met(host: &Host, pod: &Pod) -> Option<usize> {
+    let alternatives = daemons::alternatives(&pod.spec);
+    alternatives.iter().position(|asked| {
+        let mut ways = host.named();
+        ways.all(|way| host.first_unmet(way, asked).is_none())
     })
 }
 

@@ -130,7 +130,7 @@ pub(super) struct Domain {
 pub(super) enum Reach {
     /// What can be bought now.
     OnSale,
-    /// What a pool's own requirements list, though nothing is on sale there.
+    /// What a pool's own requirements list, though nothing is on sale there, or nothing at all for the pool.
     Declared,
     /// What is sold out just now.
     SoldOut,
@@ -139,7 +139,8 @@ pub(super) enum Reach {
 /// The values of a key that the pools can bring about, sorted.
 pub(super) fn domains(shops: &[Shop], key: &LabelKey, reach: Reach) -> Vec<Domain> {
     let mut result = BTreeSet::new();
-    for shop in shops.iter().filter(|shop| !shop.sold.is_empty()) {
+    let counts = |shop: &&Shop| reach >= Reach::Declared || !shop.sold.is_empty();
+    for shop in shops.iter().filter(counts) {
         let own = shop.node.get(key.as_str());
         let mut values: BTreeSet<Arc<str>> = BTreeSet::new();
         let mut is_sold_by_key = false;

@@ -208,15 +208,17 @@ impl<'a> Replay<'a> {
                 self.say(breach, subject);
                 continue;
             }
-            if let Some(host) = self.hosts.row(Target::New(row)) {
-                let host = self.hosts.get(host);
-                let requests = claims::requests(self.snapshot, claim, host);
-                let volumes = volumes::too_many(self.snapshot, self.plan, claim, host);
-                for breach in requests.into_iter().chain(volumes) {
-                    self.say(breach, subject.clone());
-                }
+            let Some(host) = self.hosts.row(Target::New(row)) else {
+                continue;
+            };
+            let host = self.hosts.get(host);
+            let requests = claims::requests(self.snapshot, claim, host);
+            let volumes = volumes::too_many(self.snapshot, self.plan, claim, host);
+            let pods = &self.pods[row];
+            let weight = pools::weight(self.snapshot, self.shops, row, claim, host, pods);
+            for breach in requests.into_iter().chain(volumes) {
+                self.say(breach, subject.clone());
             }
-            let weight = pools::weight(self.snapshot, self.shops, row, claim, &self.pods[row]);
             self.findings.extend(weight);
         }
     }

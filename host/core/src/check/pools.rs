@@ -5,6 +5,7 @@ use std::sync::Arc;
 
 use super::alone;
 use super::finding::{Breach, Finding, Place, Rule, Subject};
+use super::host::Host;
 use super::market::Shop;
 use super::shelves::Shelves;
 use crate::catalog::InstanceType;
@@ -126,6 +127,9 @@ pub(super) fn reservations(snapshot: &Snapshot, plan: &Plan) -> Vec<Finding> {
 /// A claim of a pool is wrong when a heavier pool could have bought a node for each of its pods alone, and worth a remark
 /// when that is so for some.
 ///
+/// Of several required alternatives of a pod one is given up only after every pool has refused it. So a heavier pool that
+/// could serve a later alternative than the one that this claim meets has been passed over rightly.
+///
 /// Heavier pools with limits, pods with preferences and pods in topology constraints are left out: there a lighter pool may
 /// be right. So are pools that pack as the incumbent does, which puts pods on what has been opened for others.
 pub(super) fn weight(
@@ -133,6 +137,7 @@ pub(super) fn weight(
     shops: &[Shop],
     row: usize,
     claim: &PlannedClaim,
+    host: &Host,
     pods: &[(Arc<Pod>, bool)],
 ) -> Option<Finding> {
     let own = shops.iter().find(|shop| shop.pool.name == claim.pool)?;
@@ -141,10 +146,12 @@ pub(super) fn weight(
         return None;
     }
     let heavier = |pod: &Pod| {
+        let met = alone::first_met(host, pod);
         shops.iter().find(|shop| {
+            let could = || alone::first_served(snapshot, shop, pod);
             shop.pool.weight > own.pool.weight
                 && shop.pool.limits.is_none()
-                && alone::serves(snapshot, shop, pod)
+                && could().is_some_and(|first| met.is_none_or(|met| first <= met))
         })
     };
     let served: Vec<(&Arc<Pod>, &Shop)> = pods

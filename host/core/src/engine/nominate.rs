@@ -282,10 +282,22 @@ impl Engine {
     }
 
     /// How a pod that is being bound to a node stands to its promises; `None` when its group has none open. Pods of a group
-    /// are one another's equals: what counts is that the group was planned there.
-    pub fn landing(&self, pod: &Pod, node: &NodeName) -> Option<Landing> {
+    /// are one another's equals: what counts is that the group was planned there, and that not all of its places there are
+    /// taken. `unseen` are pods bound a moment ago, of which no watch has told us yet.
+    pub fn landing(
+        &self,
+        pod: &Pod,
+        node: &NodeName,
+        unseen: &[(ObjectName, NodeName)],
+    ) -> Option<Landing> {
         let group = self.cluster.group_of(&pod.name)?;
-        let open = self.promises.open_targets(group, &self.cluster);
+        let mut taken: BTreeMap<Target, u32> = BTreeMap::new();
+        for (name, node) in unseen {
+            if self.cluster.group_of(name) == Some(group) {
+                *taken.entry(target_of(node, &self.cluster)).or_default() += 1;
+            }
+        }
+        let open = self.promises.open_targets(group, &self.cluster, &taken);
         if open.is_empty() {
             return None;
         }

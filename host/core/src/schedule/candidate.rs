@@ -160,7 +160,7 @@ fn in_rounds(
         if purchases.unplaced.is_empty() {
             return assemble(placer, &purchases, open);
         }
-        let may_be_wary = placer.has_settled && !manner.wary;
+        let may_be_wary = placer.had_choice && !manner.wary;
         let lowered = lowered_quotas(&placer, &purchases.unplaced, round >= MOST_ROUNDS);
         drop(placer);
         if may_be_wary {

@@ -1,6 +1,8 @@
 //! Sets of hosts that grow while a decision goes on, and the search for the first host that several sets agree on,
 //! 64 hosts at a time.
 
+use std::cmp::Ordering;
+
 const WORD: usize = 64;
 
 /// A set of hosts by number; grows as hosts are put in.
@@ -52,6 +54,26 @@ impl HostSet {
         }
         None
     }
+
+    /// The same from the other end: the last host before `until`.
+    pub(super) fn last(&self, until: usize, passes: impl Fn(usize) -> u64) -> Option<usize> {
+        let before = |at: usize| match (until / WORD).cmp(&at) {
+            Ordering::Less => 0,
+            Ordering::Equal => (1 << (until % WORD)) - 1,
+            Ordering::Greater => u64::MAX,
+        };
+        for (at, word) in self.words.iter().enumerate().rev() {
+            let here = word & before(at);
+            if here == 0 {
+                continue;
+            }
+            let found = here & passes(at);
+            if found != 0 {
+                return Some(at * WORD + found.ilog2() as usize);
+            }
+        }
+        None
+    }
 }
 
 impl FromIterator<usize> for HostSet {
@@ -75,5 +97,16 @@ mod tests {
         assert_eq!(all.first(66, not_full), Some(200));
         assert_eq!(all.first(201, not_full), None);
         assert_eq!(all.first(4, |_| u64::MAX), Some(64));
+    }
+
+    #[test]
+    fn the_last_host_before_another_that_a_set_does_not_hold() {
+        let all: HostSet = [3, 64, 65, 200].into_iter().collect();
+        let full: HostSet = [64, 200].into_iter().collect();
+        let not_full = |at: usize| !full.word(at);
+        assert_eq!(all.last(usize::MAX, not_full), Some(65));
+        assert_eq!(all.last(65, not_full), Some(3));
+        assert_eq!(all.last(3, not_full), None);
+        assert_eq!(all.last(200, |_| u64::MAX), Some(65));
     }
 }

@@ -26,6 +26,7 @@ mod undo;
 
 use bins::OpenBins;
 use existing::Nodes;
+use pin::Guest;
 
 /// Pools that are tried together for a new node.
 #[derive(Clone, Debug)]
@@ -88,6 +89,17 @@ struct Seeker<'a> {
     allowed: &'a [Allowed],
 }
 
+/// In which order a pod looks at places.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct Search {
+    /// Whether it keeps off existing nodes.
+    pub(super) skips_existing: bool,
+    /// Whether new nodes are tried before existing ones.
+    pub(super) new_first: bool,
+    /// Whether the last of existing nodes is tried first.
+    pub(super) backwards: bool,
+}
+
 /// The state of placing.
 pub(super) struct Placer<'c, 's> {
     pub(super) compiled: &'c Compiled<'s>,
@@ -101,8 +113,8 @@ pub(super) struct Placer<'c, 's> {
     manner: &'c Manner,
     /// Where pods go that others follow, until nobody else can be placed.
     company: &'c Company,
-    /// Whether it was a choice on which side of a node filter some new node is.
-    pub(super) has_settled: bool,
+    /// Whether some new node could have been in another domain, or on the other side of a node filter.
+    pub(super) had_choice: bool,
     taken: BTreeMap<(usize, usize), u32>,
     counts: Counts,
     nodes: Nodes,
@@ -116,10 +128,7 @@ pub(super) struct Placer<'c, 's> {
     first_bin: usize,
     /// No bin is opened beyond this many.
     most_bins: usize,
-    /// Whether pods keep off existing nodes.
-    skips_existing: bool,
-    /// Whether new nodes are tried before existing ones.
-    new_first: bool,
+    search: Search,
     /// Tiers in which new nodes are opened.
     active: std::ops::Range<usize>,
     /// Where a trial began; `None` outside one.
@@ -146,7 +155,7 @@ impl<'c, 's> Placer<'c, 's> {
             prices,
             manner,
             company: &manner.company,
-            has_settled: false,
+            had_choice: false,
             taken: BTreeMap::new(),
             counts: compiled.counts.clone(),
             nodes: Nodes::new(compiled),
@@ -156,8 +165,7 @@ impl<'c, 's> Placer<'c, 's> {
             limits: super::limits::Limits::new(compiled),
             first_bin: 0,
             most_bins: usize::MAX,
-            skips_existing: false,
-            new_first: false,
+            search: Search::default(),
             active: 0..tiers.len(),
             mark: None,
         }
@@ -217,7 +225,7 @@ impl<'c, 's> Placer<'c, 's> {
             like: self.compiled.alike.like(number, level),
             allowed: &allowed,
         };
-        let found = if self.new_first {
+        let found = if self.search.new_first {
             let open = self.open_bin(&seeker);
             open.or_else(|| self.existing_node(&seeker))
         } else {
@@ -284,15 +292,18 @@ impl<'c, 's> Placer<'c, 's> {
                 if !self.sets.has_room(self.compiled, base, &asked) {
                     continue;
                 }
-                let pinned = self.pin(group, seeker.level, base, seeker.allowed, &asked);
-                let Some(rows) = pinned else {
-                    continue;
+                let compiled = self.compiled;
+                let minimum = |rows: &Bits| minimum::of_new(compiled, rows, &group.request);
+                let guest = Guest {
+                    group,
+                    level: seeker.level,
+                    used: &asked,
+                    is_broad: &|rows| minimum(rows).is_some(),
                 };
-                let bits = self.sets.bits(rows);
-                let Some(minimum) = minimum::of_new(self.compiled, bits, &group.request) else {
-                    continue;
-                };
-                return Some(Where::Bin(self.add_bin(group, tier, rows, minimum)));
+                if let Some(rows) = self.pin(&guest, base, seeker.allowed) {
+                    let minimum = minimum(self.sets.bits(rows)).expect("pinned to a broad set");
+                    return Some(Where::Bin(self.add_bin(group, tier, rows, minimum)));
+                }
             }
         }
         None

@@ -189,11 +189,17 @@ impl Promises {
         assignment
     }
 
-    /// The targets that still wait for pods of a group.
-    pub fn open_targets(&self, group: GroupId, cluster: &Cluster) -> Vec<&Target> {
+    /// The targets that still wait for pods of a group, when so many have come beside those that the cluster knows of.
+    pub fn open_targets(
+        &self,
+        group: GroupId,
+        cluster: &Cluster,
+        come: &BTreeMap<Target, u32>,
+    ) -> Vec<&Target> {
         let targets = self.by_group.get(&group).into_iter().flatten();
+        let come = |target: &Target| come.get(target).copied().unwrap_or(0);
         targets
-            .filter(|target| self.open(target, group, cluster) > 0)
+            .filter(|target| self.open(target, group, cluster) > come(target))
             .collect()
     }
 

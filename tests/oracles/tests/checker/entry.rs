@@ -4,6 +4,7 @@ use plimsoll_core::check::Rule;
 use plimsoll_core::ids::ObjectName;
 use plimsoll_core::model::{DisruptionLimit, LabelSelector, OwnerKind, PodDisruptionBudget};
 use plimsoll_core::plan::{Placement, Refusal, Target};
+use plimsoll_core::snapshot::Snapshot;
 use plimsoll_core::time::Timestamp;
 use plimsoll_oracles::fixture::*;
 
@@ -168,6 +169,24 @@ fn a_pod_does_not_wait_beside_a_node_with_room() {
         .waits("web-1", nowhere())
         .build();
     breaks(&snapshot, &lazy, &[Rule::RoomLeft, Rule::RoomLeft]);
+}
+
+#[test]
+fn a_pod_may_wait_for_a_zone_where_everything_is_sold_out() {
+    let there = || {
+        cluster()
+            .sells(instance_type("m").sold_out(ZONE_2, OnDemand))
+            .node(node("n1").zone(ZONE_1))
+            .pods(pod("web").spread(ZONE, 1).replicas(2))
+    };
+    let one_waits = |snapshot: &Snapshot| {
+        let first = plan(snapshot).on("web-0", "n1");
+        first.waits("web-1", nowhere()).build()
+    };
+    let zonal = there().pool(pool("zonal").zones(&[ZONE_2])).snapshot();
+    passes(&zonal, &one_waits(&zonal));
+    let without = there().snapshot();
+    breaks(&without, &one_waits(&without), &[Rule::RoomLeft]);
 }
 
 #[test]

@@ -117,6 +117,23 @@ fn a_lighter_pool_buys_only_what_heavier_ones_cannot() {
 }
 
 #[test]
+fn a_heavier_pool_is_passed_over_for_an_earlier_alternative_only() {
+    let lightly = |heavy_zone| {
+        let either = pod("web")
+            .needs(is_in(ZONE, &[ZONE_1]))
+            .or_needs(is_in(ZONE, &[ZONE_2]));
+        let snapshot = weighted(pool("heavy").zones(&[heavy_zone]), either);
+        let bought = plan(&snapshot).on_light("web");
+        let plan = bought.buy("light", &[ONE_CORE]).put("db").build();
+        (snapshot, plan)
+    };
+    let (snapshot, plan) = lightly(ZONE_2);
+    passes(&snapshot, &plan);
+    let (snapshot, plan) = lightly(ZONE_1);
+    breaks(&snapshot, &plan, &[Rule::PoolWeight]);
+}
+
+#[test]
 fn a_lighter_node_that_must_be_bought_may_be_shared() {
     let shared = |mode| {
         let heavy = pool("heavy").packing(mode);

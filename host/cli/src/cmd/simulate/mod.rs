@@ -149,7 +149,11 @@ fn people(result: &Comparison) -> String {
         .map(|run| (run.policy.as_str(), &run.card));
     let mut text = table::of(&runs.collect::<Vec<_>>());
     // What pods use is the recording's, so the first run says it for all.
-    let usage = result.runs.iter().take(1).filter_map(|run| run.card.usage.as_ref());
+    let usage = result
+        .runs
+        .iter()
+        .take(1)
+        .filter_map(|run| run.card.usage.as_ref());
     for sentence in usage.flat_map(UsageCard::advice) {
         text.push_str(&format!("note: {sentence}\n"));
     }

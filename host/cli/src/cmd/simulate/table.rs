@@ -5,10 +5,10 @@ use plimsoll_sim::{ScoreCard, UsageCard};
 use crate::output::{change, dollars, ratio, table, thousands};
 
 /// A figure: what it is called, and how it reads on a card.
-type Row = (&'static str, fn(&ScoreCard) -> String);
+type Row<Card> = (&'static str, fn(&Card) -> String);
 
 /// The figures, in order; `cost` comes first, and its difference to the first column second.
-const ROWS: &[Row] = &[
+const ROWS: &[Row<ScoreCard>] = &[
     ("  starting / idle", |card| {
         let cost = card.cost.unsigned_abs();
         let starting = percent(card.cost_starting.unsigned_abs(), cost);
@@ -84,7 +84,7 @@ const ROWS: &[Row] = &[
 ];
 
 /// What is said of use, where the recording says anything.
-const USAGE: &[(&str, fn(&UsageCard) -> String)] = &[
+const USAGE: &[Row<UsageCard>] = &[
     ("cpu / memory used of that", |usage| {
         let share = |used: i64, asked: i64| percent(used.unsigned_abs(), asked.unsigned_abs());
         let cpu = share(usage.cpu_used, usage.cpu_requested);
@@ -93,7 +93,9 @@ const USAGE: &[(&str, fn(&UsageCard) -> String)] = &[
             share(usage.memory_used, usage.memory_requested)
         )
     }),
-    ("busy nodes, none pending", |usage| usage.busy_for.to_string()),
+    ("busy nodes, none pending", |usage| {
+        usage.busy_for.to_string()
+    }),
 ];
 
 /// The table of these cards and what they are called.

@@ -6,6 +6,7 @@ use super::super::hosts::HostSet;
 use super::super::minimum;
 use super::super::sets::SetId;
 use super::super::topology::Allowed;
+use super::pin::Guest;
 use super::{Placer, Seeker, Where, sum};
 use crate::model::HostPort;
 
@@ -162,12 +163,14 @@ impl Placer<'_, '_> {
             if followed && !self.sets.has_room(self.compiled, both, &asked) {
                 continue;
             }
-            let pinned = self.pin(group, seeker.level, both, seeker.allowed, &asked);
-            let Some(narrowed) = pinned else {
-                continue;
+            let (compiled, kept) = (self.compiled, self.bins[bin].minimum.clone());
+            let guest = Guest {
+                group,
+                level: seeker.level,
+                used: &asked,
+                is_broad: &|rows| minimum::is_kept(compiled, &kept, rows, &used),
             };
-            let kept = &self.bins[bin].minimum;
-            if minimum::is_kept(self.compiled, kept, self.sets.bits(narrowed), &used) {
+            if let Some(narrowed) = self.pin(&guest, both, seeker.allowed) {
                 self.narrow(bin, narrowed);
                 self.bins[bin].used = used;
                 self.bins[bin]

@@ -122,10 +122,18 @@ impl Nodes {
         }
     }
 
-    /// The first node from `from` on that is not full, not barred, and in a domain that is allowed.
-    fn first(&self, like: Like, open: &HostSet, allowed: &[Allowed], from: usize) -> Option<usize> {
+    /// The next node after `after` that is not full, not barred, and in a domain that is allowed; `backwards` from the last
+    /// one on.
+    fn next(
+        &self,
+        like: Like,
+        open: &HostSet,
+        allowed: &[Allowed],
+        after: Option<usize>,
+        backwards: bool,
+    ) -> Option<usize> {
         let barred = &self.barred[like.host_rules];
-        open.first(from, |at| {
+        let passes = |at: usize| {
             let in_domain = |allowed: &Allowed| {
                 let nodes = &self.by_domain[allowed.key];
                 let undecided = nodes.last().filter(|_| !allowed.required);
@@ -138,14 +146,19 @@ impl Nodes {
             allowed
                 .iter()
                 .fold(free, |word, allowed| word & in_domain(allowed))
-        })
+        };
+        if backwards {
+            open.last(after.unwrap_or(usize::MAX), passes)
+        } else {
+            open.first(after.map_or(0, |row| row + 1), passes)
+        }
     }
 }
 
 impl Placer<'_, '_> {
     /// Puts the pod onto the first existing node that takes it.
     pub(super) fn existing_node(&mut self, seeker: &Seeker<'_>) -> Option<Where> {
-        if self.nodes.free.is_empty() || self.skips_existing {
+        if self.nodes.free.is_empty() || self.search.skips_existing {
             return None;
         }
         for alternative in 0..seeker.group.alternatives.len() {
@@ -181,9 +194,11 @@ impl Placer<'_, '_> {
         alternative: usize,
         open: &mut HostSet,
     ) -> Option<usize> {
-        let mut from = 0;
-        while let Some(row) = self.nodes.first(seeker.like, open, seeker.allowed, from) {
-            from = row + 1;
+        let (like, allowed) = (seeker.like, seeker.allowed);
+        let backwards = self.search.backwards;
+        let mut after = None;
+        while let Some(row) = self.nodes.next(like, open, allowed, after, backwards) {
+            after = Some(row);
             if !self.has_room(seeker.group, row) {
                 open.remove(row);
                 if let Some(log) = &mut self.nodes.log {

@@ -1,94 +1,56 @@
 //! Narrowing what a new node may become to what topology must know of it: one domain for every key that matters to a pod,
 //! and one side of every node filter that decides whether the pod counts.
+//!
+//! Choices are tried best first until one leaves enough values for the node's minimum. Where limits were found to bind,
+//! places that they leave alone come first: a limit of one pool must not drive pods past others of its weight.
 
 use super::super::compile::PodGroup;
 use super::super::sets::SetId;
 use super::super::topology::{Allowed, Rule};
 use super::Placer;
+use crate::bits::Bits;
+
+/// A pod about to be put on a new node.
+pub(super) struct Guest<'a> {
+    pub(super) group: &'a PodGroup,
+    /// Its step of relaxation.
+    pub(super) level: usize,
+    /// What the node must hold, with it.
+    pub(super) used: &'a [i64],
+    /// Whether so narrow a node leaves enough values to choose from.
+    pub(super) is_broad: &'a dyn Fn(&Bits) -> bool,
+}
 
 impl Placer<'_, '_> {
-    /// Narrows a set to one domain for every key that matters to the pod, and keeps room for `used`.
+    /// Narrows a set to one domain for every key that matters to the pod, and keeps room for all that it must hold.
     pub(super) fn pin(
         &mut self,
-        group: &PodGroup,
-        level: usize,
+        guest: &Guest<'_>,
         set: SetId,
         allowed: &[Allowed],
-        used: &[i64],
     ) -> Option<SetId> {
-        let pinned = match allowed.split_first() {
-            None => set,
-            Some((first, rest)) => self.pin_key(group, level, set, first, rest, used)?,
+        let Some((first, rest)) = allowed.split_first() else {
+            return self.settle(guest, set, &guest.group.selected);
         };
-        Some(self.settle(group, pinned, used))
+        let domains = self.domains_for(guest, set, first);
+        domains
+            .into_iter()
+            .find_map(|narrowed| self.pin(guest, narrowed, rest))
     }
 
-    /// Decides for every group that counts the pod whether it will: a node that could still turn out on either side of the
-    /// group's node filter goes to the cheaper side; where limits were found to bind, rather to one that they leave alone.
-    fn settle(&mut self, group: &PodGroup, set: SetId, used: &[i64]) -> SetId {
-        let model = &self.compiled.model;
-        let filters = group.selected.iter().filter_map(|selecting| {
-            let found = &model.groups[*selecting];
-            found
-                .rows
-                .as_ref()
-                .filter(|_| found.identity.rule != Rule::Inverse)
-        });
-        let mut settled = set;
-        for counted in filters {
-            let rows = self.sets.bits(settled);
-            if !rows.meets(counted) || rows.is_within(counted) {
-                continue;
-            }
-            let inside = rows.and(counted);
-            let mut outside = rows.clone();
-            outside.drop_all(counted);
-            let mut sides = Vec::with_capacity(2);
-            for side in [inside, outside] {
-                if let Some(side) = self.sets.intern(side)
-                    && self.sets.has_room(self.compiled, side, used)
-                {
-                    let price = self.sets.cheapest(self.prices, side);
-                    let limited = self.manner.wary && self.is_limited(side);
-                    sides.push(((limited, price), side));
-                }
-            }
-            self.has_settled |= sides.len() > 1;
-            if let Some((_, side)) = sides.into_iter().min_by_key(|(order, _)| *order) {
-                settled = side;
-            }
-        }
-        settled
-    }
-
-    /// Whether every row of a set counts against some limit.
-    fn is_limited(&self, set: SetId) -> bool {
-        let compiled = self.compiled;
-        self.sets.bits(set).iter().all(|row| {
-            let template = compiled.rows.rows[row].template;
-            compiled.templates[template].remaining.is_some()
-        })
-    }
-
-    fn pin_key(
-        &mut self,
-        group: &PodGroup,
-        level: usize,
-        set: SetId,
-        allowed: &Allowed,
-        rest: &[Allowed],
-        used: &[i64],
-    ) -> Option<SetId> {
+    /// What of a set lies in each open domain of a key that has room, best first.
+    fn domains_for(&mut self, guest: &Guest<'_>, set: SetId, allowed: &Allowed) -> Vec<SetId> {
         let key = allowed.key;
-        let view = group.view(level);
+        let view = guest.group.view(guest.level);
         let mut choices = Vec::new();
         for domain in allowed.domains.iter() {
             if let Some(narrowed) = self.in_domain(set, key, domain)
-                && self.sets.has_room(self.compiled, narrowed, used)
+                && self.sets.has_room(self.compiled, narrowed, guest.used)
             {
                 let crowd = self.counts.crowd(&self.compiled.model, view, key, domain);
                 let price = self.sets.cheapest(self.prices, narrowed);
                 choices.push((
+                    self.manner.wary && self.is_limited(narrowed),
                     self.manner.thrifty.then_some(price),
                     crowd,
                     price,
@@ -99,20 +61,56 @@ impl Placer<'_, '_> {
                 ));
             }
         }
+        self.had_choice |= choices.len() > 1;
         choices.sort_unstable();
-        let mut narrowed = choices
-            .into_iter()
-            .map(|(_, _, _, _, _, narrowed)| narrowed)
-            .collect::<Vec<_>>();
+        let mut narrowed: Vec<SetId> = choices.into_iter().map(|(.., set)| set).collect();
         if narrowed.is_empty() && !allowed.required && !self.has_domain(set, key) {
             narrowed.push(set);
         }
         narrowed
+    }
+
+    /// Decides for every group that counts the pod whether it will: a node that could still turn out on either side of the
+    /// group's node filter goes to the cheaper side that will do, and is left undecided only where neither does.
+    fn settle(&mut self, guest: &Guest<'_>, set: SetId, selecting: &[usize]) -> Option<SetId> {
+        let Some((first, rest)) = selecting.split_first() else {
+            return (guest.is_broad)(self.sets.bits(set)).then_some(set);
+        };
+        let group = &self.compiled.model.groups[*first];
+        let rows = self.sets.bits(set);
+        let undecided = |counted: &&Bits| rows.meets(counted) && !rows.is_within(counted);
+        let counted = group.rows.as_ref().filter(undecided);
+        let Some(counted) = counted.filter(|_| group.identity.rule != Rule::Inverse) else {
+            return self.settle(guest, set, rest);
+        };
+        let inside = rows.and(counted);
+        let mut outside = rows.clone();
+        outside.drop_all(counted);
+        let mut sides = Vec::with_capacity(2);
+        for side in [inside, outside] {
+            if let Some(side) = self.sets.intern(side)
+                && self.sets.has_room(self.compiled, side, guest.used)
+            {
+                let price = self.sets.cheapest(self.prices, side);
+                let limited = self.manner.wary && self.is_limited(side);
+                sides.push(((limited, price), side));
+            }
+        }
+        self.had_choice |= sides.len() > 1;
+        sides.sort_by_key(|(order, _)| *order);
+        let settled = sides
             .into_iter()
-            .find_map(|narrowed| match rest.split_first() {
-                None => Some(narrowed),
-                Some((next, rest)) => self.pin_key(group, level, narrowed, next, rest, used),
-            })
+            .find_map(|(_, side)| self.settle(guest, side, rest));
+        settled.or_else(|| self.settle(guest, set, rest))
+    }
+
+    /// Whether every row of a set counts against some limit.
+    fn is_limited(&self, set: SetId) -> bool {
+        let compiled = self.compiled;
+        self.sets.bits(set).iter().all(|row| {
+            let template = compiled.rows.rows[row].template;
+            compiled.templates[template].remaining.is_some()
+        })
     }
 
     /// Whether any row of a set lies in some domain of a key.

@@ -8,7 +8,7 @@ use std::ops::Range;
 
 use super::super::limits::Limits;
 use super::super::minimum::Minimum;
-use super::{Bin, OpenBins, Placer, Where};
+use super::{Bin, OpenBins, Placer, Search, Where};
 use crate::bits::Bits;
 
 /// The state at the beginning of a trial, as far as it is not remembered elsewhere.
@@ -30,15 +30,9 @@ impl Placer<'_, '_> {
         self.most_bins = self.bins.len().saturating_add(most_new);
     }
 
-    /// Where pods look for places from now on: whether they keep off existing nodes, whether they try new ones first, and in
-    /// which tiers new nodes are opened.
-    pub(in crate::schedule) fn look(
-        &mut self,
-        skips_existing: bool,
-        new_first: bool,
-        tiers: Range<usize>,
-    ) {
-        (self.skips_existing, self.new_first) = (skips_existing, new_first);
+    /// Where pods look for places from now on, and in which tiers new nodes are opened.
+    pub(in crate::schedule) fn look(&mut self, search: Search, tiers: Range<usize>) {
+        self.search = search;
         self.active = tiers;
     }
 

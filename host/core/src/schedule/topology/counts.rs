@@ -4,9 +4,14 @@ use super::{Group, Model, NO_DOMAIN, Rule};
 use crate::bits::Bits;
 
 /// Counts per group and domain. Domains of the host-name key are existing nodes by row, then new nodes.
+///
+/// A pod on a new node that may still turn out on either side of a group's node filter is counted as possible: it takes a
+/// place of a skew, and does not raise the smallest count.
 #[derive(Clone, Debug)]
 pub(in crate::schedule) struct Counts {
     tallies: Vec<Vec<u32>>,
+    /// Pods that may turn out not to count, beside those that do.
+    possible: Vec<Vec<u32>>,
     /// Pods counted in all, per group.
     totals: Vec<u64>,
     nodes: usize,
@@ -20,6 +25,7 @@ struct Change {
     group: usize,
     domain: usize,
     more: bool,
+    certain: bool,
 }
 
 /// The domains of one key that are open to a pod.
@@ -54,6 +60,7 @@ impl Counts {
             .map(|group| model.keys[group.identity.key].values.len());
         Self {
             tallies: sizes.map(|size| vec![0; size]).collect(),
+            possible: vec![Vec::new(); model.groups.len()],
             totals: vec![0; model.groups.len()],
             nodes,
             log: None,
@@ -97,16 +104,27 @@ impl Counts {
         self.tallies[group].get(domain).copied().unwrap_or(0)
     }
 
+    /// The most that a domain may turn out to have.
+    fn most_at(&self, group: usize, domain: usize) -> u32 {
+        let possible = self.possible[group].get(domain).copied();
+        self.at(group, domain) + possible.unwrap_or(0)
+    }
+
     fn change(&mut self, change: Change) {
         let Change {
             group,
             domain,
             more,
+            certain,
         } = change;
         if domain == NO_DOMAIN {
             return;
         }
-        let counts = &mut self.tallies[group];
+        let counts = if certain {
+            &mut self.tallies[group]
+        } else {
+            &mut self.possible[group]
+        };
         if counts.len() <= domain {
             counts.resize(domain + 1, 0);
         }
@@ -179,7 +197,7 @@ impl Counts {
                 open_where(&|domain| {
                     group.known.contains(domain)
                         && pod_domains.contains(domain)
-                        && self.at(number, domain) + own <= least.saturating_add(max_skew)
+                        && self.most_at(number, domain) + own <= least.saturating_add(max_skew)
                 });
             }
             Rule::Affinity => {
@@ -242,7 +260,7 @@ impl Counts {
                     let identity = &model.groups[**group].identity;
                     identity.key == key && matches!(identity.rule, Rule::Spread { .. })
                 })
-                .map(|group| u64::from(self.at(*group, domain)))
+                .map(|group| u64::from(self.most_at(*group, domain)))
                 .sum()
         };
         (sum(view.owned), sum(view.selected))
@@ -264,7 +282,7 @@ impl Counts {
             .chain(inverse)
             .filter(|group| model.is_by_host(**group))
             .all(|group| {
-                let count = self.at(*group, host);
+                let count = self.most_at(*group, host);
                 match model.groups[*group].identity.rule {
                     // A new host can always be made, so the smallest count is taken as 0.
                     Rule::Spread { max_skew, .. } => {
@@ -299,7 +317,7 @@ impl Counts {
         inverse: &[usize],
     ) {
         self.record(model, selected, inverse, true, |model, group| {
-            domain_of(model, group, node)
+            (domain_of(model, group, node), true)
         });
     }
 
@@ -312,7 +330,7 @@ impl Counts {
         inverse: &[usize],
     ) {
         self.record(model, selected, inverse, false, |model, group| {
-            domain_of(model, group, node)
+            (domain_of(model, group, node), true)
         });
     }
 
@@ -327,22 +345,19 @@ impl Counts {
     ) {
         self.record(model, selected, inverse, true, |model, group| {
             let found = &model.groups[group];
-            if found
-                .rows
-                .as_ref()
-                .is_some_and(|counted| !counted.meets(rows))
-            {
-                return NO_DOMAIN;
+            let filter = found.rows.as_ref();
+            if filter.is_some_and(|counted| !counted.meets(rows)) {
+                return (NO_DOMAIN, true);
             }
+            let certain = filter.is_none_or(|counted| rows.is_within(counted));
             let key = &model.keys[found.identity.key];
             if key.is_host {
-                return host;
+                return (host, certain);
             }
             let some = rows.first();
-            key.rows
-                .iter()
-                .position(|of| some.is_some_and(|row| of.contains(row)))
-                .unwrap_or(NO_DOMAIN)
+            let mut domains = key.rows.iter();
+            let domain = domains.position(|of| some.is_some_and(|row| of.contains(row)));
+            (domain.unwrap_or(NO_DOMAIN), certain)
         });
     }
 
@@ -352,17 +367,18 @@ impl Counts {
         selected: &[usize],
         inverse: &[usize],
         more: bool,
-        domain: impl Fn(&Model, usize) -> usize,
+        domain: impl Fn(&Model, usize) -> (usize, bool),
     ) {
         let counting = selected
             .iter()
             .filter(|group| model.groups[**group].identity.rule != Rule::Inverse);
         for group in counting.chain(inverse) {
-            let domain = domain(model, *group);
+            let (domain, certain) = domain(model, *group);
             self.change(Change {
                 group: *group,
                 domain,
                 more,
+                certain,
             });
         }
     }

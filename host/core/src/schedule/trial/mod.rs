@@ -19,8 +19,9 @@ pub(crate) use ground::Ground;
 pub(crate) use loads::{Load, Loads, NewKind, Worth};
 
 use super::close::Node;
-use super::place::{Placer, Where};
+use super::place::{Placer, Search, Where};
 use super::supplies::Supplies;
+use super::templates::Template;
 use crate::plan::{Placement, PlannedClaim, Target};
 use crate::units::PricePerHour;
 
@@ -76,7 +77,7 @@ impl<'g, 's> Trial<'g, 's> {
         }
         let mut held = vec![false; ground.movable.len()];
         placer.begin(usize::MAX);
-        placer.look(false, false, ground.open());
+        placer.look(Search::default(), ground.open());
         placer.run(ground.waiting.iter().copied());
         placer.trial_nodes().for_each(|row| held[row] = true);
         placer.keep();
@@ -96,9 +97,9 @@ impl<'g, 's> Trial<'g, 's> {
     }
 
     /// Takes the pods off the leaving nodes and places them again; the dearest that new nodes may turn out to cost together
-    /// stays below the ceiling. `None` where some pod finds no place, or none at that price, or where several new nodes
-    /// would hold the pods only if they were bound in the right order. Either way the trial goes on until [`Trial::undo`]
-    /// or [`Trial::keep`].
+    /// stays below the ceiling. `None` where some pod finds no place, or none at that price, or where the places would hold
+    /// the pods only if they were bound in the right order. Either way the trial goes on until [`Trial::undo`] or
+    /// [`Trial::keep`].
     pub(crate) fn attempt(&mut self, to: To, ceiling: &Ceiling<'_>) -> Option<Outcome> {
         let leaving = ceiling.leaving;
         if !self.place(leaving, to) {
@@ -110,7 +111,7 @@ impl<'g, 's> Trial<'g, 's> {
         };
         let claims = close::claims(self.ground, &self.placer, ceiling, &nodes)?;
         let outcome = self.outcome(&nodes, claims);
-        if nodes.len() > 1 {
+        if nodes.len() > 1 || (self.is_guarded(leaving) && self.depends_on_order()) {
             let rows: Vec<usize> = nodes.iter().map(|node| node.row).collect();
             self.placer.undo();
             if !self.withstands(leaving, &rows) {
@@ -119,6 +120,19 @@ impl<'g, 's> Trial<'g, 's> {
             self.place(leaving, to);
         }
         Some(outcome)
+    }
+
+    /// Whether a node goes whose pool is not packed as the incumbent packs.
+    fn is_guarded(&self, leaving: &[usize]) -> bool {
+        let compiled = &self.ground.compiled;
+        let snapshot = compiled.snapshot;
+        let compatible = |row: &usize| {
+            let pool = snapshot.nodes[*row].pool();
+            let mut templates = compiled.templates.iter();
+            let own = templates.find(|template| Some(&template.pool.name) == pool.as_ref());
+            own.is_some_and(Template::is_compatible)
+        };
+        snapshot.settings.guards.enabled && !leaving.iter().all(compatible)
     }
 
     /// Begins a trial; whether every pod has found a place.
@@ -130,7 +144,11 @@ impl<'g, 's> Trial<'g, 's> {
             To::Packed => (usize::MAX, ground.closed()),
         };
         self.placer.begin(most_new);
-        self.placer.look(to == To::New, false, tiers);
+        let search = Search {
+            skips_existing: to == To::New,
+            ..Search::default()
+        };
+        self.placer.look(search, tiers);
         let pods = self.vacate(leaving);
         self.placer.place_all(&pods)
     }

@@ -1,16 +1,35 @@
-//! Whether several new nodes hold the pods that are meant for them in whatever order these are bound.
+//! Whether the places that are meant for pods hold them in whatever order these are bound.
 //!
 //! An evicted pod comes back under another name, and the kube-scheduler binds it where it likes among the nodes with room. With
-//! several nodes to choose from, small pods may take the place of large ones. So the pods are bound again, by the scheduler's
-//! own rules, in orders made to break the plan: largest and smallest first on every resource, and shuffled; each on the
-//! emptiest new node first and on nodes there are first. The plan stands only if every one of them leaves nobody out.
+//! several nodes to choose from, small pods may take the place of large ones, for which a new node must then be bought; and
+//! that may be the very node that was saved. So the pods are bound again, by the scheduler's own rules, in orders made to
+//! break the plan: largest and smallest first on every resource, and shuffled; each on new nodes first and on nodes there
+//! are first, the fullest or the emptiest. The plan stands only if every one of them leaves nobody out.
 
 use super::Trial;
+use crate::schedule::place::Search;
 
 /// Shuffled orders that are tried.
 const SHUFFLES: usize = 4;
 
 impl Trial<'_, '_> {
+    /// Whether the order may matter in which the pods of the last attempt are bound: they are not all alike, and go to more
+    /// than one place.
+    pub(super) fn depends_on_order(&self) -> bool {
+        let compiled = &self.ground.compiled;
+        let group = |pod: usize| compiled.pods[pod].group;
+        let mut steps = self.placer.trial_steps().map(|at| &self.placer.steps[at]);
+        let Some(first) = steps.next() else {
+            return false;
+        };
+        let (mut several_places, mut several_groups) = (false, false);
+        for step in steps {
+            several_places |= step.place != first.place;
+            several_groups |= group(step.pod) != group(first.pod);
+        }
+        several_places && several_groups
+    }
+
     /// Whether every order tried binds all pods of the leaving nodes on nodes that stay and on new ones of these rows.
     pub(super) fn withstands(&mut self, leaving: &[usize], rows: &[usize]) -> bool {
         let pods = leaving
@@ -18,10 +37,17 @@ impl Trial<'_, '_> {
             .flat_map(|row| self.movable[*row].iter().copied());
         let mut pods: Vec<usize> = pods.collect();
         pods.sort_unstable();
+        let searches = [(false, false), (false, true), (true, false), (true, true)];
+        let searches = searches.map(|(new_first, backwards)| Search {
+            skips_existing: false,
+            new_first,
+            backwards,
+        });
+        // Without new nodes it does not matter whether they come first.
+        let searches = &searches[..if rows.is_empty() { 2 } else { 4 }];
         self.orders(&pods).iter().all(|order| {
-            [false, true]
-                .into_iter()
-                .all(|new_first| self.binds(leaving, rows, order, new_first))
+            let mut searches = searches.iter();
+            searches.all(|search| self.binds(leaving, rows, order, *search))
         })
     }
 
@@ -30,10 +56,10 @@ impl Trial<'_, '_> {
         leaving: &[usize],
         rows: &[usize],
         order: &[usize],
-        new_first: bool,
+        search: Search,
     ) -> bool {
         self.placer.begin(rows.len());
-        self.placer.look(false, new_first, self.ground.open());
+        self.placer.look(search, self.ground.open());
         for row in rows {
             let template = self.ground.compiled.rows.rows[*row].template;
             self.placer.stand_ready(*row, template);
