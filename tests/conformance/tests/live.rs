@@ -155,6 +155,79 @@ async fn a_plan_holds_under_the_scheduler_and_its_recording_plays_the_same() -> 
     Ok(())
 }
 
+/// Milli-cores that pods may use of a node.
+fn milli_cores(node: &Node) -> u32 {
+    let room = node
+        .status
+        .as_ref()
+        .and_then(|status| status.allocatable.as_ref());
+    let cpu = room.and_then(|room| room.get("cpu"));
+    let cpu = cpu.map_or("", |cpu| cpu.0.as_str());
+    let number = |text: &str| text.parse::<u32>().unwrap_or(0);
+    let milli = cpu.strip_suffix('m').map(number);
+    milli.unwrap_or_else(|| number(cpu) * 1000)
+}
+
+/// Pods whose requests are more than their containers' sum says, and pods that mind each other or prefer a place.
+fn company() -> Vec<Value> {
+    let own = |name: &str| json!({"matchLabels": {"app": name}});
+    let asks = |cpu: &str| json!({"requests": {"cpu": cpu, "memory": "128Mi"}});
+    let starting = json!({"initContainers": [
+        {"name": "proxy", "image": "registry.k8s.io/pause", "restartPolicy": "Always", "resources": asks("600m")},
+        {"name": "prepare", "image": "registry.k8s.io/pause", "resources": asks("3")},
+    ]});
+    let together = json!({"affinity": {"podAffinity": {"requiredDuringSchedulingIgnoredDuringExecution": [
+        {"topologyKey": ZONE, "labelSelector": own("together")},
+    ]}}});
+    let zones_apart = json!({"affinity": {"podAntiAffinity": {"requiredDuringSchedulingIgnoredDuringExecution": [
+        {"topologyKey": ZONE, "labelSelector": own("zones-apart")},
+    ]}}});
+    let drawn = json!({"affinity": {"nodeAffinity": {"preferredDuringSchedulingIgnoredDuringExecution": [
+        {"weight": 10, "preference": {"matchExpressions": [
+            {"key": ZONE, "operator": "In", "values": ["test-zone-c"]},
+        ]}},
+    ]}}});
+    let three_zones = json!({"topologySpreadConstraints": [{
+        "maxSkew": 1, "minDomains": 3, "topologyKey": ZONE, "whenUnsatisfiable": "DoNotSchedule",
+        "labelSelector": own("three-zones"),
+    }]});
+    vec![
+        deployment("starting", 2, "200m", "128Mi", &starting),
+        deployment("together", 4, "900m", "512Mi", &together),
+        deployment("zones-apart", 2, "300m", "256Mi", &zones_apart),
+        deployment("drawn", 2, "1500m", "1Gi", &drawn),
+        deployment("three-zones", 3, "300m", "256Mi", &three_zones),
+    ]
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn what_pods_need_of_each_other_and_while_they_start_is_bought() -> Result<()> {
+    let served = Served::start(&[class(), pool("general", &json!({}))]).await?;
+    for workload in company() {
+        served.apply(&workload).await?;
+    }
+    let pods = bound(&served, 13).await?;
+    let nodes: Api<Node> = Api::all(served.client());
+    let nodes = until(nodes, "nodes", |_| true, ResourceExt::name_any).await?;
+    let zones = |deployment| places(&pods, &nodes, deployment, ZONE);
+    let distinct = |deployment| zones(deployment).into_iter().collect::<BTreeSet<_>>().len();
+
+    assert_eq!(distinct("together"), 1, "{:?}", zones("together"));
+    assert_eq!(distinct("zones-apart"), 2, "{:?}", zones("zones-apart"));
+    assert_eq!(distinct("three-zones"), 3, "{:?}", zones("three-zones"));
+    assert_eq!(zones("drawn"), vec!["test-zone-c"; 2]);
+    // While it starts such a pod needs 3.6 cores, though its container asks for 200m.
+    for (name, node) in pods
+        .iter()
+        .filter(|(name, _)| name.starts_with("starting-"))
+    {
+        let milli = milli_cores(&nodes[node]);
+        assert!(milli >= 3600, "{name} is on {node} of {milli}m");
+    }
+    served.stop().await?;
+    Ok(())
+}
+
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn ten_pods_beside_one_small_node_get_their_room_in_one_batch() -> Result<()> {
     let served = Served::start(&[class(), pool("general", &json!({}))]).await?;
