@@ -31,7 +31,6 @@ proptest! {
     #![proptest_config(ProptestConfig {
         cases: 96,
         failure_persistence: None,
-        rng_seed: proptest::test_runner::RngSeed::Fixed(1),
         ..ProptestConfig::default()
     })]
 

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use plimsoll_core::model::{ConsolidationPolicy, OwnerKind, Pod};
+use plimsoll_core::model::{OwnerKind, Pod};
 use plimsoll_core::schedule;
 use plimsoll_core::snapshot::Snapshot;
 use plimsoll_core::time::{Span, Timestamp};
@@ -107,12 +107,7 @@ fn a_fixed_group_buys_nothing_but_its_type() {
 fn a_hundred_and_fifty_days_are_played_to_the_end() {
     let behaviour = Behaviour::default();
     let days = Span::from_secs(150 * 86_400);
-    let mut recording = tasks(8152, days);
-    // Searching for savings takes most of the time of a run; shorter ones do it.
-    for pool in &mut recording.objects.pools {
-        Arc::make_mut(pool).disruption.policy = ConsolidationPolicy::WhenEmpty;
-    }
-    let card = Run::new(recording, behaviour, core_planner()).finish();
+    let card = Run::new(tasks(8152, days), behaviour, core_planner()).finish();
     assert_eq!(card.completed, 8152);
     assert!(card.series.cost.len() <= 1440);
     assert!(

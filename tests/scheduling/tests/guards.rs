@@ -364,17 +364,42 @@ fn assert_guarded(snapshot: &Snapshot, plan: &Plan) {
             assert!(replicas[uid] < 3 || count <= replicas[uid] / 3, "{count}");
         }
     }
+}
+
+/// A market has more than its share only where no other that may be bought in would hold the nodes there: a guard yields
+/// rather than leave pods waiting.
+fn assert_spread(snapshot: &Snapshot, plan: &Plan) {
     let spot = markets(plan);
     let all: usize = spot.values().sum();
     let most = if all >= 10 { all / 5 } else { all };
-    assert!(spot.values().all(|count| *count <= most), "{spot:?}");
+    let count = |name: &str, zone: &str| spot.get(&(name.into(), zone.into())).copied();
+    for claim in &plan.claims {
+        let own = &claim.options[0];
+        if count(own.instance_type.as_str(), &own.zone).is_none_or(|count| count <= most) {
+            continue;
+        }
+        let kept_back = ["t3.large", "m2.large", "m7i.24xlarge"];
+        let sold = snapshot.catalogue.types().iter();
+        for sold in sold.filter(|sold| !kept_back.contains(&sold.name.as_str())) {
+            let offered = sold.offerings.iter();
+            for other in offered.filter(|other| other.capacity_type == Spot) {
+                let holds = sold.allocatable(other).fits(&claim.requests);
+                let left = count(sold.name.as_str(), &other.zone).unwrap_or(0) < most;
+                assert!(
+                    !(holds && left),
+                    "{} in {}: {spot:?}",
+                    sold.name,
+                    other.zone
+                );
+            }
+        }
+    }
 }
 
 proptest! {
     #![proptest_config(ProptestConfig {
         cases: 40,
         failure_persistence: None,
-        rng_seed: proptest::test_runner::RngSeed::Fixed(1),
         ..ProptestConfig::default()
     })]
 
@@ -392,9 +417,12 @@ proptest! {
         let snapshot = cluster.snapshot();
         let plan = finish(&prepare(&snapshot), Some(&answer(&snapshot, seed)));
         prop_assert_eq!(&plan.unplaced, &vec![]);
-        prop_assert_eq!(texts(&plan), Vec::<&str>::new());
+        let spread_yields = |text: &&str| text.starts_with("guard on spot nodes of one type and zone");
+        let others: Vec<&str> = texts(&plan).into_iter().filter(|text| !spread_yields(text)).collect();
+        prop_assert_eq!(others, Vec::<&str>::new());
         let findings = review(&snapshot, &plan, Whose::Policy);
         prop_assert!(findings.is_empty(), "{:?}", findings);
         assert_guarded(&snapshot, &plan);
+        assert_spread(&snapshot, &plan);
     }
 }
