@@ -5,7 +5,7 @@ use std::sync::Arc;
 use plimsoll_core::catalog::{CapacityType, PriceSource};
 use plimsoll_core::model::PackingMode;
 use plimsoll_core::resources::ResourceName;
-use plimsoll_core::snapshot::ChurnGuards;
+use plimsoll_core::snapshot::{ChurnGuards, RunawayGuards};
 use plimsoll_core::time::Span;
 use plimsoll_core::units::PricePerHour;
 use plimsoll_snapshot::{Limits, Loaded, Note, read};
@@ -229,4 +229,51 @@ fn overlays_of_a_kubectl_list_are_read_and_applied() {
         sold.capacity.get(&ResourceName::from("example.com/slot"))
     };
     assert_eq!((slots("m7i.large"), slots("m6i.large")), (2, 0));
+}
+
+#[test]
+fn volumes_that_a_class_boots_its_nodes_with_take_attach_slots() {
+    let with_class = |devices: &str| {
+        let text = format!(
+            r#"
+apiVersion: v1
+kind: List
+plimsoll:
+  time: "2026-11-22T00:00:00Z"
+  catalogue: {{region: us-east-1}}
+items:
+- apiVersion: karpenter.sh/v1
+  kind: NodePool
+  metadata: {{name: general}}
+  spec: {{template: {{spec: {{nodeClassRef: {{group: karpenter.k8s.aws, kind: EC2NodeClass, name: default}}, requirements: []}}}}}}
+- apiVersion: karpenter.k8s.aws/v1
+  kind: EC2NodeClass
+  metadata: {{name: default}}
+  spec: {{role: node, amiSelectorTerms: [{{alias: al2023@latest}}], subnetSelectorTerms: [{{id: subnet-0a1b2c3d}}], securityGroupSelectorTerms: [{{id: sg-0a1b2c3d}}]{devices}}}
+"#
+        );
+        let snapshot = load(&text).snapshot;
+        let sold = snapshot.catalogue.get("m7i.large").expect("it is sold");
+        sold.attach_limits.get("ebs.csi.aws.com").copied()
+    };
+    assert_eq!(with_class(""), Some(31), "32 less the root volume");
+    let three = [
+        "{deviceName: /dev/xvda, ebs: {volumeSize: 20Gi}}",
+        "{deviceName: /dev/xvdb, ebs: {volumeSize: 50Gi}}",
+        "{deviceName: /dev/xvdc, ebs: {volumeSize: 50Gi}}",
+    ];
+    let three = format!(", blockDeviceMappings: [{}]", three.join(", "));
+    assert_eq!(with_class(&three), Some(29));
+}
+
+#[test]
+fn ceilings_on_buying_are_settings() {
+    let text = "plimsoll: {settings: {runaway: {nodesInFlight: 7, dollarsPerHour: 2.5}}}";
+    let runaway = load(text).snapshot.settings.runaway;
+    let expected = RunawayGuards {
+        nodes_in_flight: 7,
+        dollars_per_hour: PricePerHour::from_nanos(2_500_000_000),
+        ..RunawayGuards::default()
+    };
+    assert_eq!(runaway, expected);
 }

@@ -177,7 +177,8 @@ pub(super) fn named_rows(
     let all = |allowed: &dyn Fn(usize) -> bool| {
         rows_among(compiled, prices, node, reach, guarded, allowed)
     };
-    if !attaches(node.row) {
+    let takes_slots = node.attached.iter().any(|taken| *taken > 0);
+    if !takes_slots || !attaches(node.row) {
         return all(&|_| true);
     }
     let named = all(&attaches);
