@@ -17,6 +17,9 @@ use crate::time::{Span, Timestamp};
 
 /// The shortest time between two looks that come to nothing.
 const POLL: Span = Span::from_secs(10);
+/// The shortest time between two searches for savings. A search costs far more than a look for empty nodes, and what it
+/// finds is worth no more for being found sooner than pods settle.
+const SEARCH: Span = Span::from_secs(60);
 /// The longest time between two searches for savings in a cluster that changes all the time.
 const LONGEST_PAUSE: Span = Span::from_secs(300);
 
@@ -103,9 +106,9 @@ impl Disruption {
     /// become quiet since.
     fn pause(&self) -> Span {
         if self.fresh {
-            return POLL;
+            return SEARCH;
         }
-        let doubled = POLL.millis() << self.fruitless.min(8);
+        let doubled = SEARCH.millis() << self.fruitless.min(8);
         Span::from_millis(doubled.min(LONGEST_PAUSE.millis()))
     }
 
