@@ -21,10 +21,10 @@ demo_folder := $(or $(CARGO_TARGET_DIR),target)/demo
 help: ## this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "%-12s %s\n", $$1, $$2 }' $(firstword $(MAKEFILE_LIST))
 
-demo: toolchain ## a generated cluster under three policies: a table, and a report with charts
+demo: toolchain ## a generated cluster under three strategies: a table, and a report with charts
 	mkdir -p "$(demo_folder)"
-	$(plimsoll) generate --seed 1 --scale 160 --hours 3 --to "$(demo_folder)/recording.json"
-	$(plimsoll) simulate "$(demo_folder)/recording.json" --policy rank=list-price --compare rank=spot-diversified --compare compatible \
+	$(plimsoll) generate --seed 1 --scale 60 --services 40 --hours 2 --to "$(demo_folder)/recording.json"
+	$(plimsoll) simulate "$(demo_folder)/recording.json" --policy rank=list-price --compare rank=spot-diversified+consolidate=gentle --compare compatible \
 		--report "$(demo_folder)/report.html"
 
 test: toolchain ## every test, the documentation's examples included

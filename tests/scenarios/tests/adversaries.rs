@@ -198,6 +198,7 @@ fn recording(seed: u64) -> Recording {
             spec: Arc::new(template.spec().clone()),
             replicas: 4,
             follows: None,
+            uses: None,
         });
         changes.push(TimedChange {
             at: START,
