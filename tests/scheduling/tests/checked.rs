@@ -142,6 +142,27 @@ fn limit_of_one_pool_leaves_counted_pods_another_zone_of_its_equals() {
 }
 
 #[test]
+fn pods_that_others_must_be_near_may_be_in_the_pool_that_serves_those() {
+    let features = Features {
+        spread: false,
+        ports: false,
+        volumes: false,
+        daemons: false,
+        ..Features::ALL
+    };
+    let shape = Shape {
+        seed: 5_351_608_597_738_016_248,
+        pods: 5,
+        nodes: 0,
+        pools: 2,
+        types: 2,
+        zones: 3,
+        features,
+    };
+    assert_eq!(findings(&shape), [""; 0]);
+}
+
+#[test]
 fn minimum_values_of_a_heavier_pool_may_need_both_sides_of_a_node_filter() {
     let features = Features {
         taints: false,

@@ -94,7 +94,7 @@ struct Replay<'a> {
     topology: Topology<'a>,
     /// How often each pod is placed or listed.
     mentioned: Vec<u32>,
-    /// Pods of each claim, and whether no topology rule concerned each when it was placed.
+    /// Pods of each claim, and whether no topology rule spoke of each when it was placed.
     pods: Vec<Vec<(Arc<Pod>, bool)>>,
     findings: Vec<Finding>,
 }
@@ -186,7 +186,7 @@ impl<'a> Replay<'a> {
             Entry::DynamicResources => Some("it asks for devices that are not served".to_owned()),
         };
         breaches.extend(why_not.map(|why| Breach::new(Rule::Entry, why, "pods that wait")));
-        let is_plain = !self.topology.concerns(pod);
+        let is_plain = !self.topology.concerns(pod) && !self.topology.is_followed(pod);
         breaches.extend(self.topology.breaches(pod, host_row, host, Doubt::Forgives));
         self.topology.record(pod, host_row, host);
         placement::commit(self.snapshot, pod, self.hosts.get_mut(host_row));

@@ -10,7 +10,7 @@ mod defaults;
 mod group;
 mod terms;
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use super::finding::{Breach, Rule};
@@ -43,6 +43,8 @@ pub(super) struct Topology<'a> {
     terms: BTreeMap<TermsKey, Arc<Terms>>,
     domains: BTreeMap<(usize, LabelKey), Domains>,
     selected: BTreeMap<Face, Arc<Vec<usize>>>,
+    /// Groups that required affinity is about.
+    followed: BTreeSet<usize>,
 }
 
 impl<'a> Topology<'a> {
@@ -64,8 +66,11 @@ impl<'a> Topology<'a> {
                     .or_insert_with(|| Arc::new(compiler.compile(pod)));
             }
         }
+        let affinity = terms.values().flat_map(|terms| &terms.affinity);
+        let followed = affinity.map(|term| term.group).collect();
         let mut topology = Self {
             snapshot,
+            followed,
             groups: compiler.finish(),
             terms,
             domains: BTreeMap::new(),
@@ -136,6 +141,12 @@ impl<'a> Topology<'a> {
             || selecting
                 .iter()
                 .any(|group| !self.groups.get(*group).key.counts_pods())
+    }
+
+    /// Whether some pod must be near pods such as this one.
+    pub(super) fn is_followed(&mut self, pod: &Pod) -> bool {
+        let selecting = self.selecting(pod);
+        selecting.iter().any(|group| self.followed.contains(group))
     }
 
     fn spread(
