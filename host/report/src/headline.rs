@@ -112,7 +112,7 @@ const FIGURES: &[Figure] = &[
         more: |reference, card| dollars_more(reference.saved().1.nanos(), card.saved().1.nanos()),
     },
     Figure {
-        label: "moves refused by policy / guards / budgets",
+        label: "refused by policy / guards / budgets",
         inner: true,
         value: |card| {
             let refused = card.refused;

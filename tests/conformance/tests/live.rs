@@ -104,6 +104,7 @@ fn workloads() -> Vec<Value> {
     ]
 }
 
+/// K02: plain requests, selectors, spread, anti-affinity by host, tolerations.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_plan_holds_under_the_scheduler_and_its_recording_plays_the_same() -> Result<()> {
     let tainted = json!({"template": {"spec": {
@@ -200,6 +201,7 @@ fn company() -> Vec<Value> {
     ]
 }
 
+/// K02: requests of init containers and sidecars, affinity, anti-affinity by zone, preferences, a minimum of domains.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn what_pods_need_of_each_other_and_while_they_start_is_bought() -> Result<()> {
     let served = Served::start(&[class(), pool("general", &json!({}))]).await?;
@@ -228,6 +230,7 @@ async fn what_pods_need_of_each_other_and_while_they_start_is_bought() -> Result
     Ok(())
 }
 
+/// C10: with the real scheduler.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn ten_pods_beside_one_small_node_get_their_room_in_one_batch() -> Result<()> {
     let served = Served::start(&[class(), pool("general", &json!({}))]).await?;

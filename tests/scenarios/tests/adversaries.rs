@@ -12,7 +12,7 @@ use plimsoll_core::ids::ObjectName;
 use plimsoll_core::model::{Budget, BudgetNodes, DisruptionReason};
 use plimsoll_core::rank::{PriceAnswer, PriceQuestion, check_prices};
 use plimsoll_core::schedule;
-use plimsoll_core::snapshot::Snapshot;
+use plimsoll_core::snapshot::{Snapshot, StateNode};
 use plimsoll_core::time::{Span, Timestamp};
 use plimsoll_core::units::PricePerHour;
 use plimsoll_oracles::fixture::{
@@ -106,8 +106,14 @@ impl Adversary {
             let count = u32::try_from(command.members.len()).unwrap_or(u32::MAX);
             *going.entry(command.reason).or_default() += count;
         }
-        let on_the_way = snapshot.nodes.iter().filter(|node| node.is_deleting());
-        let down = u32::try_from(on_the_way.count()).unwrap_or(u32::MAX);
+        // A node whose instance is being ended is no longer down, but gone.
+        let is_ending = |node: &&StateNode| {
+            let claim = node.claim.as_ref();
+            claim.is_some_and(|claim| claim.instance_terminating)
+        };
+        let nodes = snapshot.nodes.iter();
+        let down = nodes.filter(|node| node.is_deleting() && !is_ending(node));
+        let down = u32::try_from(down.count()).unwrap_or(u32::MAX);
         for (reason, count) in going {
             if down + count > MOST_GOING {
                 let (at, why) = (snapshot.now.millis(), reason.as_str());

@@ -111,6 +111,7 @@ const TEN_FAMILIES: [(&str, i64, i64, f64); 10] = [
     ("x2.large", 2000, 32_768, 0.21),
 ];
 
+/// K32: both per hour, as the score card says.
 #[test]
 fn a_fixed_group_costs_more_per_hour_than_types_chosen_by_fit() {
     let chosen = play(world(&TEN_FAMILIES, mixed_tasks()), Core);

@@ -134,8 +134,13 @@ fn asked_again(look: &Look<'_>, members: &[&Candidate], planned: usize) -> Optio
     let offers = Some(look.offers());
     let (found, _) = moves::ask_again(snapshot, &rows, &settings, offers, |asker| {
         let found = asker.ask(&rows, planned);
-        // One machine may have been the packer's choice.
-        found.or_else(|| (planned == 1).then(|| asker.ask(&rows, 2))?)
+        if planned != 1 {
+            return found;
+        }
+        // All pods may have been meant for the new machine, or one machine may have been the packer's choice.
+        found
+            .or_else(|| asker.ask_into_one(&rows))
+            .or_else(|| asker.ask(&rows, 2))
     });
     found.filter(|found| found.claims.len() <= planned)
 }

@@ -108,6 +108,13 @@ impl Asker<'_, '_> {
         found
     }
 
+    /// The same where all pods go to one new node together, none to nodes that stay.
+    pub fn ask_into_one(&mut self, members: &[usize]) -> Option<Move> {
+        let found = self.attempt(members, To::New);
+        self.trial.undo();
+        found
+    }
+
     /// The same, not taken back before the next question, so that [`Asker::take`] may follow.
     pub(super) fn attempt(&mut self, members: &[usize], to: To) -> Option<Move> {
         self.trial.undo();
