@@ -9,6 +9,7 @@
 mod common;
 mod table;
 
+use plimsoll_core::hook::Setting;
 use plimsoll_core::rank::{
     OrderQuestion, PriceQuestion, Settings, check_ordering, check_prices, list_order, list_price,
 };
@@ -33,7 +34,7 @@ fn main() {
     }
     for shipped in plimsoll_policies::RANKING {
         let module = engine
-            .accept(shipped.bytes, &Settings::new())
+            .accept(shipped.bytes, &needed(shipped.name))
             .expect("a shipped module is accepted");
         let (name, bytes) = (shipped.name, shipped.bytes.len());
         let rows = price.pools.cand.len();
@@ -45,6 +46,13 @@ fn main() {
         let start = line(&format!("order, {name}"), rows, &times, &native.1);
         println!("{start}{used}{bytes:>8}");
     }
+}
+
+/// The settings that a module does not do without.
+fn needed(policy: &str) -> Settings {
+    let types = || Setting::Texts(vec!["m5.large".to_owned()]);
+    let listed = (policy == "priority-list").then(|| ("types".to_owned(), types()));
+    listed.into_iter().collect()
 }
 
 /// What the core's own ranking takes for the same answer, checked the same way.
