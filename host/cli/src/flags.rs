@@ -238,10 +238,10 @@ pub(crate) struct Generate {
     #[arg(long, default_value_t = 100)]
     pub(crate) scale: u32,
     /// Services that run beside the tasks, each a deployment that follows its load.
-    #[arg(long, default_value_t = 0)]
+    #[arg(long, default_value_t = 0, value_parser = clap::value_parser!(u32).range(..=100_000))]
     pub(crate) services: u32,
-    /// Hours of arrivals.
-    #[arg(long, default_value_t = 6)]
+    /// Hours of arrivals, a year at most.
+    #[arg(long, default_value_t = 6, value_parser = clap::value_parser!(u32).range(..=8784))]
     pub(crate) hours: u32,
     /// Seed of all draws.
     #[arg(long, default_value_t = 1)]

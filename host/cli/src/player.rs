@@ -19,7 +19,7 @@ use crate::failure::Environment;
 pub(crate) struct Decided {
     pub(crate) plan: Plan,
     pub(crate) prices: Prices,
-    pub(crate) faults: Vec<Fault>,
+    pub(crate) faults: Vec<String>,
 }
 
 /// Plans with policies. A fault that depends on the machine decides nothing.
@@ -33,12 +33,9 @@ pub(crate) fn planned(
         faults,
         at_policy_prices,
     } = policies.plan(snapshot, offers);
-    let name = || policies.rank.as_ref().map(|rank| &rank.manifest().name);
-    hold_for_machine(
-        faults
-            .iter()
-            .map(|fault| (name().map_or("", String::as_str), fault)),
-    )?;
+    let name = policies.rank.as_ref().map(|rank| &rank.manifest().name);
+    let name = name.map_or("", String::as_str);
+    hold_for_machine(faults.iter().map(|fault| (name, fault)))?;
     Ok(Decided {
         plan,
         prices: if at_policy_prices {
@@ -46,7 +43,7 @@ pub(crate) fn planned(
         } else {
             Prices::List
         },
-        faults,
+        faults: (faults.iter().map(|fault| format!("policy {name}: {fault}"))).collect(),
     })
 }
 
@@ -75,7 +72,7 @@ impl Planner for Player {
             Self::Core(policies, offers) => {
                 let decided = or_end(planned(policies, snapshot, offers));
                 Planned {
-                    faults: decided.faults.len() as u64,
+                    faults: decided.faults,
                     plan: decided.plan,
                 }
             }
@@ -93,7 +90,7 @@ impl Planner for Player {
                     faults.map(|(name, fault)| (name.as_str(), fault)),
                 ));
                 Considered {
-                    faults: considered.faults.len() as u64,
+                    faults: considered.notes,
                     decision: considered.decision,
                 }
             }

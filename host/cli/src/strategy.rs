@@ -4,6 +4,7 @@
 //! strategy: written one by one behind `--policy`, or joined by `+` behind `--compare`, which takes what it does not name
 //! from `--policy`. The baselines `compatible` and `fixed:TYPE` stand alone.
 
+use std::borrow::Cow;
 use std::sync::Arc;
 
 use anyhow::{Context, Result, bail};
@@ -216,8 +217,12 @@ impl Strategy {
 
     /// Decides once what to buy.
     pub(crate) fn plan(&self, snapshot: &Snapshot) -> Result<Decided> {
-        let mut own = snapshot.clone();
-        self.set(&mut own.settings);
+        let mut settings = Arc::clone(&snapshot.settings);
+        self.set(&mut settings);
+        let mut own = Cow::Borrowed(snapshot);
+        if !Arc::ptr_eq(&settings, &snapshot.settings) {
+            own.to_mut().settings = settings;
+        }
         match self.player() {
             Player::Core(policies, mut offers) => planned(&policies, &own, &mut offers),
             Player::Fixed(mut group) => Ok(Decided {
@@ -239,7 +244,7 @@ impl Strategy {
 }
 
 /// What is not understood of a specification, and what is expected.
-pub(crate) fn not_understood(text: &str) -> String {
+fn not_understood(text: &str) -> String {
     format!(
         "policy \"{text}\" is not understood; expected rank=, consolidate= or budget= with a name, a file or a folder behind it, or alone: compatible or fixed:TYPE"
     )

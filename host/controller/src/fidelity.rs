@@ -28,7 +28,7 @@ impl Fidelity {
         if waited.is_none_or(|before| before.node.is_some() || before.uid != pod.uid) {
             return;
         }
-        match engine.landing(pod, node, &[]) {
+        match engine.landings().of(pod, node) {
             Some(Landing::AsPlanned) => self.as_planned += 1,
             Some(Landing::Sooner) => self.sooner += 1,
             Some(Landing::Elsewhere) => self.elsewhere += 1,

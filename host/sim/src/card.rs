@@ -71,6 +71,9 @@ pub struct ScoreCard {
     pub nominations_dropped: u32,
     /// Faults of policy modules.
     pub faults: u64,
+    /// What they were, in the order in which each was first seen: the first [`MOST_FAULT_WORDS`].
+    #[serde(default)]
+    pub fault_words: Vec<FaultWords>,
     /// Nodes taken away on purpose.
     #[serde(default)]
     pub begun: Begun,
@@ -103,6 +106,18 @@ impl ScoreCard {
         let predicted = moves().map(|entry| entry.predicted).sum();
         (predicted, moves().map(|entry| entry.realised).sum())
     }
+}
+
+/// Different faults of policy modules that are listed.
+pub const MOST_FAULT_WORDS: usize = 10;
+
+/// A fault of a policy module.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct FaultWords {
+    /// What happened, and what was done without the policy.
+    pub words: String,
+    /// How often.
+    pub times: u64,
 }
 
 /// Pods without a place that are listed by name.

@@ -77,7 +77,7 @@ impl Planner for FixedGroup {
         }
         Planned {
             plan: filler.plan,
-            faults: 0,
+            faults: Vec::new(),
         }
     }
 
@@ -92,7 +92,7 @@ impl Planner for FixedGroup {
         decision.commands.retain(is_empty);
         Considered {
             decision,
-            faults: 0,
+            faults: Vec::new(),
         }
     }
 }

@@ -30,7 +30,9 @@ mod work;
 mod workload;
 mod world;
 
-pub use card::{MOST_UNPLACED, NodeHours, ScoreCard, Unplaced, Waiting};
+pub use card::{
+    FaultWords, MOST_FAULT_WORDS, MOST_UNPLACED, NodeHours, ScoreCard, Unplaced, Waiting,
+};
 pub use fixed::FixedGroup;
 pub use input::{
     Behaviour, Change, Delay, Deployment, Faults, Recording, ReplicaRule, TimedChange, Usage, Which,

@@ -13,7 +13,7 @@ use plimsoll_core::snapshot::Snapshot;
 use plimsoll_core::time::{Span, Timestamp};
 
 use crate::api::Api;
-use crate::card::{MOST_UNPLACED, ScoreCard, Unplaced, Waiting};
+use crate::card::{FaultWords, MOST_FAULT_WORDS, MOST_UNPLACED, ScoreCard, Unplaced, Waiting};
 use crate::cloud::{Cloud, Instance};
 use crate::floor::{Floor, Listed};
 use crate::input::Usage;
@@ -263,9 +263,9 @@ impl Meter {
         self.card.nominations_dropped += 1;
     }
 
-    pub(crate) fn decided(&mut self, snapshot: &Snapshot, plan: &Plan, faults: u64) {
+    pub(crate) fn decided(&mut self, snapshot: &Snapshot, plan: &Plan, faults: &[String]) {
         self.card.decisions += 1;
-        self.card.faults += faults;
+        self.faulted(faults);
         for unplaced in &plan.unplaced {
             if let Some(pod) = snapshot.pods.get(unplaced.pod) {
                 self.reasons
@@ -288,8 +288,19 @@ impl Meter {
         }
     }
 
-    pub(crate) fn faulted(&mut self, faults: u64) {
-        self.card.faults += faults;
+    pub(crate) fn faulted(&mut self, faults: &[String]) {
+        self.card.faults += faults.len() as u64;
+        for words in faults {
+            let known = &mut self.card.fault_words;
+            if let Some(at) = known.iter().position(|known| known.words == *words) {
+                known[at].times += 1;
+            } else if known.len() < MOST_FAULT_WORDS {
+                known.push(FaultWords {
+                    words: words.clone(),
+                    times: 1,
+                });
+            }
+        }
     }
 
     /// What an engine that is no more has begun and refused.

@@ -6,22 +6,22 @@ use plimsoll_core::plan::Plan;
 use plimsoll_core::snapshot::Snapshot;
 use plimsoll_core::units::PricePerHour;
 
-/// A plan, and how often a policy module failed while it was made.
+/// A plan, and what went wrong with policies while it was made.
 #[derive(Clone, Debug, Default)]
 pub struct Planned {
     /// The plan.
     pub plan: Plan,
-    /// Faults of modules.
-    pub faults: u64,
+    /// Faults of modules, each a sentence for people.
+    pub faults: Vec<String>,
 }
 
-/// A decision about nodes, and how often a policy module failed while it was made.
+/// A decision about nodes, and what went wrong with policies while it was made.
 #[derive(Clone, Debug, Default)]
 pub struct Considered {
     /// The decision.
     pub decision: Decision,
-    /// Faults of modules.
-    pub faults: u64,
+    /// Faults of modules, each a sentence for people.
+    pub faults: Vec<String>,
 }
 
 /// Plans for snapshots.
@@ -33,7 +33,7 @@ pub trait Planner {
     fn consider(&mut self, request: &ConsiderRequest) -> Considered {
         Considered {
             decision: disrupt::consider(&request.snapshot, &request.question),
-            faults: 0,
+            faults: Vec::new(),
         }
     }
 
@@ -48,7 +48,7 @@ impl<F: FnMut(&Snapshot) -> Plan> Planner for F {
     fn plan(&mut self, snapshot: &Snapshot) -> Planned {
         Planned {
             plan: self(snapshot),
-            faults: 0,
+            faults: Vec::new(),
         }
     }
 }

@@ -200,9 +200,7 @@ impl<P: Planner> Run<P> {
     fn settle(&mut self) {
         for _ in 0..ROUNDS {
             self.flush();
-            let engine = &self.engine;
-            self.world
-                .schedule(|pod, node, bound| engine.landing(pod, node, bound));
+            self.world.schedule(self.engine.landings());
             if !self.world.api.has_watched() && self.world.announcements.is_empty() {
                 break;
             }
@@ -273,7 +271,7 @@ impl<P: Planner> Run<P> {
         let planned = self.planner.plan(&request.snapshot);
         self.world
             .meter
-            .decided(&request.snapshot, &planned.plan, planned.faults);
+            .decided(&request.snapshot, &planned.plan, &planned.faults);
         let now = self.world.now;
         self.feed(Input::Solved(request.id, Box::new(planned.plan)), now);
     }
@@ -282,7 +280,7 @@ impl<P: Planner> Run<P> {
 impl<P: Planner> Run<P> {
     fn consider(&mut self, request: &ConsiderRequest) {
         let considered = self.planner.consider(request);
-        self.world.meter.faulted(considered.faults);
+        self.world.meter.faulted(&considered.faults);
         let now = self.world.now;
         let decision = Box::new(considered.decision);
         self.feed(Input::Considered(request.id, decision), now);

@@ -208,10 +208,12 @@ impl UsageMeter {
         let busy = self.nodes.get(name).is_some_and(|carried| {
             let of_owner = |(owner, pods): (&Uid, &i64)| {
                 let workload = self.workloads.get(owner);
-                workload.map_or(0, |workload| workload.used.cpu_milli * pods)
+                let each = workload.map_or(0, |workload| workload.used.cpu_milli);
+                i128::from(each) * i128::from(*pods)
             };
-            let used: i64 = carried.pods.iter().map(of_owner).sum();
-            (used + carried.unknown) * 100 > carried.cpu * BUSY_PERCENT
+            let used: i128 = carried.pods.iter().map(of_owner).sum();
+            let used = used + i128::from(carried.unknown);
+            used * 100 > i128::from(carried.cpu) * i128::from(BUSY_PERCENT)
         });
         if busy {
             self.busy.insert(name.clone());

@@ -7,7 +7,7 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use plimsoll_core::action::Order;
-use plimsoll_core::engine::{Input, Landing};
+use plimsoll_core::engine::{Input, Landings};
 use plimsoll_core::ids::{NodeName, ObjectName, ProviderId, Uid};
 use plimsoll_core::model::{Pod, PodPhase};
 use plimsoll_core::state::Object;
@@ -147,14 +147,10 @@ impl World {
         }
     }
 
-    /// Lets the scheduler try what there is to try; binds and failures become visible at once.
-    /// `landing` tells how a binding stands to the plan, given those made just before it.
-    pub(crate) fn schedule(
-        &mut self,
-        landing: impl Fn(&Pod, &NodeName, &[(ObjectName, NodeName)]) -> Option<Landing>,
-    ) {
+    /// Lets the scheduler try what there is to try; binds and failures become visible at once. `landings` tells how each
+    /// binding stands to the plan.
+    pub(crate) fn schedule(&mut self, mut landings: Landings<'_>) {
         let queue = self.scheduler.take_queue(&self.api);
-        let mut bound: Vec<(ObjectName, NodeName)> = Vec::new();
         let mut failed: Vec<Arc<Pod>> = Vec::new();
         for (name, scope) in queue {
             let Some(pod) = self.api.pods.get(&name).cloned() else {
@@ -172,10 +168,9 @@ impl World {
             };
             match attempt {
                 Attempt::Bind(node) => {
-                    if let Some(landing) = landing(&pod, &node, &bound) {
+                    if let Some(landing) = landings.of(&pod, &node) {
                         self.meter.landed(landing);
                     }
-                    bound.push((name, node.clone()));
                     self.bind(&pod, node);
                 }
                 Attempt::Fail => {

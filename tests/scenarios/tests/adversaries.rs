@@ -138,7 +138,10 @@ impl Planner for &mut Adversary {
         let words = findings.iter().map(ToString::to_string);
         self.seen.wrong.extend(words);
         self.seen.plans += 1;
-        Planned { plan, faults: 0 }
+        Planned {
+            plan,
+            faults: Vec::new(),
+        }
     }
 
     fn consider(&mut self, request: &ConsiderRequest) -> Considered {
@@ -166,7 +169,7 @@ impl Planner for &mut Adversary {
         self.judge(snapshot, &decision);
         Considered {
             decision,
-            faults: 0,
+            faults: Vec::new(),
         }
     }
 }

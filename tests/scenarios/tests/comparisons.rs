@@ -24,7 +24,7 @@ impl Planner for Core {
     fn plan(&mut self, snapshot: &Snapshot) -> Planned {
         Planned {
             plan: schedule::plan(snapshot),
-            faults: 0,
+            faults: Vec::new(),
         }
     }
 

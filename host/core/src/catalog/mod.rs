@@ -11,7 +11,7 @@ use serde::{Deserialize, Serialize};
 pub use overlay::{Overlaid, OverlayRefusal};
 
 use crate::ids::{ReservationId, TypeName};
-use crate::labels::{self, LabelKey};
+use crate::labels::{self, LabelKey, Labels};
 use crate::requirement::{Requirement, Requirements};
 use crate::resources::{ResourceName, Resources};
 use crate::units::PricePerHour;
@@ -179,6 +179,23 @@ pub struct InstanceType {
 }
 
 impl InstanceType {
+    /// The offering behind a node of this type with these labels, whether or not it can be had again. Of a node that says
+    /// which reservation it draws on, that one.
+    pub fn offering_of(&self, labels: &Labels) -> Option<&Offering> {
+        let terms = labels.get(labels::CAPACITY_TYPE)?;
+        let zone = labels.get(labels::ZONE)?;
+        let reservation = labels.get(labels::RESERVATION_ID);
+        let draws_on = |offering: &Offering, id: &str| {
+            let own = offering.reservation.as_ref();
+            own.is_some_and(|own| own.id.as_str() == id)
+        };
+        self.offerings.iter().find(|offering| {
+            offering.zone == *zone
+                && offering.capacity_type.as_str() == terms.as_ref()
+                && reservation.is_none_or(|id| draws_on(offering, id))
+        })
+    }
+
     /// All that an instance bought through `offering` has.
     pub fn capacity_of(&self, offering: &Offering) -> Resources {
         let mut capacity = self.capacity.clone();
@@ -264,6 +281,12 @@ impl Catalogue {
     /// The types, in name order.
     pub fn types(&self) -> &[Arc<InstanceType>] {
         &self.types
+    }
+
+    /// The offering behind a node with these labels, whether or not it can be had again.
+    pub fn offering_of(&self, labels: &Labels) -> Option<&Offering> {
+        self.get(labels.get(labels::INSTANCE_TYPE)?)?
+            .offering_of(labels)
     }
 
     /// A type by name.

@@ -130,8 +130,9 @@ pub(super) fn reservations(snapshot: &Snapshot, plan: &Plan) -> Vec<Finding> {
 /// Of several required alternatives of a pod one is given up only after every pool has refused it. So a heavier pool that
 /// could serve a later alternative than the one that this claim meets has been passed over rightly.
 ///
-/// Heavier pools with limits, pods with preferences and pods in topology constraints are left out, and pods that others must
-/// be near, who may not be served by the heavier pool: there a lighter pool may be right. So are pools that pack as the incumbent does, which puts pods on what has been opened for others.
+/// Left out are heavier pools with limits, pods with preferences, pods in topology constraints, and pods that others must be
+/// near, whom the heavier pool may not serve: there a lighter pool may be right. So are pools that pack as the incumbent
+/// does, which puts pods on what has been opened for others.
 pub(super) fn weight(
     snapshot: &Snapshot,
     shops: &[Shop],

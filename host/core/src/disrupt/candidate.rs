@@ -227,19 +227,7 @@ impl<'s> Fleet<'s> {
 
     /// What a node costs: its type's offering in its zone on its terms, had or not.
     pub fn price(&self, node: &StateNode, pool: &PoolName) -> PricePerHour {
-        let label = |key| node.labels().get(key);
-        let listed = label(labels::INSTANCE_TYPE).and_then(|name| self.overlaid.of(pool).get(name));
-        let offering = listed.and_then(|listed| {
-            listed.offerings.iter().find(|offering| {
-                label(labels::ZONE) == Some(&offering.zone)
-                    && label(labels::CAPACITY_TYPE)
-                        .is_some_and(|terms| terms.as_ref() == offering.capacity_type.as_str())
-                    && label(labels::RESERVATION_ID).is_none_or(|id| {
-                        let own = offering.reservation.as_ref();
-                        own.is_some_and(|own| own.id.as_str() == id.as_ref())
-                    })
-            })
-        });
+        let offering = self.overlaid.of(pool).offering_of(node.labels());
         offering.map_or(PricePerHour::ZERO, |offering| offering.price)
     }
 

@@ -29,7 +29,7 @@ use std::sync::Arc;
 
 pub use input::Input;
 pub use ledger::Begun;
-pub use nominate::Landing;
+pub use nominate::{Landing, Landings};
 
 use crate::action::{Action, Event, Machine, ObjectKey};
 use crate::catalog::Catalogue;

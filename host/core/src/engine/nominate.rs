@@ -77,6 +77,37 @@ impl Nominations {
     }
 }
 
+/// Bindings of one moment, each seen in the light of those before it.
+pub struct Landings<'e> {
+    engine: &'e Engine,
+    /// Places taken by pods of a group, by target.
+    taken: BTreeMap<GroupId, BTreeMap<Target, u32>>,
+}
+
+impl Landings<'_> {
+    /// How a pod that is being bound to a node stands to its promises; `None` when its group has none open. Pods of a group
+    /// are one another's equals: what counts is that the group was planned there, and that not all of its places there are
+    /// taken.
+    pub fn of(&mut self, pod: &Pod, node: &NodeName) -> Option<Landing> {
+        let engine = self.engine;
+        let group = engine.cluster.group_of(&pod.name)?;
+        let taken = self.taken.entry(group).or_default();
+        let open = engine.promises.open_targets(group, &engine.cluster, taken);
+        let here = target_of(node, &engine.cluster);
+        let landing = if open.is_empty() {
+            None
+        } else if open.contains(&&here) {
+            Some(Landing::AsPlanned)
+        } else if open.iter().any(|target| engine.is_usable(target)) {
+            Some(Landing::Elsewhere)
+        } else {
+            Some(Landing::Sooner)
+        };
+        *taken.entry(here).or_default() += 1;
+        landing
+    }
+}
+
 impl Engine {
     /// A nomination from before we were there is taken for a promise, so that it is kept while good and withdrawn when late.
     pub(super) fn adopt_nomination(&mut self, pod: &Arc<Pod>, now: Timestamp) {
@@ -281,34 +312,12 @@ impl Engine {
         }
     }
 
-    /// How a pod that is being bound to a node stands to its promises; `None` when its group has none open. Pods of a group
-    /// are one another's equals: what counts is that the group was planned there, and that not all of its places there are
-    /// taken. `unseen` are pods bound a moment ago, of which no watch has told us yet.
-    pub fn landing(
-        &self,
-        pod: &Pod,
-        node: &NodeName,
-        unseen: &[(ObjectName, NodeName)],
-    ) -> Option<Landing> {
-        let group = self.cluster.group_of(&pod.name)?;
-        let mut taken: BTreeMap<Target, u32> = BTreeMap::new();
-        for (name, node) in unseen {
-            if self.cluster.group_of(name) == Some(group) {
-                *taken.entry(target_of(node, &self.cluster)).or_default() += 1;
-            }
+    /// A judge of bindings of one moment, of which no watch has told us yet.
+    pub fn landings(&self) -> Landings<'_> {
+        Landings {
+            engine: self,
+            taken: BTreeMap::new(),
         }
-        let open = self.promises.open_targets(group, &self.cluster, &taken);
-        if open.is_empty() {
-            return None;
-        }
-        let here = target_of(node, &self.cluster);
-        Some(if open.contains(&&here) {
-            Landing::AsPlanned
-        } else if open.iter().any(|target| self.is_usable(target)) {
-            Landing::Elsewhere
-        } else {
-            Landing::Sooner
-        })
     }
 
     /// Whether pods may use a target's node.

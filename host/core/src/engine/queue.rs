@@ -204,8 +204,10 @@ impl Engine {
                 }
             }
             if command.members.is_empty() {
-                let came =
-                    |name: &ClaimName| self.cluster.claims.get(name).map(|claim| &claim.labels);
+                let came = |name: &ClaimName| {
+                    let claim = self.cluster.claims.get(name)?;
+                    claim.deleting.is_none().then_some(&claim.labels)
+                };
                 actions.push(Action::Settle(command.books.close(came, now)));
             } else {
                 self.queue.commands.push(command);

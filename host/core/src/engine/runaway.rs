@@ -13,7 +13,6 @@ use super::{Engine, report};
 use crate::action::{Action, ObjectKey};
 use crate::catalog::Catalogue;
 use crate::ids::{PoolName, Uid};
-use crate::labels;
 use crate::lifecycle::planned_option;
 use crate::model::{ClaimPhase, NodeClaim};
 use crate::plan::{Plan, PlannedClaim, Target as Place};
@@ -187,18 +186,8 @@ impl Engine {
 
 /// What a claim costs at list price: as what it became, or else as it was planned.
 fn price_of(claim: &NodeClaim, catalogue: &Catalogue) -> PricePerHour {
-    let label = |key| claim.labels.get(key).map(AsRef::as_ref);
-    let became = label(labels::INSTANCE_TYPE)
-        .and_then(|name: &str| catalogue.get(name))
-        .and_then(|sold| {
-            sold.offerings.iter().find(|offering| {
-                label(labels::ZONE) == Some(&*offering.zone)
-                    && label(labels::CAPACITY_TYPE) == Some(offering.capacity_type.as_str())
-            })
-        });
+    let became = catalogue.offering_of(&claim.labels);
     let planned = || planned_option(claim, catalogue).map(|option| option.list_price);
-    became
-        .map(|offering| offering.price)
-        .or_else(planned)
-        .unwrap_or_default()
+    let price = became.map(|offering| offering.price).or_else(planned);
+    price.unwrap_or_default()
 }

@@ -6,6 +6,7 @@
 //!
 //! Each step is feasible at its place in the sequence, so the sequence is the order in which the plan may be bound.
 
+use std::cell::Cell;
 use std::collections::{BTreeMap, VecDeque};
 
 use super::alike::Like;
@@ -26,7 +27,7 @@ mod undo;
 
 use bins::OpenBins;
 use existing::Nodes;
-use pin::Guest;
+use pin::{Guest, MOST_TRIES};
 
 /// Pools that are tried together for a new node.
 #[derive(Clone, Debug)]
@@ -299,6 +300,7 @@ impl<'c, 's> Placer<'c, 's> {
                     level: seeker.level,
                     used: &asked,
                     is_broad: &|rows| minimum(rows).is_some(),
+                    tries: Cell::new(MOST_TRIES),
                 };
                 if let Some(rows) = self.pin(&guest, base, seeker.allowed) {
                     let minimum = minimum(self.sets.bits(rows)).expect("pinned to a broad set");

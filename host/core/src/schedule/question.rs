@@ -250,18 +250,7 @@ fn standing(compiled: &Compiled<'_>, template: &Template) -> (u32, f64) {
     let mut cost = PricePerHour::ZERO;
     for node in own {
         count += 1;
-        let labels = node.labels();
-        let offering = labels
-            .get(labels::INSTANCE_TYPE)
-            .and_then(|name| template.catalogue.get(name))
-            .and_then(|found| {
-                found.offerings.iter().find(|offering| {
-                    labels.get(labels::ZONE) == Some(&offering.zone)
-                        && labels
-                            .get(labels::CAPACITY_TYPE)
-                            .is_some_and(|terms| terms.as_ref() == offering.capacity_type.as_str())
-                })
-            });
+        let offering = template.catalogue.offering_of(node.labels());
         cost += offering.map_or(PricePerHour::ZERO, |offering| offering.price);
     }
     (count, cost.dollars())

@@ -148,6 +148,9 @@ fn people(result: &Comparison) -> String {
         .iter()
         .map(|run| (run.policy.as_str(), &run.card));
     let mut text = table::of(&runs.collect::<Vec<_>>());
+    for (run, said) in faults(result) {
+        text.push_str(&format!("note: {run}: {said}\n"));
+    }
     // What pods use is the recording's, so the first run says it for all.
     let usage = result
         .runs
@@ -161,6 +164,20 @@ fn people(result: &Comparison) -> String {
         text.push_str("spot prices are a model: no quotes were given\n");
     }
     text
+}
+
+/// What went wrong with policies: the run, and the fault with how often it happened.
+fn faults(result: &Comparison) -> impl Iterator<Item = (&str, String)> {
+    result.runs.iter().flat_map(|run| {
+        let all = run.card.fault_words.iter();
+        all.map(|fault| {
+            let times = thousands(fault.times);
+            (
+                run.policy.as_str(),
+                format!("{} ({times} times)", fault.words),
+            )
+        })
+    })
 }
 
 fn report(name: &str, input: &load::Input, comparison: &Comparison) -> Report {
@@ -183,6 +200,8 @@ fn report(name: &str, input: &load::Input, comparison: &Comparison) -> Report {
         title: "Simulation".to_owned(),
         subtitle,
         contestants: contestants.collect(),
-        notes: Vec::new(),
+        notes: faults(comparison)
+            .map(|(run, said)| format!("{run}: {said}."))
+            .collect(),
     }
 }

@@ -2,7 +2,7 @@
 
 use plimsoll_sim::{ScoreCard, UsageCard};
 
-use crate::output::{change, dollars, ratio, table, thousands};
+use crate::output::{change, dollars, percent, ratio, table, thousands};
 
 /// A figure: what it is called, and how it reads on a card.
 type Row<Card> = (&'static str, fn(&Card) -> String);
@@ -10,12 +10,8 @@ type Row<Card> = (&'static str, fn(&Card) -> String);
 /// The figures, in order; `cost` comes first, and its difference to the first column second.
 const ROWS: &[Row<ScoreCard>] = &[
     ("  starting / idle", |card| {
-        let cost = card.cost.unsigned_abs();
-        let starting = percent(card.cost_starting.unsigned_abs(), cost);
-        format!(
-            "{starting} / {}",
-            percent(card.cost_idle.unsigned_abs(), cost)
-        )
+        let starting = share(card.cost_starting, card.cost);
+        format!("{starting} / {}", share(card.cost_idle, card.cost))
     }),
     ("  against the bound", |card| {
         ratio(card.cost, card.bound.unwrap_or(0))
@@ -64,21 +60,17 @@ const ROWS: &[Row<ScoreCard>] = &[
         counts.map(count).join(" / ")
     }),
     ("cpu / memory asked for", |card| {
-        format!(
-            "{:.1} % / {:.1} %",
-            card.cpu_used as f64 / 10.0,
-            card.memory_used as f64 / 10.0
-        )
+        format!("{} / {}", percent(card.cpu_used), percent(card.memory_used))
     }),
     ("node hours", |card| {
         let all: i64 = card.node_hours.iter().map(|row| row.thousandths).sum();
         format!("{:.1}", all as f64 / 1000.0)
     }),
     ("bound where planned", |card| {
-        percent(u64::from(card.as_planned), u64::from(card.planned))
+        share(card.as_planned, card.planned)
     }),
     ("  sooner elsewhere", |card| {
-        percent(u64::from(card.sooner), u64::from(card.planned))
+        share(card.sooner, card.planned)
     }),
     ("faults of policies", |card| thousands(card.faults)),
 ];
@@ -86,7 +78,6 @@ const ROWS: &[Row<ScoreCard>] = &[
 /// What is said of use, where the recording says anything.
 const USAGE: &[Row<UsageCard>] = &[
     ("cpu / memory used of that", |usage| {
-        let share = |used: i64, asked: i64| percent(used.unsigned_abs(), asked.unsigned_abs());
         let cpu = share(usage.cpu_used, usage.cpu_requested);
         format!(
             "{cpu} / {}",
@@ -125,10 +116,12 @@ fn count(number: u32) -> String {
     thousands(u64::from(number))
 }
 
-fn percent(part: u64, whole: u64) -> String {
+/// What a part is of a whole; a dash where there is none.
+fn share(part: impl Into<i128>, whole: impl Into<i128>) -> String {
+    let (part, whole) = (part.into(), whole.into());
     if whole == 0 {
-        "-".to_owned()
-    } else {
-        format!("{:.1} %", part as f64 * 100.0 / whole as f64)
+        return "-".to_owned();
     }
+    let thousandths = (part * 1000 + whole / 2) / whole;
+    percent(i64::try_from(thousandths).unwrap_or(i64::MAX))
 }

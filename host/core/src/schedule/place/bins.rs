@@ -1,12 +1,14 @@
 //! Onto a node that this decision has opened: the first, fewest pods first, then the older one, that every rule admits.
 
+use std::cell::Cell;
+
 use super::super::alike::Like;
 use super::super::compile::Compiled;
 use super::super::hosts::HostSet;
 use super::super::minimum;
 use super::super::sets::SetId;
 use super::super::topology::Allowed;
-use super::pin::Guest;
+use super::pin::{Guest, MOST_TRIES};
 use super::{Placer, Seeker, Where, sum};
 use crate::model::HostPort;
 
@@ -169,6 +171,7 @@ impl Placer<'_, '_> {
                 level: seeker.level,
                 used: &asked,
                 is_broad: &|rows| minimum::is_kept(compiled, &kept, rows, &used),
+                tries: Cell::new(MOST_TRIES),
             };
             if let Some(narrowed) = self.pin(&guest, both, seeker.allowed) {
                 self.narrow(bin, narrowed);

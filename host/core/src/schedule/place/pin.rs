@@ -4,6 +4,8 @@
 //! Choices are tried best first until one leaves enough values for the node's minimum. Where limits were found to bind,
 //! places that they leave alone come first: a limit of one pool must not drive pods past others of its weight.
 
+use std::cell::Cell;
+
 use super::super::compile::PodGroup;
 use super::super::sets::SetId;
 use super::super::topology::{Allowed, Rule};
@@ -19,7 +21,13 @@ pub(super) struct Guest<'a> {
     pub(super) used: &'a [i64],
     /// Whether so narrow a node leaves enough values to choose from.
     pub(super) is_broad: &'a dyn Fn(&Bits) -> bool,
+    /// How many more ways of narrowing are tried: begins at [`MOST_TRIES`].
+    pub(super) tries: Cell<u32>,
 }
+
+/// Ways of narrowing that are tried for one node. They multiply with every key and node filter; where so many of the best
+/// leave too few values, the pod is taken to find no place there.
+pub(super) const MOST_TRIES: u32 = 64;
 
 impl Placer<'_, '_> {
     /// Narrows a set to one domain for every key that matters to the pod, and keeps room for all that it must hold.
@@ -29,6 +37,9 @@ impl Placer<'_, '_> {
         set: SetId,
         allowed: &[Allowed],
     ) -> Option<SetId> {
+        if guest.tries.get() == 0 {
+            return None;
+        }
         let Some((first, rest)) = allowed.split_first() else {
             return self.settle(guest, set, &guest.group.selected);
         };
@@ -73,7 +84,9 @@ impl Placer<'_, '_> {
     /// Decides for every group that counts the pod whether it will: a node that could still turn out on either side of the
     /// group's node filter goes to the cheaper side that will do, and is left undecided only where neither does.
     fn settle(&mut self, guest: &Guest<'_>, set: SetId, selecting: &[usize]) -> Option<SetId> {
+        let left = guest.tries.get().checked_sub(1)?;
         let Some((first, rest)) = selecting.split_first() else {
+            guest.tries.set(left);
             return (guest.is_broad)(self.sets.bits(set)).then_some(set);
         };
         let group = &self.compiled.model.groups[*first];

@@ -12,7 +12,7 @@ use super::super::offers::Offers;
 use super::super::place::Tier;
 use super::super::prices::RowPrices;
 use crate::bits::Bits;
-use crate::catalog::{CapacityType, Offering, Overlaid};
+use crate::catalog::{CapacityType, Overlaid};
 use crate::ids::Uid;
 use crate::labels;
 use crate::plan::LaunchOption;
@@ -224,25 +224,14 @@ fn sold(snapshot: &Snapshot, overlaid: &Overlaid) -> Vec<Option<Sold>> {
     let node_cost = snapshot.settings.node_cost;
     let sold = |node: &StateNode| {
         let catalogue = overlaid.of(&node.pool()?);
-        let label = |key: &str| node.labels().get(key);
-        let terms = CapacityType::parse(label(labels::CAPACITY_TYPE)?)?;
-        let zone = label(labels::ZONE)?;
-        let name = label(labels::INSTANCE_TYPE)?;
-        let at = catalogue.types();
-        let at = at
-            .binary_search_by(|have| have.name.as_str().cmp(name))
-            .ok()?;
-        let reservation = label(labels::RESERVATION_ID);
-        let is_own = |offering: &&Offering| {
-            let own = offering.reservation.as_ref().map(|own| own.id.as_str());
-            offering.zone == *zone
-                && offering.capacity_type == terms
-                && (reservation.is_none() || own == reservation.map(AsRef::as_ref))
-        };
-        let offering = catalogue.types()[at].offerings.iter().find(is_own)?;
+        let name = node.labels().get(labels::INSTANCE_TYPE)?;
+        let types = catalogue.types();
+        let at = types.binary_search_by(|have| have.name.as_str().cmp(name));
+        let at = at.ok()?;
+        let offering = types[at].offering_of(node.labels())?;
         Some(Sold {
             instance_type: at,
-            terms,
+            terms: offering.capacity_type,
             price: offering.price + node_cost,
         })
     };

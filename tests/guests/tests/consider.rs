@@ -1,0 +1,157 @@
+//! Modules asked about a whole fleet: what they refuse is not done, what they cap is not exceeded, and where one fails nothing
+//! is moved and people are told.
+
+#![expect(
+    clippy::unwrap_used,
+    reason = "helpers of tests may fail loudly, as tests may"
+)]
+
+use std::sync::LazyLock;
+
+use plimsoll_core::disrupt::{self, Decision, Question};
+use plimsoll_core::hook::{Setting, Settings};
+use plimsoll_core::model::{DisruptionReason, OwnerKind};
+use plimsoll_core::snapshot::Snapshot;
+use plimsoll_guests::{HOSTILE_BUDGET, HOSTILE_CONSOLIDATION};
+use plimsoll_oracles::fixture::{
+    CAPACITY_TYPE, ClusterFixture, OnDemand, ZONE_1, cluster, instance_type, node, pod, pool,
+};
+use plimsoll_policy::{
+    BudgetModule, Considered, ConsolidationModule, Engine, EngineSettings, Policies,
+};
+
+static ENGINE: LazyLock<Engine> = LazyLock::new(|| Engine::new(EngineSettings::default()).unwrap());
+
+const LOOK: Question = Question::Look { consolidate: true };
+
+fn behaving(behaviour: &str) -> Settings {
+    Settings::from([("behaviour".to_owned(), Setting::Text(behaviour.to_owned()))])
+}
+
+fn consolidating(behaviour: &str) -> Policies {
+    let accepted = ENGINE.accept_consolidation(HOSTILE_CONSOLIDATION, &behaving(behaviour));
+    Policies {
+        consolidate: Some(accepted.unwrap()),
+        ..Policies::default()
+    }
+}
+
+fn capping(behaviours: &[&str]) -> Policies {
+    let accept = |behaviour: &&str| -> BudgetModule {
+        let accepted = ENGINE.accept_budget(HOSTILE_BUDGET, &behaving(behaviour));
+        accepted.unwrap()
+    };
+    Policies {
+        budget: behaviours.iter().map(accept).collect(),
+        ..Policies::default()
+    }
+}
+
+/// Large machines at $0.40, small ones at $0.10; a large one with a small pod, and so many large ones without any.
+fn fleet(empty: usize) -> Snapshot {
+    let sold = |name: &str, cores: i64, price: f64| {
+        let listed = instance_type(name)
+            .cpu(cores * 1000)
+            .memory_mib(cores * 4096);
+        let listed = listed.pods(110).no_overhead().price(price);
+        listed.offered(ZONE_1, OnDemand)
+    };
+    let large = |name: &str| {
+        let node = node(name).managed("general").of_type("large").zone(ZONE_1);
+        let node = node.label(CAPACITY_TYPE, "on-demand").cpu(8000);
+        node.memory_mib(32_768)
+    };
+    let web = pod("web").cpu(500).memory_mib(256).on("used");
+    let free = pool("general").with(|pool| pool.disruption.budgets.clear());
+    let world = cluster().pool(free).node(large("used"));
+    let world = world
+        .sells(sold("small", 2, 0.1))
+        .sells(sold("large", 8, 0.4));
+    let world = world.pod(web.owned_by(OwnerKind::ReplicaSet, "web"));
+    let names = (0..empty).map(|at| large(&format!("empty{at}")));
+    names.fold(world, ClusterFixture::node).snapshot()
+}
+
+fn ask(policies: &Policies, snapshot: &Snapshot, question: &Question) -> Considered {
+    policies.consider(snapshot, question, &mut None)
+}
+
+fn going(decision: &Decision, reason: DisruptionReason) -> usize {
+    let commands = decision.commands.iter();
+    let of_reason = commands.filter(|command| command.reason == reason);
+    of_reason.map(|command| command.members.len()).sum()
+}
+
+#[test]
+fn without_policies_and_with_one_that_values_what_is_saved_the_answer_is_the_cores() {
+    let snapshot = fleet(0);
+    let native = disrupt::consider(&snapshot, &LOOK);
+    assert_eq!(going(&native, DisruptionReason::Underutilized), 1);
+    for policies in [Policies::default(), consolidating("honest")] {
+        let asked = ask(&policies, &snapshot, &LOOK);
+        assert_eq!(asked.decision, native);
+        assert_eq!((asked.faults, asked.notes), (Vec::new(), Vec::new()));
+    }
+}
+
+#[test]
+fn a_move_that_its_policy_finds_worth_nothing_is_not_made() {
+    let settings = Settings::from([("least_dollars".to_owned(), Setting::Number(1.0))]);
+    let bytes = plimsoll_policies::consolidation("savings-threshold")
+        .unwrap()
+        .bytes;
+    let module: ConsolidationModule = ENGINE.accept_consolidation(bytes, &settings).unwrap();
+    let policies = Policies {
+        consolidate: Some(module),
+        ..Policies::default()
+    };
+    let asked = ask(&policies, &fleet(0), &LOOK);
+    assert_eq!(asked.decision.commands, []);
+    assert_eq!(asked.decision.refused.by_policy, 1);
+    assert_eq!(asked.notes, Vec::<String>::new());
+}
+
+#[test]
+fn a_consolidation_policy_that_fails_moves_nothing_and_is_named() {
+    for behaviour in ["nan", "short"] {
+        let asked = ask(&consolidating(behaviour), &fleet(0), &LOOK);
+        assert_eq!(asked.decision.commands, [], "{behaviour}");
+        assert_eq!(asked.faults.len(), 1, "{behaviour}");
+        let told = &asked.notes[0];
+        assert!(
+            told.contains("failed to score") && told.ends_with("no node is consolidated"),
+            "{told}"
+        );
+    }
+}
+
+#[test]
+fn of_several_budgets_the_least_counts() {
+    let snapshot = fleet(3);
+    let gone = |policies: &Policies| {
+        let asked = ask(policies, &snapshot, &LOOK);
+        going(&asked.decision, DisruptionReason::Empty)
+    };
+    assert_eq!(gone(&Policies::default()), 3);
+    assert_eq!(
+        gone(&capping(&["widen"])),
+        3,
+        "it cannot allow more than is declared"
+    );
+    assert_eq!(gone(&capping(&["widen", "honest"])), 1);
+    assert_eq!(gone(&capping(&["honest", "short"])), 0);
+}
+
+#[test]
+fn a_command_is_confirmed_within_what_budgets_allow_by_then() {
+    let snapshot = fleet(3);
+    let command = disrupt::consider(&snapshot, &LOOK).commands.remove(0);
+    let question = Question::Confirm(Box::new(command));
+    let confirmed = |policies: &Policies| {
+        let asked = ask(policies, &snapshot, &question);
+        going(&asked.decision, DisruptionReason::Empty)
+    };
+    assert_eq!(confirmed(&Policies::default()), 3);
+    assert_eq!(confirmed(&capping(&["honest"])), 1);
+    assert_eq!(confirmed(&capping(&["short"])), 0);
+}
