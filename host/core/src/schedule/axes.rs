@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use crate::resources::{ResourceName, Resources};
 
 /// Names of the axes: cpu, memory and pods always, and whatever else a pod of the batch asks for.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Axes {
     names: Vec<ResourceName>,
 }

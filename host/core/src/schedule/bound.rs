@@ -4,10 +4,12 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use super::axes::fits;
+use super::best::Best;
 use super::candidate::Candidate;
 use super::compile::{Compiled, PodGroup, compile};
 use super::eligible::is_fixed;
-use super::prices;
+use super::prices::RowPrices;
+use super::table::Table;
 use super::topology::Rule;
 use crate::bits::Bits;
 use crate::model::Pod;
@@ -35,14 +37,24 @@ pub fn bounds_of_work(snapshot: &Snapshot, work: &[Vec<u32>]) -> Vec<PricePerHou
     let paid = |row: usize| {
         let row = &compiled.rows.rows[row];
         let listed = &snapshot.catalogue.types()[row.instance_type];
-        listed.offerings[row.offering].price
+        listed.offerings[row.offering].price.nanos()
+    };
+    let prices: Vec<i64> = (0..compiled.rows.len()).map(paid).collect();
+    let best = Best::default();
+    let market = Market {
+        prices: &prices,
+        best: &best,
     };
     let of_amounts = work.iter().map(|copies| {
         let placed = placed.iter().map(|(pod, level)| {
             let row = kept[compiled.pods[*pod].row];
             (*pod, *level, copies.get(row).copied().unwrap_or(0))
         });
-        let problem = problem(&compiled, paid, placed.filter(|(.., copies)| *copies > 0));
+        let problem = problem(
+            &compiled,
+            &market,
+            placed.filter(|(.., copies)| *copies > 0),
+        );
         PricePerHour::from_nanos(crate::pack::bound(&problem).list_price)
     });
     of_amounts.collect()
@@ -69,22 +81,17 @@ fn as_if_waiting(snapshot: &Snapshot) -> (Snapshot, Vec<usize>) {
 /// The bound of a plan: pods at the step of relaxation where they were placed, without the domains that were chosen for them, on
 /// everything that pools may buy and everything that is free.
 pub(super) fn bound(compiled: &Compiled<'_>, candidate: &Candidate) -> PricePerHour {
-    let sold = |row: usize| prices::whole(compiled, compiled.offering(row).1.price);
     let placed = candidate.placed().map(|(pod, level)| (pod, level, 1));
-    let problem = problem(compiled, sold, placed);
+    let problem = problem(compiled, &Market::listed(compiled), placed);
     PricePerHour::from_nanos(crate::pack::bound(&problem).list_price)
 }
 
-/// What one pod of each group is worth in a fleet bought from nothing for the whole batch, in nano-dollars per hour: a new node
-/// costs at least what its pods are worth. Zero for groups that no row could hold.
-pub(super) fn worth_of_groups(compiled: &Compiled<'_>, prices: &[i64]) -> Vec<i64> {
+/// What one pod of each group is worth in a fleet bought from nothing at list prices for the whole batch, in nano-dollars per
+/// hour: a new node costs at least what its pods are worth. Zero for groups that no row could hold.
+pub(super) fn worth_of_groups(compiled: &Compiled<'_>) -> Vec<i64> {
     let holdable = holdable(compiled);
     let placed = at_last(compiled, &holdable).map(|(pod, level)| (pod, level, 1));
-    let mut problem = problem(
-        compiled,
-        |row| PricePerHour::from_nanos(prices[row]),
-        placed,
-    );
+    let mut problem = problem(compiled, &Market::listed(compiled), placed);
     problem.existing.clear();
     let bound = crate::pack::bound(&problem);
     let mut result = vec![0; compiled.groups.len()];
@@ -119,25 +126,31 @@ fn at_last(compiled: &Compiled<'_>, holdable: &[bool]) -> impl Iterator<Item = (
         .map(|(at, pod)| (at, compiled.groups[pod.group].levels.len() - 1))
 }
 
-/// From what a row costs, and pods with their level of relaxation and how many copies of each there are.
+/// What rows cost, and which of them are the best at those prices.
+struct Market<'a> {
+    /// By row, in nano-dollars per hour.
+    prices: &'a [i64],
+    best: &'a Best,
+}
+
+impl<'a> Market<'a> {
+    /// The one that counts without a policy.
+    fn listed(compiled: &'a Compiled<'_>) -> Self {
+        Self {
+            prices: &RowPrices::of_list(compiled).list,
+            best: &compiled.rows.table().best,
+        }
+    }
+}
+
+/// From what rows cost, and pods with their level of relaxation and how many copies of each there are.
 fn problem(
     compiled: &Compiled<'_>,
-    price_of: impl Fn(usize) -> PricePerHour,
+    market: &Market<'_>,
     placed: impl Iterator<Item = (usize, usize, u32)>,
 ) -> Problem {
-    let kinds = (0..compiled.rows.len()).map(|row| {
-        let price = price_of(row).nanos().max(1);
-        Kind {
-            capacity: compiled.rows.capacity(row).into(),
-            price,
-            list_price: price,
-            spends: None,
-            supply: None,
-        }
-    });
     let mut result = Problem {
         axes: compiled.axes.len(),
-        kinds: kinds.collect(),
         ..Problem::default()
     };
     let mut rules: BTreeMap<(usize, bool), usize> = BTreeMap::new();
@@ -166,6 +179,13 @@ fn problem(
         let count = &mut result.demands[demand].count;
         *count = count.saturating_add(copies);
     }
+    let price = |row: usize| market.prices[row].max(1);
+    let table = compiled.rows.table();
+    let classes = result.classes.iter().map(|class| &class.kinds);
+    let rows = market
+        .best
+        .of_sets(table, classes, price, |row| table.capacity(row).into());
+    sell(&mut result, table, &rows, price);
     // Any class may be able to use any free node: that only lowers the bound.
     let everyone = Bits::all(result.classes.len());
     result.existing = compiled
@@ -179,6 +199,25 @@ fn problem(
         })
         .collect();
     result
+}
+
+/// Makes some rows the kinds of a problem whose classes speak of all of them.
+fn sell(problem: &mut Problem, table: &Table, rows: &[usize], price: impl Fn(usize) -> i64) {
+    let kind = |row: &usize| Kind {
+        capacity: table.capacity(*row).into(),
+        price: price(*row),
+        list_price: price(*row),
+        spends: None,
+        supply: None,
+    };
+    problem.kinds = rows.iter().map(kind).collect();
+    for class in &mut problem.classes {
+        let mut kinds = Bits::none(rows.len());
+        let own = rows.iter().enumerate();
+        own.filter(|(_, row)| class.kinds.contains(**row))
+            .for_each(|(kind, _)| kinds.insert(kind));
+        class.kinds = kinds;
+    }
 }
 
 fn class(

@@ -4,6 +4,7 @@
 //! which machines, and who shares one. Rules about hosts become counters on a node.
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
 
 use super::axes::fits;
 use super::breadth::Breadth;
@@ -12,6 +13,8 @@ use super::place::{Bin, Placer};
 use super::prices::RowPrices;
 use super::sets::SetId;
 use super::slots::SlotAxes;
+use super::table::Guarded;
+use super::templates::Template;
 use crate::bits::Bits;
 use crate::pack::{Class, Demand, Kind, Membership, Packing, Problem, SpendLimit};
 use crate::snapshot::Guards;
@@ -107,7 +110,7 @@ struct ProblemBuilder<'p, 'c, 's> {
     rules: NodeRules,
     slots: SlotAxes,
     guarded: BTreeMap<SetId, Bits>,
-    kept_back: Bits,
+    guarded_rows: Arc<Guarded>,
     classes: BTreeMap<(SetId, Vec<Membership>), usize>,
     demands: BTreeMap<(usize, Box<[i64]>), usize>,
     members: Vec<Vec<usize>>,
@@ -137,7 +140,7 @@ impl<'p, 'c, 's> ProblemBuilder<'p, 'c, 's> {
             rules,
             slots,
             guarded: BTreeMap::new(),
-            kept_back: super::guards::kept_back(compiled, guards),
+            guarded_rows: super::guards::guarded(compiled, guards),
             classes: BTreeMap::new(),
             demands: BTreeMap::new(),
             members: Vec::new(),
@@ -159,7 +162,11 @@ impl<'p, 'c, 's> ProblemBuilder<'p, 'c, 's> {
             .max()
             .unwrap_or(0);
         let breadth = Breadth::of(compiled, used);
-        for row in used.iter() {
+        let rows = match self.best(bins, guards, fullest) {
+            Some(rows) => rows,
+            None => used.iter().collect(),
+        };
+        for row in rows {
             let mut capacity = super::guards::capacity(compiled, row, guards, fullest);
             breadth.narrow(compiled, row, &mut capacity);
             let slots = self.slots.room(compiled, guards, row);
@@ -188,6 +195,43 @@ impl<'p, 'c, 's> ProblemBuilder<'p, 'c, 's> {
                 self.push_kind(row, kind);
             }
         }
+    }
+
+    /// The rows that can be of use, where nodes draw on nothing but their list price; `None` where any row may be.
+    fn best(&self, bins: &[usize], guards: &Guards, fullest: usize) -> Option<Vec<usize>> {
+        let compiled = self.placer.compiled;
+        let listed = RowPrices::of_list(compiled);
+        let is_bound =
+            |template: &Template| template.remaining.is_some() || template.has_minimum_values();
+        let plain = self.slots.len() == 0
+            && u32::try_from(fullest).is_ok_and(|fullest| fullest <= guards.pods_small_node)
+            && self.prices.supplies.is_empty()
+            && self.prices.planned == listed.planned
+            && self.prices.allowed == listed.allowed
+            && !compiled.templates.iter().any(is_bound);
+        if !plain {
+            return None;
+        }
+        let sets: BTreeSet<SetId> = bins.iter().map(|bin| self.placer.bins[*bin].rows).collect();
+        let sets = sets.into_iter().map(|set| {
+            let rows = self.placer.sets.bits(set);
+            let mut plain = rows.clone();
+            plain.drop_all(&self.guarded_rows.kept_back);
+            if plain.is_empty() {
+                rows.clone()
+            } else {
+                plain
+            }
+        });
+        let sets: Vec<Bits> = sets.collect();
+        let table = compiled.rows.table();
+        let room = |row: usize| super::guards::capacity(compiled, row, guards, 0);
+        let price = |row: usize| listed.planned[row].max(1);
+        Some(
+            self.guarded_rows
+                .best
+                .of_sets(table, sets.iter(), price, room),
+        )
     }
 
     fn push_kind(&mut self, row: usize, kind: Kind) {
@@ -262,7 +306,7 @@ impl<'p, 'c, 's> ProblemBuilder<'p, 'c, 's> {
         if !self.guarded.contains_key(&set) {
             let rows = self.placer.sets.bits(set);
             let mut plain = rows.clone();
-            plain.drop_all(&self.kept_back);
+            plain.drop_all(&self.guarded_rows.kept_back);
             // A guard yields rather than leave a pod without any machine.
             let kinds = self.kinds_among(&plain);
             let kinds = if kinds.is_empty() {

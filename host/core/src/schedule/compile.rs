@@ -173,7 +173,7 @@ pub(super) fn compile_batch<'s>(
         &keys,
         &builder,
     );
-    let mut rows = Rows::new(&templates, &axes, &offers);
+    let mut rows = Rows::new(&templates, &axes, snapshot.settings.node_cost, &offers);
     let mut batch = Bits::none(snapshot.pods.len());
     for row in &pods {
         batch.insert(*row);

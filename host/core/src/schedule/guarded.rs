@@ -218,7 +218,7 @@ pub fn guard_costs(
     if !guards.enabled || !by_price || plan.claims.is_empty() {
         return Vec::new();
     }
-    let slots = prepared.question.as_ref().map(|(_, slots)| slots);
+    let slots = prepared.question.as_ref().map(|(_, slots)| slots.as_ref());
     let prices = RowPrices::new(compiled, slots.zip(answer));
     let guarded = candidate::by_price(compiled, &prices, guards).planned();
     let cost = |guard: Option<Guard>| -> Option<GuardCost> {

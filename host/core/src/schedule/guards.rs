@@ -2,8 +2,11 @@
 //! without a machine. What becomes of them in a plan is told by [`super::guarded`].
 
 use std::collections::BTreeMap;
+use std::sync::Arc;
 
+use super::best::Best;
 use super::compile::Compiled;
+use super::table::Guarded;
 use crate::bits::Bits;
 use crate::catalog::CapacityType;
 use crate::ids::Uid;
@@ -23,12 +26,23 @@ const NAMING: [&str; 3] = [
     "karpenter.k8s.aws/instance-category",
 ];
 
+/// The rows under some guards.
+pub(super) fn guarded(compiled: &Compiled<'_>, guards: &Guards) -> Arc<Guarded> {
+    let read = || {
+        let mut kept_back = too_large(compiled, guards);
+        kept_back.join(&exotic(compiled, guards));
+        kept_back.join(&unasked_spot(compiled, guards));
+        Arc::new(Guarded {
+            kept_back,
+            best: Best::default(),
+        })
+    };
+    compiled.rows.table().guarded.get(guards.clone(), read)
+}
+
 /// Rows that guards keep from being bought while there are others.
 pub(super) fn kept_back(compiled: &Compiled<'_>, guards: &Guards) -> Bits {
-    let mut result = too_large(compiled, guards);
-    result.join(&exotic(compiled, guards));
-    result.join(&unasked_spot(compiled, guards));
-    result
+    guarded(compiled, guards).kept_back.clone()
 }
 
 /// Rows of machines larger than any pod should need.

@@ -20,6 +20,7 @@
 
 mod alike;
 mod axes;
+mod best;
 mod bound;
 mod breadth;
 mod buy;
@@ -35,6 +36,7 @@ mod existing;
 mod guarded;
 mod guards;
 mod hosts;
+mod kept;
 mod launch;
 mod limits;
 mod manner;
@@ -54,6 +56,7 @@ mod sets;
 mod slots;
 mod spot_share;
 mod supplies;
+mod table;
 mod templates;
 mod topology;
 pub(crate) mod trial;
@@ -80,7 +83,7 @@ use crate::snapshot::Snapshot;
 /// A decision half made: everything read, prices still to come.
 pub struct Prepared<'s> {
     compiled: Compiled<'s>,
-    question: Option<(PriceQuestion, Slots)>,
+    question: Option<(PriceQuestion, Arc<Slots>)>,
 }
 
 impl Prepared<'_> {
@@ -115,7 +118,7 @@ pub fn pack<'p, 's>(
     reach: Reach,
 ) -> Packed<'p, 's> {
     let compiled = &prepared.compiled;
-    let slots = prepared.question.as_ref().map(|(_, slots)| slots);
+    let slots = prepared.question.as_ref().map(|(_, slots)| slots.as_ref());
     let prices = RowPrices::new(compiled, slots.zip(answer));
     let by_price = compiled
         .templates

@@ -7,10 +7,13 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
+use super::axes::Axes;
 use super::daemons::{Daemons, Overhead};
 use super::guards::is_exotic;
+use super::kept::Kept;
 use super::question::Listed;
 use super::rows::agree;
+use super::table::{Table, Terms};
 use super::templates::{Template, templates};
 use super::topology;
 use crate::catalog::{Catalogue, InstanceType, Offering, Overlaid};
@@ -19,9 +22,13 @@ use crate::model::{DaemonSet, NodeOverlay, NodePool};
 use crate::requirement::{Requirement, Requirements};
 use crate::resources::Resources;
 use crate::snapshot::Snapshot;
+use crate::units::PricePerHour;
 
 /// Keys whose values are collected ahead: offerings decide them, and pods spread over them.
 const REACHED: [&str; 2] = [labels::ZONE, labels::CAPACITY_TYPE];
+
+/// Tables kept: waiting pods and those of nodes that may go often ask for different resources.
+const MOST_TABLES: usize = 4;
 
 /// What every usable pool sells.
 pub struct Offers {
@@ -35,6 +42,7 @@ pub struct Offers {
     pub(super) own: Vec<Requirements>,
     /// By type: whether it is one that guards keep back.
     pub(super) exotic: Vec<bool>,
+    tables: Kept<Terms, Table>,
 }
 
 /// What one pool sells.
@@ -122,7 +130,20 @@ impl Offers {
                 .iter()
                 .map(|sold| is_exotic(sold))
                 .collect(),
+            tables: Kept::new(MOST_TABLES),
         }
+    }
+
+    /// All rows of the templates that these offers were read for.
+    pub(super) fn table(
+        &self,
+        templates: &[Template],
+        axes: &Axes,
+        node_cost: PricePerHour,
+    ) -> Arc<Table> {
+        let terms = Terms::of(templates, axes, node_cost);
+        let read = || Arc::new(Table::new(templates, axes, self));
+        self.tables.get(terms, read)
     }
 
     /// Values that nodes of a template may have of a key, by the types it allows, available or not.

@@ -61,25 +61,42 @@ pub(super) fn whole(compiled: &Compiled<'_>, price: PricePerHour) -> PricePerHou
 impl RowPrices {
     /// Prices of rows: the policy's where it has answered, else the list's.
     pub(super) fn new(compiled: &Compiled<'_>, answer: Option<(&Slots, &Prices)>) -> Self {
-        let node_cost = compiled.snapshot.settings.node_cost.nanos();
+        let mut result = Self::of_list(compiled).clone();
+        if let Some((slots, prices)) = answer {
+            let node_cost = compiled.snapshot.settings.node_cost.nanos();
+            let mut firsts = Firsts::default();
+            for at in 0..compiled.rows.len() {
+                if let Some(price) = prices.rows.get(slots.of_row[at]) {
+                    result.apply(at, (slots.of_row[at], price), node_cost, &mut firsts);
+                }
+            }
+            result.rank(compiled);
+        }
+        result
+    }
+
+    /// Prices of rows without a policy.
+    pub(super) fn of_list<'c>(compiled: &'c Compiled<'_>) -> &'c Self {
+        let table = compiled.rows.table();
+        table.list_prices.get_or_init(|| Self::listed(compiled))
+    }
+
+    fn listed(compiled: &Compiled<'_>) -> Self {
         let rows = compiled.rows.len();
         let mut result = Self {
-            planned: vec![0; rows],
-            list: vec![0; rows],
+            planned: Vec::with_capacity(rows),
+            list: Vec::new(),
             order: vec![0; rows],
-            ranked: Vec::new(),
+            ranked: (0..rows).collect(),
             allowed: Bits::all(rows),
             first: Vec::new(),
             supplies: Vec::new(),
             reserved: BTreeMap::new(),
         };
         let mut reservations: BTreeMap<&str, usize> = BTreeMap::new();
-        let mut firsts = Firsts::default();
         for at in 0..rows {
             let (_, offering) = compiled.offering(at);
-            let list = whole(compiled, offering.price).nanos();
-            result.list[at] = list;
-            result.planned[at] = list;
+            result.planned.push(whole(compiled, offering.price).nanos());
             if let Some(reservation) = &offering.reservation {
                 let supply = *reservations
                     .entry(reservation.id.as_str())
@@ -90,23 +107,16 @@ impl RowPrices {
                 result.supplies[supply] = result.supplies[supply].min(reservation.remaining);
                 result.reserved.insert(at, supply);
             }
-            if let Some((slots, prices)) = answer
-                && let Some(price) = prices.rows.get(slots.of_row[at])
-            {
-                result.apply(at, (slots.of_row[at], price), node_cost, &mut firsts);
-            }
         }
-        result.ranked = result.launch_order(compiled);
-        for (rank, row) in (0_u32..).zip(&result.ranked) {
-            result.order[*row] = rank;
-        }
+        result.list.clone_from(&result.planned);
+        result.rank(compiled);
         result
     }
 
     /// Ranks rows; types are in name order in the catalogue and offerings in zone order within a type.
-    fn launch_order(&self, compiled: &Compiled<'_>) -> Vec<usize> {
-        let mut rows: Vec<usize> = (0..self.planned.len()).collect();
-        rows.sort_by_key(|at| {
+    fn rank(&mut self, compiled: &Compiled<'_>) {
+        let mut ranked = std::mem::take(&mut self.ranked);
+        ranked.sort_by_key(|at| {
             let row = &compiled.rows.rows[*at];
             (
                 self.planned[*at],
@@ -116,7 +126,10 @@ impl RowPrices {
                 *at,
             )
         });
-        rows
+        for (rank, row) in (0_u32..).zip(&ranked) {
+            self.order[*row] = rank;
+        }
+        self.ranked = ranked;
     }
 
     /// Whether a row may be bought at all.

@@ -31,11 +31,41 @@ pub(super) struct Listed {
     pools: Vec<Sym>,
 }
 
-/// Where the rows of a decision stand in its question.
-#[derive(Clone, Debug, Default)]
+/// Where the rows of a table stand in the question.
 pub(super) struct Slots {
     /// Position among the question's candidates, by row.
     pub(super) of_row: Vec<usize>,
+    /// By template, what of the listed its pool may buy, ascending.
+    of_template: Vec<Vec<u32>>,
+}
+
+impl Slots {
+    fn new(compiled: &Compiled<'_>, listed: &Listed) -> Self {
+        let mut result = Self {
+            of_row: vec![0; compiled.rows.len()],
+            of_template: Vec::new(),
+        };
+        let mut before = 0;
+        for (number, template) in compiled.templates.iter().enumerate() {
+            let mut candidates: Vec<u32> = Vec::new();
+            for at in compiled.rows.of_template[number].iter() {
+                let row = &compiled.rows.rows[at];
+                let asked = asked(template, row.instance_type, row.offering);
+                let position = listed.rows.binary_search(&asked);
+                let position = position.expect("rows are made of what is listed");
+                let position =
+                    u32::try_from(position).expect("a catalogue has fewer than 2^32 rows");
+                // Label states of one offering stand together.
+                if candidates.last() != Some(&position) {
+                    candidates.push(position);
+                }
+                result.of_row[at] = before + candidates.len() - 1;
+            }
+            before += candidates.len();
+            result.of_template.push(candidates);
+        }
+        result
+    }
 }
 
 impl Listed {
@@ -105,29 +135,18 @@ fn asked(template: &Template, type_at: usize, offering_at: usize) -> Asked {
 }
 
 /// Asks what one more node of each offering costs in each pool; `None` when there is nothing to buy.
-pub(super) fn question(compiled: &Compiled<'_>) -> Option<(PriceQuestion, Slots)> {
+pub(super) fn question(compiled: &Compiled<'_>) -> Option<(PriceQuestion, Arc<Slots>)> {
     let listed = compiled.offers.listed.as_ref()?;
     if compiled.rows.len() == 0 {
         return None;
     }
     let mut pools = Pools::default();
-    let mut slots = Slots {
-        of_row: vec![0; compiled.rows.len()],
-    };
+    let slots = compiled
+        .rows
+        .table()
+        .slots
+        .get_or_init(|| Arc::new(Slots::new(compiled, listed)));
     for (number, template) in compiled.templates.iter().enumerate() {
-        let mut candidates: Vec<u32> = Vec::new();
-        for at in compiled.rows.of_template[number].iter() {
-            let row = &compiled.rows.rows[at];
-            let asked = asked(template, row.instance_type, row.offering);
-            let position = listed.rows.binary_search(&asked);
-            let position = position.expect("rows are made of what is listed");
-            let position = u32::try_from(position).expect("a catalogue has fewer than 2^32 rows");
-            // Label states of one offering stand together.
-            if candidates.last() != Some(&position) {
-                candidates.push(position);
-            }
-            slots.of_row[at] = pools.cand.len() + candidates.len() - 1;
-        }
         let (nodes, cost) = standing(compiled, template);
         let row = PoolRow {
             name: listed.pools[number],
@@ -135,7 +154,7 @@ pub(super) fn question(compiled: &Compiled<'_>) -> Option<(PriceQuestion, Slots)
             nodes,
             cost,
         };
-        pools.push(row, &candidates);
+        pools.push(row, &slots.of_template[number]);
     }
     let snapshot = compiled.snapshot;
     let question = PriceQuestion {
@@ -143,7 +162,7 @@ pub(super) fn question(compiled: &Compiled<'_>) -> Option<(PriceQuestion, Slots)
         tables: listed.tables(snapshot),
         pools,
     };
-    Some((question, slots))
+    Some((question, Arc::clone(slots)))
 }
 
 fn add_type(tables: &mut TablesBuilder, instance_type: &InstanceType) -> u32 {

@@ -8,49 +8,30 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use super::axes::Axes;
-use super::daemons::Overhead;
-use super::offers::{Offer, Offers};
+use super::offers::Offers;
+use super::table::{Row, Table};
 use super::templates::Template;
 use crate::bits::Bits;
 use crate::catalog::{Catalogue, InstanceType};
 use crate::labels::{self, LabelKey};
 use crate::model::{HostPort, Toleration, first_untolerated};
 use crate::requirement::{Operator, Requirement, Requirements};
-use crate::resources::{ResourceName, Resources};
 use crate::snapshot::Snapshot;
+use crate::units::PricePerHour;
 
-/// One way to buy a node.
-#[derive(Clone, Debug)]
-pub(super) struct Row {
-    /// Template, in order of preference.
-    pub(super) template: usize,
-    /// Label state of the template.
-    pub(super) state: usize,
-    /// Instance type in the catalogue.
-    pub(super) instance_type: usize,
-    /// Offering of the type.
-    pub(super) offering: usize,
-    /// What its nodes satisfy beyond the type: position in [`Offers::own`].
-    pub(super) own: usize,
-    /// Daemons of its nodes.
-    pub(super) overhead: Arc<Overhead>,
-}
-
-/// All rows, with what is asked of them again and again.
-#[expect(clippy::struct_field_names, reason = "the rows of the table of rows")]
+/// All rows, and which of them requirements allow.
 pub(super) struct Rows {
-    pub(super) rows: Vec<Row>,
-    /// Room for pods, `axes` amounts per row.
-    capacity: Vec<i64>,
-    axes: usize,
-    /// What one node takes of its pool's limits, per row.
-    spends: Vec<Arc<[i64]>>,
-    /// Rows by template.
-    pub(super) of_template: Vec<Bits>,
-    /// Rows with the largest first: whichever exceeds another on every axis stands before it.
-    pub(super) by_size: Vec<usize>,
+    table: Arc<Table>,
     offers: Arc<Offers>,
     allowed: BTreeMap<Requirement, Arc<Bits>>,
+}
+
+impl std::ops::Deref for Rows {
+    type Target = Table;
+
+    fn deref(&self) -> &Table {
+        &self.table
+    }
 }
 
 /// Keys on which pods may choose because neither the pool nor some type of it has decided.
@@ -90,101 +71,22 @@ pub(super) fn open_keys(
 
 impl Rows {
     /// Rows of all templates: what their pools sell and their limits leave room for.
-    pub(super) fn new(templates: &[Template], axes: &Axes, offers: &Arc<Offers>) -> Self {
-        let mut result = Self {
-            rows: Vec::new(),
-            capacity: Vec::new(),
-            axes: axes.len(),
-            spends: Vec::new(),
-            of_template: Vec::new(),
-            by_size: Vec::new(),
+    pub(super) fn new(
+        templates: &[Template],
+        axes: &Axes,
+        node_cost: PricePerHour,
+        offers: &Arc<Offers>,
+    ) -> Self {
+        Self {
+            table: offers.table(templates, axes, node_cost),
             offers: Arc::clone(offers),
             allowed: BTreeMap::new(),
-        };
-        for (number, template) in templates.iter().enumerate() {
-            for offer in &offers.shelves[number].offers {
-                let sold = &template.catalogue.types()[offer.instance_type];
-                let one = sold
-                    .capacity_of(&sold.offerings[offer.offering])
-                    .with(ResourceName::Nodes, 1);
-                if within_limits(template, &one) {
-                    let spends = spends(template, &one);
-                    result.add_states(template, number, offer, axes, sold, &spends);
-                }
-            }
-        }
-        result.of_template = (0..templates.len())
-            .map(|number| result.select(|row| row.template == number))
-            .collect();
-        result.by_size = result.sorted_by_size();
-        result
-    }
-
-    fn add_states(
-        &mut self,
-        template: &Template,
-        number: usize,
-        offer: &Offer,
-        axes: &Axes,
-        sold: &InstanceType,
-        spends: &Arc<[i64]>,
-    ) {
-        for (state, chosen) in template.states.iter().enumerate() {
-            let possible = chosen.iter().all(|requirement| {
-                agree(
-                    sold.requirements.get(requirement.key().as_str()),
-                    &template.narrowed(requirement),
-                )
-            });
-            if possible {
-                self.rows.push(Row {
-                    template: number,
-                    state,
-                    instance_type: offer.instance_type,
-                    offering: offer.offering,
-                    own: offer.own,
-                    overhead: Arc::clone(&offer.overhead),
-                });
-                self.capacity.extend(axes.amounts(&offer.room));
-                self.spends.push(Arc::clone(spends));
-            }
         }
     }
 
-    fn sorted_by_size(&self) -> Vec<usize> {
-        let mut rows: Vec<usize> = (0..self.rows.len()).collect();
-        let total = |row: &usize| -> i128 {
-            let amounts = self.capacity(*row).iter();
-            amounts.map(|amount| i128::from(*amount)).sum()
-        };
-        rows.sort_by_cached_key(|row| (std::cmp::Reverse(total(row)), *row));
-        rows
-    }
-
-    /// How many rows there are.
-    pub(super) fn len(&self) -> usize {
-        self.rows.len()
-    }
-
-    /// Room for pods on a node of this row.
-    pub(super) fn capacity(&self, row: usize) -> &[i64] {
-        &self.capacity[row * self.axes..(row + 1) * self.axes]
-    }
-
-    /// What one node of a row takes of its pool's limits, by limited resource; nothing where the pool has none.
-    pub(super) fn spends(&self, row: usize) -> &[i64] {
-        &self.spends[row]
-    }
-
-    /// The rows for which `condition` holds.
-    pub(super) fn select(&self, condition: impl Fn(&Row) -> bool) -> Bits {
-        let mut result = Bits::none(self.rows.len());
-        for (at, row) in self.rows.iter().enumerate() {
-            if condition(row) {
-                result.insert(at);
-            }
-        }
-        result
+    /// The rows themselves, which other decisions may share.
+    pub(super) fn table(&self) -> &Arc<Table> {
+        &self.table
     }
 
     /// The rows whose templates a pod tolerates.
@@ -329,18 +231,4 @@ fn state_decides(template: &Template, state: usize, requirement: &Requirement) -
         None => template.narrowed(&Requirement::exists(requirement.key().clone())),
     };
     chosen.intersect(requirement) == chosen
-}
-
-/// What one node takes of each resource that the pool limits; `one` is its capacity and itself.
-fn spends(template: &Template, one: &Resources) -> Arc<[i64]> {
-    let limits = template.remaining.iter().flat_map(Resources::iter);
-    limits.map(|(name, _)| one.get(name)).collect()
-}
-
-/// Whether one node stays within what the pool's limits leave.
-fn within_limits(template: &Template, one: &Resources) -> bool {
-    let limits = template.remaining.iter().flat_map(Resources::iter);
-    limits
-        .map(|(name, left)| (one.get(name), left))
-        .all(|(one, left)| one <= left)
 }

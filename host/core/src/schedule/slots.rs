@@ -8,6 +8,7 @@
 //! Like every guard this one yields: a pod with more claims than any machine it may have can attach counts as if it had as
 //! many as the best of them attaches.
 
+use std::cell::OnceCell;
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
@@ -39,12 +40,13 @@ impl Slots {
         let mut drivers: BTreeMap<Arc<str>, usize> = BTreeMap::new();
         let mut claims: BTreeMap<ObjectName, usize> = BTreeMap::new();
         let mut of_pod = BTreeMap::new();
-        let limited = limited(&snapshot.catalogue);
+        let limited = OnceCell::new();
         for (at, pod) in pods.iter().enumerate() {
             let pod = &snapshot.pods[pod.row];
-            if limited.is_empty() || pod.spec.volumes.is_empty() {
+            if pod.spec.volumes.is_empty() {
                 continue;
             }
+            let limited = limited.get_or_init(|| limited_drivers(&snapshot.catalogue));
             let mut own = Vec::new();
             for (driver, names) in volumes::attached(pod, &snapshot.volumes) {
                 if limited.contains(&driver) {
@@ -120,7 +122,7 @@ impl Slots {
 }
 
 /// Drivers that some type limits.
-fn limited(catalogue: &Catalogue) -> BTreeSet<Arc<str>> {
+fn limited_drivers(catalogue: &Catalogue) -> BTreeSet<Arc<str>> {
     let types = catalogue.types().iter();
     types
         .flat_map(|sold| sold.attach_limits.keys().cloned())

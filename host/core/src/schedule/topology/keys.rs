@@ -184,7 +184,7 @@ fn row_values(
     let by_offering = [labels::ZONE, labels::CAPACITY_TYPE, labels::RESERVATION_ID]
         .contains(&key.as_str())
         || snapshot.catalogue.own_keys().contains(key);
-    let value = |row: &crate::schedule::rows::Row| {
+    let value = |row: &crate::schedule::table::Row| {
         rows.requirement(snapshot, templates, row, key.as_str())
             .and_then(|found| found.single().cloned())
     };

@@ -4,6 +4,7 @@
 //! A load's worth is a lower bound of what new nodes for it cost: the dual values of the linear programme over all pods.
 
 use std::collections::BTreeMap;
+use std::sync::Arc;
 
 use super::super::axes::fits;
 use super::super::bound::worth_of_groups;
@@ -46,7 +47,7 @@ pub(crate) struct Worth {
     open: Vec<Bits>,
     for_sale: Bits,
     /// Kinds that no other of their pool and terms beats in everything, cheapest first.
-    pub(crate) kinds: Vec<NewKind>,
+    pub(crate) kinds: Arc<[NewKind]>,
 }
 
 impl Worth {
@@ -70,9 +71,9 @@ impl Worth {
             open
         });
         Self {
-            of_group: worth_of_groups(compiled, &ground.prices.planned),
+            of_group: worth_of_groups(compiled),
             open: open.collect(),
-            kinds: kinds(ground, &for_sale),
+            kinds: kinds_of(ground, &for_sale),
             for_sale,
         }
     }
@@ -112,7 +113,17 @@ impl Loads {
     }
 }
 
-fn kinds(ground: &Ground<'_>, for_sale: &Bits) -> Vec<NewKind> {
+/// What is for sale on a ground, where list prices count.
+fn kinds_of(ground: &Ground<'_>, for_sale: &Bits) -> Arc<[NewKind]> {
+    let compiled = &ground.compiled;
+    let guards = compiled.snapshot.settings.guards.clone();
+    let kinds = &compiled.rows.table().kinds;
+    kinds.get((guards, for_sale.clone()), || {
+        kinds_among(ground, for_sale).into()
+    })
+}
+
+fn kinds_among(ground: &Ground<'_>, for_sale: &Bits) -> Vec<NewKind> {
     let compiled = &ground.compiled;
     let limits = &compiled.snapshot.settings.guards;
     let mut known: BTreeMap<_, Bits> = BTreeMap::new();
