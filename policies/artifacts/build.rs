@@ -21,6 +21,8 @@ const HOOKS: [(&str, &str, &str, &[&str]); 3] = [
             "mixed-instances",
             "most-pods",
             "performance-adjusted",
+            "price",
+            "priority",
             "priority-list",
             "random",
             "spot-diversified",
