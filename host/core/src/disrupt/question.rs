@@ -1,8 +1,7 @@
 //! What policies are asked about a fleet: how many nodes may go, and what moves are worth.
 //!
 //! A budget policy gets a row per pool and reason, parallel to [`Look::allowances`]; a consolidation policy gets every node of
-//! ours, since shares are of the whole, and a row per move, parallel to [`Proposal::moves`]. Columns that nobody counts yet
-//! (evictions and failed launches lately) are zero.
+//! ours, since shares are of the whole, and a row per move, parallel to [`Proposal::moves`].
 
 use std::collections::BTreeMap;
 
@@ -42,12 +41,16 @@ impl Look<'_> {
                 disrupting: row.nodes.down - row.nodes.not_ready,
                 ceiling: row.declared.nodes,
                 pending_pods: waiting.get(&row.pool).copied().unwrap_or(0),
-                recent_evictions: 0,
-                recent_failures: 0,
+                recent_evictions: lately(&snapshot.activity.evictions_hour, &row.pool),
+                recent_failures: lately(&snapshot.activity.failures_hour, &row.pool),
             });
         }
         question.finish()
     }
+}
+
+fn lately<K: Ord>(counts: &BTreeMap<K, u32>, key: &K) -> u32 {
+    counts.get(key).copied().unwrap_or(0)
 }
 
 /// Pods that wait and might run on a node of each pool: they tolerate its hard taints, and no label of their node selector
@@ -148,6 +151,8 @@ fn add_node(
     let known = price.filter(|price| *price > PricePerHour::ZERO);
     let price = known.map(|price| price + snapshot.settings.node_cost);
     let moved = pods.iter().copied().filter(|pod| is_reschedulable(pod));
+    let owners = pods.iter().filter_map(|pod| pod.owner.as_ref());
+    let worn = owners.map(|owner| lately(&snapshot.activity.evictions_day, &owner.uid));
     question.node(&NodeRow {
         name: node.name(),
         pool: pool.as_ref().map_or("", AsRef::as_ref),
@@ -164,7 +169,7 @@ fn add_node(
         pods_no_evict: count(&|pod| pod.is_protected(snapshot.now)),
         pods_last_replica: count(&is_last),
         youngest_pod_s: seconds(youngest.unwrap_or(created), snapshot.now),
-        evictions_day: 0,
+        evictions_day: worn.max().unwrap_or(0),
         eviction_cost: MoveCost::of_node(moved).pods() - 1.0,
     })
 }

@@ -275,7 +275,7 @@ impl Engine {
             seed: self.seed,
         };
         let mut snapshot = freeze(&mut world, &assigned, now);
-        snapshot.activity = self.activity();
+        snapshot.activity = self.activity(now);
         let snapshot = Arc::new(snapshot);
         self.disruption.asks += 1;
         let id = self.disruption.asks;
@@ -287,16 +287,19 @@ impl Engine {
         (id, snapshot)
     }
 
-    fn activity(&self) -> Activity {
+    fn activity(&self, now: Timestamp) -> Activity {
         let claims = || self.cluster.claims.iter().map(|(name, _)| name);
         let event = |name: &ClaimName| Some((name.clone(), self.last_pod_event(name)?));
         let promised = |name: &&ClaimName| self.promises.has_any(&Target::Claim((*name).clone()));
-        Activity {
+        let mut activity = Activity {
             pod_events: claims().filter_map(event).collect(),
             promised: claims().filter(promised).cloned().collect(),
             under_way: self.queue.members().cloned().collect(),
             moves: self.disruption.moves.clone(),
-        }
+            ..Activity::default()
+        };
+        self.lately.tell(&mut activity, now);
+        activity
     }
 
     /// Takes in the answer to the question that is open; any other is late and passed over.

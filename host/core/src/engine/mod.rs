@@ -17,6 +17,7 @@ mod commands;
 mod commit;
 mod disrupt;
 mod input;
+mod lately;
 mod ledger;
 mod nominate;
 mod outcome;
@@ -43,6 +44,7 @@ use crate::time::Timestamp;
 
 use commands::{Commands, Retry};
 use disrupt::Disruption;
+use lately::Lately;
 use nominate::Nominations;
 use provision::Provision;
 use queue::Queue;
@@ -65,6 +67,7 @@ pub struct Engine {
     disruption: Disruption,
     queue: Queue,
     runaway: Runaway,
+    lately: Lately,
     begun: Begun,
     notes: BTreeMap<ClaimName, Notes>,
     interrupted: BTreeSet<ProviderId>,
@@ -104,6 +107,7 @@ impl Engine {
             disruption: Disruption::default(),
             queue: Queue::default(),
             runaway: Runaway::default(),
+            lately: Lately::default(),
             begun: Begun::default(),
             notes: BTreeMap::new(),
             interrupted: BTreeSet::new(),

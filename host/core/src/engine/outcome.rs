@@ -22,7 +22,10 @@ impl Engine {
             return;
         };
         let ended = match outcome {
-            Outcome::Done(answer) => self.take_answer(&flight, answer),
+            Outcome::Done(answer) => {
+                self.note_eviction(&flight, now);
+                self.take_answer(&flight, answer)
+            }
             Outcome::Refused(reason) => self.take_refusal(&flight, reason, now, actions),
             Outcome::Conflict => Ended::Badly,
             Outcome::Unknown => {
@@ -78,6 +81,13 @@ impl Engine {
         now: Timestamp,
         actions: &mut Vec<Action>,
     ) -> Ended {
+        if flight.purpose == Purpose::Launch {
+            let claim = self.claim_of(flight);
+            let claim = claim.and_then(|name| self.cluster.claims.get(&name));
+            if let Some(pool) = claim.map(|claim| claim.pool.clone()) {
+                self.lately.failed(pool, now);
+            }
+        }
         match reason {
             Reason::InsufficientCapacity(offerings) => {
                 let words = format!("out of stock: {} offerings", offerings.len());
@@ -110,6 +120,21 @@ impl Engine {
             }
         }
         Ended::Badly
+    }
+
+    fn note_eviction(&mut self, flight: &Flight, now: Timestamp) {
+        let Request::Write(Write::Evict { pod, .. }) = &flight.request else {
+            return;
+        };
+        let Some(pod) = self.cluster.pods.get(pod) else {
+            return;
+        };
+        let claim = pod.node.as_ref();
+        let claim = claim.and_then(|node| self.cluster.claim_on(node));
+        if let Some(pool) = claim.map(|claim| claim.pool.clone()) {
+            let workload = pod.owner.as_ref().map(|owner| owner.uid.clone());
+            self.lately.evicted(pool, workload, now);
+        }
     }
 
     fn claim_of(&self, flight: &Flight) -> Option<ClaimName> {

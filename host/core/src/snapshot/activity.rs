@@ -7,7 +7,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use serde::{Deserialize, Serialize};
 
-use crate::ids::{ClaimName, PoolName, TypeName};
+use crate::ids::{ClaimName, PoolName, TypeName, Uid};
 use crate::time::Timestamp;
 
 /// What has happened lately, and what is under way.
@@ -21,6 +21,12 @@ pub struct Activity {
     pub under_way: BTreeSet<ClaimName>,
     /// Moves begun lately, oldest first.
     pub moves: Vec<PastMove>,
+    /// Evictions from nodes of a pool within the last hour.
+    pub evictions_hour: BTreeMap<PoolName, u32>,
+    /// Evictions of a workload's pods within the last day, by its uid.
+    pub evictions_day: BTreeMap<Uid, u32>,
+    /// Launches for a pool that failed within the last hour.
+    pub failures_hour: BTreeMap<PoolName, u32>,
 }
 
 /// A move that was begun, as far as later ones must not take it back.

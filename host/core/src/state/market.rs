@@ -1,4 +1,4 @@
-//! The catalogue less what was out of stock a moment ago.
+//! The catalogue less what was out of stock a moment ago, with what failed within the last hour.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
@@ -10,12 +10,17 @@ use crate::time::{Span, Timestamp};
 /// How long an offering is avoided after the cloud had none of it: three minutes, as the incumbent's AWS provider does.
 pub const OUT_OF_STOCK: Span = Span::from_secs(180);
 
+/// How long a failed launch counts for a ranking policy.
+const REMEMBERED: Span = Span::from_secs(3600);
+
 /// What can be bought, and what is being avoided.
 #[derive(Clone, Debug)]
 pub struct Market {
     listed: Arc<Catalogue>,
     shown: Arc<Catalogue>,
     avoided: BTreeMap<OfferingKey, Timestamp>,
+    /// When launches failed, oldest first.
+    failed: BTreeMap<OfferingKey, Vec<Timestamp>>,
 }
 
 impl Market {
@@ -25,6 +30,7 @@ impl Market {
             shown: Arc::clone(&listed),
             listed,
             avoided: BTreeMap::new(),
+            failed: BTreeMap::new(),
         }
     }
 
@@ -42,6 +48,7 @@ impl Market {
     /// Avoids offerings from now on for [`OUT_OF_STOCK`].
     pub fn avoid(&mut self, offerings: impl IntoIterator<Item = OfferingKey>, now: Timestamp) {
         for offering in offerings {
+            self.failed.entry(offering.clone()).or_default().push(now);
             self.avoided.insert(offering, now + OUT_OF_STOCK);
         }
         self.show();
@@ -52,29 +59,40 @@ impl Market {
         self.avoided.contains_key(offering)
     }
 
-    /// Lets those be seen again whose time is over; whether there were any.
+    /// Lets those be seen again whose time is over, and forgets failures; whether there were any.
     pub fn forgive(&mut self, now: Timestamp) -> bool {
-        let before = self.avoided.len();
+        let before = (self.avoided.len(), self.failures());
         self.avoided.retain(|_, until| *until > now);
-        let changed = self.avoided.len() != before;
+        self.failed.retain(|_, times| {
+            times.retain(|at| *at + REMEMBERED > now);
+            !times.is_empty()
+        });
+        let changed = (self.avoided.len(), self.failures()) != before;
         if changed {
             self.show();
         }
         changed
     }
 
-    /// When the next offering may be seen again.
+    fn failures(&self) -> usize {
+        self.failed.values().map(Vec::len).sum()
+    }
+
+    /// When the next offering may be seen again, or the next failure is forgotten.
     pub fn next_change(&self) -> Option<Timestamp> {
-        self.avoided.values().min().copied()
+        let first = self.failed.values().filter_map(|times| times.first());
+        let forgotten = first.map(|at| *at + REMEMBERED);
+        self.avoided.values().copied().chain(forgotten).min()
     }
 
     fn show(&mut self) {
-        if self.avoided.is_empty() {
+        // What is avoided has failed within the hour.
+        if self.failed.is_empty() {
             self.shown = Arc::clone(&self.listed);
             return;
         }
         let names: BTreeSet<&str> = self
-            .avoided
+            .failed
             .keys()
             .map(|key| key.instance_type.as_str())
             .collect();
@@ -84,6 +102,9 @@ impl Market {
                 for offering in &mut shown.offerings {
                     let key = key_of(listed, offering);
                     offering.available &= !self.avoided.contains_key(&key);
+                    let failures = self.failed.get(&key).map_or(0, Vec::len);
+                    let failures = u32::try_from(failures).unwrap_or(u32::MAX);
+                    offering.failures_1h = offering.failures_1h.saturating_add(failures);
                 }
             }
             shown

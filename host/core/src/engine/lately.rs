@@ -1,0 +1,106 @@
+//! What was disturbed and what failed lately, as far as policies are told of it. An engine that starts anew knows nothing yet.
+
+use std::collections::{BTreeMap, VecDeque};
+
+use crate::ids::{PoolName, Uid};
+use crate::snapshot::Activity;
+use crate::time::{Span, Timestamp};
+
+/// Evictions are remembered by workload so long.
+const DAY: Span = Span::from_secs(24 * 3600);
+/// Evictions and failed launches are counted by pool so long.
+const HOUR: Span = Span::from_secs(3600);
+/// The most of either that are remembered; the oldest go first.
+const MOST: usize = 100_000;
+
+/// What happened within a day, oldest first.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Lately {
+    evictions: VecDeque<Eviction>,
+    failures: VecDeque<(Timestamp, PoolName)>,
+}
+
+#[derive(Clone, Debug)]
+struct Eviction {
+    at: Timestamp,
+    pool: PoolName,
+    workload: Option<Uid>,
+}
+
+impl Lately {
+    /// A pod was evicted from a node of a pool.
+    pub(super) fn evicted(&mut self, pool: PoolName, workload: Option<Uid>, at: Timestamp) {
+        let eviction = Eviction { at, pool, workload };
+        push(&mut self.evictions, eviction, |old| old.at > at - DAY);
+    }
+
+    /// A launch for a pool failed.
+    pub(super) fn failed(&mut self, pool: PoolName, at: Timestamp) {
+        push(&mut self.failures, (at, pool), |old| old.0 > at - HOUR);
+    }
+
+    /// Sets down what counts now.
+    pub(super) fn tell(&self, activity: &mut Activity, now: Timestamp) {
+        let evictions = self.evictions.iter();
+        for eviction in evictions.filter(|eviction| eviction.at > now - DAY) {
+            if eviction.at > now - HOUR {
+                count(&mut activity.evictions_hour, &eviction.pool);
+            }
+            if let Some(workload) = &eviction.workload {
+                count(&mut activity.evictions_day, workload);
+            }
+        }
+        let failures = self.failures.iter().filter(|(at, _)| *at > now - HOUR);
+        for (_, pool) in failures {
+            count(&mut activity.failures_hour, pool);
+        }
+    }
+}
+
+fn push<T>(list: &mut VecDeque<T>, new: T, is_kept: impl Fn(&T) -> bool) {
+    while list.len() >= MOST || list.front().is_some_and(|old| !is_kept(old)) {
+        list.pop_front();
+    }
+    list.push_back(new);
+}
+
+fn count<K: Ord + Clone>(into: &mut BTreeMap<K, u32>, key: &K) {
+    match into.get_mut(key) {
+        Some(times) => *times += 1,
+        None => {
+            into.insert(key.clone(), 1);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn told(lately: &Lately, minutes: i64) -> (Vec<u32>, Vec<u32>, Vec<u32>) {
+        let mut activity = Activity::default();
+        let now = Timestamp::from_millis(minutes * 60_000);
+        lately.tell(&mut activity, now);
+        let values = |counts: &BTreeMap<PoolName, u32>| counts.values().copied().collect();
+        (
+            values(&activity.evictions_hour),
+            activity.evictions_day.values().copied().collect(),
+            values(&activity.failures_hour),
+        )
+    }
+
+    #[test]
+    fn pools_are_told_of_the_last_hour_and_workloads_of_the_last_day() {
+        let at = |minutes: i64| Timestamp::from_millis(minutes * 60_000);
+        let (pool, web) = (PoolName::from("a"), Uid::from("web"));
+        let mut lately = Lately::default();
+        lately.evicted(pool.clone(), Some(web.clone()), at(0));
+        lately.evicted(pool.clone(), None, at(50));
+        lately.failed(pool.clone(), at(55));
+        assert_eq!(told(&lately, 59), (vec![2], vec![1], vec![1]));
+        assert_eq!(told(&lately, 61), (vec![1], vec![1], vec![1]));
+        assert_eq!(told(&lately, 24 * 60), (vec![], vec![], vec![]));
+        lately.evicted(pool, Some(web), at(24 * 60));
+        assert_eq!(told(&lately, 24 * 60), (vec![1], vec![1], vec![]));
+    }
+}
