@@ -42,8 +42,8 @@ fn ranking(behaviour: &str, seconds: i64) -> Policies {
     }
 }
 
-/// A cluster so many seconds after the start, in which that many pods wait: a question of its own for every number.
-fn waiting(seconds: i64, pods: u32) -> Snapshot {
+/// A cluster so many seconds after the start, in which that many pods wait for one pool: a question of its own for every number.
+fn waiting(seconds: i64, pods: u32, asked: &str) -> Snapshot {
     let sold = |name: &str, cpu: i64, price: f64| {
         let sold = instance_type(name).cpu(cpu).memory_mib(64_000);
         sold.price(price).offered(ZONE_1, OnDemand)
@@ -51,7 +51,7 @@ fn waiting(seconds: i64, pods: u32) -> Snapshot {
     let mut snapshot = cluster()
         .sells(sold("large", 16_000, 0.8))
         .sells(sold("small", 4_000, 0.1 + f64::from(pods) * 0.001))
-        .pool(pool("general"))
+        .pool(pool(asked))
         .pods(
             pod("web")
                 .cpu(3_000)
@@ -68,7 +68,7 @@ fn at(seconds: i64) -> Timestamp {
 }
 
 fn plan(generation: &Generation, seconds: i64, pods: u32) -> Decision {
-    generation.plan(&waiting(seconds, pods), &mut None)
+    generation.plan(&waiting(seconds, pods, "general"), &mut None)
 }
 
 /// What went wrong: the class of each fault, and the last of the plan's notes.
@@ -132,6 +132,19 @@ fn the_same_odd_question_over_and_over_does_not_set_a_module_aside() {
         let (faults, note) = told(&plan(&generation, seconds, 3));
         assert_eq!(faults, [Outcome::InvalidOutput], "{note}");
         assert!(!note.contains("set aside"), "{note}");
+    }
+}
+
+#[test]
+fn a_module_that_fails_on_one_tenants_pool_serves_the_others() {
+    let generation = Generation::first(ranking("tenant", 10_000));
+    for seconds in 0..60 {
+        // One tenant's snapshot comes in between again and again.
+        let odd = seconds % 6 == 5;
+        let asked = if odd { "unlucky" } else { "general" };
+        let decision = generation.plan(&waiting(seconds, 3, asked), &mut None);
+        let expected: &[Outcome] = if odd { &[Outcome::Trap] } else { &[] };
+        assert_eq!(told(&decision).0, expected, "{seconds}");
     }
 }
 
