@@ -20,6 +20,9 @@ pub struct Options {
     /// Unix second from which on it is honest; 0 for never.
     #[setting(default = 0, min = 0)]
     pub until_unix_s: f64,
+    /// The mark that `marks` leaves in every number.
+    #[setting(default = 0, min = 0)]
+    pub mark: f64,
 }
 
 impl Options {
@@ -30,6 +33,7 @@ impl Options {
         Self {
             behaviour: behaviour.to_owned(),
             until_unix_s: 0.0,
+            mark: self.mark,
         }
     }
 }
@@ -55,6 +59,8 @@ impl Ranking for Hostile {
             "below" => Price::dollars(f64::NEG_INFINITY, ANSWER),
             "infinite" => Price::dollars(f64::INFINITY, ANSWER),
             "beyond" => Price::dollars(1e9, ANSWER),
+            // Some thousandths more, as the mark says.
+            "marks" => Price::dollars(offering.price() * (1.0 + options.mark / 1_000.0), ANSWER),
             // The dearest looks cheapest.
             "dearest" => Price::dollars(1_000.0 - offering.price(), ANSWER),
             "unknown-reason" => Price::dollars(offering.price(), Reason(u16::MAX)),
@@ -74,6 +80,8 @@ impl Ranking for Hostile {
             "order-nan" => f64::NAN,
             "order-below" => f64::NEG_INFINITY,
             "order-none" => f64::INFINITY,
+            // Every other mark has the dearest first.
+            "marks" if options.mark % 2.0 > 0.0 => -offering.price(),
             "order-panic" => stop(offering.row()),
             _ => offering.price(),
         };
