@@ -41,6 +41,11 @@ impl<'t> Asked<'t> {
             settings,
         })
     }
+
+    /// Its settings, as names and values.
+    pub(crate) fn pairs(&self) -> Result<Vec<(&'t str, &'t str)>> {
+        pairs(&self.settings)
+    }
 }
 
 /// Policies, and what tables call them.
@@ -61,7 +66,7 @@ impl Chosen {
         engine: &Engine,
     ) -> Result<()> {
         source.verify(engine)?;
-        let pairs = pairs(&asked.settings)?;
+        let pairs = asked.pairs()?;
         let given = |schema: &Schema| typed(schema, &pairs);
         let bytes = &source.bytes;
         let label = |name: &str| {
