@@ -34,6 +34,7 @@ pub(crate) fn bombs() -> Vec<(&'static str, Vec<u8>)> {
         ("deep-lists", deep_lists()),
         ("doubling-tuples", doubling_tuples()),
         ("many-instances", many_instances()),
+        ("nested-components", nested_components()),
     ]
 }
 
@@ -116,4 +117,17 @@ fn many_instances() -> Vec<u8> {
         data: &instances,
     });
     component.finish()
+}
+
+/// A component in a component in..., nine of them, around nothing.
+fn nested_components() -> Vec<u8> {
+    let empty = Component::new().finish();
+    (0..8).fold(empty, |inner, _| {
+        let mut outer = Component::new();
+        outer.section(&RawSection {
+            id: 4,
+            data: &inner,
+        });
+        outer.finish()
+    })
 }
