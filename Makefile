@@ -56,6 +56,8 @@ bench: toolchain ## cost of packing against its bound, time of planning and how 
 	$(plimsoll) plan "$(bench_folder)/cluster.json" --timings -o json > /dev/null
 	$(CARGO) bench --locked --quiet --profile dev -p plimsoll-guests --bench price
 	$(CARGO) bench --locked --quiet --profile dev -p plimsoll-guests --bench disruption
+	$(CARGO) bench --locked --quiet --profile dev -p plimsoll-guests --bench threads
+	$(CARGO) bench --locked --quiet --profile dev -p plimsoll-guests --bench refusals
 
 bench-trace: toolchain ## the whole published trace under three policies, with the time of each; PLIMSOLL_DATA names its folder
 	@test -n "$${PLIMSOLL_DATA:-}" || { echo "error: PLIMSOLL_DATA does not name the folder of the published lists" >&2; exit 2; }

@@ -10,7 +10,7 @@ use plimsoll_core::plan::Plan;
 use plimsoll_core::schedule::{self, Offers};
 use plimsoll_core::snapshot::Snapshot;
 use plimsoll_core::units::PricePerHour;
-use plimsoll_policy::{Decision, Fault, Policies};
+use plimsoll_policy::{Decision, Fault, Generation};
 use plimsoll_sim::{Considered, FixedGroup, Planned, Planner};
 
 use crate::failure::Environment;
@@ -24,7 +24,7 @@ pub(crate) struct Decided {
 
 /// Plans with policies. A fault that depends on the machine decides nothing.
 pub(crate) fn planned(
-    policies: &Policies,
+    generation: &Generation,
     snapshot: &Snapshot,
     offers: &mut Option<Arc<Offers>>,
 ) -> Result<Decided> {
@@ -32,9 +32,8 @@ pub(crate) fn planned(
         plan,
         faults,
         at_policy_prices,
-    } = policies.plan(snapshot, offers);
-    let name = policies.rank.as_ref().map(|rank| &rank.manifest().name);
-    let name = name.map_or("", String::as_str);
+    } = generation.plan(snapshot, offers);
+    let name = generation.ranks().unwrap_or_default();
     hold_for_machine(faults.iter().map(|fault| (name, fault)))?;
     Ok(Decided {
         plan,
@@ -50,7 +49,7 @@ pub(crate) fn planned(
 /// Refuses a fault that another machine might not have seen.
 fn hold_for_machine<'f>(faults: impl IntoIterator<Item = (&'f str, &'f Fault)>) -> Result<()> {
     let mut faults = faults.into_iter();
-    match faults.find(|(_, fault)| !fault.outcome.is_deterministic()) {
+    match faults.find(|(_, fault)| fault.outcome.depends_on_machine()) {
         Some((name, fault)) => bail!(Environment(format!(
             "policy {name}: {fault}; that depends on the machine, so nothing was decided"
         ))),
@@ -60,8 +59,9 @@ fn hold_for_machine<'f>(faults: impl IntoIterator<Item = (&'f str, &'f Fault)>) 
 
 /// The planner of a run, with the core's bound.
 pub(crate) enum Player {
-    /// The core decides with policies, and keeps what pools sell from one decision to the next.
-    Core(Policies, Option<Arc<Offers>>),
+    /// The core decides with policies, which are watched as a live cluster's are, and keeps what pools sell from one decision to the
+    /// next.
+    Core(Generation, Option<Arc<Offers>>),
     /// A node group grows.
     Fixed(FixedGroup),
 }
@@ -69,8 +69,8 @@ pub(crate) enum Player {
 impl Planner for Player {
     fn plan(&mut self, snapshot: &Snapshot) -> Planned {
         match self {
-            Self::Core(policies, offers) => {
-                let decided = or_end(planned(policies, snapshot, offers));
+            Self::Core(generation, offers) => {
+                let decided = or_end(planned(generation, snapshot, offers));
                 Planned {
                     faults: decided.faults,
                     plan: decided.plan,
@@ -82,9 +82,9 @@ impl Planner for Player {
 
     fn consider(&mut self, request: &ConsiderRequest) -> Considered {
         match self {
-            Self::Core(policies, offers) => {
+            Self::Core(generation, offers) => {
                 let (snapshot, question) = (&request.snapshot, &request.question);
-                let considered = policies.consider(snapshot, question, offers);
+                let considered = generation.consider(snapshot, question, offers);
                 let faults = considered.faults.iter();
                 or_end(hold_for_machine(
                     faults.map(|(name, fault)| (name.as_str(), fault)),

@@ -13,7 +13,7 @@ use plimsoll_core::check::Prices;
 use plimsoll_core::model::PackingMode;
 use plimsoll_core::plan::Plan;
 use plimsoll_core::snapshot::{Settings, Snapshot};
-use plimsoll_policy::{Engine, Hook, Policies, Schema, note_guards};
+use plimsoll_policy::{Engine, Generation, Hook, Policies, Schema, note_guards};
 use plimsoll_sim::{FixedGroup, Planner as _};
 
 use crate::meant::{closest, question};
@@ -41,6 +41,11 @@ impl<'t> Asked<'t> {
             settings,
         })
     }
+
+    /// Its settings, as names and values.
+    pub(crate) fn pairs(&self) -> Result<Vec<(&'t str, &'t str)>> {
+        pairs(&self.settings)
+    }
 }
 
 /// Policies, and what tables call them.
@@ -61,7 +66,7 @@ impl Chosen {
         engine: &Engine,
     ) -> Result<()> {
         source.verify(engine)?;
-        let pairs = pairs(&asked.settings)?;
+        let pairs = asked.pairs()?;
         let given = |schema: &Schema| typed(schema, &pairs);
         let bytes = &source.bytes;
         let label = |name: &str| {
@@ -209,8 +214,10 @@ impl Strategy {
     /// The planner that a simulation runs.
     pub(crate) fn player(&self) -> Player {
         match self {
-            Self::Policies(chosen) => Player::Core(chosen.policies.clone(), None),
-            Self::Compatible => Player::Core(Policies::default(), None),
+            Self::Policies(chosen) => {
+                Player::Core(Generation::first(chosen.policies.clone()), None)
+            }
+            Self::Compatible => Player::Core(Generation::first(Policies::default()), None),
             Self::Fixed(instance_type) => Player::Fixed(FixedGroup::new(instance_type.as_str())),
         }
     }
@@ -224,7 +231,7 @@ impl Strategy {
             own.to_mut().settings = settings;
         }
         match self.player() {
-            Player::Core(policies, mut offers) => planned(&policies, &own, &mut offers),
+            Player::Core(generation, mut offers) => planned(&generation, &own, &mut offers),
             Player::Fixed(mut group) => Ok(Decided {
                 plan: group.plan(&own).plan,
                 prices: Prices::List,

@@ -2,10 +2,11 @@
 //!
 //! [`Controller`] owns the engine and is the only one to touch it; everything else is a task that ends in an input. It
 //! decides nothing: the same inputs, handed to the same engine on another machine, give the same actions, and [`record`]
-//! writes them down so that [`replay`] can show it. The clock is read here and nowhere below.
+//! writes them down so that [`replay`] can show it. Policies are exchanged beside it ([`follow`]). The clock is read here and nowhere below.
 
 mod clock;
 mod fidelity;
+pub mod follow;
 mod orders;
 mod planner;
 pub mod record;

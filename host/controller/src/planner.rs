@@ -1,5 +1,5 @@
-//! Who decides: the core with a set of policies; what a policy fails at is logged, and what the core makes of it is in the
-//! answer.
+//! Who decides: the core with the policies that serve when a decision begins; what a policy fails at is logged, and what the core makes
+//! of it is in the answer.
 
 use std::sync::{Arc, Mutex, PoisonError};
 
@@ -7,29 +7,34 @@ use plimsoll_core::disrupt::{Decision, Question};
 use plimsoll_core::plan::Plan;
 use plimsoll_core::schedule::Offers;
 use plimsoll_core::snapshot::Snapshot;
-use plimsoll_policy::Policies;
+use plimsoll_policy::{Generations, Policies};
 
 /// Carries the core's questions to policies, and their answers back.
 pub struct Planner {
-    policies: Policies,
+    generations: Arc<Generations>,
     /// What pools sell, as the last decision read it.
     offers: Mutex<Option<Arc<Offers>>>,
 }
 
 impl Planner {
-    /// A planner that asks these policies.
+    /// A planner that asks these policies, until others take their places.
     pub fn new(policies: Policies) -> Self {
         Self {
-            policies,
+            generations: Arc::new(Generations::new(policies)),
             offers: Mutex::default(),
         }
     }
 
+    /// Where policies are exchanged while it decides.
+    pub fn generations(&self) -> Arc<Generations> {
+        Arc::clone(&self.generations)
+    }
+
     /// What to buy for a snapshot.
     pub fn plan(&self, snapshot: &Snapshot) -> Plan {
-        let decision = self.with_offers(|offers| self.policies.plan(snapshot, offers));
-        if let Some(module) = &self.policies.rank {
-            let policy = module.manifest().name.as_str();
+        let generation = self.generations.current();
+        let decision = self.with_offers(|offers| generation.plan(snapshot, offers));
+        if let Some(policy) = generation.ranks() {
             for fault in &decision.faults {
                 tracing::warn!(policy, %fault, "policy failed");
             }
@@ -39,7 +44,8 @@ impl Planner {
 
     /// What should become of the nodes of a snapshot.
     pub fn consider(&self, snapshot: &Snapshot, question: &Question) -> Decision {
-        let consider = |offers: &mut _| self.policies.consider(snapshot, question, offers);
+        let generation = self.generations.current();
+        let consider = |offers: &mut _| generation.consider(snapshot, question, offers);
         let considered = self.with_offers(consider);
         for note in &considered.notes {
             tracing::warn!("{note}");

@@ -1,10 +1,13 @@
-//! What a ConfigMap holds of a policy: entries and annotations, as they are.
+//! What a ConfigMap holds of a policy: entries and annotations, as they are, now and after each change.
 //!
 //! Which entry is the module, and what it is worth, is the policy engine's to say.
 
 use std::collections::BTreeMap;
 
+use futures_util::StreamExt;
+use futures_util::stream::BoxStream;
 use k8s_openapi::api::core::v1::ConfigMap;
+use kube::runtime::{WatchStreamExt, watcher};
 use kube::{Api, Client};
 use plimsoll_core::ids::ObjectName;
 use thiserror::Error;
@@ -17,7 +20,7 @@ pub struct ModuleError {
     pub name: ObjectName,
     /// What the API server said.
     #[source]
-    pub source: Box<kube::Error>,
+    pub source: Box<dyn std::error::Error + Send + Sync>,
 }
 
 /// What is stored under the name of a policy.
@@ -37,6 +40,37 @@ pub async fn fetch(client: &Client, name: &ObjectName) -> Result<Stored, ModuleE
         name: name.clone(),
         source: Box::new(source),
     })
+}
+
+/// A ConfigMap that is watched. A watch that breaks is begun again with growing pauses.
+pub struct Watched {
+    name: ObjectName,
+    changes: BoxStream<'static, watcher::Result<Option<ConfigMap>>>,
+}
+
+impl Watched {
+    /// Begins to watch; the first that it tells is what there is.
+    pub fn start(client: &Client, name: ObjectName) -> Self {
+        let api: Api<ConfigMap> = Api::namespaced(client.clone(), &name.namespace);
+        let changes = watcher::watch_object(api, &name.name).default_backoff();
+        Self {
+            name,
+            changes: changes.boxed(),
+        }
+    }
+
+    /// What the ConfigMap holds after the next change, or nothing where it is gone. Changes that follow each other closely may come as
+    /// one, and the same may be told twice.
+    pub async fn next(&mut self) -> Option<Result<Option<Stored>, ModuleError>> {
+        let changed = self.changes.next().await?;
+        Some(match changed {
+            Ok(map) => Ok(map.map(stored)),
+            Err(source) => Err(ModuleError {
+                name: self.name.clone(),
+                source: Box::new(source),
+            }),
+        })
+    }
 }
 
 fn stored(map: ConfigMap) -> Stored {

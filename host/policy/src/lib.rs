@@ -4,7 +4,8 @@
 //! [`ConsolidationModule`] or a [`BudgetModule`]. A module answers the questions of its hook; every call gets a fresh instance,
 //! a budget of fuel, CPU time and memory, and ends in one [`Outcome`]. A module that fails is an outcome, never an error of
 //! ours. [`decide`] carries all questions of a decision what to buy, [`consider`] those of one about nodes that might go; what each does
-//! when a module fails is said there. [`Policies`] is the set that a run decides with.
+//! when a module fails is said there. [`Policies`] is a set that decides together; a [`Generation`] of it sets a module aside that keeps
+//! failing, and [`Generations`] exchanges modules while decisions run.
 //!
 //! Invariants:
 //! - A module sees its arguments and can leave log lines; nothing else is linked.
@@ -14,12 +15,16 @@
 
 mod accept;
 mod allow;
+mod breaker;
 mod clock;
 mod compile;
 mod consider;
 mod decide;
 mod engine;
+mod fingerprint;
 mod gate;
+mod generation;
+mod generations;
 mod limits;
 mod manifest;
 mod module;
@@ -29,6 +34,7 @@ mod permits;
 mod policies;
 mod sandbox;
 mod score;
+mod seat;
 mod settings;
 mod shape;
 mod step;
@@ -47,6 +53,8 @@ pub use consider::{Advisers, Considered, consider};
 pub use decide::{Decision, ListPrice, Ranker, decide, decide_again, note_guards};
 pub use engine::{Engine, EngineError, EngineSettings};
 pub use gate::Refusal;
+pub use generation::{Generation, Successor};
+pub use generations::{Candidate, Finding, Generations};
 pub use limits::{CompileLimits, Limits};
 pub use manifest::{AskedLimits, Hook, Manifest, ReasonText, Unit};
 pub use module::{BudgetModule, Checked, ConsolidationModule, Module};

@@ -13,15 +13,15 @@ pub enum Outcome {
     Trap,
     /// The module used up its fuel. The same question does so on every machine.
     Fuel,
-    /// The module used up its CPU time, or the wall net caught it. Not the same on every machine.
+    /// The module used up its CPU time. Not the same on every machine.
     Deadline,
     /// The module failed after it was refused memory.
     Memory,
     /// The answer was of the wrong length, out of range, or could not be read.
     InvalidOutput,
-    /// No place among the concurrent calls came free in time.
+    /// The machine was too busy: no place among the concurrent calls came free in time, or the call got too little CPU time.
     Saturated,
-    /// The module is in quarantine and was not called.
+    /// The module is in quarantine: it was not called, or its answer is not followed.
     Quarantined,
 }
 
@@ -39,6 +39,20 @@ impl Outcome {
             Self::Saturated => "saturated",
             Self::Quarantined => "quarantined",
         }
+    }
+
+    /// Whether the module failed: what counts towards its quarantine. One that declines has answered, and what the machine had
+    /// no time for says nothing of the module.
+    pub const fn blames_module(self) -> bool {
+        matches!(
+            self,
+            Self::Trap | Self::Fuel | Self::Deadline | Self::Memory | Self::InvalidOutput
+        )
+    }
+
+    /// Whether another machine might have ended the same call otherwise.
+    pub const fn depends_on_machine(self) -> bool {
+        matches!(self, Self::Deadline | Self::Saturated)
     }
 
     /// Whether the same question to the same module ends the same way everywhere, so that a replay must agree.

@@ -30,13 +30,7 @@ impl Policies {
         if let Some(module) = &self.rank {
             return decide_again(module, snapshot, offers);
         }
-        let prepared = schedule::prepare_again(snapshot, offers.as_ref());
-        *offers = Some(Arc::clone(prepared.offers()));
-        Decision {
-            plan: schedule::finish(&prepared, None),
-            faults: Vec::new(),
-            at_policy_prices: false,
-        }
+        plan_at_list_prices(snapshot, offers)
     }
 
     /// What should become of nodes; `offers` as in [`Policies::plan`].
@@ -54,5 +48,19 @@ impl Policies {
             budgeters: &budgeters,
         };
         consider(snapshot, question, &advisers, offers)
+    }
+}
+
+/// What to buy where nobody ranks.
+pub(crate) fn plan_at_list_prices(
+    snapshot: &Snapshot,
+    offers: &mut Option<Arc<Offers>>,
+) -> Decision {
+    let prepared = schedule::prepare_again(snapshot, offers.as_ref());
+    *offers = Some(Arc::clone(prepared.offers()));
+    Decision {
+        plan: schedule::finish(&prepared, None),
+        faults: Vec::new(),
+        at_policy_prices: false,
     }
 }

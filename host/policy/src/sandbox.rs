@@ -29,6 +29,8 @@ pub(crate) struct State {
     memory_peak: usize,
     memory_denied: bool,
     table_limit: usize,
+    /// The wall net caught a call that had CPU time left.
+    starved: bool,
     log: Vec<LogLine>,
     log_bytes: usize,
     log_calls: u32,
@@ -104,10 +106,11 @@ fn start<I>(
 fn arm_deadline(store: &mut Store<State>, cpu: Duration, wall: Duration) {
     let (cpu_at_start, wall_at_start) = (thread_cpu_time(), Instant::now());
     store.set_epoch_deadline(1);
-    store.epoch_deadline_callback(move |_| {
-        let spent = thread_cpu_time().saturating_sub(cpu_at_start);
-        let late = spent >= cpu || wall_at_start.elapsed() >= wall;
-        Ok(if late {
+    store.epoch_deadline_callback(move |mut store| {
+        let late = thread_cpu_time().saturating_sub(cpu_at_start) >= cpu;
+        let starved = !late && wall_at_start.elapsed() >= wall;
+        store.data_mut().starved = starved;
+        Ok(if late || starved {
             UpdateDeadline::Interrupt
         } else {
             UpdateDeadline::Continue(1)
@@ -162,13 +165,20 @@ fn fault(stopped: Stopped, state: &State, budget: &Budget<'_>) -> Fault {
     let trap = error.downcast_ref::<Trap>().copied();
     let (outcome, sentence) = match trap {
         Some(Trap::OutOfFuel) => (Outcome::Fuel, String::from("the module used up its fuel")),
-        Some(Trap::Interrupt) => {
-            let (cpu, wall) = (budget.cpu.as_millis(), budget.limits.wall.as_millis());
-            (
-                Outcome::Deadline,
-                format!("the module took more than {cpu} ms of CPU time or {wall} ms in all"),
-            )
-        }
+        Some(Trap::Interrupt) if state.starved => (
+            Outcome::Saturated,
+            format!(
+                "the machine gave the module too little time: {} ms went by",
+                budget.limits.wall.as_millis()
+            ),
+        ),
+        Some(Trap::Interrupt) => (
+            Outcome::Deadline,
+            format!(
+                "the module took more than {} ms of CPU time",
+                budget.cpu.as_millis()
+            ),
+        ),
         _ if state.memory_denied => {
             let mib = state.memory_limit >> 20;
             (
@@ -220,6 +230,7 @@ impl State {
             memory_peak: 0,
             memory_denied: false,
             table_limit,
+            starved: false,
             log: Vec::new(),
             log_bytes: 0,
             log_calls: 0,

@@ -18,6 +18,9 @@ const LOCALS: u64 = 512;
 const BODY: u64 = 256 << 10;
 /// Targets of all `br_table`s of a function.
 const TARGETS: u64 = 2_000;
+/// Types of components and instances that are declared within others. A reader calls itself for each level of them, so that a few
+/// kilobytes of them end the process for want of stack.
+const NESTED_TYPES: u64 = 64;
 /// Functions of all core modules together.
 const FUNCTIONS: u64 = 65_536;
 
@@ -65,6 +68,10 @@ pub(crate) fn check_shape(bytes: &[u8]) -> Result<Shape, Refusal> {
                 instances += u64::from(section.count());
                 at_most("instantiations", String::new(), instances, INSTANCES)?;
             }
+            Payload::ComponentTypeSection(section) => {
+                let nested = nested_types(&bytes[section.range()]);
+                at_most("types within types", String::new(), nested, NESTED_TYPES)?;
+            }
             Payload::CodeSectionEntry(body) => {
                 check_body(&body, shape.functions)?;
                 shape.functions += 1;
@@ -88,6 +95,15 @@ fn check_header(bytes: &[u8]) -> Result<(), Refusal> {
         "something else"
     };
     Err(Refusal::NotAComponent { found })
+}
+
+/// At least as many types as are declared within others in these bytes: each such declaration is a 1, and the type that follows
+/// begins with 0x41 or 0x42. To count them exactly a reader would have to follow them, which is what must not happen.
+fn nested_types(section: &[u8]) -> u64 {
+    let pairs = section.windows(2);
+    pairs
+        .filter(|pair| matches!(pair, [1, 0x41 | 0x42]))
+        .count() as u64
 }
 
 fn check_body(body: &FunctionBody<'_>, function: u64) -> Result<(), Refusal> {

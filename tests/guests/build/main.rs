@@ -1,5 +1,6 @@
 //! Builds the misbehaving guests for WebAssembly, and makes those that no compiler writes.
 
+mod bombs;
 mod handmade;
 
 use std::fmt::Write as _;
@@ -42,7 +43,7 @@ fn main() -> Result<()> {
 
 /// Writes the handmade modules and returns the source of their table.
 fn table(out: &Path) -> Result<String> {
-    let mut components = handmade::bombs();
+    let mut components = bombs::bombs();
     for (name, core) in handmade::rankers() {
         let component = plimsoll_encode::encode_as(&core, "ranking-policy", handmade::MANIFEST)?;
         components.push((name, component));

@@ -20,3 +20,16 @@ pub fn handmade(name: &str) -> Option<&'static [u8]> {
     let found = HANDMADE.iter().find(|(known, _)| *known == name);
     found.map(|&(_, bytes)| bytes)
 }
+
+/// The handmade modules that are small or cheap to write and dear to parse, to check or to compile, with the reason of their refusal.
+pub const BOMBS: [(&str, &str); 9] = [
+    ("many-locals", "ShapeRefused"),
+    ("long-function", "ShapeRefused"),
+    ("many-branches", "ShapeRefused"),
+    ("many-functions", "ShapeRefused"),
+    ("many-instances", "ShapeRefused"),
+    ("nested-components", "ShapeRefused"),
+    ("deep-type", "ShapeRefused"),
+    ("deep-lists", "InvalidModule"),
+    ("doubling-tuples", "InvalidModule"),
+];

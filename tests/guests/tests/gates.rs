@@ -5,9 +5,14 @@
     reason = "helpers of tests may fail loudly, as tests may"
 )]
 
+#[path = "common/component.rs"]
+mod component;
+
 use plimsoll_core::rank::{Setting, Settings};
 use plimsoll_guests::HOSTILE;
 use plimsoll_policy::{Engine, EngineSettings, Limits, Refusal, Step};
+
+use self::component::{RANKING, importer, promising, with_section};
 
 fn accept(bytes: &[u8], settings: &[(&str, Setting)]) -> Result<(), Refusal> {
     let settings: Settings = settings
@@ -26,29 +31,6 @@ fn check(bytes: &[u8], reason: &str, sentence: &str) {
     assert_eq!(refusal.reason(), reason);
     assert_eq!(refusal.to_string(), sentence);
     assert!(!refusal.hint().is_empty());
-}
-
-/// A component that imports one instance without functions.
-fn importer(name: &str) -> Vec<u8> {
-    let mut component = b"\0asm\x0d\0\x01\0".to_vec();
-    // A type section with one empty instance type.
-    component.extend_from_slice(&[7, 3, 1, 0x42, 0]);
-    let length = u8::try_from(name.len()).unwrap();
-    // An import section with one import of that type.
-    component.extend_from_slice(&[10, length + 5, 1, 0, length]);
-    component.extend_from_slice(name.as_bytes());
-    component.extend_from_slice(&[5, 0]);
-    component
-}
-
-fn with_section(component: &[u8], name: &str, contents: &[u8]) -> Vec<u8> {
-    let mut out = component.to_vec();
-    let length = u8::try_from(name.len() + contents.len() + 1).unwrap();
-    assert!(length < 128);
-    out.extend_from_slice(&[0, length, u8::try_from(name.len()).unwrap()]);
-    out.extend_from_slice(name.as_bytes());
-    out.extend_from_slice(contents);
-    out
 }
 
 #[test]
@@ -83,28 +65,6 @@ fn a_component_without_the_hook_is_refused() {
         "HookMissing",
         "the module exports nothing; a ranking policy exports plimsoll:policy/ranker@0.1 and plimsoll:policy/configure@0.1",
     );
-}
-
-/// A component with an instance without functions exported under each name.
-fn exporter(names: &[&str]) -> Vec<u8> {
-    let mut component = b"\0asm\x0d\0\x01\0".to_vec();
-    // One instance of nothing, made of no exports.
-    component.extend_from_slice(&[5, 3, 1, 1, 0]);
-    let mut exports = vec![u8::try_from(names.len()).unwrap()];
-    for name in names {
-        exports.extend_from_slice(&[0, u8::try_from(name.len()).unwrap()]);
-        exports.extend_from_slice(name.as_bytes());
-        exports.extend_from_slice(&[5, 0, 0]);
-    }
-    component.extend_from_slice(&[11, u8::try_from(exports.len()).unwrap()]);
-    component.extend_from_slice(&exports);
-    component
-}
-
-const RANKING: &[u8] = br#"{"name": "p", "version": "1", "hook": "rank"}"#;
-
-fn promising(names: &[&str], manifest: &[u8]) -> Vec<u8> {
-    with_section(&exporter(names), "plimsoll.policy.manifest", manifest)
 }
 
 #[test]

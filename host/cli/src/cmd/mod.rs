@@ -4,6 +4,8 @@ pub(crate) mod catalogue;
 pub(crate) mod compile_module;
 pub(crate) mod explain;
 pub(crate) mod generate;
+#[cfg(feature = "live")]
+mod of_cluster;
 pub(crate) mod plan;
 pub(crate) mod policy;
 #[cfg(feature = "live")]

@@ -5,23 +5,20 @@ use std::io::{self, BufWriter, Write};
 use std::path::Path;
 use std::sync::Arc;
 
-use anyhow::{Context, Result, bail};
+use anyhow::{Context, Result};
 use kube::config::{KubeConfigOptions, Kubeconfig, KubeconfigError};
 use kube::{Client, Config};
-use plimsoll_author::pack::SHA256;
+use plimsoll_controller::follow::Follower;
 use plimsoll_controller::{Controller, Planner, Setup};
 use plimsoll_core::catalog::Catalogue;
-use plimsoll_core::ids::ObjectName;
 use plimsoll_core::snapshot::Settings;
 use plimsoll_kube::CheckError;
 use plimsoll_kwok::catalogue;
-use plimsoll_policy::Policies;
 
+use super::of_cluster;
 use crate::failure::Environment;
 use crate::flags::{Provider, Run};
-use crate::module::{self, Source};
 use crate::policy;
-use crate::strategy::{Asked, Chosen};
 
 /// Threads for requests and watches; planning has its own.
 const THREADS: usize = 2;
@@ -48,14 +45,21 @@ async fn serve(flags: &Run) -> Result<()> {
     let catalogue = match flags.provider {
         Provider::Kwok => kwok_types(flags.instance_types_file_path.as_deref())?,
     };
-    let policies = policies(&client, &flags.policy).await?;
+    let engine = policy::engine()?;
+    let begun = of_cluster::policies(&client, &engine, &flags.policy).await?;
     let record = flags.record.as_deref().map(recording).transpose()?;
+    let planner = Planner::new(begun.policies);
+    let follower = Follower {
+        client: client.clone(),
+        engine,
+        generations: planner.generations(),
+    };
     let controller = Controller::start(Setup {
         client,
         catalogue: Arc::new(catalogue),
         settings: settings(flags)?,
         seed: flags.seed,
-        planner: Planner::new(policies),
+        planner,
         record,
     });
     let controller = controller.await.map_err(of_controller)?;
@@ -63,6 +67,8 @@ async fn serve(flags: &Run) -> Result<()> {
         policies = flags.policy.join(" "),
         "serving; NodeOverlays are not read, prices and capacities are those of the list"
     );
+    // Ends with this function.
+    let _following = follower.begin(begun.followed);
     let served = controller.run(stopped).await;
     let fidelity = served.map_err(of_controller)?;
     tracing::info!(
@@ -106,7 +112,7 @@ fn unread(error: KubeconfigError) -> Environment {
 }
 
 /// An error and its causes; those that it names itself are not named again.
-fn environment(error: impl Into<anyhow::Error>) -> Environment {
+pub(super) fn environment(error: impl Into<anyhow::Error>) -> Environment {
     let error = error.into();
     let mut words = String::new();
     for cause in error.chain().map(ToString::to_string) {
@@ -140,46 +146,6 @@ fn kwok_types(path: Option<&Path>) -> Result<Catalogue> {
     };
     let text = std::fs::read_to_string(path).with_context(|| path.display().to_string())?;
     catalogue::read(&text).with_context(|| path.display().to_string())
-}
-
-/// The policies: each one that is shipped, a file, a folder, or what a ConfigMap holds now; settings follow each.
-async fn policies(client: &Client, texts: &[String]) -> Result<Policies> {
-    let engine = policy::engine()?;
-    let mut chosen = Chosen::default();
-    for text in texts {
-        let Some(asked) = Asked::read(text) else {
-            bail!(
-                "policy \"{text}\" is not understood; expected rank=, consolidate= or budget= with a name, a file, a folder or configmap:NAMESPACE/NAME behind it"
-            );
-        };
-        let source = match asked.place.strip_prefix("configmap:") {
-            Some(stored) => of_config_map(client, stored).await?,
-            None => {
-                module::source(asked.place).with_context(|| format!("policy {}", asked.place))?
-            }
-        };
-        chosen
-            .add(&asked, &source, &engine)
-            .with_context(|| format!("policy {}", asked.place))?;
-    }
-    Ok(chosen.policies)
-}
-
-/// What a ConfigMap holds.
-async fn of_config_map(client: &Client, stored: &str) -> Result<Source> {
-    let Some((namespace, name)) = stored.split_once('/') else {
-        bail!("policy configmap:{stored} names no namespace; expected configmap:NAMESPACE/NAME");
-    };
-    let name = ObjectName::new(namespace, name);
-    let stored = match plimsoll_kube::module::fetch(client, &name).await {
-        Err(error) => bail!(environment(error)),
-        Ok(stored) => stored,
-    };
-    let bytes = plimsoll_policy::assemble(stored.entries);
-    Ok(Source {
-        bytes: bytes.with_context(|| format!("configmap {name}"))?.into(),
-        sha256: stored.annotations.get(SHA256).cloned(),
-    })
 }
 
 fn settings(flags: &Run) -> Result<Settings> {

@@ -12,7 +12,11 @@ pub(crate) fn misbehave(behaviour: &str, rows: usize) -> Result<(), PolicyError>
                 message: "no\u{1b}[31m idea".to_owned(),
             });
         }
+        "decline-in-html" => return Err(declined("<script>alert(1)</script>\u{202e}\r\n\u{7}")),
+        "decline-at-length" => return Err(declined(&"long ".repeat(6 << 10))),
+        "decline-without-end" => return Err(declined(&"x".repeat(1 << 20))),
         "panic" => stop(rows),
+        "slow" => work(),
         "loop" => spin(),
         "recurse" => log(Level::Info, &recurse(rows as u64).to_string()),
         "memory" => log(Level::Info, &hoard().to_string()),
@@ -23,9 +27,24 @@ pub(crate) fn misbehave(behaviour: &str, rows: usize) -> Result<(), PolicyError>
     Ok(())
 }
 
+fn declined(message: &str) -> PolicyError {
+    PolicyError {
+        code: 8,
+        message: message.to_owned(),
+    }
+}
+
+/// Panics.
 #[expect(clippy::panic, reason = "this is what it is for")]
-fn stop(rows: usize) {
+pub(crate) fn stop(rows: usize) -> ! {
     panic!("cannot answer {rows} rows");
+}
+
+/// Most of the fuel of a call, and then an answer.
+fn work() {
+    for turn in 0..600_000_u32 {
+        std::hint::black_box(turn);
+    }
 }
 
 fn spin() {

@@ -35,9 +35,10 @@ impl Day {
         Self(self.0 + 1)
     }
 
-    /// The instant at which a minute of the day begins.
-    pub(super) fn at_minute(self, minute: i64) -> Timestamp {
-        Timestamp::from_millis((self.0 * MINUTES_PER_DAY + minute) * MINUTE)
+    /// The instant at which a minute of the day begins; `None` behind the last instant that there is.
+    pub(super) fn at_minute(self, minute: i64) -> Option<Timestamp> {
+        let minutes = self.0 * MINUTES_PER_DAY + minute;
+        minutes.checked_mul(MINUTE).map(Timestamp::from_millis)
     }
 
     /// How it is written. Years begin in March here, so that the leap day is the last of its year.
@@ -108,6 +109,6 @@ mod tests {
         let at = Timestamp::from_millis(1_709_164_800_000 + 61 * 60_000);
         let (day, minute) = Day::of(at);
         assert_eq!(minute, 61);
-        assert_eq!(day.at_minute(minute), at);
+        assert_eq!(day.at_minute(minute), Some(at));
     }
 }

@@ -116,7 +116,7 @@ impl Schedule {
             if self.is_on(day.date())
                 && let Some(minute) = self.minute_from(first)
             {
-                return Some(day.at_minute(minute));
+                return day.at_minute(minute);
             }
             day = day.next();
             first = 0;
@@ -239,6 +239,14 @@ mod tests {
         schedule
             .next_after(at(after))
             .map(|hit| hit.millis() / 1000)
+    }
+
+    #[test]
+    fn behind_the_last_instant_nothing_comes() {
+        let schedule = Schedule::parse("* * * * *").unwrap();
+        let last = Timestamp::from_millis(i64::MAX);
+        assert_eq!(schedule.next_after(last), None);
+        assert!(schedule.is_open(Span::ZERO, last));
     }
 
     #[test]

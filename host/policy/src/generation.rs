@@ -1,0 +1,181 @@
+//! One generation of policies: the set that a decision begins with and keeps to its end.
+//!
+//! ```text
+//! Policies ─► Generation 1 ─► a module is replaced ─► Generation 2 ─► ...
+//!                │                                        │
+//!           decisions under way                     decisions from now on
+//! ```
+//!
+//! A generation never changes; what changes from decision to decision is the health of its modules, which generations share. Where a
+//! module is set aside, the last good one of its place answers, and people are told; where there is none, the hook does what it does
+//! without an answer. A ranking policy that forbids offerings is never stood in for, since pods must not land where it forbids them to.
+
+use std::sync::Arc;
+
+use plimsoll_core::disrupt::Question;
+use plimsoll_core::plan::Note;
+use plimsoll_core::schedule::Offers;
+use plimsoll_core::snapshot::Snapshot;
+
+use crate::allow::Budgeter;
+use crate::consider::{Advisers, Considered, consider};
+use crate::decide::{Decision, Ranker, decide_again};
+use crate::module::{BudgetModule, ConsolidationModule, Module};
+use crate::outcome::Fault;
+use crate::policies::{Policies, plan_at_list_prices};
+use crate::score::Consolidator;
+use crate::seat::{Both, Place};
+
+/// Policies that decide together, watched and replaceable.
+#[derive(Clone, Debug)]
+pub struct Generation {
+    number: u64,
+    rank: Option<Place<Module>>,
+    consolidate: Option<Place<ConsolidationModule>>,
+    budget: Vec<Place<BudgetModule>>,
+}
+
+/// A module that has passed all gates, with the place that it is for.
+#[derive(Clone, Debug)]
+pub enum Successor {
+    /// The ranking policy.
+    Rank(Module),
+    /// The consolidation policy.
+    Consolidate(ConsolidationModule),
+    /// The budget policy at that place among those there are; behind all of them it is one more.
+    Budget(usize, BudgetModule),
+}
+
+impl Generation {
+    /// The first generation: nobody served before these.
+    pub fn first(policies: Policies) -> Self {
+        let Policies {
+            rank,
+            consolidate,
+            budget,
+        } = policies;
+        Self {
+            number: 1,
+            rank: rank.map(Place::first),
+            consolidate: consolidate.map(Place::first),
+            budget: budget.into_iter().map(Place::first).collect(),
+        }
+    }
+
+    /// Its number: one more than that of the generation it was made from.
+    pub fn number(&self) -> u64 {
+        self.number
+    }
+
+    /// The generation after this one, with one module replaced. The others keep their health.
+    pub(crate) fn succeeded_by(&self, successor: Successor) -> Self {
+        let mut next = self.clone();
+        next.number += 1;
+        match successor {
+            Successor::Rank(module) => put(&mut next.rank, module),
+            Successor::Consolidate(module) => put(&mut next.consolidate, module),
+            Successor::Budget(place, module) => match next.budget.get_mut(place) {
+                Some(there) => *there = there.succeeded_by(module),
+                None => next.budget.push(Place::first(module)),
+            },
+        }
+        next
+    }
+
+    /// What to buy. What pools sell is kept in `offers`, and read anew only where it changed.
+    pub fn plan(&self, snapshot: &Snapshot, offers: &mut Option<Arc<Offers>>) -> Decision {
+        match &self.rank {
+            Some(place) => rank_with(&place.watched(snapshot.now), snapshot, offers),
+            None => plan_at_list_prices(snapshot, offers),
+        }
+    }
+
+    /// What should become of nodes; `offers` as in [`Generation::plan`].
+    pub fn consider(
+        &self,
+        snapshot: &Snapshot,
+        question: &Question,
+        offers: &mut Option<Arc<Offers>>,
+    ) -> Considered {
+        let now = snapshot.now;
+        let consolidator = self.consolidate.as_ref().map(|place| place.watched(now));
+        let budgets: Vec<_> = self.budget.iter().map(|place| place.watched(now)).collect();
+        let budgeters: Vec<&dyn Budgeter> = budgets.iter().map(|both| both as _).collect();
+        let advisers = Advisers {
+            consolidator: consolidator.as_ref().map(|both| both as _),
+            budgeters: &budgeters,
+        };
+        let mut considered = consider(snapshot, question, &advisers, offers);
+        let stood_in = consolidator.iter().filter(|both| both.stands_in());
+        let names = stood_in.map(Consolidator::name);
+        let budgets = budgets.iter().filter(|both| both.stands_in());
+        let names = names.chain(budgets.map(Budgeter::name));
+        considered.notes.extend(names.map(stood_in_for));
+        considered
+    }
+
+    /// The name of the policy that ranks, where one does.
+    pub fn ranks(&self) -> Option<&str> {
+        let place = self.rank.as_ref()?;
+        Some(place.serving.module().name())
+    }
+}
+
+fn put<M>(place: &mut Option<Place<M>>, module: M) {
+    *place = Some(match place.as_ref() {
+        Some(there) => there.succeeded_by(module),
+        None => Place::first(module),
+    });
+}
+
+fn stood_in_for(name: &str) -> String {
+    format!("policy {name} is set aside; its last good generation decided")
+}
+
+/// Decides with the module that serves; with the last good one, wholly, where that one failed or is not followed.
+fn rank_with(
+    both: &Both<'_, Module>,
+    snapshot: &Snapshot,
+    offers: &mut Option<Arc<Offers>>,
+) -> Decision {
+    let Both { serving, last_good } = both;
+    let is_asked = serving.refusal().is_none();
+    // One that forbids offerings holds by itself, set aside or not.
+    if serving.vetoes() || (is_asked && last_good.is_none()) {
+        return decide_again(serving, snapshot, offers);
+    }
+    let failed = match serving.refusal() {
+        // A module that is not asked needs no plan of its own to be thrown away.
+        Some(refusal) => vec![refusal],
+        None => {
+            let decision = decide_again(serving, snapshot, offers);
+            if decision.faults.is_empty() {
+                return decision;
+            }
+            decision.faults
+        }
+    };
+    let (decision, instead) = match last_good {
+        Some(behind) => (
+            decide_again(behind, snapshot, offers),
+            "its last good generation decided",
+        ),
+        None => (
+            plan_at_list_prices(snapshot, offers),
+            "list prices were taken",
+        ),
+    };
+    with_faults(decision, serving.name(), failed, instead)
+}
+
+/// A decision that was made instead, with what went wrong before.
+fn with_faults(mut decision: Decision, name: &str, failed: Vec<Fault>, instead: &str) -> Decision {
+    let told = failed.iter().map(|fault| Note {
+        pool: None,
+        pod: None,
+        text: format!("policy {name}: {fault}; {instead}"),
+    });
+    decision.plan.notes.extend(told);
+    decision.faults.splice(0..0, failed);
+    decision
+}

@@ -1,0 +1,257 @@
+//! A module in service: asked and followed as its breaker says, and the last good one behind it.
+//!
+//! What is done with a module is settled once for a decision, at the snapshot's time: nothing that other decisions come to changes it
+//! half-way, so that an answer never mixes two modules.
+
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+use plimsoll_core::allow::{AllowQuestion, Allowances};
+use plimsoll_core::rank::{LaunchLists, OrderQuestion, PriceQuestion, Prices};
+use plimsoll_core::score::{ScoreQuestion, Verdicts};
+use plimsoll_core::time::Timestamp;
+
+use crate::allow::Budgeter;
+use crate::breaker::{ANSWERS, Admission, Breaker, Turn};
+use crate::decide::Ranker;
+use crate::fingerprint;
+use crate::manifest::Unit;
+use crate::outcome::{Fault, Outcome};
+use crate::score::Consolidator;
+
+/// A module and its health. Decisions of all generations that it serves in see the same health.
+#[derive(Debug)]
+pub(crate) struct Seat<M> {
+    module: M,
+    breaker: Mutex<Breaker>,
+}
+
+impl<M> Seat<M> {
+    fn new(module: M) -> Arc<Self> {
+        Arc::new(Self {
+            module,
+            breaker: Mutex::default(),
+        })
+    }
+
+    pub(crate) fn module(&self) -> &M {
+        &self.module
+    }
+
+    fn breaker(&self) -> MutexGuard<'_, Breaker> {
+        self.breaker.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// The module as one decision at `now` asks it.
+    pub(crate) fn watched(&self, now: Timestamp) -> Watched<'_, M> {
+        Watched {
+            seat: self,
+            now,
+            admission: self.breaker().admission(now),
+        }
+    }
+}
+
+/// The place of one policy: the module that serves, and the one that served well before it.
+#[derive(Debug)]
+pub(crate) struct Place<M> {
+    pub(crate) serving: Arc<Seat<M>>,
+    pub(crate) last_good: Option<Arc<Seat<M>>>,
+}
+
+impl<M> Clone for Place<M> {
+    fn clone(&self) -> Self {
+        Self {
+            serving: Arc::clone(&self.serving),
+            last_good: self.last_good.clone(),
+        }
+    }
+}
+
+impl<M> Place<M> {
+    /// The place of a module that nobody served before.
+    pub(crate) fn first(module: M) -> Self {
+        Self {
+            serving: Seat::new(module),
+            last_good: None,
+        }
+    }
+
+    /// The same place with another module. The one that served stands behind it, unless it was set aside; then whoever stood behind it.
+    pub(crate) fn succeeded_by(&self, module: M) -> Self {
+        let was_good = matches!(*self.serving.breaker(), Breaker::Followed(_));
+        Self {
+            serving: Seat::new(module),
+            last_good: if was_good {
+                Some(Arc::clone(&self.serving))
+            } else {
+                self.last_good.clone()
+            },
+        }
+    }
+
+    /// Both as one decision at `now` asks them.
+    pub(crate) fn watched(&self, now: Timestamp) -> Both<'_, M> {
+        Both {
+            serving: self.serving.watched(now),
+            last_good: self.last_good.as_ref().map(|seat| seat.watched(now)),
+        }
+    }
+}
+
+/// A module, asked as its breaker says and noted.
+#[derive(Debug)]
+pub(crate) struct Watched<'s, M> {
+    seat: &'s Seat<M>,
+    now: Timestamp,
+    admission: Admission,
+}
+
+impl<M> Watched<'_, M> {
+    /// Whether its answers count.
+    pub(crate) fn is_followed(&self) -> bool {
+        self.admission == Admission::Followed
+    }
+
+    /// Why it is not asked at all.
+    pub(crate) fn refusal(&self) -> Option<Fault> {
+        (self.admission == Admission::SetAside)
+            .then(|| quarantined(String::from("it is set aside, since it failed too often")))
+    }
+
+    /// Puts a question, unless the module is set aside.
+    fn ask<T>(
+        &self,
+        question: impl FnOnce() -> u64,
+        put: impl FnOnce(&M) -> Result<T, Fault>,
+    ) -> Result<T, Fault> {
+        if let Some(refusal) = self.refusal() {
+            return Err(refusal);
+        }
+        let answer = put(&self.seat.module);
+        let outcome = answer
+            .as_ref()
+            .map_or_else(|fault| fault.outcome, |_| Outcome::Ok);
+        let turn = (self.seat.breaker()).note(self.admission, self.now, outcome, question);
+        match (answer, turn) {
+            (Err(mut fault), Some(Turn::SetAside(cause, span))) => {
+                let failed = fault.sentence;
+                fault.sentence = format!("{failed}; {cause}, and is set aside for {span}");
+                Err(fault)
+            }
+            (Ok(_), _) if !self.is_followed() => Err(on_trial(turn == Some(Turn::Returned))),
+            (answer, _) => answer,
+        }
+    }
+}
+
+/// An answer on trial, which does not count.
+fn on_trial(was_last: bool) -> Fault {
+    quarantined(if was_last {
+        format!("it answered {ANSWERS} times on trial, and is followed from now on")
+    } else {
+        String::from("it answers on trial, and is not followed yet")
+    })
+}
+
+fn quarantined(sentence: String) -> Fault {
+    Fault {
+        outcome: Outcome::Quarantined,
+        sentence,
+    }
+}
+
+impl<M: Ranker> Ranker for Watched<'_, M> {
+    fn name(&self) -> &str {
+        self.seat.module.name()
+    }
+
+    fn unit(&self) -> Unit {
+        self.seat.module.unit()
+    }
+
+    fn orders(&self) -> bool {
+        self.seat.module.orders()
+    }
+
+    fn vetoes(&self) -> bool {
+        self.seat.module.vetoes()
+    }
+
+    fn price(&self, question: &PriceQuestion) -> Result<Prices, Fault> {
+        let same = || fingerprint::of_price(question);
+        self.ask(same, |module| module.price(question))
+    }
+
+    fn order(&self, question: &OrderQuestion) -> Result<LaunchLists, Fault> {
+        let same = || fingerprint::of_order(question);
+        self.ask(same, |module| module.order(question))
+    }
+}
+
+impl<M: Consolidator> Consolidator for Watched<'_, M> {
+    fn name(&self) -> &str {
+        self.seat.module.name()
+    }
+
+    fn score(&self, question: &ScoreQuestion) -> Result<Verdicts, Fault> {
+        let same = || fingerprint::of_score(question);
+        self.ask(same, |module| module.score(question))
+    }
+}
+
+impl<M: Budgeter> Budgeter for Watched<'_, M> {
+    fn name(&self) -> &str {
+        self.seat.module.name()
+    }
+
+    fn allow(&self, question: &AllowQuestion) -> Result<Allowances, Fault> {
+        let same = || fingerprint::of_allow(question);
+        self.ask(same, |module| module.allow(question))
+    }
+}
+
+/// The module of a place and the last good one behind it, in one decision. Of hooks that put one question to a policy: where the module is
+/// not followed the one behind it answers; where it fails the hook does what it does without an answer.
+#[derive(Debug)]
+pub(crate) struct Both<'s, M> {
+    pub(crate) serving: Watched<'s, M>,
+    pub(crate) last_good: Option<Watched<'s, M>>,
+}
+
+impl<M> Both<'_, M> {
+    /// Whether the one behind answers.
+    pub(crate) fn stands_in(&self) -> bool {
+        !self.serving.is_followed() && self.last_good.is_some()
+    }
+
+    fn ask<'a, T>(
+        &'a self,
+        put: impl Fn(&'a Watched<'_, M>) -> Result<T, Fault>,
+    ) -> Result<T, Fault> {
+        let answer = put(&self.serving);
+        match &self.last_good {
+            Some(behind) if !self.serving.is_followed() => put(behind),
+            _ => answer,
+        }
+    }
+}
+
+impl<M: Consolidator> Consolidator for Both<'_, M> {
+    fn name(&self) -> &str {
+        self.serving.name()
+    }
+
+    fn score(&self, question: &ScoreQuestion) -> Result<Verdicts, Fault> {
+        self.ask(|module| module.score(question))
+    }
+}
+
+impl<M: Budgeter> Budgeter for Both<'_, M> {
+    fn name(&self) -> &str {
+        self.serving.name()
+    }
+
+    fn allow(&self, question: &AllowQuestion) -> Result<Allowances, Fault> {
+        self.ask(|module| module.allow(question))
+    }
+}

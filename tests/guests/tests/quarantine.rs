@@ -1,0 +1,272 @@
+//! A module that keeps failing is set aside for its time, comes back by what it would have said, and meanwhile the last good one of its
+//! place decides, or its hook does what it does without an answer.
+
+#![expect(
+    clippy::unwrap_used,
+    reason = "helpers of tests may fail loudly, as tests may"
+)]
+
+use std::sync::LazyLock;
+
+use plimsoll_core::disrupt::Question;
+use plimsoll_core::hook::{Setting, Settings};
+use plimsoll_core::model::OwnerKind;
+use plimsoll_core::snapshot::Snapshot;
+use plimsoll_core::time::{Span, Timestamp};
+use plimsoll_guests::{HOSTILE, HOSTILE_BUDGET, HOSTILE_CONSOLIDATION};
+use plimsoll_oracles::fixture::{
+    CAPACITY_TYPE, OnDemand, ZONE_1, cluster, instance_type, node, pod, pool,
+};
+use plimsoll_policy::{
+    Decision, Engine, EngineSettings, Generation, Generations, Outcome, Policies, Successor,
+};
+
+static ENGINE: LazyLock<Engine> = LazyLock::new(|| Engine::new(EngineSettings::default()).unwrap());
+
+const START: i64 = 1_800_000_000;
+
+/// Behaves so until that many seconds after the start, and honestly from then on.
+fn until(behaviour: &str, seconds: i64) -> Settings {
+    let behaviour = Setting::Text(behaviour.to_owned());
+    let until = Setting::Number((START + seconds) as f64);
+    Settings::from([
+        ("behaviour".to_owned(), behaviour),
+        ("until_unix_s".to_owned(), until),
+    ])
+}
+
+fn ranking(behaviour: &str, seconds: i64) -> Policies {
+    Policies {
+        rank: Some(ENGINE.accept(HOSTILE, &until(behaviour, seconds)).unwrap()),
+        ..Policies::default()
+    }
+}
+
+/// A cluster so many seconds after the start, in which that many pods wait for one pool: a question of its own for every number.
+fn waiting(seconds: i64, pods: u32, asked: &str) -> Snapshot {
+    let sold = |name: &str, cpu: i64, price: f64| {
+        let sold = instance_type(name).cpu(cpu).memory_mib(64_000);
+        sold.price(price).offered(ZONE_1, OnDemand)
+    };
+    let mut snapshot = cluster()
+        .sells(sold("large", 16_000, 0.8))
+        .sells(sold("small", 4_000, 0.1 + f64::from(pods) * 0.001))
+        .pool(pool(asked))
+        .pods(
+            pod("web")
+                .cpu(3_000)
+                .memory_mib(6_000)
+                .replicas(pods as usize),
+        )
+        .snapshot();
+    snapshot.now = at(seconds);
+    snapshot
+}
+
+fn at(seconds: i64) -> Timestamp {
+    Timestamp::from_millis(START * 1000) + Span::from_secs(seconds)
+}
+
+fn plan(generation: &Generation, seconds: i64, pods: u32) -> Decision {
+    generation.plan(&waiting(seconds, pods, "general"), &mut None)
+}
+
+/// What went wrong: the class of each fault, and the last of the plan's notes.
+fn told(decision: &Decision) -> (Vec<Outcome>, String) {
+    let outcomes = decision.faults.iter().map(|fault| fault.outcome).collect();
+    let note = decision.plan.notes.last().map(|note| note.text.clone());
+    (outcomes, note.unwrap_or_default())
+}
+
+/// Asks five different questions, a second apart, which a broken module does not survive.
+fn wear_out(generation: &Generation) {
+    for pods in 1..=5 {
+        let (faults, note) = told(&plan(generation, i64::from(pods), pods));
+        assert_eq!(faults, [Outcome::InvalidOutput], "{note}");
+        let ends = "; it failed on 5 different questions within 1m, and is set aside for 5m; list prices were taken";
+        assert_eq!(note.ends_with(ends), pods == 5, "{note}");
+    }
+}
+
+#[test]
+fn a_ranking_module_that_keeps_failing_is_set_aside_and_comes_back() {
+    let generation = Generation::first(ranking("nan", 200));
+    wear_out(&generation);
+    let aside = told(&plan(&generation, 100, 6));
+    let said =
+        "policy guest-hostile: it is set aside, since it failed too often; list prices were taken";
+    assert_eq!(aside, (vec![Outcome::Quarantined], said.to_owned()));
+    // Each decision asks for prices and for an order: the third answer is the second decision's first.
+    let (faults, note) = told(&plan(&generation, 305, 6));
+    assert_eq!(faults, [Outcome::Quarantined; 2]);
+    assert!(
+        note.contains("it answers on trial, and is not followed yet"),
+        "{note}"
+    );
+    let returns = plan(&generation, 306, 6);
+    assert!(!returns.at_policy_prices);
+    let said = "it answered 3 times on trial, and is followed from now on";
+    assert_eq!(returns.faults[0].sentence, said);
+    let back = plan(&generation, 307, 6);
+    assert!(back.faults.is_empty() && back.at_policy_prices);
+}
+
+#[test]
+fn one_that_fails_on_trial_stays_away_for_twice_as_long() {
+    let generation = Generation::first(ranking("nan", 10_000));
+    wear_out(&generation);
+    let relapse = plan(&generation, 305, 6);
+    let (faults, _) = told(&relapse);
+    assert_eq!(faults, [Outcome::InvalidOutput, Outcome::Quarantined]);
+    let said = &relapse.faults[0].sentence;
+    let ends = "; it failed on trial, and is set aside for 10m";
+    assert!(said.ends_with(ends), "{said}");
+    assert_eq!(told(&plan(&generation, 900, 6)).0, [Outcome::Quarantined]);
+}
+
+#[test]
+fn the_same_odd_question_over_and_over_does_not_set_a_module_aside() {
+    let generation = Generation::first(ranking("nan", 10_000));
+    // Two calls a decision, of which one fails: fifty calls are not reached.
+    for seconds in 0..24 {
+        let (faults, note) = told(&plan(&generation, seconds, 3));
+        assert_eq!(faults, [Outcome::InvalidOutput], "{note}");
+        assert!(!note.contains("set aside"), "{note}");
+    }
+}
+
+#[test]
+fn a_module_that_fails_on_one_tenants_pool_serves_the_others() {
+    let generation = Generation::first(ranking("tenant", 10_000));
+    for seconds in 0..60 {
+        // One tenant's snapshot comes in between again and again.
+        let odd = seconds % 6 == 5;
+        let asked = if odd { "unlucky" } else { "general" };
+        let decision = generation.plan(&waiting(seconds, 3, asked), &mut None);
+        let expected: &[Outcome] = if odd { &[Outcome::Trap] } else { &[] };
+        assert_eq!(told(&decision).0, expected, "{seconds}");
+    }
+}
+
+#[test]
+fn decisions_that_decline_do_not_set_a_module_aside() {
+    let generation = Generation::first(ranking("decline", 10_000));
+    for pods in 1..=60 {
+        let (faults, _) = told(&plan(&generation, i64::from(pods), pods % 9 + 1));
+        assert_eq!(faults, [Outcome::PolicyError]);
+    }
+}
+
+#[test]
+fn the_last_good_module_decides_where_the_new_one_fails_and_while_it_is_set_aside() {
+    let generations = Generations::new(ranking("honest", 0));
+    let good = plan(&generations.current(), 0, 1);
+    assert_eq!(good.faults, []);
+    let broken = ranking("order-nan", 10_000).rank.unwrap();
+    let generation = generations.publish(Successor::Rank(broken));
+    assert_eq!(generation.number(), 2);
+    for pods in 1..=5 {
+        let decision = plan(&generation, i64::from(pods), pods);
+        assert!(decision.at_policy_prices);
+        let (faults, note) = told(&decision);
+        assert_eq!(faults, [Outcome::InvalidOutput]);
+        assert!(
+            note.ends_with("; its last good generation decided"),
+            "{note}"
+        );
+    }
+    let (faults, note) = told(&plan(&generation, 6, 1));
+    assert_eq!(faults, [Outcome::Quarantined]);
+    assert_eq!(
+        note,
+        "policy guest-hostile: it is set aside, since it failed too often; its last good generation decided"
+    );
+    // A third generation does not inherit the broken one as its last good.
+    let third = generations.publish(Successor::Rank(ranking("nan", 10_000).rank.unwrap()));
+    let decision = plan(&third, 7, 2);
+    assert!(decision.at_policy_prices, "generation 1 stands behind it");
+}
+
+/// A large machine with one small pod, and so many that are empty.
+fn fleet(seconds: i64, empty: usize, price: f64) -> Snapshot {
+    let sold = |name: &str, cores: i64, price: f64| {
+        let listed = instance_type(name)
+            .cpu(cores * 1000)
+            .memory_mib(cores * 4096);
+        let listed = listed.pods(110).no_overhead().price(price);
+        listed.offered(ZONE_1, OnDemand)
+    };
+    let large = |name: &str| {
+        let node = node(name).managed("general").of_type("large").zone(ZONE_1);
+        let node = node.label(CAPACITY_TYPE, "on-demand").cpu(8000);
+        node.memory_mib(32_768)
+    };
+    let web = pod("web").cpu(500).memory_mib(256).on("used");
+    let free = pool("general").with(|pool| pool.disruption.budgets.clear());
+    let world = cluster().pool(free).node(large("used"));
+    let world = world
+        .sells(sold("small", 2, price))
+        .sells(sold("large", 8, 0.4));
+    let world = world.pod(web.owned_by(OwnerKind::ReplicaSet, "web"));
+    let names = (0..empty).map(|at| large(&format!("empty{at}")));
+    let mut snapshot = names.fold(world, |world, node| world.node(node)).snapshot();
+    // Nodes of the fixture are older than the snapshot by hours.
+    snapshot.now = snapshot.now + Span::from_secs(seconds);
+    snapshot
+}
+
+/// Looks at a fleet: moves begun, and what is told.
+fn look(generation: &Generation, fleet: &Snapshot) -> (usize, Vec<String>) {
+    let question = Question::Look { consolidate: true };
+    let considered = generation.consider(fleet, &question, &mut None);
+    (considered.decision.commands.len(), considered.notes)
+}
+
+#[test]
+fn a_consolidation_module_that_is_set_aside_moves_nothing_and_its_last_good_one_does() {
+    let consolidating = |behaviour| {
+        let settings = Settings::from([("behaviour".to_owned(), Setting::Text(behaviour))]);
+        let accepted = ENGINE.accept_consolidation(HOSTILE_CONSOLIDATION, &settings);
+        accepted.unwrap()
+    };
+    let broken = || consolidating(String::from("nan"));
+    let alone = Generation::first(Policies {
+        consolidate: Some(broken()),
+        ..Policies::default()
+    });
+    let generations = Generations::new(Policies {
+        consolidate: Some(consolidating(String::from("honest"))),
+        ..Policies::default()
+    });
+    let behind = generations.publish(Successor::Consolidate(broken()));
+    for second in 1..=5_u8 {
+        let fleet = fleet(second.into(), 0, 0.1 + f64::from(second) / 100.0);
+        for generation in [&alone, &*behind] {
+            let (_, notes) = look(generation, &fleet);
+            assert!(notes[0].ends_with("no node is consolidated"), "{notes:?}");
+        }
+    }
+    let (moves, notes) = look(&alone, &fleet(6, 0, 0.1));
+    assert_eq!(moves, 0);
+    assert!(notes[0].contains("it is set aside"), "{notes:?}");
+    let (moves, notes) = look(&behind, &fleet(6, 0, 0.1));
+    assert_eq!(moves, 1);
+    let said = "policy guest-hostile-consolidation is set aside; its last good generation decided";
+    assert_eq!(notes, [said]);
+}
+
+#[test]
+fn a_budget_module_that_is_set_aside_lets_nothing_go() {
+    let settings = Settings::from([("behaviour".to_owned(), Setting::Text("short".to_owned()))]);
+    let module = ENGINE.accept_budget(HOSTILE_BUDGET, &settings).unwrap();
+    let generation = Generation::first(Policies {
+        budget: vec![module],
+        ..Policies::default()
+    });
+    for (second, empty) in (1..=5).zip(1..) {
+        look(&generation, &fleet(second, empty, 0.1));
+    }
+    let (moves, notes) = look(&generation, &fleet(6, 3, 0.1));
+    assert_eq!(moves, 0);
+    assert!(notes[0].contains("it is set aside"), "{notes:?}");
+}
