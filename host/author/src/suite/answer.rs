@@ -1,0 +1,197 @@
+//! What a policy answered, as columns by name, and what a case wants of them.
+//!
+//! The three hooks differ in their questions and columns and in nothing else, so that one judge serves all: it holds numbers against
+//! numbers within rounding, reasons and lists exactly, and tells each difference with the row, what was found and what was expected.
+
+use std::collections::BTreeMap;
+
+use plimsoll_policy::Manifest;
+
+use super::field::{Field, Problem, stranger};
+
+/// Difference of two numbers, as a share of the larger, that a number written by hand may have.
+const ROUNDING: f64 = 1e-9;
+
+/// An answer that passed the checks of the core.
+#[derive(Debug, Default)]
+pub(super) struct Answer {
+    /// Numbers, a row each.
+    pub(super) numbers: BTreeMap<&'static str, Vec<f64>>,
+    /// Codes of reasons, a row each.
+    pub(super) reasons: BTreeMap<&'static str, Vec<u16>>,
+    /// Lists by what they are of.
+    pub(super) lists: BTreeMap<String, Vec<String>>,
+    /// Every row in words, exact: what a golden keeps.
+    pub(super) told: BTreeMap<String, String>,
+}
+
+/// A row that an expectation is about.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct Row {
+    at: usize,
+    name: String,
+}
+
+/// What a case wants of an answer, and the field that says so.
+#[derive(Debug)]
+pub(super) struct Wanted {
+    pub(super) field: String,
+    pub(super) what: What,
+}
+
+/// One thing that a case wants.
+#[derive(Debug)]
+pub(super) enum What {
+    /// Rows of a column have that number.
+    Number(&'static str, Vec<Row>, f64),
+    /// Rows of a column have that reason.
+    Reason(&'static str, Vec<Row>, u16),
+    /// Rows of a column are below others.
+    Below(&'static str, Vec<Row>, Vec<Row>),
+    /// Rows of a column are at most that number.
+    AtMost(&'static str, Vec<Row>, f64),
+    /// A list has those items in that order.
+    List(String, Vec<String>),
+}
+
+/// Names of the rows of a column: what owns a row, and the row itself.
+#[derive(Debug, Clone, Default)]
+pub(super) struct Names(pub(super) Vec<(String, String)>);
+
+impl Names {
+    /// Rows that a name stands for: `general/spot`, or all that are of `general`, or all that are called `spot`.
+    pub(super) fn rows(&self, field: &Field<'_>, name: &str) -> Result<Vec<Row>, Problem> {
+        let rows = self.0.iter().enumerate();
+        let meant = rows.filter(|(_, (owner, item))| {
+            item == name || owner == name || slashed(owner, item) == name
+        });
+        let row = |(at, (owner, item)): (usize, &(String, String))| Row {
+            at,
+            name: slashed(owner, item),
+        };
+        let meant: Vec<Row> = meant.map(row).collect();
+        if meant.is_empty() {
+            let known = self.0.iter().map(|(_, item)| item.as_str());
+            let mut known: Vec<&str> = known.collect();
+            known.sort_unstable();
+            known.dedup();
+            return Err(field.problem(stranger("row of the answer", name, known)));
+        }
+        Ok(meant)
+    }
+
+    /// The name of a row.
+    pub(super) fn name(&self, at: usize) -> String {
+        let row = self.0.get(at);
+        row.map(|(owner, item)| slashed(owner, item)).unwrap_or_default()
+    }
+}
+
+fn slashed(owner: &str, item: &str) -> String {
+    if owner.is_empty() {
+        item.to_owned()
+    } else {
+        format!("{owner}/{item}")
+    }
+}
+
+/// The code of a reason, by its name or its text.
+pub(super) fn reason(manifest: &Manifest, field: &Field<'_>) -> Result<u16, Problem> {
+    let text = field.text()?;
+    let mut known = manifest.reasons.iter();
+    let place = known.position(|reason| reason.name == text || reason.text == text);
+    let code = place.and_then(|place| u16::try_from(place + 1).ok());
+    code.ok_or_else(|| {
+        let texts = manifest.reasons.iter().map(|reason| reason.text.as_str());
+        let wrong = stranger("reason of the policy", text, texts);
+        field.problem(format!("is \"{text}\", which {wrong}"))
+    })
+}
+
+/// A reason in words.
+pub(super) fn reason_text(manifest: &Manifest, code: u16) -> String {
+    match (code, manifest.reason(code)) {
+        (0, _) => "no reason".to_owned(),
+        (code, "") => format!("reason {code}, which the manifest does not list"),
+        (_, text) => text.to_owned(),
+    }
+}
+
+/// Dollars in words that lose nothing.
+pub(super) fn dollars(number: f64) -> String {
+    if number == f64::INFINITY {
+        "veto".to_owned()
+    } else {
+        number.to_string()
+    }
+}
+
+impl Wanted {
+    /// Everything that is not as wanted.
+    pub(super) fn judge(&self, answer: &Answer, manifest: &Manifest) -> Vec<String> {
+        let field = &self.field;
+        let numbers = |column| answer.numbers.get(column).map_or(&[][..], Vec::as_slice);
+        let number = |column, row: &Row| numbers(column).get(row.at).copied();
+        let number = |column, row| number(column, row).unwrap_or(f64::NAN);
+        let mut found = Vec::new();
+        match &self.what {
+            What::Number(column, rows, wanted) => {
+                for row in rows.iter().filter(|row| !close(number(column, row), *wanted)) {
+                    let (is, wanted) = (dollars(number(column, row)), dollars(*wanted));
+                    found.push(format!("{field}: {} {column} is {is}; expected {wanted}", row.name));
+                }
+            }
+            What::AtMost(column, rows, most) => {
+                for row in rows.iter().filter(|row| number(column, row) > *most) {
+                    let is = number(column, row);
+                    found.push(format!(
+                        "{field}: {} {column} is {is}; expected at most {most}",
+                        row.name
+                    ));
+                }
+            }
+            What::Reason(column, rows, wanted) => {
+                let codes = answer.reasons.get(column).map_or(&[][..], Vec::as_slice);
+                for row in rows {
+                    let code = codes.get(row.at).copied().unwrap_or(0);
+                    if code != *wanted {
+                        let is = reason_text(manifest, code);
+                        let wanted = reason_text(manifest, *wanted);
+                        found.push(format!(
+                            "{field}: {} {column} is \"{is}\"; expected \"{wanted}\"",
+                            row.name
+                        ));
+                    }
+                }
+            }
+            What::Below(column, lower, higher) => {
+                let pairs = lower.iter().flat_map(|low| higher.iter().map(move |high| (low, high)));
+                for (low, high) in pairs {
+                    let (is, other) = (number(column, low), number(column, high));
+                    if is >= other || is.is_nan() {
+                        found.push(format!(
+                            "{field}: {} at {} is not below {} at {}",
+                            low.name,
+                            dollars(is),
+                            high.name,
+                            dollars(other)
+                        ));
+                    }
+                }
+            }
+            What::List(name, wanted) => {
+                let is = answer.lists.get(name).map_or(&[][..], Vec::as_slice);
+                if is != wanted.as_slice() {
+                    let (is, wanted) = (is.join(", "), wanted.join(", "));
+                    found.push(format!("{field}: is [{is}]; expected [{wanted}]"));
+                }
+            }
+        }
+        found
+    }
+}
+
+/// Equal but for rounding; vetoes equal vetoes.
+fn close(is: f64, wanted: f64) -> bool {
+    is.to_bits() == wanted.to_bits() || (is - wanted).abs() <= ROUNDING * is.abs().max(wanted.abs())
+}
