@@ -8,6 +8,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use thiserror::Error;
 
 use crate::suite::Tried;
+use crate::yaml;
 
 /// Rows by case.
 type Rows = BTreeMap<String, BTreeMap<String, String>>;
@@ -43,14 +44,18 @@ impl Goldens {
     /// What was just answered.
     pub fn of(tried: &[Tried]) -> Self {
         let answered = tried.iter().filter(|tried| !tried.rows.is_empty());
-        Self(answered.map(|tried| (tried.case.clone(), tried.rows.clone())).collect())
+        Self(
+            answered
+                .map(|tried| (tried.case.clone(), tried.rows.clone()))
+                .collect(),
+        )
     }
 
     /// Reads a file that [`yaml`](Self::yaml) wrote.
     pub fn read(file: &str, text: &str) -> Result<Self, GoldenError> {
-        let rows = serde_saphyr::from_str(text).map_err(|error| GoldenError {
+        let rows = yaml::read(text).map_err(|problem| GoldenError {
             file: file.to_owned(),
-            problem: error.to_string().lines().next().unwrap_or_default().to_owned(),
+            problem,
         });
         rows.map(Self)
     }
@@ -77,7 +82,9 @@ impl Goldens {
             let recorded = self.0.get(case).unwrap_or(&none);
             let found = found.0.get(case).unwrap_or(&none);
             let rows: BTreeSet<&String> = recorded.keys().chain(found.keys()).collect();
-            let changed = rows.into_iter().filter(|row| recorded.get(*row) != found.get(*row));
+            let changed = rows
+                .into_iter()
+                .filter(|row| recorded.get(*row) != found.get(*row));
             differences.extend(changed.map(|row| Difference {
                 case: case.clone(),
                 row: row.clone(),
@@ -106,13 +113,22 @@ mod tests {
     fn what_is_written_is_read_again() {
         let written = goldens(&[
             ("a \"case\": of sorts", "general/m5", "0.1, list price"),
-            ("a \"case\": of sorts", "general/yes", "1 at 0, # paid; then veto, - no"),
+            (
+                "a \"case\": of sorts",
+                "general/yes",
+                "1 at 0, # paid; then veto, - no",
+            ),
             ("true", "0.5", "~"),
         ]);
         let text = written.yaml("rank-test").unwrap();
         assert_eq!(Goldens::read("goldens.yaml", &text), Ok(written));
-        let refused = Goldens::read("goldens.yaml", "- 1\n").unwrap_err().to_string();
-        assert!(refused.starts_with("goldens.yaml holds no goldens: "), "{refused}");
+        let refused = Goldens::read("goldens.yaml", "- 1\n")
+            .unwrap_err()
+            .to_string();
+        assert!(
+            refused.starts_with("goldens.yaml holds no goldens: "),
+            "{refused}"
+        );
     }
 
     #[test]

@@ -83,7 +83,8 @@ impl Names {
     /// The name of a row.
     pub(super) fn name(&self, at: usize) -> String {
         let row = self.0.get(at);
-        row.map(|(owner, item)| slashed(owner, item)).unwrap_or_default()
+        row.map(|(owner, item)| slashed(owner, item))
+            .unwrap_or_default()
     }
 }
 
@@ -136,9 +137,15 @@ impl Wanted {
         let mut found = Vec::new();
         match &self.what {
             What::Number(column, rows, wanted) => {
-                for row in rows.iter().filter(|row| !close(number(column, row), *wanted)) {
+                for row in rows
+                    .iter()
+                    .filter(|row| !close(number(column, row), *wanted))
+                {
                     let (is, wanted) = (dollars(number(column, row)), dollars(*wanted));
-                    found.push(format!("{field}: {} {column} is {is}; expected {wanted}", row.name));
+                    found.push(format!(
+                        "{field}: {} {column} is {is}; expected {wanted}",
+                        row.name
+                    ));
                 }
             }
             What::AtMost(column, rows, most) => {
@@ -165,7 +172,9 @@ impl Wanted {
                 }
             }
             What::Below(column, lower, higher) => {
-                let pairs = lower.iter().flat_map(|low| higher.iter().map(move |high| (low, high)));
+                let pairs = lower
+                    .iter()
+                    .flat_map(|low| higher.iter().map(move |high| (low, high)));
                 for (low, high) in pairs {
                     let (is, other) = (number(column, low), number(column, high));
                     if is >= other || is.is_nan() {
@@ -193,5 +202,6 @@ impl Wanted {
 
 /// Equal but for rounding; vetoes equal vetoes.
 fn close(is: f64, wanted: f64) -> bool {
-    is.to_bits() == wanted.to_bits() || (is - wanted).abs() <= ROUNDING * is.abs().max(wanted.abs())
+    let near = || (is - wanted).abs() <= ROUNDING * is.abs().max(wanted.abs());
+    is.to_bits() == wanted.to_bits() || (is.is_finite() && wanted.is_finite() && near())
 }

@@ -29,7 +29,13 @@ pub(super) fn rank(module: &Module, market: &Market) -> Result<Answer, Fault> {
 fn told_prices(answer: &mut Answer, raw: &PriceAnswer, names: &Names, manifest: &Manifest) {
     let rows = raw.then.len();
     // What the next node costs: a price for no node is none.
-    let next = |row: usize| if raw.first_count[row] == 0 { raw.then[row] } else { raw.first[row] };
+    let next = |row: usize| {
+        if raw.first_count[row] == 0 {
+            raw.then[row]
+        } else {
+            raw.first[row]
+        }
+    };
     for row in 0..rows {
         let then = priced(raw.then[row], &reason_text(manifest, raw.then_reason[row]));
         let same = raw.first[row].to_bits() == raw.then[row].to_bits()
@@ -37,9 +43,16 @@ fn told_prices(answer: &mut Answer, raw: &PriceAnswer, names: &Names, manifest: 
         let told = if raw.first_count[row] == 0 && same {
             then
         } else {
-            let first = priced(raw.first[row], &reason_text(manifest, raw.first_reason[row]));
+            let first = priced(
+                raw.first[row],
+                &reason_text(manifest, raw.first_reason[row]),
+            );
             let (count, group) = (raw.first_count[row], raw.first_group[row]);
-            let shared = if group == 0 { String::new() } else { format!(" of group {group}") };
+            let shared = if group == 0 {
+                String::new()
+            } else {
+                format!(" of group {group}")
+            };
             format!("{count}{shared} at {first}; then {then}")
         };
         answer.told.insert(names.name(row), told);
@@ -49,8 +62,12 @@ fn told_prices(answer: &mut Answer, raw: &PriceAnswer, names: &Names, manifest: 
     let counts = raw.first_count.iter().map(|&count| f64::from(count));
     answer.numbers.insert("first-count", counts.collect());
     answer.numbers.insert("then", raw.then.clone());
-    answer.reasons.insert("first-reason", raw.first_reason.clone());
-    answer.reasons.insert("then-reason", raw.then_reason.clone());
+    answer
+        .reasons
+        .insert("first-reason", raw.first_reason.clone());
+    answer
+        .reasons
+        .insert("then-reason", raw.then_reason.clone());
 }
 
 fn priced(price: f64, reason: &str) -> String {
@@ -103,17 +120,29 @@ pub(super) fn consolidate(module: &ConsolidationModule, fleet: &Fleet) -> Result
 pub(super) fn budget(module: &BudgetModule, declared: &Declared) -> Result<Answer, Fault> {
     let Checked { raw, typed } = module.allow(&declared.allow).result?;
     let AllowAnswer { reason, .. } = raw;
-    let Allowances { rows, recheck_after } = typed;
+    let Allowances {
+        rows,
+        recheck_after,
+    } = typed;
     let mut answer = Answer::default();
     for (row, allowance) in rows.iter().enumerate() {
-        let (nodes, reason) = (allowance.nodes, reason_text(module.manifest(), allowance.reason));
-        answer.told.insert(declared.rows.name(row), format!("{nodes}, {reason}"));
+        let (nodes, reason) = (
+            allowance.nodes,
+            reason_text(module.manifest(), allowance.reason),
+        );
+        answer
+            .told
+            .insert(declared.rows.name(row), format!("{nodes}, {reason}"));
     }
     let seconds = recheck_after.map_or(0, |span| span.millis() / 1_000);
-    answer.told.insert("ask again".to_owned(), format!("after {seconds} s"));
+    answer
+        .told
+        .insert("ask again".to_owned(), format!("after {seconds} s"));
     let nodes = rows.iter().map(|allowance| f64::from(allowance.nodes));
     answer.numbers.insert("nodes", nodes.collect());
-    answer.numbers.insert("recheck-after-s", vec![seconds as f64]);
+    answer
+        .numbers
+        .insert("recheck-after-s", vec![seconds as f64]);
     answer.reasons.insert("reason", reason);
     Ok(answer)
 }

@@ -21,13 +21,7 @@ impl Expected<'_> {
     }
 
     /// Rows of columns have a number.
-    fn number(
-        &mut self,
-        field: &Field<'_>,
-        columns: &[&'static str],
-        rows: &[Row],
-        number: f64,
-    ) {
+    fn number(&mut self, field: &Field<'_>, columns: &[&'static str], rows: &[Row], number: f64) {
         for column in columns {
             self.want(field, What::Number(column, rows.to_vec(), number));
         }
@@ -87,7 +81,10 @@ pub(super) fn rank(
             order.push(market.candidates.rows(&item, item.text()?)?);
         }
         for pair in order.windows(2) {
-            expected.want(&field, What::Below("next", pair[0].clone(), pair[1].clone()));
+            expected.want(
+                &field,
+                What::Below("next", pair[0].clone(), pair[1].clone()),
+            );
         }
     }
     for (name, field) in named(fields, "vetoes")? {
@@ -145,7 +142,11 @@ fn price(expected: &mut Expected<'_>, field: &Field<'_>, rows: &[Row]) -> Result
             expected.number(&field, columns, rows, number);
         }
     }
-    expected.reason(fields.get("reason").as_ref(), &["first-reason", "then-reason"], rows)?;
+    expected.reason(
+        fields.get("reason").as_ref(),
+        &["first-reason", "then-reason"],
+        rows,
+    )?;
     expected.reason(fields.get("first-reason").as_ref(), &["first-reason"], rows)?;
     expected.reason(fields.get("then-reason").as_ref(), &["then-reason"], rows)
 }
@@ -194,11 +195,18 @@ pub(super) fn budget(
     if let Some(field) = fields.get("recheck-after-s") {
         let whole = Names(vec![(String::new(), "answer".to_owned())]);
         let rows = whole.rows(&field, "answer")?;
-        expected.number(&field, &["recheck-after-s"], &rows, f64::from(field.count()?));
+        expected.number(
+            &field,
+            &["recheck-after-s"],
+            &rows,
+            f64::from(field.count()?),
+        );
     }
     Ok(expected.wanted)
 }
 
 fn named<'v>(fields: &Fields<'v>, name: &str) -> Result<Vec<(&'v str, Field<'v>)>, Problem> {
-    fields.get(name).map_or(Ok(Vec::new()), |field| field.named())
+    fields
+        .get(name)
+        .map_or(Ok(Vec::new()), |field| field.named())
 }

@@ -135,7 +135,10 @@ impl<'v> Field<'v> {
     }
 
     pub(super) fn count(&self) -> Result<u32, Problem> {
-        let count = self.value.as_u64().and_then(|count| u32::try_from(count).ok());
+        let count = self
+            .value
+            .as_u64()
+            .and_then(|count| u32::try_from(count).ok());
         count.ok_or_else(|| self.expected("a whole number in 0 to 4294967295"))
     }
 
@@ -200,7 +203,9 @@ pub(super) fn stranger<'k>(
     known: impl IntoIterator<Item = &'k str>,
 ) -> String {
     let known: Vec<&str> = known.into_iter().collect();
-    let distances = known.iter().map(|known| (strsim::levenshtein(name, known), *known));
+    let distances = known
+        .iter()
+        .map(|known| (strsim::damerau_levenshtein(name, known), *known));
     match distances.min() {
         Some((distance, close)) if distance <= name.chars().count() / 3 => {
             format!("is no {what}; did you mean {close}?")

@@ -80,13 +80,15 @@ impl Fleet {
         for (name, field) in field.named()? {
             moves.push(proposed(name, field, &nodes)?);
         }
-        moves.sort_by(|left, right| {
-            (&left.members, left.name).cmp(&(&right.members, right.name))
-        });
+        moves.sort_by(|left, right| (&left.members, left.name).cmp(&(&right.members, right.name)));
         let mut names = Names::default();
         for proposed in &moves {
             let ours = proposed.members.iter().map(|&row| evicted[row as usize]);
-            let pods = if proposed.kind == MoveKind::Empty { 0 } else { ours.sum() };
+            let pods = if proposed.kind == MoveKind::Empty {
+                0
+            } else {
+                ours.sum()
+            };
             let added = builder.propose(&MoveRow {
                 kind: proposed.kind,
                 members: &proposed.members,
@@ -140,7 +142,10 @@ fn proposed<'v>(name: &'v str, field: Field<'v>, nodes: &[&str]) -> Result<Propo
     members.sort_unstable();
     members.dedup();
     let mut bought = Vec::new();
-    for field in fields.get("buys").map_or(Ok(Vec::new()), |field| field.list())? {
+    for field in fields
+        .get("buys")
+        .map_or(Ok(Vec::new()), |field| field.list())?
+    {
         bought.push(replacement(&field)?);
     }
     let plain = if bought.is_empty() {

@@ -28,7 +28,14 @@ const OFFERING: [&str; 10] = [
     "signals",
 ];
 const TYPE: [&str; 8] = [
-    "family", "arch", "cpu-milli", "mem-mib", "pods", "gpus", "gpu-kind", "labels",
+    "family",
+    "arch",
+    "cpu-milli",
+    "mem-mib",
+    "pods",
+    "gpus",
+    "gpu-kind",
+    "labels",
 ];
 const CAPACITIES: [(&str, Capacity); 3] = [
     ("on-demand", Capacity::OnDemand),
@@ -57,7 +64,9 @@ pub(super) struct Market {
 
 /// Capacity by the name that people use.
 pub(super) fn capacity(fields: &Fields<'_>) -> Result<Capacity, Problem> {
-    fields.or("capacity", Capacity::OnDemand, |field| field.choice(&CAPACITIES))
+    fields.or("capacity", Capacity::OnDemand, |field| {
+        field.choice(&CAPACITIES)
+    })
 }
 
 /// An offering as it is read, before it has its row.
@@ -154,8 +163,10 @@ fn add_types<'v>(
     described: Option<Field<'v>>,
     offerings: &[Offering<'v>],
 ) -> Result<BTreeMap<&'v str, u32>, Problem> {
-    let mut types: BTreeMap<&str, Option<Fields<'_>>> =
-        offerings.iter().map(|offering| (offering.type_name, None)).collect();
+    let mut types: BTreeMap<&str, Option<Fields<'_>>> = offerings
+        .iter()
+        .map(|offering| (offering.type_name, None))
+        .collect();
     for (name, field) in described.map_or(Ok(Vec::new()), |field| field.named())? {
         let Some(known) = types.get_mut(name) else {
             return Err(field.problem("is the type of no offering".to_owned()));
@@ -191,7 +202,9 @@ fn add_type(
         }
     }
     let architecture = fields.map_or(Ok(Architecture::Amd64), |fields| {
-        fields.or("arch", Architecture::Amd64, |field| field.choice(&ARCHITECTURES))
+        fields.or("arch", Architecture::Amd64, |field| {
+            field.choice(&ARCHITECTURES)
+        })
     })?;
     Ok(builder.instance_type(&InstanceTypeRow {
         name,
@@ -238,7 +251,9 @@ fn pools(
             nodes: fields.or("nodes", 0, Field::count)?,
             cost: fields.or("cost", 0.0, Field::amount)?,
         };
-        let may_buy = fields.or("may-buy", everything.clone(), |field| chosen(field, offerings))?;
+        let may_buy = fields.or("may-buy", everything.clone(), |field| {
+            chosen(field, offerings)
+        })?;
         push(pool, row, &may_buy);
     }
     Ok((pools, names))
@@ -264,7 +279,10 @@ fn planned(
     };
     for (claim, field) in field.map_or(Ok(Vec::new()), |field| field.named())? {
         let fields = field.object(&["pool", "cpu-milli", "mem-mib", "pods", "gpus", "held-by"])?;
-        let first = candidates.0.first().map_or("general", |(pool, _)| pool.as_str());
+        let first = candidates
+            .0
+            .first()
+            .map_or("general", |(pool, _)| pool.as_str());
         let pool = fields.or("pool", first, |field| {
             let pool = field.text()?;
             candidates.rows(field, pool).map(|_| pool)
@@ -279,7 +297,9 @@ fn planned(
         let of_pool = candidates.0.iter().filter(|(owner, _)| owner == pool);
         let place = |name: &String| offerings.iter().position(|known| known == name);
         let of_pool = of_pool.filter_map(|(_, item)| place(item));
-        let of_pool = of_pool.filter_map(|place| u32::try_from(place).ok()).collect();
+        let of_pool = of_pool
+            .filter_map(|place| u32::try_from(place).ok())
+            .collect();
         let held_by = fields.or("held-by", of_pool, |field| chosen(field, offerings))?;
         let named = held_by.iter().map(|&row| offerings[row as usize]);
         let named = named.map(|item| (claim.to_owned(), item.to_owned()));

@@ -14,9 +14,6 @@ mod market;
 mod pools;
 mod signal;
 
-#[cfg(test)]
-mod tests;
-
 use std::collections::BTreeMap;
 use std::str::FromStr as _;
 
@@ -33,6 +30,7 @@ use self::fleet::Fleet;
 use self::market::Market;
 use self::pools::Declared;
 use crate::policy::Policy;
+use crate::yaml;
 
 /// 2027-01-15 08:00 in UTC, a Friday: when cases play that do not say.
 const NOW: u64 = 1_800_000_000;
@@ -109,33 +107,41 @@ pub struct Tried {
 impl Suite {
     /// Reads a suite for the policy of that manifest.
     pub fn read(file: &str, text: &str, manifest: &Manifest) -> Result<Self, SuiteError> {
-        let whole: Value = serde_saphyr::from_str(text).map_err(|error| {
-            let said = error.to_string();
-            SuiteError::Yaml {
-                file: file.to_owned(),
-                problem: said.lines().next().unwrap_or_default().to_owned(),
-            }
+        let whole: Value = yaml::read(text).map_err(|problem| SuiteError::Yaml {
+            file: file.to_owned(),
+            problem,
         })?;
         let of_file = |problem| SuiteError::File {
             file: file.to_owned(),
             problem,
         };
         let root = Field::new("", &whole);
-        let fields = root.object(&["settings", "inputs", "cases"]).map_err(of_file)?;
-        let settings = fields.or("settings", Settings::new(), Field::settings).map_err(of_file)?;
-        let inputs = fields.get("inputs").map_or(Ok(Vec::new()), |field| field.named());
+        let fields = root
+            .object(&["settings", "inputs", "cases"])
+            .map_err(of_file)?;
+        let settings = fields
+            .or("settings", Settings::new(), Field::settings)
+            .map_err(of_file)?;
+        let inputs = fields
+            .get("inputs")
+            .map_or(Ok(Vec::new()), |field| field.named());
         let inputs: BTreeMap<&str, Field<'_>> = inputs.map_err(of_file)?.into_iter().collect();
-        let list = fields.need("cases", "a list of cases").and_then(|field| field.list());
+        let list = fields
+            .need("cases", "a list of cases")
+            .and_then(|field| field.list());
         let mut suite = Self {
             settings,
             cases: Vec::new(),
         };
         for (place, field) in list.map_err(of_file)?.iter().enumerate() {
-            let case = suite.case(field, &inputs, manifest).map_err(|problem| SuiteError::Case {
-                file: file.to_owned(),
-                case: name_of(field).unwrap_or_else(|| (place + 1).to_string()),
-                problem,
-            })?;
+            let case =
+                suite
+                    .case(field, &inputs, manifest)
+                    .map_err(|problem| SuiteError::Case {
+                        file: file.to_owned(),
+                        case: name_of(field).unwrap_or_else(|| (place + 1).to_string()),
+                        problem,
+                    })?;
             suite.cases.push(case);
         }
         Ok(suite)
@@ -149,13 +155,6 @@ impl Suite {
     /// Whether there is no case.
     pub fn is_empty(&self) -> bool {
         self.cases.is_empty()
-    }
-
-    /// Settings of the first case that does not want them refused: a policy that has settings without a default is accepted with them.
-    pub fn first_settings(&self) -> &Settings {
-        let mut cases = self.cases.iter();
-        let first = cases.find(|case| case.refused.is_none());
-        first.map_or(&self.settings, |case| &case.settings)
     }
 
     /// Puts every case to the policy.
@@ -172,9 +171,14 @@ impl Suite {
         // Paths of a case begin within it, since its name stands before them.
         let field = field.at("");
         let fields = field.object(&["name", "settings", "input", "expect"])?;
-        let name = fields.need("name", "what the case shows")?.text()?.to_owned();
+        let name = fields
+            .need("name", "what the case shows")?
+            .text()?
+            .to_owned();
         if self.cases.iter().any(|case| case.name == name) {
-            return Err(fields.need("name", "")?.problem("is that of another case".to_owned()));
+            return Err(fields
+                .need("name", "")?
+                .problem("is that of another case".to_owned()));
         }
         let mut settings = self.settings.clone();
         settings.extend(fields.or("settings", Settings::new(), Field::settings)?);
@@ -280,7 +284,9 @@ impl Input {
 
 /// A moment written `2026-11-27T10:00:00Z`.
 fn moment(field: &Field<'_>) -> Result<u64, Problem> {
-    let moment = field.as_text().and_then(|text| jiff::Timestamp::from_str(text).ok());
+    let moment = field
+        .as_text()
+        .and_then(|text| jiff::Timestamp::from_str(text).ok());
     let second = moment.and_then(|moment| u64::try_from(moment.as_second()).ok());
     second.ok_or_else(|| field.expected("a moment after 1970 such as 2026-11-27T10:00:00Z"))
 }
@@ -317,7 +323,9 @@ impl Case {
                 if said.contains(wanted.as_str()) {
                     return Ok(None);
                 }
-                Err(format!("expect.refused: is \"{said}\"; expected \"{wanted}\" in it"))
+                Err(format!(
+                    "expect.refused: is \"{said}\"; expected \"{wanted}\" in it"
+                ))
             }
         }
     }

@@ -23,12 +23,18 @@ impl Signals {
         for (name, field) in signals.map_or(Ok(Vec::new()), Field::named)? {
             let column = self.columns.entry(name.to_owned()).or_default();
             if column.len() < self.rows {
-                return Err(field.problem("is not given on the rows before; expected it on all".to_owned()));
+                return Err(
+                    field.problem("is not given on the rows before; expected it on all".to_owned())
+                );
             }
             column.push(field.number()?);
         }
         self.rows += 1;
-        match self.columns.iter().find(|(_, values)| values.len() < self.rows) {
+        match self
+            .columns
+            .iter()
+            .find(|(_, values)| values.len() < self.rows)
+        {
             None => Ok(()),
             Some((name, _)) => Err(row.problem(format!(
                 "has no signal {name}; expected it on all rows, as others have it"
