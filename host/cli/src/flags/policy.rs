@@ -14,7 +14,7 @@ pub(crate) struct Policy {
 
 #[derive(Debug, Subcommand)]
 pub(crate) enum PolicyCommand {
-    /// Write a first policy: a crate that builds, with tests.
+    /// Write a first policy: a crate that builds, with tests and a suite.
     New(New),
     /// Compile a policy's crate and make a component of it.
     Build(Build),
@@ -35,6 +35,10 @@ pub(crate) enum PolicyCommand {
 pub(crate) enum NewHook {
     /// Which machines to buy.
     Rank,
+    /// Which moves of nodes are worth it.
+    Consolidate,
+    /// How many nodes may go now.
+    Budget,
 }
 
 #[derive(Debug, Args)]
