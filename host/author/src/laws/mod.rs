@@ -10,7 +10,7 @@ mod price;
 mod score;
 mod shuffle;
 
-use plimsoll_policy::Manifest;
+use plimsoll_policy::{Manifest, Unit};
 use serde::Serialize;
 
 use self::shuffle::Dressed;
@@ -34,7 +34,7 @@ pub struct Law {
 pub struct Held {
     /// Every law, or only the first where a question itself gets no answer.
     pub laws: Vec<Law>,
-    /// Fuel that the question took, as it stands; of a ranking policy that for prices.
+    /// Fuel that the question took, as it stands; where there are two, that for prices.
     pub fuel: u64,
     /// Rows of the question.
     pub rows: usize,
@@ -44,13 +44,18 @@ pub struct Held {
 pub fn hold(policy: &Policy) -> Held {
     match policy {
         Policy::Rank(module) => {
-            let question = market::market();
-            let mut held = price::hold(module, &question);
-            if module.manifest().orders {
-                held.laws
-                    .extend(order::hold(module, &market::claims()).laws);
+            let manifest = module.manifest();
+            let orders = (manifest.orders).then(|| order::hold(module, &market::claims()));
+            match orders {
+                // A host does not ask it for prices.
+                Some(orders) if manifest.unit == Unit::Order => orders,
+                orders => {
+                    let mut held = price::hold(module, &market::market());
+                    held.laws
+                        .extend(orders.into_iter().flat_map(|held| held.laws));
+                    held
+                }
             }
-            held
         }
         Policy::Consolidate(module) => score::hold(module, &standard::moves(60, 90)),
         Policy::Budget(module) => allow::hold(module, &standard::pools(7)),

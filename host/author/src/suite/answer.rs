@@ -25,6 +25,15 @@ pub(super) struct Answer {
     pub(super) told: BTreeMap<String, String>,
 }
 
+impl Answer {
+    /// The number of a row; none where the answer has no such column, as of a policy that only orders.
+    fn number(&self, column: &str, row: &Row) -> f64 {
+        let column = self.numbers.get(column);
+        let number = column.and_then(|column| column.get(row.at));
+        number.copied().unwrap_or(f64::NAN)
+    }
+}
+
 /// A row that an expectation is about.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Row {
@@ -130,74 +139,82 @@ pub(super) fn dollars(number: f64) -> String {
 impl Wanted {
     /// Everything that is not as wanted.
     pub(super) fn judge(&self, answer: &Answer, manifest: &Manifest) -> Vec<String> {
+        let found = match &self.what {
+            What::Number(column, rows, wanted) => numbers(answer, column, rows, *wanted),
+            What::AtMost(column, rows, most) => too_many(answer, column, rows, *most),
+            What::Reason(column, rows, wanted) => reasons(answer, manifest, column, rows, *wanted),
+            What::Below(column, lower, higher) => not_below(answer, column, lower, higher),
+            What::List(name, wanted) => list(answer, name, wanted),
+        };
         let field = &self.field;
-        let numbers = |column| answer.numbers.get(column).map_or(&[][..], Vec::as_slice);
-        let number = |column, row: &Row| numbers(column).get(row.at).copied();
-        let number = |column, row| number(column, row).unwrap_or(f64::NAN);
-        let mut found = Vec::new();
-        match &self.what {
-            What::Number(column, rows, wanted) => {
-                for row in rows
-                    .iter()
-                    .filter(|row| !close(number(column, row), *wanted))
-                {
-                    let (is, wanted) = (dollars(number(column, row)), dollars(*wanted));
-                    found.push(format!(
-                        "{field}: {} {column} is {is}; expected {wanted}",
-                        row.name
-                    ));
-                }
-            }
-            What::AtMost(column, rows, most) => {
-                for row in rows.iter().filter(|row| number(column, row) > *most) {
-                    let is = number(column, row);
-                    found.push(format!(
-                        "{field}: {} {column} is {is}; expected at most {most}",
-                        row.name
-                    ));
-                }
-            }
-            What::Reason(column, rows, wanted) => {
-                let codes = answer.reasons.get(column).map_or(&[][..], Vec::as_slice);
-                for row in rows {
-                    let code = codes.get(row.at).copied().unwrap_or(0);
-                    if code != *wanted {
-                        let is = reason_text(manifest, code);
-                        let wanted = reason_text(manifest, *wanted);
-                        found.push(format!(
-                            "{field}: {} {column} is \"{is}\"; expected \"{wanted}\"",
-                            row.name
-                        ));
-                    }
-                }
-            }
-            What::Below(column, lower, higher) => {
-                let pairs = lower
-                    .iter()
-                    .flat_map(|low| higher.iter().map(move |high| (low, high)));
-                for (low, high) in pairs {
-                    let (is, other) = (number(column, low), number(column, high));
-                    if is >= other || is.is_nan() {
-                        found.push(format!(
-                            "{field}: {} at {} is not below {} at {}",
-                            low.name,
-                            dollars(is),
-                            high.name,
-                            dollars(other)
-                        ));
-                    }
-                }
-            }
-            What::List(name, wanted) => {
-                let is = answer.lists.get(name).map_or(&[][..], Vec::as_slice);
-                if is != wanted.as_slice() {
-                    let (is, wanted) = (is.join(", "), wanted.join(", "));
-                    found.push(format!("{field}: is [{is}]; expected [{wanted}]"));
-                }
-            }
-        }
-        found
+        let told = found.into_iter().map(|found| format!("{field}: {found}"));
+        told.collect()
     }
+}
+
+fn numbers(answer: &Answer, column: &str, rows: &[Row], wanted: f64) -> Vec<String> {
+    let rows = rows.iter().map(|row| (row, answer.number(column, row)));
+    let other = rows.filter(|(_, is)| !close(*is, wanted));
+    let told = other.map(|(row, is)| {
+        let (is, wanted) = (dollars(is), dollars(wanted));
+        format!("{} {column} is {is}; expected {wanted}", row.name)
+    });
+    told.collect()
+}
+
+fn too_many(answer: &Answer, column: &str, rows: &[Row], most: f64) -> Vec<String> {
+    let rows = rows.iter().map(|row| (row, answer.number(column, row)));
+    let more = rows.filter(|(_, is)| *is > most);
+    let told =
+        more.map(|(row, is)| format!("{} {column} is {is}; expected at most {most}", row.name));
+    told.collect()
+}
+
+fn reasons(
+    answer: &Answer,
+    manifest: &Manifest,
+    column: &str,
+    rows: &[Row],
+    wanted: u16,
+) -> Vec<String> {
+    let codes = answer.reasons.get(column).map_or(&[][..], Vec::as_slice);
+    let rows = rows
+        .iter()
+        .map(|row| (row, codes.get(row.at).copied().unwrap_or(0)));
+    let other = rows.filter(|(_, code)| *code != wanted);
+    let told = other.map(|(row, code)| {
+        let (is, wanted) = (reason_text(manifest, code), reason_text(manifest, wanted));
+        format!("{} {column} is \"{is}\"; expected \"{wanted}\"", row.name)
+    });
+    told.collect()
+}
+
+fn not_below(answer: &Answer, column: &str, lower: &[Row], higher: &[Row]) -> Vec<String> {
+    let mut found = Vec::new();
+    let pairs = lower
+        .iter()
+        .flat_map(|low| higher.iter().map(move |high| (low, high)));
+    for (low, high) in pairs {
+        let (is, other) = (answer.number(column, low), answer.number(column, high));
+        if is >= other || is.is_nan() {
+            let (is, other) = (dollars(is), dollars(other));
+            let (low, high) = (&low.name, &high.name);
+            found.push(format!("{low} at {is} is not below {high} at {other}"));
+        }
+    }
+    found
+}
+
+fn list(answer: &Answer, name: &str, wanted: &[String]) -> Vec<String> {
+    let is = answer.lists.get(name).map_or(&[][..], Vec::as_slice);
+    if is == wanted {
+        return Vec::new();
+    }
+    vec![format!(
+        "is [{}]; expected [{}]",
+        is.join(", "),
+        wanted.join(", ")
+    )]
 }
 
 /// Equal but for rounding; vetoes equal vetoes.

@@ -197,7 +197,7 @@ fn a_first_policy_of_every_hook_builds_and_passes_its_tests_and_its_suite() {
         assert!(
             tested.status.success(),
             "{}",
-            String::from_utf8_lossy(&tested.stderr)
+            String::from_utf8_lossy(&tested.stdout)
         );
         let ran = in_folder(&here, &["policy", "test", "--update"]).ok();
         assert!(ran.out.contains(" 2 cases, "), "{}", ran.out);

@@ -1,19 +1,17 @@
 //! `plimsoll policy bench`: what standard questions cost. Fuel is judged by its baseline; times are told and never judged.
 
-use std::collections::BTreeMap;
 use std::time::Instant;
 
 use anyhow::{Context, Result, bail};
 use plimsoll_author::bench::{Asked, Baseline, questions};
-use plimsoll_author::proof::{self, FUEL, SUITE};
-use plimsoll_author::suite::Suite;
+use plimsoll_author::proof::FUEL;
 use serde::Serialize;
 
 use super::beside::Beside;
+use super::opened::Opened;
 use crate::flags::Bench;
-use crate::module;
 use crate::output::{change, counted, kilobytes, show, table, thousands};
-use crate::policy::{engine, pairs, short_name, typed};
+use crate::policy::short_name;
 
 /// What `-o json` prints.
 #[derive(Serialize)]
@@ -35,43 +33,29 @@ struct Measured {
     fuel: u64,
     fuel_baseline: Option<u64>,
     memory_kib: usize,
-    #[serde(skip_serializing_if = "Option::is_none")]
     micros_p50: Option<f64>,
-    #[serde(skip_serializing_if = "Option::is_none")]
     micros_p99: Option<f64>,
 }
 
 pub(crate) fn run(flags: &Bench) -> Result<()> {
-    let of_module = || format!("policy {}", flags.module);
-    let source = module::source(&flags.module).with_context(of_module)?;
-    let engine = engine()?;
-    source.verify(&engine).with_context(of_module)?;
-    let seen = engine.inspect(&source.bytes).with_context(of_module)?;
     let beside = Beside::of(&flags.module, flags.suite.as_deref())?;
-    let suite = beside.read(SUITE)?;
-    let suite = suite.map(|text| Suite::read(&text.file, &text.text, &seen.manifest));
-    let suite = suite.transpose()?;
+    let opened = Opened::open(&flags.module, &flags.settings, beside)?;
+    let Opened { seen, beside, .. } = &opened;
     let baseline = match beside.read(FUEL)? {
         Some(text) if !flags.update => Some(Baseline::read(&text.file, &text.text)?),
         _ => None,
     };
-    let settings: Vec<&str> = flags.settings.iter().map(String::as_str).collect();
-    let pairs = pairs(&settings)?;
-    let given = |schema: &_| typed(schema, &pairs);
-    let accepted = proof::accept(&engine, &source.bytes, suite.as_ref(), &given);
-    let policy = accepted.with_context(of_module)?;
     let mut measured = Vec::new();
-    for asked in questions(&policy) {
-        measured.push(measure(&asked, baseline.as_ref(), flags).with_context(of_module)?);
+    for asked in questions(&opened.policy) {
+        let one = measure(&asked, baseline.as_ref(), flags);
+        measured.push(one.with_context(|| format!("policy {}", flags.module))?);
     }
     if flags.update {
-        let fuel = measured
-            .iter()
-            .map(|one| (one.question.to_owned(), one.fuel));
-        let recorded = Baseline {
-            fuel: fuel.collect::<BTreeMap<_, _>>(),
-        };
-        beside.write(FUEL, &recorded.yaml(&seen.manifest.name)?)?;
+        let fuel = measured.iter();
+        let fuel = fuel
+            .map(|one| (one.question.to_owned(), one.fuel))
+            .collect();
+        beside.write(FUEL, &Baseline { fuel }.yaml(&seen.manifest.name)?)?;
     }
     let benched = Benched {
         policy: short_name(&seen.manifest).to_owned(),
@@ -139,9 +123,12 @@ impl Measured {
     /// Fuel against the baseline, for people.
     fn against(&self) -> String {
         let whole = |fuel: u64| i64::try_from(fuel).unwrap_or(i64::MAX);
-        let change = |baseline| match self.fuel == baseline {
-            true => "same".to_owned(),
-            false => change(whole(self.fuel), whole(baseline)),
+        let change = |baseline| {
+            if self.fuel == baseline {
+                "same".to_owned()
+            } else {
+                change(whole(self.fuel), whole(baseline))
+            }
         };
         self.fuel_baseline.map_or_else(|| "-".to_owned(), change)
     }

@@ -6,6 +6,7 @@ mod build;
 mod check;
 mod inspect;
 mod new;
+mod opened;
 mod pack;
 mod test;
 

@@ -2,17 +2,19 @@
 
 use std::time::Instant;
 
-use anyhow::{Context, Result, bail};
+use anyhow::{Result, bail};
 use plimsoll_author::golden::{Difference, Goldens};
+use plimsoll_author::laws::Law;
 use plimsoll_author::proof::{self, GOLDENS, Proof, SUITE};
-use plimsoll_author::suite::Suite;
+use plimsoll_author::suite::Tried;
+use plimsoll_policy::{Hook, Manifest};
 use serde::Serialize;
 
 use super::beside::Beside;
+use super::opened::Opened;
 use crate::flags::Test;
-use crate::module;
 use crate::output::{counted, show, texts};
-use crate::policy::{engine, pairs, short_name, typed};
+use crate::policy::short_name;
 
 /// What `-o json` prints.
 #[derive(Serialize)]
@@ -61,46 +63,34 @@ struct TestedRow {
 struct TestedLaw {
     law: &'static str,
     ok: bool,
-    #[serde(skip_serializing_if = "Option::is_none")]
     breach: Option<String>,
 }
 
 pub(crate) fn run(flags: &Test) -> Result<()> {
-    let of_module = || format!("policy {}", flags.module);
-    let source = module::source(&flags.module).with_context(of_module)?;
-    let engine = engine()?;
-    source.verify(&engine).with_context(of_module)?;
-    let manifest = engine
-        .inspect(&source.bytes)
-        .with_context(of_module)?
-        .manifest;
     let beside = Beside::of(&flags.module, flags.suite.as_deref())?;
-    let suite = beside.read(SUITE)?;
-    let suite = suite.map(|text| Suite::read(&text.file, &text.text, &manifest));
-    let suite = suite.transpose()?;
+    let opened = Opened::open(&flags.module, &flags.settings, beside)?;
+    let Opened {
+        policy,
+        seen,
+        beside,
+        suite,
+    } = &opened;
+    if flags.update && suite.is_none() {
+        bail!("--update: there is no {SUITE} whose answers could be recorded");
+    }
     let goldens = match beside.read(GOLDENS)? {
         Some(text) if !flags.update => Some(Goldens::read(&text.file, &text.text)?),
         _ => None,
     };
-    let settings: Vec<&str> = flags.settings.iter().map(String::as_str).collect();
-    let pairs = pairs(&settings)?;
-    let given = |schema: &_| typed(schema, &pairs);
-    let accepted = proof::accept(&engine, &source.bytes, suite.as_ref(), &given);
-    let policy = accepted.with_context(of_module)?;
     let began = Instant::now();
-    let proof = proof::prove(&policy, suite.as_ref(), goldens.as_ref());
+    let proof = proof::prove(policy, suite.as_ref(), goldens.as_ref());
     let took = began.elapsed().as_secs_f64();
     if flags.update {
-        beside.write(GOLDENS, &proof.found.yaml(&manifest.name)?)?;
+        beside.write(GOLDENS, &proof.found.yaml(&seen.manifest.name)?)?;
     }
-    let mut tested = Tested::of(short_name(&manifest), &proof);
+    let mut tested = Tested::of(&seen.manifest, &proof);
     tested.goldens.recorded = goldens.is_some() || flags.update;
     tested.goldens.updated = flags.update;
-    tested.row = match manifest.hook {
-        plimsoll_policy::Hook::Rank => "candidate",
-        plimsoll_policy::Hook::Consolidate => "move",
-        plimsoll_policy::Hook::Budget => "row",
-    };
     tested.has_suite = suite.is_some();
     show(flags.output, &tested, || people(&tested, took))?;
     if tested.ok {
@@ -128,8 +118,8 @@ fn verdict(proof: &Proof) -> String {
 }
 
 impl Tested {
-    fn of(policy: &str, proof: &Proof) -> Self {
-        let case = |tried: &plimsoll_author::suite::Tried| TestedCase {
+    fn of(manifest: &Manifest, proof: &Proof) -> Self {
+        let case = |tried: &Tried| TestedCase {
             case: tried.case.clone(),
             ok: tried.failures.is_empty(),
             failures: tried.failures.clone(),
@@ -140,13 +130,13 @@ impl Tested {
             recorded: difference.recorded.clone(),
             found: difference.found.clone(),
         };
-        let law = |law: &plimsoll_author::laws::Law| TestedLaw {
+        let law = |law: &Law| TestedLaw {
             law: law.name,
             ok: law.breach.is_none(),
             breach: law.breach.clone(),
         };
         Self {
-            policy: policy.to_owned(),
+            policy: short_name(manifest).to_owned(),
             ok: proof.is_sound(),
             fuel_per_row: proof.held.fuel / (proof.held.rows as u64).max(1),
             cases: proof.cases.iter().map(case).collect(),
@@ -157,7 +147,11 @@ impl Tested {
                 differences: proof.differences.iter().map(row).collect(),
             },
             laws: proof.held.laws.iter().map(law).collect(),
-            row: "row",
+            row: match manifest.hook {
+                Hook::Rank => "candidate",
+                Hook::Consolidate => "move",
+                Hook::Budget => "row",
+            },
             has_suite: false,
         }
     }
@@ -196,7 +190,7 @@ fn people(tested: &Tested, took: f64) -> String {
     rows.extend(broken);
     text.push_str(&texts(&rows));
     if !tested.has_suite {
-        text.push_str("  there is no suite: suite.yaml beside the policy holds its cases\n");
+        text.push_str("  there is no suite: suite.yaml beside the policy holds its cases, or in --suite FOLDER\n");
     } else if tested.goldens.updated {
         let rows = counted(tested.goldens.rows, "row");
         text.push_str(&format!("  recorded: {rows} in {GOLDENS}\n"));
