@@ -44,7 +44,7 @@ pub fn questions(policy: &Policy) -> Vec<Asked<'_>> {
         Policy::Rank(module) => {
             let mut asked = Vec::new();
             if module.manifest().unit == Unit::Dollars {
-                let question = standard::prices();
+                let question = standard::prices(3, 800, 3);
                 asked.push(Asked {
                     name: "price 2,400 offerings in 3 pools",
                     rows: question.pools.cand.len(),

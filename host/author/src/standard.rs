@@ -18,8 +18,9 @@ use plimsoll_core::score::{
 
 /// 2026-11-21 22:30 in UTC, a Saturday.
 const NOW: u64 = 1_795_300_200;
-/// Types of the market, each with [`LABELS`] labels, in three zones.
+/// Types of the market that claims are planned on.
 const TYPES: u32 = 800;
+/// Labels of a type.
 const LABELS: usize = 16;
 const ZONES: [&str; 3] = ["a", "b", "c"];
 
@@ -31,31 +32,31 @@ fn context() -> Context {
     }
 }
 
-/// 3 pools that may each buy all of 2,400 offerings of 800 types: 7,200 rows.
-pub fn prices() -> PriceQuestion {
+/// Pools that may each buy every offering of so many types in so many zones: the bar is about 3, 800 and 3, which is 7,200 rows.
+pub fn prices(pools: u32, types: u32, zones: u32) -> PriceQuestion {
     let mut builder = TablesBuilder::default();
-    let rows = offerings(&mut builder);
-    let mut pools = Pools::default();
-    for name in ["batch", "general", "small"] {
+    let rows = offerings(&mut builder, types, zones);
+    let mut asked = Pools::default();
+    for pool in 0..pools {
         let row = Buyer {
-            name: builder.symbol(name),
+            name: builder.symbol(&format!("pool-{pool}")),
             weight: 0,
             nodes: 0,
             cost: 0.0,
         };
-        pools.push(row, &rows);
+        asked.push(row, &rows);
     }
     PriceQuestion {
         context: context(),
         tables: Arc::new(builder.finish()),
-        pools,
+        pools: asked,
     }
 }
 
 /// Claims, each with as many of the market's offerings that can hold it, all different: the bar is about 1,000 and 60.
 pub fn claims(count: u32, held_by: u32) -> OrderQuestion {
     let mut builder = TablesBuilder::default();
-    let offerings = offerings(&mut builder);
+    let offerings = offerings(&mut builder, TYPES, 3);
     let general = builder.symbol("general");
     let of_market = TYPES * 3;
     let mut claims = Claims::default();
@@ -81,8 +82,8 @@ pub fn claims(count: u32, held_by: u32) -> OrderQuestion {
     }
 }
 
-/// Every type in every zone; spot in zone c.
-fn offerings(builder: &mut TablesBuilder) -> Vec<u32> {
+/// Every type in every zone; spot in every third one.
+fn offerings(builder: &mut TablesBuilder, types: u32, zones: u32) -> Vec<u32> {
     let labels: Vec<(String, String)> = (0..LABELS)
         .map(|row| (format!("example.com/label-{row}"), format!("v{row}")))
         .collect();
@@ -91,7 +92,7 @@ fn offerings(builder: &mut TablesBuilder) -> Vec<u32> {
         .map(|(key, value)| (key.as_str(), value.as_str()))
         .collect();
     let mut rows = Vec::new();
-    for number in 0..TYPES {
+    for number in 0..types {
         let family = format!("f{}", number % 90);
         let size = 1 << (number % 5);
         let instance_type = builder.instance_type(&InstanceTypeRow {
@@ -105,12 +106,12 @@ fn offerings(builder: &mut TablesBuilder) -> Vec<u32> {
             gpu_kind: "",
             labels: &labels,
         });
-        for (zone, name) in (0_u32..).zip(ZONES) {
-            let number = number * 3 + zone;
+        for (zone, name) in (0..zones).zip(ZONES.into_iter().cycle()) {
+            let number = number * zones + zone;
             let added = builder.offering(&OfferingRow {
                 instance_type,
                 zone: name,
-                capacity: if zone == 2 {
+                capacity: if zone % 3 == 2 {
                     Capacity::Spot
                 } else {
                     Capacity::OnDemand
@@ -213,7 +214,7 @@ mod tests {
 
     #[test]
     fn questions_have_the_rows_that_bars_are_about() {
-        assert_eq!(prices().pools.cand.len(), 7_200);
+        assert_eq!(prices(3, 800, 3).pools.cand.len(), 7_200);
         assert_eq!(claims(1_000, 60).claims.cand.len(), 60_000);
         let question = moves(5_000, 2_000);
         assert_eq!(

@@ -136,6 +136,22 @@ fn a_name_that_stands_for_nothing_is_told() {
 }
 
 #[test]
+fn what_a_policy_is_not_asked_for_cannot_be_expected() {
+    let policy = shipped("fewest-nodes");
+    let text = ranking("expect: { scores: { m5: 1 } }");
+    let error = Suite::read("suite.yaml", &text, policy.manifest()).unwrap_err();
+    assert_eq!(
+        error.to_string(),
+        "suite.yaml: case \"c\": expect.scores is nothing that this policy is asked for: its manifest says whether it prices, orders, or both"
+    );
+    refused(
+        "rank",
+        &ranking("expect: { cheaper: [m5] }"),
+        "suite.yaml: case \"c\": expect.cheaper is [\"m5\"]; expected at least two rows, the cheaper first",
+    );
+}
+
+#[test]
 fn names_of_cases_and_keys_are_given_once() {
     let twice = "cases:\n- &c { name: c, input: { pools: { a: { nodes: 1 } } } }\n- *c\n";
     refused(

@@ -181,3 +181,15 @@ fn same_rows(
     }
     Ok(())
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_veto_that_becomes_a_price_is_a_difference_and_rounding_is_none() {
+        assert!(!close(f64::INFINITY, 0.1) && !close(0.1, f64::INFINITY));
+        assert!(close(f64::INFINITY, f64::INFINITY) && close(0.3, 0.1 + 0.2));
+        assert!(!close(0.3, 0.300_001));
+    }
+}

@@ -29,6 +29,10 @@ pub(super) fn hold(module: &Module, question: &OrderQuestion) -> Held {
             "numbers of names mean nothing to launch lists",
             names_renumbered(question),
         ),
+        (
+            "an offering that holds no claim means nothing to launch lists",
+            with_a_stranger(question),
+        ),
     ];
     let rows = question.claims.cand.len();
     held(
@@ -105,6 +109,13 @@ fn names_renumbered(question: &OrderQuestion) -> Dressed<OrderQuestion> {
     as_it_stands(question)
 }
 
+/// One offering more, the cheapest of all, which no claim names.
+fn with_a_stranger(question: &OrderQuestion) -> Dressed<OrderQuestion> {
+    let mut question = question.clone();
+    shuffle::add_stranger(&mut Arc::make_mut(&mut question.tables).catalogue);
+    as_it_stands(question)
+}
+
 fn as_it_stands(question: OrderQuestion) -> Dressed<OrderQuestion> {
     Dressed {
         origin: (0..question.claims.cand.len()).collect(),
@@ -176,6 +187,7 @@ mod tests {
             candidates_reversed,
             rows_renumbered,
             names_renumbered,
+            with_a_stranger,
         ] {
             let dressed = dress(&question);
             assert!(dressed.question != question, "it looks different");

@@ -93,7 +93,12 @@ pub(super) fn rename_symbols(symbols: &mut Symbols) -> impl Fn(Sym) -> Sym + use
 /// One offering more, the cheapest of all, which no pool may buy.
 pub(super) fn with_a_stranger(question: &PriceQuestion) -> Dressed<PriceQuestion> {
     let mut question = question.clone();
-    let catalogue = &mut Arc::make_mut(&mut question.tables).catalogue;
+    add_stranger(&mut Arc::make_mut(&mut question.tables).catalogue);
+    as_it_stands(question)
+}
+
+/// Adds an offering like the last one, for nothing.
+pub(super) fn add_stranger(catalogue: &mut Catalogue) {
     if let Some(last) = catalogue.o_type.len().checked_sub(1) {
         let order: Vec<usize> = (0..=last).chain([last]).collect();
         pick_offerings(catalogue, &order);
@@ -101,7 +106,6 @@ pub(super) fn with_a_stranger(question: &PriceQuestion) -> Dressed<PriceQuestion
             *price = 0.0;
         }
     }
-    as_it_stands(question)
 }
 
 fn as_it_stands(question: PriceQuestion) -> Dressed<PriceQuestion> {

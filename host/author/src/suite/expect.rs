@@ -1,6 +1,6 @@
 //! What cases expect, read into things wanted of an answer. Names become rows here, so that one that is not there is told as such.
 
-use plimsoll_policy::Manifest;
+use plimsoll_policy::{Manifest, Unit};
 
 use super::answer::{Names, Row, Wanted, What, reason};
 use super::field::{Field, Fields, Problem};
@@ -69,6 +69,7 @@ pub(super) fn rank(
     market: &Market,
     manifest: &Manifest,
 ) -> Result<Vec<Wanted>, Problem> {
+    only_what_is_asked(fields, manifest)?;
     let wanted = Vec::new();
     let mut expected = Expected { manifest, wanted };
     for (name, field) in named(fields, "prices")? {
@@ -79,6 +80,9 @@ pub(super) fn rank(
         let mut order = Vec::new();
         for item in field.list()? {
             order.push(market.candidates.rows(&item, item.text()?)?);
+        }
+        if order.len() < 2 {
+            return Err(field.expected("at least two rows, the cheaper first"));
         }
         for pair in order.windows(2) {
             expected.want(
@@ -110,6 +114,20 @@ pub(super) fn rank(
         expected.want(&field, What::List(name.to_owned(), items));
     }
     Ok(expected.wanted)
+}
+
+/// Refuses expectations of answers that a host does not ask this policy for.
+fn only_what_is_asked(fields: &Fields<'_>, manifest: &Manifest) -> Result<(), Problem> {
+    let prices = ["prices", "cheaper", "vetoes"].map(|name| (name, manifest.unit == Unit::Dollars));
+    let orders = ["scores", "lists"].map(|name| (name, manifest.orders));
+    let unasked = prices.iter().chain(&orders).filter(|(_, asked)| !asked);
+    match unasked.filter_map(|(name, _)| fields.get(name)).next() {
+        None => Ok(()),
+        Some(field) => Err(field.problem(
+            "is nothing that this policy is asked for: its manifest says whether it prices, orders, or both"
+                .to_owned(),
+        )),
+    }
 }
 
 /// One price: a number for every node, or what the first nodes cost and what the rest does.
