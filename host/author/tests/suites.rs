@@ -1,5 +1,10 @@
 //! What is wrong with a suite is told with file, case, field, value and expectation; and a case fails for each thing it expects.
 
+#![expect(
+    clippy::unwrap_used,
+    reason = "helpers of tests may fail loudly, as tests may"
+)]
+
 use plimsoll_author::policy::Policy;
 use plimsoll_author::suite::Suite;
 use plimsoll_policy::{Engine, EngineSettings, Manifest};

@@ -120,8 +120,8 @@ pub(super) fn rank(
 fn only_what_is_asked(fields: &Fields<'_>, manifest: &Manifest) -> Result<(), Problem> {
     let prices = ["prices", "cheaper", "vetoes"].map(|name| (name, manifest.unit == Unit::Dollars));
     let orders = ["scores", "lists"].map(|name| (name, manifest.orders));
-    let unasked = prices.iter().chain(&orders).filter(|(_, asked)| !asked);
-    match unasked.filter_map(|(name, _)| fields.get(name)).next() {
+    let mut unasked = prices.iter().chain(&orders).filter(|(_, asked)| !asked);
+    match unasked.find_map(|(name, _)| fields.get(name)) {
         None => Ok(()),
         Some(field) => Err(field.problem(
             "is nothing that this policy is asked for: its manifest says whether it prices, orders, or both"
