@@ -64,10 +64,9 @@ impl Accepted {
     fn under(&self, settings: &Settings, program: &impl Program) -> Result<Self, Refusal> {
         let settings = self.manifest.settings.complete(settings)?;
         let accepted = Self {
-            engine: Arc::clone(&self.engine),
-            manifest: Arc::clone(&self.manifest),
             zones: self.manifest.settings.zones(&settings).into(),
             settings: Arc::new(settings),
+            ..self.clone()
         };
         accepted.validate_settings(program)?;
         Ok(accepted)

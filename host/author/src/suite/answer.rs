@@ -51,8 +51,8 @@ pub(super) struct Wanted {
 /// One thing that a case wants.
 #[derive(Debug)]
 pub(super) enum What {
-    /// Rows of a column have that number.
-    Number(&'static str, Vec<Row>, f64),
+    /// Rows have that number in each of the columns.
+    Number(&'static [&'static str], Vec<Row>, f64),
     /// Rows of a column have that reason.
     Reason(&'static str, Vec<Row>, u16),
     /// Rows of a column are below others.
@@ -140,7 +140,7 @@ impl Wanted {
     /// Everything that is not as wanted.
     pub(super) fn judge(&self, answer: &Answer, manifest: &Manifest) -> Vec<String> {
         let found = match &self.what {
-            What::Number(column, rows, wanted) => numbers(answer, column, rows, *wanted),
+            What::Number(columns, rows, wanted) => numbers(answer, columns, rows, *wanted),
             What::AtMost(column, rows, most) => too_many(answer, column, rows, *most),
             What::Reason(column, rows, wanted) => reasons(answer, manifest, column, rows, *wanted),
             What::Below(column, lower, higher) => not_below(answer, column, lower, higher),
@@ -152,14 +152,15 @@ impl Wanted {
     }
 }
 
-fn numbers(answer: &Answer, column: &str, rows: &[Row], wanted: f64) -> Vec<String> {
-    let rows = rows.iter().map(|row| (row, answer.number(column, row)));
-    let other = rows.filter(|(_, is)| !close(*is, wanted));
-    let told = other.map(|(row, is)| {
-        let (is, wanted) = (dollars(is), dollars(wanted));
-        format!("{} {column} is {is}; expected {wanted}", row.name)
-    });
-    told.collect()
+/// The first column of each row that has another number.
+fn numbers(answer: &Answer, columns: &[&str], rows: &[Row], wanted: f64) -> Vec<String> {
+    let told = |row: &Row| {
+        let mut columns = columns.iter();
+        let column = columns.find(|column| !close(answer.number(column, row), wanted))?;
+        let (is, wanted) = (dollars(answer.number(column, row)), dollars(wanted));
+        Some(format!("{} {column} is {is}; expected {wanted}", row.name))
+    };
+    rows.iter().filter_map(told).collect()
 }
 
 fn too_many(answer: &Answer, column: &str, rows: &[Row], most: f64) -> Vec<String> {

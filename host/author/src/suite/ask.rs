@@ -57,7 +57,9 @@ fn told_prices(answer: &mut Answer, raw: &PriceAnswer, names: &Names, manifest: 
         };
         answer.told.insert(names.name(row), told);
     }
-    answer.numbers.insert("next", (0..rows).map(next).collect());
+    answer
+        .numbers
+        .insert("price", (0..rows).map(next).collect());
     answer.numbers.insert("first", raw.first.clone());
     let counts = raw.first_count.iter().map(|&count| f64::from(count));
     answer.numbers.insert("first-count", counts.collect());

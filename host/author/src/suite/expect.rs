@@ -20,11 +20,15 @@ impl Expected<'_> {
         self.wanted.push(Wanted { field, what });
     }
 
-    /// Rows of columns have a number.
-    fn number(&mut self, field: &Field<'_>, columns: &[&'static str], rows: &[Row], number: f64) {
-        for column in columns {
-            self.want(field, What::Number(column, rows.to_vec(), number));
-        }
+    /// Rows have a number in each of the columns.
+    fn number(
+        &mut self,
+        field: &Field<'_>,
+        columns: &'static [&'static str],
+        rows: &[Row],
+        number: f64,
+    ) {
+        self.want(field, What::Number(columns, rows.to_vec(), number));
     }
 
     /// Rows of columns have the reason that the field names, where there is a field.
@@ -47,17 +51,17 @@ impl Expected<'_> {
         &mut self,
         field: &Field<'_>,
         name: &'static str,
-        column: &'static str,
+        column: &'static [&'static str],
         reason: &'static str,
         rows: &[Row],
     ) -> Result<(), Problem> {
         if field.is_number() {
-            self.number(field, &[column], rows, field.number()?);
+            self.number(field, column, rows, field.number()?);
             return Ok(());
         }
         let fields = field.object(&[name, "reason"])?;
         if let Some(field) = fields.get(name) {
-            self.number(&field, &[column], rows, field.number()?);
+            self.number(&field, column, rows, field.number()?);
         }
         self.reason(fields.get("reason").as_ref(), &[reason], rows)
     }
@@ -87,7 +91,7 @@ pub(super) fn rank(
         for pair in order.windows(2) {
             expected.want(
                 &field,
-                What::Below("next", pair[0].clone(), pair[1].clone()),
+                What::Below("price", pair[0].clone(), pair[1].clone()),
             );
         }
     }
@@ -98,7 +102,7 @@ pub(super) fn rank(
     }
     for (name, field) in named(fields, "scores")? {
         let rows = market.slots.rows(&field, name)?;
-        expected.valued(&field, "score", "score", "score-reason", &rows)?;
+        expected.valued(&field, "score", &["score"], "score-reason", &rows)?;
     }
     for (name, field) in named(fields, "lists")? {
         if !market.claims.iter().any(|claim| claim == name) {
@@ -133,7 +137,7 @@ fn only_what_is_asked(fields: &Fields<'_>, manifest: &Manifest) -> Result<(), Pr
 /// One price: a number for every node, or what the first nodes cost and what the rest does.
 fn price(expected: &mut Expected<'_>, field: &Field<'_>, rows: &[Row]) -> Result<(), Problem> {
     if field.is_number() {
-        expected.number(field, &["next", "then"], rows, field.amount()?);
+        expected.number(field, &["price", "then"], rows, field.amount()?);
         return Ok(());
     }
     let fields = field.object(&[
@@ -145,8 +149,8 @@ fn price(expected: &mut Expected<'_>, field: &Field<'_>, rows: &[Row]) -> Result
         "then",
         "then-reason",
     ])?;
-    let columns: [(&str, &[&'static str]); 4] = [
-        ("price", &["next", "then"]),
+    let columns: [(&str, &'static [&'static str]); 4] = [
+        ("price", &["price", "then"]),
         ("first", &["first"]),
         ("first-count", &["first-count"]),
         ("then", &["then"]),
@@ -179,7 +183,7 @@ pub(super) fn consolidate(
     let mut expected = Expected { manifest, wanted };
     for (name, field) in named(fields, "values")? {
         let rows = fleet.moves.rows(&field, name)?;
-        expected.valued(&field, "value", "value", "reason", &rows)?;
+        expected.valued(&field, "value", &["value"], "reason", &rows)?;
     }
     for (name, field) in named(fields, "refuses")? {
         let rows = fleet.moves.rows(&field, name)?;
@@ -208,7 +212,7 @@ pub(super) fn budget(
     let mut expected = Expected { manifest, wanted };
     for (name, field) in named(fields, "allowed")? {
         let rows = declared.rows.rows(&field, name)?;
-        expected.valued(&field, "nodes", "nodes", "reason", &rows)?;
+        expected.valued(&field, "nodes", &["nodes"], "reason", &rows)?;
     }
     if let Some(field) = fields.get("recheck-after-s") {
         let whole = Names(vec![(String::new(), "answer".to_owned())]);

@@ -40,7 +40,7 @@ fn a_case_that_fails_names_row_value_and_expectation() {
     let ran = plimsoll(&["policy", "test", "list-price", "--suite", &suite]);
     assert_eq!(ran.code, 1, "{ran:?}");
     assert_eq!(ran.error(), "policy list-price: 1 of 1 cases failed");
-    let failed = "  failed: two prices  expect.prices.a: general/a next is 0.096; expected 0.1\n";
+    let failed = "  failed: two prices  expect.prices.a: general/a price is 0.096; expected 0.1\n";
     assert!(ran.out.contains(failed), "{}", ran.out);
     let ran = plimsoll(&[
         "policy",
@@ -247,4 +247,26 @@ fn a_policy_that_looks_at_row_numbers_breaks_a_law() {
     let broken: Vec<&Value> = laws.iter().filter(|law| law["ok"] == false).collect();
     assert_eq!(broken[0]["law"], "numbers of rows mean nothing");
     assert_eq!(broken[0]["breach"], "row 0: 0 became 179");
+}
+
+#[test]
+fn a_policy_that_looks_at_the_first_node_of_a_move_breaks_a_law() {
+    let folder = Folder::new();
+    in_folder(
+        &folder.path(""),
+        &["policy", "new", "consolidate", "first-node"],
+    )
+    .ok();
+    let code = folder.path("first-node/src/lib.rs");
+    let text = std::fs::read_to_string(&code).expect("it is there");
+    let first = "mv.nodes().next().map_or(0.0, |node| node.price())";
+    folder.file(
+        "first-node/src/lib.rs",
+        text.replace("mv.saving() -", &format!("{first} -")),
+    );
+    std::fs::remove_file(folder.path("first-node/suite.yaml")).expect("it is there");
+    let ran = in_folder(&folder.path("first-node"), &["policy", "test"]);
+    assert_eq!(ran.error(), "policy first-node: 1 of 8 laws are broken");
+    let broken = "broken: the order of a move's nodes means nothing  row ";
+    assert!(ran.out.contains(broken), "{}", ran.out);
 }

@@ -190,7 +190,7 @@ fn people(tested: &Tested, took: f64) -> String {
     rows.extend(broken);
     text.push_str(&texts(&rows));
     if !tested.has_suite {
-        text.push_str("  there is no suite: suite.yaml beside the policy holds its cases, or in --suite FOLDER\n");
+        text.push_str("  there is no suite: its cases stand in suite.yaml beside it, or in the folder that --suite names\n");
     } else if tested.goldens.updated {
         let rows = counted(tested.goldens.rows, "row");
         text.push_str(&format!("  recorded: {rows} in {GOLDENS}\n"));
