@@ -7,7 +7,7 @@ SHELL := bash
 .ONESHELL:
 .SHELLFLAGS := -euo pipefail -c
 .DEFAULT_GOAL := help
-.PHONY: help demo test check bench bench-trace bench-peers lab fmt guests generated toolchain
+.PHONY: help demo test check bench bench-trace bench-peers lab fmt guests generated record toolchain
 
 CARGO ?= cargo
 wasm := wasm32-unknown-unknown
@@ -44,6 +44,12 @@ guests: toolchain ## the policies we ship, as WebAssembly components
 generated: ## makes the committed tables anew; PLIMSOLL_DATA names the folder of the published lists
 	@test -n "$${PLIMSOLL_DATA:-}" || { echo "error: PLIMSOLL_DATA does not name the folder of the published lists" >&2; exit 2; }
 	python3 host/ec2-facts/scripts/derive.py "$$PLIMSOLL_DATA"
+
+record: toolchain ## answers and fuel of the shipped policies, kept anew beside them
+	for folder in policies/{rank,consolidate,budget}-*; do
+		$(plimsoll) policy test "$${folder##*/}" --suite "$$folder" --update
+		$(plimsoll) policy bench "$${folder##*/}" --suite "$$folder" --update --calls 0
+	done
 
 bench: toolchain ## cost of packing against its bound, time of planning and how it grows, time of small decisions, what consolidation comes to and takes, peak memory, and what asking a policy module costs
 	$(CARGO) run --locked --quiet -p plimsoll-packing

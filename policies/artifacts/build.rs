@@ -69,13 +69,30 @@ fn main() -> Result<()> {
             let path = module(root, &out, &package)?.display().to_string();
             writeln!(
                 table,
-                "    Shipped {{ name: {policy:?}, package: {package:?}, bytes: include_bytes!({path:?}) }},"
+                "    Shipped {{ name: {policy:?}, package: {package:?}, bytes: include_bytes!({path:?}), {} }},",
+                proof(&root.join("policies").join(&package))
             )?;
         }
         table.push_str("];\n");
     }
     fs::write(out.join("modules.rs"), table)?;
     Ok(())
+}
+
+/// The files beside a policy that prove it, as far as they are there.
+fn proof(folder: &Path) -> String {
+    let field = |name: &str| {
+        let file = folder.join(format!("{name}.yaml"));
+        if file.is_file() {
+            format!(
+                "{name}: Some(include_str!({:?}))",
+                file.display().to_string()
+            )
+        } else {
+            format!("{name}: None")
+        }
+    };
+    ["suite", "goldens", "fuel"].map(field).join(", ")
 }
 
 /// Builds a policy and returns the file of its component.

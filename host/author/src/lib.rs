@@ -1,14 +1,23 @@
 //! What authors of policies are given, and what a policy is held to before it is let near a cluster.
 //!
 //! - [`template`] writes a first crate, [`sdk`] says what it is built with.
-//! - [`laws`] holds a module to what every policy keeps, on the [`market`] that it is tried on.
+//! - [`suite`] puts the cases of a policy to it, [`golden`] holds its answers against those recorded, [`policy`] is what both ask.
+//! - [`laws`] holds a module to what every policy keeps, on the [`market`] that it is tried on, or on [`standard`] questions.
+//! - [`proof`] is all of that at once, for commands and tests; [`bench`] measures fuel and holds it against a baseline.
 //! - [`pack`] makes ConfigMaps of a module, and reads them back.
 //!
 //! All but [`sdk`], which looks for a folder, works on values: a module that is already accepted, texts that are already read. Other
 //! files, terminals and compilers are the command line's business.
 
+pub mod bench;
+pub mod golden;
 pub mod laws;
 pub mod market;
 pub mod pack;
+pub mod policy;
+pub mod proof;
 pub mod sdk;
+pub mod standard;
+pub mod suite;
 pub mod template;
+mod yaml;

@@ -5,8 +5,8 @@
 use std::sync::Arc;
 
 use plimsoll_core::rank::{
-    Architecture, Capacity, Context, InstanceTypeRow, OfferingRow, PoolRow, Pools, PriceQuestion,
-    TablesBuilder,
+    Architecture, Capacity, ClaimRow, Claims, Context, InstanceTypeRow, OfferingRow, OrderQuestion,
+    PoolRow, Pools, PriceQuestion, TablesBuilder,
 };
 
 const FAMILIES: [&str; 5] = ["c7g", "m5", "m7i", "r6i", "t3"];
@@ -64,6 +64,37 @@ pub fn market() -> PriceQuestion {
         },
         tables: Arc::new(builder.finish()),
         pools,
+    }
+}
+
+/// Claims of different sizes in each pool of the [`market`], each held by every seventh of the offerings that its pool may buy.
+pub fn claims() -> OrderQuestion {
+    let PriceQuestion {
+        context,
+        tables,
+        pools,
+    } = market();
+    let mut claims = Claims::default();
+    let starts = std::iter::once(0).chain(pools.cand_ends.iter().copied());
+    let blocks = starts.zip(&pools.cand_ends).zip(&pools.name);
+    for (number, ((start, &end), &pool)) in (0_u32..).zip(blocks) {
+        for size in 1..=4 {
+            let rows = pools.cand[start as usize..end as usize].iter();
+            let rows = rows.copied().skip(size as usize).step_by(7);
+            let row = ClaimRow {
+                pool,
+                cpu_milli: 700 * size + 10 * number,
+                mem_mib: 900 * size,
+                pods: 2 * size,
+                gpus: 0,
+            };
+            claims.push(row, &rows.collect::<Vec<_>>());
+        }
+    }
+    OrderQuestion {
+        context,
+        tables,
+        claims,
     }
 }
 

@@ -33,10 +33,7 @@ pub(crate) fn source(name: &str) -> Result<Source> {
         bytes,
         sha256: None,
     };
-    let shipped = plimsoll_policies::ranking(name)
-        .or_else(|| plimsoll_policies::consolidation(name))
-        .or_else(|| plimsoll_policies::budget(name));
-    if let Some(shipped) = shipped {
+    if let Some(shipped) = plimsoll_policies::shipped(name) {
         return Ok(plain(Cow::Borrowed(shipped.bytes)));
     }
     let path = Path::new(name);
@@ -44,12 +41,7 @@ pub(crate) fn source(name: &str) -> Result<Source> {
         return Ok(plain(Cow::Owned(build(path)?)));
     }
     if !path.exists() {
-        let shipped = [
-            plimsoll_policies::RANKING,
-            plimsoll_policies::CONSOLIDATION,
-            plimsoll_policies::BUDGET,
-        ];
-        let shipped = shipped.into_iter().flatten().map(|shipped| shipped.name);
+        let shipped = plimsoll_policies::all().map(|shipped| shipped.name);
         bail!(
             "is neither a file, a folder nor one of those shipped: {}",
             shipped.collect::<Vec<_>>().join(", ")

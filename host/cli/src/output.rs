@@ -144,6 +144,12 @@ pub(crate) fn kilobytes(bytes: usize) -> String {
     format!("{:.1} KB", bytes as f64 / 1000.0)
 }
 
+/// `1 case`, `2 cases`.
+pub(crate) fn counted(number: usize, what: &str) -> String {
+    let plural = if number == 1 { "" } else { "s" };
+    format!("{number} {what}{plural}")
+}
+
 /// A number with commas between thousands: `12,345`.
 pub(crate) fn thousands(number: u64) -> String {
     let digits = number.to_string();

@@ -2,9 +2,7 @@
 
 use anyhow::{Result, bail};
 use plimsoll_core::rank::Settings;
-use plimsoll_policy::{
-    Compiler, Engine, EngineSettings, Helper, Manifest, Module, Refusal, Schema,
-};
+use plimsoll_policy::{Compiler, Engine, EngineSettings, Helper, Manifest, Refusal, Schema};
 
 use crate::failure::Environment;
 
@@ -14,12 +12,6 @@ pub(crate) fn short_name(manifest: &Manifest) -> &str {
     let prefix = name.strip_prefix(manifest.hook.label());
     let short = prefix.and_then(|rest| rest.strip_prefix('-'));
     short.unwrap_or(name)
-}
-
-/// Takes a ranking module in under the settings given as `KEY=VALUE`.
-pub(crate) fn accept(engine: &Engine, bytes: &[u8], settings: &[&str]) -> Result<Module> {
-    let pairs = pairs(settings)?;
-    Ok(engine.accept_with(bytes, &|schema| typed(schema, &pairs))?)
 }
 
 /// Settings as names and values.

@@ -51,8 +51,16 @@ const PROFILE: [(&str, &str); 5] = [
 /// that reads arguments is called once and would only be there several times.
 const INLINE: &str = "-Cllvm-args=-inline-threshold=75";
 
-/// What compilers say of crates that need an operating system, and what that means for a policy.
-const FOREIGN: [(&str, &str); 3] = [
+/// What cargo and the compiler say where the cause is not the author's code, and what that means for a policy.
+const FOREIGN: [(&str, &str); 5] = [
+    (
+        "failed to get `plimsoll-sdk`",
+        "the folder that Cargo.toml takes plimsoll-sdk from is not there; it is the folder sdk in a checkout of Plimsoll",
+    ),
+    (
+        "plimsoll-sdk requires rustc",
+        "the SDK wants a newer compiler; rust-toolchain.toml beside Cargo.toml names the one that it was tested with",
+    ),
     (
         "targets are not supported",
         "a dependency wants an operating system, most often for randomness; a policy has none: leave it out, or switch off its default features",

@@ -60,6 +60,18 @@ impl Accepted {
         }
     }
 
+    /// The same module under other settings, which it has to agree to.
+    fn under(&self, settings: &Settings, program: &impl Program) -> Result<Self, Refusal> {
+        let settings = self.manifest.settings.complete(settings)?;
+        let accepted = Self {
+            zones: self.manifest.settings.zones(&settings).into(),
+            settings: Arc::new(settings),
+            ..self.clone()
+        };
+        accepted.validate_settings(program)?;
+        Ok(accepted)
+    }
+
     /// Asks whether the settings are right beyond what their schema says.
     pub(crate) fn validate_settings(&self, program: &impl Program) -> Result<(), Refusal> {
         let called = self.call(0, 0, 0, |call| program.validate_settings(call));
@@ -129,6 +141,13 @@ macro_rules! accepted {
             /// The settings it was accepted with, defaults filled in.
             pub fn settings(&self) -> &Settings {
                 &self.accepted.settings
+            }
+
+            /// The same module under other settings, which it has to agree to; nothing is compiled again.
+            pub fn under(&self, settings: &Settings) -> Result<Self, Refusal> {
+                let program = Arc::clone(&self.program);
+                let accepted = self.accepted.under(settings, program.as_ref())?;
+                Ok(Self { accepted, program })
             }
 
             /// The time zones its settings name, as it is told of them at that Unix second.

@@ -9,6 +9,12 @@ pub struct Shipped {
     pub package: &'static str,
     /// The component.
     pub bytes: &'static [u8],
+    /// Its suite.
+    pub suite: Option<&'static str>,
+    /// Its recorded answers.
+    pub goldens: Option<&'static str>,
+    /// Its fuel baseline.
+    pub fuel: Option<&'static str>,
 }
 
 include!(concat!(env!("OUT_DIR"), "/modules.rs"));
@@ -28,6 +34,18 @@ pub fn budget(name: &str) -> Option<&'static Shipped> {
     named(BUDGET, name)
 }
 
+/// The policy of that name, whatever its hook, with or without the hook in front.
+pub fn shipped(name: &str) -> Option<&'static Shipped> {
+    ranking(name)
+        .or_else(|| consolidation(name))
+        .or_else(|| budget(name))
+}
+
+/// All policies that we ship.
+pub fn all() -> impl Iterator<Item = &'static Shipped> {
+    [RANKING, CONSOLIDATION, BUDGET].into_iter().flatten()
+}
+
 fn named(table: &'static [Shipped], name: &str) -> Option<&'static Shipped> {
     table
         .iter()
@@ -40,7 +58,7 @@ mod tests {
 
     #[test]
     fn shipped_modules_are_components_of_at_most_100_kilobytes() {
-        for shipped in [RANKING, CONSOLIDATION, BUDGET].concat() {
+        for shipped in all() {
             assert!(
                 shipped.bytes.starts_with(b"\0asm\x0d\0\x01\0"),
                 "{}",

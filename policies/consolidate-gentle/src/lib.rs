@@ -51,7 +51,9 @@ impl Consolidation for Gentle {
         if mv.kind() == MoveKind::Empty {
             return Verdict::dollars(mv.saving().max(LEAST_WORTH), EMPTY);
         }
-        if let Some(reason) = mv.nodes().find_map(|node| objection(&node, options)) {
+        // The first reason of the table, so that it does not hang on which node is named first.
+        let objections = mv.nodes().filter_map(|node| objection(&node, options));
+        if let Some(reason) = objections.min() {
             return Verdict::refuse(reason);
         }
         let [evictions, replicas, work] = charges(mv, options);

@@ -40,8 +40,9 @@ impl Consolidation for Utilisation {
         if mv.kind() == MoveKind::Replace {
             return Verdict::refuse(REPLACEMENT);
         }
-        let objection = mv.nodes().find_map(|node| objection(&node, options));
-        match objection {
+        // The first reason of the table, so that it does not hang on which node is named first.
+        let objections = mv.nodes().filter_map(|node| objection(&node, options));
+        match objections.min() {
             Some(reason) => Verdict::refuse(reason),
             None => Verdict::dollars(mv.saving().max(LEAST_WORTH), UNNEEDED),
         }

@@ -13,7 +13,7 @@ impl Ranking for Random {
 
     /// The lot that the row would draw as the only one: the whole table draws for all.
     fn order(&self, offering: &Offering, claim: &Claim, _settings: &NoSettings) -> Score {
-        lot(0, offering, claim)
+        lot(wish(0, claim), place(offering))
     }
 
     fn orders(
@@ -21,17 +21,48 @@ impl Ranking for Random {
         table: &OrderTable,
         _settings: &NoSettings,
     ) -> Result<ScoreAnswer, PolicyError> {
-        let seed = table.seed();
-        Ok(table.map(|offering, claim| lot(seed, offering, claim)))
+        // Names are read once, however many claims an offering can hold and offerings a claim.
+        let mut places: Vec<Option<u64>> = Vec::new();
+        let mut last = (usize::MAX, 0);
+        Ok(table.map(|offering, claim| {
+            let row = offering.row();
+            if places.len() <= row {
+                places.resize(row + 1, None);
+            }
+            let place = *places[row].get_or_insert_with(|| place(offering));
+            if last.0 != claim.number() {
+                last = (claim.number(), wish(table.seed(), claim));
+            }
+            lot(last.1, place)
+        }))
     }
 }
 
 export_ranking!(Random, only_orders);
 
-fn lot(seed: u64, offering: &Offering, claim: &Claim) -> Score {
-    let row = mixed(seed ^ mixed(claim.number() as u64)) ^ offering.row() as u64;
+fn lot(wish: u64, place: u64) -> Score {
     // 53 bits are what a score holds exactly.
-    Score::new((mixed(row) >> 11) as f64, DRAWN)
+    Score::new((mixed(wish ^ place) >> 11) as f64, DRAWN)
+}
+
+/// What a claim draws with: the seed and what the claim is, never where it stands, since the order of rows is the host's.
+fn wish(seed: u64, claim: &Claim) -> u64 {
+    let requests = u64::from(claim.cpu_milli()) << 32 | u64::from(claim.memory_mib());
+    let holds = u64::from(claim.pods()) << 32 | u64::from(claim.gpus());
+    mixed(seed ^ mixed(requests ^ mixed(holds ^ text(claim.pool()))))
+}
+
+/// What an offering is as a number.
+fn place(offering: &Offering) -> u64 {
+    let zone = mixed(text(offering.zone()) ^ offering.capacity() as u64);
+    mixed(text(offering.instance_type()) ^ zone)
+}
+
+/// A name as a number: FNV-1a.
+fn text(name: &str) -> u64 {
+    name.bytes().fold(0xcbf2_9ce4_8422_2325, |hash, letter| {
+        (hash ^ u64::from(letter)).wrapping_mul(0x100_0000_01b3)
+    })
 }
 
 /// The finaliser of SplitMix64: each bit of the result depends on each bit of the number.

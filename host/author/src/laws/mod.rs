@@ -1,18 +1,23 @@
-//! Laws that every ranking policy keeps, whatever its prices are: it is a function of what it is shown and of nothing else.
+//! Laws that every policy keeps, whatever its numbers are: it is a function of what it is shown and of nothing else.
 //!
-//! The order of rows and the numbers of names are the host's, and an offering that nobody may buy is nobody's. Prices may differ in the
-//! last digits where a policy adds up rows in another order; groups may have other numbers, since only who shares one counts.
+//! The order of rows and the numbers of names are the host's, and an offering that nobody may buy is nobody's. Numbers may differ in
+//! the last digits where a policy adds up rows in another order. Each kind of question has a file that says how it can be dressed
+//! otherwise without being another; what laws are is the same for all.
 
+mod allow;
+mod order;
+mod price;
+mod score;
 mod shuffle;
 
-use std::collections::BTreeMap;
-
-use plimsoll_core::rank::{PriceAnswer, PriceQuestion};
-use plimsoll_policy::Module;
+use plimsoll_policy::{Manifest, Unit};
+use serde::Serialize;
 
 use self::shuffle::Dressed;
+use crate::policy::Policy;
+use crate::{market, standard};
 
-/// Difference of two prices, as a share of the larger, that sums in another order may have.
+/// Difference of two numbers, as a share of the larger, that sums in another order may have.
 const ROUNDING: f64 = 1e-9;
 
 /// A law, and how it was broken.
@@ -24,90 +29,114 @@ pub struct Law {
     pub breach: Option<String>,
 }
 
-/// What came of holding a module to its laws.
+/// What came of holding a policy to its laws.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Held {
-    /// Every law, or only the first where the question itself gets no answer.
+    /// Every law, or only the first where a question itself gets no answer.
     pub laws: Vec<Law>,
-    /// Fuel that the question took, as it stands.
+    /// Fuel that the question took, as it stands; where there are two, that for prices.
     pub fuel: u64,
+    /// Rows of the question.
+    pub rows: usize,
 }
 
-/// Holds a module's prices to every law on one question. Its order of launch lists, where it has one, is not asked for.
-pub fn rank(module: &Module, question: &PriceQuestion) -> Held {
+/// Holds a policy to every law, on a small question of its hook that has a bit of everything.
+pub fn hold(policy: &Policy) -> Held {
+    match policy {
+        Policy::Rank(module) => {
+            let manifest = module.manifest();
+            let orders = (manifest.orders).then(|| order::hold(module, &market::claims()));
+            match orders {
+                // A host does not ask it for prices.
+                Some(orders) if manifest.unit == Unit::Order => orders,
+                orders => {
+                    let mut held = price::hold(module, &market::market());
+                    held.laws
+                        .extend(orders.into_iter().flat_map(|held| held.laws));
+                    held
+                }
+            }
+        }
+        Policy::Consolidate(module) => score::hold(module, &standard::moves(60, 90)),
+        Policy::Budget(module) => allow::hold(module, &standard::pools(7)),
+    }
+}
+
+/// One kind of question, and what can be said of its answers.
+trait Kind {
+    type Question;
+    type Answer: PartialEq + Serialize;
+
+    /// What the laws are about, where the policy answers another kind of question too.
+    const NAMES: Names;
+
+    /// The answer, or why there is none, and the fuel that it took.
+    fn ask(&self, question: &Self::Question) -> (Result<Self::Answer, String>, u64);
+
+    /// Every reason that an answer gives.
+    fn reasons(answer: &Self::Answer) -> Vec<u16>;
+
+    /// Whether every row has the answer that it had where it came from.
+    fn alike(plain: &Self::Answer, other: &Self::Answer, origin: &[usize]) -> Result<(), String>;
+}
+
+/// What the laws that hold for every kind are called for this one.
+struct Names {
+    answered: &'static str,
+    same_bytes: &'static str,
+    same_fuel: &'static str,
+    reasons: &'static str,
+}
+
+const PLAIN: Names = Names {
+    answered: "every question gets an answer within the rules",
+    same_bytes: "the same question gets the same bytes",
+    same_fuel: "the same question costs the same fuel",
+    reasons: "reasons are in the manifest",
+};
+
+/// Holds a policy to the laws of one kind of question: those of all kinds, and that no dress makes it another question.
+fn held<K: Kind>(
+    kind: &K,
+    manifest: &Manifest,
+    (question, rows): (&K::Question, usize),
+    dresses: Vec<(&'static str, Dressed<K::Question>)>,
+) -> Held {
+    let names = K::NAMES;
     let law = |name, held: Result<(), String>| Law {
         name,
         breach: held.err(),
     };
-    let (plain, fuel) = ask(module, question);
+    let (plain, fuel) = kind.ask(question);
     let plain = match plain {
         Ok(plain) => plain,
         Err(breach) => {
-            let laws = vec![law(
-                "every question gets an answer within the rules",
-                Err(breach),
-            )];
-            return Held { laws, fuel };
+            let laws = vec![law(names.answered, Err(breach))];
+            return Held { laws, fuel, rows };
         }
     };
-    let (again, second_fuel) = ask(module, question);
-    let dressed = |dressed: Dressed| {
-        let (answer, _) = ask(module, &dressed.question);
-        alike(&plain, &answer?, &dressed.origin)
-    };
-    let laws = vec![
-        law("every question gets an answer within the rules", Ok(())),
+    let (again, second_fuel) = kind.ask(question);
+    let mut laws = vec![
+        law(names.answered, Ok(())),
         law(
-            "the same question gets the same bytes",
+            names.same_bytes,
             again.and_then(|again| same_bytes(&plain, &again)),
         ),
-        law(
-            "the same question costs the same fuel",
-            same_fuel(fuel, second_fuel),
-        ),
-        law("reasons are in the manifest", reasons_known(module, &plain)),
-        law(
-            "the order of pools means nothing",
-            dressed(shuffle::pools_reversed(question)),
-        ),
-        law(
-            "the order of candidates means nothing",
-            dressed(shuffle::candidates_reversed(question)),
-        ),
-        law(
-            "numbers of rows mean nothing",
-            dressed(shuffle::rows_renumbered(question)),
-        ),
-        law(
-            "numbers of names mean nothing",
-            dressed(shuffle::names_renumbered(question)),
-        ),
-        law(
-            "an offering that nobody may buy means nothing",
-            dressed(shuffle::with_a_stranger(question)),
-        ),
+        law(names.same_fuel, same_fuel(fuel, second_fuel)),
+        law(names.reasons, known(manifest, &K::reasons(&plain))),
     ];
-    Held { laws, fuel }
+    for (name, dressed) in dresses {
+        let (answer, _) = kind.ask(&dressed.question);
+        let alike = answer.and_then(|answer| K::alike(&plain, &answer, &dressed.origin));
+        laws.push(law(name, alike));
+    }
+    Held { laws, fuel, rows }
 }
 
-/// The answer, or why there is none, and the fuel that it took.
-fn ask(module: &Module, question: &PriceQuestion) -> (Result<PriceAnswer, String>, u64) {
-    let called = module.price(question);
-    let answer = called.result.map(|checked| checked.raw);
-    (answer.map_err(|fault| fault.to_string()), called.fuel)
-}
-
-fn same_bytes(plain: &PriceAnswer, again: &PriceAnswer) -> Result<(), String> {
-    let bits = |column: &[f64]| {
-        column
-            .iter()
-            .map(|value| value.to_bits())
-            .collect::<Vec<_>>()
-    };
-    let same = plain == again
-        && bits(&plain.first) == bits(&again.first)
-        && bits(&plain.then) == bits(&again.then);
-    if same {
+/// Checked answers hold no NaN, so that equal texts are equal bytes.
+fn same_bytes<A: PartialEq + Serialize>(plain: &A, again: &A) -> Result<(), String> {
+    let text = |answer| serde_json::to_string(answer).map_err(|error| error.to_string());
+    if plain == again && text(plain)? == text(again)? {
         Ok(())
     } else {
         Err("the second answer differs from the first".to_owned())
@@ -121,48 +150,46 @@ fn same_fuel(first: u64, second: u64) -> Result<(), String> {
     Err(format!("{first} the first time, {second} the second"))
 }
 
-fn reasons_known(module: &Module, answer: &PriceAnswer) -> Result<(), String> {
-    let known = module.manifest().reasons.len();
-    let mut codes = answer.first_reason.iter().chain(&answer.then_reason);
-    match codes.find(|code| usize::from(**code) > known) {
+fn known(manifest: &Manifest, codes: &[u16]) -> Result<(), String> {
+    let known = manifest.reasons.len();
+    match codes.iter().find(|code| usize::from(**code) > known) {
         Some(code) => Err(format!("code {code}; the manifest lists {known}")),
         None => Ok(()),
     }
 }
 
-/// Whether every candidate has the answer that it had where it came from.
-fn alike(plain: &PriceAnswer, other: &PriceAnswer, origin: &[usize]) -> Result<(), String> {
-    let mut groups: BTreeMap<u32, u32> = BTreeMap::new();
-    let mut back: BTreeMap<u32, u32> = BTreeMap::new();
+/// Equal but for rounding; vetoes equal vetoes.
+fn close(was: f64, is: f64) -> bool {
+    let near = || (was - is).abs() <= ROUNDING * was.abs().max(is.abs());
+    was.to_bits() == is.to_bits() || (was.is_finite() && is.is_finite() && near())
+}
+
+/// Whether every row of two columns has the number and the reason that it had where it came from.
+fn same_rows(
+    plain: (&[f64], &[u16]),
+    other: (&[f64], &[u16]),
+    origin: &[usize],
+) -> Result<(), String> {
     for (row, &from) in origin.iter().enumerate() {
-        let prices = [
-            (plain.first[from], other.first[row]),
-            (plain.then[from], other.then[row]),
-        ];
-        if let Some((was, is)) = prices.into_iter().find(|(was, is)| !close(*was, *is)) {
+        let (was, is) = (plain.0[from], other.0[row]);
+        if !close(was, is) {
             return Err(format!("row {from}: {was} became {is}"));
         }
-        let same = plain.first_count[from] == other.first_count[row]
-            && plain.first_reason[from] == other.first_reason[row]
-            && plain.then_reason[from] == other.then_reason[row];
-        if !same {
-            return Err(format!(
-                "row {from}: its reason or its count became another"
-            ));
-        }
-        let (was, is) = (plain.first_group[from], other.first_group[row]);
-        let shared =
-            *groups.entry(was).or_insert(is) == is && *back.entry(is).or_insert(was) == was;
-        if !shared || (was == 0) != (is == 0) {
-            return Err(format!(
-                "row {from}: it shares its count with others than before"
-            ));
+        if plain.1[from] != other.1[row] {
+            return Err(format!("row {from}: its reason became another"));
         }
     }
     Ok(())
 }
 
-/// Equal but for rounding; vetoes equal vetoes.
-fn close(was: f64, is: f64) -> bool {
-    was.to_bits() == is.to_bits() || (was - is).abs() <= ROUNDING * was.abs().max(is.abs())
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_veto_that_becomes_a_price_is_a_difference_and_rounding_is_none() {
+        assert!(!close(f64::INFINITY, 0.1) && !close(0.1, f64::INFINITY));
+        assert!(close(f64::INFINITY, f64::INFINITY) && close(0.3, 0.1 + 0.2));
+        assert!(!close(0.3, 0.300_001));
+    }
 }

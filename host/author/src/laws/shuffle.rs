@@ -1,27 +1,30 @@
-//! The same question in another dress: rows in another order, names under other numbers, an offering more that nobody may buy.
+//! The same price question in another dress: rows in another order, names under other numbers, an offering more that nobody may buy;
+//! and what dresses of other questions are made with.
 //!
-//! Each dress comes with the way back: for every candidate of the new question its place in the old one.
+//! Each dress comes with the way back: for every row of the new question its place in the old one.
 
 use std::sync::Arc;
 
-use plimsoll_core::rank::{Catalogue, Column, ExtColumn, Pools, PriceQuestion, Symbols};
+use plimsoll_core::rank::{
+    Catalogue, Column, ExtColumn, Pools, PriceQuestion, Sym, Symbols, Tables,
+};
 
-/// A question, and for each of its candidates the place of the same candidate in the question it was made from.
-pub(super) struct Dressed {
-    pub(super) question: PriceQuestion,
+/// A question, and for each of its rows the place of the same row in the question it was made from.
+pub(super) struct Dressed<Question> {
+    pub(super) question: Question,
     pub(super) origin: Vec<usize>,
 }
 
 /// Pools from last to first.
-pub(super) fn pools_reversed(question: &PriceQuestion) -> Dressed {
-    let blocks = blocks(&question.pools);
+pub(super) fn pools_reversed(question: &PriceQuestion) -> Dressed<PriceQuestion> {
+    let blocks = blocks(&question.pools.cand_ends);
     let order: Vec<usize> = (0..blocks.len()).rev().collect();
     reordered(question, &order, &blocks)
 }
 
 /// The candidates of each pool from last to first.
-pub(super) fn candidates_reversed(question: &PriceQuestion) -> Dressed {
-    let mut blocks = blocks(&question.pools);
+pub(super) fn candidates_reversed(question: &PriceQuestion) -> Dressed<PriceQuestion> {
+    let mut blocks = blocks(&question.pools.cand_ends);
     for block in &mut blocks {
         block.reverse();
     }
@@ -30,7 +33,7 @@ pub(super) fn candidates_reversed(question: &PriceQuestion) -> Dressed {
 }
 
 /// Offerings of the catalogue under other row numbers; the candidates stay where they are.
-pub(super) fn rows_renumbered(question: &PriceQuestion) -> Dressed {
+pub(super) fn rows_renumbered(question: &PriceQuestion) -> Dressed<PriceQuestion> {
     let mut question = question.clone();
     let tables = Arc::make_mut(&mut question.tables);
     let rows = tables.catalogue.o_type.len();
@@ -42,18 +45,21 @@ pub(super) fn rows_renumbered(question: &PriceQuestion) -> Dressed {
 }
 
 /// Names under other numbers; the empty one keeps its own, as the interface promises.
-pub(super) fn names_renumbered(question: &PriceQuestion) -> Dressed {
+pub(super) fn names_renumbered(question: &PriceQuestion) -> Dressed<PriceQuestion> {
     let mut question = question.clone();
-    let tables = Arc::make_mut(&mut question.tables);
-    let names = tables.symbols.len();
-    let renamed = |symbol: u32| {
-        if symbol == 0 {
-            0
-        } else {
-            number(names) - symbol
-        }
-    };
-    tables.symbols = reversed(&tables.symbols);
+    let renamed = rename_tables(Arc::make_mut(&mut question.tables));
+    let pools = &mut question.pools;
+    for symbol in &mut pools.name {
+        *symbol = renamed(*symbol);
+    }
+    rename_signals(&mut pools.p_ext, &renamed);
+    rename_signals(&mut pools.cand_ext, &renamed);
+    as_it_stands(question)
+}
+
+/// Gives the names of a catalogue other numbers, and says which.
+pub(super) fn rename_tables(tables: &mut Tables) -> impl Fn(Sym) -> Sym + use<> {
+    let renamed = rename_symbols(&mut tables.symbols);
     let catalogue = &mut tables.catalogue;
     let columns = [
         &mut catalogue.t_name,
@@ -62,27 +68,37 @@ pub(super) fn names_renumbered(question: &PriceQuestion) -> Dressed {
         &mut catalogue.t_label_key,
         &mut catalogue.t_label_value,
         &mut catalogue.o_zone,
-        &mut question.pools.name,
     ];
     for symbol in columns.into_iter().flatten() {
         *symbol = renamed(*symbol);
     }
-    let pools = &mut question.pools;
-    for column in [
-        &mut catalogue.t_ext,
-        &mut catalogue.o_ext,
-        &mut pools.p_ext,
-        &mut pools.cand_ext,
-    ] {
-        rename_signals(column, renamed);
+    rename_signals(&mut catalogue.t_ext, &renamed);
+    rename_signals(&mut catalogue.o_ext, &renamed);
+    renamed
+}
+
+/// Puts all names but the empty one from last to first, and says which number each has then.
+pub(super) fn rename_symbols(symbols: &mut Symbols) -> impl Fn(Sym) -> Sym + use<> {
+    let names = symbols.len();
+    *symbols = reversed(symbols);
+    move |symbol| {
+        if symbol == 0 {
+            0
+        } else {
+            number(names) - symbol
+        }
     }
-    as_it_stands(question)
 }
 
 /// One offering more, the cheapest of all, which no pool may buy.
-pub(super) fn with_a_stranger(question: &PriceQuestion) -> Dressed {
+pub(super) fn with_a_stranger(question: &PriceQuestion) -> Dressed<PriceQuestion> {
     let mut question = question.clone();
-    let catalogue = &mut Arc::make_mut(&mut question.tables).catalogue;
+    add_stranger(&mut Arc::make_mut(&mut question.tables).catalogue);
+    as_it_stands(question)
+}
+
+/// Adds an offering like the last one, for nothing.
+pub(super) fn add_stranger(catalogue: &mut Catalogue) {
     if let Some(last) = catalogue.o_type.len().checked_sub(1) {
         let order: Vec<usize> = (0..=last).chain([last]).collect();
         pick_offerings(catalogue, &order);
@@ -90,27 +106,30 @@ pub(super) fn with_a_stranger(question: &PriceQuestion) -> Dressed {
             *price = 0.0;
         }
     }
-    as_it_stands(question)
 }
 
-fn as_it_stands(question: PriceQuestion) -> Dressed {
+fn as_it_stands(question: PriceQuestion) -> Dressed<PriceQuestion> {
     Dressed {
         origin: (0..question.pools.cand.len()).collect(),
         question,
     }
 }
 
-/// Places of the candidates of each pool.
-fn blocks(pools: &Pools) -> Vec<Vec<usize>> {
-    let starts = std::iter::once(0).chain(pools.cand_ends.iter().copied());
-    let blocks = starts.zip(&pools.cand_ends);
+/// Places of the parts of a joined list, by where each part ends.
+pub(super) fn blocks(ends: &[u32]) -> Vec<Vec<usize>> {
+    let starts = std::iter::once(0).chain(ends.iter().copied());
+    let blocks = starts.zip(ends);
     blocks
         .map(|(start, &end)| (start as usize..end as usize).collect())
         .collect()
 }
 
 /// The pools in that order, each with the candidates of its block in theirs.
-fn reordered(question: &PriceQuestion, order: &[usize], blocks: &[Vec<usize>]) -> Dressed {
+fn reordered(
+    question: &PriceQuestion,
+    order: &[usize],
+    blocks: &[Vec<usize>],
+) -> Dressed<PriceQuestion> {
     let origin: Vec<usize> = order
         .iter()
         .flat_map(|&pool| blocks[pool].iter().copied())
@@ -139,7 +158,7 @@ fn reordered(question: &PriceQuestion, order: &[usize], blocks: &[Vec<usize>]) -
     Dressed { question, origin }
 }
 
-fn reverse_offerings(catalogue: &mut Catalogue) {
+pub(super) fn reverse_offerings(catalogue: &mut Catalogue) {
     let order: Vec<usize> = (0..catalogue.o_type.len()).rev().collect();
     pick_offerings(catalogue, &order);
 }
@@ -158,11 +177,11 @@ fn pick_offerings(catalogue: &mut Catalogue, order: &[usize]) {
     catalogue.o_ext = pick_signals(&catalogue.o_ext, order);
 }
 
-fn pick<T: Clone>(column: &[T], order: &[usize]) -> Vec<T> {
+pub(super) fn pick<T: Clone>(column: &[T], order: &[usize]) -> Vec<T> {
     order.iter().map(|&row| column[row].clone()).collect()
 }
 
-fn pick_signals(columns: &[ExtColumn], order: &[usize]) -> Vec<ExtColumn> {
+pub(super) fn pick_signals(columns: &[ExtColumn], order: &[usize]) -> Vec<ExtColumn> {
     let picked = |column: &ExtColumn| ExtColumn {
         name: column.name,
         values: match &column.values {
@@ -175,7 +194,7 @@ fn pick_signals(columns: &[ExtColumn], order: &[usize]) -> Vec<ExtColumn> {
     columns.iter().map(picked).collect()
 }
 
-fn rename_signals(columns: &mut [ExtColumn], renamed: impl Fn(u32) -> u32) {
+pub(super) fn rename_signals(columns: &mut [ExtColumn], renamed: impl Fn(u32) -> u32) {
     for column in columns {
         column.name = renamed(column.name);
         if let Column::Syms(values) = &mut column.values {
@@ -200,7 +219,7 @@ fn reversed(symbols: &Symbols) -> Symbols {
     reversed
 }
 
-fn number(rows: usize) -> u32 {
+pub(super) fn number(rows: usize) -> u32 {
     u32::try_from(rows).expect("a question has fewer than 2^32 rows")
 }
 
@@ -212,7 +231,7 @@ mod tests {
     /// Pool, type, zone, way and price of every candidate.
     fn candidates(question: &PriceQuestion) -> Vec<String> {
         let (tables, pools) = (&question.tables, &question.pools);
-        let blocks = blocks(pools);
+        let blocks = blocks(&pools.cand_ends);
         let named = |pool: usize| tables.symbols.get(pools.name[pool]).unwrap().to_owned();
         let candidate = |pool: usize, place: usize| {
             let row = pools.cand[place];

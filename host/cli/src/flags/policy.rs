@@ -14,7 +14,7 @@ pub(crate) struct Policy {
 
 #[derive(Debug, Subcommand)]
 pub(crate) enum PolicyCommand {
-    /// Write a first policy: a crate that builds, with tests.
+    /// Write a first policy: a crate that builds, with tests and a suite.
     New(New),
     /// Compile a policy's crate and make a component of it.
     Build(Build),
@@ -22,8 +22,10 @@ pub(crate) enum PolicyCommand {
     Inspect(Inspect),
     /// Take a module through every step of acceptance, and tell where and why one refuses it.
     Check(Check),
-    /// Hold the prices of a ranking policy to the laws that all keep, and tell what they cost in fuel.
+    /// Prove a policy: the cases of its suite, its recorded answers, and the laws that all keep.
     Test(Test),
+    /// Measure what standard questions cost a policy, and fail where fuel rose above its baseline.
+    Bench(Bench),
     /// Make ConfigMaps of a module: -O writes them, -o yaml prints them.
     Pack(Pack),
 }
@@ -33,6 +35,10 @@ pub(crate) enum PolicyCommand {
 pub(crate) enum NewHook {
     /// Which machines to buy.
     Rank,
+    /// Which moves of nodes are worth it.
+    Consolidate,
+    /// How many nodes may go now.
+    Budget,
 }
 
 #[derive(Debug, Args)]
@@ -88,10 +94,41 @@ pub(crate) struct Test {
     /// NAME of one that is shipped, a FILE (.wasm, .wasm.zst, or ConfigMaps as YAML), or a FOLDER, which is built first.
     #[arg(default_value = ".")]
     pub(crate) module: String,
-    /// Settings.
+    /// Settings that the laws are tried under, over those that the suite begins with; cases have their own.
     #[arg(value_name = "KEY=VALUE")]
     pub(crate) settings: Vec<String>,
-    /// How to show the laws.
+    /// Folder with suite.yaml and goldens.yaml; the policy's own where absent.
+    #[arg(long, value_name = "FOLDER")]
+    pub(crate) suite: Option<PathBuf>,
+    /// Record what the policy answers now as its goldens.
+    #[arg(long)]
+    pub(crate) update: bool,
+    /// How to show what came of it.
+    #[arg(short, long, value_enum, default_value_t)]
+    pub(crate) output: Format,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct Bench {
+    /// NAME of one that is shipped, a FILE (.wasm, .wasm.zst, or ConfigMaps as YAML), or a FOLDER, which is built first.
+    #[arg(default_value = ".")]
+    pub(crate) module: String,
+    /// Settings, over those that the suite begins with.
+    #[arg(value_name = "KEY=VALUE")]
+    pub(crate) settings: Vec<String>,
+    /// Folder with suite.yaml and fuel.yaml; the policy's own where absent.
+    #[arg(long, value_name = "FOLDER")]
+    pub(crate) suite: Option<PathBuf>,
+    /// Percent of the baseline that fuel may rise.
+    #[arg(long, value_name = "PERCENT", default_value_t = 5, value_parser = clap::value_parser!(u32).range(..=1000))]
+    pub(crate) tolerance: u32,
+    /// Calls that are timed for each question; times are told and never judged.
+    #[arg(long, value_name = "N", default_value_t = 200, value_parser = clap::value_parser!(u32).range(..=100_000))]
+    pub(crate) calls: u32,
+    /// Record the fuel that it takes now as its baseline.
+    #[arg(long)]
+    pub(crate) update: bool,
+    /// How to show what was measured.
     #[arg(short, long, value_enum, default_value_t)]
     pub(crate) output: Format,
 }

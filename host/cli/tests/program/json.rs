@@ -89,6 +89,34 @@ fn what_is_told_of_a_module_has_the_fields_that_are_documented() {
         "json",
     ]);
     check("policy check", &ran.out);
+    let folder = Folder::new();
+    folder.file(
+        "suite.yaml",
+        "cases:\n- name: c\n  input: { offerings: { a: { price: 1 } } }\n",
+    );
+    folder.file("goldens.yaml", "c: { general/a: free }\n");
+    let suite = folder.path("").display().to_string();
+    let ran = plimsoll(&[
+        "policy",
+        "test",
+        "list-price",
+        "--suite",
+        &suite,
+        "-o",
+        "json",
+    ]);
+    check("policy test", &ran.out);
+    let ran = plimsoll(&[
+        "policy",
+        "bench",
+        "list-price",
+        "--calls",
+        "1",
+        "-o",
+        "json",
+    ])
+    .ok();
+    check("policy bench", &ran.out);
     let ran = plimsoll(&["policy", "pack", "spot-diversified", "-o", "json"]).ok();
     check("policy pack", &ran.out);
 }

@@ -29,8 +29,13 @@ fn every_command_of_the_tutorial_works_in_its_order() {
     let path = std::env::var("PATH").expect("there are programs");
     let mut ran_commands = 0;
     for (kind, text) in blocks() {
-        if kind == "rust" {
-            std::fs::write(here.join("src/lib.rs"), text).expect("the crate is there");
+        let file = match kind {
+            "rust" => Some("src/lib.rs"),
+            "yaml" => Some("suite.yaml"),
+            _ => None,
+        };
+        if let Some(file) = file {
+            std::fs::write(here.join(file), text).expect("the crate is there");
             continue;
         }
         for line in text.lines().filter_map(|line| line.strip_prefix("$ ")) {
@@ -55,5 +60,5 @@ fn every_command_of_the_tutorial_works_in_its_order() {
             ran_commands += 1;
         }
     }
-    assert_eq!(ran_commands, 12, "the tutorial's commands are found");
+    assert_eq!(ran_commands, 16, "the tutorial's commands are found");
 }

@@ -1,9 +1,12 @@
 //! `plimsoll policy`: what authors of policies do, one file per command.
 
+mod bench;
+mod beside;
 mod build;
 mod check;
 mod inspect;
 mod new;
+mod opened;
 mod pack;
 mod test;
 
@@ -18,6 +21,7 @@ pub(crate) fn run(flags: &flags::Policy) -> Result<()> {
         PolicyCommand::Inspect(flags) => inspect::run(flags),
         PolicyCommand::Check(flags) => check::run(flags),
         PolicyCommand::Test(flags) => test::run(flags),
+        PolicyCommand::Bench(flags) => bench::run(flags),
         PolicyCommand::Pack(flags) => pack::run(flags),
     }
 }

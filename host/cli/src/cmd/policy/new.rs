@@ -5,6 +5,7 @@ use std::path::Path;
 
 use anyhow::{Result, bail};
 use plimsoll_author::{sdk, template};
+use plimsoll_policy::Hook;
 
 use crate::failure::{Environment, Hinted};
 use crate::flags::{New, NewHook};
@@ -19,9 +20,12 @@ pub(crate) fn run(flags: &New) -> Result<()> {
         text: error.to_string(),
         hint: WHERE,
     })?;
-    let (kind, files) = match hook {
-        NewHook::Rank => ("ranking", template::files(name, &sdk.folder)?),
+    let hook = match hook {
+        NewHook::Rank => Hook::Rank,
+        NewHook::Consolidate => Hook::Consolidate,
+        NewHook::Budget => Hook::Budget,
     };
+    let files = template::files(hook, name, &sdk.folder)?;
     let folder = Path::new(name);
     if folder.exists() {
         bail!("{name} is there already; expected a name that nothing has");
@@ -41,9 +45,10 @@ pub(crate) fn run(flags: &New) -> Result<()> {
             .map_err(|error| Environment(format!("{} cannot be written: {error}", to.display())))?;
     }
     print(&format!(
-        "{name}  a {kind} policy: src/lib.rs is the code, with its tests\n\
+        "{name}  a {} policy: src/lib.rs is the code, suite.yaml what it promises\n\
          sdk   {} ({})\n\
-         next  cd {name} && cargo test && plimsoll policy check\n",
+         next  cd {name} && cargo test && plimsoll policy test\n",
+        hook.adjective(),
         sdk.folder.display(),
         sdk.origin
     ))

@@ -1,90 +1,201 @@
-//! `plimsoll policy test`: the laws that the prices of every ranking policy keep, on a market that has a bit of everything.
+//! `plimsoll policy test`: a policy proven by the cases of its suite, its recorded answers, and the laws that every policy keeps.
 
 use std::time::Instant;
 
-use anyhow::{Context, Result, bail};
-use plimsoll_author::{laws, market};
+use anyhow::{Result, bail};
+use plimsoll_author::golden::{Difference, Goldens};
+use plimsoll_author::laws::Law;
+use plimsoll_author::proof::{self, GOLDENS, Proof, SUITE};
+use plimsoll_author::suite::Tried;
+use plimsoll_policy::{Hook, Manifest};
 use serde::Serialize;
 
+use super::beside::Beside;
+use super::opened::Opened;
 use crate::flags::Test;
-use crate::module;
-use crate::output::{show, texts};
-use crate::policy::{accept, engine, short_name};
+use crate::output::{counted, show, texts};
+use crate::policy::short_name;
 
 /// What `-o json` prints.
 #[derive(Serialize)]
 struct Tested {
     policy: String,
     ok: bool,
-    fuel_per_candidate: u64,
-    /// Whether it has an order of its own for launch lists, which no law is about.
-    #[serde(skip)]
-    orders: bool,
+    fuel_per_row: u64,
+    cases: Vec<TestedCase>,
+    goldens: TestedGoldens,
     laws: Vec<TestedLaw>,
+    /// What a row of the laws' question is called.
+    #[serde(skip)]
+    row: &'static str,
+    /// Whether there is a suite.
+    #[serde(skip)]
+    has_suite: bool,
+}
+
+#[derive(Serialize)]
+struct TestedCase {
+    case: String,
+    ok: bool,
+    failures: Vec<String>,
+}
+
+#[derive(Serialize)]
+struct TestedGoldens {
+    /// Whether any are recorded.
+    recorded: bool,
+    /// Rows that were answered.
+    rows: usize,
+    /// Whether they were recorded just now.
+    updated: bool,
+    differences: Vec<TestedRow>,
+}
+
+#[derive(Serialize)]
+struct TestedRow {
+    case: String,
+    row: String,
+    recorded: Option<String>,
+    found: Option<String>,
 }
 
 #[derive(Serialize)]
 struct TestedLaw {
     law: &'static str,
     ok: bool,
-    #[serde(skip_serializing_if = "Option::is_none")]
     breach: Option<String>,
 }
 
 pub(crate) fn run(flags: &Test) -> Result<()> {
-    let of_module = || format!("policy {}", flags.module);
-    let source = module::source(&flags.module).with_context(of_module)?;
-    let engine = engine()?;
-    source.verify(&engine).with_context(of_module)?;
-    let settings: Vec<&str> = flags.settings.iter().map(String::as_str).collect();
-    let module = accept(&engine, &source.bytes, &settings).with_context(of_module)?;
-    let began = Instant::now();
-    let question = market::market();
-    let held = laws::rank(&module, &question);
-    let rows = question.pools.cand.len() as u64;
-    let tested = Tested {
-        policy: short_name(module.manifest()).to_owned(),
-        ok: held.laws.iter().all(|law| law.breach.is_none()),
-        fuel_per_candidate: held.fuel / rows.max(1),
-        orders: module.manifest().orders,
-        laws: held
-            .laws
-            .into_iter()
-            .map(|law| TestedLaw {
-                law: law.name,
-                ok: law.breach.is_none(),
-                breach: law.breach,
-            })
-            .collect(),
-    };
-    let took = began.elapsed().as_secs_f64();
-    show(flags.output, &tested, || people(&tested, took))?;
-    let broken = tested.laws.iter().filter(|law| !law.ok).count();
-    if broken > 0 {
-        bail!(
-            "policy {}: {broken} of {} laws are broken",
-            tested.policy,
-            tested.laws.len()
-        );
+    let beside = Beside::of(&flags.module, flags.suite.as_deref())?;
+    let opened = Opened::open(&flags.module, &flags.settings, beside)?;
+    let Opened {
+        policy,
+        seen,
+        beside,
+        suite,
+    } = &opened;
+    if flags.update && suite.is_none() {
+        bail!("--update: there is no {SUITE} whose answers could be recorded");
     }
-    Ok(())
+    let goldens = match beside.read(GOLDENS)? {
+        Some(text) if !flags.update => Some(Goldens::read(&text.file, &text.text)?),
+        _ => None,
+    };
+    let began = Instant::now();
+    let proof = proof::prove(policy, suite.as_ref(), goldens.as_ref());
+    let took = began.elapsed().as_secs_f64();
+    if flags.update {
+        beside.write(GOLDENS, &proof.found.yaml(&seen.manifest.name)?)?;
+    }
+    let mut tested = Tested::of(&seen.manifest, &proof);
+    tested.goldens.recorded = goldens.is_some() || flags.update;
+    tested.goldens.updated = flags.update;
+    tested.has_suite = suite.is_some();
+    show(flags.output, &tested, || people(&tested, took))?;
+    if tested.ok {
+        return Ok(());
+    }
+    bail!("policy {}: {}", tested.policy, verdict(&proof))
+}
+
+/// What is wrong, in one line.
+fn verdict(proof: &Proof) -> String {
+    let mut wrong = Vec::new();
+    let (failed, cases) = (proof.failed(), proof.cases.len());
+    if failed > 0 {
+        wrong.push(format!("{failed} of {cases} cases failed"));
+    }
+    if !proof.differences.is_empty() {
+        let rows = counted(proof.differences.len(), "row");
+        wrong.push(format!("{rows} not as recorded"));
+    }
+    let (broken, laws) = (proof.broken(), proof.held.laws.len());
+    if broken > 0 {
+        wrong.push(format!("{broken} of {laws} laws are broken"));
+    }
+    wrong.join(", ")
+}
+
+impl Tested {
+    fn of(manifest: &Manifest, proof: &Proof) -> Self {
+        let case = |tried: &Tried| TestedCase {
+            case: tried.case.clone(),
+            ok: tried.failures.is_empty(),
+            failures: tried.failures.clone(),
+        };
+        let row = |difference: &Difference| TestedRow {
+            case: difference.case.clone(),
+            row: difference.row.clone(),
+            recorded: difference.recorded.clone(),
+            found: difference.found.clone(),
+        };
+        let law = |law: &Law| TestedLaw {
+            law: law.name,
+            ok: law.breach.is_none(),
+            breach: law.breach.clone(),
+        };
+        Self {
+            policy: short_name(manifest).to_owned(),
+            ok: proof.is_sound(),
+            fuel_per_row: proof.held.fuel / (proof.held.rows as u64).max(1),
+            cases: proof.cases.iter().map(case).collect(),
+            goldens: TestedGoldens {
+                recorded: false,
+                rows: proof.found.rows(),
+                updated: false,
+                differences: proof.differences.iter().map(row).collect(),
+            },
+            laws: proof.held.laws.iter().map(law).collect(),
+            row: match manifest.hook {
+                Hook::Rank => "candidate",
+                Hook::Consolidate => "move",
+                Hook::Budget => "row",
+            },
+            has_suite: false,
+        }
+    }
 }
 
 fn people(tested: &Tested, took: f64) -> String {
     let mark = if tested.ok { "ok" } else { "failed" };
     let mut text = format!(
-        "{}  {} laws  {mark}  {took:.1} s  fuel {} per candidate\n",
+        "{}  {}, {} laws  {mark}  {took:.1} s  fuel {} per {}\n",
         tested.policy,
+        counted(tested.cases.len(), "case"),
         tested.laws.len(),
-        tested.fuel_per_candidate
+        tested.fuel_per_row,
+        tested.row
     );
-    if tested.orders {
-        text.push_str("  not held to any law: its order of launch lists\n");
+    let mut rows = Vec::new();
+    for case in &tested.cases {
+        let failed = case.failures.iter();
+        rows.extend(
+            failed.map(|failure| vec![format!("  failed: {}", case.case), failure.clone()]),
+        );
+    }
+    let none = || "no such row".to_owned();
+    for row in &tested.goldens.differences {
+        let is = row.found.clone().unwrap_or_else(none);
+        let was = row.recorded.clone().unwrap_or_else(none);
+        rows.push(vec![
+            format!("  changed: {}", row.case),
+            format!("{}: {is}; recorded: {was}", row.row),
+        ]);
     }
     let broken = tested.laws.iter().filter_map(|law| {
         let breach = law.breach.as_ref()?;
         Some(vec![format!("  broken: {}", law.law), breach.clone()])
     });
-    text.push_str(&texts(&broken.collect::<Vec<_>>()));
+    rows.extend(broken);
+    text.push_str(&texts(&rows));
+    if !tested.has_suite {
+        text.push_str("  there is no suite: its cases stand in suite.yaml beside it, or in the folder that --suite names\n");
+    } else if tested.goldens.updated {
+        let rows = counted(tested.goldens.rows, "row");
+        text.push_str(&format!("  recorded: {rows} in {GOLDENS}\n"));
+    } else if !tested.goldens.recorded {
+        text.push_str("  nothing is recorded: --update keeps these answers in goldens.yaml\n");
+    }
     text
 }

@@ -1,0 +1,123 @@
+//! Allowances of a budget policy.
+
+use plimsoll_core::allow::{AllowAnswer, AllowQuestion, Pools};
+use plimsoll_policy::BudgetModule;
+
+use super::shuffle::{Dressed, pick, pick_signals, rename_signals, rename_symbols};
+use super::{Held, Kind, Names, PLAIN, held, same_rows};
+
+struct Allowances<'m>(&'m BudgetModule);
+
+/// Holds a module's allowances to every law on one question.
+pub(super) fn hold(module: &BudgetModule, question: &AllowQuestion) -> Held {
+    let dresses = vec![
+        ("the order of pools means nothing", rows_reversed(question)),
+        ("numbers of names mean nothing", names_renumbered(question)),
+    ];
+    let rows = question.pools.len();
+    held(
+        &Allowances(module),
+        module.manifest(),
+        (question, rows),
+        dresses,
+    )
+}
+
+impl Kind for Allowances<'_> {
+    type Question = AllowQuestion;
+    type Answer = AllowAnswer;
+
+    const NAMES: Names = PLAIN;
+
+    fn ask(&self, question: &AllowQuestion) -> (Result<AllowAnswer, String>, u64) {
+        let called = self.0.allow(question);
+        let answer = called.result.map(|checked| checked.raw);
+        (answer.map_err(|fault| fault.to_string()), called.fuel)
+    }
+
+    fn reasons(answer: &AllowAnswer) -> Vec<u16> {
+        answer.reason.clone()
+    }
+
+    fn alike(plain: &AllowAnswer, other: &AllowAnswer, origin: &[usize]) -> Result<(), String> {
+        let counts = |answer: &AllowAnswer| -> Vec<f64> {
+            answer
+                .allowed
+                .iter()
+                .map(|&nodes| f64::from(nodes))
+                .collect()
+        };
+        let (was, is) = (counts(plain), counts(other));
+        same_rows((&was, &plain.reason), (&is, &other.reason), origin)?;
+        let (was, is) = (plain.recheck_after_s, other.recheck_after_s);
+        if was == is {
+            return Ok(());
+        }
+        Err(format!("to ask again after {was} s became {is} s"))
+    }
+}
+
+/// The rows from last to first.
+fn rows_reversed(question: &AllowQuestion) -> Dressed<AllowQuestion> {
+    let old = &question.pools;
+    let origin: Vec<usize> = (0..old.len()).rev().collect();
+    let pools = Pools {
+        name: pick(&old.name, &origin),
+        reason: pick(&old.reason, &origin),
+        nodes: pick(&old.nodes, &origin),
+        not_ready: pick(&old.not_ready, &origin),
+        disrupting: pick(&old.disrupting, &origin),
+        ceiling: pick(&old.ceiling, &origin),
+        pending_pods: pick(&old.pending_pods, &origin),
+        recent_evictions: pick(&old.recent_evictions, &origin),
+        recent_failures: pick(&old.recent_failures, &origin),
+        ext: pick_signals(&old.ext, &origin),
+    };
+    let question = AllowQuestion {
+        pools,
+        ..question.clone()
+    };
+    Dressed { question, origin }
+}
+
+/// Names under other numbers; the empty one keeps its own.
+fn names_renumbered(question: &AllowQuestion) -> Dressed<AllowQuestion> {
+    let mut question = question.clone();
+    let renamed = rename_symbols(&mut question.symbols);
+    for symbol in &mut question.pools.name {
+        *symbol = renamed(*symbol);
+    }
+    rename_signals(&mut question.pools.ext, &renamed);
+    Dressed {
+        origin: (0..question.pools.len()).collect(),
+        question,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::standard;
+
+    #[test]
+    fn every_dress_of_pools_is_the_same_question() {
+        let question = standard::pools(7);
+        let row = |question: &AllowQuestion, row: usize| {
+            let pools = &question.pools;
+            let name = question.symbols.get(pools.name[row]).unwrap().to_owned();
+            (
+                name,
+                pools.reason[row],
+                pools.not_ready[row],
+                pools.pending_pods[row],
+            )
+        };
+        for dress in [rows_reversed, names_renumbered] {
+            let dressed = dress(&question);
+            assert!(dressed.question != question, "it looks different");
+            for (place, &from) in dressed.origin.iter().enumerate() {
+                assert_eq!(row(&dressed.question, place), row(&question, from));
+            }
+        }
+    }
+}

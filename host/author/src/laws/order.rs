@@ -1,0 +1,202 @@
+//! Launch lists of a ranking policy that orders.
+
+use std::sync::Arc;
+
+use plimsoll_core::rank::{Claims, OrderAnswer, OrderQuestion};
+use plimsoll_policy::Module;
+
+use super::shuffle::{self, Dressed, blocks, number, pick, pick_signals};
+use super::{Held, Kind, Names, held, same_rows};
+
+struct Orders<'m>(&'m Module);
+
+/// Holds a module's scores for launch lists to every law on one question.
+pub(super) fn hold(module: &Module, question: &OrderQuestion) -> Held {
+    let dresses = vec![
+        (
+            "the order of claims means nothing to their lists",
+            claims_reversed(question),
+        ),
+        (
+            "the order of candidates means nothing to launch lists",
+            candidates_reversed(question),
+        ),
+        (
+            "numbers of rows mean nothing to launch lists",
+            rows_renumbered(question),
+        ),
+        (
+            "numbers of names mean nothing to launch lists",
+            names_renumbered(question),
+        ),
+        (
+            "an offering that holds no claim means nothing to launch lists",
+            with_a_stranger(question),
+        ),
+    ];
+    let rows = question.claims.cand.len();
+    held(
+        &Orders(module),
+        module.manifest(),
+        (question, rows),
+        dresses,
+    )
+}
+
+impl Kind for Orders<'_> {
+    type Question = OrderQuestion;
+    type Answer = OrderAnswer;
+
+    const NAMES: Names = Names {
+        answered: "every claim gets scores within the rules",
+        same_bytes: "the same claims get the same bytes",
+        same_fuel: "the same claims cost the same fuel",
+        reasons: "reasons of scores are in the manifest",
+    };
+
+    fn ask(&self, question: &OrderQuestion) -> (Result<OrderAnswer, String>, u64) {
+        let called = self.0.order(question);
+        let answer = called.result.map(|checked| checked.raw);
+        (answer.map_err(|fault| fault.to_string()), called.fuel)
+    }
+
+    fn reasons(answer: &OrderAnswer) -> Vec<u16> {
+        answer.reason.clone()
+    }
+
+    fn alike(plain: &OrderAnswer, other: &OrderAnswer, origin: &[usize]) -> Result<(), String> {
+        let (was, is) = (
+            (&*plain.score, &*plain.reason),
+            (&*other.score, &*other.reason),
+        );
+        same_rows(was, is, origin)
+    }
+}
+
+fn claims_reversed(question: &OrderQuestion) -> Dressed<OrderQuestion> {
+    let blocks = blocks(&question.claims.cand_ends);
+    let order: Vec<usize> = (0..blocks.len()).rev().collect();
+    reordered(question, &order, &blocks)
+}
+
+fn candidates_reversed(question: &OrderQuestion) -> Dressed<OrderQuestion> {
+    let mut blocks = blocks(&question.claims.cand_ends);
+    for block in &mut blocks {
+        block.reverse();
+    }
+    let order: Vec<usize> = (0..blocks.len()).collect();
+    reordered(question, &order, &blocks)
+}
+
+fn rows_renumbered(question: &OrderQuestion) -> Dressed<OrderQuestion> {
+    let mut question = question.clone();
+    let catalogue = &mut Arc::make_mut(&mut question.tables).catalogue;
+    let rows = catalogue.o_type.len();
+    shuffle::reverse_offerings(catalogue);
+    for row in &mut question.claims.cand {
+        *row = number(rows - 1 - *row as usize);
+    }
+    as_it_stands(question)
+}
+
+fn names_renumbered(question: &OrderQuestion) -> Dressed<OrderQuestion> {
+    let mut question = question.clone();
+    let renamed = shuffle::rename_tables(Arc::make_mut(&mut question.tables));
+    for symbol in &mut question.claims.pool {
+        *symbol = renamed(*symbol);
+    }
+    shuffle::rename_signals(&mut question.claims.ext, &renamed);
+    as_it_stands(question)
+}
+
+/// One offering more, the cheapest of all, which no claim names.
+fn with_a_stranger(question: &OrderQuestion) -> Dressed<OrderQuestion> {
+    let mut question = question.clone();
+    shuffle::add_stranger(&mut Arc::make_mut(&mut question.tables).catalogue);
+    as_it_stands(question)
+}
+
+fn as_it_stands(question: OrderQuestion) -> Dressed<OrderQuestion> {
+    Dressed {
+        origin: (0..question.claims.cand.len()).collect(),
+        question,
+    }
+}
+
+/// The claims in that order, each with the candidates of its block in theirs.
+fn reordered(
+    question: &OrderQuestion,
+    order: &[usize],
+    blocks: &[Vec<usize>],
+) -> Dressed<OrderQuestion> {
+    let origin: Vec<usize> = order
+        .iter()
+        .flat_map(|&claim| blocks[claim].iter().copied())
+        .collect();
+    let old = &question.claims;
+    let mut end = 0;
+    let ends = order.iter().map(|&claim| {
+        end += blocks[claim].len();
+        number(end)
+    });
+    let claims = Claims {
+        pool: pick(&old.pool, order),
+        cpu_milli: pick(&old.cpu_milli, order),
+        mem_mib: pick(&old.mem_mib, order),
+        pods: pick(&old.pods, order),
+        gpus: pick(&old.gpus, order),
+        cand_ends: ends.collect(),
+        cand: pick(&old.cand, &origin),
+        ext: pick_signals(&old.ext, order),
+    };
+    let question = OrderQuestion {
+        context: question.context,
+        tables: Arc::clone(&question.tables),
+        claims,
+    };
+    Dressed { question, origin }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::market;
+
+    /// Pool, requests, type, zone and price of every row.
+    fn rows(question: &OrderQuestion) -> Vec<String> {
+        let (tables, claims) = (&question.tables, &question.claims);
+        let blocks = blocks(&claims.cand_ends);
+        let row = |claim: usize, place: usize| {
+            let row = claims.cand[place];
+            let pool = tables.symbols.get(claims.pool[claim]).unwrap();
+            let (cpu, memory) = (claims.cpu_milli[claim], claims.mem_mib[claim]);
+            let (name, zone, price) = (tables.type_name(row), tables.zone(row), tables.price(row));
+            format!("{pool} {cpu} {memory} {name} {zone} {price}")
+        };
+        let claims = blocks.iter().enumerate();
+        let places = claims.flat_map(|(claim, places)| places.iter().map(move |&at| (claim, at)));
+        places.map(|(claim, place)| row(claim, place)).collect()
+    }
+
+    #[test]
+    fn every_dress_of_claims_is_the_same_question() {
+        let question = market::claims();
+        let plain = rows(&question);
+        for dress in [
+            claims_reversed,
+            candidates_reversed,
+            rows_renumbered,
+            names_renumbered,
+            with_a_stranger,
+        ] {
+            let dressed = dress(&question);
+            assert!(dressed.question != question, "it looks different");
+            let expected: Vec<_> = dressed
+                .origin
+                .iter()
+                .map(|&from| plain[from].clone())
+                .collect();
+            assert_eq!(rows(&dressed.question), expected);
+        }
+    }
+}

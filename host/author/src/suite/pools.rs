@@ -1,0 +1,79 @@
+//! Input of a budget policy's case: pools, each asked about for every reason to take nodes away.
+//!
+//! Fields are the columns of the interface by name; what is absent is as in the SDK's `testing::Pools`: all nodes ready, nothing
+//! happening, a tenth declared.
+
+use plimsoll_core::allow::{AllowQuestion, AllowQuestionBuilder, PoolRow};
+use plimsoll_core::hook::Context;
+use plimsoll_core::model::DisruptionReason;
+
+use super::answer::Names;
+use super::field::{Field, Fields, Problem};
+
+const POOL: [&str; 8] = [
+    "reasons",
+    "nodes",
+    "not-ready",
+    "disrupting",
+    "ceiling",
+    "pending-pods",
+    "recent-evictions",
+    "recent-failures",
+];
+
+/// Reasons in the host's order, by the names that budgets of a NodePool use.
+const REASONS: [(&str, DisruptionReason); 3] = [
+    ("empty", DisruptionReason::Empty),
+    ("underutilized", DisruptionReason::Underutilized),
+    ("drifted", DisruptionReason::Drifted),
+];
+
+/// What a budget policy is asked in a case.
+#[derive(Debug, Clone)]
+pub(super) struct Declared {
+    pub(super) allow: AllowQuestion,
+    /// Names of the rows: pool and reason.
+    pub(super) rows: Names,
+}
+
+impl Declared {
+    /// Fields that an input has besides the context.
+    pub(super) const FIELDS: [&'static str; 1] = ["pools"];
+
+    pub(super) fn read(fields: &Fields<'_>, context: Context) -> Result<Self, Problem> {
+        let mut builder = AllowQuestionBuilder::new(context);
+        let mut names = Names::default();
+        let field = fields.need("pools", "pools by name, each with its nodes")?;
+        for (name, field) in field.named()? {
+            let fields = field.object(&POOL)?;
+            let count = |name| fields.or(name, 0, Field::count);
+            let nodes = fields.need("nodes", "how many there are")?.count()?;
+            let asked = match fields.get("reasons") {
+                None => REASONS.map(|(_, reason)| reason).to_vec(),
+                Some(field) => {
+                    let reasons = field.list()?;
+                    let reasons = reasons.iter().map(|field| field.choice(&REASONS));
+                    reasons.collect::<Result<_, _>>()?
+                }
+            };
+            for (label, reason) in REASONS.iter().filter(|(_, reason)| asked.contains(reason)) {
+                builder.pool(&PoolRow {
+                    name,
+                    reason: *reason,
+                    nodes,
+                    not_ready: count("not-ready")?,
+                    disrupting: count("disrupting")?,
+                    ceiling: fields.or("ceiling", nodes.div_ceil(10), Field::count)?,
+                    pending_pods: count("pending-pods")?,
+                    recent_evictions: count("recent-evictions")?,
+                    recent_failures: count("recent-failures")?,
+                });
+                names.0.push((name.to_owned(), (*label).to_owned()));
+            }
+        }
+        Ok(Self {
+            allow: builder.finish(),
+            rows: names,
+        })
+    }
+}

@@ -1,0 +1,166 @@
+//! `plimsoll policy bench`: what standard questions cost. Fuel is judged by its baseline; times are told and never judged.
+
+use std::time::Instant;
+
+use anyhow::{Context, Result, bail};
+use plimsoll_author::bench::{Asked, Baseline, questions};
+use plimsoll_author::proof::FUEL;
+use serde::Serialize;
+
+use super::beside::Beside;
+use super::opened::Opened;
+use crate::flags::Bench;
+use crate::output::{change, counted, kilobytes, show, table, thousands};
+use crate::policy::short_name;
+
+/// What `-o json` prints.
+#[derive(Serialize)]
+struct Benched {
+    policy: String,
+    ok: bool,
+    bytes: usize,
+    tolerance_percent: u32,
+    /// Whether the baseline was recorded just now.
+    updated: bool,
+    questions: Vec<Measured>,
+}
+
+#[derive(Serialize)]
+struct Measured {
+    question: &'static str,
+    ok: bool,
+    rows: usize,
+    fuel: u64,
+    fuel_baseline: Option<u64>,
+    memory_kib: usize,
+    micros_p50: Option<f64>,
+    micros_p99: Option<f64>,
+}
+
+pub(crate) fn run(flags: &Bench) -> Result<()> {
+    let beside = Beside::of(&flags.module, flags.suite.as_deref())?;
+    let opened = Opened::open(&flags.module, &flags.settings, beside)?;
+    let Opened { seen, beside, .. } = &opened;
+    let baseline = match beside.read(FUEL)? {
+        Some(text) if !flags.update => Some(Baseline::read(&text.file, &text.text)?),
+        _ => None,
+    };
+    let mut measured = Vec::new();
+    for asked in questions(&opened.policy) {
+        let one = measure(&asked, baseline.as_ref(), flags);
+        measured.push(one.with_context(|| format!("policy {}", flags.module))?);
+    }
+    if flags.update {
+        let fuel = measured.iter();
+        let fuel = fuel
+            .map(|one| (one.question.to_owned(), one.fuel))
+            .collect();
+        beside.write(FUEL, &Baseline { fuel }.yaml(&seen.manifest.name)?)?;
+    }
+    let benched = Benched {
+        policy: short_name(&seen.manifest).to_owned(),
+        ok: measured.iter().all(|one| one.ok),
+        bytes: seen.size,
+        tolerance_percent: flags.tolerance,
+        updated: flags.update,
+        questions: measured,
+    };
+    show(flags.output, &benched, || {
+        people(&benched, baseline.is_some())
+    })?;
+    let risen = benched.questions.iter().filter(|one| !one.ok);
+    let risen: Vec<String> = risen.map(|one| one.rise(flags.tolerance)).collect();
+    if risen.is_empty() {
+        return Ok(());
+    }
+    bail!("policy {}: {}", benched.policy, risen.join(", "))
+}
+
+/// Asks once for fuel, and as often as wanted for times.
+fn measure(asked: &Asked<'_>, baseline: Option<&Baseline>, flags: &Bench) -> Result<Measured> {
+    let ask = || {
+        let answer = asked.ask();
+        answer.map_err(|fault| anyhow::anyhow!("{}: {}: {fault}", asked.name, fault.outcome))
+    };
+    let used = ask()?;
+    let mut micros = Vec::new();
+    for _ in 0..flags.calls {
+        let began = Instant::now();
+        ask()?;
+        micros.push(began.elapsed().as_secs_f64() * 1e6);
+    }
+    micros.sort_by(f64::total_cmp);
+    let within = |percent: usize| {
+        micros
+            .get(micros.len().saturating_sub(1) * percent / 100)
+            .copied()
+    };
+    let most = baseline.and_then(|baseline| baseline.most(asked.name, flags.tolerance));
+    Ok(Measured {
+        question: asked.name,
+        ok: most.is_none_or(|most| used.fuel <= most),
+        rows: asked.rows,
+        fuel: used.fuel,
+        fuel_baseline: baseline.and_then(|baseline| baseline.fuel.get(asked.name).copied()),
+        memory_kib: used.memory >> 10,
+        micros_p50: within(50),
+        micros_p99: within(99),
+    })
+}
+
+impl Measured {
+    /// By how much fuel rose, in a line.
+    fn rise(&self, tolerance: u32) -> String {
+        let baseline = self.fuel_baseline.unwrap_or_default();
+        format!(
+            "{} takes {} fuel; expected at most {tolerance} % more than {}",
+            self.question,
+            thousands(self.fuel),
+            thousands(baseline)
+        )
+    }
+
+    /// Fuel against the baseline, for people.
+    fn against(&self) -> String {
+        let whole = |fuel: u64| i64::try_from(fuel).unwrap_or(i64::MAX);
+        let change = |baseline| {
+            if self.fuel == baseline {
+                "same".to_owned()
+            } else {
+                change(whole(self.fuel), whole(baseline))
+            }
+        };
+        self.fuel_baseline.map_or_else(|| "-".to_owned(), change)
+    }
+}
+
+fn people(benched: &Benched, has_baseline: bool) -> String {
+    let mark = if benched.ok { "ok" } else { "failed" };
+    let mut text = format!("{}  {}  {mark}\n", benched.policy, kilobytes(benched.bytes));
+    let head = [
+        "", "rows", "fuel", "per row", "baseline", "memory", "p50", "p99",
+    ];
+    let mut rows = vec![head.map(str::to_owned).to_vec()];
+    let micros =
+        |time: Option<f64>| time.map_or_else(|| "-".to_owned(), |time| format!("{time:.0} us"));
+    for one in &benched.questions {
+        rows.push(vec![
+            format!("  {}", one.question),
+            thousands(one.rows as u64),
+            thousands(one.fuel),
+            (one.fuel / (one.rows as u64).max(1)).to_string(),
+            one.against(),
+            format!("{} KiB", one.memory_kib),
+            micros(one.micros_p50),
+            micros(one.micros_p99),
+        ]);
+    }
+    text.push_str(&table(&rows));
+    if benched.updated {
+        let questions = counted(benched.questions.len(), "question");
+        text.push_str(&format!("  recorded: fuel of {questions} in {FUEL}\n"));
+    } else if !has_baseline {
+        text.push_str("  nothing is recorded: --update keeps this fuel in fuel.yaml\n");
+    }
+    text
+}
