@@ -1,5 +1,6 @@
 //! Types in the order of a list, as a person wrote it. README.md says how entries are written.
 
+use plimsoll_sdk::pattern::matches;
 use plimsoll_sdk::ranking::*;
 
 /// Settings, as they appear in the Policy object.
@@ -22,9 +23,9 @@ impl Ranking for PriorityList {
     type Settings = Options;
 
     fn order(&self, offering: &Offering, _claim: &Claim, options: &Options) -> Score {
-        let name = offering.instance_type().as_bytes();
+        let name = offering.instance_type();
         let mut entries = options.types.iter();
-        let place = entries.position(|entry| matches(entry.as_bytes(), name));
+        let place = entries.position(|entry| matches(entry, name));
         match place {
             Some(place) => Score::new(place as f64, LISTED),
             None if options.only_listed => Score::remove(UNLISTED),
@@ -44,18 +45,6 @@ impl Ranking for PriorityList {
 }
 
 export_ranking!(PriorityList, only_orders);
-
-/// Whether a name is what a pattern says; each `*` stands for any letters, none included.
-fn matches(pattern: &[u8], name: &[u8]) -> bool {
-    match (pattern.split_first(), name.split_first()) {
-        (None, letter) => letter.is_none(),
-        (Some((b'*', rest)), letter) => {
-            matches(rest, name) || letter.is_some_and(|(_, tail)| matches(pattern, tail))
-        }
-        (Some((wanted, rest)), Some((letter, tail))) => wanted == letter && matches(rest, tail),
-        (Some(_), None) => false,
-    }
-}
 
 #[cfg(test)]
 mod tests {
@@ -88,19 +77,5 @@ mod tests {
         let scores = scores(&["t3.large"], true);
         assert_eq!(scores[0], Score::remove(UNLISTED));
         assert_eq!(scores[2], Score::new(0.0, LISTED));
-    }
-
-    #[test]
-    fn a_star_stands_for_any_letters() {
-        for (pattern, fits) in [
-            ("*", true),
-            ("m5.*", true),
-            ("*.large", true),
-            ("m*5*large", true),
-            ("m5", false),
-            ("*.xlarge", false),
-        ] {
-            assert_eq!(matches(pattern.as_bytes(), b"m5.large"), fits, "{pattern}");
-        }
     }
 }

@@ -1,5 +1,6 @@
 //! Types by priorities, the highest first: the Cluster Autoscaler's expander `priority`. README.md says how entries are written.
 
+use plimsoll_sdk::pattern::matches;
 use plimsoll_sdk::ranking::*;
 
 /// Settings, as they appear in the Policy object.
@@ -20,9 +21,9 @@ impl Ranking for Priority {
     type Settings = Options;
 
     fn order(&self, offering: &Offering, _claim: &Claim, options: &Options) -> Score {
-        let name = offering.instance_type().as_bytes();
+        let name = offering.instance_type();
         let entries = options.priorities.iter().filter_map(|text| entry(text));
-        let own = entries.filter(|(_, pattern)| matches(pattern.as_bytes(), name));
+        let own = entries.filter(|(_, pattern)| matches(pattern, name));
         match own.map(|(priority, _)| priority).max() {
             Some(priority) => Score::new(-f64::from(priority), LISTED),
             None => Score::new(AFTER_ALL, UNLISTED),
@@ -64,18 +65,6 @@ fn entry(text: &str) -> Option<(i32, &str)> {
     let priority = priority.trim().parse().ok()?;
     let pattern = pattern.trim();
     (!pattern.is_empty()).then_some((priority, pattern))
-}
-
-/// Whether a name is what a pattern says; each `*` stands for any letters, none included.
-fn matches(pattern: &[u8], name: &[u8]) -> bool {
-    match (pattern.split_first(), name.split_first()) {
-        (None, letter) => letter.is_none(),
-        (Some((b'*', rest)), letter) => {
-            matches(rest, name) || letter.is_some_and(|(_, tail)| matches(pattern, tail))
-        }
-        (Some((wanted, rest)), Some((letter, tail))) => wanted == letter && matches(rest, tail),
-        (Some(_), None) => false,
-    }
 }
 
 #[cfg(test)]
