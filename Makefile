@@ -7,7 +7,7 @@ SHELL := bash
 .ONESHELL:
 .SHELLFLAGS := -euo pipefail -c
 .DEFAULT_GOAL := help
-.PHONY: help demo test check bench bench-trace bench-peers lab fmt guests generated record toolchain
+.PHONY: help demo test check bench bench-trace bench-peers fuzz lab fmt guests generated record toolchain
 
 CARGO ?= cargo
 wasm := wasm32-unknown-unknown
@@ -64,6 +64,9 @@ bench: toolchain ## cost of packing against its bound, time of planning and how 
 	$(CARGO) bench --locked --quiet --profile dev -p plimsoll-guests --bench disruption
 	$(CARGO) bench --locked --quiet --profile dev -p plimsoll-guests --bench threads
 	$(CARGO) bench --locked --quiet --profile dev -p plimsoll-guests --bench refusals
+
+fuzz: toolchain ## modules, answers of guests, snapshots and schedules changed at random, each for FUZZ_SECONDS (ten minutes)
+	$(CARGO) run --locked --quiet -p plimsoll-fuzz -- all $(or $(FUZZ_SECONDS),600) $(or $(FUZZ_SEED),1)
 
 bench-trace: toolchain ## the whole published trace under three policies, with the time of each; PLIMSOLL_DATA names its folder
 	@test -n "$${PLIMSOLL_DATA:-}" || { echo "error: PLIMSOLL_DATA does not name the folder of the published lists" >&2; exit 2; }

@@ -139,21 +139,20 @@ fn rank_with(
     offers: &mut Option<Arc<Offers>>,
 ) -> Decision {
     let Both { serving, last_good } = both;
-    let is_asked = serving.refusal().is_none();
+    let refusal = serving.refusal();
     // One that forbids offerings holds by itself, set aside or not.
-    if serving.vetoes() || (is_asked && last_good.is_none()) {
+    if serving.vetoes() || (refusal.is_none() && last_good.is_none()) {
         return decide_again(serving, snapshot, offers);
     }
-    let failed = match serving.refusal() {
-        // A module that is not asked needs no plan of its own to be thrown away.
-        Some(refusal) => vec![refusal],
-        None => {
-            let decision = decide_again(serving, snapshot, offers);
-            if decision.faults.is_empty() {
-                return decision;
-            }
-            decision.faults
+    // A module that is not asked needs no plan of its own to be thrown away.
+    let failed = if let Some(refusal) = refusal {
+        vec![refusal]
+    } else {
+        let decision = decide_again(serving, snapshot, offers);
+        if decision.faults.is_empty() {
+            return decision;
         }
+        decision.faults
     };
     let (decision, instead) = match last_good {
         Some(behind) => (

@@ -102,7 +102,7 @@ impl Draw {
         if word.is_empty() {
             return line.to_owned();
         }
-        let instead: &str = *self.pick(odd);
+        let instead = self.pick::<&str>(odd);
         line.replacen(word, instead, 1)
     }
 }

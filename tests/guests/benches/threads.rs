@@ -9,7 +9,7 @@
 mod common;
 
 use std::fs;
-use std::thread;
+use std::thread::{self, ScopedJoinHandle};
 use std::time::{Duration, Instant};
 
 use plimsoll_core::rank::{PriceQuestion, Settings};
@@ -60,7 +60,7 @@ impl Rates {
             let started: Vec<_> = (0..threads)
                 .map(|_| scope.spawn(|| calls_per_own_second(module, question)))
                 .collect();
-            let ended = started.into_iter().map(|thread| thread.join());
+            let ended = started.into_iter().map(ScopedJoinHandle::join);
             ended
                 .map(|rate| rate.expect("a shipped module answers"))
                 .sum()

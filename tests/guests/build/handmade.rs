@@ -90,140 +90,71 @@ const MEMORY_GROWS: &[Instruction<'_>] = &[
     Instruction::End,
 ];
 
+/// Stops.
+const TRAP: &[Instruction<'_>] = &[Instruction::Unreachable];
+/// Hands out what is outside, not aligned, and where other things are.
+const OUTSIDE: &[Instruction<'_>] = &[Instruction::I32Const(-8)];
+const UNALIGNED: &[Instruction<'_>] = &[Instruction::I32Const(HEAP + 1)];
+const NOWHERE: &[Instruction<'_>] = &[Instruction::I32Const(0)];
+
+type Instructions = &'static [Instruction<'static>];
+
+const fn starts(start: Instructions) -> Ranker<'static> {
+    Ranker { start, ..HONEST }
+}
+
+const fn first_does(before: Instructions) -> Ranker<'static> {
+    Ranker { before, ..HONEST }
+}
+
+const fn hands_out(realloc: Instructions) -> Ranker<'static> {
+    Ranker { realloc, ..HONEST }
+}
+
+const fn says(declines: u32, address: u32, rows: u32) -> Ranker<'static> {
+    Ranker {
+        column: (address, rows),
+        declines,
+        ..HONEST
+    }
+}
+
+const fn has(elements: u64, pages: (u64, u64)) -> Ranker<'static> {
+    Ranker {
+        pages,
+        elements,
+        ..HONEST
+    }
+}
+
 /// Core modules with the exports of a ranker, by name.
 pub(crate) fn rankers() -> Vec<(&'static str, Vec<u8>)> {
     let heap = HEAP.unsigned_abs();
+    let grows = Ranker {
+        before: MEMORY_GROWS,
+        ..has(1, (PAGES, 65_536))
+    };
     let all = [
         ("gives-away", HONEST),
-        (
-            "start-loops",
-            Ranker {
-                start: FOREVER,
-                ..HONEST
-            },
-        ),
-        (
-            "start-traps",
-            Ranker {
-                start: &[Instruction::Unreachable],
-                ..HONEST
-            },
-        ),
-        (
-            "answer-loops",
-            Ranker {
-                before: FOREVER,
-                ..HONEST
-            },
-        ),
-        (
-            "answer-traps",
-            Ranker {
-                before: &[Instruction::Unreachable],
-                ..HONEST
-            },
-        ),
-        (
-            "list-of-4g",
-            Ranker {
-                column: (heap, u32::MAX),
-                ..HONEST
-            },
-        ),
-        (
-            "list-outside",
-            Ranker {
-                column: (u32::MAX - 7, 18),
-                ..HONEST
-            },
-        ),
-        (
-            "list-unaligned",
-            Ranker {
-                column: (heap + 1, 18),
-                ..HONEST
-            },
-        ),
-        (
-            "list-short",
-            Ranker {
-                column: (heap, 17),
-                ..HONEST
-            },
-        ),
-        (
-            "neither-answer-nor-error",
-            Ranker {
-                declines: 7,
-                ..HONEST
-            },
-        ),
-        // The words of an error lie where the second column's address would be: outside.
-        (
-            "error-outside",
-            Ranker {
-                column: (u32::MAX - 7, 18),
-                declines: 1,
-                ..HONEST
-            },
-        ),
-        (
-            "realloc-loops",
-            Ranker {
-                realloc: FOREVER_VALUE,
-                ..HONEST
-            },
-        ),
-        (
-            "realloc-outside",
-            Ranker {
-                realloc: &[Instruction::I32Const(-8)],
-                ..HONEST
-            },
-        ),
-        (
-            "realloc-unaligned",
-            Ranker {
-                realloc: &[Instruction::I32Const(HEAP + 1)],
-                ..HONEST
-            },
-        ),
-        (
-            "realloc-nowhere",
-            Ranker {
-                realloc: &[Instruction::I32Const(0)],
-                ..HONEST
-            },
-        ),
-        (
-            "table-grows",
-            Ranker {
-                before: TABLE_GROWS,
-                ..HONEST
-            },
-        ),
-        (
-            "table-of-a-million",
-            Ranker {
-                elements: 1_000_000,
-                ..HONEST
-            },
-        ),
-        (
-            "memory-grows",
-            Ranker {
-                before: MEMORY_GROWS,
-                pages: (PAGES, 65_536),
-                ..HONEST
-            },
-        ),
-        (
-            "memory-of-2g",
-            Ranker {
-                pages: (32_768, 65_536),
-                ..HONEST
-            },
-        ),
+        ("start-loops", starts(FOREVER)),
+        ("start-traps", starts(TRAP)),
+        ("answer-loops", first_does(FOREVER)),
+        ("answer-traps", first_does(TRAP)),
+        ("list-of-4g", says(0, heap, u32::MAX)),
+        ("list-outside", says(0, u32::MAX - 7, 18)),
+        ("list-unaligned", says(0, heap + 1, 18)),
+        ("list-short", says(0, heap, 17)),
+        ("neither-answer-nor-error", says(7, heap, 18)),
+        // The words of the error lie where the prices would: outside.
+        ("error-outside", says(1, u32::MAX - 7, 18)),
+        ("realloc-loops", hands_out(FOREVER_VALUE)),
+        ("realloc-outside", hands_out(OUTSIDE)),
+        ("realloc-unaligned", hands_out(UNALIGNED)),
+        ("realloc-nowhere", hands_out(NOWHERE)),
+        ("table-grows", first_does(TABLE_GROWS)),
+        ("table-of-a-million", has(1_000_000, (PAGES, PAGES))),
+        ("memory-grows", grows),
+        ("memory-of-2g", has(1, (32_768, 65_536))),
     ];
     all.map(|(name, ranker)| (name, ranker.module())).into()
 }

@@ -1,11 +1,6 @@
 //! Modules that are small or cheap to write and dear to parse, to check or to compile are refused by counting, before anybody compiles
 //! them: here nobody could.
 
-#![expect(
-    clippy::unwrap_used,
-    reason = "helpers of tests may fail loudly, as tests may"
-)]
-
 use plimsoll_core::hook::Settings;
 use plimsoll_guests::{BOMBS, handmade};
 use plimsoll_policy::{Compiler, Engine, EngineSettings, Helper};

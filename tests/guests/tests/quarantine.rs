@@ -13,9 +13,9 @@ use plimsoll_core::hook::{Setting, Settings};
 use plimsoll_core::model::OwnerKind;
 use plimsoll_core::snapshot::Snapshot;
 use plimsoll_core::time::{Span, Timestamp};
-use plimsoll_guests::{HOSTILE, HOSTILE_BUDGET, HOSTILE_CONSOLIDATION};
+use plimsoll_guests::{HOSTILE, HOSTILE_BUDGET, HOSTILE_CONSOLIDATION, handmade};
 use plimsoll_oracles::fixture::{
-    CAPACITY_TYPE, OnDemand, ZONE_1, cluster, instance_type, node, pod, pool,
+    CAPACITY_TYPE, ClusterFixture, OnDemand, ZONE_1, cluster, instance_type, node, pod, pool,
 };
 use plimsoll_policy::{
     Decision, Engine, EngineSettings, Generation, Generations, Outcome, Policies, Successor,
@@ -109,6 +109,38 @@ fn a_ranking_module_that_keeps_failing_is_set_aside_and_comes_back() {
     assert_eq!(returns.faults[0].sentence, said);
     let back = plan(&generation, 307, 6);
     assert!(back.faults.is_empty() && back.at_policy_prices);
+}
+
+/// A guest that stops whenever it is asked, and says that it forbids offerings.
+fn forbidding() -> Policies {
+    let said = r#"{"name": "handmade", "version": "1.0.0", "hook": "rank"}"#;
+    let instead = r#"{"name":"h","version":"1","hook":"rank","vetoes":true}  "#;
+    let mut guest = handmade("answer-traps").unwrap().to_vec();
+    let found = guest
+        .windows(said.len())
+        .position(|bytes| bytes == said.as_bytes());
+    let at = found.unwrap();
+    guest[at..at + said.len()].copy_from_slice(instead.as_bytes());
+    Policies {
+        rank: Some(ENGINE.accept(&guest, &Settings::new()).unwrap()),
+        ..Policies::default()
+    }
+}
+
+#[test]
+fn a_module_that_forbids_is_never_stood_in_for() {
+    let generations = Generations::new(ranking("honest", 0));
+    let generation = generations.publish(Successor::Rank(forbidding().rank.unwrap()));
+    for pods in 1..=7 {
+        let decision = plan(&generation, i64::from(pods), pods);
+        let expected = if pods <= 5 {
+            Outcome::Trap
+        } else {
+            Outcome::Quarantined
+        };
+        assert_eq!(told(&decision).0, [expected], "{pods}");
+        assert_eq!(decision.plan.claims, [], "{pods}");
+    }
 }
 
 #[test]
@@ -209,7 +241,7 @@ fn fleet(seconds: i64, empty: usize, price: f64) -> Snapshot {
         .sells(sold("large", 8, 0.4));
     let world = world.pod(web.owned_by(OwnerKind::ReplicaSet, "web"));
     let names = (0..empty).map(|at| large(&format!("empty{at}")));
-    let mut snapshot = names.fold(world, |world, node| world.node(node)).snapshot();
+    let mut snapshot = names.fold(world, ClusterFixture::node).snapshot();
     // Nodes of the fixture are older than the snapshot by hours.
     snapshot.now = snapshot.now + Span::from_secs(seconds);
     snapshot
