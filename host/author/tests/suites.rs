@@ -175,6 +175,26 @@ fn names_of_cases_and_keys_are_given_once() {
 }
 
 #[test]
+fn what_is_no_case_and_what_no_line_could_show_is_refused() {
+    refused(
+        "budget",
+        "cases:\n- 3\n",
+        "suite.yaml: case \"1\": the whole is 3; expected fields of name, settings, input, expect",
+    );
+    refused(
+        "rank",
+        "cases:\n- name: c\n  input: { offerings: {} }\n",
+        "suite.yaml: case \"c\": input.offerings is empty; expected at least one offering",
+    );
+    let coloured = "cases:\n- name: \"red\\e[31m\"\n  input: { pools: {} }\n";
+    let error = Suite::read("s", coloured, &manifest("budget")).unwrap_err();
+    assert_eq!(
+        error.to_string(),
+        "s: case \"1\": name is \"red\\u001b[31m\"; expected a text without control characters"
+    );
+}
+
+#[test]
 fn signals_are_given_on_all_rows_or_none() {
     refused(
         "consolidate",

@@ -9,9 +9,9 @@ const SHOWN: usize = 60;
 
 /// What is wrong with a field.
 #[derive(Debug, Clone, PartialEq, Eq, Error)]
-#[error("{field} {problem}")]
+#[error("{} {problem}", if field.is_empty() { "the whole" } else { field })]
 pub struct Problem {
-    /// Where it stands, for instance `input.offerings.spot.price`.
+    /// Where it stands, for instance `input.offerings.spot.price`; empty for the whole of a file or case.
     pub field: String,
     /// What it is, and what was expected.
     pub problem: String,

@@ -90,7 +90,7 @@ impl Market {
             offerings.push(offering(name, field)?);
         }
         if offerings.is_empty() {
-            return Err(field.expected("at least one offering"));
+            return Err(field.problem("is empty; expected at least one offering".to_owned()));
         }
         offerings.sort_by_key(|row| (row.type_name, row.zone, row.row.capacity, row.name));
         let mut builder = TablesBuilder::default();

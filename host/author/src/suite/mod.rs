@@ -162,6 +162,18 @@ impl Suite {
         self.cases.iter().map(|case| case.run(policy)).collect()
     }
 
+    /// The name of a case, which no other has and which takes one line wherever it is shown.
+    fn name(&self, field: &Field<'_>) -> Result<String, Problem> {
+        let name = field.text()?;
+        if name.chars().any(char::is_control) {
+            return Err(field.expected("a text without control characters"));
+        }
+        if self.cases.iter().any(|case| case.name == name) {
+            return Err(field.problem("is that of another case".to_owned()));
+        }
+        Ok(name.to_owned())
+    }
+
     fn case(
         &self,
         field: &Field<'_>,
@@ -171,15 +183,7 @@ impl Suite {
         // Paths of a case begin within it, since its name stands before them.
         let field = field.at("");
         let fields = field.object(&["name", "settings", "input", "expect"])?;
-        let name = fields
-            .need("name", "what the case shows")?
-            .text()?
-            .to_owned();
-        if self.cases.iter().any(|case| case.name == name) {
-            return Err(fields
-                .need("name", "")?
-                .problem("is that of another case".to_owned()));
-        }
+        let name = self.name(&fields.need("name", "what the case shows")?)?;
         let mut settings = self.settings.clone();
         settings.extend(fields.or("settings", Settings::new(), Field::settings)?);
         let input = fields.need("input", "an input, or the name of one of inputs")?;
@@ -221,7 +225,8 @@ fn place(field: &Field<'_>, what: &str, known: &[&str]) -> Result<u32, Problem> 
 fn name_of(case: &Field<'_>) -> Option<String> {
     let fields = case.named().ok()?;
     let (_, name) = fields.into_iter().find(|(name, _)| *name == "name")?;
-    name.as_text().map(str::to_owned)
+    let shown = |text: &&str| !text.chars().any(char::is_control);
+    name.as_text().filter(shown).map(str::to_owned)
 }
 
 impl Input {
