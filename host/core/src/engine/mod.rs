@@ -18,6 +18,7 @@ mod commit;
 mod disrupt;
 mod input;
 mod ledger;
+mod misfits;
 mod nominate;
 mod outcome;
 mod provision;
@@ -43,6 +44,7 @@ use crate::time::Timestamp;
 
 use commands::{Commands, Retry};
 use disrupt::Disruption;
+use misfits::Misfits;
 use nominate::Nominations;
 use provision::Provision;
 use queue::Queue;
@@ -65,6 +67,7 @@ pub struct Engine {
     disruption: Disruption,
     queue: Queue,
     runaway: Runaway,
+    misfits: Misfits,
     begun: Begun,
     notes: BTreeMap<ClaimName, Notes>,
     interrupted: BTreeSet<ProviderId>,
@@ -104,6 +107,7 @@ impl Engine {
             disruption: Disruption::default(),
             queue: Queue::default(),
             runaway: Runaway::default(),
+            misfits: Misfits::default(),
             begun: Begun::default(),
             notes: BTreeMap::new(),
             interrupted: BTreeSet::new(),
@@ -242,6 +246,7 @@ impl Engine {
                     self.adopt_promises(&claim, now);
                 }
             }
+            self.learn(name);
             let groups = self.groups_to_nominate(name);
             self.dirty_groups.extend(groups);
         }

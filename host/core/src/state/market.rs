@@ -1,21 +1,25 @@
-//! The catalogue less what was out of stock a moment ago.
+//! The catalogue less what was out of stock a moment ago, its types no larger than their nodes turned out to be.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use crate::action::OfferingKey;
-use crate::catalog::{Catalogue, InstanceType, Offering};
+use crate::catalog::{Catalogue, InstanceType, Learned, Offering};
+use crate::labels::{self, Labels};
+use crate::model::{ClaimPhase, NodeClaim};
+use crate::resources::Resources;
 use crate::time::{Span, Timestamp};
 
 /// How long an offering is avoided after the cloud had none of it: three minutes, as the incumbent's AWS provider does.
 pub const OUT_OF_STOCK: Span = Span::from_secs(180);
 
-/// What can be bought, and what is being avoided.
+/// What can be bought, what is being avoided, and what was learned of nodes.
 #[derive(Clone, Debug)]
 pub struct Market {
     listed: Arc<Catalogue>,
     shown: Arc<Catalogue>,
     avoided: BTreeMap<OfferingKey, Timestamp>,
+    learned: Learned,
 }
 
 impl Market {
@@ -25,16 +29,17 @@ impl Market {
             shown: Arc::clone(&listed),
             listed,
             avoided: BTreeMap::new(),
+            learned: Learned::default(),
         }
     }
 
-    /// Another list, with new prices or types. What is avoided stays avoided.
+    /// Another list, with new prices or types. What is avoided stays avoided, and what was learned is kept.
     pub fn relist(&mut self, listed: Arc<Catalogue>) {
         self.listed = listed;
         self.show();
     }
 
-    /// The catalogue as decisions see it: what is avoided is not available.
+    /// The catalogue as decisions see it: what is avoided is not available, and types have what was learned of them.
     pub fn catalogue(&self) -> &Arc<Catalogue> {
         &self.shown
     }
@@ -68,28 +73,60 @@ impl Market {
         self.avoided.values().min().copied()
     }
 
-    fn show(&mut self) {
-        if self.avoided.is_empty() {
-            self.shown = Arc::clone(&self.listed);
-            return;
+    /// A node with these labels has this much for pods; whether its type is shown smaller for it.
+    pub fn learn(&mut self, labels: &Labels, allocatable: &Resources) -> bool {
+        let name = labels.get(labels::INSTANCE_TYPE);
+        let Some(listed) = name.and_then(|name| self.listed.get(name)) else {
+            return false;
+        };
+        let offering = listed.offering_of(labels);
+        let news = self.learned.note(listed, offering, allocatable);
+        if news {
+            self.show();
         }
-        let names: BTreeSet<&str> = self
-            .avoided
-            .keys()
-            .map(|key| key.instance_type.as_str())
-            .collect();
-        let types = self.listed.types().iter().map(|listed| {
-            let mut shown = InstanceType::clone(listed);
-            if names.contains(listed.name.as_str()) {
-                for offering in &mut shown.offerings {
-                    let key = key_of(listed, offering);
-                    offering.available &= !self.avoided.contains_key(&key);
+        news
+    }
+
+    /// Lowers what claims say of machines whose nodes have not come up to what was learned of their types.
+    pub fn temper(&self, claims: &mut [Arc<NodeClaim>]) {
+        for claim in claims {
+            let on_its_way = claim.provider_id.is_some() && claim.phase < ClaimPhase::Initialized;
+            let name = claim.labels.get(labels::INSTANCE_TYPE);
+            let least = name.and_then(|name| self.learned.of(name));
+            let Some(least) = least.filter(|_| on_its_way) else {
+                continue;
+            };
+            for (name, amount) in least.iter() {
+                if claim.allocatable.get(name) > amount {
+                    let shown = Arc::make_mut(claim);
+                    shown.allocatable.set(name.clone(), amount);
                 }
             }
-            shown
-        });
-        let own_keys = self.listed.own_keys().iter().cloned();
-        self.shown = Arc::new(Catalogue::new(types, own_keys));
+        }
+    }
+
+    fn show(&mut self) {
+        let avoided = self.avoided.keys().map(|key| key.instance_type.as_str());
+        let avoided: BTreeSet<&str> = avoided.collect();
+        let mut revisions = BTreeMap::new();
+        for (at, listed) in self.listed.types().iter().enumerate() {
+            let is_avoided = avoided.contains(listed.name.as_str());
+            if !is_avoided && self.learned.of(listed.name.as_str()).is_none() {
+                continue;
+            }
+            let mut shown = InstanceType::clone(listed);
+            self.learned.apply(&mut shown);
+            for offering in &mut shown.offerings {
+                let key = key_of(listed, offering);
+                offering.available &= !self.avoided.contains_key(&key);
+            }
+            revisions.insert(at, shown);
+        }
+        self.shown = if revisions.is_empty() {
+            Arc::clone(&self.listed)
+        } else {
+            Arc::new(self.listed.revised(revisions))
+        };
     }
 }
 
