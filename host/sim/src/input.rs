@@ -271,8 +271,15 @@ mod tests {
         let some = Shortfall { least: 5, most: 40 };
         let draw = |name: &str| some.draw(Random::new(3), &TypeName::from(name), 1_000_000);
         let drawn: Vec<i64> = ["a", "b", "c", "d", "e"].map(draw).to_vec();
-        assert!(drawn.iter().all(|lacking| (5_000..=40_000).contains(lacking)));
-        assert!(drawn.iter().any(|lacking| *lacking != drawn[0]), "{drawn:?}");
+        assert!(
+            drawn
+                .iter()
+                .all(|lacking| (5_000..=40_000).contains(lacking))
+        );
+        assert!(
+            drawn.iter().any(|lacking| *lacking != drawn[0]),
+            "{drawn:?}"
+        );
         assert_eq!(draw("a"), draw("a"));
         let none = Shortfall::default();
         assert_eq!(none.draw(Random::new(3), &TypeName::from("a"), 1_000), 0);

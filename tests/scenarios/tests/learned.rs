@@ -115,9 +115,17 @@ fn the_last_pod_misses_the_first_node_of_a_type_and_no_later_one() {
     // By price two small nodes take the four pods next time; first fit takes the cheapest type that holds all of them.
     for (packing, bought) in PACKINGS.into_iter().zip([4, 3]) {
         let mut run = run(packing, 20, four_twice(), |_| {});
-        assert_eq!(launches(&mut run, &[40, 300, 1799]), [1, 2, 2], "{packing:?}");
+        assert_eq!(
+            launches(&mut run, &[40, 300, 1799]),
+            [1, 2, 2],
+            "{packing:?}"
+        );
         assert_eq!(run.claims().count(), 0, "{packing:?}: its nodes are gone");
-        assert_eq!(launches(&mut run, &[1810, 2400]), [bought; 2], "{packing:?}");
+        assert_eq!(
+            launches(&mut run, &[1810, 2400]),
+            [bought; 2],
+            "{packing:?}"
+        );
         assert!(all_run(&run), "{packing:?}");
     }
 }
@@ -160,7 +168,11 @@ fn nodes_on_their_way_count_with_what_was_learned_meanwhile() {
 fn a_pod_that_misses_every_node_of_a_type_gets_a_larger_one() {
     for packing in PACKINGS {
         let mut run = run(packing, 20, vec![deploy(0, "big", 1, 16_200)], |_| {});
-        assert_eq!(launches(&mut run, &[40, 300, 3600]), [1, 2, 2], "{packing:?}");
+        assert_eq!(
+            launches(&mut run, &[40, 300, 3600]),
+            [1, 2, 2],
+            "{packing:?}"
+        );
         assert!(all_run(&run), "{packing:?}");
     }
 }
@@ -181,8 +193,10 @@ fn after_two_equal_relaunches_the_pod_waits_and_is_told_by_how_much_it_misses() 
         assert!(!all_run(&run), "{packing:?}");
         assert_eq!(
             told(&mut run),
-            ["small was bought 3 times in vain: memory of its node is 16057Mi where 16384Mi was computed, and it misses by \
-              144Mi (setting runaway.equalRelaunches)"],
+            [
+                "small was bought 3 times in vain: memory of its node is 16057Mi where 16384Mi was computed, and it misses by \
+              144Mi (setting runaway.equalRelaunches)"
+            ],
             "{packing:?}: once"
         );
         let card = run.finish();
@@ -217,10 +231,7 @@ fn how_often_a_launch_is_repeated_in_vain_is_a_setting() {
 
 #[test]
 fn a_launch_in_vain_holds_no_pod_for_which_it_is_good() {
-    let changes = vec![
-        deploy(0, "big", 1, 16_200),
-        deploy(1200, "web", 3, 4096),
-    ];
+    let changes = vec![deploy(0, "big", 1, 16_200), deploy(1200, "web", 3, 4096)];
     let mut run = run(PackingMode::Price, 20, changes, as_computed);
     assert_eq!(launches(&mut run, &[1100, 1800]), [3, 4]);
     let waiting: Vec<String> = run
@@ -228,5 +239,8 @@ fn a_launch_in_vain_holds_no_pod_for_which_it_is_good() {
         .filter(|pod| pod.node.is_none())
         .map(|pod| pod.name.to_string())
         .collect();
-    assert!(waiting.len() == 1 && waiting[0].contains("big"), "{waiting:?}");
+    assert!(
+        waiting.len() == 1 && waiting[0].contains("big"),
+        "{waiting:?}"
+    );
 }

@@ -243,7 +243,9 @@ fn a_pool_has_a_ceiling_of_its_own_on_cost() {
     assert_eq!(bought(&run), (3, 4));
     assert_eq!(
         told,
-        ["ceiling on cost of pool bounded: $0.8000/h with one more node is above $0.7000/h (annotation \
-          plimsoll.dev/dollars-per-hour)"]
+        [
+            "ceiling on cost of pool bounded: $0.8000/h with one more node is above $0.7000/h (annotation \
+          plimsoll.dev/dollars-per-hour)"
+        ]
     );
 }

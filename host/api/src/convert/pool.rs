@@ -5,8 +5,8 @@ use std::sync::Arc;
 use k8s_openapi::apimachinery::pkg::apis::meta::v1::ObjectMeta;
 use plimsoll_core::ids::PoolName;
 use plimsoll_core::model::{
-    Budget, BudgetNodes, Ceilings, ClassRef, ConsolidationPolicy, DisruptionReason, NodePool, PackingMode,
-    PoolDisruption,
+    Budget, BudgetNodes, Ceilings, ClassRef, ConsolidationPolicy, DisruptionReason, NodePool,
+    PackingMode, PoolDisruption,
 };
 use plimsoll_core::time::Span;
 use plimsoll_core::units::PricePerHour;

@@ -131,14 +131,19 @@ impl Scope<'_> {
         };
         let (of, source) = match self {
             Self::Cluster => (String::new(), format!("setting runaway.{setting}")),
-            Self::Pool(pool) => (format!(" of pool {pool}"), format!("annotation {annotation}")),
+            Self::Pool(pool) => (
+                format!(" of pool {pool}"),
+                format!("annotation {annotation}"),
+            ),
         };
         match broken {
             Broken::InFlight(have, most) => format!(
                 "ceiling on nodes in flight{of}: {have} of {most} are on their way ({source})"
             ),
             Broken::PerMinute(have, most) => {
-                format!("ceiling on nodes per minute{of}: {have} of {most} were asked for ({source})")
+                format!(
+                    "ceiling on nodes per minute{of}: {have} of {most} were asked for ({source})"
+                )
             }
             Broken::Cost(rate, most) => {
                 format!("ceiling on cost{of}: {rate} with one more node is above {most} ({source})")
@@ -163,7 +168,11 @@ impl Runaway {
     }
 
     fn prune(&mut self, now: Timestamp) {
-        while self.asked.front().is_some_and(|(at, _)| *at + MINUTE <= now) {
+        while self
+            .asked
+            .front()
+            .is_some_and(|(at, _)| *at + MINUTE <= now)
+        {
             self.asked.pop_front();
         }
     }

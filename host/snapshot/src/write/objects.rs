@@ -6,8 +6,8 @@ use plimsoll_api::write::{all_expressions, amounts, claim_spec, class, map, or_n
 use plimsoll_api::{Kind, Object, duration, keys};
 use plimsoll_core::ids::{ObjectName, Uid};
 use plimsoll_core::model::{
-    BudgetNodes, Ceilings, ClaimPhase, Node, NodeClaim, NodeOverlay, NodePool, PackingMode, PriceChange,
-    Readiness,
+    BudgetNodes, Ceilings, ClaimPhase, Node, NodeClaim, NodeOverlay, NodePool, PackingMode,
+    PriceChange, Readiness,
 };
 use plimsoll_core::snapshot::Snapshot;
 use plimsoll_core::time::Timestamp;
