@@ -12,6 +12,7 @@ use plimsoll_oracles::fixture::{OnDemand, ZONE_1, cluster, instance_type, pod, p
 use plimsoll_sim::{
     Behaviour, Change, Delay, Deployment, Planner, Recording, Run, Shortfall, TimedChange,
 };
+use proptest::prelude::*;
 
 const PACKINGS: [PackingMode; 2] = [PackingMode::Price, PackingMode::Compatible];
 
@@ -243,4 +244,33 @@ fn a_launch_in_vain_holds_no_pod_for_which_it_is_good() {
         waiting.len() == 1 && waiting[0].contains("big"),
         "{waiting:?}"
     );
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig {
+        failure_persistence: None,
+        cases: 24,
+        ..ProptestConfig::default()
+    })]
+
+    /// However much is lacking, as long as it is believed: every pod runs within the hour, and nothing is bought after it.
+    #[test]
+    fn all_pods_run_and_buying_ends_whatever_machines_lack(
+        sizes in proptest::collection::vec((1_u32..8, 500_i64..24_000), 1..4),
+        lacking in 0_u32..250,
+        crash in 0_i64..300,
+        by_price in any::<bool>(),
+    ) {
+        let packing = PACKINGS[usize::from(!by_price)];
+        let deployments = sizes.iter().enumerate();
+        let changes = deployments.map(|(at, (replicas, memory))| {
+            deploy(0, &format!("web{at}"), *replicas, *memory)
+        });
+        let mut run = run(packing, lacking, changes.collect(), |_| {});
+        run.run_until(at(crash));
+        run.crash();
+        let bought = launches(&mut run, &[3600, 7200]);
+        prop_assert!(all_run(&run), "{bought:?}");
+        prop_assert_eq!(bought[0], bought[1]);
+    }
 }
