@@ -11,6 +11,8 @@ use plimsoll_core::state::Object;
 use plimsoll_core::time::{Span, Timestamp};
 use plimsoll_core::units::PricePerHour;
 
+use crate::random::Random;
+
 /// A world at an instant, followed by timed changes.
 #[derive(Clone, Debug)]
 pub struct Recording {
@@ -159,6 +161,35 @@ pub struct Behaviour {
     pub faults: Faults,
     /// Whether the scheduler honours nominations (it does from Kubernetes 1.35 on).
     pub nominations: bool,
+    /// How much less memory nodes have than was computed for their type.
+    pub shortfall: Shortfall,
+}
+
+/// A part of memory that nodes lack, in thousandths of what was computed: drawn once for each type, between both.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Shortfall {
+    /// The least that is lacking.
+    pub least: u32,
+    /// The most that is lacking, up to 1,000.
+    pub most: u32,
+}
+
+impl Shortfall {
+    /// The same for every type.
+    pub fn always(thousandths: u32) -> Self {
+        Self {
+            least: thousandths,
+            most: thousandths,
+        }
+    }
+
+    /// Bytes that a node of a type lacks.
+    pub(crate) fn draw(self, random: Random, instance_type: &TypeName, computed: i64) -> i64 {
+        let span = u64::from(self.most.saturating_sub(self.least)) + 1;
+        let thousandths = u64::from(self.least) + random.below("shortfall", instance_type, span);
+        let lacking = i128::from(computed) * i128::from(thousandths.min(1000)) / 1000;
+        i64::try_from(lacking).unwrap_or(computed)
+    }
 }
 
 /// A span drawn from a distribution: the least, and the quantiles above it, in equal steps of likelihood.
@@ -226,6 +257,7 @@ impl Default for Behaviour {
             interruptions: true,
             faults: Faults::default(),
             nominations: true,
+            shortfall: Shortfall::default(),
         }
     }
 }
@@ -233,6 +265,25 @@ impl Default for Behaviour {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn types_lack_their_own_part_of_memory_each_time_the_same() {
+        let some = Shortfall { least: 5, most: 40 };
+        let draw = |name: &str| some.draw(Random::new(3), &TypeName::from(name), 1_000_000);
+        let drawn: Vec<i64> = ["a", "b", "c", "d", "e"].map(draw).to_vec();
+        assert!(
+            drawn
+                .iter()
+                .all(|lacking| (5_000..=40_000).contains(lacking))
+        );
+        assert!(
+            drawn.iter().any(|lacking| *lacking != drawn[0]),
+            "{drawn:?}"
+        );
+        assert_eq!(draw("a"), draw("a"));
+        let none = Shortfall::default();
+        assert_eq!(none.draw(Random::new(3), &TypeName::from("a"), 1_000), 0);
+    }
 
     #[test]
     fn draws_of_a_delay_stay_between_its_ends() {

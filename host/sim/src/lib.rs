@@ -35,7 +35,8 @@ pub use card::{
 };
 pub use fixed::FixedGroup;
 pub use input::{
-    Behaviour, Change, Delay, Deployment, Faults, Recording, ReplicaRule, TimedChange, Usage, Which,
+    Behaviour, Change, Delay, Deployment, Faults, Recording, ReplicaRule, Shortfall, TimedChange,
+    Usage, Which,
 };
 pub use planner::{Considered, Planned, Planner};
 pub use random::Random;

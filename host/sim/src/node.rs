@@ -11,6 +11,7 @@ use plimsoll_core::model::{
     DaemonSet, DoNotDisrupt, Effect, Node, NodeClaim, Owner, OwnerKind, Pod, PodPhase, Readiness,
     Taint,
 };
+use plimsoll_core::resources::{ResourceName, Resources};
 use plimsoll_core::time::{Span, Timestamp};
 
 use crate::cloud::Instance;
@@ -78,14 +79,15 @@ impl World {
         taints.extend(claim.startup_taints.iter().cloned());
         taints.push(taint(UNREGISTERED_TAINT, Effect::NoExecute));
         taints.push(taint(NOT_READY, Effect::NoSchedule));
+        let (capacity, allocatable) = self.real_size(instance);
         let node = Node {
             name: instance.node(),
             provider_id: Some(id.clone()),
             labels: own,
             annotations: Labels::new(),
             taints,
-            capacity: instance.machine.capacity.clone(),
-            allocatable: instance.machine.allocatable.clone(),
+            capacity,
+            allocatable,
             ready: Readiness::NotReady,
             created: self.now,
             deleting: None,
@@ -93,6 +95,23 @@ impl World {
         let event = Event::Ready(node.name.clone());
         self.queue.push(self.now + self.behaviour.ready, event);
         self.api.put_node(node);
+    }
+
+    /// What an instance really has in all and for pods; its maker has only computed it.
+    fn real_size(&self, instance: &Instance) -> (Resources, Resources) {
+        let machine = &instance.machine;
+        let (mut capacity, mut allocatable) =
+            (machine.capacity.clone(), machine.allocatable.clone());
+        let memory = ResourceName::Memory;
+        let computed = allocatable.get(&memory);
+        let shortfall = self.behaviour.shortfall;
+        let instance_type = &instance.offering.instance_type;
+        let lacking = shortfall.draw(self.random, instance_type, computed);
+        if lacking > 0 {
+            capacity.set(memory.clone(), capacity.get(&memory) - lacking);
+            allocatable.set(memory, computed - lacking);
+        }
+        (capacity, allocatable)
     }
 
     /// A node reports ready; what kept pods off while it started goes.

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use plimsoll_core::catalog::{CapacityType, PriceSource};
-use plimsoll_core::model::PackingMode;
+use plimsoll_core::model::{Ceilings, PackingMode};
 use plimsoll_core::resources::ResourceName;
 use plimsoll_core::snapshot::{ChurnGuards, RunawayGuards};
 use plimsoll_core::time::Span;
@@ -35,6 +35,12 @@ fn a_yaml_list_becomes_a_snapshot() {
     };
     assert_eq!(snapshot.settings.churn, churn);
     assert_eq!(snapshot.pools[0].packing, PackingMode::Compatible);
+    let ceilings = Ceilings {
+        nodes_in_flight: Some(20),
+        nodes_per_minute: None,
+        dollars_per_hour: Some(PricePerHour::from_nanos(2_500_000_000)),
+    };
+    assert_eq!(snapshot.pools[0].ceilings, ceilings);
     assert_eq!(snapshot.pools[0].weight, 10);
     assert_eq!(snapshot.nodes.len(), 1);
     let names: Vec<String> = snapshot
@@ -268,12 +274,39 @@ items:
 
 #[test]
 fn ceilings_on_buying_are_settings() {
-    let text = "plimsoll: {settings: {runaway: {nodesInFlight: 7, dollarsPerHour: 2.5}}}";
+    let text = "plimsoll: {settings: {runaway: {nodesInFlight: 7, dollarsPerHour: 2.5, equalRelaunches: 4}}}";
     let runaway = load(text).snapshot.settings.runaway;
     let expected = RunawayGuards {
         nodes_in_flight: 7,
         dollars_per_hour: PricePerHour::from_nanos(2_500_000_000),
+        equal_relaunches: 4,
         ..RunawayGuards::default()
     };
     assert_eq!(runaway, expected);
+}
+
+#[test]
+fn ceilings_of_a_pool_that_are_no_numbers_are_refused_by_name() {
+    for (key, value, expected) in [
+        ("nodes-in-flight", "many", "a number of nodes of at least 0"),
+        ("nodes-per-minute", "-1", "a number of nodes of at least 0"),
+        ("nodes-in-flight", "2.5", "a number of nodes of at least 0"),
+        ("dollars-per-hour", "-0.5", "dollars per hour of at least 0"),
+        ("dollars-per-hour", "NaN", "dollars per hour of at least 0"),
+        ("dollars-per-hour", "", "dollars per hour of at least 0"),
+    ] {
+        let text = format!(
+            r#"{{"kind":"List","items":[{{"apiVersion":"karpenter.sh/v1","kind":"NodePool",
+            "metadata":{{"name":"general","annotations":{{"plimsoll.dev/{key}":"{value}"}}}},
+            "spec":{{"template":{{"spec":{{"requirements":[],
+            "nodeClassRef":{{"group":"karpenter.k8s.aws","kind":"EC2NodeClass","name":"default"}}}}}}}}}}]}}"#
+        );
+        let error = read(text.as_bytes(), &Limits::default()).expect_err("it makes no sense");
+        let sentence = error.to_string();
+        assert!(
+            sentence.contains(&format!("metadata.annotations[plimsoll.dev/{key}]"))
+                && sentence.contains(expected),
+            "{sentence}"
+        );
+    }
 }

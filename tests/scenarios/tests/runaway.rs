@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use plimsoll_core::action::ObjectKey;
 use plimsoll_core::ids::ObjectName;
-use plimsoll_core::model::PackingMode;
+use plimsoll_core::model::{Ceilings, PackingMode};
 use plimsoll_core::schedule;
 use plimsoll_core::snapshot::{RunawayGuards, Snapshot};
 use plimsoll_core::time::{Span, Timestamp};
@@ -142,4 +142,110 @@ fn nothing_is_bought_beyond_the_ceiling_on_cost_and_the_card_names_it() {
 fn default_ceilings_hold_nobody() {
     let card = card(40, RunawayGuards::default());
     assert_eq!((card.launches, card.unplaced_count), (40, 0));
+}
+
+/// Two pools of the same machines, the first with ceilings of its own, and four pods for each at the start.
+fn two_pools(ceilings: Ceilings) -> Run<impl Planner> {
+    let full = instance_type("full").cpu(4000).memory_mib(16_384);
+    let full = full.pods(110).no_overhead().price(0.2);
+    let bounded = pool("bounded").label("team", "bounded");
+    let fixture = cluster()
+        .pool(bounded.with(move |pool| pool.ceilings = ceilings))
+        .pool(pool("open").label("team", "open"))
+        .sells(full.offered(ZONE_1, OnDemand));
+    let (objects, catalogue, settings) = fixture.parts();
+    let deploy = |name: &str| {
+        let template = pod(name).cpu(3500).memory_mib(512).select("team", name);
+        let deployment = Deployment {
+            name: ObjectName::new("default", name),
+            labels: Arc::new(template.labels().clone()),
+            spec: Arc::new(template.spec().clone()),
+            replicas: 4,
+            follows: None,
+            uses: None,
+        };
+        TimedChange {
+            at: at(0),
+            change: Change::Deploy(deployment),
+        }
+    };
+    let recording = Recording {
+        start: at(0),
+        end: Some(at(1800)),
+        objects,
+        running: Vec::new(),
+        catalogue: Arc::new(catalogue),
+        settings: Arc::new(settings),
+        changes: vec![deploy("bounded"), deploy("open")],
+    };
+    let behaviour = Behaviour {
+        boot: Delay::always(Span::from_secs(40)),
+        interruptions: false,
+        ..Behaviour::default()
+    };
+    Run::new(recording, behaviour, |snapshot: &Snapshot| {
+        schedule::plan(snapshot)
+    })
+}
+
+/// Claims of the pool with ceilings, and of the other.
+fn bought<P: Planner>(run: &Run<P>) -> (usize, usize) {
+    let of = |name: &str| {
+        let own = run.claims().filter(|claim| claim.pool.as_str() == name);
+        own.count()
+    };
+    (of("bounded"), of("open"))
+}
+
+#[test]
+fn a_pool_has_a_ceiling_of_its_own_on_nodes_in_flight_that_others_do_not_feel() {
+    let mut run = two_pools(Ceilings {
+        nodes_in_flight: Some(1),
+        ..Ceilings::default()
+    });
+    let (_, told) = watch(&mut run, at(20));
+    assert_eq!(bought(&run), (1, 4));
+    assert_eq!(
+        told,
+        ["ceiling on nodes in flight of pool bounded: 1 of 1 are on their way (annotation plimsoll.dev/nodes-in-flight)";
+            3]
+    );
+    watch(&mut run, at(1000));
+    assert_eq!(bought(&run), (4, 4));
+}
+
+#[test]
+fn a_pool_has_a_ceiling_of_its_own_on_nodes_per_minute_also_after_a_crash() {
+    let mut run = two_pools(Ceilings {
+        nodes_per_minute: Some(2),
+        ..Ceilings::default()
+    });
+    let (_, told) = watch(&mut run, at(20));
+    assert_eq!(bought(&run), (2, 4));
+    assert!(
+        told[0].starts_with("ceiling on nodes per minute of pool bounded: 2 of 2 were asked for"),
+        "{told:?}"
+    );
+    run.crash();
+    watch(&mut run, at(50));
+    assert_eq!(bought(&run), (2, 4));
+    watch(&mut run, at(80));
+    assert_eq!(bought(&run), (4, 4));
+}
+
+#[test]
+fn a_pool_has_a_ceiling_of_its_own_on_cost() {
+    let mut run = two_pools(Ceilings {
+        dollars_per_hour: Some(PricePerHour::from_nanos(700_000_000)),
+        ..Ceilings::default()
+    });
+    let (_, told) = watch(&mut run, at(1000));
+    assert_eq!(bought(&run), (3, 4));
+    assert_eq!(
+        told,
+        [
+            "ceiling on cost of pool bounded: $0.8000/h with one more node is above $0.7000/h (annotation \
+          plimsoll.dev/dollars-per-hour)"
+        ]
+    );
 }

@@ -305,6 +305,26 @@ fn known_pod_sets_get_their_known_best_fleets() {
 }
 
 #[test]
+fn of_machines_at_one_price_per_core_the_fewest_are_bought() {
+    for (cores, expected) in [(64, 2), (16, 1), (12, 3), (100, 3)] {
+        let sold = [4, 16, 48].map(|size: i64| {
+            let dollars = 0.05 * size as f64;
+            let name = format!("{size}-cpu");
+            let sold = instance_type(&name).cpu(size * 1000);
+            let sold = sold.memory_mib(size * 4096).pods(500).no_overhead();
+            sold.price(dollars).offered(ZONE_1, OnDemand).build()
+        });
+        let web = pod("web").cpu(1000).memory_mib(512).replicas(cores);
+        let outcome = check(cluster().types(sold).pool(pool("general")).pods(web));
+        let plan = outcome
+            .under(plimsoll_core::model::PackingMode::Price)
+            .plan();
+        assert_eq!(plan.cost.list, plan.cost.bound, "{cores} cores");
+        assert_eq!(plan.claims.len(), expected, "{cores} cores");
+    }
+}
+
+#[test]
 fn plan_that_weighs_modelled_prices_says_so() {
     let texts = |source: PriceSource| {
         let mut sold = instance_type("one").offered(ZONE_1, Spot).build();

@@ -2,12 +2,14 @@
 
 use std::sync::Arc;
 
+use k8s_openapi::apimachinery::pkg::apis::meta::v1::ObjectMeta;
 use plimsoll_core::ids::PoolName;
 use plimsoll_core::model::{
-    Budget, BudgetNodes, ClassRef, ConsolidationPolicy, DisruptionReason, NodePool, PackingMode,
-    PoolDisruption,
+    Budget, BudgetNodes, Ceilings, ClassRef, ConsolidationPolicy, DisruptionReason, NodePool,
+    PackingMode, PoolDisruption,
 };
 use plimsoll_core::time::Span;
+use plimsoll_core::units::PricePerHour;
 
 use super::amounts::amounts;
 use super::{metadata, requirement, taint};
@@ -53,6 +55,7 @@ pub fn node_pool(
         deleting: metadata::deleting(metadata),
         disruption: disruption(spec.disruption.as_ref()).within("spec.disruption")?,
         packing: packing(metadata::annotation(metadata, keys::PACKING))?,
+        ceilings: ceilings(metadata)?,
         hash: hash(written),
     })
 }
@@ -132,6 +135,38 @@ fn packing(annotation: Option<&str>) -> Result<PackingMode, FieldError> {
             "price or compatible",
         )),
     }
+}
+
+/// Ceilings on buying that a pool's annotations set.
+fn ceilings(metadata: &ObjectMeta) -> Result<Ceilings, FieldError> {
+    let count = "a number of nodes of at least 0";
+    let dollars = "dollars per hour of at least 0";
+    Ok(Ceilings {
+        nodes_in_flight: read(metadata, Ceilings::NODES_IN_FLIGHT, count, |text| {
+            text.parse().ok()
+        })?,
+        nodes_per_minute: read(metadata, Ceilings::NODES_PER_MINUTE, count, |text| {
+            text.parse().ok()
+        })?,
+        dollars_per_hour: read(metadata, Ceilings::DOLLARS_PER_HOUR, dollars, |text| {
+            let price = PricePerHour::from_dollars(text.parse().ok()?)?;
+            (price >= PricePerHour::ZERO).then_some(price)
+        })?,
+    })
+}
+
+/// The value of an annotation, if there is one.
+fn read<T>(
+    metadata: &ObjectMeta,
+    key: &str,
+    expected: &'static str,
+    parse: impl Fn(&str) -> Option<T>,
+) -> Result<Option<T>, FieldError> {
+    let one = |text: &str| {
+        let path = format!("metadata.annotations[{key}]");
+        parse(text).ok_or_else(|| FieldError::unexpected(&path, text, expected))
+    };
+    metadata::annotation(metadata, key).map(one).transpose()
 }
 
 fn hash(written: &kinds::NodePool) -> Option<(Arc<str>, Arc<str>)> {

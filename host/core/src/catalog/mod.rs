@@ -1,5 +1,6 @@
 //! What can be bought: instance types and their offerings.
 
+mod learned;
 mod overlay;
 
 use std::collections::{BTreeMap, BTreeSet};
@@ -8,6 +9,7 @@ use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
 
+pub use learned::{CREDIBLE_PERCENT, Learned};
 pub use overlay::{Overlaid, OverlayRefusal};
 
 use crate::ids::{ReservationId, TypeName};
@@ -208,27 +210,31 @@ impl InstanceType {
     /// What pods may have of an instance bought through `offering`: capacity less overhead, and memory further less
     /// every huge-page reserve, but not below zero.
     pub fn allocatable(&self, offering: &Offering) -> Resources {
-        let capacity = self.capacity_of(offering);
         let mut overhead = self.overhead.clone();
         for (name, amount) in offering.overhead_override.iter() {
             overhead.set(name.clone(), amount);
         }
-        let mut result = capacity.minus(&overhead);
-        let is_huge = |name: &ResourceName| name.as_str().starts_with("hugepages-");
-        let huge: i64 = capacity
-            .iter()
-            .filter(|(name, _)| is_huge(name))
-            .map(|(_, amount)| amount)
-            .sum();
-        if huge > 0 && result.contains(&ResourceName::Memory) {
-            let memory = result
-                .get(&ResourceName::Memory)
-                .saturating_sub(huge)
-                .max(0);
-            result.set(ResourceName::Memory, memory);
-        }
-        result
+        room(&self.capacity_of(offering), &overhead)
     }
+}
+
+/// What pods may have of `capacity` after `overhead`: memory is less every huge-page reserve too, but not below zero.
+fn room(capacity: &Resources, overhead: &Resources) -> Resources {
+    let mut result = capacity.minus(overhead);
+    let is_huge = |name: &ResourceName| name.as_str().starts_with("hugepages-");
+    let huge: i64 = capacity
+        .iter()
+        .filter(|(name, _)| is_huge(name))
+        .map(|(_, amount)| amount)
+        .sum();
+    if huge > 0 && result.contains(&ResourceName::Memory) {
+        let memory = result
+            .get(&ResourceName::Memory)
+            .saturating_sub(huge)
+            .max(0);
+        result.set(ResourceName::Memory, memory);
+    }
+    result
 }
 
 /// All instance types, in name order.
@@ -266,7 +272,7 @@ impl Catalogue {
     }
 
     /// The same with some types, by position, replaced by a revision of the same name; the others are shared.
-    fn revised(&self, mut revisions: BTreeMap<usize, InstanceType>) -> Self {
+    pub(crate) fn revised(&self, mut revisions: BTreeMap<usize, InstanceType>) -> Self {
         let types = self.types.iter().enumerate();
         let types = types.map(|(at, listed)| match revisions.remove(&at) {
             Some(revision) => Arc::new(revision),

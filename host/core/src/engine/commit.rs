@@ -18,14 +18,14 @@ use crate::state::{ANNOTATION, GroupId, Target, bound_of, is_displaced, to_annot
 use crate::time::Timestamp;
 
 /// How many pods of which group go to one place.
-type Crew = BTreeMap<GroupId, u32>;
+pub(super) type Crew = BTreeMap<GroupId, u32>;
 
 /// What becomes of a planned claim.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) enum Verdict {
     /// It is asked for.
     Buys,
-    /// A ceiling on buying holds it; which, in words.
+    /// A ceiling on buying holds it, or that equal launches were in vain; which, in words.
     Held(String),
     /// Its pool is gone or would exceed its limits.
     Refused,
@@ -53,10 +53,14 @@ impl Engine {
                     target.is_some()
                 }
                 Place::New(row) => plan.claims.get(row).is_some_and(|planned| {
-                    let verdict = self.may_buy(planned, &mut tally, now);
+                    let verdict = match self.was_in_vain(planned, &crew) {
+                        Some(words) => Verdict::Held(words),
+                        None => self.may_buy(planned, &mut tally, now),
+                    };
                     match &verdict {
                         Verdict::Buys => {
                             let place = ("place", id, row);
+                            self.note_relaunch(planned, &crew);
                             self.ask_for(&solving.snapshot, planned, &crew, place, now);
                         }
                         Verdict::Held(words) => {
@@ -167,7 +171,7 @@ impl Engine {
         if !within.all(|within| within) {
             return Verdict::Refused;
         }
-        if let Some(words) = self.ceiling(planned, tally, now) {
+        if let Some(words) = self.ceiling(&pool, planned, tally, now) {
             return Verdict::Held(words);
         }
         tally.usage.insert(pool.name.clone(), after);
@@ -223,7 +227,7 @@ impl Engine {
         }
         let name = claim.name.clone();
         self.dirty_claims.insert(name.clone());
-        self.runaway.note(now);
+        self.runaway.note(&planned.pool, now);
         self.expected.ask(claim);
         name
     }

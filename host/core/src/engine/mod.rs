@@ -19,6 +19,7 @@ mod disrupt;
 mod input;
 mod lately;
 mod ledger;
+mod misfits;
 mod nominate;
 mod outcome;
 mod provision;
@@ -45,6 +46,7 @@ use crate::time::Timestamp;
 use commands::{Commands, Retry};
 use disrupt::Disruption;
 use lately::Lately;
+use misfits::Misfits;
 use nominate::Nominations;
 use provision::Provision;
 use queue::Queue;
@@ -68,6 +70,7 @@ pub struct Engine {
     queue: Queue,
     runaway: Runaway,
     lately: Lately,
+    misfits: Misfits,
     begun: Begun,
     notes: BTreeMap<ClaimName, Notes>,
     interrupted: BTreeSet<ProviderId>,
@@ -108,6 +111,7 @@ impl Engine {
             queue: Queue::default(),
             runaway: Runaway::default(),
             lately: Lately::default(),
+            misfits: Misfits::default(),
             begun: Begun::default(),
             notes: BTreeMap::new(),
             interrupted: BTreeSet::new(),
@@ -246,6 +250,7 @@ impl Engine {
                     self.adopt_promises(&claim, now);
                 }
             }
+            self.learn(name);
             let groups = self.groups_to_nominate(name);
             self.dirty_groups.extend(groups);
         }

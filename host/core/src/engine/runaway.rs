@@ -1,8 +1,9 @@
 //! Ceilings on buying, whatever plans say: nodes in flight, nodes asked for within a minute, dollars per hour.
 //!
-//! They hold for the whole cluster and every way of packing. A claim that would break one is not asked for: its pods wait, are
-//! told which ceiling holds them, and are planned again when something has changed or the minute has passed. A command that
-//! would break one is not begun. Nodes that are going or being replaced count neither as in flight nor in dollars.
+//! The cluster has them as settings, a pool as annotations; they hold for every way of packing. A claim that would break one
+//! is not asked for: its pods wait, are told which ceiling holds them, and are planned again when something has changed or
+//! the minute has passed. A command that would break one is not begun. Nodes that are going or being replaced count neither
+//! as in flight nor in dollars.
 //!
 //! When claims were asked for is read off the claims after a restart; claims that failed before it are forgotten.
 
@@ -14,7 +15,7 @@ use crate::action::{Action, ObjectKey};
 use crate::catalog::Catalogue;
 use crate::ids::{PoolName, Uid};
 use crate::lifecycle::planned_option;
-use crate::model::{ClaimPhase, NodeClaim};
+use crate::model::{Ceilings, ClaimPhase, NodeClaim, NodePool};
 use crate::plan::{Plan, PlannedClaim, Target as Place};
 use crate::resources::Resources;
 use crate::snapshot::Snapshot;
@@ -27,8 +28,8 @@ const MINUTE: Span = Span::from_secs(60);
 /// What is remembered of buying.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Runaway {
-    /// When claims were asked for within the last minute, oldest first.
-    asked: VecDeque<Timestamp>,
+    /// When claims were asked for within the last minute, oldest first, and for which pool.
+    asked: VecDeque<(Timestamp, PoolName)>,
     /// When pods that the minute's ceiling holds are to be looked at again.
     again: Option<Timestamp>,
     /// Pods that ceilings hold, and what they are told.
@@ -41,20 +42,120 @@ pub(super) struct Tally {
     /// What pools take of their limits.
     pub(super) usage: BTreeMap<PoolName, Resources>,
     /// What counts against ceilings.
-    load: Option<Load>,
+    loads: Option<Loads>,
 }
 
-#[derive(Clone, Copy, Debug)]
+/// What counts against ceilings, of the whole cluster and of each pool.
+#[derive(Clone, Debug, Default)]
+struct Loads {
+    cluster: Load,
+    pools: BTreeMap<PoolName, Load>,
+}
+
+#[derive(Clone, Copy, Debug, Default)]
 struct Load {
     in_flight: u32,
     lately: u32,
     rate: PricePerHour,
 }
 
+/// Whose ceilings are meant.
+#[derive(Clone, Copy, Debug)]
+enum Scope<'a> {
+    Cluster,
+    Pool(&'a PoolName),
+}
+
+/// A ceiling that one more node would break: what there is, or would be, and the most there may be.
+#[derive(Clone, Copy, Debug)]
+enum Broken {
+    InFlight(u32, u32),
+    PerMinute(u32, u32),
+    Cost(PricePerHour, PricePerHour),
+}
+
+impl Loads {
+    fn add(&mut self, pool: &PoolName, more: Load) {
+        self.cluster.add(more);
+        self.pools.entry(pool.clone()).or_default().add(more);
+    }
+
+    fn of(&self, scope: Scope<'_>) -> Load {
+        match scope {
+            Scope::Cluster => self.cluster,
+            Scope::Pool(pool) => self.pools.get(pool).copied().unwrap_or_default(),
+        }
+    }
+}
+
+impl Load {
+    fn add(&mut self, more: Self) {
+        self.in_flight = self.in_flight.saturating_add(more.in_flight);
+        self.lately = self.lately.saturating_add(more.lately);
+        self.rate += more.rate;
+    }
+
+    /// The ceiling that one more node of a price would break.
+    fn breaks(self, ceilings: &Ceilings, price: PricePerHour) -> Option<Broken> {
+        let rate = self.rate + price;
+        let in_flight = ceilings
+            .nodes_in_flight
+            .filter(|most| self.in_flight >= *most)
+            .map(|most| Broken::InFlight(self.in_flight, most));
+        let per_minute = ceilings
+            .nodes_per_minute
+            .filter(|most| self.lately >= *most)
+            .map(|most| Broken::PerMinute(self.lately, most));
+        let cost = ceilings
+            .dollars_per_hour
+            .filter(|most| rate > *most)
+            .map(|most| Broken::Cost(rate, most));
+        in_flight.or(per_minute).or(cost)
+    }
+}
+
+impl Scope<'_> {
+    fn contains(self, pool: &PoolName) -> bool {
+        match self {
+            Self::Cluster => true,
+            Self::Pool(own) => own == pool,
+        }
+    }
+
+    /// What is said of a ceiling of this scope.
+    fn words(self, broken: Broken) -> String {
+        let (setting, annotation) = match broken {
+            Broken::InFlight(..) => ("nodesInFlight", Ceilings::NODES_IN_FLIGHT),
+            Broken::PerMinute(..) => ("nodesPerMinute", Ceilings::NODES_PER_MINUTE),
+            Broken::Cost(..) => ("dollarsPerHour", Ceilings::DOLLARS_PER_HOUR),
+        };
+        let (of, source) = match self {
+            Self::Cluster => (String::new(), format!("setting runaway.{setting}")),
+            Self::Pool(pool) => (
+                format!(" of pool {pool}"),
+                format!("annotation {annotation}"),
+            ),
+        };
+        match broken {
+            Broken::InFlight(have, most) => format!(
+                "ceiling on nodes in flight{of}: {have} of {most} are on their way ({source})"
+            ),
+            Broken::PerMinute(have, most) => {
+                format!(
+                    "ceiling on nodes per minute{of}: {have} of {most} were asked for ({source})"
+                )
+            }
+            Broken::Cost(rate, most) => {
+                format!("ceiling on cost{of}: {rate} with one more node is above {most} ({source})")
+            }
+        }
+    }
+}
+
 impl Runaway {
     /// A claim is asked for.
-    pub(super) fn note(&mut self, now: Timestamp) {
-        self.asked.push_back(now);
+    pub(super) fn note(&mut self, pool: &PoolName, now: Timestamp) {
+        self.asked.push_back((now, pool.clone()));
     }
 
     pub(super) fn next_wake(&self) -> Option<Timestamp> {
@@ -67,9 +168,20 @@ impl Runaway {
     }
 
     fn prune(&mut self, now: Timestamp) {
-        while self.asked.front().is_some_and(|at| *at + MINUTE <= now) {
+        while self
+            .asked
+            .front()
+            .is_some_and(|(at, _)| *at + MINUTE <= now)
+        {
             self.asked.pop_front();
         }
+    }
+
+    /// Looks again when the oldest claim of a scope no longer counts.
+    fn wait_for_minute(&mut self, scope: Scope<'_>) {
+        let oldest = self.asked.iter().find(|(_, pool)| scope.contains(pool));
+        let again = oldest.map(|(at, _)| *at + MINUTE);
+        self.again = [self.again, again].into_iter().flatten().min();
     }
 }
 
@@ -81,8 +193,10 @@ impl Engine {
 
     /// What claims that are there say of the last minute, after a restart.
     pub(super) fn recall_asked(&mut self, claims: &[Arc<NodeClaim>], now: Timestamp) {
-        let lately = claims.iter().map(|claim| claim.created);
-        let mut asked: Vec<Timestamp> = lately.filter(|at| *at + MINUTE > now).collect();
+        let lately = claims.iter().filter(|claim| claim.created + MINUTE > now);
+        let mut asked: Vec<(Timestamp, PoolName)> = lately
+            .map(|claim| (claim.created, claim.pool.clone()))
+            .collect();
         asked.sort_unstable();
         self.runaway.asked = asked.into();
     }
@@ -90,50 +204,43 @@ impl Engine {
     /// The ceiling that one more claim would break, in words; where there is none, the claim counts from then on.
     pub(super) fn ceiling(
         &mut self,
+        pool: &NodePool,
         planned: &PlannedClaim,
         tally: &mut Tally,
         now: Timestamp,
     ) -> Option<String> {
-        let ceilings = self.settings.runaway;
-        let load = match tally.load {
-            Some(load) => load,
-            None => self.load(now),
-        };
+        let cluster = self.settings.runaway.ceilings();
+        let mut loads = tally.loads.take().unwrap_or_else(|| self.loads(now));
         let price = planned.chosen().map(|option| option.list_price);
-        let rate = load.rate + price.unwrap_or_default();
-        let words = if load.in_flight >= ceilings.nodes_in_flight {
-            Some(format!(
-                "ceiling on nodes in flight: {} of {} are on their way (setting runaway.nodesInFlight)",
-                load.in_flight, ceilings.nodes_in_flight
-            ))
-        } else if load.lately >= ceilings.nodes_per_minute {
-            let oldest = self.runaway.asked.front().copied();
-            self.runaway.again = oldest.map(|oldest| oldest + MINUTE);
-            Some(format!(
-                "ceiling on nodes per minute: {} of {} were asked for (setting runaway.nodesPerMinute)",
-                load.lately, ceilings.nodes_per_minute
-            ))
-        } else if rate > ceilings.dollars_per_hour {
-            Some(format!(
-                "ceiling on cost: {rate} with one more node is above {} (setting runaway.dollarsPerHour)",
-                ceilings.dollars_per_hour
-            ))
-        } else {
-            None
-        };
-        tally.load = Some(match words {
-            Some(_) => load,
-            None => Load {
-                in_flight: load.in_flight.saturating_add(1),
-                lately: load.lately.saturating_add(1),
-                rate,
-            },
+        let price = price.unwrap_or_default();
+        let scopes = [
+            (Scope::Cluster, &cluster),
+            (Scope::Pool(&pool.name), &pool.ceilings),
+        ];
+        let broken = scopes.into_iter().find_map(|(scope, ceilings)| {
+            let broken = loads.of(scope).breaks(ceilings, price)?;
+            Some((scope, broken))
         });
+        let words = broken.map(|(scope, broken)| {
+            if matches!(broken, Broken::PerMinute(..)) {
+                self.runaway.wait_for_minute(scope);
+            }
+            scope.words(broken)
+        });
+        if words.is_none() {
+            let one = Load {
+                in_flight: 1,
+                lately: 1,
+                rate: price,
+            };
+            loads.add(&pool.name, one);
+        }
+        tally.loads = Some(loads);
         words
     }
 
     /// What counts against ceilings now.
-    fn load(&mut self, now: Timestamp) -> Load {
+    fn loads(&mut self, now: Timestamp) -> Loads {
         self.runaway.prune(now);
         let seen = self.cluster.claims.objects();
         let unseen = self
@@ -145,17 +252,24 @@ impl Engine {
                 && !claim.instance_terminating
                 && self.cluster.marked(&claim.name).is_none()
         };
-        let mut load = Load {
-            in_flight: 0,
-            lately: u32::try_from(self.runaway.asked.len()).unwrap_or(u32::MAX),
-            rate: PricePerHour::ZERO,
-        };
+        let mut loads = Loads::default();
+        for (_, pool) in &self.runaway.asked {
+            let one = Load {
+                lately: 1,
+                ..Load::default()
+            };
+            loads.add(pool, one);
+        }
         let claims = seen.iter().chain(unseen).map(AsRef::as_ref);
         for claim in claims.filter(stays) {
-            load.in_flight += u32::from(claim.phase < ClaimPhase::Initialized);
-            load.rate += price_of(claim, self.market.catalogue());
+            let one = Load {
+                in_flight: u32::from(claim.phase < ClaimPhase::Initialized),
+                lately: 0,
+                rate: price_of(claim, self.market.catalogue()),
+            };
+            loads.add(&claim.pool, one);
         }
-        load
+        loads
     }
 
     /// Tells pods of a plan whose claims a ceiling keeps from being asked for, each once for as long as it is held.

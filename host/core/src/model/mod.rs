@@ -20,7 +20,7 @@ pub use pod::{
     AffinityTerm, DoNotDisrupt, HostPort, NamespaceScope, NodeTerm, Owner, OwnerKind, Pod,
     PodPhase, PodSpec, PodVolume, Preferred, Protocol,
 };
-pub use pool::{NodePool, PackingMode};
+pub use pool::{Ceilings, NodePool, PackingMode};
 pub use selector::{LabelExpression, LabelSelector, SelectorOperator};
 pub use spread::{DefaultSpread, NodeInclusion, SpreadConstraint, WhenUnsatisfiable};
 pub use taint::{Effect, Taint, Toleration, TolerationOperator, first_untolerated};

@@ -13,6 +13,7 @@ use crate::labels::{self, LabelKey, Labels};
 use crate::requirement::{Requirement, Requirements};
 use crate::resources::Resources;
 use crate::time::{Span, Timestamp};
+use crate::units::PricePerHour;
 
 /// How pods are packed onto a pool's new nodes.
 #[derive(
@@ -24,6 +25,27 @@ pub enum PackingMode {
     Price,
     /// First fit in the incumbent's order, then the cheapest type that holds each result.
     Compatible,
+}
+
+/// The most that may be bought, of a pool where it says so; what is absent is unlimited.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct Ceilings {
+    /// Most nodes asked for and not yet ready for pods.
+    pub nodes_in_flight: Option<u32>,
+    /// Most nodes asked for within any minute.
+    pub nodes_per_minute: Option<u32>,
+    /// Most that all nodes cost together at list prices.
+    pub dollars_per_hour: Option<PricePerHour>,
+}
+
+impl Ceilings {
+    /// The annotation of a NodePool for [`Ceilings::nodes_in_flight`].
+    pub const NODES_IN_FLIGHT: &str = "plimsoll.dev/nodes-in-flight";
+    /// The annotation of a NodePool for [`Ceilings::nodes_per_minute`].
+    pub const NODES_PER_MINUTE: &str = "plimsoll.dev/nodes-per-minute";
+    /// The annotation of a NodePool for [`Ceilings::dollars_per_hour`].
+    pub const DOLLARS_PER_HOUR: &str = "plimsoll.dev/dollars-per-hour";
 }
 
 /// One NodePool.
@@ -63,6 +85,9 @@ pub struct NodePool {
     pub disruption: PoolDisruption,
     /// How pods are packed onto its new nodes.
     pub packing: PackingMode,
+    /// The most that may be bought for it, beside the cluster's own ceilings.
+    #[serde(default)]
+    pub ceilings: Ceilings,
     /// Hash of the fields whose change makes its nodes drift, and the hash's version, as read with the object.
     pub hash: Option<(Arc<str>, Arc<str>)>,
 }

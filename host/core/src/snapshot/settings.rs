@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::model::{DefaultSpread, PackingMode};
+use crate::model::{Ceilings, DefaultSpread, PackingMode};
 use crate::time::Span;
 use crate::units::PricePerHour;
 
@@ -59,9 +59,12 @@ pub struct Guards {
     /// Whether a new node gets no more volumes than its type attaches.
     #[serde(default = "counted")]
     pub attach_slots: bool,
+    /// Whether new nodes are planned with the least that nodes of their type turned out to have. Holds in every pool.
+    #[serde(default = "counted")]
+    pub learned_reserve: bool,
 }
 
-/// What [`Guards::attach_slots`] is in records that say nothing of it.
+/// What later guards are in records that say nothing of them.
 const fn counted() -> bool {
     true
 }
@@ -112,6 +115,11 @@ impl Guard {
 }
 
 impl Guards {
+    /// Whether what nodes turn out to have is learned.
+    pub const fn learns(&self) -> bool {
+        self.enabled && self.learned_reserve
+    }
+
     /// The same with one of them lifted.
     #[must_use]
     pub fn without(&self, guard: Guard) -> Self {
@@ -146,6 +154,7 @@ impl Default for Guards {
             exotic_types: false,
             unasked_spot: false,
             attach_slots: true,
+            learned_reserve: true,
         }
     }
 }
@@ -181,7 +190,8 @@ impl Default for ChurnGuards {
     }
 }
 
-/// Ceilings on buying for the whole cluster, so high that only a fault reaches them. They hold whatever the packing.
+/// Bounds on buying for the whole cluster, so high that only a fault reaches them. They hold whatever the packing; a pool
+/// may have lower ceilings of its own ([`Ceilings`]).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct RunawayGuards {
@@ -191,6 +201,19 @@ pub struct RunawayGuards {
     pub nodes_per_minute: u32,
     /// Most that all nodes cost together at list prices ($20,000 per hour).
     pub dollars_per_hour: PricePerHour,
+    /// How often a launch is repeated that was in vain, because its machine was too small for every pod it was made for (2).
+    pub equal_relaunches: u32,
+}
+
+impl RunawayGuards {
+    /// The ceilings among them.
+    pub const fn ceilings(&self) -> Ceilings {
+        Ceilings {
+            nodes_in_flight: Some(self.nodes_in_flight),
+            nodes_per_minute: Some(self.nodes_per_minute),
+            dollars_per_hour: Some(self.dollars_per_hour),
+        }
+    }
 }
 
 impl Default for RunawayGuards {
@@ -199,6 +222,7 @@ impl Default for RunawayGuards {
             nodes_in_flight: 2_000,
             nodes_per_minute: 2_000,
             dollars_per_hour: PricePerHour::from_nanos(20_000_000_000_000),
+            equal_relaunches: 2,
         }
     }
 }

@@ -1,6 +1,7 @@
 //! The one value that decisions read, made of what was seen, what was asked for and what was promised.
 //!
-//! - Claims asked for are there; claims without an instance have the least that their types would give.
+//! - Claims asked for are there; claims without an instance have the least that their types would give, and those whose
+//!   nodes have not come up no more than was learned of their types.
 //! - A pod that stands for a promise is shown as bound to its target: it takes room there, counts for its neighbours, and
 //!   is not planned again. A target without a Node object gets a placeholder node of the claim's name.
 //! - Pods that need planning are those left over: waiting ones, and those on nodes that are going.
@@ -48,6 +49,7 @@ pub fn freeze(world: &mut World<'_>, assigned: &Assignment, now: Timestamp) -> S
     let cluster = world.cluster;
     let mut objects = cluster.objects();
     objects.claims = world.expected.overlay(cluster, world.market.catalogue());
+    world.market.temper(&mut objects.claims);
     for pod in &mut objects.pods {
         if let Some(target) = assigned.get(&pod.name) {
             *pod = promised(pod, target, cluster);

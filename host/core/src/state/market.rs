@@ -1,10 +1,14 @@
-//! The catalogue less what was out of stock a moment ago, with what failed within the last hour.
+//! The catalogue less what was out of stock a moment ago, with what failed within the last hour, its types no larger than their
+//! nodes turned out to be.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use crate::action::OfferingKey;
-use crate::catalog::{Catalogue, InstanceType, Offering};
+use crate::catalog::{Catalogue, InstanceType, Learned, Offering};
+use crate::labels::{self, Labels};
+use crate::model::{ClaimPhase, NodeClaim};
+use crate::resources::Resources;
 use crate::time::{Span, Timestamp};
 
 /// How long an offering is avoided after the cloud had none of it: three minutes, as the incumbent's AWS provider does.
@@ -13,7 +17,7 @@ pub const OUT_OF_STOCK: Span = Span::from_secs(180);
 /// How long a failed launch counts for a ranking policy.
 const REMEMBERED: Span = Span::from_secs(3600);
 
-/// What can be bought, and what is being avoided.
+/// What can be bought, what is being avoided, and what was learned of nodes.
 #[derive(Clone, Debug)]
 pub struct Market {
     listed: Arc<Catalogue>,
@@ -21,6 +25,7 @@ pub struct Market {
     avoided: BTreeMap<OfferingKey, Timestamp>,
     /// When launches failed, oldest first.
     failed: BTreeMap<OfferingKey, Vec<Timestamp>>,
+    learned: Learned,
 }
 
 impl Market {
@@ -31,16 +36,17 @@ impl Market {
             listed,
             avoided: BTreeMap::new(),
             failed: BTreeMap::new(),
+            learned: Learned::default(),
         }
     }
 
-    /// Another list, with new prices or types. What is avoided stays avoided.
+    /// Another list, with new prices or types. What is avoided stays avoided, and what was learned is kept.
     pub fn relist(&mut self, listed: Arc<Catalogue>) {
         self.listed = listed;
         self.show();
     }
 
-    /// The catalogue as decisions see it: what is avoided is not available.
+    /// The catalogue as decisions see it: what is avoided is not available, and types have what was learned of them.
     pub fn catalogue(&self) -> &Arc<Catalogue> {
         &self.shown
     }
@@ -85,32 +91,64 @@ impl Market {
         self.avoided.values().copied().chain(forgotten).min()
     }
 
-    fn show(&mut self) {
-        // What is avoided has failed within the hour.
-        if self.failed.is_empty() {
-            self.shown = Arc::clone(&self.listed);
-            return;
+    /// A node with these labels has this much for pods; whether its type is shown smaller for it.
+    pub fn learn(&mut self, labels: &Labels, allocatable: &Resources) -> bool {
+        let name = labels.get(labels::INSTANCE_TYPE);
+        let Some(listed) = name.and_then(|name| self.listed.get(name)) else {
+            return false;
+        };
+        let offering = listed.offering_of(labels);
+        let news = self.learned.note(listed, offering, allocatable);
+        if news {
+            self.show();
         }
-        let names: BTreeSet<&str> = self
-            .failed
-            .keys()
-            .map(|key| key.instance_type.as_str())
-            .collect();
-        let types = self.listed.types().iter().map(|listed| {
-            let mut shown = InstanceType::clone(listed);
-            if names.contains(listed.name.as_str()) {
-                for offering in &mut shown.offerings {
-                    let key = key_of(listed, offering);
-                    offering.available &= !self.avoided.contains_key(&key);
-                    let failures = self.failed.get(&key).map_or(0, Vec::len);
-                    let failures = u32::try_from(failures).unwrap_or(u32::MAX);
-                    offering.failures_1h = offering.failures_1h.saturating_add(failures);
+        news
+    }
+
+    /// Lowers what claims say of machines whose nodes have not come up to what was learned of their types.
+    pub fn temper(&self, claims: &mut [Arc<NodeClaim>]) {
+        for claim in claims {
+            let on_its_way = claim.provider_id.is_some() && claim.phase < ClaimPhase::Initialized;
+            let name = claim.labels.get(labels::INSTANCE_TYPE);
+            let least = name.and_then(|name| self.learned.of(name));
+            let Some(least) = least.filter(|_| on_its_way) else {
+                continue;
+            };
+            for (name, amount) in least.iter() {
+                if claim.allocatable.get(name) > amount {
+                    let shown = Arc::make_mut(claim);
+                    shown.allocatable.set(name.clone(), amount);
                 }
             }
-            shown
-        });
-        let own_keys = self.listed.own_keys().iter().cloned();
-        self.shown = Arc::new(Catalogue::new(types, own_keys));
+        }
+    }
+
+    fn show(&mut self) {
+        // What is avoided has failed within the hour.
+        let failed = self.failed.keys().map(|key| key.instance_type.as_str());
+        let failed: BTreeSet<&str> = failed.collect();
+        let mut revisions = BTreeMap::new();
+        for (at, listed) in self.listed.types().iter().enumerate() {
+            let has_failed = failed.contains(listed.name.as_str());
+            if !has_failed && self.learned.of(listed.name.as_str()).is_none() {
+                continue;
+            }
+            let mut shown = InstanceType::clone(listed);
+            self.learned.apply(&mut shown);
+            for offering in &mut shown.offerings {
+                let key = key_of(listed, offering);
+                offering.available &= !self.avoided.contains_key(&key);
+                let failures = self.failed.get(&key).map_or(0, Vec::len);
+                let failures = u32::try_from(failures).unwrap_or(u32::MAX);
+                offering.failures_1h = offering.failures_1h.saturating_add(failures);
+            }
+            revisions.insert(at, shown);
+        }
+        self.shown = if revisions.is_empty() {
+            Arc::clone(&self.listed)
+        } else {
+            Arc::new(self.listed.revised(revisions))
+        };
     }
 }
 

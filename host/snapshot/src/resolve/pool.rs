@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use plimsoll_core::ids::{PoolName, Uid};
 use plimsoll_core::labels::{self, LabelKey, Labels};
-use plimsoll_core::model::{ClassRef, NodePool, PackingMode, PoolDisruption};
+use plimsoll_core::model::{Ceilings, ClassRef, NodePool, PackingMode, PoolDisruption};
 use plimsoll_core::requirement::Requirement;
 use plimsoll_core::time::Span;
 
@@ -37,6 +37,7 @@ pub(super) fn default_pool() -> NodePool {
         deleting: None,
         disruption: PoolDisruption::default(),
         packing: PackingMode::Price,
+        ceilings: Ceilings::default(),
         hash: None,
     }
 }

@@ -47,6 +47,10 @@ pub struct GuardsEntry {
     /// Whether new nodes get no more volumes than their type attaches (default true).
     #[serde(skip_serializing_if = "Option::is_none")]
     pub attach_slots: Option<bool>,
+    /// Whether new nodes are planned with the least that nodes of their type turned out to have (default true). Holds in
+    /// every pool.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub learned_reserve: Option<bool>,
 }
 
 /// Bounds on replacing nodes to save money. They hold in pools packed by price.
@@ -74,7 +78,7 @@ pub struct ChurnEntry {
     pub spot_to_spot: Option<bool>,
 }
 
-/// Ceilings on buying for the whole cluster, whatever the packing.
+/// Bounds on buying for the whole cluster, whatever the packing. Annotations of a NodePool set lower ceilings for it.
 #[derive(Clone, Debug, Default, PartialEq, Deserialize, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase", default)]
 pub struct RunawayEntry {
@@ -87,6 +91,9 @@ pub struct RunawayEntry {
     /// Most dollars per hour that all nodes cost together at list prices (20000).
     #[serde(skip_serializing_if = "Option::is_none")]
     pub dollars_per_hour: Option<f64>,
+    /// How often a launch is repeated whose machine was too small for every pod it was made for (2).
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub equal_relaunches: Option<u32>,
 }
 
 impl RunawayEntry {
@@ -99,6 +106,7 @@ impl RunawayEntry {
                 None => default.dollars_per_hour,
                 Some(dollars) => price("runaway.dollarsPerHour", dollars)?,
             },
+            equal_relaunches: self.equal_relaunches.unwrap_or(default.equal_relaunches),
         })
     }
 
@@ -107,6 +115,7 @@ impl RunawayEntry {
             nodes_in_flight: Some(guards.nodes_in_flight),
             nodes_per_minute: Some(guards.nodes_per_minute),
             dollars_per_hour: Some(guards.dollars_per_hour.dollars()),
+            equal_relaunches: Some(guards.equal_relaunches),
         }
     }
 }
@@ -133,6 +142,7 @@ impl GuardsEntry {
             exotic_types: self.exotic_types.unwrap_or(default.exotic_types),
             unasked_spot: self.unasked_spot.unwrap_or(default.unasked_spot),
             attach_slots: self.attach_slots.unwrap_or(default.attach_slots),
+            learned_reserve: self.learned_reserve.unwrap_or(default.learned_reserve),
         }
     }
 
@@ -150,6 +160,7 @@ impl GuardsEntry {
             exotic_types: Some(guards.exotic_types),
             unasked_spot: Some(guards.unasked_spot),
             attach_slots: Some(guards.attach_slots),
+            learned_reserve: Some(guards.learned_reserve),
         }
     }
 }

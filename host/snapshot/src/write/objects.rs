@@ -6,11 +6,12 @@ use plimsoll_api::write::{all_expressions, amounts, claim_spec, class, map, or_n
 use plimsoll_api::{Kind, Object, duration, keys};
 use plimsoll_core::ids::{ObjectName, Uid};
 use plimsoll_core::model::{
-    BudgetNodes, ClaimPhase, Node, NodeClaim, NodeOverlay, NodePool, PackingMode, PriceChange,
-    Readiness,
+    BudgetNodes, Ceilings, ClaimPhase, Node, NodeClaim, NodeOverlay, NodePool, PackingMode,
+    PriceChange, Readiness,
 };
 use plimsoll_core::snapshot::Snapshot;
 use plimsoll_core::time::Timestamp;
+use plimsoll_core::units::PricePerHour;
 use serde_json::{Map, Value, json};
 
 use super::{pod, workloads};
@@ -142,6 +143,25 @@ fn node(node: &Node) -> Value {
     )
 }
 
+/// Annotations for the ceilings that a pool sets.
+fn ceilings(ceilings: &Ceilings, annotations: &mut Map<String, Value>) {
+    let nodes = |most: Option<u32>| most.map(|most| most.to_string());
+    let dollars = ceilings.dollars_per_hour.map(PricePerHour::dollars);
+    let written = [
+        (Ceilings::NODES_IN_FLIGHT, nodes(ceilings.nodes_in_flight)),
+        (Ceilings::NODES_PER_MINUTE, nodes(ceilings.nodes_per_minute)),
+        (
+            Ceilings::DOLLARS_PER_HOUR,
+            dollars.map(|most| most.to_string()),
+        ),
+    ];
+    for (key, most) in written {
+        if let Some(most) = most {
+            annotations.insert(key.to_owned(), most.into());
+        }
+    }
+}
+
 fn node_pool(pool: &NodePool) -> Value {
     let mut meta = metadata(pool.name.as_str(), Some(&pool.uid), Timestamp::default());
     deleting(&mut meta, pool.deleting);
@@ -149,6 +169,7 @@ fn node_pool(pool: &NodePool) -> Value {
     if pool.packing == PackingMode::Compatible {
         annotations.insert(keys::PACKING.to_owned(), "compatible".into());
     }
+    ceilings(&pool.ceilings, &mut annotations);
     if let Some((hash, version)) = &pool.hash {
         annotations.insert(keys::NODEPOOL_HASH.to_owned(), hash.as_ref().into());
         annotations.insert(
