@@ -9,6 +9,7 @@ use std::path::Path;
 
 use anyhow::{Context, Result};
 use serde::Serialize;
+use tempfile::NamedTempFile;
 
 use crate::failure::Environment;
 use crate::flags::Format;
@@ -66,6 +67,15 @@ pub(crate) fn write_file(path: &Path, content: &[u8]) -> Result<()> {
 }
 
 fn replace(path: &Path, content: &[u8]) -> io::Result<()> {
+    let mut file = beside(path)?;
+    file.write_all(content)?;
+    file.as_file().sync_all()?;
+    file.persist(path)?;
+    Ok(())
+}
+
+/// A file of another name beside the one that it will be.
+pub(crate) fn beside(path: &Path) -> io::Result<NamedTempFile> {
     let folder = match path.parent() {
         Some(folder) if folder != Path::new("") => folder,
         _ => Path::new("."),
@@ -74,14 +84,11 @@ fn replace(path: &Path, content: &[u8]) -> io::Result<()> {
     builder.prefix(".plimsoll-");
     #[cfg(unix)]
     builder.permissions(std::os::unix::fs::PermissionsExt::from_mode(FILE_MODE));
-    let mut file = builder.tempfile_in(folder)?;
-    file.write_all(content)?;
-    file.as_file().sync_all()?;
-    file.persist(path)?;
-    Ok(())
+    builder.tempfile_in(folder)
 }
 
-fn unwritten(path: &Path, error: &io::Error) -> anyhow::Error {
+/// The failure of a file that cannot be written.
+pub(crate) fn unwritten(path: &Path, error: &io::Error) -> anyhow::Error {
     Environment(format!("{} cannot be written: {error}", path.display())).into()
 }
 

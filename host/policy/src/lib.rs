@@ -14,6 +14,7 @@
 
 mod accept;
 mod allow;
+mod any;
 mod clock;
 mod compile;
 mod consider;
@@ -23,10 +24,13 @@ mod gate;
 mod limits;
 mod manifest;
 mod module;
+mod note;
+mod onlooker;
 mod outcome;
 mod package;
 mod permits;
 mod policies;
+pub mod records;
 mod sandbox;
 mod score;
 mod settings;
@@ -42,6 +46,7 @@ mod zone;
 
 pub use accept::{Examination, Given, Inspection, Passed};
 pub use allow::{Allowed, Budgeter, allow};
+pub use any::AnyModule;
 pub use compile::{CompileError, Compiler, Helper, compile_for_parent};
 pub use consider::{Advisers, Considered, consider};
 pub use decide::{Decision, ListPrice, Ranker, decide, decide_again, note_guards};
@@ -50,6 +55,8 @@ pub use gate::Refusal;
 pub use limits::{CompileLimits, Limits};
 pub use manifest::{AskedLimits, Hook, Manifest, ReasonText, Unit};
 pub use module::{BudgetModule, Checked, ConsolidationModule, Module};
+pub use note::{MOST_NOTES, Note};
+pub use onlooker::{Asked, Onlooker};
 pub use outcome::{Called, Fault, LogLevel, LogLine, Outcome};
 pub use package::{INDEX, Index, MOST_BYTES, Part, WHOLE, assemble, digest, split, verify};
 pub use policies::Policies;

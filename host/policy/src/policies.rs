@@ -10,6 +10,7 @@ use crate::allow::Budgeter;
 use crate::consider::{Advisers, Considered, consider};
 use crate::decide::{Decision, decide_again};
 use crate::module::{BudgetModule, ConsolidationModule, Module};
+use crate::onlooker::{Onlooker, Watched};
 use crate::score::Consolidator;
 
 /// One set of policies. Where a hook has none, the core decides by itself: list prices, moves worth what they save, declared
@@ -22,21 +23,29 @@ pub struct Policies {
     pub consolidate: Option<ConsolidationModule>,
     /// How many nodes may go now; the least counts.
     pub budget: Vec<BudgetModule>,
+    /// Who is told of every call and decision.
+    pub onlookers: Vec<Arc<dyn Onlooker>>,
 }
 
 impl Policies {
     /// What to buy. What pools sell is kept in `offers`, and read anew only where it changed.
     pub fn plan(&self, snapshot: &Snapshot, offers: &mut Option<Arc<Offers>>) -> Decision {
-        if let Some(module) = &self.rank {
-            return decide_again(module, snapshot, offers);
+        let decision = match &self.rank {
+            Some(module) => decide_again(&self.watched(module), snapshot, offers),
+            None => {
+                let prepared = schedule::prepare_again(snapshot, offers.as_ref());
+                *offers = Some(Arc::clone(prepared.offers()));
+                Decision {
+                    plan: schedule::finish(&prepared, None),
+                    faults: Vec::new(),
+                    at_policy_prices: false,
+                }
+            }
+        };
+        for onlooker in &self.onlookers {
+            onlooker.planned(snapshot, &decision);
         }
-        let prepared = schedule::prepare_again(snapshot, offers.as_ref());
-        *offers = Some(Arc::clone(prepared.offers()));
-        Decision {
-            plan: schedule::finish(&prepared, None),
-            faults: Vec::new(),
-            at_policy_prices: false,
-        }
+        decision
     }
 
     /// What should become of nodes; `offers` as in [`Policies::plan`].
@@ -46,13 +55,26 @@ impl Policies {
         question: &Question,
         offers: &mut Option<Arc<Offers>>,
     ) -> Considered {
-        let budgeters = self.budget.iter().map(|module| module as &dyn Budgeter);
+        let budgeters = self.budget.iter().map(|module| self.watched(module));
+        let budgeters: Vec<Watched<'_, BudgetModule>> = budgeters.collect();
+        let budgeters = budgeters.iter().map(|watched| watched as &dyn Budgeter);
         let budgeters: Vec<&dyn Budgeter> = budgeters.collect();
-        let consolidator = self.consolidate.as_ref();
+        let consolidator = self.consolidate.as_ref().map(|module| self.watched(module));
         let advisers = Advisers {
-            consolidator: consolidator.map(|module| module as &dyn Consolidator),
+            consolidator: (consolidator.as_ref()).map(|watched| watched as &dyn Consolidator),
             budgeters: &budgeters,
         };
-        consider(snapshot, question, &advisers, offers)
+        let considered = consider(snapshot, question, &advisers, offers);
+        for onlooker in &self.onlookers {
+            onlooker.considered(snapshot, &considered);
+        }
+        considered
+    }
+
+    fn watched<'p, M>(&'p self, module: &'p M) -> Watched<'p, M> {
+        Watched {
+            module,
+            onlookers: &self.onlookers,
+        }
     }
 }

@@ -6,6 +6,7 @@ pub(crate) mod explain;
 pub(crate) mod generate;
 pub(crate) mod plan;
 pub(crate) mod policy;
+pub(crate) mod replay;
 #[cfg(feature = "live")]
 pub(crate) mod run;
 pub(crate) mod shell;

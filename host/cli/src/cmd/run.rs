@@ -15,12 +15,13 @@ use plimsoll_core::ids::ObjectName;
 use plimsoll_core::snapshot::Settings;
 use plimsoll_kube::CheckError;
 use plimsoll_kwok::catalogue;
-use plimsoll_policy::Policies;
+use plimsoll_policy::{Engine, Policies};
 
 use crate::failure::Environment;
 use crate::flags::{Provider, Run};
 use crate::module::{self, Source};
 use crate::policy;
+use crate::records;
 use crate::strategy::{Asked, Chosen};
 
 /// Threads for requests and watches; planning has its own.
@@ -48,7 +49,13 @@ async fn serve(flags: &Run) -> Result<()> {
     let catalogue = match flags.provider {
         Provider::Kwok => kwok_types(flags.instance_types_file_path.as_deref())?,
     };
-    let policies = policies(&client, &flags.policy).await?;
+    let engine = policy::engine()?;
+    let mut policies = policies(&client, &flags.policy, &engine).await?;
+    let records = flags.records.as_deref();
+    let records = records.map(|path| records::stream(path, &engine)).transpose()?;
+    if let Some(recorder) = &records {
+        policies.onlookers.push(recorder.clone());
+    }
     let record = flags.record.as_deref().map(recording).transpose()?;
     let controller = Controller::start(Setup {
         client,
@@ -71,7 +78,10 @@ async fn serve(flags: &Run) -> Result<()> {
         elsewhere = fidelity.elsewhere,
         "stopped"
     );
-    Ok(())
+    match records.map(|recorder| recorder.finish()).transpose() {
+        Ok(_) => Ok(()),
+        Err(error) => bail!(Environment(format!("records cannot be written: {error}"))),
+    }
 }
 
 async fn client(flags: &Run) -> Result<Client> {
@@ -143,8 +153,7 @@ fn kwok_types(path: Option<&Path>) -> Result<Catalogue> {
 }
 
 /// The policies: each one that is shipped, a file, a folder, or what a ConfigMap holds now; settings follow each.
-async fn policies(client: &Client, texts: &[String]) -> Result<Policies> {
-    let engine = policy::engine()?;
+async fn policies(client: &Client, texts: &[String], engine: &Engine) -> Result<Policies> {
     let mut chosen = Chosen::default();
     for text in texts {
         let Some(asked) = Asked::read(text) else {
@@ -159,7 +168,7 @@ async fn policies(client: &Client, texts: &[String]) -> Result<Policies> {
             }
         };
         chosen
-            .add(&asked, &source, &engine)
+            .add(&asked, &source, engine)
             .with_context(|| format!("policy {}", asked.place))?;
     }
     Ok(chosen.policies)
