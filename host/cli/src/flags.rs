@@ -6,7 +6,9 @@ use std::path::PathBuf;
 
 use clap::{Args, Parser, Subcommand, ValueEnum};
 
-pub(crate) use policy::{Build, Check, Inspect, New, NewHook, Pack, Policy, PolicyCommand, Test};
+pub(crate) use policy::{
+    Build, Check, Diff, Inspect, New, NewHook, Pack, Policy, PolicyCommand, PolicyExplain, Test,
+};
 
 /// A node autoscaler for Kubernetes whose decisions belong to its users.
 #[derive(Debug, Parser)]

@@ -34,6 +34,7 @@ pub mod records;
 mod sandbox;
 mod score;
 mod settings;
+mod shadow;
 mod shape;
 mod step;
 mod text;
@@ -41,6 +42,7 @@ mod ticker;
 mod track;
 mod unpack;
 mod wallet;
+mod words;
 mod world;
 mod zone;
 
@@ -62,5 +64,6 @@ pub use package::{INDEX, Index, MOST_BYTES, Part, WHOLE, assemble, digest, split
 pub use policies::Policies;
 pub use score::{BuiltIn, Consolidator, Scored, score};
 pub use settings::{Property, Schema};
+pub use shadow::{Book, Differing, Shadow, ShadowSettings};
 pub use step::Step;
 pub use zone::ZoneTime;

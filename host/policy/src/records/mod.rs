@@ -11,10 +11,12 @@
 //! made       digest of a plan or of a decision about nodes, as it came out of the core
 //! ```
 //!
-//! [`Recorder`] writes them, [`Reader`] reads them and holds every digest against what it names, [`replay()`] asks again. What a file
+//! [`Recorder`] writes them, [`Reader`] reads them and holds every digest against what it names, [`replay()`] asks again,
+//! [`explain()`] asks why. What a file
 //! says is untrusted: a question is whole ([`Torn`] says what is not) before anything looks into it.
 
 mod digest;
+mod explain;
 mod fold;
 mod form;
 mod question;
@@ -28,6 +30,7 @@ pub use digest::{digest_of_decision, digest_of_plan};
 pub use form::{
     Call, Heading, Line, Made, ModuleLine, Part, PolicyLine, Record, RunLine, VERSION, What, schema,
 };
+pub use explain::{Explained, ExplainedRow, Tally, Wanted, explain};
 pub use fold::FoldError;
 pub use question::{Question, QuestionError};
 pub use read::{Entry, Reader, RecordsError};

@@ -2,14 +2,14 @@
 
 use plimsoll_core::allow::AllowQuestion;
 use plimsoll_core::hook::Context;
-use plimsoll_core::rank::{OrderQuestion, PriceQuestion, Tables};
+use plimsoll_core::rank::{OrderQuestion, PriceQuestion};
 use plimsoll_core::score::ScoreQuestion;
-use plimsoll_core::words::shortened;
 use serde::de::DeserializeOwned;
 use serde_json::Value;
 
 use super::form::Call;
 use super::whole::{self, Torn};
+use crate::words;
 
 /// What a module was asked.
 #[derive(Debug, Clone, PartialEq)]
@@ -79,65 +79,13 @@ impl Question {
         self.len() == 0
     }
 
-    /// A row in words: `general, m5.large, us-east-1a, spot`; empty for one that is not there.
+    /// A row in words, such as `general, m5.large, us-east-1a, spot`; empty for one that is not there.
     pub fn row(&self, row: usize) -> String {
-        if row >= self.len() {
-            return String::new();
-        }
-        let words = self.words(row);
-        crate::text::clean(&words, crate::text::NAME)
-    }
-
-    fn words(&self, row: usize) -> String {
         match self {
-            Self::Price(question) => {
-                let pools = &question.pools;
-                let pool = pools.name.get(owner(&pools.cand_ends, row));
-                let pool = pool.and_then(|name| question.tables.symbols.get(*name));
-                candidate(&question.tables, pools.cand[row], pool.unwrap_or("?"))
-            }
-            Self::Order(question) => {
-                let claim = owner(&question.claims.cand_ends, row);
-                let tables = &question.tables;
-                candidate(tables, question.claims.cand[row], &format!("claim {claim}"))
-            }
-            Self::Score(question) => {
-                let kind = match question.moves.kind[row] {
-                    0 => "remove empty",
-                    1 => "delete",
-                    _ => "replace",
-                };
-                let members = question.moves.members(row).iter();
-                let members = shortened(members.map(|node| question.node_name(*node)));
-                format!("{kind} {members}")
-            }
-            Self::Allow(question) => {
-                let name = question.symbols.get(question.pools.name[row]);
-                let reason = match question.pools.reason[row] {
-                    0 => "empty",
-                    1 => "consolidation",
-                    2 => "drift",
-                    _ => "other",
-                };
-                format!("{}, {reason}", name.unwrap_or("?"))
-            }
+            Self::Price(question) => words::price_words(question, row),
+            Self::Order(question) => words::order_words(question, row),
+            Self::Score(question) => words::move_words(question, row),
+            Self::Allow(question) => words::budget_words(question, row),
         }
     }
-}
-
-/// Whose part of a joined column a row lies in.
-fn owner(ends: &[u32], row: usize) -> usize {
-    ends.partition_point(|&end| end as usize <= row)
-}
-
-fn candidate(tables: &Tables, offering: u32, owner: &str) -> String {
-    let capacity = tables.catalogue.o_capacity.get(offering as usize);
-    let capacity = match capacity {
-        Some(0) => "on-demand",
-        Some(1) => "spot",
-        Some(2) => "reserved",
-        _ => "other",
-    };
-    let (name, zone) = (tables.type_name(offering), tables.zone(offering));
-    format!("{owner}, {name}, {zone}, {capacity}")
 }

@@ -38,7 +38,7 @@ pub enum RecordsError {
         source: serde_json::Error,
     },
     /// The file does not begin as records do, or begins twice.
-    #[error("line {line}: expected the heading of records on line 1 and nowhere else")]
+    #[error("line {line}: expected the heading of decision records on line 1 and nowhere else")]
     Heading {
         /// Which line, from 1.
         line: usize,
@@ -130,7 +130,11 @@ impl<R: BufRead> Reader<R> {
             parts: Parts::default(),
             cut: None,
         };
-        match reader.line()? {
+        let first = match reader.line() {
+            Err(RecordsError::Line { .. }) => None,
+            other => other?,
+        };
+        match first {
             Some(Line::Records(heading)) if heading.version == VERSION => {
                 reader.heading = heading;
                 Ok(reader)

@@ -2,6 +2,8 @@
 
 mod build;
 mod check;
+mod diff;
+mod explain;
 mod inspect;
 mod new;
 mod pack;
@@ -18,6 +20,8 @@ pub(crate) fn run(flags: &flags::Policy) -> Result<()> {
         PolicyCommand::Inspect(flags) => inspect::run(flags),
         PolicyCommand::Check(flags) => check::run(flags),
         PolicyCommand::Test(flags) => test::run(flags),
+        PolicyCommand::Diff(flags) => diff::run(flags),
+        PolicyCommand::Explain(flags) => explain::run(flags),
         PolicyCommand::Pack(flags) => pack::run(flags),
     }
 }
