@@ -20,6 +20,7 @@ mod module;
 mod output;
 mod player;
 mod policy;
+mod priced;
 mod records;
 mod strategy;
 

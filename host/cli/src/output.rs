@@ -164,6 +164,18 @@ pub(crate) fn thousands(number: u64) -> String {
     result
 }
 
+/// A number as policies give it: four digits behind the point at most, and none that say nothing.
+pub(crate) fn number(value: f64) -> String {
+    if value >= f64::from(u32::MAX) {
+        return "without limit".to_owned();
+    }
+    let digits = format!("{value:.4}");
+    digits
+        .trim_end_matches('0')
+        .trim_end_matches('.')
+        .to_owned()
+}
+
 /// Nano-dollars as dollars and cents: `$ 4,812.20`.
 pub(crate) fn dollars(nanos: i64) -> String {
     let cents = (i128::from(nanos) + 5_000_000) / 10_000_000;
@@ -204,6 +216,12 @@ mod tests {
         assert_eq!(dollars(0), "$ 0.00");
         assert_eq!(thousands(1_234_567), "1,234,567");
         assert_eq!(thousands(999), "999");
+    }
+
+    #[test]
+    fn numbers_have_no_digits_that_say_nothing() {
+        let shown = [0.041_25, 3.0, 0.0, -120.5, f64::INFINITY].map(number);
+        assert_eq!(shown, ["0.0413", "3", "0", "-120.5", "without limit"]);
     }
 
     #[test]

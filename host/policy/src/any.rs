@@ -75,6 +75,7 @@ impl Policies {
         let rank = self.rank.iter().cloned().map(AnyModule::Rank);
         let consolidate = self.consolidate.iter().cloned();
         let budget = self.budget.iter().cloned().map(AnyModule::Budget);
-        rank.chain(consolidate.map(AnyModule::Consolidate)).chain(budget)
+        rank.chain(consolidate.map(AnyModule::Consolidate))
+            .chain(budget)
     }
 }

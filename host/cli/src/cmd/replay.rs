@@ -86,7 +86,9 @@ fn processors() -> usize {
 /// Plays the recorded input again and compares what is made of the answers.
 fn remade(flags: &Replay, heading: &Heading, shelf: &Shelf, then: &Replayed) -> Result<Remade> {
     let (Some(path), Some(run)) = (&flags.on, &heading.run) else {
-        bail!("the records are of a cluster that was served; expected those of a simulation with --on");
+        bail!(
+            "the records are of a cluster that was served; expected those of a simulation with --on"
+        );
     };
     let input = load::input(path, &records::deciding(run)?)?;
     if input.digest != run.input_sha256 {
@@ -113,7 +115,10 @@ fn remade(flags: &Replay, heading: &Heading, shelf: &Shelf, then: &Replayed) -> 
         ..Behaviour::default()
     };
     Run::new(input.recording, behaviour, Player::Core(policies, None)).finish();
-    let remade = checker.remade.lock().unwrap_or_else(PoisonError::into_inner);
+    let remade = checker
+        .remade
+        .lock()
+        .unwrap_or_else(PoisonError::into_inner);
     let mut remade = remade.clone();
     if remade.differs.is_none() && remade.count < then.made.len() {
         let missing = &then.made[remade.count];

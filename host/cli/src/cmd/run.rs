@@ -52,7 +52,9 @@ async fn serve(flags: &Run) -> Result<()> {
     let engine = policy::engine()?;
     let mut policies = policies(&client, &flags.policy, &engine).await?;
     let records = flags.records.as_deref();
-    let records = records.map(|path| records::stream(path, &engine)).transpose()?;
+    let records = records
+        .map(|path| records::stream(path, &engine))
+        .transpose()?;
     if let Some(recorder) = &records {
         policies.onlookers.push(recorder.clone());
     }

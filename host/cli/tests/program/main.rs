@@ -6,6 +6,7 @@ mod explain;
 mod files;
 mod json;
 mod policy;
+mod records;
 mod shell;
 mod simulate;
 mod tutorial;

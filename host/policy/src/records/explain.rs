@@ -101,7 +101,15 @@ pub fn explain(
                 module.explain(asked, &rows)
             }
             (AnyModule::Budget(module), Question::Allow(asked)) => module.explain(asked, &rows),
-            _ => return Ok(Explained::of(module.manifest(), question, &answered, &[], Vec::new())),
+            _ => {
+                return Ok(Explained::of(
+                    module.manifest(),
+                    question,
+                    &answered,
+                    &[],
+                    Vec::new(),
+                ));
+            }
         };
         let notes = notes.result?;
         let manifest = module.manifest();

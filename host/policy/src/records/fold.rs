@@ -54,7 +54,9 @@ impl Folder {
             },
             Value::Object(fields) => {
                 let fields = fields.into_iter();
-                fields.map(|(key, one)| (key, self.fold(one, new))).collect()
+                fields
+                    .map(|(key, one)| (key, self.fold(one, new)))
+                    .collect()
             }
             plain => return plain,
         };
@@ -189,7 +191,9 @@ fn list(text: &str, left: &mut usize) -> Result<Value, FoldError> {
     let number = |text: &str| {
         *left = left.checked_sub(1).ok_or(FoldError::TooLarge)?;
         let whole = text.parse::<u64>().map(Number::from);
-        let number = whole.or_else(|_| text.parse::<i64>().map(Number::from)).ok();
+        let number = whole
+            .or_else(|_| text.parse::<i64>().map(Number::from))
+            .ok();
         let number = number.or_else(|| text.parse().ok().and_then(Number::from_f64));
         number.map(Value::Number).ok_or_else(|| FoldError::Number {
             text: crate::text::clean(text, crate::text::NAME),

@@ -27,11 +27,11 @@ mod shelf;
 mod whole;
 
 pub use digest::{digest_of_decision, digest_of_plan};
+pub use explain::{Explained, ExplainedRow, Tally, Wanted, explain};
+pub use fold::FoldError;
 pub use form::{
     Call, Heading, Line, Made, ModuleLine, Part, PolicyLine, Record, RunLine, VERSION, What, schema,
 };
-pub use explain::{Explained, ExplainedRow, Tally, Wanted, explain};
-pub use fold::FoldError;
 pub use question::{Question, QuestionError};
 pub use read::{Entry, Reader, RecordsError};
 pub use recorder::{Recorded, Recorder};

@@ -232,8 +232,7 @@ pub(super) fn question(parts: &Parts, record: &Record) -> Result<Question, Recor
         field: "its question",
         source,
     })?;
-    Question::read(record.call, value)
-        .map_err(|source| RecordsError::Question { number, source })
+    Question::read(record.call, value).map_err(|source| RecordsError::Question { number, source })
 }
 
 /// The beginning of a digest, as people read it.

@@ -208,7 +208,9 @@ impl Found {
 
 fn hung_on_machine(record: &Record) -> bool {
     let machine = [Outcome::Deadline, Outcome::Saturated, Outcome::Quarantined];
-    machine.iter().any(|outcome| outcome.label() == record.outcome)
+    machine
+        .iter()
+        .any(|outcome| outcome.label() == record.outcome)
 }
 
 /// Makes one decision again and compares.
@@ -366,8 +368,10 @@ fn columns(
         if then == now {
             continue;
         }
+        let is_column = text_of_numbers(&then).is_some() && text_of_numbers(&now).is_some();
         let (then, now) = (words(&then), words(&now));
         let row = (0..rows).find(|row| then.get(*row) != now.get(*row));
+        let row = row.filter(|_| is_column);
         let at = |words: &[String]| {
             let one = row.and_then(|row| words.get(row)).cloned();
             one.unwrap_or_else(|| short(&words.join(" ")))

@@ -34,7 +34,9 @@ pub enum Torn {
         rows: usize,
     },
     /// Ends of parts fall, or do not end with the list that they cut.
-    #[error("column {column} does not cut a list of {length} rows; expected ends that rise to {length}")]
+    #[error(
+        "column {column} does not cut a list of {length} rows; expected ends that rise to {length}"
+    )]
     Ends {
         /// The column.
         column: &'static str,

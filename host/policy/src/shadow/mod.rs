@@ -145,11 +145,7 @@ struct State {
 
 impl Shadow {
     /// A shadow that has not been asked yet, beside that policy; beside whichever is asked where none is named.
-    pub fn new(
-        candidate: AnyModule,
-        active: Option<AnyModule>,
-        settings: ShadowSettings,
-    ) -> Self {
+    pub fn new(candidate: AnyModule, active: Option<AnyModule>, settings: ShadowSettings) -> Self {
         Self {
             candidate,
             active,

@@ -29,7 +29,8 @@ pub(super) fn compare(
     let (made, would) = (taken(question, active), taken(question, shadow));
     let saved = |rows: &[usize]| rows.iter().map(|row| saving(question, *row)).sum();
     let (saved, would_save): (PricePerHour, PricePerHour) = (saved(&made), saved(&would));
-    let differ = apart > 0 || made != would;
+    let set = |rows: &[usize]| rows.iter().copied().collect::<BTreeSet<usize>>();
+    let differ = set(&made) != set(&would);
     Compared {
         compared,
         agree: compared - apart,

@@ -43,12 +43,7 @@ pub(super) fn compare(active: &Plan, shadow: &Plan) -> Compared {
         pairs,
         regret,
         waiting,
-        words: differ.then(|| {
-            (
-                words(&mine, &theirs, active),
-                words(&theirs, &mine, shadow),
-            )
-        }),
+        words: differ.then(|| (words(&mine, &theirs, active), words(&theirs, &mine, shadow))),
         ..Compared::default()
     }
 }
@@ -120,7 +115,12 @@ fn by_pods(plan: &Plan) -> impl Iterator<Item = ((&PoolName, Vec<usize>), &Plann
 }
 
 /// What tells a launch option from the others of its list.
-type Name<'p> = (&'p TypeName, &'p str, CapacityType, Option<&'p ReservationId>);
+type Name<'p> = (
+    &'p TypeName,
+    &'p str,
+    CapacityType,
+    Option<&'p ReservationId>,
+);
 
 fn name(option: &LaunchOption) -> Name<'_> {
     let LaunchOption {
@@ -130,7 +130,12 @@ fn name(option: &LaunchOption) -> Name<'_> {
         reservation,
         ..
     } = option;
-    (instance_type, zone.as_ref(), *capacity_type, reservation.as_ref())
+    (
+        instance_type,
+        zone.as_ref(),
+        *capacity_type,
+        reservation.as_ref(),
+    )
 }
 
 fn tau(active: &PlannedClaim, shadow: &PlannedClaim) -> (i64, i64) {
@@ -140,12 +145,30 @@ fn tau(active: &PlannedClaim, shadow: &PlannedClaim) -> (i64, i64) {
     let common: Vec<usize> = common
         .filter_map(|option| places.get(&name(option)).copied())
         .collect();
+    order(&common)
+}
+
+/// Pairs of places that rise less those that fall, and all pairs.
+fn order(places: &[usize]) -> (i64, i64) {
     let (mut in_order, mut pairs) = (0, 0);
-    for (at, one) in common.iter().enumerate() {
-        for other in &common[at + 1..] {
+    for (at, one) in places.iter().enumerate() {
+        for other in &places[at + 1..] {
             in_order += if one < other { 1 } else { -1 };
             pairs += 1;
         }
     }
     (in_order, pairs)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn lists_agree_by_the_pairs_that_stand_in_the_same_order() {
+        assert_eq!(order(&[0, 1, 2]), (3, 3));
+        assert_eq!(order(&[2, 1, 0]), (-3, 3));
+        assert_eq!(order(&[1, 0, 2]), (1, 3));
+        assert_eq!(order(&[4]), (0, 0));
+    }
 }

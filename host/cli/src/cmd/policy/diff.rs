@@ -146,7 +146,10 @@ fn people(compared: &Compared, start: i64, limit: usize) -> String {
     }
     text += &table(&figures(compared));
     if let Some(fault) = &book.last_fault {
-        text += &format!("note: {shadow}: {fault} ({} times)\n", thousands(book.faults));
+        text += &format!(
+            "note: {shadow}: {fault} ({} times)\n",
+            thousands(book.faults)
+        );
     }
     text += &differences(compared, start, limit);
     text
@@ -191,7 +194,10 @@ fn figures(compared: &Compared) -> Vec<Vec<String>> {
     if compared.hook != Hook::Budget {
         let decisions = i64::try_from(book.decisions).unwrap_or(i64::MAX);
         line("regret at list prices, $/h", signed(book.regret.nanos()));
-        line("  of a decision, mean", signed(book.regret.nanos() / decisions));
+        line(
+            "  of a decision, mean",
+            signed(book.regret.nanos() / decisions),
+        );
     }
     line("faults", thousands(book.faults));
     if book.active_fuel > 0 {
@@ -210,7 +216,12 @@ fn differences(compared: &Compared, start: i64, limit: usize) -> String {
     if all.is_empty() {
         return String::new();
     }
-    let head = ["at", compared.active.as_str(), compared.shadow.as_str(), "$/h"];
+    let head = [
+        "at",
+        compared.active.as_str(),
+        compared.shadow.as_str(),
+        "$/h",
+    ];
     let mut rows = vec![head.map(str::to_owned).to_vec()];
     for one in all {
         let seconds = i64::try_from(one.unix_s).unwrap_or(i64::MAX) - start;

@@ -8,7 +8,7 @@ use serde::Serialize;
 
 use crate::flags::PolicyExplain;
 use crate::load;
-use crate::output::{show, table, texts, thousands};
+use crate::output::{number, show, table, texts, thousands};
 use crate::policy::engine;
 use crate::records;
 
@@ -70,7 +70,9 @@ fn list(flags: &PolicyExplain) -> Result<()> {
     }
     records::tell_cut(&flags.records, reader.cut());
     show(flags.output, &all, || {
-        let head = ["policy", "decision", "call", "second", "rows", "outcome", "fuel"];
+        let head = [
+            "policy", "decision", "call", "second", "rows", "outcome", "fuel",
+        ];
         let mut rows = vec![head.map(str::to_owned).to_vec()];
         rows.extend(all.iter().map(|listed| {
             vec![
@@ -171,7 +173,9 @@ fn people(shown: &Shown) -> String {
     let mut rows = vec![head.map(str::to_owned).to_vec()];
     for row in &explained.explained {
         let terms = row.terms.iter();
-        let mut made_of: Vec<String> = terms.map(|(name, value)| format!("{name} {value:.4}")).collect();
+        let mut made_of: Vec<String> = terms
+            .map(|(name, value)| format!("{name} {}", number(*value)))
+            .collect();
         if !row.text.is_empty() && row.text != row.reason {
             made_of.insert(0, row.text.clone());
         }
