@@ -45,7 +45,7 @@ generated: ## makes the committed tables anew; PLIMSOLL_DATA names the folder of
 	@test -n "$${PLIMSOLL_DATA:-}" || { echo "error: PLIMSOLL_DATA does not name the folder of the published lists" >&2; exit 2; }
 	python3 host/ec2-facts/scripts/derive.py "$$PLIMSOLL_DATA"
 
-bench: toolchain ## cost of packing against its bound, time of planning and how it grows, time of small decisions, what consolidation comes to and takes, peak memory, and what asking a policy module costs
+bench: toolchain ## cost of packing against its bound, time of planning and how it grows, time of small decisions, what consolidation comes to and takes, peak memory, what asking a policy module costs, and 10,000 recorded decisions made again
 	$(CARGO) run --locked --quiet -p plimsoll-packing
 	$(bench) mix
 	mkdir -p "$(bench_folder)"
@@ -56,6 +56,7 @@ bench: toolchain ## cost of packing against its bound, time of planning and how 
 	$(plimsoll) plan "$(bench_folder)/cluster.json" --timings -o json > /dev/null
 	$(CARGO) bench --locked --quiet --profile dev -p plimsoll-guests --bench price
 	$(CARGO) bench --locked --quiet --profile dev -p plimsoll-guests --bench disruption
+	$(CARGO) bench --locked --quiet --profile dev -p plimsoll-guests --bench replay
 
 bench-trace: toolchain ## the whole published trace under three policies, with the time of each; PLIMSOLL_DATA names its folder
 	@test -n "$${PLIMSOLL_DATA:-}" || { echo "error: PLIMSOLL_DATA does not name the folder of the published lists" >&2; exit 2; }

@@ -79,9 +79,10 @@ fn words(row: &ExplainedRow) -> String {
     let terms: Vec<String> = terms
         .map(|(name, value)| format!("{name} {}", number(*value)))
         .collect();
-    let made_of = match terms.is_empty() {
-        true => String::new(),
-        false => format!(" ({})", terms.join(", ")),
+    let made_of = if terms.is_empty() {
+        String::new()
+    } else {
+        format!(" ({})", terms.join(", "))
     };
     format!("{}, \"{}\"{made_of}", row.answer, row.reason)
 }

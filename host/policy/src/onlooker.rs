@@ -1,7 +1,7 @@
 //! Who looks on while policies decide: told of every call of a module and of every decision, and without a say in any.
 //!
-//! Records and shadows stand here. An onlooker is told when the answer is out, so that it can neither change nor delay what it
-//! would answer; what it fails at is its own matter.
+//! Records and shadows stand here. An onlooker is told when the answer is out and cannot change it; what it fails at is its own
+//! matter. It is told on the thread that decides, so that decisions come to it in their order; its time is that thread's.
 
 use std::fmt;
 use std::sync::Arc;

@@ -30,16 +30,15 @@ pub struct Policies {
 impl Policies {
     /// What to buy. What pools sell is kept in `offers`, and read anew only where it changed.
     pub fn plan(&self, snapshot: &Snapshot, offers: &mut Option<Arc<Offers>>) -> Decision {
-        let decision = match &self.rank {
-            Some(module) => decide_again(&self.watched(module), snapshot, offers),
-            None => {
-                let prepared = schedule::prepare_again(snapshot, offers.as_ref());
-                *offers = Some(Arc::clone(prepared.offers()));
-                Decision {
-                    plan: schedule::finish(&prepared, None),
-                    faults: Vec::new(),
-                    at_policy_prices: false,
-                }
+        let decision = if let Some(module) = &self.rank {
+            decide_again(&self.watched(module), snapshot, offers)
+        } else {
+            let prepared = schedule::prepare_again(snapshot, offers.as_ref());
+            *offers = Some(Arc::clone(prepared.offers()));
+            Decision {
+                plan: schedule::finish(&prepared, None),
+                faults: Vec::new(),
+                at_policy_prices: false,
             }
         };
         for onlooker in &self.onlookers {

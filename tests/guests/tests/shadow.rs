@@ -5,6 +5,7 @@
     reason = "helpers of tests may fail loudly, as tests may"
 )]
 
+use std::slice::from_ref;
 use std::sync::{Arc, LazyLock};
 
 use plimsoll_core::disrupt::Question;
@@ -121,7 +122,7 @@ fn a_shadow_like_the_active_policy_agrees_and_costs_nothing() {
     assert_eq!(book.fuel, book.active_fuel);
 
     let list = ranking("list-price", &Settings::new());
-    let (policies, shadow) = shadowed(&[list.clone()], list, 1);
+    let (policies, shadow) = shadowed(from_ref(&list), list.clone(), 1);
     policies.plan(&waiting(3), &mut None);
     let book = shadow.book();
     assert_eq!((book.decisions, book.differ, book.compared), (1, 0, 3));
@@ -135,7 +136,7 @@ fn moves_that_a_shadow_would_leave_are_counted_and_cost_what_they_save() {
     let shipped = plimsoll_policies::consolidation("savings-threshold").unwrap();
     let reluctant = accepted(shipped.bytes, &settings);
     let eager = consolidating("honest");
-    let book = looked(&[eager.clone()], reluctant.clone());
+    let book = looked(from_ref(&eager), reluctant.clone());
     assert_eq!((book.missing_moves, book.extra_moves), (1, 0));
     // The large machine goes and a small one comes.
     assert_eq!(book.regret, dollars(0.3));
@@ -200,7 +201,7 @@ fn a_ranking_shadow_that_buys_otherwise_costs_the_difference_at_list_prices() {
 #[test]
 fn a_shadow_is_asked_about_every_so_many_decisions_and_not_about_nothing() {
     let list = ranking("list-price", &Settings::new());
-    let (policies, shadow) = shadowed(&[list.clone()], list, 3);
+    let (policies, shadow) = shadowed(from_ref(&list), list.clone(), 3);
     for _ in 0..7 {
         policies.plan(&waiting(1), &mut None);
         policies.plan(&fleet(1), &mut None);

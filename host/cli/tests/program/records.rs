@@ -4,6 +4,7 @@ use std::path::Path;
 
 use serde_json::Value;
 
+use crate::json::check;
 use crate::user::{Folder, Ran, SHOP, plimsoll};
 
 /// A recording, and the records of one simulation of it.
@@ -32,23 +33,22 @@ fn kept() -> Kept {
 
 /// Two deployments in a small market that grow and shrink every ten minutes.
 fn two_hours() -> String {
-    let mut changes = String::from("changes:\n");
-    for (name, cpu, memory) in [("web", "450m", "256Mi"), ("api", "700m", "512Mi")] {
-        changes += &format!(
+    let deployed = [("web", "450m", "256Mi"), ("api", "700m", "512Mi")].map(|(name, cpu, memory)| {
+        format!(
             "- {{at: +0s, deploy: {{namespace: shop, name: {name}, replicas: 16, template: {{metadata: {{labels: {{app: {name}}}}}, \
              spec: {{containers: [{{name: main, resources: {{requests: {{cpu: {cpu}, memory: {memory}}}}}}}]}}}}}}}}\n"
-        );
-    }
-    for step in 1..12 {
-        for (place, name) in ["web", "api"].into_iter().enumerate() {
-            let replicas = [4, 18, 7, 20, 5][(step + place) % 5];
-            let minute = 10 * step + 3 * place;
-            changes += &format!(
-                "- {{at: +{minute}m, scale: {{namespace: shop, name: {name}, amount: {replicas}}}}}\n"
-            );
-        }
-    }
-    SHOP.replacen("---\n", &format!("{changes}---\n"), 1)
+        )
+    });
+    let scaled = (2..24).map(|step| {
+        let (step, place) = (step / 2, step % 2);
+        let replicas = [4, 18, 7, 20, 5][(step + place) % 5];
+        let (minute, name) = (10 * step + 3 * place, ["web", "api"][place]);
+        format!(
+            "- {{at: +{minute}m, scale: {{namespace: shop, name: {name}, amount: {replicas}}}}}\n"
+        )
+    });
+    let changes: String = deployed.into_iter().chain(scaled).collect();
+    SHOP.replacen("---\n", &format!("changes:\n{changes}---\n"), 1)
 }
 
 fn simulated(input: &str, records: &str) -> Ran {
@@ -142,6 +142,7 @@ fn compressed_records_say_the_same() {
 fn an_answer_that_was_another_one_is_shown_and_fails() {
     let kept = kept();
     let path = changed(&kept);
+    check("replay", &plimsoll(&["replay", &path, "-o", "json"]).out);
     let ran = plimsoll(&["replay", &path]);
     assert_eq!(ran.code, 1);
     assert!(
@@ -199,7 +200,9 @@ fn two_policies_are_compared_on_the_same_decisions() {
     let kept = kept();
     let diff = |a: &str, b: &str| {
         let ran = plimsoll(&["policy", "diff", a, b, "--on", &kept.input, "-o", "json"]);
-        json(&ran.ok())
+        let ran = ran.ok();
+        check("policy diff", &ran.out);
+        json(&ran)
     };
     let same = diff("list-price", "list-price");
     assert!(same["decisions"].as_u64() > Some(0), "{same}");
@@ -240,7 +243,9 @@ fn a_recorded_decision_is_explained_by_its_module() {
         .find(|listed| listed["call"] == "price")
         .expect("prices were asked");
     let number = first["decision"].to_string();
-    let one = json(&explain(&["--decision", &number, "-o", "json"]).ok());
+    let one = explain(&["--decision", &number, "-o", "json"]).ok();
+    check("policy explain", &one.out);
+    let one = json(&one);
     let rows = one["explained"].as_array().expect("a list");
     assert_eq!(rows.len(), 4, "the market has so many on-demand offerings");
     assert_eq!(rows[0]["reason"], "list price");

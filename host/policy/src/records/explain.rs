@@ -3,6 +3,8 @@
 //! Nothing of an explanation was recorded, and the cluster paid nothing for it: a module is pure, so that its reasons now are its
 //! reasons then. Where its answer is another one now, that is said.
 
+use std::collections::BTreeMap;
+
 use plimsoll_core::allow::AllowAnswer;
 use plimsoll_core::rank::{OrderAnswer, PriceAnswer};
 use plimsoll_core::score::ScoreAnswer;
@@ -80,7 +82,19 @@ pub fn explain(
     question: &Question,
     wanted: &Wanted,
 ) -> Option<Result<Explained, Fault>> {
-    let answered = match (module, question) {
+    let answers = match answers(module, question)? {
+        Ok(answers) => answers,
+        Err(fault) => return Some(Err(fault)),
+    };
+    let rows = chosen(&answers, question, wanted);
+    let notes = notes(module, question, &rows)?.result;
+    let manifest = module.manifest();
+    Some(notes.map(|notes| Explained::of(manifest, question, &answers, &rows, notes)))
+}
+
+/// The answers of all rows.
+fn answers(module: &AnyModule, question: &Question) -> Option<Result<Vec<Answered>, Fault>> {
+    Some(match (module, question) {
         (AnyModule::Rank(module), Question::Price(asked)) => answered(module.price(asked), prices),
         (AnyModule::Rank(module), Question::Order(asked)) => answered(module.order(asked), scores),
         (AnyModule::Consolidate(module), Question::Score(asked)) => {
@@ -91,30 +105,18 @@ pub fn explain(
             answered(module.allow(asked), |answer| allowances(answer, ceilings))
         }
         _ => return None,
-    };
-    Some(answered.and_then(|answered| {
-        let rows = chosen(&answered, question, wanted);
-        let notes = match (module, question) {
-            (AnyModule::Rank(module), Question::Price(asked)) => module.explain_price(asked, &rows),
-            (AnyModule::Rank(module), Question::Order(asked)) => module.explain_order(asked, &rows),
-            (AnyModule::Consolidate(module), Question::Score(asked)) => {
-                module.explain(asked, &rows)
-            }
-            (AnyModule::Budget(module), Question::Allow(asked)) => module.explain(asked, &rows),
-            _ => {
-                return Ok(Explained::of(
-                    module.manifest(),
-                    question,
-                    &answered,
-                    &[],
-                    Vec::new(),
-                ));
-            }
-        };
-        let notes = notes.result?;
-        let manifest = module.manifest();
-        Ok(Explained::of(manifest, question, &answered, &rows, notes))
-    }))
+    })
+}
+
+/// What the module says of these rows.
+fn notes(module: &AnyModule, question: &Question, rows: &[u32]) -> Option<Called<Vec<Note>>> {
+    Some(match (module, question) {
+        (AnyModule::Rank(module), Question::Price(asked)) => module.explain_price(asked, rows),
+        (AnyModule::Rank(module), Question::Order(asked)) => module.explain_order(asked, rows),
+        (AnyModule::Consolidate(module), Question::Score(asked)) => module.explain(asked, rows),
+        (AnyModule::Budget(module), Question::Allow(asked)) => module.explain(asked, rows),
+        _ => return None,
+    })
 }
 
 fn answered<Raw, Typed>(
@@ -151,9 +153,10 @@ fn scores(answer: &OrderAnswer) -> Vec<Answered> {
     let rows = answer.score.iter().zip(&answer.reason);
     rows.map(|(score, reason)| Answered {
         place: *score,
-        words: match score.is_finite() {
-            true => format!("{score:.6}"),
-            false => "off the list".to_owned(),
+        words: if score.is_finite() {
+            format!("{score:.6}")
+        } else {
+            "off the list".to_owned()
         },
         reason: *reason,
     })
@@ -220,7 +223,7 @@ impl Explained {
         rows: &[u32],
         notes: Vec<Note>,
     ) -> Self {
-        let mut counts = std::collections::BTreeMap::new();
+        let mut counts = BTreeMap::new();
         for one in answered {
             *counts.entry(one.reason).or_insert(0) += 1;
         }

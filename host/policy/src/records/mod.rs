@@ -15,6 +15,7 @@
 //! [`explain()`] asks why. What a file
 //! says is untrusted: a question is whole ([`Torn`] says what is not) before anything looks into it.
 
+mod compare;
 mod digest;
 mod explain;
 mod fold;

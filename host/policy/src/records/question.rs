@@ -17,7 +17,7 @@ use crate::words;
 pub enum Question {
     Price(PriceQuestion),
     Order(OrderQuestion),
-    Score(ScoreQuestion),
+    Score(Box<ScoreQuestion>),
     Allow(AllowQuestion),
 }
 
@@ -47,7 +47,7 @@ impl Question {
         let question = match call {
             Call::Price => Self::Price(typed(call, value)?),
             Call::Order => Self::Order(typed(call, value)?),
-            Call::Score => Self::Score(typed(call, value)?),
+            Call::Score => Self::Score(Box::new(typed(call, value)?)),
             Call::Allow => Self::Allow(typed(call, value)?),
         };
         whole::check(&question)?;

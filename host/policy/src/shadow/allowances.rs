@@ -18,7 +18,7 @@ pub(super) fn compare(
     let (mut mine, mut theirs) = (Vec::new(), Vec::new());
     let rows = active.rows.iter().zip(&shadow.rows).enumerate();
     for (row, (active, shadow)) in rows {
-        result.compared += 1;
+        result.rows += 1;
         if active.nodes == shadow.nodes {
             result.agree += 1;
             continue;

@@ -73,7 +73,9 @@ pub struct Book {
     pub narrower: u64,
     /// Calls of the shadow that failed.
     pub faults: u64,
-    /// The last of those faults, in words.
+    /// Calls of the shadow that hung on the machine, such as a deadline; such a decision counts here and nowhere else.
+    pub hung: u64,
+    /// The last of the faults, in words.
     pub last_fault: Option<String>,
     /// Fuel of the shadow's calls.
     pub fuel: u64,
@@ -101,7 +103,7 @@ pub struct Differing {
 /// What one decision comes to.
 #[derive(Debug, Default)]
 struct Compared {
-    compared: u64,
+    rows: u64,
     agree: u64,
     in_order: i64,
     pairs: i64,
@@ -183,6 +185,10 @@ impl Shadow {
         let keep = self.settings.keep;
         self.with_state(|state| {
             let book = &mut state.book;
+            if fault.is_some_and(|fault| !fault.outcome.is_deterministic()) {
+                book.hung += 1;
+                return;
+            }
             book.decisions += 1;
             (book.active_fuel, book.fuel) = (book.active_fuel + fuel.0, book.fuel + fuel.1);
             if let Some(fault) = fault {
@@ -271,11 +277,11 @@ fn typed<Raw, Typed>(called: &Called<Checked<Raw, Typed>>) -> Option<&Typed> {
 
 impl Book {
     fn add(&mut self, unix_s: u64, compared: Compared, keep: usize) {
-        self.compared += compared.compared;
+        self.compared += compared.rows;
         self.agree += compared.agree;
         self.in_order += compared.in_order;
         self.pairs += compared.pairs;
-        self.regret = self.regret + compared.regret;
+        self.regret += compared.regret;
         self.waiting += compared.waiting;
         self.extra_moves += compared.extra_moves;
         self.missing_moves += compared.missing_moves;

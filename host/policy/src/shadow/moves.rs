@@ -24,7 +24,7 @@ pub(super) fn compare(
     let (active, shadow) = (active.unwrap_or(&none), shadow.unwrap_or(&none));
     let mine: BTreeSet<usize> = active.worth.iter().copied().collect();
     let theirs: BTreeSet<usize> = shadow.worth.iter().copied().collect();
-    let compared = question.moves.len() as u64;
+    let rows = question.moves.len() as u64;
     let apart = mine.symmetric_difference(&theirs).count() as u64;
     let (made, would) = (taken(question, active), taken(question, shadow));
     let saved = |rows: &[usize]| rows.iter().map(|row| saving(question, *row)).sum();
@@ -32,8 +32,8 @@ pub(super) fn compare(
     let set = |rows: &[usize]| rows.iter().copied().collect::<BTreeSet<usize>>();
     let differ = set(&made) != set(&would);
     Compared {
-        compared,
-        agree: compared - apart,
+        rows,
+        agree: rows - apart,
         regret: saved - would_save,
         extra_moves: theirs.difference(&mine).count() as u64,
         missing_moves: mine.difference(&theirs).count() as u64,

@@ -26,7 +26,7 @@ pub(super) fn compare(active: &Plan, shadow: &Plan) -> Compared {
         (*count).min(other)
     });
     let agree: u64 = same.sum();
-    let compared = (active.claims.len().max(shadow.claims.len())) as u64;
+    let rows = (active.claims.len().max(shadow.claims.len())) as u64;
     let waiting = signed(shadow.unplaced.len()) - signed(active.unplaced.len());
     let (in_order, pairs) = lists(active, shadow);
     // What serves more pods may cost more: only fleets for the same number of pods are held against each other.
@@ -35,9 +35,9 @@ pub(super) fn compare(active: &Plan, shadow: &Plan) -> Compared {
     } else {
         PricePerHour::ZERO
     };
-    let differ = agree < compared || waiting != 0;
+    let differ = agree < rows || waiting != 0;
     Compared {
-        compared,
+        rows,
         agree,
         in_order,
         pairs,

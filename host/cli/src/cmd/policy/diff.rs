@@ -14,6 +14,7 @@ use plimsoll_policy::{
 use plimsoll_sim::{Behaviour, Run};
 use serde::Serialize;
 
+use crate::failure::Environment;
 use crate::flags::Diff;
 use crate::load;
 use crate::module;
@@ -72,6 +73,12 @@ pub(crate) fn run(flags: &Diff) -> Result<()> {
     );
     Run::new(input.recording, behaviour, Player::Core(policies, None)).finish();
     let book = shadow.book();
+    if book.hung > 0 {
+        bail!(Environment(format!(
+            "policy {shadow_name}: {} calls hung on the machine, so nothing was compared",
+            book.hung
+        )));
+    }
     let compared = Compared {
         hook,
         active: active_name,
