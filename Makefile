@@ -51,7 +51,7 @@ record: toolchain ## answers and fuel of the shipped policies, kept anew beside 
 		$(plimsoll) policy bench "$${folder##*/}" --suite "$$folder" --update --calls 0
 	done
 
-bench: toolchain ## cost of packing against its bound, time of planning and how it grows, time of small decisions, what consolidation comes to and takes, peak memory, and what asking a policy module costs
+bench: toolchain ## cost of packing against its bound, time of planning and how it grows, time of small decisions, what consolidation comes to and takes, peak memory, what asking a policy module costs, and 10,000 recorded decisions made again
 	$(CARGO) run --locked --quiet -p plimsoll-packing
 	$(bench) mix
 	mkdir -p "$(bench_folder)"
@@ -64,6 +64,7 @@ bench: toolchain ## cost of packing against its bound, time of planning and how 
 	$(CARGO) bench --locked --quiet --profile dev -p plimsoll-guests --bench disruption
 	$(CARGO) bench --locked --quiet --profile dev -p plimsoll-guests --bench threads
 	$(CARGO) bench --locked --quiet --profile dev -p plimsoll-guests --bench refusals
+	$(CARGO) bench --locked --quiet --profile dev -p plimsoll-guests --bench replay
 
 fuzz: toolchain ## modules, answers of guests, snapshots and schedules changed at random, each for FUZZ_SECONDS (ten minutes)
 	$(CARGO) run --locked --quiet -p plimsoll-fuzz -- all $(or $(FUZZ_SECONDS),600) $(or $(FUZZ_SEED),1)

@@ -5,6 +5,7 @@ use plimsoll_core::snapshot::Snapshot;
 use plimsoll_core::words::shortened;
 
 use crate::output::thousands;
+use crate::priced::Priced;
 
 /// Why a pod goes nowhere: one line, then one per pool and rule, then the nearest thing that would have worked.
 pub(crate) fn refusal(snapshot: &Snapshot, unplaced: &Unplaced) -> String {
@@ -51,7 +52,7 @@ fn of_pool(refusal: &PoolRefusal, width: usize) -> String {
 }
 
 /// What a planned claim is and what it may become.
-pub(crate) fn claim(plan: &Plan, number: usize) -> String {
+pub(crate) fn claim(plan: &Plan, number: usize, priced: &Priced) -> String {
     let claim = &plan.claims[number];
     let Some(chosen) = claim.chosen() else {
         return format!("claim {number} names nothing that can be bought\n");
@@ -65,9 +66,7 @@ pub(crate) fn claim(plan: &Plan, number: usize) -> String {
         chosen.list_price,
         claim.requests
     );
-    if chosen.price != chosen.list_price {
-        text.push_str(&format!("  priced by the policy at {}\n", chosen.price));
-    }
+    text.push_str(&priced.lines(claim));
     for (mark, what) in [("price", "prices"), ("capacity", "capacities")] {
         let mark = format!("karpenter.sh/{mark}-overlay-applied");
         if claim.annotations.contains_key(mark.as_str()) {

@@ -7,7 +7,8 @@ use std::path::PathBuf;
 use clap::{Args, Parser, Subcommand, ValueEnum};
 
 pub(crate) use policy::{
-    Bench, Build, Check, Inspect, New, NewHook, Pack, Policy, PolicyCommand, Test,
+    Bench, Build, Check, Diff, Inspect, New, NewHook, Pack, Policy, PolicyCommand, PolicyExplain,
+    Test,
 };
 
 /// A node autoscaler for Kubernetes whose decisions belong to its users.
@@ -32,8 +33,10 @@ pub(crate) enum Command {
     Snapshot(Snapshot),
     /// Make a recording out of statistics of production work.
     Generate(Generate),
-    /// Write, prove and pack policies.
+    /// Write, prove, compare and pack policies.
     Policy(Policy),
+    /// Ask the modules of recorded decisions again, and say whether the answers are equal to the byte.
+    Replay(Replay),
     /// Compile a module for the process that started this one.
     #[command(hide = true)]
     CompileModule,
@@ -142,12 +145,33 @@ pub(crate) struct Simulate {
     /// Write an HTML report.
     #[arg(long, value_name = "FILE.html")]
     pub(crate) report: Option<PathBuf>,
+    /// Write down what the modules behind --policy were asked and what they answered; a name that ends in .zst is compressed.
+    #[arg(long, value_name = "FILE")]
+    pub(crate) records: Option<PathBuf>,
     /// Policies played at the same time; as many as there are processors when not given. Results do not hang on it.
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..))]
     pub(crate) threads: Option<u16>,
     /// Tell on stderr how long each run took.
     #[arg(long)]
     pub(crate) timings: bool,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct Replay {
+    /// What `simulate --records` or `run --records` wrote, zstd or not.
+    pub(crate) records: PathBuf,
+    /// A module that is not shipped: FILE.wasm, or FOLDER, which is built first. Settings are those of the records.
+    #[arg(long, value_name = "FILE|FOLDER")]
+    pub(crate) policy: Vec<String>,
+    /// The input that was simulated: plays it again, and compares plans and decisions about nodes too.
+    #[arg(long, value_name = "INPUT")]
+    pub(crate) on: Option<PathBuf>,
+    /// Decisions made again at the same time; as many as there are processors when not given. The result does not hang on it.
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..))]
+    pub(crate) threads: Option<u16>,
+    /// How to show the result.
+    #[arg(short, long, value_enum, default_value_t)]
+    pub(crate) output: Format,
 }
 
 /// What to explain.
@@ -295,4 +319,7 @@ pub(crate) struct Run {
     /// Write down every input and every action.
     #[arg(long, value_name = "FILE")]
     pub(crate) record: Option<PathBuf>,
+    /// Write down what policies were asked and what they answered.
+    #[arg(long, value_name = "FILE")]
+    pub(crate) records: Option<PathBuf>,
 }

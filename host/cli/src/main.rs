@@ -1,7 +1,7 @@
 //! The `plimsoll` program: a table of contents.
 //!
 //! [`flags`] is what was typed, `cmd` what each command does, [`load`] how inputs are read, [`module`] where policies come from,
-//! [`strategy`] who decides, [`player`] how that plays in a simulation, [`output`] how results are shown. Exit codes: 0 done, 1 a check failed or an input is bad, 2 wrong usage, 3 the environment failed.
+//! [`strategy`] who decides, [`records`] how decisions are written down, [`player`] how that plays in a simulation, [`output`] how results are shown. Exit codes: 0 done, 1 a check failed or an input is bad, 2 wrong usage, 3 the environment failed.
 
 #![expect(
     clippy::format_push_string,
@@ -20,6 +20,8 @@ mod module;
 mod output;
 mod player;
 mod policy;
+mod priced;
+mod records;
 mod strategy;
 
 use std::process::ExitCode;
@@ -38,6 +40,7 @@ fn main() -> ExitCode {
         Command::Snapshot(flags) => cmd::snapshot::run(flags),
         Command::Generate(flags) => cmd::generate::run(flags),
         Command::Policy(flags) => cmd::policy::run(flags),
+        Command::Replay(flags) => cmd::replay::run(flags),
         Command::CompileModule => cmd::compile_module::run(),
         Command::Completions { shell } => cmd::shell::completions(*shell),
         Command::Man { folder } => cmd::shell::man(folder),

@@ -9,6 +9,7 @@ use std::path::Path;
 
 use anyhow::{Context, Result};
 use serde::Serialize;
+use tempfile::NamedTempFile;
 
 use crate::failure::Environment;
 use crate::flags::Format;
@@ -66,6 +67,15 @@ pub(crate) fn write_file(path: &Path, content: &[u8]) -> Result<()> {
 }
 
 fn replace(path: &Path, content: &[u8]) -> io::Result<()> {
+    let mut file = beside(path)?;
+    file.write_all(content)?;
+    file.as_file().sync_all()?;
+    file.persist(path)?;
+    Ok(())
+}
+
+/// A file of another name beside the one that it will be.
+pub(crate) fn beside(path: &Path) -> io::Result<NamedTempFile> {
     let folder = match path.parent() {
         Some(folder) if folder != Path::new("") => folder,
         _ => Path::new("."),
@@ -74,14 +84,11 @@ fn replace(path: &Path, content: &[u8]) -> io::Result<()> {
     builder.prefix(".plimsoll-");
     #[cfg(unix)]
     builder.permissions(std::os::unix::fs::PermissionsExt::from_mode(FILE_MODE));
-    let mut file = builder.tempfile_in(folder)?;
-    file.write_all(content)?;
-    file.as_file().sync_all()?;
-    file.persist(path)?;
-    Ok(())
+    builder.tempfile_in(folder)
 }
 
-fn unwritten(path: &Path, error: &io::Error) -> anyhow::Error {
+/// The failure of a file that cannot be written.
+pub(crate) fn unwritten(path: &Path, error: &io::Error) -> anyhow::Error {
     Environment(format!("{} cannot be written: {error}", path.display())).into()
 }
 
@@ -163,6 +170,18 @@ pub(crate) fn thousands(number: u64) -> String {
     result
 }
 
+/// A number as policies give it: four digits behind the point at most, and none that say nothing.
+pub(crate) fn number(value: f64) -> String {
+    if value >= f64::from(u32::MAX) {
+        return "without limit".to_owned();
+    }
+    let digits = format!("{value:.4}");
+    digits
+        .trim_end_matches('0')
+        .trim_end_matches('.')
+        .to_owned()
+}
+
 /// Nano-dollars as dollars and cents: `$ 4,812.20`.
 pub(crate) fn dollars(nanos: i64) -> String {
     let cents = (i128::from(nanos) + 5_000_000) / 10_000_000;
@@ -203,6 +222,12 @@ mod tests {
         assert_eq!(dollars(0), "$ 0.00");
         assert_eq!(thousands(1_234_567), "1,234,567");
         assert_eq!(thousands(999), "999");
+    }
+
+    #[test]
+    fn numbers_have_no_digits_that_say_nothing() {
+        let shown = [0.041_25, 3.0, 0.0, -120.5, f64::INFINITY].map(number);
+        assert_eq!(shown, ["0.0413", "3", "0", "-120.5", "without limit"]);
     }
 
     #[test]

@@ -211,6 +211,14 @@ impl Strategy {
         }
     }
 
+    /// Its policies; none for a baseline.
+    pub(crate) fn policies_mut(&mut self) -> Option<&mut Policies> {
+        match self {
+            Self::Policies(chosen) => Some(&mut chosen.policies),
+            Self::Compatible | Self::Fixed(_) => None,
+        }
+    }
+
     /// The planner that a simulation runs.
     pub(crate) fn player(&self) -> Player {
         match self {

@@ -203,7 +203,8 @@ impl Engine {
             Step::Linking,
             &"every function has the type of interface 0.1",
         );
-        let accepted = Accepted::new(Arc::clone(inner), manifest, settings);
+        let sha256 = crate::package::digest(bytes);
+        let accepted = Accepted::new(Arc::clone(inner), &sha256, manifest, settings);
         accepted.validate_settings(&program)?;
         noted(Step::Agreement, &"the module agrees to its settings");
         Ok((accepted, program))

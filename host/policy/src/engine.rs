@@ -7,6 +7,7 @@
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
+use plimsoll_core::fixed_hash::hash_of;
 use thiserror::Error;
 use wasmtime::{Config, Enabled, InstanceAllocationStrategy, PoolingAllocationConfig};
 
@@ -103,6 +104,12 @@ impl Engine {
                 _ticker: ticker,
             }),
         })
+    }
+
+    /// What it is, as far as fuel hangs on it: equal where the same machine code runs under the same version.
+    pub fn id(&self) -> String {
+        let code = self.inner.wasmtime.precompile_compatibility_hash();
+        format!("wasmtime-{:016x}", hash_of(&code))
     }
 }
 

@@ -21,6 +21,7 @@ use crate::allow::Budgeter;
 use crate::consider::{Advisers, Considered, consider};
 use crate::decide::{Decision, Ranker, decide_again};
 use crate::module::{BudgetModule, ConsolidationModule, Module};
+use crate::onlooker::{Onlooker, Overheard};
 use crate::outcome::Fault;
 use crate::policies::{Policies, plan_at_list_prices};
 use crate::score::Consolidator;
@@ -30,9 +31,10 @@ use crate::seat::{Both, Place};
 #[derive(Clone, Debug)]
 pub struct Generation {
     number: u64,
-    rank: Option<Place<Module>>,
-    consolidate: Option<Place<ConsolidationModule>>,
-    budget: Vec<Place<BudgetModule>>,
+    rank: Option<Place<Overheard<Module>>>,
+    consolidate: Option<Place<Overheard<ConsolidationModule>>>,
+    budget: Vec<Place<Overheard<BudgetModule>>>,
+    onlookers: Vec<Arc<dyn Onlooker>>,
 }
 
 /// A module that has passed all gates, with the place that it is for.
@@ -53,12 +55,18 @@ impl Generation {
             rank,
             consolidate,
             budget,
+            onlookers,
         } = policies;
+        let rank = rank.map(|module| overheard(module, &onlookers));
+        let consolidate = consolidate.map(|module| overheard(module, &onlookers));
+        let budget = budget.into_iter();
+        let budget = budget.map(|module| Place::first(overheard(module, &onlookers)));
         Self {
             number: 1,
             rank: rank.map(Place::first),
             consolidate: consolidate.map(Place::first),
-            budget: budget.into_iter().map(Place::first).collect(),
+            budget: budget.collect(),
+            onlookers,
         }
     }
 
@@ -72,22 +80,33 @@ impl Generation {
         let mut next = self.clone();
         next.number += 1;
         match successor {
-            Successor::Rank(module) => put(&mut next.rank, module),
-            Successor::Consolidate(module) => put(&mut next.consolidate, module),
-            Successor::Budget(place, module) => match next.budget.get_mut(place) {
-                Some(there) => *there = there.succeeded_by(module),
-                None => next.budget.push(Place::first(module)),
-            },
+            Successor::Rank(module) => {
+                put(&mut next.rank, overheard(module, &self.onlookers));
+            }
+            Successor::Consolidate(module) => {
+                put(&mut next.consolidate, overheard(module, &self.onlookers));
+            }
+            Successor::Budget(place, module) => {
+                let module = overheard(module, &self.onlookers);
+                match next.budget.get_mut(place) {
+                    Some(there) => *there = there.succeeded_by(module),
+                    None => next.budget.push(Place::first(module)),
+                }
+            }
         }
         next
     }
 
     /// What to buy. What pools sell is kept in `offers`, and read anew only where it changed.
     pub fn plan(&self, snapshot: &Snapshot, offers: &mut Option<Arc<Offers>>) -> Decision {
-        match &self.rank {
+        let decision = match &self.rank {
             Some(place) => rank_with(&place.watched(snapshot.now), snapshot, offers),
             None => plan_at_list_prices(snapshot, offers),
+        };
+        for onlooker in &self.onlookers {
+            onlooker.planned(snapshot, &decision);
         }
+        decision
     }
 
     /// What should become of nodes; `offers` as in [`Generation::plan`].
@@ -111,6 +130,9 @@ impl Generation {
         let budgets = budgets.iter().filter(|both| both.stands_in());
         let names = names.chain(budgets.map(Budgeter::name));
         considered.notes.extend(names.map(stood_in_for));
+        for onlooker in &self.onlookers {
+            onlooker.considered(snapshot, &considered);
+        }
         considered
     }
 
@@ -128,13 +150,20 @@ fn put<M>(place: &mut Option<Place<M>>, module: M) {
     });
 }
 
+fn overheard<M>(module: M, onlookers: &[Arc<dyn Onlooker>]) -> Overheard<M> {
+    Overheard {
+        module,
+        onlookers: onlookers.to_vec(),
+    }
+}
+
 fn stood_in_for(name: &str) -> String {
     format!("policy {name} is set aside; its last good generation decided")
 }
 
 /// Decides with the module that serves; with the last good one, wholly, where that one failed or is not followed.
 fn rank_with(
-    both: &Both<'_, Module>,
+    both: &Both<'_, Overheard<Module>>,
     snapshot: &Snapshot,
     offers: &mut Option<Arc<Offers>>,
 ) -> Decision {

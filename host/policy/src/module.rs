@@ -18,6 +18,7 @@ use plimsoll_core::time::Span;
 use crate::engine::Inner;
 use crate::gate::Refusal;
 use crate::manifest::Manifest;
+use crate::note::{Note, asked_rows, notes_of};
 use crate::outcome::{Called, Fault, Outcome};
 use crate::sandbox::Budget;
 use crate::text;
@@ -44,6 +45,7 @@ pub struct Checked<Raw, Typed> {
 #[derive(Clone)]
 pub(crate) struct Accepted {
     engine: Arc<Inner>,
+    sha256: Arc<str>,
     manifest: Arc<Manifest>,
     settings: Arc<Settings>,
     /// Those that its settings name, in the order of the settings.
@@ -51,9 +53,15 @@ pub(crate) struct Accepted {
 }
 
 impl Accepted {
-    pub(crate) fn new(engine: Arc<Inner>, manifest: Manifest, settings: Settings) -> Self {
+    pub(crate) fn new(
+        engine: Arc<Inner>,
+        sha256: &str,
+        manifest: Manifest,
+        settings: Settings,
+    ) -> Self {
         Self {
             engine,
+            sha256: sha256.into(),
             zones: manifest.settings.zones(&settings).into(),
             manifest: Arc::new(manifest),
             settings: Arc::new(settings),
@@ -138,6 +146,11 @@ macro_rules! accepted {
                 &self.accepted.manifest
             }
 
+            /// SHA-256 of its component.
+            pub fn sha256(&self) -> &str {
+                &self.accepted.sha256
+            }
+
             /// The settings it was accepted with, defaults filled in.
             pub fn settings(&self) -> &Settings {
                 &self.accepted.settings
@@ -192,6 +205,24 @@ impl Module {
         called.and_then(|raw| checked(raw, |raw| check_prices(question, raw)))
     }
 
+    /// Asks why candidates of a price question, by their rows, got their prices: at most [`MOST_NOTES`](crate::MOST_NOTES) of them.
+    pub fn explain_price(&self, question: &PriceQuestion, rows: &[u32]) -> Called<Vec<Note>> {
+        let (now, all) = (question.context.now_unix_s, question.pools.cand.len());
+        let called = self.accepted.call(now, all, 0, |call| {
+            self.program.explain_price(call, question, asked_rows(rows))
+        });
+        called.and_then(|notes| notes_of(notes, rows))
+    }
+
+    /// The same of an order question and its scores.
+    pub fn explain_order(&self, question: &OrderQuestion, rows: &[u32]) -> Called<Vec<Note>> {
+        let (now, all) = (question.context.now_unix_s, question.claims.cand.len());
+        let called = self.accepted.call(now, all, 0, |call| {
+            self.program.explain_order(call, question, asked_rows(rows))
+        });
+        called.and_then(|notes| notes_of(notes, rows))
+    }
+
     /// Asks for an order.
     pub fn order(&self, question: &OrderQuestion) -> Called<Checked<OrderAnswer, LaunchLists>> {
         let (now, rows) = (question.context.now_unix_s, question.claims.cand.len());
@@ -227,6 +258,17 @@ impl ConsolidationModule {
     }
 }
 
+impl ConsolidationModule {
+    /// Asks why moves, by their rows, got their values: at most [`MOST_NOTES`](crate::MOST_NOTES) of them.
+    pub fn explain(&self, question: &ScoreQuestion, rows: &[u32]) -> Called<Vec<Note>> {
+        let (now, all) = (question.context.now_unix_s, question.moves.len());
+        let called = self.accepted.call(now, all, 0, |call| {
+            self.program.explain(call, question, asked_rows(rows))
+        });
+        called.and_then(|notes| notes_of(notes, rows))
+    }
+}
+
 /// A budget module that has passed all gates. Cheap to clone; calls of clones may run at the same time.
 #[derive(Clone)]
 pub struct BudgetModule {
@@ -255,6 +297,15 @@ impl BudgetModule {
             answer.typed.recheck_after = [said, change].into_iter().flatten().min();
             Ok(answer)
         })
+    }
+
+    /// Asks why pools, by their rows, got their allowances: at most [`MOST_NOTES`](crate::MOST_NOTES) of them.
+    pub fn explain(&self, question: &AllowQuestion, rows: &[u32]) -> Called<Vec<Note>> {
+        let (now, all) = (question.context.now_unix_s, question.pools.len());
+        let called = self.accepted.call(now, all, 0, |call| {
+            self.program.explain(call, question, asked_rows(rows))
+        });
+        called.and_then(|notes| notes_of(notes, rows))
     }
 
     /// Until the clock of a zone that the settings name changes next: what the policy said of local times ends there.

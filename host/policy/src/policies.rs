@@ -10,6 +10,7 @@ use crate::allow::Budgeter;
 use crate::consider::{Advisers, Considered, consider};
 use crate::decide::{Decision, decide_again};
 use crate::module::{BudgetModule, ConsolidationModule, Module};
+use crate::onlooker::{Onlooker, Overheard};
 use crate::score::Consolidator;
 
 /// One set of policies. Where a hook has none, the core decides by itself: list prices, moves worth what they save, declared
@@ -22,15 +23,21 @@ pub struct Policies {
     pub consolidate: Option<ConsolidationModule>,
     /// How many nodes may go now; the least counts.
     pub budget: Vec<BudgetModule>,
+    /// Who is told of every call and decision.
+    pub onlookers: Vec<Arc<dyn Onlooker>>,
 }
 
 impl Policies {
     /// What to buy. What pools sell is kept in `offers`, and read anew only where it changed.
     pub fn plan(&self, snapshot: &Snapshot, offers: &mut Option<Arc<Offers>>) -> Decision {
-        if let Some(module) = &self.rank {
-            return decide_again(module, snapshot, offers);
+        let decision = match &self.rank {
+            Some(module) => decide_again(&self.overheard(module), snapshot, offers),
+            None => plan_at_list_prices(snapshot, offers),
+        };
+        for onlooker in &self.onlookers {
+            onlooker.planned(snapshot, &decision);
         }
-        plan_at_list_prices(snapshot, offers)
+        decision
     }
 
     /// What should become of nodes; `offers` as in [`Policies::plan`].
@@ -40,14 +47,29 @@ impl Policies {
         question: &Question,
         offers: &mut Option<Arc<Offers>>,
     ) -> Considered {
-        let budgeters = self.budget.iter().map(|module| module as &dyn Budgeter);
-        let budgeters: Vec<&dyn Budgeter> = budgeters.collect();
+        let budgeters = self.budget.iter().map(|module| self.overheard(module));
+        let budgeters: Vec<Overheard<BudgetModule>> = budgeters.collect();
+        let budgeters: Vec<&dyn Budgeter> = budgeters.iter().map(|module| module as _).collect();
         let consolidator = self.consolidate.as_ref();
+        let consolidator = consolidator.map(|module| self.overheard(module));
         let advisers = Advisers {
-            consolidator: consolidator.map(|module| module as &dyn Consolidator),
+            consolidator: consolidator
+                .as_ref()
+                .map(|module| module as &dyn Consolidator),
             budgeters: &budgeters,
         };
-        consider(snapshot, question, &advisers, offers)
+        let considered = consider(snapshot, question, &advisers, offers);
+        for onlooker in &self.onlookers {
+            onlooker.considered(snapshot, &considered);
+        }
+        considered
+    }
+
+    fn overheard<M: Clone>(&self, module: &M) -> Overheard<M> {
+        Overheard {
+            module: module.clone(),
+            onlookers: self.onlookers.clone(),
+        }
     }
 }
 

@@ -15,7 +15,7 @@ const ZSTD: [u8; 4] = [0x28, 0xb5, 0x2f, 0xfd];
 const BUFFER: usize = 256 << 10;
 
 /// The text of `source`, decompressed if its first bytes say that it is compressed.
-pub(crate) fn text<'a>(
+pub fn text<'a>(
     source: impl Read + 'a,
     limits: &Limits,
 ) -> Result<Box<dyn BufRead + 'a>, SnapshotError> {

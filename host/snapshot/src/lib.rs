@@ -21,6 +21,7 @@ pub mod trace;
 pub mod write;
 mod yaml;
 
+pub use decompress::text;
 pub use error::{LoadError, Position, SnapshotError};
 pub use input::{Loaded, read, read_path};
 pub use limits::Limits;

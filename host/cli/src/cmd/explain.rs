@@ -1,5 +1,7 @@
 //! `plimsoll explain`: why a pod waits, or why a claim is what it is.
 
+use std::sync::Arc;
+
 use anyhow::{Result, bail};
 use plimsoll_core::model::Pod;
 use plimsoll_core::plan::{Plan, Target};
@@ -11,6 +13,7 @@ use crate::flags::{self, Subject};
 use crate::load;
 use crate::output::print;
 use crate::policy::engine;
+use crate::priced::Priced;
 use crate::strategy::Strategy;
 
 /// Least likeness of two names for one to be suggested.
@@ -18,17 +21,21 @@ const LIKENESS: f64 = 0.75;
 
 pub(crate) fn run(flags: &flags::Explain) -> Result<()> {
     let loaded = load::snapshot(&flags.snapshot, &flags.deciding)?;
-    let strategy = Strategy::ranking(&flags.policy, &engine()?)?;
+    let mut strategy = Strategy::ranking(&flags.policy, &engine()?)?;
     strategy.check(&loaded.snapshot.catalogue)?;
+    let priced: Arc<Priced> = Arc::default();
+    if let Some(policies) = strategy.policies_mut() {
+        policies.onlookers.push(priced.clone());
+    }
     let plan = strategy.plan(&loaded.snapshot)?.plan;
     let text = match flags.subject {
-        Subject::Pod => pod(&loaded.snapshot, &plan, &flags.name)?,
-        Subject::Claim => claim(&loaded.snapshot, &plan, &flags.name)?,
+        Subject::Pod => pod(&loaded.snapshot, &plan, &priced, &flags.name)?,
+        Subject::Claim => claim(&loaded.snapshot, &plan, &priced, &flags.name)?,
     };
     print(&text)
 }
 
-fn pod(snapshot: &Snapshot, plan: &Plan, name: &str) -> Result<String> {
+fn pod(snapshot: &Snapshot, plan: &Plan, priced: &Priced, name: &str) -> Result<String> {
     let matches = |row: &usize| {
         let pod = &snapshot.pods[*row];
         pod.name.to_string() == name || pod.name.name.as_ref() == name
@@ -70,7 +77,7 @@ fn pod(snapshot: &Snapshot, plan: &Plan, name: &str) -> Result<String> {
                 format!(
                     "{} goes to a new node\n{}",
                     snapshot.pods[row].name,
-                    explain::claim(plan, claim)
+                    explain::claim(plan, claim, priced)
                 )
             }
         });
@@ -102,7 +109,7 @@ fn meant(snapshot: &Snapshot, name: &str) -> String {
     })
 }
 
-fn claim(snapshot: &Snapshot, plan: &Plan, name: &str) -> Result<String> {
+fn claim(snapshot: &Snapshot, plan: &Plan, priced: &Priced, name: &str) -> Result<String> {
     let number: usize = match name.parse() {
         Ok(number) if number < plan.claims.len() => number,
         _ => bail!(
@@ -110,7 +117,7 @@ fn claim(snapshot: &Snapshot, plan: &Plan, name: &str) -> Result<String> {
             plan.claims.len()
         ),
     };
-    let mut text = explain::claim(plan, number);
+    let mut text = explain::claim(plan, number, priced);
     for note in plan.notes.iter().filter(|note| note.pool.is_none()) {
         text.push_str(&format!("  note: {}\n", note.text));
     }

@@ -8,6 +8,7 @@ pub(crate) mod generate;
 mod of_cluster;
 pub(crate) mod plan;
 pub(crate) mod policy;
+pub(crate) mod replay;
 #[cfg(feature = "live")]
 pub(crate) mod run;
 pub(crate) mod shell;

@@ -5,7 +5,7 @@ use std::io::{self, BufWriter, Write};
 use std::path::Path;
 use std::sync::Arc;
 
-use anyhow::{Context, Result};
+use anyhow::{Context, Result, bail};
 use kube::config::{KubeConfigOptions, Kubeconfig, KubeconfigError};
 use kube::{Client, Config};
 use plimsoll_controller::follow::Follower;
@@ -19,6 +19,7 @@ use super::of_cluster;
 use crate::failure::Environment;
 use crate::flags::{Provider, Run};
 use crate::policy;
+use crate::records;
 
 /// Threads for requests and watches; planning has its own.
 const THREADS: usize = 2;
@@ -46,7 +47,14 @@ async fn serve(flags: &Run) -> Result<()> {
         Provider::Kwok => kwok_types(flags.instance_types_file_path.as_deref())?,
     };
     let engine = policy::engine()?;
-    let begun = of_cluster::policies(&client, &engine, &flags.policy).await?;
+    let mut begun = of_cluster::policies(&client, &engine, &flags.policy).await?;
+    let records = flags.records.as_deref();
+    let records = records
+        .map(|path| records::stream(path, &engine))
+        .transpose()?;
+    if let Some(recorder) = &records {
+        begun.policies.onlookers.push(recorder.clone());
+    }
     let record = flags.record.as_deref().map(recording).transpose()?;
     let planner = Planner::new(begun.policies);
     let follower = Follower {
@@ -77,7 +85,10 @@ async fn serve(flags: &Run) -> Result<()> {
         elsewhere = fidelity.elsewhere,
         "stopped"
     );
-    Ok(())
+    match records.map(|recorder| recorder.finish()).transpose() {
+        Ok(_) => Ok(()),
+        Err(error) => bail!(Environment(format!("records cannot be written: {error}"))),
+    }
 }
 
 async fn client(flags: &Run) -> Result<Client> {

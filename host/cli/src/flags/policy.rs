@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use clap::{Args, Subcommand, ValueEnum};
 
-use super::Format;
+use super::{Deciding, Format};
 
 #[derive(Debug, Args)]
 pub(crate) struct Policy {
@@ -26,6 +26,10 @@ pub(crate) enum PolicyCommand {
     Test(Test),
     /// Measure what standard questions cost a policy, and fail where fuel rose above its baseline.
     Bench(Bench),
+    /// Play an input under one policy, ask another beside it, and tell where they differ and what that costs.
+    Diff(Diff),
+    /// Say why a module answered as it did in a recorded decision.
+    Explain(PolicyExplain),
     /// Make ConfigMaps of a module: -O writes them, -o yaml prints them.
     Pack(Pack),
 }
@@ -129,6 +133,54 @@ pub(crate) struct Bench {
     #[arg(long)]
     pub(crate) update: bool,
     /// How to show what was measured.
+    #[arg(short, long, value_enum, default_value_t)]
+    pub(crate) output: Format,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct Diff {
+    /// Who decides: NAME of one that is shipped, FILE.wasm or FOLDER; settings follow as ,KEY=VALUE.
+    #[arg(value_name = "A[,KEY=VALUE]")]
+    pub(crate) active: String,
+    /// Who is asked beside it, of the same hook.
+    #[arg(value_name = "B[,KEY=VALUE]")]
+    pub(crate) shadow: String,
+    /// Snapshot, recording, or the published CSV of a trace.
+    #[arg(long, value_name = "INPUT")]
+    pub(crate) on: PathBuf,
+    /// A policy of another hook, or another budget, that decides with A: rank=, consolidate= or budget=, as in simulate.
+    #[arg(long, value_name = "SPEC")]
+    pub(crate) policy: Vec<String>,
+    #[command(flatten)]
+    pub(crate) deciding: Deciding,
+    /// Seed of all draws.
+    #[arg(long, default_value_t = 1)]
+    pub(crate) seed: u64,
+    /// Differing decisions that the table shows, the dearest first; json and yaml have all.
+    #[arg(long, value_name = "N", default_value_t = 10)]
+    pub(crate) limit: usize,
+    /// How to show the differences.
+    #[arg(short, long, value_enum, default_value_t)]
+    pub(crate) output: Format,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct PolicyExplain {
+    /// What `simulate --records` or `run --records` wrote, zstd or not.
+    pub(crate) records: PathBuf,
+    /// The decision, by its number in the records; without it, what decisions there are.
+    #[arg(long, value_name = "N")]
+    pub(crate) decision: Option<u64>,
+    /// Rows of its question, by their numbers; without any, the ten that come first in the module's own order.
+    #[arg(long, value_name = "ROW", value_delimiter = ',')]
+    pub(crate) row: Vec<u32>,
+    /// Rows whose words hold this text, such as m5.large, a zone or a node.
+    #[arg(long, value_name = "TEXT", conflicts_with = "row")]
+    pub(crate) find: Option<String>,
+    /// A module that is not shipped: FILE.wasm, or FOLDER, which is built first. Settings are those of the records.
+    #[arg(long, value_name = "FILE|FOLDER")]
+    pub(crate) policy: Vec<String>,
+    /// How to show the reasons.
     #[arg(short, long, value_enum, default_value_t)]
     pub(crate) output: Format,
 }

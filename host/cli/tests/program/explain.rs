@@ -243,6 +243,7 @@ fn a_pod_that_has_a_place_is_told_where() {
         ran.out,
         "shop/web goes to a new node\n\
          claim 0 of pool general: small, on-demand, zone zone-a, $0.0500/h\n  asks cpu 1, memory 1024Mi, pods 1\n  \
+         priced by list-price: 0.0500 $/h, \"list price\" (list price 0.05)\n  \
          or small zone-b $0.0500/h\n"
     );
 }

@@ -53,7 +53,8 @@ fn printed(value: &Value, path: &str, listed: &BTreeSet<String>, into: &mut BTre
     }
 }
 
-fn check(heading: &str, text: &str) {
+/// Holds what was printed against the list under a heading.
+pub(crate) fn check(heading: &str, text: &str) {
     let value: Value = serde_json::from_str(text).expect("it is JSON");
     let listed = listed(heading);
     let mut found = BTreeSet::new();

@@ -7,6 +7,7 @@ mod files;
 mod json;
 mod policy;
 mod proof;
+mod records;
 mod shell;
 mod simulate;
 mod tutorial;

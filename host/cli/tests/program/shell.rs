@@ -5,11 +5,12 @@ use std::process::Command;
 use crate::user::{Folder, argument, fed, plimsoll, pod, snapshot};
 
 /// Every command that there is.
-const COMMANDS: [&str; 9] = [
+const COMMANDS: [&str; 10] = [
     "plan",
     "simulate",
     "explain",
     "policy",
+    "replay",
     "catalogue",
     "snapshot",
     "generate",

@@ -13,8 +13,9 @@ pub type Sym = u32;
 /// The symbol of the empty text: "has none" in columns such as the accelerator kind.
 pub const NO_SYMBOL: Sym = 0;
 
-/// The texts of one question: one UTF-8 blob and the end offset of each text in it.
+/// The texts of one question: one UTF-8 blob and the end offset of each text in it. Written down as the list of its texts.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(into = "Vec<String>", from = "Vec<String>")]
 pub struct Symbols {
     /// All texts, joined without separator.
     pub blob: Vec<u8>,
@@ -42,6 +43,28 @@ impl Symbols {
     /// Whether the table has no text at all; one from a builder always has the empty text.
     pub fn is_empty(&self) -> bool {
         self.ends.is_empty()
+    }
+}
+
+impl From<Symbols> for Vec<String> {
+    fn from(symbols: Symbols) -> Self {
+        let all = 0..offset(symbols.len());
+        let text = |symbol| symbols.get(symbol).unwrap_or_default().to_owned();
+        all.map(text).collect()
+    }
+}
+
+impl From<Vec<String>> for Symbols {
+    fn from(texts: Vec<String>) -> Self {
+        let mut symbols = Self {
+            blob: Vec::new(),
+            ends: Vec::with_capacity(texts.len()),
+        };
+        for text in texts {
+            symbols.blob.extend_from_slice(text.as_bytes());
+            symbols.ends.push(offset(symbols.blob.len()));
+        }
+        symbols
     }
 }
 

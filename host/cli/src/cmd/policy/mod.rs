@@ -4,6 +4,8 @@ mod bench;
 mod beside;
 mod build;
 mod check;
+mod diff;
+mod explain;
 mod inspect;
 mod new;
 mod opened;
@@ -22,6 +24,8 @@ pub(crate) fn run(flags: &flags::Policy) -> Result<()> {
         PolicyCommand::Check(flags) => check::run(flags),
         PolicyCommand::Test(flags) => test::run(flags),
         PolicyCommand::Bench(flags) => bench::run(flags),
+        PolicyCommand::Diff(flags) => diff::run(flags),
+        PolicyCommand::Explain(flags) => explain::run(flags),
         PolicyCommand::Pack(flags) => pack::run(flags),
     }
 }

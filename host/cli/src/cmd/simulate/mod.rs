@@ -7,8 +7,9 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
-use anyhow::{Context, Result};
+use anyhow::{Context, Result, bail};
 use indicatif::{ProgressBar, ProgressStyle};
+use plimsoll_policy::Engine;
 use plimsoll_report::Report;
 use plimsoll_sim::{Behaviour, Recording, Run, ScoreCard, UsageCard};
 use serde::Serialize;
@@ -18,6 +19,7 @@ use crate::flags;
 use crate::load;
 use crate::output::{show, thousands, write_file};
 use crate::policy::engine;
+use crate::records::{Draft, run_line};
 use crate::strategy::Strategy;
 
 /// One policy's run.
@@ -40,7 +42,8 @@ struct Comparison {
 pub(crate) fn run(flags: &flags::Simulate) -> Result<()> {
     let input = load::input(&flags.input, &flags.deciding)?;
     let engine = engine()?;
-    let base = Strategy::parse(&flags.policy, &engine)?;
+    let mut base = Strategy::parse(&flags.policy, &engine)?;
+    let draft = draft(flags, &input.digest, &mut base, &engine)?;
     let compared = flags.compare.iter();
     let compared = compared.map(|text| Strategy::compared(text, &base, &engine));
     let compared = compared.collect::<Result<Vec<Strategy>>>()?;
@@ -64,11 +67,36 @@ pub(crate) fn run(flags: &flags::Simulate) -> Result<()> {
         let report = report(&load::name(&flags.input), &input, &comparison);
         write_file(path, plimsoll_report::html(&report).as_bytes())?;
     }
+    // Before the result: who reads that the run is over finds the file.
+    let written = draft.map(Draft::finish).transpose()?;
     show(flags.output, &comparison, || people(&comparison))?;
     if let Some(path) = &flags.report {
         eprintln!("report: {}", path.display());
     }
+    if let Some(written) = written {
+        eprintln!("{written}");
+    }
     Ok(())
+}
+
+/// Begins the records of the policies behind `--policy`, where some are wanted.
+fn draft(
+    flags: &flags::Simulate,
+    input_sha256: &str,
+    base: &mut Strategy,
+    engine: &Engine,
+) -> Result<Option<Draft>> {
+    let Some(path) = &flags.records else {
+        return Ok(None);
+    };
+    let name = base.name();
+    let Some(policies) = base.policies_mut() else {
+        bail!("--records with policy {name}, which asks no module; expected one with a module");
+    };
+    let run = run_line(input_sha256, flags.seed, &flags.deciding, policies);
+    let draft = Draft::begin(path, engine, run)?;
+    policies.onlookers.push(draft.recorder());
+    Ok(Some(draft))
 }
 
 /// Plays the contestants, several at a time; results come in the order asked for.

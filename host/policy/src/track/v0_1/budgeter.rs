@@ -1,11 +1,12 @@
-//! `budgeter`: allow.
+//! `budgeter`: allow, and why.
 
 use plimsoll_core::allow::{self, AllowAnswer, AllowQuestion};
 
 use super::bindings::budget::BudgetPolicyPre;
 use super::bindings::budget::exports::plimsoll::policy::budgeter::Pools;
 use super::bindings::plimsoll::policy::types::ExtColumn;
-use super::{Call, declined, lend};
+use super::{Call, declined, lend, raw_note};
+use crate::note::RawNote;
 use crate::outcome::Called;
 use crate::sandbox::{self, State};
 
@@ -45,6 +46,40 @@ impl Budgeter {
                     reason: allowances.reason,
                     recheck_after_s: allowances.recheck_after_s,
                 })
+            },
+        )
+    }
+
+    pub(crate) fn explain(
+        &self,
+        call: &Call<'_>,
+        question: &AllowQuestion,
+        rows: &[u32],
+    ) -> Called<Vec<RawNote>> {
+        let AllowQuestion {
+            context,
+            symbols,
+            pools,
+        } = question;
+        let texts = lend::texts(call.settings);
+        let settings = lend::settings(call.settings, &texts);
+        let zones = lend::zones(call.zones);
+        let ext = lend::columns(&pools.ext);
+        sandbox::run(
+            call.engine,
+            call.budget,
+            |store| self.pre.instantiate(store),
+            |store, policy| {
+                let answer = policy.plimsoll_policy_budgeter().call_explain(
+                    store,
+                    lend::context(context, &zones),
+                    &settings,
+                    lend::symbols(symbols),
+                    lend_pools(pools, &ext),
+                    rows,
+                )?;
+                let notes = answer.map_err(declined)?;
+                Ok(notes.into_iter().map(raw_note).collect())
             },
         )
     }

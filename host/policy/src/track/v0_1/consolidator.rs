@@ -1,11 +1,12 @@
-//! `consolidator`: score.
+//! `consolidator`: score, and why.
 
 use plimsoll_core::score::{self, ScoreAnswer, ScoreQuestion};
 
 use super::bindings::consolidation::ConsolidationPolicyPre;
 use super::bindings::consolidation::exports::plimsoll::policy::consolidator::{Moves, Nodes};
 use super::bindings::plimsoll::policy::types::ExtColumn;
-use super::{Call, declined, lend};
+use super::{Call, declined, lend, raw_note};
+use crate::note::RawNote;
 use crate::outcome::Called;
 use crate::sandbox::{self, State};
 
@@ -46,6 +47,42 @@ impl Consolidator {
                     value: verdicts.value,
                     reason: verdicts.reason,
                 })
+            },
+        )
+    }
+
+    pub(crate) fn explain(
+        &self,
+        call: &Call<'_>,
+        question: &ScoreQuestion,
+        rows: &[u32],
+    ) -> Called<Vec<RawNote>> {
+        let ScoreQuestion {
+            context,
+            symbols,
+            nodes,
+            moves,
+        } = question;
+        let texts = lend::texts(call.settings);
+        let settings = lend::settings(call.settings, &texts);
+        let zones = lend::zones(call.zones);
+        let (of_nodes, of_moves) = (lend::columns(&nodes.ext), lend::columns(&moves.ext));
+        sandbox::run(
+            call.engine,
+            call.budget,
+            |store| self.pre.instantiate(store),
+            |store, policy| {
+                let answer = policy.plimsoll_policy_consolidator().call_explain(
+                    store,
+                    lend::context(context, &zones),
+                    &settings,
+                    lend::symbols(symbols),
+                    lend_nodes(nodes, &of_nodes),
+                    lend_moves(moves, &of_moves),
+                    rows,
+                )?;
+                let notes = answer.map_err(declined)?;
+                Ok(notes.into_iter().map(raw_note).collect())
             },
         )
     }

@@ -49,8 +49,9 @@ pub(crate) use self::consolidator::Consolidator;
 pub(crate) use self::ranker::Ranker;
 
 use self::bindings::plimsoll::policy::diag::Level;
-use self::bindings::plimsoll::policy::types::{PolicyError, Problem};
+use self::bindings::plimsoll::policy::types::{Note, PolicyError, Problem};
 use crate::gate::Refusal;
+use crate::note::RawNote;
 use crate::outcome::{Called, LogLevel};
 use crate::sandbox::{self, Budget, State, Stopped};
 use crate::text;
@@ -146,6 +147,19 @@ fn declined(error: PolicyError) -> Stopped {
     Stopped::Declined {
         code: error.code,
         message: error.message,
+    }
+}
+
+fn raw_note(note: Note) -> RawNote {
+    let Note {
+        reason,
+        text,
+        terms,
+    } = note;
+    RawNote {
+        reason,
+        text,
+        terms,
     }
 }
 

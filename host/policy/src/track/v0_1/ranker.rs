@@ -1,11 +1,12 @@
-//! `ranker`: price and order.
+//! `ranker`: price and order, and why.
 
 use plimsoll_core::rank::{self, OrderAnswer, OrderQuestion, PriceAnswer, PriceQuestion};
 
 use super::bindings::RankingPolicyPre;
 use super::bindings::exports::plimsoll::policy::ranker::{Catalog, Claims, Pools};
 use super::bindings::plimsoll::policy::types::ExtColumn;
-use super::{Call, declined, lend};
+use super::{Call, declined, lend, raw_note};
+use crate::note::RawNote;
 use crate::outcome::Called;
 use crate::sandbox::{self, State};
 
@@ -90,6 +91,85 @@ impl Ranker {
                     score: ordering.score,
                     reason: ordering.reason,
                 })
+            },
+        )
+    }
+
+    pub(crate) fn explain_price(
+        &self,
+        call: &Call<'_>,
+        question: &PriceQuestion,
+        rows: &[u32],
+    ) -> Called<Vec<RawNote>> {
+        let PriceQuestion {
+            context,
+            tables,
+            pools,
+        } = question;
+        let texts = lend::texts(call.settings);
+        let settings = lend::settings(call.settings, &texts);
+        let zones = lend::zones(call.zones);
+        let (types, offerings) = (
+            lend::columns(&tables.catalogue.t_ext),
+            lend::columns(&tables.catalogue.o_ext),
+        );
+        let (of_pools, of_candidates) =
+            (lend::columns(&pools.p_ext), lend::columns(&pools.cand_ext));
+        sandbox::run(
+            call.engine,
+            call.budget,
+            |store| self.pre.instantiate(store),
+            |store, policy| {
+                let answer = policy.plimsoll_policy_ranker().call_explain_price(
+                    store,
+                    lend::context(context, &zones),
+                    &settings,
+                    lend::symbols(&tables.symbols),
+                    lend_catalogue(&tables.catalogue, &types, &offerings),
+                    lend_pools(pools, &of_pools, &of_candidates),
+                    rows,
+                )?;
+                let notes = answer.map_err(declined)?;
+                Ok(notes.into_iter().map(raw_note).collect())
+            },
+        )
+    }
+
+    pub(crate) fn explain_order(
+        &self,
+        call: &Call<'_>,
+        question: &OrderQuestion,
+        rows: &[u32],
+    ) -> Called<Vec<RawNote>> {
+        let OrderQuestion {
+            context,
+            tables,
+            claims,
+        } = question;
+        let texts = lend::texts(call.settings);
+        let settings = lend::settings(call.settings, &texts);
+        let zones = lend::zones(call.zones);
+        let (types, offerings) = (
+            lend::columns(&tables.catalogue.t_ext),
+            lend::columns(&tables.catalogue.o_ext),
+        );
+        let of_claims = lend::columns(&claims.ext);
+        sandbox::run(
+            call.engine,
+            call.budget,
+            |store| self.pre.instantiate(store),
+            |store, policy| {
+                let answer = policy.plimsoll_policy_ranker().call_explain_order(
+                    store,
+                    lend::context(context, &zones),
+                    &settings,
+                    lend::symbols(&tables.symbols),
+                    lend_catalogue(&tables.catalogue, &types, &offerings),
+                    lend_claims(claims, &of_claims),
+                    rows,
+                )?;
+                let notes = answer.map_err(declined)?;
+                Ok(notes.into_iter().map(raw_note).collect())
             },
         )
     }

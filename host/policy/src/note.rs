@@ -1,0 +1,58 @@
+//! What a module says of why it answered as it did: one note per row asked about, texts cleaned and short.
+//!
+//! Notes are for people and change nothing. A module is pure, so that it can be asked for them later and elsewhere, on the question
+//! that a record kept.
+
+use crate::outcome::{Fault, Outcome};
+use crate::text;
+
+/// Most rows that one explanation is about.
+pub const MOST_NOTES: usize = 64;
+/// Most terms of one note.
+const TERMS: usize = 16;
+
+/// Why one row was answered as it was.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Note {
+    /// Code of the reason, from the policy's own table.
+    pub reason: u16,
+    /// The module's words; may be empty.
+    pub text: String,
+    /// What the answer is made of, by name: dollars per hour, or what the policy counts.
+    pub terms: Vec<(String, f64)>,
+}
+
+/// A note as it came out of a module. Untrusted.
+pub(crate) struct RawNote {
+    pub(crate) reason: u16,
+    pub(crate) text: String,
+    pub(crate) terms: Vec<(String, f64)>,
+}
+
+/// The rows that a module is asked about.
+pub(crate) fn asked_rows(rows: &[u32]) -> &[u32] {
+    &rows[..rows.len().min(MOST_NOTES)]
+}
+
+/// The notes for these rows, or why they cannot be told apart.
+pub(crate) fn notes_of(raw: Vec<RawNote>, rows: &[u32]) -> Result<Vec<Note>, Fault> {
+    let (expected, found) = (asked_rows(rows).len(), raw.len());
+    if found != expected {
+        return Err(Fault {
+            outcome: Outcome::InvalidOutput,
+            sentence: format!("the module gave {found} notes for {expected} rows"),
+        });
+    }
+    Ok(raw.into_iter().map(cleaned).collect())
+}
+
+fn cleaned(note: RawNote) -> Note {
+    let terms = note.terms.into_iter().take(TERMS);
+    Note {
+        reason: note.reason,
+        text: text::clean(&note.text, text::NAME),
+        terms: terms
+            .map(|(name, value)| (text::clean(&name, text::NAME), value))
+            .collect(),
+    }
+}

@@ -1,0 +1,183 @@
+//! The lines of a file of records. The types are the schema; [`schema`] writes it as JSON Schema.
+//!
+//! Fields are not renamed or removed within a version; new ones may come, and readers pass over those that they do not know.
+
+use plimsoll_core::hook::Settings;
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use serde_json::{Map, Value};
+
+use crate::manifest::Hook;
+
+/// The version of the format.
+pub const VERSION: &str = "v1alpha1";
+
+/// One line of a file of decision records of Plimsoll.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "lowercase")]
+pub enum Line {
+    /// The first line, and no other.
+    Records(Heading),
+    /// What later lines refer to by its digest.
+    Part(Part),
+    /// A module, before the first decision that it took part in.
+    Module(ModuleLine),
+    /// One call of a module.
+    Decision(Box<Record>),
+    /// What the core made of the calls since the last such line.
+    Made(Made),
+}
+
+/// What the file is.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct Heading {
+    /// Version of the format.
+    pub version: String,
+    /// The engine; fuel compares only between equal ones.
+    pub engine: String,
+    /// What was played; absent where a cluster was served.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub run: Option<RunLine>,
+}
+
+/// A simulation, as far as it takes to play it again.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct RunLine {
+    /// SHA-256 of the bytes of the input.
+    pub input_sha256: String,
+    /// Seed of all draws.
+    pub seed: u64,
+    /// The way of packing that was asked for, whatever pools say.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub packing: Option<String>,
+    /// Whether guards on cheap packing were off.
+    #[serde(default)]
+    pub no_guards: bool,
+    /// Whether the first good plan was taken.
+    #[serde(default)]
+    pub quick: bool,
+    /// Who decided.
+    pub policies: Vec<PolicyLine>,
+}
+
+/// A policy: a module and its settings.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct PolicyLine {
+    /// SHA-256 of the component.
+    pub module: String,
+    /// Name, from its manifest.
+    pub name: String,
+    /// Version, from its manifest.
+    pub version: String,
+    /// The settings it was accepted with, defaults filled in.
+    #[schemars(with = "Map<String, Value>")]
+    pub settings: Settings,
+}
+
+/// A value by its digest.
+///
+/// Within it, and within questions and answers: `{"part": DIGEST}` stands for the part of that digest, which comes earlier in the
+/// file, and `{"numbers": "1 2.5 inf"}` for the list of those numbers.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct Part {
+    /// SHA-256 of `value` as JSON without spaces, keys in order of their bytes.
+    pub sha256: String,
+    /// The value.
+    pub value: Value,
+}
+
+/// Who was asked.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct ModuleLine {
+    /// SHA-256 of the component.
+    pub sha256: String,
+    /// The decision it takes part in.
+    #[schemars(with = "String")]
+    pub hook: Hook,
+    /// Name, from its manifest.
+    pub name: String,
+    /// Version, from its manifest.
+    pub version: String,
+    /// Texts of its reasons; codes count from 1 in this order.
+    pub reasons: Vec<String>,
+}
+
+/// Which function was called.
+#[derive(
+    Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize, JsonSchema,
+)]
+#[serde(rename_all = "lowercase")]
+pub enum Call {
+    /// What one more node of each candidate costs.
+    Price,
+    /// In which order the candidates of each claim are tried.
+    Order,
+    /// What each move is worth.
+    Score,
+    /// How many nodes may be down at once.
+    Allow,
+}
+
+impl Call {
+    /// As records and tables name it.
+    pub const fn label(self) -> &'static str {
+        match self {
+            Self::Price => "price",
+            Self::Order => "order",
+            Self::Score => "score",
+            Self::Allow => "allow",
+        }
+    }
+}
+
+/// One call of a module.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct Record {
+    /// Its number, from 1.
+    pub number: u64,
+    /// What was asked for.
+    pub call: Call,
+    /// SHA-256 of the module.
+    pub module: String,
+    /// The settings it was accepted with, defaults filled in.
+    #[schemars(with = "Map<String, Value>")]
+    pub settings: Settings,
+    /// The columns of `wit/0.1`, by the names there with underscores; `context` has the time and the seed.
+    pub question: Value,
+    /// How it ended: `ok`, or the class of the fault.
+    pub outcome: String,
+    /// Why there is no answer, as a sentence.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub fault: Option<String>,
+    /// Fuel used.
+    pub fuel: u64,
+    /// The columns of the answer, with the codes of reasons; `inf` vetoes.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub answer: Option<Value>,
+}
+
+/// What was made of answers.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "lowercase")]
+pub enum What {
+    /// A plan: what to buy.
+    Plan,
+    /// A decision about nodes that might go.
+    Disruption,
+}
+
+/// A plan or a decision about nodes.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct Made {
+    /// Its number, from 1.
+    pub number: u64,
+    /// What it is.
+    pub what: What,
+    /// SHA-256 of it as JSON.
+    pub sha256: String,
+}
+
+/// JSON Schema of one line.
+pub fn schema() -> Value {
+    schemars::schema_for!(Line).to_value()
+}

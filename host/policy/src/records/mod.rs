@@ -1,0 +1,41 @@
+//! Decision records: what modules were asked and what they answered, as a file that says the same on every machine.
+//!
+//! One JSON object per line, each with one key that says what it is ([`Line`]). Questions and answers are taken apart into
+//! *parts*, which stand in the file once and are named by their digest: a thousand decisions on one catalogue hold it once.
+//!
+//! ```text
+//! records    the first line: version, engine, what was played
+//! part       a column, a list of names, a table; named by SHA-256
+//! module     who was asked, named by SHA-256, with its reasons
+//! decision   one call: module, settings, question, outcome, fuel, answer
+//! made       digest of a plan or of a decision about nodes, as it came out of the core
+//! ```
+//!
+//! [`Recorder`] writes them, [`Reader`] reads them and holds every digest against what it names, [`replay()`] asks again,
+//! [`explain()`] asks why. What a file
+//! says is untrusted: a question is whole ([`Torn`] says what is not) before anything looks into it.
+
+mod compare;
+mod digest;
+mod explain;
+mod fold;
+mod form;
+mod question;
+mod read;
+mod recorder;
+mod replay;
+mod shelf;
+mod whole;
+
+pub use digest::{digest_of_decision, digest_of_plan};
+pub use explain::{Explained, ExplainedRow, Tally, Wanted, explain};
+pub use fold::FoldError;
+pub use form::{
+    Call, Heading, Line, Made, ModuleLine, Part, PolicyLine, Record, RunLine, VERSION, What, schema,
+};
+pub use question::{Question, QuestionError};
+pub use read::{Entry, Reader, RecordsError};
+pub use recorder::{Recorded, Recorder};
+pub use replay::{Difference, ReplayError, Replayed, Row, replay};
+pub use shelf::{Shelf, ShelfError};
+pub use whole::Torn;

@@ -1,0 +1,244 @@
+//! Recorded decisions made again: the same module, settings and question must come to the same answer, to the bit.
+//!
+//! Threads take decisions one after the other and ask at the same time; the first that differs is the same one whatever their
+//! number, since every decision before it was handed out before it. What hung on the machine then, such as a deadline, is not
+//! asked again.
+
+use std::fmt;
+use std::io::BufRead;
+use std::sync::mpsc::{SyncSender, sync_channel};
+use std::sync::{Mutex, PoisonError};
+
+use serde::Serialize;
+
+use super::compare::{Now, compare};
+use super::fold::Parts;
+use super::form::{Made, ModuleLine, Record};
+use super::read::{self, Entry, Reader, RecordsError};
+use super::shelf::{Shelf, ShelfError};
+use crate::outcome::Outcome;
+
+/// What a replay came to.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Replayed {
+    /// Decisions asked again, all equal but for the first that differs.
+    pub decisions: u64,
+    /// Decisions that hung on the machine and were not asked again.
+    pub passed_over: u64,
+    /// What was made of decisions, as the file has it: whoever can make it again compares.
+    pub made: Vec<Made>,
+    /// The line that ends in the middle, where the file was cut.
+    pub cut: Option<usize>,
+    /// The first decision that is another one now.
+    pub differs: Option<Difference>,
+}
+
+/// A row of a question, as it is shown.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct Row {
+    /// Its number, from 0.
+    pub number: usize,
+    /// In words.
+    pub words: String,
+}
+
+/// A decision that is another one now.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct Difference {
+    /// Its number, from 1.
+    pub decision: u64,
+    /// What was asked.
+    pub call: &'static str,
+    /// Who.
+    pub policy: String,
+    /// `outcome`, `fault`, `fuel`, or a column of the answer.
+    pub field: String,
+    /// The first row that differs.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub row: Option<Row>,
+    /// What the record has there.
+    pub recorded: String,
+    /// What the module answers now.
+    pub now: String,
+}
+
+impl fmt::Display for Difference {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self {
+            decision,
+            call,
+            policy,
+            field,
+            row,
+            recorded,
+            now,
+        } = self;
+        write!(f, "decision {decision} ({call}, {policy}): {field}")?;
+        if let Some(Row { number, words }) = row {
+            write!(f, " of row {number} ({words})")?;
+        }
+        write!(f, " was {recorded} and is {now} now")
+    }
+}
+
+/// Why a replay did not come to its end.
+#[derive(Debug, thiserror::Error)]
+pub enum ReplayError {
+    /// The file cannot be read.
+    #[error(transparent)]
+    Records(#[from] RecordsError),
+    /// A module cannot be asked.
+    #[error(transparent)]
+    Shelf(#[from] ShelfError),
+}
+
+/// A decision on its way to a thread.
+struct Task {
+    record: Box<Record>,
+    module: ModuleLine,
+}
+
+/// What threads have found so far: what comes first in the file, whoever found it.
+#[derive(Default)]
+struct Found {
+    differs: Option<Difference>,
+    failed: Option<(u64, ReplayError)>,
+}
+
+/// Asks the modules of all decisions again, with so many threads.
+pub fn replay<R: BufRead>(
+    mut reader: Reader<R>,
+    shelf: &Shelf,
+    threads: usize,
+) -> Result<Replayed, ReplayError> {
+    let threads = threads.max(1);
+    let parts = reader.parts.clone();
+    let same_engine = reader.heading().engine == shelf.engine().id();
+    let found: Mutex<Found> = Mutex::default();
+    let locked = || found.lock().unwrap_or_else(PoisonError::into_inner);
+    let (sender, tasks) = sync_channel::<Task>(2 * threads);
+    let tasks = Mutex::new(tasks);
+    let work = || {
+        loop {
+            let task = tasks.lock().unwrap_or_else(PoisonError::into_inner).recv();
+            let Ok(task) = task else { break };
+            let checked = again(&task, &parts, shelf, same_engine);
+            locked().note(task.record.number, checked);
+        }
+    };
+    let mut replayed = Replayed::default();
+    let read = std::thread::scope(|scope| {
+        for _ in 0..threads {
+            scope.spawn(work);
+        }
+        let is_settled = || locked().is_settled();
+        // Sent or not, threads end when there is nothing more to come.
+        let read = hand_out(&mut reader, &sender, is_settled, &mut replayed);
+        drop(sender);
+        read
+    });
+    let found = found.into_inner().unwrap_or_else(PoisonError::into_inner);
+    let first = found.differs.as_ref().map(|difference| difference.decision);
+    match found.failed {
+        // What fails behind the first difference does not take its place.
+        Some((number, error)) if first.is_none_or(|first| number < first) => return Err(error),
+        _ if first.is_none() => read?,
+        _ => {}
+    }
+    Ok(Replayed {
+        cut: reader.cut(),
+        differs: found.differs,
+        ..replayed
+    })
+}
+
+/// Gives decisions to threads in their order, until the file ends or one of them is known to differ.
+fn hand_out<R: BufRead>(
+    reader: &mut Reader<R>,
+    sender: &SyncSender<Task>,
+    is_settled: impl Fn() -> bool,
+    replayed: &mut Replayed,
+) -> Result<(), RecordsError> {
+    while !is_settled() {
+        match reader.next_entry()? {
+            None => break,
+            Some(Entry::Made(made)) => replayed.made.push(made),
+            Some(Entry::Decision(record)) if hung_on_machine(&record) => replayed.passed_over += 1,
+            Some(Entry::Decision(record)) => {
+                // The reader passes no decision on without its module.
+                let Some(module) = reader.modules().get(&record.module).cloned() else {
+                    continue;
+                };
+                replayed.decisions += 1;
+                if sender.send(Task { record, module }).is_err() {
+                    break;
+                }
+            }
+        }
+    }
+    Ok(())
+}
+
+impl Found {
+    fn is_settled(&self) -> bool {
+        self.differs.is_some() || self.failed.is_some()
+    }
+
+    fn note(&mut self, number: u64, checked: Result<Option<Difference>, ReplayError>) {
+        match checked {
+            Ok(None) => {}
+            Ok(Some(difference)) => {
+                let first = self.differs.as_ref();
+                if first.is_none_or(|first| number < first.decision) {
+                    self.differs = Some(difference);
+                }
+            }
+            Err(error) => {
+                let first = self.failed.as_ref();
+                if first.is_none_or(|(first, _)| number < *first) {
+                    self.failed = Some((number, error));
+                }
+            }
+        }
+    }
+}
+
+fn hung_on_machine(record: &Record) -> bool {
+    let machine = [Outcome::Deadline, Outcome::Saturated, Outcome::Quarantined];
+    machine
+        .iter()
+        .any(|outcome| outcome.label() == record.outcome)
+}
+
+/// Makes one decision again and compares.
+fn again(
+    task: &Task,
+    parts: &Parts,
+    shelf: &Shelf,
+    same_engine: bool,
+) -> Result<Option<Difference>, ReplayError> {
+    let Task { record, module } = task;
+    let question = read::question(parts, record)?;
+    let asked = shelf.accepted(module, &record.settings)?;
+    let Some(now) = Now::of(&asked, &question) else {
+        return Err(ShelfError::hook(module, &asked, record).into());
+    };
+    let compared = compare(record, parts, &question, &now, same_engine);
+    let compared = compared.map_err(|source| RecordsError::Parts {
+        number: record.number,
+        field: "its answer",
+        source,
+    })?;
+    Ok(compared.map(|unequal| Difference {
+        decision: record.number,
+        call: record.call.label(),
+        policy: crate::text::clean(&module.name, crate::text::NAME),
+        field: unequal.field,
+        row: unequal.row.map(|number| Row {
+            number,
+            words: question.row(number),
+        }),
+        recorded: unequal.recorded,
+        now: unequal.now,
+    }))
+}

@@ -1,0 +1,210 @@
+//! Shadows: asked beside the active policy, without a say, and counted right.
+
+#![expect(
+    clippy::unwrap_used,
+    reason = "helpers of tests may fail loudly, as tests may"
+)]
+
+use std::slice::from_ref;
+use std::sync::{Arc, LazyLock};
+
+use plimsoll_core::disrupt::Question;
+use plimsoll_core::hook::{Setting, Settings};
+use plimsoll_core::model::OwnerKind;
+use plimsoll_core::snapshot::Snapshot;
+use plimsoll_core::units::PricePerHour;
+use plimsoll_guests::{HOSTILE_BUDGET, HOSTILE_CONSOLIDATION};
+use plimsoll_oracles::fixture::{
+    CAPACITY_TYPE, ClusterFixture, OnDemand, ZONE_1, cluster, instance_type, node, pod, pool,
+};
+use plimsoll_policy::{AnyModule, Book, Engine, EngineSettings, Policies, Shadow, ShadowSettings};
+
+static ENGINE: LazyLock<Engine> = LazyLock::new(|| Engine::new(EngineSettings::default()).unwrap());
+
+const LOOK: Question = Question::Look { consolidate: true };
+
+fn text(name: &str, value: &str) -> Settings {
+    Settings::from([(name.to_owned(), Setting::Text(value.to_owned()))])
+}
+
+fn accepted(bytes: &[u8], settings: &Settings) -> AnyModule {
+    AnyModule::accept(&ENGINE, bytes, &|_| Ok(settings.clone())).unwrap()
+}
+
+fn ranking(name: &str, settings: &Settings) -> AnyModule {
+    accepted(plimsoll_policies::ranking(name).unwrap().bytes, settings)
+}
+
+fn consolidating(behaviour: &str) -> AnyModule {
+    accepted(HOSTILE_CONSOLIDATION, &text("behaviour", behaviour))
+}
+
+fn capping(behaviour: &str) -> AnyModule {
+    accepted(HOSTILE_BUDGET, &text("behaviour", behaviour))
+}
+
+/// Small machines at $0.10, larger ones at $0.35 and $0.40, and a pool that its own budgets do not hold back.
+fn market() -> ClusterFixture {
+    let sold = |name: &str, cores: i64, price: f64| {
+        let listed = instance_type(name)
+            .cpu(cores * 1000)
+            .memory_mib(cores * 4096);
+        let listed = listed.pods(110).no_overhead().price(price);
+        listed.offered(ZONE_1, OnDemand)
+    };
+    let free = pool("general").with(|pool| pool.disruption.budgets.clear());
+    let world = cluster().pool(free);
+    world
+        .sells(sold("small", 2, 0.1))
+        .sells(sold("medium", 4, 0.35))
+        .sells(sold("large", 8, 0.4))
+}
+
+/// A large machine with a small pod, and so many without any.
+fn fleet(empty: usize) -> Snapshot {
+    let large = |name: &str| {
+        let node = node(name).managed("general").of_type("large").zone(ZONE_1);
+        let node = node.label(CAPACITY_TYPE, "on-demand").cpu(8000);
+        node.memory_mib(32_768)
+    };
+    let web = pod("web").cpu(500).memory_mib(256).on("used");
+    let world = market().node(large("used"));
+    let world = world.pod(web.owned_by(OwnerKind::ReplicaSet, "web"));
+    let names = (0..empty).map(|at| large(&format!("empty{at}")));
+    names.fold(world, ClusterFixture::node).snapshot()
+}
+
+/// So many pods, each as large as a small machine.
+fn waiting(pods: usize) -> Snapshot {
+    let pods = (0..pods).map(|at| pod(&format!("batch{at}")).cpu(1900).memory_mib(1024));
+    pods.fold(market(), ClusterFixture::pod).snapshot()
+}
+
+/// The active policies with a shadow beside the first of them.
+fn shadowed(active: &[AnyModule], candidate: AnyModule, every: u64) -> (Policies, Arc<Shadow>) {
+    let mut policies = Policies::default();
+    for module in active {
+        module.clone().join(&mut policies);
+    }
+    let settings = ShadowSettings {
+        every,
+        ..ShadowSettings::default()
+    };
+    let shadow = Shadow::new(candidate, active.first().cloned(), settings);
+    let shadow = Arc::new(shadow);
+    policies.onlookers.push(shadow.clone());
+    (policies, shadow)
+}
+
+/// What a shadow comes to after one look at a machine that is too large; the look must be as it is without one.
+fn looked(active: &[AnyModule], candidate: AnyModule) -> Book {
+    let (policies, shadow) = shadowed(active, candidate, 1);
+    let alone = Policies {
+        onlookers: Vec::new(),
+        ..policies.clone()
+    };
+    let snapshot = fleet(0);
+    let with = policies.consider(&snapshot, &LOOK, &mut None);
+    assert_eq!(with, alone.consider(&snapshot, &LOOK, &mut None));
+    shadow.book()
+}
+
+fn dollars(value: f64) -> PricePerHour {
+    PricePerHour::from_dollars(value).unwrap()
+}
+
+#[test]
+fn a_shadow_like_the_active_policy_agrees_and_costs_nothing() {
+    let book = looked(&[consolidating("honest")], consolidating("honest"));
+    assert_eq!((book.decisions, book.differ), (1, 0));
+    assert_eq!(book.agreement(), Some(1000));
+    assert_eq!(book.regret, PricePerHour::ZERO);
+    assert_eq!(book.fuel, book.active_fuel);
+
+    let list = ranking("list-price", &Settings::new());
+    let (policies, shadow) = shadowed(from_ref(&list), list.clone(), 1);
+    policies.plan(&waiting(3), &mut None);
+    let book = shadow.book();
+    assert_eq!((book.decisions, book.differ, book.compared), (1, 0, 3));
+    assert_eq!(book.agreement(), Some(1000));
+    assert_eq!(book.fuel, book.active_fuel);
+}
+
+#[test]
+fn moves_that_a_shadow_would_leave_are_counted_and_cost_what_they_save() {
+    let settings = Settings::from([("least_dollars".to_owned(), Setting::Number(1.0))]);
+    let shipped = plimsoll_policies::consolidation("savings-threshold").unwrap();
+    let reluctant = accepted(shipped.bytes, &settings);
+    let eager = consolidating("honest");
+    let book = looked(from_ref(&eager), reluctant.clone());
+    assert_eq!((book.missing_moves, book.extra_moves), (1, 0));
+    // The large machine goes and a small one comes.
+    assert_eq!(book.regret, dollars(0.3));
+    let differing = book.differing.front().unwrap();
+    assert_eq!(differing.active, "replace used");
+    assert_eq!(differing.shadow, "no other move");
+
+    let book = looked(&[reluctant], eager);
+    assert_eq!((book.missing_moves, book.extra_moves), (0, 1));
+    assert_eq!(book.regret, dollars(-0.3));
+}
+
+#[test]
+fn a_shadow_that_fails_is_a_fault_of_its_own_and_does_nothing() {
+    let book = looked(&[consolidating("honest")], consolidating("nan"));
+    assert_eq!((book.faults, book.missing_moves), (1, 1));
+    assert!(book.last_fault.unwrap().contains("NaN"));
+}
+
+#[test]
+fn budgets_wider_and_narrower_are_told_apart() {
+    let narrower = looked(&[capping("widen")], capping("honest"));
+    assert!(narrower.narrower > 0, "{narrower:?}");
+    assert_eq!(narrower.wider, 0);
+    let wider = looked(&[capping("honest")], capping("widen"));
+    assert_eq!((wider.wider, wider.narrower), (narrower.narrower, 0));
+    let differing = wider.differing.front().unwrap();
+    assert!(
+        differing.active.starts_with("general, emptiness: 1, "),
+        "{differing:?}"
+    );
+    assert!(
+        differing.shadow.starts_with("general, emptiness: no limit"),
+        "{differing:?}"
+    );
+}
+
+#[test]
+fn of_several_budgets_a_shadow_is_held_against_its_own() {
+    let book = looked(&[capping("honest"), capping("widen")], capping("honest"));
+    assert_eq!((book.decisions, book.differ), (1, 0));
+}
+
+#[test]
+fn a_ranking_shadow_that_buys_otherwise_costs_the_difference_at_list_prices() {
+    let settings = Settings::from([("charge".to_owned(), Setting::Number(10.0))]);
+    let few = ranking("fewest-nodes", &settings);
+    let list = ranking("list-price", &Settings::new());
+    // Two small machines at $0.10, or a larger one at $0.35.
+    let snapshot = waiting(2);
+    let (policies, shadow) = shadowed(&[list], few, 1);
+    let decision = policies.plan(&snapshot, &mut None);
+    assert_eq!(decision.plan.claims.len(), 2);
+    let book = shadow.book();
+    assert_eq!((book.decisions, book.differ, book.agree), (1, 1, 0));
+    assert_eq!(book.regret, dollars(0.15));
+    let differing = book.differing.front().unwrap();
+    assert_eq!(differing.active, format!("2 small on-demand {ZONE_1}"));
+    assert_eq!(differing.shadow, format!("1 medium on-demand {ZONE_1}"));
+}
+
+#[test]
+fn a_shadow_is_asked_about_every_so_many_decisions_and_not_about_nothing() {
+    let list = ranking("list-price", &Settings::new());
+    let (policies, shadow) = shadowed(from_ref(&list), list.clone(), 3);
+    for _ in 0..7 {
+        policies.plan(&waiting(1), &mut None);
+        policies.plan(&fleet(1), &mut None);
+    }
+    assert_eq!(shadow.book().decisions, 3);
+}
