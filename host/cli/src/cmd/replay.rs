@@ -10,7 +10,7 @@ use plimsoll_core::snapshot::Snapshot;
 use plimsoll_policy::records::{
     Difference, Heading, Made, Replayed, Shelf, What, digest_of_decision, digest_of_plan, replay,
 };
-use plimsoll_policy::{Considered, Decision, Onlooker, Policies};
+use plimsoll_policy::{Considered, Decision, Generation, Onlooker, Policies};
 use plimsoll_sim::{Behaviour, Run};
 use serde::Serialize;
 
@@ -114,7 +114,12 @@ fn remade(flags: &Replay, heading: &Heading, shelf: &Shelf, then: &Replayed) -> 
         seed: run.seed,
         ..Behaviour::default()
     };
-    Run::new(input.recording, behaviour, Player::Core(Generation::first(policies), None)).finish();
+    Run::new(
+        input.recording,
+        behaviour,
+        Player::Core(Generation::first(policies), None),
+    )
+    .finish();
     let remade = checker
         .remade
         .lock()

@@ -9,7 +9,7 @@ use std::sync::Arc;
 use anyhow::{Context, Result, bail};
 use plimsoll_core::time::Span;
 use plimsoll_policy::{
-    AnyModule, Book, Differing, Engine, Hook, Policies, Schema, Shadow, ShadowSettings,
+    AnyModule, Book, Differing, Engine, Generation, Hook, Policies, Schema, Shadow, ShadowSettings,
 };
 use plimsoll_sim::{Behaviour, Run};
 use serde::Serialize;
