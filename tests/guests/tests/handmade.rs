@@ -8,6 +8,8 @@
 
 mod common;
 
+use std::time::Duration;
+
 use plimsoll_core::rank::{Settings, list_price};
 use plimsoll_guests::handmade;
 use plimsoll_policy::{Called, Engine, EngineSettings, Limits, Module, Outcome, Refusal};
@@ -77,6 +79,27 @@ fn a_loop_is_caught_by_the_deadline_where_fuel_would_last() {
     let refusal = accept(&engine, "start-loops").unwrap_err();
     assert!(refusal.to_string().contains("100 ms of CPU time"));
     check_others(&engine);
+}
+
+#[test]
+fn a_call_that_the_machine_gives_no_time_is_not_held_against_the_module() {
+    let limits = Limits {
+        fuel_start: u64::MAX,
+        cpu_rank: Duration::MAX,
+        wall: Duration::ZERO,
+        ..Limits::default()
+    };
+    let engine = Engine::new(EngineSettings {
+        limits,
+        ..EngineSettings::default()
+    })
+    .unwrap();
+    let refusal = accept(&engine, "start-loops").unwrap_err().to_string();
+    assert!(
+        refusal.contains("the machine gave the module too little time"),
+        "{refusal}"
+    );
+    assert!(!Outcome::Saturated.blames_module() && Outcome::Deadline.blames_module());
 }
 
 #[test]
