@@ -67,12 +67,12 @@ pub trait Onlooker: fmt::Debug + Send + Sync {
 }
 
 /// A module, and who is told of its calls.
-pub(crate) struct Watched<'p, M> {
+pub(crate) struct Overheard<'p, M> {
     pub(crate) module: &'p M,
     pub(crate) onlookers: &'p [Arc<dyn Onlooker>],
 }
 
-impl<M> Watched<'_, M> {
+impl<M> Overheard<'_, M> {
     fn tell(&self, call: &Asked<'_>) {
         for onlooker in self.onlookers {
             onlooker.asked(call);
@@ -80,7 +80,7 @@ impl<M> Watched<'_, M> {
     }
 }
 
-impl Ranker for Watched<'_, Module> {
+impl Ranker for Overheard<'_, Module> {
     fn name(&self) -> &str {
         self.module.name()
     }
@@ -120,7 +120,7 @@ impl Ranker for Watched<'_, Module> {
     }
 }
 
-impl Consolidator for Watched<'_, ConsolidationModule> {
+impl Consolidator for Overheard<'_, ConsolidationModule> {
     fn name(&self) -> &str {
         self.module.name()
     }
@@ -137,7 +137,7 @@ impl Consolidator for Watched<'_, ConsolidationModule> {
     }
 }
 
-impl Budgeter for Watched<'_, BudgetModule> {
+impl Budgeter for Overheard<'_, BudgetModule> {
     fn name(&self) -> &str {
         self.module.name()
     }

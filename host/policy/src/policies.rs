@@ -10,7 +10,7 @@ use crate::allow::Budgeter;
 use crate::consider::{Advisers, Considered, consider};
 use crate::decide::{Decision, decide_again};
 use crate::module::{BudgetModule, ConsolidationModule, Module};
-use crate::onlooker::{Onlooker, Watched};
+use crate::onlooker::{Onlooker, Overheard};
 use crate::score::Consolidator;
 
 /// One set of policies. Where a hook has none, the core decides by itself: list prices, moves worth what they save, declared
@@ -31,7 +31,7 @@ impl Policies {
     /// What to buy. What pools sell is kept in `offers`, and read anew only where it changed.
     pub fn plan(&self, snapshot: &Snapshot, offers: &mut Option<Arc<Offers>>) -> Decision {
         let decision = if let Some(module) = &self.rank {
-            decide_again(&self.watched(module), snapshot, offers)
+            decide_again(&self.overheard(module), snapshot, offers)
         } else {
             let prepared = schedule::prepare_again(snapshot, offers.as_ref());
             *offers = Some(Arc::clone(prepared.offers()));
@@ -54,13 +54,16 @@ impl Policies {
         question: &Question,
         offers: &mut Option<Arc<Offers>>,
     ) -> Considered {
-        let budgeters = self.budget.iter().map(|module| self.watched(module));
-        let budgeters: Vec<Watched<'_, BudgetModule>> = budgeters.collect();
-        let budgeters = budgeters.iter().map(|watched| watched as &dyn Budgeter);
+        let budgeters = self.budget.iter().map(|module| self.overheard(module));
+        let budgeters: Vec<Overheard<'_, BudgetModule>> = budgeters.collect();
+        let budgeters = budgeters.iter().map(|overheard| overheard as &dyn Budgeter);
         let budgeters: Vec<&dyn Budgeter> = budgeters.collect();
-        let consolidator = self.consolidate.as_ref().map(|module| self.watched(module));
+        let consolidator = self
+            .consolidate
+            .as_ref()
+            .map(|module| self.overheard(module));
         let advisers = Advisers {
-            consolidator: (consolidator.as_ref()).map(|watched| watched as &dyn Consolidator),
+            consolidator: (consolidator.as_ref()).map(|overheard| overheard as &dyn Consolidator),
             budgeters: &budgeters,
         };
         let considered = consider(snapshot, question, &advisers, offers);
@@ -70,8 +73,8 @@ impl Policies {
         considered
     }
 
-    fn watched<'p, M>(&'p self, module: &'p M) -> Watched<'p, M> {
-        Watched {
+    fn overheard<'p, M>(&'p self, module: &'p M) -> Overheard<'p, M> {
+        Overheard {
             module,
             onlookers: &self.onlookers,
         }

@@ -23,7 +23,7 @@ use serde::Serialize;
 use crate::any::AnyModule;
 use crate::decide::{Decision, decide_again};
 use crate::module::{BudgetModule, Checked, Module};
-use crate::onlooker::{Asked, Onlooker, Watched};
+use crate::onlooker::{Asked, Onlooker, Overheard};
 use crate::outcome::{Called, Fault};
 
 /// How much a shadow is asked and what it keeps.
@@ -208,7 +208,7 @@ impl Shadow {
         }
         let meter: Arc<Meter> = Arc::default();
         let onlookers: [Arc<dyn Onlooker>; 1] = [meter.clone()];
-        let asked = Watched {
+        let asked = Overheard {
             module,
             onlookers: &onlookers,
         };
