@@ -73,7 +73,6 @@ pub(super) struct Guarded {
 }
 
 /// All rows.
-#[expect(clippy::struct_field_names, reason = "the rows of the table of rows")]
 pub(super) struct Table {
     pub(super) rows: Vec<Row>,
     /// Room for pods, `axes` amounts per row.
