@@ -105,7 +105,9 @@ mod tests {
     fn rows_are_told_apart_by_the_sets_they_are_in() {
         let bits = |rows: &[usize]| {
             let mut result = Bits::none(8);
-            rows.iter().for_each(|row| result.insert(*row));
+            for row in rows {
+                result.insert(*row);
+            }
             result
         };
         let sets = [bits(&[0, 1, 2]), bits(&[2, 3]), bits(&[0, 1, 2])];
