@@ -23,6 +23,7 @@ mod outcome;
 mod provision;
 mod queue;
 mod runaway;
+mod spare;
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
@@ -47,6 +48,7 @@ use nominate::Nominations;
 use provision::Provision;
 use queue::Queue;
 use runaway::Runaway;
+use spare::SpareWatch;
 
 /// The whole of Plimsoll's deciding side, as one value.
 #[derive(Clone, Debug)]
@@ -65,6 +67,7 @@ pub struct Engine {
     disruption: Disruption,
     queue: Queue,
     runaway: Runaway,
+    spare: SpareWatch,
     begun: Begun,
     notes: BTreeMap<ClaimName, Notes>,
     interrupted: BTreeSet<ProviderId>,
@@ -104,6 +107,7 @@ impl Engine {
             disruption: Disruption::default(),
             queue: Queue::default(),
             runaway: Runaway::default(),
+            spare: SpareWatch::default(),
             begun: Begun::default(),
             notes: BTreeMap::new(),
             interrupted: BTreeSet::new(),
@@ -153,6 +157,7 @@ impl Engine {
             self.queue.next_wake(),
             self.runaway.next_wake(),
             self.disruption_wake(),
+            self.spare_wake(),
         ];
         candidates.into_iter().flatten().min()
     }
