@@ -223,6 +223,7 @@ impl Engine {
     /// Follows what events touched into the memory beside the objects.
     fn absorb_touched(&mut self, now: Timestamp) {
         let touched = self.cluster.take_touched();
+        self.spare.may_ask |= touched.buffers;
         for claim in &touched.gone_claims {
             self.forget_claim(&claim.name);
         }

@@ -150,7 +150,7 @@ impl Engine {
             seed: self.seed,
         };
         let snapshot = Arc::new(freeze(&mut world, &assigned, now));
-        self.note_spare(now);
+        self.note_spare(&snapshot, now);
         self.provision.solves += 1;
         let id = self.provision.solves;
         self.provision.leftover = None;

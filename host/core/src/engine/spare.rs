@@ -21,6 +21,8 @@ const AGAIN: Span = Span::from_secs(10);
 /// What is known of spare room.
 #[derive(Clone, Debug, Default)]
 pub(super) struct SpareWatch {
+    /// Whether anything is asked for, as far as is known: until then only windows count.
+    pub(super) may_ask: bool,
     decided: Option<Decided>,
     told: BTreeMap<ObjectName, String>,
 }
@@ -51,7 +53,10 @@ impl Engine {
         }
         match self.spare.decided {
             None => Some(NOW),
-            Some(decided) if decided.revisions != self.revisions() => Some(decided.at + AGAIN),
+            Some(decided) if self.spare.may_ask && decided.revisions != self.revisions() => {
+                let again = decided.at + AGAIN;
+                Some(decided.until.map_or(again, |until| until.min(again)))
+            }
             Some(decided) => decided.until,
         }
     }
@@ -75,8 +80,9 @@ impl Engine {
         }
     }
 
-    /// A decision is being made: it covers all spare room of this world.
-    pub(super) fn note_spare(&mut self, now: Timestamp) {
+    /// A decision is being made on a snapshot: it covers all spare room of this world.
+    pub(super) fn note_spare(&mut self, snapshot: &Snapshot, now: Timestamp) {
+        self.spare.may_ask = snapshot.pods.iter().any(|pod| pod.is_spare());
         let buffers = self.cluster.buffers.objects();
         self.spare.decided = Some(Decided {
             at: now,

@@ -34,6 +34,8 @@ pub struct Touched {
     pub gone_pods: Vec<Arc<Pod>>,
     /// Nodes that are no more.
     pub gone_nodes: Vec<Arc<Node>>,
+    /// Whether a buffer changed, or something that one may refer to.
+    pub buffers: bool,
 }
 
 /// The cluster as events tell it.
@@ -81,6 +83,7 @@ pub struct Cluster {
 impl Cluster {
     /// Takes in an object as it is at a version.
     pub fn apply(&mut self, object: Object, version: Version) {
+        self.touched.buffers |= object.is_of_buffers();
         let changed = match object {
             Object::Pool(pool) => self.apply_pool(pool, version),
             Object::Overlay(overlay) => {
@@ -130,6 +133,7 @@ impl Cluster {
 
     /// Takes in that an object is no more, as of a version.
     pub fn remove(&mut self, object: &Object, version: Version) {
+        self.touched.buffers |= object.is_of_buffers();
         let changed = match object {
             Object::Pool(pool) => self.pools.remove(&pool.name, version).is_some(),
             Object::Overlay(overlay) => self.overlays.remove(&overlay.name, version).is_some(),

@@ -46,3 +46,13 @@ pub enum Object {
     /// All volumes, volume claims, classes and limits at once.
     Volumes(Arc<Volumes>),
 }
+
+impl Object {
+    /// Whether what capacity buffers ask for may depend on it.
+    pub fn is_of_buffers(&self) -> bool {
+        matches!(
+            self,
+            Self::Buffer(_) | Self::Template(_) | Self::Workload(_)
+        )
+    }
+}
