@@ -177,11 +177,13 @@ fn kinds(snapshot: &Snapshot, plan: &Plan) -> String {
 
 fn summary(snapshot: &Snapshot, plan: &Plan) -> String {
     let exists = |row: usize| !snapshot.pods[row].is_spare();
-    let placements = || plan.placements.iter().filter(|placed| exists(placed.pod));
-    let existing = placements()
+    let placements = plan.placements.iter();
+    let placed: Vec<_> = placements.filter(|placed| exists(placed.pod)).collect();
+    let existing = placed
+        .iter()
         .filter(|placement| matches!(placement.target, Target::Existing(_)))
         .count();
-    let new = placements().count() - existing;
+    let new = placed.len() - existing;
     let unplaced = plan.unplaced.iter().filter(|unplaced| exists(unplaced.pod));
     let cost = plan.cost;
     let waste = waste(snapshot, &plan.claims);
