@@ -134,7 +134,6 @@ fn spare_room_shortens_the_waits_of_an_evening_peak_and_costs_what_it_keeps() {
     let planned = play(Some(tenth().during("45 20 * * *", hours)));
     let cents = |card: &ScoreCard| card.cost / 10_000_000;
     let seen = [&reactive, &always, &planned].map(|(waits, card)| (waits / 1000, cents(card)));
-    println!("seconds waited and cents paid: {seen:?}");
     let [(none, cheapest), (least, dearest), (timed, between)] = seen;
     assert!(
         least * 2 < none,

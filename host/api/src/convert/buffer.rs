@@ -10,6 +10,7 @@ use plimsoll_core::disrupt::budget::Schedule;
 use plimsoll_core::model::{
     BufferSource, BufferWindow, CapacityBuffer, PodShape, PodSpec, PodTemplate,
 };
+use plimsoll_core::resources::{ResourceName, Resources};
 use plimsoll_core::time::{Span, Timestamp};
 
 use super::amounts::amounts;
@@ -140,6 +141,7 @@ pub(super) fn shape(
     };
     let spec = pod_spec(&written, interner).within("spec");
     let spec = spec.unwrap_or_else(|error| PodSpec {
+        requests: Resources::new().with(ResourceName::Pods, 1),
         problem: Some(Arc::from(error.to_string())),
         ..PodSpec::default()
     });
