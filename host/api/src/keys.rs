@@ -8,6 +8,10 @@ pub const NODEPOOL_HASH: &str = "karpenter.sh/nodepool-hash";
 pub const NODEPOOL_HASH_VERSION: &str = "karpenter.sh/nodepool-hash-version";
 /// How pods are packed onto a pool's new nodes: `price` or `compatible`.
 pub const PACKING: &str = "plimsoll.dev/packing";
+/// On a capacity buffer: from when on it asks for its room, five cron fields in UTC; without it, always.
+pub const SPARE_SCHEDULE: &str = "plimsoll.dev/spare-schedule";
+/// On a capacity buffer: for how long from each hit of [`SPARE_SCHEDULE`].
+pub const SPARE_DURATION: &str = "plimsoll.dev/spare-duration";
 /// On a pod written by us: why its specification could not be understood when it was read.
 pub const PROBLEM: &str = "plimsoll.dev/problem";
 /// What it costs a workload to lose this pod rather than another.

@@ -5,8 +5,9 @@ use std::sync::Arc;
 
 use plimsoll_core::ids::{NodeName, ObjectName};
 use plimsoll_core::model::{
-    CsiNode, DaemonSet, Namespace, Node, NodeClaim, NodeOverlay, NodePool, PersistentVolume, Pod,
-    PodDisruptionBudget, Replicated, Service, StorageClass, VolumeClaim,
+    CapacityBuffer, CsiNode, DaemonSet, Namespace, Node, NodeClaim, NodeOverlay, NodePool,
+    PersistentVolume, Pod, PodDisruptionBudget, PodTemplate, Replicated, Service, StorageClass,
+    VolumeClaim,
 };
 use plimsoll_core::state;
 
@@ -55,6 +56,8 @@ kinds! {
     PersistentVolumeClaim = "", "PersistentVolumeClaim", "persistentvolumeclaims";
     /// `v1 PersistentVolume`.
     PersistentVolume = "", "PersistentVolume", "persistentvolumes";
+    /// `v1 PodTemplate`.
+    PodTemplate = "", "PodTemplate", "podtemplates";
     /// `apps/v1 DaemonSet`.
     DaemonSet = "apps", "DaemonSet", "daemonsets";
     /// `apps/v1 Deployment`.
@@ -75,6 +78,8 @@ kinds! {
     NodeClaim = "karpenter.sh", "NodeClaim", "nodeclaims";
     /// `karpenter.sh NodeOverlay`.
     NodeOverlay = "karpenter.sh", "NodeOverlay", "nodeoverlays";
+    /// `autoscaling.x-k8s.io CapacityBuffer`.
+    CapacityBuffer = "autoscaling.x-k8s.io", "CapacityBuffer", "capacitybuffers";
 }
 
 impl Kind {
@@ -89,6 +94,7 @@ impl Kind {
     pub const fn version(self) -> &'static str {
         match self {
             Self::NodeOverlay => "v1alpha1",
+            Self::CapacityBuffer => "v1beta1",
             _ => "v1",
         }
     }
@@ -176,6 +182,10 @@ pub enum Object {
     NodeClaim(Arc<NodeClaim>),
     /// An overlay.
     NodeOverlay(Arc<NodeOverlay>),
+    /// A pod template.
+    PodTemplate(Arc<PodTemplate>),
+    /// A capacity buffer.
+    CapacityBuffer(Arc<CapacityBuffer>),
 }
 
 impl Object {
@@ -193,6 +203,8 @@ impl Object {
             Self::NodePool(pool) => state::Object::Pool(pool),
             Self::NodeClaim(claim) => state::Object::Claim(claim),
             Self::NodeOverlay(overlay) => state::Object::Overlay(overlay),
+            Self::PodTemplate(template) => state::Object::Template(template),
+            Self::CapacityBuffer(buffer) => state::Object::Buffer(buffer),
             Self::VolumeClaim(..)
             | Self::PersistentVolume(..)
             | Self::StorageClass(..)

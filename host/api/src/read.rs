@@ -96,6 +96,16 @@ pub fn read(
         Kind::CsiNode => named!(storage::CSINode, convert::csi_node, Object::CsiNode),
         Kind::NodePool => shared!(kinds::NodePool, convert::node_pool, Object::NodePool),
         Kind::NodeClaim => shared!(kinds::NodeClaim, convert::node_claim, Object::NodeClaim),
+        Kind::PodTemplate => shared!(
+            core_v1::PodTemplate,
+            convert::pod_template,
+            Object::PodTemplate
+        ),
+        Kind::CapacityBuffer => shared!(
+            kinds::CapacityBuffer,
+            convert::capacity_buffer,
+            Object::CapacityBuffer
+        ),
         Kind::NodeOverlay => {
             shared!(
                 kinds::NodeOverlay,

@@ -148,6 +148,8 @@ fn from_snapshot(snapshot: &Snapshot, changes: Vec<TimedChange>) -> Recording {
         objects: Objects {
             pools: snapshot.pools.clone(),
             overlays: snapshot.overlays.clone(),
+            buffers: snapshot.buffers.clone(),
+            templates: snapshot.templates.clone(),
             nodes: nodes().filter_map(|node| node.node.clone()).collect(),
             claims: nodes().filter_map(|node| node.claim.clone()).collect(),
             pods: snapshot.pods.clone(),

@@ -69,7 +69,7 @@ pub struct Controller {
 impl Controller {
     /// Checks that the API server serves what must be there, and begins to watch.
     pub async fn start(setup: Setup) -> Result<Self> {
-        let kinds = watch::kinds(setup.settings.node_overlays);
+        let kinds = watch::kinds(&setup.settings);
         check_served(&setup.client, &[Kind::NodePool, Kind::NodeClaim]).await?;
         let settings = Arc::new(setup.settings);
         let beginning = Beginning {

@@ -83,6 +83,8 @@ pub enum ObjectKey {
     Node(NodeName),
     /// A pod, by uid: its name may come back for another.
     Pod(Uid),
+    /// A CapacityBuffer; only told of, never ordered about.
+    Buffer(ObjectName),
 }
 
 /// What an order is for. Of one object and purpose at most one order is under way.

@@ -27,6 +27,7 @@ pub mod resources;
 pub mod schedule;
 pub mod score;
 pub mod snapshot;
+pub mod spare;
 pub mod state;
 pub mod terminate;
 pub mod time;

@@ -36,14 +36,20 @@ impl Publisher {
 
     /// Publishes one event. One about a pod is passed over: it is known by uid here, and events are found by name.
     pub async fn publish(&self, event: &Event) -> Result<(), Error> {
-        let (kind, name) = match &event.object {
-            ObjectKey::Claim(name) => (Kind::NodeClaim, name.as_str()),
-            ObjectKey::Node(name) => (Kind::Node, name.as_str()),
+        let (kind, namespace, name) = match &event.object {
+            ObjectKey::Claim(name) => (Kind::NodeClaim, None, name.as_str()),
+            ObjectKey::Node(name) => (Kind::Node, None, name.as_str()),
+            ObjectKey::Buffer(name) => (
+                Kind::CapacityBuffer,
+                Some(name.namespace.to_string()),
+                name.name.as_ref(),
+            ),
             ObjectKey::Pod(_) => return Ok(()),
         };
         let reference = ObjectReference {
             api_version: Some(kind.api_version()),
             kind: Some(kind.as_str().to_owned()),
+            namespace,
             name: Some(name.to_owned()),
             ..ObjectReference::default()
         };

@@ -359,6 +359,8 @@ fn is_same(a: &Object, b: &Object) -> bool {
     match (a, b) {
         (Object::Pool(a), Object::Pool(b)) => a.name == b.name,
         (Object::Overlay(a), Object::Overlay(b)) => a.name == b.name,
+        (Object::Buffer(a), Object::Buffer(b)) => a.name == b.name,
+        (Object::Template(a), Object::Template(b)) => a.name == b.name,
         (Object::Workload(a), Object::Workload(b)) => (a.kind, &a.name) == (b.kind, &b.name),
         (Object::Service(a), Object::Service(b)) => a.name == b.name,
         (Object::Namespace(a), Object::Namespace(b)) => a.name == b.name,

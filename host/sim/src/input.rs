@@ -5,7 +5,9 @@ use std::sync::Arc;
 use plimsoll_core::catalog::{CapacityType, Catalogue, Overlaid};
 use plimsoll_core::ids::{NodeName, ObjectName, TypeName};
 use plimsoll_core::labels::Labels;
-use plimsoll_core::model::{Owner, OwnerKind, Pod, PodSpec};
+use plimsoll_core::model::{
+    LabelSelector, Owner, OwnerKind, Pod, PodShape, PodSpec, Replicated, WorkloadKind,
+};
 use plimsoll_core::snapshot::{Objects, Settings};
 use plimsoll_core::state::Object;
 use plimsoll_core::time::{Span, Timestamp};
@@ -115,6 +117,21 @@ pub struct Usage {
 }
 
 impl Deployment {
+    /// The object that an API server shows of it.
+    pub(crate) fn object(&self) -> Replicated {
+        Replicated {
+            kind: WorkloadKind::Deployment,
+            name: self.name.clone(),
+            uid: format!("deployment/{}", self.name).into(),
+            selector: LabelSelector::match_labels(self.labels.as_ref()),
+            replicas: self.replicas,
+            shape: Some(PodShape {
+                labels: Arc::clone(&self.labels),
+                spec: Arc::clone(&self.spec),
+            }),
+        }
+    }
+
     /// The controller of its pods.
     pub(crate) fn owner(&self) -> Owner {
         Owner {

@@ -5,9 +5,10 @@ use std::sync::Arc;
 
 use plimsoll_core::ids::ObjectName;
 use plimsoll_core::model::{DoNotDisrupt, OwnerKind, Pod, PodPhase};
+use plimsoll_core::state::Object;
 use plimsoll_core::time::{Span, Timestamp};
 
-use crate::input::{Change, Deployment, ReplicaRule, Usage};
+use crate::input::{Change, Deployment, Recording, ReplicaRule, TimedChange, Usage};
 use crate::world::{Event, World};
 
 /// How often replicas are compared with load, as the horizontal autoscaler does.
@@ -21,6 +22,8 @@ pub(crate) struct Workloads {
     deployments: BTreeMap<ObjectName, Kept>,
     returned: u64,
     autoscaling: bool,
+    /// Whether the API server shows deployments: only capacity buffers read them.
+    are_shown: bool,
 }
 
 #[derive(Clone, Debug)]
@@ -32,6 +35,16 @@ struct Kept {
 }
 
 impl Workloads {
+    /// The owners of a recording's pods.
+    pub(crate) fn of(recording: &Recording) -> Self {
+        let brings = |timed: &TimedChange| matches!(timed.change, Change::Apply(Object::Buffer(_)));
+        Self {
+            are_shown: !recording.objects.buffers.is_empty()
+                || recording.changes.iter().any(brings),
+            ..Self::default()
+        }
+    }
+
     /// A pod ended that its owner does not replace.
     pub(crate) fn forget(&mut self, pod: &Pod) {
         if let Some(kept) = self.owner_of(pod) {
@@ -153,6 +166,10 @@ impl World {
             return;
         };
         kept.deployment.replicas = replicas;
+        if self.workloads.are_shown {
+            let shown = Object::Workload(Arc::new(kept.deployment.object()));
+            self.api.put_other(shown);
+        }
         let mut pods: Vec<Arc<Pod>> = kept
             .pods
             .iter()

@@ -78,7 +78,7 @@ impl World {
             cloud: Cloud::new(Arc::clone(&recording.catalogue), recording.overlaid()),
             queue: Queue::default(),
             scheduler: Scheduler::default(),
-            workloads: Workloads::default(),
+            workloads: Workloads::of(recording),
             meter: Meter::new(recording.start, Arc::clone(&recording.catalogue)),
             runs_for: BTreeMap::new(),
             announcements: Vec::new(),
@@ -96,6 +96,8 @@ impl World {
         let objects = &recording.objects;
         let others = (objects.pools.iter().cloned().map(Object::Pool))
             .chain(objects.overlays.iter().cloned().map(Object::Overlay))
+            .chain(objects.buffers.iter().cloned().map(Object::Buffer))
+            .chain(objects.templates.iter().cloned().map(Object::Template))
             .chain(objects.daemon_sets.iter().cloned().map(Object::DaemonSet))
             .chain(objects.workloads.iter().cloned().map(Object::Workload))
             .chain(objects.services.iter().cloned().map(Object::Service))
@@ -120,7 +122,7 @@ impl World {
         }
         self.runs_for = recording.running.iter().cloned().collect();
         for pod in &objects.pods {
-            if !pod.is_terminal() {
+            if !pod.is_terminal() && !pod.is_spare() {
                 self.arrive((**pod).clone());
             }
         }

@@ -30,10 +30,10 @@ pub(crate) const API_VERSION: &str = "plimsoll.dev/v1alpha1";
 pub(crate) const SNAPSHOT: &str = "Snapshot";
 
 /// Kinds that are part of a full picture without being read for decisions made from a file.
-const SILENT: [&str; 3] = [EC2_CLASS, "KWOKNodeClass", "CapacityBuffer"];
+const SILENT: [&str; 2] = [EC2_CLASS, "KWOKNodeClass"];
 
-/// Group of the kinds whose fields are looked at by [`plimsoll_api::validate`].
-const KARPENTER: &str = "karpenter.sh";
+/// Groups of the kinds whose fields are looked at by [`plimsoll_api::validate`].
+const VALIDATED: [&str; 2] = ["karpenter.sh", "autoscaling.x-k8s.io"];
 
 /// What has been read so far.
 #[derive(Default)]
@@ -174,7 +174,7 @@ impl Gatherer {
         pool.is_none()
     }
 
-    /// Looks at an object that is not kept: classes, buffers, kinds of older versions.
+    /// Looks at an object that is not kept: classes, kinds of older versions.
     fn look_at(
         &mut self,
         api_version: &str,
@@ -259,8 +259,8 @@ impl Gatherer {
     /// Counts fields that an object's kind does not have.
     fn count_unknown(&mut self, fields: BTreeSet<(Kind, String)>) {
         for (kind, path) in fields {
-            // Of Karpenter's kinds, everything but metadata was looked at before.
-            if kind.group() != KARPENTER || path.starts_with("metadata") {
+            // Of these kinds, everything but metadata was looked at before.
+            if !VALIDATED.contains(&kind.group()) || path.starts_with("metadata") {
                 let count = self.unknown_fields.entry((kind.as_str(), path));
                 *count.or_default() += 1;
             }
@@ -311,6 +311,11 @@ impl Gatherer {
             Object::DisruptionBudget(budget) => objects.disruption_budgets.push(budget),
             Object::NodePool(pool) => objects.pools.push(pool),
             Object::NodeOverlay(overlay) => objects.overlays.push(overlay),
+            Object::PodTemplate(template) => objects.templates.push(template),
+            Object::CapacityBuffer(buffer) => {
+                instants.push(Some(buffer.created));
+                objects.buffers.push(buffer);
+            }
             Object::VolumeClaim(name, claim) => {
                 self.volumes.claims.insert(name, claim);
             }

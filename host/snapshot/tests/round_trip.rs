@@ -13,6 +13,8 @@ fn check_same(left: &Snapshot, right: &Snapshot) {
     assert_eq!(left.settings, right.settings);
     assert_eq!(left.pools, right.pools);
     assert_eq!(left.overlays, right.overlays);
+    assert_eq!(left.buffers, right.buffers);
+    assert_eq!(left.templates, right.templates);
     assert_eq!(left.nodes, right.nodes);
     assert_eq!(left.pods, right.pods);
     assert_eq!(left.daemon_sets, right.daemon_sets);
@@ -35,6 +37,7 @@ fn every_kind_of_object_reads_back_the_same_in_both_formats() {
     for text in [
         include_str!("data/shop.yaml"),
         include_str!("data/everything.yaml"),
+        include_str!("data/buffers.yaml"),
     ] {
         let first = load(text.as_bytes());
         for format in [Format::Json, Format::Yaml] {

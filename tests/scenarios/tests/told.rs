@@ -75,7 +75,7 @@ fn world() -> Recording {
         change: Change::Stock(
             Which {
                 instance_type: "small".into(),
-                zone: ZONE_1.into(),
+                zone: Some(ZONE_1.into()),
                 capacity_type: OnDemand,
             },
             left,

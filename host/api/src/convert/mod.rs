@@ -5,6 +5,7 @@
 //! answers for it convert to the same value.
 
 mod amounts;
+mod buffer;
 mod claim;
 mod daemon;
 mod metadata;
@@ -18,6 +19,7 @@ mod storage;
 mod taint;
 mod workload;
 
+pub use buffer::{capacity_buffer, pod_template};
 pub use claim::node_claim;
 pub use daemon::with_live_pods;
 pub use node::node;

@@ -9,6 +9,7 @@ use plimsoll_core::model::{
     WorkloadKind,
 };
 
+use super::buffer::shape;
 use super::metadata;
 use super::pod::{Template, pod_spec};
 use super::selector::{of_map, selector};
@@ -51,6 +52,7 @@ struct Parts<'a> {
     kind: WorkloadKind,
     metadata: &'a ObjectMeta,
     replicas: Option<i32>,
+    template: Option<&'a core_v1::PodTemplateSpec>,
 }
 
 fn replicated(
@@ -67,6 +69,9 @@ fn replicated(
         replicas: u32::try_from(replicas).map_err(|_| {
             FieldError::unexpected("spec.replicas", replicas, "a number of at least 0")
         })?,
+        shape: parts
+            .template
+            .and_then(|template| shape(template, interner)),
     })
 }
 
@@ -87,6 +92,7 @@ pub fn deployment(
         kind: WorkloadKind::Deployment,
         metadata: &written.metadata,
         replicas: spec.and_then(|spec| spec.replicas),
+        template: spec.map(|spec| &spec.template),
     };
     let selector = selected(spec.map(|spec| &spec.selector), interner)?;
     replicated(&parts, selector, interner)
@@ -102,6 +108,7 @@ pub fn replica_set(
         kind: WorkloadKind::ReplicaSet,
         metadata: &written.metadata,
         replicas: spec.and_then(|spec| spec.replicas),
+        template: spec.and_then(|spec| spec.template.as_ref()),
     };
     let selector = selected(spec.map(|spec| &spec.selector), interner)?;
     replicated(&parts, selector, interner)
@@ -117,6 +124,7 @@ pub fn stateful_set(
         kind: WorkloadKind::StatefulSet,
         metadata: &written.metadata,
         replicas: spec.and_then(|spec| spec.replicas),
+        template: spec.map(|spec| &spec.template),
     };
     let selector = selected(spec.map(|spec| &spec.selector), interner)?;
     replicated(&parts, selector, interner)
@@ -138,6 +146,8 @@ pub fn replication_controller(
         kind: WorkloadKind::ReplicationController,
         metadata: &written.metadata,
         replicas: spec.and_then(|spec| spec.replicas),
+        // No buffer may refer to one.
+        template: None,
     };
     replicated(&parts, selector, interner)
 }

@@ -1,14 +1,18 @@
-//! Karpenter's kinds as they are written: NodePool, NodeClaim, NodeOverlay, EC2NodeClass.
+//! Karpenter's kinds as they are written: NodePool, NodeClaim, NodeOverlay, EC2NodeClass, and CapacityBuffer.
 //!
 //! Kubernetes' own kinds come from `k8s-openapi`. Fields are optional where the API fills in a default; the default is
 //! applied in [`crate::convert`], not here, so that what was written can be told from what was assumed.
 
+mod capacity_buffer;
 mod common;
 mod ec2_node_class;
 mod node_claim;
 mod node_overlay;
 mod node_pool;
 
+pub use capacity_buffer::{
+    CapacityBuffer, CapacityBufferSpec, ScalableReference, TemplateReference,
+};
 pub use common::{Condition, NodeClassReference, NodeSelectorRequirement, Quantities, TaintEntry};
 pub use ec2_node_class::{Ec2NodeClass, Ec2NodeClassSpec};
 pub use node_claim::{NodeClaim, NodeClaimSpec, NodeClaimStatus, ResourceRequests};

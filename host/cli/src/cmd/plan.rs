@@ -4,8 +4,9 @@ use std::collections::BTreeMap;
 use std::time::Instant;
 
 use anyhow::{Result, bail};
-use plimsoll_core::plan::{Plan, PlannedClaim, Target};
+use plimsoll_core::plan::{Plan, PlannedClaim, Target, Unplaced};
 use plimsoll_core::snapshot::Snapshot;
+use plimsoll_core::spare;
 use plimsoll_core::waste::{Waste, waste};
 use serde::Serialize;
 
@@ -98,14 +99,24 @@ fn people(snapshot: &Snapshot, plan: &Plan) -> String {
     for note in &plan.notes {
         text.push_str(&format!("note: {}\n", note.text));
     }
-    for unplaced in plan.unplaced.iter().take(MOST_REASONS) {
+    for verdict in spare::verdicts(snapshot, plan) {
+        let spare::Verdict {
+            buffer,
+            state,
+            message,
+        } = verdict;
+        text.push_str(&format!("buffer {buffer}: {state}, {message}\n"));
+    }
+    let exists = |unplaced: &&Unplaced| !snapshot.pods[unplaced.pod].is_spare();
+    let unplaced: Vec<&Unplaced> = plan.unplaced.iter().filter(exists).collect();
+    for unplaced in unplaced.iter().take(MOST_REASONS) {
         text.push('\n');
         text.push_str(&explain::refusal(snapshot, unplaced));
     }
-    if plan.unplaced.len() > MOST_REASONS {
+    if unplaced.len() > MOST_REASONS {
         text.push_str(&format!(
             "\nand {} other pods\n",
-            thousands((plan.unplaced.len() - MOST_REASONS) as u64)
+            thousands((unplaced.len() - MOST_REASONS) as u64)
         ));
     }
     text
@@ -165,12 +176,15 @@ fn kinds(snapshot: &Snapshot, plan: &Plan) -> String {
 }
 
 fn summary(snapshot: &Snapshot, plan: &Plan) -> String {
-    let existing = plan
-        .placements
+    let exists = |row: usize| !snapshot.pods[row].is_spare();
+    let placements = plan.placements.iter();
+    let placed: Vec<_> = placements.filter(|placed| exists(placed.pod)).collect();
+    let existing = placed
         .iter()
         .filter(|placement| matches!(placement.target, Target::Existing(_)))
         .count();
-    let new = plan.placements.len() - existing;
+    let new = placed.len() - existing;
+    let unplaced = plan.unplaced.iter().filter(|unplaced| exists(unplaced.pod));
     let cost = plan.cost;
     let waste = waste(snapshot, &plan.claims);
     let wasted = if plan.claims.is_empty() {
@@ -186,7 +200,7 @@ fn summary(snapshot: &Snapshot, plan: &Plan) -> String {
         thousands(plan.claims.len() as u64),
         dollars(cost.list.nanos()),
         thousands(existing as u64),
-        thousands(plan.unplaced.len() as u64),
+        thousands(unplaced.count() as u64),
         ratio(cost.list.nanos(), cost.bound.nanos()),
         dollars(cost.first_fit.nanos()),
         dollars(cost.dearest.nanos()),

@@ -72,9 +72,13 @@ pub fn review(snapshot: &Snapshot, plan: &Plan, prices: Prices) -> Vec<Finding> 
     let shops = market::shops(snapshot, &shelves);
     let mut replay = Replay::new(snapshot, &shelves, &shops, plan);
     replay.claims(prices);
-    replay.placements();
+    // Pods that exist are judged as if no room were kept: it comes after them, and nobody may count on it.
+    for is_spare in [false, true] {
+        replay.placements(is_spare);
+        replay.unplaced(is_spare);
+    }
     replay.finished_claims();
-    replay.unplaced();
+    replay.complete();
     let mut findings = replay.findings;
     findings.extend(pools::limits(snapshot, &shelves, &shops, plan));
     findings.extend(pools::reservations(snapshot, plan));
@@ -147,9 +151,20 @@ impl<'a> Replay<'a> {
         }
     }
 
-    /// Every placement in its order.
-    fn placements(&mut self) {
+    /// Whether a row is that of a pod that stands for room.
+    fn is_spare(&self, row: usize) -> bool {
+        self.snapshot
+            .pods
+            .get(row)
+            .is_some_and(|pod| pod.is_spare())
+    }
+
+    /// Every placement of pods of one sort in its order.
+    fn placements(&mut self, is_spare: bool) {
         for placement in &self.plan.placements {
+            if self.is_spare(placement.pod) != is_spare {
+                continue;
+            }
             let (Some(pod), Some(host)) = (
                 self.snapshot.pods.get(placement.pod),
                 self.hosts.row(placement.target),
@@ -223,9 +238,12 @@ impl<'a> Replay<'a> {
         }
     }
 
-    /// Pods that go nowhere, and pods that were forgotten.
-    fn unplaced(&mut self) {
+    /// Pods of one sort that go nowhere.
+    fn unplaced(&mut self, is_spare: bool) {
         for unplaced in &self.plan.unplaced {
+            if self.is_spare(unplaced.pod) != is_spare {
+                continue;
+            }
             let Some(pod) = self.snapshot.pods.get(unplaced.pod) else {
                 let value = format!("pod {} is listed", unplaced.pod);
                 let breach = Breach::new(Rule::Rows, value, "rows of the snapshot");
@@ -245,6 +263,10 @@ impl<'a> Replay<'a> {
             self.findings
                 .extend(breach.map(|breach| breach.about(subject)));
         }
+    }
+
+    /// Pods that were forgotten.
+    fn complete(&mut self) {
         for (row, pod) in self.snapshot.pods.iter().enumerate() {
             let must = matches!(self.entries[row], Entry::Waits | Entry::DynamicResources);
             if must && self.mentioned[row] == 0 {

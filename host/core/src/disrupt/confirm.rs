@@ -3,8 +3,6 @@
 //! Of empty nodes, those that are still so go; a move goes as a whole or not at all, and is found afresh in the same way as
 //! it was found. What comes back is the command to be carried out, its plan made on this snapshot.
 
-use std::collections::BTreeMap;
-
 use super::balanced;
 use super::candidate::Candidate;
 use super::churn;
@@ -12,6 +10,7 @@ use super::command::{Command, Decision, Refused};
 use super::consolidate;
 use super::look::{self, Look, take};
 use super::moves::{self, Move};
+use super::vacant;
 use crate::model::DisruptionReason;
 use crate::plan::Plan;
 use crate::units::PricePerHour;
@@ -50,18 +49,12 @@ const NO_BUDGET: Refused = Refused {
 
 fn still_empty(look: &Look<'_>, command: &Command) -> Result<Command, Refused> {
     let snapshot = look.fleet.snapshot;
-    let mut taken = BTreeMap::new();
-    let mut members = Vec::new();
-    for candidate in &look.graceful {
-        let holds = command.members.contains(&candidate.claim)
-            && candidate.cost.is_of_empty()
-            && consolidate::fits_emptiness(snapshot, candidate).is_ok();
-        let count = taken.entry(&candidate.pool.name).or_insert(0_u32);
-        if holds && look.left(candidate, command.reason) > *count {
-            *count += 1;
-            members.push(candidate);
-        }
-    }
+    let holds = |candidate: &&Candidate| {
+        command.members.contains(&candidate.claim)
+            && consolidate::fits_emptiness(snapshot, candidate).is_ok()
+    };
+    let fit: Vec<&Candidate> = look.empty_nodes().into_iter().filter(holds).collect();
+    let members = vacant::choose(look, &fit).members;
     if members.is_empty() {
         return Err(CHANGED);
     }

@@ -34,6 +34,8 @@ pub enum Unfit {
         /// When it will have been quiet for long enough.
         from: Timestamp,
     },
+    /// It is empty, and its room is kept for pods that are yet to come.
+    KeepsSpare,
     /// A Job's pod runs there, whose work would be lost.
     RunsJob,
     /// It is younger than any node that is replaced to save money.
@@ -61,6 +63,7 @@ impl Unfit {
                 | Self::NoZone
                 | Self::Never
                 | Self::WhenEmptyOnly
+                | Self::KeepsSpare
         )
     }
 }
@@ -77,6 +80,7 @@ impl fmt::Display for Unfit {
             Self::Empty => "it is empty and goes as such",
             Self::WhenEmptyOnly => "its pool has consolidationPolicy: WhenEmpty",
             Self::NotQuiet { .. } => "pods came or went there less than consolidateAfter ago",
+            Self::KeepsSpare => "it is empty, and its room is kept by a capacity buffer",
             Self::RunsJob => "a pod of a Job runs there, whose work would be lost",
             Self::Young { .. } => "it is younger than any node that is replaced to save money",
         })

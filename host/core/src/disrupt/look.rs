@@ -26,11 +26,13 @@ use super::consolidate::{self, Unfit};
 use super::drift;
 use super::moves::{self, Move, MoveSettings};
 use super::simulate::simulate;
+use super::vacant::{self, Vacant};
 use crate::ids::PoolName;
 use crate::model::DisruptionReason;
 use crate::plan::Plan;
 use crate::schedule::Offers;
 use crate::snapshot::Snapshot;
+use crate::spare;
 use crate::time::Timestamp;
 use crate::units::PricePerHour;
 
@@ -137,7 +139,7 @@ impl<'s> Look<'s> {
     }
 
     /// Empty nodes, the dearest first.
-    fn empty_nodes(&self) -> Vec<&Candidate> {
+    pub(super) fn empty_nodes(&self) -> Vec<&Candidate> {
         let empty = self.graceful.iter();
         let mut sorted: Vec<&Candidate> = empty.filter(|node| node.cost.is_of_empty()).collect();
         sorted.sort_by(|a, b| b.price.cmp(&a.price).then_with(|| a.claim.cmp(&b.claim)));
@@ -154,28 +156,28 @@ impl<'l, 's> Proposal<'l, 's> {
         self.look.fleet.snapshot
     }
 
-    /// Empty nodes, as far as budgets allow.
+    /// Empty nodes, as far as budgets allow and no room is kept there.
     fn empty(&mut self) -> Option<Command> {
-        let reason = DisruptionReason::Empty;
-        let mut left = self.look.left.clone();
-        let mut members = Vec::new();
+        let mut fit = Vec::new();
         for candidate in self.look.empty_nodes() {
-            if let Err(unfit) = consolidate::fits_emptiness(self.snapshot(), candidate) {
-                self.unfit.push((candidate.row, unfit));
-                continue;
-            }
-            match left.get_mut(&(candidate.pool.name.clone(), reason)) {
-                Some(count) if *count > 0 => {
-                    *count -= 1;
-                    members.push(candidate);
-                }
-                _ => self.refused.by_budget += 1,
+            match consolidate::fits_emptiness(self.snapshot(), candidate) {
+                Ok(()) => fit.push(candidate),
+                Err(unfit) => self.unfit.push((candidate.row, unfit)),
             }
         }
+        let Vacant {
+            members,
+            kept,
+            over_budget,
+        } = vacant::choose(self.look, &fit);
+        self.refused.by_budget += over_budget;
+        let kept = kept.into_iter().map(|kept| (kept.row, Unfit::KeepsSpare));
+        self.unfit.extend(kept);
         if members.is_empty() {
             return None;
         }
         let saving = members.iter().map(|member| member.price).sum();
+        let reason = DisruptionReason::Empty;
         Some(command(reason, &members, saving, Plan::default()))
     }
 
@@ -322,7 +324,9 @@ impl<'l, 's> Proposal<'l, 's> {
         let guard = self.snapshot().settings.churn.no_way_back;
         let moves = self.snapshot().activity.moves.iter();
         let barred = moves.map(|past| past.at + guard);
+        let spare = spare::next_change(&self.snapshot().buffers, self.snapshot().now);
         let ends = blocked.chain(unfit).chain(windows).chain(barred);
+        let ends = ends.chain(spare.filter(|_| self.snapshot().settings.capacity_buffers));
         ends.filter(|at| *at > self.snapshot().now).min()
     }
 }

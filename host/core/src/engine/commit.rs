@@ -5,6 +5,7 @@ use std::sync::Arc;
 
 use super::Engine;
 use super::runaway::Tally;
+use super::spare::for_spare_alone;
 use crate::action::Action;
 use crate::disrupt::drift;
 use crate::fixed_hash::{hash_of, short_name};
@@ -46,7 +47,10 @@ impl Engine {
         let mut tally = Tally::default();
         let mut held: BTreeMap<usize, String> = BTreeMap::new();
         let mut refused = stale;
-        for (place, crew) in crews {
+        // Spare room comes last where ceilings leave no room for all.
+        let spare = for_spare_alone(&solving.snapshot, plan);
+        let spare = spare.into_iter().map(|row| (Place::New(row), Crew::new()));
+        for (place, crew) in crews.into_iter().chain(spare) {
             let done = match place {
                 Place::Existing(row) => {
                     let target = self.promise_existing(&solving.snapshot, row, &crew, now);
@@ -74,7 +78,12 @@ impl Engine {
             refused |= !done;
         }
         self.tell_held(&solving.snapshot, plan, &held, now, actions);
-        if refused || !plan.unplaced.is_empty() {
+        self.tell_buffers(&solving.snapshot, plan, now, actions);
+        let exists = |row: usize| {
+            let pod = solving.snapshot.pods.get(row);
+            pod.is_none_or(|pod| !pod.is_spare())
+        };
+        if refused || plan.unplaced.iter().any(|unplaced| exists(unplaced.pod)) {
             self.remember_leftover(now);
         }
     }

@@ -139,7 +139,7 @@ impl Disruption {
 }
 
 impl Engine {
-    fn revisions(&self) -> (u64, u64) {
+    pub(super) fn revisions(&self) -> (u64, u64) {
         (self.cluster.revision(), self.provision.market_revision())
     }
 

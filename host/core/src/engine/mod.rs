@@ -25,6 +25,7 @@ mod outcome;
 mod provision;
 mod queue;
 mod runaway;
+mod spare;
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
@@ -51,6 +52,7 @@ use nominate::Nominations;
 use provision::Provision;
 use queue::Queue;
 use runaway::Runaway;
+use spare::SpareWatch;
 
 /// The whole of Plimsoll's deciding side, as one value.
 #[derive(Clone, Debug)]
@@ -71,6 +73,7 @@ pub struct Engine {
     runaway: Runaway,
     lately: Lately,
     misfits: Misfits,
+    spare: SpareWatch,
     begun: Begun,
     notes: BTreeMap<ClaimName, Notes>,
     interrupted: BTreeSet<ProviderId>,
@@ -112,6 +115,7 @@ impl Engine {
             runaway: Runaway::default(),
             lately: Lately::default(),
             misfits: Misfits::default(),
+            spare: SpareWatch::default(),
             begun: Begun::default(),
             notes: BTreeMap::new(),
             interrupted: BTreeSet::new(),
@@ -161,6 +165,7 @@ impl Engine {
             self.queue.next_wake(),
             self.runaway.next_wake(),
             self.disruption_wake(),
+            self.spare_wake(),
         ];
         candidates.into_iter().flatten().min()
     }
@@ -226,6 +231,7 @@ impl Engine {
     /// Follows what events touched into the memory beside the objects.
     fn absorb_touched(&mut self, now: Timestamp) {
         let touched = self.cluster.take_touched();
+        self.spare.may_ask |= touched.buffers;
         for claim in &touched.gone_claims {
             self.forget_claim(&claim.name);
         }

@@ -127,6 +127,7 @@ impl Engine {
 
     pub(super) fn step_provision(&mut self, now: Timestamp, actions: &mut Vec<Action>) {
         self.look_again(now);
+        self.trigger_spare(now);
         let ends = self
             .provision
             .batch
@@ -137,7 +138,8 @@ impl Engine {
         }
         self.provision.batch.close();
         let assigned = assignments(&self.promises, &self.cluster, now);
-        if open_pods(&self.cluster, &assigned, now).is_empty() {
+        let waits = !open_pods(&self.cluster, &assigned, now).is_empty();
+        if !waits && !self.wants_spare(now) {
             return;
         }
         let mut world = World {
@@ -148,6 +150,7 @@ impl Engine {
             seed: self.seed,
         };
         let snapshot = Arc::new(freeze(&mut world, &assigned, now));
+        self.note_spare(&snapshot, now);
         self.provision.solves += 1;
         let id = self.provision.solves;
         self.provision.leftover = None;
@@ -170,6 +173,7 @@ impl Engine {
 
     fn look_again(&mut self, now: Timestamp) {
         if self.runaway.is_over(now) {
+            self.spare.decide_again();
             self.trigger_all(now);
         }
         let revisions = (self.cluster.revision(), self.provision.market_revision);

@@ -8,9 +8,10 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
-use super::commit::Verdict;
+use super::commit::{Crew, Verdict};
 use super::ledger::Books;
 use super::runaway::Tally;
+use super::spare::for_spare_alone;
 use super::{Engine, report};
 use crate::action::{Action, ObjectKey};
 use crate::disrupt::Command;
@@ -118,7 +119,9 @@ impl Engine {
         let mut targets = BTreeSet::new();
         let mut awaited = BTreeSet::new();
         let mut books = Books::open(&command, now);
-        for (place, crew) in crews {
+        let spare = for_spare_alone(snapshot, &command.plan);
+        let spare = spare.into_iter().map(|row| (Place::New(row), Crew::new()));
+        for (place, crew) in crews.into_iter().chain(spare) {
             match place {
                 Place::Existing(row) => {
                     targets.extend(self.promise_existing(snapshot, row, &crew, now));

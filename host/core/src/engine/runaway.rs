@@ -287,6 +287,7 @@ impl Engine {
                 continue;
             };
             let pod = snapshot.pods.get(placement.pod);
+            let pod = pod.filter(|pod| !pod.is_spare());
             if let Some((words, pod)) = held.get(&row).zip(pod) {
                 if !before.contains_key(&pod.uid) {
                     let object = ObjectKey::Pod(pod.uid.clone());

@@ -1,5 +1,6 @@
 //! Kubernetes objects as decisions need them: parsed, validated at the edge, and no larger than that.
 
+mod buffer;
 mod claim;
 mod disruption;
 mod node;
@@ -12,6 +13,7 @@ mod taint;
 mod volume;
 mod workload;
 
+pub use buffer::{BufferSource, BufferWindow, CapacityBuffer, PodShape, PodTemplate};
 pub use claim::{ClaimPhase, ClassRef, NodeClaim};
 pub use disruption::{Budget, BudgetNodes, ConsolidationPolicy, DisruptionReason, PoolDisruption};
 pub use node::{Node, Readiness};

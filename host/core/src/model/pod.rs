@@ -106,6 +106,8 @@ pub enum OwnerKind {
     Node,
     /// Any other.
     Other,
+    /// A CapacityBuffer: the pod exists nowhere, it stands for room that is kept.
+    CapacityBuffer,
 }
 
 /// What pods of one template need.
@@ -267,6 +269,11 @@ impl Pod {
             DoNotDisrupt::For(span) => self.started.map(|started| started + *span),
             _ => None,
         }
+    }
+
+    /// Whether it stands for room kept by a capacity buffer, and exists nowhere.
+    pub fn is_spare(&self) -> bool {
+        self.is_owned_by(OwnerKind::CapacityBuffer)
     }
 
     /// Whether its controller is of this kind.

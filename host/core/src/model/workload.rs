@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
 
+use super::buffer::PodShape;
 use super::pod::PodSpec;
 use super::selector::LabelSelector;
 use crate::ids::{ObjectName, Uid};
@@ -52,6 +53,9 @@ pub struct Replicated {
     pub selector: LabelSelector,
     /// How many it wants.
     pub replicas: u32,
+    /// What its pods look like, where its template says so.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub shape: Option<PodShape>,
 }
 
 /// A Service, whose selector tells which pods belong together.

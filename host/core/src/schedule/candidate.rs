@@ -31,20 +31,36 @@ pub(super) struct Candidate {
     targets: Vec<Target>,
     /// Pods that found no place, as positions in the batch.
     pub(super) failed: Vec<usize>,
+    /// How many of them stand for room that is only kept.
+    spare_failed: usize,
     /// Remarks.
     pub(super) notes: Vec<Note>,
 }
 
 impl Candidate {
-    /// What decides between plans, less being better: unplaced, preferences given up, price, nodes.
-    pub(super) fn rank(&self) -> (usize, u64, PricePerHour, usize) {
+    /// What decides between plans, less being better: unplaced, room not kept, preferences given up, price, nodes.
+    pub(super) fn rank(&self) -> (usize, usize, u64, PricePerHour, usize) {
         let given_up = self.steps.iter().map(|step| step.level as u64).sum();
         (
-            self.failed.len(),
+            self.waiting(),
+            self.spare_failed,
             given_up,
             self.planned(),
             self.nodes.len(),
         )
+    }
+
+    /// Pods that exist and found no place.
+    pub(super) fn waiting(&self) -> usize {
+        self.failed.len() - self.spare_failed
+    }
+
+    /// The same plan, in which no room is kept for pods that were left out of it.
+    pub(super) fn leaving_out(mut self, spare: Vec<usize>) -> Self {
+        self.spare_failed = spare.len();
+        self.failed.extend(spare);
+        self.failed.sort_unstable();
+        self
     }
 
     /// Cost at the prices that decide.
@@ -83,27 +99,36 @@ impl Candidate {
     }
 }
 
-/// First fit in the incumbent's order, in every pool.
-pub(super) fn first_fit(compiled: &Compiled<'_>, prices: &RowPrices) -> Candidate {
+/// First fit in the incumbent's order, in every pool, of these pods of the batch.
+pub(super) fn first_fit(compiled: &Compiled<'_>, prices: &RowPrices, pods: &[usize]) -> Candidate {
     let tiers: Vec<Tier> = (0..compiled.templates.len())
         .map(|template| open_tier(compiled, prices, template))
         .collect();
-    let order: Vec<usize> = (0..compiled.pods.len()).collect();
     let guards = &compiled.snapshot.settings.guards;
-    in_rounds(compiled, prices, guards, &tiers, &order, Manner::default())
+    in_rounds(compiled, prices, guards, &tiers, pods, Manner::default())
 }
 
 /// By price where pools allow it; pools in `compatible` packing keep the incumbent's order.
-pub(super) fn by_price(compiled: &Compiled<'_>, prices: &RowPrices, guards: &Guards) -> Candidate {
-    let mut result = by_minimum(compiled, prices, guards);
+pub(super) fn by_price(
+    compiled: &Compiled<'_>,
+    prices: &RowPrices,
+    guards: &Guards,
+    pods: &[usize],
+) -> Candidate {
+    let mut result = by_minimum(compiled, prices, guards, pods);
     spot_share::spread(compiled, prices, guards, &mut result.nodes);
     result
 }
 
 /// Pools that ask for a minimum of values are packed in both ways: by price the minimum is known to hold only once pods have
 /// narrowed a node; in the incumbent's order it is kept pod by pod.
-fn by_minimum(compiled: &Compiled<'_>, prices: &RowPrices, guards: &Guards) -> Candidate {
-    let order = price_order(compiled);
+fn by_minimum(
+    compiled: &Compiled<'_>,
+    prices: &RowPrices,
+    guards: &Guards,
+    pods: &[usize],
+) -> Candidate {
+    let order = price_order(compiled, pods);
     let plan = |minimum: MinimumBy| {
         let tiers = tiers(compiled, prices, minimum);
         manner::best_of(compiled, &order, |order, manner| {
@@ -319,7 +344,7 @@ pub(super) fn open_tier(compiled: &Compiled<'_>, prices: &RowPrices, template: u
 }
 
 /// Queue order for packing by price: owners of host spread first, so that pods without a rule may join their nodes later.
-fn price_order(compiled: &Compiled<'_>) -> Vec<usize> {
+fn price_order(compiled: &Compiled<'_>, pods: &[usize]) -> Vec<usize> {
     let owns_host_spread: Vec<bool> = compiled
         .groups
         .iter()
@@ -330,7 +355,7 @@ fn price_order(compiled: &Compiled<'_>) -> Vec<usize> {
             })
         })
         .collect();
-    let mut order: Vec<usize> = (0..compiled.pods.len()).collect();
+    let mut order = pods.to_vec();
     order.sort_by_key(|pod| !owns_host_spread[compiled.pods[*pod].group]);
     order
 }
@@ -350,7 +375,7 @@ fn assemble(placer: Placer<'_, '_>, purchases: &Purchases, open: Vec<Node>) -> C
         }
     }
     let mut result = Candidate {
-        failed: placer.failed,
+        failed: placer.failed.clone(),
         ..Candidate::default()
     };
     let mut position = vec![0; placer.steps.len()];
@@ -374,6 +399,9 @@ fn assemble(placer: Placer<'_, '_>, purchases: &Purchases, open: Vec<Node>) -> C
     }
     result.nodes = nodes;
     result.failed.sort_unstable();
+    let pods = &placer.compiled.pods;
+    let spare = result.failed.iter().filter(|pod| pods[**pod].is_spare);
+    result.spare_failed = spare.count();
     result
 }
 

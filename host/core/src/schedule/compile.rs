@@ -17,9 +17,10 @@ use super::rows::{Rows, open_keys};
 use super::slots::Slots;
 use super::templates::{Template, templates};
 use super::topology::{Builder, Counts, Model, Owned, View};
+use super::unused::unused_notes;
 use super::{default_spread, volumes};
 use crate::bits::Bits;
-use crate::catalog::{InstanceType, Offering, Overlaid};
+use crate::catalog::{InstanceType, Offering};
 use crate::labels::{self, LabelKey, Labels};
 use crate::model::{PodSpec, SpreadConstraint, Toleration};
 use crate::plan::{Note, Unplaced};
@@ -78,6 +79,8 @@ pub(super) struct BatchPod {
     pub(super) row: usize,
     /// Its group.
     pub(super) group: usize,
+    /// Whether it stands for room that is only kept, and yields to all others.
+    pub(super) is_spare: bool,
 }
 
 /// Everything the solver reads.
@@ -105,6 +108,17 @@ pub(super) struct Compiled<'s> {
 }
 
 impl Compiled<'_> {
+    /// Positions of all pods of the batch.
+    pub(super) fn all(&self) -> Vec<usize> {
+        (0..self.pods.len()).collect()
+    }
+
+    /// Positions of pods that exist, and of those that stand for room that is only kept.
+    pub(super) fn real_and_spare(&self) -> (Vec<usize>, Vec<usize>) {
+        let is_real = |pod: &usize| !self.pods[*pod].is_spare;
+        self.all().into_iter().partition(is_real)
+    }
+
     /// The type and offering behind a row, as its pool sells them.
     pub(super) fn offering(&self, row: usize) -> (&Arc<InstanceType>, &Offering) {
         let row = &self.rows.rows[row];
@@ -192,7 +206,11 @@ pub(super) fn compile_batch<'s>(
     let pods: Vec<BatchPod> = pods
         .iter()
         .zip(group_of)
-        .map(|(row, group)| BatchPod { row: *row, group })
+        .map(|(row, group)| BatchPod {
+            row: *row,
+            group,
+            is_spare: snapshot.pods[*row].is_spare(),
+        })
         .collect();
     Compiled {
         snapshot,
@@ -207,27 +225,9 @@ pub(super) fn compile_batch<'s>(
         counts,
         existing,
         refused,
-        notes: overlay_notes(snapshot, overlaid),
+        notes: unused_notes(snapshot, overlaid),
         offers,
     }
-}
-
-/// What has to be said of overlays: that none is applied, or which are not and why.
-fn overlay_notes(snapshot: &Snapshot, overlaid: &Overlaid) -> Vec<Note> {
-    let note = |text| Note {
-        pool: None,
-        pod: None,
-        text,
-    };
-    let unused = (!snapshot.settings.node_overlays && !snapshot.overlays.is_empty()).then(|| {
-        let count = snapshot.overlays.len();
-        note(format!(
-            "NodeOverlays: {count} not applied; setting nodeOverlays is off"
-        ))
-    });
-    let refused = overlaid.refused().iter();
-    let refused = refused.map(|(name, why)| note(format!("overlay {name} not applied: {why}")));
-    unused.into_iter().chain(refused).collect()
 }
 
 /// Distinct shapes of pods, and each pod's.

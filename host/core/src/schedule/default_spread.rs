@@ -59,7 +59,11 @@ fn deduced_selector(snapshot: &Snapshot, pod: &Pod) -> Option<LabelSelector> {
             OwnerKind::ReplicaSet => WorkloadKind::ReplicaSet,
             OwnerKind::StatefulSet => WorkloadKind::StatefulSet,
             OwnerKind::ReplicationController => WorkloadKind::ReplicationController,
-            OwnerKind::DaemonSet | OwnerKind::Job | OwnerKind::Node | OwnerKind::Other => {
+            OwnerKind::DaemonSet
+            | OwnerKind::Job
+            | OwnerKind::Node
+            | OwnerKind::CapacityBuffer
+            | OwnerKind::Other => {
                 return None;
             }
         };

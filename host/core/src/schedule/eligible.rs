@@ -153,7 +153,8 @@ pub(crate) fn is_fully_blocked(snapshot: &Snapshot, pod: &Pod) -> bool {
     }
 }
 
-/// Queue order of the incumbent: cpu, then memory, descending; then age; then uid.
+/// Queue order of the incumbent: cpu, then memory, descending; then age; then uid. Room that is only kept comes last, whatever
+/// it asks for.
 pub(super) fn queue_order(snapshot: &Snapshot, pods: &mut [usize]) {
     use crate::resources::ResourceName::{Cpu, Memory};
     let mut keys = BTreeMap::new();
@@ -165,7 +166,7 @@ pub(super) fn queue_order(snapshot: &Snapshot, pods: &mut [usize]) {
     let keyed = pods.iter().map(|row| {
         let pod = &snapshot.pods[*row];
         let key = keys[&std::sync::Arc::as_ptr(&pod.spec)];
-        (key, pod.created, &pod.uid, *row)
+        (pod.is_spare(), key, pod.created, &pod.uid, *row)
     });
     let mut keyed: Vec<_> = keyed.collect();
     keyed.sort_unstable();

@@ -220,7 +220,7 @@ pub fn guard_costs(
     }
     let slots = prepared.question.as_ref().map(|(_, slots)| slots.as_ref());
     let prices = RowPrices::new(compiled, slots.zip(answer));
-    let guarded = candidate::by_price(compiled, &prices, guards).planned();
+    let guarded = candidate::by_price(compiled, &prices, guards, &compiled.all()).planned();
     let cost = |guard: Option<Guard>| -> Option<GuardCost> {
         let lifted = match guard {
             Some(guard) => guards.without(guard),
@@ -229,7 +229,7 @@ pub fn guard_costs(
                 ..guards.clone()
             },
         };
-        let free = candidate::by_price(compiled, &prices, &lifted);
+        let free = candidate::by_price(compiled, &prices, &lifted, &compiled.all());
         let cost = guarded - free.planned();
         let (share, of) = WORTH_SAYING;
         let worth = cost.nanos().saturating_mul(of) > guarded.nanos().saturating_mul(share);

@@ -155,7 +155,7 @@ pub(super) fn replicas_per_node(compiled: &Compiled<'_>, guards: &Guards) -> BTr
     let mut replicas: BTreeMap<&Uid, u32> = BTreeMap::new();
     if guards.enabled && guards.replicas_apart > 0 {
         let pods = &compiled.snapshot.pods;
-        for pod in pods.iter().filter(|pod| pod.is_active()) {
+        for pod in pods.iter().filter(|pod| pod.is_active() && !pod.is_spare()) {
             if let Some(owner) = &pod.owner {
                 *replicas.entry(&owner.uid).or_default() += 1;
             }

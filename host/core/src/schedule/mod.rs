@@ -15,8 +15,9 @@
 //!                                                     finished machines ──► close claims ─► plan
 //! ```
 //!
-//! Two plans are made: by price, and by first fit in the incumbent's order. The better one by (unplaced, preferences given
-//! up, price, nodes) is returned, so that packing by price is never worse.
+//! Two plans are made: by price, and by first fit in the incumbent's order. The better one by (unplaced, room not kept,
+//! preferences given up, price, nodes) is returned, so that packing by price is never worse. Room that buffers ask for is
+//! placed after all pods that exist ([`crate::spare`]).
 
 mod alike;
 mod axes;
@@ -60,6 +61,7 @@ mod table;
 mod templates;
 mod topology;
 pub(crate) mod trial;
+mod unused;
 mod volumes;
 
 pub use bound::{bound_from_nothing, bounds_of_work};
@@ -79,6 +81,7 @@ use crate::model::PackingMode;
 use crate::plan::Plan;
 use crate::rank::{PriceQuestion, Prices};
 use crate::snapshot::Snapshot;
+use crate::units::PricePerHour;
 
 /// A decision half made: everything read, prices still to come.
 pub struct Prepared<'s> {
@@ -120,6 +123,17 @@ pub fn pack<'p, 's>(
     let compiled = &prepared.compiled;
     let slots = prepared.question.as_ref().map(|(_, slots)| slots.as_ref());
     let prices = RowPrices::new(compiled, slots.zip(answer));
+    let (best, first_fit_cost) = best_of(compiled, &prices, &compiled.all());
+    let best = with_real_pods_first(compiled, &prices, best);
+    Packed::new(prepared, prices, best, first_fit_cost, reach)
+}
+
+/// The better of both ways to plan these pods of the batch, and the list price of first fit.
+fn best_of(
+    compiled: &Compiled<'_>,
+    prices: &RowPrices,
+    pods: &[usize],
+) -> (Candidate, PricePerHour) {
     let by_price = compiled
         .templates
         .iter()
@@ -127,19 +141,35 @@ pub fn pack<'p, 's>(
     let guards = &compiled.snapshot.settings.guards;
     let (first_fit, priced) = std::thread::scope(|scope| {
         let priced =
-            by_price.then(|| scope.spawn(|| candidate::by_price(compiled, &prices, guards)));
-        let first_fit = candidate::first_fit(compiled, &prices);
+            by_price.then(|| scope.spawn(|| candidate::by_price(compiled, prices, guards, pods)));
+        let first_fit = candidate::first_fit(compiled, prices, pods);
         (
             first_fit,
             priced.map(|thread| thread.join().expect("planning does not panic")),
         )
     });
-    let first_fit_cost = first_fit.list(&prices);
+    let first_fit_cost = first_fit.list(prices);
     let best = match priced {
         Some(priced) if !is_better(compiled, &first_fit, &priced) => priced,
         _ => first_fit,
     };
-    Packed::new(prepared, prices, best, first_fit_cost, reach)
+    (best, first_fit_cost)
+}
+
+/// Where pods are left waiting while room is kept for others, a plan without that room is tried too: limits and supplies are
+/// shared out among all, and no pod that exists may wait for the sake of one that does not.
+fn with_real_pods_first(compiled: &Compiled<'_>, prices: &RowPrices, best: Candidate) -> Candidate {
+    let (real, spare) = compiled.real_and_spare();
+    if best.waiting() == 0 || spare.is_empty() {
+        return best;
+    }
+    let (alone, _) = best_of(compiled, prices, &real);
+    let alone = alone.leaving_out(spare);
+    if alone.waiting() < best.waiting() {
+        alone
+    } else {
+        best
+    }
 }
 
 /// Decides, at the ranking policy's prices or, without them, at list prices; launch lists are in order of price.
@@ -151,7 +181,7 @@ pub fn finish(prepared: &Prepared<'_>, answer: Option<&Prices>) -> Plan {
 /// what comes before cost.
 fn is_better(compiled: &Compiled<'_>, first_fit: &Candidate, priced: &Candidate) -> bool {
     let (left, right) = (first_fit.rank(), priced.rank());
-    (left.0, left.1) < (right.0, right.1)
+    (left.0, left.1, left.2) < (right.0, right.1, right.2)
         || (left < right && guarded::hold_as_in(compiled, first_fit, priced))
 }
 

@@ -172,9 +172,20 @@ impl<'c, 's> Placer<'c, 's> {
         }
     }
 
-    /// Places pods in the order given. A pod that finds no place is tried again after the others, until a whole round
-    /// brings nothing.
+    /// Places pods in the order given, those that exist before room is kept for others. A pod that finds no place is tried
+    /// again after the others of its sort, until a whole round brings nothing.
     pub(super) fn run(&mut self, order: impl IntoIterator<Item = usize>) {
+        let pods = &self.compiled.pods;
+        let is_spare = |pod: &usize| pods[*pod].is_spare;
+        let (spare, real): (Vec<usize>, Vec<usize>) = order.into_iter().partition(is_spare);
+        self.run_all(real);
+        let mut failed = std::mem::take(&mut self.failed);
+        self.run_all(spare);
+        self.failed.append(&mut failed);
+        self.failed.sort_unstable();
+    }
+
+    fn run_all(&mut self, order: Vec<usize>) {
         let mut queue: VecDeque<(usize, Option<usize>)> =
             order.into_iter().map(|pod| (pod, None)).collect();
         // By group: how many steps there were when a pod of it failed; no count has changed since.

@@ -25,9 +25,10 @@ use crate::catalog::{Catalogue, Overlaid};
 use crate::ids::ProviderId;
 use crate::labels;
 use crate::model::{
-    DaemonSet, Namespace, Node, NodeClaim, NodeOverlay, NodePool, Pod, PodDisruptionBudget,
-    Replicated, Service, Volumes,
+    CapacityBuffer, DaemonSet, Namespace, Node, NodeClaim, NodeOverlay, NodePool, Pod,
+    PodDisruptionBudget, PodTemplate, Replicated, Service, Volumes,
 };
+use crate::spare;
 use crate::time::Timestamp;
 
 /// Everything known, as separate objects in any order.
@@ -37,6 +38,10 @@ pub struct Objects {
     pub pools: Vec<Arc<NodePool>>,
     /// NodeOverlays.
     pub overlays: Vec<Arc<NodeOverlay>>,
+    /// CapacityBuffers.
+    pub buffers: Vec<Arc<CapacityBuffer>>,
+    /// PodTemplates, which give buffers their shape.
+    pub templates: Vec<Arc<PodTemplate>>,
     /// Nodes.
     pub nodes: Vec<Arc<Node>>,
     /// NodeClaims.
@@ -72,9 +77,15 @@ pub struct Snapshot {
     pub pools: Vec<Arc<NodePool>>,
     /// NodeOverlays by name.
     pub overlays: Vec<Arc<NodeOverlay>>,
+    /// CapacityBuffers by namespace and name.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub buffers: Vec<Arc<CapacityBuffer>>,
+    /// PodTemplates by namespace and name.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub templates: Vec<Arc<PodTemplate>>,
     /// Nodes joined with their claims, in the order in which they are offered to pods: initialised first, then by name.
     pub nodes: Vec<StateNode>,
-    /// Pods by namespace and name.
+    /// Pods by namespace and name, those of [`crate::spare`] among them.
     pub pods: Vec<Arc<Pod>>,
     /// DaemonSets by namespace and name.
     pub daemon_sets: Vec<Arc<DaemonSet>>,
@@ -93,7 +104,7 @@ pub struct Snapshot {
 }
 
 impl Snapshot {
-    /// Sorts and joins objects. A node with a pool's label but without a provider id is left out, as is a node of a claim
+    /// Sorts and joins objects, and adds the pods that stand for spare room. A node with a pool's label but without a provider id is left out, as is a node of a claim
     /// that has not initialised and lacks its instance-type label: both will be seen again when they are complete.
     pub fn new(
         now: Timestamp,
@@ -105,6 +116,10 @@ impl Snapshot {
         let mut objects = objects;
         objects.pools.sort_by(|a, b| a.name.cmp(&b.name));
         objects.overlays.sort_by(|a, b| a.name.cmp(&b.name));
+        objects.buffers.sort_by(|a, b| a.name.cmp(&b.name));
+        objects.templates.sort_by(|a, b| a.name.cmp(&b.name));
+        objects.pods.retain(|pod| !pod.is_spare());
+        objects.pods.extend(spare::pods(&objects, &settings, now));
         objects.pods.sort_by(|a, b| a.name.cmp(&b.name));
         objects.daemon_sets.sort_by(|a, b| a.name.cmp(&b.name));
         objects
@@ -123,6 +138,8 @@ impl Snapshot {
             nodes: join(objects.nodes, objects.claims),
             pools: objects.pools,
             overlays: objects.overlays,
+            buffers: objects.buffers,
+            templates: objects.templates,
             pods: objects.pods,
             daemon_sets: objects.daemon_sets,
             workloads: objects.workloads,

@@ -240,6 +240,10 @@ pub struct Settings {
     pub reserved_capacity: bool,
     /// Whether NodeOverlays are applied (gate `NodeOverlay`).
     pub node_overlays: bool,
+    /// Whether room is kept for CapacityBuffers (gate `CapacityBuffer`). Off like the incumbent's: buffers that lie in a
+    /// cluster unused would begin to cost money on the day on which we take over.
+    #[serde(default)]
+    pub capacity_buffers: bool,
     /// Spread constraints for pods that have none of their own.
     pub default_spread: Vec<DefaultSpread>,
     /// Quiet time that ends a batch.
@@ -270,6 +274,7 @@ impl Default for Settings {
             ignore_dynamic_resources: true,
             reserved_capacity: true,
             node_overlays: false,
+            capacity_buffers: false,
             default_spread: Vec::new(),
             batch_idle: Span::from_secs(1),
             batch_max: Span::from_secs(10),

@@ -11,8 +11,8 @@ use super::object::{Object, Version};
 use super::store::Store;
 use crate::ids::{ClaimName, NodeName, ObjectName, PoolName, ProviderId};
 use crate::model::{
-    DaemonSet, Namespace, Node, NodeClaim, NodeOverlay, NodePool, OwnerKind, Pod,
-    PodDisruptionBudget, Replicated, Service, Volumes, WorkloadKind,
+    CapacityBuffer, DaemonSet, Namespace, Node, NodeClaim, NodeOverlay, NodePool, OwnerKind, Pod,
+    PodDisruptionBudget, PodTemplate, Replicated, Service, Volumes, WorkloadKind,
 };
 use crate::snapshot::Objects;
 use crate::time::Timestamp;
@@ -34,6 +34,8 @@ pub struct Touched {
     pub gone_pods: Vec<Arc<Pod>>,
     /// Nodes that are no more.
     pub gone_nodes: Vec<Arc<Node>>,
+    /// Whether a buffer changed, or something that one may refer to.
+    pub buffers: bool,
 }
 
 /// The cluster as events tell it.
@@ -43,6 +45,10 @@ pub struct Cluster {
     pub pools: Store<PoolName, NodePool>,
     /// NodeOverlays.
     pub overlays: Store<Arc<str>, NodeOverlay>,
+    /// CapacityBuffers.
+    pub buffers: Store<ObjectName, CapacityBuffer>,
+    /// PodTemplates.
+    pub templates: Store<ObjectName, PodTemplate>,
     /// Nodes.
     pub nodes: Store<NodeName, Node>,
     /// NodeClaims.
@@ -77,11 +83,20 @@ pub struct Cluster {
 impl Cluster {
     /// Takes in an object as it is at a version.
     pub fn apply(&mut self, object: Object, version: Version) {
+        self.touched.buffers |= object.is_of_buffers();
         let changed = match object {
             Object::Pool(pool) => self.apply_pool(pool, version),
             Object::Overlay(overlay) => {
                 let key = Arc::clone(&overlay.name);
                 self.overlays.apply(key, overlay, version).is_some()
+            }
+            Object::Buffer(buffer) => {
+                let key = buffer.name.clone();
+                self.buffers.apply(key, buffer, version).is_some()
+            }
+            Object::Template(template) => {
+                let key = template.name.clone();
+                self.templates.apply(key, template, version).is_some()
             }
             Object::Node(node) => self.apply_node(&node, version),
             Object::Claim(claim) => self.apply_claim(&claim, version),
@@ -118,9 +133,12 @@ impl Cluster {
 
     /// Takes in that an object is no more, as of a version.
     pub fn remove(&mut self, object: &Object, version: Version) {
+        self.touched.buffers |= object.is_of_buffers();
         let changed = match object {
             Object::Pool(pool) => self.pools.remove(&pool.name, version).is_some(),
             Object::Overlay(overlay) => self.overlays.remove(&overlay.name, version).is_some(),
+            Object::Buffer(buffer) => self.buffers.remove(&buffer.name, version).is_some(),
+            Object::Template(template) => self.templates.remove(&template.name, version).is_some(),
             Object::Node(node) => self.remove_node(&node.name, version),
             Object::Claim(claim) => self.remove_claim(&claim.name, version),
             Object::Pod(pod) => self.remove_pod(&pod.name, version),
@@ -458,6 +476,8 @@ impl Cluster {
         Objects {
             pools: self.pools.objects(),
             overlays: self.overlays.objects(),
+            buffers: self.buffers.objects(),
+            templates: self.templates.objects(),
             nodes: self.nodes.objects(),
             claims: self.claims.objects(),
             pods: self.pods.objects(),

@@ -5,8 +5,8 @@ use std::sync::Arc;
 use serde::{Deserialize, Serialize};
 
 use crate::model::{
-    DaemonSet, Namespace, Node, NodeClaim, NodeOverlay, NodePool, Pod, PodDisruptionBudget,
-    Replicated, Service, Volumes,
+    CapacityBuffer, DaemonSet, Namespace, Node, NodeClaim, NodeOverlay, NodePool, Pod,
+    PodDisruptionBudget, PodTemplate, Replicated, Service, Volumes,
 };
 
 /// The API server's resource version: greater is later, over all objects of a kind.
@@ -23,6 +23,10 @@ pub enum Object {
     Pool(Arc<NodePool>),
     /// A NodeOverlay.
     Overlay(Arc<NodeOverlay>),
+    /// A CapacityBuffer.
+    Buffer(Arc<CapacityBuffer>),
+    /// A PodTemplate.
+    Template(Arc<PodTemplate>),
     /// A Node.
     Node(Arc<Node>),
     /// A NodeClaim.
@@ -41,4 +45,14 @@ pub enum Object {
     DisruptionBudget(Arc<PodDisruptionBudget>),
     /// All volumes, volume claims, classes and limits at once.
     Volumes(Arc<Volumes>),
+}
+
+impl Object {
+    /// Whether what capacity buffers ask for may depend on it.
+    pub fn is_of_buffers(&self) -> bool {
+        matches!(
+            self,
+            Self::Buffer(_) | Self::Template(_) | Self::Workload(_)
+        )
+    }
 }

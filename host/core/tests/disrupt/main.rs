@@ -4,3 +4,4 @@ mod candidates;
 mod drift;
 mod look;
 mod questions;
+mod spare;

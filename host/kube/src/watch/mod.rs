@@ -12,16 +12,21 @@ use kube::Client;
 use kube::core::DynamicObject;
 use kube::runtime::{WatchStreamExt, watcher};
 use plimsoll_api::Kind;
+use plimsoll_core::snapshot::Settings;
 
 use crate::resource::api;
 
 pub use index::Index;
 
-/// The kinds that are watched. NodeOverlays only where they are used: their definition may be absent elsewhere.
-pub fn kinds(overlays: bool) -> Vec<Kind> {
-    let all = Kind::ALL.iter().copied();
-    all.filter(|kind| overlays || *kind != Kind::NodeOverlay)
-        .collect()
+/// The kinds that are watched. NodeOverlays and CapacityBuffers, with the templates of these, only where they are used: their
+/// definitions may be absent elsewhere.
+pub fn kinds(settings: &Settings) -> Vec<Kind> {
+    let is_used = |kind: &Kind| match kind {
+        Kind::NodeOverlay => settings.node_overlays,
+        Kind::CapacityBuffer | Kind::PodTemplate => settings.capacity_buffers,
+        _ => true,
+    };
+    Kind::ALL.iter().copied().filter(is_used).collect()
 }
 
 /// One event of one kind's watch.

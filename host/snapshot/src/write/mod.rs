@@ -3,6 +3,7 @@
 //! Objects are written trimmed to what decisions read, one at a time. JSON is one list; YAML is one document per object,
 //! our section first.
 
+mod buffers;
 mod catalogue;
 mod objects;
 mod pod;

@@ -14,7 +14,7 @@ use plimsoll_core::time::Timestamp;
 use plimsoll_core::units::PricePerHour;
 use serde_json::{Map, Value, json};
 
-use super::{pod, workloads};
+use super::{buffers, pod, workloads};
 use crate::resolve::written_instant;
 
 /// Millionths in one percent.
@@ -31,6 +31,12 @@ pub(super) fn each(
     for overlay in &snapshot.overlays {
         sink(&node_overlay(overlay))?;
     }
+    for buffer in &snapshot.buffers {
+        sink(&buffers::capacity_buffer(buffer))?;
+    }
+    for template in &snapshot.templates {
+        sink(&buffers::pod_template(template))?;
+    }
     for row in &snapshot.nodes {
         if let Some(claim) = &row.claim {
             sink(&node_claim(claim))?;
@@ -40,10 +46,9 @@ pub(super) fn each(
         }
     }
     workloads::each(snapshot, sink)?;
-    snapshot
-        .pods
-        .iter()
-        .try_for_each(|known| sink(&pod::pod(known)))
+    // Room that is only kept is made anew from the buffers.
+    let mut pods = snapshot.pods.iter().filter(|pod| !pod.is_spare());
+    pods.try_for_each(|known| sink(&pod::pod(known)))
 }
 
 /// One object.
@@ -54,6 +59,8 @@ pub(super) fn object(object: &Object) -> Value {
         Object::NodePool(known) => node_pool(known),
         Object::NodeClaim(known) => node_claim(known),
         Object::NodeOverlay(known) => node_overlay(known),
+        Object::PodTemplate(known) => buffers::pod_template(known),
+        Object::CapacityBuffer(known) => buffers::capacity_buffer(known),
         other => workloads::object(other),
     }
 }

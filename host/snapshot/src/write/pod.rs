@@ -100,6 +100,7 @@ fn owner_reference(owner: &Owner) -> Value {
         OwnerKind::Job => ("batch/v1", "Job"),
         OwnerKind::Node => ("v1", "Node"),
         OwnerKind::Other => ("plimsoll.dev/v1alpha1", "Other"),
+        OwnerKind::CapacityBuffer => ("autoscaling.x-k8s.io/v1beta1", "CapacityBuffer"),
     };
     json!({
         "apiVersion": version, "kind": kind, "name": owner.name, "uid": owner.uid.as_str(),

@@ -14,6 +14,7 @@ use plimsoll_core::snapshot::Snapshot;
 use plimsoll_core::time::Timestamp;
 use serde_json::{Map, Value, json};
 
+use super::buffers;
 use super::objects::{framed, metadata, namespaced, put};
 use super::pod::{node_term, problem, selector, spec};
 
@@ -69,7 +70,9 @@ pub(super) fn object(object: &Object) -> Value {
         | Object::Node(_)
         | Object::NodePool(_)
         | Object::NodeClaim(_)
-        | Object::NodeOverlay(_) => Value::Null,
+        | Object::NodeOverlay(_)
+        | Object::PodTemplate(_)
+        | Object::CapacityBuffer(_) => Value::Null,
     }
 }
 
@@ -116,7 +119,8 @@ fn replicated(workload: &Replicated) -> Value {
         Value::Null => fields = json!({}),
         written => {
             fields["spec"]["selector"] = written;
-            fields["spec"]["template"] = json!({});
+            let template = workload.shape.as_ref().map(buffers::shape);
+            fields["spec"]["template"] = template.unwrap_or_else(|| json!({}));
         }
     }
     framed(kind, meta, fields)

@@ -70,7 +70,11 @@ fn controller<'a>(snapshot: &'a Snapshot, pod: &Pod) -> Option<&'a Replicated> {
         OwnerKind::ReplicaSet => WorkloadKind::ReplicaSet,
         OwnerKind::ReplicationController => WorkloadKind::ReplicationController,
         OwnerKind::StatefulSet => WorkloadKind::StatefulSet,
-        OwnerKind::DaemonSet | OwnerKind::Job | OwnerKind::Node | OwnerKind::Other => return None,
+        OwnerKind::DaemonSet
+        | OwnerKind::Job
+        | OwnerKind::Node
+        | OwnerKind::CapacityBuffer
+        | OwnerKind::Other => return None,
     };
     let is_owner = |workload: &&std::sync::Arc<Replicated>| {
         workload.kind == kind

@@ -133,6 +133,20 @@ impl Asker<'_, '_> {
         Some(self.named(members, price, outcome))
     }
 
+    /// Makes a node go in thought where all that moves with it finds room on nodes that stay; whether it does.
+    pub(in crate::disrupt) fn vacate(&mut self, row: usize) -> bool {
+        match self.attempt(&[row], To::Staying) {
+            Some(found) => {
+                self.take(&found);
+                true
+            }
+            None => {
+                self.rest();
+                false
+            }
+        }
+    }
+
     /// Whether the pods of a node could stand on several.
     pub(super) fn may_split(&self, row: usize) -> bool {
         self.trial.pods(self.nodes.place_of[row]).nth(1).is_some()

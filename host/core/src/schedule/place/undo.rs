@@ -8,7 +8,7 @@ use std::ops::Range;
 
 use super::super::limits::Limits;
 use super::super::minimum::Minimum;
-use super::{Bin, OpenBins, Placer, Search, Where};
+use super::{Bin, OpenBins, Placer, Search};
 use crate::bits::Bits;
 
 /// The state at the beginning of a trial, as far as it is not remembered elsewhere.
@@ -106,15 +106,6 @@ impl Placer<'_, '_> {
     /// Numbers of the nodes that the trial has opened.
     pub(in crate::schedule) fn trial_bins(&self) -> Range<usize> {
         self.first_bin..self.bins.len()
-    }
-
-    /// Rows of the existing nodes that took a pod in the trial.
-    pub(in crate::schedule) fn trial_nodes(&self) -> impl Iterator<Item = usize> + '_ {
-        let steps = self.steps[self.trial_steps()].iter();
-        steps.filter_map(|step| match step.place {
-            Where::Existing(row) => Some(row),
-            Where::Bin(_) => None,
-        })
     }
 
     /// Ends the trial as if it had not been.

@@ -2,7 +2,9 @@
 //!
 //! [`Ground`] reads a snapshot once, with the pods of every node that may go in the batch. A [`Trial`] then takes pods off some
 //! nodes and places them again, on nodes there are or on new ones, by the same procedure and the same rules as waiting pods;
-//! the outcome is kept or taken back. Pods that wait already are placed first and hold their places.
+//! the outcome is kept or taken back. Pods that wait already are placed first and hold their places. Room that is only kept
+//! for pods to come holds nothing: it moves with the other pods of the node it was found on, at no cost, and is no part of
+//! what is to be carried out.
 //!
 //! Invariants: a node that pods leave takes nobody; pods of a trial go to initialised nodes or new ones only; what a pool's
 //! limits leave is reckoned with the leaving nodes still there, since replacements come before they go.
@@ -79,14 +81,24 @@ impl<'g, 's> Trial<'g, 's> {
         placer.begin(usize::MAX);
         placer.look(Search::default(), ground.open());
         placer.run(ground.waiting.iter().copied());
-        placer.trial_nodes().for_each(|row| held[row] = true);
+        let mut movable = ground.movable.clone();
+        for at in placer.trial_steps() {
+            let step = &placer.steps[at];
+            match step.place {
+                Where::Existing(row) if compiled.pods[step.pod].is_spare => {
+                    movable[row].push(step.pod);
+                }
+                Where::Existing(row) => held[row] = true,
+                Where::Bin(_) => {}
+            }
+        }
         placer.keep();
         ground.shut.iter().for_each(|row| placer.shut(*row));
         Self {
             ground,
             placer,
             supplies: Supplies::new(&ground.prices),
-            movable: ground.movable.clone(),
+            movable,
             held,
         }
     }
@@ -181,7 +193,9 @@ impl<'g, 's> Trial<'g, 's> {
             steps.map(move |step| (step, number))
         };
         let new: BTreeMap<usize, usize> = nodes.iter().enumerate().flat_map(of_node).collect();
-        let steps = self.placer.trial_steps().map(|at| {
+        let steps = self.placer.trial_steps();
+        let real = steps.filter(|at| !self.is_spare(self.placer.steps[*at].pod));
+        let steps = real.map(|at| {
             let step = &self.placer.steps[at];
             Placement {
                 pod: self.ground.compiled.pods[step.pod].row,
@@ -196,6 +210,11 @@ impl<'g, 's> Trial<'g, 's> {
             }
         });
         steps.collect()
+    }
+
+    /// Whether a pod of the batch stands for room that is only kept.
+    fn is_spare(&self, pod: usize) -> bool {
+        self.ground.compiled.pods[pod].is_spare
     }
 
     /// As if the last attempt had not been made.

@@ -18,7 +18,8 @@ impl Trial<'_, '_> {
     pub(super) fn depends_on_order(&self) -> bool {
         let compiled = &self.ground.compiled;
         let group = |pod: usize| compiled.pods[pod].group;
-        let mut steps = self.placer.trial_steps().map(|at| &self.placer.steps[at]);
+        let steps = self.placer.trial_steps().map(|at| &self.placer.steps[at]);
+        let mut steps = steps.filter(|step| !self.is_spare(step.pod));
         let Some(first) = steps.next() else {
             return false;
         };
@@ -35,6 +36,8 @@ impl Trial<'_, '_> {
         let pods = leaving
             .iter()
             .flat_map(|row| self.movable[*row].iter().copied());
+        // Room that is only kept is bound by nobody.
+        let pods = pods.filter(|pod| !self.is_spare(*pod));
         let mut pods: Vec<usize> = pods.collect();
         pods.sort_unstable();
         let searches = [(false, false), (false, true), (true, false), (true, true)];

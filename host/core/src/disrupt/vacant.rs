@@ -1,0 +1,59 @@
+//! Which empty nodes go: as many as budgets allow, and as leave spare room its place.
+//!
+//! Spare room that was found on a node moves on if there is room for it elsewhere, on nodes that stay. Nodes are taken one after
+//! another, the dearest first, each as if those before it had gone.
+
+use std::collections::BTreeMap;
+
+use super::candidate::Candidate;
+use super::look::Look;
+use super::moves::{self, MoveSettings};
+use crate::ids::PoolName;
+use crate::model::DisruptionReason;
+
+/// What becomes of empty nodes.
+#[derive(Default)]
+pub(super) struct Vacant<'c> {
+    /// Those that go.
+    pub(super) members: Vec<&'c Candidate>,
+    /// Those whose room is kept for pods that are yet to come.
+    pub(super) kept: Vec<&'c Candidate>,
+    /// How many a budget holds back.
+    pub(super) over_budget: u32,
+}
+
+/// Chooses among empty nodes that are fit to go, in their order.
+pub(super) fn choose<'c>(look: &Look<'_>, fit: &[&'c Candidate]) -> Vacant<'c> {
+    let snapshot = look.fleet.snapshot;
+    let left = look.left_of_all();
+    if !snapshot.pods.iter().any(|pod| pod.is_spare()) {
+        return within_budgets(fit, left, &mut |_| true);
+    }
+    let rows: Vec<usize> = fit.iter().map(|candidate| candidate.row).collect();
+    let settings = MoveSettings::default();
+    let offers = Some(look.offers());
+    let (vacant, _) = moves::ask_again(snapshot, &rows, &settings, offers, |asker| {
+        within_budgets(fit, left, &mut |row| asker.vacate(row))
+    });
+    vacant
+}
+
+fn within_budgets<'c>(
+    fit: &[&'c Candidate],
+    mut left: BTreeMap<(PoolName, DisruptionReason), u32>,
+    leaves_room: &mut dyn FnMut(usize) -> bool,
+) -> Vacant<'c> {
+    let mut vacant = Vacant::default();
+    for candidate in fit {
+        let key = (candidate.pool.name.clone(), DisruptionReason::Empty);
+        match left.get_mut(&key).filter(|left| **left > 0) {
+            None => vacant.over_budget += 1,
+            Some(left) if leaves_room(candidate.row) => {
+                *left -= 1;
+                vacant.members.push(candidate);
+            }
+            Some(_) => vacant.kept.push(candidate),
+        }
+    }
+    vacant
+}

@@ -1,0 +1,79 @@
+//! Capacity buffers: room that is kept for pods yet to come, and the shapes that say how large a pod is.
+
+use std::sync::Arc;
+
+use serde::{Deserialize, Serialize};
+
+use super::pod::PodSpec;
+use crate::ids::{ObjectName, Uid};
+use crate::labels::Labels;
+use crate::resources::Resources;
+use crate::time::{Span, Timestamp};
+
+/// What every pod made from one template looks like.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct PodShape {
+    /// Its labels.
+    pub labels: Arc<Labels>,
+    /// What it needs.
+    pub spec: Arc<PodSpec>,
+}
+
+/// A PodTemplate: the shape of one unit of a buffer.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct PodTemplate {
+    /// Namespace and name.
+    pub name: ObjectName,
+    /// The shape of its pods.
+    pub shape: PodShape,
+}
+
+/// A CapacityBuffer: room for so many pods of a shape, though none of them exists.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct CapacityBuffer {
+    /// Namespace and name.
+    pub name: ObjectName,
+    /// Its uid.
+    pub uid: Uid,
+    /// When it was created.
+    pub created: Timestamp,
+    /// Where the shape of one unit comes from.
+    pub source: BufferSource,
+    /// `spec.replicas`: units, whatever the workload's size.
+    pub replicas: Option<u32>,
+    /// `spec.percentage`: units as a share of the workload's replicas, rounded up.
+    pub percentage: Option<u32>,
+    /// `spec.limits`: the most that all units may ask for together.
+    pub limits: Option<Resources>,
+    /// `spec.provisioningStrategy`, where it is not the one that exists.
+    pub strategy: Option<Arc<str>>,
+    /// When it asks for its room; always when absent.
+    pub window: Option<BufferWindow>,
+}
+
+/// Where the shape of a buffer's unit comes from. What is named need not exist: the buffer is not ready then.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub enum BufferSource {
+    /// Nothing is named.
+    Nothing,
+    /// A PodTemplate of the buffer's namespace.
+    Template(Arc<str>),
+    /// A workload of the buffer's namespace, with its size.
+    Workload {
+        /// API group as written; empty when absent, which means `apps`.
+        group: Arc<str>,
+        /// Kind as written: Deployment, StatefulSet or ReplicaSet.
+        kind: Arc<str>,
+        /// Its name.
+        name: Arc<str>,
+    },
+}
+
+/// Times at which a buffer asks for its room: from each hit of a schedule for a while.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct BufferWindow {
+    /// Five cron fields or a macro, in UTC; the grammar is that of budgets.
+    pub schedule: Arc<str>,
+    /// How long the window is open after each hit.
+    pub duration: Span,
+}
