@@ -25,7 +25,10 @@ impl Planner for Heard {
     fn plan(&mut self, snapshot: &Snapshot) -> Planned {
         let offerings = snapshot.catalogue.types().iter();
         let failures = offerings.flat_map(|sold| sold.offerings.iter().map(|it| it.failures_1h));
-        self.listed_failures.lock().unwrap().push(failures.sum());
+        self.listed_failures
+            .lock()
+            .expect("nothing panics while it is held")
+            .push(failures.sum());
         Planned {
             plan: schedule::plan(snapshot),
             faults: Vec::new(),
@@ -34,7 +37,10 @@ impl Planner for Heard {
 
     fn consider(&mut self, request: &ConsiderRequest) -> Considered {
         let activity = request.snapshot.activity.clone();
-        self.activity.lock().unwrap().push(activity);
+        self.activity
+            .lock()
+            .expect("nothing panics while it is held")
+            .push(activity);
         Considered {
             decision: disrupt::consider(&request.snapshot, &request.question),
             faults: Vec::new(),
@@ -61,8 +67,10 @@ fn world() -> Recording {
     let fixture = fixture.sells(sold("small", 2_000, 0.1));
     let (objects, catalogue, settings) = fixture.sells(sold("large", 8_000, 0.3)).parts();
     let arrive = |number: i64, when: Timestamp, runs: Span| {
-        let pod = pod(&format!("web-{number}")).cpu(1_200).memory_mib(100);
-        let pod = pod.owned_by(OwnerKind::ReplicaSet, "web");
+        let name = format!("web-{number}");
+        // Each of a workload of its own: several of one would not share a machine.
+        let pod = pod(&name).cpu(1_200).memory_mib(100);
+        let pod = pod.owned_by(OwnerKind::ReplicaSet, &name);
         let pod = pod.with(|pod| pod.unschedulable = false);
         let (objects, ..) = cluster().pod(pod).parts();
         TimedChange {

@@ -183,7 +183,7 @@ fn in_rounds(
             &mut purchases.unplaced,
         );
         if purchases.unplaced.is_empty() {
-            return assemble(placer, &purchases, open);
+            return assemble(&placer, &purchases, open);
         }
         let may_be_wary = placer.had_choice && !manner.wary;
         let lowered = lowered_quotas(&placer, &purchases.unplaced, round >= MOST_ROUNDS);
@@ -361,11 +361,11 @@ fn price_order(compiled: &Compiled<'_>, pods: &[usize]) -> Vec<usize> {
 }
 
 /// Gathers the nodes of a placement, bought or open, and puts the steps in order.
-fn assemble(placer: Placer<'_, '_>, purchases: &Purchases, open: Vec<Node>) -> Candidate {
+fn assemble(placer: &Placer<'_, '_>, purchases: &Purchases, open: Vec<Node>) -> Candidate {
     let bought = purchases
         .nodes
         .iter()
-        .map(|purchase| bought(&placer, purchase));
+        .map(|purchase| bought(placer, purchase));
     let mut nodes: Vec<Node> = bought.chain(open).collect();
     nodes.sort_by_key(|node| node.steps.first().copied());
     let mut node_of: Vec<Option<usize>> = vec![None; placer.steps.len()];

@@ -229,6 +229,10 @@ impl Default for RunawayGuards {
 
 /// Settings of the whole cluster.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[expect(
+    clippy::struct_excessive_bools,
+    reason = "each is a setting of its own"
+)]
 pub struct Settings {
     /// What preferences of pods count for.
     pub preferences: PreferencePolicy,

@@ -125,20 +125,20 @@ fn tallies<'s>(snapshot: &'s Snapshot, plan: &'s Plan) -> BTreeMap<Key<'s>, Tall
 impl Tally<'_> {
     /// `3 of 5 units fit nodes that are there; 2 need 1 new node`
     fn words(&self, units: u32) -> (State, String) {
-        let mut message = format!("{} of {units} units fit nodes that are there", self.here);
-        if self.bought > 0 {
+        let here = format!("{} of {units} units fit nodes that are there", self.here);
+        let bought = (self.bought > 0).then(|| {
             let nodes = self.nodes.len();
             let plural = if nodes == 1 { "" } else { "s" };
-            message.push_str(&format!("; {} need {nodes} new node{plural}", self.bought));
-        }
-        if let Some(refusal) = self.refusal {
-            message.push_str(&format!("; {} have no place: {refusal}", self.nowhere));
-        }
+            format!("{} need {nodes} new node{plural}", self.bought)
+        });
+        let nowhere = self.refusal;
+        let nowhere = nowhere.map(|refusal| format!("{} have no place: {refusal}", self.nowhere));
+        let parts: Vec<String> = std::iter::once(here).chain(bought).chain(nowhere).collect();
         let state = if self.bought + self.nowhere == 0 {
             State::FitsExistingCapacity
         } else {
             State::RequiresNewCapacity
         };
-        (state, message)
+        (state, parts.join("; "))
     }
 }

@@ -135,16 +135,12 @@ impl Asker<'_, '_> {
 
     /// Makes a node go in thought where all that moves with it finds room on nodes that stay; whether it does.
     pub(in crate::disrupt) fn vacate(&mut self, row: usize) -> bool {
-        match self.attempt(&[row], To::Staying) {
-            Some(found) => {
-                self.take(&found);
-                true
-            }
-            None => {
-                self.rest();
-                false
-            }
+        let found = self.attempt(&[row], To::Staying);
+        match &found {
+            Some(found) => self.take(found),
+            None => self.rest(),
         }
+        found.is_some()
     }
 
     /// Whether the pods of a node could stand on several.
