@@ -12,15 +12,30 @@ pub fn matches(pattern: &str, name: &str) -> bool {
     of_bytes(pattern.as_bytes(), name.as_bytes())
 }
 
+/// Where a star was met last, it takes one letter more each time that what follows it does not fit.
 fn of_bytes(pattern: &[u8], name: &[u8]) -> bool {
-    match (pattern.split_first(), name.split_first()) {
-        (None, letter) => letter.is_none(),
-        (Some((b'*', rest)), letter) => {
-            of_bytes(rest, name) || letter.is_some_and(|(_, tail)| of_bytes(pattern, tail))
+    let (mut at, mut from) = (0, 0);
+    let mut star: Option<(usize, usize)> = None;
+    while from < name.len() {
+        match pattern.get(at) {
+            Some(b'*') => {
+                at += 1;
+                star = Some((at, from));
+            }
+            Some(wanted) if *wanted == name[from] => {
+                at += 1;
+                from += 1;
+            }
+            _ => {
+                let Some((behind, taken)) = star else {
+                    return false;
+                };
+                star = Some((behind, taken + 1));
+                (at, from) = (behind, taken + 1);
+            }
         }
-        (Some((wanted, rest)), Some((letter, tail))) => wanted == letter && of_bytes(rest, tail),
-        (Some(_), None) => false,
     }
+    pattern[at..].iter().all(|letter| *letter == b'*')
 }
 
 #[cfg(test)]
@@ -36,6 +51,10 @@ mod tests {
             ("m*5*large", true),
             ("m5", false),
             ("*.xlarge", false),
+            ("**l*rg*", true),
+            ("m*m*", false),
+            ("*a*a*", false),
+            ("", false),
         ] {
             assert_eq!(matches(pattern, "m5.large"), fits, "{pattern}");
         }

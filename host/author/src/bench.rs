@@ -9,9 +9,9 @@ use plimsoll_policy::{Called, Fault, Unit};
 use serde::{Deserialize, Serialize};
 use thiserror::Error;
 
-use crate::policy::Policy;
 use crate::standard;
 use crate::yaml;
+use plimsoll_policy::AnyModule;
 
 /// What one call used.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -39,9 +39,9 @@ impl Asked<'_> {
 }
 
 /// The questions that a host would put to this policy, of the sizes that bars are about.
-pub fn questions(policy: &Policy) -> Vec<Asked<'_>> {
+pub fn questions(policy: &AnyModule) -> Vec<Asked<'_>> {
     match policy {
-        Policy::Rank(module) => {
+        AnyModule::Rank(module) => {
             let mut asked = Vec::new();
             if module.manifest().unit == Unit::Dollars {
                 let question = standard::prices(3, 800, 3);
@@ -61,7 +61,7 @@ pub fn questions(policy: &Policy) -> Vec<Asked<'_>> {
             }
             asked
         }
-        Policy::Consolidate(module) => {
+        AnyModule::Consolidate(module) => {
             let question = standard::moves(5_000, 2_000);
             vec![Asked {
                 name: "score 2,000 moves of 5,000 nodes",
@@ -69,7 +69,7 @@ pub fn questions(policy: &Policy) -> Vec<Asked<'_>> {
                 ask: Box::new(move || used(module.score(&question))),
             }]
         }
-        Policy::Budget(module) => {
+        AnyModule::Budget(module) => {
             let question = standard::pools(20);
             vec![Asked {
                 name: "allow 3 reasons in 20 pools",

@@ -14,7 +14,6 @@ pub mod golden;
 pub mod laws;
 pub mod market;
 pub mod pack;
-pub mod policy;
 pub mod proof;
 pub mod sdk;
 pub mod standard;

@@ -5,8 +5,8 @@ use plimsoll_policy::{Engine, Given, Refusal};
 
 use crate::golden::{Difference, Goldens};
 use crate::laws::{self, Held};
-use crate::policy::Policy;
 use crate::suite::{Suite, Tried};
+use plimsoll_policy::AnyModule;
 
 /// Name of the suite in the folder of a policy.
 pub const SUITE: &str = "suite.yaml";
@@ -34,8 +34,8 @@ pub fn accept(
     stored: &[u8],
     suite: Option<&Suite>,
     given: Given<'_>,
-) -> Result<Policy, Refusal> {
-    Policy::accept(engine, stored, &|schema| {
+) -> Result<AnyModule, Refusal> {
+    AnyModule::accept(engine, stored, &|schema| {
         let begun = suite.map(|suite| suite.settings.clone());
         let mut settings: Settings = begun.unwrap_or_default();
         settings.extend(given(schema)?);
@@ -44,7 +44,7 @@ pub fn accept(
 }
 
 /// Proves a policy: the cases of the suite under their own settings, the laws under those that it was accepted with.
-pub fn prove(policy: &Policy, suite: Option<&Suite>, goldens: Option<&Goldens>) -> Proof {
+pub fn prove(policy: &AnyModule, suite: Option<&Suite>, goldens: Option<&Goldens>) -> Proof {
     let cases = suite.map(|suite| suite.run(policy)).unwrap_or_default();
     let found = Goldens::of(&cases);
     let differences = goldens.map(|recorded| recorded.differences(&found));

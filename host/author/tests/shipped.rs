@@ -3,18 +3,18 @@
 
 use plimsoll_author::bench::{Baseline, questions};
 use plimsoll_author::golden::Goldens;
-use plimsoll_author::policy::Policy;
 use plimsoll_author::proof::{accept, prove};
 use plimsoll_author::suite::Suite;
 use plimsoll_core::hook::Settings;
 use plimsoll_policies::Shipped;
+use plimsoll_policy::AnyModule;
 use plimsoll_policy::{Engine, EngineSettings};
 
 /// Percent that fuel may rise above the baseline, as `policy bench` has it where nobody says.
 const TOLERANCE: u32 = 5;
 
 /// A shipped policy, taken in under the settings that its suite begins with.
-fn accepted(engine: &Engine, shipped: &Shipped) -> Result<(Policy, Suite), String> {
+fn accepted(engine: &Engine, shipped: &Shipped) -> Result<(AnyModule, Suite), String> {
     let inspection = engine
         .inspect(shipped.bytes)
         .map_err(|error| error.to_string())?;

@@ -5,17 +5,17 @@
     reason = "helpers of tests may fail loudly, as tests may"
 )]
 
-use plimsoll_author::policy::Policy;
 use plimsoll_author::suite::Suite;
+use plimsoll_policy::AnyModule;
 use plimsoll_policy::{Engine, EngineSettings, Manifest};
 
-fn shipped(name: &str) -> Policy {
+fn shipped(name: &str) -> AnyModule {
     let shipped = plimsoll_policies::shipped(name).unwrap();
     let engine = Engine::new(EngineSettings::default()).unwrap();
     let suite = shipped.suite.unwrap();
     let manifest = engine.inspect(shipped.bytes).unwrap().manifest;
     let suite = Suite::read("suite.yaml", suite, &manifest).unwrap();
-    Policy::accept(&engine, shipped.bytes, &|_| Ok(suite.settings.clone())).unwrap()
+    AnyModule::accept(&engine, shipped.bytes, &|_| Ok(suite.settings.clone())).unwrap()
 }
 
 /// A manifest of each hook, without a module.
@@ -210,7 +210,7 @@ fn signals_are_given_on_all_rows_or_none() {
 
 /// What becomes of one case.
 #[track_caller]
-fn failures(policy: &Policy, case: &str) -> Vec<String> {
+fn failures(policy: &AnyModule, case: &str) -> Vec<String> {
     let text = format!("cases:\n- name: c\n{case}");
     let suite = Suite::read("suite.yaml", &text, policy.manifest()).unwrap();
     suite.run(policy).remove(0).failures

@@ -5,7 +5,7 @@
 
 use std::fs;
 use std::io::{self, Write};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use anyhow::{Context, Result};
 use serde::Serialize;
@@ -53,8 +53,7 @@ pub(crate) fn write_file(path: &Path, content: &[u8]) -> Result<()> {
     if path == Path::new("-") {
         return print_bytes(content);
     }
-    let path = fs::canonicalize(path).unwrap_or_else(|_| path.to_owned());
-    let is_special = fs::metadata(&path).is_ok_and(|known| !known.is_file());
+    let (path, is_special) = target(path);
     let written = if is_special {
         fs::OpenOptions::new()
             .write(true)
@@ -64,6 +63,13 @@ pub(crate) fn write_file(path: &Path, content: &[u8]) -> Result<()> {
         replace(&path, content)
     };
     written.map_err(|error| unwritten(&path, &error))
+}
+
+/// The file behind a path, links followed, and whether it is there and none that can be replaced, such as a device or a pipe.
+pub(crate) fn target(path: &Path) -> (PathBuf, bool) {
+    let path = fs::canonicalize(path).unwrap_or_else(|_| path.to_owned());
+    let is_special = fs::metadata(&path).is_ok_and(|known| !known.is_file());
+    (path, is_special)
 }
 
 fn replace(path: &Path, content: &[u8]) -> io::Result<()> {

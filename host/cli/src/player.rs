@@ -1,7 +1,7 @@
 //! The planner of a simulation: the core with policies, or a node group; a fault that another machine might not have seen
 //! ends the run, since its answer could not be repeated.
 
-use std::sync::Arc;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use anyhow::{Result, bail};
 use plimsoll_core::action::ConsiderRequest;
@@ -58,7 +58,13 @@ fn hold_for_machine<'f>(faults: impl IntoIterator<Item = (&'f str, &'f Fault)>) 
 }
 
 /// The planner of a run, with the core's bound.
-pub(crate) enum Player {
+pub(crate) struct Player {
+    who: Who,
+    halted: Halted,
+}
+
+/// Who decides in a run.
+enum Who {
     /// The core decides with policies, which are watched as a live cluster's are, and keeps what pools sell from one decision to the
     /// next.
     Core(Generation, Option<Arc<Offers>>),
@@ -66,47 +72,89 @@ pub(crate) enum Player {
     Fixed(FixedGroup),
 }
 
+/// Why a run came to nothing: a policy was held up by the machine, and what is played after that means nothing.
+#[derive(Clone, Default)]
+pub(crate) struct Halted(Arc<Mutex<Option<anyhow::Error>>>);
+
+impl Halted {
+    /// Fails where the run came to nothing.
+    pub(crate) fn check(&self) -> Result<()> {
+        self.error().take().map_or(Ok(()), Err)
+    }
+
+    fn error(&self) -> MutexGuard<'_, Option<anyhow::Error>> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// What was decided, unless the run has come to nothing.
+    fn or_nothing<T: Default>(&self, decided: Result<T>) -> T {
+        decided.unwrap_or_else(|error| {
+            self.error().get_or_insert(error);
+            T::default()
+        })
+    }
+}
+
+impl Player {
+    /// Policies play.
+    pub(crate) fn core(generation: Generation) -> Self {
+        Self {
+            who: Who::Core(generation, None),
+            halted: Halted::default(),
+        }
+    }
+
+    /// A node group plays.
+    pub(crate) fn fixed(group: FixedGroup) -> Self {
+        Self {
+            who: Who::Fixed(group),
+            halted: Halted::default(),
+        }
+    }
+
+    /// To be asked when the run is over.
+    pub(crate) fn halted(&self) -> Halted {
+        self.halted.clone()
+    }
+}
+
 impl Planner for Player {
     fn plan(&mut self, snapshot: &Snapshot) -> Planned {
-        match self {
-            Self::Core(generation, offers) => {
-                let decided = or_end(planned(generation, snapshot, offers));
-                Planned {
+        if self.halted.error().is_some() {
+            return Planned::default();
+        }
+        match &mut self.who {
+            Who::Core(generation, offers) => {
+                let decided = planned(generation, snapshot, offers);
+                self.halted.or_nothing(decided.map(|decided| Planned {
                     faults: decided.faults,
                     plan: decided.plan,
-                }
+                }))
             }
-            Self::Fixed(group) => group.plan(snapshot),
+            Who::Fixed(group) => group.plan(snapshot),
         }
     }
 
     fn consider(&mut self, request: &ConsiderRequest) -> Considered {
-        match self {
-            Self::Core(generation, offers) => {
+        if self.halted.error().is_some() {
+            return Considered::default();
+        }
+        match &mut self.who {
+            Who::Core(generation, offers) => {
                 let (snapshot, question) = (&request.snapshot, &request.question);
                 let considered = generation.consider(snapshot, question, offers);
                 let faults = considered.faults.iter();
-                or_end(hold_for_machine(
-                    faults.map(|(name, fault)| (name.as_str(), fault)),
-                ));
-                Considered {
+                let held = hold_for_machine(faults.map(|(name, fault)| (name.as_str(), fault)));
+                self.halted.or_nothing(held.map(|()| Considered {
                     faults: considered.notes,
                     decision: considered.decision,
-                }
+                }))
             }
-            Self::Fixed(group) => group.consider(request),
+            Who::Fixed(group) => group.consider(request),
         }
     }
 
     fn bounds(&mut self, snapshot: &Snapshot, work: &[Vec<u32>]) -> Option<Vec<PricePerHour>> {
         Some(schedule::bounds_of_work(snapshot, work))
     }
-}
-
-/// A deadline must not change an answer: nothing sensible can follow in this run.
-fn or_end<T>(result: Result<T>) -> T {
-    result.unwrap_or_else(|error| {
-        crate::failure::report(&error);
-        std::process::exit(3)
-    })
 }

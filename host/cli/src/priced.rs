@@ -1,11 +1,12 @@
 //! Why a ranking policy priced an option of a plan as it did: the questions of one decision are kept, and the module is asked for its
 //! reasons afterwards.
 
-use std::sync::{Mutex, PoisonError};
+use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use plimsoll_core::plan::{LaunchOption, PlannedClaim};
+use plimsoll_core::snapshot::Snapshot;
 use plimsoll_policy::records::{ExplainedRow, Question, Wanted, explain};
-use plimsoll_policy::{AnyModule, Asked, Onlooker};
+use plimsoll_policy::{AnyModule, Asked, Decision, Onlooker};
 
 use crate::output::number;
 use crate::policy::short_name;
@@ -22,15 +23,26 @@ impl Onlooker for Priced {
         {
             let module = AnyModule::Rank((*module).clone());
             let kept = Some((module, Question::Price((*question).clone())));
-            *self.0.lock().unwrap_or_else(PoisonError::into_inner) = kept;
+            *self.kept() = kept;
+        }
+    }
+
+    fn planned(&self, _snapshot: &Snapshot, decision: &Decision) {
+        // Where its prices were not followed they say nothing of the plan.
+        if !decision.at_policy_prices {
+            *self.kept() = None;
         }
     }
 }
 
 impl Priced {
+    fn kept(&self) -> MutexGuard<'_, Option<(AnyModule, Question)>> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
     /// Why a claim's first choice has its price and the next type another one: a line each; nothing where no policy was asked.
     pub(crate) fn lines(&self, claim: &PlannedClaim) -> String {
-        let kept = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let kept = self.kept();
         let Some((module, question)) = kept.as_ref() else {
             return String::new();
         };
@@ -46,6 +58,9 @@ impl Priced {
         if let Some(row) = explained(module, question, pool, chosen) {
             let name = short_name(module.manifest());
             text += &format!("  priced by {name}: {}\n", words(&row));
+        } else if chosen.price != chosen.list_price {
+            let name = short_name(module.manifest());
+            text += &format!("  priced by {name} at {}\n", chosen.price);
         }
         let next = other.and_then(|other| Some((other, explained(module, question, pool, other)?)));
         if let Some((other, row)) = next {

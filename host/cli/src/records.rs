@@ -14,13 +14,13 @@ use tempfile::NamedTempFile;
 use crate::flags::{Deciding, Packing};
 use crate::load;
 use crate::module;
-use crate::output::{beside, unwritten};
+use crate::output::{beside, target, unwritten};
 use crate::strategy::Asked;
 
-/// A file of records that is being written, under another name until it is whole.
+/// A file of records that is being written, under another name until it is whole; a device or a pipe as it stands.
 pub(crate) struct Draft {
     path: PathBuf,
-    file: NamedTempFile,
+    file: Option<NamedTempFile>,
     recorder: Arc<Recorder>,
 }
 
@@ -30,14 +30,22 @@ impl Draft {
         if path == Path::new("-") {
             bail!("--records is \"-\"; expected a file, since standard output has the result");
         }
-        let begun = beside(path).and_then(|file| {
-            let out: Box<dyn Write + Send> = Box::new(BufWriter::new(file.reopen()?));
-            let recorder = Arc::new(Recorder::begin(out, engine, Some(run))?);
-            Ok((file, recorder))
-        });
-        let (file, recorder) = begun.map_err(|error| unwritten(path, &error))?;
+        let (path, is_special) = target(path);
+        let begin = |out: File| -> io::Result<Arc<Recorder>> {
+            let out: Box<dyn Write + Send> = Box::new(BufWriter::new(out));
+            Ok(Arc::new(Recorder::begin(out, engine, Some(run))?))
+        };
+        let begun = if is_special {
+            let out = File::options().write(true).open(&path);
+            out.and_then(begin).map(|recorder| (None, recorder))
+        } else {
+            beside(&path)
+                .and_then(|file| Ok((file.reopen()?, file)))
+                .and_then(|(out, file)| Ok((Some(file), begin(out)?)))
+        };
+        let (file, recorder) = begun.map_err(|error| unwritten(&path, &error))?;
         Ok(Self {
-            path: path.to_owned(),
+            path,
             file,
             recorder,
         })
@@ -52,11 +60,14 @@ impl Draft {
     pub(crate) fn finish(self) -> Result<String> {
         let Self {
             path,
-            mut file,
+            file,
             recorder,
         } = self;
         let is_compressed = path.extension().is_some_and(|extension| extension == "zst");
         let finished = recorder.finish().and_then(|recorded| {
+            let Some(mut file) = file else {
+                return Ok(recorded);
+            };
             if is_compressed {
                 file.as_file_mut().rewind()?;
                 let mut compressed = beside(&path)?;
@@ -177,5 +188,9 @@ pub(crate) fn stream(path: &Path, engine: &Engine) -> Result<Arc<Recorder>> {
         let out: Box<dyn Write + Send> = Box::new(BufWriter::new(file));
         Recorder::begin(out, engine, None)
     });
-    Ok(Arc::new(begun.map_err(|error| unwritten(path, &error))?))
+    let recorder = begun.map_err(|error| unwritten(path, &error))?;
+    let name = path.display().to_string();
+    Ok(Arc::new(recorder.telling(move |error| {
+        tracing::warn!(records = name, %error, "records cannot be written any more");
+    })))
 }

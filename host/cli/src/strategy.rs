@@ -222,11 +222,9 @@ impl Strategy {
     /// The planner that a simulation runs.
     pub(crate) fn player(&self) -> Player {
         match self {
-            Self::Policies(chosen) => {
-                Player::Core(Generation::first(chosen.policies.clone()), None)
-            }
-            Self::Compatible => Player::Core(Generation::first(Policies::default()), None),
-            Self::Fixed(instance_type) => Player::Fixed(FixedGroup::new(instance_type.as_str())),
+            Self::Policies(chosen) => Player::core(Generation::first(chosen.policies.clone())),
+            Self::Compatible => Player::core(Generation::first(Policies::default())),
+            Self::Fixed(instance_type) => Player::fixed(FixedGroup::new(instance_type.as_str())),
         }
     }
 
@@ -238,14 +236,19 @@ impl Strategy {
         if !Arc::ptr_eq(&settings, &snapshot.settings) {
             own.to_mut().settings = settings;
         }
-        match self.player() {
-            Player::Core(generation, mut offers) => planned(&generation, &own, &mut offers),
-            Player::Fixed(mut group) => Ok(Decided {
-                plan: group.plan(&own).plan,
-                prices: Prices::List,
-                faults: Vec::new(),
-            }),
-        }
+        let policies = match self {
+            Self::Policies(chosen) => chosen.policies.clone(),
+            Self::Compatible => Policies::default(),
+            Self::Fixed(instance_type) => {
+                let mut group = FixedGroup::new(instance_type.as_str());
+                return Ok(Decided {
+                    plan: group.plan(&own).plan,
+                    prices: Prices::List,
+                    faults: Vec::new(),
+                });
+            }
+        };
+        planned(&Generation::first(policies), &own, &mut None)
     }
 
     /// Adds to a plan what its guards cost, where there are any.

@@ -50,6 +50,15 @@ impl AnyModule {
         }
     }
 
+    /// The same module under other settings, which it has to agree to.
+    pub fn under(&self, settings: &Settings) -> Result<Self, Refusal> {
+        Ok(match self {
+            Self::Rank(module) => Self::Rank(module.under(settings)?),
+            Self::Consolidate(module) => Self::Consolidate(module.under(settings)?),
+            Self::Budget(module) => Self::Budget(module.under(settings)?),
+        })
+    }
+
     /// SHA-256 of its component.
     pub fn sha256(&self) -> &str {
         match self {

@@ -67,6 +67,7 @@ pub struct Engine {
 pub(crate) struct Inner {
     pub(crate) wasmtime: wasmtime::Engine,
     pub(crate) limits: Limits,
+    pub(crate) concurrency: usize,
     pub(crate) permits: Permits,
     pub(crate) track: v0_1::Track,
     pub(crate) columns: BTreeSet<String>,
@@ -97,6 +98,7 @@ impl Engine {
             inner: Arc::new(Inner {
                 wasmtime,
                 limits,
+                concurrency,
                 permits,
                 track,
                 columns,
@@ -104,6 +106,11 @@ impl Engine {
                 _ticker: ticker,
             }),
         })
+    }
+
+    /// How many calls it takes at the same time.
+    pub(crate) fn concurrency(&self) -> usize {
+        self.inner.concurrency
     }
 
     /// What it is, as far as fuel hangs on it: equal where the same machine code runs under the same version.

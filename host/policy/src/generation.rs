@@ -14,7 +14,7 @@ use std::sync::Arc;
 
 use plimsoll_core::disrupt::Question;
 use plimsoll_core::plan::Note;
-use plimsoll_core::schedule::Offers;
+use plimsoll_core::schedule::{self, Offers};
 use plimsoll_core::snapshot::Snapshot;
 
 use crate::allow::Budgeter;
@@ -23,7 +23,7 @@ use crate::decide::{Decision, Ranker, decide_again};
 use crate::module::{BudgetModule, ConsolidationModule, Module};
 use crate::onlooker::{Onlooker, Overheard};
 use crate::outcome::Fault;
-use crate::policies::{Policies, plan_at_list_prices};
+use crate::policies::Policies;
 use crate::score::Consolidator;
 use crate::seat::{Both, Place};
 
@@ -125,11 +125,18 @@ impl Generation {
             budgeters: &budgeters,
         };
         let mut considered = consider(snapshot, question, &advisers, offers);
-        let stood_in = consolidator.iter().filter(|both| both.stands_in());
-        let names = stood_in.map(Consolidator::name);
-        let budgets = budgets.iter().filter(|both| both.stands_in());
-        let names = names.chain(budgets.map(Budgeter::name));
-        considered.notes.extend(names.map(stood_in_for));
+        let values = consolidator
+            .iter()
+            .filter_map(|both| Some((both.name(), both.instead()?)));
+        let caps = budgets
+            .iter()
+            .filter_map(|both| Some((both.name(), both.instead()?)));
+        let stood_in = values.chain(caps);
+        considered.notes.extend(
+            stood_in.map(|(name, why)| {
+                format!("policy {name}: {why}; its last good generation decided")
+            }),
+        );
         for onlooker in &self.onlookers {
             onlooker.considered(snapshot, &considered);
         }
@@ -157,17 +164,15 @@ fn overheard<M>(module: M, onlookers: &[Arc<dyn Onlooker>]) -> Overheard<M> {
     }
 }
 
-fn stood_in_for(name: &str) -> String {
-    format!("policy {name} is set aside; its last good generation decided")
-}
-
 /// Decides with the module that serves; with the last good one, wholly, where that one failed or is not followed.
 fn rank_with(
     both: &Both<'_, Overheard<Module>>,
     snapshot: &Snapshot,
     offers: &mut Option<Arc<Offers>>,
 ) -> Decision {
-    let Both { serving, last_good } = both;
+    let Both {
+        serving, last_good, ..
+    } = both;
     let refusal = serving.refusal();
     // One that forbids offerings holds by itself, set aside or not.
     if serving.vetoes() || (refusal.is_none() && last_good.is_none()) {
@@ -184,10 +189,15 @@ fn rank_with(
         decision.faults
     };
     let (decision, instead) = match last_good {
-        Some(behind) => (
-            decide_again(behind, snapshot, offers),
-            "its last good generation decided",
-        ),
+        Some(behind) => {
+            let decision = decide_again(behind, snapshot, offers);
+            let instead = if decision.faults.is_empty() {
+                "its last good generation decided"
+            } else {
+                "its last good generation failed, too"
+            };
+            (decision, instead)
+        }
         None => (
             plan_at_list_prices(snapshot, offers),
             "list prices were taken",
@@ -206,4 +216,15 @@ fn with_faults(mut decision: Decision, name: &str, failed: Vec<Fault>, instead: 
     decision.plan.notes.extend(told);
     decision.faults.splice(0..0, failed);
     decision
+}
+
+/// What to buy where nobody ranks.
+fn plan_at_list_prices(snapshot: &Snapshot, offers: &mut Option<Arc<Offers>>) -> Decision {
+    let prepared = schedule::prepare_again(snapshot, offers.as_ref());
+    *offers = Some(Arc::clone(prepared.offers()));
+    Decision {
+        plan: schedule::finish(&prepared, None),
+        faults: Vec::new(),
+        at_policy_prices: false,
+    }
 }

@@ -2,18 +2,10 @@
 
 use std::sync::Arc;
 
-use plimsoll_core::disrupt::Question;
-use plimsoll_core::schedule::{self, Offers};
-use plimsoll_core::snapshot::Snapshot;
-
-use crate::allow::Budgeter;
-use crate::consider::{Advisers, Considered, consider};
-use crate::decide::{Decision, decide_again};
 use crate::module::{BudgetModule, ConsolidationModule, Module};
-use crate::onlooker::{Onlooker, Overheard};
-use crate::score::Consolidator;
+use crate::onlooker::Onlooker;
 
-/// One set of policies. Where a hook has none, the core decides by itself: list prices, moves worth what they save, declared
+/// One set of policies; a [`Generation`](crate::Generation) decides with it. Where a hook has none, the core decides by itself: list prices, moves worth what they save, declared
 /// budgets.
 #[derive(Clone, Debug, Default)]
 pub struct Policies {
@@ -25,64 +17,4 @@ pub struct Policies {
     pub budget: Vec<BudgetModule>,
     /// Who is told of every call and decision.
     pub onlookers: Vec<Arc<dyn Onlooker>>,
-}
-
-impl Policies {
-    /// What to buy. What pools sell is kept in `offers`, and read anew only where it changed.
-    pub fn plan(&self, snapshot: &Snapshot, offers: &mut Option<Arc<Offers>>) -> Decision {
-        let decision = match &self.rank {
-            Some(module) => decide_again(&self.overheard(module), snapshot, offers),
-            None => plan_at_list_prices(snapshot, offers),
-        };
-        for onlooker in &self.onlookers {
-            onlooker.planned(snapshot, &decision);
-        }
-        decision
-    }
-
-    /// What should become of nodes; `offers` as in [`Policies::plan`].
-    pub fn consider(
-        &self,
-        snapshot: &Snapshot,
-        question: &Question,
-        offers: &mut Option<Arc<Offers>>,
-    ) -> Considered {
-        let budgeters = self.budget.iter().map(|module| self.overheard(module));
-        let budgeters: Vec<Overheard<BudgetModule>> = budgeters.collect();
-        let budgeters: Vec<&dyn Budgeter> = budgeters.iter().map(|module| module as _).collect();
-        let consolidator = self.consolidate.as_ref();
-        let consolidator = consolidator.map(|module| self.overheard(module));
-        let advisers = Advisers {
-            consolidator: consolidator
-                .as_ref()
-                .map(|module| module as &dyn Consolidator),
-            budgeters: &budgeters,
-        };
-        let considered = consider(snapshot, question, &advisers, offers);
-        for onlooker in &self.onlookers {
-            onlooker.considered(snapshot, &considered);
-        }
-        considered
-    }
-
-    fn overheard<M: Clone>(&self, module: &M) -> Overheard<M> {
-        Overheard {
-            module: module.clone(),
-            onlookers: self.onlookers.clone(),
-        }
-    }
-}
-
-/// What to buy where nobody ranks.
-pub(crate) fn plan_at_list_prices(
-    snapshot: &Snapshot,
-    offers: &mut Option<Arc<Offers>>,
-) -> Decision {
-    let prepared = schedule::prepare_again(snapshot, offers.as_ref());
-    *offers = Some(Arc::clone(prepared.offers()));
-    Decision {
-        plan: schedule::finish(&prepared, None),
-        faults: Vec::new(),
-        at_policy_prices: false,
-    }
 }

@@ -3,6 +3,7 @@
 //! What is done with a module is settled once for a decision, at the snapshot's time: nothing that other decisions come to changes it
 //! half-way, so that an answer never mixes two modules.
 
+use std::cell::OnceCell;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use plimsoll_core::allow::{AllowQuestion, Allowances};
@@ -94,6 +95,7 @@ impl<M> Place<M> {
         Both {
             serving: self.serving.watched(now),
             last_good: self.last_good.as_ref().map(|seat| seat.watched(now)),
+            instead: OnceCell::new(),
         }
     }
 }
@@ -216,12 +218,14 @@ impl<M: Budgeter> Budgeter for Watched<'_, M> {
 pub(crate) struct Both<'s, M> {
     pub(crate) serving: Watched<'s, M>,
     pub(crate) last_good: Option<Watched<'s, M>>,
+    /// Why the one behind has answered.
+    instead: OnceCell<String>,
 }
 
 impl<M> Both<'_, M> {
-    /// Whether the one behind answers.
-    pub(crate) fn stands_in(&self) -> bool {
-        !self.serving.is_followed() && self.last_good.is_some()
+    /// Why the one behind has answered, where it has.
+    pub(crate) fn instead(&self) -> Option<&str> {
+        self.instead.get().map(String::as_str)
     }
 
     fn ask<'a, T>(
@@ -230,7 +234,13 @@ impl<M> Both<'_, M> {
     ) -> Result<T, Fault> {
         let answer = put(&self.serving);
         match &self.last_good {
-            Some(behind) if !self.serving.is_followed() => put(behind),
+            Some(behind) if !self.serving.is_followed() => {
+                let instead = put(behind);
+                if let (Err(fault), Ok(_)) = (answer, &instead) {
+                    self.instead.get_or_init(|| fault.sentence);
+                }
+                instead
+            }
             _ => answer,
         }
     }

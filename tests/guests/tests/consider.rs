@@ -17,7 +17,7 @@ use plimsoll_oracles::fixture::{
     CAPACITY_TYPE, ClusterFixture, OnDemand, ZONE_1, cluster, instance_type, node, pod, pool,
 };
 use plimsoll_policy::{
-    BudgetModule, Considered, ConsolidationModule, Engine, EngineSettings, Policies,
+    BudgetModule, Considered, ConsolidationModule, Engine, EngineSettings, Generation, Policies,
 };
 
 static ENGINE: LazyLock<Engine> = LazyLock::new(|| Engine::new(EngineSettings::default()).unwrap());
@@ -73,7 +73,7 @@ fn fleet(empty: usize) -> Snapshot {
 }
 
 fn ask(policies: &Policies, snapshot: &Snapshot, question: &Question) -> Considered {
-    policies.consider(snapshot, question, &mut None)
+    Generation::first(policies.clone()).consider(snapshot, question, &mut None)
 }
 
 fn going(decision: &Decision, reason: DisruptionReason) -> usize {

@@ -283,7 +283,7 @@ fn a_consolidation_module_that_is_set_aside_moves_nothing_and_its_last_good_one_
     assert!(notes[0].contains("it is set aside"), "{notes:?}");
     let (moves, notes) = look(&behind, &fleet(6, 0, 0.1));
     assert_eq!(moves, 1);
-    let said = "policy guest-hostile-consolidation is set aside; its last good generation decided";
+    let said = "policy guest-hostile-consolidation: it is set aside, since it failed too often; its last good generation decided";
     assert_eq!(notes, [said]);
 }
 

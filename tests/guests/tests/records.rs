@@ -17,7 +17,7 @@ use std::sync::{Arc, LazyLock};
 use plimsoll_core::hook::Settings;
 use plimsoll_oracles::fixture::{OnDemand, ZONE_1, cluster, instance_type, pod, pool};
 use plimsoll_policy::records::{Entry, Reader, Recorder, RecordsError, Replayed, Shelf, replay};
-use plimsoll_policy::{Engine, EngineSettings, Policies};
+use plimsoll_policy::{Engine, EngineSettings, Generation, Policies};
 use proptest::prelude::*;
 use serde_json::{Value, json};
 
@@ -293,9 +293,9 @@ fn whoever_writes_records_changes_no_decision() {
         onlookers: vec![recorder.clone()],
         ..alone.clone()
     };
-    let plan = alone.plan(&snapshot, &mut None);
+    let plan = Generation::first(alone).plan(&snapshot, &mut None);
     assert_eq!(plan.plan.claims.len(), 1);
-    assert_eq!(watched.plan(&snapshot, &mut None), plan);
+    assert_eq!(Generation::first(watched).plan(&snapshot, &mut None), plan);
     let recorded = recorder.finish().unwrap();
     assert_eq!((recorded.decisions, recorded.made), (1, 1));
     assert_eq!(replayed(&written.bytes(), 1).unwrap().made.len(), 1);

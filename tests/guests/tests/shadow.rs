@@ -17,7 +17,9 @@ use plimsoll_guests::{HOSTILE_BUDGET, HOSTILE_CONSOLIDATION};
 use plimsoll_oracles::fixture::{
     CAPACITY_TYPE, ClusterFixture, OnDemand, ZONE_1, cluster, instance_type, node, pod, pool,
 };
-use plimsoll_policy::{AnyModule, Book, Engine, EngineSettings, Policies, Shadow, ShadowSettings};
+use plimsoll_policy::{
+    AnyModule, Book, Engine, EngineSettings, Generation, Policies, Shadow, ShadowSettings,
+};
 
 static ENGINE: LazyLock<Engine> = LazyLock::new(|| Engine::new(EngineSettings::default()).unwrap());
 
@@ -104,8 +106,9 @@ fn looked(active: &[AnyModule], candidate: AnyModule) -> Book {
         ..policies.clone()
     };
     let snapshot = fleet(0);
-    let with = policies.consider(&snapshot, &LOOK, &mut None);
-    assert_eq!(with, alone.consider(&snapshot, &LOOK, &mut None));
+    let with = Generation::first(policies).consider(&snapshot, &LOOK, &mut None);
+    let alone = Generation::first(alone).consider(&snapshot, &LOOK, &mut None);
+    assert_eq!(with, alone);
     shadow.book()
 }
 
@@ -123,7 +126,7 @@ fn a_shadow_like_the_active_policy_agrees_and_costs_nothing() {
 
     let list = ranking("list-price", &Settings::new());
     let (policies, shadow) = shadowed(from_ref(&list), list.clone(), 1);
-    policies.plan(&waiting(3), &mut None);
+    Generation::first(policies).plan(&waiting(3), &mut None);
     let book = shadow.book();
     assert_eq!((book.decisions, book.differ, book.compared), (1, 0, 3));
     assert_eq!(book.agreement(), Some(1000));
@@ -188,7 +191,7 @@ fn a_ranking_shadow_that_buys_otherwise_costs_the_difference_at_list_prices() {
     // Two small machines at $0.10, or a larger one at $0.35.
     let snapshot = waiting(2);
     let (policies, shadow) = shadowed(&[list], few, 1);
-    let decision = policies.plan(&snapshot, &mut None);
+    let decision = Generation::first(policies).plan(&snapshot, &mut None);
     assert_eq!(decision.plan.claims.len(), 2);
     let book = shadow.book();
     assert_eq!((book.decisions, book.differ, book.agree), (1, 1, 0));
@@ -202,9 +205,10 @@ fn a_ranking_shadow_that_buys_otherwise_costs_the_difference_at_list_prices() {
 fn a_shadow_is_asked_about_every_so_many_decisions_and_not_about_nothing() {
     let list = ranking("list-price", &Settings::new());
     let (policies, shadow) = shadowed(from_ref(&list), list.clone(), 3);
+    let generation = Generation::first(policies);
     for _ in 0..7 {
-        policies.plan(&waiting(1), &mut None);
-        policies.plan(&fleet(1), &mut None);
+        generation.plan(&waiting(1), &mut None);
+        generation.plan(&fleet(1), &mut None);
     }
     assert_eq!(shadow.book().decisions, 3);
 }

@@ -2,7 +2,7 @@
 
 use proptest::prelude::*;
 
-use plimsoll_core::check::check;
+use plimsoll_core::check::{Rule, check};
 use plimsoll_core::plan::Plan;
 use plimsoll_core::snapshot::Snapshot;
 use plimsoll_oracles::exhaustive::{MOST_PODS, exhaustive};
@@ -167,7 +167,9 @@ proptest! {
         let snapshot = random_cluster(&shape).snapshot();
         if let Some(best) = exhaustive(&snapshot) {
             prop_assert_eq!(best.cost, best.plan.cost.list);
-            let findings = check(&snapshot, &best.plan);
+            // Nor does it demand guards.
+            let mut findings = check(&snapshot, &best.plan);
+            findings.retain(|finding| finding.rule != Rule::AttachSlots);
             prop_assert!(findings.is_empty(), "{findings:?}");
         }
     }

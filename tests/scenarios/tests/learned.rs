@@ -190,7 +190,7 @@ fn told<P: Planner>(run: &mut Run<P>) -> Vec<String> {
 fn after_two_equal_relaunches_the_pod_waits_and_is_told_by_how_much_it_misses() {
     for packing in PACKINGS {
         let mut run = run(packing, 20, vec![deploy(0, "big", 1, 16_200)], as_computed);
-        assert_eq!(launches(&mut run, &[900, 7000]), [3, 3], "{packing:?}");
+        assert_eq!(launches(&mut run, &[900, 3500]), [3, 3], "{packing:?}");
         assert!(!all_run(&run), "{packing:?}");
         assert_eq!(
             told(&mut run),
@@ -199,6 +199,11 @@ fn after_two_equal_relaunches_the_pod_waits_and_is_told_by_how_much_it_misses() 
               144Mi (setting runaway.equalRelaunches)"
             ],
             "{packing:?}: once"
+        );
+        assert_eq!(
+            launches(&mut run, &[7000]),
+            [4],
+            "{packing:?}: once an hour"
         );
         let card = run.finish();
         let reason = &card.unplaced.first().expect("it waits to the end").reason;
@@ -214,7 +219,7 @@ fn a_loss_too_large_to_be_believed_is_not_learned_and_not_bought_for_ever() {
         vec![deploy(0, "big", 1, 16_200)],
         |_| {},
     );
-    assert_eq!(launches(&mut run, &[900, 7000]), [3, 3]);
+    assert_eq!(launches(&mut run, &[900, 3500]), [3, 3]);
     assert_eq!(told(&mut run).len(), 1);
 }
 
@@ -226,7 +231,7 @@ fn how_often_a_launch_is_repeated_in_vain_is_a_setting() {
             as_computed(settings);
             settings.runaway.equal_relaunches = most;
         });
-        assert_eq!(launches(&mut run, &[7000]), [bought]);
+        assert_eq!(launches(&mut run, &[3500]), [bought]);
     }
 }
 

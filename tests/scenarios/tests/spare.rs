@@ -15,7 +15,8 @@ use plimsoll_oracles::fixture::{
     pod, pool,
 };
 use plimsoll_sim::{
-    Behaviour, Change, Delay, Deployment, Planner, Recording, Run, ScoreCard, TimedChange,
+    Behaviour, Change, Delay, Deployment, Planner, Recording, Run, ScoreCard, Shortfall,
+    TimedChange,
 };
 use proptest::prelude::*;
 
@@ -211,6 +212,36 @@ fn room_that_nobody_sells_is_asked_for_once_and_not_again_and_again() {
     run.run_until(START + Span::from_secs(6 * 3600 - 1));
     assert_eq!(run.counts().decisions, decisions);
     assert_eq!(run.nodes().count(), 1);
+}
+
+/// A unit needs nearly all the memory of a machine, and machines lack a fiftieth of what was computed. A machine is judged when it
+/// is ready; that it is too small is seen when it registers, so that one more is on its way by then.
+#[test]
+fn room_that_no_machine_turns_out_to_have_is_bought_a_few_times_and_then_seldom() {
+    let unit = pod("unit").cpu(100).memory_mib(16_200);
+    let shop = shop(pool("general")).template(&unit);
+    let shop = shop.buffer(buffer("room").of_template("unit").replicas(1));
+    let shop = shop.settings(|all| all.guards.learned_reserve = false);
+    let small = Behaviour {
+        shortfall: Shortfall::always(20),
+        ..behaviour(1)
+    };
+    let hours = Span::from_millis(3 * HOUR.millis());
+    let mut run = Run::new(recording(shop, hours, Vec::new()), small, core_planner());
+    let mut launches = |seconds: i64| {
+        run.run_until(START + Span::from_secs(seconds));
+        run.counts().launches
+    };
+    assert_eq!([3600, 7200, 10_000].map(&mut launches), [4, 6, 8]);
+    let reports = run.take_reports();
+    let held = reports
+        .iter()
+        .find(|report| report.message.contains("not bought"));
+    let held = held.expect("the buffer is told");
+    assert!(
+        held.message.contains("four was bought 3 times in vain"),
+        "{held:?}"
+    );
 }
 
 /// Five nodes are empty after a scale-down; the room of four units needs one of them.

@@ -104,11 +104,16 @@ pub fn replica_set(
     interner: &mut Interner,
 ) -> Result<Replicated, FieldError> {
     let spec = written.spec.as_ref();
+    // Of those that a deployment keeps there are many, and the template is the deployment's.
+    let mut owners = written.metadata.owner_references.iter().flatten();
+    let is_kept = owners.any(|owner| owner.controller == Some(true));
     let parts = Parts {
         kind: WorkloadKind::ReplicaSet,
         metadata: &written.metadata,
         replicas: spec.and_then(|spec| spec.replicas),
-        template: spec.and_then(|spec| spec.template.as_ref()),
+        template: spec
+            .filter(|_| !is_kept)
+            .and_then(|spec| spec.template.as_ref()),
     };
     let selector = selected(spec.map(|spec| &spec.selector), interner)?;
     replicated(&parts, selector, interner)

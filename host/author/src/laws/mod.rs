@@ -14,8 +14,8 @@ use plimsoll_policy::{Manifest, Unit};
 use serde::Serialize;
 
 use self::shuffle::Dressed;
-use crate::policy::Policy;
 use crate::{market, standard};
+use plimsoll_policy::AnyModule;
 
 /// Difference of two numbers, as a share of the larger, that sums in another order may have.
 const ROUNDING: f64 = 1e-9;
@@ -41,9 +41,9 @@ pub struct Held {
 }
 
 /// Holds a policy to every law, on a small question of its hook that has a bit of everything.
-pub fn hold(policy: &Policy) -> Held {
+pub fn hold(policy: &AnyModule) -> Held {
     match policy {
-        Policy::Rank(module) => {
+        AnyModule::Rank(module) => {
             let manifest = module.manifest();
             let orders = (manifest.orders).then(|| order::hold(module, &market::claims()));
             match orders {
@@ -57,8 +57,8 @@ pub fn hold(policy: &Policy) -> Held {
                 }
             }
         }
-        Policy::Consolidate(module) => score::hold(module, &standard::moves(60, 90)),
-        Policy::Budget(module) => allow::hold(module, &standard::pools(7)),
+        AnyModule::Consolidate(module) => score::hold(module, &standard::moves(60, 90)),
+        AnyModule::Budget(module) => allow::hold(module, &standard::pools(7)),
     }
 }
 
@@ -159,7 +159,7 @@ fn known(manifest: &Manifest, codes: &[u16]) -> Result<(), String> {
 }
 
 /// Equal but for rounding; vetoes equal vetoes.
-fn close(was: f64, is: f64) -> bool {
+pub(crate) fn close(was: f64, is: f64) -> bool {
     let near = || (was - is).abs() <= ROUNDING * was.abs().max(is.abs());
     was.to_bits() == is.to_bits() || (was.is_finite() && is.is_finite() && near())
 }

@@ -7,10 +7,9 @@ use std::collections::BTreeMap;
 
 use plimsoll_policy::Manifest;
 
-use super::field::{Field, Problem, stranger};
+use crate::laws::close;
 
-/// Difference of two numbers, as a share of the larger, that a number written by hand may have.
-const ROUNDING: f64 = 1e-9;
+use super::field::{Field, Problem, stranger};
 
 /// An answer that passed the checks of the core.
 #[derive(Debug, Default)]
@@ -216,10 +215,4 @@ fn list(answer: &Answer, name: &str, wanted: &[String]) -> Vec<String> {
         is.join(", "),
         wanted.join(", ")
     )]
-}
-
-/// Equal but for rounding; vetoes equal vetoes.
-fn close(is: f64, wanted: f64) -> bool {
-    let near = || (is - wanted).abs() <= ROUNDING * is.abs().max(wanted.abs());
-    is.to_bits() == wanted.to_bits() || (is.is_finite() && wanted.is_finite() && near())
 }

@@ -29,8 +29,8 @@ use self::field::{Field, Fields, stranger};
 use self::fleet::Fleet;
 use self::market::Market;
 use self::pools::Declared;
-use crate::policy::Policy;
 use crate::yaml;
+use plimsoll_policy::AnyModule;
 
 /// 2027-01-15 08:00 in UTC, a Friday: when cases play that do not say.
 const NOW: u64 = 1_800_000_000;
@@ -158,7 +158,7 @@ impl Suite {
     }
 
     /// Puts every case to the policy.
-    pub fn run(&self, policy: &Policy) -> Vec<Tried> {
+    pub fn run(&self, policy: &AnyModule) -> Vec<Tried> {
         self.cases.iter().map(|case| case.run(policy)).collect()
     }
 
@@ -274,13 +274,13 @@ impl Input {
     }
 
     /// The policy's answer, or why there is none.
-    fn ask(&self, policy: &Policy) -> Result<Answer, String> {
+    fn ask(&self, policy: &AnyModule) -> Result<Answer, String> {
         let answer = match (self, policy) {
-            (Self::Rank(market), Policy::Rank(module)) => ask::rank(module, market),
-            (Self::Consolidate(fleet), Policy::Consolidate(module)) => {
+            (Self::Rank(market), AnyModule::Rank(module)) => ask::rank(module, market),
+            (Self::Consolidate(fleet), AnyModule::Consolidate(module)) => {
                 ask::consolidate(module, fleet)
             }
-            (Self::Budget(declared), Policy::Budget(module)) => ask::budget(module, declared),
+            (Self::Budget(declared), AnyModule::Budget(module)) => ask::budget(module, declared),
             _ => return Err("the policy is of another hook than the suite".to_owned()),
         };
         answer.map_err(|fault| format!("there is no answer: {}: {fault}", fault.outcome))
@@ -297,7 +297,7 @@ fn moment(field: &Field<'_>) -> Result<u64, Problem> {
 }
 
 impl Case {
-    fn run(&self, policy: &Policy) -> Tried {
+    fn run(&self, policy: &AnyModule) -> Tried {
         let (failures, rows) = match self.answer(policy) {
             Err(failure) => (vec![failure], BTreeMap::new()),
             Ok(None) => (Vec::new(), BTreeMap::new()),
@@ -316,7 +316,7 @@ impl Case {
     }
 
     /// The answer under the case's settings; nothing where they are refused as they are to be.
-    fn answer(&self, policy: &Policy) -> Result<Option<Answer>, String> {
+    fn answer(&self, policy: &AnyModule) -> Result<Option<Answer>, String> {
         match (policy.under(&self.settings), &self.refused) {
             (Ok(policy), None) => self.input.ask(&policy).map(Some),
             (Ok(_), Some(wanted)) => Err(format!(

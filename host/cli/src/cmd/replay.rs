@@ -8,12 +8,14 @@ use std::sync::{Arc, Mutex, PoisonError};
 use anyhow::{Context, Result, bail};
 use plimsoll_core::snapshot::Snapshot;
 use plimsoll_policy::records::{
-    Difference, Heading, Made, Replayed, Shelf, What, digest_of_decision, digest_of_plan, replay,
+    Difference, Heading, Made, ReplayError, Replayed, Shelf, What, digest_of_decision,
+    digest_of_plan, replay,
 };
 use plimsoll_policy::{Considered, Decision, Generation, Onlooker, Policies};
 use plimsoll_sim::{Behaviour, Run};
 use serde::Serialize;
 
+use crate::failure::Environment;
 use crate::flags::Replay;
 use crate::load;
 use crate::output::{show, thousands};
@@ -54,6 +56,9 @@ pub(crate) fn run(flags: &Replay) -> Result<()> {
     let shelf = records::shelf(engine()?, &flags.policy)?;
     let threads = flags.threads.map_or_else(processors, usize::from);
     let (replayed, modules) = (replay(reader, &shelf, threads), shelf.served());
+    if let Err(error @ ReplayError::Machine { .. }) = &replayed {
+        bail!(Environment(format!("{name}: {error}")));
+    }
     let replayed = replayed.with_context(|| name.clone())?;
     records::tell_cut(&flags.records, replayed.cut);
     let remade = match &flags.on {
@@ -114,12 +119,10 @@ fn remade(flags: &Replay, heading: &Heading, shelf: &Shelf, then: &Replayed) -> 
         seed: run.seed,
         ..Behaviour::default()
     };
-    Run::new(
-        input.recording,
-        behaviour,
-        Player::Core(Generation::first(policies), None),
-    )
-    .finish();
+    let player = Player::core(Generation::first(policies));
+    let halted = player.halted();
+    Run::new(input.recording, behaviour, player).finish();
+    halted.check()?;
     let remade = checker
         .remade
         .lock()

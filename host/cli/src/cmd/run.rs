@@ -78,6 +78,7 @@ async fn serve(flags: &Run) -> Result<()> {
     // Ends with this function.
     let _following = follower.begin(begun.followed);
     let served = controller.run(stopped).await;
+    let written = records.map(|recorder| recorder.finish()).transpose();
     let fidelity = served.map_err(of_controller)?;
     tracing::info!(
         as_planned = fidelity.as_planned,
@@ -85,7 +86,7 @@ async fn serve(flags: &Run) -> Result<()> {
         elsewhere = fidelity.elsewhere,
         "stopped"
     );
-    match records.map(|recorder| recorder.finish()).transpose() {
+    match written {
         Ok(_) => Ok(()),
         Err(error) => bail!(Environment(format!("records cannot be written: {error}"))),
     }

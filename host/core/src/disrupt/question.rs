@@ -59,7 +59,9 @@ fn waiting_by_pool(snapshot: &Snapshot) -> BTreeMap<&PoolName, u32> {
     let pods = snapshot.pods.iter();
     let waiting: Vec<&Pod> = pods
         .map(AsRef::as_ref)
-        .filter(|pod: &&Pod| pod.node.is_none() && pod.unschedulable && pod.is_active())
+        .filter(|pod: &&Pod| {
+            pod.node.is_none() && pod.unschedulable && pod.is_active() && !pod.is_spare()
+        })
         .collect();
     let of_pool = |pool: &NodePool| {
         let taints = pool.taints.iter();

@@ -22,18 +22,33 @@ pub(super) struct Vacant<'c> {
     pub(super) over_budget: u32,
 }
 
+/// What may become of one empty node.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Room {
+    /// Nobody needs it.
+    Free,
+    /// Spare room has no other place.
+    Kept,
+    /// Pods on their way count on it.
+    Awaited,
+}
+
 /// Chooses among empty nodes that are fit to go, in their order.
 pub(super) fn choose<'c>(look: &Look<'_>, fit: &[&'c Candidate]) -> Vacant<'c> {
     let snapshot = look.fleet.snapshot;
     let left = look.left_of_all();
-    if !snapshot.pods.iter().any(|pod| pod.is_spare()) {
-        return within_budgets(fit, left, &mut |_| true);
+    if fit.is_empty() || !snapshot.pods.iter().any(|pod| pod.is_spare()) {
+        return within_budgets(fit, left, &mut |_| Room::Free);
     }
     let rows: Vec<usize> = fit.iter().map(|candidate| candidate.row).collect();
     let settings = MoveSettings::default();
     let offers = Some(look.offers());
     let (vacant, _) = moves::ask_again(snapshot, &rows, &settings, offers, |asker| {
-        within_budgets(fit, left, &mut |row| asker.vacate(row))
+        within_budgets(fit, left, &mut |row| match asker.may_go(row) {
+            false => Room::Awaited,
+            true if asker.vacate(row) => Room::Free,
+            true => Room::Kept,
+        })
     });
     vacant
 }
@@ -41,18 +56,22 @@ pub(super) fn choose<'c>(look: &Look<'_>, fit: &[&'c Candidate]) -> Vacant<'c> {
 fn within_budgets<'c>(
     fit: &[&'c Candidate],
     mut left: BTreeMap<(PoolName, DisruptionReason), u32>,
-    leaves_room: &mut dyn FnMut(usize) -> bool,
+    room: &mut dyn FnMut(usize) -> Room,
 ) -> Vacant<'c> {
     let mut vacant = Vacant::default();
     for candidate in fit {
         let key = (candidate.pool.name.clone(), DisruptionReason::Empty);
-        match left.get_mut(&key).filter(|left| **left > 0) {
-            None => vacant.over_budget += 1,
-            Some(left) if leaves_room(candidate.row) => {
+        let Some(left) = left.get_mut(&key).filter(|left| **left > 0) else {
+            vacant.over_budget += 1;
+            continue;
+        };
+        match room(candidate.row) {
+            Room::Free => {
                 *left -= 1;
                 vacant.members.push(candidate);
             }
-            Some(_) => vacant.kept.push(candidate),
+            Room::Kept => vacant.kept.push(candidate),
+            Room::Awaited => {}
         }
     }
     vacant

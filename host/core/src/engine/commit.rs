@@ -78,7 +78,7 @@ impl Engine {
             refused |= !done;
         }
         self.tell_held(&solving.snapshot, plan, &held, now, actions);
-        self.tell_buffers(&solving.snapshot, plan, now, actions);
+        self.tell_buffers(&solving.snapshot, plan, &held, now, actions);
         let exists = |row: usize| {
             let pod = solving.snapshot.pods.get(row);
             pod.is_none_or(|pod| !pod.is_spare())

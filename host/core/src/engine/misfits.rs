@@ -4,23 +4,31 @@
 //! planned right. Where nothing can be learned, or learning is switched off, the same plan would be made for the same pods
 //! for ever. So a launch is *in vain* when none of the pods it was made for came to its node while one of them still waits
 //! that would have fitted what was computed and does not fit what is there. Launches are equal when pool, planned type and
-//! promised pods are. After [`equal_relaunches`](crate::snapshot::RunawayGuards::equal_relaunches) repetitions in vain the
-//! next is not made: its pods wait and are told by how much they miss.
+//! promised pods are; a claim for spare room alone has no pods, so its room counts. After
+//! [`equal_relaunches`](crate::snapshot::RunawayGuards::equal_relaunches) repetitions in vain the next is not made: its pods
+//! wait and are told by how much they miss. Machines may have been put right meanwhile, so it is tried once more every hour.
 //!
 //! Both are held in memory. Another engine learns from the nodes it finds, and begins to count anew. What is learned ends
-//! every count, since plans are others then.
+//! every count, since plans are others then; a launch that was not in vain ends its own.
 
 use std::collections::BTreeMap;
 
 use super::Engine;
 use super::commit::Crew;
+use crate::catalog::Catalogue;
 use crate::ids::{ClaimName, PoolName, TypeName};
 use crate::lifecycle::planned_option;
 use crate::model::{ClaimPhase, Node, NodeClaim, Pod};
 use crate::plan::PlannedClaim;
 use crate::resources::Resources;
 use crate::state::{ANNOTATION, Target, bound_of, to_annotation};
+use crate::time::{Span, Timestamp};
 use crate::words;
+
+/// How long a launch that was in vain too often is not made again.
+const HELD: Span = Span::from_secs(3600);
+/// How long a launch in vain is remembered.
+const REMEMBERED: Span = Span::from_secs(24 * 3600);
 
 /// Launches that were in vain.
 #[derive(Clone, Debug, Default)]
@@ -35,6 +43,8 @@ struct Launch {
     planned: TypeName,
     /// Its promises, as they are written on the claim.
     crew: String,
+    /// What it is to hold where nobody is promised a place on it.
+    room: Option<Resources>,
 }
 
 #[derive(Clone, Debug, Default)]
@@ -45,6 +55,34 @@ struct InVain {
     open: bool,
     /// By how much its pods miss.
     misses: String,
+    /// When it was last known to be in vain.
+    at: Timestamp,
+}
+
+impl InVain {
+    fn is_held(&self, most: u32) -> bool {
+        self.open && self.relaunched >= most
+    }
+}
+
+impl Misfits {
+    /// Plans are others from now on.
+    fn clear(&mut self) {
+        self.in_vain.clear();
+    }
+
+    /// When a launch that is held may be tried once more.
+    pub(super) fn next_wake(&self, most: u32) -> Option<Timestamp> {
+        let held = self.in_vain.values().filter(|it| it.is_held(most));
+        held.map(|in_vain| in_vain.at + HELD).min()
+    }
+
+    /// Whether launches that were held may be tried once more from now on.
+    pub(super) fn is_over(&mut self, most: u32, now: Timestamp) -> bool {
+        let held = self.in_vain.values_mut();
+        let over = held.filter(|it| it.is_held(most) && it.at + HELD <= now);
+        over.map(|in_vain| in_vain.open = false).count() > 0
+    }
 }
 
 impl Launch {
@@ -53,40 +91,75 @@ impl Launch {
             pool: planned.pool.clone(),
             planned: planned.chosen()?.instance_type.clone(),
             crew: to_annotation(crew),
+            room: crew.is_empty().then(|| planned.requests.clone()),
+        })
+    }
+
+    /// The launch that made a claim.
+    fn behind(claim: &NodeClaim, catalogue: &Catalogue) -> Option<Self> {
+        let crew = claim.annotations.get(ANNOTATION)?.to_string();
+        Some(Self {
+            pool: claim.pool.clone(),
+            planned: planned_option(claim, catalogue)?.instance_type,
+            room: crew.is_empty().then(|| claim.requests.clone()),
+            crew,
         })
     }
 }
 
 impl Engine {
     /// Learns what a claim's node has, once it has come up.
-    pub(super) fn learn(&mut self, name: &ClaimName) {
-        if !self.settings.guards.learns() {
-            return;
-        }
-        let claim = self.cluster.claims.get(name);
+    pub(super) fn learn(&mut self, name: &ClaimName, now: Timestamp) {
+        let claim = self.cluster.claims.get(name).cloned();
         let Some(claim) = claim.filter(|claim| claim.phase == ClaimPhase::Initialized) else {
             return;
         };
-        let [node] = self.cluster.nodes_of(claim)[..] else {
+        let [node] = self.cluster.nodes_of(&claim)[..] else {
             return;
         };
-        if self.market.learn(&node.labels, &node.allocatable) {
+        let (labels, allocatable) = (&node.labels, node.allocatable.clone());
+        if self.settings.guards.learns() && self.market.learn(labels, &allocatable) {
             self.expected.forget_floors();
-            self.misfits.in_vain.clear();
+            self.misfits.clear();
             self.provision.market_changed();
         }
+        self.judge_room(&claim, &allocatable, now);
     }
 
-    /// The promises on a target end: remembers its launch if it was in vain.
-    pub(super) fn note_in_vain(&mut self, target: &Target) {
-        if let Some((launch, misses)) = self.launch_in_vain(target) {
-            let in_vain = self.misfits.in_vain.entry(launch).or_default();
-            in_vain.open = true;
-            in_vain.misses = misses;
+    /// Notes, once, of a claim that is to hold spare room alone whether its node has that room.
+    fn judge_room(&mut self, claim: &NodeClaim, allocatable: &Resources, now: Timestamp) {
+        let launch = Launch::behind(claim, self.market.catalogue());
+        let Some(launch) = launch.filter(|launch| launch.room.is_some()) else {
+            return;
+        };
+        let notes = self.notes.entry(claim.name.clone()).or_default();
+        if std::mem::replace(&mut notes.judged, true) {
+            return;
+        }
+        let misses = miss(claim, allocatable, allocatable, &claim.requests);
+        self.note_launch(launch, misses, now);
+    }
+
+    /// The promises on a target end: remembers whether its launch was in vain.
+    pub(super) fn note_in_vain(&mut self, target: &Target, now: Timestamp) {
+        if let Some((launch, misses)) = self.launch_behind(target) {
+            self.note_launch(launch, misses, now);
         }
     }
 
-    fn launch_in_vain(&self, target: &Target) -> Option<(Launch, String)> {
+    fn note_launch(&mut self, launch: Launch, misses: Option<String>, now: Timestamp) {
+        let known = &mut self.misfits.in_vain;
+        known.retain(|_, in_vain| in_vain.at + REMEMBERED > now);
+        let Some(misses) = misses else {
+            known.remove(&launch);
+            return;
+        };
+        let in_vain = known.entry(launch).or_default();
+        (in_vain.open, in_vain.at, in_vain.misses) = (true, now, misses);
+    }
+
+    /// The launch behind a target, and by how much its pods miss the node where none of them came for want of room.
+    fn launch_behind(&self, target: &Target) -> Option<(Launch, Option<String>)> {
         let Target::Claim(name) = target else {
             return None;
         };
@@ -94,23 +167,18 @@ impl Engine {
         if claim.phase < ClaimPhase::Initialized || claim.deleting.is_some() {
             return None;
         }
-        let planned = planned_option(claim, self.market.catalogue())?;
+        let launch = Launch::behind(claim, self.market.catalogue())?;
         let node = self.cluster.nodes_of(claim).first().copied()?;
         let groups = self.promises.groups_on(target);
         let came = |group| bound_of(group, target, &self.cluster) > 0;
         if groups.iter().any(|group| came(*group)) {
-            return None;
+            return Some((launch, None));
         }
         let misses = groups.iter().find_map(|group| {
             let pod = self.cluster.unbound_of(*group).next()?;
             self.misses(pod, claim, node)
         })?;
-        let launch = Launch {
-            pool: claim.pool.clone(),
-            planned: planned.instance_type,
-            crew: claim.annotations.get(ANNOTATION)?.to_string(),
-        };
-        Some((launch, misses))
+        Some((launch, Some(misses)))
     }
 
     /// By how much a pod misses a node that it would fit were it as large as its claim says, in words.
@@ -122,22 +190,7 @@ impl Engine {
             }
         }
         let free = node.allocatable.minus(&used);
-        let mut computed = free.clone();
-        for (name, amount) in claim.allocatable.iter() {
-            let lost = amount.saturating_sub(node.allocatable.get(name)).max(0);
-            computed.set(name.clone(), free.get(name).saturating_add(lost));
-        }
-        let requests = &pod.spec.requests;
-        let short = free.first_short_of(requests)?;
-        computed.fits(requests).then(|| {
-            let amount = |amount| words::amount(&short, amount);
-            format!(
-                "{short} of its node is {} where {} was computed, and it misses by {}",
-                amount(node.allocatable.get(&short)),
-                amount(claim.allocatable.get(&short)),
-                amount(requests.get(&short).saturating_sub(free.get(&short))),
-            )
-        })
+        miss(claim, &node.allocatable, &free, &pod.spec.requests)
     }
 
     /// Why a launch is not made: equal ones were in vain, as often as they may be.
@@ -145,7 +198,7 @@ impl Engine {
         let launch = Launch::of(planned, crew)?;
         let in_vain = self.misfits.in_vain.get(&launch)?;
         let most = self.settings.runaway.equal_relaunches;
-        (in_vain.open && in_vain.relaunched >= most).then(|| {
+        in_vain.is_held(most).then(|| {
             format!(
                 "{} was bought {} times in vain: {} (setting runaway.equalRelaunches)",
                 launch.planned,
@@ -164,4 +217,28 @@ impl Engine {
             in_vain.open = false;
         }
     }
+}
+
+/// By how much something misses what is free on a node that has less than its claim says, where it would fit otherwise.
+fn miss(
+    claim: &NodeClaim,
+    allocatable: &Resources,
+    free: &Resources,
+    requests: &Resources,
+) -> Option<String> {
+    let mut computed = free.clone();
+    for (name, amount) in claim.allocatable.iter() {
+        let lost = amount.saturating_sub(allocatable.get(name)).max(0);
+        computed.set(name.clone(), free.get(name).saturating_add(lost));
+    }
+    let short = free.first_short_of(requests)?;
+    computed.fits(requests).then(|| {
+        let amount = |amount| words::amount(&short, amount);
+        format!(
+            "{short} of its node is {} where {} was computed, and it misses by {}",
+            amount(allocatable.get(&short)),
+            amount(claim.allocatable.get(&short)),
+            amount(requests.get(&short).saturating_sub(free.get(&short))),
+        )
+    })
 }

@@ -93,6 +93,8 @@ struct Notes {
     /// Its class could not be used.
     refused: bool,
     last_pod_event: Option<Timestamp>,
+    /// Whether its node was held against the room that it was asked for.
+    judged: bool,
 }
 
 impl Engine {
@@ -164,6 +166,8 @@ impl Engine {
             self.nominations.next_wake(),
             self.queue.next_wake(),
             self.runaway.next_wake(),
+            self.misfits
+                .next_wake(self.settings.runaway.equal_relaunches),
             self.disruption_wake(),
             self.spare_wake(),
         ];
@@ -256,7 +260,7 @@ impl Engine {
                     self.adopt_promises(&claim, now);
                 }
             }
-            self.learn(name);
+            self.learn(name, now);
             let groups = self.groups_to_nominate(name);
             self.dirty_groups.extend(groups);
         }

@@ -370,7 +370,7 @@ impl Engine {
     }
 
     fn end_promises(&mut self, target: &Target, now: Timestamp) {
-        self.note_in_vain(target);
+        self.note_in_vain(target, now);
         self.drop_promises(target);
         if let Target::Claim(name) = target {
             self.dirty_claims.insert(name.clone());

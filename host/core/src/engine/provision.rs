@@ -172,7 +172,8 @@ impl Engine {
     }
 
     fn look_again(&mut self, now: Timestamp) {
-        if self.runaway.is_over(now) {
+        let most = self.settings.runaway.equal_relaunches;
+        if self.runaway.is_over(now) | self.misfits.is_over(most, now) {
             self.spare.decide_again();
             self.trigger_all(now);
         }

@@ -99,8 +99,8 @@ enum Progress {
 }
 
 impl Engine {
-    /// Begins a command whose plan was made on this snapshot. Where a pool's limits or a ceiling on buying forbid it nothing
-    /// happens, and the answer is no; what the members themselves take of either does not count.
+    /// Begins a command whose plan was made on this snapshot. Where a pool's limits or a ceiling on buying forbid it, or equal
+    /// launches were in vain, nothing happens, and the answer is no; what the members themselves take of either does not count.
     pub(super) fn begin(
         &mut self,
         command: Command,
@@ -109,19 +109,27 @@ impl Engine {
         now: Timestamp,
         actions: &mut Vec<Action>,
     ) -> bool {
-        if !self.set_apart(&command, now) {
+        let claims = &command.plan.claims;
+        let (crews, _) = self.crews(snapshot, &command.plan, now);
+        let spare = for_spare_alone(snapshot, &command.plan);
+        let spare = spare.into_iter().map(|row| (Place::New(row), Crew::new()));
+        let crews: Vec<(Place, Crew)> = crews.into_iter().chain(spare).collect();
+        let in_vain = |(place, crew): &(Place, Crew)| match place {
+            Place::New(row) => claims
+                .get(*row)
+                .and_then(|it| self.was_in_vain(it, crew))
+                .is_some(),
+            Place::Existing(_) => false,
+        };
+        if crews.iter().any(in_vain) || !self.set_apart(&command, now) {
             return false;
         }
-        let claims = &command.plan.claims;
         let replaces: Vec<&str> = command.members.iter().map(ClaimName::as_str).collect();
         let replaces: Arc<str> = Arc::from(replaces.join(","));
-        let (crews, _) = self.crews(snapshot, &command.plan, now);
         let mut targets = BTreeSet::new();
         let mut awaited = BTreeSet::new();
         let mut books = Books::open(&command, now);
-        let spare = for_spare_alone(snapshot, &command.plan);
-        let spare = spare.into_iter().map(|row| (Place::New(row), Crew::new()));
-        for (place, crew) in crews.into_iter().chain(spare) {
+        for (place, crew) in crews {
             match place {
                 Place::Existing(row) => {
                     targets.extend(self.promise_existing(snapshot, row, &crew, now));
@@ -133,6 +141,7 @@ impl Engine {
                     let mut planned = planned.clone();
                     let own = Arc::from(REPLACES_ANNOTATION);
                     planned.annotations.insert(own, Arc::clone(&replaces));
+                    self.note_relaunch(&planned, &crew);
                     let name = self.ask_for(snapshot, &planned, &crew, ("disrupt", id, row), now);
                     let words = format!("replaces {replaces}: {}", command.reason.as_str());
                     let object = ObjectKey::Claim(name.clone());

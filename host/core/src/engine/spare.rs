@@ -6,6 +6,7 @@
 //! for once.
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
 
 use super::Engine;
 use crate::action::{Action, ObjectKey};
@@ -96,11 +97,16 @@ impl Engine {
         &mut self,
         snapshot: &Snapshot,
         plan: &Plan,
+        held: &BTreeMap<usize, String>,
         now: Timestamp,
         actions: &mut Vec<Action>,
     ) {
+        let holding = holding(snapshot, plan, held);
         let mut before = std::mem::take(&mut self.spare.told);
-        for verdict in verdicts(snapshot, plan) {
+        for mut verdict in verdicts(snapshot, plan) {
+            if let Some(words) = holding.get(&verdict.buffer) {
+                verdict.message = format!("{}; not bought: {words}", verdict.message);
+            }
             let words = format!("{} {}", verdict.state, verdict.message);
             let known = before.remove(&verdict.buffer);
             if known.as_ref() != Some(&words) {
@@ -111,6 +117,25 @@ impl Engine {
             self.spare.told.insert(verdict.buffer, words);
         }
     }
+}
+
+/// Why room of buffers is not bought, where some of it was planned on claims that are held back.
+fn holding<'h>(
+    snapshot: &Snapshot,
+    plan: &Plan,
+    held: &'h BTreeMap<usize, String>,
+) -> BTreeMap<ObjectName, &'h str> {
+    let why = plan.placements.iter().filter_map(|placement| {
+        let Place::New(row) = placement.target else {
+            return None;
+        };
+        let pod = snapshot.pods.get(placement.pod)?;
+        let buffer = pod.owner.as_ref().filter(|_| pod.is_spare())?;
+        let namespace = Arc::clone(&pod.name.namespace);
+        let name = ObjectName::new(namespace, Arc::clone(&buffer.name));
+        Some((name, held.get(&row)?.as_str()))
+    });
+    why.collect()
 }
 
 /// Claims of a plan that hold nothing but spare room: no pod that exists was planned onto them.

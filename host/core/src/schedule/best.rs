@@ -10,10 +10,10 @@ use super::kept::Kept;
 use super::table::Table;
 use crate::bits::Bits;
 
-/// Sets of rows whose best are kept; small clusters have one or two.
-const MOST_SETS: usize = 32;
 /// Parts of the rows, by which sets they are in, beyond which all rows are looked at.
-const MOST_PARTS: usize = 64;
+const MOST_PARTS: usize = 32;
+/// Sets of rows whose best are kept: all parts of two kinds of decision. Small clusters have one or two.
+const MOST_SETS: usize = 2 * MOST_PARTS;
 
 /// The best of sets of rows at the same prices. Whoever asks gives the same prices and amounts of room every time.
 pub(super) struct Best {

@@ -201,10 +201,14 @@ impl<'p, 'c, 's> ProblemBuilder<'p, 'c, 's> {
     fn best(&self, bins: &[usize], guards: &Guards, fullest: usize) -> Option<Vec<usize>> {
         let compiled = self.placer.compiled;
         let listed = RowPrices::of_list(compiled);
+        // Where more pods must share a host than guards want on a node, the guards yield.
+        let most = guards.pods_small_node.min(guards.pods_large_node);
+        let guards_hold =
+            !guards.enabled || u32::try_from(fullest).is_ok_and(|fullest| fullest <= most);
         let is_bound =
             |template: &Template| template.remaining.is_some() || template.has_minimum_values();
         let plain = self.slots.len() == 0
-            && u32::try_from(fullest).is_ok_and(|fullest| fullest <= guards.pods_small_node)
+            && guards_hold
             && self.prices.supplies.is_empty()
             && self.prices.planned == listed.planned
             && self.prices.allowed == listed.allowed

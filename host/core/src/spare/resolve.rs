@@ -54,7 +54,7 @@ pub enum Unready {
         kind: Arc<str>,
     },
     /// The workload does not say what its pods look like.
-    #[error("spec.scalableRef names {0}, which has no pod template")]
+    #[error("spec.scalableRef names {0}, which has no pod template of its own")]
     NoShape(ObjectName),
     /// Nothing says how many.
     #[error(

@@ -1,5 +1,6 @@
 //! Spare room in disruption: it keeps the empty nodes that it needs and no others, and moves with pods at no cost.
 
+use plimsoll_core::disrupt::look::Look;
 use plimsoll_core::disrupt::{Decision, Question, consider};
 use plimsoll_core::model::{DisruptionReason, OwnerKind};
 use plimsoll_core::snapshot::Snapshot;
@@ -60,6 +61,21 @@ fn only_as_many_empty_nodes_go_as_leave_spare_room_its_place() {
         left(3, 600),
         Some((DisruptionReason::Empty, 2)),
         "three units share one node"
+    );
+}
+
+#[test]
+fn a_budget_policy_is_not_told_of_spare_room_as_pods_that_wait() {
+    let waiting = |snapshot: &Snapshot| {
+        let question = Look::at(snapshot, true).allow_question();
+        question.pools.pending_pods.iter().max().copied()
+    };
+    let fleet = || shop().node(ours("n1"));
+    assert_eq!(waiting(&room(fleet(), 20, 600).snapshot()), Some(0));
+    let waits = pod("web").cpu(600).memory_mib(256);
+    assert_eq!(
+        waiting(&room(fleet().pod(waits), 20, 600).snapshot()),
+        Some(1)
     );
 }
 

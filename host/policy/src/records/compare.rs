@@ -41,6 +41,11 @@ impl Now {
         })
     }
 
+    /// What happened, where it would not have happened everywhere.
+    pub(super) fn hangs_on_machine(&self) -> Option<&Fault> {
+        (self.fault.as_ref()).filter(|fault| !fault.outcome.is_deterministic())
+    }
+
     fn ended<T>(called: Called<T>, raw: impl FnOnce(T) -> Value) -> Self {
         let (outcome, fuel) = (called.outcome(), called.fuel);
         let (answer, fault) = match called.result {

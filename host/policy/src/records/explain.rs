@@ -1,7 +1,7 @@
 //! Why a module answered a recorded question as it did: the module is asked again, and then for its reasons.
 //!
 //! Nothing of an explanation was recorded, and the cluster paid nothing for it: a module is pure, so that its reasons now are its
-//! reasons then. Where its answer is another one now, that is said.
+//! reasons then. Whether it answers as it did then is for a replay to say.
 
 use std::collections::BTreeMap;
 

@@ -23,7 +23,10 @@ const PART: &str = "part";
 /// Key of a list of numbers.
 const NUMBERS: &str = "numbers";
 
-/// Takes values apart. Knows the digests that were given out, so that every part is given out once.
+/// Digests that are known at once. Records of a live cluster go on for months: beyond these a part may be given out again.
+const MOST_KNOWN: usize = 50_000;
+
+/// Takes values apart. Knows the digests that were given out last, so that a part is not given out again and again.
 #[derive(Debug, Default)]
 pub(super) struct Folder {
     known: BTreeSet<String>,
@@ -65,6 +68,9 @@ impl Folder {
             return folded;
         }
         let sha256 = digest(text.as_bytes());
+        if self.known.len() >= MOST_KNOWN {
+            self.known.clear();
+        }
         if self.known.insert(sha256.clone()) {
             new.push((sha256.clone(), folded));
         }

@@ -53,6 +53,7 @@ struct Inner {
     tables: Option<(Arc<Tables>, Value)>,
     recorded: Recorded,
     failed: Option<io::Error>,
+    tell: Option<Box<dyn Fn(&io::Error) + Send>>,
 }
 
 /// A call that has ended, whatever its hook.
@@ -78,6 +79,7 @@ impl Recorder {
             tables: None,
             recorded: Recorded::default(),
             failed: None,
+            tell: None,
         };
         inner.line(&Line::Records(Heading {
             version: VERSION.to_owned(),
@@ -88,6 +90,19 @@ impl Recorder {
         Ok(Self {
             inner: Mutex::new(inner),
         })
+    }
+
+    /// The same, telling at once when it fails.
+    #[must_use]
+    pub fn telling(self, failed: impl Fn(&io::Error) + Send + 'static) -> Self {
+        let mut inner = self
+            .inner
+            .into_inner()
+            .unwrap_or_else(PoisonError::into_inner);
+        inner.tell = Some(Box::new(failed));
+        Self {
+            inner: Mutex::new(inner),
+        }
     }
 
     /// What was written so far, or why not all of it could be.
@@ -104,6 +119,9 @@ impl Recorder {
         if inner.failed.is_none() {
             let written = lines(&mut inner).and_then(|()| inner.out.flush());
             inner.failed = written.err();
+            if let (Some(error), Some(tell)) = (&inner.failed, &inner.tell) {
+                tell(error);
+            }
         }
     }
 }

@@ -2,7 +2,7 @@
 //!
 //! Threads take decisions one after the other and ask at the same time; the first that differs is the same one whatever their
 //! number, since every decision before it was handed out before it. What hung on the machine then, such as a deadline, is not
-//! asked again.
+//! asked again; what hangs on it now ends the replay, since it says nothing of the module.
 
 use std::fmt;
 use std::io::BufRead;
@@ -90,6 +90,14 @@ pub enum ReplayError {
     /// A module cannot be asked.
     #[error(transparent)]
     Shelf(#[from] ShelfError),
+    /// A call ended as the machine had it.
+    #[error("decision {number}: {fault}; that depends on the machine, so nothing is said of it")]
+    Machine {
+        /// The decision.
+        number: u64,
+        /// What happened.
+        fault: String,
+    },
 }
 
 /// A decision on its way to a thread.
@@ -111,7 +119,8 @@ pub fn replay<R: BufRead>(
     shelf: &Shelf,
     threads: usize,
 ) -> Result<Replayed, ReplayError> {
-    let threads = threads.max(1);
+    // More would wait for places, and end as the machine has it.
+    let threads = threads.clamp(1, shelf.engine().concurrency());
     let parts = reader.parts.clone();
     let same_engine = reader.heading().engine == shelf.engine().id();
     let found: Mutex<Found> = Mutex::default();
@@ -126,14 +135,14 @@ pub fn replay<R: BufRead>(
             locked().note(task.record.number, checked);
         }
     };
-    let mut replayed = Replayed::default();
+    let mut handed = Handed::default();
     let read = std::thread::scope(|scope| {
         for _ in 0..threads {
             scope.spawn(work);
         }
         let is_settled = || locked().is_settled();
         // Sent or not, threads end when there is nothing more to come.
-        let read = hand_out(&mut reader, &sender, is_settled, &mut replayed);
+        let read = hand_out(&mut reader, &sender, is_settled, &mut handed);
         drop(sender);
         read
     });
@@ -145,11 +154,38 @@ pub fn replay<R: BufRead>(
         _ if first.is_none() => read?,
         _ => {}
     }
-    Ok(Replayed {
-        cut: reader.cut(),
-        differs: found.differs,
-        ..replayed
-    })
+    Ok(handed.until(first, reader.cut(), found.differs))
+}
+
+/// What was taken from a file, each with the number of the decision that came last before it.
+#[derive(Default)]
+struct Handed {
+    decisions: Vec<u64>,
+    passed_over: Vec<u64>,
+    made: Vec<(u64, Made)>,
+    last: u64,
+}
+
+impl Handed {
+    /// What a replay came to; where a decision differs only what stands before it counts, however much was handed out.
+    fn until(
+        self,
+        first: Option<u64>,
+        cut: Option<usize>,
+        differs: Option<Difference>,
+    ) -> Replayed {
+        let counts = |number: &u64| first.is_none_or(|first| *number <= first);
+        let count = |numbers: &[u64]| numbers.iter().filter(|number| counts(number)).count() as u64;
+        let made = self.made.into_iter();
+        let made = made.filter(|(after, _)| first.is_none_or(|first| *after < first));
+        Replayed {
+            decisions: count(&self.decisions),
+            passed_over: count(&self.passed_over),
+            made: made.map(|(_, made)| made).collect(),
+            cut,
+            differs,
+        }
+    }
 }
 
 /// Gives decisions to threads in their order, until the file ends or one of them is known to differ.
@@ -157,19 +193,23 @@ fn hand_out<R: BufRead>(
     reader: &mut Reader<R>,
     sender: &SyncSender<Task>,
     is_settled: impl Fn() -> bool,
-    replayed: &mut Replayed,
+    handed: &mut Handed,
 ) -> Result<(), RecordsError> {
     while !is_settled() {
         match reader.next_entry()? {
             None => break,
-            Some(Entry::Made(made)) => replayed.made.push(made),
-            Some(Entry::Decision(record)) if hung_on_machine(&record) => replayed.passed_over += 1,
+            Some(Entry::Made(made)) => handed.made.push((handed.last, made)),
+            Some(Entry::Decision(record)) if hung_on_machine(&record) => {
+                handed.last = record.number;
+                handed.passed_over.push(record.number);
+            }
             Some(Entry::Decision(record)) => {
                 // The reader passes no decision on without its module.
                 let Some(module) = reader.modules().get(&record.module).cloned() else {
                     continue;
                 };
-                replayed.decisions += 1;
+                handed.last = record.number;
+                handed.decisions.push(record.number);
                 if sender.send(Task { record, module }).is_err() {
                     break;
                 }
@@ -223,6 +263,12 @@ fn again(
     let Some(now) = Now::of(&asked, &question) else {
         return Err(ShelfError::hook(module, &asked, record).into());
     };
+    if let Some(fault) = now.hangs_on_machine() {
+        return Err(ReplayError::Machine {
+            number: record.number,
+            fault: fault.to_string(),
+        });
+    }
     let compared = compare(record, parts, &question, &now, same_engine);
     let compared = compared.map_err(|source| RecordsError::Parts {
         number: record.number,

@@ -77,6 +77,7 @@ fn words(question: &ScoreQuestion, rows: &[usize], others: &[usize]) -> String {
     match own.len() {
         0 => "no other move".to_owned(),
         all if all <= NAMED => named.join("; "),
+        all if all == NAMED + 1 => format!("{}; 1 other move", named.join("; ")),
         all => format!("{}; {} other moves", named.join("; "), all - NAMED),
     }
 }

@@ -71,12 +71,10 @@ pub(crate) fn run(flags: &Diff) -> Result<()> {
             ..Behaviour::default()
         },
     );
-    Run::new(
-        input.recording,
-        behaviour,
-        Player::Core(Generation::first(policies), None),
-    )
-    .finish();
+    let player = Player::core(Generation::first(policies));
+    let halted = player.halted();
+    Run::new(input.recording, behaviour, player).finish();
+    halted.check()?;
     let book = shadow.book();
     if book.hung > 0 {
         bail!(Environment(format!(
@@ -159,7 +157,7 @@ fn people(compared: &Compared, start: i64, limit: usize) -> String {
     text += &table(&figures(compared));
     if let Some(fault) = &book.last_fault {
         text += &format!(
-            "note: {shadow}: {fault} ({} times)\n",
+            "note: {shadow}: {} faults, the last: {fault}\n",
             thousands(book.faults)
         );
     }

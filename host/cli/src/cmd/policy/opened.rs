@@ -1,9 +1,9 @@
 //! A policy opened to be proven or measured: taken in with the suite beside it, under the settings that the suite begins with.
 
 use anyhow::{Context as _, Result};
-use plimsoll_author::policy::Policy;
 use plimsoll_author::proof::{self, SUITE};
 use plimsoll_author::suite::Suite;
+use plimsoll_policy::AnyModule;
 use plimsoll_policy::Inspection;
 
 use super::beside::Beside;
@@ -12,7 +12,7 @@ use crate::policy::{engine, pairs, typed};
 
 /// A policy, and what stands beside it.
 pub(crate) struct Opened {
-    pub(crate) policy: Policy,
+    pub(crate) policy: AnyModule,
     pub(crate) seen: Inspection,
     pub(crate) beside: Beside,
     pub(crate) suite: Option<Suite>,

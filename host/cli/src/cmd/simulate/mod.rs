@@ -108,7 +108,7 @@ fn play_all(
     let bar = progress(recording, contestants)?;
     let threads = flags.threads.map_or_else(processors, usize::from);
     let next = AtomicUsize::new(0);
-    let results: Mutex<BTreeMap<usize, (Played, Duration)>> = Mutex::default();
+    let results: Mutex<BTreeMap<usize, Result<(Played, Duration)>>> = Mutex::default();
     let work = || {
         loop {
             let at = next.fetch_add(1, Ordering::Relaxed);
@@ -132,7 +132,7 @@ fn play_all(
         return Err(Environment("a simulation ended on an inner contradiction".to_owned()).into());
     }
     let results = results.into_inner().unwrap_or_else(PoisonError::into_inner);
-    Ok(results.into_values().collect())
+    results.into_values().collect()
 }
 
 fn processors() -> usize {
@@ -151,7 +151,7 @@ fn progress(recording: &Recording, contestants: &[Strategy]) -> Result<ProgressB
     Ok(bar)
 }
 
-fn play(recording: &Recording, contestant: &Strategy, seed: u64) -> (Played, Duration) {
+fn play(recording: &Recording, contestant: &Strategy, seed: u64) -> Result<(Played, Duration)> {
     let began = Instant::now();
     let behaviour = Behaviour {
         seed,
@@ -159,15 +159,12 @@ fn play(recording: &Recording, contestant: &Strategy, seed: u64) -> (Played, Dur
     };
     let mut recording = recording.clone();
     contestant.set(&mut recording.settings);
-    let run = Run::new(recording, behaviour, contestant.player());
-    let card = run.finish();
-    (
-        Played {
-            policy: contestant.name(),
-            card,
-        },
-        began.elapsed(),
-    )
+    let player = contestant.player();
+    let halted = player.halted();
+    let card = Run::new(recording, behaviour, player).finish();
+    halted.check()?;
+    let policy = contestant.name();
+    Ok((Played { policy, card }, began.elapsed()))
 }
 
 fn people(result: &Comparison) -> String {

@@ -63,7 +63,7 @@ impl Asker<'_, '_> {
     }
 
     /// Whether a node may go now.
-    pub(super) fn may_go(&self, row: usize) -> bool {
+    pub(in crate::disrupt) fn may_go(&self, row: usize) -> bool {
         let place = self.nodes.place_of.get(row);
         place.is_some_and(|place| self.trial.may_go(*place))
     }
