@@ -1,7 +1,8 @@
 //! The published table of a production trace, as a recording.
 //!
-//! Each task becomes a pod that arrives when the task was created and runs for as long as the task existed. Shares of a GPU
-//! become whole ones, since no device plugin shares them; a kind of GPU that no instance type has becomes any kind.
+//! Each task becomes the pod of a Job of its own, which arrives when the task was created and runs for as long as the task existed:
+//! a task that is evicted begins anew, so its work is lost. Shares of a GPU become whole ones, since no device plugin shares them; a
+//! kind of GPU that no instance type has becomes any kind.
 
 use std::io::Read;
 use std::sync::Arc;
@@ -9,7 +10,7 @@ use std::sync::Arc;
 use plimsoll_api::{Interner, Object};
 use plimsoll_core::ids::{ObjectName, Uid};
 use plimsoll_core::labels::LabelKey;
-use plimsoll_core::model::{DoNotDisrupt, Pod, PodPhase, PodSpec};
+use plimsoll_core::model::{DoNotDisrupt, Owner, OwnerKind, Pod, PodPhase, PodSpec};
 use plimsoll_core::requirement::Requirement;
 use plimsoll_core::resources::{ResourceName, Resources};
 use plimsoll_core::time::{Span, Timestamp};
@@ -184,7 +185,11 @@ fn pod(row: &TraceRow, created: Timestamp, interner: &mut Interner) -> Pod {
         created,
         labels: interner.labels([]),
         spec: interner.spec(spec),
-        owner: None,
+        owner: Some(Owner {
+            kind: OwnerKind::Job,
+            name: Arc::from(row.name.as_str()),
+            uid: Uid::from(row.name.as_str()),
+        }),
         node: None,
         nominated: None,
         phase: PodPhase::Pending,
@@ -259,6 +264,10 @@ mod tests {
             "cpu 1, memory 512Mi, pods 1"
         );
         assert!(early.unschedulable, "nothing has placed it yet");
+        assert!(
+            early.is_owned_by(OwnerKind::Job),
+            "its work is lost when it moves"
+        );
         let (late, _) = pod_of(&changes[1]);
         let gpus = late.spec.requests.get(&ResourceName::from(GPU));
         assert_eq!(gpus, 1, "0.46 of a GPU is a whole one");

@@ -17,6 +17,7 @@ mod first_fit;
 mod fleet;
 mod forced;
 mod greedy;
+mod join;
 mod ledger;
 mod model;
 mod problem;

@@ -1,10 +1,11 @@
-//! Makes several fleets and takes the best: fewest unplaced, then price, then nodes.
+//! Makes several fleets and takes the best: fewest unplaced, then price, then nodes; then joins nodes while that costs hardly more.
 
 use super::columns::columns;
 use super::fill::Taste;
 use super::first_fit::first_fit;
 use super::fleet::Fleet;
 use super::greedy::greedy;
+use super::join::join;
 use super::ledger::Ledger;
 use super::model::Model;
 use super::problem::{Packing, Problem};
@@ -13,7 +14,8 @@ use super::worth::Worth;
 /// The cheapest feasible fleet found with `effort` (0: the first good one; 100: the default) units of counted work.
 ///
 /// Of fleets that leave equally few units unplaced, those within 0.5 % of the cheapest count as equal, and of them the one with
-/// the fewest nodes is taken; but none that costs more than first-fit decreasing would.
+/// the fewest nodes is taken, but none that costs more than first-fit decreasing would. Its nodes are joined while it stays equal
+/// to the cheapest.
 pub fn pack(problem: &Problem, effort: u32) -> Packing {
     let model = Model::new(problem);
     let worth = Worth::new(&model);
@@ -87,7 +89,13 @@ fn best(model: &Model<'_>, reference: Fleet, candidates: Vec<Fleet>) -> Fleet {
         key.0 == least.0 && key.1 <= ceiling && key <= reference_key
     };
     let equal = all.into_iter().filter(is_equal);
-    equal
+    let mut best = equal
         .min_by_key(|fleet| (fleet.nodes(), fleet.price(model)))
-        .unwrap_or_default()
+        .unwrap_or_default();
+    let mut ledger = Ledger::new(model.problem);
+    for group in &best.groups {
+        ledger.take(model.problem, model.kinds[group.kind].row, group.count);
+    }
+    join(&mut best, model, &mut ledger, ceiling);
+    best
 }

@@ -2,7 +2,8 @@
 //!
 //! The first way is the plain one. Where it leaves pods waiting, they come first in a second one, and the pods they follow are
 //! kept to places that they can reach; where a batch is small, a third takes the cheapest domain within a skew instead of the
-//! emptiest. All are feasible; the best by (unplaced, preferences given up, price, nodes) is the plan.
+//! emptiest. All are feasible; the best by (unplaced, preferences given up, price, nodes) is the plan, prices within half a percent
+//! being equal.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -70,7 +71,8 @@ pub(super) fn best_of(
 }
 
 fn better(one: Candidate, other: Candidate) -> Candidate {
-    if other.rank() < one.rank() {
+    let is_better = other.rank() < one.rank() && !one.saves_nodes(&other);
+    if is_better || other.saves_nodes(&one) {
         other
     } else {
         one
