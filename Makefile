@@ -10,6 +10,8 @@ SHELL := bash
 .PHONY: help demo test check bench bench-trace bench-peers fuzz lab fmt guests generated record toolchain
 
 CARGO ?= cargo
+# From nothing a build is quicker when it keeps nothing for the next one.
+export CARGO_INCREMENTAL ?= 0
 wasm := wasm32-unknown-unknown
 # Without its feature `live` the command line needs no client of an API server and no runtime, and builds sooner.
 plimsoll := $(CARGO) run --locked --quiet -p plimsoll --no-default-features --

@@ -10,6 +10,7 @@ pub mod acceptance;
 pub mod files;
 pub mod graph;
 pub mod manifests;
+pub mod orphans;
 pub mod purity;
 pub mod rooms;
 pub mod supply;

@@ -5,7 +5,9 @@ use std::sync::LazyLock;
 
 use plimsoll_tidy::graph::Features;
 use plimsoll_tidy::supply::{self, Lists};
-use plimsoll_tidy::{Graph, Tree, acceptance, files, manifests, purity, rooms, unfinished, words};
+use plimsoll_tidy::{
+    Graph, Tree, acceptance, files, manifests, orphans, purity, rooms, unfinished, words,
+};
 
 static TREE: LazyLock<Tree> =
     LazyLock::new(|| Tree::of_checkout(&root()).expect("git lists the files"));
@@ -71,6 +73,11 @@ fn outside_crates_come_from_the_public_registry() {
 #[test]
 fn there_is_one_version_of_each_crate_and_none_that_is_banned() {
     holds(&supply::bans(&GRAPH, &LISTS));
+}
+
+#[test]
+fn every_file_belongs_to_a_program() {
+    holds(&orphans::orphans(&TREE));
 }
 
 #[test]

@@ -1,0 +1,12 @@
+//! One program for all scripts and laws: each file linked by itself would take longer to build than to run.
+
+mod adversaries;
+mod comparisons;
+mod laws;
+mod learned;
+mod runaway;
+mod runs;
+mod scripts;
+mod spare;
+mod told;
+mod usage;

@@ -1,0 +1,34 @@
+//! One program for all topics: each file linked by itself would take longer to build than to run.
+
+mod affinity;
+mod anti_affinity;
+mod attach_slots;
+mod checked;
+mod claims;
+mod daemons;
+mod default_spread;
+mod existing_nodes;
+mod general;
+mod guards;
+mod instance_selection;
+mod launch_order;
+mod limits;
+mod min_values;
+mod moves;
+mod moves_random;
+mod offers;
+mod operators;
+mod overlays;
+mod pools;
+mod ports;
+mod price_list;
+mod random;
+mod refusals;
+mod relaxation;
+mod reserved;
+mod spare;
+mod spread;
+mod spread_keys;
+mod spread_nodes;
+mod topics;
+mod volumes;
