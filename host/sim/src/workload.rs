@@ -207,7 +207,8 @@ impl World {
         born
     }
 
-    /// A pod is gone that nobody asked to go: its owner makes another under another name.
+    /// A pod is gone that nobody asked to go: its owner makes another under another name. A Job's pod begins its work anew; any
+    /// other serves for what is left of its time.
     pub(crate) fn replace(&mut self, pod: &Pod) {
         if let Some(kept) = self.workloads.owner_of(pod) {
             kept.pods.remove(&pod.name);
@@ -232,7 +233,10 @@ impl World {
             format!("{stem}-again{number}"),
         );
         if let Some(span) = self.runs_for.remove(&pod.name) {
-            self.runs_for.insert(name.clone(), span);
+            let begins_anew = pod.is_owned_by(OwnerKind::Job);
+            let served = pod.started.filter(|_| !begins_anew);
+            let left = served.map_or(span, |started| (started + span).since(self.now));
+            self.runs_for.insert(name.clone(), left);
         }
         let mut next = fresh(pod, name, self.now);
         next.uid = format!("{}-again{number}", pod.uid).into();

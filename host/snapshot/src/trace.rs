@@ -1,8 +1,8 @@
 //! The published table of a production trace, as a recording.
 //!
-//! Each task becomes the pod of a Job of its own, which arrives when the task was created and runs for as long as the task existed:
-//! a task that is evicted begins anew, so its work is lost. Shares of a GPU become whole ones, since no device plugin shares them; a
-//! kind of GPU that no instance type has becomes any kind.
+//! Each task becomes a pod that arrives when the task was created and runs for as long as the task existed: of best effort, the pod of
+//! a Job, whose work is lost when it is evicted; else the one replica of a service, which another replaces for the rest of its time.
+//! Shares of a GPU become whole ones, since no device plugin shares them; a kind of GPU that no instance type has becomes any kind.
 
 use std::io::Read;
 use std::sync::Arc;
@@ -32,6 +32,8 @@ const GPU_NAMES: [(&str, &str); 4] = [
     ("V100M16", "v100"),
     ("V100M32", "v100"),
 ];
+/// Quality of service of tasks that run to their end.
+const BEST_EFFORT: &str = "BE";
 /// Largest number of GPUs a task may ask for.
 const MAX_GPUS: i64 = 1024;
 /// Largest cpu in milli-cores and memory in MiB a task may ask for.
@@ -55,6 +57,9 @@ pub struct TraceRow {
     /// Kinds of GPU it can use, separated by bars; any when empty.
     #[serde(default)]
     pub gpu_spec: Option<String>,
+    /// Quality of service: `BE` for best effort, `LS` for what is sensitive to latency, and others.
+    #[serde(default)]
+    pub qos: Option<String>,
     /// Seconds since the trace began, when the task was created.
     pub creation_time: i64,
     /// Seconds since the trace began, when the task was deleted.
@@ -186,7 +191,11 @@ fn pod(row: &TraceRow, created: Timestamp, interner: &mut Interner) -> Pod {
         labels: interner.labels([]),
         spec: interner.spec(spec),
         owner: Some(Owner {
-            kind: OwnerKind::Job,
+            kind: if row.qos.as_deref() == Some(BEST_EFFORT) {
+                OwnerKind::Job
+            } else {
+                OwnerKind::ReplicaSet
+            },
             name: Arc::from(row.name.as_str()),
             uid: Uid::from(row.name.as_str()),
         }),
@@ -252,7 +261,7 @@ mod tests {
     fn tasks_arrive_in_order_and_run_as_long_as_they_existed() {
         let changes = import(
             "late,6000,12288,1,460,,LS,Running,427061,12902960,427061\n\
-             early,1000,512,0,0,,LS,Pending,60,3660,\n",
+             early,1000,512,0,0,,BE,Pending,60,3660,\n",
         )
         .unwrap();
         let (early, runs_for) = pod_of(&changes[0]);

@@ -50,9 +50,14 @@ fn main() {
 
 /// The settings that a module does not do without.
 fn needed(policy: &str) -> Settings {
-    let types = || Setting::Texts(vec!["m5.large".to_owned()]);
-    let listed = (policy == "priority-list").then(|| ("types".to_owned(), types()));
-    listed.into_iter().collect()
+    let needed = match policy {
+        "priority" => Some(("priorities", "10=m5.large")),
+        "priority-list" => Some(("types", "m5.large")),
+        _ => None,
+    };
+    let texts = |text: &str| Setting::Texts(vec![text.to_owned()]);
+    let needed = needed.map(|(name, text)| (name.to_owned(), texts(text)));
+    needed.into_iter().collect()
 }
 
 /// What the core's own ranking takes for the same answer, checked the same way.

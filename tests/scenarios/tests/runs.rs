@@ -117,3 +117,36 @@ fn a_hundred_and_fifty_days_are_played_to_the_end() {
         card.planned
     );
 }
+
+/// One task of two hours on nodes that live for an hour and a half, for ten hours.
+fn outlives_its_node(owner: OwnerKind) -> ScoreCard {
+    let mut recording = tasks(1, Span::from_secs(1));
+    recording.objects.pools = recording
+        .objects
+        .pools
+        .iter()
+        .map(|pool| {
+            let mut pool = pool.as_ref().clone();
+            pool.expire_after = Some(Span::from_secs(5400));
+            Arc::new(pool)
+        })
+        .collect();
+    for change in &mut recording.changes {
+        if let Change::Arrive(pod, runs_for) = &mut change.change {
+            let mut own = pod.as_ref().clone();
+            own.owner.iter_mut().for_each(|it| it.kind = owner);
+            (*pod, *runs_for) = (Arc::new(own), Some(Span::from_secs(7200)));
+        }
+    }
+    recording.end = Some(Timestamp::from_millis(36_000_000));
+    Run::new(recording, Behaviour::default(), core_planner()).finish()
+}
+
+#[test]
+fn a_service_serves_for_the_rest_of_its_time_and_a_job_begins_anew() {
+    let service = outlives_its_node(OwnerKind::ReplicaSet);
+    assert_eq!((service.completed, service.evictions), (1, 1));
+    let job = outlives_its_node(OwnerKind::Job);
+    assert_eq!(job.completed, 0, "no node lives long enough");
+    assert!(job.evictions > 4);
+}

@@ -14,8 +14,8 @@ use super::worth::Worth;
 /// The cheapest feasible fleet found with `effort` (0: the first good one; 100: the default) units of counted work.
 ///
 /// Of fleets that leave equally few units unplaced, those within 0.5 % of the cheapest count as equal, and of them the one with
-/// the fewest nodes is taken, but none that costs more than first-fit decreasing would. Its nodes are joined while it stays equal
-/// to the cheapest.
+/// the fewest nodes is taken, but none that costs more than first-fit decreasing would. With any effort its nodes are joined while
+/// it stays equal to the cheapest.
 pub fn pack(problem: &Problem, effort: u32) -> Packing {
     let model = Model::new(problem);
     let worth = Worth::new(&model);
@@ -32,14 +32,14 @@ pub fn pack(problem: &Problem, effort: u32) -> Packing {
         let is_close = fleet.unplaced() == 0 && is_close(&model, &worth, &fleet);
         candidates.push(fleet);
         if is_close {
-            return best(&model, reference, candidates).into_packing(&model);
+            return joined(&model, best(&model, reference, candidates), effort);
         }
     }
     let falls_short = |fleet: &Fleet| fleet.price(&model) as f64 > worth.of_all * COLUMNS_PAY;
     if effort > 0 && candidates.iter().all(falls_short) {
         candidates.extend(columns(&model, &worth, &candidates));
     }
-    best(&model, reference, candidates).into_packing(&model)
+    joined(&model, best(&model, reference, candidates), effort)
 }
 
 /// Fleets whose price is within this factor of what their load is worth are not worth improving.
@@ -74,8 +74,8 @@ fn is_close(model: &Model<'_>, worth: &Worth, fleet: &Fleet) -> bool {
     fleet.price(model) as f64 <= worth.of_all * CLOSE
 }
 
-/// The best of the reference and the candidates.
-fn best(model: &Model<'_>, reference: Fleet, candidates: Vec<Fleet>) -> Fleet {
+/// The best of the reference and the candidates, with what counts as equal to the cheapest of them.
+fn best(model: &Model<'_>, reference: Fleet, candidates: Vec<Fleet>) -> (Fleet, i64) {
     let reference_key = (reference.unplaced(), reference.price(model));
     let mut all = candidates;
     all.push(reference);
@@ -89,13 +89,18 @@ fn best(model: &Model<'_>, reference: Fleet, candidates: Vec<Fleet>) -> Fleet {
         key.0 == least.0 && key.1 <= ceiling && key <= reference_key
     };
     let equal = all.into_iter().filter(is_equal);
-    let mut best = equal
-        .min_by_key(|fleet| (fleet.nodes(), fleet.price(model)))
-        .unwrap_or_default();
-    let mut ledger = Ledger::new(model.problem);
-    for group in &best.groups {
-        ledger.take(model.problem, model.kinds[group.kind].row, group.count);
+    let best = equal.min_by_key(|fleet| (fleet.nodes(), fleet.price(model)));
+    (best.unwrap_or_default(), ceiling)
+}
+
+/// A fleet with its nodes joined up to the ceiling, as a packing.
+fn joined(model: &Model<'_>, (mut fleet, ceiling): (Fleet, i64), effort: u32) -> Packing {
+    if effort > 0 {
+        let mut ledger = Ledger::new(model.problem);
+        for group in &fleet.groups {
+            ledger.take(model.problem, model.kinds[group.kind].row, group.count);
+        }
+        join(&mut fleet, model, &mut ledger, ceiling);
     }
-    join(&mut best, model, &mut ledger, ceiling);
-    best
+    fleet.into_packing(model)
 }
