@@ -12,7 +12,7 @@ use serde::{Deserialize, Serialize};
 use crate::catalog::CapacityType;
 use crate::disrupt::{Question, Settled};
 use crate::fixed_hash;
-use crate::ids::{ClaimName, NodeName, ObjectName, ProviderId, ReservationId, TypeName, Uid};
+use crate::ids::{ClaimName, NodeName, ObjectName, PoolName, ProviderId, ReservationId, TypeName, Uid};
 use crate::labels::Labels;
 use crate::model::{NodeClaim, Taint};
 use crate::plan::LaunchOption;
@@ -85,6 +85,8 @@ pub enum ObjectKey {
     Pod(Uid),
     /// A CapacityBuffer; only told of, never ordered about.
     Buffer(ObjectName),
+    /// A NodePool; only told of, never ordered about.
+    Pool(PoolName),
 }
 
 /// What an order is for. Of one object and purpose at most one order is under way.

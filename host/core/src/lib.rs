@@ -29,6 +29,7 @@ pub mod score;
 pub mod snapshot;
 pub mod spare;
 pub mod state;
+pub mod static_pool;
 pub mod terminate;
 pub mod time;
 pub mod units;

@@ -39,6 +39,7 @@ impl Publisher {
         let (kind, namespace, name) = match &event.object {
             ObjectKey::Claim(name) => (Kind::NodeClaim, None, name.as_str()),
             ObjectKey::Node(name) => (Kind::Node, None, name.as_str()),
+            ObjectKey::Pool(name) => (Kind::NodePool, None, name.as_str()),
             ObjectKey::Buffer(name) => (
                 Kind::CapacityBuffer,
                 Some(name.namespace.to_string()),

@@ -51,7 +51,7 @@ impl World {
         let now = match &order.object {
             ObjectKey::Claim(name) => self.api.version_of_claim(name),
             ObjectKey::Node(name) => self.api.version_of_node(name),
-            ObjectKey::Pod(_) | ObjectKey::Buffer(_) => None,
+            ObjectKey::Pod(_) | ObjectKey::Buffer(_) | ObjectKey::Pool(_) => None,
         };
         now.is_some_and(|now| now != version)
     }

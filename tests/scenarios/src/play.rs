@@ -6,6 +6,7 @@ use plimsoll_core::ids::ObjectName;
 use plimsoll_core::model::{
     Budget, DisruptionLimit, LabelSelector, NodePool, OwnerKind, PodDisruptionBudget,
 };
+use plimsoll_core::resources::{ResourceName, Resources};
 use plimsoll_core::schedule;
 use plimsoll_core::snapshot::Snapshot;
 use plimsoll_core::state::Object;
@@ -91,6 +92,10 @@ fn world(script: &Script) -> (Recording, Behaviour) {
                     pool.disruption.consolidate_after = quiet;
                 });
                 fixture = fixture.pool(pool);
+            }
+            Given::StaticPool(name, replicas) => {
+                fixture = fixture.pool(pool(name).replicas(*replicas));
+                fixture = fixture.settings(|settings| settings.static_capacity = true);
             }
             Given::Deployment(name, replicas, cpu, memory) => {
                 let template = pod(name).cpu(*cpu).memory_mib(*memory);
@@ -188,15 +193,19 @@ impl<P: Planner> Player<'_, P> {
             }
             Step::Relabel(name, key, value) => {
                 let words = format!("-- pool {name} gets label {key}");
-                let pool = self
-                    .pools
-                    .iter_mut()
-                    .find(|pool| pool.name.as_str() == name);
-                let pool = pool.expect("a pool stands before it is changed");
-                let labels = &mut Arc::make_mut(pool).labels;
-                labels.insert(key.as_str().into(), value.as_str().into());
-                let pool = Object::Pool(Arc::clone(pool));
-                self.change(&words, Change::Apply(pool))?;
+                self.change_pool(&words, name, |pool| {
+                    let labels = &mut pool.labels;
+                    labels.insert(key.as_str().into(), value.as_str().into());
+                })?;
+            }
+            Step::Keep(name, replicas) => {
+                let words = format!("-- pool {name} keeps {replicas}");
+                self.change_pool(&words, name, |pool| pool.replicas = Some(*replicas))?;
+            }
+            Step::LimitNodes(name, most) => {
+                let words = format!("-- pool {name} has at most {most}");
+                let limits = Resources::new().with(ResourceName::Nodes, i64::from(*most));
+                self.change_pool(&words, name, |pool| pool.limits = Some(limits))?;
             }
             Step::Stock(name, terms, left) => {
                 let which = Which {
@@ -237,6 +246,20 @@ impl<P: Planner> Player<'_, P> {
         self.observer.say(self.run.now(), words);
         self.run.change(change);
         self.look()
+    }
+
+    fn change_pool(
+        &mut self,
+        words: &str,
+        name: &str,
+        change: impl FnOnce(&mut NodePool),
+    ) -> Result<(), Box<Failure>> {
+        let mut pools = self.pools.iter_mut();
+        let pool = pools.find(|pool| pool.name.as_str() == name);
+        let pool = pool.expect("a pool stands before it is changed");
+        change(Arc::make_mut(pool));
+        let pool = Object::Pool(Arc::clone(pool));
+        self.change(words, Change::Apply(pool))
     }
 
     /// Time passes until an instant, or until something is so.

@@ -38,6 +38,8 @@ pub enum Given {
     Type(String, i64, i64, f64, Vec<String>, Vec<CapacityType>),
     /// A pool, and its quiet time; never when `None`.
     Pool(String, Option<Span>),
+    /// A static pool, and how many nodes it keeps.
+    StaticPool(String, u32),
     /// A deployment: name, replicas, milli-cores, mebibytes.
     Deployment(String, u32, i64, i64),
     /// A deployment whose replicas follow its load: name, load per replica, fewest, most.
@@ -61,6 +63,10 @@ pub enum Step {
     Scale(String, u32),
     /// A disruption budget appears or changes.
     DisruptionBudget(String, DisruptionLimit),
+    /// A static pool keeps another number of nodes.
+    Keep(String, u32),
+    /// A pool has at most so many nodes from now on.
+    LimitNodes(String, u32),
     /// A pool's template gets another label.
     Relabel(String, String, String),
     /// A deployment's load in all.
@@ -184,6 +190,9 @@ fn given(words: &[&str]) -> Result<Given, &'static str> {
                 terms,
             ))
         }
+        ["pool", name, "keeps", replicas, "nodes"] => {
+            Ok(Given::StaticPool((*name).to_owned(), count(replicas)?))
+        }
         ["pool", name, "consolidate", "never"] => Ok(Given::Pool((*name).to_owned(), None)),
         ["pool", name, "consolidate", "after", quiet] => {
             Ok(Given::Pool((*name).to_owned(), Some(span(quiet)?)))
@@ -250,8 +259,16 @@ fn step(words: &[&str]) -> Result<Step, &'static str> {
             (*key).to_owned(),
             (*value).to_owned(),
         )),
+        ["pool", name, "keeps", replicas, "nodes"] => {
+            Ok(Step::Keep((*name).to_owned(), count(replicas)?))
+        }
+        ["pool", name, "has", "at", "most", most, "nodes"] => {
+            Ok(Step::LimitNodes((*name).to_owned(), count(most)?))
+        }
         ["crash"] => Ok(Step::Crash),
-        _ => Err("scale, load, stock, pdb, a pool's label, interrupt the oldest node, or crash"),
+        _ => Err(
+            "scale, load, stock, pdb, a pool's label, number or limit, interrupt the oldest node, or crash",
+        ),
     }
 }
 

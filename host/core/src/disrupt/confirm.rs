@@ -10,6 +10,7 @@ use super::command::{Command, Decision, Refused};
 use super::consolidate;
 use super::look::{self, Look, take};
 use super::moves::{self, Move};
+use super::static_drift;
 use super::vacant;
 use crate::model::DisruptionReason;
 use crate::plan::Plan;
@@ -68,11 +69,14 @@ fn still_empty(look: &Look<'_>, command: &Command) -> Result<Command, Refused> {
 }
 
 fn still_drifted(look: &Look<'_>, command: &Command) -> Result<Command, Refused> {
-    let drifted = look::drifted(&look.fleet);
+    let drifted = look::drifted(&look.fleet, |_| true);
     let candidate = drifted
         .iter()
         .find(|candidate| command.members.contains(&candidate.claim))
         .ok_or(CHANGED)?;
+    if candidate.pool.replicas.is_some() {
+        return static_drift::again(look, candidate);
+    }
     if look.left(candidate, command.reason) == 0 {
         return Err(NO_BUDGET);
     }

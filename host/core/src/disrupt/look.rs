@@ -26,9 +26,10 @@ use super::consolidate::{self, Unfit};
 use super::drift;
 use super::moves::{self, Move, MoveSettings};
 use super::simulate::simulate;
+use super::static_drift;
 use super::vacant::{self, Vacant};
 use crate::ids::PoolName;
-use crate::model::DisruptionReason;
+use crate::model::{DisruptionReason, NodePool};
 use crate::plan::Plan;
 use crate::schedule::Offers;
 use crate::snapshot::Snapshot;
@@ -57,10 +58,12 @@ pub struct Look<'s> {
 /// What could be done.
 pub struct Proposal<'l, 's> {
     look: &'l Look<'s>,
-    decided: Option<Command>,
+    decided: Vec<Command>,
     /// Moves that are feasible and save something, each by itself: what a consolidation policy is asked about.
     pub moves: Vec<Move>,
     unfit: Vec<(usize, Unfit)>,
+    /// Drifted nodes of static pools that cannot be replaced now, and why.
+    held_static: Vec<(usize, String)>,
     refused: Refused,
 }
 
@@ -124,15 +127,22 @@ impl<'s> Look<'s> {
     pub fn propose(&self) -> Proposal<'_, 's> {
         let mut proposal = Proposal {
             look: self,
-            decided: None,
+            decided: Vec::new(),
             moves: Vec::new(),
             unfit: Vec::new(),
+            held_static: Vec::new(),
             refused: Refused::default(),
         };
         let by_pods = self.blocked.iter().filter(|(_, why)| why.is_by_pods());
         proposal.refused.by_pods = u32::try_from(by_pods.count()).unwrap_or(u32::MAX);
-        proposal.decided = proposal.empty().or_else(|| proposal.drifted());
-        if proposal.decided.is_none() && self.consolidate {
+        proposal.decided = proposal.empty().into_iter().collect();
+        if proposal.decided.is_empty() {
+            proposal.decided = proposal.drifted_static();
+        }
+        if proposal.decided.is_empty() {
+            proposal.decided = proposal.drifted().into_iter().collect();
+        }
+        if proposal.decided.is_empty() && self.consolidate {
             proposal.find_moves();
         }
         proposal
@@ -181,10 +191,18 @@ impl<'l, 's> Proposal<'l, 's> {
         Some(command(reason, &members, saving, Plan::default()))
     }
 
-    /// The first drifted node whose pods have a place: empty ones first, then the oldest.
+    /// Drifted nodes of static pools, one command each.
+    fn drifted_static(&mut self) -> Vec<Command> {
+        let found = static_drift::find(self.look, MOST_COMMANDS);
+        self.refused.by_budget += found.over_budget;
+        self.held_static = found.held;
+        found.commands
+    }
+
+    /// The first drifted node of other pools whose pods have a place: empty ones first, then the oldest.
     fn drifted(&mut self) -> Option<Command> {
         let reason = DisruptionReason::Drifted;
-        for candidate in drifted(&self.look.fleet) {
+        for candidate in drifted(&self.look.fleet, |pool| pool.replicas.is_none()) {
             if self.look.left(&candidate, reason) == 0 {
                 self.refused.by_budget += 1;
                 continue;
@@ -219,9 +237,11 @@ impl<'l, 's> Proposal<'l, 's> {
     pub fn decide(mut self, values: Option<&[PricePerHour]>) -> Decision {
         let wake = self.wake();
         let held = self.held();
-        let commands = match self.decided.take() {
-            Some(command) => vec![command],
-            None => self.choose(values),
+        let decided = std::mem::take(&mut self.decided);
+        let commands = if decided.is_empty() {
+            self.choose(values)
+        } else {
+            decided
         };
         Decision {
             commands,
@@ -313,7 +333,14 @@ impl<'l, 's> Proposal<'l, 's> {
                 words: format!("not consolidated now: {why}"),
             })
         });
-        blocked.chain(unfit).collect()
+        let held_static = self.held_static.iter().filter_map(|(row, why)| {
+            Some(Held {
+                claim: claim(*row)?,
+                event: HeldAs::DisruptionBlocked,
+                words: format!("not disrupted now: {why}"),
+            })
+        });
+        blocked.chain(held_static).chain(unfit).collect()
     }
 
     /// The next instant at which something that stands in the way ends by itself.
@@ -342,8 +369,8 @@ pub(super) fn without(look: &Look<'_>, candidate: &Candidate) -> Option<Plan> {
     simulated.stranded.is_empty().then_some(simulated.plan)
 }
 
-/// Drifted nodes that may go: those without pods to be moved first, then the oldest.
-pub(super) fn drifted(fleet: &Fleet<'_>) -> Vec<Candidate> {
+/// Drifted nodes of some pools that may go: those without pods to be moved first, then the oldest.
+pub(super) fn drifted(fleet: &Fleet<'_>, of: impl Fn(&NodePool) -> bool) -> Vec<Candidate> {
     let (candidates, _) = fleet.candidates(Class::Eventual);
     let has_drifted = |candidate: &Candidate| {
         let claim = fleet.snapshot.nodes[candidate.row].claim.as_ref()?;
@@ -357,10 +384,9 @@ pub(super) fn drifted(fleet: &Fleet<'_>) -> Vec<Candidate> {
             )
         })
     };
-    let dynamic = |candidate: &Candidate| candidate.pool.replicas.is_none();
     let mut sorted: Vec<_> = candidates
         .into_iter()
-        .filter(dynamic)
+        .filter(|candidate| of(&candidate.pool))
         .filter_map(|candidate| Some((has_drifted(&candidate)?, candidate)))
         .collect();
     sorted.sort_by(|a, b| a.0.cmp(&b.0));

@@ -19,6 +19,7 @@ pub mod moves;
 mod question;
 mod settled;
 pub mod simulate;
+mod static_drift;
 mod vacant;
 
 pub use command::{Command, Decision, Held, HeldAs, Question, Refused, VALIDATION};

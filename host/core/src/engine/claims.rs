@@ -147,7 +147,8 @@ impl Engine {
         if self.notes.get(name).is_some_and(|notes| notes.refused) {
             return Some("its class cannot be used");
         }
-        self.queue.must_go(name)
+        let excess = self.static_pools.must_go(name);
+        excess.or_else(|| self.queue.must_go(name))
     }
 
     /// When a node that waits for nominations must be let in regardless.

@@ -65,7 +65,8 @@ impl Engine {
                         Verdict::Buys => {
                             let place = ("place", id, row);
                             self.note_relaunch(planned, &crew);
-                            self.ask_for(&solving.snapshot, planned, &crew, place, now);
+                            let pool = solving.snapshot.pool(planned.pool.as_str());
+                            self.ask_for(pool, planned, &crew, place, now);
                         }
                         Verdict::Held(words) => {
                             held.insert(row, words.clone());
@@ -161,7 +162,7 @@ impl Engine {
     }
 
     /// Whether a claim may be asked for: its pool is still there and stays within its limits, and so do all within the
-    /// ceilings on buying.
+    /// ceilings on buying. In a static pool claims count until they are gone, so that it never has more than `limits.nodes`.
     pub(super) fn may_buy(
         &mut self,
         planned: &PlannedClaim,
@@ -172,6 +173,9 @@ impl Engine {
             return Verdict::Refused;
         };
         if pool.deleting.is_some() || !pool.ready || planned.options.is_empty() {
+            return Verdict::Refused;
+        }
+        if pool.replicas.is_some() && self.standing(&pool.name).headroom(&pool) == 0 {
             return Verdict::Refused;
         }
         let after = self.usage_with(&pool, planned, tally);
@@ -213,11 +217,10 @@ impl Engine {
         after
     }
 
-    /// Asks for a claim and promises its room; its name. It is marked as made from its pool as the snapshot has it, on which it
-    /// was planned. `place` tells it from all others of this instant.
+    /// Asks for a claim and promises its room; its name. It is marked as made from `pool` as it was when it was planned. `place` tells it from all others of this instant.
     pub(super) fn ask_for(
         &mut self,
-        snapshot: &Snapshot,
+        pool: Option<&Arc<NodePool>>,
         planned: &PlannedClaim,
         crew: &Crew,
         place: (&str, u64, usize),
@@ -226,7 +229,7 @@ impl Engine {
         let number = hash_of(&(self.seed, now, place, &planned.pool));
         let name = ClaimName::from(format!("{}-{}", planned.pool, short_name(number, 8)));
         let mut claim = new_claim(planned, name, crew, now);
-        if let Some(pool) = snapshot.pool(planned.pool.as_str()) {
+        if let Some(pool) = pool {
             claim.annotations.extend(drift::annotations(pool));
         }
         let claim = Arc::new(claim);

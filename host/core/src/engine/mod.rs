@@ -26,6 +26,7 @@ mod provision;
 mod queue;
 mod runaway;
 mod spare;
+mod static_pools;
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
@@ -53,6 +54,7 @@ use provision::Provision;
 use queue::Queue;
 use runaway::Runaway;
 use spare::SpareWatch;
+use static_pools::StaticPools;
 
 /// The whole of Plimsoll's deciding side, as one value.
 #[derive(Clone, Debug)]
@@ -74,6 +76,7 @@ pub struct Engine {
     lately: Lately,
     misfits: Misfits,
     spare: SpareWatch,
+    static_pools: StaticPools,
     begun: Begun,
     notes: BTreeMap<ClaimName, Notes>,
     interrupted: BTreeSet<ProviderId>,
@@ -118,6 +121,7 @@ impl Engine {
             lately: Lately::default(),
             misfits: Misfits::default(),
             spare: SpareWatch::default(),
+            static_pools: StaticPools::default(),
             begun: Begun::default(),
             notes: BTreeMap::new(),
             interrupted: BTreeSet::new(),
@@ -148,6 +152,7 @@ impl Engine {
         self.step_groups(now, &mut actions);
         self.step_claims(now, &mut actions);
         self.step_queue(now, &mut actions);
+        self.step_static_pools(now, &mut actions);
         self.step_provision(now, &mut actions);
         self.step_disruption(now, &mut actions);
         actions
@@ -170,6 +175,7 @@ impl Engine {
                 .next_wake(self.settings.runaway.equal_relaunches),
             self.disruption_wake(),
             self.spare_wake(),
+            self.static_pools.next_wake(),
         ];
         candidates.into_iter().flatten().min()
     }
@@ -237,6 +243,7 @@ impl Engine {
         let touched = self.cluster.take_touched();
         self.spare.may_ask |= touched.buffers;
         for claim in &touched.gone_claims {
+            self.note_end(claim, now);
             self.forget_claim(&claim.name);
         }
         for node in &touched.gone_nodes {
@@ -283,6 +290,10 @@ impl Engine {
     }
 
     fn forget_claim(&mut self, name: &ClaimName) {
+        if let Some(claim) = self.expected.get(name) {
+            self.static_pools.look_at(&claim.pool);
+        }
+        self.static_pools.forget(name);
         self.expected.forget(name);
         self.notes.remove(name);
         self.disruption.forget(name);

@@ -141,7 +141,7 @@ impl Engine {
         match &flight.object {
             ObjectKey::Claim(name) => Some(name.clone()),
             ObjectKey::Node(node) => self.cluster.claim_on(node).map(|claim| claim.name.clone()),
-            ObjectKey::Pod(_) | ObjectKey::Buffer(_) => None,
+            ObjectKey::Pod(_) | ObjectKey::Buffer(_) | ObjectKey::Pool(_) => None,
         }
     }
 

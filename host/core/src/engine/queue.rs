@@ -142,7 +142,8 @@ impl Engine {
                     let own = Arc::from(REPLACES_ANNOTATION);
                     planned.annotations.insert(own, Arc::clone(&replaces));
                     self.note_relaunch(&planned, &crew);
-                    let name = self.ask_for(snapshot, &planned, &crew, ("disrupt", id, row), now);
+                    let pool = snapshot.pool(planned.pool.as_str());
+                    let name = self.ask_for(pool, &planned, &crew, ("disrupt", id, row), now);
                     let words = format!("replaces {replaces}: {}", command.reason.as_str());
                     let object = ObjectKey::Claim(name.clone());
                     actions.push(report(object, "DisruptionLaunching", words, now));
@@ -175,8 +176,16 @@ impl Engine {
         true
     }
 
-    /// Counts the members as going, unless a pool's limits refuse what is to come in their place; whether they are.
+    /// Counts the members as going, unless one of them goes already or a pool's limits refuse what is to come in their place;
+    /// whether they are.
     fn set_apart(&mut self, command: &Command, now: Timestamp) -> bool {
+        let goes = |name: &ClaimName| {
+            let claim = self.cluster.claims.get(name);
+            self.cluster.marked(name).is_some() || claim.is_none_or(|it| it.deleting.is_some())
+        };
+        if command.members.iter().any(goes) {
+            return false;
+        }
         for member in &command.members {
             self.cluster.mark(member, now);
         }

@@ -13,8 +13,10 @@ use crate::ids::{ReservationId, TypeName};
 use crate::labels::{self, LabelKey};
 use crate::model::NodeClaim;
 use crate::plan::LaunchOption;
-use crate::requirement::Undefined;
+use crate::requirement::{Requirements, Undefined};
+use crate::resources::Resources;
 use crate::state::Market;
+use crate::units::PricePerHour;
 
 /// Annotation of a claim with the offerings to try, best first: `type/zone/capacity-type[/reservation]`, comma separated.
 pub const LAUNCH_ORDER_ANNOTATION: &str = "plimsoll.dev/launch-order";
@@ -108,7 +110,12 @@ fn parse(entry: &str, catalogue: &Catalogue) -> Option<LaunchOption> {
     Some(option(instance_type, offering))
 }
 
-fn option(instance_type: &InstanceType, offering: &Offering) -> LaunchOption {
+/// An offering as a way to buy, where every new node costs so much beyond its instance.
+pub(crate) fn launch_option(
+    instance_type: &InstanceType,
+    offering: &Offering,
+    node_cost: PricePerHour,
+) -> LaunchOption {
     let reservation = |offering: &Offering| -> Option<ReservationId> {
         Some(offering.reservation.as_ref()?.id.clone())
     };
@@ -117,38 +124,52 @@ fn option(instance_type: &InstanceType, offering: &Offering) -> LaunchOption {
         zone: Arc::clone(&offering.zone),
         capacity_type: offering.capacity_type,
         reservation: reservation(offering),
-        price: offering.price,
+        price: offering.price + node_cost,
         list_price: offering.price,
     }
 }
 
+fn option(instance_type: &InstanceType, offering: &Offering) -> LaunchOption {
+    launch_option(instance_type, offering, PricePerHour::ZERO)
+}
+
 fn by_price(claim: &NodeClaim, catalogue: &Catalogue) -> Vec<LaunchOption> {
+    let sold = sold(&claim.requirements, &claim.requests, catalogue).into_iter();
+    let available = sold.filter(|(_, offering)| offering.available);
+    available
+        .map(|(instance_type, offering)| option(instance_type, offering))
+        .collect()
+}
+
+/// All offerings that requirements allow and requests fit on, to be had now or not, cheapest first.
+pub(crate) fn sold<'c>(
+    requirements: &Requirements,
+    requests: &Resources,
+    catalogue: &'c Catalogue,
+) -> Vec<(&'c InstanceType, &'c Offering)> {
     let well_known = |key: &LabelKey| catalogue.is_well_known(key);
-    let named = claim
-        .requirements
+    let named = requirements
         .get(labels::INSTANCE_TYPE)
         .and_then(|requirement| requirement.listed());
-    let mut found = Vec::new();
+    let mut found: Vec<(&InstanceType, &Offering)> = Vec::new();
     for instance_type in catalogue.types() {
         if named.is_some_and(|named| !named.contains(instance_type.name.as_str())) {
             continue;
         }
-        for offering in instance_type.offerings.iter().filter(|o| o.available) {
+        for offering in &instance_type.offerings {
             let mut nodes = offering.node_requirements();
             nodes.add_all(&instance_type.requirements);
-            let fits = instance_type.allocatable(offering).fits(&claim.requests);
-            let allowed = claim
-                .requirements
-                .accepts(&nodes, Undefined::Allowed(&well_known));
+            let fits = instance_type.allocatable(offering).fits(requests);
+            let allowed = requirements.accepts(&nodes, Undefined::Allowed(&well_known));
             if fits && allowed.is_ok() {
-                found.push(option(instance_type, offering));
+                found.push((instance_type, offering));
             }
         }
     }
-    found.sort_by(|a, b| {
-        (a.price, &a.instance_type, &a.zone, a.capacity_type).cmp(&(
+    found.sort_by(|(a_type, a), (b_type, b)| {
+        (a.price, &a_type.name, &a.zone, a.capacity_type).cmp(&(
             b.price,
-            &b.instance_type,
+            &b_type.name,
             &b.zone,
             b.capacity_type,
         ))

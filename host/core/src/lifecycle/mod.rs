@@ -18,6 +18,7 @@ mod want;
 use std::sync::Arc;
 
 pub use launch::{LAUNCH_ORDER_ANNOTATION, MAX_LAUNCH_OPTIONS, launch_order_text, planned_option};
+pub(crate) use launch::{launch_option, sold};
 pub use liveness::{LAUNCH_TIMEOUT, REGISTRATION_TIMEOUT};
 pub use want::{Step, Want};
 

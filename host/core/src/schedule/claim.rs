@@ -6,7 +6,9 @@ use std::sync::Arc;
 use super::compile::Compiled;
 use super::minimum::{self, Minimum};
 use super::place::Step;
-use crate::labels::{self, LabelKey};
+use crate::catalog::Catalogue;
+use crate::labels::{self, LabelKey, Labels};
+use crate::model::NodePool;
 use crate::plan::{LaunchOption, PlannedClaim};
 use crate::requirement::{Requirement, Requirements};
 use crate::resources::Resources;
@@ -36,25 +38,14 @@ pub(super) fn claim(
         let group = &compiled.groups[compiled.pods[step.pod].group];
         requirements.add_all(&group.levels[step.level].requirements);
     }
-    let labels = custom_labels(compiled, template, &requirements);
+    let labels = labels_of(pool, &requirements, &compiled.snapshot.catalogue);
     for key in [labels::REGISTERED, labels::INITIALIZED, labels::HOSTNAME] {
         requirements.remove(key);
     }
     narrow_to_options(&mut requirements, &options);
     let lowered = *minimum != minimum::wanted(compiled, row.template);
     keep_minimum(&mut requirements, minimum, lowered);
-    let mut annotations = pool.annotations.clone();
-    if let Some((hash, version)) = &pool.hash {
-        annotations.insert("karpenter.sh/nodepool-hash".into(), Arc::clone(hash));
-        annotations.insert(
-            "karpenter.sh/nodepool-hash-version".into(),
-            Arc::clone(version),
-        );
-    }
-    annotations.insert(
-        MIN_VALUES_RELAXED.into(),
-        if lowered { "true" } else { "false" }.into(),
-    );
+    let mut annotations = annotations_of(pool, lowered);
     annotations.extend(overlay_marks(compiled, named));
     PlannedClaim {
         pool: pool.name.clone(),
@@ -69,6 +60,23 @@ pub(super) fn claim(
         requests: requests(compiled, named, steps),
         options,
     }
+}
+
+/// The template's annotations, the hash of the pool as it was read, and whether a minimum of values was lowered.
+pub(crate) fn annotations_of(pool: &NodePool, lowered: bool) -> Labels {
+    let mut annotations = pool.annotations.clone();
+    if let Some((hash, version)) = &pool.hash {
+        annotations.insert("karpenter.sh/nodepool-hash".into(), Arc::clone(hash));
+        annotations.insert(
+            "karpenter.sh/nodepool-hash-version".into(),
+            Arc::clone(version),
+        );
+    }
+    annotations.insert(
+        MIN_VALUES_RELAXED.into(),
+        if lowered { "true" } else { "false" }.into(),
+    );
+    annotations
 }
 
 /// Annotations that tell whether overlays changed the price or the capacity of a named type.
@@ -115,12 +123,11 @@ fn least_overhead(compiled: &Compiled<'_>, named: &[usize]) -> Resources {
 }
 
 /// The pool's labels, its name and class, and one value for every custom label that is required.
-fn custom_labels(
-    compiled: &Compiled<'_>,
-    template: &super::templates::Template,
+pub(crate) fn labels_of(
+    pool: &NodePool,
     requirements: &Requirements,
-) -> labels::Labels {
-    let pool = &template.pool;
+    catalogue: &Catalogue,
+) -> Labels {
     let mut result = pool.labels.clone();
     result.insert(Arc::from(labels::NODEPOOL), pool.name.clone().into());
     result.insert(
@@ -132,7 +139,7 @@ fn custom_labels(
         let internal =
             [labels::REGISTERED, labels::INITIALIZED, labels::HOSTNAME].contains(&key.as_str());
         if internal
-            || compiled.snapshot.catalogue.is_well_known(key)
+            || catalogue.is_well_known(key)
             || result.contains_key(key.as_str())
         {
             continue;

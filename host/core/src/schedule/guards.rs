@@ -87,18 +87,18 @@ pub(super) fn unasked_spot(compiled: &Compiled<'_>, guards: &Guards) -> Bits {
 }
 
 /// Whether a requirement speaks of capacity types.
-pub(super) fn names_terms(requirement: &Requirement) -> bool {
+pub(crate) fn names_terms(requirement: &Requirement) -> bool {
     requirement.key().as_str() == labels::CAPACITY_TYPE
 }
 
 /// Whether a requirement says by name which types are wanted.
-pub(super) fn names_types(requirement: &Requirement) -> bool {
+pub(crate) fn names_types(requirement: &Requirement) -> bool {
     let listed = requirement.listed();
     NAMING.contains(&requirement.key().as_str()) && listed.is_some_and(|values| !values.is_empty())
 }
 
 /// Whether a type is burstable, of a previous generation or bare metal.
-pub(super) fn is_exotic(instance_type: &crate::catalog::InstanceType) -> bool {
+pub(crate) fn is_exotic(instance_type: &crate::catalog::InstanceType) -> bool {
     let label = |key: &str| {
         instance_type
             .requirements

@@ -248,6 +248,10 @@ pub struct Settings {
     /// cluster unused would begin to cost money on the day on which we take over.
     #[serde(default)]
     pub capacity_buffers: bool,
+    /// Whether static pools are brought to their number of nodes and down to it (gate `StaticCapacity`; off for the same reason).
+    /// Drifted nodes of such pools are replaced regardless, as the incumbent does.
+    #[serde(default)]
+    pub static_capacity: bool,
     /// Spread constraints for pods that have none of their own.
     pub default_spread: Vec<DefaultSpread>,
     /// Quiet time that ends a batch.
@@ -279,6 +283,7 @@ impl Default for Settings {
             reserved_capacity: true,
             node_overlays: false,
             capacity_buffers: false,
+            static_capacity: false,
             default_spread: Vec::new(),
             batch_idle: Span::from_secs(1),
             batch_max: Span::from_secs(10),

@@ -3,6 +3,8 @@
 //! Invariants: every index follows the rows; nothing here decides. The step before is the engine's input, the step after
 //! are the steps of claims, nominations and batches, which look only at what was touched.
 
+mod going;
+
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
@@ -77,6 +79,7 @@ pub struct Cluster {
     going: BTreeSet<NodeName>,
     /// Claims that a command is moving, and since when.
     marked: BTreeMap<ClaimName, Timestamp>,
+    changed_pools: BTreeSet<PoolName>,
     touched: Touched,
 }
 
@@ -135,7 +138,10 @@ impl Cluster {
     pub fn remove(&mut self, object: &Object, version: Version) {
         self.touched.buffers |= object.is_of_buffers();
         let changed = match object {
-            Object::Pool(pool) => self.pools.remove(&pool.name, version).is_some(),
+            Object::Pool(pool) => {
+                self.changed_pools.insert(pool.name.clone());
+                self.pools.remove(&pool.name, version).is_some()
+            }
             Object::Overlay(overlay) => self.overlays.remove(&overlay.name, version).is_some(),
             Object::Buffer(buffer) => self.buffers.remove(&buffer.name, version).is_some(),
             Object::Template(template) => self.templates.remove(&template.name, version).is_some(),
@@ -167,6 +173,7 @@ impl Cluster {
         let name = pool.name.clone();
         let changed = self.pools.apply(name.clone(), pool, version).is_some();
         if changed {
+            self.changed_pools.insert(name.clone());
             let of_pool = self.claims.iter().filter(|(_, claim)| claim.pool == name);
             self.touched
                 .claims
@@ -234,6 +241,7 @@ impl Cluster {
         if let Some(id) = &claim.provider_id {
             self.claims_by_provider.insert(id.clone(), name.clone());
         }
+        self.changed_pools.insert(claim.pool.clone());
         self.touched.claims.insert(name);
         self.mark_going(claim);
         true
@@ -246,6 +254,7 @@ impl Cluster {
         if let Some(id) = &claim.provider_id {
             self.claims_by_provider.remove(id);
         }
+        self.changed_pools.insert(claim.pool.clone());
         self.touched.claims.insert(name.clone());
         self.touched.gone_claims.push(claim);
         true
@@ -416,54 +425,6 @@ impl Cluster {
             .iter()
             .flat_map(|node| self.pods_on(node))
             .filter(move |pod| self.group_of(&pod.name) == Some(group))
-    }
-
-    /// Nodes on their way out: asked to go, or their claim is.
-    pub fn going(&self) -> impl Iterator<Item = &NodeName> {
-        self.going.iter()
-    }
-
-    /// From now on a claim counts as going, whether or not it has been asked to go.
-    pub fn mark(&mut self, name: &ClaimName, now: Timestamp) {
-        self.marked.insert(name.clone(), now);
-        self.revision += 1;
-        if let Some(claim) = self.claims.get(name).cloned() {
-            self.mark_going(&claim);
-        }
-    }
-
-    /// A claim counts as going no longer, unless it was asked to go.
-    pub fn unmark(&mut self, name: &ClaimName) {
-        if self.marked.remove(name).is_some() {
-            self.revision += 1;
-            if let Some(claim) = self.claims.get(name).cloned() {
-                self.mark_going(&claim);
-            }
-        }
-    }
-
-    /// Since when a claim counts as going without having been asked to go.
-    pub fn marked(&self, name: &ClaimName) -> Option<Timestamp> {
-        self.marked.get(name).copied()
-    }
-
-    /// Follows whether a claim's nodes are going.
-    fn mark_going(&mut self, claim: &NodeClaim) {
-        let names: Vec<(NodeName, bool)> = self
-            .nodes_of(claim)
-            .into_iter()
-            .map(|node| (node.name.clone(), node.deleting.is_some()))
-            .collect();
-        let leaves = claim.deleting.is_some()
-            || claim.instance_terminating
-            || self.marked.contains_key(&claim.name);
-        for (name, deleting) in names {
-            if deleting || leaves {
-                self.going.insert(name);
-            } else {
-                self.going.remove(&name);
-            }
-        }
     }
 
     /// Groups that have unbound pods.

@@ -34,6 +34,9 @@ pub struct SettingsEntry {
     /// Whether room is kept for CapacityBuffers (default false).
     #[serde(skip_serializing_if = "Option::is_none")]
     pub capacity_buffers: Option<bool>,
+    /// Whether static pools are brought to their number of nodes and down to it (default false).
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub static_capacity: Option<bool>,
     /// Spread constraints for pods that have none of their own.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub default_spread: Vec<DefaultSpreadEntry>,
@@ -107,6 +110,7 @@ impl SettingsEntry {
             reserved_capacity: self.reserved_capacity.unwrap_or(default.reserved_capacity),
             node_overlays: self.node_overlays.unwrap_or(default.node_overlays),
             capacity_buffers: self.capacity_buffers.unwrap_or(default.capacity_buffers),
+            static_capacity: self.static_capacity.unwrap_or(default.static_capacity),
             default_spread: default_spread(&self.default_spread)?,
             batch_idle: self.batch_idle.map_or(default.batch_idle, |span| span.0),
             batch_max: self.batch_max.map_or(default.batch_max, |span| span.0),
@@ -137,6 +141,7 @@ impl SettingsEntry {
             reserved_capacity: Some(settings.reserved_capacity),
             node_overlays: Some(settings.node_overlays),
             capacity_buffers: Some(settings.capacity_buffers),
+            static_capacity: Some(settings.static_capacity),
             default_spread: settings.default_spread.iter().map(written_spread).collect(),
             batch_idle: Some(Duration(settings.batch_idle)),
             batch_max: Some(Duration(settings.batch_max)),

@@ -1,0 +1,148 @@
+//! Drifted nodes of static pools: each is replaced by one made straight from the pool's template, and goes once that is ready.
+//!
+//! Nothing is simulated: pods find their places when the node is drained. So many go at once as the pool's budget for drift
+//! allows and as `limits.nodes` leaves room for successors beside them; a limit that equals the number of replicas therefore
+//! stops drift. A pool that has more nodes than it keeps waits until those are gone. Rules are the incumbent's.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use super::candidate::Candidate;
+use super::command::{Command, Refused};
+use super::look::{Look, command, drifted};
+use crate::ids::PoolName;
+use crate::model::{DisruptionReason, NodePool};
+use crate::plan::{Plan, PlannedClaim};
+use crate::static_pool::{Standing, keeps_number, planned, spread, zones};
+use crate::units::PricePerHour;
+
+const REASON: DisruptionReason = DisruptionReason::Drifted;
+
+/// What a look at static pools comes to.
+#[derive(Debug, Default)]
+pub(super) struct StaticDrift {
+    /// One command a node, in order.
+    pub(super) commands: Vec<Command>,
+    /// Nodes that budgets keep.
+    pub(super) over_budget: u32,
+    /// Rows of nodes without room for a successor, and why.
+    pub(super) held: Vec<(usize, String)>,
+}
+
+/// How many nodes of a pool may be replaced now, and what with.
+enum Room {
+    /// It has more nodes than it keeps, is on its way out or is not ready: nothing to tell.
+    Waits,
+    /// Its limit or the market leaves none, in words.
+    None(String),
+    /// So many.
+    For(u32, Box<Successors>),
+}
+
+/// What takes the place of drifted nodes of one pool.
+struct Successors {
+    planned: PlannedClaim,
+    /// How many nodes of the pool stay in each zone.
+    zones: BTreeMap<Arc<str>, u32>,
+}
+
+impl Successors {
+    /// The command that replaces one node. The successor is in the zone with fewest nodes but this one, at an equal price.
+    fn replace(&mut self, candidate: &Candidate) -> Command {
+        let own = candidate.zone.as_ref();
+        if let Some(nodes) = own.and_then(|zone| self.zones.get_mut(zone)) {
+            *nodes = nodes.saturating_sub(1);
+        }
+        spread(&mut self.planned, &self.zones);
+        if let Some(chosen) = self.planned.chosen() {
+            *self.zones.entry(Arc::clone(&chosen.zone)).or_insert(0) += 1;
+        }
+        let plan = Plan {
+            claims: vec![self.planned.clone()],
+            ..Plan::default()
+        };
+        command(REASON, &[candidate], PricePerHour::ZERO, plan)
+    }
+}
+
+/// The drifted nodes of all static pools that may go now; at most `most`.
+pub(super) fn find(look: &Look<'_>, most: usize) -> StaticDrift {
+    let mut result = StaticDrift::default();
+    let snapshot = look.fleet.snapshot;
+    if !snapshot.pools.iter().any(|pool| pool.replicas.is_some()) {
+        return result;
+    }
+    let mut by_pool: BTreeMap<PoolName, Vec<Candidate>> = BTreeMap::new();
+    for candidate in drifted(&look.fleet, |pool| pool.replicas.is_some()) {
+        let own = by_pool.entry(candidate.pool.name.clone()).or_default();
+        own.push(candidate);
+    }
+    for candidates in by_pool.into_values() {
+        let pool = &candidates[0].pool;
+        let allowed = look.left(&candidates[0], REASON);
+        let (room, mut successors) = match room(look, pool) {
+            Room::Waits => continue,
+            Room::None(words) => {
+                let held = candidates.iter().map(|node| (node.row, words.clone()));
+                result.held.extend(held);
+                continue;
+            }
+            Room::For(room, successors) => (room, successors),
+        };
+        let over = candidates.len().saturating_sub(allowed as usize);
+        result.over_budget += u32::try_from(over).unwrap_or(u32::MAX);
+        let granted = allowed.min(room) as usize;
+        for candidate in candidates.iter().take(granted) {
+            if result.commands.len() < most {
+                result.commands.push(successors.replace(candidate));
+            }
+        }
+    }
+    result
+}
+
+/// The command of a node as it would be found now, or who stands in its way.
+pub(super) fn again(look: &Look<'_>, candidate: &Candidate) -> Result<Command, Refused> {
+    if look.left(candidate, REASON) == 0 {
+        return Err(Refused {
+            by_budget: 1,
+            ..Refused::default()
+        });
+    }
+    match room(look, &candidate.pool) {
+        Room::For(_, mut successors) => Ok(successors.replace(candidate)),
+        Room::Waits | Room::None(_) => Err(Refused {
+            by_change: 1,
+            ..Refused::default()
+        }),
+    }
+}
+
+fn room(look: &Look<'_>, pool: &NodePool) -> Room {
+    let snapshot = look.fleet.snapshot;
+    let standing = Standing::of(snapshot, &pool.name);
+    let keeps = keeps_number(pool).filter(|_| pool.ready);
+    if keeps.is_none_or(|replicas| standing.excess(replicas) > 0) {
+        return Room::Waits;
+    }
+    let headroom = standing.headroom(pool);
+    if headroom == 0 {
+        let name = &pool.name;
+        return Room::None(format!(
+            "limits.nodes of pool {name} leaves no room for its successor"
+        ));
+    }
+    let catalogue = look.fleet.catalogue(&pool.name);
+    let planned = planned(pool, catalogue, &snapshot.settings);
+    if planned.options.is_empty() {
+        let name = &pool.name;
+        return Room::None(format!(
+            "nothing that pool {name} requires can be had now for its successor"
+        ));
+    }
+    let nodes = snapshot.nodes.iter().filter(|node| !node.is_deleting());
+    let claims = nodes.filter_map(|node| node.claim.as_deref());
+    let own = claims.filter(|claim| claim.pool == pool.name);
+    let zones = zones(own, catalogue);
+    Room::For(headroom, Box::new(Successors { planned, zones }))
+}

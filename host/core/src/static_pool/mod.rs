@@ -1,0 +1,57 @@
+//! Pools that keep a number of nodes (`spec.replicas`), whatever pods there are: the rules, as functions of values.
+//!
+//! [`Standing`] counts claims, [`planned`] makes one more from the pool's template, [`leaving`] says who goes first when there
+//! are too many. The engine keeps the number by them; drift of such pools is a method of [`crate::disrupt`]. Pods play no
+//! part in how many nodes there are; for the scheduler they are nodes like any other.
+//!
+//! Rules are the incumbent's. Where it tells claims that are about to be moved from claims that are going, we need not: a
+//! command asks for a successor and sets its node apart in one step, so that a node is counted either as staying or as going.
+
+mod standing;
+mod surplus;
+mod template;
+
+pub use standing::Standing;
+pub use surplus::{Member, leaving};
+pub use template::{planned, spread, zones};
+
+use std::sync::Arc;
+
+use crate::model::NodePool;
+use crate::snapshot::Snapshot;
+
+/// Whether a pool keeps its number now: static, and not being deleted.
+pub fn keeps_number(pool: &NodePool) -> Option<u32> {
+    pool.replicas.filter(|_| pool.deleting.is_none())
+}
+
+/// How each static pool of a snapshot stands, in words, by pool.
+pub fn report(snapshot: &Snapshot) -> Vec<(Arc<NodePool>, String)> {
+    let pools = snapshot.pools.iter();
+    pools
+        .filter_map(|pool| Some((Arc::clone(pool), words(snapshot, pool, keeps_number(pool)?))))
+        .collect()
+}
+
+fn words(snapshot: &Snapshot, pool: &NodePool, replicas: u32) -> String {
+    let standing = Standing::of(snapshot, &pool.name);
+    let kept = format!("keeps {replicas} nodes, has {}", standing.staying);
+    let (missing, excess) = (standing.missing(replicas), standing.excess(replicas));
+    if missing + excess == 0 {
+        return kept;
+    }
+    if !snapshot.settings.static_capacity {
+        return format!("{kept}; nothing is done about it while setting staticCapacity is off");
+    }
+    if excess > 0 {
+        return format!("{kept}; {excess} will go");
+    }
+    if !pool.ready {
+        return format!("{kept}; it is not ready");
+    }
+    let come = missing.min(standing.headroom(pool));
+    match missing - come {
+        0 => format!("{kept}; {come} will be asked for"),
+        held => format!("{kept}; {come} will be asked for, {held} exceed limits.nodes"),
+    }
+}

@@ -1,0 +1,69 @@
+//! Who goes first when a static pool has more nodes than it keeps.
+//!
+//! The order is the incumbent's: claims without an instance; empty nodes; then the others, those with a pod that asks to be
+//! left alone last, by what moving their pods costs times what is left of their life. Among equals, those that are not ready
+//! go before those that are, the drifted before the others, and the older before the younger.
+
+use crate::disrupt::cost::MoveCost;
+use crate::ids::ClaimName;
+use crate::model::{ClaimPhase, NodeClaim, OwnerKind, Pod};
+use crate::time::Timestamp;
+
+/// A node that might go, or a claim without one.
+#[derive(Clone, Debug)]
+pub struct Member<'a> {
+    /// Its claim.
+    pub claim: &'a NodeClaim,
+    /// The pods bound to it.
+    pub pods: Vec<&'a Pod>,
+    /// Whether it no longer is what its pool says.
+    pub drifted: bool,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+enum Rank {
+    Unlaunched,
+    Empty,
+    /// Whether a pod asks to be left alone, then what moving its pods costs times what is left of its life.
+    Used(bool, i128),
+}
+
+/// So many of the members, those that go first.
+pub fn leaving(mut members: Vec<Member<'_>>, excess: u32, now: Timestamp) -> Vec<ClaimName> {
+    members.sort_by_cached_key(|member| {
+        let claim = member.claim;
+        let ready = claim.phase == ClaimPhase::Initialized;
+        let name = claim.name.clone();
+        (rank(member, now), ready, !member.drifted, claim.created, name)
+    });
+    let first = members.into_iter().take(excess as usize);
+    first.map(|member| member.claim.name.clone()).collect()
+}
+
+fn rank(member: &Member<'_>, now: Timestamp) -> Rank {
+    if member.claim.provider_id.is_none() {
+        return Rank::Unlaunched;
+    }
+    let protected = member.pods.iter().any(|pod| pod.is_protected(now));
+    let daemons_only = member
+        .pods
+        .iter()
+        .all(|pod| pod.is_owned_by(OwnerKind::DaemonSet));
+    if daemons_only && !protected {
+        return Rank::Empty;
+    }
+    let pods = member.pods.iter().map(|pod| MoveCost::of_pod(pod));
+    let cost = i128::from(pods.sum::<MoveCost>().parts());
+    let (left, whole) = life(member.claim, now);
+    Rank::Used(protected, cost * i128::from(left) / i128::from(whole))
+}
+
+/// What is left of a claim's life, and the whole of it, in milliseconds; all of it where it has no end.
+fn life(claim: &NodeClaim, now: Timestamp) -> (i64, i64) {
+    let whole = claim.expire_after.map_or(0, |span| span.millis());
+    if whole <= 0 {
+        return (1, 1);
+    }
+    let left = whole - now.since(claim.created).millis();
+    (left.clamp(0, whole), whole)
+}

@@ -1,0 +1,116 @@
+//! One more node of a static pool, straight from the pool's template.
+//!
+//! The claim requires what the template does and nothing more: no pods, no list of types, no terms. What it may become is
+//! chosen by list price, within the guards that hold for the pool's packing; a guard yields only where the template leaves
+//! nothing else, sold out or not. Of offerings at one price those in the zone with fewest of the pool's nodes come first.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use crate::catalog::{CapacityType, Catalogue, InstanceType, Offering};
+use crate::labels;
+use crate::lifecycle::{MAX_LAUNCH_OPTIONS, launch_option, planned_option, sold};
+use crate::model::{NodeClaim, NodePool, PackingMode};
+use crate::plan::{LaunchOption, PlannedClaim};
+use crate::requirement::Requirements;
+use crate::resources::{ResourceName, Resources};
+use crate::schedule::guards::{is_exotic, names_terms, names_types};
+use crate::schedule::claim::{annotations_of, labels_of};
+use crate::snapshot::Settings;
+
+/// The claim of one more node of a pool that sells `catalogue`. Without options where nothing that the pool requires can be
+/// had now.
+pub fn planned(pool: &NodePool, catalogue: &Catalogue, settings: &Settings) -> PlannedClaim {
+    let mut requirements = pool.node_requirements();
+    for key in [labels::REGISTERED, labels::INITIALIZED, labels::HOSTNAME] {
+        requirements.remove(key);
+    }
+    let requests = Resources::new();
+    PlannedClaim {
+        pool: pool.name.clone(),
+        class: pool.class.clone(),
+        labels: labels_of(pool, &requirements, catalogue),
+        annotations: annotations_of(pool, false),
+        taints: pool.taints.clone(),
+        startup_taints: pool.startup_taints.clone(),
+        expire_after: pool.expire_after,
+        termination_grace: pool.termination_grace,
+        options: options(pool, &requirements, catalogue, settings),
+        requirements,
+        requests,
+    }
+}
+
+/// How many of these claims each zone has, or will have once those on their way have become what they were planned as.
+pub fn zones<'a>(
+    claims: impl IntoIterator<Item = &'a NodeClaim>,
+    catalogue: &Catalogue,
+) -> BTreeMap<Arc<str>, u32> {
+    let mut zones = BTreeMap::new();
+    for claim in claims {
+        let became = claim.labels.get(labels::ZONE).map(Arc::clone);
+        let planned = || planned_option(claim, catalogue).map(|option| option.zone);
+        if let Some(zone) = became.or_else(planned) {
+            *zones.entry(zone).or_insert(0) += 1;
+        }
+    }
+    zones
+}
+
+/// Prefers, among equal prices, zones with fewer nodes of the pool.
+pub fn spread(planned: &mut PlannedClaim, nodes: &BTreeMap<Arc<str>, u32>) {
+    let have = |option: &LaunchOption| nodes.get(&option.zone).copied().unwrap_or(0);
+    planned.options.sort_by(|a, b| {
+        (a.list_price, have(a), &a.instance_type, &a.zone).cmp(&(
+            b.list_price,
+            have(b),
+            &b.instance_type,
+            &b.zone,
+        ))
+    });
+}
+
+/// What can be had now, cheapest first, as many as one launch may name.
+fn options(
+    pool: &NodePool,
+    requirements: &Requirements,
+    catalogue: &Catalogue,
+    settings: &Settings,
+) -> Vec<LaunchOption> {
+    let mut all = sold(requirements, &Resources::new(), catalogue);
+    all.retain(|(_, offering)| settings.reserved_capacity || offering.reservation.is_none());
+    for held_back in held_back(pool, settings) {
+        if all.iter().any(|(sold, offering)| !held_back(sold, offering)) {
+            all.retain(|(sold, offering)| !held_back(sold, offering));
+        }
+    }
+    let available = all.iter().filter(|(_, offering)| offering.available);
+    let named = available.take(MAX_LAUNCH_OPTIONS);
+    named
+        .map(|(sold, offering)| launch_option(sold, offering, settings.node_cost))
+        .collect()
+}
+
+type Rule<'a> = Box<dyn Fn(&InstanceType, &Offering) -> bool + 'a>;
+
+/// What guards keep a pool from buying, rule by rule.
+fn held_back<'a>(pool: &NodePool, settings: &'a Settings) -> Vec<Rule<'a>> {
+    let guards = &settings.guards;
+    let packing = settings.packing.unwrap_or(pool.packing);
+    let mut rules: Vec<Rule<'a>> = Vec::new();
+    if !guards.enabled || packing == PackingMode::Compatible {
+        return rules;
+    }
+    if !guards.unasked_spot && !pool.requirements.iter().any(names_terms) {
+        rules.push(Box::new(|_, offering| {
+            offering.capacity_type == CapacityType::Spot
+        }));
+    }
+    if !guards.exotic_types && !pool.requirements.iter().any(names_types) {
+        rules.push(Box::new(|sold, _| is_exotic(sold)));
+    }
+    rules.push(Box::new(|sold, _| {
+        sold.capacity.get(&ResourceName::Cpu) > guards.largest_node_cpu_milli
+    }));
+    rules
+}

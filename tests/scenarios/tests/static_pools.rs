@@ -1,0 +1,292 @@
+//! Static pools, whatever goes wrong: never more nodes than the limit, never fewer ready ones than are kept because of drift
+//! or of scaling down, and in the end exactly as many as the pool keeps. What holds a pool back is told once.
+
+use std::sync::Arc;
+
+use plimsoll_core::action::ObjectKey;
+use plimsoll_core::model::{
+    Budget, BudgetNodes, Ceilings, ClaimPhase, NodeClaim, NodePool,
+};
+use plimsoll_core::resources::{ResourceName, Resources};
+use plimsoll_core::schedule;
+use plimsoll_core::snapshot::Snapshot;
+use plimsoll_core::state::Object;
+use plimsoll_core::time::{Span, Timestamp};
+use plimsoll_oracles::fixture::{
+    OnDemand, PoolFixture, ZONE_1, ZONE_2, cluster, instance_type, pool,
+};
+use plimsoll_sim::{Behaviour, Change, Delay, Faults, Planner, Recording, Run};
+use proptest::prelude::*;
+
+fn at(seconds: i64) -> Timestamp {
+    Timestamp::from_millis(seconds * 1000)
+}
+
+fn run_of(pool: PoolFixture, gate: bool, faults: Faults, seed: u64) -> Run<impl Planner> {
+    let small = instance_type("small").cpu(2000).memory_mib(8192).pods(110);
+    let small = small.no_overhead().price(0.1);
+    let fixture = cluster()
+        .sells(small.offered(ZONE_1, OnDemand).offered(ZONE_2, OnDemand))
+        .pool(pool)
+        .settings(move |settings| settings.static_capacity = gate);
+    let (objects, catalogue, settings) = fixture.parts();
+    let recording = Recording {
+        start: at(0),
+        end: None,
+        objects,
+        running: Vec::new(),
+        catalogue: Arc::new(catalogue),
+        settings: Arc::new(settings),
+        changes: Vec::new(),
+    };
+    let behaviour = Behaviour {
+        seed,
+        boot: Delay::always(Span::from_secs(40)),
+        interruptions: false,
+        faults,
+        ..Behaviour::default()
+    };
+    Run::new(recording, behaviour, |snapshot: &Snapshot| {
+        schedule::plan(snapshot)
+    })
+}
+
+fn calm(pool: PoolFixture) -> Run<impl Planner> {
+    run_of(pool, true, Faults::default(), 1)
+}
+
+fn base(replicas: u32, budget: u32) -> PoolFixture {
+    pool("base").replicas(replicas).with(|pool| {
+        pool.disruption.budgets = vec![Budget {
+            nodes: BudgetNodes::Count(budget),
+            reasons: Vec::new(),
+            schedule: None,
+            duration: None,
+        }];
+    })
+}
+
+fn apply<P: Planner>(run: &mut Run<P>, pool: &NodePool) {
+    run.change(Change::Apply(Object::Pool(Arc::new(pool.clone()))));
+}
+
+fn is_ready(claim: &NodeClaim) -> bool {
+    claim.phase == ClaimPhase::Initialized && claim.deleting.is_none()
+}
+
+fn ready<P: Planner>(run: &Run<P>) -> usize {
+    run.claims().filter(|claim| is_ready(claim)).count()
+}
+
+/// What the pool's owner does, or what happens to the engine.
+#[derive(Clone, Copy, Debug)]
+enum Deed {
+    Keep(u32),
+    Drift(u8),
+    Crash,
+}
+
+fn deeds() -> impl Strategy<Value = Vec<(i64, Deed)>> {
+    let deed = prop_oneof![
+        3 => (0_u32..7).prop_map(Deed::Keep),
+        2 => (0_u8..4).prop_map(Deed::Drift),
+        1 => Just(Deed::Crash),
+    ];
+    proptest::collection::vec((1_i64..400, deed), 1..12)
+}
+
+/// How long after a pool was told to keep fewer nodes some may still be asked to go, though it keeps more again.
+const LATELY: Span = Span::from_secs(300);
+
+/// The least that a pool kept lately, by when it was told so.
+fn least(kept: &[(Timestamp, u32)], now: Timestamp) -> usize {
+    let later = kept.iter().skip(1).map(|(at, _)| *at).chain([now]);
+    let lately = kept.iter().zip(later).filter(|(_, until)| *until + LATELY >= now);
+    lately.map(|((_, kept), _)| *kept as usize).min().unwrap_or(0)
+}
+
+/// Goes on until an instant and checks at every step what must always hold.
+fn watch<P: Planner>(
+    run: &mut Run<P>,
+    pool: &NodePool,
+    kept: &[(Timestamp, u32)],
+    until: Timestamp,
+) -> Result<(), String> {
+    let limits = pool.limits.as_ref();
+    let limit = limits.map_or(i64::MAX, |limits| limits.get(&ResourceName::Nodes));
+    while run.next_at().is_some_and(|next| next <= until) {
+        let before = ready(run);
+        run.step();
+        let claims = run.claims().count();
+        if i64::try_from(claims).is_ok_and(|claims| claims > limit) {
+            return Err(format!("{claims} claims where {limit} are allowed"));
+        }
+        let (after, kept) = (ready(run), least(kept, run.now()));
+        if after < before.min(kept) {
+            return Err(format!("{after} ready nodes after {before}, {kept} are kept"));
+        }
+    }
+    run.run_until(until);
+    Ok(())
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig {
+        failure_persistence: None,
+        cases: 64,
+        ..ProptestConfig::default()
+    })]
+
+    #[test]
+    fn a_static_pool_stays_within_its_limit_and_settles_on_its_number(
+        seed in 0_u64..1000,
+        (limit, budget) in (proptest::option::of(0_i64..8), 0_u32..4),
+        launch in 0_u64..400_000,
+        lost in 0_u64..200_000,
+        conflict in 0_u64..200_000,
+        deeds in deeds(),
+    ) {
+        let faults = Faults {
+            launch,
+            lost_after: lost,
+            lost_before: lost / 2,
+            conflict,
+            repeated: 100_000,
+            ..Faults::default()
+        };
+        let mut own = (*base(2, budget).build()).clone();
+        own.limits = limit.map(|limit| Resources::new().with(ResourceName::Nodes, limit));
+        let fixture = own.clone();
+        let mut run = run_of(base(2, budget).with(|pool| *pool = fixture), true, faults, seed);
+        let mut now = at(0);
+        let mut kept = vec![(now, 2)];
+        for (seconds, deed) in deeds {
+            now = now + Span::from_secs(seconds);
+            prop_assert_eq!(watch(&mut run, &own, &kept, now), Ok(()));
+            match deed {
+                Deed::Keep(replicas) => {
+                    kept.push((now, replicas));
+                    own.replicas = Some(replicas);
+                }
+                Deed::Drift(team) => {
+                    own.labels.insert("team".into(), format!("t{team}").into());
+                }
+                Deed::Crash => run.crash(),
+            }
+            apply(&mut run, &own);
+        }
+        prop_assert_eq!(watch(&mut run, &own, &kept, now + Span::from_secs(3 * 3600)), Ok(()));
+        let keeps = i64::from(own.replicas.unwrap_or(0));
+        let expected = limit.map_or(keeps, |limit| limit.min(keeps));
+        let claims: Vec<_> = run.claims().collect();
+        prop_assert_eq!(i64::try_from(claims.len()), Ok(expected));
+        prop_assert!(claims.iter().all(|claim| is_ready(claim)));
+        prop_assert_eq!(run.instance_count(), claims.len());
+        prop_assert_eq!(run.nodes().count(), claims.len());
+        if budget > 0 && limit.is_none_or(|limit| limit > keeps) {
+            let team = own.labels.get("team");
+            let fresh = claims.iter().all(|claim| claim.labels.get("team") == team);
+            prop_assert!(fresh, "drift came to its end");
+        }
+    }
+}
+
+/// What people are told of the pool.
+fn told<P: Planner>(run: &mut Run<P>) -> Vec<String> {
+    let reports = run.take_reports().into_iter();
+    let of_pool = reports.filter(|report| matches!(report.object, ObjectKey::Pool(_)));
+    of_pool.map(|report| report.message).collect()
+}
+
+#[test]
+fn a_pool_that_its_limit_holds_back_is_told_once() {
+    let mut run = calm(base(5, 1).limit_nodes(3));
+    run.run_until(at(3600));
+    assert_eq!(run.claims().count(), 3);
+    assert_eq!(
+        told(&mut run),
+        ["has 3 of 5 nodes: limits.nodes allows no more, nodes that are going among them"]
+    );
+}
+
+#[test]
+fn ceilings_on_buying_hold_for_static_pools_too() {
+    let mut run = calm(base(3, 1).with(|pool| {
+        pool.ceilings = Ceilings {
+            nodes_in_flight: Some(1),
+            ..Ceilings::default()
+        };
+    }));
+    run.run_until(at(20));
+    assert_eq!(run.claims().count(), 1);
+    let words = told(&mut run);
+    assert!(
+        words[0].starts_with("has 1 of 3 nodes: ceiling on nodes in flight of pool base"),
+        "{words:?}"
+    );
+    run.run_until(at(600));
+    assert_eq!(ready(&run), 3);
+}
+
+#[test]
+fn pools_that_are_not_ready_or_on_their_way_out_make_no_claims() {
+    for pool in [base(3, 1).not_ready(), base(3, 1).deleting()] {
+        let mut run = calm(pool);
+        run.run_until(at(600));
+        assert_eq!(run.claims().count(), 0);
+    }
+}
+
+#[test]
+fn a_pool_that_becomes_ready_is_filled() {
+    let mut run = calm(base(3, 1).not_ready());
+    run.run_until(at(600));
+    apply(&mut run, &base(3, 1).build());
+    run.run_until(at(700));
+    assert_eq!(ready(&run), 3);
+}
+
+#[test]
+fn with_the_gate_shut_numbers_are_not_kept() {
+    let mut run = run_of(base(3, 1), false, Faults::default(), 1);
+    run.run_until(at(3600));
+    assert_eq!(run.claims().count(), 0);
+}
+
+#[test]
+fn nodes_that_reach_their_age_are_followed_by_others() {
+    let aged = base(2, 0).with(|pool| pool.expire_after = Some(Span::from_secs(1800)));
+    let mut run = calm(aged);
+    run.run_until(at(1700));
+    let old: Vec<_> = run.claims().map(|claim| claim.name.clone()).collect();
+    run.run_until(at(2400));
+    assert_eq!(ready(&run), 2);
+    assert!(run.claims().all(|claim| !old.contains(&claim.name)));
+}
+
+#[test]
+fn claims_that_never_get_an_instance_are_asked_for_ever_less_often() {
+    let faults = Faults {
+        launch: 1_000_000,
+        ..Faults::default()
+    };
+    let mut run = run_of(base(2, 1), true, faults, 1);
+    let mut names = std::collections::BTreeSet::new();
+    while run.next_at().is_some_and(|next| next <= at(3600)) {
+        run.step();
+        names.extend(run.claims().map(|claim| claim.name.clone()));
+    }
+    assert_eq!(run.instance_count(), 0);
+    assert!((4..=26).contains(&names.len()), "{}", names.len());
+}
+
+#[test]
+fn nodes_of_equal_price_are_spread_over_zones() {
+    let mut run = calm(base(6, 1));
+    run.run_until(at(600));
+    let first = run.nodes().filter(|node| {
+        let zone = node.label(plimsoll_core::labels::ZONE);
+        zone.is_some_and(|zone| **zone == *ZONE_1)
+    });
+    assert_eq!(first.count(), 3);
+}
