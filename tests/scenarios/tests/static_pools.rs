@@ -4,6 +4,7 @@
 use std::sync::Arc;
 
 use plimsoll_core::action::ObjectKey;
+use plimsoll_core::ids::ObjectName;
 use plimsoll_core::model::{
     Budget, BudgetNodes, Ceilings, ClaimPhase, NodeClaim, NodePool,
 };
@@ -13,21 +14,23 @@ use plimsoll_core::snapshot::Snapshot;
 use plimsoll_core::state::Object;
 use plimsoll_core::time::{Span, Timestamp};
 use plimsoll_oracles::fixture::{
-    OnDemand, PoolFixture, ZONE_1, ZONE_2, cluster, instance_type, pool,
+    OnDemand, PoolFixture, ZONE_1, ZONE_2, cluster, instance_type, pod, pool,
 };
-use plimsoll_sim::{Behaviour, Change, Delay, Faults, Planner, Recording, Run};
+use plimsoll_sim::{Behaviour, Change, Delay, Deployment, Faults, Planner, Recording, Run};
 use proptest::prelude::*;
 
 fn at(seconds: i64) -> Timestamp {
     Timestamp::from_millis(seconds * 1000)
 }
 
-fn run_of(pool: PoolFixture, gate: bool, faults: Faults, seed: u64) -> Run<impl Planner> {
+/// A cluster with this pool, and with another one for pods that find no room there.
+fn run_of(own: PoolFixture, gate: bool, faults: Faults, seed: u64) -> Run<impl Planner> {
     let small = instance_type("small").cpu(2000).memory_mib(8192).pods(110);
     let small = small.no_overhead().price(0.1);
     let fixture = cluster()
         .sells(small.offered(ZONE_1, OnDemand).offered(ZONE_2, OnDemand))
-        .pool(pool)
+        .pool(own)
+        .pool(pool("general").with(|pool| pool.disruption.consolidate_after = None))
         .settings(move |settings| settings.static_capacity = gate);
     let (objects, catalogue, settings) = fixture.parts();
     let recording = Recording {
@@ -74,8 +77,26 @@ fn is_ready(claim: &NodeClaim) -> bool {
     claim.phase == ClaimPhase::Initialized && claim.deleting.is_none()
 }
 
+/// The claims of the static pool.
+fn own<P: Planner>(run: &Run<P>) -> impl Iterator<Item = &Arc<NodeClaim>> {
+    run.claims().filter(|claim| claim.pool.as_str() == "base")
+}
+
 fn ready<P: Planner>(run: &Run<P>) -> usize {
-    run.claims().filter(|claim| is_ready(claim)).count()
+    own(run).filter(|claim| is_ready(claim)).count()
+}
+
+/// Pods that two of them fill a node.
+fn web(replicas: u32) -> Change {
+    let template = pod("web").cpu(900).memory_mib(512);
+    Change::Deploy(Deployment {
+        name: ObjectName::new("default", "web"),
+        labels: Arc::new(template.labels().clone()),
+        spec: Arc::new(template.spec().clone()),
+        replicas,
+        follows: None,
+        uses: None,
+    })
 }
 
 /// What the pool's owner does, or what happens to the engine.
@@ -117,7 +138,7 @@ fn watch<P: Planner>(
     while run.next_at().is_some_and(|next| next <= until) {
         let before = ready(run);
         run.step();
-        let claims = run.claims().count();
+        let claims = own(run).count();
         if i64::try_from(claims).is_ok_and(|claims| claims > limit) {
             return Err(format!("{claims} claims where {limit} are allowed"));
         }
@@ -133,13 +154,13 @@ fn watch<P: Planner>(
 proptest! {
     #![proptest_config(ProptestConfig {
         failure_persistence: None,
-        cases: 64,
+        cases: 24,
         ..ProptestConfig::default()
     })]
 
     #[test]
     fn a_static_pool_stays_within_its_limit_and_settles_on_its_number(
-        seed in 0_u64..1000,
+        (seed, pods) in (0_u64..1000, 0_u32..8),
         (limit, budget) in (proptest::option::of(0_i64..8), 0_u32..4),
         launch in 0_u64..400_000,
         lost in 0_u64..200_000,
@@ -154,37 +175,39 @@ proptest! {
             repeated: 100_000,
             ..Faults::default()
         };
-        let mut own = (*base(2, budget).build()).clone();
-        own.limits = limit.map(|limit| Resources::new().with(ResourceName::Nodes, limit));
-        let fixture = own.clone();
+        let mut pool = (*base(2, budget).build()).clone();
+        pool.limits = limit.map(|limit| Resources::new().with(ResourceName::Nodes, limit));
+        let fixture = pool.clone();
         let mut run = run_of(base(2, budget).with(|pool| *pool = fixture), true, faults, seed);
+        run.change(web(pods));
         let mut now = at(0);
         let mut kept = vec![(now, 2)];
         for (seconds, deed) in deeds {
             now = now + Span::from_secs(seconds);
-            prop_assert_eq!(watch(&mut run, &own, &kept, now), Ok(()));
+            prop_assert_eq!(watch(&mut run, &pool, &kept, now), Ok(()));
             match deed {
                 Deed::Keep(replicas) => {
                     kept.push((now, replicas));
-                    own.replicas = Some(replicas);
+                    pool.replicas = Some(replicas);
                 }
                 Deed::Drift(team) => {
-                    own.labels.insert("team".into(), format!("t{team}").into());
+                    pool.labels.insert("team".into(), format!("t{team}").into());
                 }
                 Deed::Crash => run.crash(),
             }
-            apply(&mut run, &own);
+            apply(&mut run, &pool);
         }
-        prop_assert_eq!(watch(&mut run, &own, &kept, now + Span::from_secs(3 * 3600)), Ok(()));
-        let keeps = i64::from(own.replicas.unwrap_or(0));
+        prop_assert_eq!(watch(&mut run, &pool, &kept, now + Span::from_secs(3 * 3600)), Ok(()));
+        let keeps = i64::from(pool.replicas.unwrap_or(0));
         let expected = limit.map_or(keeps, |limit| limit.min(keeps));
-        let claims: Vec<_> = run.claims().collect();
+        let claims: Vec<_> = own(&run).collect();
         prop_assert_eq!(i64::try_from(claims.len()), Ok(expected));
         prop_assert!(claims.iter().all(|claim| is_ready(claim)));
-        prop_assert_eq!(run.instance_count(), claims.len());
-        prop_assert_eq!(run.nodes().count(), claims.len());
+        prop_assert_eq!(run.instance_count(), run.claims().count());
+        prop_assert_eq!(run.nodes().count(), run.claims().count());
+        prop_assert!(run.pods().all(|pod| pod.node.is_some()), "every pod runs");
         if budget > 0 && limit.is_none_or(|limit| limit > keeps) {
-            let team = own.labels.get("team");
+            let team = pool.labels.get("team");
             let fresh = claims.iter().all(|claim| claim.labels.get("team") == team);
             prop_assert!(fresh, "drift came to its end");
         }

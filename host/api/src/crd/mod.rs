@@ -4,7 +4,6 @@
 //! types of [`crate::kinds`], and a test holds that whatever those write is allowed.
 //!
 //! These definitions take some manifests that Karpenter's refuse. [`crate::validate()`] alone knows the rules that
-//! - a pool with `replicas` has no `weight` and limits nodes only;
 //! - a pool's requirements ask for no pool;
 //! - of the domain of AWS only labels that its provider knows are used, and some of them not by overlays;
 //! - an overlay's `NotIn` names a value;
@@ -27,13 +26,16 @@ type Column = (&'static str, &'static str, &'static str, bool);
 
 /// The definitions of Karpenter's own kinds.
 pub fn karpenter() -> Vec<Value> {
+    let mut pool = definition(
+        Kind::NodePool,
+        &[],
+        &node_pool::COLUMNS,
+        &node_pool::schema(),
+    );
+    pool["spec"]["versions"][0]["subresources"]["scale"] =
+        json!({"specReplicasPath": ".spec.replicas", "statusReplicasPath": ".status.nodes"});
     vec![
-        definition(
-            Kind::NodePool,
-            &[],
-            &node_pool::COLUMNS,
-            &node_pool::schema(),
-        ),
+        pool,
         definition(
             Kind::NodeClaim,
             &[],

@@ -33,6 +33,22 @@ const SCHEDULE: &str =
     r"^(@(annually|yearly|monthly|weekly|daily|midnight|hourly))|((.+)\s(.+)\s(.+)\s(.+)\s(.+))$";
 const WINDOW: &str = "^((([0-9]+(h|m))|([0-9]+h[0-9]+m))(0s)?)$";
 
+/// What a number of replicas goes with.
+const STATIC: [(&str, &str); 3] = [
+    (
+        "has(oldSelf.replicas) == has(self.replicas)",
+        "a pool is static or not for good: replicas cannot be added or removed",
+    ),
+    (
+        r#"!has(self.replicas) || !has(self.limits) || size(self.limits) == ("nodes" in self.limits ? 1 : 0)"#,
+        "a pool with replicas may limit nodes only",
+    ),
+    (
+        "!(has(self.replicas) && has(self.weight))",
+        "a pool with replicas is not chosen by weight",
+    ),
+];
+
 pub(super) fn schema() -> Value {
     let spec = object(
         &["template"],
@@ -44,6 +60,7 @@ pub(super) fn schema() -> Value {
             ("weight", integer(1, Some(100))),
         ],
     );
+    let spec = with_rules(spec, &STATIC);
     let status = object(
         &[],
         vec![

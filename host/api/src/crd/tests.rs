@@ -116,3 +116,16 @@ fn every_field_of_an_overlay_is_in_its_definition() {
     let read: NodeOverlay = serde_json::from_value(written).unwrap();
     check("NodeOverlay", &serde_json::to_value(read).unwrap());
 }
+
+#[test]
+fn a_pool_is_scaled_by_its_replicas_which_it_has_for_good() {
+    let pool = &karpenter()[0]["spec"]["versions"][0];
+    let scale = &pool["subresources"]["scale"];
+    assert_eq!(scale["specReplicasPath"], ".spec.replicas");
+    assert_eq!(scale["statusReplicasPath"], ".status.nodes");
+    let spec = &pool["schema"]["openAPIV3Schema"]["properties"]["spec"];
+    let rules = spec["x-kubernetes-validations"].as_array().unwrap();
+    assert_eq!(rules.len(), 3);
+    let looks_back = |rule: &&Value| rule["rule"].as_str().unwrap().contains("oldSelf");
+    assert_eq!(rules.iter().filter(looks_back).count(), 1);
+}

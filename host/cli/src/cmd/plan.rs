@@ -7,6 +7,7 @@ use anyhow::{Result, bail};
 use plimsoll_core::plan::{Plan, PlannedClaim, Target, Unplaced};
 use plimsoll_core::snapshot::Snapshot;
 use plimsoll_core::spare;
+use plimsoll_core::static_pool;
 use plimsoll_core::waste::{Waste, waste};
 use serde::Serialize;
 
@@ -106,6 +107,9 @@ fn people(snapshot: &Snapshot, plan: &Plan) -> String {
             message,
         } = verdict;
         text.push_str(&format!("buffer {buffer}: {state}, {message}\n"));
+    }
+    for (pool, words) in static_pool::report(snapshot) {
+        text.push_str(&format!("static pool {}: {words}\n", pool.name));
     }
     let exists = |unplaced: &&Unplaced| !snapshot.pods[unplaced.pod].is_spare();
     let unplaced: Vec<&Unplaced> = plan.unplaced.iter().filter(exists).collect();

@@ -18,11 +18,23 @@ pub use template::{planned, spread, zones};
 use std::sync::Arc;
 
 use crate::model::NodePool;
-use crate::snapshot::Snapshot;
+use crate::snapshot::{Settings, Snapshot};
+use crate::words::shortened;
 
 /// Whether a pool keeps its number now: static, and not being deleted.
 pub fn keeps_number(pool: &NodePool) -> Option<u32> {
     pool.replicas.filter(|_| pool.deleting.is_none())
+}
+
+/// Why the static pools of a snapshot are left as they are, in words; `None` where they are not, or there are none.
+pub fn left_alone(pools: &[Arc<NodePool>], settings: &Settings) -> Option<String> {
+    let fixed = pools.iter().filter(|pool| pool.replicas.is_some());
+    let names: Vec<&str> = fixed.map(|pool| pool.name.as_str()).collect();
+    let idle = !settings.static_capacity && !names.is_empty();
+    idle.then(|| {
+        let names = shortened(names);
+        format!("pool {names} keeps its nodes as they are: setting staticCapacity is off")
+    })
 }
 
 /// How each static pool of a snapshot stands, in words, by pool.

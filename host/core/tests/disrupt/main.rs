@@ -5,3 +5,4 @@ mod drift;
 mod look;
 mod questions;
 mod spare;
+mod static_pools;

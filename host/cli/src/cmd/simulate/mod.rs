@@ -9,6 +9,7 @@ use std::time::{Duration, Instant};
 
 use anyhow::{Context, Result, bail};
 use indicatif::{ProgressBar, ProgressStyle};
+use plimsoll_core::static_pool;
 use plimsoll_policy::Engine;
 use plimsoll_report::Report;
 use plimsoll_sim::{Behaviour, Recording, Run, ScoreCard, UsageCard};
@@ -41,6 +42,10 @@ struct Comparison {
 
 pub(crate) fn run(flags: &flags::Simulate) -> Result<()> {
     let input = load::input(&flags.input, &flags.deciding)?;
+    let pools = &input.recording.objects.pools;
+    if let Some(words) = static_pool::left_alone(pools, &input.recording.settings) {
+        eprintln!("warning: {}: {words}", load::name(&flags.input));
+    }
     let engine = engine()?;
     let mut base = Strategy::parse(&flags.policy, &engine)?;
     let draft = draft(flags, &input.digest, &mut base, &engine)?;
