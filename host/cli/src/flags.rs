@@ -313,6 +313,10 @@ pub(crate) struct Run {
     /// A batch of pods ends at the latest after this long.
     #[arg(long, default_value = "10s")]
     pub(crate) batch_max_duration: String,
+    /// Features that are off unless named, as NAME=true: CapacityBuffer, NodeOverlay, SpotToSpotConsolidation, StaticCapacity; ReservedCapacity=false
+    /// shuts the one that is on.
+    #[arg(long, value_name = "NAME=BOOL,...", default_value = "")]
+    pub(crate) feature_gates: String,
     /// Seed of draws and of the names of claims.
     #[arg(long, default_value_t = 0)]
     pub(crate) seed: u64,

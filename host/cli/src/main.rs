@@ -13,6 +13,8 @@ mod digest;
 mod explain;
 mod failure;
 mod flags;
+#[cfg(feature = "live")]
+mod gates;
 mod generate;
 mod load;
 mod meant;

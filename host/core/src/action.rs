@@ -12,7 +12,9 @@ use serde::{Deserialize, Serialize};
 use crate::catalog::CapacityType;
 use crate::disrupt::{Question, Settled};
 use crate::fixed_hash;
-use crate::ids::{ClaimName, NodeName, ObjectName, PoolName, ProviderId, ReservationId, TypeName, Uid};
+use crate::ids::{
+    ClaimName, NodeName, ObjectName, PoolName, ProviderId, ReservationId, TypeName, Uid,
+};
 use crate::labels::Labels;
 use crate::model::{NodeClaim, Taint};
 use crate::plan::LaunchOption;

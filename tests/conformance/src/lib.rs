@@ -51,6 +51,11 @@ impl Served {
     /// Starts a lab with our definitions, makes these objects, and then serves at the prices of the shipped list-price module,
     /// which is stored in ConfigMaps and read from there.
     pub async fn start(objects: &[Value]) -> Result<Self> {
+        Self::start_with(Settings::default(), objects).await
+    }
+
+    /// The same with these settings.
+    pub async fn start_with(settings: Settings, objects: &[Value]) -> Result<Self> {
         let turn = TURN.lock().await;
         let mut definitions = crd::karpenter();
         definitions.push(crd::kwok());
@@ -67,7 +72,7 @@ impl Served {
         let setup = Setup {
             client: client.clone(),
             catalogue: Arc::new(catalogue::builtin()?),
-            settings: Settings::default(),
+            settings,
             seed: 1,
             planner: Planner::new(from_cluster(&client, "list-price").await?),
             record: Some(Box::new(recording.clone())),

@@ -5,9 +5,7 @@ use std::sync::Arc;
 
 use plimsoll_core::action::ObjectKey;
 use plimsoll_core::ids::ObjectName;
-use plimsoll_core::model::{
-    Budget, BudgetNodes, Ceilings, ClaimPhase, NodeClaim, NodePool,
-};
+use plimsoll_core::model::{Budget, BudgetNodes, Ceilings, ClaimPhase, NodeClaim, NodePool};
 use plimsoll_core::resources::{ResourceName, Resources};
 use plimsoll_core::schedule;
 use plimsoll_core::snapshot::Snapshot;
@@ -122,8 +120,14 @@ const LATELY: Span = Span::from_secs(300);
 /// The least that a pool kept lately, by when it was told so.
 fn least(kept: &[(Timestamp, u32)], now: Timestamp) -> usize {
     let later = kept.iter().skip(1).map(|(at, _)| *at).chain([now]);
-    let lately = kept.iter().zip(later).filter(|(_, until)| *until + LATELY >= now);
-    lately.map(|((_, kept), _)| *kept as usize).min().unwrap_or(0)
+    let lately = kept
+        .iter()
+        .zip(later)
+        .filter(|(_, until)| *until + LATELY >= now);
+    lately
+        .map(|((_, kept), _)| *kept as usize)
+        .min()
+        .unwrap_or(0)
 }
 
 /// Goes on until an instant and checks at every step what must always hold.
@@ -144,7 +148,9 @@ fn watch<P: Planner>(
         }
         let (after, kept) = (ready(run), least(kept, run.now()));
         if after < before.min(kept) {
-            return Err(format!("{after} ready nodes after {before}, {kept} are kept"));
+            return Err(format!(
+                "{after} ready nodes after {before}, {kept} are kept"
+            ));
         }
     }
     run.run_until(until);

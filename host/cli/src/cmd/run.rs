@@ -18,6 +18,7 @@ use plimsoll_kwok::catalogue;
 use super::of_cluster;
 use crate::failure::Environment;
 use crate::flags::{Provider, Run};
+use crate::gates;
 use crate::policy;
 use crate::records;
 
@@ -167,11 +168,13 @@ fn settings(flags: &Run) -> Result<Settings> {
             format!("--{name} is \"{text}\"; expected {expected}")
         })
     };
-    Ok(Settings {
+    let mut settings = Settings {
         batch_idle: span("batch-idle-duration", &flags.batch_idle_duration)?,
         batch_max: span("batch-max-duration", &flags.batch_max_duration)?,
         ..Settings::default()
-    })
+    };
+    gates::set(&mut settings, &flags.feature_gates)?;
+    Ok(settings)
 }
 
 /// Where a recording goes; `-` is standard output, which nothing else is written to.

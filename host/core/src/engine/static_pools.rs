@@ -281,13 +281,7 @@ impl Engine {
     }
 
     /// Asks so many claims to go.
-    fn trim(
-        &mut self,
-        pool: &NodePool,
-        excess: u32,
-        now: Timestamp,
-        actions: &mut Vec<Action>,
-    ) {
+    fn trim(&mut self, pool: &NodePool, excess: u32, now: Timestamp, actions: &mut Vec<Action>) {
         let catalogue = self.market.catalogue();
         let members = self.staying(&pool.name).map(|claim| {
             let node = node_of(&Target::Claim(claim.name.clone()), &self.cluster);

@@ -138,10 +138,7 @@ pub(crate) fn labels_of(
         let key = requirement.key();
         let internal =
             [labels::REGISTERED, labels::INITIALIZED, labels::HOSTNAME].contains(&key.as_str());
-        if internal
-            || catalogue.is_well_known(key)
-            || result.contains_key(key.as_str())
-        {
+        if internal || catalogue.is_well_known(key) || result.contains_key(key.as_str()) {
             continue;
         }
         if let Some(value) = requirement.any() {

@@ -34,7 +34,13 @@ pub fn leaving(mut members: Vec<Member<'_>>, excess: u32, now: Timestamp) -> Vec
         let claim = member.claim;
         let ready = claim.phase == ClaimPhase::Initialized;
         let name = claim.name.clone();
-        (rank(member, now), ready, !member.drifted, claim.created, name)
+        (
+            rank(member, now),
+            ready,
+            !member.drifted,
+            claim.created,
+            name,
+        )
     });
     let first = members.into_iter().take(excess as usize);
     first.map(|member| member.claim.name.clone()).collect()

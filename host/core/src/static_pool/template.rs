@@ -14,8 +14,8 @@ use crate::model::{NodeClaim, NodePool, PackingMode};
 use crate::plan::{LaunchOption, PlannedClaim};
 use crate::requirement::Requirements;
 use crate::resources::{ResourceName, Resources};
-use crate::schedule::guards::{is_exotic, names_terms, names_types};
 use crate::schedule::claim::{annotations_of, labels_of};
+use crate::schedule::guards::{is_exotic, names_terms, names_types};
 use crate::snapshot::Settings;
 
 /// The claim of one more node of a pool that sells `catalogue`. Without options where nothing that the pool requires can be
@@ -80,7 +80,10 @@ fn options(
     let mut all = sold(requirements, &Resources::new(), catalogue);
     all.retain(|(_, offering)| settings.reserved_capacity || offering.reservation.is_none());
     for held_back in held_back(pool, settings) {
-        if all.iter().any(|(sold, offering)| !held_back(sold, offering)) {
+        if all
+            .iter()
+            .any(|(sold, offering)| !held_back(sold, offering))
+        {
             all.retain(|(sold, offering)| !held_back(sold, offering));
         }
     }

@@ -119,7 +119,13 @@ fn a_node_without_room_for_its_successor_is_told_why_it_stays() {
 
 #[test]
 fn a_pool_with_more_nodes_than_it_keeps_waits_until_they_are_gone() {
-    let keeps = |replicas| replaced(drifted(sold().pool(second_zone("base", replicas)), "base", 4));
+    let keeps = |replicas| {
+        replaced(drifted(
+            sold().pool(second_zone("base", replicas)),
+            "base",
+            4,
+        ))
+    };
     assert_eq!(keeps(4), 4);
     assert_eq!(keeps(5), 4, "too few is no reason to wait");
     assert_eq!(keeps(3), 0);
@@ -188,15 +194,53 @@ fn nodes_of_static_pools_are_neither_empty_nor_underutilised() {
     }
 }
 
+/// Nodes of a static pool and of another one, both drifted, and whatever else there is.
+fn all_sorts(
+    more: impl FnOnce(ClusterFixture) -> ClusterFixture,
+) -> (DisruptionReason, Vec<String>) {
+    let open = |name| {
+        pool(name).with(|pool| {
+            pool.disruption.budgets.clear();
+            pool.disruption.consolidate_after = Some(Span::ZERO);
+        })
+    };
+    let world = sold()
+        .pool(open("open"))
+        .pool(open("moved").zones(&[ZONE_2]));
+    let world = world
+        .node(node_of("open", "used", ZONE_1))
+        .pod(web("a", "used"));
+    let world = world
+        .node(node_of("open", "roomy", ZONE_1))
+        .pod(web("b", "roomy"));
+    let decision = look(&more(world).snapshot());
+    let members = |command: &Command| command.members.iter().map(ToString::to_string);
+    let members = decision.commands.iter().flat_map(members).collect();
+    (decision.commands[0].reason, members)
+}
+
 #[test]
-fn empty_nodes_of_other_pools_go_before_drifted_ones_of_static_pools() {
-    let open = pool("open").with(|pool| {
-        pool.disruption.budgets.clear();
-        pool.disruption.consolidate_after = Some(Span::ZERO);
-    });
-    let world = drifted(sold().pool(second_zone("base", 1)).pool(open), "base", 1);
-    let empty = world.node(node_of("open", "empty", ZONE_1));
-    assert_eq!(look(&empty.snapshot()).commands[0].reason, DisruptionReason::Empty);
+fn methods_come_in_order_and_one_at_a_time() {
+    let savings = |world| world;
+    let drift = |world: ClusterFixture| {
+        let world = world.node(node_of("moved", "old", ZONE_1));
+        world.pod(web("c", "old"))
+    };
+    let fixed =
+        |world: ClusterFixture| drifted(drift(world).pool(second_zone("base", 2)), "base", 2);
+    let empty = |world: ClusterFixture| fixed(world).node(node_of("open", "empty", ZONE_1));
+    assert_eq!(all_sorts(savings).0, DisruptionReason::Underutilized);
+    let of = |reason, names: &[&str]| (reason, names.iter().map(|&it| it.to_owned()).collect());
+    assert_eq!(
+        all_sorts(drift),
+        of(DisruptionReason::Drifted, &["claim-old"])
+    );
+    let both = ["claim-base-1", "claim-base-2"];
+    assert_eq!(all_sorts(fixed), of(DisruptionReason::Drifted, &both));
+    assert_eq!(
+        all_sorts(empty),
+        of(DisruptionReason::Empty, &["claim-empty"])
+    );
 }
 
 #[test]
@@ -223,7 +267,9 @@ fn of_template(
 fn a_new_node_is_what_the_template_says_and_nothing_more() {
     let template = pool("base").replicas(1).label("team", "shop");
     let template = template.needs(is_in("rack", &["r1"]));
-    let template = template.taint("a", "1", NoSchedule).startup_taint("b", "2", NoSchedule);
+    let template = template
+        .taint("a", "1", NoSchedule)
+        .startup_taint("b", "2", NoSchedule);
     let template = template.with(|pool| {
         pool.annotations.insert("note".into(), "kept".into());
         pool.expire_after = Some(Span::from_secs(9));
@@ -236,12 +282,18 @@ fn a_new_node_is_what_the_template_says_and_nothing_more() {
     assert_eq!(label(labels::NODEPOOL), Some("base"));
     assert_eq!(label("karpenter.k8s.aws/ec2nodeclass"), Some("default"));
     assert_eq!(label(labels::REGISTERED), None);
-    assert_eq!(claim.annotations.get("note").map(AsRef::as_ref), Some("kept"));
+    assert_eq!(
+        claim.annotations.get("note").map(AsRef::as_ref),
+        Some("kept")
+    );
     assert_eq!((claim.taints.len(), claim.startup_taints.len()), (1, 1));
     assert_eq!(claim.expire_after, Some(Span::from_secs(9)));
     assert_eq!(claim.termination_grace, Some(Span::from_secs(8)));
     for key in [INSTANCE_TYPE, CAPACITY_TYPE, ZONE] {
-        assert!(claim.requirements.get(key).is_none(), "{key} is not narrowed");
+        assert!(
+            claim.requirements.get(key).is_none(),
+            "{key} is not narrowed"
+        );
     }
     assert!(claim.requests.is_empty());
 }
@@ -249,10 +301,14 @@ fn a_new_node_is_what_the_template_says_and_nothing_more() {
 #[test]
 fn spot_and_exotic_machines_are_bought_where_the_template_names_them_or_packing_is_compatible() {
     let exotic = || {
-        let burstable = instance_type("t3.small").price(0.02).offered(ZONE_1, OnDemand);
+        let burstable = instance_type("t3.small")
+            .price(0.02)
+            .offered(ZONE_1, OnDemand);
         let burstable = burstable.describes(is_in("karpenter.k8s.aws/instance-family", &["t3"]));
         let small = instance_type("small").price(0.1).offered(ZONE_1, OnDemand);
-        cluster().sells(burstable).sells(small.offered(ZONE_1, Spot))
+        cluster()
+            .sells(burstable)
+            .sells(small.offered(ZONE_1, Spot))
     };
     let first = |pool: PoolFixture| {
         let claim = of_template(pool, exotic(), |_| {});
@@ -261,7 +317,10 @@ fn spot_and_exotic_machines_are_bought_where_the_template_names_them_or_packing_
     };
     let base = || pool("base").replicas(1);
     assert_eq!(first(base()), ("small".to_owned(), OnDemand));
-    assert_eq!(first(base().capacity_types(&[Spot])), ("small".to_owned(), Spot));
+    assert_eq!(
+        first(base().capacity_types(&[Spot])),
+        ("small".to_owned(), Spot)
+    );
     let named = base().only_types(&["t3.small"]);
     assert_eq!(first(named), ("t3.small".to_owned(), OnDemand));
     let compatible = base().packing(PackingMode::Compatible);
@@ -299,7 +358,10 @@ impl Crew {
 
     fn change(mut self, name: &str, change: impl FnOnce(&mut NodeClaim)) -> Self {
         let row = node_row(&self.snapshot, name);
-        let claim = self.snapshot.nodes[row].claim.as_mut().expect("a node of ours");
+        let claim = self.snapshot.nodes[row]
+            .claim
+            .as_mut()
+            .expect("a node of ours");
         change(Arc::make_mut(claim));
         self
     }
@@ -312,17 +374,25 @@ impl Crew {
             Member {
                 claim,
                 pods: pods.collect::<Vec<&Pod>>(),
-                drifted: self.drifted.iter().any(|name| claim.name.as_str().ends_with(name)),
+                drifted: self
+                    .drifted
+                    .iter()
+                    .any(|name| claim.name.as_str().ends_with(name)),
             }
         });
         let names = leaving(members.collect(), excess, self.snapshot.now);
         let short = |name: String| name.trim_start_matches("claim-").to_owned();
-        names.into_iter().map(|name| short(name.to_string())).collect()
+        names
+            .into_iter()
+            .map(|name| short(name.to_string()))
+            .collect()
     }
 }
 
 fn three(world: ClusterFixture) -> ClusterFixture {
-    ["n1", "n2", "n3"].into_iter().fold(world, |world, name| world.node(node_of("base", name, ZONE_1)))
+    ["n1", "n2", "n3"].into_iter().fold(world, |world, name| {
+        world.node(node_of("base", name, ZONE_1))
+    })
 }
 
 fn web(name: &str, node: &str) -> PodFixture {
@@ -333,7 +403,9 @@ fn web(name: &str, node: &str) -> PodFixture {
 #[test]
 fn claims_without_a_machine_go_first_then_empty_nodes_then_the_least_used() {
     let world = three(sold()).node(node_of("base", "n0", ZONE_1).phase(ClaimPhase::Created));
-    let daemon = pod("agent").owned_by(OwnerKind::DaemonSet, "agent").on("n2");
+    let daemon = pod("agent")
+        .owned_by(OwnerKind::DaemonSet, "agent")
+        .on("n2");
     let world = world.pod(web("a", "n1")).pod(daemon);
     let world = world.pod(web("b", "n3")).pod(web("c", "n3"));
     let crew = Crew::of(world).change("n0", |claim| claim.provider_id = None);
@@ -344,16 +416,20 @@ fn claims_without_a_machine_go_first_then_empty_nodes_then_the_least_used() {
 
 #[test]
 fn a_pod_that_asks_to_be_left_alone_makes_its_node_the_last() {
-    let held = |name, node| {
-        web(name, node).with(|pod| pod.do_not_disrupt = DoNotDisrupt::Always)
-    };
+    let held = |name, node| web(name, node).with(|pod| pod.do_not_disrupt = DoNotDisrupt::Always);
     let world = three(sold()).pod(held("a", "n1")).pod(web("b", "n2"));
     let world = world.pod(web("c", "n3")).pod(web("d", "n3"));
     assert_eq!(Crew::of(world).goes(3), ["n2", "n3", "n1"]);
-    let daemon = pod("agent").owned_by(OwnerKind::DaemonSet, "agent").on("n1");
+    let daemon = pod("agent")
+        .owned_by(OwnerKind::DaemonSet, "agent")
+        .on("n1");
     let daemon = daemon.with(|pod| pod.do_not_disrupt = DoNotDisrupt::Always);
     let world = three(sold()).pod(daemon).pod(web("b", "n2"));
-    assert_eq!(Crew::of(world).goes(3), ["n3", "n2", "n1"], "a daemon's, too");
+    assert_eq!(
+        Crew::of(world).goes(3),
+        ["n3", "n2", "n1"],
+        "a daemon's, too"
+    );
 }
 
 #[test]
@@ -389,7 +465,10 @@ fn a_report_says_what_will_be_done_about_a_pools_number() {
     };
     let base = |replicas| pool("base").replicas(replicas);
     assert_eq!(said(base(3), true), "keeps 3 nodes, has 3");
-    assert_eq!(said(base(5), true), "keeps 5 nodes, has 3; 2 will be asked for");
+    assert_eq!(
+        said(base(5), true),
+        "keeps 5 nodes, has 3; 2 will be asked for"
+    );
     assert_eq!(
         said(base(5).limit_nodes(4), true),
         "keeps 5 nodes, has 3; 1 will be asked for, 1 exceed limits.nodes"

@@ -1,0 +1,76 @@
+//! Gates of features as the incumbent writes them, `NodeOverlay=true,StaticCapacity=true`, and the settings behind them.
+
+use anyhow::{Result, bail};
+use plimsoll_core::snapshot::Settings;
+
+/// A setting that is on or off.
+type Setting = fn(&mut Settings) -> &mut bool;
+
+/// Gates and their settings.
+const GATES: [(&str, Setting); 5] = [
+    ("CapacityBuffer", |settings| &mut settings.capacity_buffers),
+    ("NodeOverlay", |settings| &mut settings.node_overlays),
+    ("ReservedCapacity", |settings| {
+        &mut settings.reserved_capacity
+    }),
+    ("SpotToSpotConsolidation", |settings| {
+        &mut settings.churn.spot_to_spot
+    }),
+    ("StaticCapacity", |settings| &mut settings.static_capacity),
+];
+
+/// Gates whose features are not served: they may be shut, not open.
+const UNSERVED: [&str; 1] = ["NodeRepair"];
+
+/// Opens and shuts gates; what is not named stays as it is.
+pub(crate) fn set(settings: &mut Settings, text: &str) -> Result<()> {
+    for entry in text.split(',').map(str::trim).filter(|it| !it.is_empty()) {
+        let (name, open) = match entry.split_once('=') {
+            Some((name, "true")) => (name, true),
+            Some((name, "false")) => (name, false),
+            _ => bail!("--feature-gates has \"{entry}\"; expected NAME=true or NAME=false"),
+        };
+        if let Some((_, setting)) = GATES.iter().find(|(known, _)| *known == name) {
+            *setting(settings) = open;
+        } else if !UNSERVED.contains(&name) {
+            let known: Vec<&str> = GATES.iter().map(|(known, _)| *known).collect();
+            let known = known.join(", ");
+            bail!("--feature-gates names {name}; expected one of {known}");
+        } else if open {
+            bail!("--feature-gates opens {name}, which is not served; expected {name}=false");
+        }
+    }
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn set_to(text: &str) -> Result<Settings, String> {
+        let mut settings = Settings::default();
+        set(&mut settings, text).map_err(|error| error.to_string())?;
+        Ok(settings)
+    }
+
+    #[test]
+    fn gates_are_opened_and_shut_by_name() {
+        let set = set_to("StaticCapacity=true, ReservedCapacity=false,NodeRepair=false").unwrap();
+        assert!(set.static_capacity && !set.reserved_capacity);
+        assert_eq!(set_to(""), Ok(Settings::default()));
+    }
+
+    #[test]
+    fn what_makes_no_sense_is_named() {
+        let refused = |text: &str| set_to(text).unwrap_err();
+        assert_eq!(
+            refused("StaticCapacity"),
+            "--feature-gates has \"StaticCapacity\"; expected NAME=true or NAME=false"
+        );
+        assert_eq!(
+            refused("NodeRepair=true"),
+            "--feature-gates opens NodeRepair, which is not served; expected NodeRepair=false"
+        );
+        assert!(refused("Static=true").starts_with("--feature-gates names Static; expected one of CapacityBuffer,"));
+    }
+}
