@@ -71,6 +71,9 @@ mod tests {
             refused("NodeRepair=true"),
             "--feature-gates opens NodeRepair, which is not served; expected NodeRepair=false"
         );
-        assert!(refused("Static=true").starts_with("--feature-gates names Static; expected one of CapacityBuffer,"));
+        assert!(
+            refused("Static=true")
+                .starts_with("--feature-gates names Static; expected one of CapacityBuffer,")
+        );
     }
 }

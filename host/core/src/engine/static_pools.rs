@@ -155,10 +155,10 @@ impl Engine {
                 None
             }
             (missing, _) if pool.ready => {
+                let missing = missing - self.recall(&pool.name, missing, now, actions);
                 if self.put_off(&pool.name, now) {
                     return;
                 }
-                let missing = missing - self.recall(&pool.name, missing, now, actions);
                 self.fill(pool, missing, now, actions)
             }
             _ => None,

@@ -214,9 +214,10 @@ fn all_sorts(
         .node(node_of("open", "roomy", ZONE_1))
         .pod(web("b", "roomy"));
     let decision = look(&more(world).snapshot());
-    let members = |command: &Command| command.members.iter().map(ToString::to_string);
-    let members = decision.commands.iter().flat_map(members).collect();
-    (decision.commands[0].reason, members)
+    let commands = decision.commands.iter();
+    let members = commands.flat_map(|command| &command.members);
+    let names = members.map(ToString::to_string).collect();
+    (decision.commands[0].reason, names)
 }
 
 #[test]
