@@ -110,3 +110,32 @@ fn machines_that_appear_by_themselves_cannot_be_played() {
         );
     }
 }
+
+#[test]
+fn a_static_pool_is_told_in_a_plan_and_kept_at_its_number_in_a_simulation() {
+    let path = concat!(
+        env!("CARGO_MANIFEST_DIR"),
+        "/tests/program/data/static.yaml"
+    );
+    let planned = plimsoll(&["plan", path]).ok().out;
+    let line = "static pool base: keeps 3 nodes, has 0; 3 will be asked for";
+    assert!(planned.lines().any(|have| have == line), "{planned}");
+    let launches = |path: &str| {
+        let ran = plimsoll(&["simulate", path, "-o", "json"]).ok();
+        let result: serde_json::Value = serde_json::from_str(&ran.out).expect("JSON");
+        (result["runs"][0]["card"]["launches"].as_u64(), ran.err)
+    };
+    assert_eq!(launches(path).0, Some(5));
+    let text = fs::read_to_string(path).expect("the recording");
+    let folder = TempDir::new().expect("a folder");
+    let off = folder.path().join("off.yaml");
+    fs::write(
+        &off,
+        text.replace("staticCapacity: true", "staticCapacity: false"),
+    )
+    .expect("a copy");
+    let (bought, warned) = launches(off.to_str().expect("a path of text"));
+    assert_eq!(bought, Some(0));
+    let words = "pool base keeps its nodes as they are: setting staticCapacity is off";
+    assert!(warned.contains(words), "{warned}");
+}
