@@ -8,5 +8,6 @@ mod runaway;
 mod runs;
 mod scripts;
 mod spare;
+mod static_pools;
 mod told;
 mod usage;
