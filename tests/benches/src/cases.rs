@@ -6,9 +6,13 @@ use std::sync::Arc;
 use anyhow::{Context, Result};
 use plimsoll_core::catalog::{Catalogue, InstanceType};
 use plimsoll_core::snapshot::Snapshot;
-use plimsoll_ec2_facts::catalogue::Terms;
+use plimsoll_ec2_facts::catalogue::{Terms, Zone};
+use plimsoll_ec2_facts::instance_type::Architecture;
 use plimsoll_ec2_facts::{CatalogueSettings, catalogue, instance_type};
-use plimsoll_oracles::fixture::{HOSTNAME, PodFixture, ZONE, cluster, pod, pool};
+use plimsoll_oracles::fixture::{
+    ClusterFixture, HOSTNAME, PodFixture, ZONE, ZONES, cluster, pod, pool,
+};
+use plimsoll_oracles::generate::{memory_heavy, three_zones, two_architectures};
 use plimsoll_peers::{Mix, Peer};
 use plimsoll_snapshot::write::{CatalogueText, Format, write};
 
@@ -39,13 +43,17 @@ pub fn all(peer: &Peer) -> Result<Vec<Case>> {
         },
     ];
     let market = Arc::new(general_types()?);
+    for (name, market, cluster) in fleets(&market)? {
+        let (name, problem) = (name.to_owned(), problem(&market, cluster)?);
+        result.push(Case { name, problem });
+    }
     let mut add = |name: &str, pods: Vec<PodFixture>| -> Result<()> {
-        let problem = problem(&market, pods)?;
+        let problem = problem(&market, cluster().pods(pods))?;
         let name = name.to_owned();
         result.push(Case { name, problem });
         Ok(())
     };
-    for count in [500, 2_000] {
+    for count in [500, 2_000, 20_000] {
         add(&format!("mix {count}"), mixed(count).collect())?;
     }
     add("two shapes", two_shapes().collect())?;
@@ -69,9 +77,38 @@ pub fn all(peer: &Peer) -> Result<Vec<Case>> {
     Ok(result)
 }
 
-/// A pool that may buy anything on sale, daemons of 150m and 200 MiB in three pods, and waiting pods.
-fn problem(market: &Arc<Catalogue>, pods: Vec<PodFixture>) -> Result<Vec<u8>> {
-    let mut cluster = cluster().pool(pool("default")).pods(pods);
+/// Fleets of other kinds of pods, with what is on sale for each.
+fn fleets(market: &Arc<Catalogue>) -> Result<Vec<(&'static str, Arc<Catalogue>, ClusterFixture)>> {
+    let both = sold(None, |architecture| {
+        matches!(architecture, Architecture::Amd64 | Architecture::Arm64)
+    })?;
+    let zone = |name: &str| Zone {
+        name: name.to_owned(),
+        id: None,
+    };
+    let zonal = sold(Some(ZONES.map(zone).to_vec()), is_amd64)?;
+    Ok(vec![
+        (
+            "memory-heavy 2000",
+            Arc::clone(market),
+            memory_heavy(cluster(), 2_000, 11),
+        ),
+        (
+            "two architectures",
+            Arc::new(both),
+            two_architectures(cluster(), 2_000, 3),
+        ),
+        (
+            "zones, nodes there",
+            Arc::new(zonal),
+            three_zones(cluster(), 2_000, 7),
+        ),
+    ])
+}
+
+/// A pool that may buy anything on sale, daemons of 150m and 200 MiB in three pods, and a cluster's pods and nodes.
+fn problem(market: &Arc<Catalogue>, cluster: ClusterFixture) -> Result<Vec<u8>> {
+    let mut cluster = cluster.pool(pool("default"));
     for (name, cpu, memory) in [("network", 50, 60), ("proxy", 50, 70), ("logs", 50, 70)] {
         cluster = cluster.daemon(&pod(name).cpu(cpu).memory_mib(memory));
     }
@@ -89,10 +126,20 @@ fn problem(market: &Arc<Catalogue>, pods: Vec<PodFixture>) -> Result<Vec<u8>> {
     Ok(text)
 }
 
-/// Types c, m and r of generation 3 and later in us-east-1, x86, on demand in three zones, no bare metal.
+/// Types c, m and r of generation 3 and later in us-east-1 for amd64, on demand in three zones, no bare metal.
 pub fn general_types() -> Result<Catalogue> {
+    sold(None, is_amd64)
+}
+
+fn is_amd64(architecture: Architecture) -> bool {
+    architecture == Architecture::Amd64
+}
+
+/// Types c, m and r of generation 3 and later of some architectures, on demand in these zones, no bare metal.
+fn sold(zones: Option<Vec<Zone>>, may_be: impl Fn(Architecture) -> bool) -> Result<Catalogue> {
     let mut settings = CatalogueSettings::for_region("us-east-1");
     settings.terms = Terms::OnDemandOnly;
+    settings.zones = zones;
     let all = catalogue(&settings)?;
     let general = |sold: &&Arc<InstanceType>| {
         instance_type(sold.name.as_str()).is_some_and(|facts| {
@@ -100,7 +147,7 @@ pub fn general_types() -> Result<Catalogue> {
             matches!(facts.category(), "c" | "m" | "r")
                 && generation > 2
                 && !facts.is_bare_metal()
-                && facts.architecture == plimsoll_ec2_facts::instance_type::Architecture::Amd64
+                && may_be(facts.architecture)
         })
     };
     let types = all.types().iter().filter(general);
