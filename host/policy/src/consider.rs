@@ -1,28 +1,35 @@
-//! One answer about nodes that might go: budget policies cap, the consolidation policy values, the core keeps every rule.
+//! One answer about nodes that might go: budget policies cap, the ranking policy prices, the consolidation policy values, the
+//! core keeps every rule.
 //!
 //! ```text
-//! look ─► budget policies (caps) ─► moves ─► consolidation policy (values) ─► commands
+//! look ─► budget policies (caps) ─► ranking policy (prices) ─► moves ─► consolidation policy (values) ─► commands
 //! ```
 //!
 //! Without policies the answer is the core's own, to the byte. A policy that fails holds back: a consolidation policy moves
-//! nothing, a budget policy lets nothing go but what has drifted.
+//! nothing, a budget policy lets nothing go but what has drifted. A ranking policy is replaced by list prices, as in a plan;
+//! where it forbids offerings nothing is bought, and nodes go only where their pods fit elsewhere.
 
 use std::sync::Arc;
 
 use plimsoll_core::disrupt::look::{Look, Proposal};
 use plimsoll_core::disrupt::{Decision, Question, confirm};
+use plimsoll_core::rank::Prices;
 use plimsoll_core::schedule::Offers;
 use plimsoll_core::snapshot::Snapshot;
 use plimsoll_core::time::Span;
 use plimsoll_core::units::PricePerHour;
 
 use crate::allow::{Budgeter, allow};
+use crate::decide::{HOLD, Ranker};
+use crate::manifest::Unit;
 use crate::outcome::Fault;
 use crate::score::{Consolidator, score};
 
 /// The policies that are asked about nodes that might go.
 #[derive(Clone, Copy, Default)]
 pub struct Advisers<'p> {
+    /// Prices what pools sell, and with it what stands; without it list prices decide. One that only orders is not asked.
+    pub ranker: Option<&'p dyn Ranker>,
     /// Values moves; without it a move is worth what it saves.
     pub consolidator: Option<&'p dyn Consolidator>,
     /// Cap what may be down at once; the least counts.
@@ -61,6 +68,7 @@ pub fn consider(
         Question::Look { consolidate } => {
             let mut look = Look::again(snapshot, *consolidate, offers.take());
             let recheck = cap(&mut look, advisers.budgeters, &mut considered);
+            price(&mut look, question, advisers.ranker, &mut considered);
             let proposal = look.propose();
             let consolidator = advisers.consolidator;
             let values = consolidator.map(|asked| values(asked, &proposal, &mut considered));
@@ -73,6 +81,7 @@ pub fn consider(
         Question::Confirm(command) => {
             let mut look = Look::again(snapshot, false, offers.take());
             cap(&mut look, advisers.budgeters, &mut considered);
+            price(&mut look, question, advisers.ranker, &mut considered);
             let decision = confirm::confirm(&look, command);
             *offers = look.into_offers();
             decision
@@ -103,6 +112,37 @@ fn cap(
     let caps: Vec<Option<u32>> = rows.map(|grant| Some(grant.most_down)).collect();
     look.cap(&caps);
     allowed.grants.recheck_after
+}
+
+/// Has what pools sell priced, where prices matter.
+fn price(
+    look: &mut Look<'_>,
+    question: &Question,
+    ranker: Option<&dyn Ranker>,
+    considered: &mut Considered,
+) {
+    let Some(ranker) = ranker.filter(|ranker| ranker.unit() == Unit::Dollars) else {
+        return;
+    };
+    let Some(asked) = look.price_question(question) else {
+        return;
+    };
+    let (prices, failed) = match ranker.price(&asked) {
+        Ok(prices) => (Some(prices), None),
+        Err(fault) if ranker.vetoes() => {
+            let none = Prices::all_vetoed(asked.pools.cand.len());
+            (Some(none), Some((fault, HOLD)))
+        }
+        Err(fault) => (None, Some((fault, "list prices were taken"))),
+    };
+    if let Some(prices) = prices {
+        look.price(prices);
+    }
+    if let Some((fault, instead)) = failed {
+        let name = ranker.name();
+        let note = format!("policy {name} failed to price moves: {fault}; {instead}");
+        considered.note(name, Some(fault), Some(note));
+    }
 }
 
 /// What each move is worth; nothing where the policy cannot say.

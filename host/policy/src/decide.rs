@@ -8,8 +8,8 @@ use std::sync::Arc;
 
 use plimsoll_core::plan::{Note, Plan};
 use plimsoll_core::rank::{
-    LaunchLists, OrderQuestion, PriceQuestion, Prices, check_ordering, check_prices, list_order,
-    list_price,
+    LaunchLists, OrderQuestion, PriceQuestion, Prices, WALLET, check_ordering, check_prices,
+    list_order, list_price,
 };
 use plimsoll_core::schedule::{self, Offers, Packed, Prepared, Reach, launch, pack, prepare_again};
 use plimsoll_core::snapshot::Snapshot;
@@ -17,7 +17,7 @@ use plimsoll_core::snapshot::Snapshot;
 use crate::manifest::Unit;
 use crate::module::{Module, invalid};
 use crate::outcome::Fault;
-use crate::wallet::{self, WALLET};
+use crate::wallet;
 
 /// Who answers the core's questions about machines: a module, or code of the host.
 pub trait Ranker {
@@ -202,7 +202,7 @@ pub fn note_guards(ranker: &impl Ranker, snapshot: &Snapshot, plan: &mut Plan) {
 }
 
 /// What is done when a policy that forbids offerings fails.
-const HOLD: &str = "it forbids some offerings, so nothing is bought";
+pub(crate) const HOLD: &str = "it forbids some offerings, so nothing is bought";
 
 /// Pods go to nodes there are, or wait.
 fn hold(prepared: &Prepared<'_>, faults: Faults) -> Decision {

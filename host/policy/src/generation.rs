@@ -117,21 +117,26 @@ impl Generation {
         offers: &mut Option<Arc<Offers>>,
     ) -> Considered {
         let now = snapshot.now;
+        let ranker = self.rank.as_ref().map(|place| place.watched(now));
         let consolidator = self.consolidate.as_ref().map(|place| place.watched(now));
         let budgets: Vec<_> = self.budget.iter().map(|place| place.watched(now)).collect();
         let budgeters: Vec<&dyn Budgeter> = budgets.iter().map(|both| both as _).collect();
         let advisers = Advisers {
+            ranker: ranker.as_ref().map(|both| both as _),
             consolidator: consolidator.as_ref().map(|both| both as _),
             budgeters: &budgeters,
         };
         let mut considered = consider(snapshot, question, &advisers, offers);
+        let prices = ranker
+            .iter()
+            .filter_map(|both| Some((both.name(), both.instead()?)));
         let values = consolidator
             .iter()
             .filter_map(|both| Some((both.name(), both.instead()?)));
         let caps = budgets
             .iter()
             .filter_map(|both| Some((both.name(), both.instead()?)));
-        let stood_in = values.chain(caps);
+        let stood_in = prices.chain(values).chain(caps);
         considered.notes.extend(
             stood_in.map(|(name, why)| {
                 format!("policy {name}: {why}; its last good generation decided")

@@ -246,6 +246,57 @@ impl<M> Both<'_, M> {
     }
 }
 
+impl<M: Ranker> Both<'_, M> {
+    fn stood_in<'a, T>(
+        &'a self,
+        put: impl Fn(&'a Watched<'_, M>) -> Result<T, Fault>,
+    ) -> Result<T, Fault> {
+        let failed = match put(&self.serving) {
+            Err(fault) if !self.serving.vetoes() => fault,
+            answer => return answer,
+        };
+        let behind = self.last_good.as_ref();
+        match behind
+            .filter(|behind| behind.unit() == self.unit())
+            .map(put)
+        {
+            Some(Ok(instead)) => {
+                self.instead.get_or_init(|| failed.to_string());
+                Ok(instead)
+            }
+            _ => Err(failed),
+        }
+    }
+}
+
+/// Prices for a decision about nodes. The one behind answers also where the serving one fails, as it plans then; one that forbids
+/// offerings is never stood in for.
+impl<M: Ranker> Ranker for Both<'_, M> {
+    fn name(&self) -> &str {
+        self.serving.name()
+    }
+
+    fn unit(&self) -> Unit {
+        self.serving.unit()
+    }
+
+    fn orders(&self) -> bool {
+        self.serving.orders()
+    }
+
+    fn vetoes(&self) -> bool {
+        self.serving.vetoes()
+    }
+
+    fn price(&self, question: &PriceQuestion) -> Result<Prices, Fault> {
+        self.stood_in(|module| module.price(question))
+    }
+
+    fn order(&self, question: &OrderQuestion) -> Result<LaunchLists, Fault> {
+        self.stood_in(|module| module.order(question))
+    }
+}
+
 impl<M: Consolidator> Consolidator for Both<'_, M> {
     fn name(&self) -> &str {
         self.serving.name()

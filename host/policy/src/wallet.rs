@@ -5,12 +5,9 @@
 //! wallet allows, or its order puts dear offerings first, and where the bound says that the pods could be so much cheaper.
 
 use plimsoll_core::plan::{Plan, PlannedClaim};
-use plimsoll_core::rank::{PriceQuestion, Prices, check_prices, list_price};
+use plimsoll_core::rank::{PriceQuestion, Prices, WALLET, list_where_allowed};
 use plimsoll_core::schedule::{self, Packed, launch};
 use plimsoll_core::units::PricePerHour;
-
-/// How many times what a plan at list prices costs a plan may cost: the interface's section on failures.
-pub(crate) const WALLET: i64 = 3;
 
 /// The plan to take instead of one that costs too much, of what the policy allows, and whether it is at the policy's prices:
 /// with launch lists by price where that is enough, else at list prices. `None` where the policy's plan is within the wallet
@@ -64,17 +61,4 @@ fn lie_apart(question: &PriceQuestion, prices: &Prices) -> bool {
         }
     }
     most > least * WALLET as f64
-}
-
-/// List prices, with the policy's vetoes: also where only further nodes are vetoed.
-fn list_where_allowed(question: &PriceQuestion, prices: &Prices) -> Option<Prices> {
-    let mut listed = check_prices(question, &list_price(question)).ok()?;
-    for (row, given) in listed.rows.iter_mut().zip(&prices.rows) {
-        if given.then.price.is_none() {
-            let price = given.first.price.and(row.then.price);
-            *row = *given;
-            row.first.price = price;
-        }
-    }
-    Some(listed)
 }

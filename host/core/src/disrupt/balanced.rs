@@ -18,7 +18,7 @@ pub const K: i128 = 2;
 /// What a whole pool costs, and what moving all of it would.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct PoolTotal {
-    /// Of all its nodes.
+    /// Of all its nodes, at the prices that decide.
     pub price: PricePerHour,
     /// Of all its nodes, those that may not go among them.
     pub disruption: MoveCost,
@@ -33,7 +33,7 @@ pub fn totals(fleet: &Fleet<'_>) -> BTreeMap<PoolName, PoolTotal> {
         };
         let pods = fleet.pods_on(row).map(|(_, pod)| pod);
         let cost = MoveCost::of_node(pods.filter(|pod| is_reschedulable(pod)));
-        let price = fleet.price(node, &pool);
+        let price = fleet.worth(node, &pool);
         let total = totals.entry(pool).or_default();
         total.price += price;
         total.disruption = total.disruption + cost;
@@ -51,10 +51,10 @@ pub fn approves(
     let mut of_pool: BTreeMap<&PoolName, (PricePerHour, MoveCost)> = BTreeMap::new();
     for member in members {
         let entry = of_pool.entry(&member.pool.name).or_default();
-        entry.0 += member.price;
+        entry.0 += member.worth;
         entry.1 = entry.1 + member.cost;
     }
-    let price: PricePerHour = members.iter().map(|member| member.price).sum();
+    let price: PricePerHour = members.iter().map(|member| member.worth).sum();
     let balanced = members
         .iter()
         .filter(|member| member.pool.disruption.policy == ConsolidationPolicy::Balanced);

@@ -13,6 +13,7 @@ use crate::catalog::{CapacityType, Catalogue, InstanceType, Overlaid};
 use crate::ids::{ClaimName, ObjectName, PoolName};
 use crate::labels;
 use crate::model::{NodePool, Pod, PodDisruptionBudget};
+use crate::schedule::Quoted;
 use crate::snapshot::{Snapshot, StateNode};
 use crate::state::is_reschedulable;
 use crate::time::Timestamp;
@@ -45,8 +46,10 @@ pub struct Candidate {
     pub capacity_type: Option<CapacityType>,
     /// Its zone, by its label.
     pub zone: Option<Arc<str>>,
-    /// What it costs, whether or not it could be had again; nothing when that is not known.
+    /// What it costs at list price, whether or not it could be had again; nothing when that is not known.
     pub price: PricePerHour,
+    /// What it is worth at the prices that decide; its list price where no ranking policy speaks of it.
+    pub worth: PricePerHour,
     /// Rows of the pods that must run elsewhere when it goes.
     pub pods: Vec<usize>,
     /// What moving them costs.
@@ -156,6 +159,8 @@ pub struct Fleet<'s> {
     budgets: BTreeMap<Arc<str>, Vec<&'s PodDisruptionBudget>>,
     overlaid: Overlaid,
     nominated: BTreeSet<&'s str>,
+    /// What a ranking policy says of what pools sell.
+    pub(super) quoted: Option<Quoted>,
 }
 
 impl<'s> Fleet<'s> {
@@ -174,6 +179,7 @@ impl<'s> Fleet<'s> {
             budgets,
             overlaid: snapshot.overlaid(),
             nominated: nominated.map(AsRef::as_ref).collect(),
+            quoted: None,
         }
     }
 
@@ -214,6 +220,7 @@ impl<'s> Fleet<'s> {
             capacity_type: label(labels::CAPACITY_TYPE).and_then(|text| CapacityType::parse(text)),
             zone: label(labels::ZONE).cloned(),
             price: self.price(node, &pool.name),
+            worth: self.worth(node, &pool.name),
             cost: MoveCost::of_node(moved.clone().map(|(_, pod)| pod)),
             pods: moved.map(|(row, _)| row).collect(),
             pool,
@@ -225,10 +232,17 @@ impl<'s> Fleet<'s> {
         self.overlaid.of(pool)
     }
 
-    /// What a node costs: its type's offering in its zone on its terms, had or not.
+    /// What a node costs at list price: its type's offering in its zone on its terms, had or not.
     pub fn price(&self, node: &StateNode, pool: &PoolName) -> PricePerHour {
         let offering = self.overlaid.of(pool).offering_of(node.labels());
         offering.map_or(PricePerHour::ZERO, |offering| offering.price)
+    }
+
+    /// What a node is worth: what one more like it costs at the ranking policy's price, or its list price.
+    pub fn worth(&self, node: &StateNode, pool: &PoolName) -> PricePerHour {
+        let quoted = self.quoted.as_ref();
+        let worth = quoted.and_then(|quoted| quoted.worth(pool, node.labels()));
+        worth.unwrap_or_else(|| self.price(node, pool))
     }
 
     /// The pods on a node, with their rows.

@@ -33,7 +33,7 @@ pub fn is_spared(snapshot: &Snapshot, candidate: &Candidate) -> bool {
         && pods.any(|pod| pod.is_owned_by(OwnerKind::Job))
 }
 
-/// The least that a move of these nodes must save to be worth it. One that buys nothing cannot be taken back: whatever it
+/// The least that a move of these nodes must save at the prices that decide to be worth it. One that buys nothing cannot be taken back: whatever it
 /// saves is worth it.
 pub fn least_saving(
     snapshot: &Snapshot,
@@ -44,7 +44,7 @@ pub fn least_saving(
     if !guarded || bought.is_empty() {
         return PricePerHour::from_nanos(1);
     }
-    let price: PricePerHour = members.iter().map(|member| member.price).sum();
+    let price: PricePerHour = members.iter().map(|member| member.worth).sum();
     let guards = &snapshot.settings.churn;
     moves::least_of(price, guards.saving, guards.saving_percent)
 }

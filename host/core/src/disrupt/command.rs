@@ -4,6 +4,8 @@ use std::fmt;
 
 use serde::{Deserialize, Serialize};
 
+use super::candidate::Candidate;
+use super::moves::Move;
 use crate::ids::ClaimName;
 use crate::model::DisruptionReason;
 use crate::plan::Plan;
@@ -23,8 +25,10 @@ pub struct Command {
     pub members: Vec<ClaimName>,
     /// What each of them costs at list price, parallel to the members.
     pub prices: Vec<PricePerHour>,
-    /// What is saved, at list prices.
+    /// What is saved at the prices that decided: the ranking policy's where it was asked, else list prices.
     pub saving: PricePerHour,
+    /// What is saved at list prices, as books and score cards tell it.
+    pub list_saving: PricePerHour,
     /// Where their pods go and what is bought for them; rows are those of the snapshot it was decided on.
     pub plan: Plan,
     /// What later moves must not take back.
@@ -32,11 +36,56 @@ pub struct Command {
 }
 
 impl Command {
+    /// A command for these nodes.
+    pub(super) fn of(
+        reason: DisruptionReason,
+        members: &[&Candidate],
+        savings: Savings,
+        plan: Plan,
+    ) -> Self {
+        let mut sorted: Vec<&Candidate> = members.to_vec();
+        sorted.sort_unstable_by(|a, b| a.claim.cmp(&b.claim));
+        Self {
+            reason,
+            members: sorted.iter().map(|member| member.claim.clone()).collect(),
+            prices: sorted.iter().map(|member| member.price).collect(),
+            saving: savings.decides,
+            list_saving: savings.list,
+            plan,
+            past: None,
+        }
+    }
+
     /// How long it must hold before it is carried out: drift is not undone by waiting.
     pub fn wait(&self) -> Span {
         match self.reason {
             DisruptionReason::Drifted => Span::ZERO,
             DisruptionReason::Empty | DisruptionReason::Underutilized => VALIDATION,
+        }
+    }
+}
+
+/// What a command saves, at the prices that decide and at list prices.
+#[derive(Clone, Copy, Default)]
+pub(super) struct Savings {
+    pub(super) decides: PricePerHour,
+    list: PricePerHour,
+}
+
+impl Savings {
+    pub(super) fn of(found: &Move) -> Self {
+        Self {
+            decides: found.saving,
+            list: found.list_saving,
+        }
+    }
+
+    /// Nodes without pods go whatever they are worth: what is told is their list price.
+    pub(super) fn of_empty(members: &[&Candidate]) -> Self {
+        let list = members.iter().map(|member| member.price).sum();
+        Self {
+            decides: list,
+            list,
         }
     }
 }

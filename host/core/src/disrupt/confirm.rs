@@ -6,7 +6,7 @@
 use super::balanced;
 use super::candidate::Candidate;
 use super::churn;
-use super::command::{Command, Decision, Refused};
+use super::command::{Command, Decision, Refused, Savings};
 use super::consolidate;
 use super::look::{self, Look, take};
 use super::moves::{self, Move};
@@ -14,7 +14,6 @@ use super::static_drift;
 use super::vacant;
 use crate::model::DisruptionReason;
 use crate::plan::Plan;
-use crate::units::PricePerHour;
 
 /// Confirms a command in a fleet looked at again, capped by policies as before; a decision without commands where it does
 /// not hold.
@@ -59,18 +58,17 @@ fn still_empty(look: &Look<'_>, command: &Command) -> Result<Command, Refused> {
     if members.is_empty() {
         return Err(CHANGED);
     }
-    let saving = members.iter().map(|member| member.price).sum();
-    Ok(look::command(
+    Ok(Command::of(
         command.reason,
         &members,
-        saving,
+        Savings::of_empty(&members),
         Plan::default(),
     ))
 }
 
 fn still_drifted(look: &Look<'_>, command: &Command) -> Result<Command, Refused> {
-    let drifted = look::drifted(&look.fleet, |_| true);
-    let candidate = drifted
+    let candidate = look
+        .drifted()
         .iter()
         .find(|candidate| command.members.contains(&candidate.claim))
         .ok_or(CHANGED)?;
@@ -81,10 +79,10 @@ fn still_drifted(look: &Look<'_>, command: &Command) -> Result<Command, Refused>
         return Err(NO_BUDGET);
     }
     let plan = look::without(look, candidate).ok_or(CHANGED)?;
-    Ok(look::command(
+    Ok(Command::of(
         command.reason,
         &[candidate],
-        PricePerHour::ZERO,
+        Savings::default(),
         plan,
     ))
 }
@@ -104,21 +102,21 @@ fn still_worth_it(look: &Look<'_>, command: &Command) -> Result<Command, Refused
         return Err(NO_BUDGET);
     }
     let found = asked_again(look, &members, command.plan.claims.len()).ok_or(CHANGED)?;
-    let saving = found.saving;
+    let savings = Savings::of(&found);
     let plan = Plan {
         placements: found.placements,
         claims: found.claims,
         ..Plan::default()
     };
     let totals = balanced::totals(&look.fleet);
-    let enough = saving >= churn::least_saving(snapshot, &members, &plan.claims);
-    if !enough || !balanced::approves(&totals, &members, saving) {
+    let enough = savings.decides >= churn::least_saving(snapshot, &members, &plan.claims);
+    if !enough || !balanced::approves(&totals, &members, savings.decides) {
         return Err(CHANGED);
     }
     let past = churn::remembered(snapshot, &members, &plan.claims);
     Ok(Command {
         past: Some(past),
-        ..look::command(command.reason, &members, saving, plan)
+        ..Command::of(command.reason, &members, savings, plan)
     })
 }
 
@@ -128,8 +126,7 @@ fn asked_again(look: &Look<'_>, members: &[&Candidate], planned: usize) -> Optio
     let snapshot = look.fleet.snapshot;
     let rows: Vec<usize> = members.iter().map(|member| member.row).collect();
     let settings = look::move_settings(snapshot, &look.graceful);
-    let offers = Some(look.offers());
-    let (found, _) = moves::ask_again(snapshot, &rows, &settings, offers, |asker| {
+    let (found, _) = moves::ask_again(snapshot, &rows, &settings, look.market(), |asker| {
         let found = asker.ask(&rows, planned);
         if planned != 1 {
             return found;

@@ -1,8 +1,8 @@
 //! One look at the fleet: candidates, budgets, and the first method that finds something to do.
 //!
 //! ```text
-//! snapshot ─► candidates ─► allowances ─► question ─► policy (budget)
-//!                               │                        │ caps
+//! snapshot ─► candidates ─► allowances ─► question ─► policies (budget, ranking)
+//!                               │                        │ caps, prices
 //!                               ▼                        ▼
 //!              empty nodes, else drifted ones, else moves ─► question ─► policy (consolidation)
 //!                                                     │                    │ values
@@ -21,17 +21,18 @@ use super::balanced;
 use super::budget::{Allowance, allowances};
 use super::candidate::{Blocked, Candidate, Class, Fleet};
 use super::churn;
-use super::command::{Command, Decision, Held, HeldAs, Refused};
+use super::command::{Command, Decision, Held, HeldAs, Question, Refused, Savings};
 use super::consolidate::{self, Unfit};
 use super::drift;
-use super::moves::{self, Move, MoveSettings};
+use super::moves::{self, Market, Move, MoveSettings};
 use super::simulate::simulate;
 use super::static_drift;
 use super::vacant::{self, Vacant};
 use crate::ids::PoolName;
-use crate::model::{DisruptionReason, NodePool};
+use crate::model::DisruptionReason;
 use crate::plan::Plan;
-use crate::schedule::Offers;
+use crate::rank::{PriceQuestion, Prices};
+use crate::schedule::{self, Offers, Quoted};
 use crate::snapshot::Snapshot;
 use crate::spare;
 use crate::time::Timestamp;
@@ -53,6 +54,7 @@ pub struct Look<'s> {
     consolidate: bool,
     earlier: Option<Arc<Offers>>,
     offers: OnceCell<Arc<Offers>>,
+    drifted: OnceCell<Vec<Candidate>>,
 }
 
 /// What could be done.
@@ -86,6 +88,7 @@ impl<'s> Look<'s> {
             consolidate,
             earlier,
             offers: OnceCell::new(),
+            drifted: OnceCell::new(),
         };
         look.cap(&[]);
         look
@@ -100,6 +103,50 @@ impl<'s> Look<'s> {
             ((row.pool.clone(), row.reason), row.remaining(cap))
         });
         self.left = remaining.collect();
+    }
+
+    /// What to ask a ranking policy before the question is answered; `None` where nothing would be bought or valued, or
+    /// there is nothing to buy.
+    pub fn price_question(&self, question: &Question) -> Option<PriceQuestion> {
+        let matters = match question {
+            Question::Confirm(command) => command.reason != DisruptionReason::Empty,
+            Question::Look { consolidate } => {
+                let moves = || self.graceful.iter().any(|node| !node.cost.is_of_empty());
+                let moves_pods =
+                    |node: &Candidate| node.pool.replicas.is_none() && !node.pods.is_empty();
+                let drifted = || self.drifted().iter().any(moves_pods);
+                (*consolidate && moves()) || drifted()
+            }
+        };
+        let ask = || schedule::price_question(self.fleet.snapshot, self.offers());
+        matters.then(ask)?
+    }
+
+    /// Takes in what the policy says, parallel to the candidates of [`Look::price_question`]: what nodes are worth and what
+    /// comes for them from now on. Without it list prices decide.
+    pub fn price(&mut self, prices: Prices) {
+        let quoted = Quoted::new(self.fleet.snapshot, self.offers(), prices);
+        self.fleet.quoted = Some(quoted);
+        let Self {
+            fleet, graceful, ..
+        } = self;
+        for candidate in graceful {
+            let node = &fleet.snapshot.nodes[candidate.row];
+            candidate.worth = fleet.worth(node, &candidate.pool.name);
+        }
+    }
+
+    /// What is known of the market.
+    pub(super) fn market(&self) -> Market<'_> {
+        Market {
+            offers: Some(self.offers()),
+            quoted: self.fleet.quoted.as_ref(),
+        }
+    }
+
+    /// Drifted nodes that may go, in the order in which they are tried.
+    pub(super) fn drifted(&self) -> &[Candidate] {
+        self.drifted.get_or_init(|| drifted(&self.fleet))
     }
 
     pub(super) fn left(&self, candidate: &Candidate, reason: DisruptionReason) -> u32 {
@@ -186,9 +233,9 @@ impl<'l, 's> Proposal<'l, 's> {
         if members.is_empty() {
             return None;
         }
-        let saving = members.iter().map(|member| member.price).sum();
         let reason = DisruptionReason::Empty;
-        Some(command(reason, &members, saving, Plan::default()))
+        let savings = Savings::of_empty(&members);
+        Some(Command::of(reason, &members, savings, Plan::default()))
     }
 
     /// Drifted nodes of static pools, one command each.
@@ -202,13 +249,14 @@ impl<'l, 's> Proposal<'l, 's> {
     /// The first drifted node of other pools whose pods have a place: empty ones first, then the oldest.
     fn drifted(&mut self) -> Option<Command> {
         let reason = DisruptionReason::Drifted;
-        for candidate in drifted(&self.look.fleet, |pool| pool.replicas.is_none()) {
-            if self.look.left(&candidate, reason) == 0 {
+        let own = |candidate: &&Candidate| candidate.pool.replicas.is_none();
+        for candidate in self.look.drifted().iter().filter(own) {
+            if self.look.left(candidate, reason) == 0 {
                 self.refused.by_budget += 1;
                 continue;
             }
-            if let Some(plan) = without(self.look, &candidate) {
-                return Some(command(reason, &[&candidate], PricePerHour::ZERO, plan));
+            if let Some(plan) = without(self.look, candidate) {
+                return Some(Command::of(reason, &[candidate], Savings::default(), plan));
             }
         }
         None
@@ -228,7 +276,7 @@ impl<'l, 's> Proposal<'l, 's> {
         }
         if !rows.is_empty() {
             let settings = move_settings(snapshot, &self.look.graceful);
-            self.moves = moves::find_again(snapshot, &rows, &settings, self.look.offers());
+            self.moves = moves::find_again(snapshot, &rows, &settings, self.look.market());
         }
     }
 
@@ -265,6 +313,7 @@ impl<'l, 's> Proposal<'l, 's> {
         order.sort_by_key(|at| (std::cmp::Reverse(value(*at)), *at));
         let mut left = self.look.left.clone();
         let mut touched: BTreeSet<usize> = BTreeSet::new();
+        let mut drawn: BTreeMap<usize, u32> = BTreeMap::new();
         let mut commands = Vec::new();
         for at in order {
             if commands.len() == MOST_COMMANDS {
@@ -273,7 +322,7 @@ impl<'l, 's> Proposal<'l, 's> {
             let found = &moves[at];
             let receivers = found.receivers();
             let mut rows = found.members.iter().chain(&receivers);
-            if rows.any(|row| touched.contains(row)) {
+            if rows.any(|row| touched.contains(row)) || found.exceeds(&drawn) {
                 continue;
             }
             let members = self.members(found);
@@ -289,6 +338,7 @@ impl<'l, 's> Proposal<'l, 's> {
                 self.refused.by_budget += 1;
             } else {
                 touched.extend(found.members.iter().chain(&receivers));
+                found.draw(&mut drawn);
                 commands.push(self.command_of(found, &members));
             }
         }
@@ -302,7 +352,7 @@ impl<'l, 's> Proposal<'l, 's> {
             ..Plan::default()
         };
         let reason = DisruptionReason::Underutilized;
-        let mut command = command(reason, members, found.saving, plan);
+        let mut command = Command::of(reason, members, Savings::of(found), plan);
         command.past = Some(churn::remembered(self.snapshot(), members, &found.claims));
         command
     }
@@ -365,12 +415,12 @@ pub(super) fn without(look: &Look<'_>, candidate: &Candidate) -> Option<Plan> {
     }
     let snapshot = look.fleet.snapshot;
     let shut = consolidate::unsettled(snapshot);
-    let simulated = simulate(snapshot, &[candidate.row], &shut, look.offers());
+    let simulated = simulate(snapshot, &[candidate.row], &shut, look.market());
     simulated.stranded.is_empty().then_some(simulated.plan)
 }
 
-/// Drifted nodes of some pools that may go: those without pods to be moved first, then the oldest.
-pub(super) fn drifted(fleet: &Fleet<'_>, of: impl Fn(&NodePool) -> bool) -> Vec<Candidate> {
+/// Drifted nodes that may go: those without pods to be moved first, then the oldest.
+fn drifted(fleet: &Fleet<'_>) -> Vec<Candidate> {
     let (candidates, _) = fleet.candidates(Class::Eventual);
     let has_drifted = |candidate: &Candidate| {
         let claim = fleet.snapshot.nodes[candidate.row].claim.as_ref()?;
@@ -430,22 +480,4 @@ pub(super) fn take(
         }
     }
     within
-}
-
-pub(super) fn command(
-    reason: DisruptionReason,
-    members: &[&Candidate],
-    saving: PricePerHour,
-    plan: Plan,
-) -> Command {
-    let mut sorted: Vec<&Candidate> = members.to_vec();
-    sorted.sort_unstable_by(|a, b| a.claim.cmp(&b.claim));
-    Command {
-        reason,
-        members: sorted.iter().map(|member| member.claim.clone()).collect(),
-        prices: sorted.iter().map(|member| member.price).collect(),
-        saving,
-        plan,
-        past: None,
-    }
 }

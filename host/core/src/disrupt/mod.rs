@@ -18,7 +18,7 @@ pub mod look;
 pub mod moves;
 mod question;
 mod settled;
-pub mod simulate;
+mod simulate;
 mod static_drift;
 mod vacant;
 

@@ -24,7 +24,7 @@ use crate::score::{self, MoveRow, NodeRow, Replacement, RowError, ScoreQuestion}
 use crate::snapshot::{Snapshot, StateNode};
 use crate::state::is_reschedulable;
 use crate::time::Timestamp;
-use crate::units::PricePerHour;
+use crate::units::{MAX_DOLLARS_PER_HOUR, PricePerHour};
 
 impl Look<'_> {
     /// What a budget policy is asked; its answer goes to [`Look::cap`].
@@ -149,7 +149,7 @@ fn add_node(
     let label = |key: &str| node.labels().get(key).map_or("", AsRef::as_ref);
     let pool = node.pool();
     // A price that nobody knows stays none; the others are with the node's own cost, like those of replacements.
-    let price = pool.as_ref().map(|pool| fleet.price(node, pool));
+    let price = pool.as_ref().map(|pool| fleet.worth(node, pool));
     let known = price.filter(|price| *price > PricePerHour::ZERO);
     let price = known.map(|price| price + snapshot.settings.node_cost);
     let moved = pods.iter().copied().filter(|pod| is_reschedulable(pod));
@@ -161,7 +161,7 @@ fn add_node(
         type_name: label(labels::INSTANCE_TYPE),
         zone: label(labels::ZONE),
         capacity: capacity(CapacityType::parse(label(labels::CAPACITY_TYPE))),
-        price: price.unwrap_or_default().dollars(),
+        price: dollars(price.unwrap_or_default()),
         age_s: seconds(created, snapshot.now),
         since_move_s: seconds(event.copied().unwrap_or(created), snapshot.now),
         cpu_used: share(&used, &node.allocatable(), &ResourceName::Cpu),
@@ -205,8 +205,13 @@ fn replacement(option: &LaunchOption) -> Replacement<'_> {
         type_name: option.instance_type.as_str(),
         zone: &option.zone,
         capacity: capacity(Some(option.capacity_type)),
-        price: option.price.dollars(),
+        price: dollars(option.price),
     }
+}
+
+/// A price as a policy is told it; with a node's own cost it may be beyond what any price is.
+fn dollars(price: PricePerHour) -> f64 {
+    price.dollars().min(MAX_DOLLARS_PER_HOUR)
 }
 
 fn capacity(terms: Option<CapacityType>) -> Capacity {

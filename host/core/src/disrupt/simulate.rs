@@ -6,10 +6,11 @@
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
+use super::moves::Market;
 use crate::ids::ObjectName;
 use crate::model::{Effect, Node, NodeClaim, Pod, Taint};
 use crate::plan::{Plan, Target};
-use crate::schedule::{self, Offers};
+use crate::schedule;
 use crate::snapshot::Snapshot;
 
 /// Key of the taint that keeps everything off a node in a simulation; no object ever carries it.
@@ -17,20 +18,20 @@ const SHUT_TAINT: &str = "plimsoll.dev/receives-nothing";
 
 /// What would become of the pods.
 #[derive(Clone, Debug)]
-pub struct Simulated {
+pub(super) struct Simulated {
     /// The plan; rows are those of the snapshot that was asked about.
-    pub plan: Plan,
+    pub(super) plan: Plan,
     /// Pods of the nodes for which there is no place.
-    pub stranded: Vec<ObjectName>,
+    pub(super) stranded: Vec<ObjectName>,
 }
 
-/// Plans for the pods of nodes as if the nodes went. `members` and `shut` are rows of the snapshot; `offers` is what
-/// its pools sell.
-pub fn simulate(
+/// Plans for the pods of nodes as if the nodes went, at what is known of the market. `members` and `shut` are rows of the
+/// snapshot.
+pub(super) fn simulate(
     snapshot: &Snapshot,
     members: &[usize],
     shut: &[usize],
-    offers: &Arc<Offers>,
+    market: Market<'_>,
 ) -> Simulated {
     let mut shown = snapshot.clone();
     for row in members {
@@ -54,8 +55,11 @@ pub fn simulate(
             Arc::<Pod>::make_mut(pod).unschedulable = false;
         }
     }
-    let prepared = schedule::prepare_again(&shown, Some(offers));
-    let plan = schedule::finish(&prepared, None);
+    let prepared = schedule::prepare_again(&shown, market.offers);
+    let plan = match market.quoted {
+        Some(quoted) => schedule::finish_quoted(&prepared, quoted),
+        None => schedule::finish(&prepared, None),
+    };
     let stranded = stranded(snapshot, members, shut, &plan);
     Simulated { plan, stranded }
 }

@@ -8,13 +8,12 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use super::candidate::Candidate;
-use super::command::{Command, Refused};
-use super::look::{Look, command, drifted};
+use super::command::{Command, Refused, Savings};
+use super::look::Look;
 use crate::ids::PoolName;
 use crate::model::{DisruptionReason, NodePool};
 use crate::plan::{Plan, PlannedClaim};
 use crate::static_pool::{Standing, keeps_number, planned, spread, zones};
-use crate::units::PricePerHour;
 
 const REASON: DisruptionReason = DisruptionReason::Drifted;
 
@@ -61,7 +60,7 @@ impl Successors {
             claims: vec![self.planned.clone()],
             ..Plan::default()
         };
-        command(REASON, &[candidate], PricePerHour::ZERO, plan)
+        Command::of(REASON, &[candidate], Savings::default(), plan)
     }
 }
 
@@ -72,14 +71,15 @@ pub(super) fn find(look: &Look<'_>, most: usize) -> StaticDrift {
     if !snapshot.pools.iter().any(|pool| pool.replicas.is_some()) {
         return result;
     }
-    let mut by_pool: BTreeMap<PoolName, Vec<Candidate>> = BTreeMap::new();
-    for candidate in drifted(&look.fleet, |pool| pool.replicas.is_some()) {
+    let mut by_pool: BTreeMap<PoolName, Vec<&Candidate>> = BTreeMap::new();
+    let is_static = |candidate: &&Candidate| candidate.pool.replicas.is_some();
+    for candidate in look.drifted().iter().filter(is_static) {
         let own = by_pool.entry(candidate.pool.name.clone()).or_default();
         own.push(candidate);
     }
     for candidates in by_pool.into_values() {
         let pool = &candidates[0].pool;
-        let allowed = look.left(&candidates[0], REASON);
+        let allowed = look.left(candidates[0], REASON);
         let (room, mut successors) = match room(look, pool) {
             Room::Waits => continue,
             Room::None(words) => {

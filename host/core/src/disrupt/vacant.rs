@@ -7,7 +7,7 @@ use std::collections::BTreeMap;
 
 use super::candidate::Candidate;
 use super::look::Look;
-use super::moves::{self, MoveSettings};
+use super::moves::{self, Market, MoveSettings};
 use crate::ids::PoolName;
 use crate::model::DisruptionReason;
 
@@ -42,8 +42,12 @@ pub(super) fn choose<'c>(look: &Look<'_>, fit: &[&'c Candidate]) -> Vacant<'c> {
     }
     let rows: Vec<usize> = fit.iter().map(|candidate| candidate.row).collect();
     let settings = MoveSettings::default();
-    let offers = Some(look.offers());
-    let (vacant, _) = moves::ask_again(snapshot, &rows, &settings, offers, |asker| {
+    // Nothing is bought: prices do not matter.
+    let market = Market {
+        offers: Some(look.offers()),
+        quoted: None,
+    };
+    let (vacant, _) = moves::ask_again(snapshot, &rows, &settings, market, |asker| {
         within_budgets(fit, left, &mut |row| match asker.may_go(row) {
             false => Room::Awaited,
             true if asker.vacate(row) => Room::Free,

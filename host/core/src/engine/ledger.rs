@@ -71,7 +71,7 @@ impl Books {
                 nodes: count(command.members.len()),
                 gone: 0,
                 replacements: count(command.plan.claims.len()),
-                predicted: command.saving,
+                predicted: command.list_saving,
                 realised: PricePerHour::ZERO,
             },
             prices: members.zip(command.prices.iter().copied()).collect(),

@@ -163,7 +163,7 @@ impl Engine {
             self.disruption.remember(past, keep);
         }
         self.begun
-            .add(command.reason, command.members.len(), command.saving);
+            .add(command.reason, command.members.len(), command.list_saving);
         self.queue.commands.push(UnderWay {
             reason: command.reason,
             members: command.members.into_iter().collect(),

@@ -13,6 +13,7 @@ mod check;
 mod list_price;
 mod order;
 mod question;
+mod wallet;
 
 #[cfg(test)]
 mod tests;
@@ -25,6 +26,7 @@ pub use check::{AnswerError, Slot, check_prices};
 pub use list_price::{LIST_PRICE, list_order, list_price};
 pub use order::{LaunchList, LaunchLists, check_ordering};
 pub use question::{ClaimRow, Claims, OrderQuestion, PoolRow, Pools, PriceQuestion};
+pub use wallet::{WALLET, list_where_allowed};
 
 // What this hook's questions share with the others, so that whoever asks this one needs one import.
 pub use crate::hook::{

@@ -8,7 +8,7 @@ use super::best::Best;
 use super::candidate::Candidate;
 use super::compile::{Compiled, PodGroup, compile};
 use super::eligible::is_fixed;
-use super::prices::RowPrices;
+use super::priced::Priced;
 use super::table::Table;
 use super::topology::Rule;
 use crate::bits::Bits;
@@ -33,7 +33,9 @@ pub fn bound_from_nothing(snapshot: &Snapshot) -> PricePerHour {
 pub fn bounds_of_work(snapshot: &Snapshot, work: &[Vec<u32>]) -> Vec<PricePerHour> {
     let (bare, kept) = as_if_waiting(snapshot);
     let compiled = compile(&bare, None);
-    let placed: Vec<(usize, usize)> = at_last(&compiled, &holdable(&compiled)).collect();
+    let allowed = Bits::all(compiled.rows.len());
+    let holdable = holdable(&compiled, &allowed);
+    let placed: Vec<(usize, usize)> = at_last(&compiled, &holdable).collect();
     let paid = |row: usize| {
         let row = &compiled.rows.rows[row];
         let listed = &snapshot.catalogue.types()[row.instance_type];
@@ -43,6 +45,7 @@ pub fn bounds_of_work(snapshot: &Snapshot, work: &[Vec<u32>]) -> Vec<PricePerHou
     let best = Best::default();
     let market = Market {
         prices: &prices,
+        allowed: &allowed,
         best: &best,
     };
     let of_amounts = work.iter().map(|copies| {
@@ -82,16 +85,17 @@ fn as_if_waiting(snapshot: &Snapshot) -> (Snapshot, Vec<usize>) {
 /// everything that pools may buy and everything that is free.
 pub(super) fn bound(compiled: &Compiled<'_>, candidate: &Candidate) -> PricePerHour {
     let placed = candidate.placed().map(|(pod, level)| (pod, level, 1));
-    let problem = problem(compiled, &Market::listed(compiled), placed);
+    let market = Market::at(Priced::listed(compiled));
+    let problem = problem(compiled, &market, placed);
     PricePerHour::from_nanos(crate::pack::bound(&problem).list_price)
 }
 
-/// What one pod of each group is worth in a fleet bought from nothing at list prices for the whole batch, in nano-dollars per
+/// What one pod of each group is worth in a fleet bought from nothing at these prices for the whole batch, in nano-dollars per
 /// hour: a new node costs at least what its pods are worth. Zero for groups that no row could hold.
-pub(super) fn worth_of_groups(compiled: &Compiled<'_>) -> Vec<i64> {
-    let holdable = holdable(compiled);
+pub(super) fn worth_of_groups(compiled: &Compiled<'_>, priced: &Priced) -> Vec<i64> {
+    let holdable = holdable(compiled, &priced.allowed);
     let placed = at_last(compiled, &holdable).map(|(pod, level)| (pod, level, 1));
-    let mut problem = problem(compiled, &Market::listed(compiled), placed);
+    let mut problem = problem(compiled, &Market::at(priced), placed);
     problem.existing.clear();
     let bound = crate::pack::bound(&problem);
     let mut result = vec![0; compiled.groups.len()];
@@ -109,11 +113,12 @@ pub(super) fn worth_of_groups(compiled: &Compiled<'_>) -> Vec<i64> {
     result
 }
 
-/// By group, whether some row could hold one of its pods with every wish given up.
-fn holdable(compiled: &Compiled<'_>) -> Vec<bool> {
+/// By group, whether some row of those allowed could hold one of its pods with every wish given up.
+fn holdable(compiled: &Compiled<'_>, allowed: &Bits) -> Vec<bool> {
     let has_row = |group: &PodGroup| {
         let last = group.levels.last().into_iter();
-        let mut rows = last.flat_map(|level| &level.rows).flat_map(Bits::iter);
+        let rows = last.flat_map(|level| &level.rows).flat_map(Bits::iter);
+        let mut rows = rows.filter(|row| allowed.contains(*row));
         rows.any(|row| fits(&group.request, compiled.rows.capacity(row)))
     };
     compiled.groups.iter().map(has_row).collect()
@@ -130,15 +135,17 @@ fn at_last(compiled: &Compiled<'_>, holdable: &[bool]) -> impl Iterator<Item = (
 struct Market<'a> {
     /// By row, in nano-dollars per hour.
     prices: &'a [i64],
+    /// Rows that may be bought.
+    allowed: &'a Bits,
     best: &'a Best,
 }
 
 impl<'a> Market<'a> {
-    /// The one that counts without a policy.
-    fn listed(compiled: &'a Compiled<'_>) -> Self {
+    fn at(priced: &'a Priced) -> Self {
         Self {
-            prices: &RowPrices::of_list(compiled).list,
-            best: &compiled.rows.table().best,
+            prices: &priced.least,
+            allowed: &priced.allowed,
+            best: &priced.best,
         }
     }
 }
@@ -181,6 +188,9 @@ fn problem(
     }
     let price = |row: usize| market.prices[row].max(1);
     let table = compiled.rows.table();
+    for class in &mut result.classes {
+        class.kinds.keep(market.allowed);
+    }
     let classes = result.classes.iter().map(|class| &class.kinds);
     let rows = market
         .best

@@ -48,8 +48,10 @@ mod nearest;
 mod node_rules;
 mod offers;
 mod place;
+mod priced;
 mod prices;
 mod question;
+mod quoted;
 mod refusal;
 mod relax;
 mod rows;
@@ -69,6 +71,7 @@ pub use close::Reach;
 pub use guarded::{GuardCost, guard_costs, note_guards};
 pub use launch::{Packed, launch};
 pub use offers::Offers;
+pub use quoted::{Quoted, price_question};
 
 use std::sync::Arc;
 
@@ -79,7 +82,7 @@ use question::Slots;
 
 use crate::model::PackingMode;
 use crate::plan::Plan;
-use crate::rank::{PriceQuestion, Prices};
+use crate::rank::{PriceQuestion, Prices, WALLET, list_where_allowed};
 use crate::snapshot::Snapshot;
 use crate::units::PricePerHour;
 
@@ -175,6 +178,28 @@ fn with_real_pods_first(compiled: &Compiled<'_>, prices: &RowPrices, best: Candi
 /// Decides, at the ranking policy's prices or, without them, at list prices; launch lists are in order of price.
 pub fn finish(prepared: &Prepared<'_>, answer: Option<&Prices>) -> Plan {
     launch(&pack(prepared, answer, Reach::Near), None)
+}
+
+/// Decides at prices that were asked for before; within the wallet, and never by what the policy vetoes.
+pub(crate) fn finish_quoted(prepared: &Prepared<'_>, quoted: &Quoted) -> Plan {
+    let prices = quoted.over(&prepared.compiled).map(|(_, prices)| prices);
+    let plan = finish(prepared, prices.as_deref());
+    let (Some(question), Some(prices)) = (prepared.question(), prices) else {
+        return plan;
+    };
+    if plan.cost.list <= plan.cost.bound * WALLET {
+        return plan;
+    }
+    let Some(allowed) = list_where_allowed(question, &prices) else {
+        return plan;
+    };
+    let list = finish(prepared, Some(&allowed));
+    let places_as_many = list.unplaced.len() <= plan.unplaced.len();
+    if places_as_many && plan.cost.list > list.cost.list * WALLET {
+        list
+    } else {
+        plan
+    }
 }
 
 /// Whether first fit is to be preferred: better in every respect but the guards, or, where they do not hold in it, better in

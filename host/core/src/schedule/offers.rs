@@ -5,13 +5,13 @@
 //! decides again keeps the offers of the last decision; they serve again while all of those are the very same objects.
 
 use std::collections::{BTreeMap, BTreeSet};
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 
 use super::axes::Axes;
 use super::daemons::{Daemons, Overhead};
 use super::guards::is_exotic;
 use super::kept::Kept;
-use super::question::Listed;
+use super::question::{self, Listed};
 use super::rows::agree;
 use super::table::{Table, Terms};
 use super::templates::{Template, templates};
@@ -36,6 +36,8 @@ pub struct Offers {
     pub(super) overlaid: Overlaid,
     /// What a ranking policy can be asked about.
     pub(super) listed: Option<Listed>,
+    /// By template: which of the listed its shelf holds, ascending. Read when it is first asked for.
+    pub(super) asked: OnceLock<Vec<Vec<u32>>>,
     /// By template.
     pub(super) shelves: Vec<Shelf>,
     /// Distinct sets of what offerings make their nodes satisfy.
@@ -122,6 +124,7 @@ impl Offers {
             },
             overlaid,
             listed: Listed::new(snapshot.catalogue.types(), &templates, &shelves),
+            asked: OnceLock::new(),
             shelves,
             own,
             exotic: snapshot
@@ -144,6 +147,26 @@ impl Offers {
         let terms = Terms::of(templates, axes, node_cost);
         let read = || Arc::new(Table::new(templates, axes, self));
         self.tables.get(terms, read)
+    }
+
+    /// By template, which of the listed its shelf holds, whatever limits leave; nothing where nothing is listed.
+    pub(super) fn candidates(&self, templates: &[Template]) -> &[Vec<u32>] {
+        self.asked.get_or_init(|| {
+            let listed = self.listed.iter();
+            let all = listed.flat_map(|listed| {
+                templates
+                    .iter()
+                    .zip(&self.shelves)
+                    .map(move |own| (listed, own))
+            });
+            let held = all.map(|(listed, (template, shelf))| {
+                let offers = shelf.offers.iter();
+                let asked = offers
+                    .map(|offer| question::asked(template, offer.instance_type, offer.offering));
+                asked.filter_map(|asked| listed.position(asked)).collect()
+            });
+            held.collect()
+        })
     }
 
     /// Values that nodes of a template may have of a key, by the types it allows, available or not.

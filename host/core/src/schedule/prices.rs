@@ -6,6 +6,7 @@
 use std::collections::BTreeMap;
 
 use super::compile::Compiled;
+use super::priced::Priced;
 use super::question::Slots;
 use crate::bits::Bits;
 use crate::catalog::PriceSource;
@@ -77,11 +78,11 @@ impl RowPrices {
 
     /// Prices of rows without a policy.
     pub(super) fn of_list<'c>(compiled: &'c Compiled<'_>) -> &'c Self {
-        let table = compiled.rows.table();
-        table.list_prices.get_or_init(|| Self::listed(compiled))
+        Priced::listed(compiled)
     }
 
-    fn listed(compiled: &Compiled<'_>) -> Self {
+    /// Reads list prices. Whoever wants them again takes those of [`Priced::listed`].
+    pub(super) fn listed(compiled: &Compiled<'_>) -> Self {
         let rows = compiled.rows.len();
         let mut result = Self {
             planned: Vec::with_capacity(rows),

@@ -20,7 +20,7 @@ use crate::snapshot::Snapshot;
 use crate::units::PricePerHour;
 
 /// What a question asks about: type, offering, and the price at which a pool sells it, which overlays may have made its own.
-type Asked = (usize, usize, PricePerHour);
+pub(super) type Asked = (usize, usize, PricePerHour);
 
 /// Everything that can be asked about.
 pub(super) struct Listed {
@@ -36,7 +36,7 @@ pub(super) struct Slots {
     /// Position among the question's candidates, by row.
     pub(super) of_row: Vec<usize>,
     /// By template, what of the listed its pool may buy, ascending.
-    of_template: Vec<Vec<u32>>,
+    pub(super) of_template: Vec<Vec<u32>>,
 }
 
 impl Slots {
@@ -51,10 +51,8 @@ impl Slots {
             for at in compiled.rows.of_template[number].iter() {
                 let row = &compiled.rows.rows[at];
                 let asked = asked(template, row.instance_type, row.offering);
-                let position = listed.rows.binary_search(&asked);
+                let position = listed.position(asked);
                 let position = position.expect("rows are made of what is listed");
-                let position =
-                    u32::try_from(position).expect("a catalogue has fewer than 2^32 rows");
                 // Label states of one offering stand together.
                 if candidates.last() != Some(&position) {
                     candidates.push(position);
@@ -105,6 +103,12 @@ impl Listed {
         })
     }
 
+    /// Where something stands in the list.
+    pub(super) fn position(&self, asked: Asked) -> Option<u32> {
+        let at = self.rows.binary_search(&asked).ok()?;
+        Some(u32::try_from(at).expect("a catalogue has fewer than 2^32 rows"))
+    }
+
     /// The tables, with the nodes that run already.
     fn tables(&self, snapshot: &Snapshot) -> Arc<Tables> {
         let running = running(snapshot);
@@ -129,40 +133,55 @@ impl Listed {
     }
 }
 
-fn asked(template: &Template, type_at: usize, offering_at: usize) -> Asked {
+/// What a pool sells, as it is asked about.
+pub(super) fn asked(template: &Template, type_at: usize, offering_at: usize) -> Asked {
     let offering = &template.catalogue.types()[type_at].offerings[offering_at];
     (type_at, offering_at, offering.price)
+}
+
+/// Where the rows of a decision stand in the question about them; `None` when there is nothing to buy.
+pub(super) fn slots(compiled: &Compiled<'_>) -> Option<Arc<Slots>> {
+    let listed = compiled.offers.listed.as_ref()?;
+    if compiled.rows.len() == 0 {
+        return None;
+    }
+    let slots = &compiled.rows.table().slots;
+    let slots = slots.get_or_init(|| Arc::new(Slots::new(compiled, listed)));
+    Some(Arc::clone(slots))
 }
 
 /// Asks what one more node of each offering costs in each pool; `None` when there is nothing to buy.
 pub(super) fn question(compiled: &Compiled<'_>) -> Option<(PriceQuestion, Arc<Slots>)> {
     let listed = compiled.offers.listed.as_ref()?;
-    if compiled.rows.len() == 0 {
-        return None;
-    }
+    let slots = slots(compiled)?;
+    let (snapshot, templates) = (compiled.snapshot, &compiled.templates);
+    let question = put(snapshot, templates, listed, &slots.of_template);
+    Some((question, slots))
+}
+
+/// The question for templates about what of the listed each may buy.
+pub(super) fn put(
+    snapshot: &Snapshot,
+    templates: &[Template],
+    listed: &Listed,
+    candidates: &[Vec<u32>],
+) -> PriceQuestion {
     let mut pools = Pools::default();
-    let slots = compiled
-        .rows
-        .table()
-        .slots
-        .get_or_init(|| Arc::new(Slots::new(compiled, listed)));
-    for (number, template) in compiled.templates.iter().enumerate() {
-        let (nodes, cost) = standing(compiled, template);
+    for (number, template) in templates.iter().enumerate() {
+        let (nodes, cost) = standing(snapshot, template);
         let row = PoolRow {
             name: listed.pools[number],
             weight: template.pool.weight,
             nodes,
             cost,
         };
-        pools.push(row, &slots.of_template[number]);
+        pools.push(row, &candidates[number]);
     }
-    let snapshot = compiled.snapshot;
-    let question = PriceQuestion {
+    PriceQuestion {
         context: Context::of(snapshot),
         tables: listed.tables(snapshot),
         pools,
-    };
-    Some((question, Arc::clone(slots)))
+    }
 }
 
 fn add_type(tables: &mut TablesBuilder, instance_type: &InstanceType) -> u32 {
@@ -258,8 +277,7 @@ fn running(snapshot: &Snapshot) -> BTreeMap<(usize, Arc<str>, CapacityType), u32
 }
 
 /// How many nodes a pool has, and what they cost at the prices it buys at.
-fn standing(compiled: &Compiled<'_>, template: &Template) -> (u32, f64) {
-    let snapshot = compiled.snapshot;
+fn standing(snapshot: &Snapshot, template: &Template) -> (u32, f64) {
     let own = snapshot.nodes.iter().filter(|node| {
         node.is_managed()
             && !node.is_deleting()

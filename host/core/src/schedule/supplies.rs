@@ -51,9 +51,15 @@ impl<'p> Supplies<'p> {
 
     /// Takes one node of a row at a price that [`Supplies::price`] or the packing has given.
     pub(super) fn take(&mut self, row: usize, price: i64) {
-        if let Some((supply, _)) = self.of_row[row].filter(|(_, own)| *own == price) {
+        if let Some(supply) = self.drawn_on(row, price) {
             self.left[supply] = self.left[supply].saturating_sub(1);
         }
+    }
+
+    /// The supply that one node of a row at this price comes out of, where it does.
+    pub(super) fn drawn_on(&self, row: usize, price: i64) -> Option<usize> {
+        let own = self.of_row[row].filter(|(_, own)| *own == price);
+        own.map(|(supply, _)| supply)
     }
 
     /// Whether a row draws on a reservation.

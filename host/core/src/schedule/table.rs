@@ -10,13 +10,13 @@ use super::best::Best;
 use super::daemons::Overhead;
 use super::kept::Kept;
 use super::offers::{Offer, Offers};
-use super::prices::RowPrices;
+use super::priced::Priced;
 use super::question::Slots;
 use super::rows::agree;
 use super::templates::Template;
-use super::trial::NewKind;
 use crate::bits::Bits;
 use crate::catalog::InstanceType;
+use crate::rank::Prices;
 use crate::requirement::Requirements;
 use crate::resources::{ResourceName, Resources};
 use crate::snapshot::Guards;
@@ -24,6 +24,9 @@ use crate::units::PricePerHour;
 
 /// Settings of guards for which answers are kept: those that hold, and none.
 const MOST_GUARDS: usize = 2;
+
+/// Answers of ranking policies for which prices are kept: of the one that serves, and of one before it or beside it.
+const MOST_QUOTED: usize = 2;
 
 /// One way to buy a node.
 #[derive(Clone, Debug)]
@@ -85,15 +88,13 @@ pub(super) struct Table {
     /// Rows with the largest first: whichever exceeds another on every axis stands before it.
     pub(super) by_size: Vec<usize>,
     /// Prices without a ranking policy.
-    pub(super) list_prices: OnceLock<RowPrices>,
+    pub(super) listed: OnceLock<Arc<Priced>>,
+    /// Prices by the answer of a ranking policy.
+    pub(super) quoted: Kept<Arc<Prices>, Priced>,
     /// Where rows stand in the question to a ranking policy.
     pub(super) slots: OnceLock<Arc<Slots>>,
-    /// The best rows at list price.
-    pub(super) best: Best,
     /// What guards make of the rows.
     pub(super) guarded: Kept<Guards, Guarded>,
-    /// What is for sale, by guards and rows.
-    pub(super) kinds: Kept<(Guards, Bits), [NewKind]>,
 }
 
 impl Table {
@@ -106,11 +107,10 @@ impl Table {
             spends: Vec::new(),
             of_template: Vec::new(),
             by_size: Vec::new(),
-            list_prices: OnceLock::new(),
+            listed: OnceLock::new(),
+            quoted: Kept::new(MOST_QUOTED),
             slots: OnceLock::new(),
-            best: Best::default(),
             guarded: Kept::new(MOST_GUARDS),
-            kinds: Kept::new(MOST_GUARDS),
         };
         for (number, template) in templates.iter().enumerate() {
             for offer in &offers.shelves[number].offers {

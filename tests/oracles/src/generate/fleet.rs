@@ -82,6 +82,8 @@ fn bought(fleet: &Snapshot) -> Snapshot {
         claims: plan.claims,
         placements: plan.placements,
         saving: PricePerHour::ZERO,
+        list_saving: PricePerHour::ZERO,
+        draws: Vec::new(),
         disruption: MoveCost::ZERO,
     };
     carry_out(fleet, &[purchase])

@@ -6,8 +6,8 @@ use super::order::{Reordered, fullest_first};
 use super::{Move, MoveKind, MoveSettings};
 use crate::disrupt::cost::MoveCost;
 use crate::plan::{Placement, Target};
-use crate::schedule::Offers;
 use crate::schedule::trial::{Ceiling, Ground, Load, Loads, Outcome, To, Trial, Worth};
+use crate::schedule::{Offers, Quoted};
 use crate::snapshot::Snapshot;
 use crate::units::PricePerHour;
 
@@ -18,15 +18,24 @@ pub fn ask<R>(
     settings: &MoveSettings,
     asks: impl FnOnce(&mut Asker<'_, '_>) -> R,
 ) -> R {
-    ask_again(snapshot, candidates, settings, None, asks).0
+    ask_again(snapshot, candidates, settings, Market::default(), asks).0
 }
 
-/// The same with the offers of an earlier decision; and those to keep for the next.
+/// What is known of the market before a snapshot is read.
+#[derive(Clone, Copy, Default)]
+pub(in crate::disrupt) struct Market<'m> {
+    /// The offers of an earlier decision.
+    pub(in crate::disrupt) offers: Option<&'m Arc<Offers>>,
+    /// What a ranking policy says of them; without it list prices decide.
+    pub(in crate::disrupt) quoted: Option<&'m Quoted>,
+}
+
+/// The same with what is known of the market; and the offers to keep for the next decision.
 pub(in crate::disrupt) fn ask_again<R>(
     snapshot: &Snapshot,
     candidates: &[usize],
     settings: &MoveSettings,
-    earlier: Option<&Arc<Offers>>,
+    market: Market<'_>,
     asks: impl FnOnce(&mut Asker<'_, '_>) -> R,
 ) -> (R, Arc<Offers>) {
     let nodes = fullest_first(snapshot);
@@ -35,7 +44,8 @@ pub(in crate::disrupt) fn ask_again<R>(
         places.copied().collect()
     };
     let (going, shut) = (places(candidates), places(&settings.shut));
-    let ground = Ground::new(&nodes.snapshot, &going, &shut, earlier);
+    let Market { offers, quoted } = market;
+    let ground = Ground::new(&nodes.snapshot, &going, &shut, offers, quoted);
     let mut asker = Asker {
         nodes: &nodes,
         ground: &ground,
@@ -68,9 +78,9 @@ impl Asker<'_, '_> {
         place.is_some_and(|place| self.trial.may_go(*place))
     }
 
-    /// List price of a node with the node's own cost; zero where nobody sells such a node.
+    /// What a node is worth at the prices that decide, with the node's own cost; zero where nobody sells such a node.
     pub fn price(&self, row: usize) -> PricePerHour {
-        self.ground.price(self.nodes.place_of[row])
+        self.ground.worth(self.nodes.place_of[row])
     }
 
     /// What pods are worth, and what is for sale.
@@ -171,6 +181,8 @@ impl Asker<'_, '_> {
     }
 
     fn named(&self, members: &[usize], price: PricePerHour, outcome: Outcome) -> Move {
+        let list = members.iter().map(|row| self.nodes.place_of[*row]);
+        let list: PricePerHour = list.map(|place| self.ground.list_price(place)).sum();
         let mut members = members.to_vec();
         members.sort_unstable();
         let placement = |placement: &Placement| Placement {
@@ -187,7 +199,9 @@ impl Asker<'_, '_> {
                 _ => MoveKind::Replace,
             },
             disruption: members.iter().map(|row| self.disruption(*row)).sum(),
-            saving: price - outcome.list,
+            saving: price - outcome.planned,
+            list_saving: list - outcome.list,
+            draws: outcome.draws,
             claims: outcome.claims,
             placements: outcome.placements.iter().map(placement).collect(),
             members,

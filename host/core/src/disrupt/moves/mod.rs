@@ -17,15 +17,16 @@ mod pass;
 mod search;
 
 pub use after::carry_out;
-pub(super) use asker::ask_again;
 pub use asker::{Asker, ask};
+pub(super) use asker::{Market, ask_again};
 pub use pass::{Passed, pass};
 
-use std::sync::Arc;
+pub use crate::schedule::trial::Draw;
+
+use std::collections::BTreeMap;
 
 use super::cost::MoveCost;
 use crate::plan::{Placement, PlannedClaim, Target};
-use crate::schedule::Offers;
 use crate::snapshot::Snapshot;
 use crate::units::PricePerHour;
 
@@ -51,8 +52,13 @@ pub struct Move {
     pub claims: Vec<PlannedClaim>,
     /// Where the members' pods go, in the order in which they may be bound; new targets are positions in `claims`.
     pub placements: Vec<Placement>,
-    /// List price of the members less that of the planned claims, with each node's own cost.
+    /// What the members are worth less what the planned claims cost at the prices that decide, with each node's own cost:
+    /// the ranking policy's where it has been asked, else list prices.
     pub saving: PricePerHour,
+    /// The same at list prices; below nothing where the policy finds it worth its money.
+    pub list_saving: PricePerHour,
+    /// Supplies that the claims draw on. Moves that are made together must not draw more than there is.
+    pub draws: Vec<Draw>,
     /// What it disturbs: what emptying each member costs.
     pub disruption: MoveCost,
 }
@@ -61,6 +67,26 @@ impl Move {
     /// How many pods are evicted and come back.
     pub fn pods_moved(&self) -> usize {
         self.placements.len()
+    }
+
+    /// Whether it draws more than is left of some supply when so many nodes have been drawn from each.
+    pub(super) fn exceeds(&self, drawn: &BTreeMap<usize, u32>) -> bool {
+        let own = |supply: usize| {
+            let own = self.draws.iter().filter(|draw| draw.supply == supply);
+            u32::try_from(own.count()).unwrap_or(u32::MAX)
+        };
+        let mut draws = self.draws.iter();
+        draws.any(|draw| {
+            let before = drawn.get(&draw.supply).copied().unwrap_or(0);
+            before.saturating_add(own(draw.supply)) > draw.left
+        })
+    }
+
+    /// Counts what it draws.
+    pub(super) fn draw(&self, drawn: &mut BTreeMap<usize, u32>) {
+        for draw in &self.draws {
+            *drawn.entry(draw.supply).or_default() += 1;
+        }
     }
 
     /// Nodes that stay and take pods: positions in the snapshot's nodes, ascending.
@@ -84,9 +110,9 @@ impl Move {
 pub struct MoveSettings {
     /// Whether spot nodes may be replaced by spot nodes (gate `SpotToSpotConsolidation`); deleting them needs no gate.
     pub spot_to_spot: bool,
-    /// The least that replacing must save, in dollars per hour (0.02).
+    /// The least that replacing must save, in dollars per hour at the prices that decide (0.02).
     pub least_saving: PricePerHour,
-    /// The least that replacing must save, in percent of what its nodes cost (5).
+    /// The least that replacing must save, in percent of what its nodes are worth (5).
     pub least_saving_percent: u32,
     /// Nodes that take no pods of others, such as those that have not been quiet for long enough: positions in the
     /// snapshot's nodes.
@@ -116,12 +142,12 @@ pub fn find(snapshot: &Snapshot, candidates: &[usize], settings: &MoveSettings) 
     ask(snapshot, candidates, settings, search::find)
 }
 
-/// The same where it is known already what pools sell.
+/// The same where it is known already what pools sell, and for what.
 pub(super) fn find_again(
     snapshot: &Snapshot,
     candidates: &[usize],
     settings: &MoveSettings,
-    offers: &Arc<Offers>,
+    market: Market<'_>,
 ) -> Vec<Move> {
-    ask_again(snapshot, candidates, settings, Some(offers), search::find).0
+    ask_again(snapshot, candidates, settings, market, search::find).0
 }

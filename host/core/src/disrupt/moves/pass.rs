@@ -1,10 +1,10 @@
 //! A whole pass: moves are found, valued and taken until none is worth it.
 //!
-//! A forecast, without budgets and waits: what consolidation would come to if every move worth its value were carried out.
+//! A forecast at list prices, without budgets and waits: what consolidation would come to if every move worth its value were carried out.
 //! Rounds take moves one after another on one reading of the cluster; a round begins with the cluster that the one before
 //! has left, since new nodes may take pods too, and the pass ends with a round that takes nothing.
 
-use super::asker::ask_again;
+use super::asker::{Market, ask_again};
 use super::{Move, MoveSettings, carry_out, search};
 use crate::snapshot::Snapshot;
 
@@ -46,7 +46,11 @@ pub fn pass(
     let mut offers = None;
     for _ in 0..MOST_ROUNDS {
         let going = candidates(&result.after);
-        let (taken, kept) = ask_again(&result.after, &going, &settings, offers.as_ref(), |asker| {
+        let market = Market {
+            offers: offers.as_ref(),
+            quoted: None,
+        };
+        let (taken, kept) = ask_again(&result.after, &going, &settings, market, |asker| {
             search::take(asker, &mut value)
         });
         offers = Some(kept);

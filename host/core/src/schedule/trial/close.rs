@@ -18,7 +18,7 @@ use super::super::minimum;
 use super::super::place::{Bin, Placer, Step};
 use super::super::slots::Slots;
 use super::super::supplies::Supplies;
-use super::Ground;
+use super::{Ground, wallet};
 use crate::catalog::CapacityType;
 use crate::plan::PlannedClaim;
 
@@ -101,6 +101,9 @@ pub(super) fn claims(
 ) -> Option<Vec<PlannedClaim>> {
     let total: i64 = nodes.iter().map(|node| node.price).sum();
     if total >= ceiling.nanos && !nodes.is_empty() {
+        return None;
+    }
+    if !wallet::allows(ground, placer, ceiling.leaving, nodes) {
         return None;
     }
     let closed = nodes.iter().map(|node| {
@@ -234,7 +237,7 @@ fn same_type(ground: &Ground<'_>, leaving: &[usize], rows: &[usize]) -> i64 {
     let sold = leaving.iter().filter_map(|row| ground.sold(*row));
     let shared = sold.filter(|sold| types.contains(&sold.instance_type));
     shared
-        .map(|sold| sold.price.nanos())
+        .map(|sold| sold.worth.nanos())
         .min()
         .unwrap_or(i64::MAX)
 }

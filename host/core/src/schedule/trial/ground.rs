@@ -1,8 +1,10 @@
-//! A snapshot read for trials: which nodes may go, with which pods, and what each costs.
+//! A snapshot read for trials: which nodes may go, with which pods, and what each is worth.
 
+use std::cell::OnceCell;
 use std::ops::Range;
 use std::sync::Arc;
 
+use super::super::bound::worth_of_groups;
 use super::super::candidate::{closed_tier, open_tier};
 use super::super::compile::{Compiled, compile_batch};
 use super::super::eligible::{Eligible, eligible, is_fixed, is_reschedulable};
@@ -10,7 +12,9 @@ use super::super::guards;
 use super::super::manner::Manner;
 use super::super::offers::Offers;
 use super::super::place::Tier;
+use super::super::priced::Priced;
 use super::super::prices::RowPrices;
+use super::super::quoted::Quoted;
 use crate::bits::Bits;
 use crate::catalog::{CapacityType, Overlaid};
 use crate::ids::Uid;
@@ -22,7 +26,8 @@ use crate::units::PricePerHour;
 /// A snapshot read once for many trials.
 pub(crate) struct Ground<'s> {
     pub(super) compiled: Compiled<'s>,
-    pub(super) prices: RowPrices,
+    /// The prices that decide.
+    pub(super) prices: Arc<Priced>,
     /// For each pool, one whose nodes pods may join; after them those whose pods the packer merges.
     pub(super) tiers: Vec<Tier>,
     pub(super) manner: Manner,
@@ -36,6 +41,8 @@ pub(crate) struct Ground<'s> {
     pub(super) shut: Vec<usize>,
     /// By node: what it is sold for; `None` where nobody sells such a node.
     sold: Vec<Option<Sold>>,
+    /// By group: what its pods are worth at list prices. Read when it is first asked for.
+    listed_worth: OnceCell<Vec<i64>>,
     /// Rows that guards keep from being bought.
     pub(super) kept_back: Bits,
     /// The most replicas of a workload on one new node, by owner.
@@ -49,18 +56,22 @@ pub(super) struct Sold {
     pub(super) instance_type: usize,
     /// On what terms.
     pub(super) terms: CapacityType,
+    /// What it is worth at the prices that decide, with the node's own cost.
+    pub(super) worth: PricePerHour,
     /// List price with the node's own cost.
-    pub(super) price: PricePerHour,
+    pub(super) list: PricePerHour,
 }
 
 impl<'s> Ground<'s> {
     /// Reads a snapshot in which the nodes at `candidates` may go, and those at `shut` take no pods of others. A candidate
     /// with an active pod that could not be evicted stays. Offers of an earlier decision serve again where they still hold.
+    /// Without `quoted` list prices decide.
     pub(crate) fn new(
         snapshot: &'s Snapshot,
         candidates: &[usize],
         shut: &[usize],
         earlier: Option<&Arc<Offers>>,
+        quoted: Option<&Quoted>,
     ) -> Self {
         let homes = Homes::of(snapshot, candidates);
         let Eligible {
@@ -81,7 +92,7 @@ impl<'s> Ground<'s> {
                 Err(_) => waits.push(at),
             }
         }
-        let prices = RowPrices::new(&compiled, None);
+        let prices = Priced::at(&compiled, quoted);
         let limits = &snapshot.settings.guards;
         let kept_back = guards::kept_back(&compiled, limits);
         Self {
@@ -91,7 +102,8 @@ impl<'s> Ground<'s> {
             may_go: homes.may_go,
             waiting: waits,
             shut: shut_nodes(snapshot, shut),
-            sold: sold(snapshot, &compiled.offers.overlaid),
+            sold: sold(snapshot, &compiled.offers.overlaid, quoted),
+            listed_worth: OnceCell::new(),
             replicas: guards::replicas_per_node(&compiled, limits),
             kept_back,
             prices,
@@ -114,9 +126,25 @@ impl<'s> Ground<'s> {
         &self.compiled.offers
     }
 
+    /// What a node is worth, with the node's own cost; zero where nobody sells such a node.
+    pub(crate) fn worth(&self, row: usize) -> PricePerHour {
+        self.sold[row].map_or(PricePerHour::ZERO, |sold| sold.worth)
+    }
+
     /// List price of a node with the node's own cost; zero where nobody sells such a node.
-    pub(crate) fn price(&self, row: usize) -> PricePerHour {
-        self.sold[row].map_or(PricePerHour::ZERO, |sold| sold.price)
+    pub(crate) fn list_price(&self, row: usize) -> PricePerHour {
+        self.sold[row].map_or(PricePerHour::ZERO, |sold| sold.list)
+    }
+
+    /// Whether no policy's prices decide.
+    pub(super) fn is_at_list(&self) -> bool {
+        Arc::ptr_eq(&self.prices, Priced::listed(&self.compiled))
+    }
+
+    /// By group: what one of its pods is worth at list prices, in nano-dollars per hour.
+    pub(super) fn listed_worth(&self) -> &[i64] {
+        let read = || worth_of_groups(&self.compiled, Priced::listed(&self.compiled));
+        self.listed_worth.get_or_init(read)
     }
 
     pub(super) fn sold(&self, row: usize) -> Option<Sold> {
@@ -220,19 +248,22 @@ fn tiers(compiled: &Compiled<'_>, prices: &RowPrices, kept_back: &Bits) -> Vec<T
 }
 
 /// What every node is sold for: the offering of its type, zone and terms, whether or not it can be had just now.
-fn sold(snapshot: &Snapshot, overlaid: &Overlaid) -> Vec<Option<Sold>> {
+fn sold(snapshot: &Snapshot, overlaid: &Overlaid, quoted: Option<&Quoted>) -> Vec<Option<Sold>> {
     let node_cost = snapshot.settings.node_cost;
     let sold = |node: &StateNode| {
-        let catalogue = overlaid.of(&node.pool()?);
+        let pool = node.pool()?;
+        let catalogue = overlaid.of(&pool);
         let name = node.labels().get(labels::INSTANCE_TYPE)?;
         let types = catalogue.types();
         let at = types.binary_search_by(|have| have.name.as_str().cmp(name));
         let at = at.ok()?;
         let offering = types[at].offering_of(node.labels())?;
+        let worth = quoted.and_then(|quoted| quoted.worth(&pool, node.labels()));
         Some(Sold {
             instance_type: at,
             terms: offering.capacity_type,
-            price: offering.price + node_cost,
+            worth: worth.unwrap_or(offering.price) + node_cost,
+            list: offering.price + node_cost,
         })
     };
     snapshot.nodes.iter().map(sold).collect()

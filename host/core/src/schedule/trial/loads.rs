@@ -1,7 +1,8 @@
 //! What nodes that may go carry, and what is for sale: enough to tell choices of nodes that could save something from those
 //! that cannot, before the scheduler is asked.
 //!
-//! A load's worth is a lower bound of what new nodes for it cost: the dual values of the linear programme over all pods.
+//! A load's worth is a lower bound of what new nodes for it cost at the prices that decide: the dual values of the linear
+//! programme over all pods.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -71,7 +72,7 @@ impl Worth {
             open
         });
         Self {
-            of_group: worth_of_groups(compiled),
+            of_group: worth_of_groups(compiled, &ground.prices),
             open: open.collect(),
             kinds: kinds_of(ground, &for_sale),
             for_sale,
@@ -113,11 +114,11 @@ impl Loads {
     }
 }
 
-/// What is for sale on a ground, where list prices count.
+/// What is for sale on a ground.
 fn kinds_of(ground: &Ground<'_>, for_sale: &Bits) -> Arc<[NewKind]> {
     let compiled = &ground.compiled;
     let guards = compiled.snapshot.settings.guards.clone();
-    let kinds = &compiled.rows.table().kinds;
+    let kinds = &ground.prices.kinds;
     kinds.get((guards, for_sale.clone()), || {
         kinds_among(ground, for_sale).into()
     })
@@ -127,12 +128,12 @@ fn kinds_among(ground: &Ground<'_>, for_sale: &Bits) -> Vec<NewKind> {
     let compiled = &ground.compiled;
     let limits = &compiled.snapshot.settings.guards;
     let mut known: BTreeMap<_, Bits> = BTreeMap::new();
-    for at in for_sale.iter().filter(|at| ground.prices.buyable(*at)) {
+    for at in for_sale.iter().filter(|at| ground.prices.sells(*at)) {
         let row = &compiled.rows.rows[at];
         let capacity = guards::capacity(compiled, at, limits, 0);
         let place = (row.template, row.state, terms(compiled, at));
         let rows = known
-            .entry((ground.prices.planned[at], place, capacity))
+            .entry((ground.prices.least[at], place, capacity))
             .or_insert_with(|| Bits::none(compiled.rows.len()));
         rows.insert(at);
     }

@@ -13,6 +13,7 @@ mod close;
 mod ground;
 mod loads;
 mod orders;
+mod wallet;
 
 use std::collections::BTreeMap;
 
@@ -58,8 +59,21 @@ pub(crate) struct Outcome {
     pub(crate) placements: Vec<Placement>,
     /// Machines to ask for.
     pub(crate) claims: Vec<PlannedClaim>,
+    /// What they cost at the prices that decide, with the nodes' own cost.
+    pub(crate) planned: PricePerHour,
     /// What they cost at list price, with the nodes' own cost.
     pub(crate) list: PricePerHour,
+    /// Supplies that they draw on, one entry for each new node that does.
+    pub(crate) draws: Vec<Draw>,
+}
+
+/// A new node that is one of a few: out of a reservation, or at a price that a policy gives for the first ones.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Draw {
+    /// Which supply, on one reading of a snapshot.
+    pub supply: usize,
+    /// How many nodes it had.
+    pub left: u32,
 }
 
 impl<'g, 's> Trial<'g, 's> {
@@ -180,9 +194,17 @@ impl<'g, 's> Trial<'g, 's> {
     fn outcome(&self, nodes: &[Node], claims: Vec<PlannedClaim>) -> Outcome {
         let prices = &self.ground.prices;
         let list = nodes.iter().map(|node| prices.list[node.row]);
+        let planned = nodes.iter().map(|node| node.price);
+        let draw = |node: &Node| {
+            let supply = self.supplies.drawn_on(node.row, node.price)?;
+            let left = prices.supplies[supply];
+            Some(Draw { supply, left })
+        };
         Outcome {
             placements: self.placements(nodes),
+            planned: planned.map(PricePerHour::from_nanos).sum(),
             list: list.map(PricePerHour::from_nanos).sum(),
+            draws: nodes.iter().filter_map(draw).collect(),
             claims,
         }
     }
