@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use plimsoll_core::catalog::CapacityType;
-use plimsoll_core::check::{Finding, Rule, Subject, check};
+use plimsoll_core::check::{Finding, Prices, Rule, Subject, review};
 use plimsoll_core::disrupt::moves::Move;
 use plimsoll_core::labels::{CAPACITY_TYPE, INSTANCE_TYPE, ZONE};
 use plimsoll_core::plan::{Plan, PlanCost, PlannedClaim};
@@ -14,6 +14,11 @@ use plimsoll_core::units::PricePerHour;
 /// Everything that is wrong with a move, carried out at once: its members go, and their pods are bound in its order.
 /// Waiting pods and those of other nodes on their way out are nobody's business here.
 pub fn findings(snapshot: &Snapshot, found: &Move) -> Vec<Finding> {
+    findings_at(snapshot, found, Prices::List)
+}
+
+/// The same for a move that was found at these prices.
+pub fn findings_at(snapshot: &Snapshot, found: &Move, prices: Prices) -> Vec<Finding> {
     let vacated = vacated(snapshot, &found.members);
     let chosen = || found.claims.iter().filter_map(PlannedClaim::chosen);
     let whole = |price: PricePerHour| {
@@ -42,8 +47,8 @@ pub fn findings(snapshot: &Snapshot, found: &Move) -> Vec<Finding> {
         }
         _ => false,
     };
-    let mut result = check(&vacated, &plan);
-    result.retain(|finding| !is_others(finding));
+    let mut result = review(&vacated, &plan, prices);
+    result.retain(|finding| !finding.rule.is_remark() && !is_others(finding));
     result
 }
 

@@ -1,15 +1,18 @@
 //! Whatever policies answer, the host's own rules hold: random prices with vetoes, random values of moves and random caps
 //! are played through whole runs, and every plan, move and command is judged by those who did not make it.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use plimsoll_core::action::ConsiderRequest;
+use plimsoll_core::catalog::CapacityType;
 use plimsoll_core::check::{self, Prices};
 use plimsoll_core::disrupt::look::{Look, Proposal};
 use plimsoll_core::disrupt::{Decision, Question, confirm};
+use plimsoll_core::hook::Capacity;
 use plimsoll_core::ids::ObjectName;
 use plimsoll_core::model::{Budget, BudgetNodes, DisruptionReason};
+use plimsoll_core::plan::PlannedClaim;
 use plimsoll_core::rank::{PriceAnswer, PriceQuestion, check_prices};
 use plimsoll_core::schedule;
 use plimsoll_core::snapshot::{Snapshot, StateNode};
@@ -29,6 +32,9 @@ const START: Timestamp = Timestamp::from_millis(0);
 const HOURS: i64 = 4;
 /// Nodes of the pool that its own budget lets go at once.
 const MOST_GOING: u32 = 2;
+
+/// A way to buy a node: type, zone, code of its terms.
+type Way = (String, String, u8);
 
 /// Answers at random, and has judged whatever the host makes of it.
 struct Adversary {
@@ -99,6 +105,46 @@ impl Adversary {
         look.cap(&caps);
     }
 
+    /// Has the look priced at random; what it may not buy by that.
+    fn reprice(&mut self, look: &mut Look<'_>, question: &Question) -> BTreeSet<Way> {
+        let Some(question) = look.price_question(question) else {
+            return BTreeSet::new();
+        };
+        let answer = self.prices(&question);
+        let rows = question.pools.cand.iter().enumerate();
+        let vetoed = rows.filter(|(row, _)| {
+            let first = answer.first_count[*row] > 0 && answer.first[*row].is_finite();
+            !first && !answer.then[*row].is_finite()
+        });
+        let tables = &question.tables;
+        let way = |row: u32| {
+            let terms = tables.catalogue.o_capacity[row as usize];
+            let words = (tables.type_name(row), tables.zone(row));
+            (words.0.to_owned(), words.1.to_owned(), terms)
+        };
+        let vetoed = vetoed.map(|(_, candidate)| way(*candidate)).collect();
+        look.price(check_prices(&question, &answer).expect("the answer is well formed"));
+        vetoed
+    }
+
+    /// No claim of a move names what was vetoed.
+    fn hold_against(&mut self, vetoed: &BTreeSet<Way>, claims: &[PlannedClaim]) {
+        for option in claims.iter().flat_map(|claim| &claim.options) {
+            let terms = match option.capacity_type {
+                CapacityType::OnDemand => Capacity::OnDemand,
+                CapacityType::Spot => Capacity::Spot,
+                CapacityType::Reserved => Capacity::Reserved,
+            };
+            let (name, zone) = (option.instance_type.to_string(), option.zone.to_string());
+            let way = (name, zone, terms as u8);
+            if vetoed.contains(&way) {
+                self.seen
+                    .wrong
+                    .push(format!("a move buys {way:?}, which is vetoed"));
+            }
+        }
+    }
+
     fn judge(&mut self, snapshot: &Snapshot, decision: &Decision) {
         let mut going: BTreeMap<DisruptionReason, u32> = BTreeMap::new();
         for command in &decision.commands {
@@ -150,12 +196,14 @@ impl Planner for &mut Adversary {
             Question::Look { consolidate } => {
                 let mut look = Look::at(snapshot, *consolidate);
                 self.cap(&mut look);
+                let vetoed = self.reprice(&mut look, &request.question);
                 let proposal = look.propose();
                 for found in &proposal.moves {
                     self.seen.moves += 1;
-                    let findings = moves::findings(snapshot, found);
+                    let findings = moves::findings_at(snapshot, found, Prices::Policy);
                     let words = findings.iter().map(ToString::to_string);
                     self.seen.wrong.extend(words);
+                    self.hold_against(&vetoed, &found.claims);
                 }
                 let values = self.values(&proposal);
                 proposal.decide(Some(&values))
@@ -163,7 +211,12 @@ impl Planner for &mut Adversary {
             Question::Confirm(command) => {
                 let mut look = Look::at(snapshot, false);
                 self.cap(&mut look);
-                confirm::confirm(&look, command)
+                let vetoed = self.reprice(&mut look, &request.question);
+                let confirmed = confirm::confirm(&look, command);
+                for command in &confirmed.commands {
+                    self.hold_against(&vetoed, &command.plan.claims);
+                }
+                confirmed
             }
         };
         self.judge(snapshot, &decision);

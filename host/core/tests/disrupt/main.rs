@@ -3,6 +3,7 @@
 mod candidates;
 mod drift;
 mod look;
+mod prices;
 mod questions;
 mod spare;
 mod static_pools;

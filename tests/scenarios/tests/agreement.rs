@@ -1,0 +1,263 @@
+//! Provisioning and consolidation agree on what machines are worth: whatever a ranking policy thinks of types, zones and terms,
+//! and whatever it vetoes, a cluster that nothing happens to comes to rest, and what it does until then is in order.
+
+use std::collections::BTreeSet;
+use std::sync::Arc;
+
+use plimsoll_core::action::ConsiderRequest;
+use plimsoll_core::check::{self, Prices as Whose};
+use plimsoll_core::disrupt::look::Look;
+use plimsoll_core::disrupt::{Question, confirm};
+use plimsoll_core::ids::ObjectName;
+use plimsoll_core::model::OwnerKind;
+use plimsoll_core::plan::PlannedClaim;
+use plimsoll_core::rank::{PriceAnswer, PriceQuestion, Prices, check_prices, list_price};
+use plimsoll_core::schedule;
+use plimsoll_core::snapshot::Snapshot;
+use plimsoll_core::time::{Span, Timestamp};
+use plimsoll_oracles::fixture::{
+    CAPACITY_TYPE, OnDemand, Spot, ZONE_1, ZONE_2, cluster, instance_type, is_in, pod, pool,
+};
+use plimsoll_oracles::moves;
+use plimsoll_sim::{
+    Behaviour, Change, Considered, Delay, Deployment, Planned, Planner, Random, Recording, Run,
+    ScoreCard, TimedChange,
+};
+use proptest::prelude::*;
+
+const START: Timestamp = Timestamp::from_millis(0);
+/// How long the load changes, how long the cluster then has to settle, and when it is looked away from.
+const CHANGING: i64 = 3;
+const SETTLED: i64 = 8;
+const END: i64 = 14;
+
+fn hour(hours: i64) -> Timestamp {
+    Timestamp::from_millis(hours * 3_600_000)
+}
+
+/// A policy whose prices hang on what is sold alone.
+struct Tastes {
+    random: Random,
+    seen: Seen,
+}
+
+#[derive(Clone, Debug, Default)]
+struct Seen {
+    wrong: Vec<String>,
+    /// Moves found and valued otherwise than list prices would.
+    otherwise: usize,
+    /// When commands were confirmed.
+    confirmed: Vec<Timestamp>,
+}
+
+impl Tastes {
+    /// A factor of 0.4 to 2.
+    fn factor(&self, of: &str, name: &str) -> f64 {
+        0.4 + self.random.below(of, name, 17) as f64 / 10.0
+    }
+
+    fn vetoes(&self, way: (&str, &str, u8)) -> bool {
+        // Something is left for every pod, or there would be nothing to agree on.
+        let is_spared = way.0 == "large" && way.1 == ZONE_1;
+        !is_spared && self.random.below("veto", way, 6) == 0
+    }
+
+    fn prices(&self, question: &PriceQuestion) -> Prices {
+        let tables = &question.tables;
+        let own = question.pools.cand.iter().map(|row| {
+            let terms = tables.catalogue.o_capacity[*row as usize];
+            let (name, zone) = (tables.type_name(*row), tables.zone(*row));
+            if self.vetoes((name, zone, terms)) {
+                return f64::INFINITY;
+            }
+            let factors = self.factor("type", name) * self.factor("zone", zone);
+            tables.price(*row) * factors * self.factor("terms", &terms.to_string())
+        });
+        let own: Vec<f64> = own.collect();
+        let answer = PriceAnswer {
+            first: own.clone(),
+            then: own,
+            ..list_price(question)
+        };
+        check_prices(question, &answer).expect("the answer is well formed")
+    }
+
+    fn price(&mut self, look: &mut Look<'_>, question: &Question) {
+        if let Some(asked) = look.price_question(question) {
+            look.price(self.prices(&asked));
+        }
+    }
+
+    fn hold_vetoes(&mut self, claims: &[PlannedClaim]) {
+        for option in claims.iter().flat_map(|claim| &claim.options) {
+            let terms = match option.capacity_type.as_str() {
+                "spot" => 1,
+                _ => 0,
+            };
+            let way = (option.instance_type.as_str(), option.zone.as_ref(), terms);
+            if self.vetoes(way) {
+                self.seen
+                    .wrong
+                    .push(format!("{way:?} is bought and vetoed"));
+            }
+        }
+    }
+
+    fn look(
+        &mut self,
+        snapshot: &Snapshot,
+        question: &Question,
+        consolidate: bool,
+    ) -> plimsoll_core::disrupt::Decision {
+        let mut look = Look::at(snapshot, consolidate);
+        self.price(&mut look, question);
+        let proposal = look.propose();
+        for found in &proposal.moves {
+            let findings = moves::findings_at(snapshot, found, Whose::Policy);
+            let words = findings.iter().map(ToString::to_string);
+            self.seen.wrong.extend(words);
+            self.seen.otherwise += usize::from(found.saving != found.list_saving);
+            self.hold_vetoes(&found.claims);
+        }
+        proposal.decide(None)
+    }
+}
+
+impl Planner for &mut Tastes {
+    fn plan(&mut self, snapshot: &Snapshot) -> Planned {
+        let prepared = schedule::prepare(snapshot);
+        let prices = prepared.question().map(|question| self.prices(question));
+        let plan = schedule::finish(&prepared, prices.as_ref());
+        let mut findings = check::review(snapshot, &plan, Whose::Policy);
+        findings.retain(|finding| !finding.rule.is_remark());
+        let words = findings.iter().map(ToString::to_string);
+        self.seen.wrong.extend(words);
+        self.hold_vetoes(&plan.claims);
+        Planned {
+            plan,
+            faults: Vec::new(),
+        }
+    }
+
+    fn consider(&mut self, request: &ConsiderRequest) -> Considered {
+        let snapshot = &request.snapshot;
+        let decision = match &request.question {
+            Question::Look { consolidate } => self.look(snapshot, &request.question, *consolidate),
+            Question::Confirm(command) => {
+                let mut look = Look::at(snapshot, false);
+                self.price(&mut look, &request.question);
+                let decision = confirm::confirm(&look, command);
+                let at = decision.commands.iter().map(|_| snapshot.now);
+                self.seen.confirmed.extend(at);
+                decision
+            }
+        };
+        Considered {
+            decision,
+            faults: Vec::new(),
+        }
+    }
+}
+
+/// Deployments that rise and fall for some hours and then stay as they are; two zones, on demand and on spot.
+fn recording(random: &Random) -> Recording {
+    let general = pool("general").needs(is_in(CAPACITY_TYPE, &["spot", "on-demand"]));
+    let general = general.with(|pool| {
+        pool.disruption.consolidate_after = Some(Span::from_secs(60));
+        pool.disruption.budgets.clear();
+    });
+    let mut fixture = cluster().pool(general);
+    for (name, cores, price) in [
+        ("small", 2, 0.1),
+        ("middle", 4, 0.19),
+        ("large", 8, 0.36),
+        ("huge", 16, 0.7),
+    ] {
+        let listed = instance_type(name)
+            .cpu(cores * 1000)
+            .memory_mib(cores * 4096);
+        let listed = listed.pods(58).no_overhead().price(price);
+        let listed = listed.offered(ZONE_1, OnDemand).offered(ZONE_2, OnDemand);
+        let listed = listed.price(price * 0.4).offered(ZONE_1, Spot);
+        fixture = fixture.sells(listed.offered(ZONE_2, Spot));
+    }
+    let (objects, catalogue, mut settings) = fixture.parts();
+    settings.churn.spot_to_spot = random.below("gate", 0, 2) == 0;
+    let mut changes = Vec::new();
+    for at in 0..6_u64 {
+        let cpu = 300 + 450 * i64::try_from(at).unwrap_or(0);
+        let template = pod(&format!("app{at}")).cpu(cpu);
+        let template = template.owned_by(OwnerKind::ReplicaSet, &format!("app{at}"));
+        let name = ObjectName::new("default", format!("app{at}"));
+        let deploy = Change::Deploy(Deployment {
+            name: name.clone(),
+            labels: Arc::new(template.labels().clone()),
+            spec: Arc::new(template.spec().clone()),
+            replicas: 4,
+            follows: None,
+            uses: None,
+        });
+        changes.push(TimedChange {
+            at: START,
+            change: deploy,
+        });
+        for hours in 1..=CHANGING {
+            let replicas = 1 + u32::try_from(random.below("replicas", (at, hours), 9)).unwrap_or(0);
+            changes.push(TimedChange {
+                at: hour(hours),
+                change: Change::Scale(name.clone(), replicas),
+            });
+        }
+    }
+    Recording {
+        start: START,
+        end: Some(hour(END)),
+        objects,
+        running: Vec::new(),
+        catalogue: Arc::new(catalogue),
+        settings: Arc::new(settings),
+        changes,
+    }
+}
+
+fn played(seed: u64) -> (Seen, ScoreCard) {
+    let random = Random::new(seed);
+    let recording = recording(&random);
+    let mut tastes = Tastes {
+        random,
+        seen: Seen::default(),
+    };
+    let behaviour = Behaviour {
+        seed,
+        boot: Delay::always(Span::from_secs(40)),
+        interruptions: false,
+        ..Behaviour::default()
+    };
+    let card = Run::new(recording, behaviour, &mut tastes).finish();
+    (tastes.seen, card)
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(16))]
+
+    #[test]
+    fn a_cluster_comes_to_rest_at_any_prices(seed in any::<u64>()) {
+        let (seen, card) = played(seed);
+        prop_assert!(seen.wrong.is_empty(), "{:#?}", seen.wrong);
+        prop_assert_eq!(card.unplaced_count, 0);
+        let late = seen.confirmed.iter().filter(|at| **at >= hour(SETTLED));
+        prop_assert_eq!(late.count(), 0, "{:?}", seen.confirmed);
+    }
+}
+
+#[test]
+fn policies_move_clusters_otherwise_than_list_prices_do() {
+    let runs: Vec<(Seen, ScoreCard)> = (0..4).map(played).collect();
+    assert!(runs.iter().any(|(seen, _)| seen.otherwise > 0));
+    let dearer = |card: &ScoreCard| card.ledger.iter().any(|one| one.predicted.nanos() <= 0);
+    let moved: BTreeSet<bool> = runs.iter().map(|(_, card)| dearer(card)).collect();
+    assert!(
+        moved.contains(&true),
+        "some move is worth its money to the policy alone"
+    );
+}
