@@ -2,7 +2,8 @@
 //! core keeps every rule.
 //!
 //! ```text
-//! look ─► budget policies (caps) ─► ranking policy (prices) ─► moves ─► consolidation policy (values) ─► commands
+//! look ─► budget policies (caps) ─► ranking policy (prices) ─► moves ─► consolidation policy (values)
+//!      ─► ranking policy (prices as they would be then) ─► commands
 //! ```
 //!
 //! Without policies the answer is the core's own, to the byte. A policy that fails holds back: a consolidation policy moves
@@ -69,10 +70,12 @@ pub fn consider(
             let mut look = Look::again(snapshot, *consolidate, offers.take());
             let recheck = cap(&mut look, advisers.budgeters, &mut considered);
             price(&mut look, question, advisers.ranker, &mut considered);
-            let proposal = look.propose();
+            let mut proposal = look.propose();
             let consolidator = advisers.consolidator;
             let values = consolidator.map(|asked| values(asked, &proposal, &mut considered));
-            let mut decision = proposal.decide(values.as_deref());
+            let values = values.as_deref();
+            hold(&mut proposal, values, advisers.ranker, &mut considered);
+            let mut decision = proposal.decide(values);
             let recheck = recheck.map(|after| snapshot.now + after);
             decision.wake = [decision.wake, recheck].into_iter().flatten().min();
             *offers = look.into_offers();
@@ -141,6 +144,30 @@ fn price(
     if let Some((fault, instead)) = failed {
         let name = ranker.name();
         let note = format!("policy {name} failed to price moves: {fault}; {instead}");
+        considered.note(name, Some(fault), Some(note));
+    }
+}
+
+/// Holds moves back that the ranking policy would take back; all that buy something where it cannot say.
+fn hold(
+    proposal: &mut Proposal<'_, '_>,
+    values: Option<&[PricePerHour]>,
+    ranker: Option<&dyn Ranker>,
+    considered: &mut Considered,
+) {
+    let Some((ranker, asked)) = ranker.zip(proposal.way_back(values)) else {
+        return;
+    };
+    let answer = ranker.price(&asked);
+    let (prices, fault) = match answer {
+        Ok(prices) => (Some(prices), None),
+        Err(fault) => (None, Some(fault)),
+    };
+    proposal.hold(values, prices);
+    if let Some(fault) = fault {
+        let name = ranker.name();
+        let note =
+            format!("policy {name} failed to price moves: {fault}; nothing is bought for them");
         considered.note(name, Some(fault), Some(note));
     }
 }

@@ -14,9 +14,15 @@ mod recorded;
 
 use std::sync::{Arc, LazyLock};
 
+use plimsoll_core::disrupt::Question;
 use plimsoll_core::hook::Settings;
-use plimsoll_oracles::fixture::{OnDemand, ZONE_1, cluster, instance_type, pod, pool};
-use plimsoll_policy::records::{Entry, Reader, Recorder, RecordsError, Replayed, Shelf, replay};
+use plimsoll_core::model::OwnerKind;
+use plimsoll_oracles::fixture::{
+    CAPACITY_TYPE, OnDemand, ZONE_1, cluster, instance_type, node, pod, pool,
+};
+use plimsoll_policy::records::{
+    Entry, Reader, Recorder, RecordsError, Replayed, Shelf, digest_of_decision, replay,
+};
 use plimsoll_policy::{Engine, EngineSettings, Generation, Policies};
 use proptest::prelude::*;
 use serde_json::{Value, json};
@@ -299,6 +305,49 @@ fn whoever_writes_records_changes_no_decision() {
     let recorded = recorder.finish().unwrap();
     assert_eq!((recorded.decisions, recorded.made), (1, 1));
     assert_eq!(replayed(&written.bytes(), 1).unwrap().made.len(), 1);
+}
+
+/// A look that buys something asks for prices twice: for what there is, and for what the move would lead to.
+#[test]
+fn prices_asked_for_moves_are_recorded_and_answered_again_to_the_byte() {
+    let sold = |name: &str, cores: i64, price: f64| {
+        let sold = instance_type(name)
+            .cpu(cores * 1000)
+            .memory_mib(cores * 4096);
+        let sold = sold.pods(110).no_overhead().price(price);
+        sold.offered(ZONE_1, OnDemand)
+    };
+    let world = cluster()
+        .sells(sold("small", 2, 0.1))
+        .sells(sold("large", 8, 0.4));
+    let used = node("used")
+        .managed("general")
+        .of_type("large")
+        .zone(ZONE_1);
+    let used = used.label(CAPACITY_TYPE, "on-demand").cpu(8000);
+    let web = pod("web").cpu(500).memory_mib(256).on("used");
+    let web = web.owned_by(OwnerKind::ReplicaSet, "web");
+    let world = world.pool(pool("general")).node(used.memory_mib(32_768));
+    let snapshot = world.pod(web).snapshot();
+    let shipped = plimsoll_policies::ranking("spot-diversified").unwrap();
+    let written = Written::default();
+    let recorder = Arc::new(Recorder::begin(Box::new(written.clone()), &ENGINE, None).unwrap());
+    let policies = Policies {
+        rank: Some(ENGINE.accept(shipped.bytes, &Settings::new()).unwrap()),
+        onlookers: vec![recorder.clone()],
+        ..Policies::default()
+    };
+    let look = Question::Look { consolidate: true };
+    let considered = Generation::first(policies).consider(&snapshot, &look, &mut None);
+    assert_eq!(considered.decision.commands[0].plan.claims.len(), 1);
+    let recorded = recorder.finish().unwrap();
+    assert_eq!((recorded.decisions, recorded.made), (2, 1));
+    let replayed = replayed(&written.bytes(), 2).unwrap();
+    assert_eq!((replayed.decisions, replayed.differs), (2, None));
+    assert_eq!(
+        replayed.made[0].sha256,
+        digest_of_decision(&considered.decision)
+    );
 }
 
 proptest! {

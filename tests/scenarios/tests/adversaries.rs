@@ -197,7 +197,7 @@ impl Planner for &mut Adversary {
                 let mut look = Look::at(snapshot, *consolidate);
                 self.cap(&mut look);
                 let vetoed = self.reprice(&mut look, &request.question);
-                let proposal = look.propose();
+                let mut proposal = look.propose();
                 for found in &proposal.moves {
                     self.seen.moves += 1;
                     let findings = moves::findings_at(snapshot, found, Prices::Policy);
@@ -206,6 +206,11 @@ impl Planner for &mut Adversary {
                     self.hold_against(&vetoed, &found.claims);
                 }
                 let values = self.values(&proposal);
+                if let Some(asked) = proposal.way_back(Some(&values)) {
+                    let answer = self.prices(&asked);
+                    let prices = check_prices(&asked, &answer).expect("the answer is well formed");
+                    proposal.hold(Some(&values), Some(prices));
+                }
                 proposal.decide(Some(&values))
             }
             Question::Confirm(command) => {

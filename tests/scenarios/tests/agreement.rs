@@ -7,7 +7,7 @@ use std::sync::Arc;
 use plimsoll_core::action::ConsiderRequest;
 use plimsoll_core::check::{self, Prices as Whose};
 use plimsoll_core::disrupt::look::Look;
-use plimsoll_core::disrupt::{Question, confirm};
+use plimsoll_core::disrupt::{Decision, Question, confirm};
 use plimsoll_core::ids::ObjectName;
 use plimsoll_core::model::OwnerKind;
 use plimsoll_core::plan::PlannedClaim;
@@ -103,21 +103,19 @@ impl Tastes {
         }
     }
 
-    fn look(
-        &mut self,
-        snapshot: &Snapshot,
-        question: &Question,
-        consolidate: bool,
-    ) -> plimsoll_core::disrupt::Decision {
+    fn look(&mut self, snapshot: &Snapshot, question: &Question, consolidate: bool) -> Decision {
         let mut look = Look::at(snapshot, consolidate);
         self.price(&mut look, question);
-        let proposal = look.propose();
+        let mut proposal = look.propose();
         for found in &proposal.moves {
             let findings = moves::findings_at(snapshot, found, Whose::Policy);
             let words = findings.iter().map(ToString::to_string);
             self.seen.wrong.extend(words);
             self.seen.otherwise += usize::from(found.saving != found.list_saving);
             self.hold_vetoes(&found.claims);
+        }
+        if let Some(asked) = proposal.way_back(None) {
+            proposal.hold(None, Some(self.prices(&asked)));
         }
         proposal.decide(None)
     }

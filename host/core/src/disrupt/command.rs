@@ -28,6 +28,7 @@ pub struct Command {
     /// What is saved at the prices that decided: the ranking policy's where it was asked, else list prices.
     pub saving: PricePerHour,
     /// What is saved at list prices, as books and score cards tell it.
+    #[serde(default)]
     pub list_saving: PricePerHour,
     /// Where their pods go and what is bought for them; rows are those of the snapshot it was decided on.
     pub plan: Plan,

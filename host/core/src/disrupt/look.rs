@@ -14,12 +14,12 @@
 //! only lowers an allowance, and its values only choose among moves that are feasible and save enough.
 
 use std::cell::OnceCell;
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use super::balanced;
 use super::budget::{Allowance, allowances};
 use super::candidate::{Blocked, Candidate, Class, Fleet};
+use super::choose::Choice;
 use super::churn;
 use super::command::{Command, Decision, Held, HeldAs, Question, Refused, Savings};
 use super::consolidate::{self, Unfit};
@@ -37,9 +37,6 @@ use crate::snapshot::Snapshot;
 use crate::spare;
 use crate::time::Timestamp;
 use crate::units::PricePerHour;
-
-/// Commands begun by one look at most.
-const MOST_COMMANDS: usize = 20;
 
 /// A fleet looked at: who may go, and how many.
 pub struct Look<'s> {
@@ -66,7 +63,8 @@ pub struct Proposal<'l, 's> {
     unfit: Vec<(usize, Unfit)>,
     /// Drifted nodes of static pools that cannot be replaced now, and why.
     held_static: Vec<(usize, String)>,
-    refused: Refused,
+    pub(super) refused: Refused,
+    pub(super) choice: Choice,
 }
 
 impl<'s> Look<'s> {
@@ -179,6 +177,7 @@ impl<'s> Look<'s> {
             unfit: Vec::new(),
             held_static: Vec::new(),
             refused: Refused::default(),
+            choice: Choice::default(),
         };
         let by_pods = self.blocked.iter().filter(|(_, why)| why.is_by_pods());
         proposal.refused.by_pods = u32::try_from(by_pods.count()).unwrap_or(u32::MAX);
@@ -209,7 +208,7 @@ impl<'l, 's> Proposal<'l, 's> {
         self.look
     }
 
-    fn snapshot(&self) -> &Snapshot {
+    pub(super) fn snapshot(&self) -> &Snapshot {
         self.look.fleet.snapshot
     }
 
@@ -297,71 +296,6 @@ impl<'l, 's> Proposal<'l, 's> {
             refused: self.refused,
             wake,
         }
-    }
-
-    fn choose(&mut self, values: Option<&[PricePerHour]>) -> Vec<Command> {
-        let moves = std::mem::take(&mut self.moves);
-        if moves.is_empty() {
-            return Vec::new();
-        }
-        let totals = balanced::totals(&self.look.fleet);
-        let value = |at: usize| match values {
-            Some(values) => values.get(at).copied().unwrap_or(PricePerHour::ZERO),
-            None => moves[at].saving,
-        };
-        let mut order: Vec<usize> = (0..moves.len()).collect();
-        order.sort_by_key(|at| (std::cmp::Reverse(value(*at)), *at));
-        let mut left = self.look.left.clone();
-        let mut touched: BTreeSet<usize> = BTreeSet::new();
-        let mut drawn: BTreeMap<usize, u32> = BTreeMap::new();
-        let mut commands = Vec::new();
-        for at in order {
-            if commands.len() == MOST_COMMANDS {
-                break;
-            }
-            let found = &moves[at];
-            let receivers = found.receivers();
-            let mut rows = found.members.iter().chain(&receivers);
-            if rows.any(|row| touched.contains(row)) || found.exceeds(&drawn) {
-                continue;
-            }
-            let members = self.members(found);
-            if value(at) <= PricePerHour::ZERO
-                || !balanced::approves(&totals, &members, found.saving)
-            {
-                self.refused.by_policy += 1;
-            } else if found.saving < churn::least_saving(self.snapshot(), &members, &found.claims)
-                || churn::taken_back(self.snapshot(), &members, found).is_some()
-            {
-                self.refused.by_guard += 1;
-            } else if !take(&mut left, &members) {
-                self.refused.by_budget += 1;
-            } else {
-                touched.extend(found.members.iter().chain(&receivers));
-                found.draw(&mut drawn);
-                commands.push(self.command_of(found, &members));
-            }
-        }
-        commands
-    }
-
-    fn command_of(&self, found: &Move, members: &[&Candidate]) -> Command {
-        let plan = Plan {
-            placements: found.placements.clone(),
-            claims: found.claims.clone(),
-            ..Plan::default()
-        };
-        let reason = DisruptionReason::Underutilized;
-        let mut command = Command::of(reason, members, Savings::of(found), plan);
-        command.past = Some(churn::remembered(self.snapshot(), members, &found.claims));
-        command
-    }
-
-    fn members(&self, found: &Move) -> Vec<&Candidate> {
-        let all = &self.look.graceful;
-        let place = |row: &usize| all.binary_search_by_key(row, |candidate| candidate.row);
-        let places = found.members.iter().filter_map(|row| place(row).ok());
-        places.map(|at| &all[at]).collect()
     }
 
     /// Why nodes stay, as far as people can do something about it.

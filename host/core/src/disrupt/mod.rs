@@ -2,11 +2,12 @@
 //!
 //! Everything here is a function of a snapshot. The engine decides when to ask and carries out what comes back:
 //! [`consider`] answers without policies: moves are worth what they save at list prices. Policies have their place on the
-//! same way, by [`look::Look`], with their caps and values in between.
+//! same way, by [`look::Look`], with their caps, prices and values in between.
 
 pub mod balanced;
 pub mod budget;
 pub mod candidate;
+mod choose;
 pub mod churn;
 mod command;
 pub mod confirm;

@@ -6,6 +6,7 @@
 //! nothing, whatever the prices, and two moves can never undo each other at the same prices. What the policy vetoes, and what is
 //! not sold just now, is worth its list price while it stands.
 
+use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use super::compile::Compiled;
@@ -25,6 +26,15 @@ pub fn price_question(snapshot: &Snapshot, offers: &Arc<Offers>) -> Option<Price
     let candidates = offers.candidates(&templates);
     let any = candidates.iter().any(|own| !own.is_empty());
     any.then(|| question::put(snapshot, &templates, listed, candidates))
+}
+
+/// Rows that share their first nodes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) enum Firsts {
+    /// One row by itself.
+    Row(usize),
+    /// Those of a group.
+    Group(u32),
 }
 
 /// The answer to [`price_question`].
@@ -61,6 +71,34 @@ impl Quoted {
     /// What a node that stands is worth, without its own cost: the price of one more like it. `None` where the policy does
     /// not say or vetoes it.
     pub fn worth(&self, pool: &PoolName, labels: &Labels) -> Option<PricePerHour> {
+        let price = self.prices.rows.get(self.row_of(pool, labels)?)?;
+        let first = price.first.price.filter(|_| price.first_count > 0);
+        first.or(price.then.price)
+    }
+
+    /// What a node costs that is bought back after others, which have used up first prices as `bought` says.
+    pub(crate) fn buy_back(
+        &self,
+        pool: &PoolName,
+        labels: &Labels,
+        bought: &mut BTreeMap<Firsts, u32>,
+    ) -> Option<PricePerHour> {
+        let row = self.row_of(pool, labels)?;
+        let price = self.prices.rows.get(row)?;
+        let firsts = match price.first_group {
+            0 => Firsts::Row(row),
+            group => Firsts::Group(group),
+        };
+        let used = bought.entry(firsts).or_default();
+        if *used < price.first_count && price.first.price.is_some() {
+            *used += 1;
+            return price.first.price;
+        }
+        price.then.price
+    }
+
+    /// The row of the answer that speaks of a node with these labels.
+    fn row_of(&self, pool: &PoolName, labels: &Labels) -> Option<usize> {
         let template = self.pools.iter().position(|name| name == pool)?;
         let types = self.offers.overlaid.of(pool).types();
         let name = labels.get(labels::INSTANCE_TYPE)?;
@@ -71,15 +109,17 @@ impl Quoted {
         let offering_at = offerings.position(|own| std::ptr::eq(own, offering))?;
         let asked = (type_at.ok()?, offering_at, offering.price);
         let position = self.offers.listed.as_ref()?.position(asked)?;
-        let price = self.of_position(template, position)?;
-        let first = price.first.price.filter(|_| price.first_count > 0);
-        first.or(price.then.price)
+        self.row(template, position)
+    }
+
+    fn row(&self, template: usize, position: u32) -> Option<usize> {
+        let asked = self.offers.asked.get()?.get(template)?;
+        let at = asked.binary_search(&position).ok()?;
+        Some(self.starts.get(template)? + at)
     }
 
     fn of_position(&self, template: usize, position: u32) -> Option<&Price> {
-        let asked = self.offers.asked.get()?.get(template)?;
-        let at = asked.binary_search(&position).ok()?;
-        self.prices.rows.get(self.starts.get(template)? + at)
+        self.prices.rows.get(self.row(template, position)?)
     }
 
     /// Where rows stand in the question about them alone, and the answer as if that had been asked. What is not in this answer

@@ -22,7 +22,8 @@ pub struct Nodes {
     pub zone: Vec<Sym>,
     /// Code of a [`Capacity`].
     pub capacity: Vec<u8>,
-    /// List price with the node's own cost, dollars per hour; 0 where nobody knows.
+    /// What it is worth with the node's own cost, dollars per hour: the ranking policy's price of one more like it, or its list
+    /// price where that policy does not speak of it; 0 where nobody knows.
     pub price: Vec<f64>,
     /// Seconds since it was created.
     pub age_s: Vec<u32>,
@@ -79,7 +80,7 @@ pub struct Moves {
     pub repl_zone: Vec<Sym>,
     /// Codes of their [`Capacity`].
     pub repl_capacity: Vec<u8>,
-    /// Their list prices with the nodes' own cost, dollars per hour.
+    /// Their prices by the ranking policy, or list prices without one, with the nodes' own cost, dollars per hour.
     pub repl_price: Vec<f64>,
     /// Pods that are evicted.
     pub pods_moved: Vec<u32>,
@@ -187,7 +188,7 @@ pub struct Replacement<'a> {
     pub zone: &'a str,
     /// How it is bought.
     pub capacity: Capacity,
-    /// List price with the node's own cost, dollars per hour.
+    /// The ranking policy's price, or the list price without one, with the node's own cost, dollars per hour.
     pub price: f64,
 }
 

@@ -59,7 +59,8 @@ pub struct Book {
     pub in_order: i64,
     /// All such pairs.
     pub pairs: i64,
-    /// What the shadow's choices cost more than the active ones at list prices, all decisions together; negative where they cost less.
+    /// What the shadow's choices cost more than the active ones, all decisions together; negative where they cost less. At list
+    /// prices; moves of a consolidation policy at the prices that decide.
     pub regret: PricePerHour,
     /// Pods that the shadow leaves waiting more than the active policy; negative where it leaves fewer.
     pub waiting: i64,

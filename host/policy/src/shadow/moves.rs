@@ -1,7 +1,7 @@
 //! Two valuations of the same moves: which are worth it to one and not to the other, and what the moves that each would make save.
 //!
-//! Moves may want the same nodes. Each side takes its own, best first, as long as the nodes are still there; what both save at list
-//! prices is held against each other, before budgets.
+//! Moves may want the same nodes. Each side takes its own, best first, as long as the nodes are still there; what both save at the
+//! prices that decide is held against each other, before budgets.
 
 use std::collections::BTreeSet;
 

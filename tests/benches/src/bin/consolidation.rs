@@ -1,6 +1,6 @@
 //! What consolidation makes of fleets that have gone to waste: cost against the bound, evictions and moves, beside the
 //! incumbent's rules on the same fleets; then how long a full pass takes as fleets grow, and how long one look of the
-//! controller.
+//! controller: without a ranking policy, with one that answers list prices, and with one that finds every second family dear.
 //!
 //! Fleets are bought by price in waves and scaled down at random; types c, m and r of up to 16 cores, on demand; guards off.
 //! Nothing that a move saves is too little. Usage: `consolidation [FLEETS] [MOST_NODES]`.
@@ -12,8 +12,10 @@ use std::sync::Arc;
 use plimsoll_benches::cases::general_types;
 use plimsoll_benches::incumbent;
 use plimsoll_benches::{argument, processor_time};
+use plimsoll_core::disrupt::look::Look;
 use plimsoll_core::disrupt::moves::{MoveSettings, pass};
-use plimsoll_core::disrupt::{Question, consider};
+use plimsoll_core::disrupt::{Decision, Question, consider};
+use plimsoll_core::rank::{check_prices, list_price};
 use plimsoll_core::schedule::bound_from_nothing;
 use plimsoll_core::snapshot::Snapshot;
 use plimsoll_core::units::PricePerHour;
@@ -37,7 +39,7 @@ fn main() -> anyhow::Result<()> {
         compare(&market, seed as u64);
     }
     println!(
-        "nodes  pods  rounds  moves  evictions  cost/bound  processor s  n log n from the first | one look: commands  processor s"
+        "nodes  pods  rounds  moves  evictions  cost/bound  processor s  n log n from the first | one look: commands  processor s  at list prices answered  at others"
     );
     let mut first: Option<(usize, f64)> = None;
     for nodes in GROWTH.into_iter().filter(|nodes| *nodes <= most) {
@@ -45,11 +47,13 @@ fn main() -> anyhow::Result<()> {
         let (passed, seconds) = timed(|| pass(&fleet, all, &eager(), |found| found.saving.nanos()));
         let question = Question::Look { consolidate: true };
         let (decision, looking) = timed(|| consider(&fleet, &question));
+        let (_, listed) = timed(|| priced(&fleet, &question, |_| 1.0));
+        let (_, others) = timed(|| priced(&fleet, &question, taste));
         let (count, pods) = (fleet.nodes.len(), fleet.pods.len());
         let (base, known) = *first.get_or_insert((count, seconds));
         let expected = known * n_log_n(count) / n_log_n(base);
         println!(
-            "{count:5}  {pods:5}  {:2}  {:5}  {:6}  {:.3}  {seconds:.2}  {expected:.2} | {:3}  {looking:.2}",
+            "{count:5}  {pods:5}  {:2}  {:5}  {:6}  {:.3}  {seconds:.2}  {expected:.2} | {:3}  {looking:.2}  {listed:.2}  {others:.2}",
             passed.rounds.len(),
             passed.moves.len(),
             passed.evictions(),
@@ -58,6 +62,28 @@ fn main() -> anyhow::Result<()> {
         );
     }
     Ok(())
+}
+
+/// A look at list prices times what a ranking policy makes of each type.
+fn priced(fleet: &Snapshot, question: &Question, factor: impl Fn(&str) -> f64) -> Decision {
+    let mut look = Look::at(fleet, true);
+    if let Some(asked) = look.price_question(question) {
+        let mut answer = list_price(&asked);
+        let columns = answer.first.iter_mut().zip(&mut answer.then);
+        for ((first, then), row) in columns.zip(&asked.pools.cand) {
+            *then *= factor(asked.tables.type_name(*row));
+            *first = *then;
+        }
+        look.price(check_prices(&asked, &answer).expect("the answer is well formed"));
+    }
+    look.propose().decide(None)
+}
+
+/// Families of odd names are dear.
+fn taste(name: &str) -> f64 {
+    let family = name.split('.').next().unwrap_or_default();
+    let odd = family.bytes().map(u32::from).sum::<u32>() % 2 == 1;
+    if odd { 1.3 } else { 1.0 }
 }
 
 fn n_log_n(count: usize) -> f64 {

@@ -1,0 +1,171 @@
+//! Which of the moves that were found are made: in order of value, within budgets, no node twice; and none that the ranking
+//! policy would rather take back.
+//!
+//! A policy may price by what runs already: a commitment that is used up, a share that is full. Then what goes may be cheaper to
+//! buy once it is gone than it seemed while it stood. So the policy is asked once more, about the cluster as it would be: what
+//! goes must not be worth less there than what comes has cost, or the next look would take the move back.
+
+use std::cell::OnceCell;
+use std::collections::{BTreeMap, BTreeSet};
+
+use super::balanced;
+use super::candidate::Candidate;
+use super::churn;
+use super::command::{Command, Refused, Savings};
+use super::look::{Proposal, take};
+use super::moves::{Move, carry_out};
+use crate::model::DisruptionReason;
+use crate::plan::Plan;
+use crate::rank::{PriceQuestion, Prices};
+use crate::schedule::{self, Quoted};
+use crate::snapshot::Snapshot;
+use crate::units::PricePerHour;
+
+/// Commands begun by one look at most.
+const MOST_COMMANDS: usize = 20;
+
+/// Moves that are chosen, and those that are to be held back all the same.
+#[derive(Default)]
+pub(super) struct Choice {
+    picked: OnceCell<Picked>,
+    held: BTreeSet<usize>,
+}
+
+#[derive(Default)]
+struct Picked {
+    rows: Vec<usize>,
+    refused: Refused,
+}
+
+impl Proposal<'_, '_> {
+    /// What to ask the ranking policy before moves are made that buy something; `None` where there are none, or where list
+    /// prices decide. `values` are those that [`Proposal::decide`] is given.
+    pub fn way_back(&self, values: Option<&[PricePerHour]>) -> Option<PriceQuestion> {
+        self.look().fleet.quoted.as_ref()?;
+        let mut picked = self.picked(values).rows.iter();
+        picked
+            .any(|at| !self.moves[*at].claims.is_empty())
+            .then(|| schedule::price_question(&self.after(values), self.look().offers()))?
+    }
+
+    /// Holds moves back that the answer to [`Proposal::way_back`] would undo; without an answer all that buy something.
+    pub fn hold(&mut self, values: Option<&[PricePerHour]>, prices: Option<Prices>) {
+        let look = self.look();
+        let quoted = prices.map(|prices| Quoted::new(self.snapshot(), look.offers(), prices));
+        let mut bought = BTreeMap::new();
+        let mut held = BTreeSet::new();
+        for at in &self.picked(values).rows {
+            let found = &self.moves[*at];
+            if found.claims.is_empty() {
+                continue;
+            }
+            let pays = quoted.as_ref().is_some_and(|quoted| {
+                let members = self.members(found);
+                let node_cost = self.snapshot().settings.node_cost;
+                let worth = members.iter().map(|member| {
+                    let labels = self.snapshot().nodes[member.row].labels();
+                    let again = quoted.buy_back(&member.pool.name, labels, &mut bought);
+                    again.unwrap_or(member.price) + node_cost
+                });
+                let worth: PricePerHour = worth.sum();
+                let chosen = found.claims.iter().filter_map(|claim| claim.chosen());
+                let planned = chosen.map(|option| option.price).sum();
+                worth - planned >= churn::least_saving(self.snapshot(), &members, &found.claims)
+            });
+            if !pays {
+                held.insert(*at);
+            }
+        }
+        self.choice.held = held;
+    }
+
+    /// The cluster with all chosen moves carried out.
+    fn after(&self, values: Option<&[PricePerHour]>) -> Snapshot {
+        let picked = self.picked(values).rows.iter();
+        let moves: Vec<Move> = picked.map(|at| self.moves[*at].clone()).collect();
+        carry_out(self.snapshot(), &moves)
+    }
+
+    /// The commands of the moves that are made, best first.
+    pub(super) fn choose(&mut self, values: Option<&[PricePerHour]>) -> Vec<Command> {
+        if self.moves.is_empty() {
+            return Vec::new();
+        }
+        let Picked { rows, refused } = self.picked(values);
+        let held = &self.choice.held;
+        let made = rows.iter().filter(|at| !held.contains(at)).map(|at| {
+            let found = &self.moves[*at];
+            self.command_of(found, &self.members(found))
+        });
+        let (commands, refused) = (made.collect(), *refused);
+        self.refused.add(refused);
+        self.refused.by_guard += u32::try_from(held.len()).unwrap_or(u32::MAX);
+        commands
+    }
+
+    fn picked(&self, values: Option<&[PricePerHour]>) -> &Picked {
+        self.choice.picked.get_or_init(|| self.pick(values))
+    }
+
+    fn pick(&self, values: Option<&[PricePerHour]>) -> Picked {
+        let moves = &self.moves;
+        let totals = balanced::totals(&self.look().fleet);
+        let value = |at: usize| match values {
+            Some(values) => values.get(at).copied().unwrap_or(PricePerHour::ZERO),
+            None => moves[at].saving,
+        };
+        let mut order: Vec<usize> = (0..moves.len()).collect();
+        order.sort_by_key(|at| (std::cmp::Reverse(value(*at)), *at));
+        let mut left = self.look().left_of_all();
+        let mut touched: BTreeSet<usize> = BTreeSet::new();
+        let mut drawn: BTreeMap<usize, u32> = BTreeMap::new();
+        let mut picked = Picked::default();
+        for at in order {
+            if picked.rows.len() == MOST_COMMANDS {
+                break;
+            }
+            let found = &moves[at];
+            let receivers = found.receivers();
+            let mut rows = found.members.iter().chain(&receivers);
+            if rows.any(|row| touched.contains(row)) || found.exceeds(&drawn) {
+                continue;
+            }
+            let members = self.members(found);
+            if value(at) <= PricePerHour::ZERO
+                || !balanced::approves(&totals, &members, found.saving)
+            {
+                picked.refused.by_policy += 1;
+            } else if found.saving < churn::least_saving(self.snapshot(), &members, &found.claims)
+                || churn::taken_back(self.snapshot(), &members, found).is_some()
+            {
+                picked.refused.by_guard += 1;
+            } else if !take(&mut left, &members) {
+                picked.refused.by_budget += 1;
+            } else {
+                touched.extend(found.members.iter().chain(&receivers));
+                found.draw(&mut drawn);
+                picked.rows.push(at);
+            }
+        }
+        picked
+    }
+
+    fn command_of(&self, found: &Move, members: &[&Candidate]) -> Command {
+        let plan = Plan {
+            placements: found.placements.clone(),
+            claims: found.claims.clone(),
+            ..Plan::default()
+        };
+        let reason = DisruptionReason::Underutilized;
+        let mut command = Command::of(reason, members, Savings::of(found), plan);
+        command.past = Some(churn::remembered(self.snapshot(), members, &found.claims));
+        command
+    }
+
+    fn members(&self, found: &Move) -> Vec<&Candidate> {
+        let all = &self.look().graceful;
+        let place = |row: &usize| all.binary_search_by_key(row, |candidate| candidate.row);
+        let places = found.members.iter().filter_map(|row| place(row).ok());
+        places.map(|at| &all[at]).collect()
+    }
+}
