@@ -148,6 +148,9 @@ fn price(
     }
 }
 
+/// How often moves are picked in one look: where large ones are held back, smaller ones may still pay.
+const MOST_PICKS: usize = 3;
+
 /// Holds moves back that the ranking policy would take back; all that buy something where it cannot say.
 fn hold(
     proposal: &mut Proposal<'_, '_>,
@@ -155,20 +158,30 @@ fn hold(
     ranker: Option<&dyn Ranker>,
     considered: &mut Considered,
 ) {
-    let Some((ranker, asked)) = ranker.zip(proposal.way_back(values)) else {
+    let Some(ranker) = ranker else {
         return;
     };
-    let answer = ranker.price(&asked);
-    let (prices, fault) = match answer {
-        Ok(prices) => (Some(prices), None),
-        Err(fault) => (None, Some(fault)),
-    };
-    proposal.hold(values, prices);
-    if let Some(fault) = fault {
-        let name = ranker.name();
-        let note =
-            format!("policy {name} failed to price moves: {fault}; nothing is bought for them");
-        considered.note(name, Some(fault), Some(note));
+    for pick in 1..=MOST_PICKS {
+        let Some(asked) = proposal.way_back(values) else {
+            return;
+        };
+        match ranker.price(&asked) {
+            Ok(prices) => {
+                if !proposal.hold(values, Some(prices)) || pick == MOST_PICKS {
+                    return;
+                }
+                proposal.pick_again();
+            }
+            Err(fault) => {
+                proposal.hold(values, None);
+                let name = ranker.name();
+                let note = format!(
+                    "policy {name} failed to price moves: {fault}; nothing is bought for them"
+                );
+                considered.note(name, Some(fault), Some(note));
+                return;
+            }
+        }
     }
 }
 

@@ -49,7 +49,8 @@ impl Proposal<'_, '_> {
     }
 
     /// Holds moves back that the answer to [`Proposal::way_back`] would undo; without an answer all that buy something.
-    pub fn hold(&mut self, values: Option<&[PricePerHour]>, prices: Option<Prices>) {
+    /// Whether it holds any: then others may be picked in their place.
+    pub fn hold(&mut self, values: Option<&[PricePerHour]>, prices: Option<Prices>) -> bool {
         let look = self.look();
         let quoted = prices.map(|prices| Quoted::new(self.snapshot(), look.offers(), prices));
         let mut bought = BTreeMap::new();
@@ -76,7 +77,14 @@ impl Proposal<'_, '_> {
                 held.insert(*at);
             }
         }
-        self.choice.held = held;
+        let any = !held.is_empty();
+        self.choice.held.extend(held);
+        any
+    }
+
+    /// Picks anew, without the moves that are held back.
+    pub fn pick_again(&mut self) {
+        self.choice.picked = OnceCell::new();
     }
 
     /// The cluster with all chosen moves carried out.
@@ -120,7 +128,8 @@ impl Proposal<'_, '_> {
         let mut touched: BTreeSet<usize> = BTreeSet::new();
         let mut drawn: BTreeMap<usize, u32> = BTreeMap::new();
         let mut picked = Picked::default();
-        for at in order {
+        let held = &self.choice.held;
+        for at in order.into_iter().filter(|at| !held.contains(at)) {
             if picked.rows.len() == MOST_COMMANDS {
                 break;
             }
