@@ -158,7 +158,7 @@ impl Planner for &mut Tastes {
 }
 
 /// Deployments that rise and fall for some hours and then stay as they are; two zones, on demand and on spot.
-fn recording(random: &Random) -> Recording {
+fn recording(random: Random) -> Recording {
     let general = pool("general").needs(is_in(CAPACITY_TYPE, &["spot", "on-demand"]));
     let general = general.with(|pool| {
         pool.disruption.consolidate_after = Some(Span::from_secs(60));
@@ -220,7 +220,7 @@ fn recording(random: &Random) -> Recording {
 
 fn played(seed: u64) -> (Seen, ScoreCard) {
     let random = Random::new(seed);
-    let recording = recording(&random);
+    let recording = recording(random);
     let mut tastes = Tastes {
         random,
         seen: Seen::default(),
