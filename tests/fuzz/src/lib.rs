@@ -25,14 +25,26 @@ pub struct Target {
 }
 
 /// All kinds of input.
-pub const TARGETS: [Target; 4] = [
+pub const TARGETS: [Target; 7] = [
     Target {
         name: "acceptance",
         run: acceptance::run,
     },
     Target {
-        name: "answers",
-        run: answers::run,
+        name: "prices",
+        run: answers::prices::run,
+    },
+    Target {
+        name: "orders",
+        run: answers::orders::run,
+    },
+    Target {
+        name: "scores",
+        run: answers::scores::run,
+    },
+    Target {
+        name: "allowances",
+        run: answers::allowances::run,
     },
     Target {
         name: "snapshots",

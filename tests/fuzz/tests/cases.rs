@@ -27,8 +27,23 @@ fn modules_changed_at_random_are_refused_in_words() {
 }
 
 #[test]
-fn answers_changed_at_random_are_taken_only_where_they_keep_the_rules() {
-    check("answers", 2_000);
+fn prices_changed_at_random_are_taken_only_where_they_keep_the_rules() {
+    check("prices", 2_000);
+}
+
+#[test]
+fn orders_changed_at_random_are_taken_only_where_they_keep_the_rules() {
+    check("orders", 2_000);
+}
+
+#[test]
+fn scores_changed_at_random_are_taken_only_where_they_keep_the_rules() {
+    check("scores", 2_000);
+}
+
+#[test]
+fn allowances_changed_at_random_are_taken_only_where_they_keep_the_rules() {
+    check("allowances", 2_000);
 }
 
 #[test]

@@ -1,4 +1,4 @@
-//! Rankers made instruction by instruction, for what no compiler writes: work at the start, answers that lie about where they are, how
+//! Policies made instruction by instruction, most of them rankers, for what no compiler writes: work at the start, answers that lie about where they are, how
 //! long they are and what they are, and memory that is not where it was asked for.
 
 use wasm_encoder::{
@@ -7,8 +7,47 @@ use wasm_encoder::{
     MemoryType, Module, RefType, StartSection, TableSection, TableType, TypeSection, ValType,
 };
 
-/// What they say of themselves.
-pub(crate) const MANIFEST: &[u8] = br#"{"name": "handmade", "version": "1.0.0", "hook": "rank"}"#;
+/// A hook that they are for: what its manifest and its world are called by, its interface, and the functions of that.
+#[derive(Clone, Copy)]
+pub(crate) struct Hook {
+    name: &'static str,
+    adjective: &'static str,
+    interface: &'static str,
+    functions: &'static [&'static str],
+}
+
+const RANK: Hook = Hook {
+    name: "rank",
+    adjective: "ranking",
+    interface: "ranker",
+    functions: &["price", "order", "explain-price", "explain-order"],
+};
+const CONSOLIDATE: Hook = Hook {
+    name: "consolidate",
+    adjective: "consolidation",
+    interface: "consolidator",
+    functions: &["score", "explain"],
+};
+const BUDGET: Hook = Hook {
+    name: "budget",
+    adjective: "budget",
+    interface: "budgeter",
+    functions: &["allow", "explain"],
+};
+
+impl Hook {
+    /// What they say of themselves.
+    pub(crate) fn manifest(self) -> String {
+        let name = self.name;
+        format!(r#"{{"name": "handmade", "version": "1.0.0", "hook": "{name}"}}"#)
+    }
+
+    /// The world that they are encoded in.
+    pub(crate) fn world(self) -> String {
+        format!("{}-policy", self.adjective)
+    }
+}
+
 /// Where the answer about settings lies: zeros, which say that nothing is wrong.
 const AGREED: i32 = 64;
 /// Where the prices lie: whether there are any, and the lists of six columns, as address and length.
@@ -18,11 +57,13 @@ const HEAP: i32 = 4_096;
 /// Pages of memory, 64 KiB each.
 const PAGES: u64 = 16;
 
-/// A ranker, as far as it differs from one that gives everything away.
-struct Ranker<'i> {
-    /// Where every price column lies, and how many rows it has.
+/// A policy, as far as it differs from a ranker that gives everything away.
+struct Handmade<'i> {
+    /// What it decides about.
+    hook: Hook,
+    /// Where every column of its answer lies, and how many rows it has.
     column: (u32, u32),
-    /// Whether the answer is prices (0) or the module declines (1).
+    /// Whether there is an answer (0) or the module declines (1).
     declines: u32,
     /// What it runs when it starts.
     start: &'i [Instruction<'i>],
@@ -37,7 +78,8 @@ struct Ranker<'i> {
 }
 
 /// Six columns of 18 zeros each: nothing costs anything.
-const HONEST: Ranker<'static> = Ranker {
+const HONEST: Handmade<'static> = Handmade {
+    hook: RANK,
     column: (HEAP.unsigned_abs(), 18),
     declines: 0,
     start: &[],
@@ -99,43 +141,49 @@ const NOWHERE: &[Instruction<'_>] = &[Instruction::I32Const(0)];
 
 type Instructions = &'static [Instruction<'static>];
 
-const fn starts(start: Instructions) -> Ranker<'static> {
-    Ranker { start, ..HONEST }
+const fn starts(start: Instructions) -> Handmade<'static> {
+    Handmade { start, ..HONEST }
 }
 
-const fn first_does(before: Instructions) -> Ranker<'static> {
-    Ranker { before, ..HONEST }
+const fn first_does(before: Instructions) -> Handmade<'static> {
+    Handmade { before, ..HONEST }
 }
 
-const fn hands_out(realloc: Instructions) -> Ranker<'static> {
-    Ranker { realloc, ..HONEST }
+const fn hands_out(realloc: Instructions) -> Handmade<'static> {
+    Handmade { realloc, ..HONEST }
 }
 
-const fn says(declines: u32, address: u32, rows: u32) -> Ranker<'static> {
-    Ranker {
+const fn says(declines: u32, address: u32, rows: u32) -> Handmade<'static> {
+    Handmade {
         column: (address, rows),
         declines,
         ..HONEST
     }
 }
 
-const fn has(elements: u64, pages: (u64, u64)) -> Ranker<'static> {
-    Ranker {
+const fn has(elements: u64, pages: (u64, u64)) -> Handmade<'static> {
+    Handmade {
         pages,
         elements,
         ..HONEST
     }
 }
 
-/// Core modules with the exports of a ranker, by name.
-pub(crate) fn rankers() -> Vec<(&'static str, Vec<u8>)> {
+const fn of(hook: Hook) -> Handmade<'static> {
+    Handmade { hook, ..HONEST }
+}
+
+/// Core modules with the exports of a hook, by name.
+pub(crate) fn policies() -> Vec<(&'static str, Hook, Vec<u8>)> {
     let heap = HEAP.unsigned_abs();
-    let grows = Ranker {
+    let grows = Handmade {
         before: MEMORY_GROWS,
         ..has(1, (PAGES, 65_536))
     };
     let all = [
         ("gives-away", HONEST),
+        ("values-nothing", of(CONSOLIDATE)),
+        ("allows-nothing", of(BUDGET)),
         ("start-loops", starts(FOREVER)),
         ("start-traps", starts(TRAP)),
         ("answer-loops", first_does(FOREVER)),
@@ -156,7 +204,8 @@ pub(crate) fn rankers() -> Vec<(&'static str, Vec<u8>)> {
         ("memory-grows", grows),
         ("memory-of-2g", has(1, (32_768, 65_536))),
     ];
-    all.map(|(name, ranker)| (name, ranker.module())).into()
+    all.map(|(name, policy)| (name, policy.hook, policy.module()))
+        .into()
 }
 
 /// Never ends, and would leave a number if it did.
@@ -183,7 +232,7 @@ fn function(
     code.function(&body);
 }
 
-impl Ranker<'_> {
+impl Handmade<'_> {
     fn module(&self) -> Vec<u8> {
         let mut types = TypeSection::new();
         types.ty().function([], []);
@@ -196,11 +245,12 @@ impl Ranker<'_> {
         };
         add(3, &[self.realloc]);
         add(2, &[&[Instruction::I32Const(AGREED)]]);
-        for _ in 0..4 {
+        for _ in self.hook.functions {
             add(1, &[self.before, &[Instruction::I32Const(PRICES)]]);
         }
         add(0, &[self.start]);
 
+        let function_index = functions.len() - 1;
         let (tables, memories, globals) = self.stores();
         let mut elements = ElementSection::new();
         elements.declared(wasm_encoder::Elements::Functions([0_u32][..].into()));
@@ -211,8 +261,8 @@ impl Ranker<'_> {
             .section(&tables)
             .section(&memories)
             .section(&globals)
-            .section(&exports())
-            .section(&StartSection { function_index: 6 })
+            .section(&exports(self.hook))
+            .section(&StartSection { function_index })
             .section(&elements)
             .section(&code)
             .section(&self.answer());
@@ -256,15 +306,15 @@ impl Ranker<'_> {
     }
 }
 
-fn exports() -> ExportSection {
+fn exports(hook: Hook) -> ExportSection {
     let mut exports = ExportSection::new();
     exports.export("memory", ExportKind::Memory, 0);
     exports.export("cabi_realloc", ExportKind::Func, 0);
     let validate = "plimsoll:policy/configure@0.1.0#validate-settings";
     exports.export(validate, ExportKind::Func, 1);
-    let all = ["price", "order", "explain-price", "explain-order"];
-    for (function, index) in all.iter().zip(2..) {
-        let name = format!("plimsoll:policy/ranker@0.1.0#{function}");
+    for (function, index) in hook.functions.iter().zip(2..) {
+        let interface = hook.interface;
+        let name = format!("plimsoll:policy/{interface}@0.1.0#{function}");
         exports.export(&name, ExportKind::Func, index);
     }
     exports

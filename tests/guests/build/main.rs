@@ -44,8 +44,9 @@ fn main() -> Result<()> {
 /// Writes the handmade modules and returns the source of their table.
 fn table(out: &Path) -> Result<String> {
     let mut components = bombs::bombs();
-    for (name, core) in handmade::rankers() {
-        let component = plimsoll_encode::encode_as(&core, "ranking-policy", handmade::MANIFEST)?;
+    for (name, hook, core) in handmade::policies() {
+        let (world, manifest) = (hook.world(), hook.manifest());
+        let component = plimsoll_encode::encode_as(&core, &world, manifest.as_bytes())?;
         components.push((name, component));
     }
     let mut table = String::from("static HANDMADE: &[(&str, &[u8])] = &[\n");

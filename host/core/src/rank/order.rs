@@ -58,7 +58,9 @@ pub fn check_ordering(
 /// Scores are checked: none is NaN.
 fn launch_list(scores: &[f64]) -> LaunchList {
     let mut all: Vec<usize> = (0..scores.len()).collect();
-    all.sort_by(|&left, &right| scores[left].total_cmp(&scores[right]));
+    // Minus zero is zero: adding zero makes it so.
+    let score = |position: usize| scores[position] + 0.0;
+    all.sort_by(|&left, &right| score(left).total_cmp(&score(right)));
     let kept = all.partition_point(|&position| scores[position].is_finite());
     if kept == 0 {
         return LaunchList {

@@ -1,27 +1,18 @@
-//! Answers of guests: what the core takes is what its rules allow, told once more in plain words; and a guest whose answer is any memory at
-//! all ends in a class, with words.
+//! Prices: finite ones and vetoes, the first never above the rest, one count for a group.
 
 use std::sync::{Arc, LazyLock};
 
 use plimsoll_core::hook::Settings;
 use plimsoll_core::rank::{
-    Architecture, Capacity, Context, InstanceTypeRow, OfferingRow, PoolRow, Pools, PriceAnswer,
+    Architecture, Capacity, InstanceTypeRow, OfferingRow, PoolRow, Pools, PriceAnswer,
     PriceQuestion, TablesBuilder, check_prices, list_price,
 };
-use plimsoll_guests::handmade;
-use plimsoll_policy::{Engine, EngineSettings, Outcome};
 
+use super::{CALLED, ENGINE, ROWS, context, guest, judge_call, number};
 use crate::Draw;
 use crate::acceptance::judge_words;
 
-static ENGINE: LazyLock<Engine> =
-    LazyLock::new(|| Engine::new(EngineSettings::default()).expect("the engine starts"));
-static QUESTION: LazyLock<PriceQuestion> = LazyLock::new(question);
-
-/// Candidates that the handmade guests answer about.
-const CANDIDATES: u8 = 18;
-/// Once in so many inputs a guest is compiled and called.
-const CALLED: usize = 50;
+pub(super) static QUESTION: LazyLock<PriceQuestion> = LazyLock::new(question);
 
 /// One answer.
 pub(crate) fn run(draw: &mut Draw) {
@@ -45,35 +36,21 @@ pub(crate) fn run(draw: &mut Draw) {
 }
 
 fn change(draw: &mut Draw, answer: &mut PriceAnswer) {
-    let odd = [
-        0.0,
-        -0.0,
-        1.0,
-        -1e-300,
-        f64::NAN,
-        f64::INFINITY,
-        f64::NEG_INFINITY,
-        100_000.0,
-        100_000.000_1,
-        f64::MIN_POSITIVE,
-        f64::from_bits(draw.any()),
-    ];
     let row = draw.below(answer.first.len());
-    let number = u32::from(draw.byte() % 4);
     match draw.below(8) {
         0 => answer.first.truncate(row),
         1 => answer.then.push(1.0),
         2 => answer.first_reason.push(1),
         3 => drop(answer.first_count.pop()),
         _ if row >= answer.first.len().min(answer.then.len()) => {}
-        4 => answer.first[row] = *draw.pick(&odd),
+        4 => answer.first[row] = number(draw),
         5 => {
-            let price = *draw.pick(&odd);
+            let price = number(draw);
             (answer.first[row], answer.then[row]) = (price, price);
         }
-        6 => answer.then[row] = *draw.pick(&odd),
+        6 => answer.then[row] = number(draw),
         _ if row < answer.first_count.len() => {
-            answer.first_group[row] = number;
+            answer.first_group[row] = u32::from(draw.byte() % 4);
             answer.first_count[row] = u32::from(draw.byte() % 3);
         }
         _ => {}
@@ -82,7 +59,7 @@ fn change(draw: &mut Draw, answer: &mut PriceAnswer) {
 
 /// The rule of the interface, row by row.
 fn is_legal(answer: &PriceAnswer) -> bool {
-    let rows = usize::from(CANDIDATES);
+    let rows = usize::from(ROWS);
     let lengths = [
         answer.first.len(),
         answer.first_count.len(),
@@ -108,30 +85,11 @@ fn is_legal(answer: &PriceAnswer) -> bool {
         })
 }
 
-/// A guest whose answer is made of any bytes: where lists lie, how long they are, and whether it declines.
+/// A guest that prices as it likes.
 fn call(draw: &mut Draw) {
-    let mut guest = handmade("gives-away").expect("it is there").to_vec();
-    // Its answer: prices, and six lists of as many rows as there are candidates, from the same address on.
-    let list = [0, 0x10, 0, 0, CANDIDATES, 0, 0, 0];
-    let told = [&[0; 4][..], &list.repeat(6)].concat();
-    let at = guest.windows(told.len()).position(|window| window == told);
-    let at = at.expect("the guest keeps its answer in its data");
-    for _ in 0..=draw.below(6) {
-        guest[at + draw.below(told.len())] = draw.byte();
-    }
+    let guest = guest(draw, "gives-away");
     let module = ENGINE.accept(&guest, &Settings::new());
-    let called = module.expect("data is any data").price(&QUESTION);
-    assert!(
-        !matches!(
-            called.outcome(),
-            Outcome::Trap | Outcome::Memory | Outcome::Quarantined
-        ),
-        "{:?}",
-        called.result
-    );
-    if let Err(fault) = called.result {
-        judge_words(&fault.sentence);
-    }
+    judge_call(&module.expect("data is any data").price(&QUESTION));
 }
 
 /// Three types in three zones, for two pools.
@@ -177,11 +135,7 @@ fn question() -> PriceQuestion {
         pools.push(row, &offerings);
     }
     PriceQuestion {
-        context: Context {
-            generation: 0,
-            now_unix_s: 1_800_000_000,
-            seed: 1,
-        },
+        context: context(),
         tables: Arc::new(builder.finish()),
         pools,
     }

@@ -1,0 +1,96 @@
+//! Allowances: any count, and the declared budget where that is less.
+
+use std::sync::LazyLock;
+
+use plimsoll_core::allow::{
+    AllowAnswer, AllowQuestion, AllowQuestionBuilder, Allowances, PoolRow, check_allowances,
+};
+use plimsoll_core::hook::Settings;
+use plimsoll_core::model::DisruptionReason::{Drifted, Empty, Underutilized};
+
+use super::{CALLED, ENGINE, ROWS, context, guest, judge_call};
+use crate::Draw;
+use crate::acceptance::judge_words;
+
+static QUESTION: LazyLock<AllowQuestion> = LazyLock::new(question);
+
+/// One answer.
+pub(crate) fn run(draw: &mut Draw) {
+    if draw.once_in(CALLED) {
+        call(draw);
+    }
+    let rows = usize::from(ROWS);
+    let mut answer = AllowAnswer {
+        allowed: vec![1; rows],
+        reason: vec![1; rows],
+        recheck_after_s: *draw.pick(&[0, 1, 3_600, u32::MAX]),
+    };
+    for _ in 0..=draw.below(8) {
+        change(draw, &mut answer);
+    }
+    let checked = check_allowances(&QUESTION, &answer);
+    let is_legal = answer.allowed.len() == rows && answer.reason.len() == rows;
+    assert_eq!(checked.is_ok(), is_legal, "{checked:?}: {answer:?}");
+    match checked {
+        Err(error) => judge_words(&error.to_string()),
+        Ok(allowances) => judge(&answer, &allowances),
+    }
+}
+
+fn change(draw: &mut Draw, answer: &mut AllowAnswer) {
+    let row = draw.below(answer.allowed.len());
+    match draw.below(12) {
+        0 => answer.allowed.truncate(row),
+        1 => answer.allowed.push(1),
+        2 => drop(answer.reason.pop()),
+        3 => answer.reason.push(9),
+        _ if row < answer.allowed.len() => {
+            let any = draw.any().to_le_bytes();
+            let any = u32::from_le_bytes([any[0], any[1], any[2], any[3]]);
+            answer.allowed[row] = *draw.pick(&[0, 1, 2, 3, u32::MAX, any]);
+        }
+        _ => {}
+    }
+}
+
+/// What was read against what was answered: no more than either side lets.
+fn judge(answer: &AllowAnswer, allowances: &Allowances) {
+    assert_eq!(allowances.rows.len(), answer.allowed.len());
+    let declared = QUESTION.pools.ceiling.iter();
+    for ((row, said), declared) in allowances.rows.iter().zip(&answer.allowed).zip(declared) {
+        assert!(row.nodes <= *said && row.nodes <= *declared, "{row:?}");
+        assert!(row.nodes == *said || row.nodes == *declared, "{row:?}");
+    }
+    let seconds = allowances.recheck_after.map(|span| span.millis() / 1_000);
+    let said = i64::from(answer.recheck_after_s);
+    assert_eq!(seconds, (said > 0).then_some(said));
+}
+
+/// A guest that allows as it likes.
+fn call(draw: &mut Draw) {
+    let guest = guest(draw, "allows-nothing");
+    let module = ENGINE.accept_budget(&guest, &Settings::new());
+    judge_call(&module.expect("data is any data").allow(&QUESTION));
+}
+
+/// Pools with no budget, a small one and none declared, each for every reason.
+fn question() -> AllowQuestion {
+    let mut builder = AllowQuestionBuilder::new(context());
+    for (number, ceiling) in [0, 1, 2, 20, u32::MAX, 3].into_iter().enumerate() {
+        let name = format!("pool-{number}");
+        for reason in [Empty, Underutilized, Drifted] {
+            builder.pool(&PoolRow {
+                name: &name,
+                reason,
+                nodes: 20,
+                not_ready: 1,
+                disrupting: 0,
+                ceiling,
+                pending_pods: 0,
+                recent_evictions: 0,
+                recent_failures: 0,
+            });
+        }
+    }
+    builder.finish()
+}

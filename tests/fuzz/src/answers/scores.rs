@@ -1,0 +1,124 @@
+//! Values of moves: finite and within any price; those above nothing are worth it, the dearest first.
+
+use std::sync::LazyLock;
+
+use plimsoll_core::hook::{Capacity, Settings};
+use plimsoll_core::score::{
+    MoveKind, MoveRow, NodeRow, ScoreAnswer, ScoreQuestion, ScoreQuestionBuilder, Verdicts,
+    check_verdicts,
+};
+use plimsoll_core::units::PricePerHour;
+
+use super::{CALLED, ENGINE, ROWS, context, guest, judge_call, number};
+use crate::Draw;
+use crate::acceptance::judge_words;
+
+static QUESTION: LazyLock<ScoreQuestion> = LazyLock::new(question);
+
+/// One answer.
+pub(crate) fn run(draw: &mut Draw) {
+    if draw.once_in(CALLED) {
+        call(draw);
+    }
+    let rows = usize::from(ROWS);
+    let mut answer = ScoreAnswer {
+        value: (0..ROWS).map(|row| f64::from(row % 7) - 3.0).collect(),
+        reason: vec![1; rows],
+    };
+    for _ in 0..=draw.below(8) {
+        change(draw, &mut answer);
+    }
+    let checked = check_verdicts(&QUESTION, &answer);
+    assert_eq!(
+        checked.is_ok(),
+        is_legal(&answer),
+        "{checked:?}: {answer:?}"
+    );
+    match checked {
+        Err(error) => judge_words(&error.to_string()),
+        Ok(verdicts) => judge(&answer, &verdicts),
+    }
+}
+
+fn change(draw: &mut Draw, answer: &mut ScoreAnswer) {
+    let row = draw.below(answer.value.len());
+    match draw.below(12) {
+        0 => answer.value.truncate(row),
+        1 => answer.value.push(1.0),
+        2 => drop(answer.reason.pop()),
+        3 => answer.reason.push(9),
+        // Less than the least amount that is counted.
+        4 if row < answer.value.len() => answer.value[row] = 4e-10,
+        _ if row < answer.value.len() => answer.value[row] = number(draw),
+        _ => {}
+    }
+}
+
+/// The rule of the interface, row by row.
+fn is_legal(answer: &ScoreAnswer) -> bool {
+    let rows = usize::from(ROWS);
+    let is_value = |value: &f64| (-100_000.0..=100_000.0).contains(value);
+    answer.value.len() == rows && answer.reason.len() == rows && answer.value.iter().all(is_value)
+}
+
+/// What was read against what was answered.
+fn judge(answer: &ScoreAnswer, verdicts: &Verdicts) {
+    let values: Vec<PricePerHour> = verdicts.rows.iter().map(|row| row.value).collect();
+    assert_eq!(values.len(), answer.value.len());
+    for (value, said) in values.iter().zip(&answer.value) {
+        let apart = (value.dollars() - said).abs();
+        assert!(apart <= 1e-9, "{said} was read as {value:?}");
+    }
+    let is_worth_it = |row: &usize| values[*row] > PricePerHour::ZERO;
+    assert!(verdicts.worth.iter().all(is_worth_it), "{verdicts:?}");
+    let all = (0..values.len()).filter(is_worth_it).count();
+    assert_eq!(verdicts.worth.len(), all, "{verdicts:?}");
+    let is_in_order = |pair: &[usize]| {
+        let (one, next) = (values[pair[0]], values[pair[1]]);
+        one > next || (one == next && pair[0] < pair[1])
+    };
+    assert!(verdicts.worth.windows(2).all(is_in_order), "{verdicts:?}");
+}
+
+/// A guest that values as it likes.
+fn call(draw: &mut Draw) {
+    let guest = guest(draw, "values-nothing");
+    let module = ENGINE.accept_consolidation(&guest, &Settings::new());
+    judge_call(&module.expect("data is any data").score(&QUESTION));
+}
+
+/// A node each.
+fn question() -> ScoreQuestion {
+    let mut builder = ScoreQuestionBuilder::new(context());
+    for number in 0..u32::from(ROWS) {
+        let name = format!("node-{number}");
+        let added = builder.node(&NodeRow {
+            name: &name,
+            pool: "general",
+            type_name: "small",
+            zone: "a",
+            capacity: Capacity::OnDemand,
+            price: 0.1,
+            age_s: 3_600,
+            since_move_s: 60,
+            cpu_used: 0.5,
+            mem_used: 0.5,
+            pods: 5,
+            pods_daemon: 2,
+            pods_no_evict: 0,
+            pods_last_replica: 0,
+            youngest_pod_s: 60,
+            evictions_day: 0,
+            eviction_cost: 3.0,
+        });
+        let node = added.expect("its numbers can be");
+        let added = builder.propose(&MoveRow {
+            kind: MoveKind::Delete,
+            members: &[node],
+            replacements: &[],
+            pods_moved: 3,
+        });
+        added.expect("its numbers can be");
+    }
+    builder.finish()
+}
