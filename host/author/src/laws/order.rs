@@ -5,7 +5,8 @@ use std::sync::Arc;
 use plimsoll_core::rank::{Claims, OrderAnswer, OrderQuestion};
 use plimsoll_policy::Module;
 
-use super::shuffle::{self, Dressed, blocks, number, pick, pick_signals};
+use super::layout::Layout;
+use super::shuffle::{self, Dressed, number, pick, pick_signals};
 use super::{Held, Kind, Names, held, same_rows};
 
 struct Orders<'m>(&'m Module);
@@ -74,18 +75,12 @@ impl Kind for Orders<'_> {
 }
 
 fn claims_reversed(question: &OrderQuestion) -> Dressed<OrderQuestion> {
-    let blocks = blocks(&question.claims.cand_ends);
-    let order: Vec<usize> = (0..blocks.len()).rev().collect();
-    reordered(question, &order, &blocks)
+    reordered(question, &Layout::reversed(&question.claims.cand_ends))
 }
 
 fn candidates_reversed(question: &OrderQuestion) -> Dressed<OrderQuestion> {
-    let mut blocks = blocks(&question.claims.cand_ends);
-    for block in &mut blocks {
-        block.reverse();
-    }
-    let order: Vec<usize> = (0..blocks.len()).collect();
-    reordered(question, &order, &blocks)
+    let layout = Layout::reversed_within(&question.claims.cand_ends);
+    reordered(question, &layout)
 }
 
 fn rows_renumbered(question: &OrderQuestion) -> Dressed<OrderQuestion> {
@@ -123,30 +118,17 @@ fn as_it_stands(question: OrderQuestion) -> Dressed<OrderQuestion> {
     }
 }
 
-/// The claims in that order, each with the candidates of its block in theirs.
-fn reordered(
-    question: &OrderQuestion,
-    order: &[usize],
-    blocks: &[Vec<usize>],
-) -> Dressed<OrderQuestion> {
-    let origin: Vec<usize> = order
-        .iter()
-        .flat_map(|&claim| blocks[claim].iter().copied())
-        .collect();
-    let old = &question.claims;
-    let mut end = 0;
-    let ends = order.iter().map(|&claim| {
-        end += blocks[claim].len();
-        number(end)
-    });
+/// The claims in that order, each with its candidates in theirs.
+fn reordered(question: &OrderQuestion, layout: &Layout) -> Dressed<OrderQuestion> {
+    let (old, order) = (&question.claims, &layout.order);
     let claims = Claims {
         pool: pick(&old.pool, order),
         cpu_milli: pick(&old.cpu_milli, order),
         mem_mib: pick(&old.mem_mib, order),
         pods: pick(&old.pods, order),
         gpus: pick(&old.gpus, order),
-        cand_ends: ends.collect(),
-        cand: pick(&old.cand, &origin),
+        cand_ends: layout.ends.clone(),
+        cand: pick(&old.cand, &layout.origin),
         ext: pick_signals(&old.ext, order),
     };
     let question = OrderQuestion {
@@ -154,12 +136,16 @@ fn reordered(
         tables: Arc::clone(&question.tables),
         claims,
     };
-    Dressed { question, origin }
+    Dressed {
+        question,
+        origin: layout.origin.clone(),
+    }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::laws::layout::blocks;
     use crate::market;
 
     /// Pool, requests, type, zone and price of every row.

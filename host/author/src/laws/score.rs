@@ -3,7 +3,8 @@
 use plimsoll_core::score::{Moves, Nodes, ScoreAnswer, ScoreQuestion};
 use plimsoll_policy::ConsolidationModule;
 
-use super::shuffle::{Dressed, blocks, number, pick, pick_signals, rename_signals, rename_symbols};
+use super::layout::Layout;
+use super::shuffle::{Dressed, number, pick, pick_signals, rename_signals, rename_symbols};
 use super::{Held, Kind, Names, PLAIN, held, same_rows};
 
 struct Scores<'m>(&'m ConsolidationModule);
@@ -56,15 +57,14 @@ impl Kind for Scores<'_> {
 /// The moves from last to first.
 fn moves_reversed(question: &ScoreQuestion) -> Dressed<ScoreQuestion> {
     let old = &question.moves;
-    let origin: Vec<usize> = (0..old.len()).rev().collect();
-    let (members, bought) = (blocks(&old.member_ends), blocks(&old.repl_ends));
-    let (member, member_ends) = joined(&members, &origin);
-    let (repl, repl_ends) = joined(&bought, &origin);
+    let members = Layout::reversed(&old.member_ends);
+    let bought = Layout::reversed(&old.repl_ends);
+    let (origin, repl) = (members.order, bought.origin);
     let moves = Moves {
         kind: pick(&old.kind, &origin),
-        member_ends,
-        member: pick(&old.member, &member),
-        repl_ends,
+        member_ends: members.ends,
+        member: pick(&old.member, &members.origin),
+        repl_ends: bought.ends,
         repl_type: pick(&old.repl_type, &repl),
         repl_zone: pick(&old.repl_zone, &repl),
         repl_capacity: pick(&old.repl_capacity, &repl),
@@ -79,26 +79,11 @@ fn moves_reversed(question: &ScoreQuestion) -> Dressed<ScoreQuestion> {
     Dressed { question, origin }
 }
 
-/// Places of blocks in that order, and where each block ends then.
-fn joined(blocks: &[Vec<usize>], order: &[usize]) -> (Vec<usize>, Vec<u32>) {
-    let mut places = Vec::new();
-    let mut ends = Vec::new();
-    for &block in order {
-        places.extend_from_slice(&blocks[block]);
-        ends.push(number(places.len()));
-    }
-    (places, ends)
-}
-
 /// The nodes of each move from last to first.
 fn members_reversed(question: &ScoreQuestion) -> Dressed<ScoreQuestion> {
     let mut question = question.clone();
-    let members = blocks(&question.moves.member_ends);
-    let places: Vec<usize> = members
-        .iter()
-        .flat_map(|block| block.iter().rev().copied())
-        .collect();
-    question.moves.member = pick(&question.moves.member, &places);
+    let members = Layout::reversed_within(&question.moves.member_ends);
+    question.moves.member = pick(&question.moves.member, &members.origin);
     as_it_stands(question)
 }
 

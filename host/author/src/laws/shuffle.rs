@@ -9,6 +9,8 @@ use plimsoll_core::rank::{
     Catalogue, Column, ExtColumn, Pools, PriceQuestion, Sym, Symbols, Tables,
 };
 
+use super::layout::Layout;
+
 /// A question, and for each of its rows the place of the same row in the question it was made from.
 pub(super) struct Dressed<Question> {
     pub(super) question: Question,
@@ -17,19 +19,13 @@ pub(super) struct Dressed<Question> {
 
 /// Pools from last to first.
 pub(super) fn pools_reversed(question: &PriceQuestion) -> Dressed<PriceQuestion> {
-    let blocks = blocks(&question.pools.cand_ends);
-    let order: Vec<usize> = (0..blocks.len()).rev().collect();
-    reordered(question, &order, &blocks)
+    reordered(question, &Layout::reversed(&question.pools.cand_ends))
 }
 
 /// The candidates of each pool from last to first.
 pub(super) fn candidates_reversed(question: &PriceQuestion) -> Dressed<PriceQuestion> {
-    let mut blocks = blocks(&question.pools.cand_ends);
-    for block in &mut blocks {
-        block.reverse();
-    }
-    let order: Vec<usize> = (0..blocks.len()).collect();
-    reordered(question, &order, &blocks)
+    let layout = Layout::reversed_within(&question.pools.cand_ends);
+    reordered(question, &layout)
 }
 
 /// Offerings of the catalogue under other row numbers; the candidates stay where they are.
@@ -115,47 +111,28 @@ fn as_it_stands(question: PriceQuestion) -> Dressed<PriceQuestion> {
     }
 }
 
-/// Places of the parts of a joined list, by where each part ends.
-pub(super) fn blocks(ends: &[u32]) -> Vec<Vec<usize>> {
-    let starts = std::iter::once(0).chain(ends.iter().copied());
-    let blocks = starts.zip(ends);
-    blocks
-        .map(|(start, &end)| (start as usize..end as usize).collect())
-        .collect()
-}
-
-/// The pools in that order, each with the candidates of its block in theirs.
-fn reordered(
-    question: &PriceQuestion,
-    order: &[usize],
-    blocks: &[Vec<usize>],
-) -> Dressed<PriceQuestion> {
-    let origin: Vec<usize> = order
-        .iter()
-        .flat_map(|&pool| blocks[pool].iter().copied())
-        .collect();
-    let old = &question.pools;
-    let mut end = 0;
-    let ends = order.iter().map(|&pool| {
-        end += blocks[pool].len();
-        number(end)
-    });
+/// The pools in that order, each with its candidates in theirs.
+fn reordered(question: &PriceQuestion, layout: &Layout) -> Dressed<PriceQuestion> {
+    let (old, order, origin) = (&question.pools, &layout.order, &layout.origin);
     let pools = Pools {
         name: pick(&old.name, order),
         weight: pick(&old.weight, order),
         nodes: pick(&old.nodes, order),
         cost: pick(&old.cost, order),
-        cand_ends: ends.collect(),
-        cand: pick(&old.cand, &origin),
+        cand_ends: layout.ends.clone(),
+        cand: pick(&old.cand, origin),
         p_ext: pick_signals(&old.p_ext, order),
-        cand_ext: pick_signals(&old.cand_ext, &origin),
+        cand_ext: pick_signals(&old.cand_ext, origin),
     };
     let question = PriceQuestion {
         context: question.context,
         tables: Arc::clone(&question.tables),
         pools,
     };
-    Dressed { question, origin }
+    Dressed {
+        question,
+        origin: layout.origin.clone(),
+    }
 }
 
 pub(super) fn reverse_offerings(catalogue: &mut Catalogue) {
@@ -226,6 +203,7 @@ pub(super) fn number(rows: usize) -> u32 {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::laws::layout::blocks;
     use crate::market::market;
 
     /// Pool, type, zone, way and price of every candidate.
