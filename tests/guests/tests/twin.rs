@@ -27,7 +27,8 @@ static LIST_PRICE: LazyLock<Module> = LazyLock::new(|| {
 
 /// A question about a market with these prices, in which each pool may buy the rows it names.
 fn question(prices: &[f64], pools: &[Vec<prop::sample::Index>]) -> PriceQuestion {
-    let mut question = common::question(0, prices.len(), 1);
+    let types = u32::try_from(prices.len()).unwrap();
+    let mut question = common::question(0, types, 1);
     let tables = Arc::make_mut(&mut question.tables);
     tables.catalogue.o_price = prices.to_vec();
     for pool in pools {

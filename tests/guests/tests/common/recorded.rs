@@ -68,7 +68,7 @@ impl Deciders {
 }
 
 /// Records of so many decisions about a market of so many types.
-pub(crate) fn records(engine: &Engine, decisions: u32, types: usize) -> Vec<u8> {
+pub(crate) fn records(engine: &Engine, decisions: u32, types: u32) -> Vec<u8> {
     let deciders = Deciders::accepted(engine);
     let written = Written::default();
     let recorder = Recorder::begin(Box::new(written.clone()), engine, None);
