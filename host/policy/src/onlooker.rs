@@ -1,7 +1,8 @@
 //! Who looks on while policies decide: told of every call of a module and of every decision, and without a say in any.
 //!
-//! Records and shadows stand here. An onlooker is told when the answer is out and cannot change it; what it fails at is its own
-//! matter. It is told on the thread that decides, so that decisions come to it in their order; its time is that thread's.
+//! Records and shadows stand here. An onlooker is told when a module has answered and cannot change it; what it fails at is its own
+//! matter. It is told on the thread that decides, and its time is that thread's. Where decisions are made at the same time, as a controller
+//! does, what it is told of one may come between what it is told of another; of each by itself it is told in order.
 
 use std::fmt;
 use std::sync::Arc;

@@ -65,6 +65,9 @@ pub(crate) fn run(flags: &Replay) -> Result<()> {
         Some(_) if replayed.differs.is_none() => remade(flags, &heading, &shelf, &replayed)?,
         _ => Remade::default(),
     };
+    if replayed.decisions == 0 && remade.count == 0 && remade.differs.is_none() {
+        bail!("{name}: {}", nothing(&replayed));
+    }
     let shown = Shown {
         equal: replayed.differs.is_none() && remade.differs.is_none(),
         decisions: replayed.decisions,
@@ -81,6 +84,19 @@ pub(crate) fn run(flags: &Replay) -> Result<()> {
         Ok(())
     } else {
         bail!("{name}: what was decided then is not what is decided now")
+    }
+}
+
+/// Why there was nothing to compare, which is not the same as to be equal.
+fn nothing(replayed: &Replayed) -> String {
+    match (replayed.passed_over, replayed.made.len()) {
+        (0, 0) => "there is no decision in it, so that nothing could be made again".to_owned(),
+        (0, made) => format!(
+            "no module was asked for its {made} plans and decisions about nodes; --on INPUT makes those again"
+        ),
+        (passed, _) => format!(
+            "all of its {passed} decisions hung on the machine then, so that none could be made again"
+        ),
     }
 }
 

@@ -272,3 +272,62 @@ fn a_recorded_decision_is_explained_by_its_module() {
         "{refused:?}"
     );
 }
+
+/// The records with the first decision of a kind as one that failed.
+fn failed(kept: &Kept) -> (String, u64) {
+    let text = std::fs::read_to_string(&kept.records).expect("it was written");
+    let mut number = 0;
+    let mut lines = text.lines().map(|line| {
+        if number > 0 || !line.contains("\"call\":\"allow\"") {
+            return line.to_owned();
+        }
+        let mut record: Value = serde_json::from_str(line).expect("it is JSON");
+        let decision = record["decision"].as_object_mut().expect("it is a record");
+        number = decision["number"].as_u64().expect("it has one");
+        decision.insert("outcome".to_owned(), "trap".into());
+        decision.insert(
+            "fault".to_owned(),
+            "the module stopped: it was told to".into(),
+        );
+        decision.remove("answer");
+        record.to_string()
+    });
+    let text: Vec<String> = lines.by_ref().collect();
+    (
+        kept.folder.file("failed.jsonl", text.join("\n") + "\n"),
+        number,
+    )
+}
+
+#[test]
+fn an_explanation_of_a_call_that_failed_says_so() {
+    let kept = kept();
+    let (path, number) = failed(&kept);
+    let number = number.to_string();
+    let explain = |rest: &[&str]| {
+        let asked = ["policy", "explain", path.as_str(), "--decision", &number];
+        plimsoll(&[&asked, rest].concat()).ok()
+    };
+    let people = explain(&[]).out;
+    let said = "\n  there was no answer then: the module stopped: it was told to; what follows is what the module says now\n";
+    assert!(people.contains(said), "{people}");
+    let shown = json(&explain(&["-o", "json"]));
+    assert_eq!(shown["outcome"], "trap");
+    assert_eq!(shown["fault"], "the module stopped: it was told to");
+}
+
+#[test]
+fn records_without_a_decision_are_not_called_equal() {
+    let kept = kept();
+    let text = std::fs::read_to_string(&kept.records).expect("it was written");
+    let heading = text.lines().next().expect("it has a heading");
+    let empty = kept.folder.file("empty.jsonl", format!("{heading}\n"));
+    let refused = plimsoll(&["replay", &empty]);
+    assert_eq!((refused.code, refused.out.as_str()), (1, ""));
+    assert!(
+        refused
+            .error()
+            .ends_with("there is no decision in it, so that nothing could be made again"),
+        "{refused:?}"
+    );
+}

@@ -24,7 +24,8 @@ pub enum Line {
     Module(ModuleLine),
     /// One call of a module.
     Decision(Box<Record>),
-    /// What the core made of the calls since the last such line.
+    /// What the core made of calls before it. Where one decision is made after the other, as in a simulation, of those since the last such
+    /// line; where a plan and a decision about nodes are made at the same time, calls for the other one may stand among them.
     Made(Made),
 }
 
@@ -166,7 +167,7 @@ pub enum What {
     Disruption,
 }
 
-/// A plan or a decision about nodes.
+/// A plan or a decision about nodes, in the order in which they were finished.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Made {
     /// Its number, from 1.
@@ -180,4 +181,27 @@ pub struct Made {
 /// JSON Schema of one line.
 pub fn schema() -> Value {
     schemars::schema_for!(Line).to_value()
+}
+
+#[cfg(test)]
+mod tests {
+    use plimsoll_core::hook::Setting;
+    use proptest::prelude::*;
+
+    use super::*;
+
+    proptest! {
+        #[test]
+        fn settings_are_read_as_they_were_written_to_the_last_digit(
+            number in any::<f64>().prop_filter("JSON has no others", |number| number.is_finite()),
+        ) {
+            let settings = Settings::from([("charge".to_owned(), Setting::Number(number))]);
+            let written = serde_json::to_string(&settings).unwrap();
+            let read: Settings = serde_json::from_str(&written).unwrap();
+            let Some(Setting::Number(read)) = read.get("charge") else {
+                panic!("{written} was read as {read:?}");
+            };
+            prop_assert_eq!(read.to_bits(), number.to_bits(), "{}", written);
+        }
+    }
 }

@@ -16,6 +16,7 @@
 //! says is untrusted: a question is whole ([`Torn`] says what is not) before anything looks into it.
 
 mod compare;
+mod crew;
 mod digest;
 mod explain;
 mod fold;

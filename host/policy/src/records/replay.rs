@@ -6,12 +6,13 @@
 
 use std::fmt;
 use std::io::BufRead;
-use std::sync::mpsc::{SyncSender, sync_channel};
+use std::sync::mpsc::SyncSender;
 use std::sync::{Mutex, PoisonError};
 
 use serde::Serialize;
 
 use super::compare::{Now, compare};
+use super::crew;
 use super::fold::Parts;
 use super::form::{Made, ModuleLine, Record};
 use super::read::{self, Entry, Reader, RecordsError};
@@ -125,26 +126,14 @@ pub fn replay<R: BufRead>(
     let same_engine = reader.heading().engine == shelf.engine().id();
     let found: Mutex<Found> = Mutex::default();
     let locked = || found.lock().unwrap_or_else(PoisonError::into_inner);
-    let (sender, tasks) = sync_channel::<Task>(2 * threads);
-    let tasks = Mutex::new(tasks);
-    let work = || {
-        loop {
-            let task = tasks.lock().unwrap_or_else(PoisonError::into_inner).recv();
-            let Ok(task) = task else { break };
-            let checked = again(&task, &parts, shelf, same_engine);
-            locked().note(task.record.number, checked);
-        }
+    let work = |task: Task| {
+        let checked = again(&task, &parts, shelf, same_engine);
+        locked().note(task.record.number, checked);
     };
     let mut handed = Handed::default();
-    let read = std::thread::scope(|scope| {
-        for _ in 0..threads {
-            scope.spawn(work);
-        }
+    let read = crew::work(threads, &work, |sender| {
         let is_settled = || locked().is_settled();
-        // Sent or not, threads end when there is nothing more to come.
-        let read = hand_out(&mut reader, &sender, is_settled, &mut handed);
-        drop(sender);
-        read
+        hand_out(&mut reader, sender, is_settled, &mut handed)
     });
     let found = found.into_inner().unwrap_or_else(PoisonError::into_inner);
     let first = found.differs.as_ref().map(|difference| difference.decision);

@@ -1,8 +1,8 @@
 //! A shadow: a candidate that is asked beside the active policy about the same frozen inputs, and what would have been otherwise.
 //!
-//! It looks on ([`Onlooker`]): the active answer is out before the candidate is asked, and nothing that it says is done. A ranking
-//! candidate makes a plan of its own for the snapshot; consolidation and budget candidates get the very question that the active
-//! policy got. What is counted: agreement, what the difference costs at list prices, moves more and fewer, budgets wider and
+//! It looks on ([`Onlooker`]): the active policy has answered before the candidate is asked, and nothing that the candidate says is done.
+//! What it takes is time: it is asked on the thread that decides, which goes on when it has answered too. A ranking candidate makes a plan
+//! of its own for the snapshot; consolidation and budget candidates get the very question that the active policy got. What is counted: agreement, what the difference costs at list prices, moves more and fewer, budgets wider and
 //! narrower, faults, fuel. The newest differences are kept, so many of them.
 //!
 //! The active policy of the candidate's hook must be a module; for ranking the core's own list prices will do.
@@ -13,6 +13,7 @@ mod plans;
 
 use std::collections::VecDeque;
 use std::fmt;
+use std::slice::from_ref;
 use std::sync::{Arc, Mutex, PoisonError};
 
 use plimsoll_core::schedule::Offers;
@@ -74,7 +75,7 @@ pub struct Book {
     pub narrower: u64,
     /// Calls of the shadow that failed.
     pub faults: u64,
-    /// Calls of the shadow that hung on the machine, such as a deadline; such a decision counts here and nowhere else.
+    /// Decisions in which a call of the shadow hung on the machine, such as a deadline; such a decision counts here and nowhere else.
     pub hung: u64,
     /// The last of the faults, in words.
     pub last_fault: Option<String>,
@@ -182,21 +183,12 @@ impl Shadow {
     }
 
     /// Enters a decision that both were asked about.
-    fn enter(&self, unix_s: u64, fuel: (u64, u64), fault: Option<&Fault>, compared: Compared) {
+    fn enter(&self, unix_s: u64, fuel: (u64, u64), faults: &[Fault], compared: Compared) {
         let keep = self.settings.keep;
         self.with_state(|state| {
-            let book = &mut state.book;
-            if fault.is_some_and(|fault| !fault.outcome.is_deterministic()) {
-                book.hung += 1;
-                return;
+            if state.book.note(fuel, faults) {
+                state.book.add(unix_s, compared, keep);
             }
-            book.decisions += 1;
-            (book.active_fuel, book.fuel) = (book.active_fuel + fuel.0, book.fuel + fuel.1);
-            if let Some(fault) = fault {
-                book.faults += 1;
-                book.last_fault = Some(fault.sentence.clone());
-            }
-            book.add(unix_s, compared, keep);
         });
     }
 
@@ -218,7 +210,7 @@ impl Shadow {
         let unix_s = u64::try_from(snapshot.now.millis() / 1000).unwrap_or(0);
         let compared = plans::compare(&active.plan, &shadow.plan);
         let fuel = (active_fuel, meter.fuel());
-        self.enter(unix_s, fuel, shadow.faults.first(), compared);
+        self.enter(unix_s, fuel, &shadow.faults, compared);
     }
 }
 
@@ -237,7 +229,7 @@ impl Onlooker for Shadow {
                 let fuel = (called.fuel, now.fuel);
                 let compared = moves::compare(question, typed(called), typed(&now));
                 let at = question.context.now_unix_s;
-                self.enter(at, fuel, now.result.as_ref().err(), compared);
+                self.enter(at, fuel, faults(&now), compared);
             }
             (
                 AnyModule::Budget(module),
@@ -251,7 +243,7 @@ impl Onlooker for Shadow {
                 let fuel = (called.fuel, now.fuel);
                 let compared = allowances::compare(question, typed(called), typed(&now));
                 let at = question.context.now_unix_s;
-                self.enter(at, fuel, now.result.as_ref().err(), compared);
+                self.enter(at, fuel, faults(&now), compared);
             }
             _ => {}
         }
@@ -275,7 +267,28 @@ fn typed<Raw, Typed>(called: &Called<Checked<Raw, Typed>>) -> Option<&Typed> {
     called.result.as_ref().ok().map(|checked| &checked.typed)
 }
 
+/// Why a call gave no answer, where it gave none.
+fn faults<T>(called: &Called<T>) -> &[Fault] {
+    called.result.as_ref().err().map_or(&[], from_ref)
+}
+
 impl Book {
+    /// Notes what the calls about one decision used and failed at; whether it is compared, which it is not where any of them hung on the
+    /// machine.
+    fn note(&mut self, fuel: (u64, u64), faults: &[Fault]) -> bool {
+        if faults.iter().any(|fault| !fault.outcome.is_deterministic()) {
+            self.hung += 1;
+            return false;
+        }
+        self.decisions += 1;
+        (self.active_fuel, self.fuel) = (self.active_fuel + fuel.0, self.fuel + fuel.1);
+        self.faults += faults.len() as u64;
+        if let Some(fault) = faults.last() {
+            self.last_fault = Some(fault.sentence.clone());
+        }
+        true
+    }
+
     fn add(&mut self, unix_s: u64, compared: Compared, keep: usize) {
         self.compared += compared.rows;
         self.agree += compared.agree;
@@ -335,5 +348,37 @@ impl Onlooker for Meter {
             Asked::Allow { called, .. } => called.fuel,
         };
         *self.0.lock().unwrap_or_else(PoisonError::into_inner) += fuel;
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::outcome::Outcome;
+
+    fn fault(outcome: Outcome) -> Fault {
+        Fault {
+            outcome,
+            sentence: outcome.label().to_owned(),
+        }
+    }
+
+    #[test]
+    fn every_call_that_failed_counts_and_the_last_is_told() {
+        let mut book = Book::default();
+        assert!(book.note((1, 2), &[fault(Outcome::Trap), fault(Outcome::Fuel)]));
+        assert!(book.note((3, 4), &[]));
+        assert_eq!((book.decisions, book.faults), (2, 2));
+        assert_eq!((book.active_fuel, book.fuel), (4, 6));
+        assert_eq!(book.last_fault.as_deref(), Some("fuel"));
+    }
+
+    #[test]
+    fn a_call_that_hung_on_the_machine_counts_for_the_decision_wherever_it_stands() {
+        let mut book = Book::default();
+        let second = [fault(Outcome::Trap), fault(Outcome::Deadline)];
+        assert!(!book.note((1, 2), &second));
+        assert_eq!((book.decisions, book.faults, book.hung), (0, 0, 1));
+        assert_eq!((book.active_fuel, book.fuel), (0, 0));
     }
 }

@@ -23,6 +23,9 @@ struct Shown {
     unix_s: u64,
     seed: u64,
     outcome: String,
+    /// Why there was no answer then, where there was none.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    fault: Option<String>,
     fuel: u64,
     #[serde(flatten)]
     explained: Explained,
@@ -118,6 +121,7 @@ fn one(flags: &PolicyExplain, number: u64) -> Result<()> {
         unix_s: context.now_unix_s,
         seed: context.seed,
         outcome: record.outcome,
+        fault: record.fault,
         fuel: record.fuel,
         explained,
     };
@@ -165,6 +169,13 @@ fn people(shown: &Shown) -> String {
         shown.outcome,
         thousands(shown.fuel)
     );
+    if let Some(fault) = &shown.fault {
+        // Of a file that anybody may have written.
+        let fault = fault.replace(char::is_control, " ");
+        text += &format!(
+            "  there was no answer then: {fault}; what follows is what the module says now\n"
+        );
+    }
     for tally in &explained.reasons {
         let rows = thousands(tally.rows as u64);
         text += &format!("  {rows} rows: \"{}\"\n", tally.reason);
