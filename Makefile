@@ -1,13 +1,13 @@
 # What a person types; `make` alone lists it. Two targets do everything on a fresh machine: `make demo` and `make test`.
 #
 # The toolchain is the one that rust-toolchain.toml pins. Nothing is kept outside the checkout but the control plane and the peer,
-# which are built from Go modules once per machine, in ${PLIMSOLL_CACHE:-$HOME/.cache/plimsoll}.
+# which are built from Go modules once per machine, and packages of npm, in ${PLIMSOLL_CACHE:-$HOME/.cache/plimsoll}.
 
 SHELL := bash
 .ONESHELL:
 .SHELLFLAGS := -euo pipefail -c
 .DEFAULT_GOAL := help
-.PHONY: help demo test check bench bench-trace bench-peers fuzz lab fmt guests generated record toolchain
+.PHONY: help demo test check bench bench-trace bench-peers fuzz lab javascript fmt guests generated record toolchain
 
 CARGO ?= cargo
 # From nothing a build is quicker when it keeps nothing for the next one.
@@ -67,6 +67,9 @@ bench: toolchain ## cost of packing against its bound, time of planning and how 
 	$(CARGO) bench --locked --quiet --profile dev -p plimsoll-guests --bench threads
 	$(CARGO) bench --locked --quiet --profile dev -p plimsoll-guests --bench refusals
 	$(CARGO) bench --locked --quiet --profile dev -p plimsoll-guests --bench replay
+
+javascript: ## what makes components of JavaScript, for the guest of the tests in that language; kept in the cache
+	@tests/guests/javascript/install.sh
 
 fuzz: toolchain ## modules, answers of guests, snapshots and schedules changed at random, each for FUZZ_SECONDS (ten minutes)
 	$(CARGO) run --locked --quiet -p plimsoll-fuzz -- all $(or $(FUZZ_SECONDS),600) $(or $(FUZZ_SEED),1)

@@ -304,6 +304,13 @@ pub(crate) struct Run {
     /// ,KEY=VALUE. Given once for each hook, budgets as often as wanted; read at the start.
     #[arg(long, value_name = "SPEC", default_value = "rank=list-price")]
     pub(crate) policy: Vec<String>,
+    /// Let modules of up to 32 MiB in, such as those in JavaScript, which take many seconds and hundreds of MiB to compile; 1 MiB otherwise.
+    #[arg(long)]
+    pub(crate) large_modules: bool,
+    /// Memory that calls of policies may have together, such as 512Mi; a quarter of what this process may use where absent, or 1Gi where
+    /// nothing limits it. Calls that find no room wait a moment, and then count as not answered.
+    #[arg(long, value_name = "QUANTITY")]
+    pub(crate) policy_memory: Option<String>,
     /// JSON list of instance types; a generic list where absent.
     #[arg(long, value_name = "FILE")]
     pub(crate) instance_types_file_path: Option<PathBuf>,

@@ -1,8 +1,16 @@
 //! Modules on the command line: an engine for them, and settings written behind their names.
 
+use std::time::Duration;
+
+#[cfg(feature = "live")]
+use anyhow::Context;
 use anyhow::{Result, bail};
+#[cfg(feature = "live")]
+use plimsoll_core::quantity::parse_units;
 use plimsoll_core::rank::Settings;
-use plimsoll_policy::{Compiler, Engine, EngineSettings, Helper, Manifest, Refusal, Schema};
+use plimsoll_policy::{
+    Compiler, Engine, EngineError, EngineSettings, Helper, Limits, Manifest, Refusal, Schema,
+};
 
 use crate::failure::Environment;
 
@@ -50,14 +58,48 @@ pub(crate) fn outside_brackets(text: &str) -> Vec<&str> {
     split.collect()
 }
 
-/// An engine for the command line: only fuel limits a module, so that answers are the same on every machine. Modules are compiled by
-/// a process of this very program.
+/// How long a call waits for its turn where nobody waits for the answer but whoever runs the command: as long as it takes.
+const PATIENCE: Duration = Duration::from_hours(1);
+
+/// An engine for the command line, where whoever waits for a large module to compile has asked for it.
 pub(crate) fn engine() -> Result<Engine> {
+    let limits = Limits {
+        wait: PATIENCE,
+        ..Limits::default().with_large_modules()
+    };
+    engine_with(limits, None)
+}
+
+/// An engine as a controller has it: large modules are let in only where that was asked for.
+pub(crate) fn controllers_engine(large_modules: bool, guest_memory: Option<u64>) -> Result<Engine> {
+    let limits = Limits::default();
+    let limits = if large_modules {
+        limits.with_large_modules()
+    } else {
+        limits
+    };
+    engine_with(limits, guest_memory)
+}
+
+/// Reads the memory that calls of policies may have together.
+#[cfg(feature = "live")]
+pub(crate) fn memory(text: &str) -> Result<u64> {
+    let bytes = parse_units(text).context("--policy-memory")?;
+    Ok(u64::try_from(bytes)?)
+}
+
+/// Modules are compiled by a process of this very program.
+fn engine_with(limits: Limits, guest_memory: Option<u64>) -> Result<Engine> {
     let settings = EngineSettings {
+        limits,
+        guest_memory,
         compiler: compiler()?,
         ..EngineSettings::default()
     };
-    Engine::new(settings).map_err(|error| Environment(error.to_string()).into())
+    Engine::new(settings).map_err(|error| match error {
+        error @ EngineError::GuestMemory { .. } => error.into(),
+        error => Environment(error.to_string()).into(),
+    })
 }
 
 /// Within unit tests this program is another one, which compiles for itself.
@@ -76,6 +118,21 @@ fn compiler() -> Result<Compiler> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[cfg(feature = "live")]
+    #[test]
+    fn memory_of_policies_is_a_quantity_that_holds_one_call() {
+        assert_eq!(memory("512Mi").unwrap(), 512 << 20);
+        assert!(memory("-1").is_err());
+        assert!(memory("much").is_err());
+        let refused = controllers_engine(false, Some(1 << 20)).err().unwrap();
+        assert_eq!(
+            refused.to_string(),
+            "memory for policies is 1048576 bytes; expected at least 33554432, which is what one call may use"
+        );
+        let engine = controllers_engine(false, Some(100 << 20)).unwrap();
+        assert!(engine.concurrency() <= 3);
+    }
 
     #[test]
     fn commas_in_brackets_do_not_end_a_setting() {

@@ -2,16 +2,22 @@
 //! decision on, or a warning says at which step it failed and what to do.
 //!
 //! Whatever happens to a ConfigMap, the policy that serves goes on until another one has passed. Each ConfigMap has a task of its own,
-//! which ends with what [`Follower::begin`] returns; modules are compiled off the tasks' threads.
+//! which ends with what [`Follower::begin`] returns; modules are compiled off the tasks' threads. What a module is refused for is said once;
+//! what the machine had no room for is tried again.
 
 use std::sync::Arc;
+use std::time::Duration;
 
 use kube::Client;
 use plimsoll_core::hook::Settings;
 use plimsoll_core::ids::ObjectName;
-use plimsoll_kube::module::{Stored, Watched};
+use plimsoll_kube::module::{ModuleError, Stored, Watched};
 use plimsoll_policy::{Candidate, Engine, Finding, Generation, Generations, Hook, Refusal, Schema};
 use tokio::task::{JoinSet, spawn_blocking};
+use tokio::time::timeout;
+
+/// Between two tries of a module that the machine had no room for.
+const PAUSE: Duration = Duration::from_secs(10);
 
 /// Reads a policy's settings once it is known which ones there are.
 pub type ReadSettings = Arc<dyn Fn(&Schema) -> Result<Settings, Refusal> + Send + Sync>;
@@ -29,7 +35,7 @@ pub struct Source {
     pub settings: ReadSettings,
     /// The annotation that promises the component's SHA-256, where there is one.
     pub sha256: &'static str,
-    /// What the ConfigMap held when it was taken in last.
+    /// What the ConfigMap held when that was judged last: taken in, or refused for what it is.
     pub seen: Stored,
 }
 
@@ -51,52 +57,170 @@ impl Follower {
         sources.into_iter().map(follow).collect()
     }
 
-    async fn follow(self, mut source: Source) {
+    async fn follow(self, source: Source) {
         let configmap = source.name.to_string();
         let mut watched = Watched::start(&self.client, source.name.clone());
-        while let Some(changed) = watched.next().await {
-            match changed {
-                Err(error) => {
-                    let error = anyhow::Error::from(error);
-                    tracing::warn!("{error:#}; its policy serves on");
-                }
-                Ok(None) => tracing::warn!(configmap, "configmap is gone; its policy serves on"),
-                Ok(Some(stored)) if stored == source.seen => {}
-                Ok(Some(stored)) => {
-                    source.seen = stored;
-                    self.take_in(&source).await;
-                }
+        let mut ledger = Ledger {
+            judged: source.seen.clone(),
+            open: None,
+        };
+        loop {
+            let changed = if ledger.open.is_some() {
+                timeout(PAUSE, watched.next()).await
+            } else {
+                Ok(watched.next().await)
+            };
+            let told = match changed {
+                Ok(None) => return,
+                Ok(Some(changed)) => told(changed, &configmap),
+                Err(_) => Told::Nothing,
+            };
+            if let Some(stored) = ledger.due(told) {
+                let is_settled = self.take_in(&source, &stored).await;
+                ledger.enter(stored, is_settled);
             }
         }
     }
 
-    async fn take_in(&self, source: &Source) {
-        let (follower, offered) = (self.clone(), source.clone());
-        let offered = spawn_blocking(move || follower.offer(&offered)).await;
+    /// Takes in what is stored; whether that is settled, one way or the other.
+    async fn take_in(&self, source: &Source, stored: &Stored) -> bool {
+        let (follower, of, held) = (self.clone(), source.clone(), stored.clone());
+        let offered = spawn_blocking(move || follower.offer(&of, &held)).await;
         let configmap = source.name.to_string();
         match offered {
             Ok(Ok(next)) => {
                 let generation = next.number();
                 tracing::info!(configmap, generation, "policy exchanged");
+                true
             }
             Ok(Err(finding)) => {
                 let refusal = &finding.refusal;
                 let (reason, remedy) = (refusal.reason(), refusal.hint());
                 tracing::warn!(configmap, reason, remedy, "policy refused: {finding}");
+                refusal.blames_module()
             }
-            Err(error) => tracing::error!(configmap, %error, "policy could not be looked at"),
+            Err(error) => {
+                tracing::error!(configmap, %error, "policy could not be looked at");
+                true
+            }
         }
     }
 
-    fn offer(&self, source: &Source) -> Result<Arc<Generation>, Finding> {
-        let Source { seen, settings, .. } = source;
+    fn offer(&self, source: &Source, stored: &Stored) -> Result<Arc<Generation>, Finding> {
+        let settings = &source.settings;
         let candidate = Candidate {
             hook: source.hook,
             place: source.place,
-            entries: seen.entries.clone(),
-            sha256: seen.annotations.get(source.sha256).map(String::as_str),
+            entries: stored.entries.clone(),
+            sha256: stored.annotations.get(source.sha256).map(String::as_str),
             settings: &|schema| settings(schema),
         };
         self.generations.offer(&self.engine, candidate)
+    }
+}
+
+/// What is known of a ConfigMap after a change, or after a while without one.
+enum Told {
+    /// It holds this.
+    Holds(Stored),
+    /// It is not there.
+    Gone,
+    /// What was known before.
+    Nothing,
+}
+
+fn told(changed: Result<Option<Stored>, ModuleError>, configmap: &str) -> Told {
+    match changed {
+        Ok(Some(stored)) => Told::Holds(stored),
+        Ok(None) => {
+            tracing::warn!(configmap, "configmap is gone; its policy serves on");
+            Told::Gone
+        }
+        Err(error) => {
+            let error = anyhow::Error::from(error);
+            tracing::warn!("{error:#}; its policy serves on");
+            Told::Nothing
+        }
+    }
+}
+
+/// What was made of what a ConfigMap held.
+struct Ledger {
+    /// What was taken in last, or refused for what it is.
+    judged: Stored,
+    /// What the machine had no room for.
+    open: Option<Stored>,
+}
+
+impl Ledger {
+    /// What is to be taken in now.
+    fn due(&mut self, told: Told) -> Option<Stored> {
+        let open = self.open.take();
+        match told {
+            Told::Holds(stored) => (stored != self.judged).then_some(stored),
+            Told::Gone => None,
+            Told::Nothing => open,
+        }
+    }
+
+    /// What came of it.
+    fn enter(&mut self, stored: Stored, is_settled: bool) {
+        if is_settled {
+            self.judged = stored;
+        } else {
+            self.open = Some(stored);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn holding(text: &str) -> Stored {
+        Stored {
+            entries: [("policy.wasm".to_owned(), text.into())].into(),
+            ..Stored::default()
+        }
+    }
+
+    fn ledger() -> Ledger {
+        Ledger {
+            judged: holding("first"),
+            open: None,
+        }
+    }
+
+    #[test]
+    fn what_the_machine_had_no_room_for_is_tried_again_until_it_is_settled() {
+        let mut ledger = ledger();
+        let next = ledger.due(Told::Holds(holding("next"))).unwrap();
+        ledger.enter(next, false);
+        let again = ledger.due(Told::Nothing).unwrap();
+        assert_eq!(again, holding("next"));
+        ledger.enter(again, false);
+        let told_again = ledger.due(Told::Holds(holding("next"))).unwrap();
+        ledger.enter(told_again, true);
+        assert_eq!(ledger.due(Told::Nothing), None);
+    }
+
+    #[test]
+    fn what_was_judged_is_not_looked_at_again() {
+        let mut ledger = ledger();
+        assert_eq!(ledger.due(Told::Holds(holding("first"))), None);
+        let next = ledger.due(Told::Holds(holding("next"))).unwrap();
+        ledger.enter(next, true);
+        assert_eq!(ledger.due(Told::Holds(holding("next"))), None);
+    }
+
+    #[test]
+    fn what_is_gone_or_exchanged_meanwhile_is_not_tried_again() {
+        for told in [Told::Gone, Told::Holds(holding("first"))] {
+            let mut ledger = ledger();
+            let next = ledger.due(Told::Holds(holding("next"))).unwrap();
+            ledger.enter(next, false);
+            assert_eq!(ledger.due(told), None);
+            assert_eq!(ledger.due(Told::Nothing), None);
+        }
     }
 }

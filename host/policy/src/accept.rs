@@ -275,7 +275,7 @@ impl Inner {
         }
         outline.check_exports(manifest.hook)?;
         noted(Step::Interface, &listed(&outline.exports));
-        manifest.limits.check(&self.limits)?;
+        manifest.limits.check(&self.limits, self.guest_memory)?;
         noted(Step::Limits, &"asks for nothing beyond the ceilings");
         let mut required = manifest.required_columns.iter();
         if let Some(column) = required.find(|column| !self.columns.contains(*column)) {

@@ -12,6 +12,7 @@ use thiserror::Error;
 use wasmtime::{Config, Enabled, InstanceAllocationStrategy, PoolingAllocationConfig};
 
 use crate::compile::Compiler;
+use crate::guest_memory;
 use crate::limits::Limits;
 use crate::permits::Permits;
 use crate::ticker::Ticker;
@@ -22,8 +23,11 @@ use crate::track::v0_1;
 pub struct EngineSettings {
     /// Limits of modules and calls.
     pub limits: Limits,
-    /// Calls at the same time.
+    /// Calls at the same time, at most: as many of ordinary size as fit into the guests' memory where that is fewer.
     pub concurrency: usize,
+    /// Bytes of memory that all calls at the same time may have together; where absent a quarter of what the process may use, or a
+    /// gibibyte where nothing limits it.
+    pub guest_memory: Option<u64>,
     /// Names of the optional signals that questions carry.
     pub columns: BTreeSet<String>,
     /// Who makes machine code of modules.
@@ -36,6 +40,7 @@ impl Default for EngineSettings {
         Self {
             limits: Limits::default(),
             concurrency: 2 * cores,
+            guest_memory: None,
             columns: BTreeSet::new(),
             compiler: Compiler::Here,
         }
@@ -45,6 +50,16 @@ impl Default for EngineSettings {
 /// The engine could not be started.
 #[derive(Debug, Error)]
 pub enum EngineError {
+    /// Less memory for guests than a single call has.
+    #[error(
+        "memory for policies is {given} bytes; expected at least {least}, which is what one call may use"
+    )]
+    GuestMemory {
+        /// Bytes that were asked for.
+        given: u64,
+        /// Bytes of one call.
+        least: u64,
+    },
     /// The pool does not fit into the address space, or the machine is not supported.
     #[error("the policy engine for {concurrency} calls at a time cannot be set up: {problem}")]
     Setup {
@@ -68,6 +83,8 @@ pub(crate) struct Inner {
     pub(crate) wasmtime: wasmtime::Engine,
     pub(crate) limits: Limits,
     pub(crate) concurrency: usize,
+    /// Bytes that all calls at the same time may have together.
+    pub(crate) guest_memory: u64,
     pub(crate) permits: Permits,
     pub(crate) track: v0_1::Track,
     pub(crate) columns: BTreeSet<String>,
@@ -82,10 +99,21 @@ impl Engine {
         let EngineSettings {
             limits,
             concurrency,
+            guest_memory,
             columns,
             compiler,
         } = settings;
-        let concurrency = concurrency.max(1);
+        let one_call = limits.memory as u64;
+        let guest_memory = match guest_memory {
+            Some(given) if given < one_call => {
+                let least = one_call;
+                return Err(EngineError::GuestMemory { given, least });
+            }
+            Some(given) => given,
+            None => guest_memory::of_this_process().max(one_call),
+        };
+        let fit = usize::try_from(guest_memory / one_call.max(1)).unwrap_or(usize::MAX);
+        let concurrency = concurrency.min(fit).max(1);
         let setup = |error: wasmtime::Error| EngineError::Setup {
             concurrency,
             problem: format!("{error:#}"),
@@ -93,12 +121,13 @@ impl Engine {
         let wasmtime = wasmtime::Engine::new(&config(&limits, concurrency)).map_err(setup)?;
         let track = v0_1::Track::new(&wasmtime).map_err(setup)?;
         let ticker = Ticker::start(&wasmtime).map_err(EngineError::Ticker)?;
-        let permits = Permits::new(concurrency);
+        let permits = Permits::new(concurrency, guest_memory);
         Ok(Self {
             inner: Arc::new(Inner {
                 wasmtime,
                 limits,
                 concurrency,
+                guest_memory,
                 permits,
                 track,
                 columns,
@@ -109,14 +138,32 @@ impl Engine {
     }
 
     /// How many calls it takes at the same time.
-    pub(crate) fn concurrency(&self) -> usize {
+    pub fn concurrency(&self) -> usize {
         self.inner.concurrency
+    }
+
+    /// Bytes of memory that all calls at the same time may have together.
+    pub fn guest_memory(&self) -> u64 {
+        self.inner.guest_memory
     }
 
     /// What it is, as far as fuel hangs on it: equal where the same machine code runs under the same version.
     pub fn id(&self) -> String {
         let code = self.inner.wasmtime.precompile_compatibility_hash();
         format!("wasmtime-{:016x}", hash_of(&code))
+    }
+}
+
+impl Inner {
+    /// Why a call that may use so many bytes was not begun.
+    pub(crate) fn saturated(&self, memory: usize) -> String {
+        format!(
+            "no room for a policy call of {} MiB came free within {} ms; all calls have {} MiB together, and at most {} run at a time",
+            memory >> 20,
+            self.limits.wait.as_millis(),
+            self.guest_memory >> 20,
+            self.concurrency
+        )
     }
 }
 

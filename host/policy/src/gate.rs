@@ -4,6 +4,7 @@
 
 use thiserror::Error;
 
+use crate::limits::Limits;
 use crate::manifest::Hook;
 use crate::step::Step;
 
@@ -152,6 +153,12 @@ pub enum Refusal {
         /// How.
         problem: String,
     },
+    /// The machine had no room or no time for asking it about its settings: the host's plight, not the module's.
+    #[error("the module could not be asked about its settings: {problem}")]
+    Saturated {
+        /// What there was too little of.
+        problem: String,
+    },
 }
 
 impl Refusal {
@@ -172,7 +179,7 @@ impl Refusal {
             Self::Setting { .. } => Step::Settings,
             Self::NoCompiler { .. } | Self::Compile { .. } => Step::Compilation,
             Self::Mismatch { .. } => Step::Linking,
-            Self::Start { .. } => Step::Agreement,
+            Self::Start { .. } | Self::Saturated { .. } => Step::Agreement,
         }
     }
 
@@ -198,6 +205,7 @@ impl Refusal {
             Self::Compile { .. } => "CompileFailed",
             Self::Mismatch { .. } => "InterfaceMismatch",
             Self::Start { .. } => "StartFailed",
+            Self::Saturated { .. } => "Saturated",
         }
     }
 
@@ -206,6 +214,9 @@ impl Refusal {
         match self {
             Self::Package { .. } => "pack anew with `plimsoll policy pack`, and apply all of it",
             Self::Digest { .. } => "the bytes were changed after they were packed; pack anew",
+            Self::TooLarge { size, limit } if Limits::would_be_let_in(*size, *limit) => {
+                "`--large-modules` lets modules of up to 32 MiB in, such as those in JavaScript; one in Rust fits once it is built with `plimsoll policy build`"
+            }
             Self::TooLarge { .. } => {
                 "build with `plimsoll policy build`, which optimises and strips"
             }
@@ -251,11 +262,14 @@ impl Refusal {
             Self::Start { .. } => {
                 "run the policy's own tests; it must not do work before it is asked"
             }
+            Self::Saturated { .. } => {
+                "the host was too busy, and the module is not to blame; it can be tried again"
+            }
         }
     }
 
     /// Whether the module is to blame; otherwise the host's environment is.
     pub const fn blames_module(&self) -> bool {
-        !matches!(self, Self::NoCompiler { .. })
+        !matches!(self, Self::NoCompiler { .. } | Self::Saturated { .. })
     }
 }

@@ -26,6 +26,7 @@ mod fingerprint;
 mod gate;
 mod generation;
 mod generations;
+mod guest_memory;
 mod limits;
 mod manifest;
 mod module;

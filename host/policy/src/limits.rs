@@ -4,6 +4,11 @@ use std::time::Duration;
 
 use crate::manifest::Hook;
 
+/// Most bytes of a component that says what it has to in machine code of its own.
+const ORDINARY: usize = 1 << 20;
+/// Most bytes of a component where those are let in that carry an interpreter.
+const LARGE: usize = 32 << 20;
+
 /// Limits of modules and of their calls.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Limits {
@@ -35,8 +40,10 @@ pub struct Limits {
     pub answer_slack: usize,
     /// How long a call waits for a place among the concurrent calls.
     pub wait: Duration,
-    /// What compiling a module may use.
+    /// What compiling a module of at most a mebibyte may use.
     pub compile: CompileLimits,
+    /// What compiling a larger one may use, where such are let in.
+    pub compile_large: CompileLimits,
 }
 
 /// What compiling one module may use, where a process of its own does it.
@@ -50,6 +57,18 @@ pub struct CompileLimits {
     pub memory: u64,
     /// Bytes of machine code.
     pub code: u64,
+}
+
+impl CompileLimits {
+    /// A module that carries an engine for JavaScript takes some 20 s and 400 MiB.
+    const fn large() -> Self {
+        Self {
+            cpu: Duration::from_mins(3),
+            wall: Duration::from_mins(10),
+            memory: 2 << 30,
+            code: 128 << 20,
+        }
+    }
 }
 
 impl Default for CompileLimits {
@@ -67,7 +86,7 @@ impl Default for CompileLimits {
 impl Default for Limits {
     fn default() -> Self {
         Self {
-            module_bytes: 1 << 20,
+            module_bytes: ORDINARY,
             fuel_base: 10_000_000,
             fuel_per_row: 1_000,
             fuel_ceiling: 500_000_000,
@@ -82,11 +101,35 @@ impl Default for Limits {
             answer_slack: 64 << 10,
             wait: Duration::from_millis(20),
             compile: CompileLimits::default(),
+            compile_large: CompileLimits::large(),
         }
     }
 }
 
 impl Limits {
+    /// The same, and modules of up to 32 MiB are let in: those that carry an interpreter, such as modules in JavaScript.
+    #[must_use]
+    pub fn with_large_modules(self) -> Self {
+        Self {
+            module_bytes: LARGE,
+            ..self
+        }
+    }
+
+    /// Whether a module is refused for its size although it would be let in where large ones are.
+    pub(crate) const fn would_be_let_in(size: u64, limit: usize) -> bool {
+        size <= LARGE as u64 && limit < LARGE
+    }
+
+    /// What compiling a module of so many bytes may use.
+    pub(crate) const fn compiling(&self, bytes: usize) -> &CompileLimits {
+        if bytes <= ORDINARY {
+            &self.compile
+        } else {
+            &self.compile_large
+        }
+    }
+
     /// CPU time of a call of that hook.
     pub const fn cpu(&self, hook: Hook) -> Duration {
         match hook {
@@ -109,6 +152,13 @@ impl Limits {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn what_a_module_may_use_of_the_compiler_goes_by_its_size() {
+        let limits = Limits::default();
+        assert_eq!(limits.compiling(1 << 20), &limits.compile);
+        assert_eq!(limits.compiling((1 << 20) + 1), &limits.compile_large);
+    }
 
     #[test]
     fn fuel_grows_with_rows_up_to_the_ceiling() {

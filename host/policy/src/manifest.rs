@@ -123,8 +123,8 @@ pub struct AskedLimits {
 
 impl AskedLimits {
     /// Refuses to promise more than anybody may have.
-    pub(crate) fn check(self, limits: &Limits) -> Result<(), Refusal> {
-        let ceiling_mib = (limits.memory_ceiling >> 20) as u64;
+    pub(crate) fn check(self, limits: &Limits, guest_memory: u64) -> Result<(), Refusal> {
+        let ceiling_mib = guest_memory.min(limits.memory_ceiling as u64) >> 20;
         let asked = [
             ("fuel for each row", self.fuel_per_row, limits.fuel_ceiling),
             ("MiB of memory", self.memory_mib.map(u64::from), ceiling_mib),

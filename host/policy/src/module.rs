@@ -83,8 +83,12 @@ impl Accepted {
     /// Asks whether the settings are right beyond what their schema says.
     pub(crate) fn validate_settings(&self, program: &impl Program) -> Result<(), Refusal> {
         let called = self.call(0, 0, 0, |call| program.validate_settings(call));
-        let problems = called.result.map_err(|fault| Refusal::Start {
-            problem: fault.sentence,
+        let problems = called.result.map_err(|fault| {
+            let problem = fault.sentence;
+            match fault.outcome {
+                Outcome::Saturated => Refusal::Saturated { problem },
+                _ => Refusal::Start { problem },
+            }
         })?;
         match problems.into_iter().next() {
             None => Ok(()),
@@ -114,13 +118,14 @@ impl Accepted {
             ..
         } = self;
         let limits = &engine.limits;
-        let Some(_permit) = engine.permits.take(limits.wait) else {
-            return Called::refused(Outcome::Saturated, "all places for policy calls were taken");
-        };
         let asked = manifest
             .limits
             .memory_mib
             .map_or(0, |mib| (mib as usize).saturating_mul(1 << 20));
+        let memory = limits.memory.max(asked).min(limits.memory_ceiling);
+        let Some(_permit) = engine.permits.take(memory as u64, limits.wait) else {
+            return Called::refused(Outcome::Saturated, &engine.saturated(memory));
+        };
         let answer_bytes = rows.saturating_mul(row_bytes);
         call(&Call {
             engine: &engine.wasmtime,
@@ -130,7 +135,7 @@ impl Accepted {
                 limits,
                 cpu: limits.cpu(manifest.hook),
                 fuel: limits.fuel(rows, manifest.limits.fuel_per_row),
-                memory: limits.memory.max(asked).min(limits.memory_ceiling),
+                memory,
                 answer_bytes: answer_bytes.saturating_add(limits.answer_slack),
             },
         })

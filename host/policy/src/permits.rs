@@ -1,47 +1,105 @@
-//! Places for concurrent calls. The pool of instances fails when it is empty; this waits a moment first.
+//! Places for concurrent calls, and the memory that they may have together. The pool of instances fails when it is empty; this waits a
+//! moment first.
+//!
+//! Who comes first goes first: a call that may use much memory is not passed over for ever by those that may use little.
 
-use std::sync::{Condvar, Mutex, PoisonError};
+use std::collections::VecDeque;
+use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
-/// A number of places.
+/// A number of places and of bytes.
 pub(crate) struct Permits {
-    free: Mutex<usize>,
-    returned: Condvar,
+    queue: Mutex<Queue>,
+    changed: Condvar,
 }
 
-/// One place, returned when dropped.
+/// One place and its bytes, returned when dropped.
 pub(crate) struct Permit<'a> {
     permits: &'a Permits,
+    bytes: u64,
+}
+
+/// What is free, and who waits for it.
+struct Queue {
+    places: usize,
+    bytes: u64,
+    waiting: VecDeque<u64>,
+    next: u64,
 }
 
 impl Permits {
-    pub(crate) fn new(places: usize) -> Self {
+    pub(crate) fn new(places: usize, bytes: u64) -> Self {
         Self {
-            free: Mutex::new(places),
-            returned: Condvar::new(),
+            queue: Mutex::new(Queue {
+                places,
+                bytes,
+                waiting: VecDeque::new(),
+                next: 0,
+            }),
+            changed: Condvar::new(),
         }
     }
 
-    /// A place, if one comes free in time.
-    pub(crate) fn take(&self, wait: Duration) -> Option<Permit<'_>> {
-        let free = self.free.lock().unwrap_or_else(PoisonError::into_inner);
+    /// A place for a call that may use so many bytes, if both come free in time.
+    pub(crate) fn take(&self, bytes: u64, wait: Duration) -> Option<Permit<'_>> {
+        let mut queue = self.queue();
+        let ticket = queue.join();
         let waited = self
-            .returned
-            .wait_timeout_while(free, wait, |free| *free == 0);
-        let (mut free, _) = waited.unwrap_or_else(PoisonError::into_inner);
-        *free = free.checked_sub(1)?;
-        Some(Permit { permits: self })
+            .changed
+            .wait_timeout_while(queue, wait, |queue| !queue.is_turn(ticket, bytes));
+        let (mut queue, _) = waited.unwrap_or_else(PoisonError::into_inner);
+        let is_taken = queue.leave(ticket, bytes);
+        self.tell(&queue);
+        is_taken.then_some(Permit {
+            permits: self,
+            bytes,
+        })
+    }
+
+    fn queue(&self) -> MutexGuard<'_, Queue> {
+        self.queue.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Wakes those that wait, where there are any: what they wait for may have come.
+    fn tell(&self, queue: &Queue) {
+        if !queue.waiting.is_empty() {
+            self.changed.notify_all();
+        }
     }
 }
 
 impl Drop for Permit<'_> {
     fn drop(&mut self) {
-        *self
-            .permits
-            .free
-            .lock()
-            .unwrap_or_else(PoisonError::into_inner) += 1;
-        self.permits.returned.notify_one();
+        let mut queue = self.permits.queue();
+        queue.places += 1;
+        queue.bytes += self.bytes;
+        self.permits.tell(&queue);
+    }
+}
+
+impl Queue {
+    /// Gets in line.
+    fn join(&mut self) -> u64 {
+        let ticket = self.next;
+        self.next += 1;
+        self.waiting.push_back(ticket);
+        ticket
+    }
+
+    /// Whether whoever has the ticket is first in line, and what it waits for is there.
+    fn is_turn(&self, ticket: u64, bytes: u64) -> bool {
+        self.waiting.front() == Some(&ticket) && self.places > 0 && self.bytes >= bytes
+    }
+
+    /// Leaves the line, with what it waited for where it was its turn.
+    fn leave(&mut self, ticket: u64, bytes: u64) -> bool {
+        let is_turn = self.is_turn(ticket, bytes);
+        self.waiting.retain(|waiting| *waiting != ticket);
+        if is_turn {
+            self.places -= 1;
+            self.bytes -= bytes;
+        }
+        is_turn
     }
 }
 
@@ -51,11 +109,35 @@ mod tests {
 
     #[test]
     fn a_returned_place_can_be_taken_again() {
-        let permits = Permits::new(1);
-        let first = permits.take(Duration::ZERO);
+        let permits = Permits::new(1, 10);
+        let first = permits.take(1, Duration::ZERO);
         assert!(first.is_some());
-        assert!(permits.take(Duration::ZERO).is_none());
+        assert!(permits.take(1, Duration::ZERO).is_none());
         drop(first);
-        assert!(permits.take(Duration::ZERO).is_some());
+        assert!(permits.take(1, Duration::ZERO).is_some());
+    }
+
+    #[test]
+    fn memory_runs_out_before_places_do_and_comes_back() {
+        let permits = Permits::new(10, 5);
+        let large = permits.take(4, Duration::ZERO);
+        assert!(large.is_some());
+        assert!(permits.take(2, Duration::ZERO).is_none());
+        let small = permits.take(1, Duration::ZERO);
+        assert!(small.is_some());
+        drop(large);
+        assert!(permits.take(4, Duration::ZERO).is_some());
+    }
+
+    #[test]
+    fn a_large_call_that_came_first_is_not_passed_by_small_ones() {
+        let permits = Permits::new(10, 5);
+        let mut queue = permits.queue();
+        let (large, small) = (queue.join(), queue.join());
+        queue.bytes = 3;
+        assert!(!queue.is_turn(small, 1), "there is room, but not its turn");
+        assert!(!queue.leave(large, 4), "it gives up");
+        assert!(queue.leave(small, 1), "now it is");
+        assert_eq!((queue.places, queue.bytes), (9, 2));
     }
 }

@@ -26,6 +26,8 @@ const LOG_BYTES: usize = 8 << 10;
 /// What the host keeps beside a running instance.
 pub(crate) struct State {
     memory_limit: usize,
+    /// Bytes of all linear memories of the instance.
+    memory_used: usize,
     memory_peak: usize,
     memory_denied: bool,
     table_limit: usize,
@@ -227,6 +229,7 @@ impl State {
     fn new(memory_limit: usize, table_limit: usize) -> Self {
         Self {
             memory_limit,
+            memory_used: 0,
             memory_peak: 0,
             memory_denied: false,
             table_limit,
@@ -241,15 +244,20 @@ impl State {
 impl ResourceLimiter for State {
     fn memory_growing(
         &mut self,
-        _current: usize,
+        current: usize,
         desired: usize,
         _maximum: Option<usize>,
     ) -> wasmtime::Result<bool> {
-        if desired > self.memory_limit {
+        // A component may have two memories: the limit is about what they have together.
+        let used = self
+            .memory_used
+            .saturating_add(desired.saturating_sub(current));
+        if used > self.memory_limit {
             self.memory_denied = true;
             return Ok(false);
         }
-        self.memory_peak = self.memory_peak.max(desired);
+        self.memory_used = used;
+        self.memory_peak = self.memory_peak.max(used);
         Ok(true)
     }
 
@@ -260,5 +268,22 @@ impl ResourceLimiter for State {
         _maximum: Option<usize>,
     ) -> wasmtime::Result<bool> {
         Ok(desired <= self.table_limit)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_limit_of_memory_is_about_all_memories_of_an_instance_together() {
+        let mut state = State::new(100, 10);
+        let mut grows = |current, desired| state.memory_growing(current, desired, None).unwrap();
+        assert!(grows(0, 60));
+        assert!(!grows(0, 50), "a second memory");
+        assert!(grows(60, 80));
+        assert!(grows(0, 20));
+        assert!(!grows(20, 21));
+        assert_eq!((state.memory_peak, state.memory_denied), (100, true));
     }
 }

@@ -118,6 +118,39 @@ fn a_module_that_asks_for_more_than_the_ceiling_is_refused() {
 }
 
 #[test]
+fn a_module_that_asks_for_more_memory_than_all_calls_have_together_is_refused() {
+    let engine = Engine::new(EngineSettings {
+        guest_memory: Some(65 << 20),
+        concurrency: 8,
+        ..EngineSettings::default()
+    });
+    let engine = engine.unwrap();
+    assert_eq!(engine.concurrency(), 2, "as many as have 32 MiB each");
+    let names = [
+        "plimsoll:policy/ranker@0.1.0",
+        "plimsoll:policy/configure@0.1.0",
+    ];
+    let manifest = br#"{"name":"p","version":"1","hook":"rank","limits":{"memory_mib":66}}"#;
+    let refusal = engine.inspect(&promising(&names, manifest)).unwrap_err();
+    assert_eq!(
+        refusal.to_string(),
+        "the module asks for 66 MiB of memory; the ceiling is 65"
+    );
+}
+
+#[test]
+fn memory_for_less_than_one_call_is_refused() {
+    let engine = Engine::new(EngineSettings {
+        guest_memory: Some(1 << 20),
+        ..EngineSettings::default()
+    });
+    assert_eq!(
+        engine.err().unwrap().to_string(),
+        "memory for policies is 1048576 bytes; expected at least 33554432, which is what one call may use"
+    );
+}
+
+#[test]
 fn a_module_that_needs_a_signal_that_nobody_provides_is_refused() {
     let names = [
         "plimsoll:policy/ranker@0.1.0",

@@ -47,7 +47,8 @@ async fn serve(flags: &Run) -> Result<()> {
     let catalogue = match flags.provider {
         Provider::Kwok => kwok_types(flags.instance_types_file_path.as_deref())?,
     };
-    let engine = policy::engine()?;
+    let memory = flags.policy_memory.as_deref().map(policy::memory);
+    let engine = policy::controllers_engine(flags.large_modules, memory.transpose()?)?;
     let mut begun = of_cluster::policies(&client, &engine, &flags.policy).await?;
     let records = flags.records.as_deref();
     let records = records
@@ -58,6 +59,7 @@ async fn serve(flags: &Run) -> Result<()> {
     }
     let record = flags.record.as_deref().map(recording).transpose()?;
     let planner = Planner::new(begun.policies);
+    let (calls, memory_mib) = (engine.concurrency(), engine.guest_memory() >> 20);
     let follower = Follower {
         client: client.clone(),
         engine,
@@ -74,6 +76,8 @@ async fn serve(flags: &Run) -> Result<()> {
     let controller = controller.await.map_err(of_controller)?;
     tracing::info!(
         policies = flags.policy.join(" "),
+        policy_calls = calls,
+        policy_memory_mib = memory_mib,
         "serving; NodeOverlays are not read, prices and capacities are those of the list"
     );
     // Ends with this function.

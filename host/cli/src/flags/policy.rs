@@ -88,6 +88,9 @@ pub(crate) struct Check {
     /// SHA-256 that the component must have.
     #[arg(long, value_name = "DIGEST")]
     pub(crate) sha256: Option<String>,
+    /// Check as a controller does that lets modules of up to 32 MiB in, such as those in JavaScript; 1 MiB otherwise.
+    #[arg(long)]
+    pub(crate) large_modules: bool,
     /// How to show the steps.
     #[arg(short, long, value_enum, default_value_t)]
     pub(crate) output: Format,

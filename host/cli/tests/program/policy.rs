@@ -290,3 +290,47 @@ fn a_module_of_another_toolchain_gets_its_manifest_when_it_is_packed() {
         "{ran:?}"
     );
 }
+
+/// A module that is shipped, with a custom section that makes it larger than a controller takes.
+fn large_module() -> Vec<u8> {
+    let shipped = plimsoll_policies::shipped("list-price").expect("it is shipped");
+    let mut module = shipped.bytes.to_vec();
+    // Section 0; 2 MiB as a number of four bytes; its name, "a"; and what is left.
+    module.extend_from_slice(&[0, 0x80, 0x80, 0x80, 0x01, 1, b'a']);
+    // Something that does not compress a hundred times over, which no module does.
+    let mut state = 1_u32;
+    module.extend((2..2 << 20).map(|_| {
+        state = state.wrapping_mul(1_664_525).wrapping_add(1_013_904_223);
+        state.to_le_bytes()[3]
+    }));
+    module
+}
+
+#[test]
+fn a_large_module_is_used_by_commands_and_by_a_controller_only_where_that_is_asked_for() {
+    let folder = Folder::new();
+    let file = folder.file("large.wasm", large_module());
+    let check = |flags: &[&str]| plimsoll(&[&["policy", "check", &file], flags].concat());
+    let refused = check(&[]);
+    assert_eq!(refused.code, 1);
+    assert!(
+        refused.error().contains("TooLarge at size: the module has"),
+        "{refused:?}"
+    );
+    assert!(
+        refused
+            .err
+            .contains("hint: `--large-modules` lets modules of up to 32 MiB in"),
+        "{refused:?}"
+    );
+    check(&["--large-modules"]).ok();
+    let shop = folder.file("shop.yaml", snapshot(&pod("web", "1", "1Gi", "")));
+    let plan = |policy: &str| {
+        let policy = format!("rank={policy}");
+        plimsoll(&["plan", &shop, "--policy", &policy]).ok()
+    };
+    assert_eq!(plan(&file).out, plan("list-price").out);
+    let packed = argument(&folder.path("large.yaml"));
+    plimsoll(&["policy", "pack", &file, "-O", &packed]).ok();
+    assert_eq!(plan(&packed).out, plan("list-price").out);
+}

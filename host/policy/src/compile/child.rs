@@ -24,11 +24,13 @@ pub(super) struct Order {
 impl Order {
     pub(super) const BYTES: usize = 24;
 
-    pub(super) fn of(limits: &Limits) -> Self {
+    /// For a module of so many bytes.
+    pub(super) fn of(limits: &Limits, module: usize) -> Self {
+        let compiling = limits.compiling(module);
         Self {
             memory_ceiling: limits.memory_ceiling as u64,
-            cpu_seconds: limits.compile.cpu.as_secs().max(1),
-            memory: limits.compile.memory,
+            cpu_seconds: compiling.cpu.as_secs().max(1),
+            memory: compiling.memory,
         }
     }
 

@@ -38,7 +38,7 @@ pub(super) fn ask(helper: &Helper, limits: &Limits, module: &[u8]) -> Result<Vec
         .spawn()
         .map_err(no_compiler)?;
     let answer = converse(child, limits, module).map_err(no_compiler)?;
-    judge(answer, &limits.compile)
+    judge(answer, limits.compiling(module.len()))
 }
 
 /// Feeds the child and takes what it says, within the wall time.
@@ -47,13 +47,13 @@ fn converse(mut child: Child, limits: &Limits, module: &[u8]) -> io::Result<Answ
     let mut input = child.stdin.take().ok_or_else(gone)?;
     let output = child.stdout.take().ok_or_else(gone)?;
     let errors = child.stderr.take().ok_or_else(gone)?;
-    let CompileLimits {
+    let &CompileLimits {
         wall, code: most, ..
-    } = limits.compile;
+    } = limits.compiling(module.len());
     let (ended, end) = sync_channel::<()>(1);
     std::thread::scope(|scope| {
         scope.spawn(move || {
-            let order = Order::of(limits).to_bytes();
+            let order = Order::of(limits, module.len()).to_bytes();
             // A child that has gone away says why by its status.
             let _ = input
                 .write_all(&order)

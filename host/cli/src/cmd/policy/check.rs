@@ -7,7 +7,7 @@ use serde::Serialize;
 use crate::flags::Check;
 use crate::module::{self, Source};
 use crate::output::{show, texts};
-use crate::policy::{engine, pairs, typed};
+use crate::policy::{controllers_engine, pairs, typed};
 
 /// What `-o json` prints.
 #[derive(Serialize)]
@@ -30,7 +30,7 @@ struct CheckedStep {
 }
 
 pub(crate) fn run(flags: &Check) -> Result<()> {
-    let engine = engine()?;
+    let engine = controllers_engine(flags.large_modules, None)?;
     let settings: Vec<&str> = flags.settings.iter().map(String::as_str).collect();
     let pairs = pairs(&settings)?;
     let of_module = || format!("policy {}", flags.module);
