@@ -21,7 +21,7 @@ use plimsoll_policy::{Engine, EngineSettings};
 /// What the process that replays is told first.
 const AGAIN: &str = "again";
 const DECISIONS: u32 = 10_000;
-const TYPES: usize = 100;
+const TYPES: u32 = 100;
 
 #[expect(clippy::print_stdout, reason = "the table is what this program is for")]
 fn main() {
@@ -45,7 +45,7 @@ fn main() {
             .and_then(|word| word.parse::<u32>().ok())
     };
     let decisions = number(0).unwrap_or(DECISIONS);
-    let types = number(1).map_or(TYPES, |types| types as usize);
+    let types = number(1).unwrap_or(TYPES);
     let path = std::env::temp_dir().join(format!("plimsoll-replay-{}", std::process::id()));
     let began = Instant::now();
     let bytes = recorded::records(&engine, decisions, types);
