@@ -50,7 +50,8 @@ impl Permits {
         let (mut queue, _) = waited.unwrap_or_else(PoisonError::into_inner);
         let is_taken = queue.leave(ticket, bytes);
         self.tell(&queue);
-        is_taken.then_some(Permit {
+        // Made only where there is something to give back.
+        is_taken.then(|| Permit {
             permits: self,
             bytes,
         })
