@@ -55,7 +55,6 @@ mod tests {
     }
 
     #[test]
-    #[expect(clippy::panic, reason = "it is what the test is about")]
     fn whoever_hands_out_does_not_wait_for_threads_that_are_gone() {
         let refused = AtomicU64::new(0);
         let hand_out = |sender: &SyncSender<u64>| {

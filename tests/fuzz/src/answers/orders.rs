@@ -1,6 +1,7 @@
 //! Orders of launch lists: any finite score, and the greatest to take a candidate off; a list has every candidate once, best first, and is
 //! never empty.
 
+use std::cmp::Ordering;
 use std::sync::{Arc, LazyLock};
 
 use plimsoll_core::hook::Settings;
@@ -72,9 +73,10 @@ fn judge(scores: &[f64], list: &LaunchList) {
     all.sort_unstable();
     assert!(all.into_iter().eq(0..scores.len()), "{list:?}");
     assert_eq!(list.kept.is_empty(), scores.is_empty(), "{list:?}");
-    let is_in_order = |pair: &[usize]| {
-        let (one, next) = (scores[pair[0]], scores[pair[1]]);
-        one < next || (one == next && pair[0] < pair[1])
+    let is_in_order = |pair: &[usize]| match scores[pair[0]].partial_cmp(&scores[pair[1]]) {
+        Some(Ordering::Less) => true,
+        Some(Ordering::Equal) => pair[0] < pair[1],
+        _ => false,
     };
     assert!(
         list.kept.windows(2).all(is_in_order),
