@@ -22,7 +22,7 @@ use crate::snapshot::Snapshot;
 use crate::units::PricePerHour;
 
 /// Commands begun by one look at most.
-const MOST_COMMANDS: usize = 20;
+pub(super) const MOST_COMMANDS: usize = 20;
 
 /// Moves that are chosen, and those that are to be held back all the same.
 #[derive(Default)]

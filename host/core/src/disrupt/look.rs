@@ -19,7 +19,7 @@ use std::sync::Arc;
 
 use super::budget::{Allowance, allowances};
 use super::candidate::{Blocked, Candidate, Class, Fleet};
-use super::choose::Choice;
+use super::choose::{Choice, MOST_COMMANDS};
 use super::churn;
 use super::command::{Command, Decision, Held, HeldAs, Question, Refused, Savings};
 use super::consolidate::{self, Unfit};
@@ -370,7 +370,6 @@ fn drifted(fleet: &Fleet<'_>) -> Vec<Candidate> {
     };
     let mut sorted: Vec<_> = candidates
         .into_iter()
-        .filter(|candidate| of(&candidate.pool))
         .filter_map(|candidate| Some((has_drifted(&candidate)?, candidate)))
         .collect();
     sorted.sort_by(|a, b| a.0.cmp(&b.0));
