@@ -42,7 +42,7 @@ fn checked(question: &PriceQuestion, answer: &PriceAnswer) -> Prices {
     check_prices(question, answer).expect("the answer is well formed")
 }
 
-fn priced<'s>(snapshot: &'s Snapshot, price: impl Fn(&Candidate<'_>) -> f64) -> Look<'s> {
+fn priced(snapshot: &Snapshot, price: impl Fn(&Candidate<'_>) -> f64) -> Look<'_> {
     let mut look = Look::at(snapshot, true);
     let question = look.price_question(&LOOK).expect("something is sold");
     look.price(checked(&question, &answer(&question, price)));
