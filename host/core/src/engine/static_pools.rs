@@ -124,12 +124,11 @@ impl Engine {
         for name in self.static_pools.take_due(now) {
             let pool = self.cluster.pools.get(&name).cloned();
             let keeps = pool.and_then(|pool| Some((static_pool::keeps_number(&pool)?, pool)));
-            match keeps.filter(|_| self.settings.static_capacity) {
-                Some((replicas, pool)) => self.step_static_pool(&pool, replicas, now, actions),
-                None => {
-                    self.static_pools.in_vain.remove(&name);
-                    self.static_pools.told.remove(&name);
-                }
+            if let Some((replicas, pool)) = keeps.filter(|_| self.settings.static_capacity) {
+                self.step_static_pool(&pool, replicas, now, actions);
+            } else {
+                self.static_pools.in_vain.remove(&name);
+                self.static_pools.told.remove(&name);
             }
         }
     }

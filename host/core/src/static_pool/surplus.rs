@@ -7,7 +7,7 @@
 use crate::disrupt::cost::MoveCost;
 use crate::ids::ClaimName;
 use crate::model::{ClaimPhase, NodeClaim, OwnerKind, Pod};
-use crate::time::Timestamp;
+use crate::time::{Span, Timestamp};
 
 /// A node that might go, or a claim without one.
 #[derive(Clone, Debug)]
@@ -66,7 +66,7 @@ fn rank(member: &Member<'_>, now: Timestamp) -> Rank {
 
 /// What is left of a claim's life, and the whole of it, in milliseconds; all of it where it has no end.
 fn life(claim: &NodeClaim, now: Timestamp) -> (i64, i64) {
-    let whole = claim.expire_after.map_or(0, |span| span.millis());
+    let whole = claim.expire_after.map_or(0, Span::millis);
     if whole <= 0 {
         return (1, 1);
     }
