@@ -179,7 +179,6 @@ proptest! {
             lost_before: lost / 2,
             conflict,
             repeated: 100_000,
-            ..Faults::default()
         };
         let mut pool = (*base(2, budget).build()).clone();
         pool.limits = limit.map(|limit| Resources::new().with(ResourceName::Nodes, limit));

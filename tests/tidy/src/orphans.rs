@@ -1,7 +1,7 @@
 //! Every Rust file belongs to a program: it is the root of one, or the file above it declares it as a module, or another takes it in
 //! by its path. A file of tests that nobody declares would never run.
 
-use crate::tree::{Tree, is_generated};
+use crate::tree::{Tree, has_extension, is_generated};
 
 /// Files that cargo takes as roots without being told, by the folder they are in.
 const ROOTS: [&str; 4] = ["bin", "tests", "examples", "benches"];
@@ -10,7 +10,7 @@ const ROOTS: [&str; 4] = ["bin", "tests", "examples", "benches"];
 pub fn orphans(tree: &Tree) -> Vec<String> {
     let files = tree
         .files()
-        .filter(|(path, text)| path.ends_with(".rs") && !is_generated(text));
+        .filter(|(path, text)| has_extension(path, &["rs"]) && !is_generated(text));
     let orphans = files.filter(|(path, _)| {
         !is_root(tree, path) && !is_declared(tree, path) && !is_taken_in(tree, path)
     });

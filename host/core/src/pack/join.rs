@@ -56,7 +56,9 @@ pub(super) fn join(fleet: &mut Fleet, model: &Model<'_>, ledger: &mut Ledger, ce
             }
         }
         if first == second {
-            load.iter_mut().for_each(|(_, units)| *units *= join.nodes);
+            for (_, units) in &mut load {
+                *units *= join.nodes;
+            }
         } else {
             load = sum(&load, &fleet.groups[second].load);
         }

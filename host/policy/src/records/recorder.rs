@@ -45,6 +45,9 @@ impl fmt::Debug for Recorder {
     }
 }
 
+/// Who is told when a file cannot be written any more.
+type Tell = Box<dyn Fn(&io::Error) + Send>;
+
 struct Inner {
     out: Box<dyn Write + Send>,
     folder: Folder,
@@ -53,7 +56,7 @@ struct Inner {
     tables: Option<(Arc<Tables>, Value)>,
     recorded: Recorded,
     failed: Option<io::Error>,
-    tell: Option<Box<dyn Fn(&io::Error) + Send>>,
+    tell: Option<Tell>,
 }
 
 /// A call that has ended, whatever its hook.
