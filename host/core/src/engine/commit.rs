@@ -85,7 +85,7 @@ impl Engine {
             pod.is_none_or(|pod| !pod.is_spare())
         };
         if refused || plan.unplaced.iter().any(|unplaced| exists(unplaced.pod)) {
-            self.remember_leftover(now);
+            self.remember_leftover(&solving, now);
         }
     }
 

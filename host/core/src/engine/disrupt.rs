@@ -63,8 +63,12 @@ struct Looked {
 enum Stage {
     #[default]
     Resting,
-    /// A look is out.
-    Looking { id: u64, searched: bool },
+    /// A look is out, at a world of these revisions.
+    Looking {
+        id: u64,
+        searched: bool,
+        revisions: (u64, u64),
+    },
     /// Commands must hold until then.
     Waiting {
         commands: Vec<Command>,
@@ -227,8 +231,13 @@ impl Engine {
         let question = Question::Look {
             consolidate: searched,
         };
+        let revisions = self.revisions();
         let (id, _) = self.ask(question, now, actions);
-        self.disruption.stage = Stage::Looking { id, searched };
+        self.disruption.stage = Stage::Looking {
+            id,
+            searched,
+            revisions,
+        };
     }
 
     /// Has the first of the commands looked at again, or rests when none is left.
@@ -311,9 +320,11 @@ impl Engine {
         actions: &mut Vec<Action>,
     ) {
         match std::mem::take(&mut self.disruption.stage) {
-            Stage::Looking { id: open, searched } if open == id => {
-                self.looked(decision, searched, now, actions);
-            }
+            Stage::Looking {
+                id: open,
+                searched,
+                revisions,
+            } if open == id => self.looked(decision, searched, revisions, now, actions),
             Stage::Confirming {
                 id: open,
                 snapshot,
@@ -338,10 +349,12 @@ impl Engine {
         }
     }
 
+    /// Takes in what a look came to; the world may have changed since it was asked about.
     fn looked(
         &mut self,
         decision: Decision,
         searched: bool,
+        revisions: (u64, u64),
         now: Timestamp,
         actions: &mut Vec<Action>,
     ) {
@@ -357,7 +370,7 @@ impl Engine {
         if decision.commands.is_empty() {
             self.disruption.looked = Some(Looked {
                 at: now,
-                revisions: self.revisions(),
+                revisions,
                 wake: decision.wake,
                 searched,
             });

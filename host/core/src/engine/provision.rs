@@ -32,14 +32,15 @@ pub(super) struct Provision {
 pub(super) struct Solving {
     pub(super) id: u64,
     pub(super) snapshot: Arc<Snapshot>,
+    /// The world it was asked about: it may have changed by the time of the answer.
+    revisions: (u64, u64),
 }
 
 /// Pods without a place, and the world in which that was so.
 #[derive(Clone, Copy, Debug)]
 struct Leftover {
     again: Timestamp,
-    cluster: u64,
-    market: u64,
+    revisions: (u64, u64),
     changed: bool,
 }
 
@@ -157,16 +158,16 @@ impl Engine {
         self.provision.solving = Some(Solving {
             id,
             snapshot: Arc::clone(&snapshot),
+            revisions: self.revisions(),
         });
         actions.push(Action::Solve(SolveRequest { id, snapshot }));
     }
 
-    /// Pods were left without a place: remembers the world as it is.
-    pub(super) fn remember_leftover(&mut self, now: Timestamp) {
+    /// Pods were left without a place: remembers the world in which that was so.
+    pub(super) fn remember_leftover(&mut self, solving: &Solving, now: Timestamp) {
         self.provision.leftover = Some(Leftover {
             again: now + AGAIN,
-            cluster: self.cluster.revision(),
-            market: self.provision.market_revision,
+            revisions: solving.revisions,
             changed: false,
         });
     }
@@ -177,11 +178,11 @@ impl Engine {
             self.spare.decide_again();
             self.trigger_all(now);
         }
-        let revisions = (self.cluster.revision(), self.provision.market_revision);
+        let revisions = self.revisions();
         let Some(leftover) = &mut self.provision.leftover else {
             return;
         };
-        leftover.changed |= revisions != (leftover.cluster, leftover.market);
+        leftover.changed |= revisions != leftover.revisions;
         if leftover.changed && now >= leftover.again {
             self.provision.leftover = None;
             self.trigger_all(now);
