@@ -1,6 +1,7 @@
 //! One program for all scripts and laws: each file linked by itself would take longer to build than to run.
 
 mod adversaries;
+mod agreement;
 mod comparisons;
 mod laws;
 mod learned;
