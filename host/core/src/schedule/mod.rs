@@ -16,8 +16,8 @@
 //! ```
 //!
 //! Two plans are made: by price, and by first fit in the incumbent's order. The better one by (unplaced, room not kept,
-//! preferences given up, price, nodes) is returned, so that packing by price is never worse; first fit also where it takes fewer
-//! nodes for at most half a percent more. Room that buffers ask for is placed after all pods that exist ([`crate::spare`]).
+//! preferences given up, price, nodes) is returned, so that packing by price is never worse. Room that buffers ask for is
+//! placed after all pods that exist ([`crate::spare`]).
 
 mod alike;
 mod axes;
@@ -207,8 +207,7 @@ pub(crate) fn finish_quoted(prepared: &Prepared<'_>, quoted: &Quoted) -> Plan {
 fn is_better(compiled: &Compiled<'_>, first_fit: &Candidate, priced: &Candidate) -> bool {
     let (left, right) = (first_fit.rank(), priced.rank());
     (left.0, left.1, left.2) < (right.0, right.1, right.2)
-        || ((left < right || first_fit.saves_nodes(priced))
-            && guarded::hold_as_in(compiled, first_fit, priced))
+        || (left < right && guarded::hold_as_in(compiled, first_fit, priced))
 }
 
 /// Decides at list prices.
