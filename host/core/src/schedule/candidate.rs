@@ -50,15 +50,6 @@ impl Candidate {
         )
     }
 
-    /// Whether it leaves, keeps and gives up the same as another plan, costs at most half a percent more and takes fewer nodes.
-    pub(super) fn saves_nodes(&self, other: &Self) -> bool {
-        let (own, others) = (self.rank(), other.rank());
-        let most = others.3.nanos().saturating_add(others.3.nanos() / 200);
-        (own.0, own.1, own.2) == (others.0, others.1, others.2)
-            && own.3.nanos() <= most
-            && own.4 < others.4
-    }
-
     /// Pods that exist and found no place.
     pub(super) fn waiting(&self) -> usize {
         self.failed.len() - self.spare_failed

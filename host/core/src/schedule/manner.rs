@@ -2,8 +2,7 @@
 //!
 //! The first way is the plain one. Where it leaves pods waiting, they come first in a second one, and the pods they follow are
 //! kept to places that they can reach; where a batch is small, a third takes the cheapest domain within a skew instead of the
-//! emptiest. All are feasible; the best by (unplaced, preferences given up, price, nodes) is the plan, prices within half a percent
-//! being equal.
+//! emptiest. All are feasible; the best by (unplaced, preferences given up, price, nodes) is the plan.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -71,8 +70,7 @@ pub(super) fn best_of(
 }
 
 fn better(one: Candidate, other: Candidate) -> Candidate {
-    let is_better = other.rank() < one.rank() && !one.saves_nodes(&other);
-    if is_better || other.saves_nodes(&one) {
+    if other.rank() < one.rank() {
         other
     } else {
         one
