@@ -71,8 +71,8 @@ bench: toolchain ## cost of packing against its bound, time of planning and how 
 javascript: ## what makes components of JavaScript, for the guest of the tests in that language; kept in the cache
 	@tests/guests/javascript/install.sh
 
-fuzz: toolchain ## modules, answers of guests, snapshots and schedules changed at random, each for FUZZ_SECONDS (ten minutes)
-	$(CARGO) run --locked --quiet -p plimsoll-fuzz -- all $(or $(FUZZ_SECONDS),600) $(or $(FUZZ_SEED),1)
+fuzz: toolchain ## modules and their vectors, answers of guests, snapshots and schedules changed at random, each for FUZZ_SECONDS (ten minutes)
+	$(CARGO) run --locked --quiet --bin plimsoll-fuzz -- all $(or $(FUZZ_SECONDS),600) $(or $(FUZZ_SEED),1)
 
 bench-trace: toolchain ## the whole published trace under three policies, with the time of each; PLIMSOLL_DATA names its folder
 	@test -n "$${PLIMSOLL_DATA:-}" || { echo "error: PLIMSOLL_DATA does not name the folder of the published lists" >&2; exit 2; }

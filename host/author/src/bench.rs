@@ -5,13 +5,12 @@
 
 use std::collections::BTreeMap;
 
-use plimsoll_policy::{Called, Fault, Unit};
+use plimsoll_policy::{AnyModule, Called, Fault, Unit};
 use serde::{Deserialize, Serialize};
 use thiserror::Error;
 
 use crate::standard;
 use crate::yaml;
-use plimsoll_policy::AnyModule;
 
 /// What one call used.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

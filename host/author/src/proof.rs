@@ -1,12 +1,11 @@
 //! A policy proven: every case of its suite, every row against the goldens, every law; one value that commands show and tests judge.
 
 use plimsoll_core::hook::Settings;
-use plimsoll_policy::{Engine, Given, Refusal};
+use plimsoll_policy::{AnyModule, Engine, Given, Refusal};
 
 use crate::golden::{Difference, Goldens};
 use crate::laws::{self, Held};
 use crate::suite::{Suite, Tried};
-use plimsoll_policy::AnyModule;
 
 /// Name of the suite in the folder of a policy.
 pub const SUITE: &str = "suite.yaml";

@@ -5,10 +5,10 @@ use plimsoll_author::bench::{Baseline, questions};
 use plimsoll_author::golden::Goldens;
 use plimsoll_author::proof::{accept, prove};
 use plimsoll_author::suite::Suite;
+use plimsoll_author::vectors;
 use plimsoll_core::hook::Settings;
 use plimsoll_policies::Shipped;
-use plimsoll_policy::AnyModule;
-use plimsoll_policy::{Engine, EngineSettings};
+use plimsoll_policy::{AnyModule, Engine, EngineSettings, SelfTestLimits};
 
 /// Percent that fuel may rise above the baseline, as `policy bench` has it where nobody says.
 const TOLERANCE: u32 = 5;
@@ -90,6 +90,20 @@ fn every_shipped_policy_keeps_its_suite_its_goldens_its_laws_and_its_fuel() {
         );
     }
     assert!(all.is_empty(), "{}", all.join("\n"));
+}
+
+#[test]
+fn the_suite_of_every_shipped_policy_can_be_carried_by_it() {
+    let engine = Engine::new(EngineSettings::default()).expect("the engine starts");
+    let limits = SelfTestLimits::default();
+    for shipped in plimsoll_policies::all() {
+        let (policy, suite) = accepted(&engine, shipped).expect("it is proven elsewhere");
+        let made = vectors::of_suite(&engine, &policy, &suite, &limits);
+        let (_, made) = made.expect("memory can be written");
+        let name = shipped.package;
+        assert_eq!(made.holds.vectors, made.found, "{name}: all of them fit");
+        assert_eq!(policy.hold_to(&made.bytes), Ok(made.holds), "{name}");
+    }
 }
 
 /// A suite that nothing could fail would prove nothing.

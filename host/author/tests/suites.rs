@@ -6,8 +6,7 @@
 )]
 
 use plimsoll_author::suite::Suite;
-use plimsoll_policy::AnyModule;
-use plimsoll_policy::{Engine, EngineSettings, Manifest};
+use plimsoll_policy::{AnyModule, Engine, EngineSettings, Manifest};
 
 fn shipped(name: &str) -> AnyModule {
     let shipped = plimsoll_policies::shipped(name).unwrap();

@@ -8,7 +8,7 @@ use clap::{Args, Parser, Subcommand, ValueEnum};
 
 pub(crate) use policy::{
     Bench, Build, Check, Diff, Inspect, New, NewHook, Pack, Policy, PolicyCommand, PolicyExplain,
-    Test,
+    SelfTestFrom, Test,
 };
 
 /// A node autoscaler for Kubernetes whose decisions belong to its users.
@@ -301,7 +301,7 @@ pub(crate) struct Run {
     #[arg(long)]
     pub(crate) context: Option<String>,
     /// A policy: rank=, consolidate= or budget= with the NAME of one that is shipped, FILE.wasm or configmap:NAMESPACE/NAME behind it; settings follow as
-    /// ,KEY=VALUE. Given once for each hook, budgets as often as wanted; read at the start.
+    /// ,KEY=VALUE. Given once for each hook, budgets as often as wanted; ConfigMaps are followed, the rest is read at the start.
     #[arg(long, value_name = "SPEC", default_value = "rank=list-price")]
     pub(crate) policy: Vec<String>,
     /// Let modules of up to 32 MiB in, such as those in JavaScript, which take many seconds and hundreds of MiB to compile; 1 MiB otherwise.

@@ -32,6 +32,21 @@ pub struct Plan {
     pub notes: Vec<Note>,
 }
 
+impl Plan {
+    /// The pods of each claim, as rows of the snapshot, in the order in which they may be bound.
+    pub fn pods_by_claim(&self) -> Vec<Vec<usize>> {
+        let mut pods = vec![Vec::new(); self.claims.len()];
+        for placement in &self.placements {
+            if let Target::New(claim) = placement.target
+                && let Some(own) = pods.get_mut(claim)
+            {
+                own.push(placement.pod);
+            }
+        }
+        pods
+    }
+}
+
 /// Where one pod goes.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 pub struct Placement {

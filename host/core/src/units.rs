@@ -33,10 +33,16 @@ impl PricePerHour {
     /// plus or minus [`MAX_DOLLARS_PER_HOUR`].
     pub fn from_dollars(dollars: f64) -> Option<Self> {
         if dollars.is_finite() && dollars.abs() <= MAX_DOLLARS_PER_HOUR {
-            Some(Self(nearest(dollars * NANOS_PER_DOLLAR)))
+            let nanos = nearest(dollars.abs() * NANOS_PER_DOLLAR);
+            Some(Self(if dollars < 0.0 { -nanos } else { nanos }))
         } else {
             None
         }
+    }
+
+    /// The same of what is known to lie in 0 to [`MAX_DOLLARS_PER_HOUR`].
+    pub(crate) fn of_valid_dollars(dollars: f64) -> Self {
+        Self(nearest(dollars * NANOS_PER_DOLLAR))
     }
 
     /// Whole nano-dollars per hour.
@@ -50,16 +56,15 @@ impl PricePerHour {
     }
 }
 
-/// The nearest whole number, halves away from zero, of a float that an `i64` and a float's mantissa can hold: at most 1e14.
-/// Written out, since the processors we build for have no instruction for it and thousands of prices are read per question.
-#[expect(
-    clippy::cast_possible_truncation,
-    reason = "the range was checked: at most 1e14"
-)]
+/// The nearest whole number, halves up, of a float of 0 to 1e14, which its mantissa can hold. Written out, since the processors
+/// we build for have no instruction for it and thousands of prices are read per question: beside a large enough float nothing
+/// is left of a fraction, and its last bits are the whole number, a half rounded to the even side.
 fn nearest(value: f64) -> i64 {
-    let whole = value as i64;
-    let rest = value - whole as f64;
-    whole + i64::from(rest >= 0.5) - i64::from(rest <= -0.5)
+    const LARGE: f64 = (1_u64 << 52) as f64;
+    let beside = value + LARGE;
+    let whole = beside.to_bits().wrapping_sub(LARGE.to_bits());
+    let rest = value - (beside - LARGE);
+    whole.cast_signed().wrapping_add(i64::from(rest >= 0.5))
 }
 
 impl fmt::Display for PricePerHour {
@@ -116,10 +121,14 @@ mod tests {
             PricePerHour::from_dollars(1e-9).map(PricePerHour::nanos),
             Some(1)
         );
+        assert_eq!(
+            PricePerHour::from_dollars(-0.096).map(PricePerHour::nanos),
+            Some(-96_000_000)
+        );
     }
 
     #[test]
-    fn halves_round_away_from_zero_as_everywhere_else() {
+    fn halves_round_up_as_everywhere_else() {
         let close = [
             0.0,
             0.5,
@@ -133,10 +142,6 @@ mod tests {
             assert!(
                 (nearest(value) as f64 - value.round()).abs() < 0.5,
                 "{value}"
-            );
-            assert!(
-                (nearest(-value) as f64 + value.round()).abs() < 0.5,
-                "-{value}"
             );
         }
     }

@@ -2,7 +2,7 @@
 //!
 //! Ways in: a module built with the SDK carries its interface and its manifest in custom sections; any other core module gets
 //! both from the caller; a component that some other tool made gets its manifest. Out comes a component whose manifest stands at the
-//! outermost level, once.
+//! outermost level, once; so does its self-test, where it has one.
 
 mod cargo;
 
@@ -17,6 +17,9 @@ pub use cargo::{BuildError, Built, Colour, TARGET, build, build_folder};
 
 /// Name of the custom section that holds a policy's manifest.
 pub const MANIFEST_SECTION: &str = "plimsoll.policy.manifest";
+
+/// Name of the custom section that holds the vectors of a policy's self-test.
+pub const SELF_TEST_SECTION: &str = "plimsoll.policy.self-test";
 
 /// A module that cannot be made a component.
 #[derive(Debug, Error)]
@@ -38,6 +41,12 @@ pub enum EncodeError {
     /// It says two things of itself.
     #[error("the module has {count} manifests; expected one")]
     SeveralManifests {
+        /// How many.
+        count: usize,
+    },
+    /// It carries more than one self-test.
+    #[error("the module has {count} self-tests; expected one at most")]
+    SeveralSelfTests {
         /// How many.
         count: usize,
     },
@@ -69,10 +78,25 @@ impl EncodeError {
     }
 }
 
-/// Makes a component of a module built with the SDK. The manifest moves from the module to the component.
+/// Makes a component of a module built with the SDK. What it says of itself moves from the module to the component.
 pub fn encode(core: &[u8]) -> Result<Vec<u8>, EncodeError> {
-    let (stripped, manifest) = take_manifest(core)?;
-    component(&stripped, &manifest)
+    let (stripped, said) = take_sections(core)?;
+    let encoded = component(&stripped, &said.manifest)?;
+    match said.self_test {
+        Some(vectors) => with_self_test(&encoded, &vectors),
+        None => Ok(encoded),
+    }
+}
+
+/// Gives a component the vectors of its self-test; refused where it has some.
+pub fn with_self_test(component: &[u8], vectors: &[u8]) -> Result<Vec<u8>, EncodeError> {
+    let count = 1 + count(component, SELF_TEST_SECTION)?;
+    if count > 1 {
+        return Err(EncodeError::SeveralSelfTests { count });
+    }
+    let mut whole = component.to_vec();
+    append_custom_section(&mut whole, SELF_TEST_SECTION, vectors);
+    Ok(whole)
 }
 
 /// The interface, as this program speaks it.
@@ -131,24 +155,27 @@ fn interface(world: &str) -> Result<(Resolve, WorldId), EncodeError> {
 
 /// Gives a component its manifest; refused where it has one.
 fn with_manifest(component: &[u8], manifest: &[u8]) -> Result<Vec<u8>, EncodeError> {
-    let mut depth = 0_u32;
-    let mut count = 1;
-    for payload in Parser::new(0).parse_all(component) {
-        match payload.map_err(malformed)? {
-            Payload::ModuleSection { .. } | Payload::ComponentSection { .. } => depth += 1,
-            Payload::End(_) => depth = depth.saturating_sub(1),
-            Payload::CustomSection(section) if depth == 0 && section.name() == MANIFEST_SECTION => {
-                count += 1;
-            }
-            _ => {}
-        }
-    }
+    let count = 1 + count(component, MANIFEST_SECTION)?;
     if count > 1 {
         return Err(EncodeError::SeveralManifests { count });
     }
     let mut whole = component.to_vec();
     append_custom_section(&mut whole, MANIFEST_SECTION, manifest);
     Ok(whole)
+}
+
+/// How many custom sections of that name stand at the outermost level of a component.
+fn count(component: &[u8], name: &str) -> Result<usize, EncodeError> {
+    let (mut depth, mut count) = (0_u32, 0);
+    for payload in Parser::new(0).parse_all(component) {
+        match payload.map_err(malformed)? {
+            Payload::ModuleSection { .. } | Payload::ComponentSection { .. } => depth += 1,
+            Payload::End(_) => depth = depth.saturating_sub(1),
+            Payload::CustomSection(section) if depth == 0 && section.name() == name => count += 1,
+            _ => {}
+        }
+    }
+    Ok(count)
 }
 
 fn component(core: &[u8], manifest: &[u8]) -> Result<Vec<u8>, EncodeError> {
@@ -166,14 +193,21 @@ fn refused(error: &dyn Display) -> EncodeError {
     }
 }
 
-/// The module without its manifest section, and the manifest.
-fn take_manifest(core: &[u8]) -> Result<(Vec<u8>, Vec<u8>), EncodeError> {
+/// What a core module says of itself.
+#[derive(Debug, PartialEq, Eq)]
+struct Said {
+    manifest: Vec<u8>,
+    self_test: Option<Vec<u8>>,
+}
+
+/// The module without what it says of itself, and that.
+fn take_sections(core: &[u8]) -> Result<(Vec<u8>, Said), EncodeError> {
     if !Parser::is_core_wasm(core) {
         return Err(EncodeError::NotAModule);
     }
     let mut stripped = core[..HEADER].to_vec();
     let mut copied = HEADER;
-    let mut manifests = Vec::new();
+    let (mut manifests, mut self_tests) = (Vec::new(), Vec::new());
     for payload in Parser::new(0).parse_all(core) {
         let payload = payload.map_err(malformed)?;
         // Section headers are not part of a payload's range, so a section reaches from the end of the last one.
@@ -184,14 +218,28 @@ fn take_manifest(core: &[u8]) -> Result<(Vec<u8>, Vec<u8>), EncodeError> {
             Payload::CustomSection(section) if section.name() == MANIFEST_SECTION => {
                 manifests.push(section.data().to_vec());
             }
+            Payload::CustomSection(section) if section.name() == SELF_TEST_SECTION => {
+                self_tests.push(section.data().to_vec());
+            }
             _ => stripped.extend_from_slice(&core[copied..range.end]),
         }
         copied = range.end;
     }
+    let count = self_tests.len();
+    if count > 1 {
+        return Err(EncodeError::SeveralSelfTests { count });
+    }
+    let self_test = self_tests.pop();
     let count = manifests.len();
     match manifests.pop() {
         None => Err(EncodeError::NoManifest),
-        Some(manifest) if count == 1 => Ok((stripped, manifest)),
+        Some(manifest) if count == 1 => Ok((
+            stripped,
+            Said {
+                manifest,
+                self_test,
+            },
+        )),
         Some(_) => Err(EncodeError::SeveralManifests { count }),
     }
 }
@@ -248,8 +296,37 @@ mod tests {
 
     #[test]
     fn the_manifest_is_taken_out_and_nothing_else() {
-        let (stripped, manifest) = take_manifest(&module(&[b"{}"])).unwrap();
-        assert_eq!((stripped, manifest), (module(&[]), b"{}".to_vec()));
+        let (stripped, said) = take_sections(&module(&[b"{}"])).unwrap();
+        let nothing_else = Said {
+            manifest: b"{}".to_vec(),
+            self_test: None,
+        };
+        assert_eq!((stripped, said), (module(&[]), nothing_else));
+    }
+
+    #[test]
+    fn vectors_are_taken_out_of_a_core_module_and_refused_twice() {
+        let mut core = module(&[b"{}"]);
+        append_custom_section(&mut core, SELF_TEST_SECTION, b"vectors");
+        let (stripped, said) = take_sections(&core).unwrap();
+        assert_eq!(stripped, module(&[]));
+        assert_eq!(said.self_test, Some(b"vectors".to_vec()));
+        append_custom_section(&mut core, SELF_TEST_SECTION, b"more");
+        assert_eq!(
+            take_sections(&core).unwrap_err().to_string(),
+            "the module has 2 self-tests; expected one at most"
+        );
+    }
+
+    #[test]
+    fn a_component_gets_vectors_once() {
+        let component = b"\0asm\x0d\0\x01\0";
+        let whole = with_self_test(component, b"vectors").unwrap();
+        assert!(whole.ends_with(b"vectors"));
+        assert!(matches!(
+            with_self_test(&whole, b"vectors"),
+            Err(EncodeError::SeveralSelfTests { count: 2 })
+        ));
     }
 
     #[test]

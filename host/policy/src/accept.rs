@@ -12,12 +12,12 @@ use plimsoll_core::hook::Settings;
 use crate::engine::{Engine, Inner};
 use crate::gate::Refusal;
 use crate::manifest::{Hook, Manifest};
-use crate::module::{Accepted, BudgetModule, ConsolidationModule, Module};
+use crate::module::{Accepted, Admitted, BudgetModule, ConsolidationModule, Module};
+use crate::records::vectors::{self, SelfTest};
 use crate::settings::Schema;
 use crate::shape::check_shape;
 use crate::step::Step;
 use crate::text;
-use crate::track::v0_1::{self, Program};
 use crate::unpack::unpack;
 use crate::world::{Outline, listed, validate};
 
@@ -54,6 +54,8 @@ pub struct Inspection {
     pub exports: Vec<String>,
     /// What it says of itself.
     pub manifest: Manifest,
+    /// The vectors that it carries, or why those cannot be put to it; nothing where it carries none.
+    pub self_test: Option<Result<SelfTest, Refusal>>,
 }
 
 /// Where settings come from, once it is known which ones there are.
@@ -73,12 +75,17 @@ impl Engine {
                 .map(|name| text::clean(name, text::NAME))
                 .collect()
         };
+        let limits = &self.inner.limits.self_test;
+        let read = |section| vectors::read(section, manifest.hook, limits);
+        let self_test = outline.self_test().transpose();
+        let self_test = self_test.map(|section| section.and_then(read));
         Ok(Inspection {
             stored: stored.len(),
             size: bytes.len(),
             sha256: crate::package::digest(&bytes),
             imports: names(&outline.imports),
             exports: names(&outline.exports),
+            self_test,
             manifest,
         })
     }
@@ -101,8 +108,7 @@ impl Engine {
 
     /// The same for settings that are read once it is known which ones there are.
     pub fn accept_with(&self, stored: &[u8], settings: Given<'_>) -> Result<Module, Refusal> {
-        let (accepted, program) = self.walk(Hook::Rank, stored, settings)?;
-        Ok(Module::new(accepted, program))
+        self.walk(Hook::Rank, stored, settings)
     }
 
     /// Takes a consolidation module in, as [`accept`](Self::accept) does a ranking module.
@@ -120,8 +126,7 @@ impl Engine {
         stored: &[u8],
         settings: Given<'_>,
     ) -> Result<ConsolidationModule, Refusal> {
-        let (accepted, program) = self.walk(Hook::Consolidate, stored, settings)?;
-        Ok(ConsolidationModule::new(accepted, program))
+        self.walk(Hook::Consolidate, stored, settings)
     }
 
     /// Takes a budget module in, as [`accept`](Self::accept) does a ranking module.
@@ -139,8 +144,7 @@ impl Engine {
         stored: &[u8],
         settings: Given<'_>,
     ) -> Result<BudgetModule, Refusal> {
-        let (accepted, program) = self.walk(Hook::Budget, stored, settings)?;
-        Ok(BudgetModule::new(accepted, program))
+        self.walk(Hook::Budget, stored, settings)
     }
 
     /// Takes a module through every step and tells what each one saw. What the module is for is what its manifest says.
@@ -162,43 +166,43 @@ impl Engine {
         let (bytes, manifest) = self.inner.look_at(stored, None, noted)?;
         match manifest.hook {
             Hook::Rank => self
-                .admit::<v0_1::Ranker>(&bytes, manifest, settings, noted)
+                .admit::<Module>(&bytes, manifest, settings, noted)
                 .map(drop),
             Hook::Consolidate => self
-                .admit::<v0_1::Consolidator>(&bytes, manifest, settings, noted)
+                .admit::<ConsolidationModule>(&bytes, manifest, settings, noted)
                 .map(drop),
             Hook::Budget => self
-                .admit::<v0_1::Budgeter>(&bytes, manifest, settings, noted)
+                .admit::<BudgetModule>(&bytes, manifest, settings, noted)
                 .map(drop),
         }
     }
 
-    /// All steps, for a module of that hook, which is the one of `P`.
-    fn walk<P: Program>(
+    /// All steps, for a module of that hook, which is the one of `M`.
+    fn walk<M: Admitted>(
         &self,
         hook: Hook,
         stored: &[u8],
         settings: Given<'_>,
-    ) -> Result<(Accepted, P), Refusal> {
+    ) -> Result<M, Refusal> {
         let noted: Noted<'_> = &mut |_, _| ();
         let (bytes, manifest) = self.inner.look_at(stored, Some(hook), noted)?;
         self.admit(&bytes, manifest, settings, noted)
     }
 
     /// The steps from settings on.
-    fn admit<P: Program>(
+    fn admit<M: Admitted>(
         &self,
         bytes: &[u8],
         manifest: Manifest,
         settings: Given<'_>,
         noted: Noted<'_>,
-    ) -> Result<(Accepted, P), Refusal> {
+    ) -> Result<M, Refusal> {
         let inner = &self.inner;
         let settings = manifest.settings.complete(&settings(&manifest.settings)?)?;
         noted(Step::Settings, &count(settings.len(), "setting"));
         let component = inner.compiler.compile(inner, bytes)?;
         noted(Step::Compilation, &inner.compiler);
-        let program: P = inner.track.prepare(&component)?;
+        let program: M::Program = inner.track.prepare(&component)?;
         noted(
             Step::Linking,
             &"every function has the type of interface 0.1",
@@ -207,7 +211,18 @@ impl Engine {
         let accepted = Accepted::new(Arc::clone(inner), &sha256, manifest, settings);
         accepted.validate_settings(&program)?;
         noted(Step::Agreement, &"the module agrees to its settings");
-        Ok((accepted, program))
+        let module = M::new(accepted, program);
+        match Outline::read(bytes)?.self_test()? {
+            None => noted(Step::SelfTest, &"the module carries none"),
+            Some(section) => {
+                let tested = module.clone().into().hold_to(section)?;
+                noted(
+                    Step::SelfTest,
+                    &format_args!("{tested}, answered as recorded"),
+                );
+            }
+        }
+        Ok(module)
     }
 }
 
@@ -275,7 +290,7 @@ impl Inner {
         }
         outline.check_exports(manifest.hook)?;
         noted(Step::Interface, &listed(&outline.exports));
-        manifest.limits.check(&self.limits, self.guest_memory)?;
+        manifest.limits.check(&self.limits, self.deciding.memory)?;
         noted(Step::Limits, &"asks for nothing beyond the ceilings");
         let mut required = manifest.required_columns.iter();
         if let Some(column) = required.find(|column| !self.columns.contains(*column)) {

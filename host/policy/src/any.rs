@@ -5,9 +5,11 @@ use plimsoll_core::hook::Settings;
 use crate::accept::Given;
 use crate::engine::Engine;
 use crate::gate::Refusal;
+use crate::limits::Limits;
 use crate::manifest::{Hook, Manifest};
 use crate::module::{BudgetModule, ConsolidationModule, Module};
 use crate::policies::Policies;
+use crate::records::vectors::{self, SelfTest};
 
 /// A module that has passed all gates of its hook.
 #[derive(Clone, Debug)]
@@ -57,6 +59,30 @@ impl AnyModule {
             Self::Consolidate(module) => Self::Consolidate(module.under(settings)?),
             Self::Budget(module) => Self::Budget(module.under(settings)?),
         })
+    }
+
+    /// Puts vectors to it, each under its own settings: decision records, as a module carries them in its section. Refused where they
+    /// are no such records, or where an answer is another one than was recorded.
+    pub fn hold_to(&self, vectors: &[u8]) -> Result<SelfTest, Refusal> {
+        vectors::hold(self, vectors)
+    }
+
+    /// What its calls may use.
+    pub(crate) fn limits(&self) -> &Limits {
+        match self {
+            Self::Rank(module) => module.limits(),
+            Self::Consolidate(module) => module.limits(),
+            Self::Budget(module) => module.limits(),
+        }
+    }
+
+    /// The same module, asked beside those that decide.
+    pub(crate) fn in_shadow(self) -> Self {
+        match self {
+            Self::Rank(module) => Self::Rank(module.in_shadow()),
+            Self::Consolidate(module) => Self::Consolidate(module.in_shadow()),
+            Self::Budget(module) => Self::Budget(module.in_shadow()),
+        }
     }
 
     /// SHA-256 of its component.

@@ -4,11 +4,13 @@
 //! ```text
 //! look ─► budget policies (caps) ─► ranking policy (prices) ─► moves ─► consolidation policy (values)
 //!      ─► ranking policy (prices as they would be then) ─► commands
+//! confirmation ─► budget policies (caps) ─► ranking policy (prices) ─► command ─► ranking policy (order) ─► launch lists
 //! ```
 //!
 //! Without policies the answer is the core's own, to the byte. A policy that fails holds back: a consolidation policy moves
 //! nothing, a budget policy lets nothing go but what has drifted. A ranking policy is replaced by list prices, as in a plan;
-//! where it forbids offerings nothing is bought, and nodes go only where their pods fit elsewhere.
+//! where it forbids offerings nothing is bought, and nodes go only where their pods fit elsewhere. The machines of a command get their
+//! launch lists in its order when the command is confirmed; without an answer they stay in order of price.
 
 use std::sync::Arc;
 
@@ -85,7 +87,8 @@ pub fn consider(
             let mut look = Look::again(snapshot, false, offers.take());
             cap(&mut look, advisers.budgeters, &mut considered);
             price(&mut look, question, advisers.ranker, &mut considered);
-            let decision = confirm::confirm(&look, command);
+            let mut decision = confirm::confirm(&look, command);
+            order(&look, &mut decision, advisers.ranker, &mut considered);
             *offers = look.into_offers();
             decision
         }
@@ -147,6 +150,50 @@ fn price(
         considered.note(name, Some(fault), Some(note));
     }
 }
+
+/// Has the launch lists of confirmed commands put in order; a command that buys something is dropped where a policy that forbids
+/// offerings cannot say in which.
+fn order(
+    look: &Look<'_>,
+    decision: &mut Decision,
+    ranker: Option<&dyn Ranker>,
+    considered: &mut Considered,
+) {
+    let Some(ranker) = ranker.filter(|ranker| ranker.orders()) else {
+        return;
+    };
+    let name = ranker.name();
+    let mut commands = std::mem::take(&mut decision.commands);
+    commands.retain_mut(|command| {
+        let Some(asked) = look.order_question(command) else {
+            return true;
+        };
+        let fault = match ranker.order(&asked) {
+            Ok(lists) => {
+                if !look.order(command, &lists) {
+                    let note = format!("policy {name}: {NOT_FOLLOWED}");
+                    considered.note(name, None, Some(note));
+                }
+                return true;
+            }
+            Err(fault) => fault,
+        };
+        let instead = if ranker.vetoes() {
+            HOLD
+        } else {
+            "launch lists are in order of price"
+        };
+        let note = format!("policy {name} failed to order replacements: {fault}; {instead}");
+        considered.note(name, Some(fault), Some(note));
+        decision.refused.by_policy += u32::from(ranker.vetoes());
+        !ranker.vetoes()
+    });
+    decision.commands = commands;
+}
+
+/// What is said of an order that is not taken.
+const NOT_FOLLOWED: &str =
+    "in its order of replacements a move would not be worth it; launch lists are in order of price";
 
 /// How often moves are picked in one look: where large ones are held back, smaller ones may still pay.
 const MOST_PICKS: usize = 3;

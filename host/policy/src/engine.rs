@@ -13,8 +13,8 @@ use wasmtime::{Config, Enabled, InstanceAllocationStrategy, PoolingAllocationCon
 
 use crate::compile::Compiler;
 use crate::guest_memory;
-use crate::limits::Limits;
-use crate::permits::Permits;
+use crate::limits::{Duty, Limits};
+use crate::room::Room;
 use crate::ticker::Ticker;
 use crate::track::v0_1;
 
@@ -23,10 +23,11 @@ use crate::track::v0_1;
 pub struct EngineSettings {
     /// Limits of modules and calls.
     pub limits: Limits,
-    /// Calls at the same time, at most: as many of ordinary size as fit into the guests' memory where that is fewer.
+    /// Calls at the same time, at most: as many of ordinary size as fit into the guests' memory where that is fewer. Shadows have places
+    /// beside these, half as many.
     pub concurrency: usize,
     /// Bytes of memory that all calls at the same time may have together; where absent a quarter of what the process may use, or a
-    /// gibibyte where nothing limits it.
+    /// gibibyte where nothing limits it. Shadows have half as much beside it.
     pub guest_memory: Option<u64>,
     /// Names of the optional signals that questions carry.
     pub columns: BTreeSet<String>,
@@ -82,10 +83,10 @@ pub struct Engine {
 pub(crate) struct Inner {
     pub(crate) wasmtime: wasmtime::Engine,
     pub(crate) limits: Limits,
-    pub(crate) concurrency: usize,
-    /// Bytes that all calls at the same time may have together.
-    pub(crate) guest_memory: u64,
-    pub(crate) permits: Permits,
+    /// Places of modules that decide.
+    pub(crate) deciding: Room,
+    /// Places of shadows: none of them is ever one that a module waits for that decides.
+    looking_on: Room,
     pub(crate) track: v0_1::Track,
     pub(crate) columns: BTreeSet<String>,
     pub(crate) compiler: Compiler,
@@ -118,17 +119,18 @@ impl Engine {
             concurrency,
             problem: format!("{error:#}"),
         };
-        let wasmtime = wasmtime::Engine::new(&config(&limits, concurrency)).map_err(setup)?;
+        let deciding = Room::of_deciders(&limits, concurrency, guest_memory);
+        let looking_on = Room::of_shadows(&limits, concurrency, guest_memory);
+        let calls = deciding.calls + looking_on.calls;
+        let wasmtime = wasmtime::Engine::new(&config(&limits, calls)).map_err(setup)?;
         let track = v0_1::Track::new(&wasmtime).map_err(setup)?;
         let ticker = Ticker::start(&wasmtime).map_err(EngineError::Ticker)?;
-        let permits = Permits::new(concurrency, guest_memory);
         Ok(Self {
             inner: Arc::new(Inner {
                 wasmtime,
                 limits,
-                concurrency,
-                guest_memory,
-                permits,
+                deciding,
+                looking_on,
                 track,
                 columns,
                 compiler,
@@ -137,14 +139,14 @@ impl Engine {
         })
     }
 
-    /// How many calls it takes at the same time.
+    /// How many calls of modules that decide it takes at the same time.
     pub fn concurrency(&self) -> usize {
-        self.inner.concurrency
+        self.inner.deciding.calls
     }
 
-    /// Bytes of memory that all calls at the same time may have together.
+    /// Bytes of memory that all of them may have together.
     pub fn guest_memory(&self) -> u64 {
-        self.inner.guest_memory
+        self.inner.deciding.memory
     }
 
     /// What it is, as far as fuel hangs on it: equal where the same machine code runs under the same version.
@@ -155,15 +157,12 @@ impl Engine {
 }
 
 impl Inner {
-    /// Why a call that may use so many bytes was not begun.
-    pub(crate) fn saturated(&self, memory: usize) -> String {
-        format!(
-            "no room for a policy call of {} MiB came free within {} ms; all calls have {} MiB together, and at most {} run at a time",
-            memory >> 20,
-            self.limits.wait.as_millis(),
-            self.guest_memory >> 20,
-            self.concurrency
-        )
+    /// Where calls of that duty find their places.
+    pub(crate) fn room(&self, duty: Duty) -> &Room {
+        match duty {
+            Duty::Decides => &self.deciding,
+            Duty::LooksOn => &self.looking_on,
+        }
     }
 }
 

@@ -159,6 +159,28 @@ pub enum Refusal {
         /// What there was too little of.
         problem: String,
     },
+    /// The vectors that it carries are none, or none that can be put to it.
+    #[error("the module's self-test {problem}")]
+    SelfTest {
+        /// What is wrong with it, with the vector where it is one.
+        problem: String,
+    },
+    /// It does not answer a vector here as it did where that was recorded.
+    #[error("the module fails its self-test at {vector}: {problem}")]
+    SelfTestFailed {
+        /// The vector: its number and what it asks for.
+        vector: String,
+        /// Row, field and both values where the answers differ, or why there is no answer.
+        problem: String,
+    },
+    /// The machine had no room or no time for a vector: the host's plight, not the module's.
+    #[error("the module could not be put to its self-test at {vector}: {problem}")]
+    SelfTestSaturated {
+        /// The vector: its number and what it asks for.
+        vector: String,
+        /// What there was too little of.
+        problem: String,
+    },
 }
 
 impl Refusal {
@@ -180,6 +202,9 @@ impl Refusal {
             Self::NoCompiler { .. } | Self::Compile { .. } => Step::Compilation,
             Self::Mismatch { .. } => Step::Linking,
             Self::Start { .. } | Self::Saturated { .. } => Step::Agreement,
+            Self::SelfTest { .. }
+            | Self::SelfTestFailed { .. }
+            | Self::SelfTestSaturated { .. } => Step::SelfTest,
         }
     }
 
@@ -205,7 +230,9 @@ impl Refusal {
             Self::Compile { .. } => "CompileFailed",
             Self::Mismatch { .. } => "InterfaceMismatch",
             Self::Start { .. } => "StartFailed",
-            Self::Saturated { .. } => "Saturated",
+            Self::SelfTest { .. } => "SelfTestRefused",
+            Self::SelfTestFailed { .. } => "SelfTestFailed",
+            Self::Saturated { .. } | Self::SelfTestSaturated { .. } => "Saturated",
         }
     }
 
@@ -262,7 +289,13 @@ impl Refusal {
             Self::Start { .. } => {
                 "run the policy's own tests; it must not do work before it is asked"
             }
-            Self::Saturated { .. } => {
+            Self::SelfTest { .. } => {
+                "`plimsoll policy build --self-test` makes one of the suite; without one a module is taken in as well"
+            }
+            Self::SelfTestFailed { .. } => {
+                "if the change is meant, build with `--self-test` anew; if not, `plimsoll policy test` shows what changed"
+            }
+            Self::Saturated { .. } | Self::SelfTestSaturated { .. } => {
                 "the host was too busy, and the module is not to blame; it can be tried again"
             }
         }
@@ -270,6 +303,9 @@ impl Refusal {
 
     /// Whether the module is to blame; otherwise the host's environment is.
     pub const fn blames_module(&self) -> bool {
-        !matches!(self, Self::NoCompiler { .. } | Self::Saturated { .. })
+        !matches!(
+            self,
+            Self::NoCompiler { .. } | Self::Saturated { .. } | Self::SelfTestSaturated { .. }
+        )
     }
 }

@@ -9,6 +9,30 @@ const ORDINARY: usize = 1 << 20;
 /// Most bytes of a component where those are let in that carry an interpreter.
 const LARGE: usize = 32 << 20;
 
+/// How many times lower the limits are under which shadows are asked: fuel, CPU time and wall time of a call, calls at a time, and the
+/// memory of all of them together. What one call has of memory stays, since a module that gets less cannot be asked at all.
+pub const SHADOW_SHARE: u32 = 2;
+
+/// For what a module is asked.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub(crate) enum Duty {
+    /// What it answers is done.
+    #[default]
+    Decides,
+    /// What it answers is held against what is done.
+    LooksOn,
+}
+
+impl Duty {
+    /// By what its limits are divided.
+    pub(crate) const fn share(self) -> u32 {
+        match self {
+            Self::Decides => 1,
+            Self::LooksOn => SHADOW_SHARE,
+        }
+    }
+}
+
 /// Limits of modules and of their calls.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Limits {
@@ -44,6 +68,23 @@ pub struct Limits {
     pub compile: CompileLimits,
     /// What compiling a larger one may use, where such are let in.
     pub compile_large: CompileLimits,
+    /// What the self-test of a module may be.
+    pub self_test: SelfTestLimits,
+}
+
+/// What the vectors that a module carries may come to together; each of their calls is limited besides, as any call is.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct SelfTestLimits {
+    /// Bytes of the section.
+    pub bytes: usize,
+    /// Vectors.
+    pub vectors: usize,
+    /// Rows that they ask about.
+    pub rows: usize,
+    /// Numbers and texts of their questions once they are put together; a long text counts as several.
+    pub values: usize,
+    /// CPU time of reading and putting them.
+    pub cpu: Duration,
 }
 
 /// What compiling one module may use, where a process of its own does it.
@@ -83,6 +124,20 @@ impl Default for CompileLimits {
     }
 }
 
+impl Default for SelfTestLimits {
+    /// The suites of the policies that we ship have 1 to 6 vectors, 2 to 33 rows and 2 to 7 KB; what is asked about a whole catalogue is for
+    /// a replay. The time is a quarter of what compiling may take.
+    fn default() -> Self {
+        Self {
+            bytes: 256 << 10,
+            vectors: 64,
+            rows: 10_000,
+            values: 250_000,
+            cpu: Duration::from_secs(5),
+        }
+    }
+}
+
 impl Default for Limits {
     fn default() -> Self {
         Self {
@@ -102,6 +157,7 @@ impl Default for Limits {
             wait: Duration::from_millis(20),
             compile: CompileLimits::default(),
             compile_large: CompileLimits::large(),
+            self_test: SelfTestLimits::default(),
         }
     }
 }

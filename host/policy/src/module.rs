@@ -15,8 +15,10 @@ use plimsoll_core::rank::{
 use plimsoll_core::score::{ScoreAnswer, ScoreQuestion, Verdicts, check_verdicts};
 use plimsoll_core::time::Span;
 
+use crate::any::AnyModule;
 use crate::engine::Inner;
 use crate::gate::Refusal;
+use crate::limits::{Duty, Limits};
 use crate::manifest::Manifest;
 use crate::note::{Note, asked_rows, notes_of};
 use crate::outcome::{Called, Fault, Outcome};
@@ -50,6 +52,7 @@ pub(crate) struct Accepted {
     settings: Arc<Settings>,
     /// Those that its settings name, in the order of the settings.
     zones: Arc<[Zone]>,
+    duty: Duty,
 }
 
 impl Accepted {
@@ -65,6 +68,7 @@ impl Accepted {
             zones: manifest.settings.zones(&settings).into(),
             manifest: Arc::new(manifest),
             settings: Arc::new(settings),
+            duty: Duty::Decides,
         }
     }
 
@@ -115,6 +119,7 @@ impl Accepted {
             engine,
             manifest,
             settings,
+            duty,
             ..
         } = self;
         let limits = &engine.limits;
@@ -123,8 +128,9 @@ impl Accepted {
             .memory_mib
             .map_or(0, |mib| (mib as usize).saturating_mul(1 << 20));
         let memory = limits.memory.max(asked).min(limits.memory_ceiling);
-        let Some(_permit) = engine.permits.take(memory as u64, limits.wait) else {
-            return Called::refused(Outcome::Saturated, &engine.saturated(memory));
+        let (room, share) = (engine.room(*duty), duty.share());
+        let Some(_permit) = room.permits.take(memory as u64, room.wait) else {
+            return Called::refused(Outcome::Saturated, &room.saturated(memory));
         };
         let answer_bytes = rows.saturating_mul(row_bytes);
         call(&Call {
@@ -133,8 +139,9 @@ impl Accepted {
             zones: &self.zones(now),
             budget: &Budget {
                 limits,
-                cpu: limits.cpu(manifest.hook),
-                fuel: limits.fuel(rows, manifest.limits.fuel_per_row),
+                cpu: limits.cpu(manifest.hook) / share,
+                wall: limits.wall / share,
+                fuel: limits.fuel(rows, manifest.limits.fuel_per_row) / u64::from(share),
                 memory,
                 answer_bytes: answer_bytes.saturating_add(limits.answer_slack),
             },
@@ -142,9 +149,32 @@ impl Accepted {
     }
 }
 
+/// A module of one hook, as the walk through the gates makes it.
+pub(crate) trait Admitted: Clone + Into<AnyModule> {
+    /// What it runs.
+    type Program: Program;
+
+    fn new(accepted: Accepted, program: Self::Program) -> Self;
+}
+
 /// What every accepted module tells and shows, whatever its hook.
 macro_rules! accepted {
-    ($module:ident) => {
+    ($module:ident, $program:ty, $hook:ident) => {
+        impl Admitted for $module {
+            type Program = $program;
+
+            fn new(accepted: Accepted, program: $program) -> Self {
+                let program = Arc::new(program);
+                Self { accepted, program }
+            }
+        }
+
+        impl From<$module> for AnyModule {
+            fn from(module: $module) -> Self {
+                Self::$hook(module)
+            }
+        }
+
         impl $module {
             /// What the module says of itself.
             pub fn manifest(&self) -> &Manifest {
@@ -166,6 +196,17 @@ macro_rules! accepted {
                 let program = Arc::clone(&self.program);
                 let accepted = self.accepted.under(settings, program.as_ref())?;
                 Ok(Self { accepted, program })
+            }
+
+            /// What its calls may use.
+            pub(crate) fn limits(&self) -> &Limits {
+                &self.accepted.engine.limits
+            }
+
+            /// The same module, asked beside those that decide: under lower limits, and with places of its own.
+            pub(crate) fn in_shadow(mut self) -> Self {
+                self.accepted.duty = Duty::LooksOn;
+                self
             }
 
             /// The time zones its settings name, as it is told of them at that Unix second.
@@ -193,14 +234,9 @@ pub struct Module {
     program: Arc<v0_1::Ranker>,
 }
 
-accepted!(Module);
+accepted!(Module, v0_1::Ranker, Rank);
 
 impl Module {
-    pub(crate) fn new(accepted: Accepted, program: v0_1::Ranker) -> Self {
-        let program = Arc::new(program);
-        Self { accepted, program }
-    }
-
     /// Asks for prices.
     pub fn price(&self, question: &PriceQuestion) -> Called<Checked<PriceAnswer, Prices>> {
         let (now, rows) = (question.context.now_unix_s, question.pools.cand.len());
@@ -245,14 +281,9 @@ pub struct ConsolidationModule {
     program: Arc<v0_1::Consolidator>,
 }
 
-accepted!(ConsolidationModule);
+accepted!(ConsolidationModule, v0_1::Consolidator, Consolidate);
 
 impl ConsolidationModule {
-    pub(crate) fn new(accepted: Accepted, program: v0_1::Consolidator) -> Self {
-        let program = Arc::new(program);
-        Self { accepted, program }
-    }
-
     /// Asks what moves are worth.
     pub fn score(&self, question: &ScoreQuestion) -> Called<Checked<ScoreAnswer, Verdicts>> {
         let (now, rows) = (question.context.now_unix_s, question.moves.len());
@@ -281,14 +312,9 @@ pub struct BudgetModule {
     program: Arc<v0_1::Budgeter>,
 }
 
-accepted!(BudgetModule);
+accepted!(BudgetModule, v0_1::Budgeter, Budget);
 
 impl BudgetModule {
-    pub(crate) fn new(accepted: Accepted, program: v0_1::Budgeter) -> Self {
-        let program = Arc::new(program);
-        Self { accepted, program }
-    }
-
     /// Asks how many nodes may be down at once.
     pub fn allow(&self, question: &AllowQuestion) -> Called<Checked<AllowAnswer, Allowances>> {
         let (now, rows) = (question.context.now_unix_s, question.pools.len());

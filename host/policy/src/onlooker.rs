@@ -1,7 +1,7 @@
 //! Who looks on while policies decide: told of every call of a module and of every decision, and without a say in any.
 //!
 //! Records and shadows stand here. An onlooker is told when a module has answered and cannot change it; what it fails at is its own
-//! matter. It is told on the thread that decides, and its time is that thread's. Where decisions are made at the same time, as a controller
+//! matter. It is told on the thread that decides, and its time is that thread's: what takes long it does elsewhere. Where decisions are made at the same time, as a controller
 //! does, what it is told of one may come between what it is told of another; of each by itself it is told in order.
 
 use std::fmt;
@@ -53,6 +53,18 @@ pub enum Asked<'c> {
         question: &'c AllowQuestion,
         called: &'c Called<Checked<AllowAnswer, Allowances>>,
     },
+}
+
+impl Asked<'_> {
+    /// Fuel that the call used.
+    pub fn fuel(&self) -> u64 {
+        match self {
+            Self::Price { called, .. } => called.fuel,
+            Self::Order { called, .. } => called.fuel,
+            Self::Score { called, .. } => called.fuel,
+            Self::Allow { called, .. } => called.fuel,
+        }
+    }
 }
 
 /// Told of what policies are asked and of what is decided.

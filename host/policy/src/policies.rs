@@ -5,8 +5,8 @@ use std::sync::Arc;
 use crate::module::{BudgetModule, ConsolidationModule, Module};
 use crate::onlooker::Onlooker;
 
-/// One set of policies; a [`Generation`](crate::Generation) decides with it. Where a hook has none, the core decides by itself: list prices, moves worth what they save, declared
-/// budgets.
+/// One set of policies; a [`Generation`](crate::Generation) decides with it. Where a hook has none, the core decides by itself:
+/// list prices, moves worth what they save, declared budgets.
 #[derive(Clone, Debug, Default)]
 pub struct Policies {
     /// Which machines to buy.

@@ -42,6 +42,7 @@ pub(crate) struct State {
 pub(crate) struct Budget<'a> {
     pub(crate) limits: &'a Limits,
     pub(crate) cpu: Duration,
+    pub(crate) wall: Duration,
     pub(crate) fuel: u64,
     pub(crate) memory: usize,
     pub(crate) answer_bytes: usize,
@@ -70,7 +71,7 @@ pub(crate) fn run<I, T>(
     let mut store = Store::new(engine, State::new(budget.memory, limits.table_elements));
     store.limiter(|state| state);
     store.set_hostcall_fuel(budget.answer_bytes);
-    arm_deadline(&mut store, budget.cpu, limits.wall);
+    arm_deadline(&mut store, budget.cpu, budget.wall);
 
     let mut fuel_left = budget.fuel;
     let result =
@@ -171,7 +172,7 @@ fn fault(stopped: Stopped, state: &State, budget: &Budget<'_>) -> Fault {
             Outcome::Saturated,
             format!(
                 "the machine gave the module too little time: {} ms went by",
-                budget.limits.wall.as_millis()
+                budget.wall.as_millis()
             ),
         ),
         Some(Trap::Interrupt) => (

@@ -292,8 +292,13 @@ impl<M: Ranker> Ranker for Both<'_, M> {
         self.stood_in(|module| module.price(question))
     }
 
+    /// Who has answered for prices orders, too: no decision is made of two modules' answers. One that gives no prices is stood in for.
     fn order(&self, question: &OrderQuestion) -> Result<LaunchLists, Fault> {
-        self.stood_in(|module| module.order(question))
+        match (&self.last_good, self.instead()) {
+            (Some(behind), Some(_)) => behind.order(question),
+            _ if self.unit() == Unit::Dollars => self.serving.order(question),
+            _ => self.stood_in(|module| module.order(question)),
+        }
     }
 }
 

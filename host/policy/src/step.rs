@@ -34,6 +34,8 @@ pub enum Step {
     Linking,
     /// What the module itself says to its settings.
     Agreement,
+    /// What the module answers to the questions that it carries with their answers.
+    SelfTest,
 }
 
 impl Step {
@@ -53,6 +55,7 @@ impl Step {
             Self::Compilation => "compilation",
             Self::Linking => "linking",
             Self::Agreement => "agreement",
+            Self::SelfTest => "self-test",
         }
     }
 }

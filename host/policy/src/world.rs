@@ -1,4 +1,4 @@
-//! What a component asks for and offers, read from its own type: validation, imports, exports, manifest section.
+//! What a component asks for and offers, read from its own type: validation, imports, exports, its two sections.
 //!
 //! The exported interface version is the contract; nothing in the module is called to learn it.
 
@@ -12,6 +12,8 @@ use crate::text;
 
 /// Name of the manifest's custom section.
 const MANIFEST: &str = "plimsoll.policy.manifest";
+/// Name of the custom section with vectors.
+const SELF_TEST: &str = "plimsoll.policy.self-test";
 /// Most bytes of a manifest.
 const MANIFEST_BYTES: usize = 64 << 10;
 /// Interfaces that a policy may import. `types` has no functions.
@@ -36,6 +38,7 @@ pub(crate) struct Outline<'a> {
     pub(crate) imports: Vec<&'a str>,
     pub(crate) exports: Vec<&'a str>,
     manifests: Vec<&'a [u8]>,
+    self_tests: Vec<&'a [u8]>,
 }
 
 impl<'a> Outline<'a> {
@@ -44,6 +47,7 @@ impl<'a> Outline<'a> {
             imports: Vec::new(),
             exports: Vec::new(),
             manifests: Vec::new(),
+            self_tests: Vec::new(),
         };
         let mut depth = 0_u32;
         for payload in Parser::new(0).parse_all(bytes) {
@@ -66,6 +70,9 @@ impl<'a> Outline<'a> {
                 }
                 Payload::CustomSection(section) if depth == 0 && section.name() == MANIFEST => {
                     outline.manifests.push(section.data());
+                }
+                Payload::CustomSection(section) if depth == 0 && section.name() == SELF_TEST => {
+                    outline.self_tests.push(section.data());
                 }
                 _ => {}
             }
@@ -135,6 +142,17 @@ impl<'a> Outline<'a> {
             [section] if section.len() > MANIFEST_BYTES => refuse("has more than 64 KiB"),
             [section] => Ok(section),
             _ => refuse("is there more than once"),
+        }
+    }
+
+    /// The section with vectors, where there is one.
+    pub(crate) fn self_test(&self) -> Result<Option<&'a [u8]>, Refusal> {
+        match self.self_tests.as_slice() {
+            [] => Ok(None),
+            [section] => Ok(Some(section)),
+            _ => Err(Refusal::SelfTest {
+                problem: "is there more than once".to_owned(),
+            }),
         }
     }
 }

@@ -186,8 +186,7 @@ impl Cloud {
             }
             shown
         });
-        let own_keys = self.catalogue.own_keys().iter().cloned();
-        self.catalogue = Arc::new(Catalogue::new(types, own_keys));
+        self.catalogue = Arc::new(self.catalogue.with_types(types));
         for instance in self.instances.values_mut() {
             let key = &instance.offering;
             let zone = which.zone.as_ref().is_none_or(|zone| *zone == key.zone);

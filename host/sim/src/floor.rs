@@ -106,7 +106,7 @@ fn cheapest(market: &[Arc<Catalogue>]) -> Arc<Catalogue> {
         }
         shown
     });
-    Arc::new(Catalogue::new(types, first.own_keys().iter().cloned()))
+    Arc::new(first.with_types(types))
 }
 
 /// Kinds in the order that their pods have in a snapshot.

@@ -9,7 +9,7 @@ use plimsoll_core::state::Object;
 use plimsoll_core::time::{Span, Timestamp};
 
 use crate::input::{Change, Deployment, Recording, ReplicaRule, TimedChange, Usage};
-use crate::world::{Event, World};
+use crate::world::{Event, Task, World};
 
 /// How often replicas are compared with load, as the horizontal autoscaler does.
 pub(crate) const AUTOSCALE: Span = Span::from_secs(15);
@@ -83,7 +83,7 @@ impl World {
         match change {
             Change::Arrive(pod, runs_for) => {
                 if let Some(span) = runs_for {
-                    self.runs_for.insert(pod.name.clone(), span);
+                    self.tasks.insert(pod.name.clone(), Task::of(span));
                 }
                 let mut pod = Pod::clone(&pod);
                 pod.created = self.now;
@@ -96,7 +96,7 @@ impl World {
             Change::DeletePod(name) => {
                 if let Some(pod) = self.api.pods.get(&name).cloned() {
                     self.workloads.forget(&pod);
-                    self.runs_for.remove(&name);
+                    self.tasks.remove(&name);
                     self.meter.expect_gone(&pod);
                     self.ask_to_go(&name);
                 }
@@ -232,11 +232,9 @@ impl World {
             Arc::clone(&pod.name.namespace),
             format!("{stem}-again{number}"),
         );
-        if let Some(span) = self.runs_for.remove(&pod.name) {
-            let begins_anew = pod.is_owned_by(OwnerKind::Job);
-            let served = pod.started.filter(|_| !begins_anew);
-            let left = served.map_or(span, |started| (started + span).since(self.now));
-            self.runs_for.insert(name.clone(), left);
+        if let Some(task) = self.tasks.remove(&pod.name) {
+            let again = task.again(pod.is_owned_by(OwnerKind::Job), self.now);
+            self.tasks.insert(name.clone(), again);
         }
         let mut next = fresh(pod, name, self.now);
         next.uid = format!("{}-again{number}", pod.uid).into();

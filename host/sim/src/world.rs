@@ -61,8 +61,8 @@ pub(crate) struct World {
     pub(crate) scheduler: Scheduler,
     pub(crate) workloads: Workloads,
     pub(crate) meter: Meter,
-    /// How long pods run by themselves.
-    pub(crate) runs_for: BTreeMap<ObjectName, Span>,
+    /// Pods that end by themselves.
+    pub(crate) tasks: BTreeMap<ObjectName, Task>,
     /// What the cloud tells the engine.
     pub(crate) announcements: Vec<Input>,
 }
@@ -80,7 +80,7 @@ impl World {
             scheduler: Scheduler::default(),
             workloads: Workloads::of(recording),
             meter: Meter::new(recording.start, Arc::clone(&recording.catalogue)),
-            runs_for: BTreeMap::new(),
+            tasks: BTreeMap::new(),
             announcements: Vec::new(),
         };
         world.fill(recording);
@@ -120,10 +120,17 @@ impl World {
             self.api.put_node((**node).clone());
             self.adopt_node(node);
         }
-        self.runs_for = recording.running.iter().cloned().collect();
+        for (name, runs_for) in &recording.running {
+            self.tasks.insert(name.clone(), Task::of(*runs_for));
+        }
         for pod in &objects.pods {
             if !pod.is_terminal() && !pod.is_spare() {
-                self.arrive((**pod).clone());
+                let mut pod = Pod::clone(pod);
+                // Who does not say since when it waits does so from now on.
+                if pod.node.is_none() && pod.created == Timestamp::default() {
+                    pod.created = self.now;
+                }
+                self.arrive(pod);
             }
         }
         self.scheduler.try_all();
@@ -143,9 +150,11 @@ impl World {
 
     /// Where a task has a time to run, it ends by itself.
     pub(crate) fn schedule_end(&mut self, pod: &Pod) {
-        if let Some(span) = self.runs_for.get(&pod.name) {
+        if let Some(task) = self.tasks.get_mut(&pod.name) {
+            let end = self.now + task.runs_for;
+            task.ends = Some(end);
             let event = Event::Ends(pod.name.clone(), pod.uid.clone());
-            self.queue.push(self.now + *span, event);
+            self.queue.push(end, event);
         }
     }
 
@@ -259,12 +268,37 @@ impl World {
         if !is_it {
             return;
         }
-        self.runs_for.remove(name);
+        self.tasks.remove(name);
         if let Some(pod) = self.api.remove_pod(name) {
             self.meter.completed(&pod, self.now);
             self.workloads.forget(&pod);
             self.scheduler.left(&pod);
         }
+    }
+}
+
+/// What is known of a pod that ends by itself.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Task {
+    /// How long it runs from when it starts here.
+    runs_for: Span,
+    /// When it ends, once it has started.
+    ends: Option<Timestamp>,
+}
+
+impl Task {
+    /// Runs for so long once it has started.
+    pub(crate) const fn of(runs_for: Span) -> Self {
+        Self {
+            runs_for,
+            ends: None,
+        }
+    }
+
+    /// The same begun anew, or with what is left of its time.
+    pub(crate) fn again(self, anew: bool, now: Timestamp) -> Self {
+        let end = self.ends.filter(|_| !anew);
+        Self::of(end.map_or(self.runs_for, |end| end.since(now)))
     }
 }
 
@@ -303,5 +337,23 @@ impl World {
     pub(crate) fn forget_orders(&mut self) {
         self.queue
             .retain(|event| !matches!(event, Event::Execute(_) | Event::Late(_)));
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_left_of_a_task_counts_from_when_it_started_here() {
+        let at = |minutes: i64| Timestamp::from_millis(minutes * 60_000);
+        let hour = Task::of(Span::from_secs(3600));
+        let started = Task {
+            ends: Some(at(70)),
+            ..hour
+        };
+        assert_eq!(started.again(false, at(50)).runs_for, Span::from_secs(1200));
+        assert_eq!(started.again(true, at(50)).runs_for, hour.runs_for);
+        assert_eq!(hour.again(false, at(50)).runs_for, hour.runs_for);
     }
 }

@@ -197,6 +197,39 @@ fn yaml_keys_given_twice_are_refused() {
 }
 
 #[test]
+fn subnets_that_make_no_sense_are_refused() {
+    let free = "expected a whole number from 0 to 4294967295";
+    for (subnets, sentence) in [
+        (
+            "{zone: a, freeAddresses: 1}",
+            "subnets[0].id is missing; expected an id such as subnet-0a1b2c3d".to_owned(),
+        ),
+        (
+            "{id: s1, zone: c, freeAddresses: 1}",
+            "subnets[0] s1: zone is \"c\"; expected a zone of the catalogue (a, b)".to_owned(),
+        ),
+        (
+            "{id: s1, zone: a, freeAddresses: -1}",
+            format!("subnets[0] s1: freeAddresses is -1; {free}"),
+        ),
+        (
+            "{id: s1, zone: a}",
+            format!("subnets[0] s1: freeAddresses is missing; {free}"),
+        ),
+        (
+            "{id: s1, zone: a, freeAddresses: 1}, {id: s1, zone: b, freeAddresses: 1}",
+            "subnets[1].id is \"s1\", like that of an earlier one; expected every subnet once"
+                .to_owned(),
+        ),
+    ] {
+        let text = format!(
+            "plimsoll: {{subnets: [{subnets}], catalogue: {{instanceTypes: [{{name: m, capacity: {{cpu: 1, memory: 1}}, offerings: [{{zone: a, price: 1}}, {{zone: b, price: 1}}]}}]}}}}"
+        );
+        assert_eq!(refused(text.as_bytes()), format!("plimsoll.{sentence}"));
+    }
+}
+
+#[test]
 fn prices_and_zones_that_make_no_sense_are_refused() {
     let path = "plimsoll.catalogue.instanceTypes[0] a: offerings[0].";
     let expected = "expected dollars per hour above 0 and at most 100000";

@@ -1,4 +1,4 @@
-//! Input that nobody would write, for all that reads what others wrote: modules, answers of guests, snapshots, schedules of budgets.
+//! Input that nobody would write, for all that reads what others wrote: modules and their vectors, answers of guests, snapshots, schedules of budgets.
 //!
 //! A [`Target`] makes one input of what a [`Draw`] gives and judges what became of it; it panics where a rule is broken. Every input is made
 //! anew of a seed and a number, so that these two are all that is needed to see a failure again. It runs on the stable toolchain: inputs
@@ -10,6 +10,7 @@ mod answers;
 mod draw;
 mod schedules;
 mod snapshots;
+mod vectors;
 
 use std::panic::{self, AssertUnwindSafe};
 
@@ -25,10 +26,14 @@ pub struct Target {
 }
 
 /// All kinds of input.
-pub const TARGETS: [Target; 7] = [
+pub const TARGETS: [Target; 8] = [
     Target {
         name: "acceptance",
         run: acceptance::run,
+    },
+    Target {
+        name: "vectors",
+        run: vectors::run,
     },
     Target {
         name: "prices",

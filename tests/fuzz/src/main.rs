@@ -6,7 +6,7 @@ use std::time::{Duration, Instant};
 use anyhow::{Context, Result, bail};
 use plimsoll_fuzz::{TARGETS, Target};
 
-const USAGE: &str = "usage: plimsoll-fuzz all|NAME [SECONDS] [SEED]; NAME is acceptance, prices, orders, scores, allowances, snapshots or schedules";
+const USAGE: &str = "usage: plimsoll-fuzz all|NAME [SECONDS] [SEED]; NAME is acceptance, vectors, prices, orders, scores, allowances, snapshots or schedules";
 /// Inputs between two looks at the clock.
 const BATCH: u64 = 16;
 

@@ -27,6 +27,11 @@ fn modules_changed_at_random_are_refused_in_words() {
 }
 
 #[test]
+fn vectors_changed_at_random_are_refused_in_words_or_answered_as_recorded() {
+    check("vectors", 500);
+}
+
+#[test]
 fn prices_changed_at_random_are_taken_only_where_they_keep_the_rules() {
     check("prices", 2_000);
 }

@@ -32,7 +32,13 @@ fn main() {
     ] {
         println!("{}", line(name, rows, times, times));
     }
+    // A name on the command line asks that module alone.
+    let only = std::env::args().skip(1).find(|word| !word.starts_with('-'));
+    let is_asked = |name: &str| only.as_ref().is_none_or(|only| only == name);
     for shipped in plimsoll_policies::RANKING {
+        if !is_asked(shipped.name) {
+            continue;
+        }
         let module = engine
             .accept(shipped.bytes, &needed(shipped.name))
             .expect("a shipped module is accepted");

@@ -14,7 +14,7 @@ use plimsoll_core::model::{DisruptionReason, OwnerKind};
 use plimsoll_core::snapshot::Snapshot;
 use plimsoll_guests::{HOSTILE_BUDGET, HOSTILE_CONSOLIDATION};
 use plimsoll_oracles::fixture::{
-    CAPACITY_TYPE, ClusterFixture, OnDemand, ZONE_1, cluster, instance_type, node, pod, pool,
+    CAPACITY_TYPE, ClusterFixture, OnDemand, ZONE_1, cluster, machine, node, pod, pool,
 };
 use plimsoll_policy::{
     BudgetModule, Considered, ConsolidationModule, Engine, EngineSettings, Generation, Policies,
@@ -49,13 +49,8 @@ fn capping(behaviours: &[&str]) -> Policies {
 
 /// Large machines at $0.40, small ones at $0.10; a large one with a small pod, and so many large ones without any.
 fn fleet(empty: usize) -> Snapshot {
-    let sold = |name: &str, cores: i64, price: f64| {
-        let listed = instance_type(name)
-            .cpu(cores * 1000)
-            .memory_mib(cores * 4096);
-        let listed = listed.pods(110).no_overhead().price(price);
-        listed.offered(ZONE_1, OnDemand)
-    };
+    let sold =
+        |name: &str, cores: i64, price: f64| machine(name, cores, price).offered(ZONE_1, OnDemand);
     let large = |name: &str| {
         let node = node(name).managed("general").of_type("large").zone(ZONE_1);
         let node = node.label(CAPACITY_TYPE, "on-demand").cpu(8000);

@@ -187,7 +187,8 @@ fn an_examination_tells_what_each_step_saw_up_to_the_refusal() {
             "settings",
             "compilation",
             "linking",
-            "agreement"
+            "agreement",
+            "self-test"
         ]
     );
     assert!(whole.end.is_ok());

@@ -14,7 +14,7 @@ use plimsoll_core::rank::{LaunchLists, OrderQuestion, PriceQuestion, Prices};
 use plimsoll_core::snapshot::Snapshot;
 use plimsoll_guests::HOSTILE;
 use plimsoll_oracles::fixture::{
-    CAPACITY_TYPE, NodeFixture, OnDemand, ZONE_1, cluster, instance_type, node, pod, pool,
+    CAPACITY_TYPE, NodeFixture, OnDemand, ZONE_1, cluster, instance_type, machine, node, pod, pool,
 };
 use plimsoll_policy::{
     Advisers, Considered, Engine, EngineSettings, Fault, Generation, Module, Outcome, Policies,
@@ -51,13 +51,8 @@ fn large(name: &str) -> NodeFixture {
 
 /// Small machines at $0.10 and large ones at $0.40; a large one with a small pod, and another with as much room to spare.
 fn fleet_of(names: &[&str]) -> Snapshot {
-    let sold = |name: &str, cores: i64, price: f64| {
-        let listed = instance_type(name)
-            .cpu(cores * 1000)
-            .memory_mib(cores * 4096);
-        let listed = listed.pods(110).no_overhead().price(price);
-        listed.offered(ZONE_1, OnDemand)
-    };
+    let sold =
+        |name: &str, cores: i64, price: f64| machine(name, cores, price).offered(ZONE_1, OnDemand);
     let free = pool("general").with(|pool| pool.disruption.budgets.clear());
     let world = cluster()
         .pool(free)

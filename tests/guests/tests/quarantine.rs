@@ -15,7 +15,8 @@ use plimsoll_core::snapshot::Snapshot;
 use plimsoll_core::time::{Span, Timestamp};
 use plimsoll_guests::{HOSTILE, HOSTILE_BUDGET, HOSTILE_CONSOLIDATION, handmade};
 use plimsoll_oracles::fixture::{
-    CAPACITY_TYPE, ClusterFixture, OnDemand, ZONE_1, cluster, instance_type, node, pod, pool,
+    CAPACITY_TYPE, ClusterFixture, OnDemand, ZONE_1, cluster, instance_type, machine, node, pod,
+    pool,
 };
 use plimsoll_policy::{
     Decision, Engine, EngineSettings, Generation, Generations, Outcome, Policies, Successor,
@@ -221,13 +222,8 @@ fn the_last_good_module_decides_where_the_new_one_fails_and_while_it_is_set_asid
 
 /// A large machine with one small pod, and so many that are empty.
 fn fleet(seconds: i64, empty: usize, price: f64) -> Snapshot {
-    let sold = |name: &str, cores: i64, price: f64| {
-        let listed = instance_type(name)
-            .cpu(cores * 1000)
-            .memory_mib(cores * 4096);
-        let listed = listed.pods(110).no_overhead().price(price);
-        listed.offered(ZONE_1, OnDemand)
-    };
+    let sold =
+        |name: &str, cores: i64, price: f64| machine(name, cores, price).offered(ZONE_1, OnDemand);
     let large = |name: &str| {
         let node = node(name).managed("general").of_type("large").zone(ZONE_1);
         let node = node.label(CAPACITY_TYPE, "on-demand").cpu(8000);

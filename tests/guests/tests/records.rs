@@ -18,7 +18,7 @@ use plimsoll_core::disrupt::Question;
 use plimsoll_core::hook::Settings;
 use plimsoll_core::model::OwnerKind;
 use plimsoll_oracles::fixture::{
-    CAPACITY_TYPE, OnDemand, ZONE_1, cluster, instance_type, node, pod, pool,
+    CAPACITY_TYPE, OnDemand, ZONE_1, cluster, instance_type, machine, node, pod, pool,
 };
 use plimsoll_policy::records::{
     Entry, Reader, Recorder, RecordsError, Replayed, Shelf, digest_of_decision, replay,
@@ -310,13 +310,8 @@ fn whoever_writes_records_changes_no_decision() {
 /// A look that buys something asks for prices twice: for what there is, and for what the move would lead to.
 #[test]
 fn prices_asked_for_moves_are_recorded_and_answered_again_to_the_byte() {
-    let sold = |name: &str, cores: i64, price: f64| {
-        let sold = instance_type(name)
-            .cpu(cores * 1000)
-            .memory_mib(cores * 4096);
-        let sold = sold.pods(110).no_overhead().price(price);
-        sold.offered(ZONE_1, OnDemand)
-    };
+    let sold =
+        |name: &str, cores: i64, price: f64| machine(name, cores, price).offered(ZONE_1, OnDemand);
     let world = cluster()
         .sells(sold("small", 2, 0.1))
         .sells(sold("large", 8, 0.4));

@@ -7,18 +7,20 @@
 
 use std::slice::from_ref;
 use std::sync::{Arc, LazyLock};
+use std::time::Duration;
 
 use plimsoll_core::disrupt::Question;
 use plimsoll_core::hook::{Setting, Settings};
 use plimsoll_core::model::OwnerKind;
 use plimsoll_core::snapshot::Snapshot;
 use plimsoll_core::units::PricePerHour;
-use plimsoll_guests::{HOSTILE_BUDGET, HOSTILE_CONSOLIDATION};
+use plimsoll_guests::{HOSTILE, HOSTILE_BUDGET, HOSTILE_CONSOLIDATION};
 use plimsoll_oracles::fixture::{
-    CAPACITY_TYPE, ClusterFixture, OnDemand, ZONE_1, cluster, instance_type, node, pod, pool,
+    CAPACITY_TYPE, ClusterFixture, OnDemand, ZONE_1, cluster, machine, node, pod, pool,
 };
 use plimsoll_policy::{
-    AnyModule, Book, Engine, EngineSettings, Generation, Policies, Shadow, ShadowSettings,
+    AnyModule, Book, Engine, EngineSettings, Generation, Limits, Policies, Shadow, ShadowSettings,
+    WhenBehind,
 };
 
 static ENGINE: LazyLock<Engine> = LazyLock::new(|| Engine::new(EngineSettings::default()).unwrap());
@@ -47,13 +49,8 @@ fn capping(behaviour: &str) -> AnyModule {
 
 /// Small machines at $0.10, larger ones at $0.35 and $0.40, and a pool that its own budgets do not hold back.
 fn market() -> ClusterFixture {
-    let sold = |name: &str, cores: i64, price: f64| {
-        let listed = instance_type(name)
-            .cpu(cores * 1000)
-            .memory_mib(cores * 4096);
-        let listed = listed.pods(110).no_overhead().price(price);
-        listed.offered(ZONE_1, OnDemand)
-    };
+    let sold =
+        |name: &str, cores: i64, price: f64| machine(name, cores, price).offered(ZONE_1, OnDemand);
     let free = pool("general").with(|pool| pool.disruption.budgets.clear());
     let world = cluster().pool(free);
     world
@@ -90,10 +87,11 @@ fn shadowed(active: &[AnyModule], candidate: AnyModule, every: u64) -> (Policies
     }
     let settings = ShadowSettings {
         every,
+        when_behind: WhenBehind::Wait,
         ..ShadowSettings::default()
     };
-    let shadow = Shadow::new(candidate, active.first().cloned(), settings);
-    let shadow = Arc::new(shadow);
+    let shadow = Shadow::begin(candidate, active.first().cloned(), settings);
+    let shadow = Arc::new(shadow.unwrap());
     policies.onlookers.push(shadow.clone());
     (policies, shadow)
 }
@@ -109,7 +107,7 @@ fn looked(active: &[AnyModule], candidate: AnyModule) -> Book {
     let with = Generation::first(policies).consider(&snapshot, &LOOK, &mut None);
     let alone = Generation::first(alone).consider(&snapshot, &LOOK, &mut None);
     assert_eq!(with, alone);
-    shadow.book()
+    shadow.settle()
 }
 
 fn dollars(value: f64) -> PricePerHour {
@@ -127,7 +125,7 @@ fn a_shadow_like_the_active_policy_agrees_and_costs_nothing() {
     let list = ranking("list-price", &Settings::new());
     let (policies, shadow) = shadowed(from_ref(&list), list.clone(), 1);
     Generation::first(policies).plan(&waiting(3), &mut None);
-    let book = shadow.book();
+    let book = shadow.settle();
     assert_eq!((book.decisions, book.differ, book.compared), (1, 0, 3));
     assert_eq!(book.agreement(), Some(1000));
     assert_eq!(book.fuel, book.active_fuel);
@@ -193,7 +191,7 @@ fn a_ranking_shadow_that_buys_otherwise_costs_the_difference_at_list_prices() {
     let (policies, shadow) = shadowed(&[list], few, 1);
     let decision = Generation::first(policies).plan(&snapshot, &mut None);
     assert_eq!(decision.plan.claims.len(), 2);
-    let book = shadow.book();
+    let book = shadow.settle();
     assert_eq!((book.decisions, book.differ, book.agree), (1, 1, 0));
     assert_eq!(book.regret, dollars(0.15));
     let differing = book.differing.front().unwrap();
@@ -210,5 +208,103 @@ fn a_shadow_is_asked_about_every_so_many_decisions_and_not_about_nothing() {
         generation.plan(&waiting(1), &mut None);
         generation.plan(&fleet(1), &mut None);
     }
-    assert_eq!(shadow.book().decisions, 3);
+    assert_eq!(shadow.settle().decisions, 3);
+}
+
+/// Three machines that hold the same at like prices.
+fn alike(pods: usize) -> Snapshot {
+    let sold = |name: &str, price: f64| machine(name, 2, price).offered(ZONE_1, OnDemand);
+    let world = cluster().pool(pool("general"));
+    let world = world.sells(sold("a", 0.1)).sells(sold("b", 0.105));
+    let world = world.sells(sold("c", 0.11));
+    let pods = (0..pods).map(|at| pod(&format!("batch{at}")).cpu(1900).memory_mib(1024));
+    pods.fold(world, ClusterFixture::pod).snapshot()
+}
+
+fn hostile(behaviour: &str, mark: f64) -> AnyModule {
+    let mut settings = text("behaviour", behaviour);
+    settings.insert("mark".to_owned(), Setting::Number(mark));
+    accepted(HOSTILE, &settings)
+}
+
+#[test]
+fn launch_lists_are_compared_on_the_claims_that_were_planned() {
+    let list = ranking("list-price", &Settings::new());
+    let planned = |candidate: AnyModule| {
+        let (policies, shadow) = shadowed(from_ref(&list), candidate, 1);
+        Generation::first(policies).plan(&alike(2), &mut None);
+        shadow.settle()
+    };
+    // It orders the dearest first, and buys otherwise than it packs.
+    let reversed = planned(hostile("marks", 1.0)).lists;
+    assert_eq!((reversed.claims, reversed.same_first), (2, 0));
+    assert_eq!(
+        (reversed.first_choice(), reversed.order()),
+        (Some(0), Some(-1000))
+    );
+    let same = planned(list.clone()).lists;
+    assert_eq!((same.claims, same.lists), (2, 2));
+    assert_eq!(
+        (same.first_choice(), same.order()),
+        (Some(1000), Some(1000))
+    );
+    // One that does not order has its list in order of its prices.
+    let charged = planned(ranking("fewest-nodes", &Settings::new())).lists;
+    assert_eq!((charged.claims, charged.order()), (2, Some(1000)));
+}
+
+#[test]
+fn a_shadow_that_orders_badly_has_a_fault_and_no_lists() {
+    let list = ranking("list-price", &Settings::new());
+    let (policies, shadow) = shadowed(from_ref(&list), hostile("order-nan", 0.0), 1);
+    Generation::first(policies).plan(&alike(1), &mut None);
+    let book = shadow.settle();
+    assert_eq!((book.decisions, book.faults, book.lists.claims), (1, 1, 0));
+}
+
+#[test]
+fn a_shadow_has_half_the_fuel_of_a_module_that_decides() {
+    let endless = hostile("loop", 0.0);
+    let (policies, shadow) = shadowed(from_ref(&endless), endless.clone(), 1);
+    Generation::first(policies).plan(&alike(1), &mut None);
+    let book = shadow.settle();
+    let limit = Limits::default().fuel(3, None);
+    let less = book.active_fuel - book.fuel;
+    assert!(less.abs_diff(limit / 2) < 10_000, "{book:?}");
+}
+
+/// Decisions find their place at once although a shadow is asked without end, on an engine with one place for which nobody waits.
+#[test]
+fn a_shadow_takes_no_place_of_a_module_that_decides_and_is_passed_over_or_asked() {
+    let limits = Limits {
+        wait: Duration::ZERO,
+        ..Limits::default()
+    };
+    let engine = Engine::new(EngineSettings {
+        limits,
+        concurrency: 1,
+        ..EngineSettings::default()
+    });
+    let engine = engine.unwrap();
+    let accepted = |bytes: &[u8], settings: &Settings| {
+        AnyModule::accept(&engine, bytes, &|_| Ok(settings.clone())).unwrap()
+    };
+    let list = plimsoll_policies::ranking("list-price").unwrap().bytes;
+    let list = accepted(list, &Settings::new());
+    let endless = accepted(HOSTILE, &text("behaviour", "loop"));
+    let settings = ShadowSettings::default();
+    let shadow = Arc::new(Shadow::begin(endless, Some(list.clone()), settings).unwrap());
+    let mut policies = Policies::default();
+    list.join(&mut policies);
+    policies.onlookers.push(shadow.clone());
+    let generation = Generation::first(policies);
+    let snapshot = alike(1);
+    for _ in 0..50 {
+        let decision = generation.plan(&snapshot, &mut None);
+        assert_eq!(decision.faults, []);
+        assert_eq!(decision.plan.claims.len(), 1);
+    }
+    let book = shadow.settle();
+    assert_eq!(book.decisions + book.hung + book.passed_over, 50);
+    assert!(book.faults > 0, "{book:?}");
 }

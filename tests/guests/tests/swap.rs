@@ -8,6 +8,8 @@
 
 #[path = "common/component.rs"]
 mod component;
+#[path = "common/vectors.rs"]
+mod vectors;
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::LazyLock;
@@ -17,6 +19,7 @@ use std::thread;
 
 use plimsoll_core::hook::{Setting, Settings};
 use plimsoll_core::snapshot::Snapshot;
+use plimsoll_encode::with_self_test;
 use plimsoll_guests::{HOSTILE, HOSTILE_BUDGET, handmade};
 use plimsoll_oracles::fixture::{OnDemand, ZONE_1, cluster, instance_type, pod, pool};
 use plimsoll_policy::{
@@ -25,6 +28,7 @@ use plimsoll_policy::{
 };
 
 use self::component::{RANKING, importer, promising, with_section};
+use self::vectors::{SUITE, behaving, off_by_a_bit};
 
 static ENGINE: LazyLock<Engine> = LazyLock::new(|| Engine::new(EngineSettings::default()).unwrap());
 
@@ -245,11 +249,27 @@ fn of_bytes() -> Vec<Broken> {
     ]
 }
 
+/// Modules that break at the last gate: at what they carry to be tested by.
+fn of_vectors() -> Vec<Broken> {
+    let honest = vectors::of(&ENGINE, HOSTILE, SUITE);
+    let carrying = |reason, vectors: &[u8]| {
+        let module = with_self_test(HOSTILE, vectors);
+        broken(reason, &module.unwrap())
+    };
+    vec![
+        carrying("SelfTestRefused", b"garbage"),
+        carrying("SelfTestFailed", &off_by_a_bit(&honest)),
+        carrying("SelfTestFailed", &behaving(&honest, "loop")),
+        carrying("SelfTestFailed", &behaving(&honest, "panic")),
+    ]
+}
+
 #[test]
 fn candidates_that_break_at_whatever_gate_never_displace_the_one_that_serves() {
     let generations = Generations::new(ranking(marked(1)));
     let (mut said, mut reasons) = (BTreeSet::new(), BTreeSet::new());
-    for broken in of_package().into_iter().chain(of_bytes()) {
+    let all = of_package().into_iter().chain(of_bytes());
+    for broken in all.chain(of_vectors()) {
         let text = |(name, value): (&str, &str)| (name.to_owned(), Setting::Text(value.to_owned()));
         let settings: Settings = broken.setting.map(text).into_iter().collect();
         let candidate = Candidate {
@@ -269,7 +289,7 @@ fn candidates_that_break_at_whatever_gate_never_displace_the_one_that_serves() {
         reasons.insert(broken.reason);
         check_whole(&generations.current(), &shop());
     }
-    assert_eq!((said.len(), reasons.len()), (24, 18));
+    assert_eq!((said.len(), reasons.len()), (28, 20));
 }
 
 #[test]

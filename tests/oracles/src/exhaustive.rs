@@ -298,6 +298,7 @@ impl<'a> Search<'a> {
                 rule,
                 Rule::ClaimRequests
                     | Rule::AttachSlots
+                    | Rule::FreeAddresses
                     | Rule::MinValues
                     | Rule::RoomLeft
                     | Rule::Reason

@@ -18,9 +18,7 @@ use plimsoll_core::schedule;
 use plimsoll_core::snapshot::{Snapshot, StateNode};
 use plimsoll_core::time::{Span, Timestamp};
 use plimsoll_core::units::PricePerHour;
-use plimsoll_oracles::fixture::{
-    OnDemand, Spot, ZONE_1, ZONE_2, cluster, instance_type, pod, pool,
-};
+use plimsoll_oracles::fixture::{OnDemand, Spot, ZONE_1, ZONE_2, cluster, machine, pod, pool};
 use plimsoll_oracles::moves;
 use plimsoll_sim::{
     Behaviour, Change, Considered, Delay, Deployment, Planned, Planner, Random, Recording, Run,
@@ -247,10 +245,7 @@ fn recording(seed: u64) -> Recording {
     });
     let mut fixture = cluster().pool(general);
     for (name, cores, price) in [("small", 2, 0.1), ("middle", 4, 0.19), ("large", 8, 0.36)] {
-        let listed = instance_type(name)
-            .cpu(cores * 1000)
-            .memory_mib(cores * 4096);
-        let listed = listed.pods(58).no_overhead().price(price);
+        let listed = machine(name, cores, price).pods(58);
         let listed = listed.offered(ZONE_1, OnDemand).offered(ZONE_2, OnDemand);
         fixture = fixture.sells(listed.price(price * 0.4).offered(ZONE_1, Spot));
     }

@@ -70,6 +70,39 @@ fn the_same_seed_gives_the_same_bytes() {
 }
 
 #[test]
+fn pods_that_do_not_say_since_when_they_wait_wait_from_the_start() {
+    let start = Timestamp::from_millis(1_750_000_000_000);
+    let waits = |created: Timestamp| {
+        let waiting = pod("waiting").cpu(500).with(|pod| pod.created = created);
+        let small = instance_type("small").cpu(2000).memory_mib(8192).pods(110);
+        let (objects, catalogue, settings) = cluster()
+            .sells(small)
+            .pool(pool("general"))
+            .pods([waiting])
+            .parts();
+        let recording = Recording {
+            start,
+            end: None,
+            objects,
+            running: Vec::new(),
+            catalogue: Arc::new(catalogue),
+            settings: Arc::new(settings),
+            changes: Vec::new(),
+        };
+        let card = Run::new(recording, Behaviour::default(), core_planner()).finish();
+        card.waiting.max
+    };
+    let hour = Span::from_secs(3600);
+    let unsaid = waits(Timestamp::default());
+    assert!(unsaid < hour, "{unsaid:?}");
+    assert_eq!(waits(start), unsaid);
+    assert_eq!(
+        waits(Timestamp::from_millis(start.millis() - hour.millis())),
+        unsaid + hour
+    );
+}
+
+#[test]
 fn every_task_runs_and_every_machine_ends() {
     let card = card(core_planner(), 1);
     assert_eq!(card.completed, 200);

@@ -1,5 +1,6 @@
 //! One program for all topics: each file linked by itself would take longer to build than to run.
 
+mod addresses;
 mod affinity;
 mod anti_affinity;
 mod attach_slots;

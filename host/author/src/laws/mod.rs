@@ -11,12 +11,11 @@ mod price;
 mod score;
 mod shuffle;
 
-use plimsoll_policy::{Manifest, Unit};
+use plimsoll_policy::{AnyModule, Manifest, Unit};
 use serde::Serialize;
 
 use self::shuffle::Dressed;
 use crate::{market, standard};
-use plimsoll_policy::AnyModule;
 
 /// Difference of two numbers, as a share of the larger, that sums in another order may have.
 const ROUNDING: f64 = 1e-9;

@@ -3,7 +3,9 @@
 use plimsoll_core::allow::{AllowAnswer, Allowances};
 use plimsoll_core::rank::{LaunchLists, OrderAnswer, PriceAnswer};
 use plimsoll_core::score::{ScoreAnswer, Verdicts};
-use plimsoll_policy::{BudgetModule, Checked, ConsolidationModule, Fault, Manifest, Module, Unit};
+use plimsoll_policy::{
+    Asked, BudgetModule, Checked, ConsolidationModule, Fault, Manifest, Module, Onlooker, Unit,
+};
 
 use super::answer::{Answer, Names, dollars, reason_text};
 use super::fleet::Fleet;
@@ -11,15 +13,32 @@ use super::market::Market;
 use super::pools::Declared;
 
 /// Asks for what the host would ask for: prices of a policy that prices, orders of one that orders.
-pub(super) fn rank(module: &Module, market: &Market) -> Result<Answer, Fault> {
+pub(super) fn rank(
+    module: &Module,
+    market: &Market,
+    onlooker: &dyn Onlooker,
+) -> Result<Answer, Fault> {
     let mut answer = Answer::default();
     let manifest = module.manifest();
     if manifest.unit == Unit::Dollars {
-        let prices = module.price(&market.price).result?;
+        let question = &market.price;
+        let called = &module.price(question);
+        onlooker.asked(&Asked::Price {
+            module,
+            question,
+            called,
+        });
+        let prices = called.result.clone()?;
         told_prices(&mut answer, &prices.raw, &market.candidates, manifest);
     }
     if let Some(question) = market.order.as_ref().filter(|_| manifest.orders) {
-        let Checked { raw, typed } = module.order(question).result?;
+        let called = &module.order(question);
+        onlooker.asked(&Asked::Order {
+            module,
+            question,
+            called,
+        });
+        let Checked { raw, typed } = called.result.clone()?;
         told_lists(&mut answer, &typed, market);
         told_scores(&mut answer, raw, &market.slots, manifest);
     }
@@ -102,8 +121,19 @@ fn told_lists(answer: &mut Answer, typed: &LaunchLists, market: &Market) {
 }
 
 /// Asks what moves are worth.
-pub(super) fn consolidate(module: &ConsolidationModule, fleet: &Fleet) -> Result<Answer, Fault> {
-    let Checked { raw, typed } = module.score(&fleet.score).result?;
+pub(super) fn consolidate(
+    module: &ConsolidationModule,
+    fleet: &Fleet,
+    onlooker: &dyn Onlooker,
+) -> Result<Answer, Fault> {
+    let question = &fleet.score;
+    let called = &module.score(question);
+    onlooker.asked(&Asked::Score {
+        module,
+        question,
+        called,
+    });
+    let Checked { raw, typed } = called.result.clone()?;
     let ScoreAnswer { value, reason } = raw;
     let Verdicts { worth, .. } = typed;
     let mut answer = Answer::default();
@@ -119,8 +149,19 @@ pub(super) fn consolidate(module: &ConsolidationModule, fleet: &Fleet) -> Result
 }
 
 /// Asks how many nodes may be down. More than declared is what is declared, as it is for the host.
-pub(super) fn budget(module: &BudgetModule, declared: &Declared) -> Result<Answer, Fault> {
-    let Checked { raw, typed } = module.allow(&declared.allow).result?;
+pub(super) fn budget(
+    module: &BudgetModule,
+    declared: &Declared,
+    onlooker: &dyn Onlooker,
+) -> Result<Answer, Fault> {
+    let question = &declared.allow;
+    let called = &module.allow(question);
+    onlooker.asked(&Asked::Allow {
+        module,
+        question,
+        called,
+    });
+    let Checked { raw, typed } = called.result.clone()?;
     let AllowAnswer { reason, .. } = raw;
     let Allowances {
         rows,

@@ -18,7 +18,7 @@ use std::collections::BTreeMap;
 use std::str::FromStr as _;
 
 use plimsoll_core::hook::{Context, Settings};
-use plimsoll_policy::{Hook, Manifest};
+use plimsoll_policy::{AnyModule, Hook, Manifest, Onlooker};
 use serde_json::Value;
 use thiserror::Error;
 
@@ -30,7 +30,6 @@ use self::fleet::Fleet;
 use self::market::Market;
 use self::pools::Declared;
 use crate::yaml;
-use plimsoll_policy::AnyModule;
 
 /// 2027-01-15 08:00 in UTC, a Friday: when cases play that do not say.
 const NOW: u64 = 1_800_000_000;
@@ -104,6 +103,12 @@ pub struct Tried {
     pub rows: BTreeMap<String, String>,
 }
 
+/// Nobody looks on.
+#[derive(Debug)]
+struct Nobody;
+
+impl Onlooker for Nobody {}
+
 impl Suite {
     /// Reads a suite for the policy of that manifest.
     pub fn read(file: &str, text: &str, manifest: &Manifest) -> Result<Self, SuiteError> {
@@ -159,7 +164,13 @@ impl Suite {
 
     /// Puts every case to the policy.
     pub fn run(&self, policy: &AnyModule) -> Vec<Tried> {
-        self.cases.iter().map(|case| case.run(policy)).collect()
+        self.run_before(policy, &Nobody)
+    }
+
+    /// The same while somebody looks on.
+    pub fn run_before(&self, policy: &AnyModule, onlooker: &dyn Onlooker) -> Vec<Tried> {
+        let cases = self.cases.iter();
+        cases.map(|case| case.run(policy, onlooker)).collect()
     }
 
     /// The name of a case, which no other has and which takes one line wherever it is shown.
@@ -274,13 +285,15 @@ impl Input {
     }
 
     /// The policy's answer, or why there is none.
-    fn ask(&self, policy: &AnyModule) -> Result<Answer, String> {
+    fn ask(&self, policy: &AnyModule, onlooker: &dyn Onlooker) -> Result<Answer, String> {
         let answer = match (self, policy) {
-            (Self::Rank(market), AnyModule::Rank(module)) => ask::rank(module, market),
+            (Self::Rank(market), AnyModule::Rank(module)) => ask::rank(module, market, onlooker),
             (Self::Consolidate(fleet), AnyModule::Consolidate(module)) => {
-                ask::consolidate(module, fleet)
+                ask::consolidate(module, fleet, onlooker)
             }
-            (Self::Budget(declared), AnyModule::Budget(module)) => ask::budget(module, declared),
+            (Self::Budget(declared), AnyModule::Budget(module)) => {
+                ask::budget(module, declared, onlooker)
+            }
             _ => return Err("the policy is of another hook than the suite".to_owned()),
         };
         answer.map_err(|fault| format!("there is no answer: {}: {fault}", fault.outcome))
@@ -297,8 +310,8 @@ fn moment(field: &Field<'_>) -> Result<u64, Problem> {
 }
 
 impl Case {
-    fn run(&self, policy: &AnyModule) -> Tried {
-        let (failures, rows) = match self.answer(policy) {
+    fn run(&self, policy: &AnyModule, onlooker: &dyn Onlooker) -> Tried {
+        let (failures, rows) = match self.answer(policy, onlooker) {
             Err(failure) => (vec![failure], BTreeMap::new()),
             Ok(None) => (Vec::new(), BTreeMap::new()),
             Ok(Some(answer)) => {
@@ -316,9 +329,13 @@ impl Case {
     }
 
     /// The answer under the case's settings; nothing where they are refused as they are to be.
-    fn answer(&self, policy: &AnyModule) -> Result<Option<Answer>, String> {
+    fn answer(
+        &self,
+        policy: &AnyModule,
+        onlooker: &dyn Onlooker,
+    ) -> Result<Option<Answer>, String> {
         match (policy.under(&self.settings), &self.refused) {
-            (Ok(policy), None) => self.input.ask(&policy).map(Some),
+            (Ok(policy), None) => self.input.ask(&policy, onlooker).map(Some),
             (Ok(_), Some(wanted)) => Err(format!(
                 "expect.refused: the settings are agreed to; expected a refusal with \"{wanted}\""
             )),

@@ -42,13 +42,14 @@ pub(crate) fn run(flags: &Run) -> Result<()> {
 }
 
 async fn serve(flags: &Run) -> Result<()> {
+    let settings = settings(flags)?;
+    let memory = flags.policy_memory.as_deref().map(policy::memory);
+    let engine = policy::controllers_engine(flags.large_modules, memory.transpose()?)?;
     let stopped = stopped().map_err(environment)?;
     let client = client(flags).await?;
     let catalogue = match flags.provider {
         Provider::Kwok => kwok_types(flags.instance_types_file_path.as_deref())?,
     };
-    let memory = flags.policy_memory.as_deref().map(policy::memory);
-    let engine = policy::controllers_engine(flags.large_modules, memory.transpose()?)?;
     let mut begun = of_cluster::policies(&client, &engine, &flags.policy).await?;
     let records = flags.records.as_deref();
     let records = records
@@ -65,10 +66,11 @@ async fn serve(flags: &Run) -> Result<()> {
         engine,
         generations: planner.generations(),
     };
+    let node_overlays = settings.node_overlays;
     let controller = Controller::start(Setup {
         client,
         catalogue: Arc::new(catalogue),
-        settings: settings(flags)?,
+        settings,
         seed: flags.seed,
         planner,
         record,
@@ -78,7 +80,8 @@ async fn serve(flags: &Run) -> Result<()> {
         policies = flags.policy.join(" "),
         policy_calls = calls,
         policy_memory_mib = memory_mib,
-        "serving; NodeOverlays are not read, prices and capacities are those of the list"
+        node_overlays,
+        "serving"
     );
     // Ends with this function.
     let _following = follower.begin(begun.followed);

@@ -1,5 +1,6 @@
 //! What can be typed after `plimsoll policy`.
 
+use std::ffi::OsString;
 use std::path::PathBuf;
 
 use clap::{Args, Subcommand, ValueEnum};
@@ -57,11 +58,34 @@ pub(crate) struct New {
     pub(crate) sdk: Option<PathBuf>,
 }
 
+/// What the self-test of a module is made of.
+#[derive(Debug, Clone)]
+pub(crate) enum SelfTestFrom {
+    /// The suite beside it.
+    Suite,
+    /// A file of records.
+    Records(PathBuf),
+}
+
+impl From<OsString> for SelfTestFrom {
+    /// Nothing behind the flag means the suite.
+    fn from(value: OsString) -> Self {
+        if value.is_empty() {
+            Self::Suite
+        } else {
+            Self::Records(value.into())
+        }
+    }
+}
+
 #[derive(Debug, Args)]
 pub(crate) struct Build {
     /// Folder of the policy's crate.
     #[arg(default_value = ".")]
     pub(crate) folder: PathBuf,
+    /// Give the module a self-test: the cases of the suite beside it with its answers, or decisions that `simulate --records` wrote.
+    #[arg(long, value_name = "RECORDS", num_args = 0..=1, require_equals = true, default_missing_value = "")]
+    pub(crate) self_test: Option<SelfTestFrom>,
     /// Where to write the component; NAME.wasm in the folder where absent.
     #[arg(short = 'O', long, value_name = "FILE")]
     pub(crate) to: Option<PathBuf>,
@@ -196,6 +220,9 @@ pub(crate) struct Pack {
     /// Manifest (JSON) of a module that has none in it: a core module or a component of another toolchain.
     #[arg(long, value_name = "FILE")]
     pub(crate) manifest: Option<PathBuf>,
+    /// Give the module a self-test: the cases of the suite beside it with its answers, or decisions that `simulate --records` wrote.
+    #[arg(long, value_name = "RECORDS", num_args = 0..=1, require_equals = true, default_missing_value = "")]
+    pub(crate) self_test: Option<SelfTestFrom>,
     /// Namespace of the ConfigMaps.
     #[arg(short, long)]
     pub(crate) namespace: Option<String>,

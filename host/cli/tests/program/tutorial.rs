@@ -60,5 +60,5 @@ fn every_command_of_the_tutorial_works_in_its_order() {
             ran_commands += 1;
         }
     }
-    assert_eq!(ran_commands, 20, "the tutorial's commands are found");
+    assert_eq!(ran_commands, 21, "the tutorial's commands are found");
 }

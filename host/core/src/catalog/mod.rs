@@ -2,6 +2,7 @@
 
 mod learned;
 mod overlay;
+mod subnets;
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
@@ -11,6 +12,7 @@ use serde::{Deserialize, Serialize};
 
 pub use learned::{CREDIBLE_PERCENT, Learned};
 pub use overlay::{Overlaid, OverlayRefusal};
+pub use subnets::Subnet;
 
 use crate::ids::{ReservationId, TypeName};
 use crate::labels::{self, LabelKey, Labels};
@@ -242,6 +244,9 @@ fn room(capacity: &Resources, overhead: &Resources) -> Resources {
 pub struct Catalogue {
     types: Vec<Arc<InstanceType>>,
     well_known: BTreeSet<LabelKey>,
+    /// By id.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    subnets: Vec<Subnet>,
 }
 
 impl Catalogue {
@@ -268,7 +273,25 @@ impl Catalogue {
                     .map(|requirement| requirement.key().clone()),
             );
         }
-        Self { types, well_known }
+        Self {
+            types,
+            well_known,
+            subnets: Vec::new(),
+        }
+    }
+
+    /// The same with other subnets, in any order; without any, nothing is known of free addresses.
+    #[must_use]
+    pub fn with_subnets(mut self, subnets: impl IntoIterator<Item = Subnet>) -> Self {
+        self.subnets = subnets.into_iter().collect();
+        self.subnets.sort();
+        self
+    }
+
+    /// The same with other types: what is known beside them stays.
+    #[must_use]
+    pub fn with_types(&self, types: impl IntoIterator<Item = InstanceType>) -> Self {
+        Self::new(types, self.well_known.iter().cloned()).with_subnets(self.subnets.iter().cloned())
     }
 
     /// The same with some types, by position, replaced by a revision of the same name; the others are shared.
@@ -281,6 +304,7 @@ impl Catalogue {
         Self {
             types: types.collect(),
             well_known: self.well_known.clone(),
+            subnets: self.subnets.clone(),
         }
     }
 
@@ -306,6 +330,16 @@ impl Catalogue {
     /// Whether new nodes will carry the label although no pool names it.
     pub fn is_well_known(&self, key: &LabelKey) -> bool {
         labels::is_well_known(key.as_str()) || self.well_known.contains(key)
+    }
+
+    /// Subnets that new nodes may be put in, by id; none where nothing is known of free addresses.
+    pub fn subnets(&self) -> &[Subnet] {
+        &self.subnets
+    }
+
+    /// Addresses that zones have left, as far as is known.
+    pub fn free_addresses(&self) -> BTreeMap<Arc<str>, i64> {
+        subnets::free_by_zone(&self.subnets)
     }
 
     /// Keys that are well known here beyond those every provider has.

@@ -25,13 +25,29 @@ fn served(snapshot: &Snapshot) -> impl Iterator<Item = &Arc<DaemonSet>> {
 pub(super) fn on_new(snapshot: &Snapshot, host: &Host, way: &Way) -> (Resources, Vec<HostPort>) {
     let mut requests = Resources::new();
     let mut ports = Vec::new();
-    for daemon in served(snapshot) {
-        if tolerates_hard(&host.taints, &daemon.pod) && may_run(snapshot, host, way, &daemon.pod) {
-            requests.add(&daemon.pod.requests);
-            ports.extend(daemon.pod.host_ports.iter().cloned());
-        }
+    for daemon in running(snapshot, host, way) {
+        requests.add(&daemon.pod.requests);
+        ports.extend(daemon.pod.host_ports.iter().cloned());
     }
     (requests, ports)
+}
+
+/// Addresses that the same daemons take: one for each that is not on its host's network.
+pub(super) fn addresses(snapshot: &Snapshot, host: &Host, way: &Way) -> i64 {
+    let running = running(snapshot, host, way);
+    running
+        .map(|daemon| i64::from(!daemon.pod.host_network))
+        .sum()
+}
+
+fn running<'a>(
+    snapshot: &'a Snapshot,
+    host: &'a Host,
+    way: &'a Way,
+) -> impl Iterator<Item = &'a Arc<DaemonSet>> {
+    served(snapshot).filter(move |daemon| {
+        tolerates_hard(&host.taints, &daemon.pod) && may_run(snapshot, host, way, &daemon.pod)
+    })
 }
 
 fn tolerates_hard(taints: &[Taint], daemon: &PodSpec) -> bool {

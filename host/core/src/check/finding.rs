@@ -33,6 +33,8 @@ pub enum Rule {
     VolumeLimit,
     /// A machine to buy attaches what its pods use, unless the plan says that this guard yields.
     AttachSlots,
+    /// New nodes take no more addresses than their zone has left, unless the plan says that this guard yields.
+    FreeAddresses,
     /// Two pods do not take one port of a host.
     HostPorts,
     /// Volumes can be reached.
@@ -111,6 +113,7 @@ impl Rule {
             Self::Room => "room",
             Self::VolumeLimit => "volume attach limit",
             Self::AttachSlots => "attach slots of new nodes",
+            Self::FreeAddresses => "free subnet addresses",
             Self::HostPorts => "host ports",
             Self::VolumeTopology => "volume topology",
             Self::Spread => "topology spread",

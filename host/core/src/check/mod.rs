@@ -16,6 +16,7 @@
 //! Every option must serve all pods of the claim; topology must hold however the claims turn out. Prices and capacities are
 //! those that each pool sells at, NodeOverlays applied.
 
+mod addresses;
 mod alone;
 mod claims;
 mod cost;
@@ -79,7 +80,9 @@ pub fn review(snapshot: &Snapshot, plan: &Plan, prices: Prices) -> Vec<Finding> 
     }
     replay.finished_claims();
     replay.complete();
+    let of_addresses = addresses::breaches(snapshot, &replay.hosts, plan);
     let mut findings = replay.findings;
+    findings.extend(of_addresses);
     findings.extend(pools::limits(snapshot, &shelves, &shops, plan));
     findings.extend(pools::reservations(snapshot, plan));
     let costs = cost::breaches(snapshot, plan).into_iter();

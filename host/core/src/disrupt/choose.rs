@@ -145,7 +145,7 @@ impl Proposal<'_, '_> {
             {
                 picked.refused.by_policy += 1;
             } else if found.saving < churn::least_saving(self.snapshot(), &members, &found.claims)
-                || churn::taken_back(self.snapshot(), &members, found).is_some()
+                || churn::taken_back(self.snapshot(), &members, &found.claims).is_some()
             {
                 picked.refused.by_guard += 1;
             } else if !take(&mut left, &members) {

@@ -5,7 +5,7 @@
 use std::collections::BTreeSet;
 
 use super::candidate::Candidate;
-use super::moves::{self, Move};
+use super::moves;
 use crate::ids::{PoolName, TypeName};
 use crate::model::{OwnerKind, PackingMode};
 use crate::plan::PlannedClaim;
@@ -33,8 +33,8 @@ pub fn is_spared(snapshot: &Snapshot, candidate: &Candidate) -> bool {
         && pods.any(|pod| pod.is_owned_by(OwnerKind::Job))
 }
 
-/// The least that a move of these nodes must save at the prices that decide to be worth it. One that buys nothing cannot be taken back: whatever it
-/// saves is worth it.
+/// The least that a move of these nodes must save at the prices that decide to be worth it. One that buys nothing cannot be taken
+/// back: whatever it saves is worth it.
 pub fn least_saving(
     snapshot: &Snapshot,
     members: &[&Candidate],
@@ -53,9 +53,9 @@ pub fn least_saving(
 pub fn taken_back<'s>(
     snapshot: &'s Snapshot,
     members: &[&Candidate],
-    wanted: &Move,
+    bought: &[PlannedClaim],
 ) -> Option<&'s PastMove> {
-    let (from, to) = (types_of(members), types_bought(&wanted.claims));
+    let (from, to) = (types_of(members), types_bought(bought));
     let since = snapshot.now - snapshot.settings.churn.no_way_back;
     let pools: BTreeSet<&PoolName> = members.iter().map(|member| &member.pool.name).collect();
     let guarded = members.iter().any(|member| is_guarded(snapshot, member));

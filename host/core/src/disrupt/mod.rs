@@ -15,6 +15,7 @@ pub mod consolidate;
 pub mod cost;
 pub mod drift;
 pub(crate) mod evictable;
+mod launch_order;
 pub mod look;
 pub mod moves;
 mod question;

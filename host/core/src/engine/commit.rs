@@ -217,7 +217,8 @@ impl Engine {
         after
     }
 
-    /// Asks for a claim and promises its room; its name. It is marked as made from `pool` as it was when it was planned. `place` tells it from all others of this instant.
+    /// Asks for a claim and promises its room; its name. It is marked as made from `pool` as it was when it was planned. `place`
+    /// tells it from all others of this instant.
     pub(super) fn ask_for(
         &mut self,
         pool: Option<&Arc<NodePool>>,

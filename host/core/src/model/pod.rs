@@ -135,6 +135,9 @@ pub struct PodSpec {
     pub anti_affinity_preferred: Vec<Preferred<AffinityTerm>>,
     /// Ports it takes on its host.
     pub host_ports: Vec<HostPort>,
+    /// Whether it is on its host's network, and so takes no address of its own.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub host_network: bool,
     /// Volumes that resolve to a claim.
     pub volumes: Vec<PodVolume>,
     /// Whether it asks for devices through dynamic resource allocation.
@@ -238,6 +241,13 @@ impl PodVolume {
             Self::Claim(name) => Arc::clone(name),
             Self::Ephemeral(volume) => Arc::from(format!("{pod}-{volume}")),
         }
+    }
+}
+
+impl PodSpec {
+    /// Addresses that one pod takes of a subnet.
+    pub fn addresses(&self) -> i64 {
+        i64::from(!self.host_network)
     }
 }
 

@@ -12,7 +12,7 @@ use super::answer::{Price, PriceAnswer, Prices, Quote};
 use super::catalogue::Tables;
 use super::question::PriceQuestion;
 use crate::hook::Capacity;
-use crate::units::PricePerHour;
+use crate::units::{MAX_DOLLARS_PER_HOUR, PricePerHour};
 
 /// One candidate of a question, in words.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -121,49 +121,73 @@ pub fn check_prices(question: &PriceQuestion, answer: &PriceAnswer) -> Result<Pr
     check_length("then", rows, answer.then.len())?;
     check_length("then-reason", rows, answer.then_reason.len())?;
 
+    if !is_plain(answer) {
+        check_rows(question, answer)?;
+    }
+    let first = answer.first.iter().zip(&answer.first_reason);
+    let counts = answer.first_count.iter().zip(&answer.first_group);
+    let then = answer.then.iter().zip(&answer.then_reason);
+    let typed = first.zip(counts).zip(then).map(|((first, counts), then)| {
+        let at_first = price(*first.0);
+        // Most rows have one price.
+        let is_one = first.0.to_bits() == then.0.to_bits();
+        let later = if is_one { at_first } else { price(*then.0) };
+        let quote = |price, reason: &u16| Quote {
+            price,
+            reason: *reason,
+        };
+        Price {
+            first: quote(at_first, first.1),
+            first_count: *counts.0,
+            first_group: *counts.1,
+            then: quote(later, then.1),
+        }
+    });
+    Ok(Prices {
+        rows: typed.collect(),
+    })
+}
+
+/// Whether every row is right at first sight, as nearly all are: finite prices in order, no groups.
+fn is_plain(answer: &PriceAnswer) -> bool {
+    let mut prices = answer.first.iter().zip(&answer.then);
+    let in_range =
+        prices.all(|(first, then)| 0.0 <= *first && first <= then && *then <= MAX_DOLLARS_PER_HOUR);
+    in_range && answer.first_group.iter().all(|group| *group == 0)
+}
+
+/// Checks row by row; the first violation in words.
+fn check_rows(question: &PriceQuestion, answer: &PriceAnswer) -> Result<(), AnswerError> {
     let slot = |row| Box::new(price_slot(question, row));
     let mut groups = Groups::default();
-    let mut prices = Vec::with_capacity(rows);
-    for row in 0..rows {
-        let first = read_price("first", answer.first[row], || slot(row))?;
-        // Most rows have one price.
-        let then = if answer.then[row].to_bits() == answer.first[row].to_bits() {
-            first
-        } else {
-            read_price("then", answer.then[row], || slot(row))?
-        };
-        if answer.first[row] > answer.then[row] {
-            let (first, then) = (answer.first[row], answer.then[row]);
+    for row in 0..answer.first.len() {
+        let (first, then) = (answer.first[row], answer.then[row]);
+        check_price("first", first, || slot(row))?;
+        check_price("then", then, || slot(row))?;
+        if first > then {
             return Err(AnswerError::FirstAboveThen {
                 slot: slot(row),
                 first,
                 then,
             });
         }
-        let (first_count, first_group) = (answer.first_count[row], answer.first_group[row]);
-        if let Err((expected, since)) = groups.enter(first_group, first_count, row) {
+        let (group, count) = (answer.first_group[row], answer.first_count[row]);
+        if let Err((expected, since)) = groups.enter(group, count, row) {
             return Err(AnswerError::GroupCount {
                 slot: slot(row),
-                group: first_group,
-                count: first_count,
+                group,
+                count,
                 expected,
                 since,
             });
         }
-        prices.push(Price {
-            first: Quote {
-                price: first,
-                reason: answer.first_reason[row],
-            },
-            first_count,
-            first_group,
-            then: Quote {
-                price: then,
-                reason: answer.then_reason[row],
-            },
-        });
     }
-    Ok(Prices { rows: prices })
+    Ok(())
+}
+
+/// What has passed the checks, as a price; `None` for a veto.
+fn price(value: f64) -> Option<PricePerHour> {
+    (value != f64::INFINITY).then(|| PricePerHour::of_valid_dollars(value))
 }
 
 /// Counts of the groups seen so far. Rows of one group often stand together.
@@ -204,28 +228,25 @@ pub(super) fn check_length(
     }
 }
 
-fn read_price(
+fn check_price(
     column: &'static str,
     value: f64,
     slot: impl FnOnce() -> Box<Slot>,
-) -> Result<Option<PricePerHour>, AnswerError> {
+) -> Result<(), AnswerError> {
     if value.is_nan() {
         return Err(AnswerError::NotANumber {
             slot: slot(),
             column,
         });
     }
-    if value == f64::INFINITY {
-        return Ok(None);
+    if value == f64::INFINITY || (0.0..=MAX_DOLLARS_PER_HOUR).contains(&value) {
+        return Ok(());
     }
-    match PricePerHour::from_dollars(value) {
-        Some(price) if value >= 0.0 => Ok(Some(price)),
-        _ => Err(AnswerError::OutOfRange {
-            slot: slot(),
-            column,
-            value,
-        }),
-    }
+    Err(AnswerError::OutOfRange {
+        slot: slot(),
+        column,
+        value,
+    })
 }
 
 fn price_slot(question: &PriceQuestion, row: usize) -> Slot {

@@ -1,7 +1,8 @@
 //! What a ranking policy is asked: context, tables, and the rows the question is about.
 //!
 //! `price` is asked once per decision round, before packing, for every (pool, offering) that pool may buy. `order` is
-//! asked once after it, for every (claim, offering) that can hold the claim. Candidates are CSR: one list of offering rows,
+//! asked once after it, for every (claim, offering) that can hold the claim, and once for each command about nodes that buys something,
+//! when it is confirmed. Candidates are CSR: one list of offering rows,
 //! and the end of each pool's or claim's part. Settings are not in here: they belong to the module, which was accepted
 //! with them, so that a shadow can be asked the very same question under other settings.
 

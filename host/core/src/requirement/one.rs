@@ -232,7 +232,7 @@ impl Requirement {
     /// What both allow. `minValues` becomes the larger of the two.
     #[must_use]
     pub fn intersect(&self, other: &Self) -> Self {
-        debug_assert_eq!(self.key, other.key, "requirements of one key");
+        assert_eq!(self.key, other.key, "requirements of one key");
         let min_values = self.min_values.max(other.min_values);
         let (gte, lte) = self.shared_bounds(other);
         if crossed(gte, lte) {

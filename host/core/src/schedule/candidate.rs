@@ -2,6 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use super::addresses::{self, Addresses, Budget};
 use super::buy::{Purchase, Purchases, buy};
 use super::close::{Node, cheapest, keeps_minimum};
 use super::compile::Compiled;
@@ -33,17 +34,23 @@ pub(super) struct Candidate {
     pub(super) failed: Vec<usize>,
     /// How many of them stand for room that is only kept.
     spare_failed: usize,
+    /// Addresses that nodes take beyond those that zones have left.
+    pub(super) overdrawn: i64,
+    /// Whether it is another plan than it would be if addresses were not counted.
+    pub(super) kept_within: bool,
     /// Remarks.
     pub(super) notes: Vec<Note>,
 }
 
 impl Candidate {
-    /// What decides between plans, less being better: unplaced, room not kept, preferences given up, price, nodes.
-    pub(super) fn rank(&self) -> (usize, usize, u64, PricePerHour, usize) {
+    /// What decides between plans, less being better: unplaced, room not kept, addresses that are not there, preferences
+    /// given up, price, nodes.
+    pub(super) fn rank(&self) -> (usize, usize, i64, u64, PricePerHour, usize) {
         let given_up = self.steps.iter().map(|step| step.level as u64).sum();
         (
             self.waiting(),
             self.spare_failed,
+            self.overdrawn,
             given_up,
             self.planned(),
             self.nodes.len(),
@@ -99,13 +106,22 @@ impl Candidate {
     }
 }
 
-/// First fit in the incumbent's order, in every pool, of these pods of the batch.
-pub(super) fn first_fit(compiled: &Compiled<'_>, prices: &RowPrices, pods: &[usize]) -> Candidate {
+/// First fit in the incumbent's order, in every pool, of these pods of the batch, within what zones may take.
+pub(super) fn first_fit(
+    compiled: &Compiled<'_>,
+    prices: &RowPrices,
+    pods: &[usize],
+    budget: &Budget,
+) -> Candidate {
     let tiers: Vec<Tier> = (0..compiled.templates.len())
         .map(|template| open_tier(compiled, prices, template))
         .collect();
     let guards = &compiled.snapshot.settings.guards;
-    in_rounds(compiled, prices, guards, &tiers, pods, Manner::default())
+    let manner = Manner {
+        budget: budget.clone(),
+        ..Manner::default()
+    };
+    in_rounds(compiled, prices, guards, &tiers, pods, manner)
 }
 
 /// By price where pools allow it; pools in `compatible` packing keep the incumbent's order.
@@ -115,9 +131,14 @@ pub(super) fn by_price(
     guards: &Guards,
     pods: &[usize],
 ) -> Candidate {
-    let mut result = by_minimum(compiled, prices, guards, pods);
-    spot_share::spread(compiled, prices, guards, &mut result.nodes);
-    result
+    let attempt = |budget: &Budget| {
+        let mut result = by_minimum(compiled, prices, guards, pods, budget);
+        spot_share::spread(compiled, prices, guards, &mut result.nodes);
+        result.overdrawn = Addresses::overdrawn(compiled, guards, &result.nodes);
+        result
+    };
+    let first = attempt(&Budget::default());
+    addresses::within(compiled, prices, guards, first, attempt)
 }
 
 /// Pools that ask for a minimum of values are packed in both ways: by price the minimum is known to hold only once pods have
@@ -127,11 +148,16 @@ fn by_minimum(
     prices: &RowPrices,
     guards: &Guards,
     pods: &[usize],
+    budget: &Budget,
 ) -> Candidate {
     let order = price_order(compiled, pods);
     let plan = |minimum: MinimumBy| {
         let tiers = tiers(compiled, prices, minimum);
         manner::best_of(compiled, &order, |order, manner| {
+            let manner = Manner {
+                budget: budget.clone(),
+                ..manner
+            };
             in_rounds(compiled, prices, guards, &tiers, order, manner)
         })
     };
@@ -183,7 +209,9 @@ fn in_rounds(
             &mut purchases.unplaced,
         );
         if purchases.unplaced.is_empty() {
-            return assemble(&placer, &purchases, open);
+            let mut result = assemble(&placer, &purchases, open);
+            result.overdrawn = Addresses::overdrawn(compiled, guards, &result.nodes);
+            return result;
         }
         let may_be_wary = placer.had_choice && !manner.wary;
         let lowered = lowered_quotas(&placer, &purchases.unplaced, round >= MOST_ROUNDS);
@@ -252,6 +280,7 @@ fn open_nodes(
             used: bin.used.clone(),
             steps: bin.steps.clone(),
             attached: attached(placer, &bin.steps),
+            addresses: addresses::of_steps(placer, &bin.steps),
             minimum: bin.minimum.clone(),
             compatible: true,
         };
@@ -431,6 +460,7 @@ pub(super) fn bought(placer: &Placer<'_, '_>, purchase: &Purchase) -> Node {
         rows,
         used,
         attached: attached(placer, &steps),
+        addresses: addresses::of_steps(placer, &steps),
         steps,
         minimum,
         compatible: false,

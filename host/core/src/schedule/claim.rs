@@ -6,7 +6,7 @@ use std::sync::Arc;
 use super::compile::Compiled;
 use super::minimum::{self, Minimum};
 use super::place::Step;
-use crate::catalog::Catalogue;
+use crate::catalog::{Catalogue, InstanceType};
 use crate::labels::{self, LabelKey, Labels};
 use crate::model::NodePool;
 use crate::plan::{LaunchOption, PlannedClaim};
@@ -46,7 +46,12 @@ pub(super) fn claim(
     let lowered = *minimum != minimum::wanted(compiled, row.template);
     keep_minimum(&mut requirements, minimum, lowered);
     let mut annotations = annotations_of(pool, lowered);
-    annotations.extend(overlay_marks(compiled, named));
+    let listed = compiled.snapshot.catalogue.types();
+    let types = named.iter().map(|row| {
+        let (own, _) = compiled.offering(*row);
+        (own, &listed[compiled.rows.rows[*row].instance_type])
+    });
+    annotations.extend(overlay_marks(types));
     PlannedClaim {
         pool: pool.name.clone(),
         class: pool.class.clone(),
@@ -79,16 +84,12 @@ pub(crate) fn annotations_of(pool: &NodePool, lowered: bool) -> Labels {
     annotations
 }
 
-/// Annotations that tell whether overlays changed the price or the capacity of a named type.
-fn overlay_marks(
-    compiled: &Compiled<'_>,
-    named: &[usize],
+/// Annotations that tell whether overlays changed the price or the capacity of a named type; each as its pool sells it, and as listed.
+pub(super) fn overlay_marks<'t>(
+    types: impl Iterator<Item = (&'t Arc<InstanceType>, &'t Arc<InstanceType>)>,
 ) -> impl Iterator<Item = (Arc<str>, Arc<str>)> {
-    let listed = compiled.snapshot.catalogue.types();
     let (mut price, mut capacity) = (false, false);
-    for row in named {
-        let (own, _) = compiled.offering(*row);
-        let listed = &listed[compiled.rows.rows[*row].instance_type];
+    for (own, listed) in types {
         if !Arc::ptr_eq(own, listed) {
             let mut offerings = own.offerings.iter().zip(&listed.offerings);
             price |= offerings.any(|(own, listed)| own.price != listed.price);
@@ -100,6 +101,12 @@ fn overlay_marks(
         .into_iter()
         .filter(|(_, holds)| *holds)
         .map(|(mark, _)| (Arc::from(mark), Arc::from("true")))
+}
+
+/// Takes away what [`overlay_marks`] tells.
+pub(super) fn unmark(annotations: &mut Labels) {
+    annotations.remove(PRICE_OVERLAID);
+    annotations.remove(CAPACITY_OVERLAID);
 }
 
 /// What the pods and the daemons of a node ask for, which may become any of the rows named.
@@ -149,7 +156,7 @@ pub(crate) fn labels_of(
 }
 
 /// Writes types, terms, zones and reservations of the options into the requirements.
-fn narrow_to_options(requirements: &mut Requirements, options: &[LaunchOption]) {
+pub(super) fn narrow_to_options(requirements: &mut Requirements, options: &[LaunchOption]) {
     let mut set = |key: &str, values: BTreeSet<Arc<str>>| {
         let key = LabelKey::from(key);
         let minimum = requirements

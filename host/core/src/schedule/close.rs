@@ -60,6 +60,8 @@ pub(super) struct Node {
     pub(super) steps: Vec<usize>,
     /// Attach slots that its pods take, by driver.
     pub(super) attached: Box<[i64]>,
+    /// Addresses that its pods take, where anything is known of any zone.
+    pub(super) addresses: i64,
     /// How many values its claim must leave to choose from.
     pub(super) minimum: Minimum,
     /// Whether it is packed as the incumbent does.
@@ -164,7 +166,7 @@ fn alike<'c>(
 
 /// The rows that the claim names, best first: the planned one, then others in launch order. A claim packed by price names
 /// what guards keep from being bought, `guarded`, only where they have yielded. Rows that attach fewer volumes than the
-/// node's pods use are named where the planned one is no better, or where too few values would be left without them.
+/// node's pods use are named where the planned one is no better, or, last, where too few values would be left without them.
 pub(super) fn named_rows(
     compiled: &Compiled<'_>,
     prices: &RowPrices,
@@ -187,7 +189,9 @@ pub(super) fn named_rows(
         .map(|row| compiled.rows.rows[*row].instance_type)
         .collect();
     if node.compatible && !minimum::is_met(compiled, &node.minimum, &types) {
-        return all(&|_| true);
+        let mut all = all(&|_| true);
+        all.sort_by_key(|row| !attaches(*row));
+        return all;
     }
     named
 }

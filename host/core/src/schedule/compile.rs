@@ -7,6 +7,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
+use super::addresses::Addresses;
 use super::alike::Alike;
 use super::axes::Axes;
 use super::eligible::{Eligible, eligible, queue_order};
@@ -97,6 +98,8 @@ pub(super) struct Compiled<'s> {
     pub(super) pods: Vec<BatchPod>,
     /// What their volumes take of a new node.
     pub(super) slots: Slots,
+    /// What zones have left for new nodes and their pods.
+    pub(super) addresses: Addresses,
     pub(super) model: Model,
     /// Counts before any placement.
     pub(super) counts: Counts,
@@ -214,6 +217,7 @@ pub(super) fn compile_batch<'s>(
         .collect();
     Compiled {
         snapshot,
+        addresses: Addresses::of(snapshot, &templates, &rows),
         axes,
         templates,
         rows,
@@ -464,7 +468,7 @@ fn keys_of(model: &Model, owned: &[usize], selected: &[usize], inverse: &[usize]
 
 fn pod_domains(model: &Model, strict: &Requirements, key: usize) -> Bits {
     let key = &model.keys[key];
-    debug_assert_ne!(
+    assert_ne!(
         key.name.as_str(),
         labels::HOSTNAME,
         "hosts have no listed domains"

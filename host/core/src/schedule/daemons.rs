@@ -21,6 +21,8 @@ pub(super) struct Overhead {
     pub(super) requests: Resources,
     /// Ports they take on the host.
     pub(super) ports: Vec<HostPort>,
+    /// Addresses they take of a subnet.
+    pub(super) addresses: i64,
 }
 
 /// Daemons by template, as one can ask of a type.
@@ -85,6 +87,7 @@ impl<'a> Daemons<'a> {
         let mut overhead = Overhead::default();
         for at in &running {
             overhead.requests.add(&self.tolerating[*at].pod.requests);
+            overhead.addresses += self.tolerating[*at].pod.addresses();
             overhead
                 .ports
                 .extend(self.tolerating[*at].pod.host_ports.iter().cloned());

@@ -5,6 +5,7 @@
 
 use std::collections::BTreeMap;
 
+use super::addresses::{self, Addresses};
 use super::candidate::{self, Candidate};
 use super::close::Node;
 use super::compile::Compiled;
@@ -24,7 +25,7 @@ use crate::units::PricePerHour;
 /// A guard that costs no more than this share of the plan is not worth a word: half a percent.
 const WORTH_SAYING: (i64, i64) = (5, 1000);
 
-/// Where a guard does not hold: the guard, the template, and on how many nodes, or for how many volumes.
+/// Where a guard does not hold: the guard, the template, and on how many nodes, or for how many volumes or addresses.
 type Yielded = BTreeMap<(Guard, usize), usize>;
 
 /// Whether guards hold in one plan wherever they hold in another.
@@ -52,10 +53,10 @@ pub(super) fn notes(compiled: &Compiled<'_>, candidate: &Candidate) -> Vec<Note>
         text: format!(
             "guard on {} yields {}: nothing else would hold their pods",
             guard.as_str(),
-            if guard == Guard::AttachSlots {
-                format!("for {count} volume(s)")
-            } else {
-                format!("on {count} new node(s)")
+            match guard {
+                Guard::AttachSlots => format!("for {count} volume(s)"),
+                Guard::FreeAddresses => format!("for {count} address(es)"),
+                _ => format!("on {count} new node(s)"),
             }
         ),
     };
@@ -85,6 +86,10 @@ fn yielded(compiled: &Compiled<'_>, guards: &Guards, candidate: &Candidate) -> Y
         }
     }
     for template in (0..compiled.templates.len()).filter(|template| guarded(*template)) {
+        let beyond = Addresses::beyond_of(compiled, guards, template, &candidate.nodes);
+        if beyond > 0 {
+            result.insert((Guard::FreeAddresses, template), beyond);
+        }
         let share = Share::of(compiled, template, &candidate.nodes);
         let own = |node: &&Node| compiled.rows.rows[node.row].template == template;
         let most = share.most(guards);
@@ -203,7 +208,7 @@ impl GuardCost {
 }
 
 /// What the guards cost in a plan made from these: each that costs more than half a percent, most expensive first, and before
-/// them all together where they do. Takes up to nine further plans.
+/// them all together where they do. Takes up to ten further plans.
 pub fn guard_costs(
     prepared: &Prepared<'_>,
     answer: Option<&Prices>,
@@ -240,7 +245,8 @@ pub fn guard_costs(
     };
     let mut single: Vec<GuardCost> = Guard::ALL
         .into_iter()
-        .filter_map(|g| cost(Some(g)))
+        .filter(|guard| *guard != Guard::FreeAddresses || addresses::holds(compiled, guards))
+        .filter_map(|guard| cost(Some(guard)))
         .collect();
     single.sort_by_key(|one| (std::cmp::Reverse(one.cost), one.guard));
     std::iter::once(together).chain(single).collect()

@@ -15,6 +15,7 @@ use super::minimum;
 use super::place::Step;
 use super::prices::{self, RowPrices};
 use super::question::is_accelerator;
+use super::slots::Slots;
 use super::{bound, guarded, guards, refusal};
 use crate::catalog::CapacityType;
 use crate::plan::{Plan, PlanCost, PlannedClaim};
@@ -158,7 +159,8 @@ fn asked(compiled: &Compiled<'_>, named: &[usize]) -> usize {
     named.iter().take_while(is_launched).count()
 }
 
-/// A node's rows in the policy's order: those it keeps, those it may not take off, and those it was not asked about.
+/// A node's rows in the policy's order: those it keeps, those it may not take off, and those it was not asked about. Rows that
+/// attach too few volumes are there for the breadth of the list alone, and come after all others.
 fn reordered(
     compiled: &Compiled<'_>,
     node: &Node,
@@ -173,23 +175,30 @@ fn reordered(
         let spot = rows.filter(|row| terms(compiled, **row) == CapacityType::Spot);
         spot.map(type_of).collect::<BTreeSet<usize>>().len()
     };
+    let guards = &compiled.snapshot.settings.guards;
+    let attaches = |row: &usize| Slots::has(compiled, guards, *row, &node.attached);
+    let must_attach = attaches(&node.row);
     let first = result.first().copied().unwrap_or(node.row);
     let wanted = wanted_spot(compiled, first).min(spot_types(&mut named.iter()));
     for removed in list.removed.iter().filter_map(row) {
         let types = result.iter().chain(others).map(type_of).collect();
         let enough = minimum::is_met(compiled, &node.minimum, &types)
-            && spot_types(&mut result.iter().chain(others)) >= wanted;
+            && spot_types(&mut result.iter().chain(others)) >= wanted
+            && (!must_attach || result.iter().chain(others).any(attaches));
         if enough && !result.is_empty() {
             break;
         }
         result.push(removed);
     }
     result.extend_from_slice(others);
+    if must_attach {
+        result.sort_by_key(|row| !attaches(row));
+    }
     result
 }
 
 /// Amounts beyond what a column holds are the most it can hold.
-fn claim_row(pool: crate::rank::Sym, requests: &Resources, pods: usize) -> ClaimRow {
+pub(super) fn claim_row(pool: crate::rank::Sym, requests: &Resources, pods: usize) -> ClaimRow {
     let count = |amount: i64| u32::try_from(amount.max(0)).unwrap_or(u32::MAX);
     let memory = requests.get(&ResourceName::Memory);
     let devices = requests.iter().filter(|(name, _)| is_accelerator(name));

@@ -6,6 +6,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use super::addresses::Budget;
 use super::candidate::Candidate;
 use super::company::{self, Company};
 use super::compile::Compiled;
@@ -27,6 +28,8 @@ pub(super) struct Manner {
     pub(super) thrifty: bool,
     /// Where pods go that others follow.
     pub(super) company: Company,
+    /// Bounds on where pods may go, where zones were found short of addresses.
+    pub(super) budget: Budget,
 }
 
 /// The best of several ways; `attempt` plans the batch in an order and a manner.
@@ -36,13 +39,14 @@ pub(super) fn best_of(
     attempt: impl Fn(&[usize], Manner) -> Candidate,
 ) -> Candidate {
     let mut best = attempt(order, Manner::default());
+    let left_out = rules_of_left_out(compiled, order);
     let mut first: BTreeSet<usize> = BTreeSet::new();
     for _ in 0..MOST_ATTEMPTS {
         let before = first.len();
         first.extend(
             best.failed
                 .iter()
-                .filter(|pod| is_bound_by_others(compiled, **pod)),
+                .filter(|pod| is_bound_by_others(compiled, **pod, &left_out)),
         );
         if first.len() == before {
             break;
@@ -89,8 +93,26 @@ fn turn(compiled: &Compiled<'_>, company: &Company, waiting: &BTreeSet<usize>, p
     }
 }
 
-/// Whether it depends on other pods where this one may be, though all preferences are given up.
-fn is_bound_by_others(compiled: &Compiled<'_>, pod: usize) -> bool {
+/// Rules between pods that only pods of the batch have which are not in the order: nothing depends on them.
+fn rules_of_left_out(compiled: &Compiled<'_>, order: &[usize]) -> BTreeSet<usize> {
+    if order.len() == compiled.pods.len() {
+        return BTreeSet::new();
+    }
+    let rules_of = |groups: &BTreeSet<usize>| -> BTreeSet<usize> {
+        let levels = groups.iter().flat_map(|at| &compiled.groups[*at].levels);
+        levels
+            .flat_map(|level| level.owned.iter().copied())
+            .collect()
+    };
+    let placed: BTreeSet<usize> = order.iter().map(|pod| compiled.pods[*pod].group).collect();
+    let others = (0..compiled.groups.len()).filter(|group| !placed.contains(group));
+    let others: BTreeSet<usize> = others.collect();
+    &rules_of(&others) - &rules_of(&placed)
+}
+
+/// Whether it depends on other pods where this one may be, though all preferences are given up. Rules of pods that are left out
+/// do not count.
+fn is_bound_by_others(compiled: &Compiled<'_>, pod: usize, left_out: &BTreeSet<usize>) -> bool {
     let group = &compiled.groups[compiled.pods[pod].group];
     let owns = group
         .levels
@@ -100,7 +122,8 @@ fn is_bound_by_others(compiled: &Compiled<'_>, pod: usize) -> bool {
         .levels
         .last()
         .is_some_and(|level| level.rows.iter().any(|rows| !rows.is_empty()));
-    usable && (owns || !group.selected.is_empty())
+    let is_selected = || group.selected.iter().any(|rule| !left_out.contains(rule));
+    usable && (owns || is_selected())
 }
 
 /// Whether any pod spreads over domains that have prices.

@@ -10,6 +10,7 @@ use std::sync::Arc;
 use super::axes::fits;
 use super::compile::Compiled;
 use crate::bits::Bits;
+use crate::catalog::Catalogue;
 use crate::labels::LabelKey;
 use crate::snapshot::MinValuesPolicy;
 
@@ -27,7 +28,7 @@ pub(super) fn of_new(compiled: &Compiled<'_>, rows: &Bits, used: &[i64]) -> Opti
         return None;
     }
     let types = roomy_types(compiled, rows, used);
-    let found = distinct_values(compiled, &types);
+    let found = distinct_values(&compiled.snapshot.catalogue, &types);
     for (key, minimum) in &mut result {
         *minimum = (*minimum).min(u32::try_from(found(key.as_str())).unwrap_or(u32::MAX));
     }
@@ -54,7 +55,12 @@ pub(super) fn is_kept(
 
 /// Whether types leave enough values.
 pub(super) fn is_met(compiled: &Compiled<'_>, minimum: &Minimum, types: &BTreeSet<usize>) -> bool {
-    let found = distinct_values(compiled, types);
+    is_met_by(&compiled.snapshot.catalogue, minimum, types)
+}
+
+/// The same for types of a catalogue.
+pub(super) fn is_met_by(catalogue: &Catalogue, minimum: &Minimum, types: &BTreeSet<usize>) -> bool {
+    let found = distinct_values(catalogue, types);
     let enough = |(key, least): &(LabelKey, u32)| found(key.as_str()) >= *least as usize;
     minimum.iter().all(enough)
 }
@@ -68,11 +74,11 @@ fn roomy_types(compiled: &Compiled<'_>, rows: &Bits, used: &[i64]) -> BTreeSet<u
 
 /// Counts distinct values of a key over types: their own values, not narrowed by the claim.
 pub(super) fn distinct_values<'c>(
-    compiled: &'c Compiled<'_>,
+    catalogue: &'c Catalogue,
     types: &'c BTreeSet<usize>,
 ) -> impl Fn(&str) -> usize + 'c {
     move |key| {
-        let catalogue = compiled.snapshot.catalogue.types();
+        let catalogue = catalogue.types();
         let mut values: BTreeSet<Arc<str>> = BTreeSet::new();
         for at in types {
             let instance_type = &catalogue[*at];

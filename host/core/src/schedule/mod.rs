@@ -16,9 +16,10 @@
 //! ```
 //!
 //! Two plans are made: by price, and by first fit in the incumbent's order. The better one by (unplaced, room not kept,
-//! preferences given up, price, nodes) is returned, so that packing by price is never worse. Room that buffers ask for is
+//! addresses that are not there, preferences given up, price, nodes) is returned, so that packing by price is never worse. Room that buffers ask for is
 //! placed after all pods that exist ([`crate::spare`]).
 
+mod addresses;
 mod alike;
 mod axes;
 mod best;
@@ -54,6 +55,7 @@ mod question;
 mod quoted;
 mod refusal;
 mod relax;
+mod relist;
 mod rows;
 mod sets;
 mod slots;
@@ -72,9 +74,12 @@ pub use guarded::{GuardCost, guard_costs, note_guards};
 pub use launch::{Packed, launch};
 pub use offers::Offers;
 pub use quoted::{Quoted, price_question};
+pub(crate) use relist::Relisted;
+pub use relist::{in_question, order_question};
 
 use std::sync::Arc;
 
+use addresses::Budget;
 use candidate::Candidate;
 use compile::Compiled;
 use prices::RowPrices;
@@ -142,16 +147,18 @@ fn best_of(
         .iter()
         .any(|template| template.packing == PackingMode::Price);
     let guards = &compiled.snapshot.settings.guards;
-    let (first_fit, priced) = std::thread::scope(|scope| {
+    let (first_fit, first_fit_cost, priced) = std::thread::scope(|scope| {
         let priced =
             by_price.then(|| scope.spawn(|| candidate::by_price(compiled, prices, guards, pods)));
-        let first_fit = candidate::first_fit(compiled, prices, pods);
+        let attempt = |budget: &Budget| candidate::first_fit(compiled, prices, pods, budget);
+        let first_fit = attempt(&Budget::default());
+        let cost = first_fit.list(prices);
         (
-            first_fit,
+            addresses::within(compiled, prices, guards, first_fit, attempt),
+            cost,
             priced.map(|thread| thread.join().expect("planning does not panic")),
         )
     });
-    let first_fit_cost = first_fit.list(prices);
     let best = match priced {
         Some(priced) if !is_better(compiled, &first_fit, &priced) => priced,
         _ => first_fit,
@@ -206,7 +213,11 @@ pub(crate) fn finish_quoted(prepared: &Prepared<'_>, quoted: &Quoted) -> Plan {
 /// what comes before cost.
 fn is_better(compiled: &Compiled<'_>, first_fit: &Candidate, priced: &Candidate) -> bool {
     let (left, right) = (first_fit.rank(), priced.rank());
-    (left.0, left.1, left.2) < (right.0, right.1, right.2)
+    if priced.kept_within && (left.0, left.1) >= (right.0, right.1) {
+        // Preferences given up, or addresses that are not there, are no reason to let other guards go.
+        return left < right && guarded::hold_as_in(compiled, first_fit, priced);
+    }
+    (left.0, left.1, left.2, left.3) < (right.0, right.1, right.2, right.3)
         || (left < right && guarded::hold_as_in(compiled, first_fit, priced))
 }
 

@@ -9,6 +9,7 @@
 use std::cell::Cell;
 use std::collections::{BTreeMap, VecDeque};
 
+use super::addresses::Purse;
 use super::alike::Like;
 use super::company::{Company, NOBODY};
 use super::compile::{Compiled, PodGroup};
@@ -99,6 +100,18 @@ pub(super) struct Search {
     pub(super) new_first: bool,
     /// Whether the last of existing nodes is tried first.
     pub(super) backwards: bool,
+    /// Which new node is tried first.
+    pub(super) filling: Filling,
+}
+
+/// How new nodes fill up.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(super) enum Filling {
+    /// Those with the fewest pods come first.
+    #[default]
+    Evenly,
+    /// One after another.
+    InTurn,
 }
 
 /// The state of placing.
@@ -125,6 +138,8 @@ pub(super) struct Placer<'c, 's> {
     /// By key and domain, the rows there; those that lie in no domain come last.
     domains: Vec<Vec<Option<SetId>>>,
     limits: super::limits::Limits,
+    /// What is left in zones that are short of addresses.
+    purse: Purse,
     /// Bins before this one are closed to everybody.
     first_bin: usize,
     /// No bin is opened beyond this many.
@@ -164,6 +179,7 @@ impl<'c, 's> Placer<'c, 's> {
             bases: vec![Memo::default(); compiled.alike.fits()],
             domains,
             limits: super::limits::Limits::new(compiled),
+            purse: Purse::new(compiled, &manner.budget),
             first_bin: 0,
             most_bins: usize::MAX,
             search: Search::default(),
@@ -263,6 +279,7 @@ impl<'c, 's> Placer<'c, 's> {
                 let rows = self.sets.bits(self.bins[bin].rows);
                 self.counts
                     .record_new(model, host, rows, &group.selected, &group.inverse);
+                self.purse.pay(self.compiled, seeker.pod, rows);
                 self.bins[bin].steps.push(self.steps.len());
                 let key = (seeker.number, self.bins[bin].tier);
                 if self.manner.quotas.contains_key(&key) {
@@ -301,25 +318,49 @@ impl<'c, 's> Placer<'c, 's> {
                 else {
                     continue;
                 };
-                if !self.sets.has_room(self.compiled, base, &asked) {
-                    continue;
-                }
-                let compiled = self.compiled;
-                let minimum = |rows: &Bits| minimum::of_new(compiled, rows, &group.request);
-                let guest = Guest {
-                    group,
-                    level: seeker.level,
-                    used: &asked,
-                    is_broad: &|rows| minimum(rows).is_some(),
-                    tries: Cell::new(MOST_TRIES),
+                let found = if self.purse.is_unbounded() {
+                    self.pin_new(seeker, base, &asked)
+                } else {
+                    let parts = self.purse.parts(
+                        self.compiled,
+                        &self.manner.budget,
+                        &mut self.sets,
+                        seeker.pod,
+                        base,
+                    );
+                    let mut parts = parts.into_iter();
+                    parts.find_map(|part| self.pin_new(seeker, part, &asked))
                 };
-                if let Some(rows) = self.pin(&guest, base, seeker.allowed) {
-                    let minimum = minimum(self.sets.bits(rows)).expect("pinned to a broad set");
+                if let Some((rows, minimum)) = found {
                     return Some(Where::Bin(self.add_bin(group, tier, rows, minimum)));
                 }
             }
         }
         None
+    }
+
+    /// What a new node for a pod may become out of a set, with room for `asked`.
+    fn pin_new(
+        &mut self,
+        seeker: &Seeker<'_>,
+        base: SetId,
+        asked: &[i64],
+    ) -> Option<(SetId, Minimum)> {
+        let (compiled, group) = (self.compiled, seeker.group);
+        if !self.sets.has_room(compiled, base, asked) {
+            return None;
+        }
+        let minimum = |rows: &Bits| minimum::of_new(compiled, rows, &group.request);
+        let guest = Guest {
+            group,
+            level: seeker.level,
+            used: asked,
+            is_broad: &|rows| minimum(rows).is_some(),
+            tries: Cell::new(MOST_TRIES),
+        };
+        let rows = self.pin(&guest, base, seeker.allowed)?;
+        let minimum = minimum(self.sets.bits(rows)).expect("pinned to a broad set");
+        Some((rows, minimum))
     }
 
     fn add_bin(&mut self, group: &PodGroup, tier: usize, rows: SetId, minimum: Minimum) -> usize {

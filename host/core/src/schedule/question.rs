@@ -109,8 +109,13 @@ impl Listed {
         Some(u32::try_from(at).expect("a catalogue has fewer than 2^32 rows"))
     }
 
+    /// The name of a template's pool.
+    pub(super) fn pool(&self, template: usize) -> Sym {
+        self.pools[template]
+    }
+
     /// The tables, with the nodes that run already.
-    fn tables(&self, snapshot: &Snapshot) -> Arc<Tables> {
+    pub(super) fn tables(&self, snapshot: &Snapshot) -> Arc<Tables> {
         let running = running(snapshot);
         if running.is_empty() {
             return Arc::clone(&self.tables);

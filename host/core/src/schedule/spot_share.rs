@@ -132,10 +132,7 @@ fn spread_once(
             let other = others.find(|row| {
                 let other = market(compiled, *row);
                 let has_share = other.is_none_or(|other| share.count(&other) < most);
-                let kept_back = kept_back.contains(*row) && !kept_back.contains(node.row);
-                let crowded = node.steps.len() > most_pods(compiled, *row, guards);
-                let attaches = Slots::has(compiled, guards, *row, &node.attached);
-                has_share && !kept_back && !crowded && attaches
+                has_share && suits(compiled, guards, kept_back, node, *row)
             })?;
             Some((other, here))
         };
@@ -173,9 +170,22 @@ fn keep_out(compiled: &Compiled<'_>, node: &mut Node, share: &Share, most: u32) 
     }
 }
 
+/// Whether guards that speak of single nodes let a node become another row, out of those that are not `kept_back`.
+pub(super) fn suits(
+    compiled: &Compiled<'_>,
+    guards: &Guards,
+    kept_back: &Bits,
+    node: &Node,
+    row: usize,
+) -> bool {
+    let kept_back = kept_back.contains(row) && !kept_back.contains(node.row);
+    let crowded = node.steps.len() > most_pods(compiled, row, guards);
+    !kept_back && !crowded && Slots::has(compiled, guards, row, &node.attached)
+}
+
 /// Other rows that a node may be planned as, cheapest first: of its pool and label state, with room for its pods, and no
 /// larger where the pool has limits.
-fn others<'a>(
+pub(super) fn others<'a>(
     compiled: &'a Compiled<'_>,
     prices: &'a RowPrices,
     node: &'a Node,

@@ -59,6 +59,9 @@ pub struct Guards {
     /// Whether a new node gets no more volumes than its type attaches.
     #[serde(default = "counted")]
     pub attach_slots: bool,
+    /// Whether new nodes and their pods take no more addresses of a zone than its subnets have free, where that is known.
+    #[serde(default = "counted")]
+    pub free_addresses: bool,
     /// Whether new nodes are planned with the least that nodes of their type turned out to have. Holds in every pool.
     #[serde(default = "counted")]
     pub learned_reserve: bool,
@@ -86,11 +89,13 @@ pub enum Guard {
     SpotShare,
     /// Volumes on one new node.
     AttachSlots,
+    /// Addresses that all new nodes of a zone take.
+    FreeAddresses,
 }
 
 impl Guard {
     /// All of them.
-    pub const ALL: [Self; 7] = [
+    pub const ALL: [Self; 8] = [
         Self::PodsPerNode,
         Self::ReplicasPerNode,
         Self::LargeTypes,
@@ -98,6 +103,7 @@ impl Guard {
         Self::UnaskedSpot,
         Self::SpotShare,
         Self::AttachSlots,
+        Self::FreeAddresses,
     ];
 
     /// In words, to follow "guard on".
@@ -110,6 +116,7 @@ impl Guard {
             Self::UnaskedSpot => "spot machines that nobody asked for",
             Self::SpotShare => "spot nodes of one type and zone",
             Self::AttachSlots => "volumes per node",
+            Self::FreeAddresses => "free subnet addresses",
         }
     }
 }
@@ -134,6 +141,7 @@ impl Guards {
             Guard::UnaskedSpot => result.unasked_spot = true,
             Guard::SpotShare => result.spot_share_from = u32::MAX,
             Guard::AttachSlots => result.attach_slots = false,
+            Guard::FreeAddresses => result.free_addresses = false,
         }
         result
     }
@@ -154,6 +162,7 @@ impl Default for Guards {
             exotic_types: false,
             unasked_spot: false,
             attach_slots: true,
+            free_addresses: true,
             learned_reserve: true,
         }
     }

@@ -56,10 +56,7 @@ fn decided(snapshot: &Snapshot, price: impl Fn(&Candidate<'_>) -> f64) -> Decisi
 /// Small machines at $0.10 and large ones at $0.40, each in two zones on demand.
 fn market() -> ClusterFixture {
     let sold = |name: &str, cores: i64, price: f64| {
-        let listed = instance_type(name)
-            .cpu(cores * 1000)
-            .memory_mib(cores * 4096);
-        let listed = listed.pods(110).no_overhead().price(price);
+        let listed = machine(name, cores, price);
         listed.offered(ZONE_1, OnDemand).offered(ZONE_2, OnDemand)
     };
     let free = |pool: &mut NodePool| pool.disruption.budgets.clear();

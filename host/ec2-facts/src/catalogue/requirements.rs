@@ -108,7 +108,7 @@ impl RequirementsOfTypes {
                 None => known.absent.clone(),
             });
         }
-        debug_assert_eq!(
+        assert_eq!(
             documented.next(),
             None,
             "every documented label is among the decided keys, in the same order"

@@ -14,10 +14,12 @@ use crate::package::digest;
 
 /// Bytes of JSON up to which a value stands where it is used.
 const SHORT: usize = 200;
-/// Values that one put together may have, numbers counted each.
+/// Values that one put together may have, numbers counted each; a long text counts once more for every [`TEXT`] bytes.
 const MOST_VALUES: usize = 50_000_000;
+/// Bytes of a text, a key or a number that count as much as a value.
+const TEXT: usize = 32;
 /// Parts within parts.
-const DEPTH: usize = 16;
+pub(super) const DEPTH: usize = 16;
 /// Key of a reference.
 const PART: &str = "part";
 /// Key of a list of numbers.
@@ -144,17 +146,27 @@ impl Parts {
 
     /// The value put together.
     pub(super) fn unfold(&self, value: &Value) -> Result<Value, FoldError> {
-        self.put(value, DEPTH, &mut MOST_VALUES.clone())
+        self.unfold_within(value, &mut MOST_VALUES.clone())
     }
 
-    fn named(&self, sha256: &str) -> Result<Arc<Value>, FoldError> {
+    /// The value put together out of as many values as are left, which become fewer.
+    pub(super) fn unfold_within(
+        &self,
+        value: &Value,
+        left: &mut usize,
+    ) -> Result<Value, FoldError> {
+        self.put(value, DEPTH, left)
+    }
+
+    /// The part of a digest.
+    pub(super) fn named(&self, sha256: &str) -> Result<Arc<Value>, FoldError> {
         self.get(sha256).ok_or_else(|| FoldError::Missing {
             sha256: crate::text::clean(sha256, crate::text::NAME),
         })
     }
 
     fn put(&self, value: &Value, depth: usize, left: &mut usize) -> Result<Value, FoldError> {
-        *left = left.checked_sub(1).ok_or(FoldError::TooLarge)?;
+        count(left, value.as_str().unwrap_or_default())?;
         match value {
             Value::Array(values) => values
                 .iter()
@@ -170,7 +182,10 @@ impl Parts {
                 }
                 let fields = fields.iter();
                 fields
-                    .map(|(key, one)| Ok((key.clone(), self.put(one, depth, left)?)))
+                    .map(|(key, one)| {
+                        count(left, key)?;
+                        Ok((key.clone(), self.put(one, depth, left)?))
+                    })
                     .collect()
             }
             plain => Ok(plain.clone()),
@@ -178,8 +193,15 @@ impl Parts {
     }
 }
 
+/// Counts a value, and its text by its length: a part that is named again and again is copied as often.
+fn count(left: &mut usize, text: &str) -> Result<(), FoldError> {
+    let weight = 1 + text.len() / TEXT;
+    *left = left.checked_sub(weight).ok_or(FoldError::TooLarge)?;
+    Ok(())
+}
+
 /// The digest that stands in the place of a part.
-fn reference(value: &Value) -> Option<&str> {
+pub(super) fn reference(value: &Value) -> Option<&str> {
     only(value, PART)
 }
 
@@ -195,7 +217,7 @@ fn only<'v>(value: &'v Value, key: &str) -> Option<&'v str> {
 
 fn list(text: &str, left: &mut usize) -> Result<Value, FoldError> {
     let number = |text: &str| {
-        *left = left.checked_sub(1).ok_or(FoldError::TooLarge)?;
+        count(left, text)?;
         let whole = text.parse::<u64>().map(Number::from);
         let number = whole
             .or_else(|_| text.parse::<i64>().map(Number::from))
@@ -254,6 +276,24 @@ mod tests {
             last = json!({"part": name});
         }
         assert_eq!(parts.unfold(&last), Err(FoldError::TooLarge));
+    }
+
+    #[test]
+    fn a_long_text_that_is_named_again_and_again_counts_by_its_length() {
+        let parts = Parts::default();
+        let long = "x".repeat(100 * TEXT);
+        parts.insert("text".to_owned(), json!(long));
+        parts.insert("key".to_owned(), json!({long: 1}));
+        parts.insert(
+            "number".to_owned(),
+            json!({"numbers": "0".repeat(100 * TEXT)}),
+        );
+        for name in ["text", "key", "number"] {
+            let many = json!(vec![json!({"part": name}); 50]);
+            let refused = parts.unfold_within(&many, &mut 5_000);
+            assert_eq!(refused, Err(FoldError::TooLarge), "{name}");
+            assert!(parts.unfold_within(&many, &mut 6_000).is_ok(), "{name}");
+        }
     }
 
     #[test]

@@ -129,6 +129,15 @@ impl Call {
             Self::Allow => "allow",
         }
     }
+
+    /// Whose modules are asked this.
+    pub const fn hook(self) -> Hook {
+        match self {
+            Self::Price | Self::Order => Hook::Rank,
+            Self::Score => Hook::Consolidate,
+            Self::Allow => Hook::Budget,
+        }
+    }
 }
 
 /// One call of a module.

@@ -12,12 +12,13 @@
 //! ```
 //!
 //! [`Recorder`] writes them, [`Reader`] reads them and holds every digest against what it names, [`replay()`] asks again,
-//! [`explain()`] asks why. What a file
+//! [`explain()`] asks why. A module may carry an [`excerpt()`] of such a file: vectors that it is held to before it is let in. What a file
 //! says is untrusted: a question is whole ([`Torn`] says what is not) before anything looks into it.
 
 mod compare;
 mod crew;
 mod digest;
+mod excerpt;
 mod explain;
 mod fold;
 mod form;
@@ -26,9 +27,11 @@ mod read;
 mod recorder;
 mod replay;
 mod shelf;
+pub(crate) mod vectors;
 mod whole;
 
 pub use digest::{digest_of_decision, digest_of_plan};
+pub use excerpt::{Excerpt, excerpt};
 pub use explain::{Explained, ExplainedRow, Tally, Wanted, explain};
 pub use fold::FoldError;
 pub use form::{
@@ -39,4 +42,5 @@ pub use read::{Entry, Reader, RecordsError};
 pub use recorder::{Recorded, Recorder};
 pub use replay::{Difference, ReplayError, Replayed, Row, replay};
 pub use shelf::{Shelf, ShelfError};
+pub use vectors::SelfTest;
 pub use whole::Torn;

@@ -1,31 +1,49 @@
 //! A shadow: a candidate that is asked beside the active policy about the same frozen inputs, and what would have been otherwise.
 //!
+//! ```text
+//! decision ─► answer ─► what follows from it
+//!     └─► is it its turn? ─► desk (a queue, a thread) ─► examiner (asks the candidate, compares) ─► book
+//! ```
+//!
 //! It looks on ([`Onlooker`]): the active policy has answered before the candidate is asked, and nothing that the candidate says is done.
-//! What it takes is time: it is asked on the thread that decides, which goes on when it has answered too. A ranking candidate makes a plan
-//! of its own for the snapshot; consolidation and budget candidates get the very question that the active policy got. What is counted: agreement, what the difference costs at list prices, moves more and fewer, budgets wider and
-//! narrower, faults, fuel. The newest differences are kept, so many of them.
+//! Nobody waits for it: what was decided is handed to a thread of its own, over a queue that has room for a few and passes over what is
+//! beyond, which is counted ([`WhenBehind`] says who waits instead where all has to be told). The candidate's calls have places of their
+//! own, and lower limits ([`SHADOW_SHARE`](crate::SHADOW_SHARE)). Since one thread takes decisions in their order, what it comes to hangs
+//! on them alone.
+//!
+//! A ranking candidate makes a plan of its own for the snapshot, and launch lists for the claims of the active one; consolidation and
+//! budget candidates get the very question that the active policy got. What is counted: agreement, launch lists, what the difference
+//! costs at list prices, moves more and fewer, budgets wider and narrower, faults, fuel. The newest differences are kept, so many of them.
 //!
 //! The active policy of the candidate's hook must be a module; for ranking the core's own list prices will do.
 
 mod allowances;
+mod book;
+mod desk;
+mod examiner;
+mod lists;
 mod moves;
 mod plans;
 
-use std::collections::VecDeque;
 use std::fmt;
-use std::slice::from_ref;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::io;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::thread::{self, ThreadId};
 
-use plimsoll_core::schedule::Offers;
 use plimsoll_core::snapshot::Snapshot;
-use plimsoll_core::units::PricePerHour;
-use serde::Serialize;
+
+pub use book::{Book, Differing};
+pub use desk::WhenBehind;
+pub use lists::Lists;
 
 use crate::any::AnyModule;
-use crate::decide::{Decision, decide_again};
-use crate::module::{BudgetModule, Checked, Module};
-use crate::onlooker::{Asked, Onlooker, Overheard};
-use crate::outcome::{Called, Fault};
+use crate::consider::Considered;
+use crate::decide::Decision;
+use crate::manifest::Hook;
+use crate::module::BudgetModule;
+use crate::onlooker::{Asked, Onlooker};
+use desk::Desk;
+use examiner::{Examiner, Task, typed};
 
 /// How much a shadow is asked and what it keeps.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -34,134 +52,112 @@ pub struct ShadowSettings {
     pub every: u64,
     /// Differences kept, the newest; the sums are about all.
     pub keep: usize,
+    /// Decisions that may lie before it; each holds its snapshot.
+    pub queue: usize,
+    /// What becomes of a decision for which there is no room.
+    pub when_behind: WhenBehind,
 }
 
 impl Default for ShadowSettings {
+    /// Those of a live cluster.
     fn default() -> Self {
         Self {
             every: 1,
             keep: 100,
+            queue: 4,
+            when_behind: WhenBehind::PassOver,
         }
     }
 }
 
-/// What a shadow has come to.
-#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize)]
-pub struct Book {
-    /// Decisions about which both were asked.
-    pub decisions: u64,
-    /// Those on which they differ.
-    pub differ: u64,
-    /// Launches, moves or rows that were compared.
-    pub compared: u64,
-    /// Those on which both agree: the same first choice, worth it or not, the same allowance.
-    pub agree: u64,
-    /// Pairs of candidates of launch lists that stand in the same order, less those that stand the other way round.
-    pub in_order: i64,
-    /// All such pairs.
-    pub pairs: i64,
-    /// What the shadow's choices cost more than the active ones, all decisions together; negative where they cost less. At list
-    /// prices; moves of a consolidation policy at the prices that decide.
-    pub regret: PricePerHour,
-    /// Pods that the shadow leaves waiting more than the active policy; negative where it leaves fewer.
-    pub waiting: i64,
-    /// Moves that only the shadow would make.
-    pub extra_moves: u64,
-    /// Moves that only the active policy would make.
-    pub missing_moves: u64,
-    /// Budgets that the shadow leaves wider.
-    pub wider: u64,
-    /// Budgets that it makes narrower.
-    pub narrower: u64,
-    /// Calls of the shadow that failed.
-    pub faults: u64,
-    /// Decisions in which a call of the shadow hung on the machine, such as a deadline; such a decision counts here and nowhere else.
-    pub hung: u64,
-    /// The last of the faults, in words.
-    pub last_fault: Option<String>,
-    /// Fuel of the shadow's calls.
-    pub fuel: u64,
-    /// Fuel of the active policy's calls about the same.
-    pub active_fuel: u64,
-    /// The newest differences, oldest first.
-    pub differing: VecDeque<Differing>,
-}
-
-/// One decision on which both differ.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
-pub struct Differing {
-    /// Its number among those compared, from 1.
-    pub number: u64,
-    /// When, Unix seconds.
-    pub unix_s: u64,
-    /// What was decided.
-    pub active: String,
-    /// What the shadow would have decided.
-    pub shadow: String,
-    /// What that would cost more at list prices; negative for less.
-    pub regret: PricePerHour,
-}
-
-/// What one decision comes to.
-#[derive(Debug, Default)]
-struct Compared {
-    rows: u64,
-    agree: u64,
-    in_order: i64,
-    pairs: i64,
-    regret: PricePerHour,
-    waiting: i64,
-    extra_moves: u64,
-    missing_moves: u64,
-    wider: u64,
-    narrower: u64,
-    /// Both sides in words, where they differ.
-    words: Option<(String, String)>,
-}
-
-/// Asks a candidate beside the active policy.
+/// Asks a candidate beside the active policy. Dropping it ends its thread, after the call that is under way.
 pub struct Shadow {
-    candidate: AnyModule,
+    name: String,
+    hook: Hook,
     /// The policy that it is compared with, where several are asked.
     active: Option<AnyModule>,
-    settings: ShadowSettings,
-    state: Mutex<State>,
+    every: u64,
+    seen: Mutex<Seen>,
+    book: Arc<Mutex<Book>>,
+    desk: Desk<Task>,
 }
 
 impl fmt::Debug for Shadow {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Shadow")
-            .field("candidate", &self.candidate)
+            .field("name", &self.name)
+            .field("hook", &self.hook)
             .finish_non_exhaustive()
     }
 }
 
 #[derive(Default)]
-struct State {
-    book: Book,
+struct Seen {
     /// Decisions seen, asked about or not.
-    seen: u64,
-    /// Fuel of the active policy since the last plan.
-    active_fuel: u64,
-    /// What pools sell, as the shadow's last plan read it.
-    offers: Option<Arc<Offers>>,
+    decisions: u64,
+    /// Fuel of the active ranking policy in decisions that are being made, by the thread that makes each.
+    fuel: Vec<(ThreadId, u64)>,
 }
 
 impl Shadow {
-    /// A shadow that has not been asked yet, beside that policy; beside whichever is asked where none is named.
-    pub fn new(candidate: AnyModule, active: Option<AnyModule>, settings: ShadowSettings) -> Self {
-        Self {
-            candidate,
+    /// A shadow that has not been asked yet, beside that policy; beside whichever is asked where none is named. Fails where the system has
+    /// no thread for it.
+    pub fn begin(
+        candidate: AnyModule,
+        active: Option<AnyModule>,
+        settings: ShadowSettings,
+    ) -> io::Result<Self> {
+        let ShadowSettings {
+            every,
+            keep,
+            queue,
+            when_behind,
+        } = settings;
+        let book: Arc<Mutex<Book>> = Arc::default();
+        let manifest = candidate.manifest();
+        let (name, hook) = (manifest.name.clone(), manifest.hook);
+        let mut examiner = Examiner {
+            candidate: candidate.in_shadow(),
+            offers: None,
+            keep,
+            book: Arc::clone(&book),
+        };
+        let desk = Desk::begin("shadow", queue, when_behind, move |task| {
+            examiner.take(task);
+        });
+        Ok(Self {
+            name,
+            hook,
             active,
-            settings,
-            state: Mutex::default(),
-        }
+            every: every.max(1),
+            seen: Mutex::default(),
+            book,
+            desk: desk?,
+        })
     }
 
-    /// What it has come to so far.
+    /// Its name, from its manifest.
+    pub fn name(&self) -> &str {
+        &self.name
+    }
+
+    /// What it has come to so far; what is under way is not in it.
     pub fn book(&self) -> Book {
-        let state = self.state.lock().unwrap_or_else(PoisonError::into_inner);
-        state.book.clone()
+        self.entries().clone()
+    }
+
+    /// Waits until it has been asked about everything so far, and says what it has come to.
+    pub fn settle(&self) -> Book {
+        self.desk.settle();
+        self.book()
+    }
+
+    fn entries(&self) -> MutexGuard<'_, Book> {
+        self.book.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn seen(&self) -> MutexGuard<'_, Seen> {
+        self.seen.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// Whether this is the budget policy that it is compared with: others are asked, too.
@@ -171,214 +167,81 @@ impl Shadow {
         })
     }
 
-    /// Whether it is this decision's turn.
-    fn is_due(&self) -> bool {
-        let mut state = self.state.lock().unwrap_or_else(PoisonError::into_inner);
-        state.seen += 1;
-        (state.seen - 1).is_multiple_of(self.settings.every.max(1))
-    }
-
-    fn with_state<R>(&self, change: impl FnOnce(&mut State) -> R) -> R {
-        change(&mut self.state.lock().unwrap_or_else(PoisonError::into_inner))
-    }
-
-    /// Enters a decision that both were asked about.
-    fn enter(&self, unix_s: u64, fuel: (u64, u64), faults: &[Fault], compared: Compared) {
-        let keep = self.settings.keep;
-        self.with_state(|state| {
-            if state.book.note(fuel, faults) {
-                state.book.add(unix_s, compared, keep);
-            }
-        });
-    }
-
-    /// A candidate that ranks plans for the same snapshot.
-    fn plans_too(&self, module: &Module, snapshot: &Snapshot, active: &Decision) {
-        let active_fuel = self.with_state(|state| std::mem::take(&mut state.active_fuel));
-        let nothing_to_buy = active.plan.claims.is_empty() && active.plan.unplaced.is_empty();
-        if nothing_to_buy || !self.is_due() {
-            return;
+    /// Hands a decision over, if it is its turn.
+    fn ask(&self, task: impl FnOnce() -> Task) {
+        let mut seen = self.seen();
+        let is_due = seen.decisions.is_multiple_of(self.every);
+        seen.decisions += 1;
+        drop(seen);
+        if is_due && !self.desk.ask(task) {
+            self.entries().passed_over += 1;
         }
-        let meter: Arc<Meter> = Arc::default();
-        let asked = Overheard {
-            module: module.clone(),
-            onlookers: vec![meter.clone()],
-        };
-        let mut offers = self.with_state(|state| state.offers.take());
-        let shadow = decide_again(&asked, snapshot, &mut offers);
-        self.with_state(|state| state.offers = offers);
-        let unix_s = u64::try_from(snapshot.now.millis() / 1000).unwrap_or(0);
-        let compared = plans::compare(&active.plan, &shadow.plan);
-        let fuel = (active_fuel, meter.fuel());
-        self.enter(unix_s, fuel, &shadow.faults, compared);
+    }
+
+    /// Notes fuel of the active ranking policy, in the decision that this thread makes.
+    fn spent(&self, fuel: u64) {
+        let (own, mut seen) = (thread::current().id(), self.seen());
+        match seen.fuel.iter_mut().find(|(thread, _)| *thread == own) {
+            Some((_, spent)) => *spent += fuel,
+            None => seen.fuel.push((own, fuel)),
+        }
+    }
+
+    /// Fuel of the active ranking policy in the decision that this thread has made.
+    fn take_spent(&self) -> u64 {
+        let (own, mut seen) = (thread::current().id(), self.seen());
+        let place = seen.fuel.iter().position(|(thread, _)| *thread == own);
+        place.map_or(0, |place| seen.fuel.swap_remove(place).1)
     }
 }
 
 impl Onlooker for Shadow {
     fn asked(&self, call: &Asked<'_>) {
-        match (&self.candidate, call) {
-            (AnyModule::Rank(_), Asked::Price { called, .. }) => self.spent(called),
-            (AnyModule::Rank(_), Asked::Order { called, .. }) => self.spent(called),
+        match (self.hook, call) {
+            (Hook::Rank, Asked::Price { .. } | Asked::Order { .. }) => self.spent(call.fuel()),
             (
-                AnyModule::Consolidate(module),
+                Hook::Consolidate,
                 Asked::Score {
                     question, called, ..
                 },
-            ) if self.is_due() => {
-                let now = module.score(question);
-                let fuel = (called.fuel, now.fuel);
-                let compared = moves::compare(question, typed(called), typed(&now));
-                let at = question.context.now_unix_s;
-                self.enter(at, fuel, faults(&now), compared);
-            }
+            ) => self.ask(|| Task::Moves {
+                question: Box::new((*question).clone()),
+                active: typed(called).cloned(),
+                fuel: called.fuel,
+            }),
             (
-                AnyModule::Budget(module),
+                Hook::Budget,
                 Asked::Allow {
-                    module: active,
+                    module,
                     question,
                     called,
                 },
-            ) if self.is_beside(active) && self.is_due() => {
-                let now = module.allow(question);
-                let fuel = (called.fuel, now.fuel);
-                let compared = allowances::compare(question, typed(called), typed(&now));
-                let at = question.context.now_unix_s;
-                self.enter(at, fuel, faults(&now), compared);
-            }
+            ) if self.is_beside(module) => self.ask(|| Task::Budgets {
+                question: Box::new((*question).clone()),
+                active: typed(called).cloned(),
+                fuel: called.fuel,
+            }),
             _ => {}
         }
     }
 
     fn planned(&self, snapshot: &Snapshot, decision: &Decision) {
-        if let AnyModule::Rank(module) = &self.candidate {
-            self.plans_too(module, snapshot, decision);
-        }
-    }
-}
-
-impl Shadow {
-    fn spent<T>(&self, called: &Called<T>) {
-        self.with_state(|state| state.active_fuel += called.fuel);
-    }
-}
-
-/// The checked answer; nothing where there is none.
-fn typed<Raw, Typed>(called: &Called<Checked<Raw, Typed>>) -> Option<&Typed> {
-    called.result.as_ref().ok().map(|checked| &checked.typed)
-}
-
-/// Why a call gave no answer, where it gave none.
-fn faults<T>(called: &Called<T>) -> &[Fault] {
-    called.result.as_ref().err().map_or(&[], from_ref)
-}
-
-impl Book {
-    /// Notes what the calls about one decision used and failed at; whether it is compared, which it is not where any of them hung on the
-    /// machine.
-    fn note(&mut self, fuel: (u64, u64), faults: &[Fault]) -> bool {
-        if faults.iter().any(|fault| !fault.outcome.is_deterministic()) {
-            self.hung += 1;
-            return false;
-        }
-        self.decisions += 1;
-        (self.active_fuel, self.fuel) = (self.active_fuel + fuel.0, self.fuel + fuel.1);
-        self.faults += faults.len() as u64;
-        if let Some(fault) = faults.last() {
-            self.last_fault = Some(fault.sentence.clone());
-        }
-        true
-    }
-
-    fn add(&mut self, unix_s: u64, compared: Compared, keep: usize) {
-        self.compared += compared.rows;
-        self.agree += compared.agree;
-        self.in_order += compared.in_order;
-        self.pairs += compared.pairs;
-        self.regret += compared.regret;
-        self.waiting += compared.waiting;
-        self.extra_moves += compared.extra_moves;
-        self.missing_moves += compared.missing_moves;
-        self.wider += compared.wider;
-        self.narrower += compared.narrower;
-        let Some((active, shadow)) = compared.words else {
+        if self.hook != Hook::Rank {
             return;
-        };
-        self.differ += 1;
-        if self.differing.len() >= keep {
-            self.differing.pop_front();
         }
-        if keep > 0 {
-            self.differing.push_back(Differing {
-                number: self.decisions,
-                unix_s,
-                active,
-                shadow,
-                regret: compared.regret,
+        let fuel = self.take_spent();
+        let nothing_to_buy = decision.plan.claims.is_empty() && decision.plan.unplaced.is_empty();
+        if !nothing_to_buy {
+            self.ask(|| Task::Plan {
+                snapshot: Box::new(snapshot.clone()),
+                active: Box::new(decision.plan.clone()),
+                fuel,
             });
         }
     }
 
-    /// Share of what was compared on which both agree, in thousandths; `None` where nothing was.
-    pub fn agreement(&self) -> Option<u64> {
-        (self.agree * 1000).checked_div(self.compared)
-    }
-
-    /// Kendall's tau of launch lists for the same pods, in thousandths from -1,000 to 1,000; `None` where there were none.
-    pub fn order(&self) -> Option<i64> {
-        (self.in_order * 1000).checked_div(self.pairs)
-    }
-}
-
-/// Adds up the fuel of calls.
-#[derive(Debug, Default)]
-struct Meter(Mutex<u64>);
-
-impl Meter {
-    fn fuel(&self) -> u64 {
-        *self.0.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-}
-
-impl Onlooker for Meter {
-    fn asked(&self, call: &Asked<'_>) {
-        let fuel = match call {
-            Asked::Price { called, .. } => called.fuel,
-            Asked::Order { called, .. } => called.fuel,
-            Asked::Score { called, .. } => called.fuel,
-            Asked::Allow { called, .. } => called.fuel,
-        };
-        *self.0.lock().unwrap_or_else(PoisonError::into_inner) += fuel;
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::outcome::Outcome;
-
-    fn fault(outcome: Outcome) -> Fault {
-        Fault {
-            outcome,
-            sentence: outcome.label().to_owned(),
-        }
-    }
-
-    #[test]
-    fn every_call_that_failed_counts_and_the_last_is_told() {
-        let mut book = Book::default();
-        assert!(book.note((1, 2), &[fault(Outcome::Trap), fault(Outcome::Fuel)]));
-        assert!(book.note((3, 4), &[]));
-        assert_eq!((book.decisions, book.faults), (2, 2));
-        assert_eq!((book.active_fuel, book.fuel), (4, 6));
-        assert_eq!(book.last_fault.as_deref(), Some("fuel"));
-    }
-
-    #[test]
-    fn a_call_that_hung_on_the_machine_counts_for_the_decision_wherever_it_stands() {
-        let mut book = Book::default();
-        let second = [fault(Outcome::Trap), fault(Outcome::Deadline)];
-        assert!(!book.note((1, 2), &second));
-        assert_eq!((book.decisions, book.faults, book.hung), (0, 0, 1));
-        assert_eq!((book.active_fuel, book.fuel), (0, 0));
+    /// What was asked for it is no part of a plan.
+    fn considered(&self, _snapshot: &Snapshot, _considered: &Considered) {
+        self.take_spent();
     }
 }

@@ -4,6 +4,7 @@ mod catalogue;
 pub(crate) mod class;
 mod pool;
 mod region;
+mod subnets;
 mod types;
 
 use std::collections::{BTreeMap, BTreeSet};
@@ -56,6 +57,8 @@ pub(crate) fn resolve(mut gathered: Gatherer) -> Result<Loaded, SnapshotError> {
     let class = of_pools(&objects.pools, &gathered.classes, &mut notes);
     let catalogue = catalogue::catalogue(&entry, &section.prices, &class, &mut gathered.interner)
         .map_err(SnapshotError::Section)?;
+    let subnets = subnets::subnets(&section.subnets, &catalogue).map_err(SnapshotError::Section)?;
+    let catalogue = catalogue.with_subnets(subnets);
     let changes = timed(gathered.changes, now)?;
     let seed = section.seed.unwrap_or(0);
     let snapshot = Snapshot::new(now, seed, Arc::new(settings), Arc::new(catalogue), objects);

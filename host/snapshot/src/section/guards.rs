@@ -47,6 +47,10 @@ pub struct GuardsEntry {
     /// Whether new nodes get no more volumes than their type attaches (default true).
     #[serde(skip_serializing_if = "Option::is_none")]
     pub attach_slots: Option<bool>,
+    /// Whether new nodes and their pods take no more addresses of a zone than its subnets have free (default true). Counts
+    /// only where `subnets` says how many those are.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub free_addresses: Option<bool>,
     /// Whether new nodes are planned with the least that nodes of their type turned out to have (default true). Holds in
     /// every pool.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -142,6 +146,7 @@ impl GuardsEntry {
             exotic_types: self.exotic_types.unwrap_or(default.exotic_types),
             unasked_spot: self.unasked_spot.unwrap_or(default.unasked_spot),
             attach_slots: self.attach_slots.unwrap_or(default.attach_slots),
+            free_addresses: self.free_addresses.unwrap_or(default.free_addresses),
             learned_reserve: self.learned_reserve.unwrap_or(default.learned_reserve),
         }
     }
@@ -160,6 +165,7 @@ impl GuardsEntry {
             exotic_types: Some(guards.exotic_types),
             unasked_spot: Some(guards.unasked_spot),
             attach_slots: Some(guards.attach_slots),
+            free_addresses: Some(guards.free_addresses),
             learned_reserve: Some(guards.learned_reserve),
         }
     }

@@ -10,6 +10,7 @@ mod duration;
 mod fields;
 mod guards;
 mod settings;
+mod subnets;
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -23,6 +24,7 @@ pub use deployment::{AmountEntry, DeploymentEntry, FollowsEntry, UsageEntry, Use
 pub use duration::Duration;
 pub use guards::{ChurnEntry, GuardsEntry, RunawayEntry};
 pub use settings::{DefaultSpreadEntry, PackingEntry, SettingsEntry};
+pub use subnets::SubnetEntry;
 
 pub(crate) use change::{At, Change, capacity_type, change, price_above_zero};
 pub(crate) use fields::{closest_field, without_indexes};
@@ -46,6 +48,9 @@ pub struct Section {
     /// Prices quoted when the snapshot was taken; they replace those of the catalogue.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub prices: Vec<PriceEntry>,
+    /// Subnets for new nodes, with the addresses that they have free; zones without one are not counted.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub subnets: Vec<SubnetEntry>,
     /// What changes after the snapshot, for a recording.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub changes: Vec<ChangeEntry>,

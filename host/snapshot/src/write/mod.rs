@@ -14,6 +14,7 @@ pub use catalogue::{amounts, instance_type};
 use std::io::{self, Read, Write};
 
 use plimsoll_api::write::quantity;
+use plimsoll_core::catalog::Subnet;
 use plimsoll_core::ids::ObjectName;
 use plimsoll_core::resources::ResourceName;
 use plimsoll_core::snapshot::Snapshot;
@@ -25,8 +26,8 @@ use crate::recording::{Change, Deployment, TimedChange, Usage};
 use crate::resolve::written_instant;
 use crate::section::{
     Amount, AmountEntry, AvailabilityEntry, CatalogueEntry, ChangeEntry, DeploymentEntry, Duration,
-    FollowsEntry, PriceChangeEntry, PriceEntry, Reference, Section, SettingsEntry, UsageEntry,
-    UsesEntry,
+    FollowsEntry, PriceChangeEntry, PriceEntry, Reference, Section, SettingsEntry, SubnetEntry,
+    UsageEntry, UsesEntry,
 };
 
 /// How text is laid out.
@@ -108,7 +109,16 @@ fn section(snapshot: &Snapshot, changes: &[TimedChange], catalogue: &CatalogueTe
         settings: Some(SettingsEntry::from_settings(&snapshot.settings)),
         catalogue: Some(entry),
         prices,
+        subnets: snapshot.catalogue.subnets().iter().map(subnet).collect(),
         changes: changes.iter().map(change).collect(),
+    }
+}
+
+fn subnet(subnet: &Subnet) -> SubnetEntry {
+    SubnetEntry {
+        id: subnet.id.to_string(),
+        zone: subnet.zone.to_string(),
+        free_addresses: Some(subnet.free.into()),
     }
 }
 

@@ -125,6 +125,9 @@ pub(super) fn spec(spec: &PodSpec) -> Map<String, Value> {
     );
     let mut result = Map::new();
     result.insert("containers".to_owned(), json!([container]));
+    if spec.host_network {
+        result.insert("hostNetwork".to_owned(), true.into());
+    }
     let selector = spec.node_selector.iter().filter_map(|requirement| {
         let value = requirement.single()?;
         Some((requirement.key().to_string(), Value::from(value.as_ref())))

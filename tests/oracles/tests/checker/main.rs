@@ -1,5 +1,6 @@
 //! The checker passes good plans and says exactly what is wrong with bad ones. One file per part of the contract.
 
+mod addresses;
 mod claims;
 mod entry;
 mod placement;

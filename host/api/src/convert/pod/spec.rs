@@ -33,6 +33,7 @@ pub(in crate::convert) fn pod_spec(
     let mut result = PodSpec {
         requests: requests::effective(spec, template.status, interner)?,
         host_ports: host_ports(spec, interner)?,
+        host_network: spec.host_network == Some(true),
         volumes: volumes(spec, interner),
         dynamic_resources: uses_dynamic_resources(spec),
         priority: spec.priority.unwrap_or(0),

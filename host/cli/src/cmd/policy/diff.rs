@@ -10,6 +10,7 @@ use anyhow::{Context, Result, bail};
 use plimsoll_core::time::Span;
 use plimsoll_policy::{
     AnyModule, Book, Differing, Engine, Generation, Hook, Policies, Schema, Shadow, ShadowSettings,
+    WhenBehind,
 };
 use plimsoll_sim::{Behaviour, Run};
 use serde::Serialize;
@@ -37,7 +38,11 @@ struct Compared {
     /// Thousandths.
     agreement: Option<u64>,
     /// Thousandths.
+    first_choice: Option<u64>,
+    /// Thousandths.
     launch_list_order: Option<i64>,
+    /// Thousandths.
+    fuel_ratio: Option<u64>,
     #[serde(flatten)]
     book: Book,
 }
@@ -59,9 +64,11 @@ pub(crate) fn run(flags: &Diff) -> Result<()> {
     active.clone().join(&mut policies);
     let settings = ShadowSettings {
         keep: KEPT,
+        when_behind: WhenBehind::Wait,
         ..ShadowSettings::default()
     };
-    let shadow = Arc::new(Shadow::new(shadow, Some(active), settings));
+    let shadow = Shadow::begin(shadow, Some(active), settings);
+    let shadow = Arc::new(shadow.map_err(|error| Environment(error.to_string()))?);
     policies.onlookers.push(shadow.clone());
     let input = load::input(&flags.on, &flags.deciding)?;
     let (start, behaviour) = (
@@ -75,11 +82,17 @@ pub(crate) fn run(flags: &Diff) -> Result<()> {
     let halted = player.halted();
     Run::new(input.recording, behaviour, player).finish();
     halted.check()?;
-    let book = shadow.book();
+    let book = shadow.settle();
     if book.hung > 0 {
         bail!(Environment(format!(
             "policy {shadow_name}: {} calls hung on the machine, so nothing was compared",
             book.hung
+        )));
+    }
+    if book.passed_over > 0 {
+        bail!(Environment(format!(
+            "policy {shadow_name}: its thread ended before {} decisions, so nothing was compared",
+            book.passed_over
         )));
     }
     let compared = Compared {
@@ -89,7 +102,9 @@ pub(crate) fn run(flags: &Diff) -> Result<()> {
         input_sha256: input.digest,
         seed: flags.seed,
         agreement: book.agreement(),
-        launch_list_order: book.order(),
+        first_choice: book.lists.first_choice(),
+        launch_list_order: book.lists.order(),
+        fuel_ratio: book.fuel_ratio(),
         book,
     };
     let start = start.millis() / 1000;
@@ -184,9 +199,14 @@ fn figures(compared: &Compared) -> Vec<Vec<String>> {
     line(&format!("  {what}"), thousands(book.compared));
     match compared.hook {
         Hook::Rank => {
-            if let Some(order) = book.order() {
+            let share = |share: u64| percent(i64::try_from(share).unwrap_or(i64::MAX));
+            if let Some(first) = book.lists.first_choice() {
+                line("launch lists, same first choice", share(first));
+                line("  of claims", thousands(book.lists.claims));
+            }
+            if let Some(order) = book.lists.order() {
                 let tau = format!("{:+.2}", order as f64 / 1000.0);
-                line("launch lists, Kendall's tau", tau);
+                line("  Kendall's tau, mean", tau);
             }
             if book.waiting != 0 {
                 line("pods left waiting", format!("{:+}", book.waiting));
@@ -210,9 +230,8 @@ fn figures(compared: &Compared) -> Vec<Vec<String>> {
         );
     }
     line("faults", thousands(book.faults));
-    if book.active_fuel > 0 {
-        let times = book.fuel as f64 / book.active_fuel as f64;
-        line("fuel", format!("{times:.1} x"));
+    if let Some(ratio) = book.fuel_ratio() {
+        line("fuel", format!("{:.1} x", ratio as f64 / 1000.0));
     }
     rows
 }

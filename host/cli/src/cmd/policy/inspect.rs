@@ -2,7 +2,7 @@
 
 use anyhow::{Context, Result};
 use plimsoll_core::rank::Setting;
-use plimsoll_policy::{AskedLimits, Hook, Inspection, Property, Unit};
+use plimsoll_policy::{AskedLimits, Hook, Inspection, Property, Refusal, SelfTest, Unit};
 use serde::Serialize;
 
 use crate::flags::Inspect;
@@ -27,8 +27,17 @@ struct Shown<'a> {
     signals_required: &'a [String],
     signals_optional: &'a [String],
     limits: AskedLimits,
+    self_test: Option<ShownSelfTest>,
     settings: Vec<ShownSetting<'a>>,
     reasons: Vec<ShownReason<'a>>,
+}
+
+/// What it carries to be tested by, or why that is refused.
+#[derive(Serialize)]
+#[serde(untagged)]
+enum ShownSelfTest {
+    Carried { vectors: usize, rows: usize },
+    Refused { refused: String },
 }
 
 #[derive(Serialize)]
@@ -86,6 +95,7 @@ impl<'a> Shown<'a> {
             signals_required: &manifest.required_columns,
             signals_optional: &manifest.optional_columns,
             limits: manifest.limits,
+            self_test: seen.self_test.as_ref().map(ShownSelfTest::of),
             settings: manifest.settings.properties.iter().map(setting).collect(),
             reasons: reasons.collect(),
         }
@@ -127,6 +137,7 @@ impl<'a> Shown<'a> {
             fact("imports", self.imports.join(", ")),
             fact("signals", signals),
             fact("asks for", self.asked()),
+            fact("self-test", self.tested_by()),
         ];
         format!(
             "{} {}, a {} policy: {}\n{}{}{}",
@@ -154,6 +165,18 @@ impl<'a> Shown<'a> {
             "the default limits".to_owned()
         } else {
             asked.join(", ")
+        }
+    }
+
+    fn tested_by(&self) -> String {
+        match &self.self_test {
+            None => "none".to_owned(),
+            Some(ShownSelfTest::Refused { refused }) => refused.clone(),
+            Some(ShownSelfTest::Carried { vectors, rows }) => SelfTest {
+                vectors: *vectors,
+                rows: *rows,
+            }
+            .to_string(),
         }
     }
 
@@ -196,6 +219,20 @@ impl<'a> Shown<'a> {
             .chain(self.reasons.iter().map(row))
             .collect();
         format!("\n{}", texts(&rows))
+    }
+}
+
+impl ShownSelfTest {
+    fn of(seen: &Result<SelfTest, Refusal>) -> Self {
+        match seen {
+            Ok(SelfTest { vectors, rows }) => Self::Carried {
+                vectors: *vectors,
+                rows: *rows,
+            },
+            Err(refusal) => Self::Refused {
+                refused: refusal.to_string(),
+            },
+        }
     }
 }
 

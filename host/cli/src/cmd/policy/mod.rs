@@ -10,6 +10,7 @@ mod inspect;
 mod new;
 mod opened;
 mod pack;
+mod self_test;
 mod test;
 
 use anyhow::Result;

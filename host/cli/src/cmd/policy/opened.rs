@@ -3,8 +3,7 @@
 use anyhow::{Context as _, Result};
 use plimsoll_author::proof::{self, SUITE};
 use plimsoll_author::suite::Suite;
-use plimsoll_policy::AnyModule;
-use plimsoll_policy::Inspection;
+use plimsoll_policy::{AnyModule, Inspection};
 
 use super::beside::Beside;
 use crate::module;

@@ -7,6 +7,7 @@ use plimsoll_author::pack::{Packed, pack, yaml};
 use plimsoll_policy::Manifest;
 use serde::Serialize;
 
+use super::self_test;
 use crate::flags::{Format, Pack};
 use crate::module;
 use crate::output::{kilobytes, print, show, write_file};
@@ -31,7 +32,11 @@ pub(crate) fn run(flags: &Pack) -> Result<()> {
         Some(file) => with_manifest(&source.bytes, file).with_context(of_module)?,
         None => source.bytes.into_owned(),
     };
-    let component = engine.inflate(&component).with_context(of_module)?;
+    let mut component = engine.inflate(&component).with_context(of_module)?;
+    if let Some(from) = &flags.self_test {
+        component =
+            self_test::embed(&engine, &component, &flags.module, from).with_context(of_module)?;
+    }
     let seen = engine.inspect(&component).with_context(of_module)?;
     let packed = pack(&component, &seen.manifest.name, flags.namespace.as_deref());
     let text = yaml(&packed.objects).context("output")?;

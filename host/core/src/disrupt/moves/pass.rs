@@ -1,6 +1,7 @@
 //! A whole pass: moves are found, valued and taken until none is worth it.
 //!
-//! A forecast at list prices, without budgets and waits: what consolidation would come to if every move worth its value were carried out.
+//! A forecast at list prices, without budgets and waits: what consolidation would come to if every move worth its value were
+//! carried out.
 //! Rounds take moves one after another on one reading of the cluster; a round begins with the cluster that the one before
 //! has left, since new nodes may take pods too, and the pass ends with a round that takes nothing.
 

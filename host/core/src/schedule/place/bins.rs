@@ -1,4 +1,5 @@
-//! Onto a node that this decision has opened: the first, fewest pods first, then the older one, that every rule admits.
+//! Onto a node that this decision has opened: the first, fewest pods first unless they are filled in turn, then the older one,
+//! that every rule admits.
 
 use std::cell::Cell;
 
@@ -9,7 +10,7 @@ use super::super::minimum;
 use super::super::sets::SetId;
 use super::super::topology::Allowed;
 use super::pin::{Guest, MOST_TRIES};
-use super::{Placer, Seeker, Where, sum};
+use super::{Filling, Placer, Seeker, Where, sum};
 use crate::model::HostPort;
 
 /// With more domains open than this, looking for one of them saves nothing.
@@ -159,6 +160,9 @@ impl Placer<'_, '_> {
                 continue;
             }
             refused = Refused::ForNow;
+            if !self.may_pay(seeker, both) {
+                continue;
+            }
             let used = sum(used, &group.request);
             let asked = company.with_follower(seeker.number, &used);
             let followed = company.is_followed(seeker.number);
@@ -185,6 +189,13 @@ impl Placer<'_, '_> {
         Err(refused)
     }
 
+    /// Whether a pod finds an address on a node that may become a set.
+    fn may_pay(&self, seeker: &Seeker<'_>, set: SetId) -> bool {
+        let budget = &self.manner.budget;
+        let rows = self.sets.bits(set);
+        self.purse.is_unbounded() || self.purse.allows(self.compiled, budget, seeker.pod, rows)
+    }
+
     /// Makes a new bin one that pods may join.
     pub(super) fn open_up(&mut self, bin: usize) {
         self.open.set_pods(bin, 1);
@@ -204,7 +215,9 @@ impl Placer<'_, '_> {
         if !self.tiers[self.bins[bin].tier].open {
             return;
         }
-        self.open.set_pods(bin, self.bins[bin].steps.len() + 1);
+        if self.search.filling == Filling::Evenly {
+            self.open.set_pods(bin, self.bins[bin].steps.len() + 1);
+        }
         if former == narrowed {
             return;
         }

@@ -8,6 +8,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use super::super::addresses;
 use super::super::buy::buy;
 use super::super::candidate::{attached, bought};
 use super::super::close::{
@@ -23,7 +24,7 @@ use crate::catalog::CapacityType;
 use crate::plan::PlannedClaim;
 
 /// Cheaper types that a spot node's spot replacement must have to choose from, and the most it names.
-const SPOT_TYPES: usize = 15;
+pub(crate) const SPOT_TYPES: usize = 15;
 
 /// Counted work of the packer: one good fleet is enough to tell whether a move pays.
 const EFFORT: u32 = 0;
@@ -133,6 +134,7 @@ fn unpriced(placer: &Placer<'_, '_>, bin: &Bin) -> Node {
         used: bin.used.clone(),
         steps: bin.steps.clone(),
         attached: attached(placer, &bin.steps),
+        addresses: addresses::of_steps(placer, &bin.steps),
         minimum: bin.minimum.clone(),
         compatible: true,
     }

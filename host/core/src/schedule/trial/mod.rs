@@ -17,10 +17,11 @@ mod wallet;
 
 use std::collections::BTreeMap;
 
-pub(crate) use close::Ceiling;
+pub(crate) use close::{Ceiling, SPOT_TYPES};
 pub(crate) use ground::Ground;
 pub(crate) use loads::{Load, Loads, NewKind, Worth};
 
+use super::addresses;
 use super::close::Node;
 use super::place::{Placer, Search, Where};
 use super::supplies::Supplies;
@@ -33,6 +34,8 @@ pub(crate) struct Trial<'g, 's> {
     ground: &'g Ground<'s>,
     placer: Placer<'g, 's>,
     supplies: Supplies<'g>,
+    /// Addresses for new nodes, by zone.
+    addresses: Vec<i64>,
     /// By node: pods that go elsewhere when it goes, as positions in the batch; those that have come there included.
     movable: Vec<Vec<usize>>,
     /// Nodes that hold a place for a waiting pod, and nodes that have gone, by row.
@@ -112,6 +115,7 @@ impl<'g, 's> Trial<'g, 's> {
             ground,
             placer,
             supplies: Supplies::new(&ground.prices),
+            addresses: compiled.addresses.left().to_vec(),
             movable,
             held,
         }
@@ -131,10 +135,13 @@ impl<'g, 's> Trial<'g, 's> {
         if !self.place(leaving, to) {
             return None;
         }
-        let nodes = match to {
+        let mut nodes = match to {
             To::Packed => close::packed(self.ground, &self.placer, &self.supplies)?,
             _ => close::opened(self.ground, &self.placer, &self.supplies)?,
         };
+        if !self.find_addresses(&mut nodes) {
+            return None;
+        }
         let claims = close::claims(self.ground, &self.placer, ceiling, &nodes)?;
         let outcome = self.outcome(&nodes, claims);
         if nodes.len() > 1 || (self.is_guarded(leaving) && self.depends_on_order()) {
@@ -146,6 +153,14 @@ impl<'g, 's> Trial<'g, 's> {
             self.place(leaving, to);
         }
         Some(outcome)
+    }
+
+    /// Whether zones have addresses for new nodes, some of which may become others for it: the guard does not yield to a move.
+    fn find_addresses(&self, nodes: &mut [Node]) -> bool {
+        let ground = self.ground;
+        let guards = &ground.compiled.snapshot.settings.guards;
+        let (prices, left) = (&ground.prices, &self.addresses);
+        addresses::shift(&ground.compiled, prices, guards, left, nodes) == 0
     }
 
     /// Whether a node goes whose pool is not packed as the incumbent packs.
@@ -257,6 +272,13 @@ impl<'g, 's> Trial<'g, 's> {
             }
         }
         self.placer.keep();
+        for claim in claims {
+            let zone = claim.chosen().map(|option| &option.zone);
+            let known = zone.and_then(|zone| self.ground.compiled.addresses.zone_called(zone));
+            if let Some(zone) = known {
+                self.addresses[zone] -= addresses::of_claim(&claim.requests);
+            }
+        }
         let chosen = claims.iter().filter_map(PlannedClaim::chosen);
         for option in chosen.filter(|option| option.reservation.is_some()) {
             if let Some(row) = self.ground.row_of(option) {

@@ -4,13 +4,43 @@
 //! several nodes to choose from, small pods may take the place of large ones, for which a new node must then be bought; and
 //! that may be the very node that was saved. So the pods are bound again, by the scheduler's own rules, in orders made to
 //! break the plan: largest and smallest first on every resource, and shuffled; each on new nodes first and on nodes there
-//! are first, the fullest or the emptiest. The plan stands only if every one of them leaves nobody out.
+//! are first, the fullest or the emptiest, and on several new nodes evenly or the dearest first, for as long as it has room.
+//! The plan stands only if every one of them leaves nobody out.
+
+use std::cmp::Reverse;
 
 use super::Trial;
-use crate::schedule::place::Search;
+use crate::schedule::place::{Filling, Search};
+use crate::schedule::priced::Priced;
 
 /// Shuffled orders that are tried.
 const SHUFFLES: usize = 4;
+
+/// The ways to look at places that are tried with so many new nodes.
+fn searches(new: usize) -> &'static [Search] {
+    const fn search(new_first: bool, backwards: bool, filling: Filling) -> Search {
+        Search {
+            skips_existing: false,
+            new_first,
+            backwards,
+            filling,
+        }
+    }
+    const SEARCHES: [Search; 6] = [
+        search(false, false, Filling::Evenly),
+        search(false, true, Filling::Evenly),
+        search(true, false, Filling::Evenly),
+        search(true, true, Filling::Evenly),
+        search(false, false, Filling::InTurn),
+        search(true, false, Filling::InTurn),
+    ];
+    let matter = match new {
+        0 => 2,
+        1 => 4,
+        _ => SEARCHES.len(),
+    };
+    &SEARCHES[..matter]
+}
 
 impl Trial<'_, '_> {
     /// Whether the order may matter in which the pods of the last attempt are bound: they are not all alike, and go to more
@@ -40,17 +70,13 @@ impl Trial<'_, '_> {
         let pods = pods.filter(|pod| !self.is_spare(*pod));
         let mut pods: Vec<usize> = pods.collect();
         pods.sort_unstable();
-        let searches = [(false, false), (false, true), (true, false), (true, true)];
-        let searches = searches.map(|(new_first, backwards)| Search {
-            skips_existing: false,
-            new_first,
-            backwards,
-        });
-        // Without new nodes it does not matter whether they come first.
-        let searches = &searches[..if rows.is_empty() { 2 } else { 4 }];
+        let searches = searches(rows.len());
+        let prices = &Priced::listed(&self.ground.compiled).planned;
+        let mut rows = rows.to_vec();
+        rows.sort_by_key(|row| Reverse(prices[*row]));
         self.orders(&pods).iter().all(|order| {
             let mut searches = searches.iter();
-            searches.all(|search| self.binds(leaving, rows, order, *search))
+            searches.all(|search| self.binds(leaving, &rows, order, *search))
         })
     }
 

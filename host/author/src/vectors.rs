@@ -1,0 +1,63 @@
+//! Vectors for a module to carry: the cases of its suite, each with the answer that the module gives, as decision records.
+//!
+//! What the cases expect and what goldens hold is judged before; these are the whole answers, to the bit.
+
+use std::io::{self, Write};
+use std::sync::{Arc, Mutex, PoisonError};
+
+use plimsoll_policy::records::{Excerpt, Reader, Recorder, RecordsError, excerpt};
+use plimsoll_policy::{AnyModule, Engine, SelfTestLimits};
+use thiserror::Error;
+
+use crate::suite::{Suite, Tried};
+
+/// Why a suite gives no vectors.
+#[derive(Debug, Error)]
+pub enum VectorsError {
+    /// An answer cannot be written down.
+    #[error("answers cannot be written down")]
+    Unwritten(#[source] io::Error),
+    /// What was written down cannot be read.
+    #[error("recorded answers cannot be read")]
+    Unread(#[from] RecordsError),
+}
+
+/// Puts every case to the policy and keeps what was asked and answered.
+pub fn of_suite(
+    engine: &Engine,
+    policy: &AnyModule,
+    suite: &Suite,
+    limits: &SelfTestLimits,
+) -> Result<(Vec<Tried>, Excerpt), VectorsError> {
+    let written = Written::default();
+    let recorder = Recorder::begin(Box::new(written.clone()), engine, None);
+    let recorder = recorder.map_err(VectorsError::Unwritten)?;
+    let tried = suite.run_before(policy, &recorder);
+    recorder.finish().map_err(VectorsError::Unwritten)?;
+    let records = written.bytes();
+    let reader = Reader::begin(records.as_slice())?;
+    Ok((tried, excerpt(reader, policy.manifest(), limits)?))
+}
+
+/// Bytes that are written by one and read by another.
+#[derive(Clone, Default)]
+struct Written(Arc<Mutex<Vec<u8>>>);
+
+impl Written {
+    fn bytes(&self) -> Vec<u8> {
+        let bytes = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        bytes.clone()
+    }
+}
+
+impl Write for Written {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        let mut all = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        all.extend_from_slice(bytes);
+        Ok(bytes.len())
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        Ok(())
+    }
+}

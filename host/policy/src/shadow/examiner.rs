@@ -1,0 +1,175 @@
+//! Asks a shadow what was decided without it, and holds its answers against those that count.
+//!
+//! It works on frozen inputs alone: the snapshot or the question, and what the active policy made of it. So it may come as late as it
+//! likes, and what it finds is the same whenever it does.
+
+use std::slice::from_ref;
+use std::sync::{Arc, Mutex, PoisonError};
+
+use plimsoll_core::allow::{AllowQuestion, Allowances};
+use plimsoll_core::plan::Plan;
+use plimsoll_core::schedule::Offers;
+use plimsoll_core::score::{ScoreQuestion, Verdicts};
+use plimsoll_core::snapshot::Snapshot;
+
+use super::book::{Book, Compared};
+use super::lists::Priced;
+use super::{allowances, lists, moves, plans};
+use crate::any::AnyModule;
+use crate::decide::decide_again;
+use crate::module::{Checked, Module};
+use crate::onlooker::{Asked, Onlooker, Overheard};
+use crate::outcome::{Called, Fault};
+
+/// Something that was decided, as far as a shadow of its hook has to know it.
+pub(super) enum Task {
+    /// What to buy.
+    Plan {
+        snapshot: Box<Snapshot>,
+        active: Box<Plan>,
+        /// Fuel of the active policy's calls for it.
+        fuel: u64,
+    },
+    /// What moves are worth; nothing where the active policy failed to say.
+    Moves {
+        question: Box<ScoreQuestion>,
+        active: Option<Verdicts>,
+        fuel: u64,
+    },
+    /// How many nodes may be down; nothing where the active policy failed to say.
+    Budgets {
+        question: Box<AllowQuestion>,
+        active: Option<Allowances>,
+        fuel: u64,
+    },
+}
+
+/// A shadow at work.
+pub(super) struct Examiner {
+    /// The candidate, asked under the limits of shadows.
+    pub(super) candidate: AnyModule,
+    /// What pools sell, as its last plan read it.
+    pub(super) offers: Option<Arc<Offers>>,
+    /// Differences kept.
+    pub(super) keep: usize,
+    /// Where results are entered.
+    pub(super) book: Arc<Mutex<Book>>,
+}
+
+/// What came of asking: fuel, faults and the comparison.
+type Found = (u64, Vec<Fault>, Compared);
+
+impl Examiner {
+    /// Asks about one decision and enters what comes of it. Of a decision for another hook there is nothing to ask.
+    pub(super) fn take(&mut self, task: Task) {
+        let Self {
+            candidate, offers, ..
+        } = self;
+        let (at, active_fuel, found) = match (candidate, task) {
+            (
+                AnyModule::Rank(module),
+                Task::Plan {
+                    snapshot,
+                    active,
+                    fuel,
+                },
+            ) => {
+                let at = u64::try_from(snapshot.now.millis() / 1000).unwrap_or(0);
+                (at, fuel, plan(module, offers, &snapshot, &active))
+            }
+            (
+                AnyModule::Consolidate(module),
+                Task::Moves {
+                    question,
+                    active,
+                    fuel,
+                },
+            ) => {
+                let now = module.score(&question);
+                let compared = moves::compare(&question, active.as_ref(), typed(&now));
+                let found = (now.fuel, faults(&now).to_vec(), compared);
+                (question.context.now_unix_s, fuel, found)
+            }
+            (
+                AnyModule::Budget(module),
+                Task::Budgets {
+                    question,
+                    active,
+                    fuel,
+                },
+            ) => {
+                let now = module.allow(&question);
+                let compared = allowances::compare(&question, active.as_ref(), typed(&now));
+                let found = (now.fuel, faults(&now).to_vec(), compared);
+                (question.context.now_unix_s, fuel, found)
+            }
+            _ => return,
+        };
+        let (fuel, faults, compared) = found;
+        let mut book = self.book.lock().unwrap_or_else(PoisonError::into_inner);
+        if book.note((active_fuel, fuel), &faults) {
+            book.add(at, compared, self.keep);
+        }
+    }
+}
+
+/// A plan of its own for the same snapshot, and its launch lists for the claims of the active one.
+fn plan(
+    module: &Module,
+    offers: &mut Option<Arc<Offers>>,
+    snapshot: &Snapshot,
+    active: &Plan,
+) -> Found {
+    let heard: Arc<Heard> = Arc::default();
+    let asked = Overheard {
+        module: module.clone(),
+        onlookers: vec![heard.clone()],
+    };
+    let own = decide_again(&asked, snapshot, offers);
+    let mut compared = plans::compare(active, &own.plan);
+    let (fuel, priced) = heard.told();
+    let mut faults = own.faults;
+    // One that failed has said already what it is good for.
+    if let (true, Some(offers)) = (faults.is_empty(), offers.as_ref()) {
+        match lists::compare(module, snapshot, offers, active, priced.as_ref()) {
+            Ok(lists) => compared.lists = lists,
+            Err(fault) => faults.push(fault),
+        }
+    }
+    (fuel, faults, compared)
+}
+
+/// The checked answer; nothing where there is none.
+pub(super) fn typed<Raw, Typed>(called: &Called<Checked<Raw, Typed>>) -> Option<&Typed> {
+    called.result.as_ref().ok().map(|checked| &checked.typed)
+}
+
+/// Why a call gave no answer, where it gave none.
+fn faults<T>(called: &Called<T>) -> &[Fault] {
+    called.result.as_ref().err().map_or(&[], from_ref)
+}
+
+/// Adds up the fuel of calls, and keeps prices.
+#[derive(Debug, Default)]
+struct Heard(Mutex<(u64, Option<Priced>)>);
+
+impl Heard {
+    fn told(&self) -> (u64, Option<Priced>) {
+        let mut heard = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        (heard.0, heard.1.take())
+    }
+}
+
+impl Onlooker for Heard {
+    fn asked(&self, call: &Asked<'_>) {
+        let mut heard = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        heard.0 += call.fuel();
+        if let Asked::Price {
+            question, called, ..
+        } = call
+            && let Some(prices) = typed(called)
+        {
+            heard.1 = Some((question.pools.clone(), prices.clone()));
+        }
+    }
+}
