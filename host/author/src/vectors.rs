@@ -2,10 +2,9 @@
 //!
 //! What the cases expect and what goldens hold is judged before; these are the whole answers, to the bit.
 
-use std::io::{self, Write};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::io;
 
-use plimsoll_policy::records::{Excerpt, Reader, Recorder, RecordsError, excerpt};
+use plimsoll_policy::records::{Excerpt, InMemory, Reader, Recorder, RecordsError, excerpt};
 use plimsoll_policy::{AnyModule, Engine, SelfTestLimits};
 use thiserror::Error;
 
@@ -29,7 +28,7 @@ pub fn of_suite(
     suite: &Suite,
     limits: &SelfTestLimits,
 ) -> Result<(Vec<Tried>, Excerpt), VectorsError> {
-    let written = Written::default();
+    let written = InMemory::default();
     let recorder = Recorder::begin(Box::new(written.clone()), engine, None);
     let recorder = recorder.map_err(VectorsError::Unwritten)?;
     let tried = suite.run_before(policy, &recorder);
@@ -37,27 +36,4 @@ pub fn of_suite(
     let records = written.bytes();
     let reader = Reader::begin(records.as_slice())?;
     Ok((tried, excerpt(reader, policy.manifest(), limits)?))
-}
-
-/// Bytes that are written by one and read by another.
-#[derive(Clone, Default)]
-struct Written(Arc<Mutex<Vec<u8>>>);
-
-impl Written {
-    fn bytes(&self) -> Vec<u8> {
-        let bytes = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        bytes.clone()
-    }
-}
-
-impl Write for Written {
-    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
-        let mut all = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        all.extend_from_slice(bytes);
-        Ok(bytes.len())
-    }
-
-    fn flush(&mut self) -> io::Result<()> {
-        Ok(())
-    }
 }

@@ -54,6 +54,17 @@ fn is_bound_to(line: &Line, name: &str, node: &str) -> bool {
     pod.name.name.as_ref() == name && pod.node.as_ref().is_some_and(|on| on.as_str() == node)
 }
 
+/// Whether a line is a plan that buys nothing for so many pods.
+fn leaves_waiting(pods: usize) -> impl Fn(&Line) -> bool {
+    move |line| match line {
+        Line::Input(_, input) => match input.as_ref() {
+            Input::Solved(_, plan) => plan.claims.is_empty() && plan.unplaced.len() == pods,
+            _ => false,
+        },
+        _ => false,
+    }
+}
+
 fn claims(served: &Served) -> Api<DynamicObject> {
     plimsoll_kube::api(&served.client(), Kind::NodeClaim)
 }
@@ -107,17 +118,27 @@ fn workloads() -> Vec<Value> {
 /// K02: plain requests, selectors, spread, anti-affinity by host, tolerations.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_plan_holds_under_the_scheduler_and_its_recording_plays_the_same() -> Result<()> {
-    let tainted = json!({"template": {"spec": {
-        "taints": [{"key": "team", "value": "batch", "effect": "NoSchedule"}],
-    }}});
-    let pools = [
-        class(),
-        pool("general", &json!({})),
-        pool("tainted", &tainted),
-    ];
-    let served = Served::start(&pools).await?;
+    let pools = |cpu: &str| {
+        let limits = json!({"cpu": cpu});
+        let tainted = json!({"limits": limits, "template": {"spec": {
+            "taints": [{"key": "team", "value": "batch", "effect": "NoSchedule"}],
+        }}});
+        [
+            pool("general", &json!({"limits": limits})),
+            pool("tainted", &tainted),
+        ]
+    };
+    // All pods are planned before the first node is there: one that came later might be bound to a node with room to spare before any
+    // plan has heard of it.
+    let served = Served::start(&[[class()].as_slice(), &pools("0")].concat()).await?;
     for workload in workloads() {
         served.apply(&workload).await?;
+    }
+    served
+        .until_recorded("a plan that leaves all pods waiting", leaves_waiting(20))
+        .await?;
+    for pool in pools("100") {
+        served.apply(&pool).await?;
     }
     let pods = bound(&served, 20).await?;
     let nodes: Api<Node> = Api::all(served.client());
@@ -289,15 +310,8 @@ async fn an_empty_node_goes_with_its_claim_and_a_limit_holds_until_it_is_raised(
     served
         .apply(&deployment("web", 2, "500m", "512Mi", &json!({})))
         .await?;
-    let refused = |line: &Line| match line {
-        Line::Input(_, input) => match input.as_ref() {
-            Input::Solved(_, plan) => plan.claims.is_empty() && plan.unplaced.len() == 2,
-            _ => false,
-        },
-        _ => false,
-    };
     served
-        .until_recorded("a plan that leaves both pods waiting", refused)
+        .until_recorded("a plan that leaves both pods waiting", leaves_waiting(2))
         .await?;
     let none = claims(&served).list(&ListParams::default()).await?;
     assert_eq!(none.items.len(), 0);

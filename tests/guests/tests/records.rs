@@ -21,13 +21,13 @@ use plimsoll_oracles::fixture::{
     CAPACITY_TYPE, OnDemand, ZONE_1, cluster, instance_type, machine, node, pod, pool,
 };
 use plimsoll_policy::records::{
-    Entry, Reader, Recorder, RecordsError, Replayed, Shelf, digest_of_decision, replay,
+    Entry, InMemory, Reader, Recorder, RecordsError, Replayed, Shelf, digest_of_decision, replay,
 };
 use plimsoll_policy::{Engine, EngineSettings, Generation, Policies};
 use proptest::prelude::*;
 use serde_json::{Value, json};
 
-use self::recorded::{Written, records, shelf};
+use self::recorded::{records, shelf};
 
 static ENGINE: LazyLock<Engine> = LazyLock::new(|| Engine::new(EngineSettings::default()).unwrap());
 static SHELF: LazyLock<Shelf> = LazyLock::new(|| shelf(&ENGINE));
@@ -293,7 +293,7 @@ fn whoever_writes_records_changes_no_decision() {
         rank: Some(module),
         ..Policies::default()
     };
-    let written = Written::default();
+    let written = InMemory::default();
     let recorder = Arc::new(Recorder::begin(Box::new(written.clone()), &ENGINE, None).unwrap());
     let watched = Policies {
         onlookers: vec![recorder.clone()],
@@ -325,7 +325,7 @@ fn prices_asked_for_moves_are_recorded_and_answered_again_to_the_byte() {
     let world = world.pool(pool("general")).node(used.memory_mib(32_768));
     let snapshot = world.pod(web).snapshot();
     let shipped = plimsoll_policies::ranking("spot-diversified").unwrap();
-    let written = Written::default();
+    let written = InMemory::default();
     let recorder = Arc::new(Recorder::begin(Box::new(written.clone()), &ENGINE, None).unwrap());
     let policies = Policies {
         rank: Some(ENGINE.accept(shipped.bytes, &Settings::new()).unwrap()),

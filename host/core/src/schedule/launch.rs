@@ -11,6 +11,7 @@ use super::candidate::Candidate;
 use super::claim::requests;
 use super::close::{MOST_LAUNCHED, Node, Reach, close, named_rows, terms, wanted_spot};
 use super::compile::Compiled;
+use super::launch_list::Named;
 use super::minimum;
 use super::place::Step;
 use super::prices::{self, RowPrices};
@@ -159,8 +160,7 @@ fn asked(compiled: &Compiled<'_>, named: &[usize]) -> usize {
     named.iter().take_while(is_launched).count()
 }
 
-/// A node's rows in the policy's order: those it keeps, those it may not take off, and those it was not asked about. Rows that
-/// attach too few volumes are there for the breadth of the list alone, and come after all others.
+/// A node's rows in the policy's order.
 fn reordered(
     compiled: &Compiled<'_>,
     node: &Node,
@@ -168,33 +168,27 @@ fn reordered(
     list: &LaunchList,
 ) -> Vec<usize> {
     let (asked, others) = named.split_at(asked(compiled, named));
-    let row = |position: &usize| asked.get(*position).copied();
-    let mut result: Vec<usize> = list.kept.iter().filter_map(row).collect();
+    let ways = Named { asked, others };
     let type_of = |row: &usize| compiled.rows.rows[*row].instance_type;
     let spot_types = |rows: &mut dyn Iterator<Item = &usize>| {
         let spot = rows.filter(|row| terms(compiled, **row) == CapacityType::Spot);
         spot.map(type_of).collect::<BTreeSet<usize>>().len()
     };
+    let first = ways.first(list).copied().unwrap_or(node.row);
+    let wanted = wanted_spot(compiled, first).min(spot_types(&mut named.iter()));
+    let is_enough = |rows: &[&usize]| {
+        let types = rows.iter().map(|row| type_of(row)).collect();
+        minimum::is_met(compiled, &node.minimum, &types)
+            && spot_types(&mut rows.iter().copied()) >= wanted
+    };
     let guards = &compiled.snapshot.settings.guards;
     let attaches = |row: &usize| Slots::has(compiled, guards, *row, &node.attached);
-    let must_attach = attaches(&node.row);
-    let first = result.first().copied().unwrap_or(node.row);
-    let wanted = wanted_spot(compiled, first).min(spot_types(&mut named.iter()));
-    for removed in list.removed.iter().filter_map(row) {
-        let types = result.iter().chain(others).map(type_of).collect();
-        let enough = minimum::is_met(compiled, &node.minimum, &types)
-            && spot_types(&mut result.iter().chain(others)) >= wanted
-            && (!must_attach || result.iter().chain(others).any(attaches));
-        if enough && !result.is_empty() {
-            break;
-        }
-        result.push(removed);
-    }
-    result.extend_from_slice(others);
-    if must_attach {
-        result.sort_by_key(|row| !attaches(row));
-    }
-    result
+    let attaches: Option<&dyn Fn(&usize) -> bool> = match attaches(&node.row) {
+        true => Some(&attaches),
+        false => None,
+    };
+    let order = ways.in_order(list, is_enough, attaches);
+    order.into_iter().copied().collect()
 }
 
 /// Amounts beyond what a column holds are the most it can hold.

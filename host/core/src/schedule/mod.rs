@@ -40,6 +40,7 @@ pub(crate) mod guards;
 mod hosts;
 mod kept;
 mod launch;
+mod launch_list;
 mod limits;
 mod manner;
 mod market;

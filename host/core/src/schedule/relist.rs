@@ -11,6 +11,7 @@ use std::sync::Arc;
 use super::claim::{narrow_to_options, overlay_marks, unmark};
 use super::close::MOST_LAUNCHED;
 use super::launch::claim_row;
+use super::launch_list::Named;
 use super::minimum::{self, Minimum};
 use super::offers::Offers;
 use super::templates::templates;
@@ -93,36 +94,28 @@ pub(crate) struct Relisted<'c> {
 }
 
 impl Relisted<'_> {
-    /// The claim with its list in the policy's order: what it keeps, what it may not take off, and what it was not asked about. Types
-    /// that attach too few volumes for its pods are there for the breadth of the list alone, and come after all others.
+    /// The claim with its list in the policy's order.
     pub(crate) fn in_order(&self, list: &LaunchList) -> PlannedClaim {
         let all = &self.claim.options;
         let (asked, others) = all.split_at(in_question(all).len());
-        let option = |position: &usize| asked.get(*position);
-        let mut kept: Vec<&LaunchOption> = list.kept.iter().filter_map(option).collect();
-        let slots = self.slots();
-        let must_attach = all.first().is_some_and(|first| slots.has(first));
-        let wanted = self.wanted_spot(kept.first().copied().or(all.first()));
+        let ways = Named { asked, others };
+        let wanted = self.wanted_spot(ways.first(list).or(all.first()));
         let wanted = wanted.min(spot_types(all.iter()));
         let minimum = self.minimum();
-        for removed in list.removed.iter().filter_map(option) {
-            let now = || kept.iter().copied().chain(others);
-            let enough = self.leaves_enough(&minimum, now())
-                && spot_types(now()) >= wanted
-                && (!must_attach || now().any(|option| slots.has(option)));
-            if enough && !kept.is_empty() {
-                break;
-            }
-            kept.push(removed);
-        }
-        kept.extend(others);
-        if kept.is_empty() {
+        let is_enough = |options: &[&LaunchOption]| {
+            self.leaves_enough(&minimum, options) && spot_types(options.iter().copied()) >= wanted
+        };
+        let slots = self.slots();
+        let attaches = |option: &LaunchOption| slots.has(option);
+        let attaches: Option<&dyn Fn(&LaunchOption) -> bool> = match all.first() {
+            Some(first) if attaches(first) => Some(&attaches),
+            _ => None,
+        };
+        let order = ways.in_order(list, is_enough, attaches);
+        if order.is_empty() {
             return self.claim.clone();
         }
-        if must_attach {
-            kept.sort_by_key(|option| !slots.has(option));
-        }
-        self.naming(kept.into_iter().cloned().collect())
+        self.naming(order.into_iter().cloned().collect())
     }
 
     /// The claim as it names these options and no others.
@@ -151,13 +144,9 @@ impl Relisted<'_> {
         least.collect()
     }
 
-    fn leaves_enough<'o>(
-        &self,
-        minimum: &Minimum,
-        options: impl Iterator<Item = &'o LaunchOption>,
-    ) -> bool {
+    fn leaves_enough(&self, minimum: &Minimum, options: &[&LaunchOption]) -> bool {
         let catalogue = &self.snapshot.catalogue;
-        let at = |option: &LaunchOption| {
+        let at = |option: &&LaunchOption| {
             let name = &option.instance_type;
             catalogue
                 .types()
@@ -165,7 +154,7 @@ impl Relisted<'_> {
                 .ok()
         };
         minimum.is_empty() || {
-            let types = options.filter_map(at).collect();
+            let types = options.iter().filter_map(at).collect();
             minimum::is_met_by(catalogue, minimum, &types)
         }
     }

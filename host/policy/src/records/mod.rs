@@ -22,6 +22,7 @@ mod excerpt;
 mod explain;
 mod fold;
 mod form;
+mod in_memory;
 mod question;
 mod read;
 mod recorder;
@@ -37,6 +38,7 @@ pub use fold::FoldError;
 pub use form::{
     Call, Heading, Line, Made, ModuleLine, Part, PolicyLine, Record, RunLine, VERSION, What, schema,
 };
+pub use in_memory::InMemory;
 pub use question::{Question, QuestionError};
 pub use read::{Entry, Reader, RecordsError};
 pub use recorder::{Recorded, Recorder};

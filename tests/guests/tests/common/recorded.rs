@@ -1,38 +1,14 @@
 //! Records of many decisions by modules of all hooks, each about a world a little different from the one before.
 
-use std::io::{self, Write};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::Arc;
 
 use plimsoll_core::hook::{Setting, Settings};
 use plimsoll_core::rank::{OrderQuestion, PriceQuestion};
 use plimsoll_guests::HOSTILE;
-use plimsoll_policy::records::{Recorder, Shelf};
+use plimsoll_policy::records::{InMemory, Recorder, Shelf};
 use plimsoll_policy::{Asked, BudgetModule, ConsolidationModule, Engine, Module, Onlooker as _};
 
 use super::{common, fleet};
-
-/// Bytes that are written and looked at afterwards.
-#[derive(Clone, Default)]
-pub(crate) struct Written(Arc<Mutex<Vec<u8>>>);
-
-impl Written {
-    pub(crate) fn bytes(&self) -> Vec<u8> {
-        let bytes = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        bytes.clone()
-    }
-}
-
-impl Write for Written {
-    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
-        let mut all = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        all.extend_from_slice(bytes);
-        Ok(bytes.len())
-    }
-
-    fn flush(&mut self) -> io::Result<()> {
-        Ok(())
-    }
-}
 
 /// The modules that decide.
 struct Deciders {
@@ -70,7 +46,7 @@ impl Deciders {
 /// Records of so many decisions about a market of so many types.
 pub(crate) fn records(engine: &Engine, decisions: u32, types: u32) -> Vec<u8> {
     let deciders = Deciders::accepted(engine);
-    let written = Written::default();
+    let written = InMemory::default();
     let recorder = Recorder::begin(Box::new(written.clone()), engine, None);
     let recorder = recorder.expect("memory can be written");
     let price = common::question(2, types, 3);
