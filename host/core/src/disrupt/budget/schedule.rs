@@ -136,7 +136,9 @@ impl Schedule {
             .next_after(now - length)
             .filter(|hit| *hit <= now)
             .map(|hit| hit + length);
-        leaves.into_iter().chain(self.next_after(now)).min()
+        // At the end of time a window has no end that is after now.
+        let changes = leaves.into_iter().chain(self.next_after(now));
+        changes.filter(|change| *change > now).min()
     }
 
     fn is_on(&self, date: Date) -> bool {
@@ -247,6 +249,9 @@ mod tests {
         let last = Timestamp::from_millis(i64::MAX);
         assert_eq!(schedule.next_after(last), None);
         assert!(schedule.is_open(Span::ZERO, last));
+        let hour = Span::from_secs(HOUR);
+        assert!(schedule.is_open(hour, last));
+        assert_eq!(schedule.settled_until(hour, last), None);
     }
 
     #[test]
