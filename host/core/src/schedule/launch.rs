@@ -183,9 +183,10 @@ fn reordered(
     };
     let guards = &compiled.snapshot.settings.guards;
     let attaches = |row: &usize| Slots::has(compiled, guards, *row, &node.attached);
-    let attaches: Option<&dyn Fn(&usize) -> bool> = match attaches(&node.row) {
-        true => Some(&attaches),
-        false => None,
+    let attaches: Option<&dyn Fn(&usize) -> bool> = if attaches(&node.row) {
+        Some(&attaches)
+    } else {
+        None
     };
     let order = ways.in_order(list, is_enough, attaches);
     order.into_iter().copied().collect()

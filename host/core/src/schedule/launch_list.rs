@@ -44,7 +44,7 @@ impl<'l, T> Named<'l, T> {
         kept
     }
 
-    fn of(&self, positions: &'l [usize]) -> impl Iterator<Item = &'l T> {
+    fn of<'p>(&self, positions: &'p [usize]) -> impl Iterator<Item = &'l T> + use<'l, 'p, T> {
         let asked = self.asked;
         positions
             .iter()
