@@ -149,6 +149,44 @@ fn node_larger_than_its_pods_is_replaced_by_the_cheapest_that_holds_them() {
     );
 }
 
+/// Machines of 64 and of 128 cores are larger than any pod should need.
+fn with_large_types() -> ClusterFixture {
+    market().sells(sized("huge", 64)).sells(sized("vast", 128))
+}
+
+#[test]
+fn guard_on_large_types_yields_to_the_move_of_a_pod_that_nothing_else_holds() {
+    let (snapshot, found) = by_default(
+        with_large_types()
+            .node(on_demand("n1", "vast", 128))
+            .pod(pod("model").cpu(60_000).on("n1"))
+            .pod(pod("web").cpu(3000).on("n1")),
+    );
+    let own = of(&snapshot, &found, "n1").expect("a move");
+    assert_eq!((own.kind, own.saving), (MoveKind::Replace, dollars(6.4)));
+    let named = own.claims[0].options.iter();
+    let named: Vec<&str> = named.map(|option| option.instance_type.as_str()).collect();
+    assert_eq!(named, ["huge"]);
+}
+
+#[test]
+fn guard_on_large_types_holds_in_moves_of_pods_that_others_would_hold() {
+    let (snapshot, found) = by_default(
+        with_large_types()
+            .node(on_demand("n1", "vast", 128))
+            .node(on_demand("n2", "vast", 128))
+            .pods(pod("web").cpu(6000).on("n1").replicas(10))
+            .pod(pod("model").cpu(60_000).on("n2")),
+    );
+    let of_web = of(&snapshot, &found, "n1").expect("a move");
+    assert_eq!(of_web.claims.len(), 10, "one each");
+    let named = of_web.claims.iter().flat_map(|claim| &claim.options);
+    let mut named = named.map(|option| option.instance_type.as_str());
+    assert!(named.all(|named| named == "large"));
+    let of_model = of(&snapshot, &found, "n2").expect("a move");
+    assert_eq!(of_model.saving, dollars(6.4));
+}
+
 #[test]
 fn what_saves_too_little_is_not_proposed() {
     let near = priced("near", 8, 0.79);

@@ -61,6 +61,16 @@ pub(super) struct Level {
 }
 
 impl PodGroup {
+    /// Ways to buy, out of so many, that are open to its pods once they have given up what they can; room is another matter.
+    pub(super) fn open(&self, of: usize) -> Bits {
+        let mut open = Bits::none(of);
+        let last = self.levels.last().into_iter();
+        for rows in last.flat_map(|level| &level.rows) {
+            open.join(rows);
+        }
+        open
+    }
+
     /// What of a pod matters to topology at a step.
     pub(super) fn view(&self, level: usize) -> View<'_> {
         let level = &self.levels[level];

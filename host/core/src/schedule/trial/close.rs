@@ -48,6 +48,9 @@ pub(super) fn opened(
 ) -> Option<Vec<Node>> {
     let priced = placer.trial_bins().map(|bin| {
         let mut node = unpriced(placer, &placer.bins[bin]);
+        if !holds_needy(ground, placer, &node) {
+            node.rows.drop_all(&ground.kept_back);
+        }
         (node.row, node.price) = cheapest(&ground.compiled, &ground.prices, supplies, &node)?;
         Some(node)
     });
@@ -140,7 +143,14 @@ fn unpriced(placer: &Placer<'_, '_>, bin: &Bin) -> Node {
     }
 }
 
-/// Whether the guards that speak of single nodes hold on a new node of a row; they do not yield to a move.
+/// Whether a new node holds a pod for which guards on kinds of machines yield.
+fn holds_needy(ground: &Ground<'_>, placer: &Placer<'_, '_>, node: &Node) -> bool {
+    let pods = node.steps.iter().map(|step| placer.steps[*step].pod);
+    ground.needy.are_among(&ground.compiled, pods)
+}
+
+/// Whether the guards that speak of single nodes hold on a new node of a row. Those on kinds of machines yield for pods that nothing else
+/// would hold; the others do not yield to a move.
 fn keeps_guards(ground: &Ground<'_>, placer: &Placer<'_, '_>, node: &Node) -> bool {
     let compiled = &ground.compiled;
     let limits = &compiled.snapshot.settings.guards;
@@ -156,7 +166,8 @@ fn keeps_guards(ground: &Ground<'_>, placer: &Placer<'_, '_>, node: &Node) -> bo
         }
     }
     let most = |uid: &crate::ids::Uid| ground.replicas.get(uid).copied().unwrap_or(u32::MAX);
-    node.steps.len() <= guards::most_pods(compiled, node.row, limits)
+    (!ground.kept_back.contains(node.row) || holds_needy(ground, placer, node))
+        && node.steps.len() <= guards::most_pods(compiled, node.row, limits)
         && Slots::has(compiled, limits, node.row, &node.attached)
         && replicas.iter().all(|(uid, count)| *count <= most(uid))
 }
@@ -171,12 +182,12 @@ fn named(
 ) -> Option<Vec<usize>> {
     let compiled = &ground.compiled;
     let own_terms = terms(compiled, node.row);
-    let compatible = compiled.templates[compiled.rows.rows[node.row].template].is_compatible();
+    let yields = ground.kept_back.contains(node.row);
     let all = named_rows(compiled, &ground.prices, node, Reach::Near, None);
     let guards = &compiled.snapshot.settings.guards;
     let may_name = |row: &usize| {
         terms(compiled, *row) == own_terms
-            && (compatible || !ground.kept_back.contains(*row))
+            && (yields || !ground.kept_back.contains(*row))
             && Slots::has(compiled, guards, *row, &node.attached)
     };
     let all: Vec<usize> = all.into_iter().filter(may_name).collect();

@@ -15,6 +15,7 @@ use super::super::place::Tier;
 use super::super::priced::Priced;
 use super::super::prices::RowPrices;
 use super::super::quoted::Quoted;
+use super::needy::Needy;
 use crate::bits::Bits;
 use crate::catalog::{CapacityType, Overlaid};
 use crate::ids::Uid;
@@ -43,8 +44,10 @@ pub(crate) struct Ground<'s> {
     sold: Vec<Option<Sold>>,
     /// By group: what its pods are worth at list prices. Read when it is first asked for.
     listed_worth: OnceCell<Vec<i64>>,
-    /// Rows that guards keep from being bought.
+    /// Rows that guards keep from being bought, in pools packed by price.
     pub(super) kept_back: Bits,
+    /// Pods for which they yield.
+    pub(super) needy: Needy,
     /// The most replicas of a workload on one new node, by owner.
     pub(super) replicas: std::collections::BTreeMap<Uid, u32>,
 }
@@ -94,9 +97,17 @@ impl<'s> Ground<'s> {
         }
         let prices = Priced::at(&compiled, quoted);
         let limits = &snapshot.settings.guards;
-        let kept_back = guards::kept_back(&compiled, limits);
+        let mut kept_back = guards::kept_back(&compiled, limits);
+        for (number, template) in compiled.templates.iter().enumerate() {
+            if template.is_compatible() {
+                kept_back.drop_all(&compiled.rows.of_template[number]);
+            }
+        }
+        let needy = Needy::of(&compiled, &kept_back);
+        let mut closed_to_all = kept_back.clone();
+        closed_to_all.drop_all(&needy.rows);
         Self {
-            tiers: tiers(&compiled, &prices, &kept_back),
+            tiers: tiers(&compiled, &prices, &closed_to_all),
             manner: Manner::default(),
             movable,
             may_go: homes.may_go,
@@ -106,6 +117,7 @@ impl<'s> Ground<'s> {
             listed_worth: OnceCell::new(),
             replicas: guards::replicas_per_node(&compiled, limits),
             kept_back,
+            needy,
             prices,
             compiled,
         }
@@ -219,14 +231,12 @@ fn shut_nodes(snapshot: &Snapshot, shut: &[usize]) -> Vec<usize> {
 }
 
 /// One open tier per pool; then a closed one for all pools of a weight that are packed by price, and for each that asks for a
-/// minimum of values. Guards never yield to a move.
-fn tiers(compiled: &Compiled<'_>, prices: &RowPrices, kept_back: &Bits) -> Vec<Tier> {
+/// minimum of values. None has rows that are `closed`: what guards keep back and no pod needs.
+fn tiers(compiled: &Compiled<'_>, prices: &RowPrices, closed: &Bits) -> Vec<Tier> {
     let templates = compiled.templates.iter().enumerate();
-    let open = templates.clone().map(|(number, template)| {
+    let open = templates.clone().map(|(number, _)| {
         let mut tier = open_tier(compiled, prices, number);
-        if !template.is_compatible() {
-            tier.rows.drop_all(kept_back);
-        }
+        tier.rows.drop_all(closed);
         tier
     });
     let mut result: Vec<Tier> = open.collect();

@@ -59,18 +59,8 @@ impl Worth {
         for tier in &ground.tiers {
             for_sale.join(&tier.rows);
         }
-        let open = compiled.groups.iter().map(|group| {
-            let mut open = Bits::none(compiled.rows.len());
-            for rows in group
-                .levels
-                .last()
-                .into_iter()
-                .flat_map(|level| &level.rows)
-            {
-                open.join(rows);
-            }
-            open
-        });
+        let groups = compiled.groups.iter();
+        let open = groups.map(|group| group.open(compiled.rows.len()));
         Self {
             of_group: worth_of_groups(compiled, &ground.prices),
             open: open.collect(),
@@ -98,6 +88,10 @@ impl Loads {
                 }
                 load.worth = load.worth.saturating_add(worth.of_group[group]);
                 load.rows.keep(&worth.open[group]);
+            }
+            let pods = movable[row].iter().copied();
+            if !ground.needy.are_among(compiled, pods) {
+                load.rows.drop_all(&ground.kept_back);
             }
             load
         };

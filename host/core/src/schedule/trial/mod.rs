@@ -12,6 +12,7 @@
 mod close;
 mod ground;
 mod loads;
+mod needy;
 mod orders;
 mod wallet;
 
