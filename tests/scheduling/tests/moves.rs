@@ -171,13 +171,17 @@ fn guard_on_large_types_yields_to_the_move_of_a_pod_that_nothing_else_holds() {
 
 #[test]
 fn guard_on_large_types_holds_in_moves_of_pods_that_others_would_hold() {
-    let (snapshot, found) = by_default(
-        with_large_types()
-            .node(on_demand("n1", "vast", 128))
-            .node(on_demand("n2", "vast", 128))
-            .pods(pod("web").cpu(6000).on("n1").replicas(10))
-            .pod(pod("model").cpu(60_000).on("n2")),
-    );
+    let snapshot = with_large_types()
+        .node(on_demand("n1", "vast", 128))
+        .node(on_demand("n2", "vast", 128))
+        .pods(pod("web").cpu(6000).on("n1").replicas(10))
+        .pod(pod("model").cpu(60_000).on("n2"))
+        .snapshot();
+    let apart = MoveSettings {
+        shut: vec![node_row(&snapshot, "n1"), node_row(&snapshot, "n2")],
+        ..MoveSettings::default()
+    };
+    let found = moves(&snapshot, &apart);
     let of_web = of(&snapshot, &found, "n1").expect("a move");
     assert_eq!(of_web.claims.len(), 10, "one each");
     let named = of_web.claims.iter().flat_map(|claim| &claim.options);
