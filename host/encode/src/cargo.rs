@@ -16,18 +16,38 @@ use crate::EncodeError;
 /// What policies are compiled for.
 pub const TARGET: &str = "wasm32-unknown-unknown";
 
-/// What the inner build may know of the outside.
-const ENVIRONMENT: [&str; 10] = [
+/// Variables of the outer environment that the inner build sees: where programs and folders are, and how a registry is reached.
+const ENVIRONMENT: [&str; 20] = [
     "PATH",
     "HOME",
     "CARGO_HOME",
-    "CARGO_NET_OFFLINE",
     "RUSTUP_HOME",
     "RUSTUP_TOOLCHAIN",
     "TMPDIR",
     "USERPROFILE",
     "SYSTEMROOT",
     "LANG",
+    "HTTP_PROXY",
+    "HTTPS_PROXY",
+    "ALL_PROXY",
+    "NO_PROXY",
+    "http_proxy",
+    "https_proxy",
+    "all_proxy",
+    "no_proxy",
+    "SSL_CERT_FILE",
+    "SSL_CERT_DIR",
+    "GIT_SSL_CAINFO",
+];
+
+/// Beginnings of the names of Cargo's own settings for networks and registries, which the inner build sees as well: what the outer
+/// build could fetch, the inner one can, and where Cargo is told to stay offline, both do.
+const NETWORK: [&str; 5] = [
+    "CARGO_HTTP_",
+    "CARGO_NET_",
+    "CARGO_REGISTRY_",
+    "CARGO_REGISTRIES_",
+    "CARGO_SOURCE_",
 ];
 
 /// A small stack, because an instance clears it on each call; memory from the start for a question of some 10,000 rows,
@@ -145,17 +165,19 @@ pub struct Built {
     pub messages: String,
 }
 
-/// Whose lock file decides, and whether anything may be fetched.
+/// The lock file that decides versions.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Sources {
-    /// The workspace's; nothing is fetched.
+    /// The workspace's, as it is: a build that would change it fails.
     Workspace,
     /// The crate's own, written or mended where needed.
     Own,
 }
 
-/// Builds the policy crate `package` of the workspace at `root` and makes it a component. Nothing is fetched: the workspace's lock
-/// decides.
+/// Builds the policy crate `package` of the workspace at `root` and makes it a component.
+///
+/// The workspace's lock file decides versions. Cargo fetches what is not in its cache, unless it is told to stay offline: a policy has
+/// dependencies of its own target, which no build of the host has fetched before.
 ///
 /// The library becomes a dynamic one only here: as an ordinary one it is smaller, and its tests run natively.
 pub fn build(root: &Path, package: &str, target_dir: &Path) -> Result<Vec<u8>, BuildError> {
@@ -192,7 +214,7 @@ fn cargo(folder: &Path, target_dir: &Path, sources: Sources, colour: Colour) -> 
         .current_dir(folder)
         .args(["rustc", "--release", "--quiet"]);
     if sources == Sources::Workspace {
-        cargo.args(["--offline", "--locked"]);
+        cargo.arg("--locked");
     }
     cargo.args([
         "--color",
@@ -274,12 +296,13 @@ fn run(command: &mut Command) -> Result<Output, BuildError> {
 fn clean(program: &str) -> Command {
     let mut command = Command::new(program);
     command.env_clear();
-    for name in ENVIRONMENT {
-        if let Some(value) = env::var_os(name) {
-            command.env(name, value);
-        }
-    }
+    command.envs(env::vars_os().filter(|(name, _)| name.to_str().is_some_and(is_passed_on)));
     command
+}
+
+/// An inner build sees the variable of this name.
+fn is_passed_on(name: &str) -> bool {
+    ENVIRONMENT.contains(&name) || NETWORK.iter().any(|prefix| name.starts_with(prefix))
 }
 
 #[cfg(test)]
@@ -295,6 +318,28 @@ no message
 "#;
         assert_eq!(module_file(messages), Some(PathBuf::from("/t/a.wasm")));
         assert_eq!(module_file(b""), None);
+    }
+
+    #[test]
+    fn an_inner_build_reaches_what_the_outer_one_reached() {
+        for name in [
+            "CARGO_HOME",
+            "CARGO_NET_OFFLINE",
+            "CARGO_REGISTRIES_INNER_INDEX",
+            "CARGO_SOURCE_CRATES_IO_REPLACE_WITH",
+            "HTTPS_PROXY",
+            "SSL_CERT_FILE",
+        ] {
+            assert!(is_passed_on(name), "{name}");
+        }
+        for name in [
+            "RUSTFLAGS",
+            "RUSTC_WRAPPER",
+            "CARGO_ENCODED_RUSTFLAGS",
+            "CARGO_TARGET_DIR",
+        ] {
+            assert!(!is_passed_on(name), "{name}");
+        }
     }
 
     #[test]
