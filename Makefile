@@ -7,7 +7,7 @@ SHELL := bash
 .ONESHELL:
 .SHELLFLAGS := -euo pipefail -c
 .DEFAULT_GOAL := help
-.PHONY: help demo test check bench bench-trace bench-peers fuzz lab javascript fmt guests generated record toolchain
+.PHONY: help demo test check bench bench-trace bench-peers fuzz lab javascript fmt guests generated record toolchain components
 
 CARGO ?= cargo
 # From nothing a build is quicker when it keeps nothing for the next one.
@@ -30,14 +30,14 @@ demo: toolchain ## a generated cluster under three strategies: a table, and a re
 		--report "$(demo_folder)/report.html"
 
 test: toolchain ## every test, the documentation's examples included
-	$(CARGO) test --locked --workspace --no-fail-fast
+	@tests/run.py
 
-check: toolchain ## format, lints and house rules, without the other tests
+check: components ## format, lints and house rules, without the other tests
 	$(CARGO) fmt --all --check
 	$(CARGO) clippy --locked --workspace --all-targets -- -D warnings
 	$(CARGO) test --locked -p plimsoll-tidy
 
-fmt: ## formats every Rust source
+fmt: components ## formats every Rust source
 	$(CARGO) fmt --all
 
 guests: toolchain ## the policies we ship, as WebAssembly components
@@ -85,5 +85,11 @@ lab: toolchain ## a real control plane with fake nodes, on loopback, served by p
 bench-peers: toolchain ## the incumbent's scheduler and ours on the very same files, side by side
 	$(bench) side_by_side
 
+# rust-toolchain.toml names version, target and components; a rustup that installs nothing by itself is asked to.
 toolchain:
+	@rustc --version > /dev/null 2>&1 || rustup toolchain install
 	@test -d "$$(rustc --print target-libdir --target $(wasm))" || rustup target add $(wasm)
+
+components: toolchain
+	@$(CARGO) fmt --version > /dev/null 2>&1 || rustup component add rustfmt
+	@$(CARGO) clippy --version > /dev/null 2>&1 || rustup component add clippy

@@ -1,14 +1,14 @@
 //! The committed tables against the published lists they were made from.
 //!
 //! Those lists are not part of the repository. Where `PLIMSOLL_DATA` names their folder, the labels of every type are compared and
-//! the tables are made anew; elsewhere each test says on stderr that it was not run.
+//! the tables are made anew; elsewhere each test is skipped.
 
 use std::collections::BTreeMap;
-use std::io::Write as _;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
 use plimsoll_ec2_facts::instance_types;
+use plimsoll_oracles::skip::not_run;
 
 const TABLES: [&str; 3] = [
     "instance-types.tsv",
@@ -16,10 +16,10 @@ const TABLES: [&str; 3] = [
     "documented-allocatable.tsv",
 ];
 
-/// The folder of the lists, from the workspace's root where it is relative; without one, a line on stderr that even a captured run shows.
+/// The folder of the lists, from the workspace's root where it is relative; `None`, and the test is skipped, where nothing names one.
 fn data_folder(test: &str) -> Option<PathBuf> {
     let Some(named) = std::env::var_os("PLIMSOLL_DATA") else {
-        say_not_run(
+        not_run(
             test,
             "PLIMSOLL_DATA does not name the folder of the published lists",
         );
@@ -34,14 +34,6 @@ fn data_folder(test: &str) -> Option<PathBuf> {
         folder.display()
     );
     Some(folder)
-}
-
-/// Written past the test harness, which would keep a `println!` of a passing test to itself.
-fn say_not_run(test: &str, why: &str) {
-    let line = format!("NOT RUN: {test}: {why}\n");
-    std::io::stderr()
-        .write_all(line.as_bytes())
-        .expect("stderr takes a line");
 }
 
 #[test]
@@ -80,7 +72,7 @@ fn tables_are_what_the_script_makes_of_the_lists() {
         .args([&folder, &output])
         .output()
     else {
-        return say_not_run(test, "there is no python3");
+        return not_run(test, "there is no python3");
     };
     assert!(
         run.status.success(),

@@ -1,11 +1,13 @@
 //! The page in a real browser: it draws, and the browser has nothing to complain about.
 //!
-//! Where no Chromium is installed the tests say so by name; everything else about a page is tested without one.
-
-mod cards;
+//! Where no Chromium is installed the tests are skipped; everything else about a page is tested without one.
 
 use std::path::Path;
 use std::process::{Command, Output};
+
+use plimsoll_oracles::skip::not_run;
+
+use crate::cards;
 
 const BROWSERS: [&str; 4] = ["chromium", "chromium-browser", "google-chrome", "chrome"];
 
@@ -14,7 +16,7 @@ fn browser(test: &str) -> Option<&'static str> {
     let runs = |name: &&str| Command::new(name).arg("--version").output().is_ok();
     let found = BROWSERS.into_iter().find(runs);
     if found.is_none() {
-        eprintln!("{test} did not run: no Chromium is installed");
+        not_run(test, "no Chromium is installed");
     }
     found
 }

@@ -1,7 +1,5 @@
 //! What a page says, and that it keeps quiet: nothing loaded, nothing of a report taken for markup.
 
-mod cards;
-
 use plimsoll_core::catalog::CapacityType;
 use plimsoll_core::disrupt::Settled;
 use plimsoll_core::ids::TypeName;
@@ -10,6 +8,8 @@ use plimsoll_core::time::{Span, Timestamp};
 use plimsoll_core::units::PricePerHour;
 use plimsoll_report::{Contestant, Report, html};
 use plimsoll_sim::{BusySpan, Inflated, NodeHours, ScoreCard, Unplaced, UsageCard, Waiting};
+
+use crate::cards;
 
 const DOLLAR: i64 = 1_000_000_000;
 

@@ -7,9 +7,6 @@
 )]
 
 #[path = "common/fleet.rs"]
-#[allow(dead_code, reason = "nodes are for other tests")]
-mod fleet;
-
 use std::sync::LazyLock;
 
 use plimsoll_core::allow::{AllowQuestion, Limit, grant};
@@ -17,6 +14,8 @@ use plimsoll_core::hook::{Setting, Settings};
 use plimsoll_core::time::Span;
 use plimsoll_guests::HOSTILE_BUDGET;
 use plimsoll_policy::{Allowed, BudgetModule, Engine, EngineSettings, Outcome, allow};
+
+use crate::fleet;
 
 static ENGINE: LazyLock<Engine> = LazyLock::new(|| Engine::new(EngineSettings::default()).unwrap());
 

@@ -7,9 +7,6 @@
 )]
 
 #[path = "common/fleet.rs"]
-#[allow(dead_code, reason = "pools are for other tests")]
-mod fleet;
-
 use std::sync::LazyLock;
 
 use plimsoll_core::hook::{Setting, Settings};
@@ -19,6 +16,8 @@ use plimsoll_policy::{
     BuiltIn, ConsolidationModule, Engine, EngineSettings, Outcome, Scored, score,
 };
 use proptest::prelude::*;
+
+use crate::fleet;
 
 static ENGINE: LazyLock<Engine> = LazyLock::new(|| Engine::new(EngineSettings::default()).unwrap());
 

@@ -5,14 +5,11 @@
     reason = "helpers of tests may fail loudly, as tests may"
 )]
 
-#[path = "common/component.rs"]
-mod component;
-
 use plimsoll_core::rank::{Setting, Settings};
 use plimsoll_guests::HOSTILE;
 use plimsoll_policy::{Engine, EngineSettings, Limits, Refusal, Step};
 
-use self::component::{RANKING, importer, promising, with_section};
+use crate::component::{RANKING, importer, promising, with_section};
 
 fn accept(bytes: &[u8], settings: &[(&str, Setting)]) -> Result<(), Refusal> {
     let settings: Settings = settings

@@ -6,13 +6,13 @@
     reason = "helpers of tests may fail loudly, as tests may"
 )]
 
-mod common;
-
 use std::time::Duration;
 
 use plimsoll_core::rank::{Settings, list_price};
 use plimsoll_guests::handmade;
 use plimsoll_policy::{Called, Engine, EngineSettings, Limits, Module, Outcome, Refusal};
+
+use crate::common;
 
 fn engine() -> Engine {
     Engine::new(EngineSettings::default()).unwrap()

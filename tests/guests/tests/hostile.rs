@@ -5,11 +5,11 @@
     reason = "helpers of tests may fail loudly, as tests may"
 )]
 
-mod common;
-
 use plimsoll_core::rank::{Setting, Settings, list_price};
 use plimsoll_guests::HOSTILE;
 use plimsoll_policy::{Called, Engine, EngineSettings, Module, Outcome};
+
+use crate::common;
 
 fn engine() -> Engine {
     Engine::new(EngineSettings::default()).unwrap()

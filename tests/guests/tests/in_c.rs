@@ -1,18 +1,19 @@
 //! A policy written in C passes the same gates as one of the SDK, and answers to the byte as the core does. Where there is no clang for
-//! WebAssembly the tests say on stderr that they did not run.
+//! WebAssembly the tests are skipped.
 
 #![expect(
     clippy::unwrap_used,
     reason = "helpers of tests may fail loudly, as tests may"
 )]
 
-mod common;
-
 use std::path::Path;
 use std::process::Command;
 
 use plimsoll_core::rank::{Settings, list_order, list_price};
+use plimsoll_oracles::skip::not_run;
 use plimsoll_policy::{Engine, EngineSettings, ListPrice, Module, decide};
+
+use crate::common;
 
 const MANIFEST: &[u8] = br#"{
     "name": "list-price-in-c", "version": "1.0.0", "hook": "rank", "orders": true,
@@ -36,7 +37,7 @@ const FLAGS: [&str; 10] = [
 fn built(test: &str) -> Option<Vec<u8>> {
     for tool in ["clang", "wasm-ld"] {
         if Command::new(tool).arg("--version").output().is_err() {
-            eprintln!("{test} did not run: there is no {tool}");
+            not_run(test, &format!("there is no {tool}"));
             return None;
         }
     }

@@ -1,20 +1,21 @@
 //! A policy written in JavaScript passes the same gates as one of the SDK, and answers to the byte as `rank-list-price` does. It carries an
 //! engine for its language, so that it is let in only where large modules are. Where there is no node, or what makes components of JavaScript
-//! is not installed (`make javascript`), the tests say on stderr that they did not run.
+//! is not installed (`make javascript`), the tests are skipped.
 
 #![expect(
     clippy::unwrap_used,
     reason = "helpers of tests may fail loudly, as tests may"
 )]
 
-mod common;
-
 use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::sync::LazyLock;
 
 use plimsoll_core::rank::Settings;
+use plimsoll_oracles::skip::not_run;
 use plimsoll_policy::{Engine, EngineSettings, Limits, Module, decide};
+
+use crate::common;
 
 const MANIFEST: &[u8] = include_bytes!("../javascript/manifest.json");
 
@@ -74,7 +75,7 @@ fn engine(limits: Limits) -> Engine {
 fn there<'t, T>(test: &str, made: &'t Result<T, &str>) -> Option<&'t T> {
     let missing = made.as_ref().err();
     if let Some(missing) = missing {
-        eprintln!("{test} did not run: {missing}");
+        not_run(test, missing);
     }
     made.as_ref().ok()
 }

@@ -6,12 +6,6 @@
     reason = "helpers of tests may fail loudly, as tests may"
 )]
 
-mod common;
-#[path = "common/fleet.rs"]
-mod fleet;
-#[path = "common/recorded.rs"]
-mod recorded;
-
 use std::sync::{Arc, LazyLock};
 
 use plimsoll_core::disrupt::Question;
@@ -27,7 +21,7 @@ use plimsoll_policy::{Engine, EngineSettings, Generation, Policies};
 use proptest::prelude::*;
 use serde_json::{Value, json};
 
-use self::recorded::{records, shelf};
+use crate::recorded::{records, shelf};
 
 static ENGINE: LazyLock<Engine> = LazyLock::new(|| Engine::new(EngineSettings::default()).unwrap());
 static SHELF: LazyLock<Shelf> = LazyLock::new(|| shelf(&ENGINE));

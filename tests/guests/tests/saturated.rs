@@ -5,14 +5,14 @@
     reason = "helpers of tests may fail loudly, as tests may"
 )]
 
-mod common;
-
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
 use plimsoll_core::rank::{Setting, Settings};
 use plimsoll_guests::HOSTILE;
 use plimsoll_policy::{Engine, EngineSettings, Limits, Outcome, Refusal, Step};
+
+use crate::common;
 
 /// An engine with one place, for which nobody waits.
 fn busy() -> Engine {

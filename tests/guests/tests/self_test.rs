@@ -6,15 +6,6 @@
     reason = "helpers of tests may fail loudly, as tests may"
 )]
 
-mod common;
-#[path = "common/fleet.rs"]
-mod fleet;
-#[allow(dead_code, reason = "nothing is replayed here")]
-#[path = "common/recorded.rs"]
-mod recorded;
-#[path = "common/vectors.rs"]
-mod vectors;
-
 use std::sync::LazyLock;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
@@ -28,7 +19,8 @@ use plimsoll_policy::{
 };
 use serde_json::{Value, json};
 
-use self::vectors::{SUITE, behaving, file, lines, of, off_by_a_bit, with};
+use crate::vectors::{SUITE, behaving, file, lines, of, off_by_a_bit, with};
+use crate::{common, recorded};
 
 static ENGINE: LazyLock<Engine> = LazyLock::new(|| Engine::new(EngineSettings::default()).unwrap());
 static HONEST: LazyLock<AnyModule> = LazyLock::new(|| accepted(&ENGINE, &Settings::new()));

@@ -6,11 +6,6 @@
     reason = "helpers of tests may fail loudly, as tests may"
 )]
 
-#[path = "common/component.rs"]
-mod component;
-#[path = "common/vectors.rs"]
-mod vectors;
-
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::LazyLock;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -27,8 +22,9 @@ use plimsoll_policy::{
     Index, Module, Part, Policies, Successor, WHOLE, digest,
 };
 
-use self::component::{RANKING, importer, promising, with_section};
-use self::vectors::{SUITE, behaving, off_by_a_bit};
+use crate::component::{RANKING, importer, promising, with_section};
+use crate::vectors;
+use crate::vectors::{SUITE, behaving, off_by_a_bit};
 
 static ENGINE: LazyLock<Engine> = LazyLock::new(|| Engine::new(EngineSettings::default()).unwrap());
 

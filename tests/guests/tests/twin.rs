@@ -5,8 +5,6 @@
     reason = "helpers of tests may fail loudly, as tests may"
 )]
 
-mod common;
-
 use std::sync::{Arc, LazyLock};
 
 use plimsoll_core::rank::{
@@ -14,6 +12,8 @@ use plimsoll_core::rank::{
 };
 use plimsoll_policy::{Engine, EngineSettings, Module};
 use proptest::prelude::*;
+
+use crate::common;
 
 static LIST_PRICE: LazyLock<Module> = LazyLock::new(|| {
     let engine = Engine::new(EngineSettings::default()).unwrap();

@@ -6,3 +6,4 @@ pub mod exhaustive;
 pub mod fixture;
 pub mod generate;
 pub mod moves;
+pub mod skip;

@@ -1,0 +1,8 @@
+//! One program for all that is said of files: linking takes longer than running.
+
+mod buffers;
+mod manifests;
+mod read;
+mod refused;
+mod round_trip;
+mod schema;
