@@ -4,12 +4,12 @@ use std::fmt;
 use std::sync::Arc;
 
 use plimsoll_core::ids::{NodeName, ObjectName};
+use plimsoll_core::model;
 use plimsoll_core::model::{
     CapacityBuffer, CsiNode, DaemonSet, Namespace, Node, NodeClaim, NodeOverlay, NodePool,
     PersistentVolume, Pod, PodDisruptionBudget, PodTemplate, Replicated, Service, StorageClass,
     VolumeClaim,
 };
-use plimsoll_core::state;
 
 macro_rules! kinds {
     ($($(#[$doc:meta])* $name:ident = $group:literal, $kind:literal, $plural:literal;)*) => {
@@ -191,20 +191,20 @@ pub enum Object {
 impl Object {
     /// The object as the state of a cluster takes it; `None` for the parts of [`plimsoll_core::model::Volumes`], which the
     /// state takes all at once.
-    pub fn into_state(self) -> Option<state::Object> {
+    pub fn into_state(self) -> Option<model::Object> {
         Some(match self {
-            Self::Pod(pod) => state::Object::Pod(pod),
-            Self::Node(node) => state::Object::Node(node),
-            Self::Namespace(namespace) => state::Object::Namespace(namespace),
-            Self::Service(service) => state::Object::Service(service),
-            Self::Workload(workload) => state::Object::Workload(workload),
-            Self::DaemonSet(set) => state::Object::DaemonSet(set),
-            Self::DisruptionBudget(budget) => state::Object::DisruptionBudget(budget),
-            Self::NodePool(pool) => state::Object::Pool(pool),
-            Self::NodeClaim(claim) => state::Object::Claim(claim),
-            Self::NodeOverlay(overlay) => state::Object::Overlay(overlay),
-            Self::PodTemplate(template) => state::Object::Template(template),
-            Self::CapacityBuffer(buffer) => state::Object::Buffer(buffer),
+            Self::Pod(pod) => model::Object::Pod(pod),
+            Self::Node(node) => model::Object::Node(node),
+            Self::Namespace(namespace) => model::Object::Namespace(namespace),
+            Self::Service(service) => model::Object::Service(service),
+            Self::Workload(workload) => model::Object::Workload(workload),
+            Self::DaemonSet(set) => model::Object::DaemonSet(set),
+            Self::DisruptionBudget(budget) => model::Object::DisruptionBudget(budget),
+            Self::NodePool(pool) => model::Object::Pool(pool),
+            Self::NodeClaim(claim) => model::Object::Claim(claim),
+            Self::NodeOverlay(overlay) => model::Object::Overlay(overlay),
+            Self::PodTemplate(template) => model::Object::Template(template),
+            Self::CapacityBuffer(buffer) => model::Object::Buffer(buffer),
             Self::VolumeClaim(..)
             | Self::PersistentVolume(..)
             | Self::StorageClass(..)

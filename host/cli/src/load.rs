@@ -7,11 +7,11 @@ use std::sync::Arc;
 
 use anyhow::{Context, Result, bail};
 use plimsoll_api::{Kind, Object};
-use plimsoll_core::catalog::{CapacityType, PriceSource};
+use plimsoll_core::catalogue::{CapacityType, PriceSource};
 use plimsoll_core::ids::ObjectName;
+use plimsoll_core::model;
 use plimsoll_core::model::PackingMode;
 use plimsoll_core::snapshot::{Objects, Settings, Snapshot};
-use plimsoll_core::state;
 use plimsoll_core::time::Timestamp;
 use plimsoll_sim::{Change, Deployment, Recording, ReplicaRule, TimedChange, Usage, Which};
 use plimsoll_snapshot::{Limits, LoadError, Loaded, SnapshotError};
@@ -244,7 +244,7 @@ fn used(usage: plimsoll_snapshot::Usage) -> Usage {
 }
 
 /// An object that appears in the simulated world. Nodes appear there by being bought.
-fn applied(object: Object) -> Result<state::Object> {
+fn applied(object: Object) -> Result<model::Object> {
     let machine = match &object {
         Object::Node(node) => Some(("node", node.name.to_string())),
         Object::NodeClaim(claim) => Some(("claim", claim.name.to_string())),

@@ -8,7 +8,7 @@ use std::borrow::Cow;
 use std::sync::Arc;
 
 use anyhow::{Context, Result, bail};
-use plimsoll_core::catalog::Catalogue;
+use plimsoll_core::catalogue::Catalogue;
 use plimsoll_core::check::Prices;
 use plimsoll_core::model::PackingMode;
 use plimsoll_core::plan::Plan;

@@ -2,7 +2,7 @@
 
 use plimsoll_core::action::{Answer, Outcome};
 use plimsoll_core::engine::{Engine, Input, Landing};
-use plimsoll_core::state::Object;
+use plimsoll_core::model::Object;
 
 /// Counts of bound pods that stood for a promise.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]

@@ -3,7 +3,7 @@
 
 use std::sync::{Arc, Mutex, PoisonError};
 
-use plimsoll_core::disrupt::{Decision, Question};
+use plimsoll_core::command::{Decision, Question};
 use plimsoll_core::plan::Plan;
 use plimsoll_core::schedule::Offers;
 use plimsoll_core::snapshot::Snapshot;

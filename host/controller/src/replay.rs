@@ -4,7 +4,7 @@ use std::io::{self, BufRead};
 use std::sync::Arc;
 
 use plimsoll_core::action::Action;
-use plimsoll_core::catalog::Catalogue;
+use plimsoll_core::catalogue::Catalogue;
 use plimsoll_core::engine::{Engine, Input};
 use plimsoll_core::plan::Plan;
 use plimsoll_core::snapshot::Snapshot;

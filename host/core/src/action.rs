@@ -9,18 +9,15 @@ use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
 
-use crate::catalog::CapacityType;
-use crate::disrupt::{Question, Settled};
+use crate::catalogue::OfferingKey;
+use crate::command::{Question, Settled};
 use crate::fixed_hash;
-use crate::ids::{
-    ClaimName, NodeName, ObjectName, PoolName, ProviderId, ReservationId, TypeName, Uid,
-};
+use crate::ids::{ClaimName, NodeName, ObjectName, PoolName, ProviderId, Uid};
 use crate::labels::Labels;
-use crate::model::{NodeClaim, Taint};
+use crate::model::{NodeClaim, Object, Taint, Version};
 use crate::plan::LaunchOption;
 use crate::resources::Resources;
 use crate::snapshot::Snapshot;
-use crate::state::{Object, Version};
 use crate::time::{Span, Timestamp};
 
 /// What the engine wants of the outside.
@@ -273,31 +270,6 @@ pub struct Machine {
     pub capacity: Resources,
     /// What pods may have of it.
     pub allocatable: Resources,
-}
-
-/// One offering by name: what the cloud may be out of.
-#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
-pub struct OfferingKey {
-    /// The instance type.
-    pub instance_type: TypeName,
-    /// The zone.
-    pub zone: Arc<str>,
-    /// The terms.
-    pub capacity_type: CapacityType,
-    /// The reservation it draws on.
-    pub reservation: Option<ReservationId>,
-}
-
-impl OfferingKey {
-    /// The offering that an option speaks of.
-    pub fn of(option: &LaunchOption) -> Self {
-        Self {
-            instance_type: option.instance_type.clone(),
-            zone: Arc::clone(&option.zone),
-            capacity_type: option.capacity_type,
-            reservation: option.reservation.clone(),
-        }
-    }
 }
 
 /// How an order ended.

@@ -80,7 +80,7 @@ const WELL_KNOWN_AWS: [&str; 28] = [
 ];
 
 /// Whether a key is well known to every provider or to AWS. A catalogue may add more
-/// ([`crate::catalog::Catalogue::is_well_known`]).
+/// ([`crate::catalogue::Catalogue::is_well_known`]).
 pub fn is_well_known(key: &str) -> bool {
     WELL_KNOWN.contains(&key)
         || key

@@ -4,7 +4,7 @@ use kube::api::{Api, ListParams};
 use kube::core::{ApiResource, DynamicObject, GroupVersionKind};
 use kube::{Client, ResourceExt};
 use plimsoll_api::{Interner, Kind, Object, ReadError};
-use plimsoll_core::state::Version;
+use plimsoll_core::model::Version;
 use thiserror::Error;
 
 /// Why a kind that must be served cannot be counted on.

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use plimsoll_core::catalog::Catalogue;
+use plimsoll_core::catalogue::Catalogue;
 use plimsoll_core::labels::LabelKey;
 use thiserror::Error;
 
@@ -74,7 +74,7 @@ fn catalogue(listed: &[Listed]) -> Result<Catalogue, CatalogueError> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use plimsoll_core::catalog::CapacityType;
+    use plimsoll_core::catalogue::CapacityType;
     use plimsoll_core::resources::ResourceName;
 
     #[test]

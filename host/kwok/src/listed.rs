@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use plimsoll_core::catalog::{CapacityType, InstanceType, Offering, Reservation};
+use plimsoll_core::catalogue::{CapacityType, InstanceType, Offering, Reservation};
 use plimsoll_core::ids::{ReservationId, TypeName};
 use plimsoll_core::labels::{self, LabelKey};
 use plimsoll_core::requirement::{Operator, Requirement, Requirements};

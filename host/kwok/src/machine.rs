@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use plimsoll_core::action::Machine;
-use plimsoll_core::catalog::{InstanceType, Offering};
+use plimsoll_core::catalogue::{InstanceType, Offering};
 use plimsoll_core::fixed_hash::{hash_of, short_name};
 use plimsoll_core::ids::{ClaimName, ProviderId, Uid};
 use plimsoll_core::labels::{self, Labels};

@@ -7,8 +7,8 @@ use kube::api::{Api, DeleteParams, ListParams};
 use kube::core::{ApiResource, DynamicObject, GroupVersionKind};
 use kube::{Client, Error, ResourceExt};
 use plimsoll_api::{Interner, convert, duration};
-use plimsoll_core::action::{Answer, CloudCall, Machine, OfferingKey, Outcome, Reason};
-use plimsoll_core::catalog::{Catalogue, Offering};
+use plimsoll_core::action::{Answer, CloudCall, Machine, Outcome, Reason};
+use plimsoll_core::catalogue::{Catalogue, Offering};
 use plimsoll_core::ids::{ProviderId, Uid};
 use plimsoll_core::model::{ClassRef, NodeClaim};
 use plimsoll_core::plan::LaunchOption;
@@ -73,7 +73,7 @@ impl Kwok {
                 return Outcome::Done(Answer::Machine(Box::new(machine)));
             }
         }
-        let tried = options.iter().map(OfferingKey::of).collect();
+        let tried = options.iter().map(LaunchOption::offering).collect();
         Outcome::Refused(Reason::InsufficientCapacity(tried))
     }
 

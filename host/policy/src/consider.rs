@@ -14,8 +14,9 @@
 
 use std::sync::Arc;
 
+use plimsoll_core::command::{Decision, Question};
+use plimsoll_core::disrupt::confirm;
 use plimsoll_core::disrupt::look::{Look, Proposal};
-use plimsoll_core::disrupt::{Decision, Question, confirm};
 use plimsoll_core::rank::Prices;
 use plimsoll_core::schedule::Offers;
 use plimsoll_core::snapshot::Snapshot;

@@ -12,7 +12,7 @@
 
 use std::sync::Arc;
 
-use plimsoll_core::disrupt::Question;
+use plimsoll_core::command::Question;
 use plimsoll_core::plan::Note;
 use plimsoll_core::schedule::{self, Offers};
 use plimsoll_core::snapshot::Snapshot;

@@ -3,7 +3,7 @@
 use std::cmp::Reverse;
 
 use maud::{Markup, html};
-use plimsoll_core::disrupt::Settled;
+use plimsoll_core::command::Settled;
 use plimsoll_core::model::DisruptionReason;
 use plimsoll_sim::ScoreCard;
 

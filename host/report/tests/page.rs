@@ -1,7 +1,7 @@
 //! What a page says, and that it keeps quiet: nothing loaded, nothing of a report taken for markup.
 
-use plimsoll_core::catalog::CapacityType;
-use plimsoll_core::disrupt::Settled;
+use plimsoll_core::catalogue::CapacityType;
+use plimsoll_core::command::Settled;
 use plimsoll_core::ids::TypeName;
 use plimsoll_core::model::DisruptionReason;
 use plimsoll_core::time::{Span, Timestamp};

@@ -8,9 +8,8 @@ use std::sync::Arc;
 
 use plimsoll_core::ids::{ClaimName, NodeName, ObjectName};
 use plimsoll_core::labels;
-use plimsoll_core::model::{DaemonSet, Node, NodeClaim, Pod, Readiness};
+use plimsoll_core::model::{DaemonSet, Node, NodeClaim, Object, Pod, Readiness, Version};
 use plimsoll_core::resources::{ResourceName, Resources};
-use plimsoll_core::state::{Object, Version};
 use plimsoll_core::time::Timestamp;
 
 use crate::budgets::Budgets;

@@ -1,7 +1,7 @@
 //! The score card of a run: plain numbers, integers only, the same bytes every time.
 
-use plimsoll_core::catalog::CapacityType;
-use plimsoll_core::disrupt::{Refused, Settled};
+use plimsoll_core::catalogue::CapacityType;
+use plimsoll_core::command::{Refused, Settled};
 use plimsoll_core::engine::Begun;
 use plimsoll_core::ids::TypeName;
 use plimsoll_core::model::DisruptionReason;

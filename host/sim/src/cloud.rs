@@ -6,8 +6,10 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use plimsoll_core::action::{Machine, OfferingKey, Reason};
-use plimsoll_core::catalog::{CapacityType, Catalogue, InstanceType, Offering, Overlaid};
+use plimsoll_core::action::{Machine, Reason};
+use plimsoll_core::catalogue::{
+    CapacityType, Catalogue, InstanceType, Offering, OfferingKey, Overlaid,
+};
 use plimsoll_core::fixed_hash::{hash_of, short_name};
 use plimsoll_core::ids::{NodeName, ProviderId, TypeName, Uid};
 use plimsoll_core::labels::{self, Labels};
@@ -74,7 +76,7 @@ impl Cloud {
                 return Ok((id, true));
             }
         }
-        let tried = options.iter().map(OfferingKey::of).collect();
+        let tried = options.iter().map(LaunchOption::offering).collect();
         Err(Reason::InsufficientCapacity(tried))
     }
 
@@ -84,7 +86,7 @@ impl Cloud {
         let offering = instance_type.offerings.iter().find(|offering| {
             offering.zone == option.zone && offering.capacity_type == option.capacity_type
         })?;
-        let key = OfferingKey::of(option);
+        let key = option.offering();
         let stock = (
             key.instance_type.clone(),
             Arc::clone(&key.zone),

@@ -11,8 +11,7 @@ use plimsoll_core::action::{
 };
 use plimsoll_core::ids::{ClaimName, NodeName, ObjectName, ProviderId, Uid};
 use plimsoll_core::labels;
-use plimsoll_core::model::{ClaimPhase, Node, NodeClaim, Pod};
-use plimsoll_core::state::{Object, Version};
+use plimsoll_core::model::{ClaimPhase, Node, NodeClaim, Object, Pod, Version};
 use plimsoll_core::time::Span;
 
 use crate::world::{Event, World};

@@ -6,18 +6,20 @@
 use std::sync::Arc;
 
 use plimsoll_core::action::ConsiderRequest;
-use plimsoll_core::catalog::{CapacityType, InstanceType, Offering};
-use plimsoll_core::disrupt::{self, Command, Question};
+use plimsoll_core::catalogue::{CapacityType, InstanceType, Offering};
+use plimsoll_core::command::{Command, Question};
+use plimsoll_core::disrupt;
 use plimsoll_core::ids::TypeName;
 use plimsoll_core::labels::{self, LabelKey};
-use plimsoll_core::model::{DaemonSet, DisruptionReason, NodePool, Pod, first_untolerated};
+use plimsoll_core::model::{
+    DaemonSet, DisruptionReason, NodePool, Pod, first_untolerated, is_displaced, wants_node,
+};
 use plimsoll_core::plan::{
     LaunchOption, Placement, Plan, PlannedClaim, PoolRefusal, Refusal, Target, Unplaced,
 };
 use plimsoll_core::requirement::{Requirement, Requirements, Undefined};
 use plimsoll_core::resources::{ResourceName, Resources};
 use plimsoll_core::snapshot::{Snapshot, StateNode};
-use plimsoll_core::state::{is_displaced, wants_node};
 
 use crate::planner::{Considered, Planned, Planner};
 

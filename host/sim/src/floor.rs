@@ -6,7 +6,7 @@
 
 use std::sync::Arc;
 
-use plimsoll_core::catalog::{Catalogue, InstanceType};
+use plimsoll_core::catalogue::{Catalogue, InstanceType};
 use plimsoll_core::ids::{ObjectName, Uid};
 use plimsoll_core::model::Pod;
 use plimsoll_core::snapshot::{Objects, Snapshot};

@@ -2,14 +2,13 @@
 
 use std::sync::Arc;
 
-use plimsoll_core::catalog::{CapacityType, Catalogue, Overlaid};
+use plimsoll_core::catalogue::{CapacityType, Catalogue, Overlaid};
 use plimsoll_core::ids::{NodeName, ObjectName, TypeName};
 use plimsoll_core::labels::Labels;
 use plimsoll_core::model::{
-    LabelSelector, Owner, OwnerKind, Pod, PodShape, PodSpec, Replicated, WorkloadKind,
+    LabelSelector, Object, Owner, OwnerKind, Pod, PodShape, PodSpec, Replicated, WorkloadKind,
 };
 use plimsoll_core::snapshot::{Objects, Settings};
-use plimsoll_core::state::Object;
 use plimsoll_core::time::{Span, Timestamp};
 use plimsoll_core::units::PricePerHour;
 

@@ -3,8 +3,8 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
-use plimsoll_core::catalog::Catalogue;
-use plimsoll_core::disrupt::{Refused, Settled};
+use plimsoll_core::catalogue::Catalogue;
+use plimsoll_core::command::{Refused, Settled};
 use plimsoll_core::engine::{Begun, Landing};
 use plimsoll_core::ids::{NodeName, ObjectName, ProviderId, Uid};
 use plimsoll_core::model::{DisruptionReason, OwnerKind, Pod, PodSpec};

@@ -4,7 +4,7 @@
 
 use std::collections::BTreeMap;
 
-use plimsoll_core::catalog::CapacityType;
+use plimsoll_core::catalogue::CapacityType;
 use plimsoll_core::ids::{ProviderId, TypeName};
 
 use crate::card::NodeHours;

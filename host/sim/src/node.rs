@@ -2,8 +2,7 @@
 
 use std::sync::Arc;
 
-use plimsoll_core::action::OfferingKey;
-use plimsoll_core::catalog::CapacityType;
+use plimsoll_core::catalogue::{CapacityType, OfferingKey};
 use plimsoll_core::ids::{NodeName, ObjectName, ProviderId, TypeName};
 use plimsoll_core::labels::{self, Labels};
 use plimsoll_core::lifecycle::UNREGISTERED_TAINT;

@@ -1,7 +1,8 @@
 //! Who plans: the seam between the simulator and whoever carries the core's questions to policies.
 
 use plimsoll_core::action::ConsiderRequest;
-use plimsoll_core::disrupt::{self, Decision};
+use plimsoll_core::command::Decision;
+use plimsoll_core::disrupt;
 use plimsoll_core::plan::Plan;
 use plimsoll_core::snapshot::Snapshot;
 use plimsoll_core::units::PricePerHour;

@@ -4,8 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use plimsoll_core::ids::ObjectName;
-use plimsoll_core::model::{DoNotDisrupt, OwnerKind, Pod, PodPhase};
-use plimsoll_core::state::Object;
+use plimsoll_core::model::{DoNotDisrupt, Object, OwnerKind, Pod, PodPhase};
 use plimsoll_core::time::{Span, Timestamp};
 
 use crate::input::{Change, Deployment, Recording, ReplicaRule, TimedChange, Usage};

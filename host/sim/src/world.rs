@@ -9,8 +9,7 @@ use std::sync::Arc;
 use plimsoll_core::action::Order;
 use plimsoll_core::engine::{Input, Landings};
 use plimsoll_core::ids::{NodeName, ObjectName, ProviderId, Uid};
-use plimsoll_core::model::{Pod, PodPhase};
-use plimsoll_core::state::Object;
+use plimsoll_core::model::{Object, Pod, PodPhase};
 use plimsoll_core::time::{Span, Timestamp};
 
 use crate::api::{Api, Watched};

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use plimsoll_api::{Object, ObjectKey};
-use plimsoll_core::catalog::CapacityType;
+use plimsoll_core::catalogue::CapacityType;
 use plimsoll_core::ids::{NodeName, ObjectName, TypeName};
 use plimsoll_core::labels::Labels;
 use plimsoll_core::model::PodSpec;

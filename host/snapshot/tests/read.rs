@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use plimsoll_core::catalog::{CapacityType, PriceSource};
+use plimsoll_core::catalogue::{CapacityType, PriceSource};
 use plimsoll_core::model::{Ceilings, PackingMode};
 use plimsoll_core::resources::ResourceName;
 use plimsoll_core::snapshot::{ChurnGuards, RunawayGuards};
@@ -216,7 +216,7 @@ fn overlays_of_a_kubectl_list_are_read_and_applied() {
     assert_eq!(loaded.notes, []);
     let snapshot = loaded.snapshot;
     let overlaid = snapshot.overlaid();
-    let terms = |catalogue: &Arc<plimsoll_core::catalog::Catalogue>, terms| {
+    let terms = |catalogue: &Arc<plimsoll_core::catalogue::Catalogue>, terms| {
         let sold = catalogue.get("m7i.large").expect("the type is sold");
         let offering = sold.offerings.iter().find(|o| o.capacity_type == terms);
         offering.expect("it is sold so").clone()

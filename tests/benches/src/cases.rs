@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use anyhow::{Context, Result};
-use plimsoll_core::catalog::{Catalogue, InstanceType};
+use plimsoll_core::catalogue::{Catalogue, InstanceType};
 use plimsoll_core::snapshot::Snapshot;
 use plimsoll_ec2_facts::catalogue::{Terms, Zone};
 use plimsoll_ec2_facts::instance_type::Architecture;

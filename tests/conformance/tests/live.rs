@@ -14,7 +14,7 @@ use plimsoll_conformance::{Served, native};
 use plimsoll_controller::record::Line;
 use plimsoll_controller::replay::replay;
 use plimsoll_core::engine::Input;
-use plimsoll_core::state::Object;
+use plimsoll_core::model::Object;
 use plimsoll_lab::fake_node;
 use serde_json::{Value, json};
 

@@ -1,7 +1,7 @@
 //! Schedules of budgets: a text is refused with the field at fault, or it is a schedule whose hits come one after the other, and whose
 //! windows stay as they are for as long as it says.
 
-use plimsoll_core::disrupt::budget::Schedule;
+use plimsoll_core::cron::Schedule;
 use plimsoll_core::time::{Span, Timestamp};
 
 use crate::Draw;

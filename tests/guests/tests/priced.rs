@@ -7,7 +7,8 @@
 
 use std::sync::LazyLock;
 
-use plimsoll_core::disrupt::{self, Decision, Question};
+use plimsoll_core::command::{Decision, Question};
+use plimsoll_core::disrupt;
 use plimsoll_core::hook::{Setting, Settings};
 use plimsoll_core::model::OwnerKind;
 use plimsoll_core::rank::{LaunchLists, OrderQuestion, PriceQuestion, Prices};

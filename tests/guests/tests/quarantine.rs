@@ -8,7 +8,7 @@
 
 use std::sync::LazyLock;
 
-use plimsoll_core::disrupt::Question;
+use plimsoll_core::command::Question;
 use plimsoll_core::hook::{Setting, Settings};
 use plimsoll_core::model::OwnerKind;
 use plimsoll_core::snapshot::Snapshot;

@@ -8,7 +8,7 @@
 
 use std::sync::{Arc, LazyLock};
 
-use plimsoll_core::disrupt::Question;
+use plimsoll_core::command::Question;
 use plimsoll_core::hook::Settings;
 use plimsoll_core::model::OwnerKind;
 use plimsoll_oracles::fixture::{

@@ -8,7 +8,8 @@
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, LazyLock};
 
-use plimsoll_core::disrupt::{self, Decision, Question};
+use plimsoll_core::command::{Decision, Question};
+use plimsoll_core::disrupt;
 use plimsoll_core::hook::{Setting, Settings};
 use plimsoll_core::labels::INSTANCE_TYPE;
 use plimsoll_core::model::OwnerKind;

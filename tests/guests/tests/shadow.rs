@@ -9,7 +9,7 @@ use std::slice::from_ref;
 use std::sync::{Arc, LazyLock};
 use std::time::Duration;
 
-use plimsoll_core::disrupt::Question;
+use plimsoll_core::command::Question;
 use plimsoll_core::hook::{Setting, Settings};
 use plimsoll_core::model::OwnerKind;
 use plimsoll_core::snapshot::Snapshot;

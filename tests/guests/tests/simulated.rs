@@ -9,10 +9,11 @@ use std::collections::BTreeSet;
 use std::sync::{Arc, LazyLock};
 
 use plimsoll_core::action::ConsiderRequest;
+use plimsoll_core::command::Question;
 use plimsoll_core::disrupt::candidate::Candidate;
 use plimsoll_core::disrupt::look::{Look, Proposal};
 use plimsoll_core::disrupt::moves::{Move, MoveKind};
-use plimsoll_core::disrupt::{Question, confirm, consolidate};
+use plimsoll_core::disrupt::{confirm, consolidate};
 use plimsoll_core::hook::{Setting, Settings};
 use plimsoll_core::ids::ObjectName;
 use plimsoll_core::labels::CAPACITY_TYPE;

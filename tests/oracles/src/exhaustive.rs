@@ -8,7 +8,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
-use plimsoll_core::catalog::CapacityType;
+use plimsoll_core::catalogue::CapacityType;
 use plimsoll_core::check::{Rule, check};
 use plimsoll_core::ids::PoolName;
 use plimsoll_core::plan::{Plan, Refusal};

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use plimsoll_core::catalog::CapacityType;
+use plimsoll_core::catalogue::CapacityType;
 use plimsoll_core::check::{Finding, Prices, Rule, Subject, review};
 use plimsoll_core::disrupt::moves::Move;
 use plimsoll_core::labels::{CAPACITY_TYPE, INSTANCE_TYPE, ZONE};

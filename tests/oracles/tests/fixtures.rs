@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use plimsoll_core::catalog::Catalogue;
+use plimsoll_core::catalogue::Catalogue;
 use plimsoll_core::model::ClaimPhase;
 use plimsoll_core::snapshot::Snapshot;
 use plimsoll_core::time::Timestamp;

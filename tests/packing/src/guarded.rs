@@ -4,7 +4,7 @@
 //! The bound knows no guards, so that the ratio shows what they cost together with what packing loses.
 
 use anyhow::{Context, Result, ensure};
-use plimsoll_core::catalog::InstanceType;
+use plimsoll_core::catalogue::InstanceType;
 use plimsoll_core::labels::ARCH;
 use plimsoll_core::model::OwnerKind;
 use plimsoll_core::plan::Plan;

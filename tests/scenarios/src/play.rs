@@ -4,12 +4,11 @@ use std::sync::Arc;
 
 use plimsoll_core::ids::ObjectName;
 use plimsoll_core::model::{
-    Budget, DisruptionLimit, LabelSelector, NodePool, OwnerKind, PodDisruptionBudget,
+    Budget, DisruptionLimit, LabelSelector, NodePool, Object, OwnerKind, PodDisruptionBudget,
 };
 use plimsoll_core::resources::{ResourceName, Resources};
 use plimsoll_core::schedule;
 use plimsoll_core::snapshot::Snapshot;
-use plimsoll_core::state::Object;
 use plimsoll_core::time::{Span, Timestamp};
 use plimsoll_oracles::fixture::{CAPACITY_TYPE, cluster, instance_type, is_in, pod, pool};
 use plimsoll_sim::{

@@ -1,6 +1,6 @@
 //! Reading a script: words to steps, with the line and the word that could not be understood.
 
-use plimsoll_core::catalog::CapacityType;
+use plimsoll_core::catalogue::CapacityType;
 use plimsoll_core::model::{BudgetNodes, DisruptionLimit};
 use plimsoll_core::resources::ResourceName;
 use plimsoll_core::time::Span;

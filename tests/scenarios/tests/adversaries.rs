@@ -5,10 +5,11 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use plimsoll_core::action::ConsiderRequest;
-use plimsoll_core::catalog::CapacityType;
+use plimsoll_core::catalogue::CapacityType;
 use plimsoll_core::check::{self, Prices};
+use plimsoll_core::command::{Decision, Question};
+use plimsoll_core::disrupt::confirm;
 use plimsoll_core::disrupt::look::{Look, Proposal};
-use plimsoll_core::disrupt::{Decision, Question, confirm};
 use plimsoll_core::hook::Capacity;
 use plimsoll_core::ids::ObjectName;
 use plimsoll_core::model::{Budget, BudgetNodes, DisruptionReason};

@@ -6,8 +6,9 @@ use std::sync::Arc;
 
 use plimsoll_core::action::ConsiderRequest;
 use plimsoll_core::check::{self, Prices as Whose};
+use plimsoll_core::command::{Decision, Question};
+use plimsoll_core::disrupt::confirm;
 use plimsoll_core::disrupt::look::Look;
-use plimsoll_core::disrupt::{Decision, Question, confirm};
 use plimsoll_core::ids::ObjectName;
 use plimsoll_core::model::OwnerKind;
 use plimsoll_core::plan::PlannedClaim;

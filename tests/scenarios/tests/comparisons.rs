@@ -194,7 +194,7 @@ fn a_price_that_falls_lowers_the_bound_from_then_on() {
             Which {
                 instance_type: "node".into(),
                 zone: None,
-                capacity_type: plimsoll_core::catalog::CapacityType::OnDemand,
+                capacity_type: plimsoll_core::catalogue::CapacityType::OnDemand,
             },
             PricePerHour::from_nanos(50_000_000),
         ),

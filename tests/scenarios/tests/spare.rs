@@ -5,10 +5,10 @@ use std::sync::Arc;
 
 use plimsoll_core::action::ObjectKey;
 use plimsoll_core::ids::ObjectName;
+use plimsoll_core::model::Object;
 use plimsoll_core::resources::ResourceName;
 use plimsoll_core::schedule;
 use plimsoll_core::snapshot::Snapshot;
-use plimsoll_core::state::Object;
 use plimsoll_core::time::{Span, Timestamp};
 use plimsoll_oracles::fixture::{
     BufferFixture, ClusterFixture, OnDemand, PoolFixture, ZONE_1, buffer, cluster, instance_type,

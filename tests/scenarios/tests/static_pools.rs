@@ -5,11 +5,12 @@ use std::sync::Arc;
 
 use plimsoll_core::action::ObjectKey;
 use plimsoll_core::ids::ObjectName;
-use plimsoll_core::model::{Budget, BudgetNodes, Ceilings, ClaimPhase, NodeClaim, NodePool};
+use plimsoll_core::model::{
+    Budget, BudgetNodes, Ceilings, ClaimPhase, NodeClaim, NodePool, Object,
+};
 use plimsoll_core::resources::{ResourceName, Resources};
 use plimsoll_core::schedule;
 use plimsoll_core::snapshot::Snapshot;
-use plimsoll_core::state::Object;
 use plimsoll_core::time::{Span, Timestamp};
 use plimsoll_oracles::fixture::{
     OnDemand, PoolFixture, ZONE_1, ZONE_2, cluster, instance_type, pod, pool,

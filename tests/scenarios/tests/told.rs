@@ -2,12 +2,12 @@
 
 use std::sync::{Arc, Mutex};
 
-use plimsoll_core::action::{ConsiderRequest, OfferingKey};
+use plimsoll_core::action::ConsiderRequest;
+use plimsoll_core::catalogue::{Market, OfferingKey};
 use plimsoll_core::disrupt;
 use plimsoll_core::model::OwnerKind;
 use plimsoll_core::schedule;
 use plimsoll_core::snapshot::{Activity, Snapshot};
-use plimsoll_core::state::Market;
 use plimsoll_core::time::{Span, Timestamp};
 use plimsoll_oracles::fixture::{OnDemand, ZONE_1, cluster, instance_type, pod, pool};
 use plimsoll_sim::{

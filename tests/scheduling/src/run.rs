@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
-use plimsoll_core::catalog::Catalogue;
+use plimsoll_core::catalogue::Catalogue;
 use plimsoll_core::check;
 use plimsoll_core::ids::NodeName;
 use plimsoll_core::labels::{CAPACITY_TYPE, HOSTNAME, INSTANCE_TYPE, LabelKey, OS, ZONE};

@@ -1,6 +1,6 @@
 //! Labels of pools, what types have and lack, and how pods of one batch share nodes.
 
-use plimsoll_core::catalog::Offering;
+use plimsoll_core::catalogue::Offering;
 use plimsoll_core::labels::well_known_keys;
 use plimsoll_core::model::PackingMode;
 use plimsoll_core::plan::Refusal;

@@ -1,6 +1,6 @@
 //! The cheapest way to buy, and what else a claim may name.
 
-use plimsoll_core::catalog::{InstanceType, PriceSource};
+use plimsoll_core::catalogue::{InstanceType, PriceSource};
 use plimsoll_core::requirement::Requirement;
 use plimsoll_oracles::fixture::*;
 use plimsoll_scheduling_tests::{check, market};

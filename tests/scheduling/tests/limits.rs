@@ -1,6 +1,6 @@
 //! What pools may still buy.
 
-use plimsoll_core::catalog::Offering;
+use plimsoll_core::catalogue::Offering;
 use plimsoll_core::model::PackingMode;
 use plimsoll_core::resources::ResourceName;
 use plimsoll_core::units::PricePerHour;

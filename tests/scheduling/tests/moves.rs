@@ -1,9 +1,8 @@
 //! Consolidation moves of single nodes: when there is one, and what it says.
 
-use plimsoll_core::disrupt::cost::MoveCost;
 use plimsoll_core::disrupt::moves::{Move, MoveKind, MoveSettings, find};
 use plimsoll_core::labels::CAPACITY_TYPE;
-use plimsoll_core::model::{ClaimPhase, DoNotDisrupt, PackingMode};
+use plimsoll_core::model::{ClaimPhase, DoNotDisrupt, MoveCost, PackingMode};
 use plimsoll_core::plan::Target;
 use plimsoll_core::snapshot::Snapshot;
 use plimsoll_core::units::PricePerHour;

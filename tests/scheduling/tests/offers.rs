@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use plimsoll_core::catalog::Catalogue;
+use plimsoll_core::catalogue::Catalogue;
 use plimsoll_core::plan::Plan;
 use plimsoll_core::schedule::{self, Offers};
 use plimsoll_core::snapshot::Snapshot;

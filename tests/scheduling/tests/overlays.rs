@@ -3,7 +3,7 @@
 
 use proptest::prelude::*;
 
-use plimsoll_core::catalog::{Catalogue, InstanceType};
+use plimsoll_core::catalogue::{Catalogue, InstanceType};
 use plimsoll_core::ids::PoolName;
 use plimsoll_core::labels::NODEPOOL;
 use plimsoll_core::plan::Plan;

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use plimsoll_core::catalog::Catalogue;
+use plimsoll_core::catalogue::Catalogue;
 use plimsoll_core::model::PackingMode;
 use plimsoll_core::plan::PlannedClaim;
 use plimsoll_core::resources::ResourceName;

@@ -1,11 +1,12 @@
 //! Spare room: what capacity buffers ask for, that it is planned after all pods that exist, and what a plan says of it.
 
+use plimsoll_core::buffer::MOST_UNITS;
 use plimsoll_core::check::check;
 use plimsoll_core::plan::{Plan, Target};
 use plimsoll_core::resources::ResourceName;
 use plimsoll_core::schedule::plan;
 use plimsoll_core::snapshot::Snapshot;
-use plimsoll_core::spare::{MOST_UNITS, State, Verdict, verdicts};
+use plimsoll_core::spare::{State, Verdict, verdicts};
 use plimsoll_core::time::Span;
 use plimsoll_oracles::fixture::*;
 use plimsoll_oracles::generate::{Features, Shape, random_cluster, shapes};

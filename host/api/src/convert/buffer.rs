@@ -6,7 +6,7 @@
 use std::sync::Arc;
 
 use k8s_openapi::api::core::v1 as core_v1;
-use plimsoll_core::disrupt::budget::Schedule;
+use plimsoll_core::cron::Schedule;
 use plimsoll_core::model::{
     BufferSource, BufferWindow, CapacityBuffer, PodShape, PodSpec, PodTemplate,
 };

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use anyhow::{Context, Result, bail};
-use plimsoll_core::catalog::{CapacityType, Catalogue, InstanceType, Offering, PriceSource};
+use plimsoll_core::catalogue::{CapacityType, Catalogue, InstanceType, Offering, PriceSource};
 use plimsoll_core::labels::{self, LabelKey};
 use plimsoll_core::requirement::{Operator, Requirement, Requirements, Undefined};
 use plimsoll_core::resources::{ResourceName, Resources};

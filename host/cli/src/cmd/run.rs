@@ -10,7 +10,7 @@ use kube::config::{KubeConfigOptions, Kubeconfig, KubeconfigError};
 use kube::{Client, Config};
 use plimsoll_controller::follow::Follower;
 use plimsoll_controller::{Controller, Planner, Setup};
-use plimsoll_core::catalog::Catalogue;
+use plimsoll_core::catalogue::Catalogue;
 use plimsoll_core::snapshot::Settings;
 use plimsoll_kube::CheckError;
 use plimsoll_kwok::catalogue;

@@ -9,7 +9,7 @@ use super::finding::Place;
 use super::host::{Host, Sold, Way};
 use super::market::Shop;
 use super::volumes;
-use crate::catalog::{CapacityType, InstanceType};
+use crate::catalogue::{CapacityType, InstanceType};
 use crate::labels::LabelKey;
 use crate::model::{HostPort, Pod, WhenUnsatisfiable, first_untolerated};
 use crate::requirement::{Requirements, Undefined};

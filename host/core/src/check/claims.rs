@@ -9,7 +9,7 @@ use super::finding::{Breach, Rule};
 use super::host::{Host, is_within};
 use super::market::{self, Shop};
 use super::shelves::Shelves;
-use crate::catalog::InstanceType;
+use crate::catalogue::InstanceType;
 use crate::labels::{
     CAPACITY_TYPE, HOSTNAME, INITIALIZED, INSTANCE_TYPE, LabelKey, NODEPOOL, REGISTERED, ZONE,
 };

@@ -4,7 +4,7 @@
 use std::collections::BTreeMap;
 
 use super::volumes;
-use crate::catalog::CapacityType;
+use crate::catalogue::CapacityType;
 use crate::ids::NodeName;
 use crate::labels::{self, CAPACITY_TYPE, NODEPOOL};
 use crate::model::{DoNotDisrupt, Effect, OwnerKind, Pod, PodDisruptionBudget, Taint};

@@ -8,7 +8,7 @@ use std::sync::Arc;
 
 use super::finding::Place;
 use super::volumes::Attached;
-use crate::catalog::{InstanceType, Offering};
+use crate::catalogue::{InstanceType, Offering};
 use crate::labels::{CAPACITY_TYPE, HOSTNAME, LabelKey, RESERVATION_ID, ZONE};
 use crate::model::{HostPort, Taint};
 use crate::requirement::{Operator, Requirement, Requirements};

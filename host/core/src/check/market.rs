@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use super::host::Sold;
 use super::shelves::Shelves;
-use crate::catalog::{CapacityType, InstanceType};
+use crate::catalogue::{CapacityType, InstanceType};
 use crate::labels::LabelKey;
 use crate::model::{NodePool, Taint};
 use crate::requirement::{Requirements, Undefined};

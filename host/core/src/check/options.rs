@@ -6,7 +6,7 @@ use super::Prices;
 use super::finding::{Breach, Rule};
 use super::host::Sold;
 use super::shelves::Shelves;
-use crate::catalog::CapacityType;
+use crate::catalogue::CapacityType;
 use crate::labels::{INSTANCE_TYPE, LabelKey};
 use crate::plan::{LaunchOption, PlannedClaim};
 use crate::requirement::{Requirement, Undefined};

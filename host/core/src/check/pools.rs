@@ -8,7 +8,7 @@ use super::finding::{Breach, Finding, Place, Rule, Subject};
 use super::host::Host;
 use super::market::Shop;
 use super::shelves::Shelves;
-use crate::catalog::InstanceType;
+use crate::catalogue::InstanceType;
 use crate::ids::ReservationId;
 use crate::model::{PackingMode, Pod};
 use crate::plan::{LaunchOption, Plan, PlannedClaim};

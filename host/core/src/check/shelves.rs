@@ -8,7 +8,7 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use super::host::Sold;
-use crate::catalog::InstanceType;
+use crate::catalogue::InstanceType;
 use crate::ids::PoolName;
 use crate::labels::{self, LabelKey, NODEPOOL};
 use crate::model::{NodeOverlay, NodePool};

@@ -7,7 +7,7 @@ use super::hosts::Hosts;
 use super::market::Shop;
 use super::placement::{self, SoftTaints};
 use super::topology::{Doubt, Topology};
-use crate::catalog::CapacityType;
+use crate::catalogue::CapacityType;
 use crate::model::Pod;
 use crate::plan::Refusal;
 use crate::snapshot::Snapshot;

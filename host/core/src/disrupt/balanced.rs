@@ -6,10 +6,8 @@
 use std::collections::BTreeMap;
 
 use super::candidate::{Candidate, Fleet};
-use super::cost::MoveCost;
 use crate::ids::PoolName;
-use crate::model::ConsolidationPolicy;
-use crate::state::is_reschedulable;
+use crate::model::{ConsolidationPolicy, MoveCost, is_reschedulable};
 use crate::units::PricePerHour;
 
 /// How much weight disruption has: approved from 1 / K on.

@@ -7,17 +7,14 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
 use std::sync::Arc;
 
-use super::cost::MoveCost;
-use super::evictable;
-use crate::catalog::{CapacityType, Catalogue, InstanceType, Overlaid};
+use crate::catalogue::{CapacityType, Catalogue, InstanceType, Overlaid};
 use crate::ids::{ClaimName, ObjectName, PoolName};
-use crate::labels;
-use crate::model::{NodePool, Pod, PodDisruptionBudget};
+use crate::model::{MoveCost, NodePool, Pod, PodDisruptionBudget, is_reschedulable};
 use crate::schedule::Quoted;
 use crate::snapshot::{Snapshot, StateNode};
-use crate::state::is_reschedulable;
 use crate::time::Timestamp;
 use crate::units::PricePerHour;
+use crate::{labels, model};
 
 /// Annotation of nodes that ask to be left alone; only the value `true` counts on a node.
 pub const DO_NOT_DISRUPT: &str = "karpenter.sh/do-not-disrupt";
@@ -300,7 +297,7 @@ impl<'s> Fleet<'s> {
 
     fn budget_against(&self, pod: &Pod, now: Timestamp) -> Option<Blocked> {
         let own = self.budgets.get(&pod.name.namespace)?.iter();
-        if !evictable::is_evictable(pod, now) {
+        if !model::is_evictable(pod, now) {
             return None;
         }
         let matching: Vec<_> = own

@@ -11,9 +11,10 @@ use std::collections::{BTreeMap, BTreeSet};
 use super::balanced;
 use super::candidate::Candidate;
 use super::churn;
-use super::command::{Command, Refused, Savings};
 use super::look::{Proposal, take};
 use super::moves::{Move, carry_out};
+use super::savings::{Savings, command_of};
+use crate::command::{Command, Refused};
 use crate::model::DisruptionReason;
 use crate::plan::Plan;
 use crate::rank::{PriceQuestion, Prices};
@@ -166,7 +167,7 @@ impl Proposal<'_, '_> {
             ..Plan::default()
         };
         let reason = DisruptionReason::Underutilized;
-        let mut command = Command::of(reason, members, Savings::of(found), plan);
+        let mut command = command_of(reason, members, Savings::of(found), plan);
         command.past = Some(churn::remembered(self.snapshot(), members, &found.claims));
         command
     }

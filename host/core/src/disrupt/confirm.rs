@@ -6,12 +6,13 @@
 use super::balanced;
 use super::candidate::Candidate;
 use super::churn;
-use super::command::{Command, Decision, Refused, Savings};
 use super::consolidate;
 use super::look::{self, Look, take};
 use super::moves::{self, Move};
+use super::savings::{Savings, command_of};
 use super::static_drift;
 use super::vacant;
+use crate::command::{Command, Decision, Refused};
 use crate::model::DisruptionReason;
 use crate::plan::Plan;
 
@@ -58,7 +59,7 @@ fn still_empty(look: &Look<'_>, command: &Command) -> Result<Command, Refused> {
     if members.is_empty() {
         return Err(CHANGED);
     }
-    Ok(Command::of(
+    Ok(command_of(
         command.reason,
         &members,
         Savings::of_empty(&members),
@@ -79,7 +80,7 @@ fn still_drifted(look: &Look<'_>, command: &Command) -> Result<Command, Refused>
         return Err(NO_BUDGET);
     }
     let plan = look::without(look, candidate).ok_or(CHANGED)?;
-    Ok(Command::of(
+    Ok(command_of(
         command.reason,
         &[candidate],
         Savings::default(),
@@ -116,7 +117,7 @@ fn still_worth_it(look: &Look<'_>, command: &Command) -> Result<Command, Refused
     let past = churn::remembered(snapshot, &members, &plan.claims);
     Ok(Command {
         past: Some(past),
-        ..Command::of(command.reason, &members, savings, plan)
+        ..command_of(command.reason, &members, savings, plan)
     })
 }
 

@@ -8,7 +8,7 @@ use std::collections::BTreeSet;
 use std::fmt;
 use std::sync::Arc;
 
-use crate::catalog::Catalogue;
+use crate::catalogue::Catalogue;
 use crate::fixed_hash::hash_of;
 use crate::labels::{self, Labels};
 use crate::model::{NodeClaim, NodePool, Taint};

@@ -9,13 +9,13 @@
 use super::balanced;
 use super::candidate::Candidate;
 use super::churn;
-use super::command::Command;
 use super::look::Look;
-use crate::catalog::CapacityType;
+use crate::catalogue::CapacityType;
+use crate::command::Command;
 use crate::model::DisruptionReason;
 use crate::plan::{LaunchOption, PlannedClaim};
 use crate::rank::{LaunchLists, OrderQuestion, WALLET};
-use crate::schedule::trial::SPOT_TYPES;
+use crate::schedule::simulation::SPOT_TYPES;
 use crate::schedule::{self, Relisted};
 use crate::units::PricePerHour;
 

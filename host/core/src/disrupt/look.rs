@@ -21,20 +21,21 @@ use super::budget::{Allowance, allowances};
 use super::candidate::{Blocked, Candidate, Class, Fleet};
 use super::choose::{Choice, MOST_COMMANDS};
 use super::churn;
-use super::command::{Command, Decision, Held, HeldAs, Question, Refused, Savings};
 use super::consolidate::{self, Unfit};
 use super::drift;
 use super::moves::{self, Market, Move, MoveSettings};
+use super::savings::{Savings, command_of};
 use super::simulate::simulate;
 use super::static_drift;
 use super::vacant::{self, Vacant};
+use crate::buffer;
+use crate::command::{Command, Decision, Held, HeldAs, Question, Refused};
 use crate::ids::PoolName;
 use crate::model::DisruptionReason;
 use crate::plan::Plan;
 use crate::rank::{PriceQuestion, Prices};
 use crate::schedule::{self, Offers, Quoted};
 use crate::snapshot::Snapshot;
-use crate::spare;
 use crate::time::Timestamp;
 use crate::units::PricePerHour;
 
@@ -234,7 +235,7 @@ impl<'l, 's> Proposal<'l, 's> {
         }
         let reason = DisruptionReason::Empty;
         let savings = Savings::of_empty(&members);
-        Some(Command::of(reason, &members, savings, Plan::default()))
+        Some(command_of(reason, &members, savings, Plan::default()))
     }
 
     /// Drifted nodes of static pools, one command each.
@@ -255,7 +256,7 @@ impl<'l, 's> Proposal<'l, 's> {
                 continue;
             }
             if let Some(plan) = without(self.look, candidate) {
-                return Some(Command::of(reason, &[candidate], Savings::default(), plan));
+                return Some(command_of(reason, &[candidate], Savings::default(), plan));
             }
         }
         None
@@ -335,7 +336,7 @@ impl<'l, 's> Proposal<'l, 's> {
         let guard = self.snapshot().settings.churn.no_way_back;
         let moves = self.snapshot().activity.moves.iter();
         let barred = moves.map(|past| past.at + guard);
-        let spare = spare::next_change(&self.snapshot().buffers, self.snapshot().now);
+        let spare = buffer::next_change(&self.snapshot().buffers, self.snapshot().now);
         let ends = blocked.chain(unfit).chain(windows).chain(barred);
         let ends = ends.chain(spare.filter(|_| self.snapshot().settings.capacity_buffers));
         ends.filter(|at| *at > self.snapshot().now).min()

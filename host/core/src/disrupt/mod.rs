@@ -9,23 +9,19 @@ pub mod budget;
 pub mod candidate;
 mod choose;
 pub mod churn;
-mod command;
 pub mod confirm;
 pub mod consolidate;
-pub mod cost;
 pub mod drift;
-pub(crate) mod evictable;
 mod launch_order;
 pub mod look;
 pub mod moves;
 mod question;
-mod settled;
+mod savings;
 mod simulate;
 mod static_drift;
 mod vacant;
 
-pub use command::{Command, Decision, Held, HeldAs, Question, Refused, VALIDATION};
-pub use settled::Settled;
+use crate::command::{Decision, Question};
 
 use crate::snapshot::Snapshot;
 use candidate::{Class, Fleet};

@@ -6,15 +6,16 @@
 use std::collections::BTreeMap;
 
 use super::candidate::Fleet;
-use super::cost::MoveCost;
 use super::look::{Look, Proposal};
 use super::moves::{Move, MoveKind};
 use crate::allow::{AllowQuestion, AllowQuestionBuilder, PoolRow};
-use crate::catalog::CapacityType;
+use crate::catalogue::CapacityType;
 use crate::hook::Context;
 use crate::ids::{PoolName, Uid};
 use crate::labels;
-use crate::model::{Effect, NodePool, Owner, OwnerKind, Pod, Taint, first_untolerated};
+use crate::model::{
+    Effect, MoveCost, NodePool, Owner, OwnerKind, Pod, Taint, first_untolerated, is_reschedulable,
+};
 use crate::plan::LaunchOption;
 use crate::rank::Capacity;
 use crate::requirement::Undefined;
@@ -22,7 +23,6 @@ use crate::resources::{ResourceName, Resources};
 use crate::score::ScoreQuestionBuilder;
 use crate::score::{self, MoveRow, NodeRow, Replacement, RowError, ScoreQuestion};
 use crate::snapshot::{Snapshot, StateNode};
-use crate::state::is_reschedulable;
 use crate::time::Timestamp;
 use crate::units::{MAX_DOLLARS_PER_HOUR, PricePerHour};
 

@@ -8,8 +8,9 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use super::candidate::Candidate;
-use super::command::{Command, Refused, Savings};
 use super::look::Look;
+use super::savings::{Savings, command_of};
+use crate::command::{Command, Refused};
 use crate::ids::PoolName;
 use crate::model::{DisruptionReason, NodePool};
 use crate::plan::{Plan, PlannedClaim};
@@ -60,7 +61,7 @@ impl Successors {
             claims: vec![self.planned.clone()],
             ..Plan::default()
         };
-        Command::of(REASON, &[candidate], Savings::default(), plan)
+        command_of(REASON, &[candidate], Savings::default(), plan)
     }
 }
 

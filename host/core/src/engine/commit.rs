@@ -10,12 +10,13 @@ use crate::action::Action;
 use crate::disrupt::drift;
 use crate::fixed_hash::{hash_of, short_name};
 use crate::ids::{ClaimName, Uid};
-use crate::lifecycle::{LAUNCH_ORDER_ANNOTATION, launch_order_text};
-use crate::model::{ClaimPhase, NodeClaim, NodePool};
-use crate::plan::{Plan, PlannedClaim, Target as Place};
+use crate::model::{ClaimPhase, NodeClaim, NodePool, is_displaced};
+use crate::plan::{
+    LAUNCH_ORDER_ANNOTATION, Plan, PlannedClaim, Target as Place, launch_order_text,
+};
 use crate::resources::{ResourceName, Resources};
 use crate::snapshot::Snapshot;
-use crate::state::{ANNOTATION, GroupId, Target, bound_of, is_displaced, to_annotation};
+use crate::state::{ANNOTATION, GroupId, Target, bound_of, to_annotation};
 use crate::time::Timestamp;
 
 /// How many pods of which group go to one place.

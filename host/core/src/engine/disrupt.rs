@@ -8,7 +8,8 @@ use std::sync::Arc;
 
 use super::Engine;
 use crate::action::{Action, ConsiderRequest, ObjectKey};
-use crate::disrupt::{Command, Decision, Question, Refused, consolidate, drift};
+use crate::command::{Command, Decision, Question, Refused};
+use crate::disrupt::{consolidate, drift};
 use crate::ids::ClaimName;
 use crate::model::ConsolidationPolicy;
 use crate::snapshot::{Activity, PastMove, Snapshot};

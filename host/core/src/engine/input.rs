@@ -5,11 +5,11 @@ use std::sync::Arc;
 use serde::{Deserialize, Serialize};
 
 use crate::action::{ActionId, Outcome};
-use crate::catalog::Catalogue;
-use crate::disrupt::Decision;
+use crate::catalogue::Catalogue;
+use crate::command::Decision;
 use crate::ids::ProviderId;
+use crate::model::{Object, Version};
 use crate::plan::Plan;
-use crate::state::{Object, Version};
 
 /// One thing that happened.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]

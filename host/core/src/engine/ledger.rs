@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
 
-use crate::disrupt::{Command, Settled};
+use crate::command::{Command, Settled};
 use crate::ids::ClaimName;
 use crate::labels::{self, Labels};
 use crate::model::DisruptionReason;

@@ -1,6 +1,6 @@
 //! Machines that turn out smaller than planned: what is learned of their type, and which launch is not repeated.
 //!
-//! A node that has come up teaches the market what its type really has ([`crate::catalog::Learned`]), so that the next one is
+//! A node that has come up teaches the market what its type really has ([`crate::catalogue::Learned`]), so that the next one is
 //! planned right. Where nothing can be learned, or learning is switched off, the same plan would be made for the same pods
 //! for ever. So a launch is *in vain* when none of the pods it was made for came to its node while one of them still waits
 //! that would have fitted what was computed and does not fit what is there. Launches are equal when pool, planned type and
@@ -15,11 +15,10 @@ use std::collections::BTreeMap;
 
 use super::Engine;
 use super::commit::Crew;
-use crate::catalog::Catalogue;
+use crate::catalogue::Catalogue;
 use crate::ids::{ClaimName, PoolName, TypeName};
-use crate::lifecycle::planned_option;
 use crate::model::{ClaimPhase, Node, NodeClaim, Pod};
-use crate::plan::PlannedClaim;
+use crate::plan::{PlannedClaim, planned_option};
 use crate::resources::Resources;
 use crate::state::{ANNOTATION, Target, bound_of, to_annotation};
 use crate::time::{Span, Timestamp};

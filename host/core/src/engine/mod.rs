@@ -36,13 +36,13 @@ pub use ledger::Begun;
 pub use nominate::{Landing, Landings};
 
 use crate::action::{Action, Event, Machine, ObjectKey};
-use crate::catalog::Catalogue;
-use crate::disrupt::Refused;
+use crate::catalogue::{Catalogue, Market};
+use crate::command::Refused;
 use crate::ids::{ClaimName, ProviderId};
 use crate::lifecycle::{Instance, Want};
 use crate::model::{ClaimPhase, NodeClaim};
 use crate::snapshot::Settings;
-use crate::state::{Cluster, Expected, GroupId, Market, NOMINATION_WINDOW, Promises, Target};
+use crate::state::{Cluster, Expected, GroupId, NOMINATION_WINDOW, Promises, Target};
 use crate::time::Timestamp;
 
 use commands::{Commands, Retry};

@@ -9,9 +9,9 @@ use super::Engine;
 use crate::action::{Action, SolveRequest};
 use crate::batch::Batch;
 use crate::ids::ClaimName;
-use crate::model::Pod;
+use crate::model::{Pod, is_displaced, wants_node};
 use crate::snapshot::{Settings, Snapshot};
-use crate::state::{GroupId, World, assignments, freeze, is_displaced, open_pods, wants_node};
+use crate::state::{GroupId, World, assignments, freeze, open_pods};
 use crate::time::{Span, Timestamp};
 
 /// How long until pods that found no place are looked at again.

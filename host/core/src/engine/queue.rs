@@ -14,14 +14,13 @@ use super::runaway::Tally;
 use super::spare::for_spare_alone;
 use super::{Engine, report};
 use crate::action::{Action, ObjectKey};
-use crate::disrupt::Command;
-use crate::disrupt::cost::MoveCost;
+use crate::command::Command;
 use crate::ids::ClaimName;
 use crate::lifecycle::Step;
-use crate::model::{ClaimPhase, DisruptionReason};
+use crate::model::{ClaimPhase, DisruptionReason, MoveCost, is_reschedulable};
 use crate::plan::Target as Place;
 use crate::snapshot::Snapshot;
-use crate::state::{Target, is_reschedulable, node_of};
+use crate::state::{Target, node_of};
 use crate::time::{Span, Timestamp};
 
 /// Annotation of a claim with the claims that it replaces, comma separated.

@@ -12,11 +12,10 @@ use std::sync::Arc;
 
 use super::{Engine, report};
 use crate::action::{Action, ObjectKey};
-use crate::catalog::Catalogue;
+use crate::catalogue::Catalogue;
 use crate::ids::{PoolName, Uid};
-use crate::lifecycle::planned_option;
 use crate::model::{Ceilings, ClaimPhase, NodeClaim, NodePool};
-use crate::plan::{Plan, PlannedClaim, Target as Place};
+use crate::plan::{Plan, PlannedClaim, Target as Place, planned_option};
 use crate::resources::Resources;
 use crate::snapshot::Snapshot;
 use crate::time::{Span, Timestamp};

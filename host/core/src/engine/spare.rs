@@ -10,10 +10,11 @@ use std::sync::Arc;
 
 use super::Engine;
 use crate::action::{Action, ObjectKey};
+use crate::buffer::next_change;
 use crate::ids::{ObjectName, Uid};
 use crate::plan::{Plan, Target as Place};
 use crate::snapshot::Snapshot;
-use crate::spare::{next_change, verdicts};
+use crate::spare::verdicts;
 use crate::time::{Span, Timestamp};
 
 /// The shortest time between two decisions that only spare room asks for.

@@ -16,7 +16,7 @@ use super::commit::{Crew, Verdict};
 use super::runaway::Tally;
 use super::{Engine, report};
 use crate::action::{Action, ObjectKey, Purpose};
-use crate::catalog::{Catalogue, Overlaid};
+use crate::catalogue::{Catalogue, Overlaid};
 use crate::disrupt::drift;
 use crate::ids::{ClaimName, PoolName};
 use crate::lifecycle::Instance;

@@ -7,21 +7,12 @@
 use std::sync::Arc;
 
 use super::{Instance, Step, View};
-use crate::action::{ClaimMark, CloudCall, OfferingKey, Purpose, Write};
-use crate::catalog::{CapacityType, Catalogue, InstanceType, Offering};
-use crate::ids::{ReservationId, TypeName};
-use crate::labels::{self, LabelKey};
+use crate::action::{ClaimMark, CloudCall, Purpose, Write};
+use crate::catalogue::{Catalogue, Market};
 use crate::model::NodeClaim;
-use crate::plan::LaunchOption;
-use crate::requirement::{Requirements, Undefined};
-use crate::resources::Resources;
-use crate::state::Market;
-use crate::units::PricePerHour;
-
-/// Annotation of a claim with the offerings to try, best first: `type/zone/capacity-type[/reservation]`, comma separated.
-pub const LAUNCH_ORDER_ANNOTATION: &str = "plimsoll.dev/launch-order";
-/// Types handed to one launch at most.
-pub const MAX_LAUNCH_OPTIONS: usize = 60;
+use crate::plan::{
+    LAUNCH_ORDER_ANNOTATION, LaunchOption, MAX_LAUNCH_OPTIONS, option, parse_option, sold,
+};
 
 pub(super) fn launch(view: &View<'_>, step: &mut Step) {
     let claim = view.claim;
@@ -62,75 +53,14 @@ fn options(claim: &NodeClaim, market: &Market) -> Vec<LaunchOption> {
         .map_or("", AsRef::as_ref);
     let mut options: Vec<LaunchOption> = written
         .split(',')
-        .filter_map(|entry| parse(entry, market.catalogue()))
+        .filter_map(|entry| parse_option(entry, market.catalogue()))
         .collect();
     if options.is_empty() {
         options = by_price(claim, market.catalogue());
     }
-    options.retain(|option| !market.is_avoided(&OfferingKey::of(option)));
+    options.retain(|option| !market.is_avoided(&option.offering()));
     options.truncate(MAX_LAUNCH_OPTIONS);
     options
-}
-
-/// The way to buy that a claim was planned as: the first written on it that is still sold.
-pub fn planned_option(claim: &NodeClaim, catalogue: &Catalogue) -> Option<LaunchOption> {
-    let written = claim.annotations.get(LAUNCH_ORDER_ANNOTATION)?;
-    let mut entries = written.split(',');
-    entries.find_map(|entry| parse(entry, catalogue))
-}
-
-/// Writes options for [`LAUNCH_ORDER_ANNOTATION`], as many as one launch may name.
-pub fn launch_order_text(options: &[LaunchOption]) -> String {
-    let entry = |option: &LaunchOption| {
-        let mut text = format!(
-            "{}/{}/{}",
-            option.instance_type, option.zone, option.capacity_type
-        );
-        if let Some(reservation) = &option.reservation {
-            text.push('/');
-            text.push_str(reservation.as_str());
-        }
-        text
-    };
-    let entries: Vec<String> = options.iter().take(MAX_LAUNCH_OPTIONS).map(entry).collect();
-    entries.join(",")
-}
-
-fn parse(entry: &str, catalogue: &Catalogue) -> Option<LaunchOption> {
-    let mut parts = entry.split('/');
-    let (name, zone) = (parts.next()?, parts.next()?);
-    let capacity_type = CapacityType::parse(parts.next()?)?;
-    let reservation = parts.next();
-    let instance_type = catalogue.get(name)?;
-    let offering = instance_type.offerings.iter().find(|offering| {
-        offering.zone.as_ref() == zone
-            && offering.capacity_type == capacity_type
-            && offering.reservation.as_ref().map(|r| r.id.as_str()) == reservation
-    })?;
-    Some(option(instance_type, offering))
-}
-
-/// An offering as a way to buy, where every new node costs so much beyond its instance.
-pub(crate) fn launch_option(
-    instance_type: &InstanceType,
-    offering: &Offering,
-    node_cost: PricePerHour,
-) -> LaunchOption {
-    let reservation = |offering: &Offering| -> Option<ReservationId> {
-        Some(offering.reservation.as_ref()?.id.clone())
-    };
-    LaunchOption {
-        instance_type: TypeName::clone(&instance_type.name),
-        zone: Arc::clone(&offering.zone),
-        capacity_type: offering.capacity_type,
-        reservation: reservation(offering),
-        price: offering.price + node_cost,
-        list_price: offering.price,
-    }
-}
-
-fn option(instance_type: &InstanceType, offering: &Offering) -> LaunchOption {
-    launch_option(instance_type, offering, PricePerHour::ZERO)
 }
 
 fn by_price(claim: &NodeClaim, catalogue: &Catalogue) -> Vec<LaunchOption> {
@@ -139,40 +69,4 @@ fn by_price(claim: &NodeClaim, catalogue: &Catalogue) -> Vec<LaunchOption> {
     available
         .map(|(instance_type, offering)| option(instance_type, offering))
         .collect()
-}
-
-/// All offerings that requirements allow and requests fit on, to be had now or not, cheapest first.
-pub(crate) fn sold<'c>(
-    requirements: &Requirements,
-    requests: &Resources,
-    catalogue: &'c Catalogue,
-) -> Vec<(&'c InstanceType, &'c Offering)> {
-    let well_known = |key: &LabelKey| catalogue.is_well_known(key);
-    let named = requirements
-        .get(labels::INSTANCE_TYPE)
-        .and_then(|requirement| requirement.listed());
-    let mut found: Vec<(&InstanceType, &Offering)> = Vec::new();
-    for instance_type in catalogue.types() {
-        if named.is_some_and(|named| !named.contains(instance_type.name.as_str())) {
-            continue;
-        }
-        for offering in &instance_type.offerings {
-            let mut nodes = offering.node_requirements();
-            nodes.add_all(&instance_type.requirements);
-            let fits = instance_type.allocatable(offering).fits(requests);
-            let allowed = requirements.accepts(&nodes, Undefined::Allowed(&well_known));
-            if fits && allowed.is_ok() {
-                found.push((instance_type, offering));
-            }
-        }
-    }
-    found.sort_by(|(a_type, a), (b_type, b)| {
-        (a.price, &a_type.name, &a.zone, a.capacity_type).cmp(&(
-            b.price,
-            &b_type.name,
-            &b.zone,
-            b.capacity_type,
-        ))
-    });
-    found
 }

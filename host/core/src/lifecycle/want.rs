@@ -3,8 +3,7 @@
 use super::View;
 use crate::action::{CloudCall, ObjectKey, Purpose, Request, Write};
 use crate::ids::{ClaimName, NodeName};
-use crate::model::{Node, NodeClaim, Taint};
-use crate::state::Version;
+use crate::model::{Node, NodeClaim, Taint, Version};
 use crate::time::Timestamp;
 
 /// One thing asked for. It becomes an order unless one for the same object and purpose is under way or held back.
@@ -104,11 +103,11 @@ impl Step {
 
     /// Asks for a node to be tainted as leaving; whether it is already.
     pub fn taint(&mut self, node: &Node, version: Version) -> bool {
-        if node.taints.iter().any(super::is_disrupted) {
+        if node.taints.iter().any(crate::model::is_disrupted) {
             return true;
         }
         let mut taints = node.taints.clone();
-        taints.push(super::leaving_taint());
+        taints.push(crate::model::leaving_taint());
         let write = Write::SetTaints(node.name.clone(), taints);
         self.write_node(&node.name, Purpose::Taint, Some(version), write);
         false

@@ -3,10 +3,13 @@
 mod buffer;
 mod claim;
 mod disruption;
+mod move_cost;
 mod node;
+mod object;
 mod overlay;
 mod pod;
 mod pool;
+mod predicates;
 mod selector;
 mod spread;
 mod taint;
@@ -16,16 +19,23 @@ mod workload;
 pub use buffer::{BufferSource, BufferWindow, CapacityBuffer, PodShape, PodTemplate};
 pub use claim::{ClaimPhase, ClassRef, NodeClaim};
 pub use disruption::{Budget, BudgetNodes, ConsolidationPolicy, DisruptionReason, PoolDisruption};
+pub use move_cost::MoveCost;
 pub use node::{Node, Readiness};
+pub use object::{Object, Version};
 pub use overlay::{NodeOverlay, PriceChange};
 pub use pod::{
     AffinityTerm, DoNotDisrupt, HostPort, NamespaceScope, NodeTerm, Owner, OwnerKind, Pod,
     PodPhase, PodSpec, PodVolume, Preferred, Protocol,
 };
 pub use pool::{Ceilings, NodePool, PackingMode};
+pub(crate) use predicates::{STUCK, is_evictable, is_waited_for};
+pub use predicates::{is_displaced, is_fixed, is_reschedulable, wants_node};
 pub use selector::{LabelExpression, LabelSelector, SelectorOperator};
 pub use spread::{DefaultSpread, NodeInclusion, SpreadConstraint, WhenUnsatisfiable};
-pub use taint::{Effect, Taint, Toleration, TolerationOperator, first_untolerated};
+pub(crate) use taint::leaving_taint;
+pub use taint::{
+    DISRUPTED_TAINT, Effect, Taint, Toleration, TolerationOperator, first_untolerated, is_disrupted,
+};
 pub use volume::{
     BindingMode, CsiNode, PersistentVolume, StorageClass, VolumeClaim, VolumeKind, Volumes,
 };

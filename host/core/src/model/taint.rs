@@ -5,6 +5,9 @@ use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
 
+/// Key of the taint of nodes that are on their way out.
+pub const DISRUPTED_TAINT: &str = "karpenter.sh/disrupted";
+
 /// What a taint does to pods that do not tolerate it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 pub enum Effect {
@@ -108,4 +111,18 @@ pub fn first_untolerated<'a>(taints: &'a [Taint], tolerations: &[Toleration]) ->
             .iter()
             .any(|toleration| toleration.tolerates(taint))
     })
+}
+
+/// The taint of nodes on their way out.
+pub(crate) fn leaving_taint() -> Taint {
+    Taint {
+        key: Arc::from(DISRUPTED_TAINT),
+        value: Arc::from(""),
+        effect: Effect::NoSchedule,
+    }
+}
+
+/// Whether a taint is that of nodes on their way out.
+pub fn is_disrupted(taint: &Taint) -> bool {
+    taint.key.as_ref() == DISRUPTED_TAINT
 }

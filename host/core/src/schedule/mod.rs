@@ -17,212 +17,29 @@
 //!
 //! Two plans are made: by price, and by first fit in the incumbent's order. The better one by (unplaced, room not kept,
 //! addresses that are not there, preferences given up, price, nodes) is returned, so that packing by price is never worse. Room that buffers ask for is
-//! placed after all pods that exist ([`crate::spare`]).
+//! placed after all pods that exist ([`crate::buffer`]).
 
-mod addresses;
-mod alike;
-mod axes;
-mod best;
-mod bound;
-mod breadth;
-mod buy;
-mod candidate;
-pub(crate) mod claim;
-mod close;
-mod company;
-mod compile;
-mod daemons;
-mod default_spread;
-mod eligible;
-mod existing;
-mod guarded;
+mod batch;
+pub(crate) mod claims;
+mod decision;
+mod explain;
+mod fleet;
 pub(crate) mod guards;
-mod hosts;
-mod kept;
 mod launch;
-mod launch_list;
-mod limits;
-mod manner;
-mod market;
-mod memo;
-mod minimum;
-mod nearest;
-mod node_rules;
 mod offers;
 mod place;
-mod priced;
+mod pods;
 mod prices;
-mod question;
-mod quoted;
-mod refusal;
-mod relax;
-mod relist;
-mod rows;
-mod sets;
-mod slots;
-mod spot_share;
-mod supplies;
-mod table;
-mod templates;
+pub(crate) mod simulation;
 mod topology;
-pub(crate) mod trial;
-mod unused;
-mod volumes;
 
-pub use bound::{bound_from_nothing, bounds_of_work};
-pub use close::Reach;
-pub use guarded::{GuardCost, guard_costs, note_guards};
+pub use claims::named::Reach;
+pub(crate) use decision::finish_quoted;
+pub use decision::{Prepared, finish, pack, plan, prepare, prepare_again};
+pub use fleet::bound::{bound_from_nothing, bounds_of_work};
+pub use guards::guarded::{GuardCost, guard_costs, note_guards};
+pub(crate) use launch::relist::Relisted;
+pub use launch::relist::{in_question, order_question};
 pub use launch::{Packed, launch};
 pub use offers::Offers;
-pub use quoted::{Quoted, price_question};
-pub(crate) use relist::Relisted;
-pub use relist::{in_question, order_question};
-
-use std::sync::Arc;
-
-use addresses::Budget;
-use candidate::Candidate;
-use compile::Compiled;
-use prices::RowPrices;
-use question::Slots;
-
-use crate::model::PackingMode;
-use crate::plan::Plan;
-use crate::rank::{PriceQuestion, Prices, WALLET, list_where_allowed};
-use crate::snapshot::Snapshot;
-use crate::units::PricePerHour;
-
-/// A decision half made: everything read, prices still to come.
-pub struct Prepared<'s> {
-    compiled: Compiled<'s>,
-    question: Option<(PriceQuestion, Arc<Slots>)>,
-}
-
-impl Prepared<'_> {
-    /// What to ask the ranking policy; `None` when nothing can be bought.
-    pub fn question(&self) -> Option<&PriceQuestion> {
-        self.question.as_ref().map(|(question, _)| question)
-    }
-
-    /// What pools sell, to be kept for the next decision.
-    pub fn offers(&self) -> &Arc<Offers> {
-        &self.compiled.offers
-    }
-}
-
-/// Reads a snapshot and works out what has to be priced.
-pub fn prepare(snapshot: &Snapshot) -> Prepared<'_> {
-    prepare_again(snapshot, None)
-}
-
-/// The same with the offers of an earlier decision, which are not read again where they still hold. The decision is the
-/// same either way.
-pub fn prepare_again<'s>(snapshot: &'s Snapshot, earlier: Option<&Arc<Offers>>) -> Prepared<'s> {
-    let compiled = compile::compile(snapshot, earlier);
-    let question = question::question(&compiled);
-    Prepared { compiled, question }
-}
-
-/// Puts every pod on a machine, at the ranking policy's prices or, without them, at list prices.
-pub fn pack<'p, 's>(
-    prepared: &'p Prepared<'s>,
-    answer: Option<&Prices>,
-    reach: Reach,
-) -> Packed<'p, 's> {
-    let compiled = &prepared.compiled;
-    let slots = prepared.question.as_ref().map(|(_, slots)| slots.as_ref());
-    let prices = RowPrices::new(compiled, slots.zip(answer));
-    let (best, first_fit_cost) = best_of(compiled, &prices, &compiled.all());
-    let best = with_real_pods_first(compiled, &prices, best);
-    Packed::new(prepared, prices, best, first_fit_cost, reach)
-}
-
-/// The better of both ways to plan these pods of the batch, and the list price of first fit.
-fn best_of(
-    compiled: &Compiled<'_>,
-    prices: &RowPrices,
-    pods: &[usize],
-) -> (Candidate, PricePerHour) {
-    let by_price = compiled
-        .templates
-        .iter()
-        .any(|template| template.packing == PackingMode::Price);
-    let guards = &compiled.snapshot.settings.guards;
-    let (first_fit, first_fit_cost, priced) = std::thread::scope(|scope| {
-        let priced =
-            by_price.then(|| scope.spawn(|| candidate::by_price(compiled, prices, guards, pods)));
-        let attempt = |budget: &Budget| candidate::first_fit(compiled, prices, pods, budget);
-        let first_fit = attempt(&Budget::default());
-        let cost = first_fit.list(prices);
-        (
-            addresses::within(compiled, prices, guards, first_fit, attempt),
-            cost,
-            priced.map(|thread| thread.join().expect("planning does not panic")),
-        )
-    });
-    let best = match priced {
-        Some(priced) if !is_better(compiled, &first_fit, &priced) => priced,
-        _ => first_fit,
-    };
-    (best, first_fit_cost)
-}
-
-/// Where pods are left waiting while room is kept for others, a plan without that room is tried too: limits and supplies are
-/// shared out among all, and no pod that exists may wait for the sake of one that does not.
-fn with_real_pods_first(compiled: &Compiled<'_>, prices: &RowPrices, best: Candidate) -> Candidate {
-    let (real, spare) = compiled.real_and_spare();
-    if best.waiting() == 0 || spare.is_empty() {
-        return best;
-    }
-    let (alone, _) = best_of(compiled, prices, &real);
-    let alone = alone.leaving_out(spare);
-    if alone.waiting() < best.waiting() {
-        alone
-    } else {
-        best
-    }
-}
-
-/// Decides, at the ranking policy's prices or, without them, at list prices; launch lists are in order of price.
-pub fn finish(prepared: &Prepared<'_>, answer: Option<&Prices>) -> Plan {
-    launch(&pack(prepared, answer, Reach::Near), None)
-}
-
-/// Decides at prices that were asked for before; within the wallet, and never by what the policy vetoes.
-pub(crate) fn finish_quoted(prepared: &Prepared<'_>, quoted: &Quoted) -> Plan {
-    let prices = quoted.over(&prepared.compiled).map(|(_, prices)| prices);
-    let plan = finish(prepared, prices.as_deref());
-    let (Some(question), Some(prices)) = (prepared.question(), prices) else {
-        return plan;
-    };
-    if plan.cost.list <= plan.cost.bound * WALLET {
-        return plan;
-    }
-    let Some(allowed) = list_where_allowed(question, &prices) else {
-        return plan;
-    };
-    let list = finish(prepared, Some(&allowed));
-    let places_as_many = list.unplaced.len() <= plan.unplaced.len();
-    if places_as_many && plan.cost.list > list.cost.list * WALLET {
-        list
-    } else {
-        plan
-    }
-}
-
-/// Whether first fit is to be preferred: better in every respect but the guards, or, where they do not hold in it, better in
-/// what comes before cost.
-fn is_better(compiled: &Compiled<'_>, first_fit: &Candidate, priced: &Candidate) -> bool {
-    let (left, right) = (first_fit.rank(), priced.rank());
-    if priced.kept_within && (left.0, left.1) >= (right.0, right.1) {
-        // Preferences given up, or addresses that are not there, are no reason to let other guards go.
-        return left < right && guarded::hold_as_in(compiled, first_fit, priced);
-    }
-    (left.0, left.1, left.2, left.3) < (right.0, right.1, right.2, right.3)
-        || (left < right && guarded::hold_as_in(compiled, first_fit, priced))
-}
-
-/// Decides at list prices.
-pub fn plan(snapshot: &Snapshot) -> Plan {
-    finish(&prepare(snapshot), None)
-}
+pub use prices::quoted::{Quoted, price_question};

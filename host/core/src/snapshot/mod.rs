@@ -21,14 +21,14 @@ pub(crate) use state_node::is_ephemeral;
 
 use serde::Serialize;
 
-use crate::catalog::{Catalogue, Overlaid};
+use crate::buffer;
+use crate::catalogue::{Catalogue, Overlaid};
 use crate::ids::ProviderId;
 use crate::labels;
 use crate::model::{
     CapacityBuffer, DaemonSet, Namespace, Node, NodeClaim, NodeOverlay, NodePool, Pod,
     PodDisruptionBudget, PodTemplate, Replicated, Service, Volumes,
 };
-use crate::spare;
 use crate::time::Timestamp;
 
 /// Everything known, as separate objects in any order.
@@ -85,7 +85,7 @@ pub struct Snapshot {
     pub templates: Vec<Arc<PodTemplate>>,
     /// Nodes joined with their claims, in the order in which they are offered to pods: initialised first, then by name.
     pub nodes: Vec<StateNode>,
-    /// Pods by namespace and name, those of [`crate::spare`] among them.
+    /// Pods by namespace and name, those of [`crate::buffer`] among them.
     pub pods: Vec<Arc<Pod>>,
     /// DaemonSets by namespace and name.
     pub daemon_sets: Vec<Arc<DaemonSet>>,
@@ -119,7 +119,11 @@ impl Snapshot {
         objects.buffers.sort_by(|a, b| a.name.cmp(&b.name));
         objects.templates.sort_by(|a, b| a.name.cmp(&b.name));
         objects.pods.retain(|pod| !pod.is_spare());
-        objects.pods.extend(spare::pods(&objects, &settings, now));
+        if settings.capacity_buffers {
+            let (templates, workloads) = (&objects.templates, &objects.workloads);
+            let pods = buffer::pods(&objects.buffers, templates, workloads, now);
+            objects.pods.extend(pods);
+        }
         objects.pods.sort_by(|a, b| a.name.cmp(&b.name));
         objects.daemon_sets.sort_by(|a, b| a.name.cmp(&b.name));
         objects

@@ -9,12 +9,12 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use super::group::GroupId;
-use super::object::{Object, Version};
 use super::store::Store;
 use crate::ids::{ClaimName, NodeName, ObjectName, PoolName, ProviderId};
 use crate::model::{
-    CapacityBuffer, DaemonSet, Namespace, Node, NodeClaim, NodeOverlay, NodePool, OwnerKind, Pod,
-    PodDisruptionBudget, PodTemplate, Replicated, Service, Volumes, WorkloadKind,
+    CapacityBuffer, DaemonSet, Namespace, Node, NodeClaim, NodeOverlay, NodePool, Object,
+    OwnerKind, Pod, PodDisruptionBudget, PodTemplate, Replicated, Service, Version, Volumes,
+    WorkloadKind,
 };
 use crate::snapshot::Objects;
 use crate::time::Timestamp;

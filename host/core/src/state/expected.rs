@@ -7,7 +7,7 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use super::cluster::Cluster;
-use crate::catalog::Catalogue;
+use crate::catalogue::Catalogue;
 use crate::ids::{ClaimName, PoolName};
 use crate::labels::{self, LabelKey};
 use crate::model::NodeClaim;

@@ -11,12 +11,11 @@ use std::sync::Arc;
 
 use super::cluster::Cluster;
 use super::expected::Expected;
-use super::group::{is_displaced, wants_node};
-use super::market::Market;
 use super::promise::{Assignment, Promises, Target, node_of};
+use crate::catalogue::Market;
 use crate::ids::{ClaimName, NodeName, ObjectName};
 use crate::labels::{self, Labels};
-use crate::model::{Node, NodeClaim, Pod, Readiness};
+use crate::model::{Node, NodeClaim, Pod, Readiness, is_displaced, wants_node};
 use crate::resources::Resources;
 use crate::snapshot::{Settings, Snapshot};
 use crate::time::Timestamp;

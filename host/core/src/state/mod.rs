@@ -10,17 +10,13 @@ mod cluster;
 mod expected;
 mod freeze;
 mod group;
-mod market;
-mod object;
 mod promise;
 mod store;
 
 pub use cluster::{Cluster, Touched};
 pub use expected::Expected;
 pub use freeze::{World, assignments, freeze, open_pods};
-pub use group::{GroupId, is_displaced, is_reschedulable, wants_node};
-pub use market::{Market, OUT_OF_STOCK};
-pub use object::{Object, Version};
+pub use group::GroupId;
 pub use promise::{ANNOTATION, Assignment, NOMINATION_WINDOW, Promises, Target};
 pub(crate) use promise::{bound_of, node_of, target_of, to_annotation};
 pub use store::{Seen, Store};

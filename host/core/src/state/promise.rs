@@ -10,9 +10,9 @@ use std::sync::Arc;
 
 use super::cluster::Cluster;
 use super::expected::Expected;
-use super::group::{GroupId, is_displaced};
+use super::group::GroupId;
 use crate::ids::{ClaimName, NodeName, ObjectName};
-use crate::model::{ClaimPhase, NodeClaim, Pod};
+use crate::model::{ClaimPhase, NodeClaim, Pod, is_displaced};
 use crate::time::{Span, Timestamp};
 
 /// Annotation of a claim with its promises: `<group>:<count>`, comma separated.

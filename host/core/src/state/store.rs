@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use super::object::Version;
+use crate::model::Version;
 
 /// Deletions remembered per kind. An older event about a forgotten one would be a watch that runs thousands of deletions late.
 const REMEMBERED_DELETIONS: usize = 8192;

@@ -4,9 +4,8 @@
 //! left alone last, by what moving their pods costs times what is left of their life. Among equals, those that are not ready
 //! go before those that are, the drifted before the others, and the older before the younger.
 
-use crate::disrupt::cost::MoveCost;
 use crate::ids::ClaimName;
-use crate::model::{ClaimPhase, NodeClaim, OwnerKind, Pod};
+use crate::model::{ClaimPhase, MoveCost, NodeClaim, OwnerKind, Pod};
 use crate::time::{Span, Timestamp};
 
 /// A node that might go, or a claim without one.

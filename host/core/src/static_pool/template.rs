@@ -7,14 +7,15 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use crate::catalog::{CapacityType, Catalogue, InstanceType, Offering};
+use crate::catalogue::{CapacityType, Catalogue, InstanceType, Offering};
 use crate::labels;
-use crate::lifecycle::{MAX_LAUNCH_OPTIONS, launch_option, planned_option, sold};
 use crate::model::{NodeClaim, NodePool, PackingMode};
-use crate::plan::{LaunchOption, PlannedClaim};
+use crate::plan::{
+    LaunchOption, MAX_LAUNCH_OPTIONS, PlannedClaim, launch_option, planned_option, sold,
+};
 use crate::requirement::Requirements;
 use crate::resources::{ResourceName, Resources};
-use crate::schedule::claim::{annotations_of, labels_of};
+use crate::schedule::claims::claim::{annotations_of, labels_of};
 use crate::schedule::guards::{is_exotic, names_terms, names_types};
 use crate::snapshot::Settings;
 

@@ -2,8 +2,9 @@
 
 use std::sync::Arc;
 
+use plimsoll_core::command::{Command, Decision, Question};
 use plimsoll_core::disrupt::look::Look;
-use plimsoll_core::disrupt::{Command, Decision, Question, consider, explain};
+use plimsoll_core::disrupt::{consider, explain};
 use plimsoll_core::ids::ClaimName;
 use plimsoll_core::model::{
     Budget, BudgetNodes, ConsolidationPolicy, DisruptionReason, NodeClaim, NodePool, OwnerKind,

@@ -3,8 +3,9 @@
 
 use std::sync::Arc;
 
+use plimsoll_core::command::{Command, Decision, Question};
 use plimsoll_core::disrupt::look::Look;
-use plimsoll_core::disrupt::{Command, Decision, Question, confirm, consider, drift};
+use plimsoll_core::disrupt::{confirm, consider, drift};
 use plimsoll_core::model::{DisruptionReason, NodePool, OwnerKind};
 use plimsoll_core::rank::{PriceAnswer, PriceQuestion, Prices, check_prices, list_price};
 use plimsoll_core::snapshot::Snapshot;

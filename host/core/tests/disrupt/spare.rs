@@ -1,7 +1,8 @@
 //! Spare room in disruption: it keeps the empty nodes that it needs and no others, and moves with pods at no cost.
 
+use plimsoll_core::command::{Decision, Question};
+use plimsoll_core::disrupt::consider;
 use plimsoll_core::disrupt::look::Look;
-use plimsoll_core::disrupt::{Decision, Question, consider};
 use plimsoll_core::model::{DisruptionReason, OwnerKind};
 use plimsoll_core::snapshot::Snapshot;
 use plimsoll_oracles::fixture::*;

@@ -2,7 +2,8 @@
 
 use std::sync::Arc;
 
-use plimsoll_core::disrupt::{Command, Decision, HeldAs, Question, consider, explain};
+use plimsoll_core::command::{Command, Decision, HeldAs, Question};
+use plimsoll_core::disrupt::{consider, explain};
 use plimsoll_core::labels;
 use plimsoll_core::model::{
     Budget, BudgetNodes, ClaimPhase, DisruptionReason, DoNotDisrupt, NodeClaim, NodePool,

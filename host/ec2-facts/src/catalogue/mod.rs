@@ -11,7 +11,7 @@ mod tests;
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use plimsoll_core::catalog::{
+use plimsoll_core::catalogue::{
     CapacityType, Catalogue, InstanceType as CoreType, Offering, PriceSource,
 };
 use plimsoll_core::ids::TypeName;

@@ -7,8 +7,7 @@ use plimsoll_api::write::{amounts, claim_spec, map};
 use plimsoll_api::{Kind, keys};
 use plimsoll_core::action::{Answer, ClaimMark, Machine};
 use plimsoll_core::ids::{ClaimName, Uid};
-use plimsoll_core::model::NodeClaim;
-use plimsoll_core::state::Version;
+use plimsoll_core::model::{NodeClaim, Version};
 use plimsoll_core::time::Timestamp;
 use serde_json::{Map, Value, json};
 

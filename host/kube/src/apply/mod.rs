@@ -13,7 +13,7 @@ use kube::core::DynamicObject;
 use kube::{Client, Error, ResourceExt};
 use plimsoll_api::{Interner, Kind};
 use plimsoll_core::action::{Answer, Outcome, Reason, Write};
-use plimsoll_core::state::Version;
+use plimsoll_core::model::Version;
 use plimsoll_core::time::Timestamp;
 
 use crate::FIELD_MANAGER;

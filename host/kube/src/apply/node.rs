@@ -7,8 +7,7 @@ use plimsoll_api::{Kind, keys};
 use plimsoll_core::action::{Answer, NodeIdentity};
 use plimsoll_core::ids::NodeName;
 use plimsoll_core::labels;
-use plimsoll_core::model::Taint;
-use plimsoll_core::state::Version;
+use plimsoll_core::model::{Taint, Version};
 use serde_json::{Value, json};
 
 use super::{Failure, Writer, answer, is_status, ours, written};

@@ -6,8 +6,7 @@ use std::sync::Arc;
 use plimsoll_api::Interner;
 use plimsoll_api::convert::with_live_pods;
 use plimsoll_core::ids::{ObjectName, Uid};
-use plimsoll_core::model::{DaemonSet, OwnerKind, Pod};
-use plimsoll_core::state::Version;
+use plimsoll_core::model::{DaemonSet, OwnerKind, Pod, Version};
 
 /// Daemon sets as written, and the pods of each.
 #[derive(Debug, Default)]

@@ -15,8 +15,8 @@ use kube::runtime::watcher;
 use plimsoll_api::{Interner, Kind, Object};
 use plimsoll_core::engine::Input;
 use plimsoll_core::ids::Uid;
-use plimsoll_core::model::Volumes;
-use plimsoll_core::state::{self, Version};
+use plimsoll_core::model;
+use plimsoll_core::model::{Version, Volumes};
 
 use super::Event;
 use super::daemons::Daemons;
@@ -99,12 +99,12 @@ impl Index {
         if !self.is_listing(&DAEMONS) {
             for set in std::mem::take(&mut self.daemons_changed) {
                 if let Some((set, version)) = self.daemons.shown(&set, &mut self.interner) {
-                    inputs.push(Input::Applied(state::Object::DaemonSet(set), version));
+                    inputs.push(Input::Applied(model::Object::DaemonSet(set), version));
                 }
             }
         }
         if !self.is_listing(&VOLUMES) && std::mem::take(&mut self.volumes_changed) {
-            let volumes = state::Object::Volumes(Arc::new(self.volumes.clone()));
+            let volumes = model::Object::Volumes(Arc::new(self.volumes.clone()));
             inputs.push(Input::Applied(volumes, Version::default()));
         }
         if !std::mem::replace(&mut self.synced, true) {
@@ -239,13 +239,13 @@ mod tests {
 
     fn show(input: &Input) -> String {
         match input {
-            Input::Applied(state::Object::Node(node), version) => {
+            Input::Applied(model::Object::Node(node), version) => {
                 format!("+{} {}", node.name, version.0)
             }
-            Input::Deleted(state::Object::Node(node), version) => {
+            Input::Deleted(model::Object::Node(node), version) => {
                 format!("-{} {}", node.name, version.0)
             }
-            Input::Applied(state::Object::Volumes(volumes), _) => {
+            Input::Applied(model::Object::Volumes(volumes), _) => {
                 format!("{} classes", volumes.classes.len())
             }
             other => format!("{other:?}"),
@@ -336,7 +336,7 @@ mod tests {
         };
         let sets = |inputs: &[Input]| {
             let is_set =
-                |input: &&Input| matches!(input, Input::Applied(state::Object::DaemonSet(_), _));
+                |input: &&Input| matches!(input, Input::Applied(model::Object::DaemonSet(_), _));
             inputs.iter().filter(is_set).count()
         };
         list(&mut index, Kind::Pod, vec![pod("a"), pod("b")]);

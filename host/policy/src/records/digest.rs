@@ -1,6 +1,6 @@
 //! Digests of what the core made of the answers: equal digests, equal bytes.
 
-use plimsoll_core::disrupt;
+use plimsoll_core::command::Decision;
 use plimsoll_core::plan::Plan;
 use serde::Serialize;
 
@@ -12,7 +12,7 @@ pub fn digest_of_plan(plan: &Plan) -> String {
 }
 
 /// SHA-256 of a decision about nodes, as JSON writes it.
-pub fn digest_of_decision(decision: &disrupt::Decision) -> String {
+pub fn digest_of_decision(decision: &Decision) -> String {
     digest_of(decision)
 }
 

@@ -8,7 +8,7 @@ use std::collections::BTreeMap;
 use std::ops::Range;
 use std::sync::Arc;
 
-use plimsoll_core::catalog::CapacityType;
+use plimsoll_core::catalogue::CapacityType;
 use plimsoll_core::hook::Sym;
 use plimsoll_core::ids::{ReservationId, TypeName};
 use plimsoll_core::plan::{LaunchOption, Plan, PlannedClaim};

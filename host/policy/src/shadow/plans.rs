@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use plimsoll_core::catalog::CapacityType;
+use plimsoll_core::catalogue::CapacityType;
 use plimsoll_core::ids::{PoolName, TypeName};
 use plimsoll_core::plan::Plan;
 use plimsoll_core::units::PricePerHour;

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use plimsoll_core::catalog::CapacityType;
+use plimsoll_core::catalogue::CapacityType;
 use plimsoll_core::ids::TypeName;
 use plimsoll_core::time::{Span, Timestamp};
 use plimsoll_report::{Contestant, Report};

@@ -16,9 +16,8 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use plimsoll_core::ids::{NodeName, ObjectName};
-use plimsoll_core::model::{Node, Pod};
+use plimsoll_core::model::{Node, Pod, Version};
 use plimsoll_core::requirement::Requirements;
-use plimsoll_core::state::Version;
 
 use crate::api::Api;
 use crate::random::Random;

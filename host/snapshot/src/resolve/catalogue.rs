@@ -1,7 +1,7 @@
 //! The catalogue of a file: of a region, or of types one by one; then the prices quoted in the file.
 
 use plimsoll_api::Interner;
-use plimsoll_core::catalog::{Catalogue, PriceSource};
+use plimsoll_core::catalogue::{Catalogue, PriceSource};
 use plimsoll_ec2_facts::AllocatableSettings;
 
 use super::{region, types};

@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
-use plimsoll_core::catalog::Catalogue;
+use plimsoll_core::catalogue::Catalogue;
 use plimsoll_core::labels;
 use plimsoll_core::model::Node;
 use plimsoll_ec2_facts::catalogue::{Terms, Zone};

@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
-use plimsoll_core::catalog::{Catalogue, Subnet};
+use plimsoll_core::catalogue::{Catalogue, Subnet};
 use plimsoll_core::words::shortened;
 
 use crate::section::SubnetEntry;

@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use plimsoll_api::Interner;
-use plimsoll_core::catalog::{
+use plimsoll_core::catalogue::{
     CapacityType, Catalogue, InstanceType, Offering, PriceSource, Reservation,
 };
 use plimsoll_core::ids::{ReservationId, TypeName};

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use plimsoll_api::{Interner, Kind, ObjectKey};
-use plimsoll_core::catalog::CapacityType;
+use plimsoll_core::catalogue::CapacityType;
 use plimsoll_core::ids::{NodeName, TypeName};
 use plimsoll_core::time::{Span, Timestamp};
 use plimsoll_core::units::PricePerHour;

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use plimsoll_api::write::quantity;
-use plimsoll_core::catalog::{Catalogue, InstanceType, Offering};
+use plimsoll_core::catalogue::{Catalogue, InstanceType, Offering};
 use plimsoll_core::labels;
 use plimsoll_core::requirement::Requirements;
 use plimsoll_core::resources::Resources;

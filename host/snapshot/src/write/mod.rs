@@ -14,7 +14,7 @@ pub use catalogue::{amounts, instance_type};
 use std::io::{self, Read, Write};
 
 use plimsoll_api::write::quantity;
-use plimsoll_core::catalog::Subnet;
+use plimsoll_core::catalogue::Subnet;
 use plimsoll_core::ids::ObjectName;
 use plimsoll_core::resources::ResourceName;
 use plimsoll_core::snapshot::Snapshot;

@@ -3,9 +3,8 @@
 
 use std::sync::Arc;
 
-use plimsoll_core::disrupt::cost::MoveCost;
 use plimsoll_core::disrupt::moves::{Move, MoveKind, carry_out};
-use plimsoll_core::model::{OwnerKind, Pod};
+use plimsoll_core::model::{MoveCost, OwnerKind, Pod};
 use plimsoll_core::schedule;
 use plimsoll_core::snapshot::Snapshot;
 use plimsoll_core::units::PricePerHour;

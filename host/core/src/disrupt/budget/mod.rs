@@ -5,13 +5,9 @@
 //! are initialised until their instance is being ended; of those, the ones that are not ready or on their way out are taken
 //! off, whatever made them so. Counts are made anew each time and never carried over.
 
-mod calendar;
-mod schedule;
-
 use std::collections::BTreeMap;
 
-pub use schedule::{Schedule, ScheduleError};
-
+use crate::cron::{Schedule, ScheduleError};
 use crate::ids::PoolName;
 use crate::model::{Budget, BudgetNodes, DisruptionReason, NodePool, Readiness};
 use crate::snapshot::{Snapshot, StateNode};

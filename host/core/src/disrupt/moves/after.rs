@@ -7,7 +7,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use super::Move;
-use crate::catalog::{InstanceType, Offering, Overlaid};
+use crate::catalogue::{InstanceType, Offering, Overlaid};
 use crate::ids::{ClaimName, NodeName, ProviderId, Uid};
 use crate::labels::{self, Labels};
 use crate::model::{ClaimPhase, Node, NodeClaim, Pod, Readiness};

@@ -4,9 +4,9 @@ use std::sync::Arc;
 
 use super::order::{Reordered, fullest_first};
 use super::{Move, MoveKind, MoveSettings};
-use crate::disrupt::cost::MoveCost;
+use crate::model::MoveCost;
 use crate::plan::{Placement, Target};
-use crate::schedule::trial::{Ceiling, Ground, Load, Loads, Outcome, To, Trial, Worth};
+use crate::schedule::simulation::{Ceiling, Ground, Load, Loads, Outcome, To, Trial, Worth};
 use crate::schedule::{Offers, Quoted};
 use crate::snapshot::Snapshot;
 use crate::units::PricePerHour;

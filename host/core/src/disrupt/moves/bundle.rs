@@ -6,7 +6,7 @@
 
 use super::Asker;
 use crate::bits::Bits;
-use crate::schedule::trial::{Load, Loads, NewKind};
+use crate::schedule::simulation::{Load, Loads, NewKind};
 use crate::units::PricePerHour;
 
 /// How many nodes are looked at as pieces.

@@ -21,11 +21,11 @@ pub use asker::{Asker, ask};
 pub(super) use asker::{Market, ask_again};
 pub use pass::{Passed, pass};
 
-pub use crate::schedule::trial::Draw;
+pub use crate::schedule::simulation::Draw;
 
 use std::collections::BTreeMap;
 
-use super::cost::MoveCost;
+use crate::model::MoveCost;
 use crate::plan::{Placement, PlannedClaim, Target};
 use crate::snapshot::Snapshot;
 use crate::units::PricePerHour;

@@ -6,7 +6,7 @@
 use std::collections::BTreeSet;
 
 use super::{Asker, Move, bundle};
-use crate::schedule::trial::{Loads, To, Worth};
+use crate::schedule::simulation::{Loads, To, Worth};
 
 /// Nodes that are packed again together; a pool of up to [`WHOLE`] as a whole too.
 const NEIGHBOURS: usize = 8;

@@ -3,15 +3,15 @@
 
 use std::cell::Cell;
 
-use super::super::alike::Like;
-use super::super::compile::Compiled;
-use super::super::hosts::HostSet;
-use super::super::minimum;
-use super::super::sets::SetId;
 use super::super::topology::Allowed;
+use super::hosts::HostSet;
 use super::pin::{Guest, MOST_TRIES};
 use super::{Filling, Placer, Seeker, Where, sum};
 use crate::model::HostPort;
+use crate::schedule::batch::alike::Like;
+use crate::schedule::batch::compile::Compiled;
+use crate::schedule::batch::minimum;
+use crate::schedule::batch::sets::SetId;
 
 /// With more domains open than this, looking for one of them saves nothing.
 const FEW_DOMAINS: usize = 16;

@@ -4,15 +4,15 @@
 
 use std::collections::BTreeMap;
 
-use super::super::alike::Like;
-use super::super::axes::fits;
-use super::super::compile::{Compiled, PodGroup};
-use super::super::existing::Asked;
-use super::super::hosts::HostSet;
 use super::super::topology::{Allowed, NO_DOMAIN};
-use super::super::volumes::{self, ClaimsByDriver};
+use super::hosts::HostSet;
 use super::{Placer, Seeker, Where};
 use crate::model::HostPort;
+use crate::schedule::batch::alike::Like;
+use crate::schedule::batch::compile::{Compiled, PodGroup};
+use crate::schedule::batch::existing::Asked;
+use crate::schedule::offers::axes::fits;
+use crate::schedule::pods::volumes::{self, ClaimsByDriver};
 
 /// The nodes there are, as far as placing has filled them.
 pub(super) struct Nodes {

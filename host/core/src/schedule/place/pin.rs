@@ -6,11 +6,11 @@
 
 use std::cell::Cell;
 
-use super::super::compile::PodGroup;
-use super::super::sets::SetId;
 use super::super::topology::{Allowed, Rule};
 use super::Placer;
 use crate::bits::Bits;
+use crate::schedule::batch::compile::PodGroup;
+use crate::schedule::batch::sets::SetId;
 
 /// A pod about to be put on a new node.
 pub(super) struct Guest<'a> {

@@ -6,10 +6,10 @@
 
 use std::ops::Range;
 
-use super::super::limits::Limits;
-use super::super::minimum::Minimum;
+use super::limits::Limits;
 use super::{Bin, OpenBins, Placer, Search};
 use crate::bits::Bits;
+use crate::schedule::batch::minimum::Minimum;
 
 /// The state at the beginning of a trial, as far as it is not remembered elsewhere.
 pub(super) struct Mark {
@@ -19,7 +19,7 @@ pub(super) struct Mark {
 
 impl Placer<'_, '_> {
     /// Begins a trial that may open at most so many nodes.
-    pub(in crate::schedule) fn begin(&mut self, most_new: usize) {
+    pub(crate) fn begin(&mut self, most_new: usize) {
         self.counts.begin();
         self.nodes.begin();
         self.mark = Some(Mark {
@@ -31,13 +31,13 @@ impl Placer<'_, '_> {
     }
 
     /// Where pods look for places from now on, and in which tiers new nodes are opened.
-    pub(in crate::schedule) fn look(&mut self, search: Search, tiers: Range<usize>) {
+    pub(crate) fn look(&mut self, search: Search, tiers: Range<usize>) {
         self.search = search;
         self.active = tiers;
     }
 
     /// Puts a new node of one row there, empty, for pods to join.
-    pub(in crate::schedule) fn stand_ready(&mut self, row: usize, tier: usize) {
+    pub(crate) fn stand_ready(&mut self, row: usize, tier: usize) {
         let mut rows = Bits::none(self.compiled.rows.len());
         rows.insert(row);
         let Some(rows) = self.sets.intern(rows) else {
@@ -56,7 +56,7 @@ impl Placer<'_, '_> {
     }
 
     /// Takes pods off an existing node, which then takes nobody.
-    pub(in crate::schedule) fn vacate(&mut self, row: usize, pods: &[usize]) {
+    pub(crate) fn vacate(&mut self, row: usize, pods: &[usize]) {
         self.nodes.close(row);
         for pod in pods {
             let group = &self.compiled.groups[self.compiled.pods[*pod].group];
@@ -66,7 +66,7 @@ impl Placer<'_, '_> {
     }
 
     /// Counts a pod where it runs.
-    pub(in crate::schedule) fn count(&mut self, pod: usize, row: usize) {
+    pub(crate) fn count(&mut self, pod: usize, row: usize) {
         let group = &self.compiled.groups[self.compiled.pods[pod].group];
         self.counts
             .record_existing(&self.compiled.model, row, &group.selected, &group.inverse);
@@ -74,7 +74,7 @@ impl Placer<'_, '_> {
 
     /// Places every one of these pods, or stops at the first that is certain to find no place. A pod under rules of its own
     /// is tried again after the others, until a whole round brings nothing.
-    pub(in crate::schedule) fn place_all(&mut self, pods: &[usize]) -> bool {
+    pub(crate) fn place_all(&mut self, pods: &[usize]) -> bool {
         let mut left: Vec<usize> = pods.to_vec();
         while !left.is_empty() {
             let before = left.len();
@@ -98,18 +98,18 @@ impl Placer<'_, '_> {
     }
 
     /// Positions of the steps of the trial.
-    pub(in crate::schedule) fn trial_steps(&self) -> Range<usize> {
+    pub(crate) fn trial_steps(&self) -> Range<usize> {
         let first = self.mark.as_ref().map_or(0, |mark| mark.steps);
         first..self.steps.len()
     }
 
     /// Numbers of the nodes that the trial has opened.
-    pub(in crate::schedule) fn trial_bins(&self) -> Range<usize> {
+    pub(crate) fn trial_bins(&self) -> Range<usize> {
         self.first_bin..self.bins.len()
     }
 
     /// Ends the trial as if it had not been.
-    pub(in crate::schedule) fn undo(&mut self) {
+    pub(crate) fn undo(&mut self) {
         self.counts.undo();
         self.nodes.undo();
         if let Some(mark) = self.mark.take() {
@@ -128,7 +128,7 @@ impl Placer<'_, '_> {
     }
 
     /// Ends the trial; what it has come to holds from now on.
-    pub(in crate::schedule) fn keep(&mut self) {
+    pub(crate) fn keep(&mut self) {
         self.counts.keep();
         self.nodes.keep();
         self.mark = None;
@@ -137,7 +137,7 @@ impl Placer<'_, '_> {
     }
 
     /// Lets nobody onto an existing node any more.
-    pub(in crate::schedule) fn shut(&mut self, row: usize) {
+    pub(crate) fn shut(&mut self, row: usize) {
         self.nodes.close(row);
     }
 }

@@ -12,21 +12,21 @@ use crate::model::{
 };
 use crate::requirement::{Requirements, Undefined};
 use crate::schedule::offers::Offers;
-use crate::schedule::relax::Wishes;
-use crate::schedule::rows::Rows;
-use crate::schedule::templates::Template;
+use crate::schedule::offers::rows::Rows;
+use crate::schedule::offers::templates::Template;
+use crate::schedule::pods::relax::Wishes;
 use crate::snapshot::{Snapshot, StateNode};
 
 /// Groups that a pod owns at one step of relaxation, by number, ascending.
 #[derive(Clone, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
-pub(in crate::schedule) struct Owned {
+pub(crate) struct Owned {
     /// Spread, affinity and anti-affinity.
-    pub(in crate::schedule) groups: Vec<usize>,
+    pub(crate) groups: Vec<usize>,
 }
 
 /// Collects the groups of a decision.
 #[derive(Default)]
-pub(in crate::schedule) struct Builder {
+pub(crate) struct Builder {
     numbers: BTreeMap<Identity, usize>,
     identities: Vec<Identity>,
     keys: Vec<LabelKey>,
@@ -39,12 +39,7 @@ pub(in crate::schedule) struct Builder {
 
 impl Builder {
     /// The groups of a pod's own terms at one step.
-    pub(in crate::schedule) fn own(
-        &mut self,
-        snapshot: &Snapshot,
-        pod: &Pod,
-        wishes: &Wishes<'_>,
-    ) -> Owned {
+    pub(crate) fn own(&mut self, snapshot: &Snapshot, pod: &Pod, wishes: &Wishes<'_>) -> Owned {
         let mut groups = BTreeSet::new();
         for constraint in wishes.spread() {
             let identity = self.spread_identity(pod, constraint, wishes);
@@ -65,7 +60,7 @@ impl Builder {
     }
 
     /// The inverse groups of a pod's required anti-affinity, which hold for others as long as it runs.
-    pub(in crate::schedule) fn inverse(&mut self, snapshot: &Snapshot, pod: &Pod) -> Vec<usize> {
+    pub(crate) fn inverse(&mut self, snapshot: &Snapshot, pod: &Pod) -> Vec<usize> {
         let identities: Vec<Identity> = pod
             .spec
             .anti_affinity
@@ -80,17 +75,13 @@ impl Builder {
     }
 
     /// Learns the required anti-affinity of a bound pod.
-    pub(in crate::schedule) fn learn_bound(&mut self, snapshot: &Snapshot, row: usize) {
+    pub(crate) fn learn_bound(&mut self, snapshot: &Snapshot, row: usize) {
         let groups = self.inverse(snapshot, &snapshot.pods[row]);
         self.of_bound.insert(row, groups);
     }
 
     /// Every group that selects a pod of this namespace and these labels.
-    pub(in crate::schedule) fn selecting(
-        &self,
-        namespace: &Arc<str>,
-        labels: &Labels,
-    ) -> Vec<usize> {
+    pub(crate) fn selecting(&self, namespace: &Arc<str>, labels: &Labels) -> Vec<usize> {
         let keyed = labels
             .iter()
             .filter_map(|(key, value)| self.by_label.get(&(Arc::clone(key), Arc::clone(value))))
@@ -108,7 +99,7 @@ impl Builder {
     }
 
     /// Labels that some group is about.
-    pub(in crate::schedule) fn keys(&self) -> &[LabelKey] {
+    pub(crate) fn keys(&self) -> &[LabelKey] {
         &self.keys
     }
 
@@ -184,7 +175,7 @@ impl Builder {
 
     /// Fixes the groups: their domains, the nodes and rows they count, and what is counted already. `batch` tells the
     /// pods that are being planned, which are counted when they are placed.
-    pub(in crate::schedule) fn finish(
+    pub(crate) fn finish(
         self,
         snapshot: &Snapshot,
         offers: &Offers,

@@ -8,7 +8,7 @@ use crate::bits::Bits;
 /// A pod on a new node that may still turn out on either side of a group's node filter is counted as possible: it takes a
 /// place of a skew, and does not raise the smallest count.
 #[derive(Clone, Debug)]
-pub(in crate::schedule) struct Counts {
+pub(crate) struct Counts {
     tallies: Vec<Vec<u32>>,
     /// Pods that may turn out not to count, beside those that do.
     possible: Vec<Vec<u32>>,
@@ -30,30 +30,30 @@ struct Change {
 
 /// The domains of one key that are open to a pod.
 #[derive(Clone, Debug)]
-pub(in crate::schedule) struct Allowed {
+pub(crate) struct Allowed {
     /// The key; never that of host names.
-    pub(in crate::schedule) key: usize,
+    pub(crate) key: usize,
     /// Its domains.
-    pub(in crate::schedule) domains: Bits,
+    pub(crate) domains: Bits,
     /// Whether the pod cannot be where the key has no domain: some group of its own is about the key.
-    pub(in crate::schedule) required: bool,
+    pub(crate) required: bool,
 }
 
 /// What of a pod matters to topology at one step of relaxation.
 #[derive(Clone, Copy, Debug)]
-pub(in crate::schedule) struct View<'a> {
+pub(crate) struct View<'a> {
     /// Groups it owns, ascending.
-    pub(in crate::schedule) owned: &'a [usize],
+    pub(crate) owned: &'a [usize],
     /// Groups that select it, ascending.
-    pub(in crate::schedule) selected: &'a [usize],
+    pub(crate) selected: &'a [usize],
     /// Keys that matter to it, host names apart.
-    pub(in crate::schedule) keys: &'a [usize],
+    pub(crate) keys: &'a [usize],
     /// Domains that its strict requirements allow, per key in `keys`.
-    pub(in crate::schedule) domains: &'a [Bits],
+    pub(crate) domains: &'a [Bits],
 }
 
 impl Counts {
-    pub(super) fn new(model: &Model, nodes: usize) -> Self {
+    pub(crate) fn new(model: &Model, nodes: usize) -> Self {
         let sizes = model
             .groups
             .iter()
@@ -68,17 +68,17 @@ impl Counts {
     }
 
     /// Remembers changes from now on.
-    pub(in crate::schedule) fn begin(&mut self) {
+    pub(crate) fn begin(&mut self) {
         self.log = Some(Vec::new());
     }
 
     /// Forgets what was remembered: the changes stay.
-    pub(in crate::schedule) fn keep(&mut self) {
+    pub(crate) fn keep(&mut self) {
         self.log = None;
     }
 
     /// Takes back every change since [`Counts::begin`].
-    pub(in crate::schedule) fn undo(&mut self) {
+    pub(crate) fn undo(&mut self) {
         for change in self.log.take().into_iter().flatten().rev() {
             self.change(Change {
                 more: !change.more,
@@ -88,12 +88,12 @@ impl Counts {
     }
 
     /// The host number of the `number`th new node.
-    pub(in crate::schedule) fn new_host(&self, number: usize) -> usize {
+    pub(crate) fn new_host(&self, number: usize) -> usize {
         self.nodes + number
     }
 
     /// Domains in which a group counts some pod.
-    pub(super) fn inhabited(&self, group: usize) -> impl Iterator<Item = usize> + '_ {
+    pub(crate) fn inhabited(&self, group: usize) -> impl Iterator<Item = usize> + '_ {
         let counts = self.tallies[group].iter().enumerate();
         counts
             .filter(|(_, count)| **count > 0)
@@ -141,11 +141,7 @@ impl Counts {
     }
 
     /// The domains of each of the pod's keys that all groups leave open; `None` when some key has none.
-    pub(in crate::schedule) fn allowed(
-        &self,
-        model: &Model,
-        view: View<'_>,
-    ) -> Option<Vec<Allowed>> {
+    pub(crate) fn allowed(&self, model: &Model, view: View<'_>) -> Option<Vec<Allowed>> {
         let everywhere = |key: &usize| Allowed {
             key: *key,
             domains: Bits::all(model.keys[*key].values.len()),
@@ -246,7 +242,7 @@ impl Counts {
     }
 
     /// How crowded a domain is for a pod: pods of the spread groups it owns, then of those that count it.
-    pub(in crate::schedule) fn crowd(
+    pub(crate) fn crowd(
         &self,
         model: &Model,
         view: View<'_>,
@@ -267,12 +263,7 @@ impl Counts {
     }
 
     /// Whether host rules let the pod onto a host.
-    pub(in crate::schedule) fn host_allows(
-        &self,
-        model: &Model,
-        view: View<'_>,
-        host: usize,
-    ) -> bool {
+    pub(crate) fn host_allows(&self, model: &Model, view: View<'_>, host: usize) -> bool {
         let inverse = view
             .selected
             .iter()
@@ -300,7 +291,7 @@ impl Counts {
     }
 
     /// Whether a pod must join a host on which another pod is.
-    pub(in crate::schedule) fn must_join(&self, model: &Model, view: View<'_>) -> bool {
+    pub(crate) fn must_join(&self, model: &Model, view: View<'_>) -> bool {
         view.owned.iter().any(|group| {
             model.is_by_host(*group)
                 && model.groups[*group].identity.rule == Rule::Affinity
@@ -309,7 +300,7 @@ impl Counts {
     }
 
     /// Counts a bound or newly placed pod on an existing node.
-    pub(in crate::schedule) fn record_existing(
+    pub(crate) fn record_existing(
         &mut self,
         model: &Model,
         node: usize,
@@ -322,7 +313,7 @@ impl Counts {
     }
 
     /// Counts a pod on an existing node no more.
-    pub(in crate::schedule) fn forget_existing(
+    pub(crate) fn forget_existing(
         &mut self,
         model: &Model,
         node: usize,
@@ -335,7 +326,7 @@ impl Counts {
     }
 
     /// Counts a pod on a new node: `host` is its number, `domain` tells where it lies on a key, `rows` what it may become.
-    pub(in crate::schedule) fn record_new(
+    pub(crate) fn record_new(
         &mut self,
         model: &Model,
         host: usize,

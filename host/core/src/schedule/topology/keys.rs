@@ -7,35 +7,35 @@ use crate::bits::Bits;
 use crate::labels::{self, LabelKey};
 use crate::requirement::Requirement;
 use crate::schedule::offers::Offers;
-use crate::schedule::rows::Rows;
-use crate::schedule::templates::Template;
+use crate::schedule::offers::rows::Rows;
+use crate::schedule::offers::templates::Template;
 use crate::snapshot::Snapshot;
 
 /// No domain: the label is absent or undecided.
-pub(in crate::schedule) const NO_DOMAIN: usize = usize::MAX;
+pub(crate) const NO_DOMAIN: usize = usize::MAX;
 
 /// One topology key.
 ///
 /// Domains of the host-name key are hosts: existing nodes by row, then new nodes in the order of their making.
 #[derive(Clone, Debug)]
-pub(in crate::schedule) struct Key {
+pub(crate) struct Key {
     /// The label.
-    pub(in crate::schedule) name: LabelKey,
+    pub(crate) name: LabelKey,
     /// Whether domains are hosts.
-    pub(in crate::schedule) is_host: bool,
+    pub(crate) is_host: bool,
     /// Values by domain; empty for hosts.
-    pub(in crate::schedule) values: Vec<Arc<str>>,
+    pub(crate) values: Vec<Arc<str>>,
     /// Domain by existing node.
-    pub(in crate::schedule) of_node: Vec<usize>,
+    pub(crate) of_node: Vec<usize>,
     /// Rows by domain.
-    pub(in crate::schedule) rows: Vec<Bits>,
+    pub(crate) rows: Vec<Bits>,
     /// Domains that each template can reach, whatever is available just now.
-    pub(in crate::schedule) of_template: Vec<Bits>,
+    pub(crate) of_template: Vec<Bits>,
 }
 
 impl Key {
     /// The key of host names.
-    pub(super) fn hosts(name: LabelKey, nodes: usize) -> Self {
+    pub(crate) fn hosts(name: LabelKey, nodes: usize) -> Self {
         Self {
             name,
             is_host: true,
@@ -47,7 +47,7 @@ impl Key {
     }
 
     /// Collects the domains of a label from pools, rows and nodes.
-    pub(super) fn new(
+    pub(crate) fn new(
         name: &LabelKey,
         snapshot: &Snapshot,
         offers: &Offers,
@@ -93,7 +93,7 @@ impl Key {
     }
 
     /// The domains that a requirement allows.
-    pub(in crate::schedule) fn allowed(&self, requirement: &Requirement) -> Bits {
+    pub(crate) fn allowed(&self, requirement: &Requirement) -> Bits {
         let mut result = Bits::none(self.values.len());
         for (domain, value) in self.values.iter().enumerate() {
             if requirement.allows(value) {
@@ -116,7 +116,7 @@ fn value_of(own: &labels::Labels, key: &LabelKey) -> Option<Arc<str>> {
 }
 
 /// Values that nodes of a template may have, by the types it allows, available or not.
-pub(in crate::schedule) fn reachable(
+pub(crate) fn reachable(
     snapshot: &Snapshot,
     template: &Template,
     key: &LabelKey,
@@ -184,7 +184,7 @@ fn row_values(
     let by_offering = [labels::ZONE, labels::CAPACITY_TYPE, labels::RESERVATION_ID]
         .contains(&key.as_str())
         || snapshot.catalogue.own_keys().contains(key);
-    let value = |row: &crate::schedule::table::Row| {
+    let value = |row: &crate::schedule::offers::table::Row| {
         rows.requirement(snapshot, templates, row, key.as_str())
             .and_then(|found| found.single().cloned())
     };

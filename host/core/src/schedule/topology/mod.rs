@@ -10,9 +10,9 @@ mod build;
 mod counts;
 mod keys;
 
-pub(super) use build::{Builder, Owned};
-pub(super) use counts::{Allowed, Counts, View};
-pub(super) use keys::{Key, NO_DOMAIN, reachable};
+pub(crate) use build::{Builder, Owned};
+pub(crate) use counts::{Allowed, Counts, View};
+pub(crate) use keys::{Key, NO_DOMAIN, reachable};
 
 use std::sync::Arc;
 
@@ -23,7 +23,7 @@ use crate::requirement::Requirements;
 
 /// What a group demands.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub(super) enum Rule {
+pub(crate) enum Rule {
     /// Counts stay within a skew of the smallest.
     Spread {
         /// Largest difference to the smallest count.
@@ -41,7 +41,7 @@ pub(super) enum Rule {
 
 /// Namespaces whose pods a group selects.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub(super) enum Namespaces {
+pub(crate) enum Namespaces {
     /// Every namespace.
     All,
     /// These, sorted.
@@ -50,31 +50,31 @@ pub(super) enum Namespaces {
 
 /// Which nodes' pods a spread group counts.
 #[derive(Clone, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
-pub(super) struct NodeFilter {
+pub(crate) struct NodeFilter {
     /// Node selector and required alternatives that the node must satisfy.
-    pub(super) affinity: Option<(Requirements, Vec<NodeTerm>)>,
+    pub(crate) affinity: Option<(Requirements, Vec<NodeTerm>)>,
     /// Tolerations that must cover the node's taints.
-    pub(super) tolerations: Option<Vec<Toleration>>,
+    pub(crate) tolerations: Option<Vec<Toleration>>,
 }
 
 /// What makes two constraints the same.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub(super) struct Identity {
+pub(crate) struct Identity {
     /// Number of the key among the model's.
-    pub(super) key: usize,
+    pub(crate) key: usize,
     /// What is demanded.
-    pub(super) rule: Rule,
+    pub(crate) rule: Rule,
     /// Whose pods are selected.
-    pub(super) namespaces: Namespaces,
+    pub(crate) namespaces: Namespaces,
     /// The pods selected.
-    pub(super) selector: LabelSelector,
+    pub(crate) selector: LabelSelector,
     /// The nodes counted.
-    pub(super) filter: NodeFilter,
+    pub(crate) filter: NodeFilter,
 }
 
 impl Identity {
     /// Whether a pod of this namespace and these labels is selected.
-    pub(super) fn selects(&self, namespace: &Arc<str>, labels: &Labels) -> bool {
+    pub(crate) fn selects(&self, namespace: &Arc<str>, labels: &Labels) -> bool {
         let in_scope = match &self.namespaces {
             Namespaces::All => true,
             Namespaces::Listed(names) => names.binary_search(namespace).is_ok(),
@@ -85,29 +85,29 @@ impl Identity {
 
 /// One constraint, shared by all pods that have it.
 #[derive(Clone, Debug)]
-pub(super) struct Group {
+pub(crate) struct Group {
     /// The constraint.
-    pub(super) identity: Identity,
+    pub(crate) identity: Identity,
     /// Domains that pods of this group know: the universe over which the smallest count is taken.
-    pub(super) known: Bits,
+    pub(crate) known: Bits,
     /// Existing nodes whose pods count, by row; `None` for all.
-    pub(super) nodes: Option<Bits>,
+    pub(crate) nodes: Option<Bits>,
     /// Rows to buy whose pods count; `None` for all.
-    pub(super) rows: Option<Bits>,
+    pub(crate) rows: Option<Bits>,
 }
 
 /// All groups of a decision, and the keys they are about.
 #[derive(Clone, Debug, Default)]
-pub(super) struct Model {
+pub(crate) struct Model {
     /// Groups, in the order in which they were met.
-    pub(super) groups: Vec<Group>,
+    pub(crate) groups: Vec<Group>,
     /// Topology keys.
-    pub(super) keys: Vec<Key>,
+    pub(crate) keys: Vec<Key>,
 }
 
 impl Model {
     /// Whether a group is about host names.
-    pub(super) fn is_by_host(&self, group: usize) -> bool {
+    pub(crate) fn is_by_host(&self, group: usize) -> bool {
         self.keys[self.groups[group].identity.key].is_host
     }
 }

@@ -1,0 +1,75 @@
+//! Spare room: what capacity buffers ask for, as pods that nobody has made.
+//!
+//! ```text
+//! buffer ─► shape (template or workload) ─► how many units ─► window open? ─► pods that wait
+//!                                                                                │
+//!              words for the buffer ◄─ plan ◄─ planned after all real pods ◄─────┘
+//! ```
+//!
+//! Every [`crate::snapshot::Snapshot`] has these pods among its own, so that planning and disruption treat their room as they
+//! treat that of waiting pods. They exist nowhere else: they are bound, nominated, evicted and counted by nobody, and a
+//! real pod takes their room whenever it needs it.
+//! Rules of the arithmetic are the incumbent's behaviour: the larger of replicas and percentage, never more than limits allow.
+
+mod resolve;
+
+use std::sync::Arc;
+
+pub use resolve::{MOST_UNITS, Room, Unready, next_change, resolve};
+
+use crate::ids::{ObjectName, Uid};
+use crate::model::{
+    CapacityBuffer, DoNotDisrupt, Owner, OwnerKind, Pod, PodPhase, PodSpec, PodTemplate, Replicated,
+};
+use crate::time::Timestamp;
+
+/// The pods that stand for what all buffers ask for at an instant.
+pub fn pods(
+    buffers: &[Arc<CapacityBuffer>],
+    templates: &[Arc<PodTemplate>],
+    workloads: &[Arc<Replicated>],
+    now: Timestamp,
+) -> Vec<Arc<Pod>> {
+    let units = |buffer: &Arc<CapacityBuffer>| {
+        resolve(buffer, templates, workloads, now)
+            .map(|room| units(buffer, &room))
+            .unwrap_or_default()
+    };
+    buffers.iter().flat_map(units).collect()
+}
+
+/// The pods of one buffer. What only a pod that exists can have is taken off its shape: volumes, and any priority.
+fn units(buffer: &CapacityBuffer, room: &Room) -> Vec<Arc<Pod>> {
+    let spec = Arc::new(PodSpec {
+        volumes: Vec::new(),
+        priority: i32::MIN,
+        ..PodSpec::clone(&room.shape.spec)
+    });
+    let unit = |number: u32| {
+        Arc::new(Pod {
+            uid: Uid::from(format!("{}-{number}", buffer.uid)),
+            name: ObjectName::new(
+                Arc::clone(&buffer.name.namespace),
+                format!("capacity-buffer-{}-{number}", buffer.name.name),
+            ),
+            created: buffer.created,
+            labels: Arc::clone(&room.shape.labels),
+            spec: Arc::clone(&spec),
+            owner: Some(Owner {
+                kind: OwnerKind::CapacityBuffer,
+                name: Arc::clone(&buffer.name.name),
+                uid: buffer.uid.clone(),
+            }),
+            node: None,
+            nominated: None,
+            phase: PodPhase::Pending,
+            unschedulable: true,
+            ready: None,
+            deleting: None,
+            started: None,
+            do_not_disrupt: DoNotDisrupt::No,
+            deletion_cost: 0,
+        })
+    };
+    (0..room.units).map(unit).collect()
+}

@@ -1,0 +1,364 @@
+//! What can be bought: instance types and their offerings.
+
+mod learned;
+mod market;
+mod overlay;
+mod subnets;
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::fmt;
+use std::sync::Arc;
+
+use serde::{Deserialize, Serialize};
+
+pub use learned::{CREDIBLE_PERCENT, Learned};
+pub use market::{Market, OUT_OF_STOCK};
+pub use overlay::{Overlaid, OverlayRefusal};
+pub use subnets::Subnet;
+
+use crate::ids::{ReservationId, TypeName};
+use crate::labels::{self, LabelKey, Labels};
+use crate::requirement::{Requirement, Requirements};
+use crate::resources::{ResourceName, Resources};
+use crate::units::PricePerHour;
+
+/// One offering by name: what the cloud may be out of.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+pub struct OfferingKey {
+    /// The instance type.
+    pub instance_type: TypeName,
+    /// The zone.
+    pub zone: Arc<str>,
+    /// The terms.
+    pub capacity_type: CapacityType,
+    /// The reservation it draws on.
+    pub reservation: Option<ReservationId>,
+}
+
+/// On what terms an instance is had.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum CapacityType {
+    /// Out of a reservation already paid for.
+    Reserved,
+    /// At the market's price, to be given back on request.
+    Spot,
+    /// At list price.
+    OnDemand,
+}
+
+impl CapacityType {
+    /// The value of the label `karpenter.sh/capacity-type`.
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            Self::Reserved => "reserved",
+            Self::Spot => "spot",
+            Self::OnDemand => "on-demand",
+        }
+    }
+
+    /// Reads the label's value.
+    pub fn parse(text: &str) -> Option<Self> {
+        [Self::Reserved, Self::Spot, Self::OnDemand]
+            .into_iter()
+            .find(|capacity| capacity.as_str() == text)
+    }
+}
+
+impl fmt::Display for CapacityType {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.pad(self.as_str())
+    }
+}
+
+/// Where a price comes from.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+pub enum PriceSource {
+    /// The published list.
+    List,
+    /// A quote, read when the snapshot was taken.
+    Quote,
+    /// A model, since no quote was at hand; every output says so.
+    Model,
+    /// A NodeOverlay, in place of the provider's or as a change of it.
+    Overlay,
+}
+
+/// A capacity reservation behind an offering.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+pub struct Reservation {
+    /// Its id; offerings of several types or pools may share it.
+    pub id: ReservationId,
+    /// Instances left in it.
+    pub remaining: u32,
+}
+
+/// One way to buy an instance type.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Offering {
+    /// The zone.
+    pub zone: Arc<str>,
+    /// The terms.
+    pub capacity_type: CapacityType,
+    /// Dollars per hour for one instance.
+    pub price: PricePerHour,
+    /// Where the price comes from.
+    pub price_source: PriceSource,
+    /// How old the price is, in seconds.
+    pub price_age_s: u32,
+    /// Whether it can be had now, as far as is known.
+    pub available: bool,
+    /// What else nodes of this offering satisfy, beyond zone and capacity type.
+    pub requirements: Requirements,
+    /// The reservation it draws on.
+    pub reservation: Option<Reservation>,
+    /// Capacities that replace or join those of the type.
+    pub capacity_override: Resources,
+    /// Overheads that replace or join those of the type.
+    pub overhead_override: Resources,
+    /// Interruptions per node and day seen lately.
+    pub interruptions_per_day: f32,
+    /// Launch failures in the last hour.
+    pub failures_1h: u32,
+}
+
+impl Offering {
+    /// An offering that is available at a list price, with nothing else known of it.
+    pub fn new(
+        zone: impl Into<Arc<str>>,
+        capacity_type: CapacityType,
+        price: PricePerHour,
+    ) -> Self {
+        Self {
+            zone: zone.into(),
+            capacity_type,
+            price,
+            price_source: PriceSource::List,
+            price_age_s: 0,
+            available: true,
+            requirements: Requirements::new(),
+            reservation: None,
+            capacity_override: Resources::new(),
+            overhead_override: Resources::new(),
+            interruptions_per_day: 0.0,
+            failures_1h: 0,
+        }
+    }
+
+    /// All that nodes of this offering satisfy. Without a reservation, the reservation's label must not exist.
+    pub fn node_requirements(&self) -> Requirements {
+        let mut result = self.requirements.clone();
+        let keys = [labels::ZONE, labels::CAPACITY_TYPE, labels::RESERVATION_ID];
+        for own in keys.iter().filter_map(|key| self.own_requirement(key)) {
+            result.add(own);
+        }
+        result
+    }
+
+    /// What nodes of this offering satisfy on one key, where the offering decides it.
+    pub fn node_requirement(&self, key: &LabelKey) -> Option<Requirement> {
+        let own = self.own_requirement(key.as_str());
+        match (own, self.requirements.get(key.as_str())) {
+            (Some(own), Some(further)) => Some(own.intersect(further)),
+            (own, further) => own.or_else(|| further.cloned()),
+        }
+    }
+
+    fn own_requirement(&self, name: &str) -> Option<Requirement> {
+        let key = LabelKey::from(name);
+        match name {
+            labels::ZONE => Some(Requirement::one_of(key, [Arc::clone(&self.zone)])),
+            labels::CAPACITY_TYPE => Some(Requirement::one_of(key, [self.capacity_type.as_str()])),
+            labels::RESERVATION_ID => Some(match &self.reservation {
+                Some(reservation) => Requirement::one_of(key, [reservation.id.as_str()]),
+                None => Requirement::does_not_exist(key),
+            }),
+            _ => None,
+        }
+    }
+}
+
+/// One instance type.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct InstanceType {
+    /// Its name.
+    pub name: TypeName,
+    /// What nodes of this type satisfy, without zone and capacity type. A well-known label that the type lacks is
+    /// `DoesNotExist`; one that a pod may choose (operating system) lists several values.
+    pub requirements: Requirements,
+    /// All it has.
+    pub capacity: Resources,
+    /// What the system keeps for itself.
+    pub overhead: Resources,
+    /// The ways to buy it, in order of zone, capacity type and reservation.
+    pub offerings: Vec<Offering>,
+    /// Volumes for pods that a node can attach, by CSI driver; a driver that is absent is unlimited as far as is known.
+    #[serde(default)]
+    pub attach_limits: BTreeMap<Arc<str>, u32>,
+}
+
+impl InstanceType {
+    /// The offering behind a node of this type with these labels, whether or not it can be had again. Of a node that says
+    /// which reservation it draws on, that one.
+    pub fn offering_of(&self, labels: &Labels) -> Option<&Offering> {
+        let terms = labels.get(labels::CAPACITY_TYPE)?;
+        let zone = labels.get(labels::ZONE)?;
+        let reservation = labels.get(labels::RESERVATION_ID);
+        let draws_on = |offering: &Offering, id: &str| {
+            let own = offering.reservation.as_ref();
+            own.is_some_and(|own| own.id.as_str() == id)
+        };
+        self.offerings.iter().find(|offering| {
+            offering.zone == *zone
+                && offering.capacity_type.as_str() == terms.as_ref()
+                && reservation.is_none_or(|id| draws_on(offering, id))
+        })
+    }
+
+    /// All that an instance bought through `offering` has.
+    pub fn capacity_of(&self, offering: &Offering) -> Resources {
+        let mut capacity = self.capacity.clone();
+        for (name, amount) in offering.capacity_override.iter() {
+            capacity.set(name.clone(), amount);
+        }
+        capacity
+    }
+
+    /// What pods may have of an instance bought through `offering`: capacity less overhead, and memory further less
+    /// every huge-page reserve, but not below zero.
+    pub fn allocatable(&self, offering: &Offering) -> Resources {
+        let mut overhead = self.overhead.clone();
+        for (name, amount) in offering.overhead_override.iter() {
+            overhead.set(name.clone(), amount);
+        }
+        room(&self.capacity_of(offering), &overhead)
+    }
+}
+
+/// What pods may have of `capacity` after `overhead`: memory is less every huge-page reserve too, but not below zero.
+fn room(capacity: &Resources, overhead: &Resources) -> Resources {
+    let mut result = capacity.minus(overhead);
+    let is_huge = |name: &ResourceName| name.as_str().starts_with("hugepages-");
+    let huge: i64 = capacity
+        .iter()
+        .filter(|(name, _)| is_huge(name))
+        .map(|(_, amount)| amount)
+        .sum();
+    if huge > 0 && result.contains(&ResourceName::Memory) {
+        let memory = result
+            .get(&ResourceName::Memory)
+            .saturating_sub(huge)
+            .max(0);
+        result.set(ResourceName::Memory, memory);
+    }
+    result
+}
+
+/// All instance types, in name order.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct Catalogue {
+    types: Vec<Arc<InstanceType>>,
+    well_known: BTreeSet<LabelKey>,
+    /// By id.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    subnets: Vec<Subnet>,
+}
+
+impl Catalogue {
+    /// From types in any order; of two with one name the later is kept. Every key that an offering uses is well known
+    /// from then on, beside those in `well_known` (a provider's own).
+    pub fn new(
+        types: impl IntoIterator<Item = InstanceType>,
+        well_known: impl IntoIterator<Item = LabelKey>,
+    ) -> Self {
+        let mut types: Vec<Arc<InstanceType>> = types.into_iter().map(Arc::new).collect();
+        types.sort_by(|a, b| a.name.cmp(&b.name));
+        types.reverse();
+        types.dedup_by(|later, earlier| later.name == earlier.name);
+        types.reverse();
+        let mut well_known: BTreeSet<LabelKey> = well_known.into_iter().collect();
+        for offering in types
+            .iter()
+            .flat_map(|instance_type| &instance_type.offerings)
+        {
+            well_known.extend(
+                offering
+                    .requirements
+                    .iter()
+                    .map(|requirement| requirement.key().clone()),
+            );
+        }
+        Self {
+            types,
+            well_known,
+            subnets: Vec::new(),
+        }
+    }
+
+    /// The same with other subnets, in any order; without any, nothing is known of free addresses.
+    #[must_use]
+    pub fn with_subnets(mut self, subnets: impl IntoIterator<Item = Subnet>) -> Self {
+        self.subnets = subnets.into_iter().collect();
+        self.subnets.sort();
+        self
+    }
+
+    /// The same with other types: what is known beside them stays.
+    #[must_use]
+    pub fn with_types(&self, types: impl IntoIterator<Item = InstanceType>) -> Self {
+        Self::new(types, self.well_known.iter().cloned()).with_subnets(self.subnets.iter().cloned())
+    }
+
+    /// The same with some types, by position, replaced by a revision of the same name; the others are shared.
+    pub(crate) fn revised(&self, mut revisions: BTreeMap<usize, InstanceType>) -> Self {
+        let types = self.types.iter().enumerate();
+        let types = types.map(|(at, listed)| match revisions.remove(&at) {
+            Some(revision) => Arc::new(revision),
+            None => Arc::clone(listed),
+        });
+        Self {
+            types: types.collect(),
+            well_known: self.well_known.clone(),
+            subnets: self.subnets.clone(),
+        }
+    }
+
+    /// The types, in name order.
+    pub fn types(&self) -> &[Arc<InstanceType>] {
+        &self.types
+    }
+
+    /// The offering behind a node with these labels, whether or not it can be had again.
+    pub fn offering_of(&self, labels: &Labels) -> Option<&Offering> {
+        self.get(labels.get(labels::INSTANCE_TYPE)?)?
+            .offering_of(labels)
+    }
+
+    /// A type by name.
+    pub fn get(&self, name: &str) -> Option<&Arc<InstanceType>> {
+        self.types
+            .binary_search_by(|have| have.name.as_str().cmp(name))
+            .ok()
+            .map(|at| &self.types[at])
+    }
+
+    /// Whether new nodes will carry the label although no pool names it.
+    pub fn is_well_known(&self, key: &LabelKey) -> bool {
+        labels::is_well_known(key.as_str()) || self.well_known.contains(key)
+    }
+
+    /// Subnets that new nodes may be put in, by id; none where nothing is known of free addresses.
+    pub fn subnets(&self) -> &[Subnet] {
+        &self.subnets
+    }
+
+    /// Addresses that zones have left, as far as is known.
+    pub fn free_addresses(&self) -> BTreeMap<Arc<str>, i64> {
+        subnets::free_by_zone(&self.subnets)
+    }
+
+    /// Keys that are well known here beyond those every provider has.
+    pub fn own_keys(&self) -> &BTreeSet<LabelKey> {
+        &self.well_known
+    }
+}

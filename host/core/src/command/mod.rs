@@ -1,0 +1,129 @@
+//! What one look at the fleet comes to: commands to be carried out, and why other nodes stay.
+
+mod settled;
+
+use std::fmt;
+
+pub use settled::Settled;
+
+use serde::{Deserialize, Serialize};
+
+use crate::ids::ClaimName;
+use crate::model::DisruptionReason;
+use crate::plan::Plan;
+use crate::snapshot::PastMove;
+use crate::time::{Span, Timestamp};
+use crate::units::PricePerHour;
+
+/// How long a command must hold before it is carried out, as the incumbent waits.
+pub const VALIDATION: Span = Span::from_secs(15);
+
+/// Nodes that go together, and what comes in their place.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Command {
+    /// Why.
+    pub reason: DisruptionReason,
+    /// Claims of the nodes that go, ascending.
+    pub members: Vec<ClaimName>,
+    /// What each of them costs at list price, parallel to the members.
+    pub prices: Vec<PricePerHour>,
+    /// What is saved at the prices that decided: the ranking policy's where it was asked, else list prices.
+    pub saving: PricePerHour,
+    /// What is saved at list prices, as books and score cards tell it.
+    #[serde(default)]
+    pub list_saving: PricePerHour,
+    /// Where their pods go and what is bought for them; rows are those of the snapshot it was decided on.
+    pub plan: Plan,
+    /// What later moves must not take back.
+    pub past: Option<PastMove>,
+}
+
+impl Command {
+    /// How long it must hold before it is carried out: drift is not undone by waiting.
+    pub fn wait(&self) -> Span {
+        match self.reason {
+            DisruptionReason::Drifted => Span::ZERO,
+            DisruptionReason::Empty | DisruptionReason::Underutilized => VALIDATION,
+        }
+    }
+}
+
+/// What is asked.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub enum Question {
+    /// Which nodes should go?
+    Look {
+        /// Whether moves to save money are looked for, which takes longest.
+        consolidate: bool,
+    },
+    /// Does this still hold? Answered with the command as it is now, or with none.
+    Confirm(Box<Command>),
+}
+
+/// The answer.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct Decision {
+    /// To be carried out, best first.
+    pub commands: Vec<Command>,
+    /// Why nodes stay that people may wonder about, by claim.
+    pub held: Vec<Held>,
+    /// Moves that were found and are not made, and who said so.
+    pub refused: Refused,
+    /// When to ask again if nothing happens.
+    pub wake: Option<Timestamp>,
+}
+
+/// Why one node stays.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Held {
+    /// The node's claim.
+    pub claim: ClaimName,
+    /// As events name it.
+    pub event: HeldAs,
+    /// In words.
+    pub words: String,
+}
+
+/// Names of events about nodes that stay.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+pub enum HeldAs {
+    /// It may not be disrupted.
+    DisruptionBlocked,
+    /// It may, but consolidation leaves it alone.
+    Unconsolidatable,
+}
+
+impl fmt::Display for HeldAs {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.pad(match self {
+            Self::DisruptionBlocked => "DisruptionBlocked",
+            Self::Unconsolidatable => "Unconsolidatable",
+        })
+    }
+}
+
+/// How often moves were refused, by whom. Counted at each look: what stands in the way of ten looks counts ten times.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Refused {
+    /// By budgets of pools.
+    pub by_budget: u32,
+    /// By guards against churn.
+    pub by_guard: u32,
+    /// By the policy that values moves, `Balanced` among them.
+    pub by_policy: u32,
+    /// Since something changed while they waited.
+    pub by_change: u32,
+    /// Candidates held by a pod or its disruption budget.
+    pub by_pods: u32,
+}
+
+impl Refused {
+    /// Adds another count.
+    pub fn add(&mut self, other: Self) {
+        self.by_budget += other.by_budget;
+        self.by_guard += other.by_guard;
+        self.by_policy += other.by_policy;
+        self.by_change += other.by_change;
+        self.by_pods += other.by_pods;
+    }
+}

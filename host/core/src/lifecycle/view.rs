@@ -1,0 +1,48 @@
+//! All that a step of a claim's life looks at: its object, node and pods, and what the cloud last said.
+
+use std::sync::Arc;
+
+use crate::action::Machine;
+use crate::catalogue::Market;
+use crate::model::{Node, NodeClaim, Pod, Version};
+
+/// What is known about one claim.
+#[derive(Clone, Debug)]
+pub struct View<'a> {
+    /// The claim.
+    pub claim: &'a Arc<NodeClaim>,
+    /// Its version.
+    pub version: Version,
+    /// Its node, with its version.
+    pub node: Option<(&'a Node, Version)>,
+    /// Whether more than one node bears its provider id: nothing more is done for such a claim.
+    pub ambiguous: bool,
+    /// Pods bound to its node.
+    pub pods: Vec<&'a Pod>,
+    /// The instance the cloud gave, where its claim does not say so yet.
+    pub machine: Option<&'a Machine>,
+    /// What the cloud last said about its instance.
+    pub instance: Instance,
+    /// Why it should go now, decided elsewhere: interrupted, disrupted.
+    pub must_go: Option<&'static str>,
+    /// Whether a command is moving it: its taint is meant.
+    pub moving: bool,
+    /// Whether every pod promised to its node carries the nomination, or nominations are off or overdue.
+    pub nominated: bool,
+    /// What can be bought.
+    pub market: &'a Market,
+}
+
+/// What the cloud last said about a claim's instance; asked again after a restart.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Instance {
+    /// Nothing that would change what is done.
+    #[default]
+    Unasked,
+    /// A launch was sent and its answer lost: there may be one.
+    Unsure,
+    /// It is on its way out.
+    Ending,
+    /// There is none.
+    Gone,
+}

@@ -1,0 +1,266 @@
+//! What to do about a snapshot: where each pod goes, which machines to ask for, and why the rest wait.
+//!
+//! A plan is complete: nothing is left to choose while carrying it out. Placements are ordered, since spread constraints
+//! depend on the order in which pods are bound; replayed in that order, every one of them is feasible.
+
+mod launch_options;
+
+use std::fmt;
+use std::sync::Arc;
+
+pub use launch_options::{
+    LAUNCH_ORDER_ANNOTATION, MAX_LAUNCH_OPTIONS, launch_order_text, planned_option,
+};
+pub(crate) use launch_options::{launch_option, option, parse_option, sold};
+
+use serde::{Deserialize, Serialize};
+
+use crate::catalogue::{CapacityType, OfferingKey};
+use crate::ids::{ObjectName, PoolName, TypeName};
+use crate::labels::Labels;
+use crate::model::{ClassRef, Taint};
+use crate::requirement::Requirements;
+use crate::resources::Resources;
+use crate::time::Span;
+use crate::units::PricePerHour;
+
+/// A decision about waiting pods.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct Plan {
+    /// Where pods go, in the order in which they may be bound.
+    pub placements: Vec<Placement>,
+    /// Machines to ask for.
+    pub claims: Vec<PlannedClaim>,
+    /// Pods that go nowhere, with the reason.
+    pub unplaced: Vec<Unplaced>,
+    /// What it costs.
+    pub cost: PlanCost,
+    /// Remarks for the pool's owner: a guard that yielded, a pool without a matching type, a pool left out.
+    pub notes: Vec<Note>,
+}
+
+impl Plan {
+    /// The pods of each claim, as rows of the snapshot, in the order in which they may be bound.
+    pub fn pods_by_claim(&self) -> Vec<Vec<usize>> {
+        let mut pods = vec![Vec::new(); self.claims.len()];
+        for placement in &self.placements {
+            if let Target::New(claim) = placement.target
+                && let Some(own) = pods.get_mut(claim)
+            {
+                own.push(placement.pod);
+            }
+        }
+        pods
+    }
+}
+
+/// Where one pod goes.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+pub struct Placement {
+    /// Row of the pod in the snapshot.
+    pub pod: usize,
+    /// Where to.
+    pub target: Target,
+    /// How many relaxation steps its preferences went through.
+    pub relaxed: u32,
+}
+
+/// Where a pod goes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+pub enum Target {
+    /// Row of a node, or of a claim still on its way, in the snapshot.
+    Existing(usize),
+    /// Row of a claim in the plan.
+    New(usize),
+}
+
+/// A machine to ask for.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct PlannedClaim {
+    /// The pool it is for.
+    pub pool: PoolName,
+    /// The provider's class.
+    pub class: ClassRef,
+    /// Labels of the claim: the pool's, and one value for each custom label required.
+    pub labels: Labels,
+    /// Annotations of the claim.
+    pub annotations: Labels,
+    /// Taints of its node.
+    pub taints: Vec<Taint>,
+    /// Taints its node starts with.
+    pub startup_taints: Vec<Taint>,
+    /// After what age its node must go.
+    pub expire_after: Option<Span>,
+    /// How long a drain may take.
+    pub termination_grace: Option<Span>,
+    /// What its node must satisfy, instance types and capacity types included.
+    pub requirements: Requirements,
+    /// What its pods and daemons ask for.
+    pub requests: Resources,
+    /// The ways to buy it, best first: the first is the one the plan counts on. At most 600 types.
+    pub options: Vec<LaunchOption>,
+}
+
+/// One way to buy a planned claim.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct LaunchOption {
+    /// The instance type.
+    pub instance_type: TypeName,
+    /// The zone.
+    pub zone: Arc<str>,
+    /// The terms.
+    pub capacity_type: CapacityType,
+    /// The reservation it draws on.
+    pub reservation: Option<crate::ids::ReservationId>,
+    /// The ranking policy's price, with the node's own cost.
+    pub price: PricePerHour,
+    /// The provider's price.
+    pub list_price: PricePerHour,
+}
+
+impl LaunchOption {
+    /// The offering that it speaks of.
+    pub fn offering(&self) -> OfferingKey {
+        OfferingKey {
+            instance_type: self.instance_type.clone(),
+            zone: Arc::clone(&self.zone),
+            capacity_type: self.capacity_type,
+            reservation: self.reservation.clone(),
+        }
+    }
+}
+
+impl PlannedClaim {
+    /// The option the plan counts on.
+    pub fn chosen(&self) -> Option<&LaunchOption> {
+        self.options.first()
+    }
+}
+
+/// What a plan costs.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct PlanCost {
+    /// The chosen options at the ranking policy's prices, with the nodes' own cost.
+    pub planned: PricePerHour,
+    /// The chosen options at the provider's prices, with the nodes' own cost.
+    pub list: PricePerHour,
+    /// The dearest named option of every claim, at the provider's prices: what it may come to.
+    pub dearest: PricePerHour,
+    /// No fleet for these pods can cost less, at the provider's prices.
+    pub bound: PricePerHour,
+    /// What first fit in the incumbent's order would cost on the same snapshot, at the provider's prices.
+    pub first_fit: PricePerHour,
+}
+
+/// A pod that goes nowhere.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Unplaced {
+    /// Row of the pod in the snapshot.
+    pub pod: usize,
+    /// Why.
+    pub reason: Refusal,
+}
+
+/// Why a pod goes nowhere.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub enum Refusal {
+    /// The pod itself cannot be planned: what in it is wrong.
+    Invalid(String),
+    /// It asks for devices through dynamic resource allocation, which is not served.
+    DynamicResources,
+    /// No pool can be used.
+    NoPool,
+    /// It waits for a capacity reservation that others hold; not an error, it is tried again.
+    Reserved,
+    /// No node there is can take it and no pool may buy one that could: the first rule that refused, per pool.
+    Unschedulable(Vec<PoolRefusal>),
+}
+
+/// Why one pool could not help a pod.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct PoolRefusal {
+    /// The pool.
+    pub pool: PoolName,
+    /// In words: the first rule that refused, where one refused the whole pool; else empty.
+    pub reason: String,
+    /// How many of the pool's offerings each rule refused; every offering is counted once, at its first rule.
+    pub offerings: Vec<RefusedOfferings>,
+    /// In words: the offering that would hold the pod and breaks the fewest of the pool's rules.
+    pub nearest: Option<String>,
+}
+
+/// Offerings that one rule refused.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct RefusedOfferings {
+    /// How many.
+    pub count: usize,
+    /// The rule, in words that follow the count: `too little memory (asks ...)`.
+    pub rule: String,
+}
+
+impl PoolRefusal {
+    /// A refusal of the whole pool, whatever it may buy.
+    pub fn whole(pool: PoolName, reason: String) -> Self {
+        Self {
+            pool,
+            reason,
+            offerings: Vec::new(),
+            nearest: None,
+        }
+    }
+
+    /// All offerings that were looked at.
+    pub fn looked_at(&self) -> usize {
+        self.offerings.iter().map(|refused| refused.count).sum()
+    }
+}
+
+impl fmt::Display for PoolRefusal {
+    /// One line: `3120 offerings: 2304 too little memory (...); 816 not in zone a; nearest: ...`.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.reason)?;
+        if self.reason.is_empty() {
+            write!(f, "{} offerings", self.looked_at())?;
+            for (at, RefusedOfferings { count, rule }) in self.offerings.iter().enumerate() {
+                let mark = if at == 0 { ":" } else { ";" };
+                write!(f, "{mark} {count} {rule}")?;
+            }
+        }
+        match &self.nearest {
+            Some(nearest) => write!(f, "; nearest: {nearest}"),
+            None => Ok(()),
+        }
+    }
+}
+
+impl fmt::Display for Refusal {
+    /// One line, to follow the pod's name.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Invalid(problem) => write!(f, "cannot be planned: {problem}"),
+            Self::DynamicResources => f.write_str(
+                "asks for devices through dynamic resource allocation, which is not served",
+            ),
+            Self::NoPool => f.write_str("waits for a node: there is no pool that may buy one"),
+            Self::Reserved => f.write_str("waits for a capacity reservation that others hold"),
+            Self::Unschedulable(pools) => {
+                f.write_str("waits for a node: nothing that its pools may buy can hold it")?;
+                for pool in pools {
+                    write!(f, "; pool {}: {pool}", pool.pool)?;
+                }
+                Ok(())
+            }
+        }
+    }
+}
+
+/// A remark about a plan.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+pub struct Note {
+    /// The pool it speaks of.
+    pub pool: Option<PoolName>,
+    /// The pod it speaks of.
+    pub pod: Option<ObjectName>,
+    /// What there is to say.
+    pub text: String,
+}

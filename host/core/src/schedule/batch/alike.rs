@@ -1,0 +1,107 @@
+//! Which pods ask the same of a node, whatever else tells them apart: what refuses one of them refuses all.
+//!
+//! Groups are many where labels differ from pod to pod, but what they ask of a single node is often the same. Pods of one
+//! *fit* ask for the same room, labels, ports and volumes; pods under the same *host rules* are kept off the same hosts.
+//! Nodes only fill up and counts only grow while a decision goes on, so a refusal on either ground holds for good.
+
+use std::collections::BTreeMap;
+
+use super::compile::PodGroup;
+use crate::model::{HostPort, Toleration};
+use crate::requirement::Requirements;
+use crate::schedule::topology::{Model, Rule};
+
+/// What a group asks of a node at one step of relaxation, by number.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Like {
+    /// Room, labels, taints, ports and volumes.
+    pub(crate) fit: usize,
+    /// Rules that count pods per host.
+    pub(crate) host_rules: usize,
+    /// Whether those rules never admit again a host that they have refused; affinity may.
+    pub(crate) lasting: bool,
+}
+
+/// Fits and host rules of every group at every step.
+pub(crate) struct Alike {
+    of: Vec<Vec<Like>>,
+    fits: usize,
+    host_rules: usize,
+}
+
+/// What tells fits apart.
+type Fit<'a> = (
+    &'a [i64],
+    &'a [HostPort],
+    &'a Requirements,
+    &'a [Toleration],
+    &'a [Requirements],
+);
+
+impl Alike {
+    /// Finds which groups are alike.
+    pub(crate) fn of(groups: &[PodGroup], model: &Model) -> Self {
+        let mut fits: BTreeMap<Fit<'_>, usize> = BTreeMap::new();
+        let mut rules: BTreeMap<Vec<(usize, bool)>, usize> = BTreeMap::new();
+        let mut of = Vec::with_capacity(groups.len());
+        for group in groups {
+            let steps = (0..group.levels.len()).map(|level| {
+                let held = &group.levels[level];
+                let key: Fit<'_> = (
+                    &group.request,
+                    &group.spec.host_ports,
+                    &held.requirements,
+                    &held.tolerations,
+                    &group.alternatives,
+                );
+                let (next_fit, next_rules) = (fits.len(), rules.len());
+                let own_rules = host_rules(group, level, model);
+                let affinity =
+                    |(rule, _): &(usize, bool)| model.groups[*rule].identity.rule == Rule::Affinity;
+                Like {
+                    fit: *fits.entry(key).or_insert(next_fit),
+                    lasting: !own_rules.iter().any(affinity),
+                    host_rules: *rules.entry(own_rules).or_insert(next_rules),
+                }
+            });
+            of.push(steps.collect());
+        }
+        let (fits, host_rules) = (fits.len(), rules.len());
+        Self {
+            of,
+            fits,
+            host_rules,
+        }
+    }
+
+    /// What a group asks at a step.
+    pub(crate) fn like(&self, group: usize, level: usize) -> Like {
+        self.of[group][level]
+    }
+
+    /// How many fits there are.
+    pub(crate) fn fits(&self) -> usize {
+        self.fits
+    }
+
+    /// How many combinations of host rules there are.
+    pub(crate) fn host_rules(&self) -> usize {
+        self.host_rules
+    }
+}
+
+/// The rules that decide whether a host may take a pod: those it owns, and those of others that select it. Each with
+/// whether it counts the pod itself.
+fn host_rules(group: &PodGroup, level: usize, model: &Model) -> Vec<(usize, bool)> {
+    let inverse = group
+        .selected
+        .iter()
+        .filter(|rule| model.groups[**rule].identity.rule == Rule::Inverse);
+    group.levels[level]
+        .owned
+        .iter()
+        .chain(inverse)
+        .filter(|rule| model.is_by_host(**rule))
+        .map(|rule| (*rule, group.selected.binary_search(rule).is_ok()))
+        .collect()
+}

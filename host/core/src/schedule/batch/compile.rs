@@ -1,0 +1,490 @@
+//! From a snapshot to what the solver works on: pods in groups, rows to buy, topology groups, free nodes.
+//!
+//! Pods are equal when nothing that any rule reads tells them apart: same needs, same own constraints, selected by the same
+//! constraints of others, same volumes' places. Labels that no selector reads do not count. All work after this is per group
+//! where it can be.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
+
+use super::alike::Alike;
+use super::attach_slots::Slots;
+use super::existing::Existing;
+use crate::bits::Bits;
+use crate::catalogue::{InstanceType, Offering};
+use crate::labels::{self, LabelKey, Labels};
+use crate::model::{PodSpec, SpreadConstraint, Toleration};
+use crate::plan::{Note, Unplaced};
+use crate::requirement::{Requirement, Requirements};
+use crate::schedule::guards::addresses::Addresses;
+use crate::schedule::offers::Offers;
+use crate::schedule::offers::axes::Axes;
+use crate::schedule::offers::rows::{Rows, open_keys};
+use crate::schedule::offers::templates::{Template, templates};
+use crate::schedule::offers::unused::unused_notes;
+use crate::schedule::pods::eligible::{Eligible, eligible, queue_order};
+use crate::schedule::pods::relax::{Wishes, steps};
+use crate::schedule::pods::{default_spread, volumes};
+use crate::schedule::topology::{Builder, Counts, Model, Owned, View};
+use crate::snapshot::Snapshot;
+
+/// Pods that no rule tells apart.
+pub(crate) struct PodGroup {
+    /// What each of them needs.
+    pub(crate) spec: Arc<PodSpec>,
+    /// The same as amounts per axis.
+    pub(crate) request: Box<[i64]>,
+    /// Steps of relaxation, the first with all wishes.
+    pub(crate) levels: Vec<Level>,
+    /// Topology groups that select them.
+    pub(crate) selected: Vec<usize>,
+    /// Inverse groups that they own.
+    pub(crate) inverse: Vec<usize>,
+    /// What their volumes ask of a node: alternatives.
+    pub(crate) alternatives: Vec<Requirements>,
+}
+
+/// What holds for a group at one step of relaxation.
+pub(crate) struct Level {
+    /// What the node must satisfy.
+    pub(crate) requirements: Requirements,
+    /// What the pods put up with.
+    pub(crate) tolerations: Vec<Toleration>,
+    /// Topology groups they own.
+    pub(crate) owned: Vec<usize>,
+    /// Keys that matter to them, host names apart.
+    pub(crate) keys: Vec<usize>,
+    /// Domains that their strict requirements allow, per key.
+    pub(crate) domains: Vec<Bits>,
+    /// Rows that labels, taints and ports open to them, per alternative of their volumes; room is another matter.
+    pub(crate) rows: Vec<Bits>,
+}
+
+impl PodGroup {
+    /// Ways to buy, out of so many, that are open to its pods once they have given up what they can; room is another matter.
+    pub(crate) fn open(&self, of: usize) -> Bits {
+        let mut open = Bits::none(of);
+        let last = self.levels.last().into_iter();
+        for rows in last.flat_map(|level| &level.rows) {
+            open.join(rows);
+        }
+        open
+    }
+
+    /// What of a pod matters to topology at a step.
+    pub(crate) fn view(&self, level: usize) -> View<'_> {
+        let level = &self.levels[level];
+        View {
+            owned: &level.owned,
+            selected: &self.selected,
+            keys: &level.keys,
+            domains: &level.domains,
+        }
+    }
+}
+
+/// A pod of the batch.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct BatchPod {
+    /// Row in the snapshot.
+    pub(crate) row: usize,
+    /// Its group.
+    pub(crate) group: usize,
+    /// Whether it stands for room that is only kept, and yields to all others.
+    pub(crate) is_spare: bool,
+}
+
+/// Everything the solver reads.
+pub(crate) struct Compiled<'s> {
+    pub(crate) snapshot: &'s Snapshot,
+    pub(crate) offers: Arc<Offers>,
+    pub(crate) axes: Axes,
+    pub(crate) templates: Vec<Template>,
+    pub(crate) rows: Rows,
+    pub(crate) groups: Vec<PodGroup>,
+    /// Which groups ask the same of a node.
+    pub(crate) alike: Alike,
+    /// Pods in queue order.
+    pub(crate) pods: Vec<BatchPod>,
+    /// What their volumes take of a new node.
+    pub(crate) slots: Slots,
+    /// What zones have left for new nodes and their pods.
+    pub(crate) addresses: Addresses,
+    pub(crate) model: Model,
+    /// Counts before any placement.
+    pub(crate) counts: Counts,
+    pub(crate) existing: Existing,
+    /// Pods that cannot be planned at all.
+    pub(crate) refused: Vec<Unplaced>,
+    /// Remarks that hold for any plan.
+    pub(crate) notes: Vec<Note>,
+}
+
+impl Compiled<'_> {
+    /// Positions of all pods of the batch.
+    pub(crate) fn all(&self) -> Vec<usize> {
+        (0..self.pods.len()).collect()
+    }
+
+    /// Positions of pods that exist, and of those that stand for room that is only kept.
+    pub(crate) fn real_and_spare(&self) -> (Vec<usize>, Vec<usize>) {
+        let is_real = |pod: &usize| !self.pods[*pod].is_spare;
+        self.all().into_iter().partition(is_real)
+    }
+
+    /// The type and offering behind a row, as its pool sells them.
+    pub(crate) fn offering(&self, row: usize) -> (&Arc<InstanceType>, &Offering) {
+        let row = &self.rows.rows[row];
+        let instance_type = &self.templates[row.template].catalogue.types()[row.instance_type];
+        (instance_type, &instance_type.offerings[row.offering])
+    }
+}
+
+/// A pod's needs with the spread that holds for it, its own or the cluster's default.
+#[derive(PartialEq, Eq, PartialOrd, Ord)]
+struct Shape {
+    spec: Arc<PodSpec>,
+    spread: Vec<SpreadConstraint>,
+}
+
+/// What tells groups of one shape apart.
+#[derive(PartialEq, Eq, PartialOrd, Ord)]
+struct GroupKey {
+    shape: usize,
+    owned: Vec<Owned>,
+    inverse: Vec<usize>,
+    selected: Vec<usize>,
+    alternatives: Vec<Requirements>,
+}
+
+/// Compiles a snapshot for the pods that wait in it.
+pub(crate) fn compile<'s>(snapshot: &'s Snapshot, earlier: Option<&Arc<Offers>>) -> Compiled<'s> {
+    compile_batch(snapshot, eligible(snapshot), earlier)
+}
+
+/// Compiles a snapshot for a batch of its pods. What topology counts are all other pods.
+pub(crate) fn compile_batch<'s>(
+    snapshot: &'s Snapshot,
+    batch: Eligible,
+    earlier: Option<&Arc<Offers>>,
+) -> Compiled<'s> {
+    let Eligible { mut pods, refused } = batch;
+    queue_order(snapshot, &mut pods);
+    let offers = Offers::of(snapshot, earlier);
+    let overlaid = &offers.overlaid;
+    let mut templates = templates(snapshot, overlaid);
+    let soft_taints = templates.iter().any(Template::has_soft_taint);
+    let (shapes, shape_of) = shapes(snapshot, &pods);
+    let wishes: Vec<Vec<Wishes<'_>>> = shapes
+        .iter()
+        .map(|shape| {
+            steps(
+                &shape.spec,
+                &shape.spread,
+                snapshot.settings.preferences,
+                soft_taints,
+            )
+        })
+        .collect();
+    let axes = Axes::of(shapes.iter().map(|shape| &shape.spec.requests));
+
+    let mut builder = Builder::default();
+    let (keys, group_of) = group_keys(snapshot, &pods, &shape_of, &wishes, &mut builder);
+    let mentioned = mentioned(&wishes, &keys, &builder);
+    learn_states(
+        snapshot,
+        &offers,
+        &mut templates,
+        &mentioned,
+        &wishes,
+        &keys,
+        &builder,
+    );
+    let mut rows = Rows::new(&templates, &axes, snapshot.settings.node_cost, &offers);
+    let mut batch = Bits::none(snapshot.pods.len());
+    for row in &pods {
+        batch.insert(*row);
+    }
+    let (model, counts) = builder.finish(snapshot, &offers, &templates, &mut rows, &batch);
+    let groups: Vec<PodGroup> = keys
+        .into_iter()
+        .map(|key| {
+            let (shape, wishes) = (&shapes[key.shape], &wishes[key.shape]);
+            pod_group(
+                snapshot, &templates, &mut rows, &model, &axes, key, shape, wishes,
+            )
+        })
+        .collect();
+    let existing = Existing::of(snapshot, overlaid, &axes, &mentioned);
+    let pods: Vec<BatchPod> = pods
+        .iter()
+        .zip(group_of)
+        .map(|(row, group)| BatchPod {
+            row: *row,
+            group,
+            is_spare: snapshot.pods[*row].is_spare(),
+        })
+        .collect();
+    Compiled {
+        snapshot,
+        addresses: Addresses::of(snapshot, &templates, &rows),
+        axes,
+        templates,
+        rows,
+        alike: Alike::of(&groups, &model),
+        groups,
+        slots: Slots::of(snapshot, &pods),
+        pods,
+        model,
+        counts,
+        existing,
+        refused,
+        notes: unused_notes(snapshot, overlaid),
+        offers,
+    }
+}
+
+/// Distinct shapes of pods, and each pod's.
+fn shapes(snapshot: &Snapshot, pods: &[usize]) -> (Vec<Shape>, Vec<usize>) {
+    let with_defaults = !snapshot.settings.default_spread.is_empty();
+    let mut by_pointer: BTreeMap<*const PodSpec, usize> = BTreeMap::new();
+    let mut numbers: BTreeMap<Shape, usize> = BTreeMap::new();
+    let mut shape_of = Vec::with_capacity(pods.len());
+    for row in pods {
+        let pod = &snapshot.pods[*row];
+        let pointer = Arc::as_ptr(&pod.spec);
+        let known = by_pointer
+            .get(&pointer)
+            .copied()
+            .filter(|_| !with_defaults || !pod.spec.spread.is_empty());
+        let number = known.unwrap_or_else(|| {
+            let defaults = default_spread::constraints(snapshot, pod);
+            let spread = if defaults.is_empty() {
+                pod.spec.spread.clone()
+            } else {
+                defaults
+            };
+            let next = numbers.len();
+            *numbers
+                .entry(Shape {
+                    spec: Arc::clone(&pod.spec),
+                    spread,
+                })
+                .or_insert(next)
+        });
+        by_pointer.insert(pointer, number);
+        shape_of.push(number);
+    }
+    let mut shapes: Vec<(usize, Shape)> = numbers
+        .into_iter()
+        .map(|(shape, number)| (number, shape))
+        .collect();
+    shapes.sort_by_key(|(number, _)| *number);
+    (
+        shapes.into_iter().map(|(_, shape)| shape).collect(),
+        shape_of,
+    )
+}
+
+/// What settles a pod's terms: its shape, its namespace and its labels.
+type Place<'a> = (usize, &'a Arc<str>, *const Labels);
+
+/// Distinct groups of pods, and each pod's.
+fn group_keys(
+    snapshot: &Snapshot,
+    pods: &[usize],
+    shape_of: &[usize],
+    wishes: &[Vec<Wishes<'_>>],
+    builder: &mut Builder,
+) -> (Vec<GroupKey>, Vec<usize>) {
+    let batch: BTreeSet<usize> = pods.iter().copied().collect();
+    for (row, pod) in snapshot.pods.iter().enumerate() {
+        if pod.node.is_some()
+            && !pod.spec.anti_affinity.is_empty()
+            && pod.is_active()
+            && !batch.contains(&row)
+        {
+            builder.learn_bound(snapshot, row);
+        }
+    }
+    let place = |at: usize, row: usize| -> Place<'_> {
+        let pod = &snapshot.pods[row];
+        (shape_of[at], &pod.name.namespace, Arc::as_ptr(&pod.labels))
+    };
+    let mut terms: BTreeMap<Place<'_>, (Vec<Owned>, Vec<usize>)> = BTreeMap::new();
+    for (at, row) in pods.iter().enumerate() {
+        let pod = &snapshot.pods[*row];
+        terms.entry(place(at, *row)).or_insert_with(|| {
+            let owned = wishes[shape_of[at]]
+                .iter()
+                .map(|wishes| builder.own(snapshot, pod, wishes))
+                .collect();
+            (owned, builder.inverse(snapshot, pod))
+        });
+    }
+    let mut selecting: BTreeMap<(&Arc<str>, *const Labels), Vec<usize>> = BTreeMap::new();
+    let mut known: BTreeMap<Place<'_>, usize> = BTreeMap::new();
+    let mut numbers: BTreeMap<GroupKey, usize> = BTreeMap::new();
+    let mut group_of = Vec::with_capacity(pods.len());
+    for (at, row) in pods.iter().enumerate() {
+        let pod = &snapshot.pods[*row];
+        let here = place(at, *row);
+        let has_volumes = !pod.spec.volumes.is_empty();
+        if let Some(number) = known.get(&here).filter(|_| !has_volumes) {
+            group_of.push(*number);
+            continue;
+        }
+        let selected = selecting
+            .entry((here.1, here.2))
+            .or_insert_with(|| builder.selecting(&pod.name.namespace, &pod.labels))
+            .clone();
+        let (owned, inverse) = terms[&here].clone();
+        let alternatives = volumes::alternatives(pod, &snapshot.volumes);
+        let next = numbers.len();
+        let key = GroupKey {
+            shape: shape_of[at],
+            owned,
+            inverse,
+            selected,
+            alternatives,
+        };
+        let number = *numbers.entry(key).or_insert(next);
+        known.insert(here, number);
+        group_of.push(number);
+    }
+    let mut keys: Vec<(usize, GroupKey)> = numbers
+        .into_iter()
+        .map(|(key, number)| (number, key))
+        .collect();
+    keys.sort_by_key(|(number, _)| *number);
+    (keys.into_iter().map(|(_, key)| key).collect(), group_of)
+}
+
+/// Label keys of nodes that some pod of the batch speaks of.
+fn mentioned(
+    wishes: &[Vec<Wishes<'_>>],
+    keys: &[GroupKey],
+    builder: &Builder,
+) -> BTreeSet<LabelKey> {
+    let of_pods = wishes.iter().flatten().flat_map(Wishes::mentioned_keys);
+    let of_volumes = keys
+        .iter()
+        .flat_map(|key| &key.alternatives)
+        .flat_map(Requirements::iter)
+        .map(|requirement| requirement.key().clone());
+    of_pods
+        .chain(of_volumes)
+        .chain(builder.keys().iter().cloned())
+        .collect()
+}
+
+/// Teaches templates which choices of open labels pods ask for, topology domains among them.
+fn learn_states(
+    snapshot: &Snapshot,
+    offers: &Offers,
+    templates: &mut [Template],
+    mentioned: &BTreeSet<LabelKey>,
+    wishes: &[Vec<Wishes<'_>>],
+    keys: &[GroupKey],
+    builder: &Builder,
+) {
+    let mut asked: BTreeSet<Requirements> =
+        wishes.iter().flatten().map(Wishes::requirements).collect();
+    asked.extend(keys.iter().flat_map(|key| key.alternatives.iter().cloned()));
+    for number in 0..templates.len() {
+        let template = &templates[number];
+        let open = open_keys(&snapshot.catalogue, template, mentioned);
+        let mut own: Vec<Requirements> = asked.iter().cloned().collect();
+        for key in builder.keys().iter().filter(|key| open.contains(*key)) {
+            let values = offers.reachable(snapshot, templates, number, key);
+            own.extend(
+                values.into_iter().map(|value| {
+                    std::iter::once(Requirement::one_of(key.clone(), [value])).collect()
+                }),
+            );
+        }
+        templates[number].learn_states(open, &own);
+    }
+}
+
+#[expect(
+    clippy::too_many_arguments,
+    reason = "one call, of values that have no reason to travel together otherwise"
+)]
+fn pod_group(
+    snapshot: &Snapshot,
+    templates: &[Template],
+    rows: &mut Rows,
+    model: &Model,
+    axes: &Axes,
+    key: GroupKey,
+    shape: &Shape,
+    wishes: &[Wishes<'_>],
+) -> PodGroup {
+    let request = axes.vector(&shape.spec.requests);
+    let free_ports = rows.without_port_conflict(&shape.spec.host_ports);
+    let levels = wishes
+        .iter()
+        .zip(&key.owned)
+        .map(|(wishes, owned)| {
+            let requirements = wishes.requirements();
+            let tolerations = wishes.tolerations();
+            let mut base = rows.allowed(snapshot, templates, &requirements);
+            base.keep(&rows.tolerated(templates, &tolerations));
+            if let Some(free) = &free_ports {
+                base.keep(free);
+            }
+            let of_alternative = |volumes: &Requirements| {
+                if volumes::names_a_host(volumes) {
+                    return Bits::none(rows.len());
+                }
+                base.and(&rows.allowed(snapshot, templates, volumes))
+            };
+            let alternatives = key.alternatives.iter().map(of_alternative).collect();
+            let keys = keys_of(model, &owned.groups, &key.selected, &key.inverse);
+            let strict = wishes.strict_requirements();
+            let domains = keys
+                .iter()
+                .map(|key| pod_domains(model, &strict, *key))
+                .collect();
+            Level {
+                requirements,
+                tolerations,
+                owned: owned.groups.clone(),
+                keys,
+                domains,
+                rows: alternatives,
+            }
+        })
+        .collect();
+    PodGroup {
+        spec: Arc::clone(&shape.spec),
+        request,
+        levels,
+        selected: key.selected,
+        inverse: key.inverse,
+        alternatives: key.alternatives,
+    }
+}
+
+/// Keys that matter to a pod: those of groups it owns, is counted by, or keeps others away with.
+fn keys_of(model: &Model, owned: &[usize], selected: &[usize], inverse: &[usize]) -> Vec<usize> {
+    let all = owned.iter().chain(selected).chain(inverse);
+    let keys: BTreeSet<usize> = all.map(|group| model.groups[*group].identity.key).collect();
+    keys.into_iter()
+        .filter(|key| !model.keys[*key].is_host)
+        .collect()
+}
+
+fn pod_domains(model: &Model, strict: &Requirements, key: usize) -> Bits {
+    let key = &model.keys[key];
+    assert_ne!(
+        key.name.as_str(),
+        labels::HOSTNAME,
+        "hosts have no listed domains"
+    );
+    match strict.get(key.name.as_str()) {
+        Some(requirement) => key.allowed(requirement),
+        None => Bits::all(key.values.len()),
+    }
+}

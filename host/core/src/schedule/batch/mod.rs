@@ -1,0 +1,9 @@
+//! The solver's reading of a snapshot: pods in groups, rows that each may use, nodes there are, numbered sets of rows.
+
+pub(crate) mod alike;
+pub(crate) mod attach_slots;
+pub(crate) mod compile;
+pub(crate) mod existing;
+pub(crate) mod memo;
+pub(crate) mod minimum;
+pub(crate) mod sets;

@@ -1,0 +1,213 @@
+//! What the object of a claim says: labels, annotations, requirements and requests. Contract: the section on results.
+
+use std::collections::BTreeSet;
+use std::sync::Arc;
+
+use crate::catalogue::{Catalogue, InstanceType};
+use crate::labels::{self, LabelKey, Labels};
+use crate::model::NodePool;
+use crate::plan::{LaunchOption, PlannedClaim};
+use crate::requirement::{Requirement, Requirements};
+use crate::resources::Resources;
+use crate::schedule::batch::compile::Compiled;
+use crate::schedule::batch::minimum::{self, Minimum};
+use crate::schedule::place::Step;
+
+/// Annotation that tells whether a minimum of values was lowered.
+const MIN_VALUES_RELAXED: &str = "karpenter.sh/nodeclaim-min-values-relaxed";
+
+/// Annotation of a claim that names a type whose price a NodeOverlay changed.
+const PRICE_OVERLAID: &str = "karpenter.sh/price-overlay-applied";
+/// Annotation of a claim that names a type whose capacity a NodeOverlay changed.
+const CAPACITY_OVERLAID: &str = "karpenter.sh/capacity-overlay-applied";
+
+/// The claim of a node planned as `chosen`, which names the rows and options given.
+pub(crate) fn claim(
+    compiled: &Compiled<'_>,
+    chosen: usize,
+    named: &[usize],
+    options: Vec<LaunchOption>,
+    steps: &[&Step],
+    minimum: &Minimum,
+) -> PlannedClaim {
+    let row = &compiled.rows.rows[chosen];
+    let template = &compiled.templates[row.template];
+    let pool = &template.pool;
+    let mut requirements = template.requirements.intersect(&template.states[row.state]);
+    for step in steps {
+        let group = &compiled.groups[compiled.pods[step.pod].group];
+        requirements.add_all(&group.levels[step.level].requirements);
+    }
+    let labels = labels_of(pool, &requirements, &compiled.snapshot.catalogue);
+    for key in [labels::REGISTERED, labels::INITIALIZED, labels::HOSTNAME] {
+        requirements.remove(key);
+    }
+    narrow_to_options(&mut requirements, &options);
+    let lowered = *minimum != minimum::wanted(compiled, row.template);
+    keep_minimum(&mut requirements, minimum, lowered);
+    let mut annotations = annotations_of(pool, lowered);
+    let listed = compiled.snapshot.catalogue.types();
+    let types = named.iter().map(|row| {
+        let (own, _) = compiled.offering(*row);
+        (own, &listed[compiled.rows.rows[*row].instance_type])
+    });
+    annotations.extend(overlay_marks(types));
+    PlannedClaim {
+        pool: pool.name.clone(),
+        class: pool.class.clone(),
+        labels,
+        annotations,
+        taints: pool.taints.clone(),
+        startup_taints: pool.startup_taints.clone(),
+        expire_after: pool.expire_after,
+        termination_grace: pool.termination_grace,
+        requirements,
+        requests: requests(compiled, named, steps),
+        options,
+    }
+}
+
+/// The template's annotations, the hash of the pool as it was read, and whether a minimum of values was lowered.
+pub(crate) fn annotations_of(pool: &NodePool, lowered: bool) -> Labels {
+    let mut annotations = pool.annotations.clone();
+    if let Some((hash, version)) = &pool.hash {
+        annotations.insert("karpenter.sh/nodepool-hash".into(), Arc::clone(hash));
+        annotations.insert(
+            "karpenter.sh/nodepool-hash-version".into(),
+            Arc::clone(version),
+        );
+    }
+    annotations.insert(
+        MIN_VALUES_RELAXED.into(),
+        if lowered { "true" } else { "false" }.into(),
+    );
+    annotations
+}
+
+/// Annotations that tell whether overlays changed the price or the capacity of a named type; each as its pool sells it, and as listed.
+pub(crate) fn overlay_marks<'t>(
+    types: impl Iterator<Item = (&'t Arc<InstanceType>, &'t Arc<InstanceType>)>,
+) -> impl Iterator<Item = (Arc<str>, Arc<str>)> {
+    let (mut price, mut capacity) = (false, false);
+    for (own, listed) in types {
+        if !Arc::ptr_eq(own, listed) {
+            let mut offerings = own.offerings.iter().zip(&listed.offerings);
+            price |= offerings.any(|(own, listed)| own.price != listed.price);
+            capacity |= own.capacity != listed.capacity;
+        }
+    }
+    let marks = [(PRICE_OVERLAID, price), (CAPACITY_OVERLAID, capacity)];
+    marks
+        .into_iter()
+        .filter(|(_, holds)| *holds)
+        .map(|(mark, _)| (Arc::from(mark), Arc::from("true")))
+}
+
+/// Takes away what [`overlay_marks`] tells.
+pub(crate) fn unmark(annotations: &mut Labels) {
+    annotations.remove(PRICE_OVERLAID);
+    annotations.remove(CAPACITY_OVERLAID);
+}
+
+/// What the pods and the daemons of a node ask for, which may become any of the rows named.
+pub(crate) fn requests(compiled: &Compiled<'_>, named: &[usize], steps: &[&Step]) -> Resources {
+    let mut result = least_overhead(compiled, named);
+    for step in steps {
+        let group = &compiled.groups[compiled.pods[step.pod].group];
+        result.add(&group.spec.requests);
+    }
+    result
+}
+
+/// The least that daemons of any named type take, per resource that all of them take.
+fn least_overhead(compiled: &Compiled<'_>, named: &[usize]) -> Resources {
+    let overheads = named
+        .iter()
+        .map(|row| compiled.rows.rows[*row].overhead.requests.clone());
+    overheads
+        .reduce(|left, right| left.smaller(&right))
+        .unwrap_or_default()
+}
+
+/// The pool's labels, its name and class, and one value for every custom label that is required.
+pub(crate) fn labels_of(
+    pool: &NodePool,
+    requirements: &Requirements,
+    catalogue: &Catalogue,
+) -> Labels {
+    let mut result = pool.labels.clone();
+    result.insert(Arc::from(labels::NODEPOOL), pool.name.clone().into());
+    result.insert(
+        Arc::from(pool.class.label_key()),
+        Arc::clone(&pool.class.name),
+    );
+    for requirement in requirements.iter() {
+        let key = requirement.key();
+        let internal =
+            [labels::REGISTERED, labels::INITIALIZED, labels::HOSTNAME].contains(&key.as_str());
+        if internal || catalogue.is_well_known(key) || result.contains_key(key.as_str()) {
+            continue;
+        }
+        if let Some(value) = requirement.any() {
+            result.insert(Arc::from(key.as_str()), value);
+        }
+    }
+    result
+}
+
+/// Writes types, terms, zones and reservations of the options into the requirements.
+pub(crate) fn narrow_to_options(requirements: &mut Requirements, options: &[LaunchOption]) {
+    let mut set = |key: &str, values: BTreeSet<Arc<str>>| {
+        let key = LabelKey::from(key);
+        let minimum = requirements
+            .get(key.as_str())
+            .and_then(Requirement::min_values);
+        requirements.replace(Requirement::one_of(key, values).with_min_values(minimum));
+    };
+    set(
+        labels::INSTANCE_TYPE,
+        options
+            .iter()
+            .map(|option| option.instance_type.clone().into())
+            .collect(),
+    );
+    set(
+        labels::CAPACITY_TYPE,
+        options
+            .iter()
+            .map(|option| Arc::from(option.capacity_type.as_str()))
+            .collect(),
+    );
+    set(
+        labels::ZONE,
+        options
+            .iter()
+            .map(|option| Arc::clone(&option.zone))
+            .collect(),
+    );
+    let reservations: BTreeSet<Arc<str>> = options
+        .iter()
+        .filter_map(|option| option.reservation.clone().map(Into::into))
+        .collect();
+    if !reservations.is_empty() {
+        set(labels::RESERVATION_ID, reservations);
+    }
+}
+
+/// Writes the minimum of each key; one that was lowered never asks for more values than the requirement lists.
+fn keep_minimum(requirements: &mut Requirements, minimum: &Minimum, lowered: bool) {
+    for (key, least) in minimum {
+        let Some(own) = requirements.get(key.as_str()).cloned() else {
+            continue;
+        };
+        let listed = own.listed().map_or(u32::MAX, |values| {
+            u32::try_from(values.len()).unwrap_or(u32::MAX)
+        });
+        let least = if lowered {
+            (*least).min(listed)
+        } else {
+            *least
+        };
+        requirements.replace(own.with_min_values(Some(least)));
+    }
+}

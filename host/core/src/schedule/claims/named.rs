@@ -1,0 +1,282 @@
+//! From a node to buy to a claim: which way to buy is planned, and which others the claim names, in launch order.
+//!
+//! A claim packed by price names the types within [`Reach`] of the planned one's price, more where minimum values or
+//! spot flexibility ask for it, at most [`MOST_LAUNCHED`]; a claim packed as the incumbent does names every type that holds
+//! it, at most [`MOST_NAMED`]. A claim that draws on a reservation names that reservation alone. All named offerings can
+//! hold all of its pods where topology has put them.
+
+use std::collections::BTreeSet;
+use std::sync::Arc;
+
+use super::claim::claim;
+use crate::bits::Bits;
+use crate::catalogue::CapacityType;
+use crate::plan::{LaunchOption, PlannedClaim};
+use crate::schedule::batch::attach_slots::Slots;
+use crate::schedule::batch::compile::Compiled;
+use crate::schedule::batch::minimum::{self, Minimum};
+use crate::schedule::offers::axes::fits;
+use crate::schedule::place::Step;
+use crate::schedule::prices::RowPrices;
+use crate::schedule::prices::supplies::Supplies;
+use crate::units::PricePerHour;
+
+/// Types handed to a launch.
+pub(crate) const MOST_LAUNCHED: usize = 60;
+/// Types written to a claim.
+const MOST_NAMED: usize = 600;
+
+/// How far from the planned price a claim packed by price looks for other types.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Reach {
+    /// Up to 115 % of it: prices decide, and others are named so that a launch has a choice.
+    Near,
+    /// Up to 300 % of it, as much as a policy may make a plan dearer: for a policy that only orders.
+    Far,
+}
+
+impl Reach {
+    /// Named types cost at most this share of the planned one's price.
+    pub(crate) const fn percent(self) -> i64 {
+        match self {
+            Self::Near => 115,
+            Self::Far => 300,
+        }
+    }
+}
+
+/// A node about to become a claim.
+#[derive(Clone, Debug)]
+pub(crate) struct Node {
+    /// The row the plan counts on.
+    pub(crate) row: usize,
+    /// Price of that row, in nano-dollars per hour; that of a supply where it draws on one.
+    pub(crate) price: i64,
+    /// What it may become.
+    pub(crate) rows: Bits,
+    /// What its pods ask for.
+    pub(crate) used: Box<[i64]>,
+    /// Steps that put pods on it, ascending.
+    pub(crate) steps: Vec<usize>,
+    /// Attach slots that its pods take, by driver.
+    pub(crate) attached: Box<[i64]>,
+    /// Addresses that its pods take, where anything is known of any zone.
+    pub(crate) addresses: i64,
+    /// How many values its claim must leave to choose from.
+    pub(crate) minimum: Minimum,
+    /// Whether it is packed as the incumbent does.
+    pub(crate) compatible: bool,
+}
+
+/// The cheapest row that holds a node's pods, with its price now; `None` when no row is left that may be bought. A row
+/// whose claim would name too few values for the node's minimum is passed over while there is another: a reservation's
+/// claim names the reservation alone.
+pub(crate) fn cheapest(
+    compiled: &Compiled<'_>,
+    prices: &RowPrices,
+    supplies: &Supplies<'_>,
+    node: &Node,
+) -> Option<(usize, i64)> {
+    let first = |reserved: bool| {
+        let holds = |row: &usize| fits(&node.used, compiled.rows.capacity(*row));
+        let own = |row: &usize| node.rows.contains(*row);
+        let rows = prices.ranked.iter().copied().filter(own).filter(holds);
+        let mut priced = rows
+            .filter(|row| reserved || !supplies.is_reserved(*row))
+            .filter_map(|row| Some((row, supplies.price(row)?)));
+        // Only a supply has another price than the one by which rows are ranked.
+        if prices.supplies.is_empty() {
+            priced.next()
+        } else {
+            priced.min_by_key(|(row, price)| (*price, prices.order[*row]))
+        }
+    };
+    let best = first(true);
+    if node.minimum.is_empty() {
+        return best;
+    }
+    let keeps = |(row, price): &(usize, i64)| {
+        let planned = Node {
+            row: *row,
+            price: *price,
+            ..node.clone()
+        };
+        keeps_minimum(compiled, prices, &planned, None)
+    };
+    best.filter(keeps).or_else(|| first(false)).or(best)
+}
+
+/// Whether a node's claim names enough values for its minimum.
+pub(crate) fn keeps_minimum(
+    compiled: &Compiled<'_>,
+    prices: &RowPrices,
+    node: &Node,
+    guarded: Option<&Bits>,
+) -> bool {
+    let named = named_rows(compiled, prices, node, Reach::Near, guarded);
+    let types = named
+        .iter()
+        .map(|row| compiled.rows.rows[*row].instance_type)
+        .collect();
+    minimum::is_met(compiled, &node.minimum, &types)
+}
+
+/// Turns a node into a claim that names these rows, best first.
+pub(crate) fn close(
+    compiled: &Compiled<'_>,
+    prices: &RowPrices,
+    node: &Node,
+    named: &[usize],
+    steps: &[&Step],
+) -> PlannedClaim {
+    let price = |row: usize| {
+        if row == node.row {
+            node.price
+        } else {
+            prices.planned[row]
+        }
+    };
+    let options: Vec<LaunchOption> = named
+        .iter()
+        .map(|row| option(compiled, *row, price(*row)))
+        .collect();
+    claim(compiled, node.row, named, options, steps, &node.minimum)
+}
+
+/// Which rows one claim can name beside the chosen one: those of its pool and label state; drawing on the same
+/// reservation, or on none; and, where limits bind, not larger. A node packed as the incumbent does was charged at the
+/// largest machine it may become, so limits leave it all of them.
+fn alike<'c>(
+    compiled: &'c Compiled<'_>,
+    prices: &'c RowPrices,
+    node: &Node,
+) -> impl Fn(usize) -> bool + 'c {
+    let chosen = node.row;
+    let model = &compiled.rows.rows[chosen];
+    let compatible = node.compatible;
+    move |row| {
+        let other = &compiled.rows.rows[row];
+        let (most, own) = (compiled.rows.spends(chosen), compiled.rows.spends(row));
+        other.template == model.template
+            && other.state == model.state
+            && prices.reserved.get(&row) == prices.reserved.get(&chosen)
+            && (compatible || fits(own, most))
+    }
+}
+
+/// The rows that the claim names, best first: the planned one, then others in launch order. A claim packed by price names
+/// what guards keep from being bought, `guarded`, only where they have yielded. Rows that attach fewer volumes than the
+/// node's pods use are named where the planned one is no better, or, last, where too few values would be left without them.
+pub(crate) fn named_rows(
+    compiled: &Compiled<'_>,
+    prices: &RowPrices,
+    node: &Node,
+    reach: Reach,
+    guarded: Option<&Bits>,
+) -> Vec<usize> {
+    let guards = &compiled.snapshot.settings.guards;
+    let attaches = |row: usize| Slots::has(compiled, guards, row, &node.attached);
+    let all = |allowed: &dyn Fn(usize) -> bool| {
+        rows_among(compiled, prices, node, reach, guarded, allowed)
+    };
+    let takes_slots = node.attached.iter().any(|taken| *taken > 0);
+    if !takes_slots || !attaches(node.row) {
+        return all(&|_| true);
+    }
+    let named = all(&attaches);
+    let types = named
+        .iter()
+        .map(|row| compiled.rows.rows[*row].instance_type)
+        .collect();
+    if node.compatible && !minimum::is_met(compiled, &node.minimum, &types) {
+        let mut all = all(&|_| true);
+        all.sort_by_key(|row| !attaches(*row));
+        return all;
+    }
+    named
+}
+
+/// The planned row and the others among those allowed that a claim names, best first.
+fn rows_among(
+    compiled: &Compiled<'_>,
+    prices: &RowPrices,
+    node: &Node,
+    reach: Reach,
+    guarded: Option<&Bits>,
+    allowed: &dyn Fn(usize) -> bool,
+) -> Vec<usize> {
+    let guarded = guarded.filter(|rows| !node.compatible && !rows.contains(node.row));
+    let alike = alike(compiled, prices, node);
+    let may_name = |row: &usize| {
+        *row != node.row
+            && node.rows.contains(*row)
+            && fits(&node.used, compiled.rows.capacity(*row))
+            && prices.buyable(*row)
+            && guarded.is_none_or(|rows| !rows.contains(*row))
+            && allowed(*row)
+            && alike(*row)
+    };
+    let others = prices.ranked.iter().copied().filter(may_name);
+    let most = if node.compatible {
+        MOST_NAMED
+    } else {
+        MOST_LAUNCHED
+    };
+    let wanted_spot = wanted_spot(compiled, node.row);
+    let ceiling = node.price.saturating_mul(reach.percent());
+    let mut types: BTreeSet<usize> = BTreeSet::new();
+    let mut spot_types: BTreeSet<usize> = BTreeSet::new();
+    let mut named = Vec::new();
+    for row in std::iter::once(node.row).chain(others) {
+        let instance_type = compiled.rows.rows[row].instance_type;
+        let near = prices.planned[row].saturating_mul(100) <= ceiling;
+        let few_types = spot_types.len() < wanted_spot;
+        let few_values = !minimum::is_met(compiled, &node.minimum, &types);
+        let always = row == node.row || node.compatible || near;
+        if !(always || few_types || few_values) {
+            // Later rows are dearer still.
+            break;
+        }
+        let is_spot = terms(compiled, row) == CapacityType::Spot;
+        let spot_short = few_types && is_spot;
+        let wanted = always || spot_short || few_values;
+        if wanted && (types.contains(&instance_type) || types.len() < most) {
+            types.insert(instance_type);
+            if is_spot {
+                spot_types.insert(instance_type);
+            }
+            named.push(row);
+        }
+    }
+    named
+}
+
+/// Spot types that a claim names at least, where there are so many, if `row` is its first way to buy.
+pub(crate) fn wanted_spot(compiled: &Compiled<'_>, row: usize) -> usize {
+    let guards = &compiled.snapshot.settings.guards;
+    if guards.enabled && terms(compiled, row) == CapacityType::Spot {
+        guards.spot_types as usize
+    } else {
+        0
+    }
+}
+
+/// The terms of a row's offering.
+pub(crate) fn terms(compiled: &Compiled<'_>, row: usize) -> CapacityType {
+    compiled.offering(row).1.capacity_type
+}
+
+fn option(compiled: &Compiled<'_>, row: usize, price: i64) -> LaunchOption {
+    let (instance_type, offering) = compiled.offering(row);
+    LaunchOption {
+        instance_type: instance_type.name.clone(),
+        zone: Arc::clone(&offering.zone),
+        capacity_type: offering.capacity_type,
+        reservation: offering
+            .reservation
+            .as_ref()
+            .map(|reservation| reservation.id.clone()),
+        price: PricePerHour::from_nanos(price),
+        list_price: offering.price,
+    }
+}

@@ -1,0 +1,298 @@
+//! Why a pod found no place: per pool, how many offerings each rule refused, and the nearest thing that would have worked.
+//!
+//! Every offering of a pool is counted once, at the first rule that refuses it, in the order resources, labels, volumes,
+//! ports, minimum values. What no rule refuses was lost to limits, reservations, spread or affinity.
+
+use std::collections::BTreeMap;
+
+use super::nearest::nearest;
+use super::unsold;
+use crate::bits::Bits;
+use crate::labels;
+use crate::model::{PodVolume, first_untolerated};
+use crate::plan::{PoolRefusal, Refusal, RefusedOfferings, Unplaced};
+use crate::requirement::{Incompatible, Operator, Requirement, Undefined};
+use crate::resources::{ResourceName, Resources};
+use crate::schedule::batch::compile::{Compiled, Level, PodGroup};
+use crate::schedule::batch::minimum;
+use crate::schedule::place::limits::capacity;
+use crate::schedule::prices::RowPrices;
+use crate::words::shortened;
+
+/// Explains why pods of the batch, by position, were left without a place. Pods of one group have one reason.
+pub(crate) fn refusals(
+    compiled: &Compiled<'_>,
+    prices: &RowPrices,
+    failed: &[usize],
+) -> Vec<Unplaced> {
+    let mut known: BTreeMap<usize, Refusal> = BTreeMap::new();
+    let mut explain = |pod: &usize| {
+        let pod = &compiled.pods[*pod];
+        let reason = known.entry(pod.group).or_insert_with(|| {
+            let group = &compiled.groups[pod.group];
+            let of_pool = |template: usize| pool_refusal(compiled, prices, group, template);
+            match compiled.templates.len() {
+                0 => Refusal::NoPool,
+                count => Refusal::Unschedulable((0..count).map(of_pool).collect()),
+            }
+        });
+        Unplaced {
+            pod: pod.row,
+            reason: reason.clone(),
+        }
+    };
+    failed.iter().map(&mut explain).collect()
+}
+
+fn pool_refusal(
+    compiled: &Compiled<'_>,
+    prices: &RowPrices,
+    group: &PodGroup,
+    number: usize,
+) -> PoolRefusal {
+    let template = &compiled.templates[number];
+    let whole = |reason| PoolRefusal::whole(template.pool.name.clone(), reason);
+    let Some(level) = group.levels.last() else {
+        return whole(String::new());
+    };
+    if let Some(taint) = first_untolerated(template.taints(), &level.tolerations) {
+        return whole(format!("tainted {taint}, not tolerated"));
+    }
+    let known = |key: &crate::labels::LabelKey| compiled.snapshot.catalogue.is_well_known(key);
+    let own = &compiled.rows.of_template[number];
+    let refusal = match template
+        .requirements
+        .accepts(&level.requirements, Undefined::Allowed(&known))
+    {
+        Err(incompatible) => {
+            let refusal = whole(not_in_pool(&incompatible));
+            let key = incompatible.asked.key();
+            let is_sold = known(key) && key.as_str() != labels::NODEPOOL;
+            if !is_sold {
+                // No offering decides this label, so none is nearer than another.
+                return refusal;
+            }
+            refusal
+        }
+        Ok(()) if own.is_empty() => whole(unsold::empty(compiled, number)),
+        Ok(()) => PoolRefusal {
+            offerings: Counts::of(compiled, prices, group, level, number).refused,
+            ..whole(String::new())
+        },
+    };
+    PoolRefusal {
+        nearest: nearest(compiled, group, level, number),
+        ..refusal
+    }
+}
+
+/// What a pod asks of labels and the pool has not.
+fn not_in_pool(incompatible: &Incompatible) -> String {
+    let asked = &incompatible.asked;
+    match &incompatible.have {
+        Some(have) => format!("the pod asks {asked}, the pool has {have}"),
+        None => format!("the pod asks {asked}, a label that the pool does not define"),
+    }
+}
+
+/// The offerings of a pool, rule by rule.
+struct Counts<'a, 's> {
+    compiled: &'a Compiled<'s>,
+    group: &'a PodGroup,
+    level: &'a Level,
+    template: usize,
+    left: Bits,
+    refused: Vec<RefusedOfferings>,
+}
+
+impl<'a, 's> Counts<'a, 's> {
+    fn of(
+        compiled: &'a Compiled<'s>,
+        prices: &RowPrices,
+        group: &'a PodGroup,
+        level: &'a Level,
+        template: usize,
+    ) -> Self {
+        let left = compiled.rows.of_template[template].clone();
+        let mut result = Self {
+            compiled,
+            group,
+            level,
+            template,
+            left,
+            refused: Vec::new(),
+        };
+        result.resources();
+        result.labels();
+        result.volumes();
+        result.ports();
+        result.minimum();
+        result.rest(prices);
+        result
+    }
+
+    /// Takes out the rows that a rule refuses, and says so.
+    fn refuse(&mut self, kept: &Bits, what: impl FnOnce() -> String) {
+        let before = self.left.len();
+        self.left.keep(kept);
+        let count = before - self.left.len();
+        if count > 0 {
+            let rule = what();
+            self.refused.push(RefusedOfferings { count, rule });
+        }
+    }
+
+    fn resources(&mut self) {
+        let rows = &self.compiled.rows;
+        let own = self.left.clone();
+        for axis in 0..self.compiled.axes.len() {
+            let asked = self.group.request[axis];
+            let mut roomy = self.left.clone();
+            for row in self.left.iter() {
+                if asked > rows.capacity(row)[axis] {
+                    roomy.remove(row);
+                }
+            }
+            let compiled = self.compiled;
+            self.refuse(&roomy, || short_sentence(compiled, &own, axis, asked));
+        }
+    }
+
+    fn labels(&mut self) {
+        let level = self.level;
+        for requirement in level.requirements.iter() {
+            if let Some(allowed) = self.compiled.rows.known(requirement) {
+                self.refuse(allowed, || not_what(requirement));
+            }
+        }
+    }
+
+    fn volumes(&mut self) {
+        let group = self.group;
+        let mut reachable = Bits::none(self.compiled.rows.len());
+        for alternative in &group.alternatives {
+            let mut rows = self.left.clone();
+            for requirement in alternative.iter() {
+                match self.compiled.rows.known(requirement) {
+                    Some(allowed) => rows.keep(allowed),
+                    None => rows = Bits::none(self.compiled.rows.len()),
+                }
+            }
+            reachable.join(&rows);
+        }
+        self.refuse(&reachable, || {
+            let places: Vec<String> = group
+                .alternatives
+                .iter()
+                .flat_map(|alternative| alternative.iter().map(not_what))
+                .collect();
+            let names = group.spec.volumes.iter().map(|volume| match volume {
+                PodVolume::Claim(name) | PodVolume::Ephemeral(name) => name.as_ref(),
+            });
+            let places = places.join(" or ");
+            format!("{places} (volume {} lives there)", shortened(names))
+        });
+    }
+
+    fn ports(&mut self) {
+        if let Some(free) = self
+            .compiled
+            .rows
+            .without_port_conflict(&self.group.spec.host_ports)
+        {
+            self.refuse(&free, || {
+                "where a daemon holds a host port that it asks for".to_owned()
+            });
+        }
+    }
+
+    fn minimum(&mut self) {
+        let wanted = minimum::wanted(self.compiled, self.template);
+        if self.left.is_empty()
+            || minimum::of_new(self.compiled, &self.left, &self.group.request).is_some()
+        {
+            return;
+        }
+        let none = Bits::none(self.compiled.rows.len());
+        self.refuse(&none, || {
+            let asked = wanted
+                .iter()
+                .map(|(key, least)| format!("at least {least} values of {key}"));
+            let asked: Vec<String> = asked.collect();
+            format!(
+                "too few to choose from: the pool wants {} (minValues)",
+                asked.join(", ")
+            )
+        });
+    }
+
+    /// What no rule about the offering itself refuses.
+    fn rest(&mut self, prices: &RowPrices) {
+        let count = self.left.len();
+        if count == 0 {
+            return;
+        }
+        let template = &self.compiled.templates[self.template];
+        let rule = if let Some(limits) = &template.remaining {
+            let short = self.left.iter().map(|row| capacity(self.compiled, row));
+            let most = short
+                .reduce(|left, right| left.smaller(&right))
+                .unwrap_or_default();
+            let named = limits.iter().filter(|(name, _)| most.get(name) > 0);
+            let left: Resources = named.map(|(name, amount)| (name.clone(), amount)).collect();
+            format!(
+                "could hold it, but its limits leave no room beside other pods of this plan ({left} left)"
+            )
+        } else if self
+            .left
+            .iter()
+            .all(|row| prices.reserved.contains_key(&row))
+        {
+            "could hold it, but their reservations are used up".to_owned()
+        } else if self.left.iter().all(|row| !prices.buyable(row)) {
+            "could hold it, but the ranking policy vetoes them".to_owned()
+        } else {
+            "could hold it, but no zone or host is left that its spread or affinity allows"
+                .to_owned()
+        };
+        self.refused.push(RefusedOfferings { count, rule });
+    }
+}
+
+/// `not in zone a`, `not spot`, or the requirement as it is.
+pub(crate) fn not_what(requirement: &Requirement) -> String {
+    let values = requirement
+        .listed()
+        .filter(|_| requirement.operator() == Operator::In);
+    let values = values.map(shortened);
+    match (requirement.key().as_str(), values) {
+        (labels::ZONE, Some(values)) => format!("not in zone {values}"),
+        (labels::CAPACITY_TYPE, Some(values)) => format!("not {values}"),
+        _ => format!("not {requirement}"),
+    }
+}
+
+/// What is short on an axis: what the pod asks, and the most that any row of the pool has.
+fn short_sentence(compiled: &Compiled<'_>, rows: &Bits, axis: usize, asked: i64) -> String {
+    let name = compiled.axes.name(axis);
+    let shown = |amount| Resources::new().with(name.clone(), amount);
+    let most = rows
+        .iter()
+        .max_by_key(|row| (compiled.rows.capacity(*row)[axis], std::cmp::Reverse(*row)));
+    let amount = most.map_or(0, |row| compiled.rows.capacity(row)[axis]);
+    let asked = shown(asked);
+    if amount == 0 && *name != ResourceName::Pods {
+        return format!("without {name} (asks {asked}, no allowed type offers {name})");
+    }
+    let little = if *name == ResourceName::Pods {
+        "too few"
+    } else {
+        "too little"
+    };
+    let best = most.map_or("", |row| {
+        let (instance_type, _) = compiled.offering(row);
+        instance_type.name.as_str()
+    });
+    let amount = shown(amount);
+    format!("{little} {name} (asks {asked}, most after daemons is {amount}, {best})")
+}

@@ -1,0 +1,60 @@
+//! Why a pool has nothing to buy.
+
+use crate::catalogue::InstanceType;
+use crate::requirement::{Requirements, Undefined};
+use crate::resources::{ResourceName, Resources};
+use crate::schedule::batch::compile::Compiled;
+
+/// In words: what keeps every offering from a pool.
+pub(crate) fn empty(compiled: &Compiled<'_>, number: usize) -> String {
+    let template = &compiled.templates[number];
+    let types = template.catalogue.types();
+    let agrees = |sold: &&std::sync::Arc<InstanceType>| {
+        let accepts = |own: &Requirements| {
+            template
+                .requirements
+                .accepts(own, Undefined::Ignored)
+                .is_ok()
+        };
+        accepts(&sold.requirements)
+            && sold
+                .offerings
+                .iter()
+                .any(|offering| accepts(&offering.node_requirements()))
+    };
+    let agreeing: Vec<_> = types.iter().filter(agrees).collect();
+    if agreeing.is_empty() {
+        return "no type on sale meets its requirements".to_owned();
+    }
+    let on_sale = |sold: &&&std::sync::Arc<InstanceType>| {
+        sold.offerings.iter().any(|offering| {
+            let own = offering.node_requirements();
+            offering.available
+                && template
+                    .requirements
+                    .accepts(&own, Undefined::Ignored)
+                    .is_ok()
+        })
+    };
+    let on_sale: Vec<_> = agreeing.iter().filter(on_sale).collect();
+    let Some(smallest) = on_sale
+        .iter()
+        .min_by_key(|sold| (sold.capacity.get(&ResourceName::Cpu), sold.name.clone()))
+    else {
+        return "all that its requirements allow is sold out".to_owned();
+    };
+    match &template.remaining {
+        Some(left) => {
+            let one = smallest.capacity.clone().with(ResourceName::Nodes, 1);
+            let asked: Resources = left
+                .iter()
+                .map(|(name, _)| (name.clone(), one.get(name)))
+                .collect();
+            format!(
+                "its limits leave no room: {left} left, the smallest type it may buy, {}, has {asked}",
+                smallest.name
+            )
+        }
+        None => "daemons leave no room on any type that its requirements allow".to_owned(),
+    }
+}

@@ -1,0 +1,277 @@
+//! What no fleet for some pods can cost less than, at list price.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use super::draft::Candidate;
+use crate::bits::Bits;
+use crate::model::{Pod, is_fixed};
+use crate::pack::{Class, Demand, ExistingNode, Kind, Membership, NodeRule, Problem};
+use crate::schedule::batch::compile::{Compiled, PodGroup, compile};
+use crate::schedule::offers::axes::fits;
+use crate::schedule::offers::best::Best;
+use crate::schedule::offers::table::Table;
+use crate::schedule::prices::priced::Priced;
+use crate::schedule::topology::Rule;
+use crate::snapshot::Snapshot;
+use crate::units::PricePerHour;
+
+/// What no fleet for every live pod of a snapshot can cost less than, bought from nothing: the yardstick of a whole cluster,
+/// whatever nodes it has. Daemons come with the nodes; pods that nothing can hold are left out. Prices are what the provider
+/// will ask, whatever NodeOverlays make of them and whatever a node costs besides.
+pub fn bound_from_nothing(snapshot: &Snapshot) -> PricePerHour {
+    let every_one = vec![1; snapshot.pods.len()];
+    let bounds = bounds_of_work(snapshot, std::slice::from_ref(&every_one));
+    bounds.into_iter().sum()
+}
+
+/// The same for several amounts of work: each entry of `work` says how many copies of each pod of the snapshot there are.
+///
+/// A bound is the value of a linear programme without fixed costs, so that the bound of pod-hours summed over a stretch of
+/// time is no more than the bounds of its moments summed up: what ran may be measured by the hour and still be bounded.
+pub fn bounds_of_work(snapshot: &Snapshot, work: &[Vec<u32>]) -> Vec<PricePerHour> {
+    let (bare, kept) = as_if_waiting(snapshot);
+    let compiled = compile(&bare, None);
+    let allowed = Bits::all(compiled.rows.len());
+    let holdable = holdable(&compiled, &allowed);
+    let placed: Vec<(usize, usize)> = at_last(&compiled, &holdable).collect();
+    let paid = |row: usize| {
+        let row = &compiled.rows.rows[row];
+        let listed = &snapshot.catalogue.types()[row.instance_type];
+        listed.offerings[row.offering].price.nanos()
+    };
+    let prices: Vec<i64> = (0..compiled.rows.len()).map(paid).collect();
+    let best = Best::default();
+    let market = Market {
+        prices: &prices,
+        allowed: &allowed,
+        best: &best,
+    };
+    let of_amounts = work.iter().map(|copies| {
+        let placed = placed.iter().map(|(pod, level)| {
+            let row = kept[compiled.pods[*pod].row];
+            (*pod, *level, copies.get(row).copied().unwrap_or(0))
+        });
+        let problem = problem(
+            &compiled,
+            &market,
+            placed.filter(|(.., copies)| *copies > 0),
+        );
+        PricePerHour::from_nanos(crate::pack::bound(&problem).list_price)
+    });
+    of_amounts.collect()
+}
+
+/// The snapshot without nodes and with every live pod waiting, and the row that each pod had.
+fn as_if_waiting(snapshot: &Snapshot) -> (Snapshot, Vec<usize>) {
+    let mut bare = snapshot.clone();
+    bare.nodes.clear();
+    bare.pods.clear();
+    let mut kept = Vec::new();
+    for (row, pod) in snapshot.pods.iter().enumerate() {
+        if !pod.is_active() || is_fixed(pod) {
+            continue;
+        }
+        let mut waiting = Pod::clone(pod);
+        (waiting.node, waiting.nominated, waiting.unschedulable) = (None, None, true);
+        bare.pods.push(Arc::new(waiting));
+        kept.push(row);
+    }
+    (bare, kept)
+}
+
+/// The bound of a plan: pods at the step of relaxation where they were placed, without the domains that were chosen for them, on
+/// everything that pools may buy and everything that is free.
+pub(crate) fn bound(compiled: &Compiled<'_>, candidate: &Candidate) -> PricePerHour {
+    let placed = candidate.placed().map(|(pod, level)| (pod, level, 1));
+    let market = Market::at(Priced::listed(compiled));
+    let problem = problem(compiled, &market, placed);
+    PricePerHour::from_nanos(crate::pack::bound(&problem).list_price)
+}
+
+/// What one pod of each group is worth in a fleet bought from nothing at these prices for the whole batch, in nano-dollars per
+/// hour: a new node costs at least what its pods are worth. Zero for groups that no row could hold.
+pub(crate) fn worth_of_groups(compiled: &Compiled<'_>, priced: &Priced) -> Vec<i64> {
+    let holdable = holdable(compiled, &priced.allowed);
+    let placed = at_last(compiled, &holdable).map(|(pod, level)| (pod, level, 1));
+    let mut problem = problem(compiled, &Market::at(priced), placed);
+    problem.existing.clear();
+    let bound = crate::pack::bound(&problem);
+    let mut result = vec![0; compiled.groups.len()];
+    let mut known = Bits::none(compiled.groups.len());
+    let mut demands = problem.demands.iter();
+    for pod in compiled.pods.iter().filter(|pod| holdable[pod.group]) {
+        if !known.contains(pod.group) {
+            known.insert(pod.group);
+            // Demands are in the order in which groups are met.
+            if let Some(demand) = demands.next() {
+                result[pod.group] = bound.value(demand.class, &demand.request);
+            }
+        }
+    }
+    result
+}
+
+/// By group, whether some row of those allowed could hold one of its pods with every wish given up.
+fn holdable(compiled: &Compiled<'_>, allowed: &Bits) -> Vec<bool> {
+    let has_row = |group: &PodGroup| {
+        let last = group.levels.last().into_iter();
+        let rows = last.flat_map(|level| &level.rows).flat_map(Bits::iter);
+        let mut rows = rows.filter(|row| allowed.contains(*row));
+        rows.any(|row| fits(&group.request, compiled.rows.capacity(row)))
+    };
+    compiled.groups.iter().map(has_row).collect()
+}
+
+/// The pods that some row could hold, each at its last step of relaxation.
+fn at_last(compiled: &Compiled<'_>, holdable: &[bool]) -> impl Iterator<Item = (usize, usize)> {
+    let pods = compiled.pods.iter().enumerate();
+    pods.filter(|(_, pod)| holdable[pod.group])
+        .map(|(at, pod)| (at, compiled.groups[pod.group].levels.len() - 1))
+}
+
+/// What rows cost, and which of them are the best at those prices.
+struct Market<'a> {
+    /// By row, in nano-dollars per hour.
+    prices: &'a [i64],
+    /// Rows that may be bought.
+    allowed: &'a Bits,
+    best: &'a Best,
+}
+
+impl<'a> Market<'a> {
+    fn at(priced: &'a Priced) -> Self {
+        Self {
+            prices: &priced.least,
+            allowed: &priced.allowed,
+            best: &priced.best,
+        }
+    }
+}
+
+/// From what rows cost, and pods with their level of relaxation and how many copies of each there are.
+fn problem(
+    compiled: &Compiled<'_>,
+    market: &Market<'_>,
+    placed: impl Iterator<Item = (usize, usize, u32)>,
+) -> Problem {
+    let mut result = Problem {
+        axes: compiled.axes.len(),
+        ..Problem::default()
+    };
+    let mut rules: BTreeMap<(usize, bool), usize> = BTreeMap::new();
+    let mut classes: BTreeMap<(Bits, Vec<Membership>), usize> = BTreeMap::new();
+    let mut demands: BTreeMap<(usize, usize), usize> = BTreeMap::new();
+    for (pod, level, copies) in placed {
+        let group_number = compiled.pods[pod].group;
+        let next = result.demands.len();
+        let demand = *demands.entry((group_number, level)).or_insert(next);
+        if demand == next {
+            let class = class(
+                compiled,
+                group_number,
+                level,
+                &mut result,
+                &mut rules,
+                &mut classes,
+            );
+            let request = compiled.groups[group_number].request.clone();
+            result.demands.push(Demand {
+                class,
+                request,
+                count: 0,
+            });
+        }
+        let count = &mut result.demands[demand].count;
+        *count = count.saturating_add(copies);
+    }
+    let price = |row: usize| market.prices[row].max(1);
+    let table = compiled.rows.table();
+    for class in &mut result.classes {
+        class.kinds.keep(market.allowed);
+    }
+    let classes = result.classes.iter().map(|class| &class.kinds);
+    let rows = market
+        .best
+        .of_sets(table, classes, price, |row| table.capacity(row).into());
+    sell(&mut result, table, &rows, price);
+    // Any class may be able to use any free node: that only lowers the bound.
+    let everyone = Bits::all(result.classes.len());
+    result.existing = compiled
+        .existing
+        .free
+        .iter()
+        .flatten()
+        .map(|free| ExistingNode {
+            free: free.clone(),
+            classes: everyone.clone(),
+        })
+        .collect();
+    result
+}
+
+/// Makes some rows the kinds of a problem whose classes speak of all of them.
+fn sell(problem: &mut Problem, table: &Table, rows: &[usize], price: impl Fn(usize) -> i64) {
+    let kind = |row: &usize| Kind {
+        capacity: table.capacity(*row).into(),
+        price: price(*row),
+        list_price: price(*row),
+        spends: None,
+        supply: None,
+    };
+    problem.kinds = rows.iter().map(kind).collect();
+    for class in &mut problem.classes {
+        let mut kinds = Bits::none(rows.len());
+        let own = rows.iter().enumerate();
+        own.filter(|(_, row)| class.kinds.contains(**row))
+            .for_each(|(kind, _)| kinds.insert(kind));
+        class.kinds = kinds;
+    }
+}
+
+fn class(
+    compiled: &Compiled<'_>,
+    group_number: usize,
+    level: usize,
+    problem: &mut Problem,
+    rules: &mut BTreeMap<(usize, bool), usize>,
+    classes: &mut BTreeMap<(Bits, Vec<Membership>), usize>,
+) -> usize {
+    let group = &compiled.groups[group_number];
+    let mut kinds = Bits::none(compiled.rows.len());
+    group.levels[level]
+        .rows
+        .iter()
+        .for_each(|rows| kinds.join(rows));
+    let mut memberships = Vec::new();
+    for owned in group.levels[level]
+        .owned
+        .iter()
+        .filter(|owned| compiled.model.is_by_host(**owned))
+    {
+        let own = group.selected.binary_search(owned).is_ok();
+        let limit = match compiled.model.groups[*owned].identity.rule {
+            Rule::Spread { max_skew, .. } if own => max_skew,
+            Rule::AntiAffinity if own => 1,
+            _ => continue,
+        };
+        let rule = *rules.entry((*owned, own)).or_insert_with(|| {
+            problem.rules.push(NodeRule { limit });
+            problem.rules.len() - 1
+        });
+        memberships.push(Membership {
+            rule,
+            owner: true,
+            counted: 1,
+        });
+    }
+    memberships.sort_unstable();
+    let next = classes.len();
+    let number = *classes
+        .entry((kinds.clone(), memberships.clone()))
+        .or_insert(next);
+    if number == next {
+        problem.classes.push(Class { kinds, memberships });
+    }
+    number
+}

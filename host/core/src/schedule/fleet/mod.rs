@@ -1,0 +1,9 @@
+//! Whole fleets: pods placed and machines bought by one packing strategy after another, and the bound of their cost.
+
+pub(crate) mod address_rounds;
+pub(crate) mod bound;
+pub(crate) mod breadth;
+pub(crate) mod buy;
+pub(crate) mod draft;
+pub(crate) mod node_rules;
+pub(crate) mod strategy;

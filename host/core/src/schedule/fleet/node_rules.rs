@@ -1,0 +1,143 @@
+//! Rules that hold on every single node, from host topology, host ports and guards, and what each bin is to them.
+//!
+//! A rule counts only what is placed before its last owner, since pods without a rule may join later.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use crate::model::HostPort;
+use crate::pack::{Membership, NodeRule};
+use crate::schedule::place::{Bin, Placer};
+use crate::schedule::topology::Rule;
+use crate::snapshot::Guards;
+
+/// Rules that hold on a node, from host topology, host ports and guards.
+pub(crate) struct NodeRules {
+    /// The rules, by number.
+    pub(crate) limits: Vec<NodeRule>,
+    /// Topology group, whether the owners select themselves, last step of an owner, rule.
+    topology: BTreeMap<(usize, bool), (usize, usize)>,
+    ports: BTreeMap<HostPort, usize>,
+    workloads: BTreeMap<crate::ids::Uid, usize>,
+}
+
+impl NodeRules {
+    /// Collects the rules that pods of some bins bring to a node.
+    pub(crate) fn new(placer: &Placer<'_, '_>, bins: &[usize], guards: &Guards) -> Self {
+        let mut result = Self {
+            limits: Vec::new(),
+            topology: BTreeMap::new(),
+            ports: BTreeMap::new(),
+            workloads: BTreeMap::new(),
+        };
+        let compiled = placer.compiled;
+        let mut owners: BTreeSet<&crate::ids::Uid> = BTreeSet::new();
+        for bin in bins {
+            for step in &placer.bins[*bin].steps {
+                result.learn(placer, *step);
+                let pod = &compiled.snapshot.pods[compiled.pods[placer.steps[*step].pod].row];
+                owners.extend(pod.owner.as_ref().map(|owner| &owner.uid));
+            }
+        }
+        for (uid, limit) in crate::schedule::guards::replicas_per_node(compiled, guards) {
+            if owners.contains(&uid) {
+                result.workloads.insert(uid, result.limits.len());
+                result.limits.push(NodeRule { limit });
+            }
+        }
+        result
+    }
+
+    fn learn(&mut self, placer: &Placer<'_, '_>, step: usize) {
+        let compiled = placer.compiled;
+        let placed = &placer.steps[step];
+        let group = &compiled.groups[compiled.pods[placed.pod].group];
+        for owned in group.levels[placed.level]
+            .owned
+            .iter()
+            .filter(|owned| compiled.model.is_by_host(**owned))
+        {
+            let own = group.selected.binary_search(owned).is_ok();
+            let limit = match compiled.model.groups[*owned].identity.rule {
+                Rule::Spread { max_skew, .. } => max_skew,
+                Rule::AntiAffinity => u32::from(own),
+                Rule::Affinity | Rule::Inverse => continue,
+            };
+            let next = self.limits.len();
+            let (last, rule) = self.topology.entry((*owned, own)).or_insert((step, next));
+            *last = step.max(*last);
+            if *rule == next {
+                self.limits.push(NodeRule { limit });
+            }
+        }
+        for port in &group.spec.host_ports {
+            let next = self.limits.len();
+            if *self.ports.entry(port.clone()).or_insert(next) == next {
+                self.limits.push(NodeRule { limit: 1 });
+            }
+        }
+    }
+
+    /// What a bin's pods are to the rules.
+    pub(crate) fn memberships(&self, placer: &Placer<'_, '_>, bin: &Bin) -> Vec<Membership> {
+        let compiled = placer.compiled;
+        let mut result: BTreeMap<usize, (bool, u32)> = BTreeMap::new();
+        let mut part = |rule: usize, owner: bool, counted: bool| {
+            if owner || counted {
+                let entry = result.entry(rule).or_default();
+                entry.0 |= owner;
+                entry.1 += u32::from(counted);
+            }
+        };
+        for step in &bin.steps {
+            let placed = &placer.steps[*step];
+            let pod = compiled.pods[placed.pod];
+            let group = &compiled.groups[pod.group];
+            let owned = &group.levels[placed.level].owned;
+            for topology in union(owned, &group.selected) {
+                let selected = group.selected.binary_search(&topology).is_ok();
+                let owned = owned.binary_search(&topology).is_ok();
+                let group = &compiled.model.groups[topology];
+                let spread = matches!(group.identity.rule, Rule::Spread { .. });
+                for own in [false, true] {
+                    if let Some((last, rule)) = self.topology.get(&(topology, own)) {
+                        let counted = selected && (!spread || step <= last);
+                        part(*rule, owned && selected == own, counted);
+                    }
+                }
+            }
+            let ports = &group.spec.host_ports;
+            for (port, rule) in self.ports.iter().filter(|_| !ports.is_empty()) {
+                let conflicts = ports.iter().any(|other| other.conflicts_with(port));
+                part(*rule, ports.contains(port), conflicts);
+            }
+            let owner = &compiled.snapshot.pods[pod.row].owner;
+            if let Some(rule) = owner
+                .as_ref()
+                .and_then(|owner| self.workloads.get(&owner.uid))
+            {
+                part(*rule, true, true);
+            }
+        }
+        // A guard yields where pods that must share a host are more than it lets one node have.
+        let yields = |rule: usize, counted: u32| {
+            counted > self.limits[rule].limit && self.workloads.values().any(|guard| *guard == rule)
+        };
+        result
+            .into_iter()
+            .filter(|(rule, (_, counted))| !yields(*rule, *counted))
+            .map(|(rule, (owner, counted))| Membership {
+                rule,
+                owner,
+                counted,
+            })
+            .collect()
+    }
+}
+
+/// What is in either of two ascending lists, once.
+fn union(left: &[usize], right: &[usize]) -> Vec<usize> {
+    let mut all: Vec<usize> = left.iter().chain(right).copied().collect();
+    all.sort_unstable();
+    all.dedup();
+    all
+}

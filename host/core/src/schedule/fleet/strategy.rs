@@ -1,0 +1,137 @@
+//! Choices that rules leave open while pods are placed, and the several ways of making them.
+//!
+//! The first way is the plain one. Where it leaves pods waiting, they come first in a second one, and the pods they follow are
+//! kept to places that they can reach; where a batch is small, a third takes the cheapest domain within a skew instead of the
+//! emptiest. All are feasible; the best by (unplaced, preferences given up, price, nodes) is the plan.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use super::draft::Candidate;
+use crate::schedule::batch::compile::Compiled;
+use crate::schedule::place::address_budget::Budget;
+use crate::schedule::place::dependents::{self, Company};
+
+/// Batches up to this size are planned in the thrifty way too; in larger ones a skew is a small part of the whole.
+const SMALL_BATCH: usize = 200;
+
+/// Attempts at batches of which some pods wait.
+const MOST_ATTEMPTS: usize = 2;
+
+/// How open choices are made.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Manner {
+    /// Pods that a tier takes of a group at most, where a limit was found to bind; by group and tier.
+    pub(crate) quotas: BTreeMap<(usize, usize), u32>,
+    /// Whether pools whose limits were found to bind are a last choice.
+    pub(crate) wary: bool,
+    /// Whether the cheaper domain comes before the emptier one.
+    pub(crate) thrifty: bool,
+    /// Where pods go that others follow.
+    pub(crate) company: Company,
+    /// Bounds on where pods may go, where zones were found short of addresses.
+    pub(crate) budget: Budget,
+}
+
+/// The best of several ways; `attempt` plans the batch in an order and a manner.
+pub(crate) fn best_of(
+    compiled: &Compiled<'_>,
+    order: &[usize],
+    attempt: impl Fn(&[usize], Manner) -> Candidate,
+) -> Candidate {
+    let mut best = attempt(order, Manner::default());
+    let left_out = rules_of_left_out(compiled, order);
+    let mut first: BTreeSet<usize> = BTreeSet::new();
+    for _ in 0..MOST_ATTEMPTS {
+        let before = first.len();
+        first.extend(
+            best.failed
+                .iter()
+                .filter(|pod| is_bound_by_others(compiled, **pod, &left_out)),
+        );
+        if first.len() == before {
+            break;
+        }
+        let company = Company::of(compiled, &first);
+        let mut changed = order.to_vec();
+        changed.sort_by_key(|pod| turn(compiled, &company, &first, *pod));
+        let manner = Manner {
+            company,
+            ..Manner::default()
+        };
+        best = better(best, attempt(&changed, manner));
+    }
+    if compiled.pods.len() <= SMALL_BATCH
+        && compiled.snapshot.settings.effort > 0
+        && spreads(compiled)
+    {
+        let manner = Manner {
+            thrifty: true,
+            ..Manner::default()
+        };
+        best = better(best, attempt(order, manner));
+    }
+    best
+}
+
+fn better(one: Candidate, other: Candidate) -> Candidate {
+    if other.rank() < one.rank() {
+        other
+    } else {
+        one
+    }
+}
+
+/// When a pod's turn is, once some were found waiting: those first, with the pods that they follow right before followers.
+fn turn(compiled: &Compiled<'_>, company: &Company, waiting: &BTreeSet<usize>, pod: usize) -> u8 {
+    let group = compiled.pods[pod].group;
+    let follows = dependents::follows(compiled, &compiled.groups[group]);
+    match (waiting.contains(&pod), company.is_followed(group), follows) {
+        (true, _, false) => 0,
+        (_, true, _) => 1,
+        (true, false, true) => 2,
+        (false, false, _) => 3,
+    }
+}
+
+/// Rules between pods that only pods of the batch have which are not in the order: nothing depends on them.
+fn rules_of_left_out(compiled: &Compiled<'_>, order: &[usize]) -> BTreeSet<usize> {
+    if order.len() == compiled.pods.len() {
+        return BTreeSet::new();
+    }
+    let rules_of = |groups: &BTreeSet<usize>| -> BTreeSet<usize> {
+        let levels = groups.iter().flat_map(|at| &compiled.groups[*at].levels);
+        levels
+            .flat_map(|level| level.owned.iter().copied())
+            .collect()
+    };
+    let placed: BTreeSet<usize> = order.iter().map(|pod| compiled.pods[*pod].group).collect();
+    let others = (0..compiled.groups.len()).filter(|group| !placed.contains(group));
+    let others: BTreeSet<usize> = others.collect();
+    &rules_of(&others) - &rules_of(&placed)
+}
+
+/// Whether it depends on other pods where this one may be, though all preferences are given up. Rules of pods that are left out
+/// do not count.
+fn is_bound_by_others(compiled: &Compiled<'_>, pod: usize, left_out: &BTreeSet<usize>) -> bool {
+    let group = &compiled.groups[compiled.pods[pod].group];
+    let owns = group
+        .levels
+        .last()
+        .is_some_and(|level| !level.owned.is_empty());
+    let usable = group
+        .levels
+        .last()
+        .is_some_and(|level| level.rows.iter().any(|rows| !rows.is_empty()));
+    let is_selected = || group.selected.iter().any(|rule| !left_out.contains(rule));
+    usable && (owns || is_selected())
+}
+
+/// Whether any pod spreads over domains that have prices.
+fn spreads(compiled: &Compiled<'_>) -> bool {
+    let mut owned = compiled
+        .groups
+        .iter()
+        .flat_map(|group| &group.levels)
+        .flat_map(|level| &level.owned);
+    owned.any(|owned| !compiled.model.is_by_host(*owned))
+}

@@ -1,0 +1,260 @@
+//! What became of the guards in a plan: where they yielded, and what they cost.
+//!
+//! The first is read off the finished plan, node by node, so that it is true whoever made the plan. The second takes further
+//! plans, one for each guard lifted, and is left to callers that have the time; it never changes the plan itself.
+
+use std::collections::BTreeMap;
+
+use super::addresses::{self, Addresses};
+use super::spot_share::Share;
+use crate::bits::Bits;
+use crate::ids::{PoolName, Uid};
+use crate::model::PackingMode;
+use crate::plan::{Note, Plan};
+use crate::rank::Prices;
+use crate::requirement::Requirement;
+use crate::schedule::batch::attach_slots::Slots;
+use crate::schedule::batch::compile::Compiled;
+use crate::schedule::claims::named::Node;
+use crate::schedule::fleet::draft::{self, Candidate};
+use crate::schedule::prices::RowPrices;
+use crate::schedule::{Prepared, guards};
+use crate::snapshot::{Guard, Guards};
+use crate::units::PricePerHour;
+
+/// A guard that costs no more than this share of the plan is not worth a word: half a percent.
+const WORTH_SAYING: (i64, i64) = (5, 1000);
+
+/// Where a guard does not hold: the guard, the template, and on how many nodes, or for how many volumes or addresses.
+type Yielded = BTreeMap<(Guard, usize), usize>;
+
+/// Whether guards hold in one plan wherever they hold in another.
+pub(crate) fn hold_as_in(compiled: &Compiled<'_>, one: &Candidate, other: &Candidate) -> bool {
+    let guards = &compiled.snapshot.settings.guards;
+    if !guards.enabled {
+        return true;
+    }
+    let other = yielded(compiled, guards, other);
+    let allowed = |(place, nodes): (&(Guard, usize), &usize)| {
+        other.get(place).is_some_and(|others| nodes <= others)
+    };
+    yielded(compiled, guards, one).iter().all(allowed)
+}
+
+/// A remark for each guard that had to yield, by pool.
+pub(crate) fn notes(compiled: &Compiled<'_>, candidate: &Candidate) -> Vec<Note> {
+    let guards = &compiled.snapshot.settings.guards;
+    if !guards.enabled {
+        return Vec::new();
+    }
+    let note = |((guard, template), count): ((Guard, usize), usize)| Note {
+        pool: Some(compiled.templates[template].pool.name.clone()),
+        pod: None,
+        text: format!(
+            "guard on {} yields {}: nothing else would hold their pods",
+            guard.as_str(),
+            match guard {
+                Guard::AttachSlots => format!("for {count} volume(s)"),
+                Guard::FreeAddresses => format!("for {count} address(es)"),
+                _ => format!("on {count} new node(s)"),
+            }
+        ),
+    };
+    let yielded = yielded(compiled, guards, candidate).into_iter();
+    yielded.map(note).collect()
+}
+
+fn yielded(compiled: &Compiled<'_>, guards: &Guards, candidate: &Candidate) -> Yielded {
+    let mut result = Yielded::new();
+    let rows = Kept {
+        large: guards::too_large(compiled, guards),
+        exotic: guards::exotic(compiled, guards),
+        unasked_spot: guards::unasked_spot(compiled, guards),
+        replicas: guards::replicas_per_node(compiled, guards),
+    };
+    let guarded = |template: usize| !compiled.templates[template].is_compatible();
+    for node in &candidate.nodes {
+        let template = compiled.rows.rows[node.row].template;
+        if guarded(template) {
+            for guard in rows.broken(compiled, guards, candidate, node) {
+                *result.entry((guard, template)).or_default() += 1;
+            }
+            let beyond = Slots::beyond(compiled, guards, node.row, &node.attached);
+            if beyond > 0 {
+                *result.entry((Guard::AttachSlots, template)).or_default() += beyond;
+            }
+        }
+    }
+    for template in (0..compiled.templates.len()).filter(|template| guarded(*template)) {
+        let beyond = Addresses::beyond_of(compiled, guards, template, &candidate.nodes);
+        if beyond > 0 {
+            result.insert((Guard::FreeAddresses, template), beyond);
+        }
+        let share = Share::of(compiled, template, &candidate.nodes);
+        let own = |node: &&Node| compiled.rows.rows[node.row].template == template;
+        let most = share.most(guards);
+        if let Some(most) = most.filter(|_| candidate.nodes.iter().any(|node| own(&node))) {
+            let beyond: u32 = share.beyond(most).map(|(_, count)| count - most).sum();
+            if beyond > 0 {
+                let beyond = usize::try_from(beyond).unwrap_or(usize::MAX);
+                result.insert((Guard::SpotShare, template), beyond);
+            }
+        }
+    }
+    result
+}
+
+/// What guards say of single nodes.
+struct Kept {
+    large: Bits,
+    exotic: Bits,
+    unasked_spot: Bits,
+    replicas: BTreeMap<Uid, u32>,
+}
+
+impl Kept {
+    /// The guards that do not hold on a node.
+    fn broken(
+        &self,
+        compiled: &Compiled<'_>,
+        guards: &Guards,
+        candidate: &Candidate,
+        node: &Node,
+    ) -> Vec<Guard> {
+        let pods = || {
+            node.steps
+                .iter()
+                .map(|step| compiled.pods[candidate.steps[*step].pod])
+        };
+        let mut replicas: BTreeMap<&Uid, u32> = BTreeMap::new();
+        for pod in pods() {
+            if let Some(owner) = &compiled.snapshot.pods[pod.row].owner {
+                *replicas.entry(&owner.uid).or_default() += 1;
+            }
+        }
+        let crowds = |(uid, count): (&&Uid, &u32)| {
+            let most = self.replicas.get(*uid);
+            most.is_some_and(|most| count > most)
+        };
+        let asked_for = |names: fn(&Requirement) -> bool| {
+            node.steps.iter().any(|step| {
+                let step = &candidate.steps[*step];
+                let group = &compiled.groups[compiled.pods[step.pod].group];
+                let mut requirements = group.levels[step.level].requirements.iter();
+                requirements.any(names)
+            })
+        };
+        let checks = [
+            (
+                Guard::PodsPerNode,
+                node.steps.len() > guards::most_pods(compiled, node.row, guards),
+            ),
+            (Guard::ReplicasPerNode, replicas.iter().any(crowds)),
+            (
+                Guard::LargeTypes,
+                self.large.contains(node.row) && !asked_for(guards::names_types),
+            ),
+            (
+                Guard::ExoticTypes,
+                self.exotic.contains(node.row) && !asked_for(guards::names_types),
+            ),
+            (
+                Guard::UnaskedSpot,
+                self.unasked_spot.contains(node.row) && !asked_for(guards::names_terms),
+            ),
+        ];
+        let broken = checks.into_iter().filter(|(_, broken)| *broken);
+        broken.map(|(guard, _)| guard).collect()
+    }
+}
+
+/// What one guard, or all of them, cost in a plan.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct GuardCost {
+    /// The guard; `None` for all of them together.
+    pub guard: Option<Guard>,
+    /// What the plan would cost less without it, at the ranking policy's prices.
+    pub cost: PricePerHour,
+}
+
+impl GuardCost {
+    /// The remark on a plan that says so.
+    fn note(&self, plan: &Plan) -> Note {
+        let what = self
+            .guard
+            .map_or("all guards together", |guard| guard.as_str());
+        let whole = plan.cost.planned.nanos().max(1);
+        let permille = self.cost.nanos().saturating_mul(1000) / whole;
+        let (percent, tenths) = (permille / 10, permille % 10);
+        let lead = if self.guard.is_some() {
+            "guard on "
+        } else {
+            ""
+        };
+        let verb = if self.guard.is_some() {
+            "costs"
+        } else {
+            "cost"
+        };
+        Note {
+            pool: None::<PoolName>,
+            pod: None,
+            text: format!(
+                "{lead}{what} {verb} {} more than without ({percent}.{tenths} % of the plan)",
+                self.cost
+            ),
+        }
+    }
+}
+
+/// What the guards cost in a plan made from these: each that costs more than half a percent, most expensive first, and before
+/// them all together where they do. Takes up to ten further plans.
+pub fn guard_costs(
+    prepared: &Prepared<'_>,
+    answer: Option<&Prices>,
+    plan: &Plan,
+) -> Vec<GuardCost> {
+    let compiled = &prepared.compiled;
+    let guards = &compiled.snapshot.settings.guards;
+    let by_price = compiled
+        .templates
+        .iter()
+        .any(|template| template.packing == PackingMode::Price);
+    if !guards.enabled || !by_price || plan.claims.is_empty() {
+        return Vec::new();
+    }
+    let slots = prepared.question.as_ref().map(|(_, slots)| slots.as_ref());
+    let prices = RowPrices::new(compiled, slots.zip(answer));
+    let guarded = draft::by_price(compiled, &prices, guards, &compiled.all()).planned();
+    let cost = |guard: Option<Guard>| -> Option<GuardCost> {
+        let lifted = match guard {
+            Some(guard) => guards.without(guard),
+            None => Guards {
+                enabled: false,
+                ..guards.clone()
+            },
+        };
+        let free = draft::by_price(compiled, &prices, &lifted, &compiled.all());
+        let cost = guarded - free.planned();
+        let (share, of) = WORTH_SAYING;
+        let worth = cost.nanos().saturating_mul(of) > guarded.nanos().saturating_mul(share);
+        worth.then_some(GuardCost { guard, cost })
+    };
+    let Some(together) = cost(None) else {
+        return Vec::new();
+    };
+    let mut single: Vec<GuardCost> = Guard::ALL
+        .into_iter()
+        .filter(|guard| *guard != Guard::FreeAddresses || addresses::holds(compiled, guards))
+        .filter_map(|guard| cost(Some(guard)))
+        .collect();
+    single.sort_by_key(|one| (std::cmp::Reverse(one.cost), one.guard));
+    std::iter::once(together).chain(single).collect()
+}
+
+/// Adds to a plan what its guards cost, as remarks.
+pub fn note_guards(prepared: &Prepared<'_>, answer: Option<&Prices>, plan: &mut Plan) {
+    let costs = guard_costs(prepared, answer, plan);
+    let notes: Vec<Note> = costs.iter().map(|cost| cost.note(plan)).collect();
+    plan.notes.extend(notes);
+}

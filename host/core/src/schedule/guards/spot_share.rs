@@ -1,0 +1,205 @@
+//! Spot nodes of one pool are spread over types and zones, since a market runs dry for all of them at once.
+//!
+//! Once a pool has enough spot nodes, those there are and those planned together, no more than a share of them is planned in
+//! one type and zone. Nodes beyond the share become the cheapest other offering that holds their pods and has share left,
+//! those first that lose least by it; where there is none they stay what they are. A node's pods never change. The claim of
+//! a node that was moved does not name a full market, so that no order of its launch list leads back there, unless its pool
+//! asks for a minimum of values to choose from.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use super::{kept_back, most_pods};
+use crate::bits::Bits;
+use crate::catalogue::CapacityType;
+use crate::ids::TypeName;
+use crate::labels;
+use crate::schedule::batch::attach_slots::Slots;
+use crate::schedule::batch::compile::Compiled;
+use crate::schedule::claims::named::Node;
+use crate::schedule::offers::axes::fits;
+use crate::schedule::prices::RowPrices;
+use crate::snapshot::Guards;
+
+/// A market: type and zone.
+type Market = (TypeName, Arc<str>);
+
+/// Spot nodes of one pool by market.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Share {
+    by_market: BTreeMap<Market, u32>,
+}
+
+impl Share {
+    /// Spot nodes that a pool has and would have with those planned.
+    pub(crate) fn of(compiled: &Compiled<'_>, template: usize, nodes: &[Node]) -> Self {
+        let mut result = Self::default();
+        let pool = &compiled.templates[template].pool.name;
+        let standing = compiled.snapshot.nodes.iter().filter(|node| {
+            node.is_managed() && !node.is_deleting() && node.pool().as_ref() == Some(pool)
+        });
+        for node in standing {
+            let own = node.labels();
+            let value = |key: &str| own.get(key).cloned();
+            if value(labels::CAPACITY_TYPE).as_deref() == Some(CapacityType::Spot.as_str())
+                && let Some((name, zone)) = value(labels::INSTANCE_TYPE).zip(value(labels::ZONE))
+            {
+                let market = (TypeName::from(name.as_ref()), zone);
+                *result.by_market.entry(market).or_default() += 1;
+            }
+        }
+        let own = nodes
+            .iter()
+            .filter(|node| compiled.rows.rows[node.row].template == template);
+        for market in own.filter_map(|node| market(compiled, node.row)) {
+            *result.by_market.entry(market).or_default() += 1;
+        }
+        result
+    }
+
+    /// The most nodes that one market may have; `None` while the pool has too few for a share to mean anything.
+    pub(crate) fn most(&self, guards: &Guards) -> Option<u32> {
+        let all: u32 = self.by_market.values().sum();
+        let counts = guards.enabled && all >= guards.spot_share_from;
+        counts.then(|| (all.saturating_mul(guards.spot_share_percent) / 100).max(1))
+    }
+
+    fn count(&self, market: &Market) -> u32 {
+        self.by_market.get(market).copied().unwrap_or(0)
+    }
+
+    /// Markets with more than `most` nodes, and how many they have.
+    pub(crate) fn beyond(&self, most: u32) -> impl Iterator<Item = (&Market, u32)> {
+        let markets = self
+            .by_market
+            .iter()
+            .map(|(market, count)| (market, *count));
+        markets.filter(move |(_, count)| *count > most)
+    }
+
+    fn shift(&mut self, from: &Market, to: Option<Market>) {
+        if let Some(count) = self.by_market.get_mut(from) {
+            *count -= 1;
+        }
+        if let Some(to) = to {
+            *self.by_market.entry(to).or_default() += 1;
+        }
+    }
+}
+
+/// The spot market that a row buys in, if it does.
+fn market(compiled: &Compiled<'_>, row: usize) -> Option<Market> {
+    let (instance_type, offering) = compiled.offering(row);
+    (offering.capacity_type == CapacityType::Spot)
+        .then(|| (instance_type.name.clone(), Arc::clone(&offering.zone)))
+}
+
+/// Rounds in which nodes are moved; a node that leaves spot makes every share smaller.
+const MOST_ROUNDS: usize = 8;
+
+/// Plans nodes in other markets where one has more than its share.
+pub(crate) fn spread(
+    compiled: &Compiled<'_>,
+    prices: &RowPrices,
+    guards: &Guards,
+    nodes: &mut [Node],
+) {
+    let kept_back = kept_back(compiled, guards);
+    let mut rounds = 0..MOST_ROUNDS;
+    while rounds.next().is_some() && spread_once(compiled, prices, guards, &kept_back, nodes) {}
+}
+
+/// Whether any node was moved.
+fn spread_once(
+    compiled: &Compiled<'_>,
+    prices: &RowPrices,
+    guards: &Guards,
+    kept_back: &Bits,
+    nodes: &mut [Node],
+) -> bool {
+    let mut moved = false;
+    for (number, template) in compiled.templates.iter().enumerate() {
+        let mut share = Share::of(compiled, number, nodes);
+        let Some(most) = share.most(guards).filter(|_| !template.is_compatible()) else {
+            continue;
+        };
+        let moves = |node: &Node, share: &Share| -> Option<(usize, Market)> {
+            let here = market(compiled, node.row)?;
+            if share.count(&here) <= most {
+                return None;
+            }
+            let mut others = others(compiled, prices, node);
+            let other = others.find(|row| {
+                let other = market(compiled, *row);
+                let has_share = other.is_none_or(|other| share.count(&other) < most);
+                has_share && suits(compiled, guards, kept_back, node, *row)
+            })?;
+            Some((other, here))
+        };
+        let mut beyond: Vec<(i64, usize)> = Vec::new();
+        for (at, node) in nodes.iter().enumerate() {
+            let own = compiled.rows.rows[node.row].template == number && !node.compatible;
+            if own && let Some((row, _)) = moves(node, &share) {
+                beyond.push((prices.planned[row] - node.price, at));
+            }
+        }
+        beyond.sort_unstable();
+        for (_, at) in beyond {
+            if let Some((row, from)) = moves(&nodes[at], &share) {
+                keep_out(compiled, &mut nodes[at], &share, most);
+                share.shift(&from, market(compiled, row));
+                nodes[at].row = row;
+                nodes[at].price = prices.planned[row];
+                moved = true;
+            }
+        }
+    }
+    moved
+}
+
+/// Takes rows of full markets off what a node may become, where its pool asks for no minimum.
+fn keep_out(compiled: &Compiled<'_>, node: &mut Node, share: &Share, most: u32) {
+    if !node.minimum.is_empty() {
+        return;
+    }
+    let is_full =
+        |row: &usize| market(compiled, *row).is_some_and(|market| share.count(&market) >= most);
+    let full: Vec<usize> = node.rows.iter().filter(is_full).collect();
+    for row in full {
+        node.rows.remove(row);
+    }
+}
+
+/// Whether guards that speak of single nodes let a node become another row, out of those that are not `kept_back`.
+pub(crate) fn suits(
+    compiled: &Compiled<'_>,
+    guards: &Guards,
+    kept_back: &Bits,
+    node: &Node,
+    row: usize,
+) -> bool {
+    let kept_back = kept_back.contains(row) && !kept_back.contains(node.row);
+    let crowded = node.steps.len() > most_pods(compiled, row, guards);
+    !kept_back && !crowded && Slots::has(compiled, guards, row, &node.attached)
+}
+
+/// Other rows that a node may be planned as, cheapest first: of its pool and label state, with room for its pods, and no
+/// larger where the pool has limits.
+pub(crate) fn others<'a>(
+    compiled: &'a Compiled<'_>,
+    prices: &'a RowPrices,
+    node: &'a Node,
+) -> impl Iterator<Item = usize> + 'a {
+    let model = &compiled.rows.rows[node.row];
+    let own = compiled.rows.spends(node.row);
+    prices.ranked.iter().copied().filter(move |row| {
+        let other = &compiled.rows.rows[*row];
+        node.rows.contains(*row)
+            && other.template == model.template
+            && other.state == model.state
+            && prices.allowed.contains(*row)
+            && !prices.reserved.contains_key(row)
+            && fits(&node.used, compiled.rows.capacity(*row))
+            && fits(compiled.rows.spends(*row), own)
+    })
+}

@@ -1,0 +1,219 @@
+//! Launch lists of claims that are finished already: what a ranking policy is asked about them, and the lists in its order.
+//!
+//! Waiting pods' claims are ordered while they are made ([`crate::schedule::launch`]). Those of a command about nodes come out of trials, with a
+//! ceiling on what they may cost, and those of a plan may be shown to another policy than the one that ordered them. Here such a claim is
+//! sorted and shortened; nothing is added to it, so that what held for every way to buy it holds afterwards. What the policy takes off
+//! comes back where minimum values or the variety of spot capacity want more to choose from, and something is always left.
+
+use std::collections::BTreeSet;
+use std::sync::Arc;
+
+use super::claim_row;
+use super::launch_list::Named;
+use crate::catalogue::{CapacityType, InstanceType};
+use crate::hook::Context;
+use crate::ids::PoolName;
+use crate::model::PackingMode;
+use crate::plan::{LaunchOption, PlannedClaim};
+use crate::rank::{Claims, LaunchList, OrderQuestion};
+use crate::schedule::batch::minimum::{self, Minimum};
+use crate::schedule::claims::claim::{narrow_to_options, overlay_marks, unmark};
+use crate::schedule::claims::named::MOST_LAUNCHED;
+use crate::schedule::offers::Offers;
+use crate::schedule::offers::templates::templates;
+use crate::schedule::pods::volumes;
+use crate::snapshot::Snapshot;
+
+/// What to ask a ranking policy about the launch lists of claims; `pods` says for each how many pods are planned on it. `None` where
+/// there are none, or where one of them is of a pool or names a way to buy that these offers do not have: static pools are not asked
+/// about.
+pub fn order_question(
+    snapshot: &Snapshot,
+    offers: &Arc<Offers>,
+    claims: &[PlannedClaim],
+    pods: &[usize],
+) -> Option<OrderQuestion> {
+    let listed = offers.listed.as_ref().filter(|_| !claims.is_empty())?;
+    let templates = templates(snapshot, &offers.overlaid);
+    let mut asked = Claims::default();
+    for (number, claim) in claims.iter().enumerate() {
+        let own = |template: &crate::schedule::offers::templates::Template| {
+            template.pool.name == claim.pool
+        };
+        let template = templates.iter().position(own)?;
+        let candidates = in_question(&claim.options).iter().map(|option| {
+            let (sold, offering) = sold(offers, &claim.pool, option)?;
+            listed.position((sold, offering, option.list_price))
+        });
+        let candidates: Vec<u32> = candidates.collect::<Option<_>>()?;
+        let pods = pods.get(number).copied().unwrap_or(0);
+        let row = claim_row(listed.pool(template), &claim.requests, pods);
+        asked.push(row, &candidates);
+    }
+    Some(OrderQuestion {
+        context: Context::of(snapshot),
+        tables: listed.tables(snapshot),
+        claims: asked,
+    })
+}
+
+/// The options that a policy is asked about: those before the first type that no launch would be handed.
+pub fn in_question(options: &[LaunchOption]) -> &[LaunchOption] {
+    let mut types = BTreeSet::new();
+    let beyond = options.iter().position(|option| {
+        types.insert(&option.instance_type);
+        types.len() > MOST_LAUNCHED
+    });
+    &options[..beyond.unwrap_or(options.len())]
+}
+
+/// Where an option stands in the catalogue of its pool: type and offering.
+fn sold(offers: &Offers, pool: &PoolName, option: &LaunchOption) -> Option<(usize, usize)> {
+    let types = offers.overlaid.of(pool).types();
+    let type_at = types.binary_search_by(|have| have.name.cmp(&option.instance_type));
+    let type_at = type_at.ok()?;
+    let offering_at = types[type_at].offerings.iter().position(|own| {
+        let reservation = own.reservation.as_ref().map(|reservation| &reservation.id);
+        own.zone == option.zone
+            && own.capacity_type == option.capacity_type
+            && reservation == option.reservation.as_ref()
+    });
+    Some((type_at, offering_at?))
+}
+
+/// A claim that is to be sorted by a policy's answer.
+pub(crate) struct Relisted<'c> {
+    /// The snapshot that it was planned on.
+    pub(crate) snapshot: &'c Snapshot,
+    /// What its pools sell.
+    pub(crate) offers: &'c Offers,
+    /// The claim.
+    pub(crate) claim: &'c PlannedClaim,
+    /// Its pods, as rows of the snapshot.
+    pub(crate) pods: &'c [usize],
+    /// Spot types that it must name whatever guards say, if its first way to buy is spot.
+    pub(crate) spot_types: usize,
+}
+
+impl Relisted<'_> {
+    /// The claim with its list in the policy's order.
+    pub(crate) fn in_order(&self, list: &LaunchList) -> PlannedClaim {
+        let all = &self.claim.options;
+        let (asked, others) = all.split_at(in_question(all).len());
+        let ways = Named { asked, others };
+        let wanted = self.wanted_spot(ways.first(list).or(all.first()));
+        let wanted = wanted.min(spot_types(all.iter()));
+        let minimum = self.minimum();
+        let is_enough = |options: &[&LaunchOption]| {
+            self.leaves_enough(&minimum, options) && spot_types(options.iter().copied()) >= wanted
+        };
+        let slots = self.slots();
+        let attaches = |option: &LaunchOption| slots.has(option);
+        let attaches: Option<&dyn Fn(&LaunchOption) -> bool> = match all.first() {
+            Some(first) if attaches(first) => Some(&attaches),
+            _ => None,
+        };
+        let order = ways.in_order(list, is_enough, attaches);
+        if order.is_empty() {
+            return self.claim.clone();
+        }
+        self.naming(order.into_iter().cloned().collect())
+    }
+
+    /// The claim as it names these options and no others.
+    fn naming(&self, options: Vec<LaunchOption>) -> PlannedClaim {
+        let mut claim = self.claim.clone();
+        narrow_to_options(&mut claim.requirements, &options);
+        let types = options.iter().filter_map(|option| {
+            let (at, _) = sold(self.offers, &claim.pool, option)?;
+            let own: &Arc<InstanceType> = &self.offers.overlaid.of(&claim.pool).types()[at];
+            Some((own, &self.snapshot.catalogue.types()[at]))
+        });
+        let marks: Vec<_> = overlay_marks(types).collect();
+        unmark(&mut claim.annotations);
+        claim.annotations.extend(marks);
+        claim.options = options;
+        claim
+    }
+
+    /// How many values the claim must leave its launch to choose from.
+    fn minimum(&self) -> Minimum {
+        let requirements = self.claim.requirements.iter();
+        let least = requirements.filter_map(|requirement| {
+            let least = requirement.min_values()?;
+            Some((requirement.key().clone(), least))
+        });
+        least.collect()
+    }
+
+    fn leaves_enough(&self, minimum: &Minimum, options: &[&LaunchOption]) -> bool {
+        let catalogue = &self.snapshot.catalogue;
+        let at = |option: &&LaunchOption| {
+            let name = &option.instance_type;
+            catalogue
+                .types()
+                .binary_search_by(|have| have.name.cmp(name))
+                .ok()
+        };
+        minimum.is_empty() || {
+            let types = options.iter().filter_map(at).collect();
+            minimum::is_met_by(catalogue, minimum, &types)
+        }
+    }
+
+    /// Spot types that the list must name, where it has so many, if that is its first way to buy.
+    fn wanted_spot(&self, first: Option<&LaunchOption>) -> usize {
+        let guards = &self.snapshot.settings.guards;
+        let guarded = if guards.enabled { guards.spot_types } else { 0 };
+        match first {
+            Some(first) if first.capacity_type == CapacityType::Spot => {
+                self.spot_types.max(guarded as usize)
+            }
+            _ => 0,
+        }
+    }
+
+    fn slots(&self) -> Attached<'_> {
+        let Self {
+            snapshot,
+            claim,
+            pods,
+            ..
+        } = self;
+        let guards = &snapshot.settings.guards;
+        let pool = snapshot.pool(claim.pool.as_str());
+        let packing = snapshot.settings.packing.or(pool.map(|pool| pool.packing));
+        let counts = guards.enabled && guards.attach_slots && packing == Some(PackingMode::Price);
+        let mut taken = volumes::ClaimsByDriver::new();
+        for pod in pods.iter().filter(|_| counts) {
+            for (driver, names) in volumes::attached(&snapshot.pods[*pod], &snapshot.volumes) {
+                taken.entry(driver).or_default().extend(names);
+            }
+        }
+        Attached { snapshot, taken }
+    }
+}
+
+/// The volumes of a claim's pods, as far as a guard counts them.
+struct Attached<'s> {
+    snapshot: &'s Snapshot,
+    taken: volumes::ClaimsByDriver,
+}
+
+impl Attached<'_> {
+    /// Whether a machine attaches all of them.
+    fn has(&self, option: &LaunchOption) -> bool {
+        let sold = self.snapshot.catalogue.get(option.instance_type.as_str());
+        let limit = |driver: &Arc<str>| sold?.attach_limits.get(driver).copied();
+        let fits = |(driver, names): (&Arc<str>, &BTreeSet<_>)| {
+            limit(driver).is_none_or(|limit| names.len() <= limit as usize)
+        };
+        self.taken.iter().all(fits)
+    }
+}
+
+fn spot_types<'o>(options: impl Iterator<Item = &'o LaunchOption>) -> usize {
+    let spot = options.filter(|option| option.capacity_type == CapacityType::Spot);
+    let types: BTreeSet<_> = spot.map(|option| &option.instance_type).collect();
+    types.len()
+}

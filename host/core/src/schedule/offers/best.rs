@@ -1,0 +1,117 @@
+//! Of the rows that the same pods may use, those that no other beats: as cheap, and as large on every axis.
+//!
+//! Neither a cheapest fleet nor a bound needs any other row, where nodes draw on nothing but their price. A catalogue has
+//! thousands of rows and a few hundred such, the same ones for all decisions that its prices do not change between.
+
+use std::cmp::Reverse;
+
+use super::axes::fits;
+use super::lru::Kept;
+use super::table::Table;
+use crate::bits::Bits;
+
+/// Parts of the rows, by which sets they are in, beyond which all rows are looked at.
+const MOST_PARTS: usize = 32;
+/// Sets of rows whose best are kept: all parts of two kinds of decision. Small clusters have one or two.
+const MOST_SETS: usize = 2 * MOST_PARTS;
+
+/// The best of sets of rows at the same prices. Whoever asks gives the same prices and amounts of room every time.
+pub(crate) struct Best {
+    of_rows: Kept<Bits, [usize]>,
+}
+
+impl Default for Best {
+    fn default() -> Self {
+        Self {
+            of_rows: Kept::new(MOST_SETS),
+        }
+    }
+}
+
+impl Best {
+    /// Rows, ascending, among which every set has its best: what beats a row is in all sets that the row is in.
+    pub(crate) fn of_sets<'b>(
+        &self,
+        table: &Table,
+        sets: impl Iterator<Item = &'b Bits>,
+        price: impl Fn(usize) -> i64 + Copy,
+        room: impl Fn(usize) -> Box<[i64]> + Copy,
+    ) -> Vec<usize> {
+        let Some(parts) = parts(sets) else {
+            return (0..table.len()).collect();
+        };
+        let best = parts.into_iter().map(|part| {
+            let rows: Vec<usize> = part.iter().collect();
+            self.of_rows.get(part, || best(rows, price, room).into())
+        });
+        let mut result: Vec<usize> = best.flat_map(|rows| rows.to_vec()).collect();
+        result.sort_unstable();
+        result
+    }
+}
+
+/// Splits rows by the sets that they are in; `None` where there are too many parts.
+fn parts<'b>(sets: impl Iterator<Item = &'b Bits>) -> Option<Vec<Bits>> {
+    let mut parts: Vec<Bits> = Vec::new();
+    for set in sets {
+        let mut rest = set.clone();
+        let mut split = Vec::new();
+        for mut part in parts {
+            let both = part.and(&rest);
+            rest.drop_all(&both);
+            part.drop_all(&both);
+            split.extend([part, both].into_iter().filter(|part| !part.is_empty()));
+        }
+        split.extend(Some(rest).filter(|rest| !rest.is_empty()));
+        parts = split;
+        if parts.len() > MOST_PARTS {
+            return None;
+        }
+    }
+    Some(parts)
+}
+
+fn best(
+    rows: Vec<usize>,
+    price: impl Fn(usize) -> i64,
+    room: impl Fn(usize) -> Box<[i64]>,
+) -> Vec<usize> {
+    let sold = rows.into_iter().map(|row| (price(row), room(row), row));
+    let mut sold: Vec<(i64, Box<[i64]>, usize)> = sold.collect();
+    // Whoever beats another stands before it; of equals the first row.
+    sold.sort_by(|a, b| (a.0, Reverse(&a.1), a.2).cmp(&(b.0, Reverse(&b.1), b.2)));
+    let mut kept: Vec<(Box<[i64]>, usize)> = Vec::new();
+    for (_, room, row) in sold {
+        if !kept.iter().any(|(other, _)| fits(&room, other)) {
+            kept.push((room, row));
+        }
+    }
+    kept.into_iter().map(|(_, row)| row).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn of_equals_the_first_is_kept_and_what_is_dearer_and_smaller_goes() {
+        let prices = [5, 3, 3, 4, 9];
+        let rooms = [[4, 4], [2, 2], [2, 2], [2, 8], [4, 4]];
+        let kept = best((0..5).collect(), |row| prices[row], |row| rooms[row].into());
+        assert_eq!(kept, [1, 3, 0]);
+    }
+
+    #[test]
+    fn rows_are_told_apart_by_the_sets_they_are_in() {
+        let bits = |rows: &[usize]| {
+            let mut result = Bits::none(8);
+            for row in rows {
+                result.insert(*row);
+            }
+            result
+        };
+        let sets = [bits(&[0, 1, 2]), bits(&[2, 3]), bits(&[0, 1, 2])];
+        let parts = parts(sets.iter()).unwrap();
+        assert_eq!(parts, [bits(&[0, 1]), bits(&[2]), bits(&[3])]);
+    }
+}

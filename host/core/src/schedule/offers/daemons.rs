@@ -1,0 +1,151 @@
+//! What daemons take of a node before any pod comes.
+//!
+//! On a new node a daemon counts when it tolerates the pool's taints and its selector agrees with the pool and the type;
+//! the pool's own requirements decide, not what pods narrow them to, so a daemon of zone a is charged to a type sold there
+//! even if the node ends in zone b. On a node there is, a daemon counts less what of it runs there already.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use super::templates::Template;
+use crate::catalogue::{Catalogue, InstanceType};
+use crate::model::{DaemonSet, Effect, HostPort, OwnerKind, PodSpec, Taint, first_untolerated};
+use crate::requirement::{Requirements, Undefined};
+use crate::resources::Resources;
+use crate::snapshot::{Snapshot, StateNode};
+
+/// Daemons of one set of types: what they ask for together and the ports they take.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub(crate) struct Overhead {
+    /// Sum of their requests, pods included.
+    pub(crate) requests: Resources,
+    /// Ports they take on the host.
+    pub(crate) ports: Vec<HostPort>,
+    /// Addresses they take of a subnet.
+    pub(crate) addresses: i64,
+}
+
+/// Daemons by template, as one can ask of a type.
+pub(crate) struct Daemons<'a> {
+    tolerating: Vec<&'a DaemonSet>,
+    catalogue: &'a Catalogue,
+    known: BTreeMap<Vec<usize>, Arc<Overhead>>,
+}
+
+impl<'a> Daemons<'a> {
+    /// The daemons that tolerate a template's taints and agree with its requirements at all.
+    pub(crate) fn of(snapshot: &'a Snapshot, template: &Template) -> Self {
+        let hard: Vec<Taint> = template
+            .taints()
+            .iter()
+            .filter(|taint| taint.effect != Effect::PreferNoSchedule)
+            .cloned()
+            .collect();
+        let sets = snapshot.daemon_sets.iter().map(AsRef::as_ref);
+        let tolerating = sets.filter(|set| {
+            first_untolerated(&hard, &set.pod.tolerations).is_none() && !set.pod.dynamic_resources
+        });
+        Self {
+            tolerating: tolerating.collect(),
+            catalogue: &snapshot.catalogue,
+            known: BTreeMap::new(),
+        }
+    }
+
+    /// What daemons take of a new node of this type; equal answers are shared.
+    pub(crate) fn overhead(
+        &mut self,
+        template: &Template,
+        instance_type: &InstanceType,
+    ) -> Arc<Overhead> {
+        let well_known = |key: &crate::labels::LabelKey| self.catalogue.is_well_known(key);
+        let runs = |set: &&DaemonSet| {
+            strict_terms(&set.pod).any(|strict| {
+                let allowed = || {
+                    let pool = &template.requirements;
+                    pool.accepts(&strict, Undefined::Allowed(&well_known))
+                        .is_ok()
+                        && instance_type
+                            .requirements
+                            .accepts(&strict, Undefined::Ignored)
+                            .is_ok()
+                        && is_sold_for(instance_type, &strict)
+                };
+                strict.is_empty() || allowed()
+            })
+        };
+        let running: Vec<usize> = self
+            .tolerating
+            .iter()
+            .enumerate()
+            .filter(|(_, set)| runs(set))
+            .map(|(at, _)| at)
+            .collect();
+        if let Some(overhead) = self.known.get(&running) {
+            return Arc::clone(overhead);
+        }
+        let mut overhead = Overhead::default();
+        for at in &running {
+            overhead.requests.add(&self.tolerating[*at].pod.requests);
+            overhead.addresses += self.tolerating[*at].pod.addresses();
+            overhead
+                .ports
+                .extend(self.tolerating[*at].pod.host_ports.iter().cloned());
+        }
+        let overhead = Arc::new(overhead);
+        self.known.insert(running, Arc::clone(&overhead));
+        overhead
+    }
+}
+
+/// Whether any offering of a type agrees with requirements on zone and terms.
+fn is_sold_for(instance_type: &InstanceType, strict: &Requirements) -> bool {
+    instance_type.offerings.is_empty()
+        || instance_type.offerings.iter().any(|offering| {
+            offering
+                .node_requirements()
+                .accepts(strict, Undefined::Ignored)
+                .is_ok()
+        })
+}
+
+/// A pod's hard requirements, one set per alternative of its required node affinity.
+fn strict_terms(pod: &PodSpec) -> impl Iterator<Item = Requirements> + '_ {
+    let without_terms = pod
+        .node_required
+        .is_empty()
+        .then(|| pod.node_selector.clone());
+    let with_terms = pod
+        .node_required
+        .iter()
+        .map(|term| pod.node_selector.intersect(&term.requirements));
+    without_terms.into_iter().chain(with_terms)
+}
+
+/// What daemons still need on a node there is: those that belong there, less the daemons that run there.
+pub(crate) fn remaining_need(
+    snapshot: &Snapshot,
+    node: &StateNode,
+    labels: &Requirements,
+    bound: &[usize],
+) -> Resources {
+    let taints = node.taints();
+    let mut need = Resources::new();
+    for set in &snapshot.daemon_sets {
+        let strict = strict_terms(&set.pod).next().unwrap_or_default();
+        let belongs = first_untolerated(&taints, &set.pod.tolerations).is_none()
+            && labels.accepts(&strict, Undefined::Refused).is_ok()
+            && !set.pod.dynamic_resources;
+        if belongs {
+            need.add(&set.pod.requests);
+        }
+    }
+    let mut running = Resources::new();
+    for row in bound {
+        let pod = &snapshot.pods[*row];
+        if pod.is_owned_by(OwnerKind::DaemonSet) && !pod.is_terminal() {
+            running.add(&pod.spec.requests);
+        }
+    }
+    need.minus(&running).map(|_, amount| amount.max(0))
+}

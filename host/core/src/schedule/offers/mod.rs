@@ -1,0 +1,254 @@
+//! What pools sell, read once and used for many decisions.
+//!
+//! Reading a whole catalogue takes longer than deciding about a few pods, and it seldom changes between two decisions. What
+//! is read here depends on catalogue, pools, overlays, daemons and two settings alone: neither on pods nor on nodes. Whoever
+//! decides again keeps the offers of the last decision; they serve again while all of those are the very same objects.
+
+pub(crate) mod axes;
+pub(crate) mod best;
+pub(crate) mod daemons;
+pub(crate) mod lru;
+pub(crate) mod rows;
+pub(crate) mod table;
+pub(crate) mod templates;
+pub(crate) mod unused;
+use std::collections::{BTreeMap, BTreeSet};
+use std::sync::{Arc, OnceLock};
+
+use super::guards::is_exotic;
+use super::prices::question::{self, Listed};
+use super::topology;
+use crate::catalogue::{Catalogue, InstanceType, Offering, Overlaid};
+use crate::labels::{self, LabelKey};
+use crate::model::{DaemonSet, NodeOverlay, NodePool};
+use crate::requirement::{Requirement, Requirements};
+use crate::resources::Resources;
+use crate::snapshot::Snapshot;
+use crate::units::PricePerHour;
+use axes::Axes;
+use daemons::{Daemons, Overhead};
+use lru::Kept;
+use rows::agree;
+use table::{Table, Terms};
+use templates::{Template, templates};
+
+/// Keys whose values are collected ahead: offerings decide them, and pods spread over them.
+const REACHED: [&str; 2] = [labels::ZONE, labels::CAPACITY_TYPE];
+
+/// Tables kept: waiting pods and those of nodes that may go often ask for different resources.
+const MOST_TABLES: usize = 4;
+
+/// What every usable pool sells.
+pub struct Offers {
+    source: Source,
+    pub(crate) overlaid: Overlaid,
+    /// What a ranking policy can be asked about.
+    pub(crate) listed: Option<Listed>,
+    /// By template: which of the listed its shelf holds, ascending. Read when it is first asked for.
+    pub(crate) asked: OnceLock<Vec<Vec<u32>>>,
+    /// By template.
+    pub(crate) shelves: Vec<Shelf>,
+    /// Distinct sets of what offerings make their nodes satisfy.
+    pub(crate) own: Vec<Requirements>,
+    /// By type: whether it is one that guards keep back.
+    pub(crate) exotic: Vec<bool>,
+    tables: Kept<Terms, Table>,
+}
+
+/// What one pool sells.
+pub(crate) struct Shelf {
+    /// Available offerings that agree with the pool and that its daemons leave room on, by type and offering.
+    pub(crate) offers: Vec<Offer>,
+    /// Values that its nodes may have of some keys, whatever is available just now.
+    reached: BTreeMap<LabelKey, BTreeSet<Arc<str>>>,
+}
+
+/// One offering in one pool.
+pub(crate) struct Offer {
+    /// Its type in the catalogue.
+    pub(crate) instance_type: usize,
+    /// Its position among the type's offerings.
+    pub(crate) offering: usize,
+    /// Daemons of its nodes.
+    pub(crate) overhead: Arc<Overhead>,
+    /// What pods may have of a node.
+    pub(crate) room: Resources,
+    /// What its nodes satisfy beyond the type: position in [`Offers::own`].
+    pub(crate) own: usize,
+}
+
+/// What offers were read from.
+struct Source {
+    catalogue: Arc<Catalogue>,
+    pools: Vec<Arc<NodePool>>,
+    overlays: Vec<Arc<NodeOverlay>>,
+    daemon_sets: Vec<Arc<DaemonSet>>,
+    reserved_capacity: bool,
+    node_overlays: bool,
+}
+
+impl Source {
+    fn is_of(&self, snapshot: &Snapshot) -> bool {
+        Arc::ptr_eq(&self.catalogue, &snapshot.catalogue)
+            && same(&self.pools, &snapshot.pools)
+            && same(&self.overlays, &snapshot.overlays)
+            && same(&self.daemon_sets, &snapshot.daemon_sets)
+            && self.reserved_capacity == snapshot.settings.reserved_capacity
+            && self.node_overlays == snapshot.settings.node_overlays
+    }
+}
+
+fn same<T>(left: &[Arc<T>], right: &[Arc<T>]) -> bool {
+    left.len() == right.len() && left.iter().zip(right).all(|(a, b)| Arc::ptr_eq(a, b))
+}
+
+impl Offers {
+    /// Those of an earlier decision if they serve this snapshot too, else new ones.
+    pub(crate) fn of(snapshot: &Snapshot, earlier: Option<&Arc<Self>>) -> Arc<Self> {
+        let kept = earlier.filter(|offers| offers.source.is_of(snapshot));
+        kept.map_or_else(|| Arc::new(Self::read(snapshot)), Arc::clone)
+    }
+
+    fn read(snapshot: &Snapshot) -> Self {
+        let overlaid = snapshot.overlaid();
+        let mut numbers: BTreeMap<Requirements, usize> = BTreeMap::new();
+        let templates = templates(snapshot, &overlaid);
+        let shelves: Vec<Shelf> = templates
+            .iter()
+            .map(|template| Shelf::read(snapshot, template, &mut numbers))
+            .collect();
+        let mut own = vec![Requirements::new(); numbers.len()];
+        for (requirements, number) in numbers {
+            own[number] = requirements;
+        }
+        Self {
+            source: Source {
+                catalogue: Arc::clone(&snapshot.catalogue),
+                pools: snapshot.pools.clone(),
+                overlays: snapshot.overlays.clone(),
+                daemon_sets: snapshot.daemon_sets.clone(),
+                reserved_capacity: snapshot.settings.reserved_capacity,
+                node_overlays: snapshot.settings.node_overlays,
+            },
+            overlaid,
+            listed: Listed::new(snapshot.catalogue.types(), &templates, &shelves),
+            asked: OnceLock::new(),
+            shelves,
+            own,
+            exotic: snapshot
+                .catalogue
+                .types()
+                .iter()
+                .map(|sold| is_exotic(sold))
+                .collect(),
+            tables: Kept::new(MOST_TABLES),
+        }
+    }
+
+    /// All rows of the templates that these offers were read for.
+    pub(crate) fn table(
+        &self,
+        templates: &[Template],
+        axes: &Axes,
+        node_cost: PricePerHour,
+    ) -> Arc<Table> {
+        let terms = Terms::of(templates, axes, node_cost);
+        let read = || Arc::new(Table::new(templates, axes, self));
+        self.tables.get(terms, read)
+    }
+
+    /// By template, which of the listed its shelf holds, whatever limits leave; nothing where nothing is listed.
+    pub(crate) fn candidates(&self, templates: &[Template]) -> &[Vec<u32>] {
+        self.asked.get_or_init(|| {
+            let listed = self.listed.iter();
+            let all = listed.flat_map(|listed| {
+                templates
+                    .iter()
+                    .zip(&self.shelves)
+                    .map(move |own| (listed, own))
+            });
+            let held = all.map(|(listed, (template, shelf))| {
+                let offers = shelf.offers.iter();
+                let asked = offers
+                    .map(|offer| question::asked(template, offer.instance_type, offer.offering));
+                asked.filter_map(|asked| listed.position(asked)).collect()
+            });
+            held.collect()
+        })
+    }
+
+    /// Values that nodes of a template may have of a key, by the types it allows, available or not.
+    pub(crate) fn reachable(
+        &self,
+        snapshot: &Snapshot,
+        templates: &[Template],
+        number: usize,
+        key: &LabelKey,
+    ) -> BTreeSet<Arc<str>> {
+        let known = self.shelves[number].reached.get(key);
+        known.map_or_else(
+            || topology::reachable(snapshot, &templates[number], key),
+            Clone::clone,
+        )
+    }
+}
+
+impl Shelf {
+    fn read(
+        snapshot: &Snapshot,
+        template: &Template,
+        numbers: &mut BTreeMap<Requirements, usize>,
+    ) -> Self {
+        let mut daemons = Daemons::of(snapshot, template);
+        let mut offers = Vec::new();
+        let types = template.catalogue.types().iter().enumerate();
+        for (at, sold) in types.filter(|(_, sold)| all_agree(template, &sold.requirements)) {
+            let overhead = daemons.overhead(template, sold);
+            for (offering_at, offering) in sold.offerings.iter().enumerate() {
+                let own = offering.node_requirements();
+                let reserved = offering.reservation.is_some();
+                let sellable = offering.available
+                    && (!reserved || snapshot.settings.reserved_capacity)
+                    && all_agree(template, &own);
+                let room = sellable.then(|| room(sold, offering, &overhead)).flatten();
+                let Some(room) = room else { continue };
+                let next = numbers.len();
+                offers.push(Offer {
+                    instance_type: at,
+                    offering: offering_at,
+                    overhead: Arc::clone(&overhead),
+                    room,
+                    own: *numbers.entry(own).or_insert(next),
+                });
+            }
+        }
+        let reached = REACHED.iter().map(|key| {
+            let key = LabelKey::from(*key);
+            let values = topology::reachable(snapshot, template, &key);
+            (key, values)
+        });
+        Self {
+            offers,
+            reached: reached.collect(),
+        }
+    }
+}
+
+fn all_agree(template: &Template, own: &Requirements) -> bool {
+    let agrees = |requirement: &Requirement| {
+        agree(
+            template.requirements.get(requirement.key().as_str()),
+            requirement,
+        )
+    };
+    own.iter().all(agrees)
+}
+
+/// What daemons leave of a node; `None` when they ask for more than it has, or for something that it does not even name.
+fn room(sold: &InstanceType, offering: &Offering, overhead: &Overhead) -> Option<Resources> {
+    let room = sold.allocatable(offering).minus(&overhead.requests);
+    let overcommitted = room.iter().any(|(_, amount)| amount < 0);
+    let mut asked = overhead.requests.iter();
+    let short = asked.any(|(name, amount)| amount > 0 && !room.contains(name));
+    (!overcommitted && !short).then_some(room)
+}

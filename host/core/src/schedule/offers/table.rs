@@ -1,0 +1,210 @@
+//! The table of rows: what usable pools can buy, with what is asked of it again and again.
+//!
+//! It depends on what pools sell, on what their limits leave, on the resources that pods ask for and on the labels they
+//! choose by, not on the pods themselves. Decisions for which those are the same share one.
+
+use std::sync::{Arc, OnceLock};
+
+use super::axes::Axes;
+use super::best::Best;
+use super::daemons::Overhead;
+use super::lru::Kept;
+use super::rows::agree;
+use super::templates::Template;
+use super::{Offer, Offers};
+use crate::bits::Bits;
+use crate::catalogue::InstanceType;
+use crate::rank::Prices;
+use crate::requirement::Requirements;
+use crate::resources::{ResourceName, Resources};
+use crate::schedule::prices::priced::Priced;
+use crate::schedule::prices::question::Slots;
+use crate::snapshot::Guards;
+use crate::units::PricePerHour;
+
+/// Settings of guards for which answers are kept: those that hold, and none.
+const MOST_GUARDS: usize = 2;
+
+/// Answers of ranking policies for which prices are kept: of the one that serves, and of one before it or beside it.
+const MOST_QUOTED: usize = 2;
+
+/// One way to buy a node.
+#[derive(Clone, Debug)]
+pub(crate) struct Row {
+    /// Template, in order of preference.
+    pub(crate) template: usize,
+    /// Label state of the template.
+    pub(crate) state: usize,
+    /// Instance type in the catalogue.
+    pub(crate) instance_type: usize,
+    /// Offering of the type.
+    pub(crate) offering: usize,
+    /// What its nodes satisfy beyond the type: position in [`Offers::own`].
+    pub(crate) own: usize,
+    /// Daemons of its nodes.
+    pub(crate) overhead: Arc<Overhead>,
+}
+
+/// What a table is made from besides offers.
+#[derive(PartialEq)]
+pub(crate) struct Terms {
+    axes: Axes,
+    /// By template: what limits leave, and the label states.
+    templates: Vec<(Option<Resources>, Vec<Requirements>)>,
+    node_cost: PricePerHour,
+}
+
+impl Terms {
+    pub(crate) fn of(templates: &[Template], axes: &Axes, node_cost: PricePerHour) -> Self {
+        let templates = templates.iter();
+        Self {
+            axes: axes.clone(),
+            templates: templates
+                .map(|template| (template.remaining.clone(), template.states.clone()))
+                .collect(),
+            node_cost,
+        }
+    }
+}
+
+/// Rows under some guards.
+pub(crate) struct Guarded {
+    /// Those kept from being bought while there are others.
+    pub(crate) kept_back: Bits,
+    /// The best of the rows at list price, with the room that guards leave.
+    pub(crate) best: Best,
+}
+
+/// All rows.
+pub(crate) struct Table {
+    pub(crate) rows: Vec<Row>,
+    /// Room for pods, `axes` amounts per row.
+    capacity: Vec<i64>,
+    axes: usize,
+    /// What one node takes of its pool's limits, per row.
+    spends: Vec<Arc<[i64]>>,
+    /// Rows by template.
+    pub(crate) of_template: Vec<Bits>,
+    /// Rows with the largest first: whichever exceeds another on every axis stands before it.
+    pub(crate) by_size: Vec<usize>,
+    /// Prices without a ranking policy.
+    pub(crate) listed: OnceLock<Arc<Priced>>,
+    /// Prices by the answer of a ranking policy.
+    pub(crate) quoted: Kept<Arc<Prices>, Priced>,
+    /// Where rows stand in the question to a ranking policy.
+    pub(crate) slots: OnceLock<Arc<Slots>>,
+    /// What guards make of the rows.
+    pub(crate) guarded: Kept<Guards, Guarded>,
+}
+
+impl Table {
+    /// Reads what pools sell.
+    pub(crate) fn new(templates: &[Template], axes: &Axes, offers: &Offers) -> Self {
+        let mut result = Self {
+            rows: Vec::new(),
+            capacity: Vec::new(),
+            axes: axes.len(),
+            spends: Vec::new(),
+            of_template: Vec::new(),
+            by_size: Vec::new(),
+            listed: OnceLock::new(),
+            quoted: Kept::new(MOST_QUOTED),
+            slots: OnceLock::new(),
+            guarded: Kept::new(MOST_GUARDS),
+        };
+        for (number, template) in templates.iter().enumerate() {
+            for offer in &offers.shelves[number].offers {
+                let sold = &template.catalogue.types()[offer.instance_type];
+                if let Some(spends) = spends(template, sold, offer) {
+                    result.add_states(template, number, offer, axes, sold, &spends);
+                }
+            }
+        }
+        result.of_template = (0..templates.len())
+            .map(|number| result.select(|row| row.template == number))
+            .collect();
+        result.by_size = result.sorted_by_size();
+        result
+    }
+
+    fn add_states(
+        &mut self,
+        template: &Template,
+        number: usize,
+        offer: &Offer,
+        axes: &Axes,
+        sold: &InstanceType,
+        spends: &Arc<[i64]>,
+    ) {
+        for (state, chosen) in template.states.iter().enumerate() {
+            let possible = chosen.iter().all(|requirement| {
+                agree(
+                    sold.requirements.get(requirement.key().as_str()),
+                    &template.narrowed(requirement),
+                )
+            });
+            if possible {
+                self.rows.push(Row {
+                    template: number,
+                    state,
+                    instance_type: offer.instance_type,
+                    offering: offer.offering,
+                    own: offer.own,
+                    overhead: Arc::clone(&offer.overhead),
+                });
+                self.capacity.extend(axes.amounts(&offer.room));
+                self.spends.push(Arc::clone(spends));
+            }
+        }
+    }
+
+    fn sorted_by_size(&self) -> Vec<usize> {
+        let mut rows: Vec<usize> = (0..self.rows.len()).collect();
+        let total = |row: &usize| -> i128 {
+            let amounts = self.capacity(*row).iter();
+            amounts.map(|amount| i128::from(*amount)).sum()
+        };
+        rows.sort_by_cached_key(|row| (std::cmp::Reverse(total(row)), *row));
+        rows
+    }
+
+    /// How many rows there are.
+    pub(crate) fn len(&self) -> usize {
+        self.rows.len()
+    }
+
+    /// Room for pods on a node of this row.
+    pub(crate) fn capacity(&self, row: usize) -> &[i64] {
+        &self.capacity[row * self.axes..(row + 1) * self.axes]
+    }
+
+    /// What one node of a row takes of its pool's limits, by limited resource; nothing where the pool has none.
+    pub(crate) fn spends(&self, row: usize) -> &[i64] {
+        &self.spends[row]
+    }
+
+    /// The rows for which `condition` holds.
+    pub(crate) fn select(&self, condition: impl Fn(&Row) -> bool) -> Bits {
+        let mut result = Bits::none(self.rows.len());
+        for (at, row) in self.rows.iter().enumerate() {
+            if condition(row) {
+                result.insert(at);
+            }
+        }
+        result
+    }
+}
+
+/// What one node takes of each resource that the pool limits; `None` where the limits do not leave that much.
+fn spends(template: &Template, sold: &InstanceType, offer: &Offer) -> Option<Arc<[i64]>> {
+    let Some(remaining) = &template.remaining else {
+        return Some(Arc::default());
+    };
+    let one = sold
+        .capacity_of(&sold.offerings[offer.offering])
+        .with(ResourceName::Nodes, 1);
+    let limits = remaining.iter();
+    limits
+        .map(|(name, left)| Some(one.get(name)).filter(|taken| *taken <= left))
+        .collect()
+}

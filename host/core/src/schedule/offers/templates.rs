@@ -1,0 +1,145 @@
+//! Pools that may buy nodes now, as templates of those nodes.
+//!
+//! A pool is used when it is ready, not static and not being deleted. Heavier pools come first; among equals, later names
+//! first, as upstream. The position in this order is the template's number everywhere else.
+
+use std::collections::BTreeSet;
+use std::sync::Arc;
+
+use crate::catalogue::{Catalogue, Overlaid};
+use crate::labels::LabelKey;
+use crate::model::{Effect, NodePool, PackingMode, Taint};
+use crate::requirement::{Operator, Requirement, Requirements, Undefined};
+use crate::resources::Resources;
+use crate::snapshot::Snapshot;
+
+/// Label states kept per template; beyond them pods of different custom labels no longer share nodes.
+const MAX_STATES: usize = 48;
+
+/// What nodes of one pool look like before pods narrow them.
+#[derive(Clone, Debug)]
+pub(crate) struct Template {
+    /// The pool.
+    pub(crate) pool: Arc<NodePool>,
+    /// What its nodes satisfy.
+    pub(crate) requirements: Requirements,
+    /// What its limits leave; `None` without limits.
+    pub(crate) remaining: Option<Resources>,
+    /// What it sells: the snapshot's catalogue with its own prices and capacities, row for row.
+    pub(crate) catalogue: Arc<Catalogue>,
+    /// How its new nodes are packed.
+    pub(crate) packing: PackingMode,
+    /// Keys on which pods may choose.
+    pub(crate) open: BTreeSet<LabelKey>,
+    /// Choices of labels that neither pool nor type decides: `[nothing chosen]` and every combination that pods ask for.
+    pub(crate) states: Vec<Requirements>,
+}
+
+/// The usable pools of a snapshot, in the order in which they are tried.
+pub(crate) fn templates(snapshot: &Snapshot, overlaid: &Overlaid) -> Vec<Template> {
+    let usable =
+        |pool: &&Arc<NodePool>| pool.ready && pool.replicas.is_none() && pool.deleting.is_none();
+    let mut pools: Vec<Arc<NodePool>> = snapshot.pools.iter().filter(usable).cloned().collect();
+    pools.sort_by(|a, b| (b.weight, &b.name).cmp(&(a.weight, &a.name)));
+    let template = |pool: Arc<NodePool>| Template {
+        requirements: pool.node_requirements(),
+        remaining: remaining(snapshot, &pool),
+        catalogue: Arc::clone(overlaid.of(&pool.name)),
+        packing: snapshot.settings.packing.unwrap_or(pool.packing),
+        open: BTreeSet::new(),
+        states: vec![Requirements::new()],
+        pool,
+    };
+    pools.into_iter().map(template).collect()
+}
+
+/// Limits less what the pool's nodes have that are not on their way out.
+fn remaining(snapshot: &Snapshot, pool: &NodePool) -> Option<Resources> {
+    let limits = pool.limits.as_ref()?;
+    let mut used = Resources::new();
+    for node in &snapshot.nodes {
+        if !node.is_deleting() && node.pool().is_some_and(|name| name == pool.name) {
+            used.add(&node.capacity());
+        }
+    }
+    Some(limits.minus(&used))
+}
+
+impl Template {
+    /// Taints that a pod must tolerate.
+    pub(crate) fn taints(&self) -> &[Taint] {
+        &self.pool.taints
+    }
+
+    /// Whether a taint only prefers to keep pods away.
+    pub(crate) fn has_soft_taint(&self) -> bool {
+        self.pool
+            .taints
+            .iter()
+            .any(|taint| taint.effect == Effect::PreferNoSchedule)
+    }
+
+    /// Whether pods may share nodes that this decision has opened for others, as the incumbent does.
+    pub(crate) fn is_compatible(&self) -> bool {
+        self.packing == PackingMode::Compatible
+    }
+
+    /// Whether a requirement asks for a minimum of values to choose from.
+    pub(crate) fn has_minimum_values(&self) -> bool {
+        self.requirements
+            .iter()
+            .any(|requirement| requirement.min_values().is_some())
+    }
+
+    /// Learns the choices of open labels that pods ask for: each pod's own, and those that two or more can share.
+    pub(crate) fn learn_states(&mut self, open: BTreeSet<LabelKey>, asked: &[Requirements]) {
+        self.open = open;
+        let mut states: BTreeSet<Requirements> = BTreeSet::new();
+        for requirements in asked {
+            let own: Requirements = requirements
+                .iter()
+                .filter(|requirement| self.open.contains(requirement.key()))
+                .cloned()
+                .collect();
+            if !own.is_empty() && self.admits(&own) {
+                states.insert(own);
+            }
+        }
+        let own: Vec<Requirements> = states.iter().cloned().collect();
+        let mut frontier = own.clone();
+        while states.len() < MAX_STATES && !frontier.is_empty() {
+            let mut next = Vec::new();
+            for left in &frontier {
+                let agrees =
+                    |right: &&Requirements| left.accepts(right, Undefined::Ignored).is_ok();
+                for right in own.iter().filter(agrees) {
+                    let both = left.intersect(right);
+                    if states.len() < MAX_STATES
+                        && self.admits(&both)
+                        && states.insert(both.clone())
+                    {
+                        next.push(both);
+                    }
+                }
+            }
+            frontier = next;
+        }
+        self.states.extend(states);
+    }
+
+    fn admits(&self, state: &Requirements) -> bool {
+        state.iter().all(|asked| {
+            let narrowed = self.narrowed(asked);
+            narrowed.operator() != Operator::DoesNotExist
+                || asked.operator() == Operator::DoesNotExist
+        })
+    }
+
+    /// What the pool allows of a requirement's key once the requirement holds too.
+    pub(crate) fn narrowed(&self, requirement: &Requirement) -> Requirement {
+        match self.requirements.get(requirement.key().as_str()) {
+            Some(own) => own.intersect(requirement),
+            None => requirement.clone(),
+        }
+    }
+}

@@ -1,0 +1,195 @@
+//! Where pods must go so that those that want to be near them can come too.
+//!
+//! Pods are placed one by one, so a pod may take a place, a full node for instance, that its followers cannot reach. Followers
+//! found waiting are remembered here, and the next attempt keeps the pods they follow to places with room for both.
+
+use std::borrow::Cow;
+use std::collections::{BTreeMap, BTreeSet};
+
+use super::sum;
+use crate::bits::Bits;
+use crate::schedule::batch::compile::{Compiled, PodGroup};
+use crate::schedule::batch::existing::Asked;
+use crate::schedule::offers::axes::fits;
+use crate::schedule::topology::Rule;
+
+/// What followers ask of the places of one group of pods.
+#[derive(Clone, Debug)]
+struct Place {
+    /// Rows to buy that followers can use too.
+    rows: Bits,
+    /// Existing nodes, by row, that followers can use too.
+    nodes: Bits,
+    /// Room kept for a follower that must share the host.
+    request: Box<[i64]>,
+}
+
+/// Places by group of pods; groups without followers have none.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Company {
+    places: BTreeMap<usize, Place>,
+}
+
+/// No followers at all.
+pub(crate) static NOBODY: Company = Company {
+    places: BTreeMap::new(),
+};
+
+impl Company {
+    /// Whether nobody follows anybody.
+    pub(crate) fn is_nobody(&self) -> bool {
+        self.places.is_empty()
+    }
+
+    /// Learns from pods, by position in the batch, that found no place.
+    pub(crate) fn of(compiled: &Compiled<'_>, waiting: &BTreeSet<usize>) -> Self {
+        let groups: BTreeSet<usize> = waiting
+            .iter()
+            .map(|pod| compiled.pods[*pod].group)
+            .collect();
+        let mut result = Self::default();
+        for follower in groups.into_iter().map(|group| &compiled.groups[group]) {
+            for affinity in followed(compiled, follower) {
+                result.keep_open(compiled, follower, affinity);
+            }
+        }
+        result
+    }
+
+    /// Keeps every group of pods that an affinity selects to places that the follower can use.
+    fn keep_open(&mut self, compiled: &Compiled<'_>, follower: &PodGroup, affinity: usize) {
+        let place = place_for(compiled, follower, affinity);
+        for (number, target) in compiled.groups.iter().enumerate() {
+            if target.selected.binary_search(&affinity).is_err() {
+                continue;
+            }
+            self.places
+                .entry(number)
+                .and_modify(|known| known.narrow(&place))
+                .or_insert_with(|| place.clone());
+        }
+    }
+
+    /// Whether some follower waits for pods of a group.
+    pub(crate) fn is_followed(&self, group: usize) -> bool {
+        self.places.contains_key(&group)
+    }
+
+    /// Rows to buy that a group is kept to.
+    pub(crate) fn rows(&self, group: usize) -> Option<&Bits> {
+        self.places.get(&group).map(|place| &place.rows)
+    }
+
+    /// Whether a group may use an existing node.
+    pub(crate) fn admits(&self, group: usize, node: usize) -> bool {
+        self.places
+            .get(&group)
+            .is_none_or(|place| place.nodes.contains(node))
+    }
+
+    /// What must fit on a node: `used`, and a follower where one must share the host.
+    pub(crate) fn with_follower<'a>(&self, group: usize, used: &'a [i64]) -> Cow<'a, [i64]> {
+        match self.places.get(&group) {
+            Some(place) => Cow::Owned(sum(used, &place.request).into()),
+            None => Cow::Borrowed(used),
+        }
+    }
+}
+
+/// Whether pods of a group can only be where other pods are.
+pub(crate) fn follows(compiled: &Compiled<'_>, group: &PodGroup) -> bool {
+    followed(compiled, group).next().is_some()
+}
+
+/// The affinities that a group cannot meet by itself, once all preferences are given up.
+fn followed<'a>(
+    compiled: &'a Compiled<'_>,
+    group: &'a PodGroup,
+) -> impl Iterator<Item = usize> + 'a {
+    let owned = group
+        .levels
+        .last()
+        .into_iter()
+        .flat_map(|level| &level.owned)
+        .copied();
+    owned.filter(|owned| {
+        compiled.model.groups[*owned].identity.rule == Rule::Affinity
+            && group.selected.binary_search(owned).is_err()
+    })
+}
+
+impl Place {
+    fn narrow(&mut self, other: &Self) {
+        self.rows.keep(&other.rows);
+        self.nodes.keep(&other.nodes);
+        for (own, other) in self.request.iter_mut().zip(&other.request) {
+            *own = (*own).max(*other);
+        }
+    }
+}
+
+/// Where a follower itself can be, as far as its affinity makes that matter to others: the same host, or the same domain.
+fn place_for(compiled: &Compiled<'_>, follower: &PodGroup, affinity: usize) -> Place {
+    let own = reach(compiled, follower);
+    let key = &compiled.model.keys[compiled.model.groups[affinity].identity.key];
+    if key.is_host {
+        return Place {
+            request: follower.request.clone(),
+            ..own
+        };
+    }
+    let mut wide = Place {
+        rows: Bits::none(compiled.rows.len()),
+        nodes: Bits::none(compiled.existing.free.len()),
+        request: vec![0; follower.request.len()].into(),
+    };
+    for (domain, rows) in key.rows.iter().enumerate() {
+        let mut nodes = Bits::none(compiled.existing.free.len());
+        (0..key.of_node.len())
+            .filter(|node| key.of_node[*node] == domain)
+            .for_each(|node| nodes.insert(node));
+        if rows.meets(&own.rows) || nodes.meets(&own.nodes) {
+            wide.rows.join(rows);
+            wide.nodes.join(&nodes);
+        }
+    }
+    wide
+}
+
+/// Rows and nodes with room for a pod of the group alone.
+fn reach(compiled: &Compiled<'_>, group: &PodGroup) -> Place {
+    let mut rows = Bits::none(compiled.rows.len());
+    let mut nodes = Bits::none(compiled.existing.free.len());
+    if let Some(level) = group.levels.last() {
+        for (volumes, open) in group.alternatives.iter().zip(&level.rows) {
+            open.iter()
+                .filter(|row| fits(&group.request, compiled.rows.capacity(*row)))
+                .for_each(|row| rows.insert(row));
+            let asked = Asked {
+                requirements: &level.requirements,
+                volumes,
+                tolerations: &level.tolerations,
+            };
+            for node in compiled.existing.open_to(asked) {
+                nodes.insert(node);
+            }
+        }
+    }
+    Place {
+        rows,
+        nodes: with_room(compiled, &nodes, &group.request),
+        request: group.request.clone(),
+    }
+}
+
+fn with_room(compiled: &Compiled<'_>, nodes: &Bits, request: &[i64]) -> Bits {
+    let mut result = Bits::none(compiled.existing.free.len());
+    nodes
+        .iter()
+        .filter(|node| {
+            let free = compiled.existing.free[*node].as_ref();
+            free.is_some_and(|free| fits(request, free))
+        })
+        .for_each(|node| result.insert(node));
+    result
+}

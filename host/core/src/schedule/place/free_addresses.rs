@@ -1,0 +1,93 @@
+//! Addresses left for pods in zones that are short of them, while pods are placed one by one.
+//!
+//! A pod looks at zones that are not short first, then at those that have an address left for it, the one with the most
+//! first. Where it goes to a node that can only be in such a zone, it pays there.
+
+use std::cmp::Reverse;
+
+use super::address_budget::Budget;
+use crate::bits::Bits;
+use crate::schedule::batch::compile::Compiled;
+use crate::schedule::batch::sets::{SetId, Sets};
+use crate::schedule::guards::addresses::{of_pod, rows_in};
+
+/// What is left of a budget.
+pub(crate) struct Purse {
+    zones: Vec<Zone>,
+    /// Rows in any of them.
+    all: Bits,
+}
+
+struct Zone {
+    left: i64,
+    /// Rows of which the guard speaks.
+    rows: Bits,
+}
+
+impl Purse {
+    /// Nothing spent yet.
+    pub(crate) fn new(compiled: &Compiled<'_>, budget: &Budget) -> Self {
+        let zone = |(zone, left): (usize, i64)| Zone {
+            left,
+            rows: rows_in(compiled, zone),
+        };
+        let zones: Vec<Zone> = budget.zones().map(zone).collect();
+        let mut all = Bits::none(if zones.is_empty() {
+            0
+        } else {
+            compiled.rows.len()
+        });
+        for zone in &zones {
+            all.join(&zone.rows);
+        }
+        Self { zones, all }
+    }
+
+    /// Whether no zone is short.
+    pub(crate) fn is_unbounded(&self) -> bool {
+        self.zones.is_empty()
+    }
+
+    /// The parts of a set in which a pod may look for a new node, in the order in which it does.
+    pub(crate) fn parts(
+        &self,
+        compiled: &Compiled<'_>,
+        budget: &Budget,
+        sets: &mut Sets,
+        pod: usize,
+        set: SetId,
+    ) -> Vec<SetId> {
+        if budget.exempts(pod) || !sets.bits(set).meets(&self.all) {
+            return vec![set];
+        }
+        let bits = sets.bits(set).clone();
+        let mut plain = bits.clone();
+        plain.drop_all(&self.all);
+        let need = of_pod(compiled, pod);
+        let mut zones: Vec<&Zone> = self.zones.iter().filter(|zone| zone.left >= need).collect();
+        zones.sort_by_key(|zone| Reverse(zone.left));
+        let short = zones.into_iter().map(|zone| bits.and(&zone.rows));
+        let parts = std::iter::once(plain).chain(short);
+        parts.filter_map(|part| sets.intern(part)).collect()
+    }
+
+    /// Whether a pod may join a node that may become these rows.
+    pub(crate) fn allows(
+        &self,
+        compiled: &Compiled<'_>,
+        budget: &Budget,
+        pod: usize,
+        rows: &Bits,
+    ) -> bool {
+        let zone = self.zones.iter().find(|zone| rows.is_within(&zone.rows));
+        zone.is_none_or(|zone| zone.left >= of_pod(compiled, pod) || budget.exempts(pod))
+    }
+
+    /// A pod pays for its place on a node that may become these rows.
+    pub(crate) fn pay(&mut self, compiled: &Compiled<'_>, pod: usize, rows: &Bits) {
+        let mut zones = self.zones.iter_mut();
+        if let Some(zone) = zones.find(|zone| rows.is_within(&zone.rows)) {
+            zone.left -= of_pod(compiled, pod);
+        }
+    }
+}

@@ -1,0 +1,112 @@
+//! Sets of hosts that grow while a decision goes on, and the search for the first host that several sets agree on,
+//! 64 hosts at a time.
+
+use std::cmp::Ordering;
+
+const WORD: usize = 64;
+
+/// A set of hosts by number; grows as hosts are put in.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct HostSet {
+    words: Vec<u64>,
+}
+
+impl HostSet {
+    /// Puts a host in.
+    pub(crate) fn insert(&mut self, host: usize) {
+        if self.words.len() <= host / WORD {
+            self.words.resize(host / WORD + 1, 0);
+        }
+        self.words[host / WORD] |= 1 << (host % WORD);
+    }
+
+    /// Takes a host out.
+    pub(crate) fn remove(&mut self, host: usize) {
+        if let Some(word) = self.words.get_mut(host / WORD) {
+            *word &= !(1 << (host % WORD));
+        }
+    }
+
+    /// Whether a host is in.
+    pub(crate) fn has(&self, host: usize) -> bool {
+        self.word(host / WORD) >> (host % WORD) & 1 == 1
+    }
+
+    /// Hosts `64 * at` and the 63 after it, as bits.
+    pub(crate) fn word(&self, at: usize) -> u64 {
+        self.words.get(at).copied().unwrap_or(0)
+    }
+
+    /// The first host from `from` on that is in here and that `passes` lets through; it is asked for 64 hosts at once,
+    /// and only where some of them are in here.
+    pub(crate) fn first(&self, from: usize, passes: impl Fn(usize) -> u64) -> Option<usize> {
+        let mut mask = u64::MAX << (from % WORD);
+        for (at, word) in self.words.iter().enumerate().skip(from / WORD) {
+            let here = word & mask;
+            mask = u64::MAX;
+            if here == 0 {
+                continue;
+            }
+            let found = here & passes(at);
+            if found != 0 {
+                return Some(at * WORD + found.trailing_zeros() as usize);
+            }
+        }
+        None
+    }
+
+    /// The same from the other end: the last host before `until`.
+    pub(crate) fn last(&self, until: usize, passes: impl Fn(usize) -> u64) -> Option<usize> {
+        let before = |at: usize| match (until / WORD).cmp(&at) {
+            Ordering::Less => 0,
+            Ordering::Equal => (1 << (until % WORD)) - 1,
+            Ordering::Greater => u64::MAX,
+        };
+        for (at, word) in self.words.iter().enumerate().rev() {
+            let here = word & before(at);
+            if here == 0 {
+                continue;
+            }
+            let found = here & passes(at);
+            if found != 0 {
+                return Some(at * WORD + found.ilog2() as usize);
+            }
+        }
+        None
+    }
+}
+
+impl FromIterator<usize> for HostSet {
+    fn from_iter<I: IntoIterator<Item = usize>>(hosts: I) -> Self {
+        let mut result = Self::default();
+        hosts.into_iter().for_each(|host| result.insert(host));
+        result
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_first_host_that_another_set_does_not_hold() {
+        let all: HostSet = [3, 64, 65, 200].into_iter().collect();
+        let full: HostSet = [3, 64].into_iter().collect();
+        let not_full = |at: usize| !full.word(at);
+        assert_eq!(all.first(0, not_full), Some(65));
+        assert_eq!(all.first(66, not_full), Some(200));
+        assert_eq!(all.first(201, not_full), None);
+        assert_eq!(all.first(4, |_| u64::MAX), Some(64));
+    }
+
+    #[test]
+    fn the_last_host_before_another_that_a_set_does_not_hold() {
+        let all: HostSet = [3, 64, 65, 200].into_iter().collect();
+        let full: HostSet = [64, 200].into_iter().collect();
+        let not_full = |at: usize| !full.word(at);
+        assert_eq!(all.last(usize::MAX, not_full), Some(65));
+        assert_eq!(all.last(65, not_full), Some(3));
+        assert_eq!(all.last(3, not_full), None);
+        assert_eq!(all.last(200, |_| u64::MAX), Some(65));
+    }
+}

@@ -1,0 +1,92 @@
+//! What pools may still buy, while pods are placed one by one.
+//!
+//! Each new node is charged at the largest machine it may still become, per resource, and as one node. Contract: the section
+//! on limits; unlike upstream, `limits.nodes` falls with every new node of the same decision.
+
+use crate::bits::Bits;
+use crate::resources::{ResourceName, Resources};
+use crate::schedule::batch::compile::Compiled;
+use crate::schedule::offers::axes::fits;
+
+/// Limits left per template, by limited resource.
+#[derive(Clone)]
+pub(crate) struct Limits {
+    left: Vec<Option<Limit>>,
+}
+
+#[derive(Clone)]
+struct Limit {
+    left: Vec<i64>,
+    /// The most that one node of any row takes.
+    most: Vec<i64>,
+}
+
+impl Limits {
+    /// What limits leave before any new node.
+    pub(crate) fn new(compiled: &Compiled<'_>) -> Self {
+        let limit = |(number, left): (usize, &Resources)| Limit {
+            left: left.iter().map(|(_, left)| left).collect(),
+            most: most(
+                compiled,
+                &compiled.rows.of_template[number],
+                left.iter().count(),
+            ),
+        };
+        let templates = compiled.templates.iter().enumerate();
+        let limits = templates.map(|(number, template)| {
+            let remaining = template.remaining.as_ref()?;
+            Some(limit((number, remaining)))
+        });
+        Self {
+            left: limits.collect(),
+        }
+    }
+
+    /// The rows that limits still allow; `None` when they keep nothing out.
+    pub(crate) fn within(
+        &self,
+        compiled: &Compiled<'_>,
+        template: usize,
+        rows: &Bits,
+    ) -> Option<Bits> {
+        let limit = self.left[template].as_ref()?;
+        if fits(&limit.most, &limit.left) {
+            return None;
+        }
+        let mut result = Bits::none(compiled.rows.len());
+        rows.iter()
+            .filter(|row| fits(compiled.rows.spends(*row), &limit.left))
+            .for_each(|row| result.insert(row));
+        Some(result)
+    }
+
+    /// Charges a new node.
+    pub(crate) fn charge(&mut self, compiled: &Compiled<'_>, template: usize, rows: &Bits) {
+        let Some(limit) = &mut self.left[template] else {
+            return;
+        };
+        let charged = most(compiled, rows, limit.left.len());
+        for (left, charged) in limit.left.iter_mut().zip(charged) {
+            *left = left.saturating_sub(charged);
+        }
+    }
+}
+
+/// The most that one node of any of some rows takes, per limited resource.
+fn most(compiled: &Compiled<'_>, rows: &Bits, resources: usize) -> Vec<i64> {
+    let mut result = vec![0; resources];
+    for row in rows.iter() {
+        for (most, taken) in result.iter_mut().zip(compiled.rows.spends(row)) {
+            *most = (*most).max(*taken);
+        }
+    }
+    result
+}
+
+/// What one node of a row takes of its pool's limits.
+pub(crate) fn capacity(compiled: &Compiled<'_>, row: usize) -> Resources {
+    let (instance_type, offering) = compiled.offering(row);
+    instance_type
+        .capacity_of(offering)
+        .with(ResourceName::Nodes, 1)
+}

@@ -1,0 +1,172 @@
+//! What a pod's volumes say about where it may run.
+//!
+//! Each volume gives alternatives (an OR of requirement sets); across volumes they are combined pairwise, keeping pairs that
+//! agree. They narrow the node a pod is tried on, never the pod itself, so that spread still sees the pod as unrestricted.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
+
+use crate::ids::ObjectName;
+use crate::labels;
+use crate::model::{BindingMode, Pod, StorageClass, VolumeClaim, VolumeKind, Volumes};
+use crate::requirement::{Operator, Requirements};
+
+/// Volume claims in use, by CSI driver.
+pub(crate) type ClaimsByDriver = BTreeMap<Arc<str>, BTreeSet<ObjectName>>;
+
+/// Why a pod's volumes keep it from being planned, in words.
+pub(crate) fn problem(pod: &Pod, volumes: &Volumes) -> Option<String> {
+    claims_of(pod).find_map(|name| match volumes.claims.get(&name) {
+        None => Some(format!("volume claim {name} does not exist")),
+        Some(claim) => claim_problem(&name, claim, volumes),
+    })
+}
+
+fn claim_problem(name: &ObjectName, claim: &VolumeClaim, volumes: &Volumes) -> Option<String> {
+    if claim.deleting {
+        return Some(format!("volume claim {name} is being deleted"));
+    }
+    if claim.lost {
+        return Some(format!("volume claim {name} has lost its volume"));
+    }
+    if let Some(volume) = claim.volume.as_ref().filter(|volume| !volume.is_empty()) {
+        return match volumes.volumes.get(volume) {
+            None => Some(format!("volume {volume} of claim {name} does not exist")),
+            Some(found) if found.deleting => {
+                Some(format!("volume {volume} of claim {name} is being deleted"))
+            }
+            Some(_) if !claim.bound => Some(format!(
+                "volume claim {name} names volume {volume} but is not bound to it yet"
+            )),
+            Some(_) => None,
+        };
+    }
+    match class_of(claim, volumes) {
+        None => Some(format!(
+            "volume claim {name} is not bound and has no storage class"
+        )),
+        Some((class, None)) => Some(format!(
+            "storage class {class} of volume claim {name} does not exist"
+        )),
+        Some((class, Some(found))) if found.binding == BindingMode::Immediate => Some(format!(
+            "volume claim {name} is not bound although storage class {class} binds at once"
+        )),
+        Some(_) => None,
+    }
+}
+
+/// Name of a claim's class, by default the newest default class, and the class where it exists.
+fn class_of<'a>(
+    claim: &'a VolumeClaim,
+    volumes: &'a Volumes,
+) -> Option<(&'a Arc<str>, Option<&'a StorageClass>)> {
+    match &claim.class {
+        Some(name) if name.is_empty() => None,
+        Some(name) => Some((name, volumes.classes.get(name))),
+        None => {
+            let defaults = volumes
+                .classes
+                .iter()
+                .filter(|(_, class)| class.default_since.is_some());
+            let newest = defaults.max_by_key(|(name, class)| (class.default_since, *name));
+            newest.map(|(name, class)| (name, Some(class)))
+        }
+    }
+}
+
+fn claims_of(pod: &Pod) -> impl Iterator<Item = ObjectName> + '_ {
+    let namespace = &pod.name.namespace;
+    pod.spec
+        .volumes
+        .iter()
+        .map(|volume| ObjectName::new(Arc::clone(namespace), volume.claim_name(&pod.name.name)))
+}
+
+/// The alternatives that a pod's volumes leave: one of these sets must hold. `[nothing required]` for a pod without
+/// volumes. When no combination agrees, all are kept, and the pod fails later with an ordinary reason.
+pub(crate) fn alternatives(pod: &Pod, volumes: &Volumes) -> Vec<Requirements> {
+    let mut combined = vec![Requirements::new()];
+    for name in claims_of(pod) {
+        let Some(claim) = volumes.claims.get(&name) else {
+            continue;
+        };
+        let own = alternatives_of(claim, volumes);
+        if own.is_empty() {
+            continue;
+        }
+        let pairs: Vec<(&Requirements, &Requirements)> = combined
+            .iter()
+            .flat_map(|left| own.iter().map(move |right| (left, right)))
+            .collect();
+        let agreeing = |(left, right): &(&Requirements, &Requirements)| {
+            left.accepts(right, crate::requirement::Undefined::Ignored)
+                .is_ok()
+        };
+        let any_agree = pairs.iter().any(agreeing);
+        combined = pairs
+            .into_iter()
+            .filter(|pair| !any_agree || agreeing(pair))
+            .map(|(left, right)| left.intersect(right))
+            .collect();
+    }
+    combined
+}
+
+fn alternatives_of(claim: &VolumeClaim, volumes: &Volumes) -> Vec<Requirements> {
+    if let Some(volume) = claim
+        .volume
+        .as_ref()
+        .and_then(|name| volumes.volumes.get(name))
+    {
+        let on_host = volume.kind == VolumeKind::Host;
+        return volume
+            .affinity
+            .iter()
+            .map(|term| {
+                let mut requirements = term.requirements.clone();
+                if on_host {
+                    requirements.remove(labels::HOSTNAME);
+                }
+                requirements
+            })
+            .collect();
+    }
+    let class = class_of(claim, volumes).and_then(|(_, class)| class);
+    class
+        .map(|class| class.allowed_topologies.clone())
+        .unwrap_or_default()
+}
+
+/// A pod's claims by CSI driver, as far as attach limits can count them.
+pub(crate) fn attached(pod: &Pod, volumes: &Volumes) -> ClaimsByDriver {
+    let mut result = ClaimsByDriver::new();
+    for name in claims_of(pod) {
+        let Some(claim) = volumes.claims.get(&name) else {
+            continue;
+        };
+        let driver = match claim
+            .volume
+            .as_ref()
+            .and_then(|volume| volumes.volumes.get(volume))
+        {
+            Some(volume) => match &volume.kind {
+                VolumeKind::Csi(driver) => Some(Arc::clone(driver)),
+                VolumeKind::Host | VolumeKind::Other => None,
+            },
+            None => {
+                class_of(claim, volumes).and_then(|(_, class)| Some(Arc::clone(&class?.driver)))
+            }
+        };
+        if let Some(driver) = driver {
+            result.entry(driver).or_default().insert(name);
+        }
+    }
+    result
+}
+
+/// Whether requirements pin a host by name, which no new node can have.
+pub(crate) fn names_a_host(requirements: &Requirements) -> bool {
+    requirements
+        .get(labels::HOSTNAME)
+        .is_some_and(|requirement| requirement.operator() == Operator::In)
+}

@@ -1,0 +1,187 @@
+//! What each row costs: the ranking policy's answer carried back to rows.
+//!
+//! Without a policy a row costs its list price. Either way the node's own cost is added, and nothing is free: the floor is one
+//! nano-dollar. A row that the policy vetoes is not bought.
+
+pub(crate) mod priced;
+pub(crate) mod question;
+pub(crate) mod quoted;
+pub(crate) mod supplies;
+use std::collections::BTreeMap;
+
+use super::batch::compile::Compiled;
+use crate::bits::Bits;
+use crate::catalogue::PriceSource;
+use crate::plan::Note;
+use crate::rank::Prices;
+use crate::units::PricePerHour;
+use priced::Priced;
+use question::Slots;
+
+/// Prices of rows, in nano-dollars per hour.
+#[derive(Clone, Debug)]
+pub(crate) struct RowPrices {
+    /// What decides: the policy's price for one more node.
+    pub(crate) planned: Vec<i64>,
+    /// What is reported: the provider's price.
+    pub(crate) list: Vec<i64>,
+    /// Position of each row in the order in which ways to buy are tried: price, list price, type, zone, row.
+    pub(crate) order: Vec<u32>,
+    /// Rows in that order.
+    pub(crate) ranked: Vec<usize>,
+    /// Rows that may be bought.
+    pub(crate) allowed: Bits,
+    /// Cheaper prices of the first nodes: row, price, supply.
+    pub(crate) first: Vec<(usize, i64, usize)>,
+    /// Nodes in each supply.
+    pub(crate) supplies: Vec<u32>,
+    /// Supply of each row that draws on a reservation.
+    pub(crate) reserved: BTreeMap<usize, usize>,
+}
+
+/// Supplies of first prices that are there already.
+#[derive(Default)]
+struct Firsts {
+    /// By the candidate of the question: the rows that share it share its first nodes.
+    of_slot: BTreeMap<usize, usize>,
+    /// By group, other than 0.
+    of_group: BTreeMap<u32, usize>,
+}
+
+/// A remark where some price that was weighed is a model's, no quote being at hand.
+pub(crate) fn modelled(compiled: &Compiled<'_>) -> Option<Note> {
+    let is_model = |row: usize| compiled.offering(row).1.price_source == PriceSource::Model;
+    (0..compiled.rows.len()).any(is_model).then(|| Note {
+        pool: None,
+        pod: None,
+        text: "spot prices are a model: no quotes were given".to_owned(),
+    })
+}
+
+/// What a node costs at an offering's price: its own cost is added, and nothing is free.
+pub(crate) fn whole(compiled: &Compiled<'_>, price: PricePerHour) -> PricePerHour {
+    (price + compiled.snapshot.settings.node_cost).max(PricePerHour::from_nanos(1))
+}
+
+impl RowPrices {
+    /// Prices of rows: the policy's where it has answered, else the list's.
+    pub(crate) fn new(compiled: &Compiled<'_>, answer: Option<(&Slots, &Prices)>) -> Self {
+        let mut result = Self::of_list(compiled).clone();
+        if let Some((slots, prices)) = answer {
+            let node_cost = compiled.snapshot.settings.node_cost.nanos();
+            let mut firsts = Firsts::default();
+            for at in 0..compiled.rows.len() {
+                if let Some(price) = prices.rows.get(slots.of_row[at]) {
+                    result.apply(at, (slots.of_row[at], price), node_cost, &mut firsts);
+                }
+            }
+            result.rank(compiled);
+        }
+        result
+    }
+
+    /// Prices of rows without a policy.
+    pub(crate) fn of_list<'c>(compiled: &'c Compiled<'_>) -> &'c Self {
+        Priced::listed(compiled)
+    }
+
+    /// Reads list prices. Whoever wants them again takes those of [`Priced::listed`].
+    pub(crate) fn listed(compiled: &Compiled<'_>) -> Self {
+        let rows = compiled.rows.len();
+        let mut result = Self {
+            planned: Vec::with_capacity(rows),
+            list: Vec::new(),
+            order: vec![0; rows],
+            ranked: (0..rows).collect(),
+            allowed: Bits::all(rows),
+            first: Vec::new(),
+            supplies: Vec::new(),
+            reserved: BTreeMap::new(),
+        };
+        let mut reservations: BTreeMap<&str, usize> = BTreeMap::new();
+        for at in 0..rows {
+            let (_, offering) = compiled.offering(at);
+            result.planned.push(whole(compiled, offering.price).nanos());
+            if let Some(reservation) = &offering.reservation {
+                let supply = *reservations
+                    .entry(reservation.id.as_str())
+                    .or_insert_with(|| {
+                        result.supplies.push(u32::MAX);
+                        result.supplies.len() - 1
+                    });
+                result.supplies[supply] = result.supplies[supply].min(reservation.remaining);
+                result.reserved.insert(at, supply);
+            }
+        }
+        result.list.clone_from(&result.planned);
+        result.rank(compiled);
+        result
+    }
+
+    /// Ranks rows; types are in name order in the catalogue and offerings in zone order within a type.
+    fn rank(&mut self, compiled: &Compiled<'_>) {
+        let mut ranked = std::mem::take(&mut self.ranked);
+        ranked.sort_by_key(|at| {
+            let row = &compiled.rows.rows[*at];
+            (
+                self.planned[*at],
+                self.list[*at],
+                row.instance_type,
+                row.offering,
+                *at,
+            )
+        });
+        for (rank, row) in (0_u32..).zip(&ranked) {
+            self.order[*row] = rank;
+        }
+        self.ranked = ranked;
+    }
+
+    /// Whether a row may be bought at all.
+    pub(crate) fn buyable(&self, row: usize) -> bool {
+        let left = self.reserved.get(&row).map(|supply| self.supplies[*supply]);
+        self.allowed.contains(row) && left.is_none_or(|left| left > 0)
+    }
+
+    fn apply(
+        &mut self,
+        row: usize,
+        (slot, price): (usize, &crate::rank::Price),
+        node_cost: i64,
+        firsts: &mut Firsts,
+    ) {
+        let nanos = |quote: &crate::rank::Quote| {
+            quote
+                .price
+                .map(|price| price.nanos().saturating_add(node_cost).max(1))
+        };
+        let then = nanos(&price.then);
+        match then {
+            Some(then) => self.planned[row] = then,
+            None => self.allowed.remove(row),
+        }
+        if price.first_count == 0 {
+            return;
+        }
+        let Some(first) = nanos(&price.first).filter(|first| then.is_none_or(|then| *first < then))
+        else {
+            return;
+        };
+        // Where the first nodes are all that the reservation has, there are no further ones.
+        let reserved = self.reserved.get(&row).map(|supply| self.supplies[*supply]);
+        if price.first_group == 0 && reserved.is_some_and(|left| price.first_count >= left) {
+            self.planned[row] = first;
+            self.allowed.insert(row);
+            return;
+        }
+        let supply = || {
+            self.supplies.push(price.first_count);
+            self.supplies.len() - 1
+        };
+        let supply = match price.first_group {
+            0 => *firsts.of_slot.entry(slot).or_insert_with(supply),
+            group => *firsts.of_group.entry(group).or_insert_with(supply),
+        };
+        self.first.push((row, first, supply));
+    }
+}

@@ -1,0 +1,39 @@
+//! The wallet of a move: whatever a ranking policy says, new nodes cost at list prices no more than those that go, or at most
+//! so many times what their pods are worth there.
+//!
+//! Without it a policy could lead a fleet, move by move, to the dearest machines there are; the wallet of a plan speaks of
+//! that plan alone.
+
+use super::Ground;
+use crate::rank::WALLET;
+use crate::schedule::claims::named::Node;
+use crate::schedule::place::Placer;
+
+/// Whether the wallet allows these new nodes for the nodes that go.
+pub(super) fn allows(
+    ground: &Ground<'_>,
+    placer: &Placer<'_, '_>,
+    leaving: &[usize],
+    nodes: &[Node],
+) -> bool {
+    if nodes.is_empty() || ground.is_at_list() {
+        return true;
+    }
+    let bought = nodes
+        .iter()
+        .map(|node| i128::from(ground.prices.list[node.row]));
+    let bought: i128 = bought.sum();
+    let left = leaving
+        .iter()
+        .map(|row| i128::from(ground.list_price(*row).nanos()));
+    if bought <= left.sum() {
+        return true;
+    }
+    let worth = ground.listed_worth();
+    let steps = nodes.iter().flat_map(|node| &node.steps);
+    let pods = steps.map(|step| {
+        let pod = placer.steps[*step].pod;
+        i128::from(worth[ground.compiled.pods[pod].group])
+    });
+    bought <= pods.sum::<i128>() * i128::from(WALLET)
+}

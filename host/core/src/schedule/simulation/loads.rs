@@ -1,0 +1,154 @@
+//! What nodes that may go carry, and what is for sale: enough to tell choices of nodes that could save something from those
+//! that cannot, before the scheduler is asked.
+//!
+//! A load's worth is a lower bound of what new nodes for it cost at the prices that decide: the dual values of the linear
+//! programme over all pods.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use super::Ground;
+use crate::bits::Bits;
+use crate::schedule::claims::named::terms;
+use crate::schedule::fleet::bound::worth_of_groups;
+use crate::schedule::guards;
+use crate::schedule::offers::axes::fits;
+
+/// What the pods of one node ask for together.
+#[derive(Clone, Debug)]
+pub(crate) struct Load {
+    /// Per resource.
+    pub(crate) amounts: Box<[i64]>,
+    /// What new nodes for them cost at least, in nano-dollars per hour.
+    pub(crate) worth: i64,
+    /// Ways to buy that are open to all of them.
+    pub(crate) rows: Bits,
+}
+
+/// Ways to buy that cost and hold the same.
+#[derive(Clone, Debug)]
+pub(crate) struct NewKind {
+    /// Room for pods, per resource.
+    pub(crate) capacity: Box<[i64]>,
+    /// In nano-dollars per hour.
+    pub(crate) price: i64,
+    /// The ways.
+    pub(crate) rows: Bits,
+}
+
+/// Loads by node.
+pub(crate) struct Loads {
+    of_node: Vec<Option<Load>>,
+}
+
+/// What pods are worth, and what is for sale: the same for all choices on one reading.
+pub(crate) struct Worth {
+    of_group: Vec<i64>,
+    /// By group: ways to buy that are open to its pods.
+    open: Vec<Bits>,
+    for_sale: Bits,
+    /// Kinds that no other of their pool and terms beats in everything, cheapest first.
+    pub(crate) kinds: Arc<[NewKind]>,
+}
+
+impl Worth {
+    /// Works out what the pods of the batch are worth.
+    pub(crate) fn of(ground: &Ground<'_>) -> Self {
+        let compiled = &ground.compiled;
+        let mut for_sale = Bits::none(compiled.rows.len());
+        for tier in &ground.tiers {
+            for_sale.join(&tier.rows);
+        }
+        let groups = compiled.groups.iter();
+        let open = groups.map(|group| group.open(compiled.rows.len()));
+        Self {
+            of_group: worth_of_groups(compiled, &ground.prices),
+            open: open.collect(),
+            kinds: kinds_of(ground, &for_sale),
+            for_sale,
+        }
+    }
+}
+
+impl Loads {
+    /// The loads of nodes that may go, from their pods by node.
+    pub(super) fn of(ground: &Ground<'_>, movable: &[Vec<usize>], worth: &Worth) -> Self {
+        let compiled = &ground.compiled;
+        let load = |row: usize| {
+            let mut load = Load {
+                amounts: vec![0; compiled.axes.len()].into(),
+                worth: 0,
+                rows: worth.for_sale.clone(),
+            };
+            for pod in &movable[row] {
+                let group = compiled.pods[*pod].group;
+                let asked = &compiled.groups[group].request;
+                for (sum, more) in load.amounts.iter_mut().zip(asked) {
+                    *sum = sum.saturating_add(*more);
+                }
+                load.worth = load.worth.saturating_add(worth.of_group[group]);
+                load.rows.keep(&worth.open[group]);
+            }
+            let pods = movable[row].iter().copied();
+            if !ground.needy.are_among(compiled, pods) {
+                load.rows.drop_all(&ground.kept_back);
+            }
+            load
+        };
+        let rows = ground.may_go.iter().enumerate();
+        let loads = rows.map(|(row, may_go)| may_go.then(|| load(row)));
+        Self {
+            of_node: loads.collect(),
+        }
+    }
+
+    /// The load of a node that may go.
+    pub(crate) fn get(&self, row: usize) -> Option<&Load> {
+        self.of_node[row].as_ref()
+    }
+}
+
+/// What is for sale on a ground.
+fn kinds_of(ground: &Ground<'_>, for_sale: &Bits) -> Arc<[NewKind]> {
+    let compiled = &ground.compiled;
+    let guards = compiled.snapshot.settings.guards.clone();
+    let kinds = &ground.prices.kinds;
+    kinds.get((guards, for_sale.clone()), || {
+        kinds_among(ground, for_sale).into()
+    })
+}
+
+fn kinds_among(ground: &Ground<'_>, for_sale: &Bits) -> Vec<NewKind> {
+    let compiled = &ground.compiled;
+    let limits = &compiled.snapshot.settings.guards;
+    let mut known: BTreeMap<_, Bits> = BTreeMap::new();
+    for at in for_sale.iter().filter(|at| ground.prices.sells(*at)) {
+        let row = &compiled.rows.rows[at];
+        let capacity = guards::capacity(compiled, at, limits, 0);
+        let place = (row.template, row.state, terms(compiled, at));
+        let rows = known
+            .entry((ground.prices.least[at], place, capacity))
+            .or_insert_with(|| Bits::none(compiled.rows.len()));
+        rows.insert(at);
+    }
+    // By price: what beats a kind comes before it, or is larger at the same price.
+    let mut kept: Vec<(_, NewKind)> = Vec::new();
+    for ((price, place, capacity), rows) in known {
+        let beats = |(own, other): &(_, NewKind)| *own == place && fits(&capacity, &other.capacity);
+        if kept.iter().any(beats) {
+            continue;
+        }
+        kept.retain(|(own, other)| {
+            !(*own == place && other.price == price && fits(&other.capacity, &capacity))
+        });
+        kept.push((
+            place,
+            NewKind {
+                capacity,
+                price,
+                rows,
+            },
+        ));
+    }
+    kept.into_iter().map(|(_, kind)| kind).collect()
+}

@@ -1,0 +1,301 @@
+//! What becomes of pods when nodes go: the scheduler's own answer, for many choices of nodes on one reading of a snapshot.
+//!
+//! [`Ground`] reads a snapshot once, with the pods of every node that may go in the batch. A [`Trial`] then takes pods off some
+//! nodes and places them again, on nodes there are or on new ones, by the same procedure and the same rules as waiting pods;
+//! the outcome is kept or taken back. Pods that wait already are placed first and hold their places. Room that is only kept
+//! for pods to come holds nothing: it moves with the other pods of the node it was found on, at no cost, and is no part of
+//! what is to be carried out.
+//!
+//! Invariants: a node that pods leave takes nobody; pods of a trial go to initialised nodes or new ones only; what a pool's
+//! limits leave is reckoned with the leaving nodes still there, since replacements come before they go.
+
+mod bind_orders;
+mod cost_cap;
+mod exempt;
+mod loads;
+mod replacements;
+mod simulator;
+
+use std::collections::BTreeMap;
+
+pub(crate) use loads::{Load, Loads, NewKind, Worth};
+pub(crate) use replacements::{Ceiling, SPOT_TYPES};
+pub(crate) use simulator::Ground;
+
+use super::claims::named::Node;
+use super::guards::addresses;
+use super::offers::templates::Template;
+use super::place::{Placer, Search, Where};
+use super::prices::supplies::Supplies;
+use crate::plan::{Placement, PlannedClaim, Target};
+use crate::units::PricePerHour;
+
+/// The state of a cluster in which nodes are made to go, one choice after another.
+pub(crate) struct Trial<'g, 's> {
+    ground: &'g Ground<'s>,
+    placer: Placer<'g, 's>,
+    supplies: Supplies<'g>,
+    /// Addresses for new nodes, by zone.
+    addresses: Vec<i64>,
+    /// By node: pods that go elsewhere when it goes, as positions in the batch; those that have come there included.
+    movable: Vec<Vec<usize>>,
+    /// Nodes that hold a place for a waiting pod, and nodes that have gone, by row.
+    held: Vec<bool>,
+}
+
+/// Where pods may go.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum To {
+    /// Nodes that stay.
+    Staying,
+    /// Nodes that stay, and one new one.
+    Both,
+    /// One new node.
+    New,
+    /// Nodes that stay, and as many new ones as the packer wants.
+    Packed,
+}
+
+/// Where pods go when some nodes do.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) struct Outcome {
+    /// Their places, in the order in which they may be bound; new ones are rows of `claims`.
+    pub(crate) placements: Vec<Placement>,
+    /// Machines to ask for.
+    pub(crate) claims: Vec<PlannedClaim>,
+    /// What they cost at the prices that decide, with the nodes' own cost.
+    pub(crate) planned: PricePerHour,
+    /// What they cost at list price, with the nodes' own cost.
+    pub(crate) list: PricePerHour,
+    /// Supplies that they draw on, one entry for each new node that does.
+    pub(crate) draws: Vec<Draw>,
+}
+
+/// A new node that is one of a few: out of a reservation, or at a price that a policy gives for the first ones.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Draw {
+    /// Which supply, on one reading of a snapshot.
+    pub supply: usize,
+    /// How many nodes it had.
+    pub left: u32,
+}
+
+impl<'g, 's> Trial<'g, 's> {
+    /// Everybody in place, and the places of waiting pods taken.
+    pub(crate) fn new(ground: &'g Ground<'s>) -> Self {
+        let compiled = &ground.compiled;
+        let mut placer = Placer::new(
+            compiled,
+            &ground.tiers,
+            &ground.prices.planned,
+            &ground.manner,
+        );
+        for (row, pods) in ground.movable.iter().enumerate() {
+            for pod in pods {
+                placer.count(*pod, row);
+            }
+        }
+        let mut held = vec![false; ground.movable.len()];
+        placer.begin(usize::MAX);
+        placer.look(Search::default(), ground.open());
+        placer.run(ground.waiting.iter().copied());
+        let mut movable = ground.movable.clone();
+        for at in placer.trial_steps() {
+            let step = &placer.steps[at];
+            match step.place {
+                Where::Existing(row) if compiled.pods[step.pod].is_spare => {
+                    movable[row].push(step.pod);
+                }
+                Where::Existing(row) => held[row] = true,
+                Where::Bin(_) => {}
+            }
+        }
+        placer.keep();
+        ground.shut.iter().for_each(|row| placer.shut(*row));
+        Self {
+            ground,
+            placer,
+            supplies: Supplies::new(&ground.prices),
+            addresses: compiled.addresses.left().to_vec(),
+            movable,
+            held,
+        }
+    }
+
+    /// Whether a node could be made to go now: it may, is still there, and nobody who is yet to come counts on it.
+    pub(crate) fn may_go(&self, row: usize) -> bool {
+        self.ground.may_go[row] && !self.held[row]
+    }
+
+    /// Takes the pods off the leaving nodes and places them again; the dearest that new nodes may turn out to cost together
+    /// stays below the ceiling. `None` where some pod finds no place, or none at that price, or where the places would hold
+    /// the pods only if they were bound in the right order. Either way the trial goes on until [`Trial::undo`] or
+    /// [`Trial::keep`].
+    pub(crate) fn attempt(&mut self, to: To, ceiling: &Ceiling<'_>) -> Option<Outcome> {
+        let leaving = ceiling.leaving;
+        if !self.place(leaving, to) {
+            return None;
+        }
+        let mut nodes = match to {
+            To::Packed => replacements::packed(self.ground, &self.placer, &self.supplies)?,
+            _ => replacements::opened(self.ground, &self.placer, &self.supplies)?,
+        };
+        if !self.find_addresses(&mut nodes) {
+            return None;
+        }
+        let claims = replacements::claims(self.ground, &self.placer, ceiling, &nodes)?;
+        let outcome = self.outcome(&nodes, claims);
+        if nodes.len() > 1 || (self.is_guarded(leaving) && self.depends_on_order()) {
+            let rows: Vec<usize> = nodes.iter().map(|node| node.row).collect();
+            self.placer.undo();
+            if !self.withstands(leaving, &rows) {
+                return None;
+            }
+            self.place(leaving, to);
+        }
+        Some(outcome)
+    }
+
+    /// Whether zones have addresses for new nodes, some of which may become others for it: the guard does not yield to a move.
+    fn find_addresses(&self, nodes: &mut [Node]) -> bool {
+        let ground = self.ground;
+        let guards = &ground.compiled.snapshot.settings.guards;
+        let (prices, left) = (&ground.prices, &self.addresses);
+        addresses::shift(&ground.compiled, prices, guards, left, nodes) == 0
+    }
+
+    /// Whether a node goes whose pool is not packed as the incumbent packs.
+    fn is_guarded(&self, leaving: &[usize]) -> bool {
+        let compiled = &self.ground.compiled;
+        let snapshot = compiled.snapshot;
+        let compatible = |row: &usize| {
+            let pool = snapshot.nodes[*row].pool();
+            let mut templates = compiled.templates.iter();
+            let own = templates.find(|template| Some(&template.pool.name) == pool.as_ref());
+            own.is_some_and(Template::is_compatible)
+        };
+        snapshot.settings.guards.enabled && !leaving.iter().all(compatible)
+    }
+
+    /// Begins a trial; whether every pod has found a place.
+    fn place(&mut self, leaving: &[usize], to: To) -> bool {
+        let ground = self.ground;
+        let (most_new, tiers) = match to {
+            To::Staying => (0, ground.open()),
+            To::Both | To::New => (1, ground.open()),
+            To::Packed => (usize::MAX, ground.closed()),
+        };
+        self.placer.begin(most_new);
+        let search = Search {
+            skips_existing: to == To::New,
+            ..Search::default()
+        };
+        self.placer.look(search, tiers);
+        let pods = self.vacate(leaving);
+        self.placer.place_all(&pods)
+    }
+
+    /// Empties nodes; their pods in queue order.
+    fn vacate(&mut self, leaving: &[usize]) -> Vec<usize> {
+        let mut pods: Vec<usize> = Vec::new();
+        for row in leaving {
+            let own = &self.movable[*row];
+            self.placer.vacate(*row, own);
+            pods.extend_from_slice(own);
+        }
+        pods.sort_unstable();
+        pods
+    }
+
+    fn outcome(&self, nodes: &[Node], claims: Vec<PlannedClaim>) -> Outcome {
+        let prices = &self.ground.prices;
+        let list = nodes.iter().map(|node| prices.list[node.row]);
+        let planned = nodes.iter().map(|node| node.price);
+        let draw = |node: &Node| {
+            let supply = self.supplies.drawn_on(node.row, node.price)?;
+            let left = prices.supplies[supply];
+            Some(Draw { supply, left })
+        };
+        Outcome {
+            placements: self.placements(nodes),
+            planned: planned.map(PricePerHour::from_nanos).sum(),
+            list: list.map(PricePerHour::from_nanos).sum(),
+            draws: nodes.iter().filter_map(draw).collect(),
+            claims,
+        }
+    }
+
+    fn placements(&self, nodes: &[Node]) -> Vec<Placement> {
+        let of_node = |(number, node): (usize, &Node)| {
+            let steps = node.steps.clone().into_iter();
+            steps.map(move |step| (step, number))
+        };
+        let new: BTreeMap<usize, usize> = nodes.iter().enumerate().flat_map(of_node).collect();
+        let steps = self.placer.trial_steps();
+        let real = steps.filter(|at| !self.is_spare(self.placer.steps[*at].pod));
+        let steps = real.map(|at| {
+            let step = &self.placer.steps[at];
+            Placement {
+                pod: self.ground.compiled.pods[step.pod].row,
+                target: match step.place {
+                    Where::Existing(row) => Target::Existing(row),
+                    Where::Bin(_) => {
+                        let number = new.get(&at).copied();
+                        Target::New(number.expect("every node of a trial is among its new ones"))
+                    }
+                },
+                relaxed: u32::try_from(step.level).unwrap_or(u32::MAX),
+            }
+        });
+        steps.collect()
+    }
+
+    /// Whether a pod of the batch stands for room that is only kept.
+    fn is_spare(&self, pod: usize) -> bool {
+        self.ground.compiled.pods[pod].is_spare
+    }
+
+    /// As if the last attempt had not been made.
+    pub(crate) fn undo(&mut self) {
+        self.placer.undo();
+    }
+
+    /// The last attempt is carried out in thought: later ones build on it. `claims` are its own.
+    pub(crate) fn keep(&mut self, leaving: &[usize], claims: &[PlannedClaim]) {
+        for row in leaving {
+            self.held[*row] = true;
+            self.movable[*row].clear();
+        }
+        for at in self.placer.trial_steps() {
+            let step = &self.placer.steps[at];
+            if let Where::Existing(row) = step.place {
+                self.movable[row].push(step.pod);
+            }
+        }
+        self.placer.keep();
+        for claim in claims {
+            let zone = claim.chosen().map(|option| &option.zone);
+            let known = zone.and_then(|zone| self.ground.compiled.addresses.zone_called(zone));
+            if let Some(zone) = known {
+                self.addresses[zone] -= addresses::of_claim(&claim.requests);
+            }
+        }
+        let chosen = claims.iter().filter_map(PlannedClaim::chosen);
+        for option in chosen.filter(|option| option.reservation.is_some()) {
+            if let Some(row) = self.ground.row_of(option) {
+                self.supplies.take(row, option.price.nanos());
+            }
+        }
+    }
+
+    /// Pods that go elsewhere when a node goes, as rows of the snapshot.
+    pub(crate) fn pods(&self, row: usize) -> impl Iterator<Item = usize> + '_ {
+        let pods = self.movable[row].iter();
+        pods.map(|pod| self.ground.compiled.pods[*pod].row)
+    }
+
+    /// What nodes that may go carry now.
+    pub(crate) fn loads(&self, worth: &Worth) -> Loads {
+        Loads::of(self.ground, &self.movable, worth)
+    }
+}

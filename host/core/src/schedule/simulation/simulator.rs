@@ -1,0 +1,281 @@
+//! A snapshot read for trials: which nodes may go, with which pods, and what each is worth.
+
+use std::cell::OnceCell;
+use std::ops::Range;
+use std::sync::Arc;
+
+use super::exempt::Needy;
+use crate::bits::Bits;
+use crate::catalogue::{CapacityType, Overlaid};
+use crate::ids::Uid;
+use crate::labels;
+use crate::model::is_fixed;
+use crate::plan::LaunchOption;
+use crate::schedule::batch::compile::{Compiled, compile_batch};
+use crate::schedule::fleet::bound::worth_of_groups;
+use crate::schedule::fleet::draft::{closed_tier, open_tier};
+use crate::schedule::fleet::strategy::Manner;
+use crate::schedule::guards;
+use crate::schedule::offers::Offers;
+use crate::schedule::place::Tier;
+use crate::schedule::pods::eligible::{Eligible, eligible, is_reschedulable};
+use crate::schedule::prices::RowPrices;
+use crate::schedule::prices::priced::Priced;
+use crate::schedule::prices::quoted::Quoted;
+use crate::snapshot::{Snapshot, StateNode};
+use crate::units::PricePerHour;
+
+/// A snapshot read once for many trials.
+pub(crate) struct Ground<'s> {
+    pub(super) compiled: Compiled<'s>,
+    /// The prices that decide.
+    pub(super) prices: Arc<Priced>,
+    /// For each pool, one whose nodes pods may join; after them those whose pods the packer merges.
+    pub(super) tiers: Vec<Tier>,
+    pub(super) manner: Manner,
+    /// By node: pods that go elsewhere when it goes, as positions in the batch, in queue order.
+    pub(super) movable: Vec<Vec<usize>>,
+    /// By node: whether it may go.
+    pub(super) may_go: Vec<bool>,
+    /// Pods that wait already, as positions in the batch.
+    pub(super) waiting: Vec<usize>,
+    /// Nodes that take no pods of others.
+    pub(super) shut: Vec<usize>,
+    /// By node: what it is sold for; `None` where nobody sells such a node.
+    sold: Vec<Option<Sold>>,
+    /// By group: what its pods are worth at list prices. Read when it is first asked for.
+    listed_worth: OnceCell<Vec<i64>>,
+    /// Rows that guards keep from being bought, in pools packed by price.
+    pub(super) kept_back: Bits,
+    /// Pods for which they yield.
+    pub(super) needy: Needy,
+    /// The most replicas of a workload on one new node, by owner.
+    pub(super) replicas: std::collections::BTreeMap<Uid, u32>,
+}
+
+/// What a node there is is sold for.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Sold {
+    /// Its type, as a position in the catalogue.
+    pub(super) instance_type: usize,
+    /// On what terms.
+    pub(super) terms: CapacityType,
+    /// What it is worth at the prices that decide, with the node's own cost.
+    pub(super) worth: PricePerHour,
+    /// List price with the node's own cost.
+    pub(super) list: PricePerHour,
+}
+
+impl<'s> Ground<'s> {
+    /// Reads a snapshot in which the nodes at `candidates` may go, and those at `shut` take no pods of others. A candidate
+    /// with an active pod that could not be evicted stays. Offers of an earlier decision serve again where they still hold.
+    /// Without `quoted` list prices decide.
+    pub(crate) fn new(
+        snapshot: &'s Snapshot,
+        candidates: &[usize],
+        shut: &[usize],
+        earlier: Option<&Arc<Offers>>,
+        quoted: Option<&Quoted>,
+    ) -> Self {
+        let homes = Homes::of(snapshot, candidates);
+        let Eligible {
+            pods: waiting,
+            refused,
+        } = eligible(snapshot);
+        let mut pods: Vec<usize> = homes.node_of.iter().map(|(pod, _)| *pod).collect();
+        pods.extend_from_slice(&waiting);
+        let compiled = compile_batch(snapshot, Eligible { pods, refused }, earlier);
+        let mut movable = vec![Vec::new(); snapshot.nodes.len()];
+        let mut waits = Vec::new();
+        for (at, pod) in compiled.pods.iter().enumerate() {
+            match homes
+                .node_of
+                .binary_search_by_key(&pod.row, |(pod, _)| *pod)
+            {
+                Ok(found) => movable[homes.node_of[found].1].push(at),
+                Err(_) => waits.push(at),
+            }
+        }
+        let prices = Priced::at(&compiled, quoted);
+        let limits = &snapshot.settings.guards;
+        let mut kept_back = guards::kept_back(&compiled, limits);
+        for (number, template) in compiled.templates.iter().enumerate() {
+            if template.is_compatible() {
+                kept_back.drop_all(&compiled.rows.of_template[number]);
+            }
+        }
+        let needy = Needy::of(&compiled, &kept_back);
+        let mut closed_to_all = kept_back.clone();
+        closed_to_all.drop_all(&needy.rows);
+        Self {
+            tiers: tiers(&compiled, &prices, &closed_to_all),
+            manner: Manner::default(),
+            movable,
+            may_go: homes.may_go,
+            waiting: waits,
+            shut: shut_nodes(snapshot, shut),
+            sold: sold(snapshot, &compiled.offers.overlaid, quoted),
+            listed_worth: OnceCell::new(),
+            replicas: guards::replicas_per_node(&compiled, limits),
+            kept_back,
+            needy,
+            prices,
+            compiled,
+        }
+    }
+
+    /// Tiers whose nodes pods may join, by number: that of each template.
+    pub(super) fn open(&self) -> Range<usize> {
+        0..self.compiled.templates.len()
+    }
+
+    /// Tiers whose pods the packer merges.
+    pub(super) fn closed(&self) -> Range<usize> {
+        self.compiled.templates.len()..self.tiers.len()
+    }
+
+    /// What pools sell, to be kept for the next decision.
+    pub(crate) fn offers(&self) -> &Arc<Offers> {
+        &self.compiled.offers
+    }
+
+    /// What a node is worth, with the node's own cost; zero where nobody sells such a node.
+    pub(crate) fn worth(&self, row: usize) -> PricePerHour {
+        self.sold[row].map_or(PricePerHour::ZERO, |sold| sold.worth)
+    }
+
+    /// List price of a node with the node's own cost; zero where nobody sells such a node.
+    pub(crate) fn list_price(&self, row: usize) -> PricePerHour {
+        self.sold[row].map_or(PricePerHour::ZERO, |sold| sold.list)
+    }
+
+    /// Whether no policy's prices decide.
+    pub(super) fn is_at_list(&self) -> bool {
+        Arc::ptr_eq(&self.prices, Priced::listed(&self.compiled))
+    }
+
+    /// By group: what one of its pods is worth at list prices, in nano-dollars per hour.
+    pub(super) fn listed_worth(&self) -> &[i64] {
+        let read = || worth_of_groups(&self.compiled, Priced::listed(&self.compiled));
+        self.listed_worth.get_or_init(read)
+    }
+
+    pub(super) fn sold(&self, row: usize) -> Option<Sold> {
+        self.sold[row]
+    }
+
+    /// The row behind an option of a claim that draws on a reservation.
+    pub(super) fn row_of(&self, option: &LaunchOption) -> Option<usize> {
+        self.prices.reserved.keys().copied().find(|row| {
+            let (sold, offering) = self.compiled.offering(*row);
+            let own = offering
+                .reservation
+                .as_ref()
+                .map(|reservation| &reservation.id);
+            sold.name == option.instance_type
+                && offering.zone == option.zone
+                && own == option.reservation.as_ref()
+        })
+    }
+}
+
+/// Which nodes may go, and which pods would look for another place.
+struct Homes {
+    may_go: Vec<bool>,
+    /// Pods with their nodes, ascending.
+    node_of: Vec<(usize, usize)>,
+}
+
+impl Homes {
+    fn of(snapshot: &Snapshot, candidates: &[usize]) -> Self {
+        let mut may_go = vec![false; snapshot.nodes.len()];
+        for row in candidates {
+            if let Some(may_go) = may_go.get_mut(*row) {
+                *may_go = !snapshot.nodes[*row].is_deleting();
+            }
+        }
+        let bound = snapshot.pods_by_node();
+        let mut node_of = Vec::new();
+        for (row, pods) in bound.iter().enumerate() {
+            if !may_go[row] {
+                continue;
+            }
+            let moves = |pod: &&usize| is_reschedulable(snapshot, &snapshot.pods[**pod]);
+            let stays = |pod: &usize| {
+                let pod = &snapshot.pods[*pod];
+                pod.is_active() && !is_fixed(pod) && !is_reschedulable(snapshot, pod)
+            };
+            if pods.iter().any(stays) {
+                may_go[row] = false;
+            } else {
+                node_of.extend(pods.iter().filter(moves).map(|pod| (*pod, row)));
+            }
+        }
+        node_of.sort_unstable();
+        Self { may_go, node_of }
+    }
+}
+
+/// Nodes to which no pod is moved: those of ours that have not initialised, and those given.
+fn shut_nodes(snapshot: &Snapshot, shut: &[usize]) -> Vec<usize> {
+    let unsettled = |(row, node): (usize, &StateNode)| (!node.is_initialized()).then_some(row);
+    let mut result: Vec<usize> = snapshot
+        .nodes
+        .iter()
+        .enumerate()
+        .filter_map(unsettled)
+        .collect();
+    result.extend(shut.iter().filter(|row| **row < snapshot.nodes.len()));
+    result.sort_unstable();
+    result.dedup();
+    result
+}
+
+/// One open tier per pool; then a closed one for all pools of a weight that are packed by price, and for each that asks for a
+/// minimum of values. None has rows that are `closed`: what guards keep back and no pod needs.
+fn tiers(compiled: &Compiled<'_>, prices: &RowPrices, closed: &Bits) -> Vec<Tier> {
+    let templates = compiled.templates.iter().enumerate();
+    let open = templates.clone().map(|(number, _)| {
+        let mut tier = open_tier(compiled, prices, number);
+        tier.rows.drop_all(closed);
+        tier
+    });
+    let mut result: Vec<Tier> = open.collect();
+    let mut shared: Option<(u32, usize)> = None;
+    for (number, template) in templates.filter(|(_, template)| !template.is_compatible()) {
+        let rows = result[number].rows.clone();
+        let weight = template.pool.weight;
+        match shared.filter(|_| !template.has_minimum_values()) {
+            Some((same, at)) if same == weight => result[at].rows.join(&rows),
+            _ => {
+                if !template.has_minimum_values() {
+                    shared = Some((weight, result.len()));
+                }
+                result.push(closed_tier(rows));
+            }
+        }
+    }
+    result
+}
+
+/// What every node is sold for: the offering of its type, zone and terms, whether or not it can be had just now.
+fn sold(snapshot: &Snapshot, overlaid: &Overlaid, quoted: Option<&Quoted>) -> Vec<Option<Sold>> {
+    let node_cost = snapshot.settings.node_cost;
+    let sold = |node: &StateNode| {
+        let pool = node.pool()?;
+        let catalogue = overlaid.of(&pool);
+        let name = node.labels().get(labels::INSTANCE_TYPE)?;
+        let types = catalogue.types();
+        let at = types.binary_search_by(|have| have.name.as_str().cmp(name));
+        let at = at.ok()?;
+        let offering = types[at].offering_of(node.labels())?;
+        let worth = quoted.and_then(|quoted| quoted.worth(&pool, node.labels()));
+        Some(Sold {
+            instance_type: at,
+            terms: offering.capacity_type,
+            worth: worth.unwrap_or(offering.price) + node_cost,
+            list: offering.price + node_cost,
+        })
+    };
+    snapshot.nodes.iter().map(sold).collect()
+}
