@@ -15,7 +15,9 @@ export CARGO_INCREMENTAL ?= 0
 wasm := wasm32-unknown-unknown
 # Without its feature `live` the command line needs no client of an API server and no runtime, and builds sooner.
 plimsoll := $(CARGO) run --locked --quiet -p plimsoll --no-default-features --
-bench := $(CARGO) run --locked --quiet -p plimsoll-benches --bin
+# Programs of tests and benches are chosen by their name, not by `-p`: then their dependencies have the features that the whole workspace
+# gives them, and are not compiled a second time with fewer.
+bench := $(CARGO) run --locked --quiet --bin
 bench_folder := $(or $(CARGO_TARGET_DIR),target)/bench
 built := $(or $(CARGO_TARGET_DIR),target)/debug
 demo_folder := $(or $(CARGO_TARGET_DIR),target)/demo
@@ -35,7 +37,7 @@ test: toolchain ## every test, the documentation's examples included
 check: components ## format, lints and house rules, without the other tests
 	$(CARGO) fmt --all --check
 	$(CARGO) clippy --locked --workspace --all-targets -- -D warnings
-	$(CARGO) test --locked -p plimsoll-tidy
+	$(CARGO) test --locked --workspace --test house
 
 fmt: components ## formats every Rust source
 	$(CARGO) fmt --all
@@ -54,7 +56,7 @@ record: toolchain ## answers and fuel of the shipped policies, kept anew beside 
 	done
 
 bench: toolchain ## cost of packing against its bound, time of planning and how it grows, time of small decisions, what consolidation comes to and takes, peak memory, what asking a policy module costs, and 10,000 recorded decisions made again
-	$(CARGO) run --locked --quiet -p plimsoll-packing
+	$(bench) plimsoll-packing-bench
 	$(bench) mix
 	mkdir -p "$(bench_folder)"
 	$(bench) growth -- "$(bench_folder)/growth.svg"
@@ -62,11 +64,11 @@ bench: toolchain ## cost of packing against its bound, time of planning and how 
 	$(bench) consolidation
 	$(bench) cluster -- "$(bench_folder)/cluster.json"
 	$(plimsoll) plan "$(bench_folder)/cluster.json" --timings -o json > /dev/null
-	$(CARGO) bench --locked --quiet --profile dev -p plimsoll-guests --bench price
-	$(CARGO) bench --locked --quiet --profile dev -p plimsoll-guests --bench disruption
-	$(CARGO) bench --locked --quiet --profile dev -p plimsoll-guests --bench threads
-	$(CARGO) bench --locked --quiet --profile dev -p plimsoll-guests --bench refusals
-	$(CARGO) bench --locked --quiet --profile dev -p plimsoll-guests --bench replay
+	$(CARGO) bench --locked --quiet --profile dev --bench price
+	$(CARGO) bench --locked --quiet --profile dev --bench disruption
+	$(CARGO) bench --locked --quiet --profile dev --bench threads
+	$(CARGO) bench --locked --quiet --profile dev --bench refusals
+	$(CARGO) bench --locked --quiet --profile dev --bench replay
 
 javascript: ## what makes components of JavaScript, for the guest of the tests in that language; kept in the cache
 	@tests/guests/javascript/install.sh
@@ -79,7 +81,7 @@ bench-trace: toolchain ## the whole published trace under three policies, with t
 	$(plimsoll) simulate "$$PLIMSOLL_DATA/traces/openb_pod_list_default.csv" --compare rank=spot-diversified --compare compatible --timings
 
 lab: toolchain ## a real control plane with fake nodes, on loopback, served by plimsoll, until standard input closes
-	$(CARGO) build --locked -p plimsoll -p plimsoll-lab
+	$(CARGO) build --locked --bin plimsoll --bin plimsoll-lab
 	"$(built)/plimsoll-lab" --serve "$(built)/plimsoll"
 
 bench-peers: toolchain ## the incumbent's scheduler and ours on the very same files, side by side
