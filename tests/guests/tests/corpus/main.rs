@@ -8,6 +8,7 @@
     reason = "helpers of tests may fail loudly, as tests may"
 )]
 
+#[path = "../common/mod.rs"]
 mod common;
 
 use plimsoll_core::rank::{PriceQuestion, Setting, Settings, list_price};
