@@ -9,7 +9,9 @@
 pub mod acceptance;
 pub mod files;
 pub mod graph;
+pub mod layers;
 pub mod manifests;
+pub mod names;
 pub mod orphans;
 pub mod purity;
 pub mod rooms;

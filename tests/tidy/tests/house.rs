@@ -6,7 +6,7 @@ use std::sync::LazyLock;
 use plimsoll_tidy::graph::Features;
 use plimsoll_tidy::supply::{self, Lists};
 use plimsoll_tidy::{
-    Graph, Tree, acceptance, files, manifests, orphans, purity, rooms, unfinished, words,
+    Graph, Tree, acceptance, files, layers, manifests, orphans, purity, rooms, unfinished, words,
 };
 
 static TREE: LazyLock<Tree> =
@@ -108,6 +108,11 @@ fn nothing_is_left_undone_by_its_own_words() {
 #[test]
 fn the_core_touches_nothing_but_its_arguments() {
     holds(&purity::reaches(&TREE));
+}
+
+#[test]
+fn the_core_stands_in_layers() {
+    holds(&layers::layers(&TREE));
 }
 
 #[test]

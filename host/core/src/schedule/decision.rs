@@ -1,54 +1,20 @@
 //! A decision in three steps, and which of two plans is the better one.
 
-use std::sync::Arc;
-
-use super::batch::compile::{Compiled, compile};
+use super::batch::compile::Compiled;
 use super::claims::named::Reach;
 use super::fleet::address_rounds::within;
 use super::fleet::draft::{self, Candidate};
-use super::guards::guarded;
+use super::fleet::guarded;
 use super::launch::{Packed, launch};
-use super::offers::Offers;
 use super::place::address_budget::Budget;
+use super::prepared::{Prepared, prepare};
 use super::prices::RowPrices;
-use super::prices::question::{Slots, question};
 use super::prices::quoted::Quoted;
 use crate::model::PackingMode;
 use crate::plan::Plan;
-use crate::rank::{PriceQuestion, Prices, WALLET, list_where_allowed};
+use crate::rank::{Prices, WALLET, list_where_allowed};
 use crate::snapshot::Snapshot;
 use crate::units::PricePerHour;
-
-/// A decision half made: everything read, prices still to come.
-pub struct Prepared<'s> {
-    pub(super) compiled: Compiled<'s>,
-    pub(super) question: Option<(PriceQuestion, Arc<Slots>)>,
-}
-
-impl Prepared<'_> {
-    /// What to ask the ranking policy; `None` when nothing can be bought.
-    pub fn question(&self) -> Option<&PriceQuestion> {
-        self.question.as_ref().map(|(question, _)| question)
-    }
-
-    /// What pools sell, to be kept for the next decision.
-    pub fn offers(&self) -> &Arc<Offers> {
-        &self.compiled.offers
-    }
-}
-
-/// Reads a snapshot and works out what has to be priced.
-pub fn prepare(snapshot: &Snapshot) -> Prepared<'_> {
-    prepare_again(snapshot, None)
-}
-
-/// The same with the offers of an earlier decision, which are not read again where they still hold. The decision is the
-/// same either way.
-pub fn prepare_again<'s>(snapshot: &'s Snapshot, earlier: Option<&Arc<Offers>>) -> Prepared<'s> {
-    let compiled = compile(snapshot, earlier);
-    let question = question(&compiled);
-    Prepared { compiled, question }
-}
 
 /// Puts every pod on a machine, at the ranking policy's prices or, without them, at list prices.
 pub fn pack<'p, 's>(

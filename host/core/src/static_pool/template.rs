@@ -16,7 +16,7 @@ use crate::plan::{
 use crate::requirement::Requirements;
 use crate::resources::{ResourceName, Resources};
 use crate::schedule::claims::claim::{annotations_of, labels_of};
-use crate::schedule::guards::{is_exotic, names_terms, names_types};
+use crate::schedule::offers::exotic::{is_exotic, names_terms, names_types};
 use crate::snapshot::Settings;
 
 /// The claim of one more node of a pool that sells `catalogue`. Without options where nothing that the pool requires can be

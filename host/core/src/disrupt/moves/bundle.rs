@@ -6,7 +6,8 @@
 
 use super::Asker;
 use crate::bits::Bits;
-use crate::schedule::simulation::{Load, Loads, NewKind};
+use crate::schedule::prices::priced::NewKind;
+use crate::schedule::simulation::{Load, Loads};
 use crate::units::PricePerHour;
 
 /// How many nodes are looked at as pieces.

@@ -1,9 +1,6 @@
 //! Attach slots of new nodes: the claims of pods planned on one machine against the volumes that its type can attach.
 //!
-//! A claim takes one slot however many pods of a node use it. Counting that is exact on a finished node ([`Slots`]). The packer
-//! adds up amounts, so for it ([`SlotAxes`]) a claim of one pod is an amount on an axis of its own per driver, and claims
-//! that several nodes-to-be use are held in reserve on every node: no plan of the packer can then have too many. Where such
-//! claims are so many that this would take more than half of the slots, each pod counts them for itself.
+//! A claim takes one slot however many pods of a node use it. Counting that is exact on a finished node.
 //!
 //! Like every guard this one yields: a pod with more claims than any machine it may have can attach counts as if it had as
 //! many as the best of them attaches.
@@ -13,16 +10,14 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use super::compile::{BatchPod, Compiled};
-use crate::bits::Bits;
 use crate::catalogue::Catalogue;
 use crate::ids::ObjectName;
 use crate::schedule::offers::axes::fits;
-use crate::schedule::place::{Bin, Placer};
 use crate::schedule::pods::volumes;
 use crate::snapshot::{Guards, Snapshot};
 
 /// A claim under a driver that some type limits: positions in the lists of drivers and of claims.
-type Slot = (usize, usize);
+pub(crate) type Slot = (usize, usize);
 
 /// Claims of a batch's pods, and what types attach.
 #[derive(Clone, Debug, Default)]
@@ -31,7 +26,8 @@ pub(crate) struct Slots {
     of_pod: BTreeMap<usize, Vec<Slot>>,
     /// By type of the catalogue: the most volumes per driver.
     limits: Vec<Box<[i64]>>,
-    drivers: usize,
+    /// How many drivers there are.
+    pub(crate) drivers: usize,
 }
 
 impl Slots {
@@ -85,7 +81,8 @@ impl Slots {
         result.into()
     }
 
-    fn claims(&self, pods: impl Iterator<Item = usize>) -> BTreeSet<Slot> {
+    /// The claims of some pods of the batch, once each.
+    pub(crate) fn claims(&self, pods: impl Iterator<Item = usize>) -> BTreeSet<Slot> {
         let own = pods.filter_map(|pod| self.of_pod.get(&pod));
         own.flatten().copied().collect()
     }
@@ -112,7 +109,11 @@ impl Slots {
     }
 
     /// The slots of a row by driver; `None` where nothing counts them.
-    fn limits_of<'c>(compiled: &'c Compiled<'_>, guards: &Guards, row: usize) -> Option<&'c [i64]> {
+    pub(crate) fn limits_of<'c>(
+        compiled: &'c Compiled<'_>,
+        guards: &Guards,
+        row: usize,
+    ) -> Option<&'c [i64]> {
         let row = &compiled.rows.rows[row];
         let holds = guards.enabled && guards.attach_slots;
         let guarded = holds && !compiled.templates[row.template].is_compatible();
@@ -142,103 +143,4 @@ fn limits(catalogue: &Catalogue, drivers: &BTreeMap<Arc<str>, usize>) -> Vec<Box
     };
     let types = catalogue.types().iter();
     types.map(|sold| of_type(&sold.attach_limits)).collect()
-}
-
-/// Attach slots as further axes of a packing problem; none where no node could run out of them.
-pub(crate) struct SlotAxes {
-    axes: Vec<SlotAxis>,
-}
-
-struct SlotAxis {
-    driver: usize,
-    /// Claims for which every node keeps a slot.
-    kept: BTreeSet<usize>,
-    /// All that nodes-to-be ask for together: more on one node is no use.
-    most: i64,
-}
-
-impl SlotAxes {
-    /// The axes that matter to some bins on the rows that they may use.
-    pub(crate) fn of(
-        placer: &Placer<'_, '_>,
-        bins: &[usize],
-        used: &Bits,
-        guards: &Guards,
-    ) -> Self {
-        let compiled = placer.compiled;
-        let mut users: BTreeMap<Slot, i64> = BTreeMap::new();
-        if compiled.slots.drivers > 0 {
-            for bin in bins {
-                for slot in compiled.slots.claims(pods(placer, &placer.bins[*bin])) {
-                    *users.entry(slot).or_default() += 1;
-                }
-            }
-        }
-        let axis = |driver: usize| {
-            let limits = used
-                .iter()
-                .filter_map(|row| Some(Slots::limits_of(compiled, guards, row)?[driver]));
-            let least = limits.min()?;
-            let own = || users.iter().filter(|((of, _), _)| *of == driver);
-            let count = |found: usize| i64::try_from(found).unwrap_or(i64::MAX);
-            if count(own().count()) <= least {
-                return None;
-            }
-            let mut kept: BTreeSet<usize> = own()
-                .filter(|(_, users)| **users > 1)
-                .map(|((_, claim), _)| *claim)
-                .collect();
-            if count(kept.len()) > least / 2 {
-                kept.clear();
-            }
-            let uses = own().filter(|((_, claim), _)| !kept.contains(claim));
-            Some(SlotAxis {
-                driver,
-                most: uses.map(|(_, users)| users).sum(),
-                kept,
-            })
-        };
-        Self {
-            axes: (0..compiled.slots.drivers).filter_map(axis).collect(),
-        }
-    }
-
-    /// How many there are.
-    pub(crate) fn len(&self) -> usize {
-        self.axes.len()
-    }
-
-    /// Free slots of a new node of a row, by axis.
-    pub(crate) fn room<'a>(
-        &'a self,
-        compiled: &'a Compiled<'_>,
-        guards: &Guards,
-        row: usize,
-    ) -> impl Iterator<Item = i64> + 'a {
-        let limits = Slots::limits_of(compiled, guards, row);
-        self.axes.iter().map(move |axis| {
-            let kept = i64::try_from(axis.kept.len()).unwrap_or(i64::MAX);
-            let free = |limits: &[i64]| limits[axis.driver].saturating_sub(kept).max(0);
-            limits.map_or(axis.most, free).min(axis.most)
-        })
-    }
-
-    /// Slots that a bin asks for, by axis.
-    pub(crate) fn asked(&self, placer: &Placer<'_, '_>, bin: &Bin) -> Vec<i64> {
-        if self.axes.is_empty() {
-            return Vec::new();
-        }
-        let claims = placer.compiled.slots.claims(pods(placer, bin));
-        let of_axis = |axis: &SlotAxis| {
-            let counts =
-                |(driver, claim): &&Slot| *driver == axis.driver && !axis.kept.contains(claim);
-            i64::try_from(claims.iter().filter(counts).count()).unwrap_or(i64::MAX)
-        };
-        self.axes.iter().map(of_axis).collect()
-    }
-}
-
-/// Positions in the batch of a bin's pods.
-fn pods<'p>(placer: &'p Placer<'_, '_>, bin: &'p Bin) -> impl Iterator<Item = usize> + 'p {
-    bin.steps.iter().map(|step| placer.steps[*step].pod)
 }

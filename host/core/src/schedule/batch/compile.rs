@@ -5,19 +5,19 @@
 //! where it can be.
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::ops::Deref;
 use std::sync::Arc;
 
+use super::addresses::Addresses;
 use super::alike::Alike;
 use super::attach_slots::Slots;
 use super::existing::Existing;
 use crate::bits::Bits;
-use crate::catalogue::{InstanceType, Offering};
 use crate::labels::{self, LabelKey, Labels};
 use crate::model::{PodSpec, SpreadConstraint, Toleration};
 use crate::plan::{Note, Unplaced};
 use crate::requirement::{Requirement, Requirements};
-use crate::schedule::guards::addresses::Addresses;
-use crate::schedule::offers::Offers;
+use crate::schedule::offers::Stock;
 use crate::schedule::offers::axes::Axes;
 use crate::schedule::offers::rows::{Rows, open_keys};
 use crate::schedule::offers::templates::{Template, templates};
@@ -25,6 +25,7 @@ use crate::schedule::offers::unused::unused_notes;
 use crate::schedule::pods::eligible::{Eligible, eligible, queue_order};
 use crate::schedule::pods::relax::{Wishes, steps};
 use crate::schedule::pods::{default_spread, volumes};
+use crate::schedule::prices::sale::{Offers, Sale};
 use crate::schedule::topology::{Builder, Counts, Model, Owned, View};
 use crate::snapshot::Snapshot;
 
@@ -96,11 +97,9 @@ pub(crate) struct BatchPod {
 
 /// Everything the solver reads.
 pub(crate) struct Compiled<'s> {
-    pub(crate) snapshot: &'s Snapshot,
-    pub(crate) offers: Arc<Offers>,
+    /// What may be bought.
+    sale: Sale<'s>,
     pub(crate) axes: Axes,
-    pub(crate) templates: Vec<Template>,
-    pub(crate) rows: Rows,
     pub(crate) groups: Vec<PodGroup>,
     /// Which groups ask the same of a node.
     pub(crate) alike: Alike,
@@ -120,6 +119,14 @@ pub(crate) struct Compiled<'s> {
     pub(crate) notes: Vec<Note>,
 }
 
+impl<'s> Deref for Compiled<'s> {
+    type Target = Sale<'s>;
+
+    fn deref(&self) -> &Sale<'s> {
+        &self.sale
+    }
+}
+
 impl Compiled<'_> {
     /// Positions of all pods of the batch.
     pub(crate) fn all(&self) -> Vec<usize> {
@@ -130,13 +137,6 @@ impl Compiled<'_> {
     pub(crate) fn real_and_spare(&self) -> (Vec<usize>, Vec<usize>) {
         let is_real = |pod: &usize| !self.pods[*pod].is_spare;
         self.all().into_iter().partition(is_real)
-    }
-
-    /// The type and offering behind a row, as its pool sells them.
-    pub(crate) fn offering(&self, row: usize) -> (&Arc<InstanceType>, &Offering) {
-        let row = &self.rows.rows[row];
-        let instance_type = &self.templates[row.template].catalogue.types()[row.instance_type];
-        (instance_type, &instance_type.offerings[row.offering])
     }
 }
 
@@ -200,22 +200,22 @@ pub(crate) fn compile_batch<'s>(
         &keys,
         &builder,
     );
-    let mut rows = Rows::new(&templates, &axes, snapshot.settings.node_cost, &offers);
+    let unused = unused_notes(snapshot, &offers.overlaid);
+    let mut sale = Sale::new(snapshot, offers, templates, &axes);
+    let (templates, rows) = (&sale.templates, &mut sale.rows);
     let mut batch = Bits::none(snapshot.pods.len());
     for row in &pods {
         batch.insert(*row);
     }
-    let (model, counts) = builder.finish(snapshot, &offers, &templates, &mut rows, &batch);
+    let (model, counts) = builder.finish(snapshot, &sale.offers, templates, rows, &batch);
     let groups: Vec<PodGroup> = keys
         .into_iter()
         .map(|key| {
             let (shape, wishes) = (&shapes[key.shape], &wishes[key.shape]);
-            pod_group(
-                snapshot, &templates, &mut rows, &model, &axes, key, shape, wishes,
-            )
+            pod_group(snapshot, templates, rows, &model, &axes, key, shape, wishes)
         })
         .collect();
-    let existing = Existing::of(snapshot, overlaid, &axes, &mentioned);
+    let existing = Existing::of(snapshot, &sale.offers.overlaid, &axes, &mentioned);
     let pods: Vec<BatchPod> = pods
         .iter()
         .zip(group_of)
@@ -226,11 +226,9 @@ pub(crate) fn compile_batch<'s>(
         })
         .collect();
     Compiled {
-        snapshot,
-        addresses: Addresses::of(snapshot, &templates, &rows),
+        addresses: Addresses::of(snapshot, &sale.templates, &sale.rows),
+        sale,
         axes,
-        templates,
-        rows,
         alike: Alike::of(&groups, &model),
         groups,
         slots: Slots::of(snapshot, &pods),
@@ -239,8 +237,7 @@ pub(crate) fn compile_batch<'s>(
         counts,
         existing,
         refused,
-        notes: unused_notes(snapshot, overlaid),
-        offers,
+        notes: unused,
     }
 }
 
@@ -381,7 +378,7 @@ fn mentioned(
 /// Teaches templates which choices of open labels pods ask for, topology domains among them.
 fn learn_states(
     snapshot: &Snapshot,
-    offers: &Offers,
+    offers: &Stock,
     templates: &mut [Template],
     mentioned: &BTreeSet<LabelKey>,
     wishes: &[Vec<Wishes<'_>>],

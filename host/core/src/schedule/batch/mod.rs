@@ -1,5 +1,6 @@
 //! The solver's reading of a snapshot: pods in groups, rows that each may use, nodes there are, numbered sets of rows.
 
+pub(crate) mod addresses;
 pub(crate) mod alike;
 pub(crate) mod attach_slots;
 pub(crate) mod compile;

@@ -14,9 +14,10 @@ use crate::catalogue::CapacityType;
 use crate::plan::{LaunchOption, PlannedClaim};
 use crate::schedule::batch::attach_slots::Slots;
 use crate::schedule::batch::compile::Compiled;
-use crate::schedule::batch::minimum::{self, Minimum};
+use crate::schedule::batch::minimum;
 use crate::schedule::offers::axes::fits;
 use crate::schedule::place::Step;
+use crate::schedule::place::new_node::Node;
 use crate::schedule::prices::RowPrices;
 use crate::schedule::prices::supplies::Supplies;
 use crate::units::PricePerHour;
@@ -43,29 +44,6 @@ impl Reach {
             Self::Far => 300,
         }
     }
-}
-
-/// A node about to become a claim.
-#[derive(Clone, Debug)]
-pub(crate) struct Node {
-    /// The row the plan counts on.
-    pub(crate) row: usize,
-    /// Price of that row, in nano-dollars per hour; that of a supply where it draws on one.
-    pub(crate) price: i64,
-    /// What it may become.
-    pub(crate) rows: Bits,
-    /// What its pods ask for.
-    pub(crate) used: Box<[i64]>,
-    /// Steps that put pods on it, ascending.
-    pub(crate) steps: Vec<usize>,
-    /// Attach slots that its pods take, by driver.
-    pub(crate) attached: Box<[i64]>,
-    /// Addresses that its pods take, where anything is known of any zone.
-    pub(crate) addresses: i64,
-    /// How many values its claim must leave to choose from.
-    pub(crate) minimum: Minimum,
-    /// Whether it is packed as the incumbent does.
-    pub(crate) compatible: bool,
 }
 
 /// The cheapest row that holds a node's pods, with its price now; `None` when no row is left that may be bought. A row

@@ -7,10 +7,14 @@
 use super::draft::Candidate;
 use crate::plan::Note;
 use crate::schedule::batch::compile::Compiled;
-use crate::schedule::guards::addresses::{Addresses, holds, shift};
-use crate::schedule::place::address_budget::Budget;
+use crate::schedule::guards::addresses::{self, of_node, shift};
+use crate::schedule::place::address_budget::{Budget, Share};
+use crate::schedule::place::free_addresses::{holds, is_guarded};
 use crate::schedule::prices::RowPrices;
 use crate::snapshot::{Guard, Guards};
+
+/// Attempts for which a zone that is short again keeps a budget.
+const MOST_CUTS: u32 = 2;
 
 /// Attempts after the first.
 const MOST_ATTEMPTS: usize = 8;
@@ -27,7 +31,7 @@ pub(crate) fn within(
         return plan;
     }
     let left = compiled.addresses.left();
-    let beyond = Addresses::beyond(compiled, guards, left, &plan.nodes);
+    let beyond = addresses::beyond(compiled, guards, left, &plan.nodes);
     if beyond.iter().all(|beyond| *beyond == 0) {
         return plan;
     }
@@ -44,7 +48,7 @@ pub(crate) fn within(
             break;
         }
         // What could not be shifted tells what to bound.
-        let cut = budget.tighten(compiled, guards, &last);
+        let cut = tighten(&mut budget, compiled, guards, &last);
         let waits = |pod: &&usize| failed.binary_search(pod).is_err();
         let freed = budget.exempt(last.failed.iter().filter(waits).copied());
         if !cut && !freed {
@@ -55,7 +59,7 @@ pub(crate) fn within(
             best = last.clone();
         }
     }
-    let after = Addresses::beyond(compiled, guards, left, &best.nodes);
+    let after = addresses::beyond(compiled, guards, left, &best.nodes);
     let kept = |zone: &usize| after[*zone] < beyond[*zone];
     let zones = (0..left.len()).filter(kept);
     best.kept_within = true;
@@ -72,7 +76,7 @@ fn notes(
 ) -> Vec<Note> {
     let left = compiled.addresses.left();
     let none = vec![0; left.len()];
-    let taken = Addresses::beyond(compiled, guards, &none, &plan.nodes);
+    let taken = addresses::beyond(compiled, guards, &none, &plan.nodes);
     zones
         .map(|zone| Note {
             pool: None,
@@ -86,4 +90,44 @@ fn notes(
             ),
         })
         .collect()
+}
+
+/// Gives pods less where a plan has taken more than there is; whether that is a change.
+fn tighten(
+    budget: &mut Budget,
+    compiled: &Compiled<'_>,
+    guards: &Guards,
+    plan: &Candidate,
+) -> bool {
+    let left = compiled.addresses.left();
+    let beyond = addresses::beyond(compiled, guards, left, &plan.nodes);
+    let mut changed = false;
+    for (zone, _) in beyond.iter().enumerate().filter(|(_, beyond)| **beyond > 0) {
+        let (pods, all) = taken(compiled, zone, plan);
+        let before = budget.share(zone);
+        let cuts = before.map_or(0, |share| share.cuts) + 1;
+        let left = if cuts > MOST_CUTS {
+            0
+        } else {
+            let part = i128::from(left[zone]) * i128::from(pods) / i128::from(all.max(1));
+            let part = i64::try_from(part).unwrap_or(i64::MAX);
+            before.map_or(part, |before| part.min(before.left / 2))
+        };
+        changed |= before.is_none_or(|before| before.left != left);
+        budget.bound(zone, Share { left, cuts });
+    }
+    changed
+}
+
+/// Addresses that pods, and that all, take in a zone, as far as the guard speaks of their nodes.
+fn taken(compiled: &Compiled<'_>, zone: usize, plan: &Candidate) -> (i64, i64) {
+    let here = plan.nodes.iter().filter(|node| {
+        compiled.addresses.zone(node.row) == Some(zone) && is_guarded(compiled, node.row)
+    });
+    here.fold((0, 0), |(pods, all), node| {
+        (
+            pods + node.addresses,
+            all + of_node(compiled, node, node.row),
+        )
+    })
 }

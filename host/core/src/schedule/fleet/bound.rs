@@ -84,7 +84,7 @@ fn as_if_waiting(snapshot: &Snapshot) -> (Snapshot, Vec<usize>) {
 /// everything that pools may buy and everything that is free.
 pub(crate) fn bound(compiled: &Compiled<'_>, candidate: &Candidate) -> PricePerHour {
     let placed = candidate.placed().map(|(pod, level)| (pod, level, 1));
-    let market = Market::at(Priced::listed(compiled));
+    let market = Market::at(compiled.listed());
     let problem = problem(compiled, &market, placed);
     PricePerHour::from_nanos(crate::pack::bound(&problem).list_price)
 }

@@ -8,9 +8,9 @@ use std::sync::Arc;
 
 use super::breadth::Breadth;
 use super::node_rules::NodeRules;
+use super::slot_axes::SlotAxes;
 use crate::bits::Bits;
 use crate::pack::{Class, Demand, Kind, Membership, Packing, Problem, SpendLimit};
-use crate::schedule::batch::attach_slots::SlotAxes;
 use crate::schedule::batch::sets::SetId;
 use crate::schedule::offers::axes::fits;
 use crate::schedule::offers::table::Guarded;

@@ -4,15 +4,17 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use super::address_rounds::within;
 use super::buy::{Purchase, Purchases, buy};
-use super::strategy::{self, Manner};
+use super::strategies;
 use crate::bits::Bits;
 use crate::plan::{Note, Placement, Target};
 use crate::schedule::batch::compile::Compiled;
-use crate::schedule::claims::named::{Node, cheapest, keeps_minimum};
-use crate::schedule::guards::addresses::{self, Addresses};
+use crate::schedule::claims::named::{cheapest, keeps_minimum};
+use crate::schedule::guards::addresses;
 use crate::schedule::guards::spot_share;
 use crate::schedule::offers::templates::Template;
 use crate::schedule::place::address_budget::Budget;
+use crate::schedule::place::new_node::Node;
+use crate::schedule::place::strategy::Manner;
 use crate::schedule::place::{Placer, Step, Tier, Where};
 use crate::schedule::prices::RowPrices;
 use crate::schedule::prices::supplies::Supplies;
@@ -136,7 +138,7 @@ pub(crate) fn by_price(
     let attempt = |budget: &Budget| {
         let mut result = by_minimum(compiled, prices, guards, pods, budget);
         spot_share::spread(compiled, prices, guards, &mut result.nodes);
-        result.overdrawn = Addresses::overdrawn(compiled, guards, &result.nodes);
+        result.overdrawn = addresses::overdrawn(compiled, guards, &result.nodes);
         result
     };
     let first = attempt(&Budget::default());
@@ -155,7 +157,7 @@ fn by_minimum(
     let order = price_order(compiled, pods);
     let plan = |minimum: MinimumBy| {
         let tiers = tiers(compiled, prices, minimum);
-        strategy::best_of(compiled, &order, |order, manner| {
+        strategies::best_of(compiled, &order, |order, manner| {
             let manner = Manner {
                 budget: budget.clone(),
                 ..manner
@@ -212,7 +214,7 @@ fn in_rounds(
         );
         if purchases.unplaced.is_empty() {
             let mut result = assemble(&placer, &purchases, open);
-            result.overdrawn = Addresses::overdrawn(compiled, guards, &result.nodes);
+            result.overdrawn = addresses::overdrawn(compiled, guards, &result.nodes);
             return result;
         }
         let may_be_wary = placer.had_choice && !manner.wary;

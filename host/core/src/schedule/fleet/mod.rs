@@ -5,5 +5,7 @@ pub(crate) mod bound;
 pub(crate) mod breadth;
 pub(crate) mod buy;
 pub(crate) mod draft;
+pub(crate) mod guarded;
 pub(crate) mod node_rules;
-pub(crate) mod strategy;
+pub(crate) mod slot_axes;
+pub(crate) mod strategies;

@@ -1,33 +1,20 @@
 //! Bounds on what cheap packing may do, as far as they shape the packing problem. Every one yields rather than leave a pod
-//! without a machine. What becomes of them in a plan is told by [`self::guarded`].
+//! without a machine. What becomes of them in a plan is told by [`super::fleet::guarded`].
 
 pub(crate) mod addresses;
-pub(crate) mod guarded;
 pub(crate) mod spot_share;
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use super::batch::compile::Compiled;
 use super::offers::best::Best;
+use super::offers::exotic::{names_terms, names_types};
 use super::offers::table::Guarded;
 use crate::bits::Bits;
 use crate::catalogue::CapacityType;
 use crate::ids::Uid;
-use crate::labels;
-use crate::requirement::Requirement;
 use crate::resources::ResourceName;
 use crate::snapshot::Guards;
-
-/// Families that share a core's time.
-const BURSTABLE: [&str; 4] = ["t2", "t3", "t3a", "t4g"];
-/// Generations up to this one are previous ones.
-const PREVIOUS_GENERATION: i64 = 2;
-/// Keys by which a requirement names types.
-const NAMING: [&str; 3] = [
-    labels::INSTANCE_TYPE,
-    "karpenter.k8s.aws/instance-family",
-    "karpenter.k8s.aws/instance-category",
-];
 
 /// The rows under some guards.
 pub(crate) fn guarded(compiled: &Compiled<'_>, guards: &Guards) -> Arc<Guarded> {
@@ -40,7 +27,7 @@ pub(crate) fn guarded(compiled: &Compiled<'_>, guards: &Guards) -> Arc<Guarded> 
             best: Best::default(),
         })
     };
-    compiled.rows.table().guarded.get(guards.clone(), read)
+    compiled.answers.guarded.get(guards.clone(), read)
 }
 
 /// Rows that guards keep from being bought while there are others.
@@ -87,35 +74,6 @@ pub(crate) fn unasked_spot(compiled: &Compiled<'_>, guards: &Guards) -> Bits {
             && silent[row.template]
             && offering.capacity_type == CapacityType::Spot
     })
-}
-
-/// Whether a requirement speaks of capacity types.
-pub(crate) fn names_terms(requirement: &Requirement) -> bool {
-    requirement.key().as_str() == labels::CAPACITY_TYPE
-}
-
-/// Whether a requirement says by name which types are wanted.
-pub(crate) fn names_types(requirement: &Requirement) -> bool {
-    let listed = requirement.listed();
-    NAMING.contains(&requirement.key().as_str()) && listed.is_some_and(|values| !values.is_empty())
-}
-
-/// Whether a type is burstable, of a previous generation or bare metal.
-pub(crate) fn is_exotic(instance_type: &crate::catalogue::InstanceType) -> bool {
-    let label = |key: &str| {
-        instance_type
-            .requirements
-            .get(key)
-            .and_then(|requirement| requirement.single())
-            .map(AsRef::as_ref)
-    };
-    let family = label("karpenter.k8s.aws/instance-family").unwrap_or("");
-    let generation = label("karpenter.k8s.aws/instance-generation")
-        .and_then(|text: &str| text.parse::<i64>().ok());
-    BURSTABLE.contains(&family)
-        || generation.is_some_and(|generation| generation <= PREVIOUS_GENERATION)
-        || label("karpenter.k8s.aws/instance-size")
-            .is_some_and(|size: &str| size.starts_with("metal"))
 }
 
 /// The most pods that may be planned on a new node of a row.

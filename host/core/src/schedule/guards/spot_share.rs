@@ -16,8 +16,8 @@ use crate::ids::TypeName;
 use crate::labels;
 use crate::schedule::batch::attach_slots::Slots;
 use crate::schedule::batch::compile::Compiled;
-use crate::schedule::claims::named::Node;
 use crate::schedule::offers::axes::fits;
+use crate::schedule::place::new_node::Node;
 use crate::schedule::prices::RowPrices;
 use crate::snapshot::Guards;
 

@@ -19,9 +19,9 @@ use crate::rank::{Claims, LaunchList, OrderQuestion};
 use crate::schedule::batch::minimum::{self, Minimum};
 use crate::schedule::claims::claim::{narrow_to_options, overlay_marks, unmark};
 use crate::schedule::claims::named::MOST_LAUNCHED;
-use crate::schedule::offers::Offers;
 use crate::schedule::offers::templates::templates;
 use crate::schedule::pods::volumes;
+use crate::schedule::prices::sale::Offers;
 use crate::snapshot::Snapshot;
 
 /// What to ask a ranking policy about the launch lists of claims; `pods` says for each how many pods are planned on it. `None` where

@@ -7,7 +7,10 @@
 pub(crate) mod axes;
 pub(crate) mod best;
 pub(crate) mod daemons;
+pub(crate) mod exotic;
+pub(crate) mod listed;
 pub(crate) mod lru;
+pub(crate) mod reachable;
 pub(crate) mod rows;
 pub(crate) mod table;
 pub(crate) mod templates;
@@ -15,31 +18,24 @@ pub(crate) mod unused;
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::{Arc, OnceLock};
 
-use super::guards::is_exotic;
-use super::prices::question::{self, Listed};
-use super::topology;
 use crate::catalogue::{Catalogue, InstanceType, Offering, Overlaid};
 use crate::labels::{self, LabelKey};
 use crate::model::{DaemonSet, NodeOverlay, NodePool};
 use crate::requirement::{Requirement, Requirements};
 use crate::resources::Resources;
 use crate::snapshot::Snapshot;
-use crate::units::PricePerHour;
-use axes::Axes;
 use daemons::{Daemons, Overhead};
-use lru::Kept;
+use exotic::is_exotic;
+use listed::{Listed, asked};
+use reachable::reachable;
 use rows::agree;
-use table::{Table, Terms};
 use templates::{Template, templates};
 
 /// Keys whose values are collected ahead: offerings decide them, and pods spread over them.
 const REACHED: [&str; 2] = [labels::ZONE, labels::CAPACITY_TYPE];
 
-/// Tables kept: waiting pods and those of nodes that may go often ask for different resources.
-const MOST_TABLES: usize = 4;
-
 /// What every usable pool sells.
-pub struct Offers {
+pub struct Stock {
     source: Source,
     pub(crate) overlaid: Overlaid,
     /// What a ranking policy can be asked about.
@@ -52,7 +48,6 @@ pub struct Offers {
     pub(crate) own: Vec<Requirements>,
     /// By type: whether it is one that guards keep back.
     pub(crate) exotic: Vec<bool>,
-    tables: Kept<Terms, Table>,
 }
 
 /// What one pool sells.
@@ -73,7 +68,7 @@ pub(crate) struct Offer {
     pub(crate) overhead: Arc<Overhead>,
     /// What pods may have of a node.
     pub(crate) room: Resources,
-    /// What its nodes satisfy beyond the type: position in [`Offers::own`].
+    /// What its nodes satisfy beyond the type: position in [`Stock::own`].
     pub(crate) own: usize,
 }
 
@@ -102,14 +97,14 @@ fn same<T>(left: &[Arc<T>], right: &[Arc<T>]) -> bool {
     left.len() == right.len() && left.iter().zip(right).all(|(a, b)| Arc::ptr_eq(a, b))
 }
 
-impl Offers {
-    /// Those of an earlier decision if they serve this snapshot too, else new ones.
-    pub(crate) fn of(snapshot: &Snapshot, earlier: Option<&Arc<Self>>) -> Arc<Self> {
-        let kept = earlier.filter(|offers| offers.source.is_of(snapshot));
-        kept.map_or_else(|| Arc::new(Self::read(snapshot)), Arc::clone)
+impl Stock {
+    /// Whether what was read serves this snapshot too: everything it depends on is the very same.
+    pub(crate) fn is_of(&self, snapshot: &Snapshot) -> bool {
+        self.source.is_of(snapshot)
     }
 
-    fn read(snapshot: &Snapshot) -> Self {
+    /// Reads what the pools of a snapshot sell.
+    pub(crate) fn read(snapshot: &Snapshot) -> Self {
         let overlaid = snapshot.overlaid();
         let mut numbers: BTreeMap<Requirements, usize> = BTreeMap::new();
         let templates = templates(snapshot, &overlaid);
@@ -141,20 +136,7 @@ impl Offers {
                 .iter()
                 .map(|sold| is_exotic(sold))
                 .collect(),
-            tables: Kept::new(MOST_TABLES),
         }
-    }
-
-    /// All rows of the templates that these offers were read for.
-    pub(crate) fn table(
-        &self,
-        templates: &[Template],
-        axes: &Axes,
-        node_cost: PricePerHour,
-    ) -> Arc<Table> {
-        let terms = Terms::of(templates, axes, node_cost);
-        let read = || Arc::new(Table::new(templates, axes, self));
-        self.tables.get(terms, read)
     }
 
     /// By template, which of the listed its shelf holds, whatever limits leave; nothing where nothing is listed.
@@ -169,9 +151,8 @@ impl Offers {
             });
             let held = all.map(|(listed, (template, shelf))| {
                 let offers = shelf.offers.iter();
-                let asked = offers
-                    .map(|offer| question::asked(template, offer.instance_type, offer.offering));
-                asked.filter_map(|asked| listed.position(asked)).collect()
+                let held = offers.map(|offer| asked(template, offer.instance_type, offer.offering));
+                held.filter_map(|asked| listed.position(asked)).collect()
             });
             held.collect()
         })
@@ -187,7 +168,7 @@ impl Offers {
     ) -> BTreeSet<Arc<str>> {
         let known = self.shelves[number].reached.get(key);
         known.map_or_else(
-            || topology::reachable(snapshot, &templates[number], key),
+            || reachable(snapshot, &templates[number], key),
             Clone::clone,
         )
     }
@@ -224,7 +205,7 @@ impl Shelf {
         }
         let reached = REACHED.iter().map(|key| {
             let key = LabelKey::from(*key);
-            let values = topology::reachable(snapshot, template, &key);
+            let values = reachable(snapshot, template, &key);
             (key, values)
         });
         Self {

@@ -7,8 +7,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
-use super::Offers;
-use super::axes::Axes;
+use super::Stock;
 use super::table::{Row, Table};
 use super::templates::Template;
 use crate::bits::Bits;
@@ -17,12 +16,11 @@ use crate::labels::{self, LabelKey};
 use crate::model::{HostPort, Toleration, first_untolerated};
 use crate::requirement::{Operator, Requirement, Requirements};
 use crate::snapshot::Snapshot;
-use crate::units::PricePerHour;
 
 /// All rows, and which of them requirements allow.
 pub(crate) struct Rows {
     table: Arc<Table>,
-    offers: Arc<Offers>,
+    offers: Arc<Stock>,
     allowed: BTreeMap<Requirement, Arc<Bits>>,
 }
 
@@ -71,15 +69,10 @@ pub(crate) fn open_keys(
 
 impl Rows {
     /// Rows of all templates: what their pools sell and their limits leave room for.
-    pub(crate) fn new(
-        templates: &[Template],
-        axes: &Axes,
-        node_cost: PricePerHour,
-        offers: &Arc<Offers>,
-    ) -> Self {
+    pub(crate) fn new(table: Arc<Table>, offers: Arc<Stock>) -> Self {
         Self {
-            table: offers.table(templates, axes, node_cost),
-            offers: Arc::clone(offers),
+            table,
+            offers,
             allowed: BTreeMap::new(),
         }
     }

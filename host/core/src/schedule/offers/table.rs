@@ -3,30 +3,19 @@
 //! It depends on what pools sell, on what their limits leave, on the resources that pods ask for and on the labels they
 //! choose by, not on the pods themselves. Decisions for which those are the same share one.
 
-use std::sync::{Arc, OnceLock};
+use std::sync::Arc;
 
 use super::axes::Axes;
 use super::best::Best;
 use super::daemons::Overhead;
-use super::lru::Kept;
 use super::rows::agree;
 use super::templates::Template;
-use super::{Offer, Offers};
+use super::{Offer, Stock};
 use crate::bits::Bits;
 use crate::catalogue::InstanceType;
-use crate::rank::Prices;
 use crate::requirement::Requirements;
 use crate::resources::{ResourceName, Resources};
-use crate::schedule::prices::priced::Priced;
-use crate::schedule::prices::question::Slots;
-use crate::snapshot::Guards;
 use crate::units::PricePerHour;
-
-/// Settings of guards for which answers are kept: those that hold, and none.
-const MOST_GUARDS: usize = 2;
-
-/// Answers of ranking policies for which prices are kept: of the one that serves, and of one before it or beside it.
-const MOST_QUOTED: usize = 2;
 
 /// One way to buy a node.
 #[derive(Clone, Debug)]
@@ -39,7 +28,7 @@ pub(crate) struct Row {
     pub(crate) instance_type: usize,
     /// Offering of the type.
     pub(crate) offering: usize,
-    /// What its nodes satisfy beyond the type: position in [`Offers::own`].
+    /// What its nodes satisfy beyond the type: position in [`Stock::own`].
     pub(crate) own: usize,
     /// Daemons of its nodes.
     pub(crate) overhead: Arc<Overhead>,
@@ -87,19 +76,11 @@ pub(crate) struct Table {
     pub(crate) of_template: Vec<Bits>,
     /// Rows with the largest first: whichever exceeds another on every axis stands before it.
     pub(crate) by_size: Vec<usize>,
-    /// Prices without a ranking policy.
-    pub(crate) listed: OnceLock<Arc<Priced>>,
-    /// Prices by the answer of a ranking policy.
-    pub(crate) quoted: Kept<Arc<Prices>, Priced>,
-    /// Where rows stand in the question to a ranking policy.
-    pub(crate) slots: OnceLock<Arc<Slots>>,
-    /// What guards make of the rows.
-    pub(crate) guarded: Kept<Guards, Guarded>,
 }
 
 impl Table {
     /// Reads what pools sell.
-    pub(crate) fn new(templates: &[Template], axes: &Axes, offers: &Offers) -> Self {
+    pub(crate) fn new(templates: &[Template], axes: &Axes, offers: &Stock) -> Self {
         let mut result = Self {
             rows: Vec::new(),
             capacity: Vec::new(),
@@ -107,10 +88,6 @@ impl Table {
             spends: Vec::new(),
             of_template: Vec::new(),
             by_size: Vec::new(),
-            listed: OnceLock::new(),
-            quoted: Kept::new(MOST_QUOTED),
-            slots: OnceLock::new(),
-            guarded: Kept::new(MOST_GUARDS),
         };
         for (number, template) in templates.iter().enumerate() {
             for offer in &offers.shelves[number].offers {

@@ -5,14 +5,6 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use crate::schedule::batch::compile::Compiled;
-use crate::schedule::fleet::draft::Candidate;
-use crate::schedule::guards::addresses::{Addresses, is_guarded, of_node};
-use crate::snapshot::Guards;
-
-/// Attempts for which a zone that is short again keeps a budget.
-const MOST_CUTS: u32 = 2;
-
 /// Bounds on where pods may go.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Budget {
@@ -22,11 +14,13 @@ pub(crate) struct Budget {
     exempt: BTreeSet<usize>,
 }
 
+/// What pods may take in one zone.
 #[derive(Clone, Copy, Debug)]
-struct Share {
+pub(crate) struct Share {
     /// Addresses for pods.
-    left: i64,
-    cuts: u32,
+    pub(crate) left: i64,
+    /// How often it was cut.
+    pub(crate) cuts: u32,
 }
 
 impl Budget {
@@ -47,43 +41,13 @@ impl Budget {
         self.exempt.len() > before
     }
 
-    /// Gives pods less where a plan has taken more than there is; whether that is a change.
-    pub(crate) fn tighten(
-        &mut self,
-        compiled: &Compiled<'_>,
-        guards: &Guards,
-        plan: &Candidate,
-    ) -> bool {
-        let left = compiled.addresses.left();
-        let beyond = Addresses::beyond(compiled, guards, left, &plan.nodes);
-        let mut changed = false;
-        for (zone, _) in beyond.iter().enumerate().filter(|(_, beyond)| **beyond > 0) {
-            let (pods, all) = taken(compiled, zone, plan);
-            let before = self.zones.get(&zone).copied();
-            let cuts = before.map_or(0, |share| share.cuts) + 1;
-            let share = if cuts > MOST_CUTS {
-                0
-            } else {
-                let part = i128::from(left[zone]) * i128::from(pods) / i128::from(all.max(1));
-                let part = i64::try_from(part).unwrap_or(i64::MAX);
-                before.map_or(part, |before| part.min(before.left / 2))
-            };
-            changed |= before.is_none_or(|before| before.left != share);
-            self.zones.insert(zone, Share { left: share, cuts });
-        }
-        changed
+    /// What pods may take in a zone that is short, with the times it was cut.
+    pub(crate) fn share(&self, zone: usize) -> Option<Share> {
+        self.zones.get(&zone).copied()
     }
-}
 
-/// Addresses that pods, and that all, take in a zone, as far as the guard speaks of their nodes.
-fn taken(compiled: &Compiled<'_>, zone: usize, plan: &Candidate) -> (i64, i64) {
-    let here = plan.nodes.iter().filter(|node| {
-        compiled.addresses.zone(node.row) == Some(zone) && is_guarded(compiled, node.row)
-    });
-    here.fold((0, 0), |(pods, all), node| {
-        (
-            pods + node.addresses,
-            all + of_node(compiled, node, node.row),
-        )
-    })
+    /// Lets pods take so much in a zone from now on.
+    pub(crate) fn bound(&mut self, zone: usize, share: Share) {
+        self.zones.insert(zone, share);
+    }
 }

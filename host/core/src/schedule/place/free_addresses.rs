@@ -9,7 +9,7 @@ use super::address_budget::Budget;
 use crate::bits::Bits;
 use crate::schedule::batch::compile::Compiled;
 use crate::schedule::batch::sets::{SetId, Sets};
-use crate::schedule::guards::addresses::{of_pod, rows_in};
+use crate::snapshot::Guards;
 
 /// What is left of a budget.
 pub(crate) struct Purse {
@@ -90,4 +90,30 @@ impl Purse {
             zone.left -= of_pod(compiled, pod);
         }
     }
+}
+
+/// Whether the guard holds at all.
+pub(crate) fn holds(compiled: &Compiled<'_>, guards: &Guards) -> bool {
+    guards.enabled && guards.free_addresses && !compiled.addresses.zones.is_empty()
+}
+
+/// Whether the guard speaks of nodes of a row.
+pub(crate) fn is_guarded(compiled: &Compiled<'_>, row: usize) -> bool {
+    !compiled.templates[compiled.rows.rows[row].template].is_compatible()
+}
+
+/// Rows in a zone of which the guard speaks.
+pub(crate) fn rows_in(compiled: &Compiled<'_>, zone: usize) -> Bits {
+    let mut result = Bits::none(compiled.rows.len());
+    for (row, of_row) in compiled.addresses.of_row.iter().enumerate() {
+        if *of_row == Some(zone) && is_guarded(compiled, row) {
+            result.insert(row);
+        }
+    }
+    result
+}
+
+/// Addresses that a pod of the batch takes.
+pub(crate) fn of_pod(compiled: &Compiled<'_>, pod: usize) -> i64 {
+    compiled.groups[compiled.pods[pod].group].spec.addresses()
 }

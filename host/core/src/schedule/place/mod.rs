@@ -11,6 +11,8 @@ pub(crate) mod dependents;
 pub(crate) mod free_addresses;
 pub(crate) mod hosts;
 pub(crate) mod limits;
+pub(crate) mod new_node;
+pub(crate) mod strategy;
 use std::cell::Cell;
 use std::collections::{BTreeMap, VecDeque};
 
@@ -19,12 +21,12 @@ use super::batch::compile::{Compiled, PodGroup};
 use super::batch::memo::Memo;
 use super::batch::minimum::{self, Minimum};
 use super::batch::sets::{SetId, Sets};
-use super::fleet::strategy::Manner;
 use super::topology::{Allowed, Counts, Model};
 use crate::bits::Bits;
 use crate::model::HostPort;
 use dependents::{Company, NOBODY};
 use free_addresses::Purse;
+use strategy::Manner;
 
 mod bins;
 mod existing;

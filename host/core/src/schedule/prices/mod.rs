@@ -6,17 +6,17 @@
 pub(crate) mod priced;
 pub(crate) mod question;
 pub(crate) mod quoted;
+pub(crate) mod sale;
 pub(crate) mod supplies;
 use std::collections::BTreeMap;
 
-use super::batch::compile::Compiled;
 use crate::bits::Bits;
 use crate::catalogue::PriceSource;
 use crate::plan::Note;
 use crate::rank::Prices;
 use crate::units::PricePerHour;
-use priced::Priced;
 use question::Slots;
+use sale::Sale;
 
 /// Prices of rows, in nano-dollars per hour.
 #[derive(Clone, Debug)]
@@ -49,9 +49,9 @@ struct Firsts {
 }
 
 /// A remark where some price that was weighed is a model's, no quote being at hand.
-pub(crate) fn modelled(compiled: &Compiled<'_>) -> Option<Note> {
-    let is_model = |row: usize| compiled.offering(row).1.price_source == PriceSource::Model;
-    (0..compiled.rows.len()).any(is_model).then(|| Note {
+pub(crate) fn modelled(sale: &Sale<'_>) -> Option<Note> {
+    let is_model = |row: usize| sale.offering(row).1.price_source == PriceSource::Model;
+    (0..sale.rows.len()).any(is_model).then(|| Note {
         pool: None,
         pod: None,
         text: "spot prices are a model: no quotes were given".to_owned(),
@@ -59,35 +59,35 @@ pub(crate) fn modelled(compiled: &Compiled<'_>) -> Option<Note> {
 }
 
 /// What a node costs at an offering's price: its own cost is added, and nothing is free.
-pub(crate) fn whole(compiled: &Compiled<'_>, price: PricePerHour) -> PricePerHour {
-    (price + compiled.snapshot.settings.node_cost).max(PricePerHour::from_nanos(1))
+pub(crate) fn whole(sale: &Sale<'_>, price: PricePerHour) -> PricePerHour {
+    (price + sale.snapshot.settings.node_cost).max(PricePerHour::from_nanos(1))
 }
 
 impl RowPrices {
     /// Prices of rows: the policy's where it has answered, else the list's.
-    pub(crate) fn new(compiled: &Compiled<'_>, answer: Option<(&Slots, &Prices)>) -> Self {
-        let mut result = Self::of_list(compiled).clone();
+    pub(crate) fn new(sale: &Sale<'_>, answer: Option<(&Slots, &Prices)>) -> Self {
+        let mut result = Self::of_list(sale).clone();
         if let Some((slots, prices)) = answer {
-            let node_cost = compiled.snapshot.settings.node_cost.nanos();
+            let node_cost = sale.snapshot.settings.node_cost.nanos();
             let mut firsts = Firsts::default();
-            for at in 0..compiled.rows.len() {
+            for at in 0..sale.rows.len() {
                 if let Some(price) = prices.rows.get(slots.of_row[at]) {
                     result.apply(at, (slots.of_row[at], price), node_cost, &mut firsts);
                 }
             }
-            result.rank(compiled);
+            result.rank(sale);
         }
         result
     }
 
     /// Prices of rows without a policy.
-    pub(crate) fn of_list<'c>(compiled: &'c Compiled<'_>) -> &'c Self {
-        Priced::listed(compiled)
+    pub(crate) fn of_list<'c>(sale: &'c Sale<'_>) -> &'c Self {
+        sale.listed()
     }
 
-    /// Reads list prices. Whoever wants them again takes those of [`Priced::listed`].
-    pub(crate) fn listed(compiled: &Compiled<'_>) -> Self {
-        let rows = compiled.rows.len();
+    /// Reads list prices. Whoever wants them again takes those of [`Sale::listed`].
+    pub(crate) fn listed(sale: &Sale<'_>) -> Self {
+        let rows = sale.rows.len();
         let mut result = Self {
             planned: Vec::with_capacity(rows),
             list: Vec::new(),
@@ -100,8 +100,8 @@ impl RowPrices {
         };
         let mut reservations: BTreeMap<&str, usize> = BTreeMap::new();
         for at in 0..rows {
-            let (_, offering) = compiled.offering(at);
-            result.planned.push(whole(compiled, offering.price).nanos());
+            let (_, offering) = sale.offering(at);
+            result.planned.push(whole(sale, offering.price).nanos());
             if let Some(reservation) = &offering.reservation {
                 let supply = *reservations
                     .entry(reservation.id.as_str())
@@ -114,15 +114,15 @@ impl RowPrices {
             }
         }
         result.list.clone_from(&result.planned);
-        result.rank(compiled);
+        result.rank(sale);
         result
     }
 
     /// Ranks rows; types are in name order in the catalogue and offerings in zone order within a type.
-    fn rank(&mut self, compiled: &Compiled<'_>) {
+    fn rank(&mut self, sale: &Sale<'_>) {
         let mut ranked = std::mem::take(&mut self.ranked);
         ranked.sort_by_key(|at| {
-            let row = &compiled.rows.rows[*at];
+            let row = &sale.rows.rows[*at];
             (
                 self.planned[*at],
                 self.list[*at],

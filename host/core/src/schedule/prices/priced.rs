@@ -4,23 +4,30 @@
 //! is list prices shares theirs. Answers are told apart by all that they say, not by who gave them or when.
 
 use std::ops::Deref;
-use std::sync::Arc;
 
 use super::RowPrices;
-use super::quoted::Quoted;
 use crate::bits::Bits;
-use crate::schedule::batch::compile::Compiled;
 use crate::schedule::offers::best::Best;
 use crate::schedule::offers::lru::Kept;
-use crate::schedule::simulation::NewKind;
 use crate::snapshot::Guards;
 
 /// Settings of guards for which kinds are kept: those that hold, and none.
 const MOST_GUARDS: usize = 2;
 
+/// Ways to buy that cost and hold the same.
+#[derive(Clone, Debug)]
+pub(crate) struct NewKind {
+    /// Room for pods, per resource.
+    pub(crate) capacity: Box<[i64]>,
+    /// In nano-dollars per hour.
+    pub(crate) price: i64,
+    /// The ways.
+    pub(crate) rows: Bits,
+}
+
 /// Rows at one set of prices.
 pub(crate) struct Priced {
-    rows: RowPrices,
+    pub(super) rows: RowPrices,
     /// What one more node of each row costs at least, in nano-dollars per hour: that of first nodes where there are some.
     pub(crate) least: Vec<i64>,
     /// Rows that no policy vetoes.
@@ -40,7 +47,7 @@ impl Deref for Priced {
 }
 
 impl Priced {
-    fn of(rows: RowPrices) -> Self {
+    pub(crate) fn of(rows: RowPrices) -> Self {
         let mut least = rows.planned.clone();
         let mut allowed = rows.allowed.clone();
         for (row, price, supply) in &rows.first {
@@ -56,33 +63,6 @@ impl Priced {
             best: Best::default(),
             kinds: Kept::new(MOST_GUARDS),
         }
-    }
-
-    /// Rows at list prices.
-    pub(crate) fn listed<'c>(compiled: &'c Compiled<'_>) -> &'c Arc<Self> {
-        let listed = || Arc::new(Self::of(RowPrices::listed(compiled)));
-        compiled.rows.table().listed.get_or_init(listed)
-    }
-
-    /// Rows at the prices that a policy has given, or without them at list prices.
-    pub(crate) fn at(compiled: &Compiled<'_>, quoted: Option<&Quoted>) -> Arc<Self> {
-        let listed = Self::listed(compiled);
-        let Some((slots, prices)) = quoted.and_then(|quoted| quoted.over(compiled)) else {
-            return Arc::clone(listed);
-        };
-        let apply = || {
-            let rows = RowPrices::new(compiled, Some((&slots, &prices)));
-            let is_list = rows.planned == listed.planned
-                && rows.allowed == listed.rows.allowed
-                && rows.first.is_empty();
-            if is_list {
-                Arc::clone(listed)
-            } else {
-                Arc::new(Self::of(rows))
-            }
-        };
-        let quoted = &compiled.rows.table().quoted;
-        quoted.get(Arc::clone(&prices), apply)
     }
 
     /// Whether one more node of a row may be bought, be it at the price of the first nodes.

@@ -10,11 +10,10 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use super::question::{self, Slots};
+use super::sale::{Offers, Sale};
 use crate::ids::PoolName;
 use crate::labels::{self, Labels};
 use crate::rank::{Price, PriceQuestion, Prices};
-use crate::schedule::batch::compile::Compiled;
-use crate::schedule::offers::Offers;
 use crate::schedule::offers::templates::templates;
 use crate::snapshot::Snapshot;
 use crate::units::PricePerHour;
@@ -124,9 +123,9 @@ impl Quoted {
 
     /// Where rows stand in the question about them alone, and the answer as if that had been asked. What is not in this answer
     /// is vetoed; `None` where there are no rows.
-    pub(crate) fn over(&self, compiled: &Compiled<'_>) -> Option<(Arc<Slots>, Arc<Prices>)> {
-        let slots = question::slots(compiled)?;
-        let own = Arc::ptr_eq(&self.offers, &compiled.offers);
+    pub(crate) fn over(&self, sale: &Sale<'_>) -> Option<(Arc<Slots>, Arc<Prices>)> {
+        let slots = question::slots(sale)?;
+        let own = Arc::ptr_eq(&self.offers, &sale.offers);
         let asked = self.offers.asked.get().filter(|_| own);
         if asked.is_some_and(|asked| **asked == slots.of_template) {
             return Some((slots, Arc::clone(&self.prices)));

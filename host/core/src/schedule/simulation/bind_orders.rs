@@ -11,7 +11,6 @@ use std::cmp::Reverse;
 
 use super::Trial;
 use crate::schedule::place::{Filling, Search};
-use crate::schedule::prices::priced::Priced;
 
 /// Shuffled orders that are tried.
 const SHUFFLES: usize = 4;
@@ -71,7 +70,7 @@ impl Trial<'_, '_> {
         let mut pods: Vec<usize> = pods.collect();
         pods.sort_unstable();
         let searches = searches(rows.len());
-        let prices = &Priced::listed(&self.ground.compiled).planned;
+        let prices = &self.ground.compiled.listed().planned;
         let mut rows = rows.to_vec();
         rows.sort_by_key(|row| Reverse(prices[*row]));
         self.orders(&pods).iter().all(|order| {

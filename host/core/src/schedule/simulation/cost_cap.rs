@@ -6,8 +6,8 @@
 
 use super::Ground;
 use crate::rank::WALLET;
-use crate::schedule::claims::named::Node;
 use crate::schedule::place::Placer;
+use crate::schedule::place::new_node::Node;
 
 /// Whether the wallet allows these new nodes for the nodes that go.
 pub(super) fn allows(

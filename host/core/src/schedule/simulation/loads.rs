@@ -13,6 +13,7 @@ use crate::schedule::claims::named::terms;
 use crate::schedule::fleet::bound::worth_of_groups;
 use crate::schedule::guards;
 use crate::schedule::offers::axes::fits;
+use crate::schedule::prices::priced::NewKind;
 
 /// What the pods of one node ask for together.
 #[derive(Clone, Debug)]
@@ -22,17 +23,6 @@ pub(crate) struct Load {
     /// What new nodes for them cost at least, in nano-dollars per hour.
     pub(crate) worth: i64,
     /// Ways to buy that are open to all of them.
-    pub(crate) rows: Bits,
-}
-
-/// Ways to buy that cost and hold the same.
-#[derive(Clone, Debug)]
-pub(crate) struct NewKind {
-    /// Room for pods, per resource.
-    pub(crate) capacity: Box<[i64]>,
-    /// In nano-dollars per hour.
-    pub(crate) price: i64,
-    /// The ways.
     pub(crate) rows: Bits,
 }
 

@@ -18,16 +18,17 @@ mod simulator;
 
 use std::collections::BTreeMap;
 
-pub(crate) use loads::{Load, Loads, NewKind, Worth};
+pub(crate) use loads::{Load, Loads, Worth};
 pub(crate) use replacements::{Ceiling, SPOT_TYPES};
 pub(crate) use simulator::Ground;
 
-use super::claims::named::Node;
+use super::batch::addresses::of_claim;
 use super::guards::addresses;
 use super::offers::templates::Template;
 use super::place::{Placer, Search, Where};
 use super::prices::supplies::Supplies;
 use crate::plan::{Placement, PlannedClaim, Target};
+use crate::schedule::place::new_node::Node;
 use crate::units::PricePerHour;
 
 /// The state of a cluster in which nodes are made to go, one choice after another.
@@ -277,7 +278,7 @@ impl<'g, 's> Trial<'g, 's> {
             let zone = claim.chosen().map(|option| &option.zone);
             let known = zone.and_then(|zone| self.ground.compiled.addresses.zone_called(zone));
             if let Some(zone) = known {
-                self.addresses[zone] -= addresses::of_claim(&claim.requests);
+                self.addresses[zone] -= of_claim(&claim.requests);
             }
         }
         let chosen = claims.iter().filter_map(PlannedClaim::chosen);

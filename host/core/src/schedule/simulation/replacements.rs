@@ -14,12 +14,13 @@ use crate::plan::PlannedClaim;
 use crate::schedule::batch::attach_slots::Slots;
 use crate::schedule::batch::minimum;
 use crate::schedule::claims::named::{
-    MOST_LAUNCHED, Node, Reach, cheapest, close, named_rows, terms, wanted_spot,
+    MOST_LAUNCHED, Reach, cheapest, close, named_rows, terms, wanted_spot,
 };
 use crate::schedule::fleet::buy::buy;
 use crate::schedule::fleet::draft::{attached, bought};
 use crate::schedule::guards;
 use crate::schedule::guards::addresses;
+use crate::schedule::place::new_node::Node;
 use crate::schedule::place::{Bin, Placer, Step};
 use crate::schedule::prices::supplies::Supplies;
 

@@ -14,14 +14,14 @@ use crate::plan::LaunchOption;
 use crate::schedule::batch::compile::{Compiled, compile_batch};
 use crate::schedule::fleet::bound::worth_of_groups;
 use crate::schedule::fleet::draft::{closed_tier, open_tier};
-use crate::schedule::fleet::strategy::Manner;
 use crate::schedule::guards;
-use crate::schedule::offers::Offers;
 use crate::schedule::place::Tier;
+use crate::schedule::place::strategy::Manner;
 use crate::schedule::pods::eligible::{Eligible, eligible, is_reschedulable};
 use crate::schedule::prices::RowPrices;
 use crate::schedule::prices::priced::Priced;
 use crate::schedule::prices::quoted::Quoted;
+use crate::schedule::prices::sale::Offers;
 use crate::snapshot::{Snapshot, StateNode};
 use crate::units::PricePerHour;
 
@@ -96,7 +96,7 @@ impl<'s> Ground<'s> {
                 Err(_) => waits.push(at),
             }
         }
-        let prices = Priced::at(&compiled, quoted);
+        let prices = compiled.priced(quoted);
         let limits = &snapshot.settings.guards;
         let mut kept_back = guards::kept_back(&compiled, limits);
         for (number, template) in compiled.templates.iter().enumerate() {
@@ -151,12 +151,12 @@ impl<'s> Ground<'s> {
 
     /// Whether no policy's prices decide.
     pub(super) fn is_at_list(&self) -> bool {
-        Arc::ptr_eq(&self.prices, Priced::listed(&self.compiled))
+        Arc::ptr_eq(&self.prices, self.compiled.listed())
     }
 
     /// By group: what one of its pods is worth at list prices, in nano-dollars per hour.
     pub(super) fn listed_worth(&self) -> &[i64] {
-        let read = || worth_of_groups(&self.compiled, Priced::listed(&self.compiled));
+        let read = || worth_of_groups(&self.compiled, self.compiled.listed());
         self.listed_worth.get_or_init(read)
     }
 

@@ -11,7 +11,7 @@ use crate::model::{
     SelectorOperator, SpreadConstraint, first_untolerated,
 };
 use crate::requirement::{Requirements, Undefined};
-use crate::schedule::offers::Offers;
+use crate::schedule::offers::Stock;
 use crate::schedule::offers::rows::Rows;
 use crate::schedule::offers::templates::Template;
 use crate::schedule::pods::relax::Wishes;
@@ -178,7 +178,7 @@ impl Builder {
     pub(crate) fn finish(
         self,
         snapshot: &Snapshot,
-        offers: &Offers,
+        offers: &Stock,
         templates: &[Template],
         rows: &mut Rows,
         batch: &Bits,

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use crate::bits::Bits;
 use crate::labels::{self, LabelKey};
 use crate::requirement::Requirement;
-use crate::schedule::offers::Offers;
+use crate::schedule::offers::Stock;
 use crate::schedule::offers::rows::Rows;
 use crate::schedule::offers::templates::Template;
 use crate::snapshot::Snapshot;
@@ -50,7 +50,7 @@ impl Key {
     pub(crate) fn new(
         name: &LabelKey,
         snapshot: &Snapshot,
-        offers: &Offers,
+        offers: &Stock,
         templates: &[Template],
         rows: &Rows,
     ) -> Self {
@@ -113,63 +113,6 @@ fn value_of(own: &labels::Labels, key: &LabelKey) -> Option<Arc<str>> {
                 .map(|(_, value)| value)
         })
         .cloned()
-}
-
-/// Values that nodes of a template may have, by the types it allows, available or not.
-pub(crate) fn reachable(
-    snapshot: &Snapshot,
-    template: &Template,
-    key: &LabelKey,
-) -> BTreeSet<Arc<str>> {
-    let own = template.requirements.get(key.as_str());
-    let mut result = BTreeSet::new();
-    let mut take = |requirement: &Requirement| {
-        let both = own.map_or_else(|| requirement.clone(), |own| own.intersect(requirement));
-        result.extend(both.listed().into_iter().flatten().cloned());
-    };
-    if let Some(own) = own {
-        take(own);
-    }
-    let agrees = |requirement: &Requirement| {
-        template
-            .requirements
-            .get(requirement.key().as_str())
-            .is_none_or(|own| own.overlaps(requirement))
-    };
-    for instance_type in snapshot.catalogue.types() {
-        let absent_too =
-            |requirement: &Requirement| agrees(requirement) || requirement.allows_absence();
-        if !instance_type.requirements.iter().all(absent_too) {
-            continue;
-        }
-        if let Some(requirement) = instance_type.requirements.get(key.as_str()) {
-            take(requirement);
-        }
-        if key.as_str() == labels::ZONE || key.as_str() == labels::CAPACITY_TYPE {
-            for offering in &instance_type.offerings {
-                let zone =
-                    Requirement::one_of(LabelKey::from(labels::ZONE), [Arc::clone(&offering.zone)]);
-                let terms = Requirement::one_of(
-                    LabelKey::from(labels::CAPACITY_TYPE),
-                    [offering.capacity_type.as_str()],
-                );
-                if agrees(&zone) && agrees(&terms) {
-                    take(if key.as_str() == labels::ZONE {
-                        &zone
-                    } else {
-                        &terms
-                    });
-                }
-            }
-        } else if snapshot.catalogue.own_keys().contains(key) {
-            let own = instance_type
-                .offerings
-                .iter()
-                .filter_map(|offering| offering.requirements.get(key.as_str()));
-            own.for_each(&mut take);
-        }
-    }
-    result
 }
 
 /// The one value of each row, where it is decided.

@@ -12,7 +12,7 @@ mod keys;
 
 pub(crate) use build::{Builder, Owned};
 pub(crate) use counts::{Allowed, Counts, View};
-pub(crate) use keys::{Key, NO_DOMAIN, reachable};
+pub(crate) use keys::{Key, NO_DOMAIN};
 
 use std::sync::Arc;
 

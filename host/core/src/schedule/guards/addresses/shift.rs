@@ -5,12 +5,13 @@
 //! stays. The claims of other nodes do not name a zone that was short, unless their pool asks for a minimum of values to
 //! choose from.
 
-use super::{Addresses, is_guarded, of_node};
+use super::{beyond, of_node};
 use crate::bits::Bits;
 use crate::schedule::batch::compile::Compiled;
-use crate::schedule::claims::named::Node;
 use crate::schedule::guards::kept_back;
 use crate::schedule::guards::spot_share::{others, suits};
+use crate::schedule::place::free_addresses::is_guarded;
+use crate::schedule::place::new_node::Node;
 use crate::schedule::prices::RowPrices;
 use crate::snapshot::Guards;
 
@@ -23,7 +24,7 @@ pub(crate) fn shift(
     left: &[i64],
     nodes: &mut [Node],
 ) -> i64 {
-    let before = Addresses::beyond(compiled, guards, left, nodes);
+    let before = beyond(compiled, guards, left, nodes);
     if before.iter().all(|beyond| *beyond == 0) {
         return 0;
     }
@@ -43,9 +44,7 @@ pub(crate) fn shift(
     for node in nodes.iter_mut() {
         keep_out(compiled, node, &before);
     }
-    Addresses::beyond(compiled, guards, left, nodes)
-        .iter()
-        .sum()
+    beyond(compiled, guards, left, nodes).iter().sum()
 }
 
 /// By zone, what is left after some nodes; below zero where they take too many.

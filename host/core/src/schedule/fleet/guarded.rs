@@ -5,8 +5,7 @@
 
 use std::collections::BTreeMap;
 
-use super::addresses::{self, Addresses};
-use super::spot_share::Share;
+use super::draft::{self, Candidate};
 use crate::bits::Bits;
 use crate::ids::{PoolName, Uid};
 use crate::model::PackingMode;
@@ -15,10 +14,14 @@ use crate::rank::Prices;
 use crate::requirement::Requirement;
 use crate::schedule::batch::attach_slots::Slots;
 use crate::schedule::batch::compile::Compiled;
-use crate::schedule::claims::named::Node;
-use crate::schedule::fleet::draft::{self, Candidate};
+use crate::schedule::guards;
+use crate::schedule::guards::addresses;
+use crate::schedule::guards::spot_share::Share;
+use crate::schedule::offers::exotic::{names_terms, names_types};
+use crate::schedule::place::free_addresses::holds;
+use crate::schedule::place::new_node::Node;
+use crate::schedule::prepared::Prepared;
 use crate::schedule::prices::RowPrices;
-use crate::schedule::{Prepared, guards};
 use crate::snapshot::{Guard, Guards};
 use crate::units::PricePerHour;
 
@@ -86,7 +89,7 @@ fn yielded(compiled: &Compiled<'_>, guards: &Guards, candidate: &Candidate) -> Y
         }
     }
     for template in (0..compiled.templates.len()).filter(|template| guarded(*template)) {
-        let beyond = Addresses::beyond_of(compiled, guards, template, &candidate.nodes);
+        let beyond = addresses::beyond_of(compiled, guards, template, &candidate.nodes);
         if beyond > 0 {
             result.insert((Guard::FreeAddresses, template), beyond);
         }
@@ -152,15 +155,15 @@ impl Kept {
             (Guard::ReplicasPerNode, replicas.iter().any(crowds)),
             (
                 Guard::LargeTypes,
-                self.large.contains(node.row) && !asked_for(guards::names_types),
+                self.large.contains(node.row) && !asked_for(names_types),
             ),
             (
                 Guard::ExoticTypes,
-                self.exotic.contains(node.row) && !asked_for(guards::names_types),
+                self.exotic.contains(node.row) && !asked_for(names_types),
             ),
             (
                 Guard::UnaskedSpot,
-                self.unasked_spot.contains(node.row) && !asked_for(guards::names_terms),
+                self.unasked_spot.contains(node.row) && !asked_for(names_terms),
             ),
         ];
         let broken = checks.into_iter().filter(|(_, broken)| *broken);
@@ -245,7 +248,7 @@ pub fn guard_costs(
     };
     let mut single: Vec<GuardCost> = Guard::ALL
         .into_iter()
-        .filter(|guard| *guard != Guard::FreeAddresses || addresses::holds(compiled, guards))
+        .filter(|guard| *guard != Guard::FreeAddresses || holds(compiled, guards))
         .filter_map(|guard| cost(Some(guard)))
         .collect();
     single.sort_by_key(|one| (std::cmp::Reverse(one.cost), one.guard));

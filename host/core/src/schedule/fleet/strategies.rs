@@ -4,33 +4,18 @@
 //! kept to places that they can reach; where a batch is small, a third takes the cheapest domain within a skew instead of the
 //! emptiest. All are feasible; the best by (unplaced, preferences given up, price, nodes) is the plan.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeSet;
 
 use super::draft::Candidate;
 use crate::schedule::batch::compile::Compiled;
-use crate::schedule::place::address_budget::Budget;
 use crate::schedule::place::dependents::{self, Company};
+use crate::schedule::place::strategy::Manner;
 
 /// Batches up to this size are planned in the thrifty way too; in larger ones a skew is a small part of the whole.
 const SMALL_BATCH: usize = 200;
 
 /// Attempts at batches of which some pods wait.
 const MOST_ATTEMPTS: usize = 2;
-
-/// How open choices are made.
-#[derive(Clone, Debug, Default)]
-pub(crate) struct Manner {
-    /// Pods that a tier takes of a group at most, where a limit was found to bind; by group and tier.
-    pub(crate) quotas: BTreeMap<(usize, usize), u32>,
-    /// Whether pools whose limits were found to bind are a last choice.
-    pub(crate) wary: bool,
-    /// Whether the cheaper domain comes before the emptier one.
-    pub(crate) thrifty: bool,
-    /// Where pods go that others follow.
-    pub(crate) company: Company,
-    /// Bounds on where pods may go, where zones were found short of addresses.
-    pub(crate) budget: Budget,
-}
 
 /// The best of several ways; `attempt` plans the batch in an order and a manner.
 pub(crate) fn best_of(

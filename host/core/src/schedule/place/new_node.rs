@@ -1,0 +1,27 @@
+//! A node that a plan buys, still in the solver's terms.
+
+use crate::bits::Bits;
+use crate::schedule::batch::minimum::Minimum;
+
+/// A node about to become a claim.
+#[derive(Clone, Debug)]
+pub(crate) struct Node {
+    /// The row the plan counts on.
+    pub(crate) row: usize,
+    /// Price of that row, in nano-dollars per hour; that of a supply where it draws on one.
+    pub(crate) price: i64,
+    /// What it may become.
+    pub(crate) rows: Bits,
+    /// What its pods ask for.
+    pub(crate) used: Box<[i64]>,
+    /// Steps that put pods on it, ascending.
+    pub(crate) steps: Vec<usize>,
+    /// Attach slots that its pods take, by driver.
+    pub(crate) attached: Box<[i64]>,
+    /// Addresses that its pods take, where anything is known of any zone.
+    pub(crate) addresses: i64,
+    /// How many values its claim must leave to choose from.
+    pub(crate) minimum: Minimum,
+    /// Whether it is packed as the incumbent does.
+    pub(crate) compatible: bool,
+}

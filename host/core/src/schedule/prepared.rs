@@ -1,0 +1,40 @@
+//! The first step of a decision: a snapshot read, prices still to come.
+
+use std::sync::Arc;
+
+use super::batch::compile::{Compiled, compile};
+use super::prices::question::{Slots, question};
+use super::prices::sale::Offers;
+use crate::rank::PriceQuestion;
+use crate::snapshot::Snapshot;
+
+/// A decision half made: everything read, prices still to come.
+pub struct Prepared<'s> {
+    pub(crate) compiled: Compiled<'s>,
+    pub(crate) question: Option<(PriceQuestion, Arc<Slots>)>,
+}
+
+impl Prepared<'_> {
+    /// What to ask the ranking policy; `None` when nothing can be bought.
+    pub fn question(&self) -> Option<&PriceQuestion> {
+        self.question.as_ref().map(|(question, _)| question)
+    }
+
+    /// What pools sell, to be kept for the next decision.
+    pub fn offers(&self) -> &Arc<Offers> {
+        &self.compiled.offers
+    }
+}
+
+/// Reads a snapshot and works out what has to be priced.
+pub fn prepare(snapshot: &Snapshot) -> Prepared<'_> {
+    prepare_again(snapshot, None)
+}
+
+/// The same with the offers of an earlier decision, which are not read again where they still hold. The decision is the
+/// same either way.
+pub fn prepare_again<'s>(snapshot: &'s Snapshot, earlier: Option<&Arc<Offers>>) -> Prepared<'s> {
+    let compiled = compile(snapshot, earlier);
+    let question = question(&compiled);
+    Prepared { compiled, question }
+}

@@ -1,0 +1,139 @@
+//! What a decision may buy, with the answers about it that later decisions ask for again.
+
+use std::ops::Deref;
+use std::sync::{Arc, OnceLock};
+
+use super::RowPrices;
+use super::priced::Priced;
+use super::question::Slots;
+use super::quoted::Quoted;
+use crate::catalogue::{InstanceType, Offering};
+use crate::rank::Prices;
+use crate::schedule::offers::Stock;
+use crate::schedule::offers::axes::Axes;
+use crate::schedule::offers::lru::Kept;
+use crate::schedule::offers::rows::Rows;
+use crate::schedule::offers::table::{Guarded, Table, Terms};
+use crate::schedule::offers::templates::Template;
+use crate::snapshot::{Guards, Snapshot};
+
+/// Tables kept: waiting pods and those of nodes that may go often ask for different resources.
+const MOST_TABLES: usize = 4;
+
+/// Settings of guards for which answers are kept: those that hold, and none.
+const MOST_GUARDS: usize = 2;
+
+/// Answers of ranking policies for which prices are kept: of the one that serves, and of one before it or beside it.
+const MOST_QUOTED: usize = 2;
+
+/// What every usable pool sells, with the tables made of it.
+pub struct Offers {
+    stock: Arc<Stock>,
+    tables: Kept<Terms, Answers>,
+}
+
+impl Deref for Offers {
+    type Target = Stock;
+
+    fn deref(&self) -> &Stock {
+        &self.stock
+    }
+}
+
+impl Offers {
+    /// Those of an earlier decision if they serve this snapshot too, else new ones.
+    pub(crate) fn of(snapshot: &Snapshot, earlier: Option<&Arc<Self>>) -> Arc<Self> {
+        let kept = earlier.filter(|offers| offers.is_of(snapshot));
+        let read = || {
+            Arc::new(Self {
+                stock: Arc::new(Stock::read(snapshot)),
+                tables: Kept::new(MOST_TABLES),
+            })
+        };
+        kept.map_or_else(read, Arc::clone)
+    }
+}
+
+/// A table of rows, and what was asked of it.
+pub(crate) struct Answers {
+    table: Arc<Table>,
+    /// Prices without a ranking policy.
+    listed: OnceLock<Arc<Priced>>,
+    /// Prices by the answer of a ranking policy.
+    quoted: Kept<Arc<Prices>, Priced>,
+    /// Where rows stand in the question to a ranking policy.
+    pub(crate) slots: OnceLock<Arc<Slots>>,
+    /// What guards make of the rows.
+    pub(crate) guarded: Kept<Guards, Guarded>,
+}
+
+/// What the pools of a snapshot sell to the pods of a batch.
+pub(crate) struct Sale<'s> {
+    pub(crate) snapshot: &'s Snapshot,
+    pub(crate) offers: Arc<Offers>,
+    pub(crate) templates: Vec<Template>,
+    pub(crate) rows: Rows,
+    pub(crate) answers: Arc<Answers>,
+}
+
+impl<'s> Sale<'s> {
+    /// All rows of templates that offers were read for.
+    pub(crate) fn new(
+        snapshot: &'s Snapshot,
+        offers: Arc<Offers>,
+        templates: Vec<Template>,
+        axes: &Axes,
+    ) -> Self {
+        let terms = Terms::of(&templates, axes, snapshot.settings.node_cost);
+        let read = || {
+            Arc::new(Answers {
+                table: Arc::new(Table::new(&templates, axes, &offers)),
+                listed: OnceLock::new(),
+                quoted: Kept::new(MOST_QUOTED),
+                slots: OnceLock::new(),
+                guarded: Kept::new(MOST_GUARDS),
+            })
+        };
+        let answers = offers.tables.get(terms, read);
+        Self {
+            snapshot,
+            rows: Rows::new(Arc::clone(&answers.table), Arc::clone(&offers.stock)),
+            answers,
+            offers,
+            templates,
+        }
+    }
+
+    /// The type and offering behind a row, as its pool sells them.
+    pub(crate) fn offering(&self, row: usize) -> (&Arc<InstanceType>, &Offering) {
+        let row = &self.rows.rows[row];
+        let instance_type = &self.templates[row.template].catalogue.types()[row.instance_type];
+        (instance_type, &instance_type.offerings[row.offering])
+    }
+
+    /// Rows at list prices.
+    pub(crate) fn listed(&self) -> &Arc<Priced> {
+        let listed = || Arc::new(Priced::of(RowPrices::listed(self)));
+        self.answers.listed.get_or_init(listed)
+    }
+
+    /// Rows at the prices that a policy has given, or without them at list prices.
+    pub(crate) fn priced(&self, quoted: Option<&Quoted>) -> Arc<Priced> {
+        let listed = self.listed();
+        let Some((slots, prices)) = quoted.and_then(|quoted| quoted.over(self)) else {
+            return Arc::clone(listed);
+        };
+        let apply = || {
+            let rows = RowPrices::new(self, Some((&slots, &prices)));
+            let is_list = rows.planned == listed.planned
+                && rows.allowed == listed.rows.allowed
+                && rows.first.is_empty();
+            if is_list {
+                Arc::clone(listed)
+            } else {
+                Arc::new(Priced::of(rows))
+            }
+        };
+        self.answers.quoted.get(Arc::clone(&prices), apply)
+    }
+}
