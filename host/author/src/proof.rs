@@ -1,6 +1,6 @@
 //! A policy proven: every case of its suite, every row against the goldens, every law; one value that commands show and tests judge.
 
-use plimsoll_core::hook::Settings;
+use plimsoll_core::hook::PolicySettings;
 use plimsoll_policy::{AnyModule, Engine, Given, Refusal};
 
 use crate::golden::{Difference, Goldens};
@@ -36,7 +36,7 @@ pub fn accept(
 ) -> Result<AnyModule, Refusal> {
     AnyModule::accept(engine, stored, &|schema| {
         let begun = suite.map(|suite| suite.settings.clone());
-        let mut settings: Settings = begun.unwrap_or_default();
+        let mut settings: PolicySettings = begun.unwrap_or_default();
         settings.extend(given(schema)?);
         Ok(settings)
     })

@@ -5,7 +5,7 @@
 
 use std::sync::Arc;
 
-use plimsoll_core::allow::{AllowQuestion, AllowQuestionBuilder, PoolRow};
+use plimsoll_core::allow::{AllowQuestion, AllowQuestionBuilder, BudgetRow};
 use plimsoll_core::hook::{Capacity, Context};
 use plimsoll_core::model::DisruptionReason::{Drifted, Empty, Underutilized};
 use plimsoll_core::rank::{
@@ -192,7 +192,7 @@ pub fn pools(count: u32) -> AllowQuestion {
     for number in 0..count {
         let name = format!("pool-{number:03}");
         for reason in [Empty, Underutilized, Drifted] {
-            builder.pool(&PoolRow {
+            builder.pool(&BudgetRow {
                 name: &name,
                 reason,
                 nodes: 20,

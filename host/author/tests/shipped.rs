@@ -6,7 +6,7 @@ use plimsoll_author::golden::Goldens;
 use plimsoll_author::proof::{accept, prove};
 use plimsoll_author::suite::Suite;
 use plimsoll_author::vectors;
-use plimsoll_core::hook::Settings;
+use plimsoll_core::hook::PolicySettings;
 use plimsoll_policies::Shipped;
 use plimsoll_policy::{AnyModule, Engine, EngineSettings, SelfTestLimits};
 
@@ -21,12 +21,9 @@ fn accepted(engine: &Engine, shipped: &Shipped) -> Result<(AnyModule, Suite), St
     let text = shipped.suite.ok_or("there is no suite.yaml")?;
     let suite = Suite::read("suite.yaml", text, &inspection.manifest);
     let suite = suite.map_err(|error| error.to_string())?;
-    let policy = accept(
-        engine,
-        shipped.bytes,
-        Some(&suite),
-        &|_| Ok(Settings::new()),
-    );
+    let policy = accept(engine, shipped.bytes, Some(&suite), &|_| {
+        Ok(PolicySettings::new())
+    });
     Ok((policy.map_err(|error| error.to_string())?, suite))
 }
 

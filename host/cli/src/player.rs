@@ -5,7 +5,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use anyhow::{Result, bail};
 use plimsoll_core::action::ConsiderRequest;
-use plimsoll_core::check::Prices;
+use plimsoll_core::check::PriceRule;
 use plimsoll_core::plan::Plan;
 use plimsoll_core::schedule::{self, Offers};
 use plimsoll_core::snapshot::Snapshot;
@@ -18,7 +18,7 @@ use crate::failure::Environment;
 /// A plan, whose prices its options carry, and what went wrong with the policy.
 pub(crate) struct Decided {
     pub(crate) plan: Plan,
-    pub(crate) prices: Prices,
+    pub(crate) prices: PriceRule,
     pub(crate) faults: Vec<String>,
 }
 
@@ -38,9 +38,9 @@ pub(crate) fn planned(
     Ok(Decided {
         plan,
         prices: if at_policy_prices {
-            Prices::Policy
+            PriceRule::Policy
         } else {
-            Prices::List
+            PriceRule::List
         },
         faults: (faults.iter().map(|fault| format!("policy {name}: {fault}"))).collect(),
     })

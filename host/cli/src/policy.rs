@@ -7,7 +7,7 @@ use anyhow::Context;
 use anyhow::{Result, bail};
 #[cfg(feature = "live")]
 use plimsoll_core::quantity::parse_units;
-use plimsoll_core::rank::Settings;
+use plimsoll_core::rank::PolicySettings;
 use plimsoll_policy::{
     Compiler, Engine, EngineError, EngineSettings, Helper, Limits, Manifest, Refusal, Schema,
 };
@@ -32,8 +32,8 @@ pub(crate) fn pairs<'t>(settings: &[&'t str]) -> Result<Vec<(&'t str, &'t str)>>
 }
 
 /// Settings of the kinds that a policy says they have.
-pub(crate) fn typed(schema: &Schema, pairs: &[(&str, &str)]) -> Result<Settings, Refusal> {
-    let mut given = Settings::new();
+pub(crate) fn typed(schema: &Schema, pairs: &[(&str, &str)]) -> Result<PolicySettings, Refusal> {
+    let mut given = PolicySettings::new();
     for (key, value) in pairs {
         if given
             .insert((*key).to_owned(), schema.read(key, value)?)

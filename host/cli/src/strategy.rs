@@ -9,7 +9,7 @@ use std::sync::Arc;
 
 use anyhow::{Context, Result, bail};
 use plimsoll_core::catalogue::Catalogue;
-use plimsoll_core::check::Prices;
+use plimsoll_core::check::PriceRule;
 use plimsoll_core::model::PackingMode;
 use plimsoll_core::plan::Plan;
 use plimsoll_core::snapshot::{Settings, Snapshot};
@@ -243,7 +243,7 @@ impl Strategy {
                 let mut group = FixedGroup::new(instance_type.as_str());
                 return Ok(Decided {
                     plan: group.plan(&own).plan,
-                    prices: Prices::List,
+                    prices: PriceRule::List,
                     faults: Vec::new(),
                 });
             }

@@ -9,7 +9,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use kube::Client;
-use plimsoll_core::hook::Settings;
+use plimsoll_core::hook::PolicySettings;
 use plimsoll_core::ids::ObjectName;
 use plimsoll_kube::module::{ModuleError, Stored, Watched};
 use plimsoll_policy::{Candidate, Engine, Finding, Generation, Generations, Hook, Refusal, Schema};
@@ -20,7 +20,7 @@ use tokio::time::timeout;
 const PAUSE: Duration = Duration::from_secs(10);
 
 /// Reads a policy's settings once it is known which ones there are.
-pub type ReadSettings = Arc<dyn Fn(&Schema) -> Result<Settings, Refusal> + Send + Sync>;
+pub type ReadSettings = Arc<dyn Fn(&Schema) -> Result<PolicySettings, Refusal> + Send + Sync>;
 
 /// A policy that a ConfigMap holds.
 #[derive(Clone)]

@@ -3,7 +3,7 @@
 
 use std::sync::{Arc, Mutex, PoisonError};
 
-use plimsoll_core::command::{Decision, Question};
+use plimsoll_core::command::{Decision, DisruptionQuestion};
 use plimsoll_core::plan::Plan;
 use plimsoll_core::schedule::Offers;
 use plimsoll_core::snapshot::Snapshot;
@@ -43,7 +43,7 @@ impl Planner {
     }
 
     /// What should become of the nodes of a snapshot.
-    pub fn consider(&self, snapshot: &Snapshot, question: &Question) -> Decision {
+    pub fn consider(&self, snapshot: &Snapshot, question: &DisruptionQuestion) -> Decision {
         let generation = self.generations.current();
         let consider = |offers: &mut _| generation.consider(snapshot, question, offers);
         let considered = self.with_offers(consider);

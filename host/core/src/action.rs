@@ -10,7 +10,7 @@ use std::sync::Arc;
 use serde::{Deserialize, Serialize};
 
 use crate::catalogue::OfferingKey;
-use crate::command::{Question, Settled};
+use crate::command::{DisruptionQuestion, Settled};
 use crate::fixed_hash;
 use crate::ids::{ClaimName, NodeName, ObjectName, PoolName, ProviderId, Uid};
 use crate::labels::Labels;
@@ -52,7 +52,7 @@ pub struct ConsiderRequest {
     /// The world as it was.
     pub snapshot: Arc<Snapshot>,
     /// What is asked.
-    pub question: Question,
+    pub question: DisruptionQuestion,
 }
 
 /// Identity of an order: the same object, purpose and attempt give the same id on every machine.

@@ -35,7 +35,7 @@ impl fmt::Display for State {
 
 /// How one buffer stands.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Verdict {
+pub struct BufferVerdict {
     /// The buffer.
     pub buffer: ObjectName,
     /// Its state.
@@ -46,7 +46,7 @@ pub struct Verdict {
 
 /// Where the units of one buffer are.
 #[derive(Default)]
-struct Tally<'p> {
+struct BufferTally<'p> {
     here: usize,
     bought: usize,
     nodes: BTreeSet<usize>,
@@ -55,7 +55,7 @@ struct Tally<'p> {
 }
 
 /// How every buffer of a snapshot stands under a plan, by namespace and name; nothing where buffers are not in use.
-pub fn verdicts(snapshot: &Snapshot, plan: &Plan) -> Vec<Verdict> {
+pub fn verdicts(snapshot: &Snapshot, plan: &Plan) -> Vec<BufferVerdict> {
     if !snapshot.settings.capacity_buffers {
         return Vec::new();
     }
@@ -73,7 +73,7 @@ pub fn verdicts(snapshot: &Snapshot, plan: &Plan) -> Vec<Verdict> {
                 .get(&(&buffer.name.namespace, &buffer.name.name))
                 .map_or_else(|| empty(buffer), |tally| tally.words(room.units)),
         };
-        Verdict {
+        BufferVerdict {
             buffer: buffer.name.clone(),
             state,
             message,
@@ -91,11 +91,11 @@ fn empty(buffer: &crate::model::CapacityBuffer) -> (State, String) {
 }
 
 /// Namespace and name of a buffer.
-type Key<'s> = (&'s Arc<str>, &'s Arc<str>);
+type BufferKey<'s> = (&'s Arc<str>, &'s Arc<str>);
 
-fn tallies<'s>(snapshot: &'s Snapshot, plan: &'s Plan) -> BTreeMap<Key<'s>, Tally<'s>> {
-    let mut tallies: BTreeMap<Key<'s>, Tally<'s>> = BTreeMap::new();
-    let key = |row: usize| -> Option<Key<'s>> {
+fn tallies<'s>(snapshot: &'s Snapshot, plan: &'s Plan) -> BTreeMap<BufferKey<'s>, BufferTally<'s>> {
+    let mut tallies: BTreeMap<BufferKey<'s>, BufferTally<'s>> = BTreeMap::new();
+    let key = |row: usize| -> Option<BufferKey<'s>> {
         let pod: &Pod = snapshot.pods.get(row).filter(|pod| pod.is_spare())?;
         Some((&pod.name.namespace, &pod.owner.as_ref()?.name))
     };
@@ -122,7 +122,7 @@ fn tallies<'s>(snapshot: &'s Snapshot, plan: &'s Plan) -> BTreeMap<Key<'s>, Tall
     tallies
 }
 
-impl Tally<'_> {
+impl BufferTally<'_> {
     /// `3 of 5 units fit nodes that are there; 2 need 1 new node`
     fn words(&self, units: u32) -> (State, String) {
         let here = format!("{} of {units} units fit nodes that are there", self.here);

@@ -7,7 +7,7 @@ use std::borrow::Cow;
 use std::fmt::Display;
 use std::sync::Arc;
 
-use plimsoll_core::hook::Settings;
+use plimsoll_core::hook::PolicySettings;
 
 use crate::engine::{Engine, Inner};
 use crate::gate::Refusal;
@@ -59,7 +59,7 @@ pub struct Inspection {
 }
 
 /// Where settings come from, once it is known which ones there are.
-pub type Given<'s> = &'s dyn Fn(&Schema) -> Result<Settings, Refusal>;
+pub type Given<'s> = &'s dyn Fn(&Schema) -> Result<PolicySettings, Refusal>;
 
 /// Told of every step that was passed.
 type Noted<'n> = &'n mut dyn FnMut(Step, &dyn Display);
@@ -102,7 +102,7 @@ impl Engine {
     }
 
     /// Takes a ranking module in, or says at which step it failed and why. `stored` may be one zstd frame.
-    pub fn accept(&self, stored: &[u8], settings: &Settings) -> Result<Module, Refusal> {
+    pub fn accept(&self, stored: &[u8], settings: &PolicySettings) -> Result<Module, Refusal> {
         self.accept_with(stored, &|_| Ok(settings.clone()))
     }
 
@@ -115,7 +115,7 @@ impl Engine {
     pub fn accept_consolidation(
         &self,
         stored: &[u8],
-        settings: &Settings,
+        settings: &PolicySettings,
     ) -> Result<ConsolidationModule, Refusal> {
         self.accept_consolidation_with(stored, &|_| Ok(settings.clone()))
     }
@@ -133,7 +133,7 @@ impl Engine {
     pub fn accept_budget(
         &self,
         stored: &[u8],
-        settings: &Settings,
+        settings: &PolicySettings,
     ) -> Result<BudgetModule, Refusal> {
         self.accept_budget_with(stored, &|_| Ok(settings.clone()))
     }

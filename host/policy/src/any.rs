@@ -1,6 +1,6 @@
 //! An accepted module of whatever hook, for those who take any: tools that compare, replay and explain.
 
-use plimsoll_core::hook::Settings;
+use plimsoll_core::hook::PolicySettings;
 
 use crate::accept::Given;
 use crate::engine::Engine;
@@ -44,7 +44,7 @@ impl AnyModule {
     }
 
     /// The settings it was accepted with, defaults filled in.
-    pub fn settings(&self) -> &Settings {
+    pub fn settings(&self) -> &PolicySettings {
         match self {
             Self::Rank(module) => module.settings(),
             Self::Consolidate(module) => module.settings(),
@@ -53,7 +53,7 @@ impl AnyModule {
     }
 
     /// The same module under other settings, which it has to agree to.
-    pub fn under(&self, settings: &Settings) -> Result<Self, Refusal> {
+    pub fn under(&self, settings: &PolicySettings) -> Result<Self, Refusal> {
         Ok(match self {
             Self::Rank(module) => Self::Rank(module.under(settings)?),
             Self::Consolidate(module) => Self::Consolidate(module.under(settings)?),

@@ -14,9 +14,9 @@
 
 use std::sync::Arc;
 
-use plimsoll_core::command::{Decision, Question};
+use plimsoll_core::command::{Decision, DisruptionQuestion};
 use plimsoll_core::disrupt::confirm;
-use plimsoll_core::disrupt::look::{Look, Proposal};
+use plimsoll_core::disrupt::look::{DisruptionPass, Proposal};
 use plimsoll_core::rank::Prices;
 use plimsoll_core::schedule::Offers;
 use plimsoll_core::snapshot::Snapshot;
@@ -63,14 +63,14 @@ impl Considered {
 /// What pools sell is kept in `offers`, and read anew only where it changed.
 pub fn consider(
     snapshot: &Snapshot,
-    question: &Question,
+    question: &DisruptionQuestion,
     advisers: &Advisers<'_>,
     offers: &mut Option<Arc<Offers>>,
 ) -> Considered {
     let mut considered = Considered::default();
     let decision = match question {
-        Question::Look { consolidate } => {
-            let mut look = Look::again(snapshot, *consolidate, offers.take());
+        DisruptionQuestion::Look { consolidate } => {
+            let mut look = DisruptionPass::again(snapshot, *consolidate, offers.take());
             let recheck = cap(&mut look, advisers.budgeters, &mut considered);
             price(&mut look, question, advisers.ranker, &mut considered);
             let mut proposal = look.propose();
@@ -84,8 +84,8 @@ pub fn consider(
             *offers = look.into_offers();
             decision
         }
-        Question::Confirm(command) => {
-            let mut look = Look::again(snapshot, false, offers.take());
+        DisruptionQuestion::Confirm(command) => {
+            let mut look = DisruptionPass::again(snapshot, false, offers.take());
             cap(&mut look, advisers.budgeters, &mut considered);
             price(&mut look, question, advisers.ranker, &mut considered);
             let mut decision = confirm::confirm(&look, command);
@@ -102,7 +102,7 @@ pub fn consider(
 
 /// Lowers what budgets leave to what every policy allows; when to ask again although nothing else has changed.
 fn cap(
-    look: &mut Look<'_>,
+    look: &mut DisruptionPass<'_>,
     budgeters: &[&dyn Budgeter],
     considered: &mut Considered,
 ) -> Option<Span> {
@@ -123,8 +123,8 @@ fn cap(
 
 /// Has what pools sell priced, where prices matter.
 fn price(
-    look: &mut Look<'_>,
-    question: &Question,
+    look: &mut DisruptionPass<'_>,
+    question: &DisruptionQuestion,
     ranker: Option<&dyn Ranker>,
     considered: &mut Considered,
 ) {
@@ -155,7 +155,7 @@ fn price(
 /// Has the launch lists of confirmed commands put in order; a command that buys something is dropped where a policy that forbids
 /// offerings cannot say in which.
 fn order(
-    look: &Look<'_>,
+    look: &DisruptionPass<'_>,
     decision: &mut Decision,
     ranker: Option<&dyn Ranker>,
     considered: &mut Considered,

@@ -8,7 +8,7 @@ use std::sync::Arc;
 
 use plimsoll_core::plan::{Note, Plan};
 use plimsoll_core::rank::{
-    LaunchLists, OrderQuestion, PriceQuestion, Prices, WALLET, check_ordering, check_prices,
+    COST_CAP, LaunchLists, OrderQuestion, PriceQuestion, Prices, check_ordering, check_prices,
     list_order, list_price,
 };
 use plimsoll_core::schedule::{self, Offers, Packed, Prepared, Reach, launch, pack, prepare_again};
@@ -237,7 +237,7 @@ impl Faults {
             pool: None,
             pod: None,
             text: format!(
-                "policy {name}: its plan costs more than {WALLET} times the plan at list prices; {instead}"
+                "policy {name}: its plan costs more than {COST_CAP} times the plan at list prices; {instead}"
             ),
         });
     }

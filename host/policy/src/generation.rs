@@ -12,7 +12,7 @@
 
 use std::sync::Arc;
 
-use plimsoll_core::command::Question;
+use plimsoll_core::command::DisruptionQuestion;
 use plimsoll_core::plan::Note;
 use plimsoll_core::schedule::{self, Offers};
 use plimsoll_core::snapshot::Snapshot;
@@ -113,7 +113,7 @@ impl Generation {
     pub fn consider(
         &self,
         snapshot: &Snapshot,
-        question: &Question,
+        question: &DisruptionQuestion,
         offers: &mut Option<Arc<Offers>>,
     ) -> Considered {
         let now = snapshot.now;

@@ -7,7 +7,7 @@ use std::fmt;
 use std::sync::Arc;
 
 use plimsoll_core::allow::{AllowAnswer, AllowQuestion, Allowances, check_allowances};
-use plimsoll_core::hook::Settings;
+use plimsoll_core::hook::PolicySettings;
 use plimsoll_core::rank::{
     LaunchLists, OrderAnswer, OrderQuestion, PriceAnswer, PriceQuestion, Prices, check_ordering,
     check_prices,
@@ -49,7 +49,7 @@ pub(crate) struct Accepted {
     engine: Arc<Inner>,
     sha256: Arc<str>,
     manifest: Arc<Manifest>,
-    settings: Arc<Settings>,
+    settings: Arc<PolicySettings>,
     /// Those that its settings name, in the order of the settings.
     zones: Arc<[Zone]>,
     duty: Duty,
@@ -60,7 +60,7 @@ impl Accepted {
         engine: Arc<Inner>,
         sha256: &str,
         manifest: Manifest,
-        settings: Settings,
+        settings: PolicySettings,
     ) -> Self {
         Self {
             engine,
@@ -73,7 +73,7 @@ impl Accepted {
     }
 
     /// The same module under other settings, which it has to agree to.
-    fn under(&self, settings: &Settings, program: &impl Program) -> Result<Self, Refusal> {
+    fn under(&self, settings: &PolicySettings, program: &impl Program) -> Result<Self, Refusal> {
         let settings = self.manifest.settings.complete(settings)?;
         let accepted = Self {
             zones: self.manifest.settings.zones(&settings).into(),
@@ -187,12 +187,12 @@ macro_rules! accepted {
             }
 
             /// The settings it was accepted with, defaults filled in.
-            pub fn settings(&self) -> &Settings {
+            pub fn settings(&self) -> &PolicySettings {
                 &self.accepted.settings
             }
 
             /// The same module under other settings, which it has to agree to; nothing is compiled again.
-            pub fn under(&self, settings: &Settings) -> Result<Self, Refusal> {
+            pub fn under(&self, settings: &PolicySettings) -> Result<Self, Refusal> {
                 let program = Arc::clone(&self.program);
                 let accepted = self.accepted.under(settings, program.as_ref())?;
                 Ok(Self { accepted, program })

@@ -6,7 +6,7 @@
 
 use std::collections::BTreeMap;
 
-use plimsoll_core::hook::{Setting, Settings};
+use plimsoll_core::hook::{PolicySettings, Setting};
 use serde_json::Value;
 
 use crate::gate::Refusal;
@@ -76,13 +76,13 @@ impl Schema {
     }
 
     /// The settings with defaults filled in, or the first problem by name.
-    pub fn complete(&self, given: &Settings) -> Result<Settings, Refusal> {
+    pub fn complete(&self, given: &PolicySettings) -> Result<PolicySettings, Refusal> {
         for name in given.keys() {
             if !self.properties.contains_key(name) {
                 return Err(self.stranger(name));
             }
         }
-        let mut complete = Settings::new();
+        let mut complete = PolicySettings::new();
         for (name, property) in &self.properties {
             let refuse = |problem| Refusal::Setting {
                 path: name.clone(),
@@ -117,7 +117,7 @@ impl Schema {
     }
 
     /// The time zones that settings name, in the order of the settings.
-    pub(crate) fn zones(&self, settings: &Settings) -> Vec<Zone> {
+    pub(crate) fn zones(&self, settings: &PolicySettings) -> Vec<Zone> {
         let named = self.properties.iter().filter_map(|(name, property)| {
             match (property.kind, settings.get(name)) {
                 (Kind::Zone, Some(Setting::Text(zone))) => Zone::named(zone).ok(),

@@ -5,7 +5,7 @@
 //! wallet allows, or its order puts dear offerings first, and where the bound says that the pods could be so much cheaper.
 
 use plimsoll_core::plan::{Plan, PlannedClaim};
-use plimsoll_core::rank::{PriceQuestion, Prices, WALLET, list_where_allowed};
+use plimsoll_core::rank::{COST_CAP, PriceQuestion, Prices, list_where_allowed};
 use plimsoll_core::schedule::{self, Packed, launch};
 use plimsoll_core::units::PricePerHour;
 
@@ -17,11 +17,11 @@ pub(crate) fn instead(
     prices: Option<&Prices>,
     plan: &Plan,
 ) -> Option<(Plan, bool)> {
-    if plan.cost.list <= plan.cost.bound * WALLET {
+    if plan.cost.list <= plan.cost.bound * COST_CAP {
         return None;
     }
     let is_beyond = |list: &Plan| {
-        list.unplaced.len() <= plan.unplaced.len() && plan.cost.list > list.cost.list * WALLET
+        list.unplaced.len() <= plan.unplaced.len() && plan.cost.list > list.cost.list * COST_CAP
     };
     if is_dear_first(plan) {
         let by_price = launch(packed, None);
@@ -45,7 +45,7 @@ fn is_dear_first(plan: &Plan) -> bool {
     let chosen = plan.claims.iter().filter_map(PlannedClaim::chosen);
     let chosen: PricePerHour = chosen.map(|option| option.list_price).sum();
     let cheapest: PricePerHour = plan.claims.iter().filter_map(cheapest).sum();
-    chosen > cheapest * WALLET
+    chosen > cheapest * COST_CAP
 }
 
 /// Whether a policy's prices are so many times list prices in one place and so few in another that its plan may be beyond
@@ -60,5 +60,5 @@ fn lie_apart(question: &PriceQuestion, prices: &Prices) -> bool {
             (least, most) = (least.min(times), most.max(times));
         }
     }
-    most > least * WALLET as f64
+    most > least * COST_CAP as f64
 }

@@ -7,7 +7,7 @@ use std::sync::Arc;
 
 use plimsoll_core::action::ConsiderRequest;
 use plimsoll_core::catalogue::{CapacityType, InstanceType, Offering};
-use plimsoll_core::command::{Command, Question};
+use plimsoll_core::command::{Command, DisruptionQuestion};
 use plimsoll_core::disrupt;
 use plimsoll_core::ids::TypeName;
 use plimsoll_core::labels::{self, LabelKey};
@@ -86,8 +86,8 @@ impl Planner for FixedGroup {
     /// A group gives back machines that nothing uses; it moves nothing.
     fn consider(&mut self, request: &ConsiderRequest) -> Considered {
         let question = match &request.question {
-            Question::Look { .. } => Question::Look { consolidate: false },
-            confirmed @ Question::Confirm(_) => confirmed.clone(),
+            DisruptionQuestion::Look { .. } => DisruptionQuestion::Look { consolidate: false },
+            confirmed @ DisruptionQuestion::Confirm(_) => confirmed.clone(),
         };
         let mut decision = disrupt::consider(&request.snapshot, &question);
         let is_empty = |command: &Command| command.reason == DisruptionReason::Empty;

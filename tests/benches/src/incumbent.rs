@@ -4,7 +4,9 @@
 //! One command at a time, carried out at once; its waits, budgets and time limits are left out, which only helps it.
 //! Replacements and what they may cost are found by the same scheduler as ours, first fit on one node as the incumbent does.
 
-use plimsoll_core::disrupt::moves::{Asker, Move, MoveKind, MoveSettings, Passed, ask, carry_out};
+use plimsoll_core::disrupt::moves::{
+    Asker, ConsolidationKind, Move, MoveSettings, Passed, ask, carry_out,
+};
 use plimsoll_core::snapshot::Snapshot;
 use plimsoll_core::units::PricePerHour;
 
@@ -73,5 +75,7 @@ fn several(asker: &mut Asker<'_, '_>, rows: &[usize]) -> Option<Move> {
 
 /// Deleting needs no saving; replacing does.
 fn saving(found: Option<Move>) -> Option<Move> {
-    found.filter(|found| found.kind != MoveKind::Replace || found.saving > PricePerHour::ZERO)
+    found.filter(|found| {
+        found.kind != ConsolidationKind::Replace || found.saving > PricePerHour::ZERO
+    })
 }

@@ -158,7 +158,7 @@ async fn from_cluster(client: &Client, policy: &str) -> Result<Policies> {
     let engine = Engine::new(EngineSettings::default())?;
     engine.verify(&bytes, promised.context("a packed module has a digest")?)?;
     Ok(Policies {
-        rank: Some(engine.accept(&bytes, &rank::Settings::default())?),
+        rank: Some(engine.accept(&bytes, &rank::PolicySettings::default())?),
         ..Policies::default()
     })
 }

@@ -12,7 +12,7 @@ use kube::{Api, Client};
 use plimsoll_conformance::native;
 use plimsoll_conformance::watch::PATIENCE;
 use plimsoll_controller::follow::{Follower, Source};
-use plimsoll_core::hook::Settings;
+use plimsoll_core::hook::PolicySettings;
 use plimsoll_core::ids::ObjectName;
 use plimsoll_kube::module::Stored;
 use plimsoll_lab::{Lab, Options, until};
@@ -70,7 +70,7 @@ async fn what_a_configmap_comes_to_hold_serves_once_it_has_passed() -> Result<()
         name: ObjectName::new("default", NAME),
         hook: Hook::Rank,
         place: 0,
-        settings: Arc::new(|_| Ok(Settings::new())),
+        settings: Arc::new(|_| Ok(PolicySettings::new())),
         sha256: "plimsoll.dev/sha256",
         seen: Stored::default(),
     }]);

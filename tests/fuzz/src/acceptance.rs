@@ -2,7 +2,7 @@
 
 use std::sync::LazyLock;
 
-use plimsoll_core::hook::Settings;
+use plimsoll_core::hook::PolicySettings;
 use plimsoll_guests::{BOMBS, HOSTILE, HOSTILE_BUDGET, handmade};
 use plimsoll_policy::{Compiler, Engine, EngineSettings, Helper, Refusal, Step};
 
@@ -39,7 +39,7 @@ static MODULES: LazyLock<Vec<&'static [u8]>> = LazyLock::new(|| {
 pub(crate) fn run(draw: &mut Draw) {
     let mut module = draw.pick(&MODULES).to_vec();
     draw.change(&mut module);
-    let seen = ENGINE.examine(&module, &|_| Ok(Settings::new()));
+    let seen = ENGINE.examine(&module, &|_| Ok(PolicySettings::new()));
     let steps: Vec<Step> = seen.passed.iter().map(|passed| passed.step).collect();
     assert!(steps.is_sorted(), "steps out of order: {steps:?}");
     let refusal = seen.end.expect_err("nobody can compile it");

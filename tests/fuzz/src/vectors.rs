@@ -3,7 +3,7 @@
 use std::sync::LazyLock;
 
 use plimsoll_author::{proof, suite::Suite, vectors};
-use plimsoll_core::hook::Settings;
+use plimsoll_core::hook::PolicySettings;
 use plimsoll_policies::Shipped;
 use plimsoll_policy::{AnyModule, Engine, EngineSettings, SelfTestLimits, Step};
 
@@ -48,7 +48,7 @@ fn made(engine: &Engine, shipped: &Shipped) -> (AnyModule, Vec<u8>) {
         .manifest;
     let suite = shipped.suite.expect("all have suites");
     let suite = Suite::read("suite.yaml", suite, &manifest).expect("it is shipped");
-    let none = |_: &_| Ok(Settings::new());
+    let none = |_: &_| Ok(PolicySettings::new());
     let module = proof::accept(engine, shipped.bytes, Some(&suite), &none);
     let module = module.expect("it is shipped");
     let limits = SelfTestLimits::default();

@@ -9,7 +9,7 @@ mod fleet;
 mod table;
 
 use plimsoll_core::allow::grant;
-use plimsoll_core::hook::{Setting, Settings};
+use plimsoll_core::hook::{PolicySettings, Setting};
 use plimsoll_core::score::{SavingsThreshold, check_verdicts, savings_threshold};
 use plimsoll_policy::{Engine, EngineSettings};
 
@@ -32,7 +32,7 @@ fn main() {
     });
     println!("{}", line("score, native", rows, &native, &native));
     for shipped in plimsoll_policies::CONSOLIDATION {
-        let module = engine.accept_consolidation(shipped.bytes, &Settings::new());
+        let module = engine.accept_consolidation(shipped.bytes, &PolicySettings::new());
         let module = module.expect("a shipped module is accepted");
         let (times, used) = asked(SCORE_CALLS, rows, || module.score(&question));
         let name = format!("score, {}", shipped.name);
@@ -57,7 +57,7 @@ fn main() {
 }
 
 /// Settings of those that have some without a default.
-fn settings_of(policy: &str) -> Settings {
+fn settings_of(policy: &str) -> PolicySettings {
     let texts =
         |texts: &[&str]| Setting::Texts(texts.iter().map(|&text| text.to_owned()).collect());
     let (name, value) = match policy {
@@ -66,7 +66,7 @@ fn settings_of(policy: &str) -> Settings {
             texts(&["daily 01:00-05:00", "sat-sun 22:00-04:00"]),
         ),
         "freeze-calendar" => ("freezes", texts(&["2026-12-20..2027-01-02"])),
-        _ => return Settings::new(),
+        _ => return PolicySettings::new(),
     };
-    Settings::from([(name.to_owned(), value)])
+    PolicySettings::from([(name.to_owned(), value)])
 }

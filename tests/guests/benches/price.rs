@@ -11,7 +11,8 @@ mod table;
 
 use plimsoll_core::hook::Setting;
 use plimsoll_core::rank::{
-    OrderQuestion, PriceQuestion, Settings, check_ordering, check_prices, list_order, list_price,
+    OrderQuestion, PolicySettings, PriceQuestion, check_ordering, check_prices, list_order,
+    list_price,
 };
 use plimsoll_policy::{Engine, EngineSettings};
 
@@ -55,7 +56,7 @@ fn main() {
 }
 
 /// The settings that a module does not do without.
-fn needed(policy: &str) -> Settings {
+fn needed(policy: &str) -> PolicySettings {
     let needed = match policy {
         "priority" => Some(("priorities", "10=m5.large")),
         "priority-list" => Some(("types", "m5.large")),

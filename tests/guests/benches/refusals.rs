@@ -3,7 +3,7 @@
 
 use std::time::Instant;
 
-use plimsoll_core::hook::Settings;
+use plimsoll_core::hook::PolicySettings;
 use plimsoll_guests::BOMBS;
 use plimsoll_policy::{Engine, EngineSettings};
 
@@ -20,7 +20,7 @@ fn main() {
             .map(|_| {
                 let start = Instant::now();
                 let refusal = engine
-                    .accept(bytes, &Settings::new())
+                    .accept(bytes, &PolicySettings::new())
                     .expect_err("it is refused");
                 reason = refusal.reason();
                 start.elapsed().as_secs_f64() * 1e6

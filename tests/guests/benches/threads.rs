@@ -12,7 +12,7 @@ use std::fs;
 use std::thread::{self, ScopedJoinHandle};
 use std::time::{Duration, Instant};
 
-use plimsoll_core::rank::{PriceQuestion, Settings};
+use plimsoll_core::rank::{PolicySettings, PriceQuestion};
 use plimsoll_policy::{Engine, EngineSettings, Module};
 
 const PAIRS: usize = 21;
@@ -28,7 +28,7 @@ fn main() {
     );
     for name in ["list-price", "spot-diversified"] {
         let shipped = plimsoll_policies::ranking(name).expect("a shipped module");
-        let accepted = engine.accept(shipped.bytes, &Settings::new());
+        let accepted = engine.accept(shipped.bytes, &PolicySettings::new());
         let module = accepted.expect("a shipped module is accepted");
         let rates = |threads| Rates::of(&module, &question, threads);
         // The first run finds nothing warm.

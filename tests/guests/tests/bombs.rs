@@ -1,7 +1,7 @@
 //! Modules that are small or cheap to write and dear to parse, to check or to compile are refused by counting, before anybody compiles
 //! them: here nobody could.
 
-use plimsoll_core::hook::Settings;
+use plimsoll_core::hook::PolicySettings;
 use plimsoll_guests::{BOMBS, handmade};
 use plimsoll_policy::{Compiler, Engine, EngineSettings, Helper};
 
@@ -17,7 +17,12 @@ fn bombs_are_refused_by_counting_where_nobody_could_compile_them() {
         ..EngineSettings::default()
     })
     .unwrap();
-    let refused = |bytes: &[u8]| engine.accept(bytes, &Settings::new()).unwrap_err().reason();
+    let refused = |bytes: &[u8]| {
+        engine
+            .accept(bytes, &PolicySettings::new())
+            .unwrap_err()
+            .reason()
+    };
     for (name, reason) in BOMBS {
         assert_eq!(refused(handmade(name).unwrap()), reason, "{name}");
     }

@@ -10,7 +10,7 @@
 use std::sync::LazyLock;
 
 use plimsoll_core::allow::{AllowQuestion, Limit, grant};
-use plimsoll_core::hook::{Setting, Settings};
+use plimsoll_core::hook::{PolicySettings, Setting};
 use plimsoll_core::time::Span;
 use plimsoll_guests::HOSTILE_BUDGET;
 use plimsoll_policy::{Allowed, BudgetModule, Engine, EngineSettings, Outcome, allow};
@@ -21,7 +21,7 @@ static ENGINE: LazyLock<Engine> = LazyLock::new(|| Engine::new(EngineSettings::d
 
 fn shipped(name: &str, settings: &[(&str, Setting)]) -> Result<BudgetModule, String> {
     let settings = settings.iter();
-    let settings: Settings = settings
+    let settings: PolicySettings = settings
         .map(|(name, value)| ((*name).to_owned(), value.clone()))
         .collect();
     let bytes = plimsoll_policies::budget(name).unwrap().bytes;
@@ -44,7 +44,7 @@ fn window(window: &str, zone: &str) -> BudgetModule {
 }
 
 fn hostile(behaviour: &str) -> BudgetModule {
-    let settings = Settings::from([("behaviour".to_owned(), text(behaviour))]);
+    let settings = PolicySettings::from([("behaviour".to_owned(), text(behaviour))]);
     ENGINE.accept_budget(HOSTILE_BUDGET, &settings).unwrap()
 }
 

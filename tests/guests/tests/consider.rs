@@ -8,9 +8,9 @@
 
 use std::sync::LazyLock;
 
-use plimsoll_core::command::{Decision, Question};
+use plimsoll_core::command::{Decision, DisruptionQuestion};
 use plimsoll_core::disrupt;
-use plimsoll_core::hook::{Setting, Settings};
+use plimsoll_core::hook::{PolicySettings, Setting};
 use plimsoll_core::model::{DisruptionReason, OwnerKind};
 use plimsoll_core::snapshot::Snapshot;
 use plimsoll_guests::{HOSTILE_BUDGET, HOSTILE_CONSOLIDATION};
@@ -23,10 +23,10 @@ use plimsoll_policy::{
 
 static ENGINE: LazyLock<Engine> = LazyLock::new(|| Engine::new(EngineSettings::default()).unwrap());
 
-const LOOK: Question = Question::Look { consolidate: true };
+const LOOK: DisruptionQuestion = DisruptionQuestion::Look { consolidate: true };
 
-fn behaving(behaviour: &str) -> Settings {
-    Settings::from([("behaviour".to_owned(), Setting::Text(behaviour.to_owned()))])
+fn behaving(behaviour: &str) -> PolicySettings {
+    PolicySettings::from([("behaviour".to_owned(), Setting::Text(behaviour.to_owned()))])
 }
 
 fn consolidating(behaviour: &str) -> Policies {
@@ -68,7 +68,7 @@ fn fleet(empty: usize) -> Snapshot {
     names.fold(world, ClusterFixture::node).snapshot()
 }
 
-fn ask(policies: &Policies, snapshot: &Snapshot, question: &Question) -> Considered {
+fn ask(policies: &Policies, snapshot: &Snapshot, question: &DisruptionQuestion) -> Considered {
     Generation::first(policies.clone()).consider(snapshot, question, &mut None)
 }
 
@@ -92,7 +92,7 @@ fn without_policies_and_with_one_that_values_what_is_saved_the_answer_is_the_cor
 
 #[test]
 fn a_move_that_its_policy_finds_worth_nothing_is_not_made() {
-    let settings = Settings::from([("least_dollars".to_owned(), Setting::Number(1.0))]);
+    let settings = PolicySettings::from([("least_dollars".to_owned(), Setting::Number(1.0))]);
     let bytes = plimsoll_policies::consolidation("savings-threshold")
         .unwrap()
         .bytes;
@@ -142,7 +142,7 @@ fn of_several_budgets_the_least_counts() {
 fn a_command_is_confirmed_within_what_budgets_allow_by_then() {
     let snapshot = fleet(3);
     let command = disrupt::consider(&snapshot, &LOOK).commands.remove(0);
-    let question = Question::Confirm(Box::new(command));
+    let question = DisruptionQuestion::Confirm(Box::new(command));
     let confirmed = |policies: &Policies| {
         let asked = ask(policies, &snapshot, &question);
         going(&asked.decision, DisruptionReason::Empty)

@@ -9,7 +9,7 @@
 #[path = "common/fleet.rs"]
 use std::sync::LazyLock;
 
-use plimsoll_core::hook::{Setting, Settings};
+use plimsoll_core::hook::{PolicySettings, Setting};
 use plimsoll_core::score::{SavingsThreshold, ScoreQuestion, savings_threshold};
 use plimsoll_guests::{HOSTILE_BUDGET, HOSTILE_CONSOLIDATION};
 use plimsoll_policy::{
@@ -25,13 +25,13 @@ fn shipped(name: &str, settings: &[(&str, f64)]) -> ConsolidationModule {
     let settings = settings.iter();
     let settings = settings.map(|&(name, value)| (name.to_owned(), Setting::Number(value)));
     let bytes = plimsoll_policies::consolidation(name).unwrap().bytes;
-    let settings: Settings = settings.collect();
+    let settings: PolicySettings = settings.collect();
     ENGINE.accept_consolidation(bytes, &settings).unwrap()
 }
 
 fn hostile(behaviour: &str) -> ConsolidationModule {
     let behaviour = Setting::Text(behaviour.to_owned());
-    let settings = Settings::from([("behaviour".to_owned(), behaviour)]);
+    let settings = PolicySettings::from([("behaviour".to_owned(), behaviour)]);
     ENGINE
         .accept_consolidation(HOSTILE_CONSOLIDATION, &settings)
         .unwrap()
@@ -173,7 +173,7 @@ fn nobody_is_asked_about_no_move() {
 fn a_module_for_another_hook_is_refused() {
     let refusal = |bytes| {
         ENGINE
-            .accept_consolidation(bytes, &Settings::new())
+            .accept_consolidation(bytes, &PolicySettings::new())
             .unwrap_err()
     };
     let refused = refusal(HOSTILE_BUDGET);

@@ -5,14 +5,14 @@
     reason = "helpers of tests may fail loudly, as tests may"
 )]
 
-use plimsoll_core::rank::{Setting, Settings};
+use plimsoll_core::rank::{PolicySettings, Setting};
 use plimsoll_guests::HOSTILE;
 use plimsoll_policy::{Engine, EngineSettings, Limits, Refusal, Step};
 
 use crate::component::{RANKING, importer, promising, with_section};
 
 fn accept(bytes: &[u8], settings: &[(&str, Setting)]) -> Result<(), Refusal> {
-    let settings: Settings = settings
+    let settings: PolicySettings = settings
         .iter()
         .map(|(name, value)| ((*name).to_owned(), value.clone()))
         .collect();
@@ -164,7 +164,7 @@ fn a_module_that_needs_a_signal_that_nobody_provides_is_refused() {
 #[test]
 fn an_examination_tells_what_each_step_saw_up_to_the_refusal() {
     let engine = Engine::new(EngineSettings::default()).unwrap();
-    let whole = engine.examine(HOSTILE, &|_| Ok(Settings::new()));
+    let whole = engine.examine(HOSTILE, &|_| Ok(PolicySettings::new()));
     let steps: Vec<&str> = whole
         .passed
         .iter()
@@ -190,7 +190,7 @@ fn an_examination_tells_what_each_step_saw_up_to_the_refusal() {
     );
     assert!(whole.end.is_ok());
     let newer = promising(&["plimsoll:policy/ranker@0.2.0"], RANKING);
-    let refused = engine.examine(&newer, &|_| Ok(Settings::new()));
+    let refused = engine.examine(&newer, &|_| Ok(PolicySettings::new()));
     let last = refused.passed.last().unwrap();
     assert_eq!((last.step, last.seen.as_str()), (Step::Manifest, "p 1"));
     assert_eq!(refused.end.unwrap_err().step(), Step::Interface);
@@ -252,7 +252,7 @@ fn size_is_checked_before_anything_else() {
         ..EngineSettings::default()
     })
     .unwrap();
-    let refusal = engine.accept(HOSTILE, &Settings::new()).unwrap_err();
+    let refusal = engine.accept(HOSTILE, &PolicySettings::new()).unwrap_err();
     assert_eq!(
         refusal.to_string(),
         format!(

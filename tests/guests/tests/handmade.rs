@@ -8,7 +8,7 @@
 
 use std::time::Duration;
 
-use plimsoll_core::rank::{Settings, list_price};
+use plimsoll_core::rank::{PolicySettings, list_price};
 use plimsoll_guests::handmade;
 use plimsoll_policy::{Called, Engine, EngineSettings, Limits, Module, Outcome, Refusal};
 
@@ -19,7 +19,7 @@ fn engine() -> Engine {
 }
 
 fn accept(engine: &Engine, name: &str) -> Result<Module, Refusal> {
-    engine.accept(handmade(name).unwrap(), &Settings::new())
+    engine.accept(handmade(name).unwrap(), &PolicySettings::new())
 }
 
 /// An honest module of the same engine must answer as always.
@@ -27,7 +27,9 @@ fn accept(engine: &Engine, name: &str) -> Result<Module, Refusal> {
 fn check_others(engine: &Engine) {
     let shipped = plimsoll_policies::ranking("list-price").unwrap();
     let question = common::question(2, 3, 3);
-    let honest = engine.accept(shipped.bytes, &Settings::new()).unwrap();
+    let honest = engine
+        .accept(shipped.bytes, &PolicySettings::new())
+        .unwrap();
     assert_eq!(
         honest.price(&question).result.unwrap().raw,
         list_price(&question)

@@ -5,7 +5,7 @@
     reason = "helpers of tests may fail loudly, as tests may"
 )]
 
-use plimsoll_core::rank::{Setting, Settings, list_price};
+use plimsoll_core::rank::{PolicySettings, Setting, list_price};
 use plimsoll_guests::HOSTILE;
 use plimsoll_policy::{Called, Engine, EngineSettings, Module, Outcome};
 
@@ -15,13 +15,15 @@ fn engine() -> Engine {
     Engine::new(EngineSettings::default()).unwrap()
 }
 
-fn settings(behaviour: &str) -> Settings {
-    Settings::from([("behaviour".to_owned(), Setting::Text(behaviour.to_owned()))])
+fn settings(behaviour: &str) -> PolicySettings {
+    PolicySettings::from([("behaviour".to_owned(), Setting::Text(behaviour.to_owned()))])
 }
 
 fn honest(engine: &Engine) -> Module {
     let shipped = plimsoll_policies::ranking("list-price").unwrap();
-    engine.accept(shipped.bytes, &Settings::new()).unwrap()
+    engine
+        .accept(shipped.bytes, &PolicySettings::new())
+        .unwrap()
 }
 
 /// Calls the module under that behaviour, then an honest module; the latter must answer as always.

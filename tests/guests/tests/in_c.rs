@@ -9,7 +9,7 @@
 use std::path::Path;
 use std::process::Command;
 
-use plimsoll_core::rank::{Settings, list_order, list_price};
+use plimsoll_core::rank::{PolicySettings, list_order, list_price};
 use plimsoll_oracles::skip::not_run;
 use plimsoll_policy::{Engine, EngineSettings, ListPrice, Module, decide};
 
@@ -58,7 +58,7 @@ fn built(test: &str) -> Option<Vec<u8>> {
 
 fn accepted(component: &[u8]) -> Module {
     let engine = Engine::new(EngineSettings::default()).unwrap();
-    engine.accept(component, &Settings::new()).unwrap()
+    engine.accept(component, &PolicySettings::new()).unwrap()
 }
 
 #[test]

@@ -11,7 +11,7 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::sync::LazyLock;
 
-use plimsoll_core::rank::Settings;
+use plimsoll_core::rank::PolicySettings;
 use plimsoll_oracles::skip::not_run;
 use plimsoll_policy::{Engine, EngineSettings, Limits, Module, decide};
 
@@ -40,7 +40,7 @@ static COMPONENT: LazyLock<Result<Vec<u8>, &str>> = LazyLock::new(|| {
 static MODULE: LazyLock<Result<Module, &str>> = LazyLock::new(|| {
     let component = COMPONENT.as_ref().map_err(|missing| *missing)?;
     let module = engine(Limits::default().with_large_modules());
-    Ok(module.accept(component, &Settings::new()).unwrap())
+    Ok(module.accept(component, &PolicySettings::new()).unwrap())
 });
 
 fn here(name: &str) -> PathBuf {
@@ -89,7 +89,7 @@ fn a_policy_in_javascript_answers_as_its_twin_in_rust_does() {
         return;
     };
     let twin = plimsoll_policies::ranking("list-price").unwrap();
-    let twin = engine(Limits::default()).accept(twin.bytes, &Settings::new());
+    let twin = engine(Limits::default()).accept(twin.bytes, &PolicySettings::new());
     let twin = twin.unwrap();
     let question = common::question(3, 100, 3);
     let priced = module.price(&question);
@@ -111,7 +111,7 @@ fn a_plan_with_a_policy_in_javascript_is_the_one_of_its_twin() {
         return;
     };
     let twin = plimsoll_policies::ranking("list-price").unwrap();
-    let twin = engine(Limits::default()).accept(twin.bytes, &Settings::new());
+    let twin = engine(Limits::default()).accept(twin.bytes, &PolicySettings::new());
     let snapshot = plimsoll_oracles::generate::benchmark_mix(30, 20, 5);
     let (own, its) = (decide(module, &snapshot), decide(&twin.unwrap(), &snapshot));
     assert_eq!(own.faults, []);

@@ -9,10 +9,10 @@
 use std::collections::BTreeMap;
 use std::sync::LazyLock;
 
-use plimsoll_core::check::{Prices, review};
+use plimsoll_core::check::{PriceRule, review};
 use plimsoll_core::plan::Plan;
 use plimsoll_core::rank::{
-    LaunchLists, OrderQuestion, PriceQuestion, Setting, Settings, check_prices, list_price,
+    LaunchLists, OrderQuestion, PolicySettings, PriceQuestion, Setting, check_prices, list_price,
 };
 use plimsoll_core::snapshot::Snapshot;
 use plimsoll_core::units::PricePerHour;
@@ -29,12 +29,12 @@ static LIST_PRICE: LazyLock<Module> = LazyLock::new(|| shipped("list-price"));
 
 fn shipped(name: &str) -> Module {
     let bytes = plimsoll_policies::ranking(name).unwrap().bytes;
-    ENGINE.accept(bytes, &Settings::new()).unwrap()
+    ENGINE.accept(bytes, &PolicySettings::new()).unwrap()
 }
 
 fn hostile(behaviour: &str) -> Module {
     let behaviour = Setting::Text(behaviour.to_owned());
-    let settings = Settings::from([("behaviour".to_owned(), behaviour)]);
+    let settings = PolicySettings::from([("behaviour".to_owned(), behaviour)]);
     ENGINE.accept(HOSTILE, &settings).unwrap()
 }
 
@@ -47,9 +47,9 @@ fn plan(ranker: &impl Ranker, snapshot: &Snapshot) -> Plan {
     } = decide(ranker, snapshot);
     assert_eq!(faults, []);
     let prices = if at_policy_prices {
-        Prices::Policy
+        PriceRule::Policy
     } else {
-        Prices::List
+        PriceRule::List
     };
     let mut findings = review(snapshot, &plan, prices);
     findings.retain(|finding| !finding.rule.is_remark());

@@ -7,9 +7,9 @@
 
 use std::sync::LazyLock;
 
-use plimsoll_core::command::{Decision, Question};
+use plimsoll_core::command::{Decision, DisruptionQuestion};
 use plimsoll_core::disrupt;
-use plimsoll_core::hook::{Setting, Settings};
+use plimsoll_core::hook::{PolicySettings, Setting};
 use plimsoll_core::model::OwnerKind;
 use plimsoll_core::rank::{LaunchLists, OrderQuestion, PriceQuestion, Prices};
 use plimsoll_core::snapshot::Snapshot;
@@ -24,16 +24,16 @@ use plimsoll_policy::{
 
 static ENGINE: LazyLock<Engine> = LazyLock::new(|| Engine::new(EngineSettings::default()).unwrap());
 
-const LOOK: Question = Question::Look { consolidate: true };
+const LOOK: DisruptionQuestion = DisruptionQuestion::Look { consolidate: true };
 
 fn shipped(name: &str) -> Module {
     let bytes = plimsoll_policies::ranking(name).unwrap().bytes;
-    ENGINE.accept(bytes, &Settings::new()).unwrap()
+    ENGINE.accept(bytes, &PolicySettings::new()).unwrap()
 }
 
 fn hostile(behaviour: &str) -> Module {
     let behaviour = Setting::Text(behaviour.to_owned());
-    let settings = Settings::from([("behaviour".to_owned(), behaviour)]);
+    let settings = PolicySettings::from([("behaviour".to_owned(), behaviour)]);
     ENGINE.accept(HOSTILE, &settings).unwrap()
 }
 
@@ -91,7 +91,7 @@ fn the_module_of_list_prices_moves_what_no_policy_does_to_the_byte() {
 #[test]
 fn a_module_prices_what_stands_and_what_would_come() {
     // With a charge of ten dollars for each node one for one is worth too little, and one for two ten dollars more than its list price.
-    let charge = Settings::from([("charge".to_owned(), Setting::Number(10.0))]);
+    let charge = PolicySettings::from([("charge".to_owned(), Setting::Number(10.0))]);
     let bytes = plimsoll_policies::ranking("fewest-nodes").unwrap().bytes;
     let module = ENGINE.accept(bytes, &charge).unwrap();
     let alone = ask(&ranked(module.clone()), &fleet_of(&["n1"]));
@@ -211,7 +211,7 @@ fn what_is_paid_for_already_is_not_replaced() {
     });
     let committed = |commitments: &[&str]| {
         let texts = commitments.iter().map(|text| (*text).into()).collect();
-        let settings = Settings::from([("commitments".to_owned(), Setting::Texts(texts))]);
+        let settings = PolicySettings::from([("commitments".to_owned(), Setting::Texts(texts))]);
         let bytes = plimsoll_policies::ranking("commitments-first")
             .unwrap()
             .bytes;

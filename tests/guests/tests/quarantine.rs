@@ -8,8 +8,8 @@
 
 use std::sync::LazyLock;
 
-use plimsoll_core::command::Question;
-use plimsoll_core::hook::{Setting, Settings};
+use plimsoll_core::command::DisruptionQuestion;
+use plimsoll_core::hook::{PolicySettings, Setting};
 use plimsoll_core::model::OwnerKind;
 use plimsoll_core::snapshot::Snapshot;
 use plimsoll_core::time::{Span, Timestamp};
@@ -27,10 +27,10 @@ static ENGINE: LazyLock<Engine> = LazyLock::new(|| Engine::new(EngineSettings::d
 const START: i64 = 1_800_000_000;
 
 /// Behaves so until that many seconds after the start, and honestly from then on.
-fn until(behaviour: &str, seconds: i64) -> Settings {
+fn until(behaviour: &str, seconds: i64) -> PolicySettings {
     let behaviour = Setting::Text(behaviour.to_owned());
     let until = Setting::Number((START + seconds) as f64);
-    Settings::from([
+    PolicySettings::from([
         ("behaviour".to_owned(), behaviour),
         ("until_unix_s".to_owned(), until),
     ])
@@ -123,7 +123,7 @@ fn forbidding() -> Policies {
     let at = found.unwrap();
     guest[at..at + said.len()].copy_from_slice(instead.as_bytes());
     Policies {
-        rank: Some(ENGINE.accept(&guest, &Settings::new()).unwrap()),
+        rank: Some(ENGINE.accept(&guest, &PolicySettings::new()).unwrap()),
         ..Policies::default()
     }
 }
@@ -245,7 +245,7 @@ fn fleet(seconds: i64, empty: usize, price: f64) -> Snapshot {
 
 /// Looks at a fleet: moves begun, and what is told.
 fn look(generation: &Generation, fleet: &Snapshot) -> (usize, Vec<String>) {
-    let question = Question::Look { consolidate: true };
+    let question = DisruptionQuestion::Look { consolidate: true };
     let considered = generation.consider(fleet, &question, &mut None);
     (considered.decision.commands.len(), considered.notes)
 }
@@ -253,7 +253,7 @@ fn look(generation: &Generation, fleet: &Snapshot) -> (usize, Vec<String>) {
 #[test]
 fn a_consolidation_module_that_is_set_aside_moves_nothing_and_its_last_good_one_does() {
     let consolidating = |behaviour| {
-        let settings = Settings::from([("behaviour".to_owned(), Setting::Text(behaviour))]);
+        let settings = PolicySettings::from([("behaviour".to_owned(), Setting::Text(behaviour))]);
         let accepted = ENGINE.accept_consolidation(HOSTILE_CONSOLIDATION, &settings);
         accepted.unwrap()
     };
@@ -285,7 +285,8 @@ fn a_consolidation_module_that_is_set_aside_moves_nothing_and_its_last_good_one_
 
 #[test]
 fn a_budget_module_that_is_set_aside_lets_nothing_go() {
-    let settings = Settings::from([("behaviour".to_owned(), Setting::Text("short".to_owned()))]);
+    let settings =
+        PolicySettings::from([("behaviour".to_owned(), Setting::Text("short".to_owned()))]);
     let module = ENGINE.accept_budget(HOSTILE_BUDGET, &settings).unwrap();
     let generation = Generation::first(Policies {
         budget: vec![module],

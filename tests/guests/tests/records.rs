@@ -8,8 +8,8 @@
 
 use std::sync::{Arc, LazyLock};
 
-use plimsoll_core::command::Question;
-use plimsoll_core::hook::Settings;
+use plimsoll_core::command::DisruptionQuestion;
+use plimsoll_core::hook::PolicySettings;
 use plimsoll_core::model::OwnerKind;
 use plimsoll_oracles::fixture::{
     CAPACITY_TYPE, OnDemand, ZONE_1, cluster, instance_type, machine, node, pod, pool,
@@ -282,7 +282,9 @@ fn whoever_writes_records_changes_no_decision() {
     let world = world.sells(sold.offered(ZONE_1, OnDemand));
     let snapshot = world.pod(pod("web").cpu(500).memory_mib(256)).snapshot();
     let shipped = plimsoll_policies::ranking("spot-diversified").unwrap();
-    let module = ENGINE.accept(shipped.bytes, &Settings::new()).unwrap();
+    let module = ENGINE
+        .accept(shipped.bytes, &PolicySettings::new())
+        .unwrap();
     let alone = Policies {
         rank: Some(module),
         ..Policies::default()
@@ -322,11 +324,15 @@ fn prices_asked_for_moves_are_recorded_and_answered_again_to_the_byte() {
     let written = InMemory::default();
     let recorder = Arc::new(Recorder::begin(Box::new(written.clone()), &ENGINE, None).unwrap());
     let policies = Policies {
-        rank: Some(ENGINE.accept(shipped.bytes, &Settings::new()).unwrap()),
+        rank: Some(
+            ENGINE
+                .accept(shipped.bytes, &PolicySettings::new())
+                .unwrap(),
+        ),
         onlookers: vec![recorder.clone()],
         ..Policies::default()
     };
-    let look = Question::Look { consolidate: true };
+    let look = DisruptionQuestion::Look { consolidate: true };
     let considered = Generation::first(policies).consider(&snapshot, &look, &mut None);
     assert_eq!(considered.decision.commands[0].plan.claims.len(), 1);
     let recorded = recorder.finish().unwrap();

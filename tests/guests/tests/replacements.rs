@@ -8,9 +8,9 @@
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, LazyLock};
 
-use plimsoll_core::command::{Decision, Question};
+use plimsoll_core::command::{Decision, DisruptionQuestion};
 use plimsoll_core::disrupt;
-use plimsoll_core::hook::{Setting, Settings};
+use plimsoll_core::hook::{PolicySettings, Setting};
 use plimsoll_core::labels::INSTANCE_TYPE;
 use plimsoll_core::model::OwnerKind;
 use plimsoll_core::plan::LaunchOption;
@@ -31,7 +31,7 @@ use plimsoll_policy::{
 
 static ENGINE: LazyLock<Engine> = LazyLock::new(|| Engine::new(EngineSettings::default()).unwrap());
 
-const LOOK: Question = Question::Look { consolidate: true };
+const LOOK: DisruptionQuestion = DisruptionQuestion::Look { consolidate: true };
 
 /// A policy of the host that scores types, lower first, and may price them.
 struct Sorts {
@@ -120,7 +120,7 @@ fn market(pool: PoolFixture) -> ClusterFixture {
 /// The first command that a look comes to without policies, confirmed with this one.
 fn confirmed(snapshot: &Snapshot, ranker: Option<&dyn Ranker>) -> Considered {
     let looked = disrupt::consider(snapshot, &LOOK);
-    let question = Question::Confirm(Box::new(looked.commands[0].clone()));
+    let question = DisruptionQuestion::Confirm(Box::new(looked.commands[0].clone()));
     let advisers = Advisers {
         ranker,
         ..Advisers::default()
@@ -268,9 +268,9 @@ fn an_order_is_not_followed_where_what_comes_would_cost_more_than_what_goes() {
 fn the_successor_of_a_drifted_node_is_ordered_too() {
     let narrow = general().only_types(&["small", "other", "third"]);
     let snapshot = market(narrow).snapshot();
-    let look = Question::Look { consolidate: false };
+    let look = DisruptionQuestion::Look { consolidate: false };
     let looked = disrupt::consider(&snapshot, &look);
-    let question = Question::Confirm(Box::new(looked.commands[0].clone()));
+    let question = DisruptionQuestion::Confirm(Box::new(looked.commands[0].clone()));
     let sorts = Sorts::by(third_first);
     let advisers = Advisers {
         ranker: Some(&sorts),
@@ -296,7 +296,7 @@ impl Onlooker for Orders {
 #[test]
 fn a_module_is_asked_once_for_a_confirmed_command_and_whoever_looks_on_is_told() {
     let snapshot = market(general()).snapshot();
-    let settings = Settings::from([
+    let settings = PolicySettings::from([
         ("behaviour".to_owned(), Setting::Text("marks".to_owned())),
         ("mark".to_owned(), Setting::Number(1.0)),
     ]);
@@ -308,7 +308,7 @@ fn a_module_is_asked_once_for_a_confirmed_command_and_whoever_looks_on_is_told()
     });
     let looked = generation.consider(&snapshot, &LOOK, &mut None);
     assert_eq!(orders.0.load(Ordering::Relaxed), 0);
-    let question = Question::Confirm(Box::new(looked.decision.commands[0].clone()));
+    let question = DisruptionQuestion::Confirm(Box::new(looked.decision.commands[0].clone()));
     let asked = generation.consider(&snapshot, &question, &mut None);
     // Its odd marks have the dearest first.
     assert_eq!(types(&asked.decision), ["third", "other", "small"]);

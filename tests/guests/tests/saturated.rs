@@ -8,7 +8,7 @@
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
-use plimsoll_core::rank::{Setting, Settings};
+use plimsoll_core::rank::{PolicySettings, Setting};
 use plimsoll_guests::HOSTILE;
 use plimsoll_policy::{Engine, EngineSettings, Limits, Outcome, Refusal, Step};
 
@@ -33,7 +33,7 @@ fn busy() -> Engine {
 fn a_module_that_finds_no_room_to_be_asked_is_not_to_blame_and_is_taken_in_later() {
     let engine = busy();
     let behaviour = Setting::Text("loop".to_owned());
-    let settings = Settings::from([("behaviour".to_owned(), behaviour)]);
+    let settings = PolicySettings::from([("behaviour".to_owned(), behaviour)]);
     let endless = engine.accept(HOSTILE, &settings).unwrap();
     let question = common::question(3, 800, 3);
     let is_seen = AtomicBool::new(false);
@@ -46,7 +46,7 @@ fn a_module_that_finds_no_room_to_be_asked_is_not_to_blame_and_is_taken_in_later
             }
         });
         let refused = loop {
-            if let Err(refusal) = engine.accept(honest, &Settings::new()) {
+            if let Err(refusal) = engine.accept(honest, &PolicySettings::new()) {
                 break refusal;
             }
         };
@@ -61,6 +61,6 @@ fn a_module_that_finds_no_room_to_be_asked_is_not_to_blame_and_is_taken_in_later
     );
     assert_eq!(refused.step(), Step::Agreement);
     assert!(!refused.blames_module());
-    let accepted = engine.accept(honest, &Settings::new()).unwrap();
+    let accepted = engine.accept(honest, &PolicySettings::new()).unwrap();
     assert_eq!(accepted.price(&question).outcome(), Outcome::Ok);
 }

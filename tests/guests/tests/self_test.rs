@@ -10,7 +10,7 @@ use std::sync::LazyLock;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
-use plimsoll_core::hook::{Setting, Settings};
+use plimsoll_core::hook::{PolicySettings, Setting};
 use plimsoll_encode::{SELF_TEST_SECTION, with_self_test};
 use plimsoll_guests::{HOSTILE, HOSTILE_BUDGET};
 use plimsoll_policy::records::{Excerpt, Reader, excerpt};
@@ -23,11 +23,11 @@ use crate::vectors::{SUITE, behaving, file, lines, of, off_by_a_bit, with};
 use crate::{common, recorded};
 
 static ENGINE: LazyLock<Engine> = LazyLock::new(|| Engine::new(EngineSettings::default()).unwrap());
-static HONEST: LazyLock<AnyModule> = LazyLock::new(|| accepted(&ENGINE, &Settings::new()));
+static HONEST: LazyLock<AnyModule> = LazyLock::new(|| accepted(&ENGINE, &PolicySettings::new()));
 /// What the honest module answers.
 static VECTORS: LazyLock<Vec<u8>> = LazyLock::new(|| of(&ENGINE, HOSTILE, SUITE));
 
-fn accepted(engine: &Engine, settings: &Settings) -> AnyModule {
+fn accepted(engine: &Engine, settings: &PolicySettings) -> AnyModule {
     AnyModule::accept(engine, HOSTILE, &|_| Ok(settings.clone())).unwrap()
 }
 
@@ -69,7 +69,7 @@ fn check_failed(vectors: &[u8], sentence: &str) {
 #[test]
 fn a_module_that_answers_its_vectors_is_let_in() {
     let module = with_self_test(HOSTILE, &VECTORS).unwrap();
-    let seen = ENGINE.examine(&module, &|_| Ok(Settings::new()));
+    let seen = ENGINE.examine(&module, &|_| Ok(PolicySettings::new()));
     assert_eq!(seen.end, Ok(()));
     let last = seen.passed.last().unwrap();
     assert_eq!(
@@ -82,14 +82,14 @@ fn a_module_that_answers_its_vectors_is_let_in() {
         rows: 3,
     };
     assert_eq!(told, Some(Ok(carried)));
-    assert!(ENGINE.accept(&module, &Settings::new()).is_ok());
+    assert!(ENGINE.accept(&module, &PolicySettings::new()).is_ok());
     assert_eq!(ENGINE.inspect(HOSTILE).unwrap().self_test, None);
 }
 
 #[test]
 fn a_price_that_is_another_in_its_last_bit_is_told_with_its_row_and_both_values() {
     let module = with_self_test(HOSTILE, &off_by_a_bit(&VECTORS)).unwrap();
-    let refusal = ENGINE.accept(&module, &Settings::new()).unwrap_err();
+    let refusal = ENGINE.accept(&module, &PolicySettings::new()).unwrap_err();
     assert_eq!(
         refusal.to_string(),
         "the module fails its self-test at vector 1 (price): then of row 1 (general, m5.large, a, on-demand) is 0.096; expected 0.09600000000000002, as recorded"
@@ -128,7 +128,7 @@ fn each_vector_is_put_under_its_own_settings() {
     let dearest = Setting::Text("dearest".to_owned());
     let dearest = accepted(
         &ENGINE,
-        &Settings::from([("behaviour".to_owned(), dearest)]),
+        &PolicySettings::from([("behaviour".to_owned(), dearest)]),
     );
     assert!(dearest.hold_to(&VECTORS).is_ok());
     let words = refusal(&behaving(&VECTORS, "dearest")).to_string();
@@ -200,7 +200,7 @@ fn a_vector_for_another_hook_or_without_an_answer_is_refused() {
         "the module's self-test has a vector 1 (allow) that asks a budget policy; this is a ranking policy",
     );
     let module = with_self_test(HOSTILE, &budget).unwrap();
-    assert!(ENGINE.accept(&module, &Settings::new()).is_err());
+    assert!(ENGINE.accept(&module, &PolicySettings::new()).is_err());
     let told = ENGINE.inspect(&module).unwrap().self_test;
     assert_eq!(told.unwrap().unwrap_err().reason(), "SelfTestRefused");
 
@@ -267,7 +267,7 @@ fn what_vectors_come_to_is_capped() {
     let limits = SelfTestLimits::default();
     let refused = |limits: SelfTestLimits| {
         let engine = engine_of(limits);
-        let held = accepted(&engine, &Settings::new()).hold_to(&VECTORS);
+        let held = accepted(&engine, &PolicySettings::new()).hold_to(&VECTORS);
         held.unwrap_err().to_string()
     };
     let said = refused(SelfTestLimits {
@@ -307,7 +307,7 @@ fn a_second_self_test_is_refused() {
     let mut twice = once.clone();
     twice.extend_from_slice(&[0, 26, 25]);
     twice.extend_from_slice(SELF_TEST_SECTION.as_bytes());
-    let refusal = ENGINE.accept(&twice, &Settings::new()).unwrap_err();
+    let refusal = ENGINE.accept(&twice, &PolicySettings::new()).unwrap_err();
     assert_eq!(
         refusal.to_string(),
         "the module's self-test is there more than once"
@@ -327,11 +327,12 @@ fn a_machine_without_room_is_not_held_against_the_module() {
         ..EngineSettings::default()
     })
     .unwrap();
-    let endless = Settings::from([("behaviour".to_owned(), Setting::Text("loop".to_owned()))]);
+    let endless =
+        PolicySettings::from([("behaviour".to_owned(), Setting::Text("loop".to_owned()))]);
     let AnyModule::Rank(endless) = accepted(&engine, &endless) else {
         unreachable!("it is a ranking policy");
     };
-    let honest = accepted(&engine, &Settings::new());
+    let honest = accepted(&engine, &PolicySettings::new());
     let question = common::question(3, 800, 3);
     let is_seen = AtomicBool::new(false);
     let refused = std::thread::scope(|scope| {
@@ -375,7 +376,7 @@ fn an_excerpt_has_the_decisions_of_one_policy_and_is_the_same_wherever_they_were
     assert_eq!((some.holds.vectors, some.found), (3, 3));
     assert!(some.bytes.len() < records.len() / 2);
     let shipped = plimsoll_policies::ranking("spot-diversified").unwrap();
-    let module = AnyModule::accept(&ENGINE, shipped.bytes, &|_| Ok(Settings::new()));
+    let module = AnyModule::accept(&ENGINE, shipped.bytes, &|_| Ok(PolicySettings::new()));
     assert_eq!(module.unwrap().hold_to(&some.bytes), Ok(some.holds));
 
     let mut elsewhere = lines(&records);

@@ -9,8 +9,8 @@ use std::slice::from_ref;
 use std::sync::{Arc, LazyLock};
 use std::time::Duration;
 
-use plimsoll_core::command::Question;
-use plimsoll_core::hook::{Setting, Settings};
+use plimsoll_core::command::DisruptionQuestion;
+use plimsoll_core::hook::{PolicySettings, Setting};
 use plimsoll_core::model::OwnerKind;
 use plimsoll_core::snapshot::Snapshot;
 use plimsoll_core::units::PricePerHour;
@@ -25,17 +25,17 @@ use plimsoll_policy::{
 
 static ENGINE: LazyLock<Engine> = LazyLock::new(|| Engine::new(EngineSettings::default()).unwrap());
 
-const LOOK: Question = Question::Look { consolidate: true };
+const LOOK: DisruptionQuestion = DisruptionQuestion::Look { consolidate: true };
 
-fn text(name: &str, value: &str) -> Settings {
-    Settings::from([(name.to_owned(), Setting::Text(value.to_owned()))])
+fn text(name: &str, value: &str) -> PolicySettings {
+    PolicySettings::from([(name.to_owned(), Setting::Text(value.to_owned()))])
 }
 
-fn accepted(bytes: &[u8], settings: &Settings) -> AnyModule {
+fn accepted(bytes: &[u8], settings: &PolicySettings) -> AnyModule {
     AnyModule::accept(&ENGINE, bytes, &|_| Ok(settings.clone())).unwrap()
 }
 
-fn ranking(name: &str, settings: &Settings) -> AnyModule {
+fn ranking(name: &str, settings: &PolicySettings) -> AnyModule {
     accepted(plimsoll_policies::ranking(name).unwrap().bytes, settings)
 }
 
@@ -122,7 +122,7 @@ fn a_shadow_like_the_active_policy_agrees_and_costs_nothing() {
     assert_eq!(book.regret, PricePerHour::ZERO);
     assert_eq!(book.fuel, book.active_fuel);
 
-    let list = ranking("list-price", &Settings::new());
+    let list = ranking("list-price", &PolicySettings::new());
     let (policies, shadow) = shadowed(from_ref(&list), list.clone(), 1);
     Generation::first(policies).plan(&waiting(3), &mut None);
     let book = shadow.settle();
@@ -133,7 +133,7 @@ fn a_shadow_like_the_active_policy_agrees_and_costs_nothing() {
 
 #[test]
 fn moves_that_a_shadow_would_leave_are_counted_and_cost_what_they_save() {
-    let settings = Settings::from([("least_dollars".to_owned(), Setting::Number(1.0))]);
+    let settings = PolicySettings::from([("least_dollars".to_owned(), Setting::Number(1.0))]);
     let shipped = plimsoll_policies::consolidation("savings-threshold").unwrap();
     let reluctant = accepted(shipped.bytes, &settings);
     let eager = consolidating("honest");
@@ -183,9 +183,9 @@ fn of_several_budgets_a_shadow_is_held_against_its_own() {
 
 #[test]
 fn a_ranking_shadow_that_buys_otherwise_costs_the_difference_at_list_prices() {
-    let settings = Settings::from([("charge".to_owned(), Setting::Number(10.0))]);
+    let settings = PolicySettings::from([("charge".to_owned(), Setting::Number(10.0))]);
     let few = ranking("fewest-nodes", &settings);
-    let list = ranking("list-price", &Settings::new());
+    let list = ranking("list-price", &PolicySettings::new());
     // Two small machines at $0.10, or a larger one at $0.35.
     let snapshot = waiting(2);
     let (policies, shadow) = shadowed(&[list], few, 1);
@@ -201,7 +201,7 @@ fn a_ranking_shadow_that_buys_otherwise_costs_the_difference_at_list_prices() {
 
 #[test]
 fn a_shadow_is_asked_about_every_so_many_decisions_and_not_about_nothing() {
-    let list = ranking("list-price", &Settings::new());
+    let list = ranking("list-price", &PolicySettings::new());
     let (policies, shadow) = shadowed(from_ref(&list), list.clone(), 3);
     let generation = Generation::first(policies);
     for _ in 0..7 {
@@ -229,7 +229,7 @@ fn hostile(behaviour: &str, mark: f64) -> AnyModule {
 
 #[test]
 fn launch_lists_are_compared_on_the_claims_that_were_planned() {
-    let list = ranking("list-price", &Settings::new());
+    let list = ranking("list-price", &PolicySettings::new());
     let planned = |candidate: AnyModule| {
         let (policies, shadow) = shadowed(from_ref(&list), candidate, 1);
         Generation::first(policies).plan(&alike(2), &mut None);
@@ -249,13 +249,13 @@ fn launch_lists_are_compared_on_the_claims_that_were_planned() {
         (Some(1000), Some(1000))
     );
     // One that does not order has its list in order of its prices.
-    let charged = planned(ranking("fewest-nodes", &Settings::new())).lists;
+    let charged = planned(ranking("fewest-nodes", &PolicySettings::new())).lists;
     assert_eq!((charged.claims, charged.order()), (2, Some(1000)));
 }
 
 #[test]
 fn a_shadow_that_orders_badly_has_a_fault_and_no_lists() {
-    let list = ranking("list-price", &Settings::new());
+    let list = ranking("list-price", &PolicySettings::new());
     let (policies, shadow) = shadowed(from_ref(&list), hostile("order-nan", 0.0), 1);
     Generation::first(policies).plan(&alike(1), &mut None);
     let book = shadow.settle();
@@ -286,11 +286,11 @@ fn a_shadow_takes_no_place_of_a_module_that_decides_and_is_passed_over_or_asked(
         ..EngineSettings::default()
     });
     let engine = engine.unwrap();
-    let accepted = |bytes: &[u8], settings: &Settings| {
+    let accepted = |bytes: &[u8], settings: &PolicySettings| {
         AnyModule::accept(&engine, bytes, &|_| Ok(settings.clone())).unwrap()
     };
     let list = plimsoll_policies::ranking("list-price").unwrap().bytes;
-    let list = accepted(list, &Settings::new());
+    let list = accepted(list, &PolicySettings::new());
     let endless = accepted(HOSTILE, &text("behaviour", "loop"));
     let settings = ShadowSettings::default();
     let shadow = Arc::new(Shadow::begin(endless, Some(list.clone()), settings).unwrap());

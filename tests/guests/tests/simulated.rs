@@ -9,12 +9,12 @@ use std::collections::BTreeSet;
 use std::sync::{Arc, LazyLock};
 
 use plimsoll_core::action::ConsiderRequest;
-use plimsoll_core::command::Question;
+use plimsoll_core::command::DisruptionQuestion;
 use plimsoll_core::disrupt::candidate::Candidate;
-use plimsoll_core::disrupt::look::{Look, Proposal};
-use plimsoll_core::disrupt::moves::{Move, MoveKind};
+use plimsoll_core::disrupt::look::{DisruptionPass, Proposal};
+use plimsoll_core::disrupt::moves::{ConsolidationKind, Move};
 use plimsoll_core::disrupt::{confirm, consolidate};
-use plimsoll_core::hook::{Setting, Settings};
+use plimsoll_core::hook::{PolicySettings, Setting};
 use plimsoll_core::ids::ObjectName;
 use plimsoll_core::labels::CAPACITY_TYPE;
 use plimsoll_core::model::{Node, OwnerKind};
@@ -145,7 +145,7 @@ fn behaviour() -> Behaviour {
 /// The module that keeps half of two types on demand, below a price.
 fn halves() -> Modules {
     let types = ["t2.small", "t3.small"].map(str::to_owned).to_vec();
-    let settings = Settings::from([
+    let settings = PolicySettings::from([
         ("max_price".to_owned(), Setting::Number(0.2)),
         ("types".to_owned(), Setting::Texts(types)),
         ("on_demand_share".to_owned(), Setting::Number(0.5)),
@@ -226,7 +226,7 @@ struct ScaleDown {
 impl ScaleDown {
     /// Nodes that the rule lets go, by row: at most half used, quiet and there for ten minutes, and with another place for each
     /// of their pods.
-    fn by_rule(snapshot: &Snapshot, look: &Look<'_>) -> BTreeSet<usize> {
+    fn by_rule(snapshot: &Snapshot, look: &DisruptionPass<'_>) -> BTreeSet<usize> {
         let shut = consolidate::shut(snapshot);
         let fit = look.graceful.iter().filter(|candidate| {
             consolidate::fits_consolidation(snapshot, candidate).is_ok()
@@ -239,14 +239,15 @@ impl ScaleDown {
     fn values(
         &mut self,
         snapshot: &Snapshot,
-        look: &Look<'_>,
+        look: &DisruptionPass<'_>,
         proposal: &Proposal<'_, '_>,
     ) -> Vec<PricePerHour> {
         let question = proposal.score_question().unwrap();
         let scored = score(&self.module, &question);
         let rows = scored.verdicts.rows.iter();
         let values: Vec<PricePerHour> = rows.map(|verdict| verdict.value).collect();
-        let alone = |found: &Move| found.members.len() == 1 && found.kind == MoveKind::Delete;
+        let alone =
+            |found: &Move| found.members.len() == 1 && found.kind == ConsolidationKind::Delete;
         let found = proposal.moves.iter().zip(&values);
         let worth = found.filter(|(found, value)| **value > PricePerHour::ZERO && alone(found));
         let ours: BTreeSet<usize> = worth.map(|(found, _)| found.members[0]).collect();
@@ -277,8 +278,8 @@ impl Planner for &mut ScaleDown {
     fn consider(&mut self, request: &ConsiderRequest) -> Considered {
         let snapshot = &request.snapshot;
         let decision = match &request.question {
-            Question::Look { consolidate } => {
-                let look = Look::at(snapshot, *consolidate);
+            DisruptionQuestion::Look { consolidate } => {
+                let look = DisruptionPass::at(snapshot, *consolidate);
                 let proposal = look.propose();
                 let is_idle = |candidate: &Candidate| {
                     candidate.cost.is_of_empty()
@@ -296,7 +297,9 @@ impl Planner for &mut ScaleDown {
                 self.removed += if searched { decision.commands.len() } else { 0 };
                 decision
             }
-            Question::Confirm(command) => confirm::confirm(&Look::at(snapshot, false), command),
+            DisruptionQuestion::Confirm(command) => {
+                confirm::confirm(&DisruptionPass::at(snapshot, false), command)
+            }
         };
         Considered {
             decision,
@@ -381,7 +384,7 @@ fn the_nodes_that_the_utilisation_rule_lets_go_are_those_removed() {
         .bytes;
     let mut rule = ScaleDown {
         module: ENGINE
-            .accept_consolidation(bytes, &Settings::new())
+            .accept_consolidation(bytes, &PolicySettings::new())
             .unwrap(),
         removed: 0,
         wrong: Vec::new(),

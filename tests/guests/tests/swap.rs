@@ -12,7 +12,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc;
 use std::thread;
 
-use plimsoll_core::hook::{Setting, Settings};
+use plimsoll_core::hook::{PolicySettings, Setting};
 use plimsoll_core::snapshot::Snapshot;
 use plimsoll_encode::with_self_test;
 use plimsoll_guests::{HOSTILE, HOSTILE_BUDGET, handmade};
@@ -34,7 +34,7 @@ const SWAPS: u64 = 1_000;
 
 /// A module whose prices and order both show its mark.
 fn marked(mark: u64) -> Module {
-    let settings = Settings::from([
+    let settings = PolicySettings::from([
         ("behaviour".to_owned(), Setting::Text("marks".to_owned())),
         ("mark".to_owned(), Setting::Number(mark as f64)),
     ]);
@@ -267,7 +267,7 @@ fn candidates_that_break_at_whatever_gate_never_displace_the_one_that_serves() {
     let all = of_package().into_iter().chain(of_bytes());
     for broken in all.chain(of_vectors()) {
         let text = |(name, value): (&str, &str)| (name.to_owned(), Setting::Text(value.to_owned()));
-        let settings: Settings = broken.setting.map(text).into_iter().collect();
+        let settings: PolicySettings = broken.setting.map(text).into_iter().collect();
         let candidate = Candidate {
             hook: Hook::Rank,
             place: 0,
@@ -305,7 +305,7 @@ fn a_host_that_cannot_compile_keeps_the_module_that_serves_and_takes_the_blame()
         place: 0,
         entries: whole(HOSTILE),
         sha256: None,
-        settings: &|_| Ok(Settings::new()),
+        settings: &|_| Ok(PolicySettings::new()),
     };
     let finding = generations.offer(&engine, candidate).unwrap_err();
     assert!(!finding.refusal.blames_module());
@@ -324,7 +324,7 @@ fn a_candidate_that_passes_serves_from_then_on() {
         settings: &|_| {
             let text = |value: &str| Setting::Text(value.to_owned());
             let mark = ("mark".to_owned(), Setting::Number(2.0));
-            Ok(Settings::from([
+            Ok(PolicySettings::from([
                 ("behaviour".to_owned(), text("marks")),
                 mark,
             ]))

@@ -8,7 +8,7 @@
 use std::sync::{Arc, LazyLock};
 
 use plimsoll_core::rank::{
-    ClaimRow, Claims, OrderQuestion, PriceQuestion, Settings, list_order, list_price,
+    ClaimRow, Claims, OrderQuestion, PolicySettings, PriceQuestion, list_order, list_price,
 };
 use plimsoll_policy::{Engine, EngineSettings, Module};
 use proptest::prelude::*;
@@ -20,7 +20,7 @@ static LIST_PRICE: LazyLock<Module> = LazyLock::new(|| {
     engine
         .accept(
             plimsoll_policies::ranking("list-price").unwrap().bytes,
-            &Settings::new(),
+            &PolicySettings::new(),
         )
         .unwrap()
 });
@@ -84,7 +84,9 @@ proptest! {
 fn the_other_shipped_module_answers_within_the_rules_and_differently() {
     let engine = Engine::new(EngineSettings::default()).unwrap();
     let shipped = plimsoll_policies::ranking("spot-diversified").unwrap();
-    let module = engine.accept(shipped.bytes, &Settings::new()).unwrap();
+    let module = engine
+        .accept(shipped.bytes, &PolicySettings::new())
+        .unwrap();
     let question = common::question(2, 10, 3);
     assert_ne!(
         module.price(&question).result.unwrap().raw,

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use plimsoll_core::catalogue::CapacityType;
-use plimsoll_core::check::{Finding, Prices, Rule, Subject, review};
+use plimsoll_core::check::{Finding, PriceRule, Rule, Subject, review};
 use plimsoll_core::disrupt::moves::Move;
 use plimsoll_core::labels::{CAPACITY_TYPE, INSTANCE_TYPE, ZONE};
 use plimsoll_core::plan::{Plan, PlanCost, PlannedClaim};
@@ -14,11 +14,11 @@ use plimsoll_core::units::PricePerHour;
 /// Everything that is wrong with a move, carried out at once: its members go, and their pods are bound in its order.
 /// Waiting pods and those of other nodes on their way out are nobody's business here.
 pub fn findings(snapshot: &Snapshot, found: &Move) -> Vec<Finding> {
-    findings_at(snapshot, found, Prices::List)
+    findings_at(snapshot, found, PriceRule::List)
 }
 
 /// The same for a move that was found at these prices.
-pub fn findings_at(snapshot: &Snapshot, found: &Move, prices: Prices) -> Vec<Finding> {
+pub fn findings_at(snapshot: &Snapshot, found: &Move, prices: PriceRule) -> Vec<Finding> {
     let vacated = vacated(snapshot, &found.members);
     let chosen = || found.claims.iter().filter_map(PlannedClaim::chosen);
     let whole = |price: PricePerHour| {

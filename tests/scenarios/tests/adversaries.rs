@@ -6,10 +6,10 @@ use std::sync::Arc;
 
 use plimsoll_core::action::ConsiderRequest;
 use plimsoll_core::catalogue::CapacityType;
-use plimsoll_core::check::{self, Prices};
-use plimsoll_core::command::{Decision, Question};
+use plimsoll_core::check::{self, PriceRule};
+use plimsoll_core::command::{Decision, DisruptionQuestion};
 use plimsoll_core::disrupt::confirm;
-use plimsoll_core::disrupt::look::{Look, Proposal};
+use plimsoll_core::disrupt::look::{DisruptionPass, Proposal};
 use plimsoll_core::hook::Capacity;
 use plimsoll_core::ids::ObjectName;
 use plimsoll_core::model::{Budget, BudgetNodes, DisruptionReason};
@@ -97,7 +97,7 @@ impl Adversary {
         moves.map(|_| value(self.draw(1_000_000_000))).collect()
     }
 
-    fn cap(&mut self, look: &mut Look<'_>) {
+    fn cap(&mut self, look: &mut DisruptionPass<'_>) {
         let rows = look.allowances.len();
         let cap = |drawn: u64| u32::try_from(drawn).ok().filter(|cap| *cap < 40);
         let caps: Vec<Option<u32>> = (0..rows).map(|_| cap(self.draw(60))).collect();
@@ -105,7 +105,11 @@ impl Adversary {
     }
 
     /// Has the look priced at random; what it may not buy by that.
-    fn reprice(&mut self, look: &mut Look<'_>, question: &Question) -> BTreeSet<Way> {
+    fn reprice(
+        &mut self,
+        look: &mut DisruptionPass<'_>,
+        question: &DisruptionQuestion,
+    ) -> BTreeSet<Way> {
         let Some(question) = look.price_question(question) else {
             return BTreeSet::new();
         };
@@ -177,7 +181,9 @@ impl Planner for &mut Adversary {
             check_prices(question, &answer).expect("the answer is well formed")
         });
         let plan = schedule::finish(&prepared, prices.as_ref());
-        let whose = prices.as_ref().map_or(Prices::List, |_| Prices::Policy);
+        let whose = prices
+            .as_ref()
+            .map_or(PriceRule::List, |_| PriceRule::Policy);
         let mut findings = check::review(snapshot, &plan, whose);
         findings.retain(|finding| !finding.rule.is_remark());
         let words = findings.iter().map(ToString::to_string);
@@ -192,14 +198,14 @@ impl Planner for &mut Adversary {
     fn consider(&mut self, request: &ConsiderRequest) -> Considered {
         let snapshot = &request.snapshot;
         let decision = match &request.question {
-            Question::Look { consolidate } => {
-                let mut look = Look::at(snapshot, *consolidate);
+            DisruptionQuestion::Look { consolidate } => {
+                let mut look = DisruptionPass::at(snapshot, *consolidate);
                 self.cap(&mut look);
                 let vetoed = self.reprice(&mut look, &request.question);
                 let mut proposal = look.propose();
                 for found in &proposal.moves {
                     self.seen.moves += 1;
-                    let findings = moves::findings_at(snapshot, found, Prices::Policy);
+                    let findings = moves::findings_at(snapshot, found, PriceRule::Policy);
                     let words = findings.iter().map(ToString::to_string);
                     self.seen.wrong.extend(words);
                     self.hold_against(&vetoed, &found.claims);
@@ -212,8 +218,8 @@ impl Planner for &mut Adversary {
                 }
                 proposal.decide(Some(&values))
             }
-            Question::Confirm(command) => {
-                let mut look = Look::at(snapshot, false);
+            DisruptionQuestion::Confirm(command) => {
+                let mut look = DisruptionPass::at(snapshot, false);
                 self.cap(&mut look);
                 let vetoed = self.reprice(&mut look, &request.question);
                 let confirmed = confirm::confirm(&look, command);

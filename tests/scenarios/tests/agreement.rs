@@ -5,10 +5,10 @@ use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use plimsoll_core::action::ConsiderRequest;
-use plimsoll_core::check::{self, Prices as Whose};
-use plimsoll_core::command::{Decision, Question};
+use plimsoll_core::check::{self, PriceRule as Whose};
+use plimsoll_core::command::{Decision, DisruptionQuestion};
 use plimsoll_core::disrupt::confirm;
-use plimsoll_core::disrupt::look::Look;
+use plimsoll_core::disrupt::look::DisruptionPass;
 use plimsoll_core::ids::ObjectName;
 use plimsoll_core::model::OwnerKind;
 use plimsoll_core::plan::PlannedClaim;
@@ -88,7 +88,7 @@ impl Tastes {
         check_prices(question, &answer).expect("the answer is well formed")
     }
 
-    fn price(&mut self, look: &mut Look<'_>, question: &Question) {
+    fn price(&mut self, look: &mut DisruptionPass<'_>, question: &DisruptionQuestion) {
         if let Some(asked) = look.price_question(question) {
             look.price(self.prices(&asked));
         }
@@ -110,7 +110,7 @@ impl Tastes {
     }
 
     /// Has the replacements of confirmed commands in its order.
-    fn order(&mut self, look: &Look<'_>, decision: &mut Decision) {
+    fn order(&mut self, look: &DisruptionPass<'_>, decision: &mut Decision) {
         for command in &mut decision.commands {
             if let Some(asked) = look.order_question(command) {
                 let before = command.plan.claims.clone();
@@ -136,8 +136,13 @@ impl Tastes {
         }
     }
 
-    fn look(&mut self, snapshot: &Snapshot, question: &Question, consolidate: bool) -> Decision {
-        let mut look = Look::at(snapshot, consolidate);
+    fn look(
+        &mut self,
+        snapshot: &Snapshot,
+        question: &DisruptionQuestion,
+        consolidate: bool,
+    ) -> Decision {
+        let mut look = DisruptionPass::at(snapshot, consolidate);
         self.price(&mut look, question);
         let mut proposal = look.propose();
         for found in &proposal.moves {
@@ -173,9 +178,11 @@ impl Planner for &mut Tastes {
     fn consider(&mut self, request: &ConsiderRequest) -> Considered {
         let snapshot = &request.snapshot;
         let decision = match &request.question {
-            Question::Look { consolidate } => self.look(snapshot, &request.question, *consolidate),
-            Question::Confirm(command) => {
-                let mut look = Look::at(snapshot, false);
+            DisruptionQuestion::Look { consolidate } => {
+                self.look(snapshot, &request.question, *consolidate)
+            }
+            DisruptionQuestion::Confirm(command) => {
+                let mut look = DisruptionPass::at(snapshot, false);
                 self.price(&mut look, &request.question);
                 let mut decision = confirm::confirm(&look, command);
                 self.order(&look, &mut decision);

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 
 use proptest::prelude::*;
 
-use plimsoll_core::check::{Prices as Whose, review};
+use plimsoll_core::check::{PriceRule as Whose, review};
 use plimsoll_core::model::{OwnerKind, PackingMode};
 use plimsoll_core::plan::{LaunchOption, Plan, Target};
 use plimsoll_core::rank::{Price, Prices, Quote};

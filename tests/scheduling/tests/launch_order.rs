@@ -1,6 +1,6 @@
 //! The order of launch lists is a ranking policy's; what stands on them is the planner's.
 
-use plimsoll_core::check::{Prices, review};
+use plimsoll_core::check::{PriceRule, review};
 use plimsoll_core::plan::Plan;
 use plimsoll_core::rank::{OrderAnswer, OrderQuestion, check_ordering, list_order};
 use plimsoll_core::schedule::{Reach, launch, pack, plan, prepare};
@@ -67,7 +67,7 @@ fn the_best_score_is_what_the_plan_counts_on() {
     let zone = |name: &str| format!("{name} {ZONE_1}");
     assert_eq!(names(&plan, 0), ["c.large", "b.large", "a.large"].map(zone));
     assert_eq!(plan.cost.list, plan.claims[0].options[0].list_price);
-    assert!(review(&snapshot, &plan, Prices::List).is_empty());
+    assert!(review(&snapshot, &plan, PriceRule::List).is_empty());
 }
 
 #[test]
@@ -110,7 +110,7 @@ fn what_a_policy_takes_off_is_not_named() {
     };
     let plan = ordered(&snapshot, Reach::Near, only_b);
     assert_eq!(names(&plan, 0), [format!("b.large {ZONE_1}")]);
-    assert!(review(&snapshot, &plan, Prices::List).is_empty());
+    assert!(review(&snapshot, &plan, PriceRule::List).is_empty());
 }
 
 #[test]
@@ -139,7 +139,7 @@ fn minimum_values_bring_back_what_a_policy_takes_off() {
     let plan = ordered(&snapshot, Reach::Near, only_c);
     let zone = |name: &str| format!("{name} {ZONE_1}");
     assert_eq!(names(&plan, 0), ["c.large", "a.large"].map(zone));
-    assert!(review(&snapshot, &plan, Prices::List).is_empty());
+    assert!(review(&snapshot, &plan, PriceRule::List).is_empty());
 }
 
 #[test]
@@ -177,7 +177,7 @@ proptest! {
         let plan = ordered(&snapshot, reach, |_, claim, row| {
             scores[(claim * 7 + row as usize) % scores.len()]
         });
-        let mut findings = review(&snapshot, &plan, Prices::List);
+        let mut findings = review(&snapshot, &plan, PriceRule::List);
         findings.retain(|finding| !finding.rule.is_remark());
         prop_assert!(findings.is_empty(), "{}", findings[0]);
     }

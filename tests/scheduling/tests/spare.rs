@@ -6,7 +6,7 @@ use plimsoll_core::plan::{Plan, Target};
 use plimsoll_core::resources::ResourceName;
 use plimsoll_core::schedule::plan;
 use plimsoll_core::snapshot::Snapshot;
-use plimsoll_core::spare::{State, Verdict, verdicts};
+use plimsoll_core::spare::{BufferVerdict, State, verdicts};
 use plimsoll_core::time::Span;
 use plimsoll_oracles::fixture::*;
 use plimsoll_oracles::generate::{Features, Shape, random_cluster, shapes};
@@ -42,7 +42,7 @@ fn by_workload() -> BufferFixture {
     buffer("room").of_workload("Deployment", "web")
 }
 
-fn only(snapshot: &Snapshot) -> Verdict {
+fn only(snapshot: &Snapshot) -> BufferVerdict {
     verdicts(snapshot, &plan(snapshot)).remove(0)
 }
 

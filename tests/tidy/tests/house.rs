@@ -6,7 +6,8 @@ use std::sync::LazyLock;
 use plimsoll_tidy::graph::Features;
 use plimsoll_tidy::supply::{self, Lists};
 use plimsoll_tidy::{
-    Graph, Tree, acceptance, files, layers, manifests, orphans, purity, rooms, unfinished, words,
+    Graph, Tree, acceptance, files, layers, manifests, names, orphans, purity, rooms, unfinished,
+    words,
 };
 
 static TREE: LazyLock<Tree> =
@@ -113,6 +114,11 @@ fn the_core_touches_nothing_but_its_arguments() {
 #[test]
 fn the_core_stands_in_layers() {
     holds(&layers::layers(&TREE));
+}
+
+#[test]
+fn each_type_of_the_core_has_a_name_of_its_own() {
+    holds(&names::types(&TREE));
 }
 
 #[test]

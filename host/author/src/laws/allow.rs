@@ -1,6 +1,6 @@
 //! Allowances of a budget policy.
 
-use plimsoll_core::allow::{AllowAnswer, AllowQuestion, Pools};
+use plimsoll_core::allow::{AllowAnswer, AllowQuestion, BudgetRows};
 use plimsoll_policy::BudgetModule;
 
 use super::shuffle::{Dressed, pick, pick_signals, rename_signals, rename_symbols};
@@ -61,7 +61,7 @@ impl Kind for Allowances<'_> {
 fn rows_reversed(question: &AllowQuestion) -> Dressed<AllowQuestion> {
     let old = &question.pools;
     let origin: Vec<usize> = (0..old.len()).rev().collect();
-    let pools = Pools {
+    let pools = BudgetRows {
         name: pick(&old.name, &origin),
         reason: pick(&old.reason, &origin),
         nodes: pick(&old.nodes, &origin),

@@ -6,7 +6,7 @@
 use std::sync::Arc;
 
 use plimsoll_core::rank::{
-    Catalogue, Column, ExtColumn, Pools, PriceQuestion, Sym, Symbols, Tables,
+    CatalogueColumns, Column, ExtColumn, Pools, PriceQuestion, Sym, Symbols, Tables,
 };
 
 use super::layout::Layout;
@@ -94,7 +94,7 @@ pub(super) fn with_a_stranger(question: &PriceQuestion) -> Dressed<PriceQuestion
 }
 
 /// Adds an offering like the last one, for nothing.
-pub(super) fn add_stranger(catalogue: &mut Catalogue) {
+pub(super) fn add_stranger(catalogue: &mut CatalogueColumns) {
     if let Some(last) = catalogue.o_type.len().checked_sub(1) {
         let order: Vec<usize> = (0..=last).chain([last]).collect();
         pick_offerings(catalogue, &order);
@@ -135,13 +135,13 @@ fn reordered(question: &PriceQuestion, layout: &Layout) -> Dressed<PriceQuestion
     }
 }
 
-pub(super) fn reverse_offerings(catalogue: &mut Catalogue) {
+pub(super) fn reverse_offerings(catalogue: &mut CatalogueColumns) {
     let order: Vec<usize> = (0..catalogue.o_type.len()).rev().collect();
     pick_offerings(catalogue, &order);
 }
 
 /// The offerings in that order.
-fn pick_offerings(catalogue: &mut Catalogue, order: &[usize]) {
+fn pick_offerings(catalogue: &mut CatalogueColumns, order: &[usize]) {
     catalogue.o_type = pick(&catalogue.o_type, order);
     catalogue.o_zone = pick(&catalogue.o_zone, order);
     catalogue.o_capacity = pick(&catalogue.o_capacity, order);

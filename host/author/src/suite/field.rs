@@ -1,6 +1,6 @@
 //! Values of a suite by the path they stand at, so that whatever is wrong is told with field, value and expectation.
 
-use plimsoll_core::hook::{Setting, Settings};
+use plimsoll_core::hook::{PolicySettings, Setting};
 use serde_json::Value;
 use thiserror::Error;
 
@@ -159,7 +159,7 @@ impl<'v> Field<'v> {
     }
 
     /// Settings by name; what each may be is the policy's to say.
-    pub(super) fn settings(&self) -> Result<Settings, Problem> {
+    pub(super) fn settings(&self) -> Result<PolicySettings, Problem> {
         let setting = |(name, field): (&str, Field<'_>)| {
             let setting: Option<Setting> = serde_json::from_value(field.value.clone()).ok();
             let expected = "true or false, a number, a text, or a list of numbers or texts";

@@ -17,7 +17,7 @@ mod signal;
 use std::collections::BTreeMap;
 use std::str::FromStr as _;
 
-use plimsoll_core::hook::{Context, Settings};
+use plimsoll_core::hook::{Context, PolicySettings};
 use plimsoll_policy::{AnyModule, Hook, Manifest, Onlooker};
 use serde_json::Value;
 use thiserror::Error;
@@ -69,7 +69,7 @@ pub enum SuiteError {
 #[derive(Debug)]
 pub struct Suite {
     /// Settings that all cases begin with, laws and benches too.
-    pub settings: Settings,
+    pub settings: PolicySettings,
     cases: Vec<Case>,
 }
 
@@ -77,7 +77,7 @@ pub struct Suite {
 #[derive(Debug)]
 struct Case {
     name: String,
-    settings: Settings,
+    settings: PolicySettings,
     input: Input,
     wanted: Vec<Wanted>,
     /// Words that the refusal of the settings has in it, where they are to be refused.
@@ -125,7 +125,7 @@ impl Suite {
             .object(&["settings", "inputs", "cases"])
             .map_err(of_file)?;
         let settings = fields
-            .or("settings", Settings::new(), Field::settings)
+            .or("settings", PolicySettings::new(), Field::settings)
             .map_err(of_file)?;
         let inputs = fields
             .get("inputs")
@@ -196,7 +196,7 @@ impl Suite {
         let fields = field.object(&["name", "settings", "input", "expect"])?;
         let name = self.name(&fields.need("name", "what the case shows")?)?;
         let mut settings = self.settings.clone();
-        settings.extend(fields.or("settings", Settings::new(), Field::settings)?);
+        settings.extend(fields.or("settings", PolicySettings::new(), Field::settings)?);
         let input = fields.need("input", "an input, or the name of one of inputs")?;
         let input = match input.as_text() {
             None => input,

@@ -3,7 +3,7 @@
 //! Fields are the columns of the interface by name; what is absent is as in the SDK's `testing::Pools`: all nodes ready, nothing
 //! happening, a tenth declared.
 
-use plimsoll_core::allow::{AllowQuestion, AllowQuestionBuilder, PoolRow};
+use plimsoll_core::allow::{AllowQuestion, AllowQuestionBuilder, BudgetRow};
 use plimsoll_core::hook::Context;
 use plimsoll_core::model::DisruptionReason;
 
@@ -57,7 +57,7 @@ impl Declared {
                 }
             };
             for (label, reason) in REASONS.iter().filter(|(_, reason)| asked.contains(reason)) {
-                builder.pool(&PoolRow {
+                builder.pool(&BudgetRow {
                     name,
                     reason: *reason,
                     nodes,

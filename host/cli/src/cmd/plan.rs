@@ -101,7 +101,7 @@ fn people(snapshot: &Snapshot, plan: &Plan) -> String {
         text.push_str(&format!("note: {}\n", note.text));
     }
     for verdict in spare::verdicts(snapshot, plan) {
-        let spare::Verdict {
+        let spare::BufferVerdict {
             buffer,
             state,
             message,

@@ -12,7 +12,7 @@ use crate::time::Span;
 
 /// Why an answer is refused whole.
 #[derive(Debug, Clone, PartialEq, Eq, Error)]
-pub enum AnswerError {
+pub enum AllowanceError {
     /// A column is shorter or longer than the question.
     #[error("answer column `{column}` has {found} rows; the question has {expected} rows")]
     Length {
@@ -29,14 +29,14 @@ pub enum AnswerError {
 pub fn check_allowances(
     question: &AllowQuestion,
     answer: &AllowAnswer,
-) -> Result<Allowances, AnswerError> {
+) -> Result<Allowances, AllowanceError> {
     let expected = question.pools.len();
     for (column, found) in [
         ("allowed", answer.allowed.len()),
         ("reason", answer.reason.len()),
     ] {
         if found != expected {
-            return Err(AnswerError::Length {
+            return Err(AllowanceError::Length {
                 column,
                 expected,
                 found,

@@ -17,6 +17,6 @@ mod question;
 mod tests;
 
 pub use answer::{AllowAnswer, Allowance, Allowances};
-pub use check::{AnswerError, check_allowances, withheld};
+pub use check::{AllowanceError, check_allowances, withheld};
 pub use grant::{Grant, Grants, Limit, grant};
-pub use question::{AllowQuestion, AllowQuestionBuilder, PoolRow, Pools, reason_code};
+pub use question::{AllowQuestion, AllowQuestionBuilder, BudgetRow, BudgetRows, reason_code};

@@ -13,7 +13,7 @@ const MINUTE: u64 = 60;
 
 /// Columns of pools and reasons.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
-pub struct Pools {
+pub struct BudgetRows {
     /// Name of the NodePool.
     pub name: Vec<Sym>,
     /// [`reason_code`] of why nodes would go.
@@ -36,7 +36,7 @@ pub struct Pools {
     pub ext: Vec<ExtColumn>,
 }
 
-impl Pools {
+impl BudgetRows {
     /// Rows to be answered.
     pub fn len(&self) -> usize {
         self.name.len()
@@ -56,13 +56,13 @@ pub struct AllowQuestion {
     /// Every text the columns refer to.
     pub symbols: Symbols,
     /// The rows.
-    pub pools: Pools,
+    pub pools: BudgetRows,
 }
 
-/// One pool and reason, as they enter a question. Fields mean what the column of [`Pools`] of the same name means.
+/// One pool and reason, as they enter a question. Fields mean what the column of [`BudgetRows`] of the same name means.
 #[derive(Debug, Clone, Copy)]
 #[expect(missing_docs, reason = "the columns of `Pools` say what each one is")]
-pub struct PoolRow<'a> {
+pub struct BudgetRow<'a> {
     pub name: &'a str,
     pub reason: DisruptionReason,
     pub nodes: u32,
@@ -88,7 +88,7 @@ pub const fn reason_code(reason: DisruptionReason) -> u8 {
 pub struct AllowQuestionBuilder {
     context: Context,
     symbols: SymbolsBuilder,
-    pools: Pools,
+    pools: BudgetRows,
 }
 
 impl AllowQuestionBuilder {
@@ -101,12 +101,12 @@ impl AllowQuestionBuilder {
                 ..context
             },
             symbols: SymbolsBuilder::default(),
-            pools: Pools::default(),
+            pools: BudgetRows::default(),
         }
     }
 
     /// Adds a pool and reason.
-    pub fn pool(&mut self, row: &PoolRow<'_>) {
+    pub fn pool(&mut self, row: &BudgetRow<'_>) {
         let columns = &mut self.pools;
         columns.name.push(self.symbols.intern(row.name));
         columns.reason.push(reason_code(row.reason));

@@ -5,8 +5,8 @@ use crate::hook::Context;
 use crate::model::DisruptionReason::{self, Drifted, Empty, Underutilized};
 use crate::time::Span;
 
-fn row(reason: DisruptionReason, ceiling: u32) -> PoolRow<'static> {
-    PoolRow {
+fn row(reason: DisruptionReason, ceiling: u32) -> BudgetRow<'static> {
+    BudgetRow {
         name: "general",
         reason,
         nodes: 20,

@@ -15,7 +15,7 @@ mod resolve;
 
 use std::sync::Arc;
 
-pub use resolve::{MOST_UNITS, Room, Unready, next_change, resolve};
+pub use resolve::{BufferRoom, MOST_UNITS, Unready, next_change, resolve};
 
 use crate::ids::{ObjectName, Uid};
 use crate::model::{
@@ -39,7 +39,7 @@ pub fn pods(
 }
 
 /// The pods of one buffer. What only a pod that exists can have is taken off its shape: volumes, and any priority.
-fn units(buffer: &CapacityBuffer, room: &Room) -> Vec<Arc<Pod>> {
+fn units(buffer: &CapacityBuffer, room: &BufferRoom) -> Vec<Arc<Pod>> {
     let spec = Arc::new(PodSpec {
         volumes: Vec::new(),
         priority: i32::MIN,

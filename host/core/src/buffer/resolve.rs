@@ -19,7 +19,7 @@ pub const MOST_UNITS: u32 = 5_000;
 
 /// What a buffer asks for at an instant.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Room {
+pub struct BufferRoom {
     /// The shape of one unit.
     pub shape: PodShape,
     /// How many units; 0 outside its windows.
@@ -80,7 +80,7 @@ pub fn resolve(
     templates: &[Arc<PodTemplate>],
     workloads: &[Arc<Replicated>],
     now: Timestamp,
-) -> Result<Room, Unready> {
+) -> Result<BufferRoom, Unready> {
     if let Some(strategy) = &buffer.strategy {
         return Err(Unready::Strategy(Arc::clone(strategy)));
     }
@@ -94,7 +94,7 @@ pub fn resolve(
         None => true,
         Some(window) => is_open(window, now)?,
     };
-    Ok(Room {
+    Ok(BufferRoom {
         shape,
         units: if open { units } else { 0 },
     })

@@ -93,8 +93,10 @@ impl Overlaid {
     ) -> Self {
         let mut order: Vec<&Arc<NodeOverlay>> = overlays.iter().collect();
         order.sort_by(|a, b| (b.weight, &b.name).cmp(&(a.weight, &a.name)));
-        let mut shelves: Vec<Shelf<'_>> =
-            pools.iter().map(|pool| Shelf::new(listed, pool)).collect();
+        let mut shelves: Vec<OverlaidPool<'_>> = pools
+            .iter()
+            .map(|pool| OverlaidPool::new(listed, pool))
+            .collect();
         let mut result = Self::plain(listed);
         for (number, overlay) in order.iter().enumerate() {
             let found: Vec<Vec<(usize, usize)>> =
@@ -162,7 +164,7 @@ struct Spoken {
 }
 
 /// One pool while overlays are taken one by one.
-struct Shelf<'a> {
+struct OverlaidPool<'a> {
     pool: PoolName,
     labels: Requirements,
     listed: &'a Catalogue,
@@ -172,7 +174,7 @@ struct Shelf<'a> {
     capacity: BTreeMap<(usize, ResourceName), Spoken>,
 }
 
-impl<'a> Shelf<'a> {
+impl<'a> OverlaidPool<'a> {
     fn new(listed: &'a Catalogue, pool: &NodePool) -> Self {
         let name: Arc<str> = pool.name.clone().into();
         let mut labels = pool.labels.clone();

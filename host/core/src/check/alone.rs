@@ -125,7 +125,7 @@ fn fits(snapshot: &Snapshot, shop: &Shop, node: &Requirements, pod: &Pod, sold: 
         ways: Vec::new(),
         ports: Vec::new(),
         asked: Resources::new(),
-        attached: volumes::Attached::new(),
+        attached: volumes::AttachedClaims::new(),
         attach_limits: BTreeMap::new(),
     };
     let way = Way {

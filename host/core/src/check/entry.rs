@@ -13,7 +13,7 @@ use crate::snapshot::{PreferencePolicy, Snapshot};
 
 /// Whether a pod is planned.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) enum Entry {
+pub(super) enum Eligibility {
     /// It waits: placed or listed as going nowhere.
     Waits,
     /// It may be planned, or be left out: it is going, or nobody can tell.
@@ -27,7 +27,7 @@ pub(super) enum Entry {
 }
 
 /// The entry of every pod of a snapshot, by row.
-pub(super) fn entries(snapshot: &Snapshot) -> Vec<Entry> {
+pub(super) fn entries(snapshot: &Snapshot) -> Vec<Eligibility> {
     let going: BTreeMap<&NodeName, bool> = snapshot
         .nodes
         .iter()
@@ -37,10 +37,12 @@ pub(super) fn entries(snapshot: &Snapshot) -> Vec<Entry> {
         let entry = match &pod.node {
             None => pending(snapshot, pod, &going),
             Some(node) if going.get(node) == Some(&true) => leaving(snapshot, pod),
-            Some(node) => Entry::Elsewhere(format!("it is bound to {node}")),
+            Some(node) => Eligibility::Elsewhere(format!("it is bound to {node}")),
         };
         match entry {
-            Entry::Waits | Entry::Free if pod.spec.dynamic_resources => Entry::DynamicResources,
+            Eligibility::Waits | Eligibility::Free if pod.spec.dynamic_resources => {
+                Eligibility::DynamicResources
+            }
             other => other,
         }
     };
@@ -48,33 +50,33 @@ pub(super) fn entries(snapshot: &Snapshot) -> Vec<Entry> {
 }
 
 /// A pod without a node.
-fn pending(snapshot: &Snapshot, pod: &Pod, going: &BTreeMap<&NodeName, bool>) -> Entry {
+fn pending(snapshot: &Snapshot, pod: &Pod, going: &BTreeMap<&NodeName, bool>) -> Eligibility {
     if !pod.unschedulable {
-        return Entry::Elsewhere("the scheduler has not marked it unschedulable".into());
+        return Eligibility::Elsewhere("the scheduler has not marked it unschedulable".into());
     }
     if let Some(node) = &pod.nominated
         && going.get(node) == Some(&false)
     {
-        return Entry::Elsewhere(format!("it is promised to {node}"));
+        return Eligibility::Elsewhere(format!("it is promised to {node}"));
     }
     for kind in [OwnerKind::DaemonSet, OwnerKind::Node] {
         if pod.is_owned_by(kind) {
-            return Entry::Elsewhere(format!("it is owned by a {kind:?}"));
+            return Eligibility::Elsewhere(format!("it is owned by a {kind:?}"));
         }
     }
     if let Some(problem) = problem(snapshot, pod) {
-        return Entry::Invalid(problem);
+        return Eligibility::Invalid(problem);
     }
     if pod.is_active() {
-        Entry::Waits
+        Eligibility::Waits
     } else {
-        Entry::Free
+        Eligibility::Free
     }
 }
 
 /// A pod on a node that is going.
-fn leaving(snapshot: &Snapshot, pod: &Pod) -> Entry {
-    let no = |reason: &str| Entry::Elsewhere(reason.to_owned());
+fn leaving(snapshot: &Snapshot, pod: &Pod) -> Eligibility {
+    let no = |reason: &str| Eligibility::Elsewhere(reason.to_owned());
     let ends =
         pod.is_terminal() || (pod.deleting.is_some() && !pod.is_owned_by(OwnerKind::StatefulSet));
     if ends {
@@ -90,9 +92,9 @@ fn leaving(snapshot: &Snapshot, pod: &Pod) -> Entry {
         return no("a disruption budget allows no eviction");
     }
     if pod.spec.problem.is_some() || volumes::problem(snapshot, pod).is_some() {
-        return Entry::Free;
+        return Eligibility::Free;
     }
-    Entry::Waits
+    Eligibility::Waits
 }
 
 fn is_protected(snapshot: &Snapshot, pod: &Pod) -> bool {

@@ -7,7 +7,7 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use super::finding::Place;
-use super::volumes::Attached;
+use super::volumes::AttachedClaims;
 use crate::catalogue::{InstanceType, Offering};
 use crate::labels::{CAPACITY_TYPE, HOSTNAME, LabelKey, RESERVATION_ID, ZONE};
 use crate::model::{HostPort, Taint};
@@ -90,7 +90,7 @@ pub(super) struct Host {
     /// What pods of the plan ask for together.
     pub(super) asked: Resources,
     /// Volumes of pods, bound and placed.
-    pub(super) attached: Attached,
+    pub(super) attached: AttachedClaims,
     /// Attach limits by driver.
     pub(super) attach_limits: BTreeMap<Arc<str>, u32>,
 }

@@ -8,7 +8,7 @@ use super::host::{Host, Sold, Way};
 use super::labels_of;
 use super::market;
 use super::shelves::Shelves;
-use super::volumes::{self, Attached};
+use super::volumes::{self, AttachedClaims};
 use crate::labels::{HOSTNAME, INSTANCE_TYPE, LabelKey};
 use crate::model::NodeClaim;
 use crate::plan::{PlannedClaim, Target};
@@ -66,7 +66,7 @@ impl Hosts {
 fn existing(snapshot: &Snapshot, shelves: &Shelves<'_>, node: &StateNode, bound: &[usize]) -> Host {
     let pods = || bound.iter().map(|row| &snapshot.pods[*row]);
     let running = || pods().filter(|pod| !pod.is_terminal());
-    let mut attached = Attached::new();
+    let mut attached = AttachedClaims::new();
     let mut used = Resources::new();
     for pod in running() {
         volumes::attach(snapshot, pod, &mut attached);
@@ -156,7 +156,7 @@ fn planned_host(
         ways: Vec::new(),
         ports: Vec::new(),
         asked: Resources::new(),
-        attached: Attached::new(),
+        attached: AttachedClaims::new(),
         attach_limits: std::collections::BTreeMap::new(),
     };
     let mut ways = Vec::new();

@@ -127,7 +127,7 @@ pub(super) struct Domain {
 
 /// How far the values reach that pools can bring about; each step includes the one before.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub(super) enum Reach {
+pub(super) enum DomainReach {
     /// What can be bought now.
     OnSale,
     /// What a pool's own requirements list, though nothing is on sale there, or nothing at all for the pool.
@@ -137,14 +137,17 @@ pub(super) enum Reach {
 }
 
 /// The values of a key that the pools can bring about, sorted.
-pub(super) fn domains(shops: &[Shop], key: &LabelKey, reach: Reach) -> Vec<Domain> {
+pub(super) fn domains(shops: &[Shop], key: &LabelKey, reach: DomainReach) -> Vec<Domain> {
     let mut result = BTreeSet::new();
-    let counts = |shop: &&Shop| reach >= Reach::Declared || !shop.sold.is_empty();
+    let counts = |shop: &&Shop| reach >= DomainReach::Declared || !shop.sold.is_empty();
     for shop in shops.iter().filter(counts) {
         let own = shop.node.get(key.as_str());
         let mut values: BTreeSet<Arc<str>> = BTreeSet::new();
         let mut is_sold_by_key = false;
-        let sold_out = shop.sold_out.iter().filter(|_| reach == Reach::SoldOut);
+        let sold_out = shop
+            .sold_out
+            .iter()
+            .filter(|_| reach == DomainReach::SoldOut);
         for sold in shop.sold.iter().chain(sold_out) {
             let Some(value) = sold.value(key.as_str()) else {
                 continue;
@@ -157,7 +160,7 @@ pub(super) fn domains(shops: &[Shop], key: &LabelKey, reach: Reach) -> Vec<Domai
                     .cloned(),
             );
         }
-        if reach >= Reach::Declared || !is_sold_by_key {
+        if reach >= DomainReach::Declared || !is_sold_by_key {
             values.extend(
                 own.and_then(|own| own.listed())
                     .into_iter()

@@ -43,7 +43,7 @@ use crate::model::Pod;
 use crate::plan::{Plan, Target};
 use crate::requirement::{Requirement, Requirements};
 use crate::snapshot::{Snapshot, StateNode};
-use entry::Entry;
+use entry::Eligibility;
 use finding::Breach;
 use hosts::Hosts;
 use market::Shop;
@@ -53,7 +53,7 @@ use topology::{Doubt, Topology};
 
 /// Whose prices the options of a plan carry.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Prices {
+pub enum PriceRule {
     /// The provider's, with the node's own cost.
     List,
     /// A policy's: only sums are checked.
@@ -62,13 +62,13 @@ pub enum Prices {
 
 /// Everything that is wrong with a plan made at list prices; empty for a good one.
 pub fn check(snapshot: &Snapshot, plan: &Plan) -> Vec<Finding> {
-    let mut findings = review(snapshot, plan, Prices::List);
+    let mut findings = review(snapshot, plan, PriceRule::List);
     findings.retain(|finding| !finding.rule.is_remark());
     findings
 }
 
 /// Everything there is to say about a plan: what is wrong with it, and what is worth knowing ([`Rule::is_remark`]).
-pub fn review(snapshot: &Snapshot, plan: &Plan, prices: Prices) -> Vec<Finding> {
+pub fn review(snapshot: &Snapshot, plan: &Plan, prices: PriceRule) -> Vec<Finding> {
     let shelves = Shelves::new(snapshot);
     let shops = market::shops(snapshot, &shelves);
     let mut replay = Replay::new(snapshot, &shelves, &shops, plan);
@@ -96,7 +96,7 @@ struct Replay<'a> {
     shelves: &'a Shelves<'a>,
     shops: &'a [Shop],
     plan: &'a Plan,
-    entries: Vec<Entry>,
+    entries: Vec<Eligibility>,
     hosts: Hosts,
     topology: Topology<'a>,
     /// How often each pod is placed or listed.
@@ -115,7 +115,7 @@ impl<'a> Replay<'a> {
     ) -> Self {
         let entries = entry::entries(snapshot);
         let hosts = Hosts::new(snapshot, shelves, &plan.claims);
-        let is_planned = |row: usize| !matches!(entries[row], Entry::Elsewhere(_));
+        let is_planned = |row: usize| !matches!(entries[row], Eligibility::Elsewhere(_));
         let topology = Topology::new(snapshot, shops, &hosts, &is_planned);
         Self {
             snapshot,
@@ -136,7 +136,7 @@ impl<'a> Replay<'a> {
     }
 
     /// Claims and their options, before any pod.
-    fn claims(&mut self, prices: Prices) {
+    fn claims(&mut self, prices: PriceRule) {
         for (row, claim) in self.plan.claims.iter().enumerate() {
             let pool = claim.pool.clone();
             let subject = Subject::Place(Place::Claim { row, pool });
@@ -199,9 +199,11 @@ impl<'a> Replay<'a> {
         let subject = Subject::Placed(pod.name.clone(), host.place.clone());
         let mut breaches = placement::breaches(self.snapshot, pod, host, SoftTaints::Yield);
         let why_not = match &self.entries[row] {
-            Entry::Waits | Entry::Free => None,
-            Entry::Invalid(why) | Entry::Elsewhere(why) => Some(why.clone()),
-            Entry::DynamicResources => Some("it asks for devices that are not served".to_owned()),
+            Eligibility::Waits | Eligibility::Free => None,
+            Eligibility::Invalid(why) | Eligibility::Elsewhere(why) => Some(why.clone()),
+            Eligibility::DynamicResources => {
+                Some("it asks for devices that are not served".to_owned())
+            }
         };
         breaches.extend(why_not.map(|why| Breach::new(Rule::Entry, why, "pods that wait")));
         let is_plain = !self.topology.concerns(pod) && !self.topology.is_followed(pod);
@@ -258,7 +260,7 @@ impl<'a> Replay<'a> {
             let (snapshot, shops) = (self.snapshot, self.shops);
             let mut breach = unplaced::reason(snapshot, shops, entry, &unplaced.reason);
             let says_nowhere = matches!(unplaced.reason, crate::plan::Refusal::Unschedulable(_));
-            if breach.is_none() && *entry == Entry::Waits && says_nowhere {
+            if breach.is_none() && *entry == Eligibility::Waits && says_nowhere {
                 let topology = &mut self.topology;
                 breach = unplaced::room_left(snapshot, shops, &self.hosts, topology, pod);
             }
@@ -271,7 +273,10 @@ impl<'a> Replay<'a> {
     /// Pods that were forgotten.
     fn complete(&mut self) {
         for (row, pod) in self.snapshot.pods.iter().enumerate() {
-            let must = matches!(self.entries[row], Entry::Waits | Entry::DynamicResources);
+            let must = matches!(
+                self.entries[row],
+                Eligibility::Waits | Eligibility::DynamicResources
+            );
             if must && self.mentioned[row] == 0 {
                 let breach = Breach::new(Rule::Complete, "it is forgotten", "a place or a reason");
                 self.findings

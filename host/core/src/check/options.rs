@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use super::Prices;
+use super::PriceRule;
 use super::finding::{Breach, Rule};
 use super::host::Sold;
 use super::shelves::Shelves;
@@ -49,7 +49,7 @@ pub(super) fn breaches(
     snapshot: &Snapshot,
     shelves: &Shelves<'_>,
     claim: &PlannedClaim,
-    prices: Prices,
+    prices: PriceRule,
 ) -> Vec<Breach> {
     let mut result: Vec<Breach> = count(claim).into_iter().collect();
     for option in &claim.options {
@@ -159,7 +159,7 @@ fn price(
     snapshot: &Snapshot,
     option: &LaunchOption,
     sold: &Sold,
-    prices: Prices,
+    prices: PriceRule,
 ) -> Option<Breach> {
     let list = sold.offering().price;
     if option.list_price != list {
@@ -170,7 +170,7 @@ fn price(
         ));
     }
     let whole = (list + snapshot.settings.node_cost).max(super::cost::LEAST);
-    (prices == Prices::List && option.price != whole).then(|| {
+    (prices == PriceRule::List && option.price != whole).then(|| {
         Breach::new(
             Rule::OptionPrice,
             format!("{sold} at {}", option.price),

@@ -1,7 +1,7 @@
 //! Pods that go nowhere: whether the reason is the true one, and whether there was room after all.
 
 use super::alone;
-use super::entry::Entry;
+use super::entry::Eligibility;
 use super::finding::{Breach, Rule};
 use super::hosts::Hosts;
 use super::market::Shop;
@@ -16,7 +16,7 @@ use crate::snapshot::Snapshot;
 pub(super) fn reason(
     snapshot: &Snapshot,
     shops: &[Shop],
-    entry: &Entry,
+    entry: &Eligibility,
     reason: &Refusal,
 ) -> Option<Breach> {
     let said = match reason {
@@ -27,21 +27,21 @@ pub(super) fn reason(
         Refusal::Unschedulable(_) => "it is said to fit nowhere",
     };
     let expected = match (entry, reason) {
-        (Entry::Elsewhere(why), _) => {
+        (Eligibility::Elsewhere(why), _) => {
             let value = format!("it is listed, but {why}");
             return Some(Breach::new(Rule::Entry, value, "pods that wait"));
         }
-        (Entry::Free, _)
-        | (Entry::Invalid(_), Refusal::Invalid(_))
-        | (Entry::DynamicResources, Refusal::DynamicResources)
-        | (Entry::Waits, Refusal::Unschedulable(_)) => return None,
-        (Entry::Waits, Refusal::NoPool) if shops.iter().all(|shop| shop.sold.is_empty()) => {
+        (Eligibility::Free, _)
+        | (Eligibility::Invalid(_), Refusal::Invalid(_))
+        | (Eligibility::DynamicResources, Refusal::DynamicResources)
+        | (Eligibility::Waits, Refusal::Unschedulable(_)) => return None,
+        (Eligibility::Waits, Refusal::NoPool) if shops.iter().all(|shop| shop.sold.is_empty()) => {
             return None;
         }
-        (Entry::Waits, Refusal::Reserved) if sells_reserved(snapshot, shops) => return None,
-        (Entry::Invalid(why), _) => format!("invalid: {why}"),
-        (Entry::DynamicResources, _) => "devices that are not served".to_owned(),
-        (Entry::Waits, _) => "the first rule that refused".to_owned(),
+        (Eligibility::Waits, Refusal::Reserved) if sells_reserved(snapshot, shops) => return None,
+        (Eligibility::Invalid(why), _) => format!("invalid: {why}"),
+        (Eligibility::DynamicResources, _) => "devices that are not served".to_owned(),
+        (Eligibility::Waits, _) => "the first rule that refused".to_owned(),
     };
     Some(Breach::new(Rule::Reason, said, expected))
 }

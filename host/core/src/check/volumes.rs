@@ -14,7 +14,7 @@ use crate::requirement::Requirements;
 use crate::snapshot::{Guard, Snapshot};
 
 /// Claims by driver, each counted once however many pods share it.
-pub(super) type Attached = BTreeMap<Arc<str>, BTreeSet<ObjectName>>;
+pub(super) type AttachedClaims = BTreeMap<Arc<str>, BTreeSet<ObjectName>>;
 
 fn claims<'a>(
     snapshot: &'a Snapshot,
@@ -96,7 +96,7 @@ pub(super) fn alternatives(snapshot: &Snapshot, pod: &Pod) -> Vec<(ObjectName, V
 }
 
 /// Adds a pod's claims to those attached to a node, by driver. Drivers that cannot be told are not counted.
-pub(super) fn attach(snapshot: &Snapshot, pod: &Pod, attached: &mut Attached) {
+pub(super) fn attach(snapshot: &Snapshot, pod: &Pod, attached: &mut AttachedClaims) {
     for (name, claim) in claims(snapshot, pod) {
         let driver = claim.and_then(|claim| match &claim.volume {
             Some(volume) => match &snapshot.volumes.volumes.get(volume)?.kind {

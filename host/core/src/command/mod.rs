@@ -50,7 +50,7 @@ impl Command {
 
 /// What is asked.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub enum Question {
+pub enum DisruptionQuestion {
     /// Which nodes should go?
     Look {
         /// Whether moves to save money are looked for, which takes longest.

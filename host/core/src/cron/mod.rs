@@ -46,25 +46,25 @@ struct Field {
 }
 
 /// What one field may hold.
-struct Kind {
+struct CronField {
     name: &'static str,
     least: u32,
     most: u32,
     names: &'static [&'static str],
 }
 
-const MINUTES: Kind = Kind::numbers("the minute", 0, 59);
-const HOURS: Kind = Kind::numbers("the hour", 0, 23);
-const DAYS: Kind = Kind::numbers("the day of the month", 1, 31);
-const MONTHS: Kind = Kind {
+const MINUTES: CronField = CronField::numbers("the minute", 0, 59);
+const HOURS: CronField = CronField::numbers("the hour", 0, 23);
+const DAYS: CronField = CronField::numbers("the day of the month", 1, 31);
+const MONTHS: CronField = CronField {
     names: &[
         "jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "oct", "nov", "dec",
     ],
-    ..Kind::numbers("the month", 1, 12)
+    ..CronField::numbers("the month", 1, 12)
 };
-const WEEKDAYS: Kind = Kind {
+const WEEKDAYS: CronField = CronField {
     names: &["sun", "mon", "tue", "wed", "thu", "fri", "sat"],
-    ..Kind::numbers("the day of the week", 0, 6)
+    ..CronField::numbers("the day of the week", 0, 6)
 };
 /// Macros and the fields they stand for.
 const MACROS: [(&str, &str); 7] = [
@@ -93,7 +93,7 @@ impl Schedule {
                 expected: "five fields or a macro such as @daily".to_owned(),
             });
         };
-        let read = |kind: &Kind, field: &str| {
+        let read = |kind: &CronField, field: &str| {
             kind.read(field).map_err(|expected| ScheduleError {
                 text: text.to_owned(),
                 field: kind.name,
@@ -168,7 +168,7 @@ impl Field {
     }
 }
 
-impl Kind {
+impl CronField {
     const fn numbers(name: &'static str, least: u32, most: u32) -> Self {
         Self {
             name,

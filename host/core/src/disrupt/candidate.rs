@@ -21,7 +21,7 @@ pub const DO_NOT_DISRUPT: &str = "karpenter.sh/do-not-disrupt";
 
 /// How strictly pods that cannot be evicted now keep their node.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Class {
+pub enum DisruptionClass {
     /// Always: emptiness and consolidation.
     Graceful,
     /// Unless the claim bounds its drain: drift.
@@ -181,7 +181,7 @@ impl<'s> Fleet<'s> {
     }
 
     /// All nodes that may go, in order of rows, and why the others may not.
-    pub fn candidates(&self, class: Class) -> (Vec<Candidate>, Vec<(usize, Blocked)>) {
+    pub fn candidates(&self, class: DisruptionClass) -> (Vec<Candidate>, Vec<(usize, Blocked)>) {
         let (mut may, mut may_not) = (Vec::new(), Vec::new());
         for row in 0..self.snapshot.nodes.len() {
             match self.candidate(row, class) {
@@ -193,7 +193,7 @@ impl<'s> Fleet<'s> {
     }
 
     /// Whether a node may go.
-    pub fn candidate(&self, row: usize, class: Class) -> Result<Candidate, Blocked> {
+    pub fn candidate(&self, row: usize, class: DisruptionClass) -> Result<Candidate, Blocked> {
         let node = &self.snapshot.nodes[row];
         let pool = self.pool_of(node)?;
         let pods = || self.pods_on(row);
@@ -202,7 +202,7 @@ impl<'s> Fleet<'s> {
             .as_ref()
             .is_some_and(|claim| claim.termination_grace.is_some());
         match self.blocking_pod(row) {
-            Some(blocked) if class == Class::Graceful || !bounded => return Err(blocked),
+            Some(blocked) if class == DisruptionClass::Graceful || !bounded => return Err(blocked),
             _ => {}
         }
         let moved = pods().filter(|(_, pod)| is_reschedulable(pod));

@@ -7,7 +7,7 @@ use super::balanced;
 use super::candidate::Candidate;
 use super::churn;
 use super::consolidate;
-use super::look::{self, Look, take};
+use super::look::{self, DisruptionPass, take};
 use super::moves::{self, Move};
 use super::savings::{Savings, command_of};
 use super::static_drift;
@@ -18,7 +18,7 @@ use crate::plan::Plan;
 
 /// Confirms a command in a fleet looked at again, capped by policies as before; a decision without commands where it does
 /// not hold.
-pub fn confirm(look: &Look<'_>, command: &Command) -> Decision {
+pub fn confirm(look: &DisruptionPass<'_>, command: &Command) -> Decision {
     let held = match command.reason {
         DisruptionReason::Empty => still_empty(look, command),
         DisruptionReason::Drifted => still_drifted(look, command),
@@ -48,7 +48,7 @@ const NO_BUDGET: Refused = Refused {
     ..CHANGED
 };
 
-fn still_empty(look: &Look<'_>, command: &Command) -> Result<Command, Refused> {
+fn still_empty(look: &DisruptionPass<'_>, command: &Command) -> Result<Command, Refused> {
     let snapshot = look.fleet.snapshot;
     let holds = |candidate: &&Candidate| {
         command.members.contains(&candidate.claim)
@@ -67,7 +67,7 @@ fn still_empty(look: &Look<'_>, command: &Command) -> Result<Command, Refused> {
     ))
 }
 
-fn still_drifted(look: &Look<'_>, command: &Command) -> Result<Command, Refused> {
+fn still_drifted(look: &DisruptionPass<'_>, command: &Command) -> Result<Command, Refused> {
     let candidate = look
         .drifted()
         .iter()
@@ -88,7 +88,7 @@ fn still_drifted(look: &Look<'_>, command: &Command) -> Result<Command, Refused>
     ))
 }
 
-fn still_worth_it(look: &Look<'_>, command: &Command) -> Result<Command, Refused> {
+fn still_worth_it(look: &DisruptionPass<'_>, command: &Command) -> Result<Command, Refused> {
     let snapshot = look.fleet.snapshot;
     let members: Vec<&Candidate> = look
         .graceful
@@ -123,7 +123,7 @@ fn still_worth_it(look: &Look<'_>, command: &Command) -> Result<Command, Refused
 
 /// The move of these nodes as it would be found now. A machine more than was planned is another move than the one that was
 /// chosen.
-fn asked_again(look: &Look<'_>, members: &[&Candidate], planned: usize) -> Option<Move> {
+fn asked_again(look: &DisruptionPass<'_>, members: &[&Candidate], planned: usize) -> Option<Move> {
     let snapshot = look.fleet.snapshot;
     let rows: Vec<usize> = members.iter().map(|member| member.row).collect();
     let settings = look::move_settings(snapshot, &look.graceful);

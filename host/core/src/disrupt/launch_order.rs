@@ -9,17 +9,17 @@
 use super::balanced;
 use super::candidate::Candidate;
 use super::churn;
-use super::look::Look;
+use super::look::DisruptionPass;
 use crate::catalogue::CapacityType;
 use crate::command::Command;
 use crate::model::DisruptionReason;
 use crate::plan::{LaunchOption, PlannedClaim};
-use crate::rank::{LaunchLists, OrderQuestion, WALLET};
+use crate::rank::{COST_CAP, LaunchLists, OrderQuestion};
 use crate::schedule::simulation::SPOT_TYPES;
 use crate::schedule::{self, Relisted};
 use crate::units::PricePerHour;
 
-impl Look<'_> {
+impl DisruptionPass<'_> {
     /// What to ask the ranking policy about the claims of a command that this look has confirmed; `None` where it buys nothing, or
     /// for a static pool.
     pub fn order_question(&self, command: &Command) -> Option<OrderQuestion> {
@@ -32,7 +32,7 @@ impl Look<'_> {
         schedule::order_question(self.fleet.snapshot, self.offers(), claims, &pods)
     }
 
-    /// Puts the claims of a command in the order of the answer to [`Look::order_question`]. Whether it is followed; where it is not, the
+    /// Puts the claims of a command in the order of the answer to [`DisruptionPass::order_question`]. Whether it is followed; where it is not, the
     /// command stays as it was.
     pub fn order(&self, command: &mut Command, lists: &LaunchLists) -> bool {
         let snapshot = self.fleet.snapshot;
@@ -58,7 +58,7 @@ impl Look<'_> {
         let holds = match command.reason {
             DisruptionReason::Underutilized => self.is_worth_it(command, &ordered, &members),
             DisruptionReason::Drifted | DisruptionReason::Empty => {
-                let most = sum(&command.plan.claims, cheapest) * WALLET;
+                let most = sum(&command.plan.claims, cheapest) * COST_CAP;
                 listed(&ordered) <= most.max(listed(command))
             }
         };

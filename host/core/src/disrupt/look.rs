@@ -17,19 +17,19 @@ use std::cell::OnceCell;
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use super::budget::{Allowance, allowances};
-use super::candidate::{Blocked, Candidate, Class, Fleet};
+use super::budget::{PoolAllowance, allowances};
+use super::candidate::{Blocked, Candidate, DisruptionClass, Fleet};
 use super::choose::{Choice, MOST_COMMANDS};
 use super::churn;
 use super::consolidate::{self, Unfit};
 use super::drift;
-use super::moves::{self, Market, Move, MoveSettings};
+use super::moves::{self, KnownPrices, Move, MoveSettings};
 use super::savings::{Savings, command_of};
 use super::simulate::simulate;
 use super::static_drift;
 use super::vacant::{self, Vacant};
 use crate::buffer;
-use crate::command::{Command, Decision, Held, HeldAs, Question, Refused};
+use crate::command::{Command, Decision, DisruptionQuestion, Held, HeldAs, Refused};
 use crate::ids::PoolName;
 use crate::model::DisruptionReason;
 use crate::plan::Plan;
@@ -40,14 +40,14 @@ use crate::time::Timestamp;
 use crate::units::PricePerHour;
 
 /// A fleet looked at: who may go, and how many.
-pub struct Look<'s> {
+pub struct DisruptionPass<'s> {
     pub(super) fleet: Fleet<'s>,
     /// Nodes that may go for saving or for being empty, by row.
     pub graceful: Vec<Candidate>,
     /// Why the others may not, by row.
     pub blocked: Vec<(usize, Blocked)>,
     /// What budgets say, by pool and reason: what a budget policy is asked about.
-    pub allowances: Vec<Allowance>,
+    pub allowances: Vec<PoolAllowance>,
     left: BTreeMap<(PoolName, DisruptionReason), u32>,
     consolidate: bool,
     earlier: Option<Arc<Offers>>,
@@ -57,7 +57,7 @@ pub struct Look<'s> {
 
 /// What could be done.
 pub struct Proposal<'l, 's> {
-    look: &'l Look<'s>,
+    look: &'l DisruptionPass<'s>,
     decided: Vec<Command>,
     /// Moves that are feasible and save something, each by itself: what a consolidation policy is asked about.
     pub moves: Vec<Move>,
@@ -68,7 +68,7 @@ pub struct Proposal<'l, 's> {
     pub(super) choice: Choice,
 }
 
-impl<'s> Look<'s> {
+impl<'s> DisruptionPass<'s> {
     /// Looks at a snapshot.
     pub fn at(snapshot: &'s Snapshot, consolidate: bool) -> Self {
         Self::again(snapshot, consolidate, None)
@@ -77,7 +77,7 @@ impl<'s> Look<'s> {
     /// The same with the offers of an earlier decision, which are not read again where they still hold.
     pub fn again(snapshot: &'s Snapshot, consolidate: bool, earlier: Option<Arc<Offers>>) -> Self {
         let fleet = Fleet::of(snapshot);
-        let (graceful, blocked) = fleet.candidates(Class::Graceful);
+        let (graceful, blocked) = fleet.candidates(DisruptionClass::Graceful);
         let mut look = Self {
             fleet,
             graceful,
@@ -93,7 +93,7 @@ impl<'s> Look<'s> {
         look
     }
 
-    /// Lowers allowances to what a policy allows: at most so many down at once, parallel to [`Look::allowances`]; where it
+    /// Lowers allowances to what a policy allows: at most so many down at once, parallel to [`DisruptionPass::allowances`]; where it
     /// says nothing, only the pool's own budgets count.
     pub fn cap(&mut self, caps: &[Option<u32>]) {
         let rows = self.allowances.iter().enumerate();
@@ -106,10 +106,10 @@ impl<'s> Look<'s> {
 
     /// What to ask a ranking policy before the question is answered; `None` where nothing would be bought or valued, or
     /// there is nothing to buy.
-    pub fn price_question(&self, question: &Question) -> Option<PriceQuestion> {
+    pub fn price_question(&self, question: &DisruptionQuestion) -> Option<PriceQuestion> {
         let matters = match question {
-            Question::Confirm(command) => command.reason != DisruptionReason::Empty,
-            Question::Look { consolidate } => {
+            DisruptionQuestion::Confirm(command) => command.reason != DisruptionReason::Empty,
+            DisruptionQuestion::Look { consolidate } => {
                 let moves = || self.graceful.iter().any(|node| !node.cost.is_of_empty());
                 let moves_pods =
                     |node: &Candidate| node.pool.replicas.is_none() && !node.pods.is_empty();
@@ -121,7 +121,7 @@ impl<'s> Look<'s> {
         matters.then(ask)?
     }
 
-    /// Takes in what the policy says, parallel to the candidates of [`Look::price_question`]: what nodes are worth and what
+    /// Takes in what the policy says, parallel to the candidates of [`DisruptionPass::price_question`]: what nodes are worth and what
     /// comes for them from now on. Without it list prices decide.
     pub fn price(&mut self, prices: Prices) {
         let quoted = Quoted::new(self.fleet.snapshot, self.offers(), prices);
@@ -136,8 +136,8 @@ impl<'s> Look<'s> {
     }
 
     /// What is known of the market.
-    pub(super) fn market(&self) -> Market<'_> {
-        Market {
+    pub(super) fn market(&self) -> KnownPrices<'_> {
+        KnownPrices {
             offers: Some(self.offers()),
             quoted: self.fleet.quoted.as_ref(),
         }
@@ -205,7 +205,7 @@ impl<'s> Look<'s> {
 }
 
 impl<'l, 's> Proposal<'l, 's> {
-    pub(super) fn look(&self) -> &'l Look<'s> {
+    pub(super) fn look(&self) -> &'l DisruptionPass<'s> {
         self.look
     }
 
@@ -344,7 +344,7 @@ impl<'l, 's> Proposal<'l, 's> {
 }
 
 /// What becomes of a node's pods when it goes; `None` where one finds no place. Without pods nothing has to be planned.
-pub(super) fn without(look: &Look<'_>, candidate: &Candidate) -> Option<Plan> {
+pub(super) fn without(look: &DisruptionPass<'_>, candidate: &Candidate) -> Option<Plan> {
     if candidate.pods.is_empty() {
         return Some(Plan::default());
     }
@@ -356,7 +356,7 @@ pub(super) fn without(look: &Look<'_>, candidate: &Candidate) -> Option<Plan> {
 
 /// Drifted nodes that may go: those without pods to be moved first, then the oldest.
 fn drifted(fleet: &Fleet<'_>) -> Vec<Candidate> {
-    let (candidates, _) = fleet.candidates(Class::Eventual);
+    let (candidates, _) = fleet.candidates(DisruptionClass::Eventual);
     let has_drifted = |candidate: &Candidate| {
         let claim = fleet.snapshot.nodes[candidate.row].claim.as_ref()?;
         let catalogue = fleet.catalogue(&candidate.pool.name);

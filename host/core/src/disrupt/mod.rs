@@ -21,23 +21,27 @@ mod simulate;
 mod static_drift;
 mod vacant;
 
-use crate::command::{Decision, Question};
+use crate::command::{Decision, DisruptionQuestion};
 
 use crate::snapshot::Snapshot;
-use candidate::{Class, Fleet};
-use look::Look;
+use candidate::{DisruptionClass, Fleet};
+use look::DisruptionPass;
 
 /// Answers a question without policies: declared budgets alone, and moves worth what they save.
-pub fn consider(snapshot: &Snapshot, question: &Question) -> Decision {
+pub fn consider(snapshot: &Snapshot, question: &DisruptionQuestion) -> Decision {
     match question {
-        Question::Look { consolidate } => Look::at(snapshot, *consolidate).propose().decide(None),
-        Question::Confirm(command) => confirm::confirm(&Look::at(snapshot, false), command),
+        DisruptionQuestion::Look { consolidate } => DisruptionPass::at(snapshot, *consolidate)
+            .propose()
+            .decide(None),
+        DisruptionQuestion::Confirm(command) => {
+            confirm::confirm(&DisruptionPass::at(snapshot, false), command)
+        }
     }
 }
 
 /// Why a node, by its row, is not disrupted now, or not to save money; `None` where nothing stands in its way.
 pub fn explain(snapshot: &Snapshot, row: usize) -> Option<String> {
-    match Fleet::of(snapshot).candidate(row, Class::Graceful) {
+    match Fleet::of(snapshot).candidate(row, DisruptionClass::Graceful) {
         Err(blocked) => Some(format!("not disrupted now: {blocked}")),
         Ok(candidate) => consolidate::fits_consolidation(snapshot, &candidate)
             .err()

@@ -1,14 +1,14 @@
 //! What policies are asked about a fleet: how many nodes may go, and what moves are worth.
 //!
-//! A budget policy gets a row per pool and reason, parallel to [`Look::allowances`]; a consolidation policy gets every node of
+//! A budget policy gets a row per pool and reason, parallel to [`DisruptionPass::allowances`]; a consolidation policy gets every node of
 //! ours, since shares are of the whole, and a row per move, parallel to [`Proposal::moves`].
 
 use std::collections::BTreeMap;
 
 use super::candidate::Fleet;
-use super::look::{Look, Proposal};
-use super::moves::{Move, MoveKind};
-use crate::allow::{AllowQuestion, AllowQuestionBuilder, PoolRow};
+use super::look::{DisruptionPass, Proposal};
+use super::moves::{ConsolidationKind, Move};
+use crate::allow::{AllowQuestion, AllowQuestionBuilder, BudgetRow};
 use crate::catalogue::CapacityType;
 use crate::hook::Context;
 use crate::ids::{PoolName, Uid};
@@ -21,19 +21,19 @@ use crate::rank::Capacity;
 use crate::requirement::Undefined;
 use crate::resources::{ResourceName, Resources};
 use crate::score::ScoreQuestionBuilder;
-use crate::score::{self, MoveRow, NodeRow, Replacement, RowError, ScoreQuestion};
+use crate::score::{self, MoveRow, MoveRowError, NodeRow, Replacement, ScoreQuestion};
 use crate::snapshot::{Snapshot, StateNode};
 use crate::time::Timestamp;
 use crate::units::{MAX_DOLLARS_PER_HOUR, PricePerHour};
 
-impl Look<'_> {
-    /// What a budget policy is asked; its answer goes to [`Look::cap`].
+impl DisruptionPass<'_> {
+    /// What a budget policy is asked; its answer goes to [`DisruptionPass::cap`].
     pub fn allow_question(&self) -> AllowQuestion {
         let snapshot = self.fleet.snapshot;
         let waiting = waiting_by_pool(snapshot);
         let mut question = AllowQuestionBuilder::new(Context::of(snapshot));
         for row in &self.allowances {
-            question.pool(&PoolRow {
+            question.pool(&BudgetRow {
                 name: row.pool.as_str(),
                 reason: row.reason,
                 nodes: row.nodes.counted,
@@ -81,7 +81,7 @@ fn waiting_by_pool(snapshot: &Snapshot) -> BTreeMap<&PoolName, u32> {
 
 impl Proposal<'_, '_> {
     /// What a consolidation policy is asked; its values go to [`Proposal::decide`].
-    pub fn score_question(&self) -> Result<ScoreQuestion, RowError> {
+    pub fn score_question(&self) -> Result<ScoreQuestion, MoveRowError> {
         let fleet = &self.look().fleet;
         let mut question = ScoreQuestionBuilder::new(Context::of(fleet.snapshot));
         let replicas = ready_replicas(fleet.snapshot);
@@ -122,7 +122,7 @@ fn add_node(
     node: &StateNode,
     replicas: &BTreeMap<&Uid, u32>,
     question: &mut ScoreQuestionBuilder,
-) -> Result<u32, RowError> {
+) -> Result<u32, MoveRowError> {
     let snapshot = fleet.snapshot;
     let pods: Vec<&Pod> = fleet.pods_on(row).map(|(_, pod)| pod).collect();
     let count = |of: &dyn Fn(&Pod) -> bool| {
@@ -180,7 +180,7 @@ fn add_move(
     found: &Move,
     rows: &BTreeMap<usize, u32>,
     question: &mut ScoreQuestionBuilder,
-) -> Result<u32, RowError> {
+) -> Result<u32, MoveRowError> {
     let members = found
         .members
         .iter()
@@ -190,9 +190,9 @@ fn add_move(
     let replacements: Vec<Replacement<'_>> = bought.map(replacement).collect();
     question.propose(&MoveRow {
         kind: match found.kind {
-            MoveKind::Empty => score::MoveKind::Empty,
-            MoveKind::Delete => score::MoveKind::Delete,
-            MoveKind::Replace => score::MoveKind::Replace,
+            ConsolidationKind::Empty => score::MoveKind::Empty,
+            ConsolidationKind::Delete => score::MoveKind::Delete,
+            ConsolidationKind::Replace => score::MoveKind::Replace,
         },
         members: &members,
         replacements: &replacements,

@@ -6,7 +6,7 @@
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
-use super::moves::Market;
+use super::moves::KnownPrices;
 use crate::ids::ObjectName;
 use crate::model::{Effect, Node, NodeClaim, Pod, Taint};
 use crate::plan::{Plan, Target};
@@ -31,7 +31,7 @@ pub(super) fn simulate(
     snapshot: &Snapshot,
     members: &[usize],
     shut: &[usize],
-    market: Market<'_>,
+    market: KnownPrices<'_>,
 ) -> Simulated {
     let mut shown = snapshot.clone();
     for row in members {

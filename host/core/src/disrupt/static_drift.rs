@@ -8,7 +8,7 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use super::candidate::Candidate;
-use super::look::Look;
+use super::look::DisruptionPass;
 use super::savings::{Savings, command_of};
 use crate::command::{Command, Refused};
 use crate::ids::PoolName;
@@ -30,7 +30,7 @@ pub(super) struct StaticDrift {
 }
 
 /// How many nodes of a pool may be replaced now, and what with.
-enum Room {
+enum SuccessorRoom {
     /// It has more nodes than it keeps, is on its way out or is not ready: nothing to tell.
     Waits,
     /// Its limit or the market leaves none, in words.
@@ -66,7 +66,7 @@ impl Successors {
 }
 
 /// The drifted nodes of all static pools that may go now; at most `most`.
-pub(super) fn find(look: &Look<'_>, most: usize) -> StaticDrift {
+pub(super) fn find(look: &DisruptionPass<'_>, most: usize) -> StaticDrift {
     let mut result = StaticDrift::default();
     let snapshot = look.fleet.snapshot;
     if !snapshot.pools.iter().any(|pool| pool.replicas.is_some()) {
@@ -82,13 +82,13 @@ pub(super) fn find(look: &Look<'_>, most: usize) -> StaticDrift {
         let pool = &candidates[0].pool;
         let allowed = look.left(candidates[0], REASON);
         let (room, mut successors) = match room(look, pool) {
-            Room::Waits => continue,
-            Room::None(words) => {
+            SuccessorRoom::Waits => continue,
+            SuccessorRoom::None(words) => {
                 let held = candidates.iter().map(|node| (node.row, words.clone()));
                 result.held.extend(held);
                 continue;
             }
-            Room::For(room, successors) => (room, successors),
+            SuccessorRoom::For(room, successors) => (room, successors),
         };
         let over = candidates.len().saturating_sub(allowed as usize);
         result.over_budget += u32::try_from(over).unwrap_or(u32::MAX);
@@ -103,7 +103,7 @@ pub(super) fn find(look: &Look<'_>, most: usize) -> StaticDrift {
 }
 
 /// The command of a node as it would be found now, or who stands in its way.
-pub(super) fn again(look: &Look<'_>, candidate: &Candidate) -> Result<Command, Refused> {
+pub(super) fn again(look: &DisruptionPass<'_>, candidate: &Candidate) -> Result<Command, Refused> {
     if look.left(candidate, REASON) == 0 {
         return Err(Refused {
             by_budget: 1,
@@ -111,25 +111,25 @@ pub(super) fn again(look: &Look<'_>, candidate: &Candidate) -> Result<Command, R
         });
     }
     match room(look, &candidate.pool) {
-        Room::For(_, mut successors) => Ok(successors.replace(candidate)),
-        Room::Waits | Room::None(_) => Err(Refused {
+        SuccessorRoom::For(_, mut successors) => Ok(successors.replace(candidate)),
+        SuccessorRoom::Waits | SuccessorRoom::None(_) => Err(Refused {
             by_change: 1,
             ..Refused::default()
         }),
     }
 }
 
-fn room(look: &Look<'_>, pool: &NodePool) -> Room {
+fn room(look: &DisruptionPass<'_>, pool: &NodePool) -> SuccessorRoom {
     let snapshot = look.fleet.snapshot;
     let standing = Standing::of(snapshot, &pool.name);
     let keeps = keeps_number(pool).filter(|_| pool.ready);
     if keeps.is_none_or(|replicas| standing.excess(replicas) > 0) {
-        return Room::Waits;
+        return SuccessorRoom::Waits;
     }
     let headroom = standing.headroom(pool);
     if headroom == 0 {
         let name = &pool.name;
-        return Room::None(format!(
+        return SuccessorRoom::None(format!(
             "limits.nodes of pool {name} leaves no room for its successor"
         ));
     }
@@ -137,7 +137,7 @@ fn room(look: &Look<'_>, pool: &NodePool) -> Room {
     let planned = planned(pool, catalogue, &snapshot.settings);
     if planned.options.is_empty() {
         let name = &pool.name;
-        return Room::None(format!(
+        return SuccessorRoom::None(format!(
             "nothing that pool {name} requires can be had now for its successor"
         ));
     }
@@ -145,5 +145,5 @@ fn room(look: &Look<'_>, pool: &NodePool) -> Room {
     let claims = nodes.filter_map(|node| node.claim.as_deref());
     let own = claims.filter(|claim| claim.pool == pool.name);
     let zones = zones(own, catalogue);
-    Room::For(headroom, Box::new(Successors { planned, zones }))
+    SuccessorRoom::For(headroom, Box::new(Successors { planned, zones }))
 }

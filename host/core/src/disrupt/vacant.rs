@@ -6,8 +6,8 @@
 use std::collections::BTreeMap;
 
 use super::candidate::Candidate;
-use super::look::Look;
-use super::moves::{self, Market, MoveSettings};
+use super::look::DisruptionPass;
+use super::moves::{self, KnownPrices, MoveSettings};
 use crate::ids::PoolName;
 use crate::model::DisruptionReason;
 
@@ -24,7 +24,7 @@ pub(super) struct Vacant<'c> {
 
 /// What may become of one empty node.
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum Room {
+enum SpareRoom {
     /// Nobody needs it.
     Free,
     /// Spare room has no other place.
@@ -34,24 +34,24 @@ enum Room {
 }
 
 /// Chooses among empty nodes that are fit to go, in their order.
-pub(super) fn choose<'c>(look: &Look<'_>, fit: &[&'c Candidate]) -> Vacant<'c> {
+pub(super) fn choose<'c>(look: &DisruptionPass<'_>, fit: &[&'c Candidate]) -> Vacant<'c> {
     let snapshot = look.fleet.snapshot;
     let left = look.left_of_all();
     if fit.is_empty() || !snapshot.pods.iter().any(|pod| pod.is_spare()) {
-        return within_budgets(fit, left, &mut |_| Room::Free);
+        return within_budgets(fit, left, &mut |_| SpareRoom::Free);
     }
     let rows: Vec<usize> = fit.iter().map(|candidate| candidate.row).collect();
     let settings = MoveSettings::default();
     // Nothing is bought: prices do not matter.
-    let market = Market {
+    let market = KnownPrices {
         offers: Some(look.offers()),
         quoted: None,
     };
     let (vacant, _) = moves::ask_again(snapshot, &rows, &settings, market, |asker| {
         within_budgets(fit, left, &mut |row| match asker.may_go(row) {
-            false => Room::Awaited,
-            true if asker.vacate(row) => Room::Free,
-            true => Room::Kept,
+            false => SpareRoom::Awaited,
+            true if asker.vacate(row) => SpareRoom::Free,
+            true => SpareRoom::Kept,
         })
     });
     vacant
@@ -60,7 +60,7 @@ pub(super) fn choose<'c>(look: &Look<'_>, fit: &[&'c Candidate]) -> Vacant<'c> {
 fn within_budgets<'c>(
     fit: &[&'c Candidate],
     mut left: BTreeMap<(PoolName, DisruptionReason), u32>,
-    room: &mut dyn FnMut(usize) -> Room,
+    room: &mut dyn FnMut(usize) -> SpareRoom,
 ) -> Vacant<'c> {
     let mut vacant = Vacant::default();
     for candidate in fit {
@@ -70,12 +70,12 @@ fn within_budgets<'c>(
             continue;
         };
         match room(candidate.row) {
-            Room::Free => {
+            SpareRoom::Free => {
                 *left -= 1;
                 vacant.members.push(candidate);
             }
-            Room::Kept => vacant.kept.push(candidate),
-            Room::Awaited => {}
+            SpareRoom::Kept => vacant.kept.push(candidate),
+            SpareRoom::Awaited => {}
         }
     }
     vacant

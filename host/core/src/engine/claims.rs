@@ -3,8 +3,8 @@
 use super::{Engine, report};
 use crate::action::{Action, ObjectKey, Purpose, Write};
 use crate::ids::ClaimName;
-use crate::lifecycle::{self, Instance, Step, View};
-use crate::state::Target;
+use crate::lifecycle::{self, ClaimView, Instance, Step};
+use crate::state::PromisedTarget;
 use crate::time::{Span, Timestamp};
 
 /// How long a node waits at most for its nominations before pods may use it.
@@ -105,7 +105,7 @@ impl Engine {
         }
     }
 
-    fn view(&self, name: &ClaimName, now: Timestamp) -> Option<View<'_>> {
+    fn view(&self, name: &ClaimName, now: Timestamp) -> Option<ClaimView<'_>> {
         let seen = self.cluster.claims.seen(name)?;
         let claim = &seen.object;
         let nodes = self.cluster.nodes_of(claim);
@@ -120,7 +120,7 @@ impl Engine {
             .collect();
         let notes = self.notes.get(name);
         let overdue = node.is_some_and(|(node, _)| now >= node.created + NOMINATION_PATIENCE);
-        Some(View {
+        Some(ClaimView {
             claim,
             version: seen.version,
             node,
@@ -130,7 +130,7 @@ impl Engine {
             instance: notes.map_or(Instance::Unasked, |notes| notes.instance),
             must_go: self.must_go(name),
             moving: self.queue.has(name),
-            nominated: overdue || self.are_nominated(&Target::Claim(name.clone())),
+            nominated: overdue || self.are_nominated(&PromisedTarget::Claim(name.clone())),
             market: &self.market,
         })
     }

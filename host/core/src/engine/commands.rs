@@ -16,13 +16,13 @@ const SETTLED: Span = Span::from_secs(1);
 /// How often an instance that is on its way out, or whose claim is, is asked about.
 const ENDING: Span = Span::from_secs(5);
 
-type Slot = (ObjectKey, Purpose);
+type OrderKey = (ObjectKey, Purpose);
 
 /// Orders under way.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Commands {
     flights: BTreeMap<ActionId, Flight>,
-    busy: BTreeMap<Slot, ActionId>,
+    busy: BTreeMap<OrderKey, ActionId>,
 }
 
 /// One order under way.
@@ -95,7 +95,7 @@ pub(super) enum Ended {
 /// What is held back, and how often it failed.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Retry {
-    slots: BTreeMap<Slot, Trouble>,
+    slots: BTreeMap<OrderKey, Trouble>,
 }
 
 #[derive(Clone, Copy, Debug, Default)]
@@ -145,7 +145,7 @@ impl Retry {
 
     /// The object is no more.
     pub(super) fn forget(&mut self, object: &ObjectKey) {
-        let slots: Vec<Slot> = self
+        let slots: Vec<OrderKey> = self
             .slots
             .range((object.clone(), Purpose::Create)..)
             .take_while(|((have, _), _)| have == object)

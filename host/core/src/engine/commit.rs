@@ -16,7 +16,7 @@ use crate::plan::{
 };
 use crate::resources::{ResourceName, Resources};
 use crate::snapshot::Snapshot;
-use crate::state::{ANNOTATION, GroupId, Target, bound_of, to_annotation};
+use crate::state::{ANNOTATION, GroupId, PromisedTarget, bound_of, to_annotation};
 use crate::time::Timestamp;
 
 /// How many pods of which group go to one place.
@@ -24,7 +24,7 @@ pub(super) type Crew = BTreeMap<GroupId, u32>;
 
 /// What becomes of a planned claim.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) enum Verdict {
+pub(super) enum CommitVerdict {
     /// It is asked for.
     Buys,
     /// A ceiling on buying holds it, or that equal launches were in vain; which, in words.
@@ -59,22 +59,22 @@ impl Engine {
                 }
                 Place::New(row) => plan.claims.get(row).is_some_and(|planned| {
                     let verdict = match self.was_in_vain(planned, &crew) {
-                        Some(words) => Verdict::Held(words),
+                        Some(words) => CommitVerdict::Held(words),
                         None => self.may_buy(planned, &mut tally, now),
                     };
                     match &verdict {
-                        Verdict::Buys => {
+                        CommitVerdict::Buys => {
                             let place = ("place", id, row);
                             self.note_relaunch(planned, &crew);
                             let pool = solving.snapshot.pool(planned.pool.as_str());
                             self.ask_for(pool, planned, &crew, place, now);
                         }
-                        Verdict::Held(words) => {
+                        CommitVerdict::Held(words) => {
                             held.insert(row, words.clone());
                         }
-                        Verdict::Refused => {}
+                        CommitVerdict::Refused => {}
                     }
-                    verdict == Verdict::Buys
+                    verdict == CommitVerdict::Buys
                 }),
             };
             refused |= !done;
@@ -129,19 +129,19 @@ impl Engine {
         row: usize,
         crew: &Crew,
         now: Timestamp,
-    ) -> Option<Target> {
+    ) -> Option<PromisedTarget> {
         let node = snapshot.nodes.get(row)?;
         let target = match (&node.claim, &node.node) {
-            (Some(claim), _) => Target::Claim(claim.name.clone()),
-            (None, Some(node)) => Target::Node(node.name.clone()),
+            (Some(claim), _) => PromisedTarget::Claim(claim.name.clone()),
+            (None, Some(node)) => PromisedTarget::Node(node.name.clone()),
             (None, None) => return None,
         };
         let there = match &target {
-            Target::Claim(name) => match self.cluster.claims.get(name) {
+            PromisedTarget::Claim(name) => match self.cluster.claims.get(name) {
                 Some(claim) => claim.deleting.is_none() && self.cluster.marked(name).is_none(),
                 None => self.expected.get(name).is_some(),
             },
-            Target::Node(name) => self
+            PromisedTarget::Node(name) => self
                 .cluster
                 .nodes
                 .get(name)
@@ -155,7 +155,7 @@ impl Engine {
             self.promises.make(&target, *group, *count, had, now);
             self.dirty_groups.insert(*group);
         }
-        if let Target::Claim(name) = &target {
+        if let PromisedTarget::Claim(name) = &target {
             self.dirty_claims.insert(name.clone());
         }
         self.plan_lapse(&target);
@@ -169,27 +169,27 @@ impl Engine {
         planned: &PlannedClaim,
         tally: &mut Tally,
         now: Timestamp,
-    ) -> Verdict {
+    ) -> CommitVerdict {
         let Some(pool) = self.cluster.pools.get(planned.pool.as_str()).cloned() else {
-            return Verdict::Refused;
+            return CommitVerdict::Refused;
         };
         if pool.deleting.is_some() || !pool.ready || planned.options.is_empty() {
-            return Verdict::Refused;
+            return CommitVerdict::Refused;
         }
         if pool.replicas.is_some() && self.standing(&pool.name).headroom(&pool) == 0 {
-            return Verdict::Refused;
+            return CommitVerdict::Refused;
         }
         let after = self.usage_with(&pool, planned, tally);
         let limits = pool.limits.iter().flat_map(Resources::iter);
         let mut within = limits.map(|(name, limit)| after.get(name) <= limit);
         if !within.all(|within| within) {
-            return Verdict::Refused;
+            return CommitVerdict::Refused;
         }
         if let Some(words) = self.ceiling(&pool, planned, tally, now) {
-            return Verdict::Held(words);
+            return CommitVerdict::Held(words);
         }
         tally.usage.insert(pool.name.clone(), after);
-        Verdict::Buys
+        CommitVerdict::Buys
     }
 
     /// What a pool takes of its limits with one more claim; nothing is summed up where it has none.
@@ -235,7 +235,7 @@ impl Engine {
             claim.annotations.extend(drift::annotations(pool));
         }
         let claim = Arc::new(claim);
-        let target = Target::Claim(claim.name.clone());
+        let target = PromisedTarget::Claim(claim.name.clone());
         for (group, count) in crew {
             self.promises.make(&target, *group, *count, 0, now);
         }

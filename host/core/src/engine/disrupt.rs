@@ -8,12 +8,12 @@ use std::sync::Arc;
 
 use super::Engine;
 use crate::action::{Action, ConsiderRequest, ObjectKey};
-use crate::command::{Command, Decision, Question, Refused};
+use crate::command::{Command, Decision, DisruptionQuestion, Refused};
 use crate::disrupt::{consolidate, drift};
 use crate::ids::ClaimName;
 use crate::model::ConsolidationPolicy;
 use crate::snapshot::{Activity, PastMove, Snapshot};
-use crate::state::{Target, World, assignments, freeze};
+use crate::state::{PromisedTarget, World, assignments, freeze};
 use crate::time::{Span, Timestamp};
 
 /// The shortest time between two looks that come to nothing.
@@ -229,7 +229,7 @@ impl Engine {
         let wanted = !self.disruption.hints.quiet.is_empty();
         let next = self.disruption.next_search();
         let searched = wanted && next.is_none_or(|at| at <= now);
-        let question = Question::Look {
+        let question = DisruptionQuestion::Look {
             consolidate: searched,
         };
         let revisions = self.revisions();
@@ -261,7 +261,7 @@ impl Engine {
             self.disruption.stage = Stage::Resting;
             return;
         }
-        let question = Question::Confirm(Box::new(commands.remove(0)));
+        let question = DisruptionQuestion::Confirm(Box::new(commands.remove(0)));
         let (id, snapshot) = self.ask(question, now, actions);
         self.disruption.stage = Stage::Confirming {
             id,
@@ -272,7 +272,7 @@ impl Engine {
 
     fn ask(
         &mut self,
-        question: Question,
+        question: DisruptionQuestion,
         now: Timestamp,
         actions: &mut Vec<Action>,
     ) -> (u64, Arc<Snapshot>) {
@@ -300,7 +300,10 @@ impl Engine {
     fn activity(&self, now: Timestamp) -> Activity {
         let claims = || self.cluster.claims.iter().map(|(name, _)| name);
         let event = |name: &ClaimName| Some((name.clone(), self.last_pod_event(name)?));
-        let promised = |name: &&ClaimName| self.promises.has_any(&Target::Claim((*name).clone()));
+        let promised = |name: &&ClaimName| {
+            self.promises
+                .has_any(&PromisedTarget::Claim((*name).clone()))
+        };
         let mut activity = Activity {
             pod_events: claims().filter_map(event).collect(),
             promised: claims().filter(promised).cloned().collect(),

@@ -20,7 +20,7 @@ use crate::ids::{ClaimName, PoolName, TypeName};
 use crate::model::{ClaimPhase, Node, NodeClaim, Pod};
 use crate::plan::{PlannedClaim, planned_option};
 use crate::resources::Resources;
-use crate::state::{ANNOTATION, Target, bound_of, to_annotation};
+use crate::state::{ANNOTATION, PromisedTarget, bound_of, to_annotation};
 use crate::time::{Span, Timestamp};
 use crate::words;
 
@@ -140,7 +140,7 @@ impl Engine {
     }
 
     /// The promises on a target end: remembers whether its launch was in vain.
-    pub(super) fn note_in_vain(&mut self, target: &Target, now: Timestamp) {
+    pub(super) fn note_in_vain(&mut self, target: &PromisedTarget, now: Timestamp) {
         if let Some((launch, misses)) = self.launch_behind(target) {
             self.note_launch(launch, misses, now);
         }
@@ -158,8 +158,8 @@ impl Engine {
     }
 
     /// The launch behind a target, and by how much its pods miss the node where none of them came for want of room.
-    fn launch_behind(&self, target: &Target) -> Option<(Launch, Option<String>)> {
-        let Target::Claim(name) = target else {
+    fn launch_behind(&self, target: &PromisedTarget) -> Option<(Launch, Option<String>)> {
+        let PromisedTarget::Claim(name) = target else {
             return None;
         };
         let claim = self.cluster.claims.get(name)?;

@@ -42,7 +42,7 @@ use crate::ids::{ClaimName, ProviderId};
 use crate::lifecycle::{Instance, Want};
 use crate::model::{ClaimPhase, NodeClaim};
 use crate::snapshot::Settings;
-use crate::state::{Cluster, Expected, GroupId, NOMINATION_WINDOW, Promises, Target};
+use crate::state::{Cluster, Expected, GroupId, NOMINATION_WINDOW, PromisedTarget, Promises};
 use crate::time::Timestamp;
 
 use commands::{Commands, Retry};
@@ -248,7 +248,7 @@ impl Engine {
         }
         for node in &touched.gone_nodes {
             self.retry.forget(&ObjectKey::Node(node.name.clone()));
-            self.drop_promises(&Target::Node(node.name.clone()));
+            self.drop_promises(&PromisedTarget::Node(node.name.clone()));
         }
         for pod in &touched.gone_pods {
             self.retry.forget(&ObjectKey::Pod(pod.uid.clone()));
@@ -285,7 +285,7 @@ impl Engine {
         let on_its_way = claim.phase < ClaimPhase::Initialized;
         if on_its_way || now < claim.phase_since + NOMINATION_WINDOW {
             self.promises.adopt(claim);
-            self.plan_lapse(&Target::Claim(claim.name.clone()));
+            self.plan_lapse(&PromisedTarget::Claim(claim.name.clone()));
         }
     }
 
@@ -298,7 +298,7 @@ impl Engine {
         self.notes.remove(name);
         self.disruption.forget(name);
         self.cluster.unmark(name);
-        self.drop_promises(&Target::Claim(name.clone()));
+        self.drop_promises(&PromisedTarget::Claim(name.clone()));
         self.retry.forget(&ObjectKey::Claim(name.clone()));
         if let Some(at) = self.timer_of.remove(name) {
             self.unset_timer(name, at);

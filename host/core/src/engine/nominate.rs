@@ -12,7 +12,7 @@ use crate::ids::{ClaimName, NodeName, ObjectName, Uid};
 use crate::lifecycle::{UNREGISTERED_TAINT, Want};
 use crate::model::{ClaimPhase, Node, Pod, Readiness};
 use crate::snapshot::is_ephemeral;
-use crate::state::{GroupId, NOMINATION_WINDOW, Target, node_of, target_of};
+use crate::state::{GroupId, NOMINATION_WINDOW, PromisedTarget, node_of, target_of};
 use crate::time::Timestamp;
 
 /// The nominations that we stand by.
@@ -20,7 +20,7 @@ use crate::time::Timestamp;
 pub(super) struct Nominations {
     by_pod: BTreeMap<ObjectName, Nomination>,
     by_node: BTreeMap<NodeName, BTreeSet<ObjectName>>,
-    lapses: BTreeMap<Timestamp, BTreeSet<Target>>,
+    lapses: BTreeMap<Timestamp, BTreeSet<PromisedTarget>>,
     again: BTreeMap<Timestamp, BTreeSet<GroupId>>,
 }
 
@@ -81,7 +81,7 @@ impl Nominations {
 pub struct Landings<'e> {
     engine: &'e Engine,
     /// Places taken by pods of a group, by target.
-    taken: BTreeMap<GroupId, BTreeMap<Target, u32>>,
+    taken: BTreeMap<GroupId, BTreeMap<PromisedTarget, u32>>,
 }
 
 impl Landings<'_> {
@@ -131,7 +131,7 @@ impl Engine {
 
     /// Groups to look at when a claim or its node changed: while the node waits to be let in, all that are promised to it.
     pub(super) fn groups_to_nominate(&mut self, name: &ClaimName) -> Vec<GroupId> {
-        let target = Target::Claim(name.clone());
+        let target = PromisedTarget::Claim(name.clone());
         if !self.promises.has_any(&target) {
             return Vec::new();
         }
@@ -208,7 +208,7 @@ impl Engine {
     }
 
     /// Whether every pod nominated to a target's node carries the nomination.
-    pub(super) fn are_nominated(&self, target: &Target) -> bool {
+    pub(super) fn are_nominated(&self, target: &PromisedTarget) -> bool {
         let Some(node) = node_of(target, &self.cluster) else {
             return false;
         };
@@ -302,7 +302,7 @@ impl Engine {
     }
 
     /// Sets down when a target's promises lapse.
-    pub(super) fn plan_lapse(&mut self, target: &Target) {
+    pub(super) fn plan_lapse(&mut self, target: &PromisedTarget) {
         let until = self
             .promises
             .hold_until(target, &self.cluster, &self.expected);
@@ -321,7 +321,7 @@ impl Engine {
     }
 
     /// Whether pods may use a target's node.
-    fn is_usable(&self, target: &Target) -> bool {
+    fn is_usable(&self, target: &PromisedTarget) -> bool {
         let node = node_of(target, &self.cluster).and_then(|node| self.cluster.nodes.get(&node));
         let starting = |node: &Node| {
             let mut taints = node.taints.iter();
@@ -358,21 +358,21 @@ impl Engine {
     }
 
     /// Whether a target is there and stays.
-    fn is_there(&self, target: &Target) -> bool {
+    fn is_there(&self, target: &PromisedTarget) -> bool {
         let node = node_of(target, &self.cluster).and_then(|node| self.cluster.nodes.get(&node));
         let stays = match target {
-            Target::Claim(name) => {
+            PromisedTarget::Claim(name) => {
                 (self.cluster.claims.get(name)).is_some_and(|claim| claim.deleting.is_none())
             }
-            Target::Node(_) => true,
+            PromisedTarget::Node(_) => true,
         };
         stays && node.is_some_and(|node| node.deleting.is_none())
     }
 
-    fn end_promises(&mut self, target: &Target, now: Timestamp) {
+    fn end_promises(&mut self, target: &PromisedTarget, now: Timestamp) {
         self.note_in_vain(target, now);
         self.drop_promises(target);
-        if let Target::Claim(name) = target {
+        if let PromisedTarget::Claim(name) = target {
             self.dirty_claims.insert(name.clone());
             // What was kept for pods on their way may go now, though nothing else has changed.
             self.disruption.look_again();
@@ -381,7 +381,7 @@ impl Engine {
     }
 
     /// Pods that stood for the promises are looked at again: others of their group may still be good, or they ask anew.
-    pub(super) fn drop_promises(&mut self, target: &Target) {
+    pub(super) fn drop_promises(&mut self, target: &PromisedTarget) {
         let groups = self.promises.drop_target(target);
         self.dirty_groups.extend(groups.iter().copied());
         self.orphaned_groups.extend(groups);

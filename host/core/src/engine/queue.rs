@@ -8,7 +8,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
-use super::commit::{Crew, Verdict};
+use super::commit::{CommitVerdict, Crew};
 use super::ledger::Books;
 use super::runaway::Tally;
 use super::spare::for_spare_alone;
@@ -20,7 +20,7 @@ use crate::lifecycle::Step;
 use crate::model::{ClaimPhase, DisruptionReason, MoveCost, is_reschedulable};
 use crate::plan::Target as Place;
 use crate::snapshot::Snapshot;
-use crate::state::{Target, node_of};
+use crate::state::{PromisedTarget, node_of};
 use crate::time::{Span, Timestamp};
 
 /// Annotation of a claim with the claims that it replaces, comma separated.
@@ -47,7 +47,7 @@ struct UnderWay {
     awaited: BTreeSet<ClaimName>,
     books: Books,
     /// Where room is kept for the pods.
-    targets: BTreeSet<Target>,
+    targets: BTreeSet<PromisedTarget>,
     begun: Timestamp,
     drains: bool,
 }
@@ -72,7 +72,7 @@ impl Queue {
     }
 
     /// Whether room on a target is kept for pods that have not come yet.
-    pub(super) fn keeps(&self, target: &Target) -> bool {
+    pub(super) fn keeps(&self, target: &PromisedTarget) -> bool {
         let mut commands = self.commands.iter();
         commands.any(|command| command.targets.contains(target))
     }
@@ -146,7 +146,7 @@ impl Engine {
                     let words = format!("replaces {replaces}: {}", command.reason.as_str());
                     let object = ObjectKey::Claim(name.clone());
                     actions.push(report(object, "DisruptionLaunching", words, now));
-                    targets.insert(Target::Claim(name.clone()));
+                    targets.insert(PromisedTarget::Claim(name.clone()));
                     books.buys(&name, &planned.options);
                     awaited.insert(name);
                 }
@@ -190,7 +190,8 @@ impl Engine {
         }
         let mut tally = Tally::default();
         let mut claims = command.plan.claims.iter();
-        let allowed = claims.all(|claim| self.may_buy(claim, &mut tally, now) == Verdict::Buys);
+        let allowed =
+            claims.all(|claim| self.may_buy(claim, &mut tally, now) == CommitVerdict::Buys);
         if !allowed {
             for member in &command.members {
                 self.cluster.unmark(member);
@@ -282,7 +283,7 @@ impl Engine {
         now: Timestamp,
         actions: &mut Vec<Action>,
     ) -> bool {
-        let node = node_of(&Target::Claim(name.clone()), &self.cluster);
+        let node = node_of(&PromisedTarget::Claim(name.clone()), &self.cluster);
         let Some(seen) = node.and_then(|node| self.cluster.nodes.seen(&node).cloned()) else {
             return true;
         };
@@ -315,7 +316,7 @@ impl Engine {
 
     /// Whether no pod on a claim's node minds being moved.
     pub(super) fn is_empty(&self, name: &ClaimName) -> bool {
-        let node = node_of(&Target::Claim(name.clone()), &self.cluster);
+        let node = node_of(&PromisedTarget::Claim(name.clone()), &self.cluster);
         node.is_none_or(|node| {
             let pods = self.cluster.pods_on(&node).map(AsRef::as_ref);
             MoveCost::of_node(pods.filter(|pod| is_reschedulable(pod))).is_of_empty()

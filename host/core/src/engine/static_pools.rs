@@ -12,7 +12,7 @@ use std::cmp::Reverse;
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
-use super::commit::{Crew, Verdict};
+use super::commit::{CommitVerdict, Crew};
 use super::runaway::Tally;
 use super::{Engine, report};
 use crate::action::{Action, ObjectKey, Purpose};
@@ -22,7 +22,7 @@ use crate::ids::{ClaimName, PoolName};
 use crate::lifecycle::Instance;
 use crate::model::{NodeClaim, NodePool};
 use crate::plan::PlannedClaim;
-use crate::state::{Target, node_of};
+use crate::state::{PromisedTarget, node_of};
 use crate::static_pool::{self, Member, Standing};
 use crate::time::{Span, Timestamp};
 
@@ -233,7 +233,7 @@ impl Engine {
         for row in 0..missing {
             static_pool::spread(&mut planned, &zones);
             let verdict = self.may_buy(&planned, &mut tally, now);
-            if verdict != Verdict::Buys {
+            if verdict != CommitVerdict::Buys {
                 return Some(self.held_back(pool, &planned, verdict, now));
             }
             let place = ("static", self.static_pools.asks, row as usize);
@@ -251,7 +251,7 @@ impl Engine {
         &mut self,
         pool: &NodePool,
         planned: &PlannedClaim,
-        verdict: Verdict,
+        verdict: CommitVerdict,
         now: Timestamp,
     ) -> String {
         if self.standing(&pool.name).headroom(pool) == 0 {
@@ -260,7 +260,7 @@ impl Engine {
         let again = &mut self.static_pools.again;
         again.insert(pool.name.clone(), now + AGAIN);
         match verdict {
-            Verdict::Held(words) => words,
+            CommitVerdict::Held(words) => words,
             _ if planned.options.is_empty() => {
                 "nothing that its template requires can be had now".to_owned()
             }
@@ -283,7 +283,7 @@ impl Engine {
     fn trim(&mut self, pool: &NodePool, excess: u32, now: Timestamp, actions: &mut Vec<Action>) {
         let catalogue = self.market.catalogue();
         let members = self.staying(&pool.name).map(|claim| {
-            let node = node_of(&Target::Claim(claim.name.clone()), &self.cluster);
+            let node = node_of(&PromisedTarget::Claim(claim.name.clone()), &self.cluster);
             let pods = node.iter().flat_map(|node| self.cluster.pods_on(node));
             Member {
                 claim,

@@ -48,4 +48,4 @@ pub enum Setting {
 }
 
 /// Settings of a policy by name, in the order of names.
-pub type Settings = BTreeMap<String, Setting>;
+pub type PolicySettings = BTreeMap<String, Setting>;

@@ -8,5 +8,5 @@ mod context;
 mod symbols;
 
 pub use column::{Capacity, Column, ExtColumn};
-pub use context::{Context, Setting, Settings};
+pub use context::{Context, PolicySettings, Setting};
 pub use symbols::{NO_SYMBOL, Sym, Symbols, SymbolsBuilder};

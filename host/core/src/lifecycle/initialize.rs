@@ -1,12 +1,12 @@
 //! When a node is complete: ready, free of start-up and passing taints, and reporting every resource its claim counts on.
 
-use super::{Step, View};
+use super::{ClaimView, Step};
 use crate::action::{ClaimMark, Purpose, Write};
 use crate::labels;
 use crate::model::{Node, NodeClaim, Readiness};
 use crate::snapshot::is_ephemeral;
 
-pub(super) fn initialize(view: &View<'_>, step: &mut Step) {
+pub(super) fn initialize(view: &ClaimView<'_>, step: &mut Step) {
     let claim = view.claim;
     let Some((node, version)) = view.node.filter(|_| !view.ambiguous) else {
         return;

@@ -6,7 +6,7 @@
 
 use std::sync::Arc;
 
-use super::{Instance, Step, View};
+use super::{ClaimView, Instance, Step};
 use crate::action::{ClaimMark, CloudCall, Purpose, Write};
 use crate::catalogue::{Catalogue, Market};
 use crate::model::NodeClaim;
@@ -14,7 +14,7 @@ use crate::plan::{
     LAUNCH_ORDER_ANNOTATION, LaunchOption, MAX_LAUNCH_OPTIONS, option, parse_option, sold,
 };
 
-pub(super) fn launch(view: &View<'_>, step: &mut Step) {
+pub(super) fn launch(view: &ClaimView<'_>, step: &mut Step) {
     let claim = view.claim;
     if let Some(machine) = view.machine {
         let mark = ClaimMark::Launched(Box::new(machine.clone()));

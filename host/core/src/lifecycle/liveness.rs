@@ -3,7 +3,7 @@
 //! Limits are the incumbent's: five minutes to launch, fifteen to join, both from the claim's creation; after that the
 //! claim goes and its pods are planned again. `expireAfter` counts from creation too.
 
-use super::{Step, View};
+use super::{ClaimView, Step};
 use crate::model::ClaimPhase;
 use crate::time::{Span, Timestamp};
 
@@ -13,7 +13,7 @@ pub const LAUNCH_TIMEOUT: Span = Span::from_secs(300);
 pub const REGISTRATION_TIMEOUT: Span = Span::from_secs(900);
 
 /// Asks an overdue claim to go; whether it is overdue.
-pub(super) fn check(view: &View<'_>, now: Timestamp, step: &mut Step) -> bool {
+pub(super) fn check(view: &ClaimView<'_>, now: Timestamp, step: &mut Step) -> bool {
     let claim = view.claim;
     let mut limits = Vec::new();
     if claim.phase == ClaimPhase::Created && view.machine.is_none() {

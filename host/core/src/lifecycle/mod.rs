@@ -19,7 +19,7 @@ mod view;
 mod want;
 
 pub use liveness::{LAUNCH_TIMEOUT, REGISTRATION_TIMEOUT};
-pub use view::{Instance, View};
+pub use view::{ClaimView, Instance};
 pub use want::{Step, Want};
 
 use crate::model::{ClaimPhase, is_disrupted};
@@ -29,7 +29,7 @@ use crate::time::Timestamp;
 pub const UNREGISTERED_TAINT: &str = "karpenter.sh/unregistered";
 
 /// What to do next for a claim.
-pub fn step(view: &View<'_>, now: Timestamp) -> Step {
+pub fn step(view: &ClaimView<'_>, now: Timestamp) -> Step {
     let mut step = Step::default();
     if view.claim.deleting.is_some() {
         terminate::finalize(view, now, &mut step);
@@ -57,7 +57,7 @@ pub fn step(view: &View<'_>, now: Timestamp) -> Step {
 }
 
 /// A node that is not going must not carry the taint of those that go: a restart may have left it there.
-fn heal(view: &View<'_>, step: &mut Step) {
+fn heal(view: &ClaimView<'_>, step: &mut Step) {
     let Some((node, version)) = view.node else {
         return;
     };

@@ -5,12 +5,12 @@
 
 use std::sync::Arc;
 
-use super::{Step, UNREGISTERED_TAINT, View};
+use super::{ClaimView, Step, UNREGISTERED_TAINT};
 use crate::action::{ClaimMark, NodeIdentity, Purpose, Write};
 use crate::labels;
 use crate::model::{Node, NodeClaim, Taint};
 
-pub(super) fn register(view: &View<'_>, step: &mut Step) {
+pub(super) fn register(view: &ClaimView<'_>, step: &mut Step) {
     let claim = view.claim;
     let Some((node, version)) = view.node.filter(|_| !view.ambiguous) else {
         return;

@@ -7,7 +7,7 @@ use super::drain;
 use crate::action::{ClaimMark, CloudCall, Purpose, Write};
 use crate::ids::ProviderId;
 use crate::labels;
-use crate::lifecycle::{Instance, Step, View};
+use crate::lifecycle::{ClaimView, Instance, Step};
 use crate::model::{ClaimPhase, Node, Readiness, Version};
 use crate::plan::LAUNCH_ORDER_ANNOTATION;
 use crate::time::{Span, Timestamp};
@@ -16,7 +16,7 @@ use crate::time::{Span, Timestamp};
 const SETTLE: Span = Span::from_secs(5);
 
 /// What to do next for a claim that was asked to go.
-pub(crate) fn finalize(view: &View<'_>, now: Timestamp, step: &mut Step) {
+pub(crate) fn finalize(view: &ClaimView<'_>, now: Timestamp, step: &mut Step) {
     let claim = view.claim;
     if let Some((node, version)) = view.node.filter(|(node, _)| has_joined(view, node)) {
         if node.deleting.is_none() {
@@ -40,14 +40,14 @@ pub(crate) fn finalize(view: &View<'_>, now: Timestamp, step: &mut Step) {
 }
 
 /// Whether pods may be on a claim's node: the node says so a moment before the claim does.
-fn has_joined(view: &View<'_>, node: &Node) -> bool {
+fn has_joined(view: &ClaimView<'_>, node: &Node) -> bool {
     let labelled = node.label(labels::REGISTERED);
     view.claim.phase >= ClaimPhase::Registered
         || labelled.is_some_and(|value| value.as_ref() == "true")
 }
 
 /// The node is going: keep pods off, move them away, then end the instance.
-fn end_node(view: &View<'_>, node: &Node, version: Version, now: Timestamp, step: &mut Step) {
+fn end_node(view: &ClaimView<'_>, node: &Node, version: Version, now: Timestamp, step: &mut Step) {
     if !step.taint(node, version) {
         return;
     }
@@ -77,7 +77,7 @@ fn end_node(view: &View<'_>, node: &Node, version: Version, now: Timestamp, step
     }
 }
 
-fn end_instance(view: &View<'_>, instance: &ProviderId, step: &mut Step) {
+fn end_instance(view: &ClaimView<'_>, instance: &ProviderId, step: &mut Step) {
     let claim = view.claim;
     if view.instance == Instance::Gone {
         release(view, step);
@@ -95,7 +95,7 @@ fn end_instance(view: &View<'_>, instance: &ProviderId, step: &mut Step) {
 }
 
 /// The instance is no more: let the objects go, the node first.
-fn release(view: &View<'_>, step: &mut Step) {
+fn release(view: &ClaimView<'_>, step: &mut Step) {
     if let Some((node, _)) = view.node.filter(|(node, _)| node.deleting.is_some()) {
         let write = Write::ReleaseNode(node.name.clone());
         step.write_node(&node.name, Purpose::ReleaseNode, None, write);

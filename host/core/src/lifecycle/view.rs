@@ -8,7 +8,7 @@ use crate::model::{Node, NodeClaim, Pod, Version};
 
 /// What is known about one claim.
 #[derive(Clone, Debug)]
-pub struct View<'a> {
+pub struct ClaimView<'a> {
     /// The claim.
     pub claim: &'a Arc<NodeClaim>,
     /// Its version.

@@ -1,6 +1,6 @@
 //! What a step asks for, before it becomes an order.
 
-use super::View;
+use super::ClaimView;
 use crate::action::{CloudCall, ObjectKey, Purpose, Request, Write};
 use crate::ids::{ClaimName, NodeName};
 use crate::model::{Node, NodeClaim, Taint, Version};
@@ -87,7 +87,7 @@ impl Step {
     }
 
     /// Asks the claim to go.
-    pub fn delete_claim(&mut self, view: &View<'_>, reason: &str) {
+    pub fn delete_claim(&mut self, view: &ClaimView<'_>, reason: &str) {
         let name = &view.claim.name;
         let write = Write::DeleteClaim(name.clone());
         self.write_claim(name, Purpose::DeleteClaim, None, write);

@@ -6,7 +6,7 @@
 //! source with each axis given whole to the set that pays best, so finding the best column is exact and needs no search.
 //! Floats are fine here: what leaves the solver as a bound is checked again in integers.
 
-use super::basis::{Basis, Column, NO_TAG};
+use super::basis::{Basis, LpColumn, NO_TAG};
 
 /// Something that can be bought, or is there already.
 #[derive(Clone, Debug)]
@@ -116,7 +116,7 @@ struct Simplex<'a> {
     /// Per supply: its row.
     supply_row: Vec<Option<usize>>,
     /// Per row: its first basic column.
-    first: Vec<Column>,
+    first: Vec<LpColumn>,
 }
 
 /// Relative size below which a reduced cost counts as none.
@@ -139,7 +139,7 @@ impl<'a> Simplex<'a> {
                 simplex.supply_row[supply] = Some(simplex.scale.len());
                 simplex.scale.push(amount);
                 let row = simplex.scale.len() - 1;
-                simplex.first.push(Column {
+                simplex.first.push(LpColumn {
                     cost: 0.0,
                     entries: vec![(row, 1.0)],
                     tag: NO_TAG,
@@ -172,7 +172,7 @@ impl<'a> Simplex<'a> {
                 let row = self.scale.len();
                 self.row_of[at] = Some(row);
                 self.scale.push(demand);
-                self.first.push(Column {
+                self.first.push(LpColumn {
                     cost: price,
                     entries: vec![(row, capacity / demand)],
                     tag: NO_TAG,
@@ -208,7 +208,7 @@ impl<'a> Simplex<'a> {
     }
 
     /// The column whose cost undercuts its worth by the largest share, if any does.
-    fn entering(&self, values: &[f64]) -> Option<Column> {
+    fn entering(&self, values: &[f64]) -> Option<LpColumn> {
         let programme = self.programme;
         let mut unit_value = vec![0.0; programme.demand.len()];
         for (at, row) in self.row_of.iter().enumerate() {
@@ -247,7 +247,7 @@ impl<'a> Simplex<'a> {
     }
 
     /// A demand row that pays for being overfilled, or a supply row that pays for being used up.
-    fn entering_surplus(&self, values: &[f64]) -> Option<Column> {
+    fn entering_surplus(&self, values: &[f64]) -> Option<LpColumn> {
         let largest = values.iter().fold(0.0, |most: f64, v| most.max(v.abs()));
         let wrong = |row: usize| {
             if row < self.demand_rows {
@@ -260,7 +260,7 @@ impl<'a> Simplex<'a> {
             .max_by(|&a, &b| wrong(a).total_cmp(&wrong(b)).then(b.cmp(&a)))
             .filter(|&row| wrong(row) > TOLERANCE * largest)?;
         let sign = if row < self.demand_rows { -1.0 } else { 1.0 };
-        Some(Column {
+        Some(LpColumn {
             cost: 0.0,
             entries: vec![(row, sign)],
             tag: NO_TAG,
@@ -268,7 +268,7 @@ impl<'a> Simplex<'a> {
     }
 
     /// A source with each axis given to the set that pays best.
-    fn column(&self, source: &Source, unit_value: &[f64]) -> Column {
+    fn column(&self, source: &Source, unit_value: &[f64]) -> LpColumn {
         let axes = self.programme.axes;
         let mut entries = Vec::with_capacity(axes + 1);
         for axis in 0..axes {
@@ -287,7 +287,7 @@ impl<'a> Simplex<'a> {
         if let Some(row) = source.supply.and_then(|supply| self.supply_row[supply]) {
             entries.push((row, 1.0 / self.scale[row]));
         }
-        Column {
+        LpColumn {
             cost: source.price,
             entries,
             tag: NO_TAG,

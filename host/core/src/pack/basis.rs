@@ -4,7 +4,7 @@ use std::cmp::Ordering;
 
 /// A column: what one unit of an activity costs and brings to each row.
 #[derive(Clone, Debug)]
-pub(super) struct Column {
+pub(super) struct LpColumn {
     /// What a unit costs.
     pub(super) cost: f64,
     /// Rows with what a unit brings, in units of the row's right-hand side.
@@ -18,14 +18,14 @@ pub(super) const NO_TAG: usize = usize::MAX;
 
 /// As many columns as rows, and how much of each.
 pub(super) struct Basis {
-    columns: Vec<Column>,
+    columns: Vec<LpColumn>,
     inverse: Vec<f64>,
     amounts: Vec<f64>,
 }
 
 impl Basis {
     /// From one column per row, each with an entry in its own row only.
-    pub(super) fn diagonal(columns: Vec<Column>) -> Self {
+    pub(super) fn diagonal(columns: Vec<LpColumn>) -> Self {
         let rows = columns.len();
         let mut inverse = vec![0.0; rows * rows];
         let mut amounts = Vec::with_capacity(rows);
@@ -42,7 +42,7 @@ impl Basis {
     }
 
     /// Basic columns with how much of each.
-    pub(super) fn amounts(&self) -> impl Iterator<Item = (&Column, f64)> {
+    pub(super) fn amounts(&self) -> impl Iterator<Item = (&LpColumn, f64)> {
         self.columns.iter().zip(self.amounts.iter().copied())
     }
 
@@ -61,7 +61,7 @@ impl Basis {
     }
 
     /// Brings a column into the basis; false when nothing limits it, which rounding alone can cause.
-    pub(super) fn pivot(&mut self, column: Column) -> bool {
+    pub(super) fn pivot(&mut self, column: LpColumn) -> bool {
         let rows = self.columns.len();
         let mut direction = vec![0.0; rows];
         for (at, out) in direction.iter_mut().enumerate() {

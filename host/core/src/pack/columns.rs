@@ -7,9 +7,9 @@
 
 use std::collections::BTreeSet;
 
-use super::basis::{Basis, Column, NO_TAG};
+use super::basis::{Basis, LpColumn, NO_TAG};
 use super::fill::{Filler, Taste};
-use super::fleet::{Fleet, Group, holds, needs, usable};
+use super::fleet::{PackedFleet, PackedGroup, holds, needs, usable};
 use super::greedy::greedy;
 use super::ledger::Ledger;
 use super::model::Model;
@@ -36,12 +36,16 @@ struct Pattern {
 }
 
 /// A fleet made of columns, seeded with the loads of `fleets`; `None` where columns do not pay.
-pub(super) fn columns(model: &Model<'_>, worth: &Worth, fleets: &[Fleet]) -> Option<Fleet> {
+pub(super) fn columns(
+    model: &Model<'_>,
+    worth: &Worth,
+    fleets: &[PackedFleet],
+) -> Option<PackedFleet> {
     if model.items.len() > MOST_ITEMS || !model.problem.supplies.is_empty() {
         return None;
     }
     let mut search = Search::new(model, worth, fleets);
-    let mut best: Option<Fleet> = None;
+    let mut best: Option<PackedFleet> = None;
     let mut rounds = FIRST_ROUNDS;
     for _ in 0..MOST_PURCHASES {
         let solution = search.solve(rounds);
@@ -50,7 +54,7 @@ pub(super) fn columns(model: &Model<'_>, worth: &Worth, fleets: &[Fleet]) -> Opt
         }
         rounds = LATER_ROUNDS;
         let fleet = search.finished();
-        let key = |fleet: &Fleet| (fleet.unplaced(), fleet.price(model), fleet.nodes());
+        let key = |fleet: &PackedFleet| (fleet.unplaced(), fleet.price(model), fleet.nodes());
         if best.as_ref().is_none_or(|best| key(&fleet) < key(best)) {
             best = Some(fleet);
         }
@@ -64,12 +68,12 @@ struct Search<'m, 'p> {
     filler: Filler<'m, 'p>,
     patterns: Vec<Pattern>,
     known: BTreeSet<Pattern>,
-    bought: Vec<Group>,
+    bought: Vec<PackedGroup>,
     ledger: Ledger,
 }
 
 impl<'m, 'p> Search<'m, 'p> {
-    fn new(model: &'m Model<'p>, worth: &'m Worth, fleets: &[Fleet]) -> Self {
+    fn new(model: &'m Model<'p>, worth: &'m Worth, fleets: &[PackedFleet]) -> Self {
         let left = model.items.iter().map(|item| item.count).collect();
         let mut search = Self {
             model,
@@ -141,7 +145,7 @@ impl<'m, 'p> Search<'m, 'p> {
     }
 
     /// Per row the load of its item alone with the least price per unit; `None` when an item fits nowhere.
-    fn first_columns(&mut self, rows: &[usize], row_of: &[Option<usize>]) -> Option<Vec<Column>> {
+    fn first_columns(&mut self, rows: &[usize], row_of: &[Option<usize>]) -> Option<Vec<LpColumn>> {
         let model = self.model;
         let mut columns = Vec::with_capacity(rows.len());
         for &item in rows {
@@ -173,13 +177,13 @@ impl<'m, 'p> Search<'m, 'p> {
         Some(columns)
     }
 
-    fn column(&self, tag: usize, row_of: &[Option<usize>]) -> Column {
+    fn column(&self, tag: usize, row_of: &[Option<usize>]) -> LpColumn {
         let pattern = &self.patterns[tag];
         let entry = |&(item, units): &(usize, u32)| {
             let row = row_of[item]?;
             Some((row, f64::from(units) / f64::from(self.filler.left()[item])))
         };
-        Column {
+        LpColumn {
             cost: self.model.kinds[pattern.kind].price as f64,
             entries: pattern.load.iter().filter_map(entry).collect(),
             tag,
@@ -198,10 +202,10 @@ impl<'m, 'p> Search<'m, 'p> {
         let usable: Vec<usize> = (0..self.patterns.len())
             .filter(|&at| fits(&self.patterns[at]) && self.may_buy(self.patterns[at].kind))
             .collect();
-        let columns: Vec<Column> = usable.iter().map(|&at| self.column(at, row_of)).collect();
+        let columns: Vec<LpColumn> = usable.iter().map(|&at| self.column(at, row_of)).collect();
         let mut values = basis.row_values();
         for _ in 0..20 * values.len() + 50 {
-            let gain = |column: &Column| {
+            let gain = |column: &LpColumn| {
                 let worth: f64 = column
                     .entries
                     .iter()
@@ -276,7 +280,7 @@ impl<'m, 'p> Search<'m, 'p> {
         }
         self.filler.take(&pattern.load, count);
         self.ledger.take(self.model.problem, row, count);
-        self.bought.push(Group {
+        self.bought.push(PackedGroup {
             kind: pattern.kind,
             count,
             load: pattern.load,
@@ -285,7 +289,7 @@ impl<'m, 'p> Search<'m, 'p> {
     }
 
     /// What was bought, with the rest bought by the greedy.
-    fn finished(&self) -> Fleet {
+    fn finished(&self) -> PackedFleet {
         let mut worth = self.worth.clone();
         let left = self.filler.left().to_vec();
         let mut ledger = self.ledger.clone();
@@ -300,12 +304,12 @@ impl<'m, 'p> Search<'m, 'p> {
 }
 
 /// The row that pays most for being overfilled.
-fn surplus(values: &[f64]) -> Option<Column> {
+fn surplus(values: &[f64]) -> Option<LpColumn> {
     let largest = values
         .iter()
         .fold(0.0, |most: f64, value| most.max(value.abs()));
     let row = (0..values.len()).min_by(|&a, &b| values[a].total_cmp(&values[b]).then(a.cmp(&b)))?;
-    (values[row] < -1e-9 * largest).then(|| Column {
+    (values[row] < -1e-9 * largest).then(|| LpColumn {
         cost: 0.0,
         entries: vec![(row, -1.0)],
         tag: NO_TAG,

@@ -6,11 +6,11 @@ use super::problem::{Membership, NodeRule};
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(super) struct RuleCounts {
     /// By ascending rule.
-    entries: Vec<Entry>,
+    entries: Vec<RuleCount>,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-struct Entry {
+struct RuleCount {
     rule: usize,
     counted: u32,
     owned: bool,
@@ -44,7 +44,7 @@ impl RuleCounts {
     pub(super) fn add(&mut self, memberships: &[Membership], units: u32) {
         for membership in memberships {
             let at = self.find(membership.rule).unwrap_or_else(|at| {
-                let entry = Entry {
+                let entry = RuleCount {
                     rule: membership.rule,
                     counted: 0,
                     owned: false,

@@ -21,16 +21,16 @@ pub(super) struct Filler<'m, 'p> {
     /// Classes that no rule concerns.
     free: Bits,
     /// The node at hand.
-    pub(super) node: Node,
+    pub(super) node: PackedNode,
 }
 
 /// A node being filled.
 #[derive(Default)]
-pub(super) struct Node {
+pub(super) struct PackedNode {
     /// What is left of it, per axis.
     pub(super) room: Vec<i64>,
     /// What it holds.
-    pub(super) load: Vec<Entry>,
+    pub(super) load: Vec<Portion>,
     /// Lots that may still fit, ascending.
     open: Vec<usize>,
     /// Classes that rules still admit.
@@ -43,7 +43,7 @@ pub(super) struct Node {
 
 /// Units of one item on a node.
 #[derive(Clone, Copy)]
-pub(super) struct Entry {
+pub(super) struct Portion {
     pub(super) lot: usize,
     pub(super) class: usize,
     pub(super) item: usize,
@@ -75,7 +75,7 @@ impl<'m, 'p> Filler<'m, 'p> {
             present: vec![Bits::none(classes); model.lots.len()],
             open: Vec::new(),
             free,
-            node: Node::default(),
+            node: PackedNode::default(),
         };
         filler.restart(left);
         filler
@@ -251,7 +251,7 @@ impl<'m, 'p> Filler<'m, 'p> {
         }
         match node.load.iter_mut().find(|entry| entry.item == item) {
             Some(entry) => entry.units += units,
-            None => node.load.push(Entry {
+            None => node.load.push(Portion {
                 lot,
                 class,
                 item,
@@ -283,7 +283,7 @@ impl<'m, 'p> Filler<'m, 'p> {
         }
         match node.load.iter_mut().find(|entry| entry.item == item) {
             Some(entry) => entry.units += 1,
-            None => node.load.push(Entry {
+            None => node.load.push(Portion {
                 lot,
                 class,
                 item,

@@ -4,7 +4,7 @@
 //! price for its value is opened. Nodes that hold the same are one group, split when only some of them receive a unit.
 
 use super::counts::RuleCounts;
-use super::fleet::{Fleet, Group, holds};
+use super::fleet::{PackedFleet, PackedGroup, holds};
 use super::ledger::Ledger;
 use super::model::Model;
 use super::worth::Worth;
@@ -15,13 +15,13 @@ const SWEEP_EVERY: usize = 16;
 /// Nodes that hold the same, with what is left on each.
 #[derive(Clone)]
 struct Open {
-    group: Group,
+    group: PackedGroup,
     room: Vec<i64>,
     counts: RuleCounts,
 }
 
 /// Buys nodes for everything the model asks for.
-pub(super) fn first_fit(model: &Model<'_>, worth: &Worth, ledger: &mut Ledger) -> Fleet {
+pub(super) fn first_fit(model: &Model<'_>, worth: &Worth, ledger: &mut Ledger) -> PackedFleet {
     let value = |item: usize| {
         let it = &model.items[item];
         worth.values.of(model, it.lot, it.class)
@@ -30,7 +30,7 @@ pub(super) fn first_fit(model: &Model<'_>, worth: &Worth, ledger: &mut Ledger) -
     order.sort_by(|&a, &b| value(b).total_cmp(&value(a)).then(a.cmp(&b)));
     let least = least_request(model);
     let mut open: Vec<Open> = Vec::new();
-    let mut full: Vec<Group> = Vec::new();
+    let mut full: Vec<PackedGroup> = Vec::new();
     let mut left = vec![0; model.items.len()];
     for (at, item) in order.into_iter().enumerate() {
         let rest = place_on_open(model, item, &mut open);
@@ -41,7 +41,7 @@ pub(super) fn first_fit(model: &Model<'_>, worth: &Worth, ledger: &mut Ledger) -
         }
     }
     full.extend(open.into_iter().map(|node| node.group));
-    Fleet { groups: full, left }
+    PackedFleet { groups: full, left }
 }
 
 /// The least that any lot asks for, per axis.
@@ -112,7 +112,7 @@ fn open_nodes(
             return rest;
         };
         let mut node = Open {
-            group: Group {
+            group: PackedGroup {
                 kind,
                 count: 1,
                 load: Vec::new(),

@@ -7,7 +7,7 @@ use crate::bits::Bits;
 
 /// Nodes of one kind that hold the same.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) struct Group {
+pub(super) struct PackedGroup {
     /// The kind, in [`Model::kinds`].
     pub(super) kind: usize,
     /// How many such nodes.
@@ -18,17 +18,17 @@ pub(super) struct Group {
 
 /// Nodes bought and units left over.
 #[derive(Clone, Debug, Default)]
-pub(super) struct Fleet {
+pub(super) struct PackedFleet {
     /// The nodes.
-    pub(super) groups: Vec<Group>,
+    pub(super) groups: Vec<PackedGroup>,
     /// Per item: units without a node.
     pub(super) left: Vec<u32>,
 }
 
-impl Fleet {
+impl PackedFleet {
     /// Sum of prices that decide.
     pub(super) fn price(&self, model: &Model<'_>) -> i64 {
-        let price = |group: &Group| i64::from(group.count) * model.kinds[group.kind].price;
+        let price = |group: &PackedGroup| i64::from(group.count) * model.kinds[group.kind].price;
         self.groups.iter().map(price).sum()
     }
 

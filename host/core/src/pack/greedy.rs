@@ -4,7 +4,7 @@
 //! only a few kinds are filled before the best is known. Values are renewed as demand shrinks.
 
 use super::fill::{Filled, Filler, Taste};
-use super::fleet::{Fleet, Group, holds, needs, usable};
+use super::fleet::{PackedFleet, PackedGroup, holds, needs, usable};
 use super::ledger::Ledger;
 use super::model::Model;
 use super::worth::Worth;
@@ -37,7 +37,7 @@ pub(super) fn greedy(
     ledger: &mut Ledger,
     taste: Taste,
     fairness: f64,
-) -> Fleet {
+) -> PackedFleet {
     let mut filler = Filler::new(model, left);
     let mut groups = Vec::new();
     let mut ratios = worth.price_ratio.clone();
@@ -68,7 +68,7 @@ pub(super) fn greedy(
         filler.take(&filled.load, count);
         worth.of_all -= filled.worth * f64::from(count);
         ledger.take(model.problem, model.kinds[kind].row, count);
-        groups.push(Group {
+        groups.push(PackedGroup {
             kind,
             count,
             load: filled.load,
@@ -80,7 +80,7 @@ pub(super) fn greedy(
             units_at_renewal = units_left;
         }
     }
-    Fleet {
+    PackedFleet {
         groups,
         left: filler.into_left(),
     }

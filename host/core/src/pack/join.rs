@@ -8,7 +8,7 @@ use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 
 use super::counts::RuleCounts;
-use super::fleet::{Fleet, Group, holds, needs, usable};
+use super::fleet::{PackedFleet, PackedGroup, holds, needs, usable};
 use super::ledger::Ledger;
 use super::model::Model;
 
@@ -31,7 +31,7 @@ struct Join {
 }
 
 /// Joins nodes of `fleet` while its price stays within `ceiling`.
-pub(super) fn join(fleet: &mut Fleet, model: &Model<'_>, ledger: &mut Ledger, ceiling: i64) {
+pub(super) fn join(fleet: &mut PackedFleet, model: &Model<'_>, ledger: &mut Ledger, ceiling: i64) {
     let mut slack = ceiling.saturating_sub(fleet.price(model));
     let across = fleet.groups.len() <= MANY_GROUPS;
     let mut open = BinaryHeap::new();
@@ -63,7 +63,7 @@ pub(super) fn join(fleet: &mut Fleet, model: &Model<'_>, ledger: &mut Ledger, ce
             load = sum(&load, &fleet.groups[second].load);
         }
         ledger.take(model.problem, model.kinds[join.kind].row, times);
-        fleet.groups.push(Group {
+        fleet.groups.push(PackedGroup {
             kind: join.kind,
             count: times,
             load,
@@ -83,7 +83,7 @@ fn taken(join: &Join) -> u32 {
 }
 
 /// How often a join can be made with the nodes, the limits and the money that are left.
-fn times(fleet: &Fleet, model: &Model<'_>, ledger: &Ledger, join: &Join, slack: i64) -> u32 {
+fn times(fleet: &PackedFleet, model: &Model<'_>, ledger: &Ledger, join: &Join, slack: i64) -> u32 {
     let (first, second) = join.groups;
     let left = fleet.groups[first].count.min(fleet.groups[second].count) / taken(join);
     let affordable = ledger.affordable(model.problem, model.kinds[join.kind].row);
@@ -96,7 +96,7 @@ fn times(fleet: &Fleet, model: &Model<'_>, ledger: &Ledger, join: &Join, slack: 
 
 /// Finds ways to join nodes of a group with one another and, `across` groups, with those of earlier groups.
 fn find(
-    fleet: &Fleet,
+    fleet: &PackedFleet,
     model: &Model<'_>,
     group: usize,
     across: bool,
@@ -118,7 +118,11 @@ fn find(
 }
 
 /// Ways to join nodes of one group: for each dearer kind, as many as it holds.
-fn with_its_like(fleet: &Fleet, model: &Model<'_>, group: usize) -> impl Iterator<Item = Join> {
+fn with_its_like(
+    fleet: &PackedFleet,
+    model: &Model<'_>,
+    group: usize,
+) -> impl Iterator<Item = Join> {
     let own = &fleet.groups[group];
     let needs = needs(model, &own.load);
     let usable = usable(model, &own.load);
@@ -140,7 +144,7 @@ fn with_its_like(fleet: &Fleet, model: &Model<'_>, group: usize) -> impl Iterato
 }
 
 /// The cheapest way to join a node of one group with one of another.
-fn with_another(fleet: &Fleet, model: &Model<'_>, one: usize, other: usize) -> Option<Join> {
+fn with_another(fleet: &PackedFleet, model: &Model<'_>, one: usize, other: usize) -> Option<Join> {
     let (left, right) = (&fleet.groups[one], &fleet.groups[other]);
     let load = sum(&left.load, &right.load);
     let needs = needs(model, &load);
@@ -150,7 +154,7 @@ fn with_another(fleet: &Fleet, model: &Model<'_>, one: usize, other: usize) -> O
     if allowed(model, &load, 1) == 0 {
         return None;
     }
-    let price = |group: &Group| model.kinds[group.kind].price;
+    let price = |group: &PackedGroup| model.kinds[group.kind].price;
     let extra = model.kinds[kind].price - (price(left) + price(right));
     priced(extra, (one, other), 2, kind)
 }

@@ -3,7 +3,7 @@
 use super::columns::columns;
 use super::fill::Taste;
 use super::first_fit::first_fit;
-use super::fleet::Fleet;
+use super::fleet::PackedFleet;
 use super::greedy::greedy;
 use super::join::join;
 use super::ledger::Ledger;
@@ -35,7 +35,7 @@ pub fn pack(problem: &Problem, effort: u32) -> Packing {
             return joined(&model, best(&model, reference, candidates), effort);
         }
     }
-    let falls_short = |fleet: &Fleet| fleet.price(&model) as f64 > worth.of_all * COLUMNS_PAY;
+    let falls_short = |fleet: &PackedFleet| fleet.price(&model) as f64 > worth.of_all * COLUMNS_PAY;
     if effort > 0 && candidates.iter().all(falls_short) {
         candidates.extend(columns(&model, &worth, &candidates));
     }
@@ -70,12 +70,16 @@ fn ways(model: &Model<'_>, effort: u32) -> &'static [(Taste, f64)] {
 }
 
 /// Whether a fleet costs hardly more than the aggregate programme says that its load is worth.
-fn is_close(model: &Model<'_>, worth: &Worth, fleet: &Fleet) -> bool {
+fn is_close(model: &Model<'_>, worth: &Worth, fleet: &PackedFleet) -> bool {
     fleet.price(model) as f64 <= worth.of_all * CLOSE
 }
 
 /// The best of the reference and the candidates, with what counts as equal to the cheapest of them.
-fn best(model: &Model<'_>, reference: Fleet, candidates: Vec<Fleet>) -> (Fleet, i64) {
+fn best(
+    model: &Model<'_>,
+    reference: PackedFleet,
+    candidates: Vec<PackedFleet>,
+) -> (PackedFleet, i64) {
     let reference_key = (reference.unplaced(), reference.price(model));
     let mut all = candidates;
     all.push(reference);
@@ -84,7 +88,7 @@ fn best(model: &Model<'_>, reference: Fleet, candidates: Vec<Fleet>) -> (Fleet, 
         .map(|fleet| (fleet.unplaced(), fleet.price(model)));
     let least = keys.min().unwrap_or(reference_key);
     let ceiling = least.1.saturating_add(least.1 / 200);
-    let is_equal = |fleet: &Fleet| {
+    let is_equal = |fleet: &PackedFleet| {
         let key = (fleet.unplaced(), fleet.price(model));
         key.0 == least.0 && key.1 <= ceiling && key <= reference_key
     };
@@ -94,7 +98,7 @@ fn best(model: &Model<'_>, reference: Fleet, candidates: Vec<Fleet>) -> (Fleet, 
 }
 
 /// A fleet with its nodes joined up to the ceiling, as a packing.
-fn joined(model: &Model<'_>, (mut fleet, ceiling): (Fleet, i64), effort: u32) -> Packing {
+fn joined(model: &Model<'_>, (mut fleet, ceiling): (PackedFleet, i64), effort: u32) -> Packing {
     if effort > 0 {
         let mut ledger = Ledger::new(model.problem);
         for group in &fleet.groups {

@@ -23,7 +23,7 @@ pub enum Architecture {
 
 /// Columns of the catalogue; `t_` columns have a row per instance type, `o_` columns a row per offering.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
-pub struct Catalogue {
+pub struct CatalogueColumns {
     /// Name, for instance `m7g.2xlarge`.
     pub t_name: Vec<Sym>,
     /// Family, for instance `m7g`.
@@ -112,7 +112,7 @@ pub struct Tables {
     /// Every text the columns refer to.
     pub symbols: Symbols,
     /// What can be bought.
-    pub catalogue: Catalogue,
+    pub catalogue: CatalogueColumns,
 }
 
 impl Tables {
@@ -188,7 +188,7 @@ pub enum RowError {
 #[derive(Debug, Clone, Default)]
 pub struct TablesBuilder {
     symbols: SymbolsBuilder,
-    catalogue: Catalogue,
+    catalogue: CatalogueColumns,
 }
 
 impl TablesBuilder {

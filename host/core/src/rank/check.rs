@@ -16,7 +16,7 @@ use crate::units::{MAX_DOLLARS_PER_HOUR, PricePerHour};
 
 /// One candidate of a question, in words.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Slot {
+pub struct CandidateName {
     /// Row among the candidates.
     pub row: usize,
     /// Which pool or claim it belongs to, for instance `pool general`.
@@ -29,7 +29,7 @@ pub struct Slot {
     pub capacity: &'static str,
 }
 
-impl fmt::Display for Slot {
+impl fmt::Display for CandidateName {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let Self {
             row,
@@ -47,7 +47,7 @@ impl fmt::Display for Slot {
 
 /// Why an answer is refused whole.
 #[derive(Debug, Clone, PartialEq, Error)]
-pub enum AnswerError {
+pub enum RankingError {
     /// A column is shorter or longer than the question.
     #[error("answer column `{column}` has {found} rows; the question has {expected} candidates")]
     Length {
@@ -62,7 +62,7 @@ pub enum AnswerError {
     #[error("{slot}: `{column}` is NaN; expected {}", expected(column))]
     NotANumber {
         /// The candidate.
-        slot: Box<Slot>,
+        slot: Box<CandidateName>,
         /// Column of the answer.
         column: &'static str,
     },
@@ -70,7 +70,7 @@ pub enum AnswerError {
     #[error("{slot}: `{column}` is {value}; expected {}", expected(column))]
     OutOfRange {
         /// The candidate.
-        slot: Box<Slot>,
+        slot: Box<CandidateName>,
         /// Column of the answer.
         column: &'static str,
         /// What it held.
@@ -80,7 +80,7 @@ pub enum AnswerError {
     #[error("{slot}: `first` is {first} and `then` is {then}; `first` must not be above `then`")]
     FirstAboveThen {
         /// The candidate.
-        slot: Box<Slot>,
+        slot: Box<CandidateName>,
         /// Price of the first nodes.
         first: f64,
         /// Price of the rest.
@@ -92,7 +92,7 @@ pub enum AnswerError {
     )]
     GroupCount {
         /// The candidate.
-        slot: Box<Slot>,
+        slot: Box<CandidateName>,
         /// The group.
         group: u32,
         /// Count on this row.
@@ -112,7 +112,10 @@ fn expected(column: &str) -> &'static str {
 }
 
 /// Checks prices against their question and turns them into integers.
-pub fn check_prices(question: &PriceQuestion, answer: &PriceAnswer) -> Result<Prices, AnswerError> {
+pub fn check_prices(
+    question: &PriceQuestion,
+    answer: &PriceAnswer,
+) -> Result<Prices, RankingError> {
     let rows = question.pools.cand.len();
     check_length("first", rows, answer.first.len())?;
     check_length("first-count", rows, answer.first_count.len())?;
@@ -157,15 +160,15 @@ fn is_plain(answer: &PriceAnswer) -> bool {
 }
 
 /// Checks row by row; the first violation in words.
-fn check_rows(question: &PriceQuestion, answer: &PriceAnswer) -> Result<(), AnswerError> {
+fn check_rows(question: &PriceQuestion, answer: &PriceAnswer) -> Result<(), RankingError> {
     let slot = |row| Box::new(price_slot(question, row));
-    let mut groups = Groups::default();
+    let mut groups = FirstGroups::default();
     for row in 0..answer.first.len() {
         let (first, then) = (answer.first[row], answer.then[row]);
         check_price("first", first, || slot(row))?;
         check_price("then", then, || slot(row))?;
         if first > then {
-            return Err(AnswerError::FirstAboveThen {
+            return Err(RankingError::FirstAboveThen {
                 slot: slot(row),
                 first,
                 then,
@@ -173,7 +176,7 @@ fn check_rows(question: &PriceQuestion, answer: &PriceAnswer) -> Result<(), Answ
         }
         let (group, count) = (answer.first_group[row], answer.first_count[row]);
         if let Err((expected, since)) = groups.enter(group, count, row) {
-            return Err(AnswerError::GroupCount {
+            return Err(RankingError::GroupCount {
                 slot: slot(row),
                 group,
                 count,
@@ -192,12 +195,12 @@ fn price(value: f64) -> Option<PricePerHour> {
 
 /// Counts of the groups seen so far. Rows of one group often stand together.
 #[derive(Default)]
-struct Groups {
+struct FirstGroups {
     counts: BTreeMap<u32, (u32, usize)>,
     last: (u32, u32),
 }
 
-impl Groups {
+impl FirstGroups {
     /// Enters a row; the count of its group and the row that set it, where this row has another.
     fn enter(&mut self, group: u32, count: u32, row: usize) -> Result<(), (u32, usize)> {
         if group == 0 || self.last == (group, count) {
@@ -216,11 +219,11 @@ pub(super) fn check_length(
     column: &'static str,
     expected: usize,
     found: usize,
-) -> Result<(), AnswerError> {
+) -> Result<(), RankingError> {
     if found == expected {
         Ok(())
     } else {
-        Err(AnswerError::Length {
+        Err(RankingError::Length {
             column,
             expected,
             found,
@@ -231,10 +234,10 @@ pub(super) fn check_length(
 fn check_price(
     column: &'static str,
     value: f64,
-    slot: impl FnOnce() -> Box<Slot>,
-) -> Result<(), AnswerError> {
+    slot: impl FnOnce() -> Box<CandidateName>,
+) -> Result<(), RankingError> {
     if value.is_nan() {
-        return Err(AnswerError::NotANumber {
+        return Err(RankingError::NotANumber {
             slot: slot(),
             column,
         });
@@ -242,14 +245,14 @@ fn check_price(
     if value == f64::INFINITY || (0.0..=MAX_DOLLARS_PER_HOUR).contains(&value) {
         return Ok(());
     }
-    Err(AnswerError::OutOfRange {
+    Err(RankingError::OutOfRange {
         slot: slot(),
         column,
         value,
     })
 }
 
-fn price_slot(question: &PriceQuestion, row: usize) -> Slot {
+fn price_slot(question: &PriceQuestion, row: usize) -> CandidateName {
     let PriceQuestion { tables, pools, .. } = question;
     let pool = pools.name.get(owner_of(&pools.cand_ends, row));
     let name = pool
@@ -262,7 +265,12 @@ pub(super) fn owner_of(ends: &[u32], row: usize) -> usize {
     ends.partition_point(|&end| end as usize <= row)
 }
 
-pub(super) fn describe(tables: &Tables, candidates: &[u32], row: usize, owner: String) -> Slot {
+pub(super) fn describe(
+    tables: &Tables,
+    candidates: &[u32],
+    row: usize,
+    owner: String,
+) -> CandidateName {
     let offering = candidates.get(row).copied().unwrap_or(u32::MAX);
     let capacity = match tables.catalogue.o_capacity.get(offering as usize).copied() {
         Some(code) if code == Capacity::OnDemand as u8 => "on-demand",
@@ -274,7 +282,7 @@ pub(super) fn describe(tables: &Tables, candidates: &[u32], row: usize, owner: S
         tables.type_name(offering).to_owned(),
         tables.zone(offering).to_owned(),
     );
-    Slot {
+    CandidateName {
         row,
         owner,
         instance_type,

@@ -20,16 +20,16 @@ mod tests;
 
 pub use answer::{OrderAnswer, Price, PriceAnswer, Prices, Quote};
 pub use catalogue::{
-    Architecture, Catalogue, InstanceTypeRow, OfferingRow, RowError, Tables, TablesBuilder,
+    Architecture, CatalogueColumns, InstanceTypeRow, OfferingRow, RowError, Tables, TablesBuilder,
 };
-pub use check::{AnswerError, Slot, check_prices};
+pub use check::{CandidateName, RankingError, check_prices};
 pub use list_price::{LIST_PRICE, list_order, list_price};
 pub use order::{LaunchList, LaunchLists, check_ordering};
 pub use question::{ClaimRow, Claims, OrderQuestion, PoolRow, Pools, PriceQuestion};
-pub use wallet::{WALLET, list_where_allowed};
+pub use wallet::{COST_CAP, list_where_allowed};
 
 // What this hook's questions share with the others, so that whoever asks this one needs one import.
 pub use crate::hook::{
-    Capacity, Column, Context, ExtColumn, NO_SYMBOL, Setting, Settings, Sym, Symbols,
+    Capacity, Column, Context, ExtColumn, NO_SYMBOL, PolicySettings, Setting, Sym, Symbols,
     SymbolsBuilder,
 };

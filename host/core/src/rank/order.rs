@@ -4,7 +4,7 @@
 //! total, so that the list is the same on every machine. Whatever the scores, a claim keeps at least one candidate: a policy may shorten a list, not empty it.
 
 use super::answer::OrderAnswer;
-use super::check::{AnswerError, Slot, check_length, describe, owner_of};
+use super::check::{CandidateName, RankingError, check_length, describe, owner_of};
 use super::question::OrderQuestion;
 
 /// Checked order of the candidates of every claim, in the order of claims.
@@ -28,7 +28,7 @@ pub struct LaunchList {
 pub fn check_ordering(
     question: &OrderQuestion,
     answer: &OrderAnswer,
-) -> Result<LaunchLists, AnswerError> {
+) -> Result<LaunchLists, RankingError> {
     let rows = question.claims.cand.len();
     check_length("score", rows, answer.score.len())?;
     check_length("reason", rows, answer.reason.len())?;
@@ -36,13 +36,13 @@ pub fn check_ordering(
         let column = "score";
         let slot = || Box::new(order_slot(question, row));
         if value.is_nan() {
-            return Err(AnswerError::NotANumber {
+            return Err(RankingError::NotANumber {
                 slot: slot(),
                 column,
             });
         }
         if value == f64::NEG_INFINITY {
-            return Err(AnswerError::OutOfRange {
+            return Err(RankingError::OutOfRange {
                 slot: slot(),
                 column,
                 value,
@@ -72,7 +72,7 @@ fn launch_list(scores: &[f64]) -> LaunchList {
     LaunchList { kept: all, removed }
 }
 
-fn order_slot(question: &OrderQuestion, row: usize) -> Slot {
+fn order_slot(question: &OrderQuestion, row: usize) -> CandidateName {
     let claim = owner_of(&question.claims.cand_ends, row);
     describe(
         &question.tables,

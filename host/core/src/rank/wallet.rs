@@ -7,7 +7,7 @@ use super::question::PriceQuestion;
 
 /// How many times what it would cost at list prices something bought may cost, whatever a policy says: the interface's section
 /// on failures.
-pub const WALLET: i64 = 3;
+pub const COST_CAP: i64 = 3;
 
 /// List prices, with the policy's vetoes: also where only further nodes are vetoed. `None` where a list price is none that an
 /// answer may hold.

@@ -3,16 +3,16 @@
 use super::batch::compile::Compiled;
 use super::claims::named::Reach;
 use super::fleet::address_rounds::within;
-use super::fleet::draft::{self, Candidate};
+use super::fleet::draft::{self, DraftPlan};
 use super::fleet::guarded;
 use super::launch::{Packed, launch};
-use super::place::address_budget::Budget;
+use super::place::address_budget::AddressBudget;
 use super::prepared::{Prepared, prepare};
 use super::prices::RowPrices;
 use super::prices::quoted::Quoted;
 use crate::model::PackingMode;
 use crate::plan::Plan;
-use crate::rank::{Prices, WALLET, list_where_allowed};
+use crate::rank::{COST_CAP, Prices, list_where_allowed};
 use crate::snapshot::Snapshot;
 use crate::units::PricePerHour;
 
@@ -35,7 +35,7 @@ fn best_of(
     compiled: &Compiled<'_>,
     prices: &RowPrices,
     pods: &[usize],
-) -> (Candidate, PricePerHour) {
+) -> (DraftPlan, PricePerHour) {
     let by_price = compiled
         .templates
         .iter()
@@ -44,8 +44,8 @@ fn best_of(
     let (first_fit, first_fit_cost, priced) = std::thread::scope(|scope| {
         let priced =
             by_price.then(|| scope.spawn(|| draft::by_price(compiled, prices, guards, pods)));
-        let attempt = |budget: &Budget| draft::first_fit(compiled, prices, pods, budget);
-        let first_fit = attempt(&Budget::default());
+        let attempt = |budget: &AddressBudget| draft::first_fit(compiled, prices, pods, budget);
+        let first_fit = attempt(&AddressBudget::default());
         let cost = first_fit.list(prices);
         (
             within(compiled, prices, guards, first_fit, attempt),
@@ -62,7 +62,7 @@ fn best_of(
 
 /// Where pods are left waiting while room is kept for others, a plan without that room is tried too: limits and supplies are
 /// shared out among all, and no pod that exists may wait for the sake of one that does not.
-fn with_real_pods_first(compiled: &Compiled<'_>, prices: &RowPrices, best: Candidate) -> Candidate {
+fn with_real_pods_first(compiled: &Compiled<'_>, prices: &RowPrices, best: DraftPlan) -> DraftPlan {
     let (real, spare) = compiled.real_and_spare();
     if best.waiting() == 0 || spare.is_empty() {
         return best;
@@ -88,7 +88,7 @@ pub(crate) fn finish_quoted(prepared: &Prepared<'_>, quoted: &Quoted) -> Plan {
     let (Some(question), Some(prices)) = (prepared.question(), prices) else {
         return plan;
     };
-    if plan.cost.list <= plan.cost.bound * WALLET {
+    if plan.cost.list <= plan.cost.bound * COST_CAP {
         return plan;
     }
     let Some(allowed) = list_where_allowed(question, &prices) else {
@@ -96,7 +96,7 @@ pub(crate) fn finish_quoted(prepared: &Prepared<'_>, quoted: &Quoted) -> Plan {
     };
     let list = finish(prepared, Some(&allowed));
     let places_as_many = list.unplaced.len() <= plan.unplaced.len();
-    if places_as_many && plan.cost.list > list.cost.list * WALLET {
+    if places_as_many && plan.cost.list > list.cost.list * COST_CAP {
         list
     } else {
         plan
@@ -105,7 +105,7 @@ pub(crate) fn finish_quoted(prepared: &Prepared<'_>, quoted: &Quoted) -> Plan {
 
 /// Whether first fit is to be preferred: better in every respect but the guards, or, where they do not hold in it, better in
 /// what comes before cost.
-fn is_better(compiled: &Compiled<'_>, first_fit: &Candidate, priced: &Candidate) -> bool {
+fn is_better(compiled: &Compiled<'_>, first_fit: &DraftPlan, priced: &DraftPlan) -> bool {
     let (left, right) = (first_fit.rank(), priced.rank());
     if priced.kept_within && (left.0, left.1) >= (right.0, right.1) {
         // Preferences given up, or addresses that are not there, are no reason to let other guards go.

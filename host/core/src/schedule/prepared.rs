@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use super::batch::compile::{Compiled, compile};
-use super::prices::question::{Slots, question};
+use super::prices::question::{QuestionRows, question};
 use super::prices::sale::Offers;
 use crate::rank::PriceQuestion;
 use crate::snapshot::Snapshot;
@@ -11,7 +11,7 @@ use crate::snapshot::Snapshot;
 /// A decision half made: everything read, prices still to come.
 pub struct Prepared<'s> {
     pub(crate) compiled: Compiled<'s>,
-    pub(crate) question: Option<(PriceQuestion, Arc<Slots>)>,
+    pub(crate) question: Option<(PriceQuestion, Arc<QuestionRows>)>,
 }
 
 impl Prepared<'_> {

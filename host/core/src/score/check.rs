@@ -12,7 +12,7 @@ use crate::words;
 
 /// Why an answer is refused whole.
 #[derive(Debug, Clone, PartialEq, Error)]
-pub enum AnswerError {
+pub enum ScoreError {
     /// A column is shorter or longer than the question.
     #[error("answer column `{column}` has {found} rows; the question has {expected} moves")]
     Length {
@@ -41,14 +41,14 @@ pub enum AnswerError {
 pub fn check_verdicts(
     question: &ScoreQuestion,
     answer: &ScoreAnswer,
-) -> Result<Verdicts, AnswerError> {
+) -> Result<Verdicts, ScoreError> {
     let expected = question.moves.len();
     for (column, found) in [
         ("value", answer.value.len()),
         ("reason", answer.reason.len()),
     ] {
         if found != expected {
-            return Err(AnswerError::Length {
+            return Err(ScoreError::Length {
                 column,
                 expected,
                 found,
@@ -56,7 +56,7 @@ pub fn check_verdicts(
         }
     }
     let read = |(row, (&value, &reason)): (usize, (&f64, &u16))| {
-        let value = PricePerHour::from_dollars(value).ok_or_else(|| AnswerError::Value {
+        let value = PricePerHour::from_dollars(value).ok_or_else(|| ScoreError::Value {
             row,
             what: describe(question, row),
             value,

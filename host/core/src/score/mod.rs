@@ -17,9 +17,9 @@ mod threshold;
 mod tests;
 
 pub use answer::{ScoreAnswer, Verdict, Verdicts};
-pub use check::{AnswerError, check_verdicts};
+pub use check::{ScoreError, check_verdicts};
 pub use question::{
-    MoveKind, MoveRow, Moves, NodeRow, Nodes, Replacement, RowError, ScoreQuestion,
+    MoveKind, MoveRow, MoveRowError, Moves, NodeRow, Nodes, Replacement, ScoreQuestion,
     ScoreQuestionBuilder,
 };
 pub use threshold::{EMPTY, LITTLE, SAVES, SavingsThreshold, savings_threshold};

@@ -207,7 +207,7 @@ pub struct MoveRow<'a> {
 
 /// A row that a question refuses.
 #[derive(Debug, Clone, PartialEq, Error)]
-pub enum RowError {
+pub enum MoveRowError {
     /// A number of a node cannot be one.
     #[error("node {node}: {column} is {value}; expected {expected}")]
     Node {
@@ -274,7 +274,7 @@ impl ScoreQuestionBuilder {
     }
 
     /// Adds a node and returns its row.
-    pub fn node(&mut self, row: &NodeRow<'_>) -> Result<u32, RowError> {
+    pub fn node(&mut self, row: &NodeRow<'_>) -> Result<u32, MoveRowError> {
         accept_node(row)?;
         let (columns, symbols) = (&mut self.nodes, &mut self.symbols);
         let index = row_number(columns.name.len());
@@ -299,7 +299,7 @@ impl ScoreQuestionBuilder {
     }
 
     /// Adds a move and returns its row.
-    pub fn propose(&mut self, row: &MoveRow<'_>) -> Result<u32, RowError> {
+    pub fn propose(&mut self, row: &MoveRow<'_>) -> Result<u32, MoveRowError> {
         self.accept_move(row)?;
         let (columns, symbols) = (&mut self.moves, &mut self.symbols);
         let index = row_number(columns.kind.len());
@@ -333,19 +333,19 @@ impl ScoreQuestionBuilder {
         }
     }
 
-    fn accept_move(&self, asked: &MoveRow<'_>) -> Result<(), RowError> {
+    fn accept_move(&self, asked: &MoveRow<'_>) -> Result<(), MoveRowError> {
         let (row, nodes) = (self.moves.len(), self.nodes.name.len());
         if asked.members.is_empty() {
-            return Err(RowError::NoMember { row });
+            return Err(MoveRowError::NoMember { row });
         }
         let mut members = asked.members.iter();
         if let Some(&node) = members.find(|&&node| node as usize >= nodes) {
-            return Err(RowError::UnknownNode { row, node, nodes });
+            return Err(MoveRowError::UnknownNode { row, node, nodes });
         }
         let mut bought = asked.replacements.iter();
         match bought.find(|bought| !is_price(bought.price)) {
             None => Ok(()),
-            Some(bought) => Err(RowError::Price {
+            Some(bought) => Err(MoveRowError::Price {
                 row,
                 type_name: bought.type_name.to_owned(),
                 zone: bought.zone.to_owned(),
@@ -359,7 +359,7 @@ fn is_price(dollars: f64) -> bool {
     (0.0..=MAX_DOLLARS_PER_HOUR).contains(&dollars)
 }
 
-fn accept_node(row: &NodeRow<'_>) -> Result<(), RowError> {
+fn accept_node(row: &NodeRow<'_>) -> Result<(), MoveRowError> {
     const PRICE: &str = "dollars per hour in 0 to 100000";
     const SHARE: &str = "a finite number, 0 or more";
     let at_least_none = |value: f64| value.is_finite() && value >= 0.0;
@@ -373,7 +373,7 @@ fn accept_node(row: &NodeRow<'_>) -> Result<(), RowError> {
     ];
     match numbers.into_iter().find(|(_, _, fits, _)| !fits) {
         None => Ok(()),
-        Some((column, value, _, expected)) => Err(RowError::Node {
+        Some((column, value, _, expected)) => Err(MoveRowError::Node {
             node: row.name.to_owned(),
             column,
             value,

@@ -11,7 +11,7 @@ use std::sync::Arc;
 
 use super::cluster::Cluster;
 use super::expected::Expected;
-use super::promise::{Assignment, Promises, Target, node_of};
+use super::promise::{Assignment, PromisedTarget, Promises, node_of};
 use crate::catalogue::Market;
 use crate::ids::{ClaimName, NodeName, ObjectName};
 use crate::labels::{self, Labels};
@@ -106,7 +106,7 @@ fn without_stale_nomination(pod: &Arc<Pod>, cluster: &Cluster) -> Option<Arc<Pod
     Some(Arc::new(shown))
 }
 
-fn promised(pod: &Arc<Pod>, target: &Target, cluster: &Cluster) -> Arc<Pod> {
+fn promised(pod: &Arc<Pod>, target: &PromisedTarget, cluster: &Cluster) -> Arc<Pod> {
     let mut shown = Pod::clone(pod);
     shown.node = Some(shown_name(target, cluster));
     shown.nominated = None;
@@ -114,19 +114,19 @@ fn promised(pod: &Arc<Pod>, target: &Target, cluster: &Cluster) -> Arc<Pod> {
 }
 
 /// The node's name, or the claim's as long as there is no node.
-fn shown_name(target: &Target, cluster: &Cluster) -> NodeName {
+fn shown_name(target: &PromisedTarget, cluster: &Cluster) -> NodeName {
     node_of(target, cluster).unwrap_or_else(|| match target {
-        Target::Claim(name) => NodeName::from(name.as_str()),
-        Target::Node(name) => name.clone(),
+        PromisedTarget::Claim(name) => NodeName::from(name.as_str()),
+        PromisedTarget::Node(name) => name.clone(),
     })
 }
 
 /// Gives claims without a Node object a node of their own name to which promised pods can be shown as bound. It carries no
 /// label of registration, so that the claim goes on speaking for it.
 fn add_placeholders(snapshot: &mut Snapshot, assigned: &Assignment, cluster: &Cluster) {
-    let mut wanted: BTreeMap<&ClaimName, &Target> = BTreeMap::new();
+    let mut wanted: BTreeMap<&ClaimName, &PromisedTarget> = BTreeMap::new();
     for target in assigned.values() {
-        if let Target::Claim(name) = target {
+        if let PromisedTarget::Claim(name) = target {
             wanted.insert(name, target);
         }
     }

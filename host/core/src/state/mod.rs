@@ -17,6 +17,6 @@ pub use cluster::{Cluster, Touched};
 pub use expected::Expected;
 pub use freeze::{World, assignments, freeze, open_pods};
 pub use group::GroupId;
-pub use promise::{ANNOTATION, Assignment, NOMINATION_WINDOW, Promises, Target};
+pub use promise::{ANNOTATION, Assignment, NOMINATION_WINDOW, PromisedTarget, Promises};
 pub(crate) use promise::{bound_of, node_of, target_of, to_annotation};
 pub use store::{Seen, Store};

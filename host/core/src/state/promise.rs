@@ -22,7 +22,7 @@ pub const NOMINATION_WINDOW: Span = Span::from_secs(20);
 
 /// What a promise is on.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub enum Target {
+pub enum PromisedTarget {
     /// A claim of ours, whatever its node.
     Claim(ClaimName),
     /// A node of others.
@@ -41,17 +41,24 @@ struct Promise {
 /// All promises.
 #[derive(Clone, Debug, Default)]
 pub struct Promises {
-    by_target: BTreeMap<Target, BTreeMap<GroupId, Promise>>,
-    by_group: BTreeMap<GroupId, BTreeSet<Target>>,
+    by_target: BTreeMap<PromisedTarget, BTreeMap<GroupId, Promise>>,
+    by_group: BTreeMap<GroupId, BTreeSet<PromisedTarget>>,
 }
 
 /// Pods and where they are expected.
-pub type Assignment = BTreeMap<ObjectName, Target>;
+pub type Assignment = BTreeMap<ObjectName, PromisedTarget>;
 
 impl Promises {
     /// Promises room for `count` pods of a group, beside the `had` that are there already. A promise that is there for the
     /// same group grows.
-    pub fn make(&mut self, target: &Target, group: GroupId, count: u32, had: u32, now: Timestamp) {
+    pub fn make(
+        &mut self,
+        target: &PromisedTarget,
+        group: GroupId,
+        count: u32,
+        had: u32,
+        now: Timestamp,
+    ) {
         let of_target = self.by_target.entry(target.clone()).or_default();
         let promise = of_target.entry(group).or_insert(Promise {
             count: 0,
@@ -66,7 +73,7 @@ impl Promises {
 
     /// Takes over what a claim says about its promises, unless some are known.
     pub fn adopt(&mut self, claim: &NodeClaim) {
-        let target = Target::Claim(claim.name.clone());
+        let target = PromisedTarget::Claim(claim.name.clone());
         if self.by_target.contains_key(&target) {
             return;
         }
@@ -77,7 +84,7 @@ impl Promises {
     }
 
     /// The groups that have a promise on a target.
-    pub fn groups_on(&self, target: &Target) -> Vec<GroupId> {
+    pub fn groups_on(&self, target: &PromisedTarget) -> Vec<GroupId> {
         self.by_target
             .get(target)
             .map(|groups| groups.keys().copied().collect())
@@ -85,7 +92,7 @@ impl Promises {
     }
 
     /// Whether a target has any promise.
-    pub fn has_any(&self, target: &Target) -> bool {
+    pub fn has_any(&self, target: &PromisedTarget) -> bool {
         self.by_target.contains_key(target)
     }
 
@@ -100,7 +107,7 @@ impl Promises {
     }
 
     /// Drops all promises on a target; the groups concerned.
-    pub fn drop_target(&mut self, target: &Target) -> Vec<GroupId> {
+    pub fn drop_target(&mut self, target: &PromisedTarget) -> Vec<GroupId> {
         let groups: Vec<GroupId> = self
             .by_target
             .remove(target)
@@ -121,7 +128,7 @@ impl Promises {
     /// is gone or going.
     pub fn hold_until(
         &self,
-        target: &Target,
+        target: &PromisedTarget,
         cluster: &Cluster,
         expected: &Expected,
     ) -> Option<Timestamp> {
@@ -131,11 +138,11 @@ impl Promises {
             .get(target)
             .and_then(|groups| groups.values().map(|promise| promise.made).max())?;
         match target {
-            Target::Node(name) => match cluster.nodes.get(name) {
+            PromisedTarget::Node(name) => match cluster.nodes.get(name) {
                 Some(node) if node.deleting.is_none() => Some(made + NOMINATION_WINDOW),
                 _ => Some(PAST),
             },
-            Target::Claim(name) => match cluster.claims.get(name) {
+            PromisedTarget::Claim(name) => match cluster.claims.get(name) {
                 Some(claim) if claim.deleting.is_some() => Some(PAST),
                 Some(claim) if claim.phase == ClaimPhase::Initialized => {
                     Some(claim.phase_since.max(made) + NOMINATION_WINDOW)
@@ -148,7 +155,7 @@ impl Promises {
     }
 
     /// Targets with promises.
-    pub fn targets(&self) -> Vec<Target> {
+    pub fn targets(&self) -> Vec<PromisedTarget> {
         self.by_target.keys().cloned().collect()
     }
 
@@ -156,7 +163,7 @@ impl Promises {
     /// on nodes that are going.
     pub fn assign(&self, group: GroupId, cluster: &Cluster, now: Timestamp) -> Assignment {
         let mut assignment = Assignment::new();
-        let mut room: BTreeMap<Target, u32> = self
+        let mut room: BTreeMap<PromisedTarget, u32> = self
             .by_group
             .get(&group)
             .into_iter()
@@ -194,17 +201,17 @@ impl Promises {
         &self,
         group: GroupId,
         cluster: &Cluster,
-        come: &BTreeMap<Target, u32>,
-    ) -> Vec<&Target> {
+        come: &BTreeMap<PromisedTarget, u32>,
+    ) -> Vec<&PromisedTarget> {
         let targets = self.by_group.get(&group).into_iter().flatten();
-        let come = |target: &Target| come.get(target).copied().unwrap_or(0);
+        let come = |target: &PromisedTarget| come.get(target).copied().unwrap_or(0);
         targets
             .filter(|target| self.open(target, group, cluster) > come(target))
             .collect()
     }
 
     /// How many pods of a group a target still waits for.
-    fn open(&self, target: &Target, group: GroupId, cluster: &Cluster) -> u32 {
+    fn open(&self, target: &PromisedTarget, group: GroupId, cluster: &Cluster) -> u32 {
         let promise = self
             .by_target
             .get(target)
@@ -218,18 +225,18 @@ impl Promises {
 }
 
 /// What a node stands for: its claim, or itself when it is of others.
-pub(crate) fn target_of(node: &NodeName, cluster: &Cluster) -> Target {
+pub(crate) fn target_of(node: &NodeName, cluster: &Cluster) -> PromisedTarget {
     match cluster.claim_on(node) {
-        Some(claim) => Target::Claim(claim.name.clone()),
-        None => Target::Node(node.clone()),
+        Some(claim) => PromisedTarget::Claim(claim.name.clone()),
+        None => PromisedTarget::Node(node.clone()),
     }
 }
 
 /// The node of a target, once there is one.
-pub(crate) fn node_of(target: &Target, cluster: &Cluster) -> Option<NodeName> {
+pub(crate) fn node_of(target: &PromisedTarget, cluster: &Cluster) -> Option<NodeName> {
     match target {
-        Target::Node(name) => cluster.nodes.get(name).map(|node| node.name.clone()),
-        Target::Claim(name) => {
+        PromisedTarget::Node(name) => cluster.nodes.get(name).map(|node| node.name.clone()),
+        PromisedTarget::Claim(name) => {
             let claim = cluster.claims.get(name)?;
             let nodes = cluster.nodes_of(claim);
             nodes.first().map(|node| node.name.clone())
@@ -238,7 +245,7 @@ pub(crate) fn node_of(target: &Target, cluster: &Cluster) -> Option<NodeName> {
 }
 
 /// How many active pods of a group are bound to a target's node.
-pub(crate) fn bound_of(group: GroupId, target: &Target, cluster: &Cluster) -> u32 {
+pub(crate) fn bound_of(group: GroupId, target: &PromisedTarget, cluster: &Cluster) -> u32 {
     let Some(node) = node_of(target, cluster) else {
         return 0;
     };

@@ -95,13 +95,13 @@ fn options(
         .collect()
 }
 
-type Rule<'a> = Box<dyn Fn(&InstanceType, &Offering) -> bool + 'a>;
+type OfferingRule<'a> = Box<dyn Fn(&InstanceType, &Offering) -> bool + 'a>;
 
 /// What guards keep a pool from buying, rule by rule.
-fn held_back<'a>(pool: &NodePool, settings: &'a Settings) -> Vec<Rule<'a>> {
+fn held_back<'a>(pool: &NodePool, settings: &'a Settings) -> Vec<OfferingRule<'a>> {
     let guards = &settings.guards;
     let packing = settings.packing.unwrap_or(pool.packing);
-    let mut rules: Vec<Rule<'a>> = Vec::new();
+    let mut rules: Vec<OfferingRule<'a>> = Vec::new();
     if !guards.enabled || packing == PackingMode::Compatible {
         return rules;
     }

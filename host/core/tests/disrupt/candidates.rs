@@ -1,6 +1,8 @@
 //! Who may go, rule by rule.
 
-use plimsoll_core::disrupt::candidate::{Blocked, Candidate, Class, DO_NOT_DISRUPT, Fleet};
+use plimsoll_core::disrupt::candidate::{
+    Blocked, Candidate, DO_NOT_DISRUPT, DisruptionClass, Fleet,
+};
 use plimsoll_core::ids::{ClaimName, ObjectName};
 use plimsoll_core::model::{
     ClaimPhase, DisruptionLimit, DoNotDisrupt, LabelSelector, OwnerKind, PodDisruptionBudget,
@@ -21,12 +23,12 @@ fn ours(name: &str) -> NodeFixture {
 }
 
 /// The verdict on node `n1`.
-fn verdict(snapshot: &Snapshot, class: Class) -> Result<Candidate, Blocked> {
+fn verdict(snapshot: &Snapshot, class: DisruptionClass) -> Result<Candidate, Blocked> {
     Fleet::of(snapshot).candidate(node_row(snapshot, "n1"), class)
 }
 
 fn graceful(cluster: ClusterFixture) -> Result<Candidate, Blocked> {
-    verdict(&cluster.snapshot(), Class::Graceful)
+    verdict(&cluster.snapshot(), DisruptionClass::Graceful)
 }
 
 fn stays(pod: PodFixture, how: DoNotDisrupt) -> PodFixture {
@@ -80,9 +82,15 @@ fn promised_and_moving_nodes_stay() {
     let mut snapshot = base().node(ours("n1")).snapshot();
     let claim: ClaimName = snapshot.nodes[0].claim.as_ref().unwrap().name.clone();
     snapshot.activity.promised.insert(claim.clone());
-    assert_eq!(verdict(&snapshot, Class::Graceful), Err(Blocked::Promised));
+    assert_eq!(
+        verdict(&snapshot, DisruptionClass::Graceful),
+        Err(Blocked::Promised)
+    );
     snapshot.activity.under_way.insert(claim);
-    assert_eq!(verdict(&snapshot, Class::Graceful), Err(Blocked::UnderWay));
+    assert_eq!(
+        verdict(&snapshot, DisruptionClass::Graceful),
+        Err(Blocked::UnderWay)
+    );
 }
 
 #[test]
@@ -187,11 +195,11 @@ fn a_bounded_drain_lets_drift_pass_over_pods_but_nothing_else() {
         .node(ours("n1"))
         .pod(stays(pod("web").on("n1"), DoNotDisrupt::Always))
         .snapshot();
-    assert!(verdict(&snapshot, Class::Eventual).is_err());
+    assert!(verdict(&snapshot, DisruptionClass::Eventual).is_err());
     let claim = snapshot.nodes[0].claim.as_mut().unwrap();
     std::sync::Arc::make_mut(claim).termination_grace = Some(Span::from_secs(60));
-    assert!(verdict(&snapshot, Class::Eventual).is_ok());
-    assert!(verdict(&snapshot, Class::Graceful).is_err());
+    assert!(verdict(&snapshot, DisruptionClass::Eventual).is_ok());
+    assert!(verdict(&snapshot, DisruptionClass::Graceful).is_err());
 }
 
 #[test]

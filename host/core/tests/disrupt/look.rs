@@ -2,8 +2,8 @@
 
 use std::sync::Arc;
 
-use plimsoll_core::command::{Command, Decision, Question};
-use plimsoll_core::disrupt::look::Look;
+use plimsoll_core::command::{Command, Decision, DisruptionQuestion};
+use plimsoll_core::disrupt::look::DisruptionPass;
 use plimsoll_core::disrupt::{consider, explain};
 use plimsoll_core::ids::ClaimName;
 use plimsoll_core::model::{
@@ -46,7 +46,7 @@ fn web(name: &str, node: &str) -> PodFixture {
 }
 
 fn look(snapshot: &Snapshot) -> Decision {
-    consider(snapshot, &Question::Look { consolidate: true })
+    consider(snapshot, &DisruptionQuestion::Look { consolidate: true })
 }
 
 fn gone(snapshot: &Snapshot, command: &Command) -> Vec<String> {
@@ -114,7 +114,10 @@ fn a_node_too_large_for_its_pods_is_replaced_for_less() {
             .all(|option| option.list_price.dollars() < 0.4)
     );
     assert_eq!(command.saving, PricePerHour::from_dollars(0.3).unwrap());
-    let confirmed = consider(&snapshot, &Question::Confirm(Box::new(command.clone())));
+    let confirmed = consider(
+        &snapshot,
+        &DisruptionQuestion::Confirm(Box::new(command.clone())),
+    );
     assert_eq!(confirmed.commands.len(), 1, "nothing has changed: it holds");
 }
 
@@ -123,9 +126,12 @@ fn a_move_that_has_lost_its_reason_is_not_confirmed() {
     let before = oversized(|_| {}).snapshot();
     let command = look(&before).commands.remove(0);
     let confirm = |after: Snapshot| {
-        consider(&after, &Question::Confirm(Box::new(command.clone())))
-            .commands
-            .len()
+        consider(
+            &after,
+            &DisruptionQuestion::Confirm(Box::new(command.clone())),
+        )
+        .commands
+        .len()
     };
     let more = (0..14).map(|at| web(&format!("web{at}"), "n1"));
     assert_eq!(confirm(oversized(|_| {}).pods(more).snapshot()), 0);
@@ -201,7 +207,7 @@ fn the_way_back_from_a_move_is_barred_for_a_while() {
 fn a_policy_lowers_budgets_and_values_moves_but_never_widens_anything() {
     let snapshot = oversized(|_| {}).snapshot();
     let decide = |cap: Option<u32>, value: f64| {
-        let mut look = Look::at(&snapshot, true);
+        let mut look = DisruptionPass::at(&snapshot, true);
         let caps = vec![cap; look.allowances.len()];
         look.cap(&caps);
         let proposal = look.propose();
@@ -221,7 +227,7 @@ fn a_policy_lowers_budgets_and_values_moves_but_never_widens_anything() {
         }];
     };
     let closed = oversized(none).snapshot();
-    let mut look = Look::at(&closed, true);
+    let mut look = DisruptionPass::at(&closed, true);
     look.cap(&vec![Some(99); look.allowances.len()]);
     assert!(look.propose().decide(None).commands.is_empty());
 }

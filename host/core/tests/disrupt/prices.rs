@@ -3,8 +3,8 @@
 
 use std::sync::Arc;
 
-use plimsoll_core::command::{Command, Decision, Question};
-use plimsoll_core::disrupt::look::Look;
+use plimsoll_core::command::{Command, Decision, DisruptionQuestion};
+use plimsoll_core::disrupt::look::DisruptionPass;
 use plimsoll_core::disrupt::{confirm, consider, drift};
 use plimsoll_core::model::{DisruptionReason, NodePool, OwnerKind};
 use plimsoll_core::rank::{PriceAnswer, PriceQuestion, Prices, check_prices, list_price};
@@ -12,7 +12,7 @@ use plimsoll_core::snapshot::Snapshot;
 use plimsoll_core::units::PricePerHour;
 use plimsoll_oracles::fixture::*;
 
-const LOOK: Question = Question::Look { consolidate: true };
+const LOOK: DisruptionQuestion = DisruptionQuestion::Look { consolidate: true };
 const VETO: f64 = f64::INFINITY;
 
 /// One candidate, as a policy sees it.
@@ -43,8 +43,8 @@ fn checked(question: &PriceQuestion, answer: &PriceAnswer) -> Prices {
     check_prices(question, answer).expect("the answer is well formed")
 }
 
-fn priced(snapshot: &Snapshot, price: impl Fn(&Candidate<'_>) -> f64) -> Look<'_> {
-    let mut look = Look::at(snapshot, true);
+fn priced(snapshot: &Snapshot, price: impl Fn(&Candidate<'_>) -> f64) -> DisruptionPass<'_> {
+    let mut look = DisruptionPass::at(snapshot, true);
     let question = look.price_question(&LOOK).expect("something is sold");
     look.price(checked(&question, &answer(&question, price)));
     look
@@ -197,7 +197,7 @@ fn moves_of_one_look_share_what_the_first_nodes_cost_less() {
     });
     let snapshot = world.snapshot();
     let few = |count: u32| {
-        let mut look = Look::at(&snapshot, true);
+        let mut look = DisruptionPass::at(&snapshot, true);
         let question = look.price_question(&LOOK).expect("something is sold");
         let mut answer = answer(&question, |_| VETO);
         for (row, candidate) in question.pools.cand.iter().enumerate() {
@@ -264,9 +264,9 @@ fn drifted_nodes_are_replaced_by_what_the_policy_allows() {
 fn a_command_is_confirmed_at_the_prices_of_that_moment() {
     let snapshot = oversized();
     let command = consider(&snapshot, &LOOK).commands.remove(0);
-    let question = Question::Confirm(Box::new(command.clone()));
+    let question = DisruptionQuestion::Confirm(Box::new(command.clone()));
     let confirmed = |price: &dyn Fn(&Candidate<'_>) -> f64| {
-        let mut look = Look::at(&snapshot, false);
+        let mut look = DisruptionPass::at(&snapshot, false);
         let asked = look.price_question(&question).expect("something is sold");
         look.price(checked(&asked, &answer(&asked, price)));
         confirm::confirm(&look, &command).commands.len()
@@ -285,7 +285,15 @@ fn a_command_is_confirmed_at_the_prices_of_that_moment() {
 #[test]
 fn nobody_is_asked_where_nothing_would_be_bought() {
     let idle = market().node(ours("n1", "large", 8000)).snapshot();
-    assert!(Look::at(&idle, true).price_question(&LOOK).is_none());
-    let quick = Question::Look { consolidate: false };
-    assert!(Look::at(&full(), false).price_question(&quick).is_none());
+    assert!(
+        DisruptionPass::at(&idle, true)
+            .price_question(&LOOK)
+            .is_none()
+    );
+    let quick = DisruptionQuestion::Look { consolidate: false };
+    assert!(
+        DisruptionPass::at(&full(), false)
+            .price_question(&quick)
+            .is_none()
+    );
 }

@@ -1,7 +1,7 @@
 //! What policies are asked about a fleet, and that the answers of the native twins fit.
 
 use plimsoll_core::allow::{check_allowances, grant, withheld};
-use plimsoll_core::disrupt::look::Look;
+use plimsoll_core::disrupt::look::DisruptionPass;
 use plimsoll_core::model::OwnerKind;
 use plimsoll_core::score::{SavingsThreshold, check_verdicts, savings_threshold};
 use plimsoll_core::snapshot::Snapshot;
@@ -43,7 +43,7 @@ fn world() -> Snapshot {
 #[test]
 fn nodes_and_moves_are_asked_about_as_they_are() {
     let snapshot = world();
-    let look = Look::at(&snapshot, true);
+    let look = DisruptionPass::at(&snapshot, true);
     let proposal = look.propose();
     let question = proposal.score_question().expect("rows that may be asked");
     assert_eq!(question.moves.len(), proposal.moves.len());
@@ -63,7 +63,7 @@ fn nodes_and_moves_are_asked_about_as_they_are() {
 #[test]
 fn the_native_twin_of_the_default_policy_chooses_the_same_as_no_policy() {
     let snapshot = world();
-    let look = Look::at(&snapshot, true);
+    let look = DisruptionPass::at(&snapshot, true);
     let proposal = look.propose();
     let question = proposal.score_question().expect("rows that may be asked");
     let answer = savings_threshold(&question, &SavingsThreshold::default());
@@ -78,7 +78,7 @@ fn the_native_twin_of_the_default_policy_chooses_the_same_as_no_policy() {
 #[test]
 fn a_budget_policy_that_failed_stops_savings_and_not_drift() {
     let snapshot = world();
-    let mut look = Look::at(&snapshot, true);
+    let mut look = DisruptionPass::at(&snapshot, true);
     let question = look.allow_question();
     assert_eq!(question.pools.len(), look.allowances.len());
     let grants = grant(&question, &[withheld(&question)]);

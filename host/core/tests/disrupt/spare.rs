@@ -1,8 +1,8 @@
 //! Spare room in disruption: it keeps the empty nodes that it needs and no others, and moves with pods at no cost.
 
-use plimsoll_core::command::{Decision, Question};
+use plimsoll_core::command::{Decision, DisruptionQuestion};
 use plimsoll_core::disrupt::consider;
-use plimsoll_core::disrupt::look::Look;
+use plimsoll_core::disrupt::look::DisruptionPass;
 use plimsoll_core::model::{DisruptionReason, OwnerKind};
 use plimsoll_core::snapshot::Snapshot;
 use plimsoll_oracles::fixture::*;
@@ -34,14 +34,17 @@ fn room(shop: ClusterFixture, units: u32, cpu: i64) -> ClusterFixture {
 }
 
 fn look(snapshot: &Snapshot) -> Decision {
-    consider(snapshot, &Question::Look { consolidate: true })
+    consider(snapshot, &DisruptionQuestion::Look { consolidate: true })
 }
 
 /// Nodes that the first command takes, and what for.
 fn taken(snapshot: &Snapshot) -> Option<(DisruptionReason, usize)> {
     let decision = look(snapshot);
     let command = decision.commands.first()?;
-    let confirmed = consider(snapshot, &Question::Confirm(Box::new(command.clone())));
+    let confirmed = consider(
+        snapshot,
+        &DisruptionQuestion::Confirm(Box::new(command.clone())),
+    );
     assert_eq!(
         confirmed.commands,
         decision.commands[..1],
@@ -68,7 +71,7 @@ fn only_as_many_empty_nodes_go_as_leave_spare_room_its_place() {
 #[test]
 fn a_budget_policy_is_not_told_of_spare_room_as_pods_that_wait() {
     let waiting = |snapshot: &Snapshot| {
-        let question = Look::at(snapshot, true).allow_question();
+        let question = DisruptionPass::at(snapshot, true).allow_question();
         question.pools.pending_pods.iter().max().copied()
     };
     let fleet = || shop().node(ours("n1"));

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use plimsoll_core::command::{Command, Decision, HeldAs, Question};
+use plimsoll_core::command::{Command, Decision, DisruptionQuestion, HeldAs};
 use plimsoll_core::disrupt::{consider, explain};
 use plimsoll_core::labels;
 use plimsoll_core::model::{
@@ -51,7 +51,7 @@ fn budget(nodes: BudgetNodes) -> impl FnOnce(&mut NodePool) {
 }
 
 fn look(snapshot: &Snapshot) -> Decision {
-    consider(snapshot, &Question::Look { consolidate: true })
+    consider(snapshot, &DisruptionQuestion::Look { consolidate: true })
 }
 
 /// Commands for drifted nodes of static pools: each of one node, with one successor.
@@ -170,7 +170,7 @@ fn a_command_holds_while_its_pool_does_not_shrink() {
     let world = |replicas| drifted(sold().pool(second_zone("base", replicas)), "base", 2);
     let command: Command = look(&world(2).snapshot()).commands.remove(0);
     let confirm = |world: ClusterFixture| {
-        let question = Question::Confirm(Box::new(command.clone()));
+        let question = DisruptionQuestion::Confirm(Box::new(command.clone()));
         consider(&world.snapshot(), &question).commands.len()
     };
     assert_eq!(confirm(world(2)), 1);

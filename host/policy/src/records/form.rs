@@ -2,7 +2,7 @@
 //!
 //! Fields are not renamed or removed within a version; new ones may come, and readers pass over those that they do not know.
 
-use plimsoll_core::hook::Settings;
+use plimsoll_core::hook::PolicySettings;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
@@ -72,7 +72,7 @@ pub struct PolicyLine {
     pub version: String,
     /// The settings it was accepted with, defaults filled in.
     #[schemars(with = "Map<String, Value>")]
-    pub settings: Settings,
+    pub settings: PolicySettings,
 }
 
 /// A value by its digest.
@@ -151,7 +151,7 @@ pub struct Record {
     pub module: String,
     /// The settings it was accepted with, defaults filled in.
     #[schemars(with = "Map<String, Value>")]
-    pub settings: Settings,
+    pub settings: PolicySettings,
     /// The columns of `wit/0.1`, by the names there with underscores; `context` has the time and the seed.
     pub question: Value,
     /// How it ended: `ok`, or the class of the fault.
@@ -204,9 +204,9 @@ mod tests {
         fn settings_are_read_as_they_were_written_to_the_last_digit(
             number in any::<f64>().prop_filter("JSON has no others", |number| number.is_finite()),
         ) {
-            let settings = Settings::from([("charge".to_owned(), Setting::Number(number))]);
+            let settings = PolicySettings::from([("charge".to_owned(), Setting::Number(number))]);
             let written = serde_json::to_string(&settings).unwrap();
-            let read: Settings = serde_json::from_str(&written).unwrap();
+            let read: PolicySettings = serde_json::from_str(&written).unwrap();
             let Some(Setting::Number(read)) = read.get("charge") else {
                 panic!("{written} was read as {read:?}");
             };

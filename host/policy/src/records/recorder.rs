@@ -8,7 +8,7 @@ use std::fmt;
 use std::io::{self, Write};
 use std::sync::{Arc, Mutex, PoisonError};
 
-use plimsoll_core::hook::Settings;
+use plimsoll_core::hook::PolicySettings;
 use plimsoll_core::rank::Tables;
 use plimsoll_core::snapshot::Snapshot;
 use serde::Serialize;
@@ -64,7 +64,7 @@ struct Ended<'c, Raw, Typed> {
     call: Call,
     sha256: &'c str,
     manifest: &'c Manifest,
-    settings: &'c Settings,
+    settings: &'c PolicySettings,
     called: &'c Called<Checked<Raw, Typed>>,
 }
 

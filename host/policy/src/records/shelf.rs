@@ -6,7 +6,7 @@ use std::borrow::Cow;
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, PoisonError};
 
-use plimsoll_core::hook::Settings;
+use plimsoll_core::hook::PolicySettings;
 use thiserror::Error;
 
 use super::form::{ModuleLine, PolicyLine, Record};
@@ -115,7 +115,7 @@ impl Shelf {
     pub fn accepted(
         &self,
         line: &ModuleLine,
-        settings: &Settings,
+        settings: &PolicySettings,
     ) -> Result<Arc<AnyModule>, ShelfError> {
         let written = serde_json::to_string(settings).expect("settings have texts as keys");
         let key = (line.sha256.clone(), written);

@@ -5,7 +5,7 @@
 
 use plimsoll_core::allow::AllowQuestion;
 use plimsoll_core::hook::{Column, ExtColumn, Sym, Symbols};
-use plimsoll_core::rank::{Catalogue, Claims, Pools, Tables};
+use plimsoll_core::rank::{CatalogueColumns, Claims, Pools, Tables};
 use plimsoll_core::score::ScoreQuestion;
 
 use super::question::Question;
@@ -89,7 +89,7 @@ fn tables(tables: &Tables) -> Checked {
     signals("o_ext", &catalogue.o_ext, rows, symbols)
 }
 
-fn types(symbols: &Symbols, catalogue: &Catalogue) -> Checked {
+fn types(symbols: &Symbols, catalogue: &CatalogueColumns) -> Checked {
     let rows = catalogue.t_name.len();
     for (column, values) in [
         ("t_name", &catalogue.t_name),

@@ -12,9 +12,9 @@ use std::sync::Arc;
 use plimsoll_benches::cases::general_types;
 use plimsoll_benches::incumbent;
 use plimsoll_benches::{argument, processor_time};
-use plimsoll_core::command::{Decision, Question};
+use plimsoll_core::command::{Decision, DisruptionQuestion};
 use plimsoll_core::disrupt::consider;
-use plimsoll_core::disrupt::look::Look;
+use plimsoll_core::disrupt::look::DisruptionPass;
 use plimsoll_core::disrupt::moves::{MoveSettings, pass};
 use plimsoll_core::rank::{check_prices, list_price};
 use plimsoll_core::schedule::bound_from_nothing;
@@ -46,7 +46,7 @@ fn main() -> anyhow::Result<()> {
     for nodes in GROWTH.into_iter().filter(|nodes| *nodes <= most) {
         let fleet = fragmented(&market, waste(nodes, 99));
         let (passed, seconds) = timed(|| pass(&fleet, all, &eager(), |found| found.saving.nanos()));
-        let question = Question::Look { consolidate: true };
+        let question = DisruptionQuestion::Look { consolidate: true };
         let (decision, looking) = timed(|| consider(&fleet, &question));
         let (_, listed) = timed(|| priced(&fleet, &question, |_| 1.0));
         let (_, others) = timed(|| priced(&fleet, &question, taste));
@@ -66,8 +66,12 @@ fn main() -> anyhow::Result<()> {
 }
 
 /// A look at list prices times what a ranking policy makes of each type.
-fn priced(fleet: &Snapshot, question: &Question, factor: impl Fn(&str) -> f64) -> Decision {
-    let mut look = Look::at(fleet, true);
+fn priced(
+    fleet: &Snapshot,
+    question: &DisruptionQuestion,
+    factor: impl Fn(&str) -> f64,
+) -> Decision {
+    let mut look = DisruptionPass::at(fleet, true);
     if let Some(asked) = look.price_question(question) {
         let mut answer = list_price(&asked);
         let columns = answer.first.iter_mut().zip(&mut answer.then);

@@ -3,9 +3,9 @@
 use std::sync::LazyLock;
 
 use plimsoll_core::allow::{
-    AllowAnswer, AllowQuestion, AllowQuestionBuilder, Allowances, PoolRow, check_allowances,
+    AllowAnswer, AllowQuestion, AllowQuestionBuilder, Allowances, BudgetRow, check_allowances,
 };
-use plimsoll_core::hook::Settings;
+use plimsoll_core::hook::PolicySettings;
 use plimsoll_core::model::DisruptionReason::{Drifted, Empty, Underutilized};
 
 use super::{CALLED, ENGINE, ROWS, context, guest, judge_call};
@@ -69,7 +69,7 @@ fn judge(answer: &AllowAnswer, allowances: &Allowances) {
 /// A guest that allows as it likes.
 fn call(draw: &mut Draw) {
     let guest = guest(draw, "allows-nothing");
-    let module = ENGINE.accept_budget(&guest, &Settings::new());
+    let module = ENGINE.accept_budget(&guest, &PolicySettings::new());
     judge_call(&module.expect("data is any data").allow(&QUESTION));
 }
 
@@ -79,7 +79,7 @@ fn question() -> AllowQuestion {
     for (number, ceiling) in [0, 1, 2, 20, u32::MAX, 3].into_iter().enumerate() {
         let name = format!("pool-{number}");
         for reason in [Empty, Underutilized, Drifted] {
-            builder.pool(&PoolRow {
+            builder.pool(&BudgetRow {
                 name: &name,
                 reason,
                 nodes: 20,

@@ -4,7 +4,7 @@
 use std::cmp::Ordering;
 use std::sync::{Arc, LazyLock};
 
-use plimsoll_core::hook::Settings;
+use plimsoll_core::hook::PolicySettings;
 use plimsoll_core::rank::{
     ClaimRow, Claims, LaunchList, OrderAnswer, OrderQuestion, check_ordering, list_order,
 };
@@ -94,7 +94,7 @@ fn judge(scores: &[f64], list: &LaunchList) {
 /// A guest that orders as it likes.
 fn call(draw: &mut Draw) {
     let guest = guest(draw, "gives-away");
-    let module = ENGINE.accept(&guest, &Settings::new());
+    let module = ENGINE.accept(&guest, &PolicySettings::new());
     judge_call(&module.expect("data is any data").order(&QUESTION));
 }
 

@@ -2,7 +2,7 @@
 
 use std::sync::{Arc, LazyLock};
 
-use plimsoll_core::hook::Settings;
+use plimsoll_core::hook::PolicySettings;
 use plimsoll_core::rank::{
     Architecture, Capacity, InstanceTypeRow, OfferingRow, PoolRow, Pools, PriceAnswer,
     PriceQuestion, TablesBuilder, check_prices, list_price,
@@ -88,7 +88,7 @@ fn is_legal(answer: &PriceAnswer) -> bool {
 /// A guest that prices as it likes.
 fn call(draw: &mut Draw) {
     let guest = guest(draw, "gives-away");
-    let module = ENGINE.accept(&guest, &Settings::new());
+    let module = ENGINE.accept(&guest, &PolicySettings::new());
     judge_call(&module.expect("data is any data").price(&QUESTION));
 }
 

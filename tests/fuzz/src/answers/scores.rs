@@ -2,7 +2,7 @@
 
 use std::sync::LazyLock;
 
-use plimsoll_core::hook::{Capacity, Settings};
+use plimsoll_core::hook::{Capacity, PolicySettings};
 use plimsoll_core::score::{
     MoveKind, MoveRow, NodeRow, ScoreAnswer, ScoreQuestion, ScoreQuestionBuilder, Verdicts,
     check_verdicts,
@@ -83,7 +83,7 @@ fn judge(answer: &ScoreAnswer, verdicts: &Verdicts) {
 /// A guest that values as it likes.
 fn call(draw: &mut Draw) {
     let guest = guest(draw, "values-nothing");
-    let module = ENGINE.accept_consolidation(&guest, &Settings::new());
+    let module = ENGINE.accept_consolidation(&guest, &PolicySettings::new());
     judge_call(&module.expect("data is any data").score(&QUESTION));
 }
 

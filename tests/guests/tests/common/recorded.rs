@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use plimsoll_core::hook::{Setting, Settings};
+use plimsoll_core::hook::{PolicySettings, Setting};
 use plimsoll_core::rank::{OrderQuestion, PriceQuestion};
 use plimsoll_guests::HOSTILE;
 use plimsoll_policy::records::{InMemory, Recorder, Shelf};
@@ -19,12 +19,13 @@ struct Deciders {
 
 impl Deciders {
     fn accepted(engine: &Engine) -> Self {
-        let none = Settings::new();
+        let none = PolicySettings::new();
         let shipped = |name: &str| {
             let shipped = plimsoll_policies::ranking(name).expect("it is shipped");
             engine.accept(shipped.bytes, &none).expect("it is accepted")
         };
-        let trap = Settings::from([("behaviour".to_owned(), Setting::Text("panic".to_owned()))]);
+        let trap =
+            PolicySettings::from([("behaviour".to_owned(), Setting::Text("panic".to_owned()))]);
         let budget = plimsoll_policies::budget("rollout-guard").expect("it is shipped");
         let gentle = plimsoll_policies::consolidation("balanced").expect("it is shipped");
         Self {

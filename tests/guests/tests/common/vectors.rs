@@ -1,7 +1,7 @@
 //! Vectors of a module, made of a small suite, and changed.
 
 use plimsoll_author::{proof, suite::Suite, vectors};
-use plimsoll_core::hook::Settings;
+use plimsoll_core::hook::PolicySettings;
 use plimsoll_policy::{Engine, SelfTestLimits};
 use serde_json::Value;
 
@@ -17,7 +17,7 @@ pub(crate) const SUITE: &str = "cases:
 pub(crate) fn of(engine: &Engine, module: &[u8], suite: &str) -> Vec<u8> {
     let manifest = engine.inspect(module).unwrap().manifest;
     let suite = Suite::read("suite.yaml", suite, &manifest).unwrap();
-    let none = |_: &_| Ok(Settings::new());
+    let none = |_: &_| Ok(PolicySettings::new());
     let policy = proof::accept(engine, module, Some(&suite), &none).unwrap();
     let limits = SelfTestLimits::default();
     let (_, made) = vectors::of_suite(engine, &policy, &suite, &limits).unwrap();

@@ -11,7 +11,7 @@
 #[path = "../common/mod.rs"]
 mod common;
 
-use plimsoll_core::rank::{PriceQuestion, Setting, Settings, list_price};
+use plimsoll_core::rank::{PolicySettings, PriceQuestion, Setting, list_price};
 use plimsoll_guests::{HOSTILE, handmade};
 use plimsoll_policy::{Engine, EngineSettings, Limits, Module, Outcome, Refusal};
 
@@ -83,9 +83,9 @@ const MADE: &[(&str, Verdict)] = &[
     ("memory-of-2g", Refused("CompileFailed")),
 ];
 
-fn behaving(behaviour: &str) -> Settings {
+fn behaving(behaviour: &str) -> PolicySettings {
     let behaviour = Setting::Text(behaviour.to_owned());
-    Settings::from([("behaviour".to_owned(), behaviour)])
+    PolicySettings::from([("behaviour".to_owned(), behaviour)])
 }
 
 /// An engine of small limits, so that what runs to its limit is done sooner.
@@ -110,7 +110,7 @@ fn guests(engine: &Engine) -> Vec<(&'static str, Result<Module, Refusal>, Verdic
         (*name, accepted, *verdict)
     });
     let made = MADE.iter().map(|(name, verdict)| {
-        let accepted = engine.accept(handmade(name).unwrap(), &Settings::new());
+        let accepted = engine.accept(handmade(name).unwrap(), &PolicySettings::new());
         (*name, accepted, *verdict)
     });
     written.chain(made).collect()
@@ -126,7 +126,7 @@ fn verdict(accepted: &Result<Module, Refusal>, question: &PriceQuestion) -> Verd
 
 fn shipped(engine: &Engine) -> Module {
     let bytes = plimsoll_policies::ranking("list-price").unwrap().bytes;
-    engine.accept(bytes, &Settings::new()).unwrap()
+    engine.accept(bytes, &PolicySettings::new()).unwrap()
 }
 
 /// Bytes of this process that are in memory.

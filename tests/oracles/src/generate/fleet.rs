@@ -3,7 +3,7 @@
 
 use std::sync::Arc;
 
-use plimsoll_core::disrupt::moves::{Move, MoveKind, carry_out};
+use plimsoll_core::disrupt::moves::{ConsolidationKind, Move, carry_out};
 use plimsoll_core::model::{MoveCost, OwnerKind, Pod};
 use plimsoll_core::schedule;
 use plimsoll_core::snapshot::Snapshot;
@@ -76,7 +76,7 @@ fn workloads(waste: Waste) -> Vec<PodFixture> {
 fn bought(fleet: &Snapshot) -> Snapshot {
     let plan = schedule::plan(fleet);
     let purchase = Move {
-        kind: MoveKind::Replace,
+        kind: ConsolidationKind::Replace,
         members: Vec::new(),
         claims: plan.claims,
         placements: plan.placements,

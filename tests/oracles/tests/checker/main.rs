@@ -7,7 +7,7 @@ mod placement;
 mod pools;
 mod topology;
 
-use plimsoll_core::check::{Prices, Rule, check, review};
+use plimsoll_core::check::{PriceRule, Rule, check, review};
 use plimsoll_core::plan::Plan;
 use plimsoll_core::snapshot::Snapshot;
 
@@ -29,7 +29,7 @@ pub(crate) fn passes(snapshot: &Snapshot, plan: &Plan) {
 /// The plan is good, but worth these remarks.
 #[track_caller]
 pub(crate) fn remarks(snapshot: &Snapshot, plan: &Plan, rules: &[Rule]) {
-    let findings = review(snapshot, plan, Prices::List);
+    let findings = review(snapshot, plan, PriceRule::List);
     let found: Vec<Rule> = findings.iter().map(|finding| finding.rule).collect();
     assert_eq!(found, rules, "{findings:#?}");
     assert!(rules.iter().all(|rule| rule.is_remark()), "{findings:#?}");

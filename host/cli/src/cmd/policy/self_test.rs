@@ -10,7 +10,7 @@ use plimsoll_author::golden::Goldens;
 use plimsoll_author::proof::{self, GOLDENS, SUITE};
 use plimsoll_author::suite::Suite;
 use plimsoll_author::vectors;
-use plimsoll_core::hook::Settings;
+use plimsoll_core::hook::PolicySettings;
 use plimsoll_policy::records::{Entry, Excerpt, Reader, excerpt};
 use plimsoll_policy::{AnyModule, Engine, Limits, Manifest};
 
@@ -67,7 +67,7 @@ fn of_suite(
         .into());
     };
     let suite = Suite::read(&text.file, &text.text, manifest)?;
-    let none = |_: &_| Ok(Settings::new());
+    let none = |_: &_| Ok(PolicySettings::new());
     let policy = proof::accept(engine, component, Some(&suite), &none)?;
     let limits = Limits::default().self_test;
     let (tried, vectors) = vectors::of_suite(engine, &policy, &suite, &limits)?;

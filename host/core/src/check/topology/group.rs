@@ -10,7 +10,7 @@ use crate::requirement::Requirements;
 
 /// Namespaces that a term speaks of.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub(super) enum Namespaces {
+pub(super) enum TermNamespaces {
     All,
     These(BTreeSet<Arc<str>>),
 }
@@ -26,7 +26,7 @@ pub(super) enum Counted {
 
 /// The nodes on which a spread constraint counts pods.
 #[derive(Clone, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
-pub(super) struct NodeFilter {
+pub(super) struct TermNodeFilter {
     /// One of these must hold; `None` when node affinity is ignored.
     pub(super) alternatives: Option<Vec<Requirements>>,
     /// These must cover every taint; `None` when taints are ignored.
@@ -42,15 +42,15 @@ pub(super) enum Certainty {
 
 /// Identity of a group: its whole structure.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub(super) struct GroupKey {
+pub(super) struct TermGroupKey {
     pub(super) counted: Counted,
     pub(super) topology_key: LabelKey,
-    pub(super) namespaces: Namespaces,
+    pub(super) namespaces: TermNamespaces,
     pub(super) selector: LabelSelector,
-    pub(super) filter: NodeFilter,
+    pub(super) filter: TermNodeFilter,
 }
 
-impl GroupKey {
+impl TermGroupKey {
     pub(super) fn counts_pods(&self) -> bool {
         self.counted == Counted::Selected
     }
@@ -58,8 +58,8 @@ impl GroupKey {
     /// Whether the selector speaks of this pod.
     pub(super) fn selects(&self, pod: &Pod) -> bool {
         let here = match &self.namespaces {
-            Namespaces::All => true,
-            Namespaces::These(names) => names.contains(&pod.name.namespace),
+            TermNamespaces::All => true,
+            TermNamespaces::These(names) => names.contains(&pod.name.namespace),
         };
         here && self.selector.matches(&pod.labels)
     }
@@ -70,7 +70,7 @@ impl GroupKey {
     }
 }
 
-impl NodeFilter {
+impl TermNodeFilter {
     /// Whether a place with these taints passes.
     pub(super) fn accepts(&self, host: &Host, taints: &[Taint]) -> Option<Certainty> {
         if let Some(tolerations) = &self.tolerations
@@ -96,7 +96,7 @@ impl NodeFilter {
 
 /// How many counted pods there are, by domain.
 #[derive(Clone, Debug, Default)]
-pub(super) struct Counts {
+pub(super) struct TermCounts {
     by_domain: BTreeMap<Arc<str>, Count>,
     by_host: BTreeMap<usize, u32>,
 }
@@ -107,7 +107,7 @@ struct Count {
     possible: u32,
 }
 
-impl Counts {
+impl TermCounts {
     /// Adds a pod on a place that may turn out in any of `domains`.
     pub(super) fn add(&mut self, host: usize, domains: &[Option<Arc<str>>], certainty: Certainty) {
         *self.by_host.entry(host).or_default() += 1;
@@ -148,39 +148,39 @@ impl Counts {
 
 /// A group and its counts.
 #[derive(Clone, Debug)]
-pub(super) struct Group {
-    pub(super) key: GroupKey,
-    pub(super) counts: Counts,
+pub(super) struct TermGroup {
+    pub(super) key: TermGroupKey,
+    pub(super) counts: TermCounts,
 }
 
 /// All groups, each once.
 #[derive(Clone, Debug, Default)]
-pub(super) struct Groups {
-    all: Vec<Group>,
-    rows: BTreeMap<GroupKey, usize>,
+pub(super) struct TermGroups {
+    all: Vec<TermGroup>,
+    rows: BTreeMap<TermGroupKey, usize>,
 }
 
-impl Groups {
+impl TermGroups {
     /// Row of a group, made when it is new.
-    pub(super) fn intern(&mut self, key: GroupKey) -> usize {
+    pub(super) fn intern(&mut self, key: TermGroupKey) -> usize {
         let next = self.all.len();
         let row = *self.rows.entry(key.clone()).or_insert(next);
         if row == next {
-            let counts = Counts::default();
-            self.all.push(Group { key, counts });
+            let counts = TermCounts::default();
+            self.all.push(TermGroup { key, counts });
         }
         row
     }
 
-    pub(super) fn get(&self, row: usize) -> &Group {
+    pub(super) fn get(&self, row: usize) -> &TermGroup {
         &self.all[row]
     }
 
-    pub(super) fn get_mut(&mut self, row: usize) -> &mut Group {
+    pub(super) fn get_mut(&mut self, row: usize) -> &mut TermGroup {
         &mut self.all[row]
     }
 
-    pub(super) fn iter(&self) -> impl Iterator<Item = &Group> {
+    pub(super) fn iter(&self) -> impl Iterator<Item = &TermGroup> {
         self.all.iter()
     }
 }

@@ -20,7 +20,7 @@ use super::market::Shop;
 use crate::labels::{HOSTNAME, LabelKey, Labels};
 use crate::model::Pod;
 use crate::snapshot::Snapshot;
-use group::{Counts, Group, Groups};
+use group::{TermCounts, TermGroup, TermGroups};
 use terms::{Affinity, AntiAffinity, Compiler, Spread, Terms, TermsKey};
 
 type Domains = Arc<Vec<Option<Arc<str>>>>;
@@ -39,7 +39,7 @@ pub(super) enum Doubt {
 /// All counts of a replay.
 pub(super) struct Topology<'a> {
     snapshot: &'a Snapshot,
-    groups: Groups,
+    groups: TermGroups,
     terms: BTreeMap<TermsKey, Arc<Terms>>,
     domains: BTreeMap<(usize, LabelKey), Domains>,
     selected: BTreeMap<Face, Arc<Vec<usize>>>,
@@ -268,7 +268,7 @@ impl<'a> Topology<'a> {
         let key = (Arc::clone(&pod.name.namespace), Arc::clone(&pod.labels));
         let groups = &self.groups;
         let found = self.selected.entry(key).or_insert_with(|| {
-            let selects = |(at, group): (usize, &Group)| group.key.selects(pod).then_some(at);
+            let selects = |(at, group): (usize, &TermGroup)| group.key.selects(pod).then_some(at);
             Arc::new(groups.iter().enumerate().filter_map(selects).collect())
         });
         Arc::clone(found)
@@ -276,7 +276,7 @@ impl<'a> Topology<'a> {
 }
 
 /// The first domain that has or may have a counted pod.
-fn crowded(counts: &Counts, domains: &[Option<Arc<str>>]) -> Option<Arc<str>> {
+fn crowded(counts: &TermCounts, domains: &[Option<Arc<str>>]) -> Option<Arc<str>> {
     let mut known = domains.iter().flatten();
     known.find(|domain| counts.possible(domain) > 0).cloned()
 }

@@ -5,9 +5,9 @@ use std::sync::Arc;
 
 use super::super::daemons;
 use super::super::hosts::Hosts;
-use super::super::market::{self, Reach, Shop};
+use super::super::market::{self, DomainReach, Shop};
 use super::defaults;
-use super::group::{Counted, Counts, GroupKey, Groups, Namespaces, NodeFilter};
+use super::group::{Counted, TermCounts, TermGroupKey, TermGroups, TermNamespaces, TermNodeFilter};
 use crate::labels::{LabelKey, Labels};
 use crate::model::{
     AffinityTerm, LabelExpression, LabelSelector, NamespaceScope, NodeInclusion, Owner, Pod,
@@ -61,12 +61,12 @@ pub(super) struct Spread {
     pub(super) own: u32,
     /// Readings of the pod's node affinity, of which one must hold: with all required terms, and with each tail of them, as
     /// relaxation drops terms from the front.
-    pub(super) views: Vec<View>,
+    pub(super) views: Vec<TermView>,
 }
 
 /// One reading of a spread constraint.
 #[derive(Clone, Debug)]
-pub(super) struct View {
+pub(super) struct TermView {
     pub(super) group: usize,
     /// What the pod itself says of the key.
     pub(super) pod_domains: Option<Requirement>,
@@ -105,10 +105,10 @@ impl Spread {
     /// The largest skew that one more pod may bring about, over the domains it may turn out in.
     pub(super) fn skew(
         &self,
-        counts: &Counts,
+        counts: &TermCounts,
         domains: &[Option<Arc<str>>],
         known: &BTreeSet<Arc<str>>,
-        view: &View,
+        view: &TermView,
     ) -> Skew {
         let allowed = |domain: &&Arc<str>| {
             view.pod_domains
@@ -150,9 +150,9 @@ pub(super) struct Compiler<'a> {
     snapshot: &'a Snapshot,
     shops: &'a [Shop],
     hosts: &'a Hosts,
-    groups: Groups,
-    bought: BTreeMap<(LabelKey, Reach), Arc<Vec<market::Domain>>>,
-    nodes: BTreeMap<(LabelKey, NodeFilter), BTreeSet<Arc<str>>>,
+    groups: TermGroups,
+    bought: BTreeMap<(LabelKey, DomainReach), Arc<Vec<market::Domain>>>,
+    nodes: BTreeMap<(LabelKey, TermNodeFilter), BTreeSet<Arc<str>>>,
 }
 
 impl<'a> Compiler<'a> {
@@ -161,13 +161,13 @@ impl<'a> Compiler<'a> {
             snapshot,
             shops,
             hosts,
-            groups: Groups::default(),
+            groups: TermGroups::default(),
             bought: BTreeMap::new(),
             nodes: BTreeMap::new(),
         }
     }
 
-    pub(super) fn finish(self) -> Groups {
+    pub(super) fn finish(self) -> TermGroups {
         self.groups
     }
 
@@ -223,15 +223,20 @@ impl<'a> Compiler<'a> {
         constraint: &SpreadConstraint,
         selector: &LabelSelector,
         tail: &[Requirements],
-    ) -> View {
+    ) -> TermView {
         let key = &constraint.topology_key;
         let honors = |inclusion| inclusion == NodeInclusion::Honor;
-        let filter = NodeFilter {
+        let filter = TermNodeFilter {
             alternatives: honors(constraint.node_affinity).then(|| tail.to_vec()),
             tolerations: honors(constraint.node_taints).then(|| pod.spec.tolerations.clone()),
         };
         let nodes = self.node_domains(key, &filter);
-        let known = [Reach::OnSale, Reach::Declared, Reach::SoldOut].map(|reach| {
+        let known = [
+            DomainReach::OnSale,
+            DomainReach::Declared,
+            DomainReach::SoldOut,
+        ]
+        .map(|reach| {
             let reachable = |domain: &&market::Domain| {
                 let tolerations = filter.tolerations.as_ref();
                 tolerations.is_none_or(|own| first_untolerated(&domain.taints, own).is_none())
@@ -243,11 +248,11 @@ impl<'a> Compiler<'a> {
             known
         });
         let namespace = Arc::clone(&pod.name.namespace);
-        View {
-            group: self.groups.intern(GroupKey {
+        TermView {
+            group: self.groups.intern(TermGroupKey {
                 counted: Counted::Selected,
                 topology_key: key.clone(),
-                namespaces: Namespaces::These([namespace].into_iter().collect()),
+                namespaces: TermNamespaces::These([namespace].into_iter().collect()),
                 selector: selector.clone(),
                 filter,
             }),
@@ -260,7 +265,7 @@ impl<'a> Compiler<'a> {
     }
 
     /// Values of a key that the pools can bring about.
-    fn bought(&mut self, key: &LabelKey, reach: Reach) -> Arc<Vec<market::Domain>> {
+    fn bought(&mut self, key: &LabelKey, reach: DomainReach) -> Arc<Vec<market::Domain>> {
         let shops = self.shops;
         let found = self
             .bought
@@ -270,7 +275,7 @@ impl<'a> Compiler<'a> {
     }
 
     /// Values of a key on nodes that are there to stay and pass the filter.
-    fn node_domains(&mut self, key: &LabelKey, filter: &NodeFilter) -> BTreeSet<Arc<str>> {
+    fn node_domains(&mut self, key: &LabelKey, filter: &TermNodeFilter) -> BTreeSet<Arc<str>> {
         let at = (key.clone(), filter.clone());
         if let Some(found) = self.nodes.get(&at) {
             return found.clone();
@@ -310,27 +315,27 @@ impl<'a> Compiler<'a> {
         }
     }
 
-    fn term_key(&self, pod: &Pod, term: &AffinityTerm, counted: Counted) -> GroupKey {
+    fn term_key(&self, pod: &Pod, term: &AffinityTerm, counted: Counted) -> TermGroupKey {
         let own = || Arc::clone(&pod.name.namespace);
         let namespaces = match &term.namespaces {
-            NamespaceScope::Own => Namespaces::These([own()].into_iter().collect()),
+            NamespaceScope::Own => TermNamespaces::These([own()].into_iter().collect()),
             NamespaceScope::Named { selector, .. } if *selector == LabelSelector::All(vec![]) => {
-                Namespaces::All
+                TermNamespaces::All
             }
             NamespaceScope::Named { names, selector } => {
                 let all = self.snapshot.namespaces.iter();
                 let matching = all.filter(|namespace| selector.matches(&namespace.labels));
                 let matching = matching.map(|namespace| Arc::clone(&namespace.name));
-                Namespaces::These(names.iter().cloned().chain(matching).collect())
+                TermNamespaces::These(names.iter().cloned().chain(matching).collect())
             }
         };
         let (with, without) = (&term.match_label_keys, &term.mismatch_label_keys);
-        GroupKey {
+        TermGroupKey {
             counted,
             topology_key: term.topology_key.clone(),
             namespaces,
             selector: narrowed(pod, &term.selector, with, without),
-            filter: NodeFilter::default(),
+            filter: TermNodeFilter::default(),
         }
     }
 }

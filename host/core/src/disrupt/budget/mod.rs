@@ -116,7 +116,7 @@ fn share(nodes: BudgetNodes, counted: u32) -> u32 {
 
 /// What may go of one pool for one reason.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Allowance {
+pub struct PoolAllowance {
     /// The pool.
     pub pool: PoolName,
     /// The reason.
@@ -127,7 +127,7 @@ pub struct Allowance {
     pub declared: Declared,
 }
 
-impl Allowance {
+impl PoolAllowance {
     /// Nodes that may go now, where a policy allows at most `cap` to be down at once.
     pub fn remaining(&self, cap: Option<u32>) -> u32 {
         let most = self.declared.nodes.min(cap.unwrap_or(u32::MAX));
@@ -147,7 +147,7 @@ impl Allowance {
 
 /// The allowances of every pool for every reason: by pool, and in the order in which the policy interface promises the
 /// reasons, which is emptiness, consolidation, drift.
-pub fn allowances(snapshot: &Snapshot) -> Vec<Allowance> {
+pub fn allowances(snapshot: &Snapshot) -> Vec<PoolAllowance> {
     let mut heads: BTreeMap<PoolName, Headcount> = BTreeMap::new();
     for node in &snapshot.nodes {
         if let Some(pool) = node.pool() {
@@ -161,7 +161,7 @@ pub fn allowances(snapshot: &Snapshot) -> Vec<Allowance> {
     ];
     let of_pool = |pool: &std::sync::Arc<NodePool>| {
         let nodes = heads.get(&pool.name).copied().unwrap_or_default();
-        reasons.map(|reason| Allowance::of(pool, reason, nodes, snapshot.now))
+        reasons.map(|reason| PoolAllowance::of(pool, reason, nodes, snapshot.now))
     };
     snapshot.pools.iter().flat_map(of_pool).collect()
 }

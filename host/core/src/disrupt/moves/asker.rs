@@ -3,10 +3,12 @@
 use std::sync::Arc;
 
 use super::order::{Reordered, fullest_first};
-use super::{Move, MoveKind, MoveSettings};
+use super::{ConsolidationKind, Move, MoveSettings};
 use crate::model::MoveCost;
 use crate::plan::{Placement, Target};
-use crate::schedule::simulation::{Ceiling, Ground, Load, Loads, Outcome, To, Trial, Worth};
+use crate::schedule::simulation::{
+    Ceiling, NodeLoad, NodeLoads, PodWorth, Simulation, SimulationOutcome, Simulator, To,
+};
 use crate::schedule::{Offers, Quoted};
 use crate::snapshot::Snapshot;
 use crate::units::PricePerHour;
@@ -18,12 +20,12 @@ pub fn ask<R>(
     settings: &MoveSettings,
     asks: impl FnOnce(&mut Asker<'_, '_>) -> R,
 ) -> R {
-    ask_again(snapshot, candidates, settings, Market::default(), asks).0
+    ask_again(snapshot, candidates, settings, KnownPrices::default(), asks).0
 }
 
 /// What is known of the market before a snapshot is read.
 #[derive(Clone, Copy, Default)]
-pub(in crate::disrupt) struct Market<'m> {
+pub(in crate::disrupt) struct KnownPrices<'m> {
     /// The offers of an earlier decision.
     pub(in crate::disrupt) offers: Option<&'m Arc<Offers>>,
     /// What a ranking policy says of them; without it list prices decide.
@@ -35,7 +37,7 @@ pub(in crate::disrupt) fn ask_again<R>(
     snapshot: &Snapshot,
     candidates: &[usize],
     settings: &MoveSettings,
-    market: Market<'_>,
+    market: KnownPrices<'_>,
     asks: impl FnOnce(&mut Asker<'_, '_>) -> R,
 ) -> (R, Arc<Offers>) {
     let nodes = fullest_first(snapshot);
@@ -44,23 +46,23 @@ pub(in crate::disrupt) fn ask_again<R>(
         places.copied().collect()
     };
     let (going, shut) = (places(candidates), places(&settings.shut));
-    let Market { offers, quoted } = market;
-    let ground = Ground::new(&nodes.snapshot, &going, &shut, offers, quoted);
+    let KnownPrices { offers, quoted } = market;
+    let simulator = Simulator::new(&nodes.snapshot, &going, &shut, offers, quoted);
     let mut asker = Asker {
         nodes: &nodes,
-        ground: &ground,
-        trial: Trial::new(&ground),
+        simulator: &simulator,
+        simulation: Simulation::new(&simulator),
         settings,
     };
     let result = asks(&mut asker);
-    (result, Arc::clone(ground.offers()))
+    (result, Arc::clone(simulator.offers()))
 }
 
 /// A snapshot on which moves are tried. Nodes are given as positions in the snapshot that was handed in.
 pub struct Asker<'a, 's> {
     nodes: &'s Reordered,
-    ground: &'a Ground<'s>,
-    trial: Trial<'a, 's>,
+    simulator: &'a Simulator<'s>,
+    simulation: Simulation<'a, 's>,
     settings: &'a MoveSettings,
 }
 
@@ -75,32 +77,32 @@ impl Asker<'_, '_> {
     /// Whether a node may go now.
     pub(in crate::disrupt) fn may_go(&self, row: usize) -> bool {
         let place = self.nodes.place_of.get(row);
-        place.is_some_and(|place| self.trial.may_go(*place))
+        place.is_some_and(|place| self.simulation.may_go(*place))
     }
 
     /// What a node is worth at the prices that decide, with the node's own cost; zero where nobody sells such a node.
     pub fn price(&self, row: usize) -> PricePerHour {
-        self.ground.worth(self.nodes.place_of[row])
+        self.simulator.worth(self.nodes.place_of[row])
     }
 
     /// What pods are worth, and what is for sale.
-    pub(super) fn worth(&self) -> Worth {
-        Worth::of(self.ground)
+    pub(super) fn worth(&self) -> PodWorth {
+        PodWorth::of(self.simulator)
     }
 
     /// What all nodes that may go carry now.
-    pub(super) fn loads(&self, worth: &Worth) -> Loads {
-        self.trial.loads(worth)
+    pub(super) fn loads(&self, worth: &PodWorth) -> NodeLoads {
+        self.simulation.loads(worth)
     }
 
     /// The load of a node that may go.
-    pub(super) fn load<'l>(&self, loads: &'l Loads, row: usize) -> Option<&'l Load> {
+    pub(super) fn load<'l>(&self, loads: &'l NodeLoads, row: usize) -> Option<&'l NodeLoad> {
         loads.get(self.nodes.place_of[row])
     }
 
     /// What emptying a node costs its pods.
     pub fn disruption(&self, row: usize) -> MoveCost {
-        let pods = self.trial.pods(self.nodes.place_of[row]);
+        let pods = self.simulation.pods(self.nodes.place_of[row]);
         MoveCost::of_node(pods.map(|pod| self.nodes.snapshot.pods[pod].as_ref()))
     }
 
@@ -114,20 +116,20 @@ impl Asker<'_, '_> {
             _ => To::Packed,
         };
         let found = self.attempt(members, to);
-        self.trial.undo();
+        self.simulation.undo();
         found
     }
 
     /// The same where all pods go to one new node together, none to nodes that stay.
     pub fn ask_into_one(&mut self, members: &[usize]) -> Option<Move> {
         let found = self.attempt(members, To::New);
-        self.trial.undo();
+        self.simulation.undo();
         found
     }
 
     /// The same, not taken back before the next question, so that [`Asker::take`] may follow.
     pub(super) fn attempt(&mut self, members: &[usize], to: To) -> Option<Move> {
-        self.trial.undo();
+        self.simulation.undo();
         if members.is_empty() || !members.iter().all(|row| self.may_go(*row)) {
             return None;
         }
@@ -139,7 +141,7 @@ impl Asker<'_, '_> {
             leaving: &places,
             spot_to_spot: self.settings.spot_to_spot,
         };
-        let outcome = self.trial.attempt(to, &ceiling)?;
+        let outcome = self.simulation.attempt(to, &ceiling)?;
         Some(self.named(members, price, outcome))
     }
 
@@ -155,19 +157,22 @@ impl Asker<'_, '_> {
 
     /// Whether the pods of a node could stand on several.
     pub(super) fn may_split(&self, row: usize) -> bool {
-        self.trial.pods(self.nodes.place_of[row]).nth(1).is_some()
+        self.simulation
+            .pods(self.nodes.place_of[row])
+            .nth(1)
+            .is_some()
     }
 
     /// Takes back the last question.
     pub(super) fn rest(&mut self) {
-        self.trial.undo();
+        self.simulation.undo();
     }
 
     /// Carries out in thought the move that was just found.
     pub(super) fn take(&mut self, found: &Move) {
         let members = found.members.iter();
         let places: Vec<usize> = members.map(|row| self.nodes.place_of[*row]).collect();
-        self.trial.keep(&places, &found.claims);
+        self.simulation.keep(&places, &found.claims);
     }
 
     /// What replacements of nodes of this price must cost less than, in nano-dollars per hour.
@@ -180,9 +185,9 @@ impl Asker<'_, '_> {
         price.nanos().saturating_sub((least - 1).max(0))
     }
 
-    fn named(&self, members: &[usize], price: PricePerHour, outcome: Outcome) -> Move {
+    fn named(&self, members: &[usize], price: PricePerHour, outcome: SimulationOutcome) -> Move {
         let list = members.iter().map(|row| self.nodes.place_of[*row]);
-        let list: PricePerHour = list.map(|place| self.ground.list_price(place)).sum();
+        let list: PricePerHour = list.map(|place| self.simulator.list_price(place)).sum();
         let mut members = members.to_vec();
         members.sort_unstable();
         let placement = |placement: &Placement| Placement {
@@ -194,9 +199,9 @@ impl Asker<'_, '_> {
         };
         Move {
             kind: match (outcome.placements.is_empty(), outcome.claims.is_empty()) {
-                (true, _) => MoveKind::Empty,
-                (_, true) => MoveKind::Delete,
-                _ => MoveKind::Replace,
+                (true, _) => ConsolidationKind::Empty,
+                (_, true) => ConsolidationKind::Delete,
+                _ => ConsolidationKind::Replace,
             },
             disruption: members.iter().map(|row| self.disruption(*row)).sum(),
             saving: price - outcome.planned,

@@ -7,7 +7,7 @@
 use super::Asker;
 use crate::bits::Bits;
 use crate::schedule::prices::priced::NewKind;
-use crate::schedule::simulation::{Load, Loads};
+use crate::schedule::simulation::{NodeLoad, NodeLoads};
 use crate::units::PricePerHour;
 
 /// How many nodes are looked at as pieces.
@@ -24,12 +24,12 @@ struct Bundle {
 pub(super) fn around(
     asker: &Asker<'_, '_>,
     kinds: &[NewKind],
-    loads: &Loads,
+    loads: &NodeLoads,
     seed: usize,
     later: impl Iterator<Item = usize>,
 ) -> Option<Vec<usize>> {
     let first = asker.load(loads, seed)?;
-    let window: Vec<(usize, &Load)> = later
+    let window: Vec<(usize, &NodeLoad)> = later
         .filter_map(|row| Some((row, asker.load(loads, row)?)))
         .take(WINDOW)
         .collect();
@@ -53,7 +53,11 @@ pub(super) fn around(
 }
 
 /// A kind filled with a first piece and whatever suits the room that is left.
-fn fill(kind: &NewKind, first: (usize, &Load), window: &[(usize, &Load)]) -> Option<Bundle> {
+fn fill(
+    kind: &NewKind,
+    first: (usize, &NodeLoad),
+    window: &[(usize, &NodeLoad)],
+) -> Option<Bundle> {
     let mut rows: Bits = kind.rows.and(&first.1.rows);
     let mut left: Vec<i64> = kind.capacity.to_vec();
     if rows.is_empty() || !put(&mut left, &first.1.amounts) {

@@ -18,7 +18,7 @@ mod search;
 
 pub use after::carry_out;
 pub use asker::{Asker, ask};
-pub(super) use asker::{Market, ask_again};
+pub(super) use asker::{KnownPrices, ask_again};
 pub use pass::{Passed, pass};
 
 pub use crate::schedule::simulation::Draw;
@@ -32,7 +32,7 @@ use crate::units::PricePerHour;
 
 /// What kind of move.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub enum MoveKind {
+pub enum ConsolidationKind {
     /// No pod has to go anywhere.
     Empty,
     /// Pods go to nodes that stay.
@@ -45,7 +45,7 @@ pub enum MoveKind {
 #[derive(Clone, Debug, PartialEq)]
 pub struct Move {
     /// Its kind.
-    pub kind: MoveKind,
+    pub kind: ConsolidationKind,
     /// Nodes that go: positions in the snapshot's nodes, ascending.
     pub members: Vec<usize>,
     /// Machines to ask for first. Whatever their launches give costs less together than the members do.
@@ -147,7 +147,7 @@ pub(super) fn find_again(
     snapshot: &Snapshot,
     candidates: &[usize],
     settings: &MoveSettings,
-    market: Market<'_>,
+    market: KnownPrices<'_>,
 ) -> Vec<Move> {
     ask_again(snapshot, candidates, settings, market, search::find).0
 }

@@ -5,7 +5,7 @@
 //! Rounds take moves one after another on one reading of the cluster; a round begins with the cluster that the one before
 //! has left, since new nodes may take pods too, and the pass ends with a round that takes nothing.
 
-use super::asker::{Market, ask_again};
+use super::asker::{KnownPrices, ask_again};
 use super::{Move, MoveSettings, carry_out, search};
 use crate::snapshot::Snapshot;
 
@@ -47,7 +47,7 @@ pub fn pass(
     let mut offers = None;
     for _ in 0..MOST_ROUNDS {
         let going = candidates(&result.after);
-        let market = Market {
+        let market = KnownPrices {
             offers: offers.as_ref(),
             quoted: None,
         };

@@ -6,7 +6,7 @@
 use std::collections::BTreeSet;
 
 use super::{Asker, Move, bundle};
-use crate::schedule::simulation::{Loads, To, Worth};
+use crate::schedule::simulation::{NodeLoads, PodWorth, To};
 
 /// Nodes that are packed again together; a pool of up to [`WHOLE`] as a whole too.
 const NEIGHBOURS: usize = 8;
@@ -104,7 +104,7 @@ struct Taken<'t, 'a, 's> {
 
 impl Taken<'_, '_, '_> {
     /// Tries every kind of move once.
-    fn once(&mut self, worth: &Worth) {
+    fn once(&mut self, worth: &PodWorth) {
         let loads = self.asker.loads(worth);
         let order = wasteful_first(self.asker, &loads);
         for node in &order {
@@ -167,7 +167,7 @@ impl Taken<'_, '_, '_> {
 }
 
 /// Nodes that may go, least worth for their price first; those without a price last.
-fn wasteful_first(asker: &Asker<'_, '_>, loads: &Loads) -> Vec<Ranked> {
+fn wasteful_first(asker: &Asker<'_, '_>, loads: &NodeLoads) -> Vec<Ranked> {
     let rank = |row: usize| {
         let price = asker.price(row).nanos();
         let worth = asker.load(loads, row).map_or(0, |load| load.worth);

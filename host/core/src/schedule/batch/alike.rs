@@ -9,7 +9,7 @@ use std::collections::BTreeMap;
 use super::compile::PodGroup;
 use crate::model::{HostPort, Toleration};
 use crate::requirement::Requirements;
-use crate::schedule::topology::{Model, Rule};
+use crate::schedule::topology::{TopologyModel, TopologyRule};
 
 /// What a group asks of a node at one step of relaxation, by number.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -40,7 +40,7 @@ type Fit<'a> = (
 
 impl Alike {
     /// Finds which groups are alike.
-    pub(crate) fn of(groups: &[PodGroup], model: &Model) -> Self {
+    pub(crate) fn of(groups: &[PodGroup], model: &TopologyModel) -> Self {
         let mut fits: BTreeMap<Fit<'_>, usize> = BTreeMap::new();
         let mut rules: BTreeMap<Vec<(usize, bool)>, usize> = BTreeMap::new();
         let mut of = Vec::with_capacity(groups.len());
@@ -56,8 +56,9 @@ impl Alike {
                 );
                 let (next_fit, next_rules) = (fits.len(), rules.len());
                 let own_rules = host_rules(group, level, model);
-                let affinity =
-                    |(rule, _): &(usize, bool)| model.groups[*rule].identity.rule == Rule::Affinity;
+                let affinity = |(rule, _): &(usize, bool)| {
+                    model.groups[*rule].identity.rule == TopologyRule::Affinity
+                };
                 Like {
                     fit: *fits.entry(key).or_insert(next_fit),
                     lasting: !own_rules.iter().any(affinity),
@@ -92,11 +93,11 @@ impl Alike {
 
 /// The rules that decide whether a host may take a pod: those it owns, and those of others that select it. Each with
 /// whether it counts the pod itself.
-fn host_rules(group: &PodGroup, level: usize, model: &Model) -> Vec<(usize, bool)> {
+fn host_rules(group: &PodGroup, level: usize, model: &TopologyModel) -> Vec<(usize, bool)> {
     let inverse = group
         .selected
         .iter()
-        .filter(|rule| model.groups[**rule].identity.rule == Rule::Inverse);
+        .filter(|rule| model.groups[**rule].identity.rule == TopologyRule::Inverse);
     group.levels[level]
         .owned
         .iter()

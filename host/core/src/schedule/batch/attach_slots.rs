@@ -17,20 +17,20 @@ use crate::schedule::pods::volumes;
 use crate::snapshot::{Guards, Snapshot};
 
 /// A claim under a driver that some type limits: positions in the lists of drivers and of claims.
-pub(crate) type Slot = (usize, usize);
+pub(crate) type AttachSlot = (usize, usize);
 
 /// Claims of a batch's pods, and what types attach.
 #[derive(Clone, Debug, Default)]
-pub(crate) struct Slots {
+pub(crate) struct AttachSlots {
     /// By position in the batch; pods without claims that count are not in it.
-    of_pod: BTreeMap<usize, Vec<Slot>>,
+    of_pod: BTreeMap<usize, Vec<AttachSlot>>,
     /// By type of the catalogue: the most volumes per driver.
     limits: Vec<Box<[i64]>>,
     /// How many drivers there are.
     pub(crate) drivers: usize,
 }
 
-impl Slots {
+impl AttachSlots {
     /// Reads the claims of a batch, as far as some type limits their driver.
     pub(crate) fn of(snapshot: &Snapshot, pods: &[BatchPod]) -> Self {
         let mut drivers: BTreeMap<Arc<str>, usize> = BTreeMap::new();
@@ -82,7 +82,7 @@ impl Slots {
     }
 
     /// The claims of some pods of the batch, once each.
-    pub(crate) fn claims(&self, pods: impl Iterator<Item = usize>) -> BTreeSet<Slot> {
+    pub(crate) fn claims(&self, pods: impl Iterator<Item = usize>) -> BTreeSet<AttachSlot> {
         let own = pods.filter_map(|pod| self.of_pod.get(&pod));
         own.flatten().copied().collect()
     }

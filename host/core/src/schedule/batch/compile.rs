@@ -10,7 +10,7 @@ use std::sync::Arc;
 
 use super::addresses::Addresses;
 use super::alike::Alike;
-use super::attach_slots::Slots;
+use super::attach_slots::AttachSlots;
 use super::existing::Existing;
 use crate::bits::Bits;
 use crate::labels::{self, LabelKey, Labels};
@@ -26,7 +26,7 @@ use crate::schedule::pods::eligible::{Eligible, eligible, queue_order};
 use crate::schedule::pods::relax::{Wishes, steps};
 use crate::schedule::pods::{default_spread, volumes};
 use crate::schedule::prices::sale::{Offers, Sale};
-use crate::schedule::topology::{Builder, Counts, Model, Owned, View};
+use crate::schedule::topology::{Builder, Counts, GroupView, Owned, TopologyModel};
 use crate::snapshot::Snapshot;
 
 /// Pods that no rule tells apart.
@@ -73,9 +73,9 @@ impl PodGroup {
     }
 
     /// What of a pod matters to topology at a step.
-    pub(crate) fn view(&self, level: usize) -> View<'_> {
+    pub(crate) fn view(&self, level: usize) -> GroupView<'_> {
         let level = &self.levels[level];
-        View {
+        GroupView {
             owned: &level.owned,
             selected: &self.selected,
             keys: &level.keys,
@@ -106,10 +106,10 @@ pub(crate) struct Compiled<'s> {
     /// Pods in queue order.
     pub(crate) pods: Vec<BatchPod>,
     /// What their volumes take of a new node.
-    pub(crate) slots: Slots,
+    pub(crate) slots: AttachSlots,
     /// What zones have left for new nodes and their pods.
     pub(crate) addresses: Addresses,
-    pub(crate) model: Model,
+    pub(crate) model: TopologyModel,
     /// Counts before any placement.
     pub(crate) counts: Counts,
     pub(crate) existing: Existing,
@@ -149,7 +149,7 @@ struct Shape {
 
 /// What tells groups of one shape apart.
 #[derive(PartialEq, Eq, PartialOrd, Ord)]
-struct GroupKey {
+struct PodGroupKey {
     shape: usize,
     owned: Vec<Owned>,
     inverse: Vec<usize>,
@@ -231,7 +231,7 @@ pub(crate) fn compile_batch<'s>(
         axes,
         alike: Alike::of(&groups, &model),
         groups,
-        slots: Slots::of(snapshot, &pods),
+        slots: AttachSlots::of(snapshot, &pods),
         pods,
         model,
         counts,
@@ -284,7 +284,7 @@ fn shapes(snapshot: &Snapshot, pods: &[usize]) -> (Vec<Shape>, Vec<usize>) {
 }
 
 /// What settles a pod's terms: its shape, its namespace and its labels.
-type Place<'a> = (usize, &'a Arc<str>, *const Labels);
+type PodTermsKey<'a> = (usize, &'a Arc<str>, *const Labels);
 
 /// Distinct groups of pods, and each pod's.
 fn group_keys(
@@ -293,7 +293,7 @@ fn group_keys(
     shape_of: &[usize],
     wishes: &[Vec<Wishes<'_>>],
     builder: &mut Builder,
-) -> (Vec<GroupKey>, Vec<usize>) {
+) -> (Vec<PodGroupKey>, Vec<usize>) {
     let batch: BTreeSet<usize> = pods.iter().copied().collect();
     for (row, pod) in snapshot.pods.iter().enumerate() {
         if pod.node.is_some()
@@ -304,11 +304,11 @@ fn group_keys(
             builder.learn_bound(snapshot, row);
         }
     }
-    let place = |at: usize, row: usize| -> Place<'_> {
+    let place = |at: usize, row: usize| -> PodTermsKey<'_> {
         let pod = &snapshot.pods[row];
         (shape_of[at], &pod.name.namespace, Arc::as_ptr(&pod.labels))
     };
-    let mut terms: BTreeMap<Place<'_>, (Vec<Owned>, Vec<usize>)> = BTreeMap::new();
+    let mut terms: BTreeMap<PodTermsKey<'_>, (Vec<Owned>, Vec<usize>)> = BTreeMap::new();
     for (at, row) in pods.iter().enumerate() {
         let pod = &snapshot.pods[*row];
         terms.entry(place(at, *row)).or_insert_with(|| {
@@ -320,8 +320,8 @@ fn group_keys(
         });
     }
     let mut selecting: BTreeMap<(&Arc<str>, *const Labels), Vec<usize>> = BTreeMap::new();
-    let mut known: BTreeMap<Place<'_>, usize> = BTreeMap::new();
-    let mut numbers: BTreeMap<GroupKey, usize> = BTreeMap::new();
+    let mut known: BTreeMap<PodTermsKey<'_>, usize> = BTreeMap::new();
+    let mut numbers: BTreeMap<PodGroupKey, usize> = BTreeMap::new();
     let mut group_of = Vec::with_capacity(pods.len());
     for (at, row) in pods.iter().enumerate() {
         let pod = &snapshot.pods[*row];
@@ -338,7 +338,7 @@ fn group_keys(
         let (owned, inverse) = terms[&here].clone();
         let alternatives = volumes::alternatives(pod, &snapshot.volumes);
         let next = numbers.len();
-        let key = GroupKey {
+        let key = PodGroupKey {
             shape: shape_of[at],
             owned,
             inverse,
@@ -349,7 +349,7 @@ fn group_keys(
         known.insert(here, number);
         group_of.push(number);
     }
-    let mut keys: Vec<(usize, GroupKey)> = numbers
+    let mut keys: Vec<(usize, PodGroupKey)> = numbers
         .into_iter()
         .map(|(key, number)| (number, key))
         .collect();
@@ -360,7 +360,7 @@ fn group_keys(
 /// Label keys of nodes that some pod of the batch speaks of.
 fn mentioned(
     wishes: &[Vec<Wishes<'_>>],
-    keys: &[GroupKey],
+    keys: &[PodGroupKey],
     builder: &Builder,
 ) -> BTreeSet<LabelKey> {
     let of_pods = wishes.iter().flatten().flat_map(Wishes::mentioned_keys);
@@ -382,7 +382,7 @@ fn learn_states(
     templates: &mut [Template],
     mentioned: &BTreeSet<LabelKey>,
     wishes: &[Vec<Wishes<'_>>],
-    keys: &[GroupKey],
+    keys: &[PodGroupKey],
     builder: &Builder,
 ) {
     let mut asked: BTreeSet<Requirements> =
@@ -412,9 +412,9 @@ fn pod_group(
     snapshot: &Snapshot,
     templates: &[Template],
     rows: &mut Rows,
-    model: &Model,
+    model: &TopologyModel,
     axes: &Axes,
-    key: GroupKey,
+    key: PodGroupKey,
     shape: &Shape,
     wishes: &[Wishes<'_>],
 ) -> PodGroup {
@@ -465,7 +465,12 @@ fn pod_group(
 }
 
 /// Keys that matter to a pod: those of groups it owns, is counted by, or keeps others away with.
-fn keys_of(model: &Model, owned: &[usize], selected: &[usize], inverse: &[usize]) -> Vec<usize> {
+fn keys_of(
+    model: &TopologyModel,
+    owned: &[usize],
+    selected: &[usize],
+    inverse: &[usize],
+) -> Vec<usize> {
     let all = owned.iter().chain(selected).chain(inverse);
     let keys: BTreeSet<usize> = all.map(|group| model.groups[*group].identity.key).collect();
     keys.into_iter()
@@ -473,7 +478,7 @@ fn keys_of(model: &Model, owned: &[usize], selected: &[usize], inverse: &[usize]
         .collect()
 }
 
-fn pod_domains(model: &Model, strict: &Requirements, key: usize) -> Bits {
+fn pod_domains(model: &TopologyModel, strict: &Requirements, key: usize) -> Bits {
     let key = &model.keys[key];
     assert_ne!(
         key.name.as_str(),

@@ -19,14 +19,14 @@ use crate::snapshot::{Snapshot, StateNode};
 
 /// Nodes that look the same to every pod of the batch: same taints, same values of the labels that pods mention.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
-struct Look {
+struct NodeSignature {
     taints: Vec<Taint>,
     labels: Requirements,
 }
 
 /// What a pod asks of a node apart from room.
 #[derive(Clone, Copy)]
-pub(crate) struct Asked<'a> {
+pub(crate) struct NodeRequest<'a> {
     /// What the node's labels must satisfy.
     pub(crate) requirements: &'a Requirements,
     /// What the pod's volumes add to that.
@@ -44,7 +44,7 @@ pub(crate) struct Existing {
     pub(crate) ports: Vec<Vec<HostPort>>,
     /// Volumes attached per row, by driver; only where a limit counts them.
     pub(crate) attached: BTreeMap<usize, ClaimsByDriver>,
-    looks: Vec<Look>,
+    looks: Vec<NodeSignature>,
     look_of: Vec<usize>,
 }
 
@@ -64,10 +64,10 @@ impl Existing {
             looks: Vec::new(),
             look_of: Vec::with_capacity(snapshot.nodes.len()),
         };
-        let mut numbers: BTreeMap<Look, usize> = BTreeMap::new();
+        let mut numbers: BTreeMap<NodeSignature, usize> = BTreeMap::new();
         for (row, node) in snapshot.nodes.iter().enumerate() {
             let labels = node_labels(node, mentioned);
-            let look = Look {
+            let look = NodeSignature {
                 taints: node.taints(),
                 labels,
             };
@@ -108,8 +108,8 @@ impl Existing {
     }
 
     /// Rows of nodes that labels and taints open to a pod, in the order in which they are tried.
-    pub(crate) fn open_to(&self, asked: Asked<'_>) -> Vec<usize> {
-        let opens = |look: &Look| {
+    pub(crate) fn open_to(&self, asked: NodeRequest<'_>) -> Vec<usize> {
+        let opens = |look: &NodeSignature| {
             first_untolerated(&look.taints, asked.tolerations).is_none()
                 && look
                     .labels

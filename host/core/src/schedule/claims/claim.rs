@@ -11,7 +11,7 @@ use crate::requirement::{Requirement, Requirements};
 use crate::resources::Resources;
 use crate::schedule::batch::compile::Compiled;
 use crate::schedule::batch::minimum::{self, Minimum};
-use crate::schedule::place::Step;
+use crate::schedule::place::PlacementStep;
 
 /// Annotation that tells whether a minimum of values was lowered.
 const MIN_VALUES_RELAXED: &str = "karpenter.sh/nodeclaim-min-values-relaxed";
@@ -27,7 +27,7 @@ pub(crate) fn claim(
     chosen: usize,
     named: &[usize],
     options: Vec<LaunchOption>,
-    steps: &[&Step],
+    steps: &[&PlacementStep],
     minimum: &Minimum,
 ) -> PlannedClaim {
     let row = &compiled.rows.rows[chosen];
@@ -110,7 +110,11 @@ pub(crate) fn unmark(annotations: &mut Labels) {
 }
 
 /// What the pods and the daemons of a node ask for, which may become any of the rows named.
-pub(crate) fn requests(compiled: &Compiled<'_>, named: &[usize], steps: &[&Step]) -> Resources {
+pub(crate) fn requests(
+    compiled: &Compiled<'_>,
+    named: &[usize],
+    steps: &[&PlacementStep],
+) -> Resources {
     let mut result = least_overhead(compiled, named);
     for step in steps {
         let group = &compiled.groups[compiled.pods[step.pod].group];

@@ -12,12 +12,12 @@ use super::claim::claim;
 use crate::bits::Bits;
 use crate::catalogue::CapacityType;
 use crate::plan::{LaunchOption, PlannedClaim};
-use crate::schedule::batch::attach_slots::Slots;
+use crate::schedule::batch::attach_slots::AttachSlots;
 use crate::schedule::batch::compile::Compiled;
 use crate::schedule::batch::minimum;
 use crate::schedule::offers::axes::fits;
-use crate::schedule::place::Step;
-use crate::schedule::place::new_node::Node;
+use crate::schedule::place::PlacementStep;
+use crate::schedule::place::new_node::NewNode;
 use crate::schedule::prices::RowPrices;
 use crate::schedule::prices::supplies::Supplies;
 use crate::units::PricePerHour;
@@ -53,7 +53,7 @@ pub(crate) fn cheapest(
     compiled: &Compiled<'_>,
     prices: &RowPrices,
     supplies: &Supplies<'_>,
-    node: &Node,
+    node: &NewNode,
 ) -> Option<(usize, i64)> {
     let first = |reserved: bool| {
         let holds = |row: &usize| fits(&node.used, compiled.rows.capacity(*row));
@@ -74,7 +74,7 @@ pub(crate) fn cheapest(
         return best;
     }
     let keeps = |(row, price): &(usize, i64)| {
-        let planned = Node {
+        let planned = NewNode {
             row: *row,
             price: *price,
             ..node.clone()
@@ -88,7 +88,7 @@ pub(crate) fn cheapest(
 pub(crate) fn keeps_minimum(
     compiled: &Compiled<'_>,
     prices: &RowPrices,
-    node: &Node,
+    node: &NewNode,
     guarded: Option<&Bits>,
 ) -> bool {
     let named = named_rows(compiled, prices, node, Reach::Near, guarded);
@@ -103,9 +103,9 @@ pub(crate) fn keeps_minimum(
 pub(crate) fn close(
     compiled: &Compiled<'_>,
     prices: &RowPrices,
-    node: &Node,
+    node: &NewNode,
     named: &[usize],
-    steps: &[&Step],
+    steps: &[&PlacementStep],
 ) -> PlannedClaim {
     let price = |row: usize| {
         if row == node.row {
@@ -127,7 +127,7 @@ pub(crate) fn close(
 fn alike<'c>(
     compiled: &'c Compiled<'_>,
     prices: &'c RowPrices,
-    node: &Node,
+    node: &NewNode,
 ) -> impl Fn(usize) -> bool + 'c {
     let chosen = node.row;
     let model = &compiled.rows.rows[chosen];
@@ -148,12 +148,12 @@ fn alike<'c>(
 pub(crate) fn named_rows(
     compiled: &Compiled<'_>,
     prices: &RowPrices,
-    node: &Node,
+    node: &NewNode,
     reach: Reach,
     guarded: Option<&Bits>,
 ) -> Vec<usize> {
     let guards = &compiled.snapshot.settings.guards;
-    let attaches = |row: usize| Slots::has(compiled, guards, row, &node.attached);
+    let attaches = |row: usize| AttachSlots::has(compiled, guards, row, &node.attached);
     let all = |allowed: &dyn Fn(usize) -> bool| {
         rows_among(compiled, prices, node, reach, guarded, allowed)
     };
@@ -178,7 +178,7 @@ pub(crate) fn named_rows(
 fn rows_among(
     compiled: &Compiled<'_>,
     prices: &RowPrices,
-    node: &Node,
+    node: &NewNode,
     reach: Reach,
     guarded: Option<&Bits>,
     allowed: &dyn Fn(usize) -> bool,

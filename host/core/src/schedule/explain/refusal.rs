@@ -76,7 +76,7 @@ fn pool_refusal(
         }
         Ok(()) if own.is_empty() => whole(unsold::empty(compiled, number)),
         Ok(()) => PoolRefusal {
-            offerings: Counts::of(compiled, prices, group, level, number).refused,
+            offerings: OfferCounts::of(compiled, prices, group, level, number).refused,
             ..whole(String::new())
         },
     };
@@ -96,7 +96,7 @@ fn not_in_pool(incompatible: &Incompatible) -> String {
 }
 
 /// The offerings of a pool, rule by rule.
-struct Counts<'a, 's> {
+struct OfferCounts<'a, 's> {
     compiled: &'a Compiled<'s>,
     group: &'a PodGroup,
     level: &'a Level,
@@ -105,7 +105,7 @@ struct Counts<'a, 's> {
     refused: Vec<RefusedOfferings>,
 }
 
-impl<'a, 's> Counts<'a, 's> {
+impl<'a, 's> OfferCounts<'a, 's> {
     fn of(
         compiled: &'a Compiled<'s>,
         prices: &RowPrices,

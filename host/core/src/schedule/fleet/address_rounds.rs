@@ -4,11 +4,11 @@
 //! anywhere in the next. The best of all attempts by (unplaced, room not kept, addresses beyond those left, preferences given
 //! up, price, nodes) is the plan, so that nobody waits for the sake of the guard.
 
-use super::draft::Candidate;
+use super::draft::DraftPlan;
 use crate::plan::Note;
 use crate::schedule::batch::compile::Compiled;
 use crate::schedule::guards::addresses::{self, of_node, shift};
-use crate::schedule::place::address_budget::{Budget, Share};
+use crate::schedule::place::address_budget::{AddressBudget, ZoneBudget};
 use crate::schedule::place::free_addresses::{holds, is_guarded};
 use crate::schedule::prices::RowPrices;
 use crate::snapshot::{Guard, Guards};
@@ -24,9 +24,9 @@ pub(crate) fn within(
     compiled: &Compiled<'_>,
     prices: &RowPrices,
     guards: &Guards,
-    plan: Candidate,
-    attempt: impl Fn(&Budget) -> Candidate,
-) -> Candidate {
+    plan: DraftPlan,
+    attempt: impl Fn(&AddressBudget) -> DraftPlan,
+) -> DraftPlan {
     if !holds(compiled, guards) {
         return plan;
     }
@@ -35,12 +35,12 @@ pub(crate) fn within(
     if beyond.iter().all(|beyond| *beyond == 0) {
         return plan;
     }
-    let shifted = |mut plan: Candidate| {
+    let shifted = |mut plan: DraftPlan| {
         plan.overdrawn = shift(compiled, prices, guards, left, &mut plan.nodes);
         plan
     };
     let failed = plan.failed.clone();
-    let mut budget = Budget::default();
+    let mut budget = AddressBudget::default();
     let mut last = shifted(plan.clone());
     let mut best = last.clone();
     for _ in 0..MOST_ATTEMPTS {
@@ -71,7 +71,7 @@ pub(crate) fn within(
 fn notes(
     compiled: &Compiled<'_>,
     guards: &Guards,
-    plan: &Candidate,
+    plan: &DraftPlan,
     zones: impl Iterator<Item = usize>,
 ) -> Vec<Note> {
     let left = compiled.addresses.left();
@@ -94,10 +94,10 @@ fn notes(
 
 /// Gives pods less where a plan has taken more than there is; whether that is a change.
 fn tighten(
-    budget: &mut Budget,
+    budget: &mut AddressBudget,
     compiled: &Compiled<'_>,
     guards: &Guards,
-    plan: &Candidate,
+    plan: &DraftPlan,
 ) -> bool {
     let left = compiled.addresses.left();
     let beyond = addresses::beyond(compiled, guards, left, &plan.nodes);
@@ -114,13 +114,13 @@ fn tighten(
             before.map_or(part, |before| part.min(before.left / 2))
         };
         changed |= before.is_none_or(|before| before.left != left);
-        budget.bound(zone, Share { left, cuts });
+        budget.bound(zone, ZoneBudget { left, cuts });
     }
     changed
 }
 
 /// Addresses that pods, and that all, take in a zone, as far as the guard speaks of their nodes.
-fn taken(compiled: &Compiled<'_>, zone: usize, plan: &Candidate) -> (i64, i64) {
+fn taken(compiled: &Compiled<'_>, zone: usize, plan: &DraftPlan) -> (i64, i64) {
     let here = plan.nodes.iter().filter(|node| {
         compiled.addresses.zone(node.row) == Some(zone) && is_guarded(compiled, node.row)
     });

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use super::draft::Candidate;
+use super::draft::DraftPlan;
 use crate::bits::Bits;
 use crate::model::{Pod, is_fixed};
 use crate::pack::{Class, Demand, ExistingNode, Kind, Membership, NodeRule, Problem};
@@ -12,7 +12,7 @@ use crate::schedule::offers::axes::fits;
 use crate::schedule::offers::best::Best;
 use crate::schedule::offers::table::Table;
 use crate::schedule::prices::priced::Priced;
-use crate::schedule::topology::Rule;
+use crate::schedule::topology::TopologyRule;
 use crate::snapshot::Snapshot;
 use crate::units::PricePerHour;
 
@@ -42,7 +42,7 @@ pub fn bounds_of_work(snapshot: &Snapshot, work: &[Vec<u32>]) -> Vec<PricePerHou
     };
     let prices: Vec<i64> = (0..compiled.rows.len()).map(paid).collect();
     let best = Best::default();
-    let market = Market {
+    let market = BoundPrices {
         prices: &prices,
         allowed: &allowed,
         best: &best,
@@ -82,9 +82,9 @@ fn as_if_waiting(snapshot: &Snapshot) -> (Snapshot, Vec<usize>) {
 
 /// The bound of a plan: pods at the step of relaxation where they were placed, without the domains that were chosen for them, on
 /// everything that pools may buy and everything that is free.
-pub(crate) fn bound(compiled: &Compiled<'_>, candidate: &Candidate) -> PricePerHour {
+pub(crate) fn bound(compiled: &Compiled<'_>, candidate: &DraftPlan) -> PricePerHour {
     let placed = candidate.placed().map(|(pod, level)| (pod, level, 1));
-    let market = Market::at(compiled.listed());
+    let market = BoundPrices::at(compiled.listed());
     let problem = problem(compiled, &market, placed);
     PricePerHour::from_nanos(crate::pack::bound(&problem).list_price)
 }
@@ -94,7 +94,7 @@ pub(crate) fn bound(compiled: &Compiled<'_>, candidate: &Candidate) -> PricePerH
 pub(crate) fn worth_of_groups(compiled: &Compiled<'_>, priced: &Priced) -> Vec<i64> {
     let holdable = holdable(compiled, &priced.allowed);
     let placed = at_last(compiled, &holdable).map(|(pod, level)| (pod, level, 1));
-    let mut problem = problem(compiled, &Market::at(priced), placed);
+    let mut problem = problem(compiled, &BoundPrices::at(priced), placed);
     problem.existing.clear();
     let bound = crate::pack::bound(&problem);
     let mut result = vec![0; compiled.groups.len()];
@@ -131,7 +131,7 @@ fn at_last(compiled: &Compiled<'_>, holdable: &[bool]) -> impl Iterator<Item = (
 }
 
 /// What rows cost, and which of them are the best at those prices.
-struct Market<'a> {
+struct BoundPrices<'a> {
     /// By row, in nano-dollars per hour.
     prices: &'a [i64],
     /// Rows that may be bought.
@@ -139,7 +139,7 @@ struct Market<'a> {
     best: &'a Best,
 }
 
-impl<'a> Market<'a> {
+impl<'a> BoundPrices<'a> {
     fn at(priced: &'a Priced) -> Self {
         Self {
             prices: &priced.least,
@@ -152,7 +152,7 @@ impl<'a> Market<'a> {
 /// From what rows cost, and pods with their level of relaxation and how many copies of each there are.
 fn problem(
     compiled: &Compiled<'_>,
-    market: &Market<'_>,
+    market: &BoundPrices<'_>,
     placed: impl Iterator<Item = (usize, usize, u32)>,
 ) -> Problem {
     let mut result = Problem {
@@ -251,8 +251,8 @@ fn class(
     {
         let own = group.selected.binary_search(owned).is_ok();
         let limit = match compiled.model.groups[*owned].identity.rule {
-            Rule::Spread { max_skew, .. } if own => max_skew,
-            Rule::AntiAffinity if own => 1,
+            TopologyRule::Spread { max_skew, .. } if own => max_skew,
+            TopologyRule::AntiAffinity if own => 1,
             _ => continue,
         };
         let rule = *rules.entry((*owned, own)).or_insert_with(|| {

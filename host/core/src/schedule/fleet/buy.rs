@@ -220,7 +220,7 @@ impl<'p, 'c, 's> ProblemBuilder<'p, 'c, 's> {
         let sets = sets.into_iter().map(|set| {
             let rows = self.placer.sets.bits(set);
             let mut plain = rows.clone();
-            plain.drop_all(&self.guarded_rows.kept_back);
+            plain.drop_all(&self.guarded_rows.guard_excluded);
             if plain.is_empty() {
                 rows.clone()
             } else {
@@ -310,7 +310,7 @@ impl<'p, 'c, 's> ProblemBuilder<'p, 'c, 's> {
         if !self.guarded.contains_key(&set) {
             let rows = self.placer.sets.bits(set);
             let mut plain = rows.clone();
-            plain.drop_all(&self.guarded_rows.kept_back);
+            plain.drop_all(&self.guarded_rows.guard_excluded);
             // A guard yields rather than leave a pod without any machine.
             let kinds = self.kinds_among(&plain);
             let kinds = if kinds.is_empty() {

@@ -12,13 +12,13 @@ use crate::schedule::claims::named::{cheapest, keeps_minimum};
 use crate::schedule::guards::addresses;
 use crate::schedule::guards::spot_share;
 use crate::schedule::offers::templates::Template;
-use crate::schedule::place::address_budget::Budget;
-use crate::schedule::place::new_node::Node;
-use crate::schedule::place::strategy::Manner;
-use crate::schedule::place::{Placer, Step, Tier, Where};
+use crate::schedule::place::address_budget::AddressBudget;
+use crate::schedule::place::new_node::NewNode;
+use crate::schedule::place::strategy::PackingStrategy;
+use crate::schedule::place::{PlacementStep, Placer, Tier, Where};
 use crate::schedule::prices::RowPrices;
 use crate::schedule::prices::supplies::Supplies;
-use crate::schedule::topology::Rule;
+use crate::schedule::topology::TopologyRule;
 use crate::snapshot::Guards;
 use crate::units::PricePerHour;
 
@@ -27,11 +27,11 @@ const MOST_ROUNDS: usize = 6;
 
 /// A whole plan, still in the solver's terms.
 #[derive(Clone, Debug, Default)]
-pub(crate) struct Candidate {
+pub(crate) struct DraftPlan {
     /// Nodes to buy.
-    pub(crate) nodes: Vec<Node>,
+    pub(crate) nodes: Vec<NewNode>,
     /// Pods placed, in order.
-    pub(crate) steps: Vec<Step>,
+    pub(crate) steps: Vec<PlacementStep>,
     /// Where each step leads.
     targets: Vec<Target>,
     /// Pods that found no place, as positions in the batch.
@@ -46,7 +46,7 @@ pub(crate) struct Candidate {
     pub(crate) notes: Vec<Note>,
 }
 
-impl Candidate {
+impl DraftPlan {
     /// What decides between plans, less being better: unplaced, room not kept, addresses that are not there, preferences
     /// given up, price, nodes.
     pub(crate) fn rank(&self) -> (usize, usize, i64, u64, PricePerHour, usize) {
@@ -92,7 +92,7 @@ impl Candidate {
 
     /// Pods with their places, in the order in which they may be bound.
     pub(crate) fn placements(&self, compiled: &Compiled<'_>) -> Vec<Placement> {
-        let placement = |(step, target): (&Step, &Target)| Placement {
+        let placement = |(step, target): (&PlacementStep, &Target)| Placement {
             pod: compiled.pods[step.pod].row,
             target: *target,
             relaxed: u32::try_from(step.level).unwrap_or(u32::MAX),
@@ -115,17 +115,17 @@ pub(crate) fn first_fit(
     compiled: &Compiled<'_>,
     prices: &RowPrices,
     pods: &[usize],
-    budget: &Budget,
-) -> Candidate {
+    budget: &AddressBudget,
+) -> DraftPlan {
     let tiers: Vec<Tier> = (0..compiled.templates.len())
         .map(|template| open_tier(compiled, prices, template))
         .collect();
     let guards = &compiled.snapshot.settings.guards;
-    let manner = Manner {
+    let strategy = PackingStrategy {
         budget: budget.clone(),
-        ..Manner::default()
+        ..PackingStrategy::default()
     };
-    in_rounds(compiled, prices, guards, &tiers, pods, manner)
+    in_rounds(compiled, prices, guards, &tiers, pods, strategy)
 }
 
 /// By price where pools allow it; pools in `compatible` packing keep the incumbent's order.
@@ -134,14 +134,14 @@ pub(crate) fn by_price(
     prices: &RowPrices,
     guards: &Guards,
     pods: &[usize],
-) -> Candidate {
-    let attempt = |budget: &Budget| {
+) -> DraftPlan {
+    let attempt = |budget: &AddressBudget| {
         let mut result = by_minimum(compiled, prices, guards, pods, budget);
         spot_share::spread(compiled, prices, guards, &mut result.nodes);
         result.overdrawn = addresses::overdrawn(compiled, guards, &result.nodes);
         result
     };
-    let first = attempt(&Budget::default());
+    let first = attempt(&AddressBudget::default());
     within(compiled, prices, guards, first, attempt)
 }
 
@@ -152,17 +152,17 @@ fn by_minimum(
     prices: &RowPrices,
     guards: &Guards,
     pods: &[usize],
-    budget: &Budget,
-) -> Candidate {
+    budget: &AddressBudget,
+) -> DraftPlan {
     let order = price_order(compiled, pods);
     let plan = |minimum: MinimumBy| {
         let tiers = tiers(compiled, prices, minimum);
-        strategies::best_of(compiled, &order, |order, manner| {
-            let manner = Manner {
+        strategies::best_of(compiled, &order, |order, strategy| {
+            let strategy = PackingStrategy {
                 budget: budget.clone(),
-                ..manner
+                ..strategy
             };
-            in_rounds(compiled, prices, guards, &tiers, order, manner)
+            in_rounds(compiled, prices, guards, &tiers, order, strategy)
         })
     };
     let asks = |template: &Template| !template.is_compatible() && template.has_minimum_values();
@@ -170,8 +170,8 @@ fn by_minimum(
         return plan(MinimumBy::Price);
     }
     let (bought, in_order) = (plan(MinimumBy::Price), plan(MinimumBy::Order));
-    let guarded = crate::schedule::guards::kept_back(compiled, guards);
-    let keeps = |node: &Node| keeps_minimum(compiled, prices, node, Some(&guarded));
+    let guarded = crate::schedule::guards::guard_excluded(compiled, guards);
+    let keeps = |node: &NewNode| keeps_minimum(compiled, prices, node, Some(&guarded));
     if bought.nodes.iter().all(keeps) && bought.rank() <= in_order.rank() {
         bought
     } else {
@@ -196,12 +196,12 @@ fn in_rounds(
     guards: &Guards,
     tiers: &[Tier],
     order: &[usize],
-    mut manner: Manner,
-) -> Candidate {
+    mut strategy: PackingStrategy,
+) -> DraftPlan {
     let mut round = 0;
     loop {
         round += 1;
-        let mut placer = Placer::new(compiled, tiers, &prices.planned, &manner);
+        let mut placer = Placer::new(compiled, tiers, &prices.planned, &strategy);
         placer.run(order.iter().copied());
         let mut supplies = Supplies::new(prices);
         let mut purchases = buy_all(&placer, prices, guards, &mut supplies, tiers);
@@ -217,13 +217,13 @@ fn in_rounds(
             result.overdrawn = addresses::overdrawn(compiled, guards, &result.nodes);
             return result;
         }
-        let may_be_wary = placer.had_choice && !manner.wary;
+        let may_avoid_limited_pools = placer.had_choice && !strategy.avoids_limited_pools;
         let lowered = lowered_quotas(&placer, &purchases.unplaced, round >= MOST_ROUNDS);
         drop(placer);
-        if may_be_wary {
-            manner.wary = true;
+        if may_avoid_limited_pools {
+            strategy.avoids_limited_pools = true;
         } else {
-            manner.quotas.extend(lowered);
+            strategy.quotas.extend(lowered);
         }
     }
 }
@@ -262,7 +262,7 @@ fn open_nodes(
     supplies: &mut Supplies<'_>,
     tiers: &[Tier],
     unplaced: &mut Vec<usize>,
-) -> Vec<Node> {
+) -> Vec<NewNode> {
     let is_open = |bin: &usize| tiers[placer.bins[*bin].tier].open;
     let mut bins: Vec<usize> = (0..placer.bins.len()).filter(is_open).collect();
     if !prices.reserved.is_empty() {
@@ -277,7 +277,7 @@ fn open_nodes(
     let mut result = Vec::new();
     for number in bins {
         let bin = &placer.bins[number];
-        let mut node = Node {
+        let mut node = NewNode {
             row: 0,
             price: 0,
             rows: placer.sets.bits(bin.rows).clone(),
@@ -384,7 +384,7 @@ fn price_order(compiled: &Compiled<'_>, pods: &[usize]) -> Vec<usize> {
         .map(|group| {
             group.levels[0].owned.iter().any(|owned| {
                 let rule = compiled.model.groups[*owned].identity.rule;
-                compiled.model.is_by_host(*owned) && matches!(rule, Rule::Spread { .. })
+                compiled.model.is_by_host(*owned) && matches!(rule, TopologyRule::Spread { .. })
             })
         })
         .collect();
@@ -394,12 +394,12 @@ fn price_order(compiled: &Compiled<'_>, pods: &[usize]) -> Vec<usize> {
 }
 
 /// Gathers the nodes of a placement, bought or open, and puts the steps in order.
-fn assemble(placer: &Placer<'_, '_>, purchases: &Purchases, open: Vec<Node>) -> Candidate {
+fn assemble(placer: &Placer<'_, '_>, purchases: &Purchases, open: Vec<NewNode>) -> DraftPlan {
     let bought = purchases
         .nodes
         .iter()
         .map(|purchase| bought(placer, purchase));
-    let mut nodes: Vec<Node> = bought.chain(open).collect();
+    let mut nodes: Vec<NewNode> = bought.chain(open).collect();
     nodes.sort_by_key(|node| node.steps.first().copied());
     let mut node_of: Vec<Option<usize>> = vec![None; placer.steps.len()];
     for (number, node) in nodes.iter().enumerate() {
@@ -407,9 +407,9 @@ fn assemble(placer: &Placer<'_, '_>, purchases: &Purchases, open: Vec<Node>) -> 
             node_of[*step] = Some(number);
         }
     }
-    let mut result = Candidate {
+    let mut result = DraftPlan {
         failed: placer.failed.clone(),
-        ..Candidate::default()
+        ..DraftPlan::default()
     };
     let mut position = vec![0; placer.steps.len()];
     for (at, step) in placer.steps.iter().enumerate() {
@@ -439,7 +439,7 @@ fn assemble(placer: &Placer<'_, '_>, purchases: &Purchases, open: Vec<Node>) -> 
 }
 
 /// The node of a purchase.
-pub(crate) fn bought(placer: &Placer<'_, '_>, purchase: &Purchase) -> Node {
+pub(crate) fn bought(placer: &Placer<'_, '_>, purchase: &Purchase) -> NewNode {
     let first = &placer.bins[purchase.bins[0]];
     let mut rows = placer.sets.bits(first.rows).clone();
     let mut used: Box<[i64]> = first.used.clone();
@@ -458,7 +458,7 @@ pub(crate) fn bought(placer: &Placer<'_, '_>, purchase: &Purchase) -> Node {
         steps.extend_from_slice(&bin.steps);
     }
     steps.sort_unstable();
-    Node {
+    NewNode {
         row: purchase.row,
         price: purchase.price,
         rows,

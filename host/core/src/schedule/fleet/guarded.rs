@@ -5,21 +5,21 @@
 
 use std::collections::BTreeMap;
 
-use super::draft::{self, Candidate};
+use super::draft::{self, DraftPlan};
 use crate::bits::Bits;
 use crate::ids::{PoolName, Uid};
 use crate::model::PackingMode;
 use crate::plan::{Note, Plan};
 use crate::rank::Prices;
 use crate::requirement::Requirement;
-use crate::schedule::batch::attach_slots::Slots;
+use crate::schedule::batch::attach_slots::AttachSlots;
 use crate::schedule::batch::compile::Compiled;
 use crate::schedule::guards;
 use crate::schedule::guards::addresses;
-use crate::schedule::guards::spot_share::Share;
+use crate::schedule::guards::spot_share::SpotShare;
 use crate::schedule::offers::exotic::{names_terms, names_types};
 use crate::schedule::place::free_addresses::holds;
-use crate::schedule::place::new_node::Node;
+use crate::schedule::place::new_node::NewNode;
 use crate::schedule::prepared::Prepared;
 use crate::schedule::prices::RowPrices;
 use crate::snapshot::{Guard, Guards};
@@ -32,7 +32,7 @@ const WORTH_SAYING: (i64, i64) = (5, 1000);
 type Yielded = BTreeMap<(Guard, usize), usize>;
 
 /// Whether guards hold in one plan wherever they hold in another.
-pub(crate) fn hold_as_in(compiled: &Compiled<'_>, one: &Candidate, other: &Candidate) -> bool {
+pub(crate) fn hold_as_in(compiled: &Compiled<'_>, one: &DraftPlan, other: &DraftPlan) -> bool {
     let guards = &compiled.snapshot.settings.guards;
     if !guards.enabled {
         return true;
@@ -45,7 +45,7 @@ pub(crate) fn hold_as_in(compiled: &Compiled<'_>, one: &Candidate, other: &Candi
 }
 
 /// A remark for each guard that had to yield, by pool.
-pub(crate) fn notes(compiled: &Compiled<'_>, candidate: &Candidate) -> Vec<Note> {
+pub(crate) fn notes(compiled: &Compiled<'_>, candidate: &DraftPlan) -> Vec<Note> {
     let guards = &compiled.snapshot.settings.guards;
     if !guards.enabled {
         return Vec::new();
@@ -67,9 +67,9 @@ pub(crate) fn notes(compiled: &Compiled<'_>, candidate: &Candidate) -> Vec<Note>
     yielded.map(note).collect()
 }
 
-fn yielded(compiled: &Compiled<'_>, guards: &Guards, candidate: &Candidate) -> Yielded {
+fn yielded(compiled: &Compiled<'_>, guards: &Guards, candidate: &DraftPlan) -> Yielded {
     let mut result = Yielded::new();
-    let rows = Kept {
+    let rows = GuardedRows {
         large: guards::too_large(compiled, guards),
         exotic: guards::exotic(compiled, guards),
         unasked_spot: guards::unasked_spot(compiled, guards),
@@ -82,7 +82,7 @@ fn yielded(compiled: &Compiled<'_>, guards: &Guards, candidate: &Candidate) -> Y
             for guard in rows.broken(compiled, guards, candidate, node) {
                 *result.entry((guard, template)).or_default() += 1;
             }
-            let beyond = Slots::beyond(compiled, guards, node.row, &node.attached);
+            let beyond = AttachSlots::beyond(compiled, guards, node.row, &node.attached);
             if beyond > 0 {
                 *result.entry((Guard::AttachSlots, template)).or_default() += beyond;
             }
@@ -93,8 +93,8 @@ fn yielded(compiled: &Compiled<'_>, guards: &Guards, candidate: &Candidate) -> Y
         if beyond > 0 {
             result.insert((Guard::FreeAddresses, template), beyond);
         }
-        let share = Share::of(compiled, template, &candidate.nodes);
-        let own = |node: &&Node| compiled.rows.rows[node.row].template == template;
+        let share = SpotShare::of(compiled, template, &candidate.nodes);
+        let own = |node: &&NewNode| compiled.rows.rows[node.row].template == template;
         let most = share.most(guards);
         if let Some(most) = most.filter(|_| candidate.nodes.iter().any(|node| own(&node))) {
             let beyond: u32 = share.beyond(most).map(|(_, count)| count - most).sum();
@@ -108,21 +108,21 @@ fn yielded(compiled: &Compiled<'_>, guards: &Guards, candidate: &Candidate) -> Y
 }
 
 /// What guards say of single nodes.
-struct Kept {
+struct GuardedRows {
     large: Bits,
     exotic: Bits,
     unasked_spot: Bits,
     replicas: BTreeMap<Uid, u32>,
 }
 
-impl Kept {
+impl GuardedRows {
     /// The guards that do not hold on a node.
     fn broken(
         &self,
         compiled: &Compiled<'_>,
         guards: &Guards,
-        candidate: &Candidate,
-        node: &Node,
+        candidate: &DraftPlan,
+        node: &NewNode,
     ) -> Vec<Guard> {
         let pods = || {
             node.steps

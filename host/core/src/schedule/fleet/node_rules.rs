@@ -7,7 +7,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use crate::model::HostPort;
 use crate::pack::{Membership, NodeRule};
 use crate::schedule::place::{Bin, Placer};
-use crate::schedule::topology::Rule;
+use crate::schedule::topology::TopologyRule;
 use crate::snapshot::Guards;
 
 /// Rules that hold on a node, from host topology, host ports and guards.
@@ -58,9 +58,9 @@ impl NodeRules {
         {
             let own = group.selected.binary_search(owned).is_ok();
             let limit = match compiled.model.groups[*owned].identity.rule {
-                Rule::Spread { max_skew, .. } => max_skew,
-                Rule::AntiAffinity => u32::from(own),
-                Rule::Affinity | Rule::Inverse => continue,
+                TopologyRule::Spread { max_skew, .. } => max_skew,
+                TopologyRule::AntiAffinity => u32::from(own),
+                TopologyRule::Affinity | TopologyRule::Inverse => continue,
             };
             let next = self.limits.len();
             let (last, rule) = self.topology.entry((*owned, own)).or_insert((step, next));
@@ -97,7 +97,7 @@ impl NodeRules {
                 let selected = group.selected.binary_search(&topology).is_ok();
                 let owned = owned.binary_search(&topology).is_ok();
                 let group = &compiled.model.groups[topology];
-                let spread = matches!(group.identity.rule, Rule::Spread { .. });
+                let spread = matches!(group.identity.rule, TopologyRule::Spread { .. });
                 for own in [false, true] {
                     if let Some((last, rule)) = self.topology.get(&(topology, own)) {
                         let counted = selected && (!spread || step <= last);

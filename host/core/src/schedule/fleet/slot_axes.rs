@@ -7,7 +7,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use crate::bits::Bits;
-use crate::schedule::batch::attach_slots::{Slot, Slots};
+use crate::schedule::batch::attach_slots::{AttachSlot, AttachSlots};
 use crate::schedule::batch::compile::Compiled;
 use crate::schedule::place::{Bin, Placer};
 use crate::snapshot::Guards;
@@ -34,7 +34,7 @@ impl SlotAxes {
         guards: &Guards,
     ) -> Self {
         let compiled = placer.compiled;
-        let mut users: BTreeMap<Slot, i64> = BTreeMap::new();
+        let mut users: BTreeMap<AttachSlot, i64> = BTreeMap::new();
         if compiled.slots.drivers > 0 {
             for bin in bins {
                 for slot in compiled.slots.claims(pods(placer, &placer.bins[*bin])) {
@@ -45,7 +45,7 @@ impl SlotAxes {
         let axis = |driver: usize| {
             let limits = used
                 .iter()
-                .filter_map(|row| Some(Slots::limits_of(compiled, guards, row)?[driver]));
+                .filter_map(|row| Some(AttachSlots::limits_of(compiled, guards, row)?[driver]));
             let least = limits.min()?;
             let own = || users.iter().filter(|((of, _), _)| *of == driver);
             let count = |found: usize| i64::try_from(found).unwrap_or(i64::MAX);
@@ -83,7 +83,7 @@ impl SlotAxes {
         guards: &Guards,
         row: usize,
     ) -> impl Iterator<Item = i64> + 'a {
-        let limits = Slots::limits_of(compiled, guards, row);
+        let limits = AttachSlots::limits_of(compiled, guards, row);
         self.axes.iter().map(move |axis| {
             let kept = i64::try_from(axis.kept.len()).unwrap_or(i64::MAX);
             let free = |limits: &[i64]| limits[axis.driver].saturating_sub(kept).max(0);
@@ -98,8 +98,9 @@ impl SlotAxes {
         }
         let claims = placer.compiled.slots.claims(pods(placer, bin));
         let of_axis = |axis: &SlotAxis| {
-            let counts =
-                |(driver, claim): &&Slot| *driver == axis.driver && !axis.kept.contains(claim);
+            let counts = |(driver, claim): &&AttachSlot| {
+                *driver == axis.driver && !axis.kept.contains(claim)
+            };
             i64::try_from(claims.iter().filter(counts).count()).unwrap_or(i64::MAX)
         };
         self.axes.iter().map(of_axis).collect()

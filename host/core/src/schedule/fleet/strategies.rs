@@ -6,24 +6,24 @@
 
 use std::collections::BTreeSet;
 
-use super::draft::Candidate;
+use super::draft::DraftPlan;
 use crate::schedule::batch::compile::Compiled;
-use crate::schedule::place::dependents::{self, Company};
-use crate::schedule::place::strategy::Manner;
+use crate::schedule::place::dependents::{self, Dependents};
+use crate::schedule::place::strategy::PackingStrategy;
 
-/// Batches up to this size are planned in the thrifty way too; in larger ones a skew is a small part of the whole.
+/// Batches up to this size are planned in the cheap-domain way too; in larger ones a skew is a small part of the whole.
 const SMALL_BATCH: usize = 200;
 
 /// Attempts at batches of which some pods wait.
 const MOST_ATTEMPTS: usize = 2;
 
-/// The best of several ways; `attempt` plans the batch in an order and a manner.
+/// The best of several ways; `attempt` plans the batch in an order and a strategy.
 pub(crate) fn best_of(
     compiled: &Compiled<'_>,
     order: &[usize],
-    attempt: impl Fn(&[usize], Manner) -> Candidate,
-) -> Candidate {
-    let mut best = attempt(order, Manner::default());
+    attempt: impl Fn(&[usize], PackingStrategy) -> DraftPlan,
+) -> DraftPlan {
+    let mut best = attempt(order, PackingStrategy::default());
     let left_out = rules_of_left_out(compiled, order);
     let mut first: BTreeSet<usize> = BTreeSet::new();
     for _ in 0..MOST_ATTEMPTS {
@@ -36,29 +36,29 @@ pub(crate) fn best_of(
         if first.len() == before {
             break;
         }
-        let company = Company::of(compiled, &first);
+        let dependents = Dependents::of(compiled, &first);
         let mut changed = order.to_vec();
-        changed.sort_by_key(|pod| turn(compiled, &company, &first, *pod));
-        let manner = Manner {
-            company,
-            ..Manner::default()
+        changed.sort_by_key(|pod| turn(compiled, &dependents, &first, *pod));
+        let strategy = PackingStrategy {
+            dependents,
+            ..PackingStrategy::default()
         };
-        best = better(best, attempt(&changed, manner));
+        best = better(best, attempt(&changed, strategy));
     }
     if compiled.pods.len() <= SMALL_BATCH
         && compiled.snapshot.settings.effort > 0
         && spreads(compiled)
     {
-        let manner = Manner {
-            thrifty: true,
-            ..Manner::default()
+        let strategy = PackingStrategy {
+            prefers_cheap_domains: true,
+            ..PackingStrategy::default()
         };
-        best = better(best, attempt(order, manner));
+        best = better(best, attempt(order, strategy));
     }
     best
 }
 
-fn better(one: Candidate, other: Candidate) -> Candidate {
+fn better(one: DraftPlan, other: DraftPlan) -> DraftPlan {
     if other.rank() < one.rank() {
         other
     } else {
@@ -67,10 +67,19 @@ fn better(one: Candidate, other: Candidate) -> Candidate {
 }
 
 /// When a pod's turn is, once some were found waiting: those first, with the pods that they follow right before followers.
-fn turn(compiled: &Compiled<'_>, company: &Company, waiting: &BTreeSet<usize>, pod: usize) -> u8 {
+fn turn(
+    compiled: &Compiled<'_>,
+    dependents: &Dependents,
+    waiting: &BTreeSet<usize>,
+    pod: usize,
+) -> u8 {
     let group = compiled.pods[pod].group;
     let follows = dependents::follows(compiled, &compiled.groups[group]);
-    match (waiting.contains(&pod), company.is_followed(group), follows) {
+    match (
+        waiting.contains(&pod),
+        dependents.is_followed(group),
+        follows,
+    ) {
         (true, _, false) => 0,
         (_, true, _) => 1,
         (true, false, true) => 2,

@@ -19,11 +19,11 @@ use crate::snapshot::Guards;
 /// The rows under some guards.
 pub(crate) fn guarded(compiled: &Compiled<'_>, guards: &Guards) -> Arc<Guarded> {
     let read = || {
-        let mut kept_back = too_large(compiled, guards);
-        kept_back.join(&exotic(compiled, guards));
-        kept_back.join(&unasked_spot(compiled, guards));
+        let mut guard_excluded = too_large(compiled, guards);
+        guard_excluded.join(&exotic(compiled, guards));
+        guard_excluded.join(&unasked_spot(compiled, guards));
         Arc::new(Guarded {
-            kept_back,
+            guard_excluded,
             best: Best::default(),
         })
     };
@@ -31,8 +31,8 @@ pub(crate) fn guarded(compiled: &Compiled<'_>, guards: &Guards) -> Arc<Guarded> 
 }
 
 /// Rows that guards keep from being bought while there are others.
-pub(crate) fn kept_back(compiled: &Compiled<'_>, guards: &Guards) -> Bits {
-    guarded(compiled, guards).kept_back.clone()
+pub(crate) fn guard_excluded(compiled: &Compiled<'_>, guards: &Guards) -> Bits {
+    guarded(compiled, guards).guard_excluded.clone()
 }
 
 /// Rows of machines larger than any pod should need.

@@ -9,30 +9,30 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use super::{kept_back, most_pods};
+use super::{guard_excluded, most_pods};
 use crate::bits::Bits;
 use crate::catalogue::CapacityType;
 use crate::ids::TypeName;
 use crate::labels;
-use crate::schedule::batch::attach_slots::Slots;
+use crate::schedule::batch::attach_slots::AttachSlots;
 use crate::schedule::batch::compile::Compiled;
 use crate::schedule::offers::axes::fits;
-use crate::schedule::place::new_node::Node;
+use crate::schedule::place::new_node::NewNode;
 use crate::schedule::prices::RowPrices;
 use crate::snapshot::Guards;
 
 /// A market: type and zone.
-type Market = (TypeName, Arc<str>);
+type SpotPool = (TypeName, Arc<str>);
 
 /// Spot nodes of one pool by market.
 #[derive(Clone, Debug, Default)]
-pub(crate) struct Share {
-    by_market: BTreeMap<Market, u32>,
+pub(crate) struct SpotShare {
+    by_market: BTreeMap<SpotPool, u32>,
 }
 
-impl Share {
+impl SpotShare {
     /// Spot nodes that a pool has and would have with those planned.
-    pub(crate) fn of(compiled: &Compiled<'_>, template: usize, nodes: &[Node]) -> Self {
+    pub(crate) fn of(compiled: &Compiled<'_>, template: usize, nodes: &[NewNode]) -> Self {
         let mut result = Self::default();
         let pool = &compiled.templates[template].pool.name;
         let standing = compiled.snapshot.nodes.iter().filter(|node| {
@@ -64,12 +64,12 @@ impl Share {
         counts.then(|| (all.saturating_mul(guards.spot_share_percent) / 100).max(1))
     }
 
-    fn count(&self, market: &Market) -> u32 {
+    fn count(&self, market: &SpotPool) -> u32 {
         self.by_market.get(market).copied().unwrap_or(0)
     }
 
     /// Markets with more than `most` nodes, and how many they have.
-    pub(crate) fn beyond(&self, most: u32) -> impl Iterator<Item = (&Market, u32)> {
+    pub(crate) fn beyond(&self, most: u32) -> impl Iterator<Item = (&SpotPool, u32)> {
         let markets = self
             .by_market
             .iter()
@@ -77,7 +77,7 @@ impl Share {
         markets.filter(move |(_, count)| *count > most)
     }
 
-    fn shift(&mut self, from: &Market, to: Option<Market>) {
+    fn shift(&mut self, from: &SpotPool, to: Option<SpotPool>) {
         if let Some(count) = self.by_market.get_mut(from) {
             *count -= 1;
         }
@@ -88,7 +88,7 @@ impl Share {
 }
 
 /// The spot market that a row buys in, if it does.
-fn market(compiled: &Compiled<'_>, row: usize) -> Option<Market> {
+fn market(compiled: &Compiled<'_>, row: usize) -> Option<SpotPool> {
     let (instance_type, offering) = compiled.offering(row);
     (offering.capacity_type == CapacityType::Spot)
         .then(|| (instance_type.name.clone(), Arc::clone(&offering.zone)))
@@ -102,11 +102,12 @@ pub(crate) fn spread(
     compiled: &Compiled<'_>,
     prices: &RowPrices,
     guards: &Guards,
-    nodes: &mut [Node],
+    nodes: &mut [NewNode],
 ) {
-    let kept_back = kept_back(compiled, guards);
+    let guard_excluded = guard_excluded(compiled, guards);
     let mut rounds = 0..MOST_ROUNDS;
-    while rounds.next().is_some() && spread_once(compiled, prices, guards, &kept_back, nodes) {}
+    while rounds.next().is_some() && spread_once(compiled, prices, guards, &guard_excluded, nodes) {
+    }
 }
 
 /// Whether any node was moved.
@@ -114,16 +115,16 @@ fn spread_once(
     compiled: &Compiled<'_>,
     prices: &RowPrices,
     guards: &Guards,
-    kept_back: &Bits,
-    nodes: &mut [Node],
+    guard_excluded: &Bits,
+    nodes: &mut [NewNode],
 ) -> bool {
     let mut moved = false;
     for (number, template) in compiled.templates.iter().enumerate() {
-        let mut share = Share::of(compiled, number, nodes);
+        let mut share = SpotShare::of(compiled, number, nodes);
         let Some(most) = share.most(guards).filter(|_| !template.is_compatible()) else {
             continue;
         };
-        let moves = |node: &Node, share: &Share| -> Option<(usize, Market)> {
+        let moves = |node: &NewNode, share: &SpotShare| -> Option<(usize, SpotPool)> {
             let here = market(compiled, node.row)?;
             if share.count(&here) <= most {
                 return None;
@@ -132,7 +133,7 @@ fn spread_once(
             let other = others.find(|row| {
                 let other = market(compiled, *row);
                 let has_share = other.is_none_or(|other| share.count(&other) < most);
-                has_share && suits(compiled, guards, kept_back, node, *row)
+                has_share && suits(compiled, guards, guard_excluded, node, *row)
             })?;
             Some((other, here))
         };
@@ -158,7 +159,7 @@ fn spread_once(
 }
 
 /// Takes rows of full markets off what a node may become, where its pool asks for no minimum.
-fn keep_out(compiled: &Compiled<'_>, node: &mut Node, share: &Share, most: u32) {
+fn keep_out(compiled: &Compiled<'_>, node: &mut NewNode, share: &SpotShare, most: u32) {
     if !node.minimum.is_empty() {
         return;
     }
@@ -170,17 +171,17 @@ fn keep_out(compiled: &Compiled<'_>, node: &mut Node, share: &Share, most: u32) 
     }
 }
 
-/// Whether guards that speak of single nodes let a node become another row, out of those that are not `kept_back`.
+/// Whether guards that speak of single nodes let a node become another row, out of those that are not `guard_excluded`.
 pub(crate) fn suits(
     compiled: &Compiled<'_>,
     guards: &Guards,
-    kept_back: &Bits,
-    node: &Node,
+    guard_excluded: &Bits,
+    node: &NewNode,
     row: usize,
 ) -> bool {
-    let kept_back = kept_back.contains(row) && !kept_back.contains(node.row);
+    let guard_excluded = guard_excluded.contains(row) && !guard_excluded.contains(node.row);
     let crowded = node.steps.len() > most_pods(compiled, row, guards);
-    !kept_back && !crowded && Slots::has(compiled, guards, row, &node.attached)
+    !guard_excluded && !crowded && AttachSlots::has(compiled, guards, row, &node.attached)
 }
 
 /// Other rows that a node may be planned as, cheapest first: of its pool and label state, with room for its pods, and no
@@ -188,7 +189,7 @@ pub(crate) fn suits(
 pub(crate) fn others<'a>(
     compiled: &'a Compiled<'_>,
     prices: &'a RowPrices,
-    node: &'a Node,
+    node: &'a NewNode,
 ) -> impl Iterator<Item = usize> + 'a {
     let model = &compiled.rows.rows[node.row];
     let own = compiled.rows.spends(node.row);

@@ -8,25 +8,25 @@ pub(crate) mod launch_list;
 pub(crate) mod relist;
 use std::collections::BTreeSet;
 
-use super::batch::attach_slots::Slots;
+use super::batch::attach_slots::AttachSlots;
 use super::batch::compile::Compiled;
 use super::batch::minimum;
 use super::claims::claim::requests;
 use super::claims::named::{MOST_LAUNCHED, Reach, close, named_rows, terms, wanted_spot};
 use super::explain::refusal;
 use super::fleet::bound;
-use super::fleet::draft::Candidate;
+use super::fleet::draft::DraftPlan;
 use super::fleet::guarded;
 use super::guards;
 use super::offers::listed::is_accelerator;
-use super::place::Step;
+use super::place::PlacementStep;
 use super::prepared::Prepared;
 use super::prices::{self, RowPrices};
 use crate::catalogue::CapacityType;
 use crate::plan::{Plan, PlanCost, PlannedClaim};
 use crate::rank::{ClaimRow, Claims, LaunchList, LaunchLists, OrderQuestion};
 use crate::resources::{ResourceName, Resources};
-use crate::schedule::place::new_node::Node;
+use crate::schedule::place::new_node::NewNode;
 use crate::units::PricePerHour;
 use launch_list::Named;
 
@@ -34,7 +34,7 @@ use launch_list::Named;
 pub struct Packed<'p, 's> {
     pub(super) prepared: &'p Prepared<'s>,
     pub(super) prices: RowPrices,
-    pub(super) best: Candidate,
+    pub(super) best: DraftPlan,
     pub(super) first_fit: PricePerHour,
     /// Rows that each node's claim names.
     named: Vec<Vec<usize>>,
@@ -45,7 +45,7 @@ impl<'p, 's> Packed<'p, 's> {
     pub(super) fn new(
         prepared: &'p Prepared<'s>,
         prices: RowPrices,
-        best: Candidate,
+        best: DraftPlan,
         first_fit: PricePerHour,
         reach: Reach,
     ) -> Self {
@@ -68,8 +68,9 @@ impl<'p, 's> Packed<'p, 's> {
 
     fn named(&self, reach: Reach) -> Vec<Vec<usize>> {
         let compiled = &self.prepared.compiled;
-        let guarded = guards::kept_back(compiled, &compiled.snapshot.settings.guards);
-        let named = |node: &Node| named_rows(compiled, &self.prices, node, reach, Some(&guarded));
+        let guarded = guards::guard_excluded(compiled, &compiled.snapshot.settings.guards);
+        let named =
+            |node: &NewNode| named_rows(compiled, &self.prices, node, reach, Some(&guarded));
         self.best.nodes.iter().map(named).collect()
     }
 
@@ -116,7 +117,7 @@ pub fn launch(packed: &Packed<'_, '_>, order: Option<&LaunchLists>) -> Plan {
         (None, Reach::Near) => packed.named.clone(),
         (None, Reach::Far) => packed.named(Reach::Near),
     };
-    let claim = |(node, named): (&Node, &Vec<usize>)| {
+    let claim = |(node, named): (&NewNode, &Vec<usize>)| {
         let steps = steps_of(node, &best.steps);
         close(compiled, &packed.prices, node, named, &steps)
     };
@@ -152,7 +153,7 @@ fn cost(packed: &Packed<'_, '_>, claims: &[PlannedClaim]) -> PlanCost {
     }
 }
 
-fn steps_of<'c>(node: &Node, steps: &'c [Step]) -> Vec<&'c Step> {
+fn steps_of<'c>(node: &NewNode, steps: &'c [PlacementStep]) -> Vec<&'c PlacementStep> {
     node.steps.iter().map(|step| &steps[*step]).collect()
 }
 
@@ -169,7 +170,7 @@ fn asked(compiled: &Compiled<'_>, named: &[usize]) -> usize {
 /// A node's rows in the policy's order.
 fn reordered(
     compiled: &Compiled<'_>,
-    node: &Node,
+    node: &NewNode,
     named: &[usize],
     list: &LaunchList,
 ) -> Vec<usize> {
@@ -188,7 +189,7 @@ fn reordered(
             && spot_types(&mut rows.iter().copied()) >= wanted
     };
     let guards = &compiled.snapshot.settings.guards;
-    let attaches = |row: &usize| Slots::has(compiled, guards, *row, &node.attached);
+    let attaches = |row: &usize| AttachSlots::has(compiled, guards, *row, &node.attached);
     let attaches: Option<&dyn Fn(&usize) -> bool> = if attaches(&node.row) {
         Some(&attaches)
     } else {

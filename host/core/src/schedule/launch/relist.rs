@@ -1,6 +1,6 @@
 //! Launch lists of claims that are finished already: what a ranking policy is asked about them, and the lists in its order.
 //!
-//! Waiting pods' claims are ordered while they are made ([`crate::schedule::launch`]). Those of a command about nodes come out of trials, with a
+//! Waiting pods' claims are ordered while they are made ([`crate::schedule::launch`]). Those of a command about nodes come out of simulations, with a
 //! ceiling on what they may cost, and those of a plan may be shown to another policy than the one that ordered them. Here such a claim is
 //! sorted and shortened; nothing is added to it, so that what held for every way to buy it holds afterwards. What the policy takes off
 //! comes back where minimum values or the variety of spot capacity want more to choose from, and something is always left.
@@ -173,7 +173,7 @@ impl Relisted<'_> {
         }
     }
 
-    fn slots(&self) -> Attached<'_> {
+    fn slots(&self) -> ClaimVolumes<'_> {
         let Self {
             snapshot,
             claim,
@@ -190,17 +190,17 @@ impl Relisted<'_> {
                 taken.entry(driver).or_default().extend(names);
             }
         }
-        Attached { snapshot, taken }
+        ClaimVolumes { snapshot, taken }
     }
 }
 
 /// The volumes of a claim's pods, as far as a guard counts them.
-struct Attached<'s> {
+struct ClaimVolumes<'s> {
     snapshot: &'s Snapshot,
     taken: volumes::ClaimsByDriver,
 }
 
-impl Attached<'_> {
+impl ClaimVolumes<'_> {
     /// Whether a machine attaches all of them.
     fn has(&self, option: &LaunchOption) -> bool {
         let sold = self.snapshot.catalogue.get(option.instance_type.as_str());

@@ -6,7 +6,7 @@
 use std::cmp::Reverse;
 
 use super::axes::fits;
-use super::lru::Kept;
+use super::lru::Lru;
 use super::table::Table;
 use crate::bits::Bits;
 
@@ -17,13 +17,13 @@ const MOST_SETS: usize = 2 * MOST_PARTS;
 
 /// The best of sets of rows at the same prices. Whoever asks gives the same prices and amounts of room every time.
 pub(crate) struct Best {
-    of_rows: Kept<Bits, [usize]>,
+    of_rows: Lru<Bits, [usize]>,
 }
 
 impl Default for Best {
     fn default() -> Self {
         Self {
-            of_rows: Kept::new(MOST_SETS),
+            of_rows: Lru::new(MOST_SETS),
         }
     }
 }

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use super::Shelf;
+use super::PoolOffers;
 use super::templates::Template;
 use crate::catalogue::{CapacityType, InstanceType, Offering};
 use crate::labels;
@@ -15,12 +15,12 @@ use crate::snapshot::Snapshot;
 use crate::units::PricePerHour;
 
 /// What a question asks about: type, offering, and the price at which a pool sells it, which overlays may have made its own.
-pub(crate) type Asked = (usize, usize, PricePerHour);
+pub(crate) type ListedKey = (usize, usize, PricePerHour);
 
 /// Everything that can be asked about.
 pub(crate) struct Listed {
     /// What some pool sells, ascending; positions are rows of the tables.
-    rows: Vec<Asked>,
+    rows: Vec<ListedKey>,
     tables: Arc<Tables>,
     /// Names of the pools, by template.
     pools: Vec<Sym>,
@@ -31,13 +31,13 @@ impl Listed {
     pub(crate) fn new(
         types: &[Arc<InstanceType>],
         templates: &[Template],
-        shelves: &[Shelf],
+        shelves: &[PoolOffers],
     ) -> Option<Self> {
         let sold = templates.iter().zip(shelves).flat_map(|(template, shelf)| {
             let offers = shelf.offers.iter();
             offers.map(|offer| asked(template, offer.instance_type, offer.offering))
         });
-        let mut rows: Vec<Asked> = sold.collect();
+        let mut rows: Vec<ListedKey> = sold.collect();
         rows.sort_unstable();
         rows.dedup();
         let mut tables = TablesBuilder::default();
@@ -64,7 +64,7 @@ impl Listed {
     }
 
     /// Where something stands in the list.
-    pub(crate) fn position(&self, asked: Asked) -> Option<u32> {
+    pub(crate) fn position(&self, asked: ListedKey) -> Option<u32> {
         let at = self.rows.binary_search(&asked).ok()?;
         Some(u32::try_from(at).expect("a catalogue has fewer than 2^32 rows"))
     }
@@ -99,7 +99,7 @@ impl Listed {
 }
 
 /// What a pool sells, as it is asked about.
-pub(crate) fn asked(template: &Template, type_at: usize, offering_at: usize) -> Asked {
+pub(crate) fn asked(template: &Template, type_at: usize, offering_at: usize) -> ListedKey {
     let offering = &template.catalogue.types()[type_at].offerings[offering_at];
     (type_at, offering_at, offering.price)
 }

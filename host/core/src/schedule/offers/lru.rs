@@ -7,12 +7,12 @@ use std::collections::VecDeque;
 use std::sync::{Arc, Mutex, PoisonError};
 
 /// The last few answers, with their terms.
-pub(crate) struct Kept<Terms, Answer: ?Sized> {
+pub(crate) struct Lru<Terms, Answer: ?Sized> {
     last: Mutex<VecDeque<(Terms, Arc<Answer>)>>,
     most: usize,
 }
 
-impl<Terms: PartialEq, Answer: ?Sized> Kept<Terms, Answer> {
+impl<Terms: PartialEq, Answer: ?Sized> Lru<Terms, Answer> {
     /// Room for so many answers; the one that was asked for least lately makes room for the next.
     pub(crate) fn new(most: usize) -> Self {
         Self {
@@ -50,7 +50,7 @@ mod tests {
 
     #[test]
     fn what_was_asked_for_lately_is_not_made_again() {
-        let kept = Kept::new(2);
+        let kept = Lru::new(2);
         let mut made = Vec::new();
         for terms in [1, 2, 1, 3, 1, 2] {
             let answer = kept.get(terms, || {

@@ -36,14 +36,14 @@ const REACHED: [&str; 2] = [labels::ZONE, labels::CAPACITY_TYPE];
 
 /// What every usable pool sells.
 pub struct Stock {
-    source: Source,
+    source: StockSource,
     pub(crate) overlaid: Overlaid,
     /// What a ranking policy can be asked about.
     pub(crate) listed: Option<Listed>,
     /// By template: which of the listed its shelf holds, ascending. Read when it is first asked for.
     pub(crate) asked: OnceLock<Vec<Vec<u32>>>,
     /// By template.
-    pub(crate) shelves: Vec<Shelf>,
+    pub(crate) shelves: Vec<PoolOffers>,
     /// Distinct sets of what offerings make their nodes satisfy.
     pub(crate) own: Vec<Requirements>,
     /// By type: whether it is one that guards keep back.
@@ -51,7 +51,7 @@ pub struct Stock {
 }
 
 /// What one pool sells.
-pub(crate) struct Shelf {
+pub(crate) struct PoolOffers {
     /// Available offerings that agree with the pool and that its daemons leave room on, by type and offering.
     pub(crate) offers: Vec<Offer>,
     /// Values that its nodes may have of some keys, whatever is available just now.
@@ -73,7 +73,7 @@ pub(crate) struct Offer {
 }
 
 /// What offers were read from.
-struct Source {
+struct StockSource {
     catalogue: Arc<Catalogue>,
     pools: Vec<Arc<NodePool>>,
     overlays: Vec<Arc<NodeOverlay>>,
@@ -82,7 +82,7 @@ struct Source {
     node_overlays: bool,
 }
 
-impl Source {
+impl StockSource {
     fn is_of(&self, snapshot: &Snapshot) -> bool {
         Arc::ptr_eq(&self.catalogue, &snapshot.catalogue)
             && same(&self.pools, &snapshot.pools)
@@ -108,16 +108,16 @@ impl Stock {
         let overlaid = snapshot.overlaid();
         let mut numbers: BTreeMap<Requirements, usize> = BTreeMap::new();
         let templates = templates(snapshot, &overlaid);
-        let shelves: Vec<Shelf> = templates
+        let shelves: Vec<PoolOffers> = templates
             .iter()
-            .map(|template| Shelf::read(snapshot, template, &mut numbers))
+            .map(|template| PoolOffers::read(snapshot, template, &mut numbers))
             .collect();
         let mut own = vec![Requirements::new(); numbers.len()];
         for (requirements, number) in numbers {
             own[number] = requirements;
         }
         Self {
-            source: Source {
+            source: StockSource {
                 catalogue: Arc::clone(&snapshot.catalogue),
                 pools: snapshot.pools.clone(),
                 overlays: snapshot.overlays.clone(),
@@ -174,7 +174,7 @@ impl Stock {
     }
 }
 
-impl Shelf {
+impl PoolOffers {
     fn read(
         snapshot: &Snapshot,
         template: &Template,

@@ -36,14 +36,14 @@ pub(crate) struct Row {
 
 /// What a table is made from besides offers.
 #[derive(PartialEq)]
-pub(crate) struct Terms {
+pub(crate) struct TableTerms {
     axes: Axes,
     /// By template: what limits leave, and the label states.
     templates: Vec<(Option<Resources>, Vec<Requirements>)>,
     node_cost: PricePerHour,
 }
 
-impl Terms {
+impl TableTerms {
     pub(crate) fn of(templates: &[Template], axes: &Axes, node_cost: PricePerHour) -> Self {
         let templates = templates.iter();
         Self {
@@ -59,7 +59,7 @@ impl Terms {
 /// Rows under some guards.
 pub(crate) struct Guarded {
     /// Those kept from being bought while there are others.
-    pub(crate) kept_back: Bits,
+    pub(crate) guard_excluded: Bits,
     /// The best of the rows at list price, with the room that guards leave.
     pub(crate) best: Best,
 }

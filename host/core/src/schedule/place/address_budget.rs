@@ -7,23 +7,23 @@ use std::collections::{BTreeMap, BTreeSet};
 
 /// Bounds on where pods may go.
 #[derive(Clone, Debug, Default)]
-pub(crate) struct Budget {
+pub(crate) struct AddressBudget {
     /// By zone that is short.
-    zones: BTreeMap<usize, Share>,
+    zones: BTreeMap<usize, ZoneBudget>,
     /// Pods, as positions in the batch, that found no place within these bounds.
     exempt: BTreeSet<usize>,
 }
 
 /// What pods may take in one zone.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Share {
+pub(crate) struct ZoneBudget {
     /// Addresses for pods.
     pub(crate) left: i64,
     /// How often it was cut.
     pub(crate) cuts: u32,
 }
 
-impl Budget {
+impl AddressBudget {
     /// Zones that are short, with what pods may take there.
     pub(crate) fn zones(&self) -> impl Iterator<Item = (usize, i64)> + '_ {
         self.zones.iter().map(|(zone, share)| (*zone, share.left))
@@ -42,12 +42,12 @@ impl Budget {
     }
 
     /// What pods may take in a zone that is short, with the times it was cut.
-    pub(crate) fn share(&self, zone: usize) -> Option<Share> {
+    pub(crate) fn share(&self, zone: usize) -> Option<ZoneBudget> {
         self.zones.get(&zone).copied()
     }
 
     /// Lets pods take so much in a zone from now on.
-    pub(crate) fn bound(&mut self, zone: usize, share: Share) {
+    pub(crate) fn bound(&mut self, zone: usize, share: ZoneBudget) {
         self.zones.insert(zone, share);
     }
 }

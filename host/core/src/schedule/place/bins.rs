@@ -87,7 +87,7 @@ impl OpenBins {
 
 /// Why a bin does not take a pod.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Refused {
+enum BinRefusal {
     /// It takes no pod of this fit: nodes only fill up.
     Fit,
     /// The pod's host rules keep it off.
@@ -111,39 +111,39 @@ impl Placer<'_, '_> {
             at = Some((pods, bin));
             match self.join(seeker, bin) {
                 Ok(()) => return Some(Where::Bin(bin)),
-                Err(Refused::Fit) => self.open.refused[like.fit].insert(bin),
-                Err(Refused::HostRules) if like.lasting => {
+                Err(BinRefusal::Fit) => self.open.refused[like.fit].insert(bin),
+                Err(BinRefusal::HostRules) if like.lasting => {
                     self.open.barred[like.host_rules].insert(bin);
                 }
-                Err(Refused::HostRules | Refused::ForNow) => {}
+                Err(BinRefusal::HostRules | BinRefusal::ForNow) => {}
             }
         }
         None
     }
 
     /// Puts a pod on a bin if every rule agrees.
-    fn join(&mut self, seeker: &Seeker<'_>, bin: usize) -> Result<(), Refused> {
+    fn join(&mut self, seeker: &Seeker<'_>, bin: usize) -> Result<(), BinRefusal> {
         let group = seeker.group;
         let host = self.counts.new_host(bin);
         let view = group.view(seeker.level);
         if !self.counts.host_allows(&self.compiled.model, view, host) {
-            return Err(Refused::HostRules);
+            return Err(BinRefusal::HostRules);
         }
         let taken = &self.bins[bin].ports;
         let conflict = |port: &HostPort| taken.iter().any(|taken| taken.conflicts_with(port));
         if group.spec.host_ports.iter().any(conflict) {
-            return Err(Refused::Fit);
+            return Err(BinRefusal::Fit);
         }
         let (tier, rows) = (self.bins[bin].tier, self.bins[bin].rows);
         if !self.quota_left(seeker, tier) {
-            return Err(Refused::ForNow);
+            return Err(BinRefusal::ForNow);
         }
-        let company = self.company;
+        let dependents = self.dependents;
         // Followers are a matter of the group, not of its fit.
-        let mut refused = if company.is_followed(seeker.number) {
-            Refused::ForNow
+        let mut refused = if dependents.is_followed(seeker.number) {
+            BinRefusal::ForNow
         } else {
-            Refused::Fit
+            BinRefusal::Fit
         };
         for alternative in 0..group.alternatives.len() {
             let Some(both) = self
@@ -159,13 +159,13 @@ impl Placer<'_, '_> {
             {
                 continue;
             }
-            refused = Refused::ForNow;
+            refused = BinRefusal::ForNow;
             if !self.may_pay(seeker, both) {
                 continue;
             }
             let used = sum(used, &group.request);
-            let asked = company.with_follower(seeker.number, &used);
-            let followed = company.is_followed(seeker.number);
+            let asked = dependents.with_follower(seeker.number, &used);
+            let followed = dependents.is_followed(seeker.number);
             if followed && !self.sets.has_room(self.compiled, both, &asked) {
                 continue;
             }
@@ -191,9 +191,12 @@ impl Placer<'_, '_> {
 
     /// Whether a pod finds an address on a node that may become a set.
     fn may_pay(&self, seeker: &Seeker<'_>, set: SetId) -> bool {
-        let budget = &self.manner.budget;
+        let budget = &self.strategy.budget;
         let rows = self.sets.bits(set);
-        self.purse.is_unbounded() || self.purse.allows(self.compiled, budget, seeker.pod, rows)
+        self.free_addresses.is_unbounded()
+            || self
+                .free_addresses
+                .allows(self.compiled, budget, seeker.pod, rows)
     }
 
     /// Makes a new bin one that pods may join.

@@ -9,13 +9,13 @@ use std::collections::{BTreeMap, BTreeSet};
 use super::sum;
 use crate::bits::Bits;
 use crate::schedule::batch::compile::{Compiled, PodGroup};
-use crate::schedule::batch::existing::Asked;
+use crate::schedule::batch::existing::NodeRequest;
 use crate::schedule::offers::axes::fits;
-use crate::schedule::topology::Rule;
+use crate::schedule::topology::TopologyRule;
 
 /// What followers ask of the places of one group of pods.
 #[derive(Clone, Debug)]
-struct Place {
+struct DependentsPlaces {
     /// Rows to buy that followers can use too.
     rows: Bits,
     /// Existing nodes, by row, that followers can use too.
@@ -26,16 +26,16 @@ struct Place {
 
 /// Places by group of pods; groups without followers have none.
 #[derive(Clone, Debug, Default)]
-pub(crate) struct Company {
-    places: BTreeMap<usize, Place>,
+pub(crate) struct Dependents {
+    places: BTreeMap<usize, DependentsPlaces>,
 }
 
 /// No followers at all.
-pub(crate) static NOBODY: Company = Company {
+pub(crate) static NO_DEPENDENTS: Dependents = Dependents {
     places: BTreeMap::new(),
 };
 
-impl Company {
+impl Dependents {
     /// Whether nobody follows anybody.
     pub(crate) fn is_nobody(&self) -> bool {
         self.places.is_empty()
@@ -113,12 +113,12 @@ fn followed<'a>(
         .flat_map(|level| &level.owned)
         .copied();
     owned.filter(|owned| {
-        compiled.model.groups[*owned].identity.rule == Rule::Affinity
+        compiled.model.groups[*owned].identity.rule == TopologyRule::Affinity
             && group.selected.binary_search(owned).is_err()
     })
 }
 
-impl Place {
+impl DependentsPlaces {
     fn narrow(&mut self, other: &Self) {
         self.rows.keep(&other.rows);
         self.nodes.keep(&other.nodes);
@@ -129,16 +129,16 @@ impl Place {
 }
 
 /// Where a follower itself can be, as far as its affinity makes that matter to others: the same host, or the same domain.
-fn place_for(compiled: &Compiled<'_>, follower: &PodGroup, affinity: usize) -> Place {
+fn place_for(compiled: &Compiled<'_>, follower: &PodGroup, affinity: usize) -> DependentsPlaces {
     let own = reach(compiled, follower);
     let key = &compiled.model.keys[compiled.model.groups[affinity].identity.key];
     if key.is_host {
-        return Place {
+        return DependentsPlaces {
             request: follower.request.clone(),
             ..own
         };
     }
-    let mut wide = Place {
+    let mut wide = DependentsPlaces {
         rows: Bits::none(compiled.rows.len()),
         nodes: Bits::none(compiled.existing.free.len()),
         request: vec![0; follower.request.len()].into(),
@@ -157,7 +157,7 @@ fn place_for(compiled: &Compiled<'_>, follower: &PodGroup, affinity: usize) -> P
 }
 
 /// Rows and nodes with room for a pod of the group alone.
-fn reach(compiled: &Compiled<'_>, group: &PodGroup) -> Place {
+fn reach(compiled: &Compiled<'_>, group: &PodGroup) -> DependentsPlaces {
     let mut rows = Bits::none(compiled.rows.len());
     let mut nodes = Bits::none(compiled.existing.free.len());
     if let Some(level) = group.levels.last() {
@@ -165,7 +165,7 @@ fn reach(compiled: &Compiled<'_>, group: &PodGroup) -> Place {
             open.iter()
                 .filter(|row| fits(&group.request, compiled.rows.capacity(*row)))
                 .for_each(|row| rows.insert(row));
-            let asked = Asked {
+            let asked = NodeRequest {
                 requirements: &level.requirements,
                 volumes,
                 tolerations: &level.tolerations,
@@ -175,7 +175,7 @@ fn reach(compiled: &Compiled<'_>, group: &PodGroup) -> Place {
             }
         }
     }
-    Place {
+    DependentsPlaces {
         rows,
         nodes: with_room(compiled, &nodes, &group.request),
         request: group.request.clone(),

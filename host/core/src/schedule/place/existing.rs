@@ -10,12 +10,12 @@ use super::{Placer, Seeker, Where};
 use crate::model::HostPort;
 use crate::schedule::batch::alike::Like;
 use crate::schedule::batch::compile::{Compiled, PodGroup};
-use crate::schedule::batch::existing::Asked;
+use crate::schedule::batch::existing::NodeRequest;
 use crate::schedule::offers::axes::fits;
 use crate::schedule::pods::volumes::{self, ClaimsByDriver};
 
 /// The nodes there are, as far as placing has filled them.
-pub(super) struct Nodes {
+pub(super) struct ExistingNodes {
     free: Vec<Option<Box<[i64]>>>,
     ports: Vec<Vec<HostPort>>,
     attached: BTreeMap<usize, ClaimsByDriver>,
@@ -25,11 +25,11 @@ pub(super) struct Nodes {
     barred: Vec<HostSet>,
     /// By key and domain: the nodes there; those without a domain come last.
     by_domain: Vec<Vec<HostSet>>,
-    /// Changes since a trial began; `None` outside one.
+    /// Changes since a simulation began; `None` outside one.
     log: Option<Log>,
 }
 
-/// What a trial has changed about nodes.
+/// What a simulation has changed about nodes.
 #[derive(Default)]
 struct Log {
     /// Nodes before they took a pod or were closed.
@@ -48,7 +48,7 @@ struct Former {
     attached: Option<ClaimsByDriver>,
 }
 
-impl Nodes {
+impl ExistingNodes {
     /// The nodes of a compiled snapshot, with nothing placed yet.
     pub(super) fn new(compiled: &Compiled<'_>) -> Self {
         let existing = &compiled.existing;
@@ -82,7 +82,7 @@ impl Nodes {
         self.log = None;
     }
 
-    /// Takes back every change since [`Nodes::begin`].
+    /// Takes back every change since [`ExistingNodes::begin`].
     pub(super) fn undo(&mut self) {
         let Some(log) = self.log.take() else { return };
         let mut touched = HostSet::default();
@@ -179,7 +179,7 @@ impl Placer<'_, '_> {
         known.resize(seeker.group.alternatives.len(), None);
         known[alternative].take().unwrap_or_else(|| {
             let held = &seeker.group.levels[seeker.level];
-            let rows = self.compiled.existing.open_to(Asked {
+            let rows = self.compiled.existing.open_to(NodeRequest {
                 requirements: &held.requirements,
                 volumes: &seeker.group.alternatives[alternative],
                 tolerations: &held.tolerations,
@@ -241,13 +241,13 @@ impl Placer<'_, '_> {
 
     /// Whether those that follow the pod can come too.
     fn has_room_for_followers(&self, seeker: &Seeker<'_>, row: usize) -> bool {
-        let company = self.company;
-        if !company.is_followed(seeker.number) {
+        let dependents = self.dependents;
+        if !dependents.is_followed(seeker.number) {
             return true;
         }
-        let asked = company.with_follower(seeker.number, &seeker.group.request);
+        let asked = dependents.with_follower(seeker.number, &seeker.group.request);
         let free = self.nodes.free[row].as_ref();
-        company.admits(seeker.number, row) && free.is_some_and(|free| fits(&asked, free))
+        dependents.admits(seeker.number, row) && free.is_some_and(|free| fits(&asked, free))
     }
 
     fn can_attach(&self, pod: usize, group: &PodGroup, row: usize) -> bool {

@@ -5,14 +5,14 @@
 
 use std::cmp::Reverse;
 
-use super::address_budget::Budget;
+use super::address_budget::AddressBudget;
 use crate::bits::Bits;
 use crate::schedule::batch::compile::Compiled;
 use crate::schedule::batch::sets::{SetId, Sets};
 use crate::snapshot::Guards;
 
 /// What is left of a budget.
-pub(crate) struct Purse {
+pub(crate) struct FreeAddresses {
     zones: Vec<Zone>,
     /// Rows in any of them.
     all: Bits,
@@ -24,9 +24,9 @@ struct Zone {
     rows: Bits,
 }
 
-impl Purse {
+impl FreeAddresses {
     /// Nothing spent yet.
-    pub(crate) fn new(compiled: &Compiled<'_>, budget: &Budget) -> Self {
+    pub(crate) fn new(compiled: &Compiled<'_>, budget: &AddressBudget) -> Self {
         let zone = |(zone, left): (usize, i64)| Zone {
             left,
             rows: rows_in(compiled, zone),
@@ -52,7 +52,7 @@ impl Purse {
     pub(crate) fn parts(
         &self,
         compiled: &Compiled<'_>,
-        budget: &Budget,
+        budget: &AddressBudget,
         sets: &mut Sets,
         pod: usize,
         set: SetId,
@@ -75,7 +75,7 @@ impl Purse {
     pub(crate) fn allows(
         &self,
         compiled: &Compiled<'_>,
-        budget: &Budget,
+        budget: &AddressBudget,
         pod: usize,
         rows: &Bits,
     ) -> bool {

@@ -11,11 +11,11 @@ use crate::schedule::offers::axes::fits;
 /// Limits left per template, by limited resource.
 #[derive(Clone)]
 pub(crate) struct Limits {
-    left: Vec<Option<Limit>>,
+    left: Vec<Option<PoolLimit>>,
 }
 
 #[derive(Clone)]
-struct Limit {
+struct PoolLimit {
     left: Vec<i64>,
     /// The most that one node of any row takes.
     most: Vec<i64>,
@@ -24,7 +24,7 @@ struct Limit {
 impl Limits {
     /// What limits leave before any new node.
     pub(crate) fn new(compiled: &Compiled<'_>) -> Self {
-        let limit = |(number, left): (usize, &Resources)| Limit {
+        let limit = |(number, left): (usize, &Resources)| PoolLimit {
             left: left.iter().map(|(_, left)| left).collect(),
             most: most(
                 compiled,

@@ -21,12 +21,12 @@ use super::batch::compile::{Compiled, PodGroup};
 use super::batch::memo::Memo;
 use super::batch::minimum::{self, Minimum};
 use super::batch::sets::{SetId, Sets};
-use super::topology::{Allowed, Counts, Model};
+use super::topology::{Allowed, Counts, TopologyModel};
 use crate::bits::Bits;
 use crate::model::HostPort;
-use dependents::{Company, NOBODY};
-use free_addresses::Purse;
-use strategy::Manner;
+use dependents::{Dependents, NO_DEPENDENTS};
+use free_addresses::FreeAddresses;
+use strategy::PackingStrategy;
 
 mod bins;
 mod existing;
@@ -34,7 +34,7 @@ mod pin;
 mod undo;
 
 use bins::OpenBins;
-use existing::Nodes;
+use existing::ExistingNodes;
 use pin::{Guest, MOST_TRIES};
 
 /// Pools that are tried together for a new node.
@@ -59,7 +59,7 @@ pub(crate) enum Where {
 
 /// One pod placed.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Step {
+pub(crate) struct PlacementStep {
     /// Position among the batch's pods.
     pub(crate) pod: usize,
     /// Step of relaxation.
@@ -100,7 +100,7 @@ struct Seeker<'a> {
 
 /// In which order a pod looks at places.
 #[derive(Clone, Copy, Debug, Default)]
-pub(crate) struct Search {
+pub(crate) struct PlaceSearch {
     /// Whether it keeps off existing nodes.
     pub(crate) skips_existing: bool,
     /// Whether new nodes are tried before existing ones.
@@ -126,19 +126,19 @@ pub(crate) struct Placer<'c, 's> {
     pub(crate) compiled: &'c Compiled<'s>,
     pub(crate) sets: Sets,
     pub(crate) bins: Vec<Bin>,
-    pub(crate) steps: Vec<Step>,
+    pub(crate) steps: Vec<PlacementStep>,
     /// Positions of pods that found no place.
     pub(crate) failed: Vec<usize>,
     tiers: &'c [Tier],
     prices: &'c [i64],
-    manner: &'c Manner,
+    strategy: &'c PackingStrategy,
     /// Where pods go that others follow, until nobody else can be placed.
-    company: &'c Company,
+    dependents: &'c Dependents,
     /// Whether some new node could have been in another domain, or on the other side of a node filter.
     pub(crate) had_choice: bool,
     taken: BTreeMap<(usize, usize), u32>,
     counts: Counts,
-    nodes: Nodes,
+    nodes: ExistingNodes,
     open: OpenBins,
     /// By fit, then by alternative and tier: rows open to its pods; `None` where they have none.
     bases: Vec<Memo<Option<SetId>>>,
@@ -146,15 +146,15 @@ pub(crate) struct Placer<'c, 's> {
     domains: Vec<Vec<Option<SetId>>>,
     limits: limits::Limits,
     /// What is left in zones that are short of addresses.
-    purse: Purse,
+    free_addresses: FreeAddresses,
     /// Bins before this one are closed to everybody.
     first_bin: usize,
     /// No bin is opened beyond this many.
     most_bins: usize,
-    search: Search,
+    search: PlaceSearch,
     /// Tiers in which new nodes are opened.
     active: std::ops::Range<usize>,
-    /// Where a trial began; `None` outside one.
+    /// Where a simulation began; `None` outside one.
     mark: Option<undo::Mark>,
 }
 
@@ -164,7 +164,7 @@ impl<'c, 's> Placer<'c, 's> {
         compiled: &'c Compiled<'s>,
         tiers: &'c [Tier],
         prices: &'c [i64],
-        manner: &'c Manner,
+        strategy: &'c PackingStrategy,
     ) -> Self {
         let mut sets = Sets::default();
         let domains = domain_sets(&compiled.model, compiled.rows.len(), &mut sets);
@@ -176,20 +176,20 @@ impl<'c, 's> Placer<'c, 's> {
             failed: Vec::new(),
             tiers,
             prices,
-            manner,
-            company: &manner.company,
+            strategy,
+            dependents: &strategy.dependents,
             had_choice: false,
             taken: BTreeMap::new(),
             counts: compiled.counts.clone(),
-            nodes: Nodes::new(compiled),
+            nodes: ExistingNodes::new(compiled),
             open: OpenBins::new(compiled),
             bases: vec![Memo::default(); compiled.alike.fits()],
             domains,
             limits: limits::Limits::new(compiled),
-            purse: Purse::new(compiled, &manner.budget),
+            free_addresses: FreeAddresses::new(compiled, &strategy.budget),
             first_bin: 0,
             most_bins: usize::MAX,
-            search: Search::default(),
+            search: PlaceSearch::default(),
             active: 0..tiers.len(),
             mark: None,
         }
@@ -214,9 +214,9 @@ impl<'c, 's> Placer<'c, 's> {
         // By group: how many steps there were when a pod of it failed; no count has changed since.
         let mut hopeless: Vec<Option<usize>> = vec![None; self.compiled.groups.len()];
         while let Some((pod, remembered)) = queue.pop_front() {
-            if remembered == Some(queue.len() + 1) && !self.company.is_nobody() {
+            if remembered == Some(queue.len() + 1) && !self.dependents.is_nobody() {
                 // Rather no followers than no place.
-                self.company = &NOBODY;
+                self.dependents = &NO_DEPENDENTS;
                 hopeless.fill(None);
                 queue.push_front((pod, None));
                 for (_, remembered) in &mut queue {
@@ -286,15 +286,15 @@ impl<'c, 's> Placer<'c, 's> {
                 let rows = self.sets.bits(self.bins[bin].rows);
                 self.counts
                     .record_new(model, host, rows, &group.selected, &group.inverse);
-                self.purse.pay(self.compiled, seeker.pod, rows);
+                self.free_addresses.pay(self.compiled, seeker.pod, rows);
                 self.bins[bin].steps.push(self.steps.len());
                 let key = (seeker.number, self.bins[bin].tier);
-                if self.manner.quotas.contains_key(&key) {
+                if self.strategy.quotas.contains_key(&key) {
                     *self.taken.entry(key).or_default() += 1;
                 }
             }
         }
-        self.steps.push(Step {
+        self.steps.push(PlacementStep {
             pod: seeker.pod,
             level: seeker.level,
             place,
@@ -312,8 +312,8 @@ impl<'c, 's> Placer<'c, 's> {
         if !self.counts.host_allows(&self.compiled.model, view, host) {
             return None;
         }
-        let company = self.company;
-        let asked = company.with_follower(seeker.number, &group.request);
+        let dependents = self.dependents;
+        let asked = dependents.with_follower(seeker.number, &group.request);
         for tier in self.active.clone() {
             if !self.quota_left(seeker, tier) {
                 continue;
@@ -325,12 +325,12 @@ impl<'c, 's> Placer<'c, 's> {
                 else {
                     continue;
                 };
-                let found = if self.purse.is_unbounded() {
+                let found = if self.free_addresses.is_unbounded() {
                     self.pin_new(seeker, base, &asked)
                 } else {
-                    let parts = self.purse.parts(
+                    let parts = self.free_addresses.parts(
                         self.compiled,
-                        &self.manner.budget,
+                        &self.strategy.budget,
                         &mut self.sets,
                         seeker.pod,
                         base,
@@ -392,7 +392,7 @@ impl<'c, 's> Placer<'c, 's> {
 
     fn quota_left(&self, seeker: &Seeker<'_>, tier: usize) -> bool {
         let key = (seeker.number, tier);
-        self.manner
+        self.strategy
             .quotas
             .get(&key)
             .is_none_or(|quota| self.taken.get(&key).copied().unwrap_or(0) < *quota)
@@ -401,7 +401,7 @@ impl<'c, 's> Placer<'c, 's> {
     /// Rows of a tier that are open to a pod, if one of them could hold it alone; those that its followers can use too.
     fn base(&mut self, seeker: &Seeker<'_>, alternative: usize, tier: usize) -> Option<SetId> {
         let base = self.own_base(seeker, alternative, tier)?;
-        match self.company.rows(seeker.number) {
+        match self.dependents.rows(seeker.number) {
             Some(kept) => self.sets.intern(self.sets.bits(base).and(kept)),
             None => Some(base),
         }
@@ -435,8 +435,8 @@ impl<'c, 's> Placer<'c, 's> {
 }
 
 /// The rows of every domain of every key, then those that lie in no domain.
-fn domain_sets(model: &Model, rows: usize, sets: &mut Sets) -> Vec<Vec<Option<SetId>>> {
-    let of_key = |key: &super::topology::Key| {
+fn domain_sets(model: &TopologyModel, rows: usize, sets: &mut Sets) -> Vec<Vec<Option<SetId>>> {
+    let of_key = |key: &super::topology::TopologyKey| {
         let mut outside = Bits::all(rows);
         key.rows.iter().for_each(|rows| outside.drop_all(rows));
         let domains = key.rows.iter().cloned().chain([outside]);

@@ -5,7 +5,7 @@ use crate::schedule::batch::minimum::Minimum;
 
 /// A node about to become a claim.
 #[derive(Clone, Debug)]
-pub(crate) struct Node {
+pub(crate) struct NewNode {
     /// The row the plan counts on.
     pub(crate) row: usize,
     /// Price of that row, in nano-dollars per hour; that of a supply where it draws on one.

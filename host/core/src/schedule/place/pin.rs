@@ -6,7 +6,7 @@
 
 use std::cell::Cell;
 
-use super::super::topology::{Allowed, Rule};
+use super::super::topology::{Allowed, TopologyRule};
 use super::Placer;
 use crate::bits::Bits;
 use crate::schedule::batch::compile::PodGroup;
@@ -61,8 +61,8 @@ impl Placer<'_, '_> {
                 let crowd = self.counts.crowd(&self.compiled.model, view, key, domain);
                 let price = self.sets.cheapest(self.prices, narrowed);
                 choices.push((
-                    self.manner.wary && self.is_limited(narrowed),
-                    self.manner.thrifty.then_some(price),
+                    self.strategy.avoids_limited_pools && self.is_limited(narrowed),
+                    self.strategy.prefers_cheap_domains.then_some(price),
                     crowd,
                     price,
                     // Among equals the scarcer domain, which leaves later pods more to choose from.
@@ -93,7 +93,7 @@ impl Placer<'_, '_> {
         let rows = self.sets.bits(set);
         let undecided = |counted: &&Bits| rows.meets(counted) && !rows.is_within(counted);
         let counted = group.rows.as_ref().filter(undecided);
-        let Some(counted) = counted.filter(|_| group.identity.rule != Rule::Inverse) else {
+        let Some(counted) = counted.filter(|_| group.identity.rule != TopologyRule::Inverse) else {
             return self.settle(guest, set, rest);
         };
         let inside = rows.and(counted);
@@ -105,7 +105,7 @@ impl Placer<'_, '_> {
                 && self.sets.has_room(self.compiled, side, guest.used)
             {
                 let price = self.sets.cheapest(self.prices, side);
-                let limited = self.manner.wary && self.is_limited(side);
+                let limited = self.strategy.avoids_limited_pools && self.is_limited(side);
                 sides.push(((limited, price), side));
             }
         }

@@ -2,20 +2,20 @@
 
 use std::collections::BTreeMap;
 
-use super::address_budget::Budget;
-use super::dependents::Company;
+use super::address_budget::AddressBudget;
+use super::dependents::Dependents;
 
 /// How open choices are made.
 #[derive(Clone, Debug, Default)]
-pub(crate) struct Manner {
+pub(crate) struct PackingStrategy {
     /// Pods that a tier takes of a group at most, where a limit was found to bind; by group and tier.
     pub(crate) quotas: BTreeMap<(usize, usize), u32>,
     /// Whether pools whose limits were found to bind are a last choice.
-    pub(crate) wary: bool,
+    pub(crate) avoids_limited_pools: bool,
     /// Whether the cheaper domain comes before the emptier one.
-    pub(crate) thrifty: bool,
+    pub(crate) prefers_cheap_domains: bool,
     /// Where pods go that others follow.
-    pub(crate) company: Company,
+    pub(crate) dependents: Dependents,
     /// Bounds on where pods may go, where zones were found short of addresses.
-    pub(crate) budget: Budget,
+    pub(crate) budget: AddressBudget,
 }

@@ -1,24 +1,24 @@
-//! Trials: pods leave their nodes, look for other places, and come back unless the outcome is kept.
+//! Simulations: pods leave their nodes, look for other places, and come back unless the outcome is kept.
 //!
 //! Between [`Placer::begin`] and [`Placer::undo`] the state of placing remembers what it changes. Nodes that pods leave are
-//! closed, so that all others only fill up, as everywhere in placing. Nodes that a kept trial has opened stay closed to later
+//! closed, so that all others only fill up, as everywhere in placing. Nodes that a kept simulation has opened stay closed to later
 //! ones: what they hold is promised to a claim.
 
 use std::ops::Range;
 
 use super::limits::Limits;
-use super::{Bin, OpenBins, Placer, Search};
+use super::{Bin, OpenBins, PlaceSearch, Placer};
 use crate::bits::Bits;
 use crate::schedule::batch::minimum::Minimum;
 
-/// The state at the beginning of a trial, as far as it is not remembered elsewhere.
+/// The state at the beginning of a simulation, as far as it is not remembered elsewhere.
 pub(super) struct Mark {
     steps: usize,
     limits: Limits,
 }
 
 impl Placer<'_, '_> {
-    /// Begins a trial that may open at most so many nodes.
+    /// Begins a simulation that may open at most so many nodes.
     pub(crate) fn begin(&mut self, most_new: usize) {
         self.counts.begin();
         self.nodes.begin();
@@ -31,7 +31,7 @@ impl Placer<'_, '_> {
     }
 
     /// Where pods look for places from now on, and in which tiers new nodes are opened.
-    pub(crate) fn look(&mut self, search: Search, tiers: Range<usize>) {
+    pub(crate) fn look(&mut self, search: PlaceSearch, tiers: Range<usize>) {
         self.search = search;
         self.active = tiers;
     }
@@ -97,18 +97,18 @@ impl Placer<'_, '_> {
         true
     }
 
-    /// Positions of the steps of the trial.
+    /// Positions of the steps of the simulation.
     pub(crate) fn trial_steps(&self) -> Range<usize> {
         let first = self.mark.as_ref().map_or(0, |mark| mark.steps);
         first..self.steps.len()
     }
 
-    /// Numbers of the nodes that the trial has opened.
-    pub(crate) fn trial_bins(&self) -> Range<usize> {
+    /// Numbers of the nodes that the simulation has opened.
+    pub(crate) fn simulated_bins(&self) -> Range<usize> {
         self.first_bin..self.bins.len()
     }
 
-    /// Ends the trial as if it had not been.
+    /// Ends the simulation as if it had not been.
     pub(crate) fn undo(&mut self) {
         self.counts.undo();
         self.nodes.undo();
@@ -127,7 +127,7 @@ impl Placer<'_, '_> {
         }
     }
 
-    /// Ends the trial; what it has come to holds from now on.
+    /// Ends the simulation; what it has come to holds from now on.
     pub(crate) fn keep(&mut self) {
         self.counts.keep();
         self.nodes.keep();

@@ -15,7 +15,7 @@ use crate::catalogue::PriceSource;
 use crate::plan::Note;
 use crate::rank::Prices;
 use crate::units::PricePerHour;
-use question::Slots;
+use question::QuestionRows;
 use sale::Sale;
 
 /// Prices of rows, in nano-dollars per hour.
@@ -41,7 +41,7 @@ pub(crate) struct RowPrices {
 
 /// Supplies of first prices that are there already.
 #[derive(Default)]
-struct Firsts {
+struct FirstSupplies {
     /// By the candidate of the question: the rows that share it share its first nodes.
     of_slot: BTreeMap<usize, usize>,
     /// By group, other than 0.
@@ -65,11 +65,11 @@ pub(crate) fn whole(sale: &Sale<'_>, price: PricePerHour) -> PricePerHour {
 
 impl RowPrices {
     /// Prices of rows: the policy's where it has answered, else the list's.
-    pub(crate) fn new(sale: &Sale<'_>, answer: Option<(&Slots, &Prices)>) -> Self {
+    pub(crate) fn new(sale: &Sale<'_>, answer: Option<(&QuestionRows, &Prices)>) -> Self {
         let mut result = Self::of_list(sale).clone();
         if let Some((slots, prices)) = answer {
             let node_cost = sale.snapshot.settings.node_cost.nanos();
-            let mut firsts = Firsts::default();
+            let mut firsts = FirstSupplies::default();
             for at in 0..sale.rows.len() {
                 if let Some(price) = prices.rows.get(slots.of_row[at]) {
                     result.apply(at, (slots.of_row[at], price), node_cost, &mut firsts);
@@ -148,7 +148,7 @@ impl RowPrices {
         row: usize,
         (slot, price): (usize, &crate::rank::Price),
         node_cost: i64,
-        firsts: &mut Firsts,
+        firsts: &mut FirstSupplies,
     ) {
         let nanos = |quote: &crate::rank::Quote| {
             quote

@@ -8,7 +8,7 @@ use std::ops::Deref;
 use super::RowPrices;
 use crate::bits::Bits;
 use crate::schedule::offers::best::Best;
-use crate::schedule::offers::lru::Kept;
+use crate::schedule::offers::lru::Lru;
 use crate::snapshot::Guards;
 
 /// Settings of guards for which kinds are kept: those that hold, and none.
@@ -35,7 +35,7 @@ pub(crate) struct Priced {
     /// The best of the rows at their least prices, with all of their room.
     pub(crate) best: Best,
     /// What is for sale, by guards and rows.
-    pub(crate) kinds: Kept<(Guards, Bits), [NewKind]>,
+    pub(crate) kinds: Lru<(Guards, Bits), [NewKind]>,
 }
 
 impl Deref for Priced {
@@ -61,7 +61,7 @@ impl Priced {
             least,
             allowed,
             best: Best::default(),
-            kinds: Kept::new(MOST_GUARDS),
+            kinds: Lru::new(MOST_GUARDS),
         }
     }
 

@@ -13,14 +13,14 @@ use crate::snapshot::Snapshot;
 use crate::units::PricePerHour;
 
 /// Where the rows of a table stand in the question.
-pub(crate) struct Slots {
+pub(crate) struct QuestionRows {
     /// Position among the question's candidates, by row.
     pub(crate) of_row: Vec<usize>,
     /// By template, what of the listed its pool may buy, ascending.
     pub(crate) of_template: Vec<Vec<u32>>,
 }
 
-impl Slots {
+impl QuestionRows {
     fn new(sale: &Sale<'_>, listed: &Listed) -> Self {
         let mut result = Self {
             of_row: vec![0; sale.rows.len()],
@@ -48,18 +48,18 @@ impl Slots {
 }
 
 /// Where the rows of a decision stand in the question about them; `None` when there is nothing to buy.
-pub(crate) fn slots(sale: &Sale<'_>) -> Option<Arc<Slots>> {
+pub(crate) fn slots(sale: &Sale<'_>) -> Option<Arc<QuestionRows>> {
     let listed = sale.offers.listed.as_ref()?;
     if sale.rows.len() == 0 {
         return None;
     }
     let slots = &sale.answers.slots;
-    let slots = slots.get_or_init(|| Arc::new(Slots::new(sale, listed)));
+    let slots = slots.get_or_init(|| Arc::new(QuestionRows::new(sale, listed)));
     Some(Arc::clone(slots))
 }
 
 /// Asks what one more node of each offering costs in each pool; `None` when there is nothing to buy.
-pub(crate) fn question(sale: &Sale<'_>) -> Option<(PriceQuestion, Arc<Slots>)> {
+pub(crate) fn question(sale: &Sale<'_>) -> Option<(PriceQuestion, Arc<QuestionRows>)> {
     let listed = sale.offers.listed.as_ref()?;
     let slots = slots(sale)?;
     let (snapshot, templates) = (sale.snapshot, &sale.templates);

@@ -9,7 +9,7 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use super::question::{self, Slots};
+use super::question::{self, QuestionRows};
 use super::sale::{Offers, Sale};
 use crate::ids::PoolName;
 use crate::labels::{self, Labels};
@@ -29,7 +29,7 @@ pub fn price_question(snapshot: &Snapshot, offers: &Arc<Offers>) -> Option<Price
 
 /// Rows that share their first nodes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub(crate) enum Firsts {
+pub(crate) enum FirstNodes {
     /// One row by itself.
     Row(usize),
     /// Those of a group.
@@ -80,13 +80,13 @@ impl Quoted {
         &self,
         pool: &PoolName,
         labels: &Labels,
-        bought: &mut BTreeMap<Firsts, u32>,
+        bought: &mut BTreeMap<FirstNodes, u32>,
     ) -> Option<PricePerHour> {
         let row = self.row_of(pool, labels)?;
         let price = self.prices.rows.get(row)?;
         let firsts = match price.first_group {
-            0 => Firsts::Row(row),
-            group => Firsts::Group(group),
+            0 => FirstNodes::Row(row),
+            group => FirstNodes::Group(group),
         };
         let used = bought.entry(firsts).or_default();
         if *used < price.first_count && price.first.price.is_some() {
@@ -123,7 +123,7 @@ impl Quoted {
 
     /// Where rows stand in the question about them alone, and the answer as if that had been asked. What is not in this answer
     /// is vetoed; `None` where there are no rows.
-    pub(crate) fn over(&self, sale: &Sale<'_>) -> Option<(Arc<Slots>, Arc<Prices>)> {
+    pub(crate) fn over(&self, sale: &Sale<'_>) -> Option<(Arc<QuestionRows>, Arc<Prices>)> {
         let slots = question::slots(sale)?;
         let own = Arc::ptr_eq(&self.offers, &sale.offers);
         let asked = self.offers.asked.get().filter(|_| own);

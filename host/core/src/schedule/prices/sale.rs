@@ -5,15 +5,15 @@ use std::sync::{Arc, OnceLock};
 
 use super::RowPrices;
 use super::priced::Priced;
-use super::question::Slots;
+use super::question::QuestionRows;
 use super::quoted::Quoted;
 use crate::catalogue::{InstanceType, Offering};
 use crate::rank::Prices;
 use crate::schedule::offers::Stock;
 use crate::schedule::offers::axes::Axes;
-use crate::schedule::offers::lru::Kept;
+use crate::schedule::offers::lru::Lru;
 use crate::schedule::offers::rows::Rows;
-use crate::schedule::offers::table::{Guarded, Table, Terms};
+use crate::schedule::offers::table::{Guarded, Table, TableTerms};
 use crate::schedule::offers::templates::Template;
 use crate::snapshot::{Guards, Snapshot};
 
@@ -29,7 +29,7 @@ const MOST_QUOTED: usize = 2;
 /// What every usable pool sells, with the tables made of it.
 pub struct Offers {
     stock: Arc<Stock>,
-    tables: Kept<Terms, Answers>,
+    tables: Lru<TableTerms, Answers>,
 }
 
 impl Deref for Offers {
@@ -47,7 +47,7 @@ impl Offers {
         let read = || {
             Arc::new(Self {
                 stock: Arc::new(Stock::read(snapshot)),
-                tables: Kept::new(MOST_TABLES),
+                tables: Lru::new(MOST_TABLES),
             })
         };
         kept.map_or_else(read, Arc::clone)
@@ -60,11 +60,11 @@ pub(crate) struct Answers {
     /// Prices without a ranking policy.
     listed: OnceLock<Arc<Priced>>,
     /// Prices by the answer of a ranking policy.
-    quoted: Kept<Arc<Prices>, Priced>,
+    quoted: Lru<Arc<Prices>, Priced>,
     /// Where rows stand in the question to a ranking policy.
-    pub(crate) slots: OnceLock<Arc<Slots>>,
+    pub(crate) slots: OnceLock<Arc<QuestionRows>>,
     /// What guards make of the rows.
-    pub(crate) guarded: Kept<Guards, Guarded>,
+    pub(crate) guarded: Lru<Guards, Guarded>,
 }
 
 /// What the pools of a snapshot sell to the pods of a batch.
@@ -84,14 +84,14 @@ impl<'s> Sale<'s> {
         templates: Vec<Template>,
         axes: &Axes,
     ) -> Self {
-        let terms = Terms::of(&templates, axes, snapshot.settings.node_cost);
+        let terms = TableTerms::of(&templates, axes, snapshot.settings.node_cost);
         let read = || {
             Arc::new(Answers {
                 table: Arc::new(Table::new(&templates, axes, &offers)),
                 listed: OnceLock::new(),
-                quoted: Kept::new(MOST_QUOTED),
+                quoted: Lru::new(MOST_QUOTED),
                 slots: OnceLock::new(),
-                guarded: Kept::new(MOST_GUARDS),
+                guarded: Lru::new(MOST_GUARDS),
             })
         };
         let answers = offers.tables.get(terms, read);

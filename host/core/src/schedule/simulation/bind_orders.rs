@@ -9,23 +9,23 @@
 
 use std::cmp::Reverse;
 
-use super::Trial;
-use crate::schedule::place::{Filling, Search};
+use super::Simulation;
+use crate::schedule::place::{Filling, PlaceSearch};
 
 /// Shuffled orders that are tried.
 const SHUFFLES: usize = 4;
 
 /// The ways to look at places that are tried with so many new nodes.
-fn searches(new: usize) -> &'static [Search] {
-    const fn search(new_first: bool, backwards: bool, filling: Filling) -> Search {
-        Search {
+fn searches(new: usize) -> &'static [PlaceSearch] {
+    const fn search(new_first: bool, backwards: bool, filling: Filling) -> PlaceSearch {
+        PlaceSearch {
             skips_existing: false,
             new_first,
             backwards,
             filling,
         }
     }
-    const SEARCHES: [Search; 6] = [
+    const SEARCHES: [PlaceSearch; 6] = [
         search(false, false, Filling::Evenly),
         search(false, true, Filling::Evenly),
         search(true, false, Filling::Evenly),
@@ -41,11 +41,11 @@ fn searches(new: usize) -> &'static [Search] {
     &SEARCHES[..matter]
 }
 
-impl Trial<'_, '_> {
+impl Simulation<'_, '_> {
     /// Whether the order may matter in which the pods of the last attempt are bound: they are not all alike, and go to more
     /// than one place.
     pub(super) fn depends_on_order(&self) -> bool {
-        let compiled = &self.ground.compiled;
+        let compiled = &self.simulator.compiled;
         let group = |pod: usize| compiled.pods[pod].group;
         let steps = self.placer.trial_steps().map(|at| &self.placer.steps[at]);
         let mut steps = steps.filter(|step| !self.is_spare(step.pod));
@@ -70,7 +70,7 @@ impl Trial<'_, '_> {
         let mut pods: Vec<usize> = pods.collect();
         pods.sort_unstable();
         let searches = searches(rows.len());
-        let prices = &self.ground.compiled.listed().planned;
+        let prices = &self.simulator.compiled.listed().planned;
         let mut rows = rows.to_vec();
         rows.sort_by_key(|row| Reverse(prices[*row]));
         self.orders(&pods).iter().all(|order| {
@@ -84,12 +84,12 @@ impl Trial<'_, '_> {
         leaving: &[usize],
         rows: &[usize],
         order: &[usize],
-        search: Search,
+        search: PlaceSearch,
     ) -> bool {
         self.placer.begin(rows.len());
-        self.placer.look(search, self.ground.open());
+        self.placer.look(search, self.simulator.open());
         for row in rows {
-            let template = self.ground.compiled.rows.rows[*row].template;
+            let template = self.simulator.compiled.rows.rows[*row].template;
             self.placer.stand_ready(*row, template);
         }
         self.vacate(leaving);
@@ -100,7 +100,7 @@ impl Trial<'_, '_> {
 
     /// Orders that try to break the plan.
     fn orders(&self, pods: &[usize]) -> Vec<Vec<usize>> {
-        let compiled = &self.ground.compiled;
+        let compiled = &self.simulator.compiled;
         let mut result = vec![pods.to_vec()];
         for axis in 0..compiled.axes.len() {
             let asked = |pod: &usize| compiled.groups[compiled.pods[*pod].group].request[axis];

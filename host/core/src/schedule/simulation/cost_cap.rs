@@ -4,36 +4,36 @@
 //! Without it a policy could lead a fleet, move by move, to the dearest machines there are; the wallet of a plan speaks of
 //! that plan alone.
 
-use super::Ground;
-use crate::rank::WALLET;
+use super::Simulator;
+use crate::rank::COST_CAP;
 use crate::schedule::place::Placer;
-use crate::schedule::place::new_node::Node;
+use crate::schedule::place::new_node::NewNode;
 
 /// Whether the wallet allows these new nodes for the nodes that go.
 pub(super) fn allows(
-    ground: &Ground<'_>,
+    simulator: &Simulator<'_>,
     placer: &Placer<'_, '_>,
     leaving: &[usize],
-    nodes: &[Node],
+    nodes: &[NewNode],
 ) -> bool {
-    if nodes.is_empty() || ground.is_at_list() {
+    if nodes.is_empty() || simulator.is_at_list() {
         return true;
     }
     let bought = nodes
         .iter()
-        .map(|node| i128::from(ground.prices.list[node.row]));
+        .map(|node| i128::from(simulator.prices.list[node.row]));
     let bought: i128 = bought.sum();
     let left = leaving
         .iter()
-        .map(|row| i128::from(ground.list_price(*row).nanos()));
+        .map(|row| i128::from(simulator.list_price(*row).nanos()));
     if bought <= left.sum() {
         return true;
     }
-    let worth = ground.listed_worth();
+    let worth = simulator.listed_worth();
     let steps = nodes.iter().flat_map(|node| &node.steps);
     let pods = steps.map(|step| {
         let pod = placer.steps[*step].pod;
-        i128::from(worth[ground.compiled.pods[pod].group])
+        i128::from(worth[simulator.compiled.pods[pod].group])
     });
-    bought <= pods.sum::<i128>() * i128::from(WALLET)
+    bought <= pods.sum::<i128>() * i128::from(COST_CAP)
 }

@@ -8,29 +8,29 @@ use crate::schedule::batch::compile::Compiled;
 use crate::schedule::offers::axes::fits;
 
 /// Which groups of pods are held by nothing but what guards keep back, and by what.
-pub(super) struct Needy {
+pub(super) struct GuardExempt {
     of_group: Vec<bool>,
     /// Rows that guards keep back and that hold a pod of these groups.
     pub(super) rows: Bits,
 }
 
-impl Needy {
-    /// `kept_back` are the rows that guards keep from being bought. What is sold out or beyond a limit just now counts as there: guards
+impl GuardExempt {
+    /// `guard_excluded` are the rows that guards keep from being bought. What is sold out or beyond a limit just now counts as there: guards
     /// do not yield for want of something that may come back.
-    pub(super) fn of(compiled: &Compiled<'_>, kept_back: &Bits) -> Self {
+    pub(super) fn of(compiled: &Compiled<'_>, guard_excluded: &Bits) -> Self {
         let mut rows = Bits::none(compiled.rows.len());
         let of_group = compiled.groups.iter().map(|group| {
-            if kept_back.is_empty() {
+            if guard_excluded.is_empty() {
                 return false;
             }
             let holds = |row: &usize| fits(&group.request, compiled.rows.capacity(*row));
             let open = group.open(compiled.rows.len());
             let mut plain = open.clone();
-            plain.drop_all(kept_back);
+            plain.drop_all(guard_excluded);
             if plain.iter().any(|row| holds(&row)) {
                 return false;
             }
-            let kept = open.and(kept_back);
+            let kept = open.and(guard_excluded);
             let mut found = kept.iter().filter(holds).peekable();
             let any = found.peek().is_some();
             found.for_each(|row| rows.insert(row));

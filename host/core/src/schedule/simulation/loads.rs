@@ -7,7 +7,7 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use super::Ground;
+use super::Simulator;
 use crate::bits::Bits;
 use crate::schedule::claims::named::terms;
 use crate::schedule::fleet::bound::worth_of_groups;
@@ -17,7 +17,7 @@ use crate::schedule::prices::priced::NewKind;
 
 /// What the pods of one node ask for together.
 #[derive(Clone, Debug)]
-pub(crate) struct Load {
+pub(crate) struct NodeLoad {
     /// Per resource.
     pub(crate) amounts: Box<[i64]>,
     /// What new nodes for them cost at least, in nano-dollars per hour.
@@ -27,12 +27,12 @@ pub(crate) struct Load {
 }
 
 /// Loads by node.
-pub(crate) struct Loads {
-    of_node: Vec<Option<Load>>,
+pub(crate) struct NodeLoads {
+    of_node: Vec<Option<NodeLoad>>,
 }
 
 /// What pods are worth, and what is for sale: the same for all choices on one reading.
-pub(crate) struct Worth {
+pub(crate) struct PodWorth {
     of_group: Vec<i64>,
     /// By group: ways to buy that are open to its pods.
     open: Vec<Bits>,
@@ -41,31 +41,31 @@ pub(crate) struct Worth {
     pub(crate) kinds: Arc<[NewKind]>,
 }
 
-impl Worth {
+impl PodWorth {
     /// Works out what the pods of the batch are worth.
-    pub(crate) fn of(ground: &Ground<'_>) -> Self {
-        let compiled = &ground.compiled;
+    pub(crate) fn of(simulator: &Simulator<'_>) -> Self {
+        let compiled = &simulator.compiled;
         let mut for_sale = Bits::none(compiled.rows.len());
-        for tier in &ground.tiers {
+        for tier in &simulator.tiers {
             for_sale.join(&tier.rows);
         }
         let groups = compiled.groups.iter();
         let open = groups.map(|group| group.open(compiled.rows.len()));
         Self {
-            of_group: worth_of_groups(compiled, &ground.prices),
+            of_group: worth_of_groups(compiled, &simulator.prices),
             open: open.collect(),
-            kinds: kinds_of(ground, &for_sale),
+            kinds: kinds_of(simulator, &for_sale),
             for_sale,
         }
     }
 }
 
-impl Loads {
+impl NodeLoads {
     /// The loads of nodes that may go, from their pods by node.
-    pub(super) fn of(ground: &Ground<'_>, movable: &[Vec<usize>], worth: &Worth) -> Self {
-        let compiled = &ground.compiled;
+    pub(super) fn of(simulator: &Simulator<'_>, movable: &[Vec<usize>], worth: &PodWorth) -> Self {
+        let compiled = &simulator.compiled;
         let load = |row: usize| {
-            let mut load = Load {
+            let mut load = NodeLoad {
                 amounts: vec![0; compiled.axes.len()].into(),
                 worth: 0,
                 rows: worth.for_sale.clone(),
@@ -80,12 +80,12 @@ impl Loads {
                 load.rows.keep(&worth.open[group]);
             }
             let pods = movable[row].iter().copied();
-            if !ground.needy.are_among(compiled, pods) {
-                load.rows.drop_all(&ground.kept_back);
+            if !simulator.exempt.are_among(compiled, pods) {
+                load.rows.drop_all(&simulator.guard_excluded);
             }
             load
         };
-        let rows = ground.may_go.iter().enumerate();
+        let rows = simulator.may_go.iter().enumerate();
         let loads = rows.map(|(row, may_go)| may_go.then(|| load(row)));
         Self {
             of_node: loads.collect(),
@@ -93,31 +93,31 @@ impl Loads {
     }
 
     /// The load of a node that may go.
-    pub(crate) fn get(&self, row: usize) -> Option<&Load> {
+    pub(crate) fn get(&self, row: usize) -> Option<&NodeLoad> {
         self.of_node[row].as_ref()
     }
 }
 
-/// What is for sale on a ground.
-fn kinds_of(ground: &Ground<'_>, for_sale: &Bits) -> Arc<[NewKind]> {
-    let compiled = &ground.compiled;
+/// What is for sale on a simulator.
+fn kinds_of(simulator: &Simulator<'_>, for_sale: &Bits) -> Arc<[NewKind]> {
+    let compiled = &simulator.compiled;
     let guards = compiled.snapshot.settings.guards.clone();
-    let kinds = &ground.prices.kinds;
+    let kinds = &simulator.prices.kinds;
     kinds.get((guards, for_sale.clone()), || {
-        kinds_among(ground, for_sale).into()
+        kinds_among(simulator, for_sale).into()
     })
 }
 
-fn kinds_among(ground: &Ground<'_>, for_sale: &Bits) -> Vec<NewKind> {
-    let compiled = &ground.compiled;
+fn kinds_among(simulator: &Simulator<'_>, for_sale: &Bits) -> Vec<NewKind> {
+    let compiled = &simulator.compiled;
     let limits = &compiled.snapshot.settings.guards;
     let mut known: BTreeMap<_, Bits> = BTreeMap::new();
-    for at in for_sale.iter().filter(|at| ground.prices.sells(*at)) {
+    for at in for_sale.iter().filter(|at| simulator.prices.sells(*at)) {
         let row = &compiled.rows.rows[at];
         let capacity = guards::capacity(compiled, at, limits, 0);
         let place = (row.template, row.state, terms(compiled, at));
         let rows = known
-            .entry((ground.prices.least[at], place, capacity))
+            .entry((simulator.prices.least[at], place, capacity))
             .or_insert_with(|| Bits::none(compiled.rows.len()));
         rows.insert(at);
     }

@@ -1,12 +1,12 @@
 //! What becomes of pods when nodes go: the scheduler's own answer, for many choices of nodes on one reading of a snapshot.
 //!
-//! [`Ground`] reads a snapshot once, with the pods of every node that may go in the batch. A [`Trial`] then takes pods off some
+//! [`Simulator`] reads a snapshot once, with the pods of every node that may go in the batch. A [`Simulation`] then takes pods off some
 //! nodes and places them again, on nodes there are or on new ones, by the same procedure and the same rules as waiting pods;
 //! the outcome is kept or taken back. Pods that wait already are placed first and hold their places. Room that is only kept
 //! for pods to come holds nothing: it moves with the other pods of the node it was found on, at no cost, and is no part of
 //! what is to be carried out.
 //!
-//! Invariants: a node that pods leave takes nobody; pods of a trial go to initialised nodes or new ones only; what a pool's
+//! Invariants: a node that pods leave takes nobody; pods of a simulation go to initialised nodes or new ones only; what a pool's
 //! limits leave is reckoned with the leaving nodes still there, since replacements come before they go.
 
 mod bind_orders;
@@ -18,22 +18,22 @@ mod simulator;
 
 use std::collections::BTreeMap;
 
-pub(crate) use loads::{Load, Loads, Worth};
+pub(crate) use loads::{NodeLoad, NodeLoads, PodWorth};
 pub(crate) use replacements::{Ceiling, SPOT_TYPES};
-pub(crate) use simulator::Ground;
+pub(crate) use simulator::Simulator;
 
 use super::batch::addresses::of_claim;
 use super::guards::addresses;
 use super::offers::templates::Template;
-use super::place::{Placer, Search, Where};
+use super::place::{PlaceSearch, Placer, Where};
 use super::prices::supplies::Supplies;
 use crate::plan::{Placement, PlannedClaim, Target};
-use crate::schedule::place::new_node::Node;
+use crate::schedule::place::new_node::NewNode;
 use crate::units::PricePerHour;
 
 /// The state of a cluster in which nodes are made to go, one choice after another.
-pub(crate) struct Trial<'g, 's> {
-    ground: &'g Ground<'s>,
+pub(crate) struct Simulation<'g, 's> {
+    simulator: &'g Simulator<'s>,
     placer: Placer<'g, 's>,
     supplies: Supplies<'g>,
     /// Addresses for new nodes, by zone.
@@ -59,7 +59,7 @@ pub(crate) enum To {
 
 /// Where pods go when some nodes do.
 #[derive(Clone, Debug, PartialEq)]
-pub(crate) struct Outcome {
+pub(crate) struct SimulationOutcome {
     /// Their places, in the order in which they may be bound; new ones are rows of `claims`.
     pub(crate) placements: Vec<Placement>,
     /// Machines to ask for.
@@ -81,26 +81,26 @@ pub struct Draw {
     pub left: u32,
 }
 
-impl<'g, 's> Trial<'g, 's> {
+impl<'g, 's> Simulation<'g, 's> {
     /// Everybody in place, and the places of waiting pods taken.
-    pub(crate) fn new(ground: &'g Ground<'s>) -> Self {
-        let compiled = &ground.compiled;
+    pub(crate) fn new(simulator: &'g Simulator<'s>) -> Self {
+        let compiled = &simulator.compiled;
         let mut placer = Placer::new(
             compiled,
-            &ground.tiers,
-            &ground.prices.planned,
-            &ground.manner,
+            &simulator.tiers,
+            &simulator.prices.planned,
+            &simulator.strategy,
         );
-        for (row, pods) in ground.movable.iter().enumerate() {
+        for (row, pods) in simulator.movable.iter().enumerate() {
             for pod in pods {
                 placer.count(*pod, row);
             }
         }
-        let mut held = vec![false; ground.movable.len()];
+        let mut held = vec![false; simulator.movable.len()];
         placer.begin(usize::MAX);
-        placer.look(Search::default(), ground.open());
-        placer.run(ground.waiting.iter().copied());
-        let mut movable = ground.movable.clone();
+        placer.look(PlaceSearch::default(), simulator.open());
+        placer.run(simulator.waiting.iter().copied());
+        let mut movable = simulator.movable.clone();
         for at in placer.trial_steps() {
             let step = &placer.steps[at];
             match step.place {
@@ -112,11 +112,11 @@ impl<'g, 's> Trial<'g, 's> {
             }
         }
         placer.keep();
-        ground.shut.iter().for_each(|row| placer.shut(*row));
+        simulator.shut.iter().for_each(|row| placer.shut(*row));
         Self {
-            ground,
+            simulator,
             placer,
-            supplies: Supplies::new(&ground.prices),
+            supplies: Supplies::new(&simulator.prices),
             addresses: compiled.addresses.left().to_vec(),
             movable,
             held,
@@ -125,26 +125,26 @@ impl<'g, 's> Trial<'g, 's> {
 
     /// Whether a node could be made to go now: it may, is still there, and nobody who is yet to come counts on it.
     pub(crate) fn may_go(&self, row: usize) -> bool {
-        self.ground.may_go[row] && !self.held[row]
+        self.simulator.may_go[row] && !self.held[row]
     }
 
     /// Takes the pods off the leaving nodes and places them again; the dearest that new nodes may turn out to cost together
     /// stays below the ceiling. `None` where some pod finds no place, or none at that price, or where the places would hold
-    /// the pods only if they were bound in the right order. Either way the trial goes on until [`Trial::undo`] or
-    /// [`Trial::keep`].
-    pub(crate) fn attempt(&mut self, to: To, ceiling: &Ceiling<'_>) -> Option<Outcome> {
+    /// the pods only if they were bound in the right order. Either way the simulation goes on until [`Simulation::undo`] or
+    /// [`Simulation::keep`].
+    pub(crate) fn attempt(&mut self, to: To, ceiling: &Ceiling<'_>) -> Option<SimulationOutcome> {
         let leaving = ceiling.leaving;
         if !self.place(leaving, to) {
             return None;
         }
         let mut nodes = match to {
-            To::Packed => replacements::packed(self.ground, &self.placer, &self.supplies)?,
-            _ => replacements::opened(self.ground, &self.placer, &self.supplies)?,
+            To::Packed => replacements::packed(self.simulator, &self.placer, &self.supplies)?,
+            _ => replacements::opened(self.simulator, &self.placer, &self.supplies)?,
         };
         if !self.find_addresses(&mut nodes) {
             return None;
         }
-        let claims = replacements::claims(self.ground, &self.placer, ceiling, &nodes)?;
+        let claims = replacements::claims(self.simulator, &self.placer, ceiling, &nodes)?;
         let outcome = self.outcome(&nodes, claims);
         if nodes.len() > 1 || (self.is_guarded(leaving) && self.depends_on_order()) {
             let rows: Vec<usize> = nodes.iter().map(|node| node.row).collect();
@@ -158,16 +158,16 @@ impl<'g, 's> Trial<'g, 's> {
     }
 
     /// Whether zones have addresses for new nodes, some of which may become others for it: the guard does not yield to a move.
-    fn find_addresses(&self, nodes: &mut [Node]) -> bool {
-        let ground = self.ground;
-        let guards = &ground.compiled.snapshot.settings.guards;
-        let (prices, left) = (&ground.prices, &self.addresses);
-        addresses::shift(&ground.compiled, prices, guards, left, nodes) == 0
+    fn find_addresses(&self, nodes: &mut [NewNode]) -> bool {
+        let simulator = self.simulator;
+        let guards = &simulator.compiled.snapshot.settings.guards;
+        let (prices, left) = (&simulator.prices, &self.addresses);
+        addresses::shift(&simulator.compiled, prices, guards, left, nodes) == 0
     }
 
     /// Whether a node goes whose pool is not packed as the incumbent packs.
     fn is_guarded(&self, leaving: &[usize]) -> bool {
-        let compiled = &self.ground.compiled;
+        let compiled = &self.simulator.compiled;
         let snapshot = compiled.snapshot;
         let compatible = |row: &usize| {
             let pool = snapshot.nodes[*row].pool();
@@ -178,18 +178,18 @@ impl<'g, 's> Trial<'g, 's> {
         snapshot.settings.guards.enabled && !leaving.iter().all(compatible)
     }
 
-    /// Begins a trial; whether every pod has found a place.
+    /// Begins a simulation; whether every pod has found a place.
     fn place(&mut self, leaving: &[usize], to: To) -> bool {
-        let ground = self.ground;
+        let simulator = self.simulator;
         let (most_new, tiers) = match to {
-            To::Staying => (0, ground.open()),
-            To::Both | To::New => (1, ground.open()),
-            To::Packed => (usize::MAX, ground.closed()),
+            To::Staying => (0, simulator.open()),
+            To::Both | To::New => (1, simulator.open()),
+            To::Packed => (usize::MAX, simulator.closed()),
         };
         self.placer.begin(most_new);
-        let search = Search {
+        let search = PlaceSearch {
             skips_existing: to == To::New,
-            ..Search::default()
+            ..PlaceSearch::default()
         };
         self.placer.look(search, tiers);
         let pods = self.vacate(leaving);
@@ -208,16 +208,16 @@ impl<'g, 's> Trial<'g, 's> {
         pods
     }
 
-    fn outcome(&self, nodes: &[Node], claims: Vec<PlannedClaim>) -> Outcome {
-        let prices = &self.ground.prices;
+    fn outcome(&self, nodes: &[NewNode], claims: Vec<PlannedClaim>) -> SimulationOutcome {
+        let prices = &self.simulator.prices;
         let list = nodes.iter().map(|node| prices.list[node.row]);
         let planned = nodes.iter().map(|node| node.price);
-        let draw = |node: &Node| {
+        let draw = |node: &NewNode| {
             let supply = self.supplies.drawn_on(node.row, node.price)?;
             let left = prices.supplies[supply];
             Some(Draw { supply, left })
         };
-        Outcome {
+        SimulationOutcome {
             placements: self.placements(nodes),
             planned: planned.map(PricePerHour::from_nanos).sum(),
             list: list.map(PricePerHour::from_nanos).sum(),
@@ -226,8 +226,8 @@ impl<'g, 's> Trial<'g, 's> {
         }
     }
 
-    fn placements(&self, nodes: &[Node]) -> Vec<Placement> {
-        let of_node = |(number, node): (usize, &Node)| {
+    fn placements(&self, nodes: &[NewNode]) -> Vec<Placement> {
+        let of_node = |(number, node): (usize, &NewNode)| {
             let steps = node.steps.clone().into_iter();
             steps.map(move |step| (step, number))
         };
@@ -237,12 +237,14 @@ impl<'g, 's> Trial<'g, 's> {
         let steps = real.map(|at| {
             let step = &self.placer.steps[at];
             Placement {
-                pod: self.ground.compiled.pods[step.pod].row,
+                pod: self.simulator.compiled.pods[step.pod].row,
                 target: match step.place {
                     Where::Existing(row) => Target::Existing(row),
                     Where::Bin(_) => {
                         let number = new.get(&at).copied();
-                        Target::New(number.expect("every node of a trial is among its new ones"))
+                        Target::New(
+                            number.expect("every node of a simulation is among its new ones"),
+                        )
                     }
                 },
                 relaxed: u32::try_from(step.level).unwrap_or(u32::MAX),
@@ -253,7 +255,7 @@ impl<'g, 's> Trial<'g, 's> {
 
     /// Whether a pod of the batch stands for room that is only kept.
     fn is_spare(&self, pod: usize) -> bool {
-        self.ground.compiled.pods[pod].is_spare
+        self.simulator.compiled.pods[pod].is_spare
     }
 
     /// As if the last attempt had not been made.
@@ -276,14 +278,14 @@ impl<'g, 's> Trial<'g, 's> {
         self.placer.keep();
         for claim in claims {
             let zone = claim.chosen().map(|option| &option.zone);
-            let known = zone.and_then(|zone| self.ground.compiled.addresses.zone_called(zone));
+            let known = zone.and_then(|zone| self.simulator.compiled.addresses.zone_called(zone));
             if let Some(zone) = known {
                 self.addresses[zone] -= of_claim(&claim.requests);
             }
         }
         let chosen = claims.iter().filter_map(PlannedClaim::chosen);
         for option in chosen.filter(|option| option.reservation.is_some()) {
-            if let Some(row) = self.ground.row_of(option) {
+            if let Some(row) = self.simulator.row_of(option) {
                 self.supplies.take(row, option.price.nanos());
             }
         }
@@ -292,11 +294,11 @@ impl<'g, 's> Trial<'g, 's> {
     /// Pods that go elsewhere when a node goes, as rows of the snapshot.
     pub(crate) fn pods(&self, row: usize) -> impl Iterator<Item = usize> + '_ {
         let pods = self.movable[row].iter();
-        pods.map(|pod| self.ground.compiled.pods[*pod].row)
+        pods.map(|pod| self.simulator.compiled.pods[*pod].row)
     }
 
     /// What nodes that may go carry now.
-    pub(crate) fn loads(&self, worth: &Worth) -> Loads {
-        Loads::of(self.ground, &self.movable, worth)
+    pub(crate) fn loads(&self, worth: &PodWorth) -> NodeLoads {
+        NodeLoads::of(self.simulator, &self.movable, worth)
     }
 }

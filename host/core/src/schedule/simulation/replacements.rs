@@ -1,4 +1,4 @@
-//! From the new nodes of a trial to claims, if whatever a launch gives is cheaper than what goes.
+//! From the new nodes of a simulation to claims, if whatever a launch gives is cheaper than what goes.
 //!
 //! A claim names ways to buy on the terms of the planned one alone, so that a launch on spot never falls back to on-demand,
 //! and only types whose dearest way is below its part of the ceiling. Where a single replacement for several nodes could be of
@@ -8,10 +8,10 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use super::{Ground, cost_cap};
+use super::{Simulator, cost_cap};
 use crate::catalogue::CapacityType;
 use crate::plan::PlannedClaim;
-use crate::schedule::batch::attach_slots::Slots;
+use crate::schedule::batch::attach_slots::AttachSlots;
 use crate::schedule::batch::minimum;
 use crate::schedule::claims::named::{
     MOST_LAUNCHED, Reach, cheapest, close, named_rows, terms, wanted_spot,
@@ -20,8 +20,8 @@ use crate::schedule::fleet::buy::buy;
 use crate::schedule::fleet::draft::{attached, bought};
 use crate::schedule::guards;
 use crate::schedule::guards::addresses;
-use crate::schedule::place::new_node::Node;
-use crate::schedule::place::{Bin, Placer, Step};
+use crate::schedule::place::new_node::NewNode;
+use crate::schedule::place::{Bin, PlacementStep, Placer};
 use crate::schedule::prices::supplies::Supplies;
 
 /// Cheaper types that a spot node's spot replacement must have to choose from, and the most it names.
@@ -41,41 +41,41 @@ pub(crate) struct Ceiling<'a> {
     pub(crate) spot_to_spot: bool,
 }
 
-/// The new nodes of a trial that pods have joined one by one, each as the cheapest that holds its pods.
+/// The new nodes of a simulation that pods have joined one by one, each as the cheapest that holds its pods.
 pub(super) fn opened(
-    ground: &Ground<'_>,
+    simulator: &Simulator<'_>,
     placer: &Placer<'_, '_>,
     supplies: &Supplies<'_>,
-) -> Option<Vec<Node>> {
-    let priced = placer.trial_bins().map(|bin| {
+) -> Option<Vec<NewNode>> {
+    let priced = placer.simulated_bins().map(|bin| {
         let mut node = unpriced(placer, &placer.bins[bin]);
-        if !holds_needy(ground, placer, &node) {
-            node.rows.drop_all(&ground.kept_back);
+        if !holds_exempt(simulator, placer, &node) {
+            node.rows.drop_all(&simulator.guard_excluded);
         }
-        (node.row, node.price) = cheapest(&ground.compiled, &ground.prices, supplies, &node)?;
+        (node.row, node.price) = cheapest(&simulator.compiled, &simulator.prices, supplies, &node)?;
         Some(node)
     });
     priced.collect()
 }
 
-/// The new nodes of a trial whose pods wait on nodes of their own, as the packer merges them.
+/// The new nodes of a simulation whose pods wait on nodes of their own, as the packer merges them.
 pub(super) fn packed(
-    ground: &Ground<'_>,
+    simulator: &Simulator<'_>,
     placer: &Placer<'_, '_>,
     supplies: &Supplies<'_>,
-) -> Option<Vec<Node>> {
-    let guards = &ground.compiled.snapshot.settings.guards;
+) -> Option<Vec<NewNode>> {
+    let guards = &simulator.compiled.snapshot.settings.guards;
     let mut nodes = Vec::new();
-    for tier in ground.closed() {
+    for tier in simulator.closed() {
         let bins: Vec<usize> = placer
-            .trial_bins()
+            .simulated_bins()
             .filter(|bin| placer.bins[*bin].tier == tier)
             .collect();
         if !bins.is_empty() {
             let purchases = buy(
                 placer,
                 &bins,
-                &ground.prices,
+                &simulator.prices,
                 supplies.left(),
                 guards,
                 EFFORT,
@@ -88,7 +88,7 @@ pub(super) fn packed(
                 .iter()
                 .map(|purchase| bought(placer, purchase));
             // Every type that holds its pods may be named; which are, is decided below.
-            nodes.extend(merged.map(|node| Node {
+            nodes.extend(merged.map(|node| NewNode {
                 compatible: true,
                 ..node
             }));
@@ -99,29 +99,30 @@ pub(super) fn packed(
 
 /// The claims of new nodes; `None` where a rule refuses them.
 pub(super) fn claims(
-    ground: &Ground<'_>,
+    simulator: &Simulator<'_>,
     placer: &Placer<'_, '_>,
     ceiling: &Ceiling<'_>,
-    nodes: &[Node],
+    nodes: &[NewNode],
 ) -> Option<Vec<PlannedClaim>> {
     let total: i64 = nodes.iter().map(|node| node.price).sum();
     if total >= ceiling.nanos && !nodes.is_empty() {
         return None;
     }
-    if !cost_cap::allows(ground, placer, ceiling.leaving, nodes) {
+    if !cost_cap::allows(simulator, placer, ceiling.leaving, nodes) {
         return None;
     }
     let closed = nodes.iter().map(|node| {
-        if !keeps_guards(ground, placer, node) {
+        if !keeps_guards(simulator, placer, node) {
             return None;
         }
         let part = i128::from(node.price) * i128::from(ceiling.nanos) / i128::from(total.max(1));
         let part = i64::try_from(part).unwrap_or(i64::MAX);
-        let named = named(ground, ceiling, node, part, nodes.len() == 1)?;
-        let steps: Vec<&Step> = node.steps.iter().map(|step| &placer.steps[*step]).collect();
+        let named = named(simulator, ceiling, node, part, nodes.len() == 1)?;
+        let steps: Vec<&PlacementStep> =
+            node.steps.iter().map(|step| &placer.steps[*step]).collect();
         Some(close(
-            &ground.compiled,
-            &ground.prices,
+            &simulator.compiled,
+            &simulator.prices,
             node,
             &named,
             &steps,
@@ -130,8 +131,8 @@ pub(super) fn claims(
     closed.collect()
 }
 
-fn unpriced(placer: &Placer<'_, '_>, bin: &Bin) -> Node {
-    Node {
+fn unpriced(placer: &Placer<'_, '_>, bin: &Bin) -> NewNode {
+    NewNode {
         row: 0,
         price: 0,
         rows: placer.sets.bits(bin.rows).clone(),
@@ -145,15 +146,15 @@ fn unpriced(placer: &Placer<'_, '_>, bin: &Bin) -> Node {
 }
 
 /// Whether a new node holds a pod for which guards on kinds of machines yield.
-fn holds_needy(ground: &Ground<'_>, placer: &Placer<'_, '_>, node: &Node) -> bool {
+fn holds_exempt(simulator: &Simulator<'_>, placer: &Placer<'_, '_>, node: &NewNode) -> bool {
     let pods = node.steps.iter().map(|step| placer.steps[*step].pod);
-    ground.needy.are_among(&ground.compiled, pods)
+    simulator.exempt.are_among(&simulator.compiled, pods)
 }
 
 /// Whether the guards that speak of single nodes hold on a new node of a row. Those on kinds of machines yield for pods that nothing else
 /// would hold; the others do not yield to a move.
-fn keeps_guards(ground: &Ground<'_>, placer: &Placer<'_, '_>, node: &Node) -> bool {
-    let compiled = &ground.compiled;
+fn keeps_guards(simulator: &Simulator<'_>, placer: &Placer<'_, '_>, node: &NewNode) -> bool {
+    let compiled = &simulator.compiled;
     let limits = &compiled.snapshot.settings.guards;
     let template = &compiled.templates[compiled.rows.rows[node.row].template];
     if !limits.enabled || template.is_compatible() {
@@ -166,39 +167,39 @@ fn keeps_guards(ground: &Ground<'_>, placer: &Placer<'_, '_>, node: &Node) -> bo
             *replicas.entry(&owner.uid).or_default() += 1;
         }
     }
-    let most = |uid: &crate::ids::Uid| ground.replicas.get(uid).copied().unwrap_or(u32::MAX);
-    (!ground.kept_back.contains(node.row) || holds_needy(ground, placer, node))
+    let most = |uid: &crate::ids::Uid| simulator.replicas.get(uid).copied().unwrap_or(u32::MAX);
+    (!simulator.guard_excluded.contains(node.row) || holds_exempt(simulator, placer, node))
         && node.steps.len() <= guards::most_pods(compiled, node.row, limits)
-        && Slots::has(compiled, limits, node.row, &node.attached)
+        && AttachSlots::has(compiled, limits, node.row, &node.attached)
         && replicas.iter().all(|(uid, count)| *count <= most(uid))
 }
 
 /// The rows that a claim names, the planned one first; `None` where too few are left below `limit`.
 fn named(
-    ground: &Ground<'_>,
+    simulator: &Simulator<'_>,
     ceiling: &Ceiling<'_>,
-    node: &Node,
+    node: &NewNode,
     limit: i64,
     alone: bool,
 ) -> Option<Vec<usize>> {
-    let compiled = &ground.compiled;
+    let compiled = &simulator.compiled;
     let own_terms = terms(compiled, node.row);
-    let yields = ground.kept_back.contains(node.row);
-    let all = named_rows(compiled, &ground.prices, node, Reach::Near, None);
+    let yields = simulator.guard_excluded.contains(node.row);
+    let all = named_rows(compiled, &simulator.prices, node, Reach::Near, None);
     let guards = &compiled.snapshot.settings.guards;
     let may_name = |row: &usize| {
         terms(compiled, *row) == own_terms
-            && (yields || !ground.kept_back.contains(*row))
-            && Slots::has(compiled, guards, *row, &node.attached)
+            && (yields || !simulator.guard_excluded.contains(*row))
+            && AttachSlots::has(compiled, guards, *row, &node.attached)
     };
     let all: Vec<usize> = all.into_iter().filter(may_name).collect();
-    let mut below = cheaper(ground, node, &all, limit)?;
+    let mut below = cheaper(simulator, node, &all, limit)?;
     if alone && ceiling.leaving.len() > 1 {
-        let own = same_type(ground, ceiling.leaving, &below);
-        below = cheaper(ground, node, &below, own)?;
+        let own = same_type(simulator, ceiling.leaving, &below);
+        below = cheaper(simulator, node, &below, own)?;
     }
     let is_spot = |row: &usize| {
-        ground
+        simulator
             .sold(*row)
             .is_some_and(|sold| sold.terms == CapacityType::Spot)
     };
@@ -207,22 +208,27 @@ fn named(
         return None;
     }
     let few = spot_for_spot && ceiling.leaving.len() == 1;
-    let kept = cut(ground, node, &below, few);
-    let types = types_of(ground, &kept);
+    let kept = cut(simulator, node, &below, few);
+    let types = types_of(simulator, &kept);
     let enough =
         minimum::is_met(compiled, &node.minimum, &types) && !(few && types.len() < SPOT_TYPES);
     enough.then_some(kept)
 }
 
 /// Rows of types whose dearest way is below a limit; where the planned type is none of them, in its zone alone.
-fn cheaper(ground: &Ground<'_>, node: &Node, rows: &[usize], limit: i64) -> Option<Vec<usize>> {
-    let compiled = &ground.compiled;
+fn cheaper(
+    simulator: &Simulator<'_>,
+    node: &NewNode,
+    rows: &[usize],
+    limit: i64,
+) -> Option<Vec<usize>> {
+    let compiled = &simulator.compiled;
     let model = |row: usize| compiled.rows.rows[row].instance_type;
     let below = |rows: Vec<usize>| {
         let mut dearest: BTreeMap<usize, i64> = BTreeMap::new();
         for row in &rows {
             let most = dearest.entry(model(*row)).or_default();
-            *most = (*most).max(price(ground, node, *row));
+            *most = (*most).max(price(simulator, node, *row));
         }
         let kept = rows.into_iter().filter(|row| dearest[&model(*row)] < limit);
         let kept: Vec<usize> = kept.collect();
@@ -237,18 +243,18 @@ fn cheaper(ground: &Ground<'_>, node: &Node, rows: &[usize], limit: i64) -> Opti
     below(rows.to_vec()).or_else(|| below(here().collect()))
 }
 
-fn price(ground: &Ground<'_>, node: &Node, row: usize) -> i64 {
+fn price(simulator: &Simulator<'_>, node: &NewNode, row: usize) -> i64 {
     if row == node.row {
         node.price
     } else {
-        ground.prices.planned[row]
+        simulator.prices.planned[row]
     }
 }
 
 /// What a replacement must cost less than, if it may be of a type that goes.
-fn same_type(ground: &Ground<'_>, leaving: &[usize], rows: &[usize]) -> i64 {
-    let types = types_of(ground, rows);
-    let sold = leaving.iter().filter_map(|row| ground.sold(*row));
+fn same_type(simulator: &Simulator<'_>, leaving: &[usize], rows: &[usize]) -> i64 {
+    let types = types_of(simulator, rows);
+    let sold = leaving.iter().filter_map(|row| simulator.sold(*row));
     let shared = sold.filter(|sold| types.contains(&sold.instance_type));
     shared
         .map(|sold| sold.worth.nanos())
@@ -256,23 +262,23 @@ fn same_type(ground: &Ground<'_>, leaving: &[usize], rows: &[usize]) -> i64 {
         .unwrap_or(i64::MAX)
 }
 
-fn types_of(ground: &Ground<'_>, rows: &[usize]) -> BTreeSet<usize> {
+fn types_of(simulator: &Simulator<'_>, rows: &[usize]) -> BTreeSet<usize> {
     let rows = rows.iter();
-    rows.map(|row| ground.compiled.rows.rows[*row].instance_type)
+    rows.map(|row| simulator.compiled.rows.rows[*row].instance_type)
         .collect()
 }
 
 /// As many of the rows, cheapest types first, as a launch needs to choose from: those near the planned price, and more where
 /// minimum values or the variety of spot capacity ask for it. `few`: fifteen types, or what minimum values need.
-fn cut(ground: &Ground<'_>, node: &Node, rows: &[usize], few: bool) -> Vec<usize> {
-    let compiled = &ground.compiled;
+fn cut(simulator: &Simulator<'_>, node: &NewNode, rows: &[usize], few: bool) -> Vec<usize> {
+    let compiled = &simulator.compiled;
     let near = node.price.saturating_mul(Reach::Near.percent());
     let spot_types = wanted_spot(compiled, node.row);
     let mut types: BTreeSet<usize> = BTreeSet::new();
     let mut kept = Vec::new();
     for row in rows {
         let own = compiled.rows.rows[*row].instance_type;
-        let is_near = price(ground, node, *row).saturating_mul(100) <= near;
+        let is_near = price(simulator, node, *row).saturating_mul(100) <= near;
         let wanted = if few {
             types.len() < SPOT_TYPES
         } else {

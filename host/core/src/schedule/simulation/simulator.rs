@@ -1,10 +1,10 @@
-//! A snapshot read for trials: which nodes may go, with which pods, and what each is worth.
+//! A snapshot read for simulations: which nodes may go, with which pods, and what each is worth.
 
 use std::cell::OnceCell;
 use std::ops::Range;
 use std::sync::Arc;
 
-use super::exempt::Needy;
+use super::exempt::GuardExempt;
 use crate::bits::Bits;
 use crate::catalogue::{CapacityType, Overlaid};
 use crate::ids::Uid;
@@ -16,7 +16,7 @@ use crate::schedule::fleet::bound::worth_of_groups;
 use crate::schedule::fleet::draft::{closed_tier, open_tier};
 use crate::schedule::guards;
 use crate::schedule::place::Tier;
-use crate::schedule::place::strategy::Manner;
+use crate::schedule::place::strategy::PackingStrategy;
 use crate::schedule::pods::eligible::{Eligible, eligible, is_reschedulable};
 use crate::schedule::prices::RowPrices;
 use crate::schedule::prices::priced::Priced;
@@ -25,14 +25,14 @@ use crate::schedule::prices::sale::Offers;
 use crate::snapshot::{Snapshot, StateNode};
 use crate::units::PricePerHour;
 
-/// A snapshot read once for many trials.
-pub(crate) struct Ground<'s> {
+/// A snapshot read once for many simulations.
+pub(crate) struct Simulator<'s> {
     pub(super) compiled: Compiled<'s>,
     /// The prices that decide.
     pub(super) prices: Arc<Priced>,
     /// For each pool, one whose nodes pods may join; after them those whose pods the packer merges.
     pub(super) tiers: Vec<Tier>,
-    pub(super) manner: Manner,
+    pub(super) strategy: PackingStrategy,
     /// By node: pods that go elsewhere when it goes, as positions in the batch, in queue order.
     pub(super) movable: Vec<Vec<usize>>,
     /// By node: whether it may go.
@@ -42,20 +42,20 @@ pub(crate) struct Ground<'s> {
     /// Nodes that take no pods of others.
     pub(super) shut: Vec<usize>,
     /// By node: what it is sold for; `None` where nobody sells such a node.
-    sold: Vec<Option<Sold>>,
+    sold: Vec<Option<NodeOffering>>,
     /// By group: what its pods are worth at list prices. Read when it is first asked for.
     listed_worth: OnceCell<Vec<i64>>,
     /// Rows that guards keep from being bought, in pools packed by price.
-    pub(super) kept_back: Bits,
+    pub(super) guard_excluded: Bits,
     /// Pods for which they yield.
-    pub(super) needy: Needy,
+    pub(super) exempt: GuardExempt,
     /// The most replicas of a workload on one new node, by owner.
     pub(super) replicas: std::collections::BTreeMap<Uid, u32>,
 }
 
 /// What a node there is is sold for.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Sold {
+pub(super) struct NodeOffering {
     /// Its type, as a position in the catalogue.
     pub(super) instance_type: usize,
     /// On what terms.
@@ -66,7 +66,7 @@ pub(super) struct Sold {
     pub(super) list: PricePerHour,
 }
 
-impl<'s> Ground<'s> {
+impl<'s> Simulator<'s> {
     /// Reads a snapshot in which the nodes at `candidates` may go, and those at `shut` take no pods of others. A candidate
     /// with an active pod that could not be evicted stays. Offers of an earlier decision serve again where they still hold.
     /// Without `quoted` list prices decide.
@@ -98,18 +98,18 @@ impl<'s> Ground<'s> {
         }
         let prices = compiled.priced(quoted);
         let limits = &snapshot.settings.guards;
-        let mut kept_back = guards::kept_back(&compiled, limits);
+        let mut guard_excluded = guards::guard_excluded(&compiled, limits);
         for (number, template) in compiled.templates.iter().enumerate() {
             if template.is_compatible() {
-                kept_back.drop_all(&compiled.rows.of_template[number]);
+                guard_excluded.drop_all(&compiled.rows.of_template[number]);
             }
         }
-        let needy = Needy::of(&compiled, &kept_back);
-        let mut closed_to_all = kept_back.clone();
-        closed_to_all.drop_all(&needy.rows);
+        let exempt = GuardExempt::of(&compiled, &guard_excluded);
+        let mut closed_to_all = guard_excluded.clone();
+        closed_to_all.drop_all(&exempt.rows);
         Self {
             tiers: tiers(&compiled, &prices, &closed_to_all),
-            manner: Manner::default(),
+            strategy: PackingStrategy::default(),
             movable,
             may_go: homes.may_go,
             waiting: waits,
@@ -117,8 +117,8 @@ impl<'s> Ground<'s> {
             sold: sold(snapshot, &compiled.offers.overlaid, quoted),
             listed_worth: OnceCell::new(),
             replicas: guards::replicas_per_node(&compiled, limits),
-            kept_back,
-            needy,
+            guard_excluded,
+            exempt,
             prices,
             compiled,
         }
@@ -160,7 +160,7 @@ impl<'s> Ground<'s> {
         self.listed_worth.get_or_init(read)
     }
 
-    pub(super) fn sold(&self, row: usize) -> Option<Sold> {
+    pub(super) fn sold(&self, row: usize) -> Option<NodeOffering> {
         self.sold[row]
     }
 
@@ -259,7 +259,11 @@ fn tiers(compiled: &Compiled<'_>, prices: &RowPrices, closed: &Bits) -> Vec<Tier
 }
 
 /// What every node is sold for: the offering of its type, zone and terms, whether or not it can be had just now.
-fn sold(snapshot: &Snapshot, overlaid: &Overlaid, quoted: Option<&Quoted>) -> Vec<Option<Sold>> {
+fn sold(
+    snapshot: &Snapshot,
+    overlaid: &Overlaid,
+    quoted: Option<&Quoted>,
+) -> Vec<Option<NodeOffering>> {
     let node_cost = snapshot.settings.node_cost;
     let sold = |node: &StateNode| {
         let pool = node.pool()?;
@@ -270,7 +274,7 @@ fn sold(snapshot: &Snapshot, overlaid: &Overlaid, quoted: Option<&Quoted>) -> Ve
         let at = at.ok()?;
         let offering = types[at].offering_of(node.labels())?;
         let worth = quoted.and_then(|quoted| quoted.worth(&pool, node.labels()));
-        Some(Sold {
+        Some(NodeOffering {
             instance_type: at,
             terms: offering.capacity_type,
             worth: worth.unwrap_or(offering.price) + node_cost,

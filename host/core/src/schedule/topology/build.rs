@@ -3,7 +3,10 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
-use super::{Counts, Group, Identity, Key, Model, Namespaces, NodeFilter, Rule};
+use super::{
+    Counts, Identity, Namespaces, NodeFilter, TopologyGroup, TopologyKey, TopologyModel,
+    TopologyRule,
+};
 use crate::bits::Bits;
 use crate::labels::{self, LabelKey, Labels};
 use crate::model::{
@@ -45,11 +48,11 @@ impl Builder {
             let identity = self.spread_identity(pod, constraint, wishes);
             groups.insert(self.number(identity));
         }
-        let affinity = wishes.affinity().map(|term| (term, Rule::Affinity));
+        let affinity = wishes.affinity().map(|term| (term, TopologyRule::Affinity));
         for (term, rule) in affinity.chain(
             wishes
                 .anti_affinity()
-                .map(|term| (term, Rule::AntiAffinity)),
+                .map(|term| (term, TopologyRule::AntiAffinity)),
         ) {
             let identity = self.term_identity(snapshot, pod, term, rule);
             groups.insert(self.number(identity));
@@ -65,7 +68,7 @@ impl Builder {
             .spec
             .anti_affinity
             .iter()
-            .map(|term| self.term_identity(snapshot, pod, term, Rule::Inverse))
+            .map(|term| self.term_identity(snapshot, pod, term, TopologyRule::Inverse))
             .collect();
         let numbers: BTreeSet<usize> = identities
             .into_iter()
@@ -137,7 +140,7 @@ impl Builder {
         let restricted = !wishes.node_selector().is_empty() || !wishes.required().is_empty();
         Identity {
             key: self.key(&constraint.topology_key),
-            rule: Rule::Spread {
+            rule: TopologyRule::Spread {
                 max_skew: constraint.max_skew,
                 min_domains: constraint.min_domains,
             },
@@ -160,7 +163,7 @@ impl Builder {
         snapshot: &Snapshot,
         pod: &Pod,
         term: &AffinityTerm,
-        rule: Rule,
+        rule: TopologyRule,
     ) -> Identity {
         let narrowed = own_values(pod, &term.match_label_keys, SelectorOperator::In);
         let excluded = own_values(pod, &term.mismatch_label_keys, SelectorOperator::NotIn);
@@ -182,13 +185,13 @@ impl Builder {
         templates: &[Template],
         rows: &mut Rows,
         batch: &Bits,
-    ) -> (Model, Counts) {
-        let keys: Vec<Key> = self
+    ) -> (TopologyModel, Counts) {
+        let keys: Vec<TopologyKey> = self
             .keys
             .iter()
             .map(|name| match name.as_str() {
-                labels::HOSTNAME => Key::hosts(name.clone(), snapshot.nodes.len()),
-                _ => Key::new(name, snapshot, offers, templates, rows),
+                labels::HOSTNAME => TopologyKey::hosts(name.clone(), snapshot.nodes.len()),
+                _ => TopologyKey::new(name, snapshot, offers, templates, rows),
             })
             .collect();
         let groups = self
@@ -196,7 +199,7 @@ impl Builder {
             .iter()
             .map(|identity| group(identity, snapshot, templates, rows, &keys))
             .collect();
-        let mut model = Model { groups, keys };
+        let mut model = TopologyModel { groups, keys };
         let mut counts = Counts::new(&model, snapshot.nodes.len());
         self.count_bound(snapshot, &model, &mut counts, batch);
         // A domain where a pod counts is known, even when its last node is on its way out.
@@ -210,7 +213,13 @@ impl Builder {
         (model, counts)
     }
 
-    fn count_bound(&self, snapshot: &Snapshot, model: &Model, counts: &mut Counts, batch: &Bits) {
+    fn count_bound(
+        &self,
+        snapshot: &Snapshot,
+        model: &TopologyModel,
+        counts: &mut Counts,
+        batch: &Bits,
+    ) {
         let rows = snapshot.rows_by_node();
         let mut known: BTreeMap<(&Arc<str>, *const Labels), Vec<usize>> = BTreeMap::new();
         for (row, pod) in snapshot.pods.iter().enumerate() {
@@ -289,8 +298,8 @@ fn group(
     snapshot: &Snapshot,
     templates: &[Template],
     rows: &mut Rows,
-    keys: &[Key],
-) -> Group {
+    keys: &[TopologyKey],
+) -> TopologyGroup {
     let key = &keys[identity.key];
     let filter = &identity.filter;
     let unfiltered = *filter == NodeFilter::default();
@@ -322,7 +331,7 @@ fn group(
             }
         }
     }
-    Group {
+    TopologyGroup {
         identity: identity.clone(),
         known,
         nodes,

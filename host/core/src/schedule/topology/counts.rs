@@ -1,6 +1,6 @@
 //! How many pods each group has in each domain, and which domains that leaves open.
 
-use super::{Group, Model, NO_DOMAIN, Rule};
+use super::{NO_DOMAIN, TopologyGroup, TopologyModel, TopologyRule};
 use crate::bits::Bits;
 
 /// Counts per group and domain. Domains of the host-name key are existing nodes by row, then new nodes.
@@ -15,7 +15,7 @@ pub(crate) struct Counts {
     /// Pods counted in all, per group.
     totals: Vec<u64>,
     nodes: usize,
-    /// Changes since a trial began; `None` outside one.
+    /// Changes since a simulation began; `None` outside one.
     log: Option<Vec<Change>>,
 }
 
@@ -41,7 +41,7 @@ pub(crate) struct Allowed {
 
 /// What of a pod matters to topology at one step of relaxation.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct View<'a> {
+pub(crate) struct GroupView<'a> {
     /// Groups it owns, ascending.
     pub(crate) owned: &'a [usize],
     /// Groups that select it, ascending.
@@ -53,7 +53,7 @@ pub(crate) struct View<'a> {
 }
 
 impl Counts {
-    pub(crate) fn new(model: &Model, nodes: usize) -> Self {
+    pub(crate) fn new(model: &TopologyModel, nodes: usize) -> Self {
         let sizes = model
             .groups
             .iter()
@@ -141,7 +141,11 @@ impl Counts {
     }
 
     /// The domains of each of the pod's keys that all groups leave open; `None` when some key has none.
-    pub(crate) fn allowed(&self, model: &Model, view: View<'_>) -> Option<Vec<Allowed>> {
+    pub(crate) fn allowed(
+        &self,
+        model: &TopologyModel,
+        view: GroupView<'_>,
+    ) -> Option<Vec<Allowed>> {
         let everywhere = |key: &usize| Allowed {
             key: *key,
             domains: Bits::all(model.keys[*key].values.len()),
@@ -154,7 +158,7 @@ impl Counts {
         let inverse = view
             .selected
             .iter()
-            .filter(|group| model.groups[**group].identity.rule == Rule::Inverse);
+            .filter(|group| model.groups[**group].identity.rule == TopologyRule::Inverse);
         for group in view.owned.iter().chain(inverse) {
             let key = model.groups[*group].identity.key;
             let Some(at) = view.keys.iter().position(|have| *have == key) else {
@@ -171,9 +175,9 @@ impl Counts {
 
     fn open_domains(
         &self,
-        group: &Group,
+        group: &TopologyGroup,
         number: usize,
-        view: View<'_>,
+        view: GroupView<'_>,
         pod_domains: &Bits,
     ) -> Bits {
         let size = self.tallies[number].len();
@@ -184,7 +188,7 @@ impl Counts {
                 .for_each(|domain| open.insert(domain));
         };
         match group.identity.rule {
-            Rule::Spread {
+            TopologyRule::Spread {
                 max_skew,
                 min_domains,
             } => {
@@ -196,7 +200,7 @@ impl Counts {
                         && self.most_at(number, domain) + own <= least.saturating_add(max_skew)
                 });
             }
-            Rule::Affinity => {
+            TopologyRule::Affinity => {
                 let taken =
                     |domain: usize| self.at(number, domain) > 0 && pod_domains.contains(domain);
                 let first = !(0..size).any(taken) && view.selected.binary_search(&number).is_ok();
@@ -208,7 +212,7 @@ impl Counts {
                     }
                 });
             }
-            Rule::AntiAffinity | Rule::Inverse => {
+            TopologyRule::AntiAffinity | TopologyRule::Inverse => {
                 open_where(&|domain| self.at(number, domain) == 0);
             }
         }
@@ -218,7 +222,7 @@ impl Counts {
     /// The smallest count over the domains a pod may use.
     fn least(
         &self,
-        group: &Group,
+        group: &TopologyGroup,
         number: usize,
         min_domains: Option<u32>,
         pod_domains: &Bits,
@@ -244,8 +248,8 @@ impl Counts {
     /// How crowded a domain is for a pod: pods of the spread groups it owns, then of those that count it.
     pub(crate) fn crowd(
         &self,
-        model: &Model,
-        view: View<'_>,
+        model: &TopologyModel,
+        view: GroupView<'_>,
         key: usize,
         domain: usize,
     ) -> (u64, u64) {
@@ -254,7 +258,7 @@ impl Counts {
                 .iter()
                 .filter(|group| {
                     let identity = &model.groups[**group].identity;
-                    identity.key == key && matches!(identity.rule, Rule::Spread { .. })
+                    identity.key == key && matches!(identity.rule, TopologyRule::Spread { .. })
                 })
                 .map(|group| u64::from(self.most_at(*group, domain)))
                 .sum()
@@ -263,11 +267,16 @@ impl Counts {
     }
 
     /// Whether host rules let the pod onto a host.
-    pub(crate) fn host_allows(&self, model: &Model, view: View<'_>, host: usize) -> bool {
+    pub(crate) fn host_allows(
+        &self,
+        model: &TopologyModel,
+        view: GroupView<'_>,
+        host: usize,
+    ) -> bool {
         let inverse = view
             .selected
             .iter()
-            .filter(|group| model.groups[**group].identity.rule == Rule::Inverse);
+            .filter(|group| model.groups[**group].identity.rule == TopologyRule::Inverse);
         view.owned
             .iter()
             .chain(inverse)
@@ -276,25 +285,25 @@ impl Counts {
                 let count = self.most_at(*group, host);
                 match model.groups[*group].identity.rule {
                     // A new host can always be made, so the smallest count is taken as 0.
-                    Rule::Spread { max_skew, .. } => {
+                    TopologyRule::Spread { max_skew, .. } => {
                         count + u32::from(view.selected.binary_search(group).is_ok()) <= max_skew
                     }
-                    Rule::Affinity => count > 0 || self.is_first_of(*group, view),
-                    Rule::AntiAffinity | Rule::Inverse => count == 0,
+                    TopologyRule::Affinity => count > 0 || self.is_first_of(*group, view),
+                    TopologyRule::AntiAffinity | TopologyRule::Inverse => count == 0,
                 }
             })
     }
 
     /// Whether a pod may begin its own affinity group: it selects itself and no pod of the group is anywhere.
-    fn is_first_of(&self, group: usize, view: View<'_>) -> bool {
+    fn is_first_of(&self, group: usize, view: GroupView<'_>) -> bool {
         self.totals[group] == 0 && view.selected.binary_search(&group).is_ok()
     }
 
     /// Whether a pod must join a host on which another pod is.
-    pub(crate) fn must_join(&self, model: &Model, view: View<'_>) -> bool {
+    pub(crate) fn must_join(&self, model: &TopologyModel, view: GroupView<'_>) -> bool {
         view.owned.iter().any(|group| {
             model.is_by_host(*group)
-                && model.groups[*group].identity.rule == Rule::Affinity
+                && model.groups[*group].identity.rule == TopologyRule::Affinity
                 && !self.is_first_of(*group, view)
         })
     }
@@ -302,7 +311,7 @@ impl Counts {
     /// Counts a bound or newly placed pod on an existing node.
     pub(crate) fn record_existing(
         &mut self,
-        model: &Model,
+        model: &TopologyModel,
         node: usize,
         selected: &[usize],
         inverse: &[usize],
@@ -315,7 +324,7 @@ impl Counts {
     /// Counts a pod on an existing node no more.
     pub(crate) fn forget_existing(
         &mut self,
-        model: &Model,
+        model: &TopologyModel,
         node: usize,
         selected: &[usize],
         inverse: &[usize],
@@ -328,7 +337,7 @@ impl Counts {
     /// Counts a pod on a new node: `host` is its number, `domain` tells where it lies on a key, `rows` what it may become.
     pub(crate) fn record_new(
         &mut self,
-        model: &Model,
+        model: &TopologyModel,
         host: usize,
         rows: &Bits,
         selected: &[usize],
@@ -354,15 +363,15 @@ impl Counts {
 
     fn record(
         &mut self,
-        model: &Model,
+        model: &TopologyModel,
         selected: &[usize],
         inverse: &[usize],
         more: bool,
-        domain: impl Fn(&Model, usize) -> (usize, bool),
+        domain: impl Fn(&TopologyModel, usize) -> (usize, bool),
     ) {
         let counting = selected
             .iter()
-            .filter(|group| model.groups[**group].identity.rule != Rule::Inverse);
+            .filter(|group| model.groups[**group].identity.rule != TopologyRule::Inverse);
         for group in counting.chain(inverse) {
             let (domain, certain) = domain(model, *group);
             self.change(Change {
@@ -376,7 +385,7 @@ impl Counts {
 }
 
 /// The domain in which a group counts the pods of an existing node.
-fn domain_of(model: &Model, group: usize, node: usize) -> usize {
+fn domain_of(model: &TopologyModel, group: usize, node: usize) -> usize {
     let counted = &model.groups[group].nodes;
     if counted.as_ref().is_none_or(|nodes| nodes.contains(node)) {
         model.keys[model.groups[group].identity.key].of_node[node]

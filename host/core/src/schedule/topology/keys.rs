@@ -18,7 +18,7 @@ pub(crate) const NO_DOMAIN: usize = usize::MAX;
 ///
 /// Domains of the host-name key are hosts: existing nodes by row, then new nodes in the order of their making.
 #[derive(Clone, Debug)]
-pub(crate) struct Key {
+pub(crate) struct TopologyKey {
     /// The label.
     pub(crate) name: LabelKey,
     /// Whether domains are hosts.
@@ -33,7 +33,7 @@ pub(crate) struct Key {
     pub(crate) of_template: Vec<Bits>,
 }
 
-impl Key {
+impl TopologyKey {
     /// The key of host names.
     pub(crate) fn hosts(name: LabelKey, nodes: usize) -> Self {
         Self {

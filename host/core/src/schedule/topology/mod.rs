@@ -1,18 +1,18 @@
 //! Topology: spread, affinity and anti-affinity, as groups that count pods per domain of a label.
 //!
-//! One [`Group`] per distinct constraint, shared by all pods that have it; a group's identity is the whole constraint. Pods
+//! One [`TopologyGroup`] per distinct constraint, shared by all pods that have it; a group's identity is the whole constraint. Pods
 //! *own* the groups of their own terms, and are *counted* by every group that selects them. Required anti-affinity holds in
 //! both directions: an *inverse* group counts its owners and keeps the pods it selects away from them.
 //!
-//! [`Model`] is fixed once built; [`Counts`] changes with every placement.
+//! [`TopologyModel`] is fixed once built; [`Counts`] changes with every placement.
 
 mod build;
 mod counts;
 mod keys;
 
 pub(crate) use build::{Builder, Owned};
-pub(crate) use counts::{Allowed, Counts, View};
-pub(crate) use keys::{Key, NO_DOMAIN};
+pub(crate) use counts::{Allowed, Counts, GroupView};
+pub(crate) use keys::{NO_DOMAIN, TopologyKey};
 
 use std::sync::Arc;
 
@@ -23,7 +23,7 @@ use crate::requirement::Requirements;
 
 /// What a group demands.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub(crate) enum Rule {
+pub(crate) enum TopologyRule {
     /// Counts stay within a skew of the smallest.
     Spread {
         /// Largest difference to the smallest count.
@@ -63,7 +63,7 @@ pub(crate) struct Identity {
     /// Number of the key among the model's.
     pub(crate) key: usize,
     /// What is demanded.
-    pub(crate) rule: Rule,
+    pub(crate) rule: TopologyRule,
     /// Whose pods are selected.
     pub(crate) namespaces: Namespaces,
     /// The pods selected.
@@ -85,7 +85,7 @@ impl Identity {
 
 /// One constraint, shared by all pods that have it.
 #[derive(Clone, Debug)]
-pub(crate) struct Group {
+pub(crate) struct TopologyGroup {
     /// The constraint.
     pub(crate) identity: Identity,
     /// Domains that pods of this group know: the universe over which the smallest count is taken.
@@ -98,14 +98,14 @@ pub(crate) struct Group {
 
 /// All groups of a decision, and the keys they are about.
 #[derive(Clone, Debug, Default)]
-pub(crate) struct Model {
+pub(crate) struct TopologyModel {
     /// Groups, in the order in which they were met.
-    pub(crate) groups: Vec<Group>,
+    pub(crate) groups: Vec<TopologyGroup>,
     /// Topology keys.
-    pub(crate) keys: Vec<Key>,
+    pub(crate) keys: Vec<TopologyKey>,
 }
 
-impl Model {
+impl TopologyModel {
     /// Whether a group is about host names.
     pub(crate) fn is_by_host(&self, group: usize) -> bool {
         self.keys[self.groups[group].identity.key].is_host

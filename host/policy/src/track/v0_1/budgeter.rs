@@ -85,7 +85,7 @@ impl Budgeter {
     }
 }
 
-fn lend_pools<'a>(pools: &'a allow::Pools, ext: &'a [ExtColumn<'a>]) -> Pools<'a> {
+fn lend_pools<'a>(pools: &'a allow::BudgetRows, ext: &'a [ExtColumn<'a>]) -> Pools<'a> {
     Pools {
         name: &pools.name,
         reason: &pools.reason,

@@ -29,7 +29,7 @@ pub(super) fn zones(zones: &[zone::ZoneTime]) -> Vec<ZoneTime<'_>> {
 }
 
 /// The texts of each list of texts, one entry per setting; the interface wants them as lists of borrowed texts.
-pub(super) fn texts(settings: &hook::Settings) -> Vec<Vec<&str>> {
+pub(super) fn texts(settings: &hook::PolicySettings) -> Vec<Vec<&str>> {
     fn lend(setting: &hook::Setting) -> Vec<&str> {
         match setting {
             hook::Setting::Texts(texts) => texts.iter().map(String::as_str).collect(),
@@ -40,7 +40,7 @@ pub(super) fn texts(settings: &hook::Settings) -> Vec<Vec<&str>> {
 }
 
 pub(super) fn settings<'a>(
-    settings: &'a hook::Settings,
+    settings: &'a hook::PolicySettings,
     texts: &'a [Vec<&'a str>],
 ) -> Vec<(&'a str, Setting<'a>)> {
     let lend = |((name, setting), texts): ((&'a String, &'a hook::Setting), &'a Vec<&'a str>)| {

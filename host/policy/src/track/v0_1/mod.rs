@@ -40,7 +40,7 @@ mod consolidator;
 mod lend;
 mod ranker;
 
-use plimsoll_core::hook::Settings;
+use plimsoll_core::hook::PolicySettings;
 use wasmtime::StoreContextMut;
 use wasmtime::component::{Component, InstancePre, Linker};
 
@@ -138,7 +138,7 @@ pub(crate) trait Program: Sized {
 pub(crate) struct Call<'a> {
     pub(crate) engine: &'a wasmtime::Engine,
     pub(crate) budget: &'a Budget<'a>,
-    pub(crate) settings: &'a Settings,
+    pub(crate) settings: &'a PolicySettings,
     /// Time zones of the settings, at the time of the question.
     pub(crate) zones: &'a [ZoneTime],
 }

@@ -176,7 +176,7 @@ impl Ranker {
 }
 
 fn lend_catalogue<'a>(
-    catalogue: &'a rank::Catalogue,
+    catalogue: &'a rank::CatalogueColumns,
     t_ext: &'a [ExtColumn<'a>],
     o_ext: &'a [ExtColumn<'a>],
 ) -> Catalog<'a> {

@@ -16,7 +16,7 @@ pub(crate) use shift::shift;
 use crate::schedule::batch::compile::Compiled;
 use crate::schedule::place::Placer;
 use crate::schedule::place::free_addresses::{holds, is_guarded, of_pod};
-use crate::schedule::place::new_node::Node;
+use crate::schedule::place::new_node::NewNode;
 use crate::snapshot::Guards;
 
 /// By zone, how many addresses new nodes take beyond those that are left, as far as the guard speaks of those nodes.
@@ -25,7 +25,7 @@ pub(crate) fn beyond(
     compiled: &Compiled<'_>,
     guards: &Guards,
     left: &[i64],
-    nodes: &[Node],
+    nodes: &[NewNode],
 ) -> Vec<i64> {
     if !holds(compiled, guards) {
         return Vec::new();
@@ -49,7 +49,7 @@ pub(crate) fn beyond(
 }
 
 /// Addresses that the nodes of a plan take beyond those that are left, in all zones together.
-pub(crate) fn overdrawn(compiled: &Compiled<'_>, guards: &Guards, nodes: &[Node]) -> i64 {
+pub(crate) fn overdrawn(compiled: &Compiled<'_>, guards: &Guards, nodes: &[NewNode]) -> i64 {
     let left = compiled.addresses.left();
     beyond(compiled, guards, left, nodes).iter().sum()
 }
@@ -59,7 +59,7 @@ pub(crate) fn beyond_of(
     compiled: &Compiled<'_>,
     guards: &Guards,
     template: usize,
-    nodes: &[Node],
+    nodes: &[NewNode],
 ) -> usize {
     let beyond = beyond(compiled, guards, compiled.addresses.left(), nodes);
     let own = |zone: usize| {
@@ -75,7 +75,7 @@ pub(crate) fn beyond_of(
 }
 
 /// What a node takes as one of a row.
-pub(crate) fn of_node(compiled: &Compiled<'_>, node: &Node, row: usize) -> i64 {
+pub(crate) fn of_node(compiled: &Compiled<'_>, node: &NewNode, row: usize) -> i64 {
     1 + compiled.rows.rows[row].overhead.addresses + node.addresses
 }
 

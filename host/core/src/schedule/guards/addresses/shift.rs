@@ -8,10 +8,10 @@
 use super::{beyond, of_node};
 use crate::bits::Bits;
 use crate::schedule::batch::compile::Compiled;
-use crate::schedule::guards::kept_back;
+use crate::schedule::guards::guard_excluded;
 use crate::schedule::guards::spot_share::{others, suits};
 use crate::schedule::place::free_addresses::is_guarded;
-use crate::schedule::place::new_node::Node;
+use crate::schedule::place::new_node::NewNode;
 use crate::schedule::prices::RowPrices;
 use crate::snapshot::Guards;
 
@@ -22,18 +22,18 @@ pub(crate) fn shift(
     prices: &RowPrices,
     guards: &Guards,
     left: &[i64],
-    nodes: &mut [Node],
+    nodes: &mut [NewNode],
 ) -> i64 {
     let before = beyond(compiled, guards, left, nodes);
     if before.iter().all(|beyond| *beyond == 0) {
         return 0;
     }
-    let kept_back = kept_back(compiled, guards);
+    let guard_excluded = guard_excluded(compiled, guards);
     let mut shifting = Shifting {
         compiled,
         prices,
         guards,
-        kept_back,
+        guard_excluded,
         free: free(compiled, left, nodes),
     };
     for (zone, beyond) in before.iter().enumerate() {
@@ -48,7 +48,7 @@ pub(crate) fn shift(
 }
 
 /// By zone, what is left after some nodes; below zero where they take too many.
-fn free(compiled: &Compiled<'_>, left: &[i64], nodes: &[Node]) -> Vec<i64> {
+fn free(compiled: &Compiled<'_>, left: &[i64], nodes: &[NewNode]) -> Vec<i64> {
     let mut result = left.to_vec();
     for node in nodes {
         if let Some(zone) = compiled.addresses.zone(node.row) {
@@ -62,14 +62,14 @@ struct Shifting<'a, 's> {
     compiled: &'a Compiled<'s>,
     prices: &'a RowPrices,
     guards: &'a Guards,
-    kept_back: Bits,
+    guard_excluded: Bits,
     free: Vec<i64>,
 }
 
 impl Shifting<'_, '_> {
     /// Moves nodes out of a zone until it has enough for the others.
-    fn relieve(&mut self, zone: usize, nodes: &mut [Node]) {
-        let here = |node: &Node| {
+    fn relieve(&mut self, zone: usize, nodes: &mut [NewNode]) {
+        let here = |node: &NewNode| {
             self.compiled.addresses.zone(node.row) == Some(zone)
                 && is_guarded(self.compiled, node.row)
         };
@@ -100,7 +100,7 @@ impl Shifting<'_, '_> {
     }
 
     /// The cheapest row that a node may become outside a zone; of several at one price, one where the most is left.
-    fn elsewhere(&self, zone: usize, node: &Node) -> Option<usize> {
+    fn elsewhere(&self, zone: usize, node: &NewNode) -> Option<usize> {
         let addresses = &self.compiled.addresses;
         let left_after = |row: usize| match addresses.zone(row) {
             Some(other) => self.free[other] - of_node(self.compiled, node, row),
@@ -109,7 +109,7 @@ impl Shifting<'_, '_> {
         let mut rows = others(self.compiled, self.prices, node).filter(|row| {
             addresses.zone(*row) != Some(zone)
                 && left_after(*row) >= 0
-                && suits(self.compiled, self.guards, &self.kept_back, node, *row)
+                && suits(self.compiled, self.guards, &self.guard_excluded, node, *row)
         });
         let mut best = rows.next()?;
         let price = self.prices.planned[best];
@@ -123,7 +123,7 @@ impl Shifting<'_, '_> {
 }
 
 /// Takes rows of short zones, other than its own, off what a node may become.
-fn keep_out(compiled: &Compiled<'_>, node: &mut Node, short: &[i64]) {
+fn keep_out(compiled: &Compiled<'_>, node: &mut NewNode, short: &[i64]) {
     if !node.minimum.is_empty() || !is_guarded(compiled, node.row) {
         return;
     }
