@@ -7,7 +7,7 @@ use anyhow::{Result, bail};
 use plimsoll_core::action::ConsiderRequest;
 use plimsoll_core::check::PriceRule;
 use plimsoll_core::plan::Plan;
-use plimsoll_core::schedule::{self, Offers};
+use plimsoll_core::schedule::{self, Session};
 use plimsoll_core::snapshot::Snapshot;
 use plimsoll_core::units::PricePerHour;
 use plimsoll_policy::{Decision, Fault, Generation};
@@ -26,13 +26,13 @@ pub(crate) struct Decided {
 pub(crate) fn planned(
     generation: &Generation,
     snapshot: &Snapshot,
-    offers: &mut Option<Arc<Offers>>,
+    session: &Session,
 ) -> Result<Decided> {
     let Decision {
         plan,
         faults,
         at_policy_prices,
-    } = generation.plan(snapshot, offers);
+    } = generation.plan(snapshot, session);
     let name = generation.ranks().unwrap_or_default();
     hold_for_machine(faults.iter().map(|fault| (name, fault)))?;
     Ok(Decided {
@@ -67,7 +67,7 @@ pub(crate) struct Player {
 enum Who {
     /// The core decides with policies, which are watched as a live cluster's are, and keeps what pools sell from one decision to the
     /// next.
-    Core(Generation, Option<Arc<Offers>>),
+    Core(Generation, Session),
     /// A node group grows.
     Fixed(FixedGroup),
 }
@@ -99,7 +99,7 @@ impl Player {
     /// Policies play.
     pub(crate) fn core(generation: Generation) -> Self {
         Self {
-            who: Who::Core(generation, None),
+            who: Who::Core(generation, Session::default()),
             halted: Halted::default(),
         }
     }
@@ -124,8 +124,8 @@ impl Planner for Player {
             return Planned::default();
         }
         match &mut self.who {
-            Who::Core(generation, offers) => {
-                let decided = planned(generation, snapshot, offers);
+            Who::Core(generation, session) => {
+                let decided = planned(generation, snapshot, session);
                 self.halted.or_nothing(decided.map(|decided| Planned {
                     faults: decided.faults,
                     plan: decided.plan,
@@ -140,9 +140,9 @@ impl Planner for Player {
             return Considered::default();
         }
         match &mut self.who {
-            Who::Core(generation, offers) => {
+            Who::Core(generation, session) => {
                 let (snapshot, question) = (&request.snapshot, &request.question);
-                let considered = generation.consider(snapshot, question, offers);
+                let considered = generation.consider(snapshot, question, session);
                 let faults = considered.faults.iter();
                 let held = hold_for_machine(faults.map(|(name, fault)| (name.as_str(), fault)));
                 self.halted.or_nothing(held.map(|()| Considered {

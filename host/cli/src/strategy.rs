@@ -12,6 +12,7 @@ use plimsoll_core::catalogue::Catalogue;
 use plimsoll_core::check::PriceRule;
 use plimsoll_core::model::PackingMode;
 use plimsoll_core::plan::Plan;
+use plimsoll_core::schedule::Session;
 use plimsoll_core::snapshot::{Settings, Snapshot};
 use plimsoll_policy::{Engine, Generation, Hook, Policies, Schema, note_guards};
 use plimsoll_sim::{FixedGroup, Planner as _};
@@ -248,7 +249,7 @@ impl Strategy {
                 });
             }
         };
-        planned(&Generation::first(policies), &own, &mut None)
+        planned(&Generation::first(policies), &own, &Session::default())
     }
 
     /// Adds to a plan what its guards cost, where there are any.

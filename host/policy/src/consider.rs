@@ -12,13 +12,11 @@
 //! where it forbids offerings nothing is bought, and nodes go only where their pods fit elsewhere. The machines of a command get their
 //! launch lists in its order when the command is confirmed; without an answer they stay in order of price.
 
-use std::sync::Arc;
-
 use plimsoll_core::command::{Decision, DisruptionQuestion};
 use plimsoll_core::disrupt::confirm;
 use plimsoll_core::disrupt::look::{DisruptionPass, Proposal};
 use plimsoll_core::rank::Prices;
-use plimsoll_core::schedule::Offers;
+use plimsoll_core::schedule::Session;
 use plimsoll_core::snapshot::Snapshot;
 use plimsoll_core::time::Span;
 use plimsoll_core::units::PricePerHour;
@@ -60,17 +58,17 @@ impl Considered {
 }
 
 /// Answers a question of the engine, asking the policies that there are.
-/// What pools sell is kept in `offers`, and read anew only where it changed.
+/// What pools sell is kept in the session, and read anew only where it changed.
 pub fn consider(
     snapshot: &Snapshot,
     question: &DisruptionQuestion,
     advisers: &Advisers<'_>,
-    offers: &mut Option<Arc<Offers>>,
+    session: &Session,
 ) -> Considered {
     let mut considered = Considered::default();
     let decision = match question {
         DisruptionQuestion::Look { consolidate } => {
-            let mut look = DisruptionPass::again(snapshot, *consolidate, offers.take());
+            let mut look = DisruptionPass::within(snapshot, *consolidate, session);
             let recheck = cap(&mut look, advisers.budgeters, &mut considered);
             price(&mut look, question, advisers.ranker, &mut considered);
             let mut proposal = look.propose();
@@ -81,16 +79,14 @@ pub fn consider(
             let mut decision = proposal.decide(values);
             let recheck = recheck.map(|after| snapshot.now + after);
             decision.wake = [decision.wake, recheck].into_iter().flatten().min();
-            *offers = look.into_offers();
             decision
         }
         DisruptionQuestion::Confirm(command) => {
-            let mut look = DisruptionPass::again(snapshot, false, offers.take());
+            let mut look = DisruptionPass::within(snapshot, false, session);
             cap(&mut look, advisers.budgeters, &mut considered);
             price(&mut look, question, advisers.ranker, &mut considered);
             let mut decision = confirm::confirm(&look, command);
             order(&look, &mut decision, advisers.ranker, &mut considered);
-            *offers = look.into_offers();
             decision
         }
     };

@@ -4,14 +4,12 @@
 //! stay in order of price; a policy that forbids offerings is not replaced, since pods must not land where it forbids them
 //! to: nothing is bought. Either way the plan's notes say what happened.
 
-use std::sync::Arc;
-
 use plimsoll_core::plan::{Note, Plan};
 use plimsoll_core::rank::{
     COST_CAP, LaunchLists, OrderQuestion, PriceQuestion, Prices, check_ordering, check_prices,
     list_order, list_price,
 };
-use plimsoll_core::schedule::{self, Offers, Packed, Prepared, Reach, launch, pack, prepare_again};
+use plimsoll_core::schedule::{self, Packed, Prepared, Reach, Session, launch, pack, prepare};
 use plimsoll_core::snapshot::Snapshot;
 
 use crate::manifest::Unit;
@@ -113,17 +111,12 @@ pub struct Decision {
 
 /// Decides about a snapshot, asking the policy what machines cost and in which order to try them.
 pub fn decide(ranker: &impl Ranker, snapshot: &Snapshot) -> Decision {
-    decide_again(ranker, snapshot, &mut None)
+    decide_within(ranker, snapshot, &Session::default())
 }
 
-/// The same for whoever decides again and again: what pools sell is kept in `offers`, and read anew only where it changed.
-pub fn decide_again(
-    ranker: &impl Ranker,
-    snapshot: &Snapshot,
-    offers: &mut Option<Arc<Offers>>,
-) -> Decision {
-    let prepared = prepare_again(snapshot, offers.as_ref());
-    *offers = Some(Arc::clone(prepared.offers()));
+/// The same for whoever decides again and again: what pools sell is kept in the session, and read anew only where it changed.
+pub fn decide_within(ranker: &impl Ranker, snapshot: &Snapshot, session: &Session) -> Decision {
+    let prepared = session.prepare(snapshot);
     let mut faults = Faults::default();
     let prices = match (prepared.question(), ranker.unit()) {
         (Some(question), Unit::Dollars) => Some(ranker.price(question)),
@@ -191,7 +184,7 @@ fn within_wallet(
 
 /// Adds to a plan of this policy what the guards cost in it. Plans several times more: for people who look at one plan.
 pub fn note_guards(ranker: &impl Ranker, snapshot: &Snapshot, plan: &mut Plan) {
-    let prepared = prepare_again(snapshot, None);
+    let prepared = prepare(snapshot);
     let asked = prepared
         .question()
         .filter(|_| ranker.unit() == Unit::Dollars);

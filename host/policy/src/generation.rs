@@ -14,12 +14,12 @@ use std::sync::Arc;
 
 use plimsoll_core::command::DisruptionQuestion;
 use plimsoll_core::plan::Note;
-use plimsoll_core::schedule::{self, Offers};
+use plimsoll_core::schedule::{self, Session};
 use plimsoll_core::snapshot::Snapshot;
 
 use crate::allow::Budgeter;
 use crate::consider::{Advisers, Considered, consider};
-use crate::decide::{Decision, Ranker, decide_again};
+use crate::decide::{Decision, Ranker, decide_within};
 use crate::module::{BudgetModule, ConsolidationModule, Module};
 use crate::onlooker::{Onlooker, Overheard};
 use crate::outcome::Fault;
@@ -97,11 +97,11 @@ impl Generation {
         next
     }
 
-    /// What to buy. What pools sell is kept in `offers`, and read anew only where it changed.
-    pub fn plan(&self, snapshot: &Snapshot, offers: &mut Option<Arc<Offers>>) -> Decision {
+    /// What to buy. What pools sell is kept in the session, and read anew only where it changed.
+    pub fn plan(&self, snapshot: &Snapshot, session: &Session) -> Decision {
         let decision = match &self.rank {
-            Some(place) => rank_with(&place.watched(snapshot.now), snapshot, offers),
-            None => plan_at_list_prices(snapshot, offers),
+            Some(place) => rank_with(&place.watched(snapshot.now), snapshot, session),
+            None => plan_at_list_prices(snapshot, session),
         };
         for onlooker in &self.onlookers {
             onlooker.planned(snapshot, &decision);
@@ -109,12 +109,12 @@ impl Generation {
         decision
     }
 
-    /// What should become of nodes; `offers` as in [`Generation::plan`].
+    /// What should become of nodes; the session as in [`Generation::plan`].
     pub fn consider(
         &self,
         snapshot: &Snapshot,
         question: &DisruptionQuestion,
-        offers: &mut Option<Arc<Offers>>,
+        session: &Session,
     ) -> Considered {
         let now = snapshot.now;
         let ranker = self.rank.as_ref().map(|place| place.watched(now));
@@ -126,7 +126,7 @@ impl Generation {
             consolidator: consolidator.as_ref().map(|both| both as _),
             budgeters: &budgeters,
         };
-        let mut considered = consider(snapshot, question, &advisers, offers);
+        let mut considered = consider(snapshot, question, &advisers, session);
         let prices = ranker
             .iter()
             .filter_map(|both| Some((both.name(), both.instead()?)));
@@ -173,7 +173,7 @@ fn overheard<M>(module: M, onlookers: &[Arc<dyn Onlooker>]) -> Overheard<M> {
 fn rank_with(
     both: &Both<'_, Overheard<Module>>,
     snapshot: &Snapshot,
-    offers: &mut Option<Arc<Offers>>,
+    session: &Session,
 ) -> Decision {
     let Both {
         serving, last_good, ..
@@ -181,13 +181,13 @@ fn rank_with(
     let refusal = serving.refusal();
     // One that forbids offerings holds by itself, set aside or not.
     if serving.vetoes() || (refusal.is_none() && last_good.is_none()) {
-        return decide_again(serving, snapshot, offers);
+        return decide_within(serving, snapshot, session);
     }
     // A module that is not asked needs no plan of its own to be thrown away.
     let failed = if let Some(refusal) = refusal {
         vec![refusal]
     } else {
-        let decision = decide_again(serving, snapshot, offers);
+        let decision = decide_within(serving, snapshot, session);
         if decision.faults.is_empty() {
             return decision;
         }
@@ -195,7 +195,7 @@ fn rank_with(
     };
     let (decision, instead) = match last_good {
         Some(behind) => {
-            let decision = decide_again(behind, snapshot, offers);
+            let decision = decide_within(behind, snapshot, session);
             let instead = if decision.faults.is_empty() {
                 "its last good generation decided"
             } else {
@@ -204,7 +204,7 @@ fn rank_with(
             (decision, instead)
         }
         None => (
-            plan_at_list_prices(snapshot, offers),
+            plan_at_list_prices(snapshot, session),
             "list prices were taken",
         ),
     };
@@ -224,9 +224,8 @@ fn with_faults(mut decision: Decision, name: &str, failed: Vec<Fault>, instead: 
 }
 
 /// What to buy where nobody ranks.
-fn plan_at_list_prices(snapshot: &Snapshot, offers: &mut Option<Arc<Offers>>) -> Decision {
-    let prepared = schedule::prepare_again(snapshot, offers.as_ref());
-    *offers = Some(Arc::clone(prepared.offers()));
+fn plan_at_list_prices(snapshot: &Snapshot, session: &Session) -> Decision {
+    let prepared = session.prepare(snapshot);
     Decision {
         plan: schedule::finish(&prepared, None),
         faults: Vec::new(),

@@ -59,7 +59,7 @@ pub use allow::{Allowed, Budgeter, allow};
 pub use any::AnyModule;
 pub use compile::{CompileError, Compiler, Helper, compile_for_parent};
 pub use consider::{Advisers, Considered, consider};
-pub use decide::{Decision, ListPrice, Ranker, decide, decide_again, note_guards};
+pub use decide::{Decision, ListPrice, Ranker, decide, decide_within, note_guards};
 pub use engine::{Engine, EngineError, EngineSettings};
 pub use gate::Refusal;
 pub use generation::{Generation, Successor};

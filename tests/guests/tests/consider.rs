@@ -12,6 +12,7 @@ use plimsoll_core::command::{Decision, DisruptionQuestion};
 use plimsoll_core::disrupt;
 use plimsoll_core::hook::{PolicySettings, Setting};
 use plimsoll_core::model::{DisruptionReason, OwnerKind};
+use plimsoll_core::schedule::Session;
 use plimsoll_core::snapshot::Snapshot;
 use plimsoll_guests::{HOSTILE_BUDGET, HOSTILE_CONSOLIDATION};
 use plimsoll_oracles::fixture::{
@@ -69,7 +70,7 @@ fn fleet(empty: usize) -> Snapshot {
 }
 
 fn ask(policies: &Policies, snapshot: &Snapshot, question: &DisruptionQuestion) -> Considered {
-    Generation::first(policies.clone()).consider(snapshot, question, &mut None)
+    Generation::first(policies.clone()).consider(snapshot, question, &Session::default())
 }
 
 fn going(decision: &Decision, reason: DisruptionReason) -> usize {

@@ -12,6 +12,7 @@ use plimsoll_core::disrupt;
 use plimsoll_core::hook::{PolicySettings, Setting};
 use plimsoll_core::model::OwnerKind;
 use plimsoll_core::rank::{LaunchLists, OrderQuestion, PriceQuestion, Prices};
+use plimsoll_core::schedule::Session;
 use plimsoll_core::snapshot::Snapshot;
 use plimsoll_guests::HOSTILE;
 use plimsoll_oracles::fixture::{
@@ -68,7 +69,7 @@ fn fleet_of(names: &[&str]) -> Snapshot {
 }
 
 fn ask(policies: &Policies, snapshot: &Snapshot) -> Considered {
-    Generation::first(policies.clone()).consider(snapshot, &LOOK, &mut None)
+    Generation::first(policies.clone()).consider(snapshot, &LOOK, &Session::default())
 }
 
 fn bought(decision: &Decision) -> usize {
@@ -166,7 +167,7 @@ fn a_module_that_forbids_offerings_and_fails_buys_nothing_and_lets_pods_move_tog
         ranker: Some(&Forbids),
         ..Advisers::default()
     };
-    let ask = |names: &[&str]| consider(&fleet_of(names), &LOOK, &advisers, &mut None);
+    let ask = |names: &[&str]| consider(&fleet_of(names), &LOOK, &advisers, &Session::default());
     assert_eq!(ask(&["n1"]).decision.commands, []);
     let both = ask(&["n1", "n2"]);
     assert_eq!(
@@ -231,7 +232,7 @@ fn a_successor_that_fails_is_stood_in_for_by_the_one_before_it() {
     let failing = plimsoll_policy::Successor::Rank(hostile("nan"));
     let next = generations.publish(failing);
     let snapshot = fleet_of(&["n1", "n2"]);
-    let considered = next.consider(&snapshot, &LOOK, &mut None);
+    let considered = next.consider(&snapshot, &LOOK, &Session::default());
     let command = &considered.decision.commands[0];
     // The charge of fewest-nodes is five cents: two nodes at $0.45 go for one at $0.15.
     assert!((command.saving.dollars() - 0.75).abs() < 1e-9);

@@ -11,6 +11,7 @@ use std::sync::LazyLock;
 use plimsoll_core::command::DisruptionQuestion;
 use plimsoll_core::hook::{PolicySettings, Setting};
 use plimsoll_core::model::OwnerKind;
+use plimsoll_core::schedule::Session;
 use plimsoll_core::snapshot::Snapshot;
 use plimsoll_core::time::{Span, Timestamp};
 use plimsoll_guests::{HOSTILE, HOSTILE_BUDGET, HOSTILE_CONSOLIDATION, handmade};
@@ -69,7 +70,7 @@ fn at(seconds: i64) -> Timestamp {
 }
 
 fn plan(generation: &Generation, seconds: i64, pods: u32) -> Decision {
-    generation.plan(&waiting(seconds, pods, "general"), &mut None)
+    generation.plan(&waiting(seconds, pods, "general"), &Session::default())
 }
 
 /// What went wrong: the class of each fault, and the last of the plan's notes.
@@ -175,7 +176,7 @@ fn a_module_that_fails_on_one_tenants_pool_serves_the_others() {
         // One tenant's snapshot comes in between again and again.
         let odd = seconds % 6 == 5;
         let asked = if odd { "unlucky" } else { "general" };
-        let decision = generation.plan(&waiting(seconds, 3, asked), &mut None);
+        let decision = generation.plan(&waiting(seconds, 3, asked), &Session::default());
         let expected: &[Outcome] = if odd { &[Outcome::Trap] } else { &[] };
         assert_eq!(told(&decision).0, expected, "{seconds}");
     }
@@ -246,7 +247,7 @@ fn fleet(seconds: i64, empty: usize, price: f64) -> Snapshot {
 /// Looks at a fleet: moves begun, and what is told.
 fn look(generation: &Generation, fleet: &Snapshot) -> (usize, Vec<String>) {
     let question = DisruptionQuestion::Look { consolidate: true };
-    let considered = generation.consider(fleet, &question, &mut None);
+    let considered = generation.consider(fleet, &question, &Session::default());
     (considered.decision.commands.len(), considered.notes)
 }
 

@@ -11,6 +11,7 @@ use std::sync::{Arc, LazyLock};
 use plimsoll_core::command::DisruptionQuestion;
 use plimsoll_core::hook::PolicySettings;
 use plimsoll_core::model::OwnerKind;
+use plimsoll_core::schedule::Session;
 use plimsoll_oracles::fixture::{
     CAPACITY_TYPE, OnDemand, ZONE_1, cluster, instance_type, machine, node, pod, pool,
 };
@@ -295,9 +296,12 @@ fn whoever_writes_records_changes_no_decision() {
         onlookers: vec![recorder.clone()],
         ..alone.clone()
     };
-    let plan = Generation::first(alone).plan(&snapshot, &mut None);
+    let plan = Generation::first(alone).plan(&snapshot, &Session::default());
     assert_eq!(plan.plan.claims.len(), 1);
-    assert_eq!(Generation::first(watched).plan(&snapshot, &mut None), plan);
+    assert_eq!(
+        Generation::first(watched).plan(&snapshot, &Session::default()),
+        plan
+    );
     let recorded = recorder.finish().unwrap();
     assert_eq!((recorded.decisions, recorded.made), (1, 1));
     assert_eq!(replayed(&written.bytes(), 1).unwrap().made.len(), 1);
@@ -333,7 +337,7 @@ fn prices_asked_for_moves_are_recorded_and_answered_again_to_the_byte() {
         ..Policies::default()
     };
     let look = DisruptionQuestion::Look { consolidate: true };
-    let considered = Generation::first(policies).consider(&snapshot, &look, &mut None);
+    let considered = Generation::first(policies).consider(&snapshot, &look, &Session::default());
     assert_eq!(considered.decision.commands[0].plan.claims.len(), 1);
     let recorded = recorder.finish().unwrap();
     assert_eq!((recorded.decisions, recorded.made), (2, 1));

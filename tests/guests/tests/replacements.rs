@@ -18,6 +18,7 @@ use plimsoll_core::rank::{
     LaunchLists, OrderAnswer, OrderQuestion, PriceAnswer, PriceQuestion, Prices, check_ordering,
     check_prices, list_price,
 };
+use plimsoll_core::schedule::Session;
 use plimsoll_core::snapshot::Snapshot;
 use plimsoll_guests::HOSTILE;
 use plimsoll_oracles::fixture::{
@@ -125,7 +126,7 @@ fn confirmed(snapshot: &Snapshot, ranker: Option<&dyn Ranker>) -> Considered {
         ranker,
         ..Advisers::default()
     };
-    consider(snapshot, &question, &advisers, &mut None)
+    consider(snapshot, &question, &advisers, &Session::default())
 }
 
 fn options(decision: &Decision) -> &[LaunchOption] {
@@ -276,7 +277,7 @@ fn the_successor_of_a_drifted_node_is_ordered_too() {
         ranker: Some(&sorts),
         ..Advisers::default()
     };
-    let asked = consider(&snapshot, &question, &advisers, &mut None);
+    let asked = consider(&snapshot, &question, &advisers, &Session::default());
     assert_eq!(types(&asked.decision)[0], "third");
     assert_eq!(asked.decision.commands[0].saving, looked.commands[0].saving);
 }
@@ -306,10 +307,10 @@ fn a_module_is_asked_once_for_a_confirmed_command_and_whoever_looks_on_is_told()
         onlookers: vec![orders.clone()],
         ..Policies::default()
     });
-    let looked = generation.consider(&snapshot, &LOOK, &mut None);
+    let looked = generation.consider(&snapshot, &LOOK, &Session::default());
     assert_eq!(orders.0.load(Ordering::Relaxed), 0);
     let question = DisruptionQuestion::Confirm(Box::new(looked.decision.commands[0].clone()));
-    let asked = generation.consider(&snapshot, &question, &mut None);
+    let asked = generation.consider(&snapshot, &question, &Session::default());
     // Its odd marks have the dearest first.
     assert_eq!(types(&asked.decision), ["third", "other", "small"]);
     assert_eq!(orders.0.load(Ordering::Relaxed), 1);

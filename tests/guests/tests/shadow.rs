@@ -12,6 +12,7 @@ use std::time::Duration;
 use plimsoll_core::command::DisruptionQuestion;
 use plimsoll_core::hook::{PolicySettings, Setting};
 use plimsoll_core::model::OwnerKind;
+use plimsoll_core::schedule::Session;
 use plimsoll_core::snapshot::Snapshot;
 use plimsoll_core::units::PricePerHour;
 use plimsoll_guests::{HOSTILE, HOSTILE_BUDGET, HOSTILE_CONSOLIDATION};
@@ -104,8 +105,8 @@ fn looked(active: &[AnyModule], candidate: AnyModule) -> Book {
         ..policies.clone()
     };
     let snapshot = fleet(0);
-    let with = Generation::first(policies).consider(&snapshot, &LOOK, &mut None);
-    let alone = Generation::first(alone).consider(&snapshot, &LOOK, &mut None);
+    let with = Generation::first(policies).consider(&snapshot, &LOOK, &Session::default());
+    let alone = Generation::first(alone).consider(&snapshot, &LOOK, &Session::default());
     assert_eq!(with, alone);
     shadow.settle()
 }
@@ -124,7 +125,7 @@ fn a_shadow_like_the_active_policy_agrees_and_costs_nothing() {
 
     let list = ranking("list-price", &PolicySettings::new());
     let (policies, shadow) = shadowed(from_ref(&list), list.clone(), 1);
-    Generation::first(policies).plan(&waiting(3), &mut None);
+    Generation::first(policies).plan(&waiting(3), &Session::default());
     let book = shadow.settle();
     assert_eq!((book.decisions, book.differ, book.compared), (1, 0, 3));
     assert_eq!(book.agreement(), Some(1000));
@@ -189,7 +190,7 @@ fn a_ranking_shadow_that_buys_otherwise_costs_the_difference_at_list_prices() {
     // Two small machines at $0.10, or a larger one at $0.35.
     let snapshot = waiting(2);
     let (policies, shadow) = shadowed(&[list], few, 1);
-    let decision = Generation::first(policies).plan(&snapshot, &mut None);
+    let decision = Generation::first(policies).plan(&snapshot, &Session::default());
     assert_eq!(decision.plan.claims.len(), 2);
     let book = shadow.settle();
     assert_eq!((book.decisions, book.differ, book.agree), (1, 1, 0));
@@ -205,8 +206,8 @@ fn a_shadow_is_asked_about_every_so_many_decisions_and_not_about_nothing() {
     let (policies, shadow) = shadowed(from_ref(&list), list.clone(), 3);
     let generation = Generation::first(policies);
     for _ in 0..7 {
-        generation.plan(&waiting(1), &mut None);
-        generation.plan(&fleet(1), &mut None);
+        generation.plan(&waiting(1), &Session::default());
+        generation.plan(&fleet(1), &Session::default());
     }
     assert_eq!(shadow.settle().decisions, 3);
 }
@@ -232,7 +233,7 @@ fn launch_lists_are_compared_on_the_claims_that_were_planned() {
     let list = ranking("list-price", &PolicySettings::new());
     let planned = |candidate: AnyModule| {
         let (policies, shadow) = shadowed(from_ref(&list), candidate, 1);
-        Generation::first(policies).plan(&alike(2), &mut None);
+        Generation::first(policies).plan(&alike(2), &Session::default());
         shadow.settle()
     };
     // It orders the dearest first, and buys otherwise than it packs.
@@ -257,7 +258,7 @@ fn launch_lists_are_compared_on_the_claims_that_were_planned() {
 fn a_shadow_that_orders_badly_has_a_fault_and_no_lists() {
     let list = ranking("list-price", &PolicySettings::new());
     let (policies, shadow) = shadowed(from_ref(&list), hostile("order-nan", 0.0), 1);
-    Generation::first(policies).plan(&alike(1), &mut None);
+    Generation::first(policies).plan(&alike(1), &Session::default());
     let book = shadow.settle();
     assert_eq!((book.decisions, book.faults, book.lists.claims), (1, 1, 0));
 }
@@ -266,7 +267,7 @@ fn a_shadow_that_orders_badly_has_a_fault_and_no_lists() {
 fn a_shadow_has_half_the_fuel_of_a_module_that_decides() {
     let endless = hostile("loop", 0.0);
     let (policies, shadow) = shadowed(from_ref(&endless), endless.clone(), 1);
-    Generation::first(policies).plan(&alike(1), &mut None);
+    Generation::first(policies).plan(&alike(1), &Session::default());
     let book = shadow.settle();
     let limit = Limits::default().fuel(3, None);
     let less = book.active_fuel - book.fuel;
@@ -300,7 +301,7 @@ fn a_shadow_takes_no_place_of_a_module_that_decides_and_is_passed_over_or_asked(
     let generation = Generation::first(policies);
     let snapshot = alike(1);
     for _ in 0..50 {
-        let decision = generation.plan(&snapshot, &mut None);
+        let decision = generation.plan(&snapshot, &Session::default());
         assert_eq!(decision.faults, []);
         assert_eq!(decision.plan.claims.len(), 1);
     }

@@ -19,7 +19,7 @@ use plimsoll_core::ids::ObjectName;
 use plimsoll_core::labels::CAPACITY_TYPE;
 use plimsoll_core::model::{Node, OwnerKind};
 use plimsoll_core::resources::{ResourceName, Resources};
-use plimsoll_core::schedule::{self, Offers};
+use plimsoll_core::schedule::{self, Session};
 use plimsoll_core::snapshot::Snapshot;
 use plimsoll_core::time::{Span, Timestamp};
 use plimsoll_core::units::PricePerHour;
@@ -44,13 +44,13 @@ fn at(millis: i64) -> Timestamp {
 /// Modules decide.
 struct Modules {
     generation: Generation,
-    offers: Option<Arc<Offers>>,
+    session: Session,
     faults: Vec<String>,
 }
 
 impl Planner for &mut Modules {
     fn plan(&mut self, snapshot: &Snapshot) -> Planned {
-        let decision = self.generation.plan(snapshot, &mut self.offers);
+        let decision = self.generation.plan(snapshot, &self.session);
         let faults = decision.faults.iter().map(ToString::to_string);
         self.faults.extend(faults);
         Planned {
@@ -62,7 +62,7 @@ impl Planner for &mut Modules {
     fn consider(&mut self, request: &ConsiderRequest) -> Considered {
         let generation = &self.generation;
         let (snapshot, question) = (&request.snapshot, &request.question);
-        let considered = generation.consider(snapshot, question, &mut self.offers);
+        let considered = generation.consider(snapshot, question, &self.session);
         self.faults.extend(considered.notes);
         Considered {
             decision: considered.decision,
@@ -158,7 +158,7 @@ fn halves() -> Modules {
     };
     Modules {
         generation: Generation::first(policies),
-        offers: None,
+        session: Session::default(),
         faults: Vec::new(),
     }
 }

@@ -13,6 +13,7 @@ use std::sync::mpsc;
 use std::thread;
 
 use plimsoll_core::hook::{PolicySettings, Setting};
+use plimsoll_core::schedule::Session;
 use plimsoll_core::snapshot::Snapshot;
 use plimsoll_encode::with_self_test;
 use plimsoll_guests::{HOSTILE, HOSTILE_BUDGET, handmade};
@@ -67,7 +68,7 @@ fn shop() -> Snapshot {
 #[track_caller]
 fn check_whole(generation: &Generation, snapshot: &Snapshot) {
     let mark = generation.number() % MARKS;
-    let decision = generation.plan(snapshot, &mut None);
+    let decision = generation.plan(snapshot, &Session::default());
     assert_eq!(decision.faults, []);
     let options = &decision.plan.claims[0].options;
     for option in options {

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use plimsoll_core::catalogue::Catalogue;
 use plimsoll_core::plan::Plan;
-use plimsoll_core::schedule::{self, Offers};
+use plimsoll_core::schedule::{self, Session};
 use plimsoll_core::snapshot::Snapshot;
 use plimsoll_oracles::fixture::{NODEPOOL, pod, pool};
 use plimsoll_oracles::generate::diverse_pods;
@@ -27,36 +27,40 @@ fn later(first: &Snapshot) -> Snapshot {
     }
 }
 
-fn offers(snapshot: &Snapshot, earlier: Option<&Arc<Offers>>) -> Arc<Offers> {
-    Arc::clone(schedule::prepare_again(snapshot, earlier).offers())
+/// A session that has decided about a snapshot.
+fn session(snapshot: &Snapshot) -> Session {
+    let session = Session::default();
+    session.prepare(snapshot);
+    session
 }
 
-fn plan_again(snapshot: &Snapshot, earlier: &Arc<Offers>) -> Plan {
-    schedule::finish(&schedule::prepare_again(snapshot, Some(earlier)), None)
+fn plan_within(session: &Session, snapshot: &Snapshot) -> Plan {
+    schedule::finish(&session.prepare(snapshot), None)
 }
 
 #[test]
 fn offers_serve_again_while_the_market_is_the_same() {
     let first = snapshot();
-    let kept = offers(&first, None);
+    let session = session(&first);
+    let kept = session.offers(&first);
     let later = later(&first);
-    assert!(Arc::ptr_eq(&kept, &offers(&later, Some(&kept))));
-    assert_eq!(plan_again(&later, &kept), schedule::plan(&later));
+    assert!(Arc::ptr_eq(&kept, &session.offers(&later)));
+    assert_eq!(plan_within(&session, &later), schedule::plan(&later));
 }
 
 #[test]
 fn a_question_is_the_same_with_kept_offers() {
     let first = snapshot();
-    let kept = offers(&first, None);
+    let session = session(&first);
     let later = later(&first);
-    let again = schedule::prepare_again(&later, Some(&kept));
+    let again = session.prepare(&later);
     assert_eq!(again.question(), schedule::prepare(&later).question());
 }
 
 #[test]
 fn a_sold_out_offering_is_not_bought_from_kept_offers() {
     let first = snapshot();
-    let kept = offers(&first, None);
+    let session = session(&first);
     let bought = schedule::plan(&first).claims[0].options[0]
         .instance_type
         .clone();
@@ -72,7 +76,7 @@ fn a_sold_out_offering_is_not_bought_from_kept_offers() {
         types,
         first.catalogue.own_keys().iter().cloned(),
     ));
-    let plan = plan_again(&later, &kept);
+    let plan = plan_within(&session, &later);
     let options = plan.claims.iter().flat_map(|claim| &claim.options);
     assert!(!plan.claims.is_empty());
     assert!(options.clone().all(|option| option.instance_type != bought));
@@ -83,9 +87,9 @@ fn a_new_pool_is_used_beside_kept_offers() {
     let first = market()
         .pods([pod("waits").select(NODEPOOL, "late")])
         .snapshot();
-    let kept = offers(&first, None);
-    assert!(plan_again(&first, &kept).claims.is_empty());
+    let session = session(&first);
+    assert!(plan_within(&session, &first).claims.is_empty());
     let mut later = first.clone();
     later.pools = market().pool(pool("late")).snapshot().pools;
-    assert_eq!(plan_again(&later, &kept).claims.len(), 1);
+    assert_eq!(plan_within(&session, &later).claims.len(), 1);
 }

@@ -55,7 +55,7 @@ const SCHEDULE: &[&[&str]] = &[
     &["fleet"],
     &["explain"],
     &["launch"],
-    &["decision", "simulation"],
+    &["decision", "session", "simulation"],
 ];
 
 /// Breaches: uses that go up, circles, and modules that stand in no layer.

@@ -127,7 +127,7 @@ fn asked_again(look: &DisruptionPass<'_>, members: &[&Candidate], planned: usize
     let snapshot = look.fleet.snapshot;
     let rows: Vec<usize> = members.iter().map(|member| member.row).collect();
     let settings = look::move_settings(snapshot, &look.graceful);
-    let (found, _) = moves::ask_again(snapshot, &rows, &settings, look.market(), |asker| {
+    let (found, _) = moves::ask_at(snapshot, &rows, &settings, look.market(), |asker| {
         let found = asker.ask(&rows, planned);
         if planned != 1 {
             return found;

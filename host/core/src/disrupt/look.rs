@@ -34,7 +34,7 @@ use crate::ids::PoolName;
 use crate::model::DisruptionReason;
 use crate::plan::Plan;
 use crate::rank::{PriceQuestion, Prices};
-use crate::schedule::{self, Offers, Quoted};
+use crate::schedule::{self, Offers, Quoted, Session};
 use crate::snapshot::Snapshot;
 use crate::time::Timestamp;
 use crate::units::PricePerHour;
@@ -50,7 +50,7 @@ pub struct DisruptionPass<'s> {
     pub allowances: Vec<PoolAllowance>,
     left: BTreeMap<(PoolName, DisruptionReason), u32>,
     consolidate: bool,
-    earlier: Option<Arc<Offers>>,
+    session: Session,
     offers: OnceCell<Arc<Offers>>,
     drifted: OnceCell<Vec<Candidate>>,
 }
@@ -71,11 +71,11 @@ pub struct Proposal<'l, 's> {
 impl<'s> DisruptionPass<'s> {
     /// Looks at a snapshot.
     pub fn at(snapshot: &'s Snapshot, consolidate: bool) -> Self {
-        Self::again(snapshot, consolidate, None)
+        Self::within(snapshot, consolidate, &Session::default())
     }
 
-    /// The same with the offers of an earlier decision, which are not read again where they still hold.
-    pub fn again(snapshot: &'s Snapshot, consolidate: bool, earlier: Option<Arc<Offers>>) -> Self {
+    /// The same within a session, which may have read already what pools sell.
+    pub fn within(snapshot: &'s Snapshot, consolidate: bool, session: &Session) -> Self {
         let fleet = Fleet::of(snapshot);
         let (graceful, blocked) = fleet.candidates(DisruptionClass::Graceful);
         let mut look = Self {
@@ -85,7 +85,7 @@ impl<'s> DisruptionPass<'s> {
             allowances: allowances(snapshot),
             left: BTreeMap::new(),
             consolidate,
-            earlier,
+            session: session.clone(),
             offers: OnceCell::new(),
             drifted: OnceCell::new(),
         };
@@ -160,13 +160,8 @@ impl<'s> DisruptionPass<'s> {
 
     /// What pools sell, read when it is first needed.
     pub(super) fn offers(&self) -> &Arc<Offers> {
-        let read = || Offers::of(self.fleet.snapshot, self.earlier.as_ref());
+        let read = || self.session.offers(self.fleet.snapshot);
         self.offers.get_or_init(read)
-    }
-
-    /// What pools sell as far as it was read, to be kept for the next decision.
-    pub fn into_offers(self) -> Option<Arc<Offers>> {
-        self.offers.into_inner().or(self.earlier)
     }
 
     /// What could be done: the first method that finds anything.
@@ -276,7 +271,7 @@ impl<'l, 's> Proposal<'l, 's> {
         }
         if !rows.is_empty() {
             let settings = move_settings(snapshot, &self.look.graceful);
-            self.moves = moves::find_again(snapshot, &rows, &settings, self.look.market());
+            self.moves = moves::find_at(snapshot, &rows, &settings, self.look.market());
         }
     }
 

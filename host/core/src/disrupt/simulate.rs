@@ -55,7 +55,7 @@ pub(super) fn simulate(
             Arc::<Pod>::make_mut(pod).unschedulable = false;
         }
     }
-    let prepared = schedule::prepare_again(&shown, market.offers);
+    let prepared = schedule::prepare_with(&shown, market.offers);
     let plan = match market.quoted {
         Some(quoted) => schedule::finish_quoted(&prepared, quoted),
         None => schedule::finish(&prepared, None),

@@ -47,7 +47,7 @@ pub(super) fn choose<'c>(look: &DisruptionPass<'_>, fit: &[&'c Candidate]) -> Va
         offers: Some(look.offers()),
         quoted: None,
     };
-    let (vacant, _) = moves::ask_again(snapshot, &rows, &settings, market, |asker| {
+    let (vacant, _) = moves::ask_at(snapshot, &rows, &settings, market, |asker| {
         within_budgets(fit, left, &mut |row| match asker.may_go(row) {
             false => SpareRoom::Awaited,
             true if asker.vacate(row) => SpareRoom::Free,

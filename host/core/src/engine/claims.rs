@@ -56,7 +56,7 @@ impl Engine {
             .get(name)
             .is_some_and(|notes| notes.instance == Instance::Unsure);
         let idle = !self
-            .commands
+            .orders
             .is_busy(&ObjectKey::Claim(name.clone()), Purpose::Create);
         let pool = self.cluster.pools.get(claim.pool.as_str());
         let pool = pool.map(|pool| pool.uid.clone());
@@ -222,7 +222,7 @@ mod tests {
                 pool: Uid::from("p1"),
             }),
         };
-        let order = engine.commands.begin(want, 0, now);
+        let order = engine.orders.begin(want, 0, now);
         let mut actions = Vec::new();
         engine.step_claim(&name, now, &mut actions);
         assert!(actions.is_empty(), "{actions:?}");

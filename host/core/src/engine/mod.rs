@@ -13,7 +13,6 @@
 //! The caller hands in [`Input::Tick`] at [`Engine::next_wake`]; nothing happens by itself.
 
 mod claims;
-mod commands;
 mod commit;
 mod disrupt;
 mod input;
@@ -21,6 +20,7 @@ mod lately;
 mod ledger;
 mod misfits;
 mod nominate;
+mod orders;
 mod outcome;
 mod provision;
 mod queue;
@@ -45,13 +45,13 @@ use crate::snapshot::Settings;
 use crate::state::{Cluster, Expected, GroupId, NOMINATION_WINDOW, PromisedTarget, Promises};
 use crate::time::Timestamp;
 
-use commands::{Commands, Retry};
 use disrupt::Disruption;
 use lately::Lately;
 use misfits::Misfits;
 use nominate::Nominations;
+use orders::{Orders, Retry};
 use provision::Provision;
-use queue::Queue;
+use queue::CommandQueue;
 use runaway::Runaway;
 use spare::SpareWatch;
 use static_pools::StaticPools;
@@ -67,11 +67,11 @@ pub struct Engine {
     expected: Expected,
     promises: Promises,
     nominations: Nominations,
-    commands: Commands,
+    orders: Orders,
     retry: Retry,
     provision: Provision,
     disruption: Disruption,
-    queue: Queue,
+    queue: CommandQueue,
     runaway: Runaway,
     lately: Lately,
     misfits: Misfits,
@@ -112,11 +112,11 @@ impl Engine {
             expected: Expected::default(),
             promises: Promises::default(),
             nominations: Nominations::default(),
-            commands: Commands::default(),
+            orders: Orders::default(),
             retry: Retry::default(),
             provision: Provision::default(),
             disruption: Disruption::default(),
-            queue: Queue::default(),
+            queue: CommandQueue::default(),
             runaway: Runaway::default(),
             lately: Lately::default(),
             misfits: Misfits::default(),
@@ -144,7 +144,7 @@ impl Engine {
         if self.market.forgive(now) {
             self.provision.market_changed();
         }
-        for id in self.commands.overdue(now) {
+        for id in self.orders.overdue(now) {
             self.end_order(id, crate::action::Outcome::Unknown, now, &mut actions);
         }
         self.absorb_touched(now);
@@ -166,7 +166,7 @@ impl Engine {
             (!self.disruption.is_confirming())
                 .then(|| self.provision.next_wake(&self.settings))
                 .flatten(),
-            self.commands.next_overdue(),
+            self.orders.next_overdue(),
             self.market.next_change(),
             self.nominations.next_wake(),
             self.queue.next_wake(),
@@ -312,13 +312,13 @@ impl Engine {
         now: Timestamp,
         actions: &mut Vec<Action>,
     ) -> Option<Timestamp> {
-        if self.commands.is_busy(&want.object, want.purpose) {
+        if self.orders.is_busy(&want.object, want.purpose) {
             return None;
         }
         match self.retry.may_begin(&want.object, want.purpose, now) {
             Err(not_before) => Some(not_before),
             Ok(attempt) => {
-                let order = self.commands.begin(want, attempt, now);
+                let order = self.orders.begin(want, attempt, now);
                 actions.push(Action::Do(Box::new(order)));
                 None
             }

@@ -1,6 +1,6 @@
 //! What an outcome changes: the object as it is now, what the cloud said, and when to try again.
 
-use super::commands::{Ended, Flight};
+use super::orders::{Ended, Flight};
 use super::{Engine, Notes, report};
 use crate::action::{
     Action, ActionId, Answer, ObjectKey, Outcome, Purpose, Reason, Request, Write,
@@ -18,7 +18,7 @@ impl Engine {
         now: Timestamp,
         actions: &mut Vec<Action>,
     ) {
-        let Some(flight) = self.commands.end(id) else {
+        let Some(flight) = self.orders.end(id) else {
             return;
         };
         let ended = match outcome {
@@ -206,7 +206,7 @@ mod tests {
             version: None,
             request: Request::Write(Write::DeleteClaim(ClaimName::from("a"))),
         };
-        let order = engine.commands.begin(want, 0, now);
+        let order = engine.orders.begin(want, 0, now);
         let blocked = Outcome::Refused(Reason::Blocked("too many requests".to_owned()));
         let mut actions = Vec::new();
         engine.end_order(order.id, blocked, now, &mut actions);

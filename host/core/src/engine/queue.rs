@@ -32,7 +32,7 @@ const LIMIT_PER_NODE: i64 = 80;
 
 /// All commands under way.
 #[derive(Clone, Debug, Default)]
-pub(super) struct Queue {
+pub(super) struct CommandQueue {
     commands: Vec<UnderWay>,
     of_member: BTreeMap<ClaimName, DisruptionReason>,
     /// Members that are to be asked to go.
@@ -52,7 +52,7 @@ struct UnderWay {
     drains: bool,
 }
 
-impl Queue {
+impl CommandQueue {
     pub(super) fn has(&self, claim: &ClaimName) -> bool {
         self.of_member.contains_key(claim)
     }

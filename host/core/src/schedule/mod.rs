@@ -31,6 +31,7 @@ mod place;
 mod pods;
 mod prepared;
 pub(crate) mod prices;
+mod session;
 pub(crate) mod simulation;
 mod topology;
 
@@ -42,6 +43,8 @@ pub use fleet::guarded::{GuardCost, guard_costs, note_guards};
 pub(crate) use launch::relist::Relisted;
 pub use launch::relist::{in_question, order_question};
 pub use launch::{Packed, launch};
-pub use prepared::{Prepared, prepare, prepare_again};
+pub(crate) use prepared::prepare_with;
+pub use prepared::{Prepared, prepare};
 pub use prices::quoted::{Quoted, price_question};
 pub use prices::sale::Offers;
+pub use session::Session;

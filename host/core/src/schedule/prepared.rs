@@ -19,21 +19,19 @@ impl Prepared<'_> {
     pub fn question(&self) -> Option<&PriceQuestion> {
         self.question.as_ref().map(|(question, _)| question)
     }
-
-    /// What pools sell, to be kept for the next decision.
-    pub fn offers(&self) -> &Arc<Offers> {
-        &self.compiled.offers
-    }
 }
 
 /// Reads a snapshot and works out what has to be priced.
 pub fn prepare(snapshot: &Snapshot) -> Prepared<'_> {
-    prepare_again(snapshot, None)
+    prepare_with(snapshot, None)
 }
 
-/// The same with the offers of an earlier decision, which are not read again where they still hold. The decision is the
-/// same either way.
-pub fn prepare_again<'s>(snapshot: &'s Snapshot, earlier: Option<&Arc<Offers>>) -> Prepared<'s> {
+/// The same with offers that were read before, which are not read again where they still hold. The decision is the same either
+/// way.
+pub(crate) fn prepare_with<'s>(
+    snapshot: &'s Snapshot,
+    earlier: Option<&Arc<Offers>>,
+) -> Prepared<'s> {
     let compiled = compile(snapshot, earlier);
     let question = question(&compiled);
     Prepared { compiled, question }

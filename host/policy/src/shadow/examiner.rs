@@ -8,7 +8,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use plimsoll_core::allow::{AllowQuestion, Allowances};
 use plimsoll_core::plan::Plan;
-use plimsoll_core::schedule::Offers;
+use plimsoll_core::schedule::Session;
 use plimsoll_core::score::{ScoreQuestion, Verdicts};
 use plimsoll_core::snapshot::Snapshot;
 
@@ -16,7 +16,7 @@ use super::book::{Book, Compared};
 use super::lists::Priced;
 use super::{allowances, lists, moves, plans};
 use crate::any::AnyModule;
-use crate::decide::decide_again;
+use crate::decide::decide_within;
 use crate::module::{Checked, Module};
 use crate::onlooker::{Asked, Onlooker, Overheard};
 use crate::outcome::{Called, Fault};
@@ -48,8 +48,8 @@ pub(super) enum Task {
 pub(super) struct Examiner {
     /// The candidate, asked under the limits of shadows.
     pub(super) candidate: AnyModule,
-    /// What pools sell, as its last plan read it.
-    pub(super) offers: Option<Arc<Offers>>,
+    /// What its plans keep from one to the next.
+    pub(super) session: Session,
     /// Differences kept.
     pub(super) keep: usize,
     /// Where results are entered.
@@ -63,7 +63,7 @@ impl Examiner {
     /// Asks about one decision and enters what comes of it. Of a decision for another hook there is nothing to ask.
     pub(super) fn take(&mut self, task: Task) {
         let Self {
-            candidate, offers, ..
+            candidate, session, ..
         } = self;
         let (at, active_fuel, found) = match (candidate, task) {
             (
@@ -75,7 +75,7 @@ impl Examiner {
                 },
             ) => {
                 let at = u64::try_from(snapshot.now.millis() / 1000).unwrap_or(0);
-                (at, fuel, plan(module, offers, &snapshot, &active))
+                (at, fuel, plan(module, session, &snapshot, &active))
             }
             (
                 AnyModule::Consolidate(module),
@@ -114,24 +114,20 @@ impl Examiner {
 }
 
 /// A plan of its own for the same snapshot, and its launch lists for the claims of the active one.
-fn plan(
-    module: &Module,
-    offers: &mut Option<Arc<Offers>>,
-    snapshot: &Snapshot,
-    active: &Plan,
-) -> Found {
+fn plan(module: &Module, session: &Session, snapshot: &Snapshot, active: &Plan) -> Found {
     let heard: Arc<Heard> = Arc::default();
     let asked = Overheard {
         module: module.clone(),
         onlookers: vec![heard.clone()],
     };
-    let own = decide_again(&asked, snapshot, offers);
+    let own = decide_within(&asked, snapshot, session);
     let mut compared = plans::compare(active, &own.plan);
     let (fuel, priced) = heard.told();
     let mut faults = own.faults;
     // One that failed has said already what it is good for.
-    if let (true, Some(offers)) = (faults.is_empty(), offers.as_ref()) {
-        match lists::compare(module, snapshot, offers, active, priced.as_ref()) {
+    if faults.is_empty() {
+        let offers = session.offers(snapshot);
+        match lists::compare(module, snapshot, &offers, active, priced.as_ref()) {
             Ok(lists) => compared.lists = lists,
             Err(fault) => faults.push(fault),
         }

@@ -30,6 +30,7 @@ use std::io;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::thread::{self, ThreadId};
 
+use plimsoll_core::schedule::Session;
 use plimsoll_core::snapshot::Snapshot;
 
 pub use book::{Book, Differing};
@@ -118,7 +119,7 @@ impl Shadow {
         let (name, hook) = (manifest.name.clone(), manifest.hook);
         let mut examiner = Examiner {
             candidate: candidate.in_shadow(),
-            offers: None,
+            session: Session::default(),
             keep,
             book: Arc::clone(&book),
         };

@@ -8,7 +8,7 @@
 use std::sync::Arc;
 
 use plimsoll_benches::{argument, processor_time};
-use plimsoll_core::schedule::{self, Offers};
+use plimsoll_core::schedule::{self, Session};
 use plimsoll_core::snapshot::Snapshot;
 use plimsoll_ec2_facts::{CatalogueSettings, catalogue};
 use plimsoll_oracles::fixture::{cluster, pod, pool};
@@ -31,11 +31,11 @@ fn main() -> anyhow::Result<()> {
     let snapshots: Vec<Snapshot> = (0..count).map(|seed| with_pods(&market, seed)).collect();
     let began = processor_time();
     let mut claims = 0;
-    let mut offers: Option<Arc<Offers>> = None;
+    let session = Session::default();
     for snapshot in &snapshots {
-        let prepared = schedule::prepare_again(snapshot, offers.as_ref());
-        offers = Some(Arc::clone(prepared.offers()));
-        claims += schedule::finish(&prepared, None).claims.len();
+        claims += schedule::finish(&session.prepare(snapshot), None)
+            .claims
+            .len();
     }
     let took = processor_time().saturating_sub(began);
     println!(

@@ -20,7 +20,7 @@ pub fn ask<R>(
     settings: &MoveSettings,
     asks: impl FnOnce(&mut Asker<'_, '_>) -> R,
 ) -> R {
-    ask_again(snapshot, candidates, settings, KnownPrices::default(), asks).0
+    ask_at(snapshot, candidates, settings, KnownPrices::default(), asks).0
 }
 
 /// What is known of the market before a snapshot is read.
@@ -33,7 +33,7 @@ pub(in crate::disrupt) struct KnownPrices<'m> {
 }
 
 /// The same with what is known of the market; and the offers to keep for the next decision.
-pub(in crate::disrupt) fn ask_again<R>(
+pub(in crate::disrupt) fn ask_at<R>(
     snapshot: &Snapshot,
     candidates: &[usize],
     settings: &MoveSettings,

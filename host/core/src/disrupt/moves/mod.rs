@@ -18,7 +18,7 @@ mod search;
 
 pub use after::carry_out;
 pub use asker::{Asker, ask};
-pub(super) use asker::{KnownPrices, ask_again};
+pub(super) use asker::{KnownPrices, ask_at};
 pub use pass::{Passed, pass};
 
 pub use crate::schedule::simulation::Draw;
@@ -143,11 +143,11 @@ pub fn find(snapshot: &Snapshot, candidates: &[usize], settings: &MoveSettings) 
 }
 
 /// The same where it is known already what pools sell, and for what.
-pub(super) fn find_again(
+pub(super) fn find_at(
     snapshot: &Snapshot,
     candidates: &[usize],
     settings: &MoveSettings,
     market: KnownPrices<'_>,
 ) -> Vec<Move> {
-    ask_again(snapshot, candidates, settings, market, search::find).0
+    ask_at(snapshot, candidates, settings, market, search::find).0
 }

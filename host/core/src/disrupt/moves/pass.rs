@@ -5,7 +5,7 @@
 //! Rounds take moves one after another on one reading of the cluster; a round begins with the cluster that the one before
 //! has left, since new nodes may take pods too, and the pass ends with a round that takes nothing.
 
-use super::asker::{KnownPrices, ask_again};
+use super::asker::{KnownPrices, ask_at};
 use super::{Move, MoveSettings, carry_out, search};
 use crate::snapshot::Snapshot;
 
@@ -51,7 +51,7 @@ pub fn pass(
             offers: offers.as_ref(),
             quoted: None,
         };
-        let (taken, kept) = ask_again(&result.after, &going, &settings, market, |asker| {
+        let (taken, kept) = ask_at(&result.after, &going, &settings, market, |asker| {
             search::take(asker, &mut value)
         });
         offers = Some(kept);

@@ -20,7 +20,7 @@ type OrderKey = (ObjectKey, Purpose);
 
 /// Orders under way.
 #[derive(Clone, Debug, Default)]
-pub(super) struct Commands {
+pub(super) struct Orders {
     flights: BTreeMap<ActionId, Flight>,
     busy: BTreeMap<OrderKey, ActionId>,
 }
@@ -34,7 +34,7 @@ pub(super) struct Flight {
     since: Timestamp,
 }
 
-impl Commands {
+impl Orders {
     pub(super) fn is_busy(&self, object: &ObjectKey, purpose: Purpose) -> bool {
         self.busy.contains_key(&(object.clone(), purpose))
     }

@@ -1,0 +1,32 @@
+//! What a series of decisions keeps from one to the next: what pools sell, and the tables and prices made of it.
+//!
+//! Nothing of it changes a decision; it only spares reading the same catalogue again. Clones share what they keep, and decisions at
+//! the same time do not wait for one another: each works with what it was lent.
+
+use std::sync::{Arc, Mutex, PoisonError};
+
+use super::prepared::{Prepared, prepare_with};
+use super::prices::sale::Offers;
+use crate::snapshot::Snapshot;
+
+/// A series of decisions about one cluster.
+#[derive(Clone, Default)]
+pub struct Session {
+    last: Arc<Mutex<Option<Arc<Offers>>>>,
+}
+
+impl Session {
+    /// What the pools of a snapshot sell: as it was read last, where that still holds, else read anew.
+    pub fn offers(&self, snapshot: &Snapshot) -> Arc<Offers> {
+        let last = || self.last.lock().unwrap_or_else(PoisonError::into_inner);
+        let earlier = last().clone();
+        let offers = Offers::of(snapshot, earlier.as_ref());
+        *last() = Some(Arc::clone(&offers));
+        offers
+    }
+
+    /// Reads a snapshot and works out what has to be priced; the same as [`super::prepare`], sooner.
+    pub fn prepare<'s>(&self, snapshot: &'s Snapshot) -> Prepared<'s> {
+        prepare_with(snapshot, Some(&self.offers(snapshot)))
+    }
+}
