@@ -14,7 +14,7 @@
 
 use plimsoll_core::command::{Decision, DisruptionQuestion};
 use plimsoll_core::disrupt::confirm;
-use plimsoll_core::disrupt::look::{DisruptionPass, Proposal};
+use plimsoll_core::disrupt::pass::{DisruptionPass, Proposal};
 use plimsoll_core::rank::Prices;
 use plimsoll_core::schedule::Session;
 use plimsoll_core::snapshot::Snapshot;

@@ -12,10 +12,10 @@ use plimsoll_core::rank::{
 use plimsoll_core::schedule::{self, Packed, Prepared, Reach, Session, launch, pack, prepare};
 use plimsoll_core::snapshot::Snapshot;
 
+use crate::cost_cap;
 use crate::manifest::Unit;
 use crate::module::{Module, invalid};
 use crate::outcome::Fault;
-use crate::wallet;
 
 /// Who answers the core's questions about machines: a module, or code of the host.
 pub trait Ranker {
@@ -168,15 +168,15 @@ fn within_wallet(
     plan: Plan,
     mut faults: Faults,
 ) -> Decision {
-    match wallet::instead(packed, prices, &plan) {
+    match cost_cap::instead(packed, prices, &plan) {
         None => faults.on(plan, prices.is_some()),
         // Launch lists in order of price might name what its order forbids.
         Some(_) if ranker.vetoes() && ranker.orders() => {
-            faults.note_wallet(ranker, HOLD);
+            faults.note_cost_cap(ranker, HOLD);
             hold(packed.prepared(), faults)
         }
         Some((cheaper, at_policy_prices)) => {
-            faults.note_wallet(ranker, "that plan is taken instead");
+            faults.note_cost_cap(ranker, "that plan is taken instead");
             faults.on(cheaper, at_policy_prices)
         }
     }
@@ -224,7 +224,7 @@ impl Faults {
         self.faults.push(fault);
     }
 
-    fn note_wallet(&mut self, ranker: &impl Ranker, instead: &str) {
+    fn note_cost_cap(&mut self, ranker: &impl Ranker, instead: &str) {
         let name = ranker.name();
         self.notes.push(Note {
             pool: None,

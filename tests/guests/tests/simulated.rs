@@ -11,8 +11,8 @@ use std::sync::{Arc, LazyLock};
 use plimsoll_core::action::ConsiderRequest;
 use plimsoll_core::command::DisruptionQuestion;
 use plimsoll_core::disrupt::candidate::Candidate;
-use plimsoll_core::disrupt::look::{DisruptionPass, Proposal};
 use plimsoll_core::disrupt::moves::{ConsolidationKind, Move};
+use plimsoll_core::disrupt::pass::{DisruptionPass, Proposal};
 use plimsoll_core::disrupt::{confirm, consolidate};
 use plimsoll_core::hook::{PolicySettings, Setting};
 use plimsoll_core::ids::ObjectName;
@@ -227,11 +227,11 @@ impl ScaleDown {
     /// Nodes that the rule lets go, by row: at most half used, quiet and there for ten minutes, and with another place for each
     /// of their pods.
     fn by_rule(snapshot: &Snapshot, look: &DisruptionPass<'_>) -> BTreeSet<usize> {
-        let shut = consolidate::shut(snapshot);
+        let excluded = consolidate::excluded(snapshot);
         let fit = look.graceful.iter().filter(|candidate| {
             consolidate::fits_consolidation(snapshot, candidate).is_ok()
                 && is_unneeded(snapshot, candidate.row)
-                && fits_elsewhere(snapshot, candidate.row, &shut)
+                && fits_elsewhere(snapshot, candidate.row, &excluded)
         });
         fit.map(|candidate| candidate.row).collect()
     }
@@ -334,7 +334,7 @@ fn is_unneeded(snapshot: &Snapshot, row: usize) -> bool {
 }
 
 /// Whether each of a node's pods, all of one size, finds room on some other node.
-fn fits_elsewhere(snapshot: &Snapshot, row: usize, shut: &[usize]) -> bool {
+fn fits_elsewhere(snapshot: &Snapshot, row: usize, excluded: &[usize]) -> bool {
     let name = snapshot.nodes[row].node.as_ref().map(|node| &node.name);
     let mut own = snapshot.pods.iter().filter(|pod| pod.node.as_ref() == name);
     let count = own.clone().count();
@@ -343,7 +343,7 @@ fn fits_elsewhere(snapshot: &Snapshot, row: usize, shut: &[usize]) -> bool {
     };
     let room = |other: usize| {
         let node = &snapshot.nodes[other];
-        if other == row || node.is_deleting() || shut.contains(&other) {
+        if other == row || node.is_deleting() || excluded.contains(&other) {
             return 0;
         }
         let free = node.allocatable().minus(&requests(snapshot, other));

@@ -9,7 +9,7 @@ use plimsoll_core::catalogue::CapacityType;
 use plimsoll_core::check::{self, PriceRule};
 use plimsoll_core::command::{Decision, DisruptionQuestion};
 use plimsoll_core::disrupt::confirm;
-use plimsoll_core::disrupt::look::{DisruptionPass, Proposal};
+use plimsoll_core::disrupt::pass::{DisruptionPass, Proposal};
 use plimsoll_core::hook::Capacity;
 use plimsoll_core::ids::ObjectName;
 use plimsoll_core::model::{Budget, BudgetNodes, DisruptionReason};

@@ -8,7 +8,7 @@ use plimsoll_core::action::ConsiderRequest;
 use plimsoll_core::check::{self, PriceRule as Whose};
 use plimsoll_core::command::{Decision, DisruptionQuestion};
 use plimsoll_core::disrupt::confirm;
-use plimsoll_core::disrupt::look::DisruptionPass;
+use plimsoll_core::disrupt::pass::DisruptionPass;
 use plimsoll_core::ids::ObjectName;
 use plimsoll_core::model::OwnerKind;
 use plimsoll_core::plan::PlannedClaim;

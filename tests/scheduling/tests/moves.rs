@@ -189,7 +189,7 @@ fn guard_on_large_types_holds_in_moves_of_pods_that_others_would_hold() {
         .pod(pod("model").cpu(60_000).on("n2"))
         .snapshot();
     let apart = MoveSettings {
-        shut: vec![node_row(&snapshot, "n1"), node_row(&snapshot, "n2")],
+        excluded: vec![node_row(&snapshot, "n1"), node_row(&snapshot, "n2")],
         ..MoveSettings::default()
     };
     let found = moves(&snapshot, &apart);
@@ -271,11 +271,11 @@ fn nodes_that_are_shut_take_no_pods() {
         .snapshot();
     let open = moves(&snapshot, &MoveSettings::default());
     assert!(of(&snapshot, &open, "n1").is_some());
-    let shut = MoveSettings {
-        shut: vec![node_row(&snapshot, "n2")],
+    let excluded = MoveSettings {
+        excluded: vec![node_row(&snapshot, "n2")],
         ..MoveSettings::default()
     };
-    assert!(of(&snapshot, &moves(&snapshot, &shut), "n1").is_none());
+    assert!(of(&snapshot, &moves(&snapshot, &excluded), "n1").is_none());
 }
 
 #[test]
@@ -374,9 +374,9 @@ fn spot_for_spot_needs_its_gate_and_fifteen_cheaper_types() {
         spot_to_spot: true,
         ..MoveSettings::default()
     };
-    let shut = MoveSettings::default();
+    let excluded = MoveSettings::default();
     let count = |cheaper, settings| moves(&spot_market(cheaper), settings).len();
-    assert_eq!(count(20, &shut), 0, "the gate is shut");
+    assert_eq!(count(20, &excluded), 0, "the gate is excluded");
     assert_eq!(count(14, &open), 0, "fourteen types");
     assert_eq!(count(15, &open), 1, "fifteen types");
 }

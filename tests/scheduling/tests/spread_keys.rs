@@ -168,7 +168,7 @@ fn zone_of_a_pool_without_any_limit_left_still_counts() {
     let outcome = check(
         bare_market()
             .pool(pool("open").zones(&[ZONE_1, ZONE_2]))
-            .pool(pool("shut").zones(&[ZONE_3]).limit_cpu(0))
+            .pool(pool("excluded").zones(&[ZONE_3]).limit_cpu(0))
             .pods(web(ZONE).replicas(10)),
     );
     assert_eq!(outcome.skew(ZONE, "web"), [1, 1]);

@@ -1,4 +1,4 @@
-//! What one look at the fleet comes to: commands to be carried out, and why other nodes stay.
+//! What one disruption pass comes to: commands to be carried out, and why other nodes stay.
 
 mod settled;
 

@@ -7,8 +7,8 @@ use super::balanced;
 use super::candidate::Candidate;
 use super::churn;
 use super::consolidate;
-use super::look::{self, DisruptionPass, take};
 use super::moves::{self, Move};
+use super::pass::{self, DisruptionPass, take};
 use super::savings::{Savings, command_of};
 use super::static_drift;
 use super::vacant;
@@ -79,7 +79,7 @@ fn still_drifted(look: &DisruptionPass<'_>, command: &Command) -> Result<Command
     if look.left(candidate, command.reason) == 0 {
         return Err(NO_BUDGET);
     }
-    let plan = look::without(look, candidate).ok_or(CHANGED)?;
+    let plan = pass::without(look, candidate).ok_or(CHANGED)?;
     Ok(command_of(
         command.reason,
         &[candidate],
@@ -126,7 +126,7 @@ fn still_worth_it(look: &DisruptionPass<'_>, command: &Command) -> Result<Comman
 fn asked_again(look: &DisruptionPass<'_>, members: &[&Candidate], planned: usize) -> Option<Move> {
     let snapshot = look.fleet.snapshot;
     let rows: Vec<usize> = members.iter().map(|member| member.row).collect();
-    let settings = look::move_settings(snapshot, &look.graceful);
+    let settings = pass::move_settings(snapshot, &look.graceful);
     let (found, _) = moves::ask_at(snapshot, &rows, &settings, look.market(), |asker| {
         let found = asker.ask(&rows, planned);
         if planned != 1 {

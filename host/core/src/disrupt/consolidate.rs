@@ -158,8 +158,8 @@ pub fn fits_consolidation(snapshot: &Snapshot, candidate: &Candidate) -> Result<
 
 /// Nodes that take no pods of others during consolidation: those that are not complete, and those inside their own pool's
 /// `consolidateAfter`, unless it is zero or never. Rows of the snapshot.
-pub fn shut(snapshot: &Snapshot) -> Vec<usize> {
-    let is_shut = |(row, node): (usize, &crate::snapshot::StateNode)| {
+pub fn excluded(snapshot: &Snapshot) -> Vec<usize> {
+    let is_excluded = |(row, node): (usize, &crate::snapshot::StateNode)| {
         if !node.is_initialized() {
             return Some(row);
         }
@@ -171,7 +171,7 @@ pub fn shut(snapshot: &Snapshot) -> Vec<usize> {
         settling.then_some(row)
     };
     let nodes = snapshot.nodes.iter().enumerate();
-    nodes.filter_map(is_shut).collect()
+    nodes.filter_map(is_excluded).collect()
 }
 
 /// Nodes that are not complete and take no pods of nodes that go: such a node may never come. Rows of the snapshot.

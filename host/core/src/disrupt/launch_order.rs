@@ -3,13 +3,13 @@
 //! A policy may put any way to buy first that the command names, and take others off; it names none. What the command's claims name is
 //! cheaper than what goes, whatever a launch gives, and stays so. Beyond that the order is followed as long as the command is still one
 //! that would be made with its new first choices: it saves enough for its pools, buys no type that a late move took away, and what
-//! comes costs no more at list prices than what goes or than what was planned, for drift no more than the wallet's share of it.
+//! comes costs no more at list prices than what goes or than what was planned, for drift no more than the cost cap's share of it.
 //! Successors in static pools are not asked about. Step before: [`super::confirm`].
 
 use super::balanced;
 use super::candidate::Candidate;
 use super::churn;
-use super::look::DisruptionPass;
+use super::pass::DisruptionPass;
 use crate::catalogue::CapacityType;
 use crate::command::Command;
 use crate::model::DisruptionReason;

@@ -2,7 +2,7 @@
 //!
 //! Everything here is a function of a snapshot. The engine decides when to ask and carries out what comes back:
 //! [`consider`] answers without policies: moves are worth what they save at list prices. Policies have their place on the
-//! same way, by [`look::Look`], with their caps, prices and values in between.
+//! same way, by [`pass::DisruptionPass`], with their caps, prices and values in between.
 
 pub mod balanced;
 pub mod budget;
@@ -13,8 +13,8 @@ pub mod confirm;
 pub mod consolidate;
 pub mod drift;
 mod launch_order;
-pub mod look;
 pub mod moves;
+pub mod pass;
 mod question;
 mod savings;
 mod simulate;
@@ -25,7 +25,7 @@ use crate::command::{Decision, DisruptionQuestion};
 
 use crate::snapshot::Snapshot;
 use candidate::{DisruptionClass, Fleet};
-use look::DisruptionPass;
+use pass::DisruptionPass;
 
 /// Answers a question without policies: declared budgets alone, and moves worth what they save.
 pub fn consider(snapshot: &Snapshot, question: &DisruptionQuestion) -> Decision {

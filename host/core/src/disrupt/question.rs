@@ -6,8 +6,8 @@
 use std::collections::BTreeMap;
 
 use super::candidate::Fleet;
-use super::look::{DisruptionPass, Proposal};
 use super::moves::{ConsolidationKind, Move};
+use super::pass::{DisruptionPass, Proposal};
 use crate::allow::{AllowQuestion, AllowQuestionBuilder, BudgetRow};
 use crate::catalogue::CapacityType;
 use crate::hook::Context;

@@ -1,7 +1,7 @@
 //! What if these nodes went: the scheduler's own answer, on a copy.
 //!
 //! The nodes are shown as going, so that their pods are planned for like any others; what waits already is left out, for a
-//! move must not be paid for by pods that wait anyway. Nodes that are shut take nothing.
+//! move must not be paid for by pods that wait anyway. Nodes that are excluded take nothing.
 
 use std::collections::BTreeSet;
 use std::sync::Arc;
@@ -14,7 +14,7 @@ use crate::schedule;
 use crate::snapshot::Snapshot;
 
 /// Key of the taint that keeps everything off a node in a simulation; no object ever carries it.
-const SHUT_TAINT: &str = "plimsoll.dev/receives-nothing";
+const EXCLUDED_TAINT: &str = "plimsoll.dev/receives-nothing";
 
 /// What would become of the pods.
 #[derive(Clone, Debug)]
@@ -25,12 +25,12 @@ pub(super) struct Simulated {
     pub(super) stranded: Vec<ObjectName>,
 }
 
-/// Plans for the pods of nodes as if the nodes went, at what is known of the market. `members` and `shut` are rows of the
+/// Plans for the pods of nodes as if the nodes went, at what is known of the market. `members` and `excluded` are rows of the
 /// snapshot.
 pub(super) fn simulate(
     snapshot: &Snapshot,
     members: &[usize],
-    shut: &[usize],
+    excluded: &[usize],
     market: KnownPrices<'_>,
 ) -> Simulated {
     let mut shown = snapshot.clone();
@@ -40,7 +40,7 @@ pub(super) fn simulate(
             Arc::make_mut(claim).deleting = Some(snapshot.now);
         }
     }
-    for row in shut {
+    for row in excluded {
         let node = &mut shown.nodes[*row];
         let taints = (node
             .node
@@ -48,7 +48,7 @@ pub(super) fn simulate(
             .map(|node| &mut Arc::<Node>::make_mut(node).taints))
         .into_iter()
         .chain((node.claim.as_mut()).map(|claim| &mut Arc::<NodeClaim>::make_mut(claim).taints));
-        taints.for_each(|taints| taints.push(shut_taint()));
+        taints.for_each(|taints| taints.push(excluded_taint()));
     }
     for pod in &mut shown.pods {
         if pod.node.is_none() && pod.unschedulable {
@@ -60,13 +60,13 @@ pub(super) fn simulate(
         Some(quoted) => schedule::finish_quoted(&prepared, quoted),
         None => schedule::finish(&prepared, None),
     };
-    let stranded = stranded(snapshot, members, shut, &plan);
+    let stranded = stranded(snapshot, members, excluded, &plan);
     Simulated { plan, stranded }
 }
 
-fn shut_taint() -> Taint {
+fn excluded_taint() -> Taint {
     Taint {
-        key: Arc::from(SHUT_TAINT),
+        key: Arc::from(EXCLUDED_TAINT),
         value: Arc::from(""),
         effect: Effect::NoSchedule,
     }
@@ -76,7 +76,7 @@ fn shut_taint() -> Taint {
 fn stranded(
     snapshot: &Snapshot,
     members: &[usize],
-    shut: &[usize],
+    excluded: &[usize],
     plan: &Plan,
 ) -> Vec<ObjectName> {
     let names: BTreeSet<_> = members
@@ -93,7 +93,7 @@ fn stranded(
         .placements
         .iter()
         .filter(|placement| match placement.target {
-            Target::Existing(row) => shut.contains(&row),
+            Target::Existing(row) => excluded.contains(&row),
             Target::New(_) => false,
         });
     let misplaced = misplaced.map(|placement| placement.pod);

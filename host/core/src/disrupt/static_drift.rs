@@ -8,7 +8,7 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use super::candidate::Candidate;
-use super::look::DisruptionPass;
+use super::pass::DisruptionPass;
 use super::savings::{Savings, command_of};
 use crate::command::{Command, Refused};
 use crate::ids::PoolName;

@@ -6,8 +6,8 @@
 use std::collections::BTreeMap;
 
 use super::candidate::Candidate;
-use super::look::DisruptionPass;
 use super::moves::{self, KnownPrices, MoveSettings};
+use super::pass::DisruptionPass;
 use crate::ids::PoolName;
 use crate::model::DisruptionReason;
 

@@ -18,7 +18,6 @@ mod disrupt;
 mod input;
 mod lately;
 mod ledger;
-mod misfits;
 mod nominate;
 mod orders;
 mod outcome;
@@ -27,6 +26,7 @@ mod queue;
 mod runaway;
 mod spare;
 mod static_pools;
+mod undersized;
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
@@ -47,7 +47,6 @@ use crate::time::Timestamp;
 
 use disrupt::Disruption;
 use lately::Lately;
-use misfits::Misfits;
 use nominate::Nominations;
 use orders::{Orders, Retry};
 use provision::Provision;
@@ -55,6 +54,7 @@ use queue::CommandQueue;
 use runaway::Runaway;
 use spare::SpareWatch;
 use static_pools::StaticPools;
+use undersized::UndersizedNodes;
 
 /// The whole of Plimsoll's deciding side, as one value.
 #[derive(Clone, Debug)]
@@ -74,7 +74,7 @@ pub struct Engine {
     queue: CommandQueue,
     runaway: Runaway,
     lately: Lately,
-    misfits: Misfits,
+    undersized: UndersizedNodes,
     spare: SpareWatch,
     static_pools: StaticPools,
     begun: Begun,
@@ -119,7 +119,7 @@ impl Engine {
             queue: CommandQueue::default(),
             runaway: Runaway::default(),
             lately: Lately::default(),
-            misfits: Misfits::default(),
+            undersized: UndersizedNodes::default(),
             spare: SpareWatch::default(),
             static_pools: StaticPools::default(),
             begun: Begun::default(),
@@ -171,7 +171,7 @@ impl Engine {
             self.nominations.next_wake(),
             self.queue.next_wake(),
             self.runaway.next_wake(),
-            self.misfits
+            self.undersized
                 .next_wake(self.settings.runaway.equal_relaunches),
             self.disruption_wake(),
             self.spare_wake(),

@@ -174,7 +174,7 @@ impl Engine {
 
     fn look_again(&mut self, now: Timestamp) {
         let most = self.settings.runaway.equal_relaunches;
-        if self.runaway.is_over(now) | self.misfits.is_over(most, now) {
+        if self.runaway.is_over(now) | self.undersized.is_over(most, now) {
             self.spare.decide_again();
             self.trigger_all(now);
         }

@@ -113,14 +113,14 @@ impl Engine {
         let spare = for_spare_alone(snapshot, &command.plan);
         let spare = spare.into_iter().map(|row| (Place::New(row), Crew::new()));
         let crews: Vec<(Place, Crew)> = crews.into_iter().chain(spare).collect();
-        let in_vain = |(place, crew): &(Place, Crew)| match place {
+        let back_off = |(place, crew): &(Place, Crew)| match place {
             Place::New(row) => claims
                 .get(*row)
                 .and_then(|it| self.was_in_vain(it, crew))
                 .is_some(),
             Place::Existing(_) => false,
         };
-        if crews.iter().any(in_vain) || !self.set_apart(&command, now) {
+        if crews.iter().any(back_off) || !self.set_apart(&command, now) {
             return false;
         }
         let replaces: Vec<&str> = command.members.iter().map(ClaimName::as_str).collect();

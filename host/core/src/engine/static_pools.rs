@@ -41,7 +41,7 @@ pub(super) struct StaticPools {
     /// Claims that are to be asked to go.
     leaving: BTreeSet<ClaimName>,
     /// How many claims in a row ended without an instance, and until when the next is put off.
-    in_vain: BTreeMap<PoolName, (u32, Timestamp)>,
+    back_off: BTreeMap<PoolName, (u32, Timestamp)>,
     /// What pools that are short were told.
     told: BTreeMap<PoolName, String>,
     /// How often claims were asked for: tells claims of one instant apart.
@@ -87,8 +87,8 @@ impl Engine {
         if !is_static || wanted || claim.provider_id.is_some() {
             return;
         }
-        let in_vain = self.static_pools.in_vain.entry(claim.pool.clone());
-        let (failures, until) = in_vain.or_insert((0, now));
+        let back_off = self.static_pools.back_off.entry(claim.pool.clone());
+        let (failures, until) = back_off.or_insert((0, now));
         *failures = failures.saturating_add(1);
         let pause = Span::from_millis(1000 << (*failures - 1).min(6));
         *until = now + pause.min(LONGEST_PAUSE);
@@ -127,7 +127,7 @@ impl Engine {
             if let Some((replicas, pool)) = keeps.filter(|_| self.settings.static_capacity) {
                 self.step_static_pool(&pool, replicas, now, actions);
             } else {
-                self.static_pools.in_vain.remove(&name);
+                self.static_pools.back_off.remove(&name);
                 self.static_pools.told.remove(&name);
             }
         }
@@ -145,7 +145,7 @@ impl Engine {
             (0, 0) => {
                 let launched = |claim: &Arc<NodeClaim>| claim.provider_id.is_some();
                 if self.staying(&pool.name).all(launched) {
-                    self.static_pools.in_vain.remove(&pool.name);
+                    self.static_pools.back_off.remove(&pool.name);
                 }
                 None
             }
@@ -205,8 +205,8 @@ impl Engine {
 
     /// Whether claims in vain put off the next one; it is looked at again then.
     fn put_off(&mut self, pool: &PoolName, now: Timestamp) -> bool {
-        let in_vain = self.static_pools.in_vain.get(pool);
-        let until = in_vain.map(|(_, until)| *until).filter(|at| *at > now);
+        let back_off = self.static_pools.back_off.get(pool);
+        let until = back_off.map(|(_, until)| *until).filter(|at| *at > now);
         if let Some(until) = until {
             self.static_pools.again.insert(pool.clone(), until);
         }

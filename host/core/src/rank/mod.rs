@@ -10,10 +10,10 @@
 mod answer;
 mod catalogue;
 mod check;
+mod cost_cap;
 mod list_price;
 mod order;
 mod question;
-mod wallet;
 
 #[cfg(test)]
 mod tests;
@@ -23,10 +23,10 @@ pub use catalogue::{
     Architecture, CatalogueColumns, InstanceTypeRow, OfferingRow, RowError, Tables, TablesBuilder,
 };
 pub use check::{CandidateName, RankingError, check_prices};
+pub use cost_cap::{COST_CAP, list_where_allowed};
 pub use list_price::{LIST_PRICE, list_order, list_price};
 pub use order::{LaunchList, LaunchLists, check_ordering};
 pub use question::{ClaimRow, Claims, OrderQuestion, PoolRow, Pools, PriceQuestion};
-pub use wallet::{COST_CAP, list_where_allowed};
 
 // What this hook's questions share with the others, so that whoever asks this one needs one import.
 pub use crate::hook::{

@@ -81,7 +81,7 @@ pub fn finish(prepared: &Prepared<'_>, answer: Option<&Prices>) -> Plan {
     launch(&pack(prepared, answer, Reach::Near), None)
 }
 
-/// Decides at prices that were asked for before; within the wallet, and never by what the policy vetoes.
+/// Decides at prices that were asked for before; within the cost cap, and never by what the policy vetoes.
 pub(crate) fn finish_quoted(prepared: &Prepared<'_>, quoted: &Quoted) -> Plan {
     let prices = quoted.over(&prepared.compiled).map(|(_, prices)| prices);
     let plan = finish(prepared, prices.as_deref());

@@ -3,7 +3,7 @@
 //! Invariants: every index follows the rows; nothing here decides. The step before is the engine's input, the step after
 //! are the steps of claims, nominations and batches, which look only at what was touched.
 
-mod going;
+mod deleting;
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;

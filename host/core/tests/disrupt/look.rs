@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use plimsoll_core::command::{Command, Decision, DisruptionQuestion};
-use plimsoll_core::disrupt::look::DisruptionPass;
+use plimsoll_core::disrupt::pass::DisruptionPass;
 use plimsoll_core::disrupt::{consider, explain};
 use plimsoll_core::ids::ClaimName;
 use plimsoll_core::model::{

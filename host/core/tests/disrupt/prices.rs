@@ -4,7 +4,7 @@
 use std::sync::Arc;
 
 use plimsoll_core::command::{Command, Decision, DisruptionQuestion};
-use plimsoll_core::disrupt::look::DisruptionPass;
+use plimsoll_core::disrupt::pass::DisruptionPass;
 use plimsoll_core::disrupt::{confirm, consider, drift};
 use plimsoll_core::model::{DisruptionReason, NodePool, OwnerKind};
 use plimsoll_core::rank::{PriceAnswer, PriceQuestion, Prices, check_prices, list_price};

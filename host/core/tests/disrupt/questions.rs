@@ -1,7 +1,7 @@
 //! What policies are asked about a fleet, and that the answers of the native twins fit.
 
 use plimsoll_core::allow::{check_allowances, grant, withheld};
-use plimsoll_core::disrupt::look::DisruptionPass;
+use plimsoll_core::disrupt::pass::DisruptionPass;
 use plimsoll_core::model::OwnerKind;
 use plimsoll_core::score::{SavingsThreshold, check_verdicts, savings_threshold};
 use plimsoll_core::snapshot::Snapshot;

@@ -2,7 +2,7 @@
 
 use plimsoll_core::command::{Decision, DisruptionQuestion};
 use plimsoll_core::disrupt::consider;
-use plimsoll_core::disrupt::look::DisruptionPass;
+use plimsoll_core::disrupt::pass::DisruptionPass;
 use plimsoll_core::model::{DisruptionReason, OwnerKind};
 use plimsoll_core::snapshot::Snapshot;
 use plimsoll_oracles::fixture::*;

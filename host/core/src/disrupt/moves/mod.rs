@@ -116,7 +116,7 @@ pub struct MoveSettings {
     pub least_saving_percent: u32,
     /// Nodes that take no pods of others, such as those that have not been quiet for long enough: positions in the
     /// snapshot's nodes.
-    pub shut: Vec<usize>,
+    pub excluded: Vec<usize>,
 }
 
 impl Default for MoveSettings {
@@ -125,7 +125,7 @@ impl Default for MoveSettings {
             spot_to_spot: false,
             least_saving: PricePerHour::from_nanos(20_000_000),
             least_saving_percent: 5,
-            shut: Vec::new(),
+            excluded: Vec::new(),
         }
     }
 }

@@ -31,7 +31,7 @@ impl Passed {
 }
 
 /// Takes moves until none has a value above zero. `candidates` says which nodes of a snapshot may go, as positions; `value`
-/// what a move is worth, in any unit. [`MoveSettings::shut`] holds for the first round.
+/// what a move is worth, in any unit. [`MoveSettings::excluded`] holds for the first round.
 pub fn pass(
     snapshot: &Snapshot,
     candidates: impl Fn(&Snapshot) -> Vec<usize>,
@@ -55,7 +55,7 @@ pub fn pass(
             search::take(asker, &mut value)
         });
         offers = Some(kept);
-        settings.shut.clear();
+        settings.excluded.clear();
         if taken.is_empty() {
             break;
         }

@@ -37,7 +37,7 @@ pub(crate) static NO_DEPENDENTS: Dependents = Dependents {
 
 impl Dependents {
     /// Whether nobody follows anybody.
-    pub(crate) fn is_nobody(&self) -> bool {
+    pub(crate) fn is_empty(&self) -> bool {
         self.places.is_empty()
     }
 

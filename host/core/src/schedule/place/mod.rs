@@ -214,7 +214,7 @@ impl<'c, 's> Placer<'c, 's> {
         // By group: how many steps there were when a pod of it failed; no count has changed since.
         let mut hopeless: Vec<Option<usize>> = vec![None; self.compiled.groups.len()];
         while let Some((pod, remembered)) = queue.pop_front() {
-            if remembered == Some(queue.len() + 1) && !self.dependents.is_nobody() {
+            if remembered == Some(queue.len() + 1) && !self.dependents.is_empty() {
                 // Rather no followers than no place.
                 self.dependents = &NO_DEPENDENTS;
                 hopeless.fill(None);

@@ -137,7 +137,7 @@ impl Placer<'_, '_> {
     }
 
     /// Lets nobody onto an existing node any more.
-    pub(crate) fn shut(&mut self, row: usize) {
+    pub(crate) fn exclude(&mut self, row: usize) {
         self.nodes.close(row);
     }
 }

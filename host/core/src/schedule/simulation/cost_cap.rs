@@ -1,7 +1,7 @@
-//! The wallet of a move: whatever a ranking policy says, new nodes cost at list prices no more than those that go, or at most
+//! The cost cap of a move: whatever a ranking policy says, new nodes cost at list prices no more than those that go, or at most
 //! so many times what their pods are worth there.
 //!
-//! Without it a policy could lead a fleet, move by move, to the dearest machines there are; the wallet of a plan speaks of
+//! Without it a policy could lead a fleet, move by move, to the dearest machines there are; the cost cap of a plan speaks of
 //! that plan alone.
 
 use super::Simulator;
@@ -9,7 +9,7 @@ use crate::rank::COST_CAP;
 use crate::schedule::place::Placer;
 use crate::schedule::place::new_node::NewNode;
 
-/// Whether the wallet allows these new nodes for the nodes that go.
+/// Whether the cost cap allows these new nodes for the nodes that go.
 pub(super) fn allows(
     simulator: &Simulator<'_>,
     placer: &Placer<'_, '_>,

@@ -112,7 +112,10 @@ impl<'g, 's> Simulation<'g, 's> {
             }
         }
         placer.keep();
-        simulator.shut.iter().for_each(|row| placer.shut(*row));
+        simulator
+            .excluded
+            .iter()
+            .for_each(|row| placer.exclude(*row));
         Self {
             simulator,
             placer,

@@ -40,7 +40,7 @@ pub(crate) struct Simulator<'s> {
     /// Pods that wait already, as positions in the batch.
     pub(super) waiting: Vec<usize>,
     /// Nodes that take no pods of others.
-    pub(super) shut: Vec<usize>,
+    pub(super) excluded: Vec<usize>,
     /// By node: what it is sold for; `None` where nobody sells such a node.
     sold: Vec<Option<NodeOffering>>,
     /// By group: what its pods are worth at list prices. Read when it is first asked for.
@@ -67,13 +67,13 @@ pub(super) struct NodeOffering {
 }
 
 impl<'s> Simulator<'s> {
-    /// Reads a snapshot in which the nodes at `candidates` may go, and those at `shut` take no pods of others. A candidate
+    /// Reads a snapshot in which the nodes at `candidates` may go, and those at `excluded` take no pods of others. A candidate
     /// with an active pod that could not be evicted stays. Offers of an earlier decision serve again where they still hold.
     /// Without `quoted` list prices decide.
     pub(crate) fn new(
         snapshot: &'s Snapshot,
         candidates: &[usize],
-        shut: &[usize],
+        excluded: &[usize],
         earlier: Option<&Arc<Offers>>,
         quoted: Option<&Quoted>,
     ) -> Self {
@@ -113,7 +113,7 @@ impl<'s> Simulator<'s> {
             movable,
             may_go: homes.may_go,
             waiting: waits,
-            shut: shut_nodes(snapshot, shut),
+            excluded: shut_nodes(snapshot, excluded),
             sold: sold(snapshot, &compiled.offers.overlaid, quoted),
             listed_worth: OnceCell::new(),
             replicas: guards::replicas_per_node(&compiled, limits),
@@ -217,7 +217,7 @@ impl Homes {
 }
 
 /// Nodes to which no pod is moved: those of ours that have not initialised, and those given.
-fn shut_nodes(snapshot: &Snapshot, shut: &[usize]) -> Vec<usize> {
+fn shut_nodes(snapshot: &Snapshot, excluded: &[usize]) -> Vec<usize> {
     let unsettled = |(row, node): (usize, &StateNode)| (!node.is_initialized()).then_some(row);
     let mut result: Vec<usize> = snapshot
         .nodes
@@ -225,7 +225,7 @@ fn shut_nodes(snapshot: &Snapshot, shut: &[usize]) -> Vec<usize> {
         .enumerate()
         .filter_map(unsettled)
         .collect();
-    result.extend(shut.iter().filter(|row| **row < snapshot.nodes.len()));
+    result.extend(excluded.iter().filter(|row| **row < snapshot.nodes.len()));
     result.sort_unstable();
     result.dedup();
     result

@@ -1,4 +1,4 @@
-//! The wallet: how dear a policy may make what is bought.
+//! The cost cap: how dear a policy may make what is bought.
 
 use super::answer::Prices;
 use super::check::check_prices;

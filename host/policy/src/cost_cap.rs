@@ -1,4 +1,4 @@
-//! The wallet: whatever a policy says, a plan costs at most so many times what one at list prices would.
+//! The cost cap: whatever a policy says, a plan costs at most so many times what one at list prices would.
 //!
 //! Prices that are list prices times one factor lead to the plan at list prices, and prices within a factor of them to one
 //! that costs no more than that factor. So a second plan is made only where a policy's prices lie further apart than the
@@ -10,7 +10,7 @@ use plimsoll_core::schedule::{self, Packed, launch};
 use plimsoll_core::units::PricePerHour;
 
 /// The plan to take instead of one that costs too much, of what the policy allows, and whether it is at the policy's prices:
-/// with launch lists by price where that is enough, else at list prices. `None` where the policy's plan is within the wallet
+/// with launch lists by price where that is enough, else at list prices. `None` where the policy's plan is within the cost cap
 /// or places more pods.
 pub(crate) fn instead(
     packed: &Packed<'_, '_>,
@@ -49,7 +49,7 @@ fn is_dear_first(plan: &Plan) -> bool {
 }
 
 /// Whether a policy's prices are so many times list prices in one place and so few in another that its plan may be beyond
-/// the wallet.
+/// the cost cap.
 fn lie_apart(question: &PriceQuestion, prices: &Prices) -> bool {
     let (mut least, mut most) = (f64::INFINITY, 0.0_f64);
     for (candidate, price) in question.pools.cand.iter().zip(&prices.rows) {

@@ -1,4 +1,4 @@
-//! One look at the fleet: candidates, budgets, and the first method that finds something to do.
+//! One disruption pass over the fleet: candidates, budgets, and the first method that finds something to do.
 //!
 //! ```text
 //! snapshot ─► candidates ─► allowances ─► question ─► policies (budget, ranking)
@@ -39,7 +39,7 @@ use crate::snapshot::Snapshot;
 use crate::time::Timestamp;
 use crate::units::PricePerHour;
 
-/// A fleet looked at: who may go, and how many.
+/// One disruption pass over a fleet: who may go, and how many.
 pub struct DisruptionPass<'s> {
     pub(super) fleet: Fleet<'s>,
     /// Nodes that may go for saving or for being empty, by row.
@@ -344,8 +344,8 @@ pub(super) fn without(look: &DisruptionPass<'_>, candidate: &Candidate) -> Optio
         return Some(Plan::default());
     }
     let snapshot = look.fleet.snapshot;
-    let shut = consolidate::unsettled(snapshot);
-    let simulated = simulate(snapshot, &[candidate.row], &shut, look.market());
+    let excluded = consolidate::unsettled(snapshot);
+    let simulated = simulate(snapshot, &[candidate.row], &excluded, look.market());
     simulated.stranded.is_empty().then_some(simulated.plan)
 }
 
@@ -386,7 +386,7 @@ pub(super) fn move_settings(snapshot: &Snapshot, candidates: &[Candidate]) -> Mo
             PricePerHour::from_nanos(1)
         },
         least_saving_percent: if guarded { guards.saving_percent } else { 0 },
-        shut: consolidate::shut(snapshot),
+        excluded: consolidate::excluded(snapshot),
     }
 }
 

@@ -31,8 +31,8 @@ const REMEMBERED: Span = Span::from_secs(24 * 3600);
 
 /// Launches that were in vain.
 #[derive(Clone, Debug, Default)]
-pub(super) struct Misfits {
-    in_vain: BTreeMap<Launch, InVain>,
+pub(super) struct UndersizedNodes {
+    back_off: BTreeMap<Launch, RelaunchBackOff>,
 }
 
 /// What makes launches equal.
@@ -47,7 +47,7 @@ struct Launch {
 }
 
 #[derive(Clone, Debug, Default)]
-struct InVain {
+struct RelaunchBackOff {
     /// How often it was repeated.
     relaunched: u32,
     /// Whether the last one was in vain; not while the next is under way.
@@ -58,29 +58,29 @@ struct InVain {
     at: Timestamp,
 }
 
-impl InVain {
+impl RelaunchBackOff {
     fn is_held(&self, most: u32) -> bool {
         self.open && self.relaunched >= most
     }
 }
 
-impl Misfits {
+impl UndersizedNodes {
     /// Plans are others from now on.
     fn clear(&mut self) {
-        self.in_vain.clear();
+        self.back_off.clear();
     }
 
     /// When a launch that is held may be tried once more.
     pub(super) fn next_wake(&self, most: u32) -> Option<Timestamp> {
-        let held = self.in_vain.values().filter(|it| it.is_held(most));
-        held.map(|in_vain| in_vain.at + HELD).min()
+        let held = self.back_off.values().filter(|it| it.is_held(most));
+        held.map(|back_off| back_off.at + HELD).min()
     }
 
     /// Whether launches that were held may be tried once more from now on.
     pub(super) fn is_over(&mut self, most: u32, now: Timestamp) -> bool {
-        let held = self.in_vain.values_mut();
+        let held = self.back_off.values_mut();
         let over = held.filter(|it| it.is_held(most) && it.at + HELD <= now);
-        over.map(|in_vain| in_vain.open = false).count() > 0
+        over.map(|back_off| back_off.open = false).count() > 0
     }
 }
 
@@ -119,7 +119,7 @@ impl Engine {
         let (labels, allocatable) = (&node.labels, node.allocatable.clone());
         if self.settings.guards.learns() && self.market.learn(labels, &allocatable) {
             self.expected.forget_floors();
-            self.misfits.clear();
+            self.undersized.clear();
             self.provision.market_changed();
         }
         self.judge_room(&claim, &allocatable, now);
@@ -147,14 +147,14 @@ impl Engine {
     }
 
     fn note_launch(&mut self, launch: Launch, misses: Option<String>, now: Timestamp) {
-        let known = &mut self.misfits.in_vain;
-        known.retain(|_, in_vain| in_vain.at + REMEMBERED > now);
+        let known = &mut self.undersized.back_off;
+        known.retain(|_, back_off| back_off.at + REMEMBERED > now);
         let Some(misses) = misses else {
             known.remove(&launch);
             return;
         };
-        let in_vain = known.entry(launch).or_default();
-        (in_vain.open, in_vain.at, in_vain.misses) = (true, now, misses);
+        let back_off = known.entry(launch).or_default();
+        (back_off.open, back_off.at, back_off.misses) = (true, now, misses);
     }
 
     /// The launch behind a target, and by how much its pods miss the node where none of them came for want of room.
@@ -195,14 +195,14 @@ impl Engine {
     /// Why a launch is not made: equal ones were in vain, as often as they may be.
     pub(super) fn was_in_vain(&self, planned: &PlannedClaim, crew: &Crew) -> Option<String> {
         let launch = Launch::of(planned, crew)?;
-        let in_vain = self.misfits.in_vain.get(&launch)?;
+        let back_off = self.undersized.back_off.get(&launch)?;
         let most = self.settings.runaway.equal_relaunches;
-        in_vain.is_held(most).then(|| {
+        back_off.is_held(most).then(|| {
             format!(
                 "{} was bought {} times in vain: {} (setting runaway.equalRelaunches)",
                 launch.planned,
-                in_vain.relaunched.saturating_add(1),
-                in_vain.misses
+                back_off.relaunched.saturating_add(1),
+                back_off.misses
             )
         })
     }
@@ -210,10 +210,10 @@ impl Engine {
     /// A launch is made: where an equal one was in vain it counts as repeated.
     pub(super) fn note_relaunch(&mut self, planned: &PlannedClaim, crew: &Crew) {
         let launch = Launch::of(planned, crew);
-        let in_vain = launch.and_then(|launch| self.misfits.in_vain.get_mut(&launch));
-        if let Some(in_vain) = in_vain.filter(|in_vain| in_vain.open) {
-            in_vain.relaunched = in_vain.relaunched.saturating_add(1);
-            in_vain.open = false;
+        let back_off = launch.and_then(|launch| self.undersized.back_off.get_mut(&launch));
+        if let Some(back_off) = back_off.filter(|back_off| back_off.open) {
+            back_off.relaunched = back_off.relaunched.saturating_add(1);
+            back_off.open = false;
         }
     }
 }
