@@ -6,7 +6,6 @@
     reason = "helpers of tests may fail loudly, as tests may"
 )]
 
-#[path = "common/fleet.rs"]
 use std::sync::LazyLock;
 
 use plimsoll_core::allow::{AllowQuestion, Limit, grant};
