@@ -9,15 +9,15 @@ use crate::reason::ReasonText;
 pub struct Manifest {
     /// Name of the policy's crate.
     pub name: &'static str,
-    /// Its version.
+    /// Version of the policy, as its crate states it.
     pub version: &'static str,
     /// `rank`, `consolidate` or `budget`.
     pub hook: &'static str,
     /// `dollars`, or `order` for a policy whose prices mean nothing.
     pub unit: &'static str,
-    /// Whether it has an order of its own for launch lists.
+    /// `true` if it has an order of its own for launch lists.
     pub orders: bool,
-    /// Whether it forbids offerings.
+    /// `true` if it forbids offerings.
     pub vetoes: bool,
     /// Signals it cannot do without.
     pub required: &'static [&'static str],
@@ -35,7 +35,7 @@ impl Manifest {
         self.write(&mut [])
     }
 
-    /// Whether the JSON is empty, which it never is.
+    /// `true` if the JSON is empty, which it never is.
     pub const fn is_empty(&self) -> bool {
         false
     }

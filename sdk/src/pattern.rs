@@ -1,6 +1,6 @@
 //! Names with stars, as people write which types they mean.
 
-/// Whether a name is what a pattern says: each `*` stands for any letters, none included, for instance `m7g.*`.
+/// `true` if a name is what a pattern says: each `*` stands for any letters, none included, for instance `m7g.*`.
 ///
 /// ```
 /// use plimsoll_sdk::pattern::matches;

@@ -30,7 +30,7 @@ impl Settings for NoSettings {
     }
 }
 
-/// What a setting must keep to. Made by `derive(Settings)`.
+/// Limits of a setting. Made by `derive(Settings)`.
 #[derive(Debug)]
 pub struct Rule<'a> {
     /// Used where the setting is not given; `None` makes it mandatory.
@@ -45,7 +45,7 @@ pub struct Rule<'a> {
 
 /// A type a setting can have.
 pub trait SettingValue: Sized {
-    /// What it is called in complaints.
+    /// Name of the type in complaints.
     const KIND: &'static str;
 
     /// The value, if the setting has this type.

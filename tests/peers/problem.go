@@ -125,28 +125,23 @@ func (p *problem) add(item json.RawMessage) error {
 	return nil
 }
 
+// empty is an object of each kind that is read, to be decoded into.
+var empty = map[string]func() client.Object{
+	"Pod":                   func() client.Object { return &corev1.Pod{} },
+	"Node":                  func() client.Object { return &corev1.Node{} },
+	"NodePool":              func() client.Object { return &v1.NodePool{} },
+	"NodeClaim":             func() client.Object { return &v1.NodeClaim{} },
+	"DaemonSet":             func() client.Object { return &appsv1.DaemonSet{} },
+	"Namespace":             func() client.Object { return &corev1.Namespace{} },
+	"PersistentVolumeClaim": func() client.Object { return &corev1.PersistentVolumeClaim{} },
+	"PersistentVolume":      func() client.Object { return &corev1.PersistentVolume{} },
+	"StorageClass":          func() client.Object { return &storagev1.StorageClass{} },
+	"CSINode":               func() client.Object { return &storagev1.CSINode{} },
+}
+
 func newObject(kind string) client.Object {
-	switch kind {
-	case "Pod":
-		return &corev1.Pod{}
-	case "Node":
-		return &corev1.Node{}
-	case "NodePool":
-		return &v1.NodePool{}
-	case "NodeClaim":
-		return &v1.NodeClaim{}
-	case "DaemonSet":
-		return &appsv1.DaemonSet{}
-	case "Namespace":
-		return &corev1.Namespace{}
-	case "PersistentVolumeClaim":
-		return &corev1.PersistentVolumeClaim{}
-	case "PersistentVolume":
-		return &corev1.PersistentVolume{}
-	case "StorageClass":
-		return &storagev1.StorageClass{}
-	case "CSINode":
-		return &storagev1.CSINode{}
+	if create, found := empty[kind]; found {
+		return create()
 	}
 	return nil
 }

@@ -4,9 +4,9 @@ use plimsoll_core::time::Span;
 
 use crate::error::FieldError;
 
-/// What a duration looks like, for error messages.
+/// The form of a duration, for error messages.
 pub const EXPECTED: &str = "a duration such as 30s, 15m or 1h30m";
-/// What a duration looks like where it may be missing for good.
+/// The form of a duration that may also be `Never`, for error messages.
 pub const EXPECTED_OR_NEVER: &str = "a duration such as 30s, 15m or 1h30m, or Never";
 
 /// Units by suffix, in microseconds; longer suffixes first.

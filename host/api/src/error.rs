@@ -14,11 +14,11 @@ use thiserror::Error;
 pub struct FieldError {
     /// The field, such as `spec.containers[0].resources.requests.cpu`.
     pub path: String,
-    /// What is wrong with it.
+    /// The fault found there.
     pub problem: FieldProblem,
 }
 
-/// What is wrong with a field. The text continues a sentence that the path begins.
+/// The fault of a field. The text continues a sentence that the path begins.
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
 pub enum FieldProblem {
     /// No quantity, a negative one, or one beyond counting.
@@ -27,7 +27,7 @@ pub enum FieldProblem {
     /// The field must be there.
     #[error(" is missing; expected {expected}")]
     Missing {
-        /// What should be there.
+        /// The value that was expected, in words.
         expected: &'static str,
     },
     /// The field has a value outside what is allowed.
@@ -35,7 +35,7 @@ pub enum FieldProblem {
     Unexpected {
         /// The value.
         value: String,
-        /// What is allowed.
+        /// The values that are allowed, in words.
         expected: &'static str,
     },
     /// A requirement that no label can be held against.

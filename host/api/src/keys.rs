@@ -14,7 +14,7 @@ pub const SPARE_SCHEDULE: &str = "plimsoll.dev/spare-schedule";
 pub const SPARE_DURATION: &str = "plimsoll.dev/spare-duration";
 /// On a pod written by us: why its specification could not be understood when it was read.
 pub const PROBLEM: &str = "plimsoll.dev/problem";
-/// What it costs a workload to lose this pod rather than another.
+/// Annotation of a pod: the cost of losing it rather than another of its workload, a whole number; 0 when absent.
 pub const POD_DELETION_COST: &str = "controller.kubernetes.io/pod-deletion-cost";
 /// Marks the storage class used by claims that name none.
 pub const DEFAULT_CLASS: &str = "storageclass.kubernetes.io/is-default-class";
@@ -32,7 +32,7 @@ pub const TAINT_UNREGISTERED: &str = "karpenter.sh/unregistered";
 /// Finalizer of claims and nodes: drain, detach and terminate first.
 pub const FINALIZER: &str = "karpenter.sh/termination";
 
-/// Whether decisions may read an annotation: those of Karpenter's and our own domains. The rest is not kept.
+/// `true` if decisions may read an annotation: those of Karpenter's and our own domains. The rest is not kept.
 pub fn is_read_annotation(key: &str) -> bool {
     let domain = key.split_once('/').map_or("", |(domain, _)| domain);
     ["karpenter.sh", "karpenter.k8s.aws", "plimsoll.dev"]

@@ -107,7 +107,7 @@ impl Kind {
         }
     }
 
-    /// Whether objects of this kind live in a namespace.
+    /// `true` if objects of this kind live in a namespace.
     pub const fn is_namespaced(self) -> bool {
         !matches!(
             self,
@@ -129,14 +129,14 @@ impl fmt::Display for Kind {
     }
 }
 
-/// What identifies an object.
+/// Kind, namespace and name: what is unique among objects of one API server.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct ObjectKey {
-    /// Its kind.
+    /// Kind of the object, with its API group.
     pub kind: Kind,
     /// Its namespace; empty for cluster-wide kinds.
     pub namespace: Arc<str>,
-    /// Its name.
+    /// Name of the object, unique in its namespace and kind.
     pub name: Arc<str>,
 }
 

@@ -84,7 +84,7 @@ impl Reader<'_, '_> {
     }
 }
 
-/// What is wrong, continuing a sentence that the path begins.
+/// The fault in words, continuing a sentence that the path begins.
 #[derive(Debug)]
 struct Words(String);
 

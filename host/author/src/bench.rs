@@ -12,7 +12,7 @@ use thiserror::Error;
 use crate::standard;
 use crate::yaml;
 
-/// What one call used.
+/// Fuel, memory and time of one call.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Used {
     /// Fuel, instantiation apart.
@@ -23,7 +23,7 @@ pub struct Used {
 
 /// A standard question, ready to be put to a policy as often as wanted.
 pub struct Asked<'p> {
-    /// What it is, with its size; the name in baselines.
+    /// Name of the question with its size, as baselines list it.
     pub name: &'static str,
     /// Rows of the answer.
     pub rows: usize,
@@ -106,7 +106,7 @@ pub struct Baseline {
 pub struct BaselineError {
     /// The file.
     pub file: String,
-    /// What is wrong, with the line.
+    /// The fault in words, with its line.
     pub problem: String,
 }
 

@@ -23,7 +23,7 @@ pub struct Goldens(Rows);
 pub struct GoldenError {
     /// The file.
     pub file: String,
-    /// What is wrong, with the line.
+    /// The fault in words, with its line.
     pub problem: String,
 }
 
@@ -34,14 +34,14 @@ pub struct Difference {
     pub case: String,
     /// The row.
     pub row: String,
-    /// What was recorded; nothing where the row is new.
+    /// The recorded answer; `None` where the row is new.
     pub recorded: Option<String>,
-    /// What the policy answers; nothing where the row is gone.
+    /// The policy's answer; `None` where the row is gone.
     pub found: Option<String>,
 }
 
 impl Goldens {
-    /// What was just answered.
+    /// Goldens of the answers that cases were just given.
     pub fn of(tried: &[Tried]) -> Self {
         let answered = tried.iter().filter(|tried| !tried.rows.is_empty());
         Self(

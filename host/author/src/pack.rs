@@ -48,10 +48,10 @@ pub struct ConfigMap {
     binary_data: BTreeMap<String, String>,
 }
 
-/// What an object is called.
+/// Name and labels of an object.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Metadata {
-    /// Its name.
+    /// Name of the ConfigMap, a DNS subdomain.
     pub name: String,
     /// Its namespace; that of whoever applies it where absent.
     #[serde(default, skip_serializing_if = "Option::is_none")]

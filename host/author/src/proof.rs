@@ -14,12 +14,12 @@ pub const GOLDENS: &str = "goldens.yaml";
 /// Name of the fuel baseline in the folder of a policy.
 pub const FUEL: &str = "fuel.yaml";
 
-/// What came of proving a policy.
+/// Results of a policy under its suite, its goldens and the laws.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Proof {
     /// Every case.
     pub cases: Vec<Tried>,
-    /// What the cases were answered, to be held against what was recorded, or to be recorded.
+    /// Answers to the cases, to be held against what was recorded, or to be recorded.
     pub found: Goldens,
     /// Rows that are not as recorded; nothing where nothing was.
     pub differences: Vec<Difference>,
@@ -71,7 +71,7 @@ impl Proof {
             .count()
     }
 
-    /// Whether nothing is wrong.
+    /// `true` if nothing is wrong.
     pub fn is_sound(&self) -> bool {
         self.failed() == 0 && self.broken() == 0 && self.differences.is_empty()
     }

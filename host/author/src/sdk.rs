@@ -10,7 +10,7 @@ const CHECKOUT: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../../sdk");
 /// The SDK, and why this one.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Sdk {
-    /// Its folder.
+    /// Folder of the crate, absolute or relative to the working directory.
     pub folder: PathBuf,
     /// Where it comes from, for people.
     pub origin: &'static str,

@@ -23,10 +23,10 @@ const COMMON: [(&str, &str); 3] = [
     (".gitignore", "/target\n*.wasm\n"),
 ];
 
-/// What can be done with a policy, the end of its page.
+/// Commands for a policy: the end of its page.
 const COMMANDS: &str = include_str!("../template/commands.md");
 
-/// What a first policy of a hook is.
+/// The files of a first policy of one hook.
 struct Template {
     description: &'static str,
     page: &'static str,
@@ -65,7 +65,7 @@ pub enum TemplateError {
         "\"{name}\" is no name of a policy; expected lower-case letters, digits and single hyphens, a letter first, at most 63"
     )]
     Name {
-        /// What was given.
+        /// The name as it was given.
         name: String,
     },
 }

@@ -16,7 +16,7 @@ pub enum VectorsError {
     /// An answer cannot be written down.
     #[error("answers cannot be written down")]
     Unwritten(#[source] io::Error),
-    /// What was written down cannot be read.
+    /// The records of the answers cannot be read.
     #[error("recorded answers cannot be read")]
     Unread(#[from] RecordsError),
 }

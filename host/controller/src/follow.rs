@@ -27,15 +27,15 @@ pub type ReadSettings = Arc<dyn Fn(&Schema) -> Result<PolicySettings, Refusal> +
 pub struct Source {
     /// The ConfigMap.
     pub name: ObjectName,
-    /// What the policy decides about.
+    /// The hook that the policy answers.
     pub hook: Hook,
-    /// Which of the budget policies it is.
+    /// Place among the policies of the hook, from 0; other than 0 for budgets alone.
     pub place: usize,
-    /// Its settings.
+    /// Settings, read for the manifest of the module at hand.
     pub settings: ReadSettings,
     /// The annotation that promises the component's SHA-256, where there is one.
     pub sha256: &'static str,
-    /// What the ConfigMap held when that was judged last: taken in, or refused for what it is.
+    /// Content of the ConfigMap when it was last judged: taken in, or refused for what it is.
     pub seen: Stored,
 }
 
@@ -119,13 +119,13 @@ impl Follower {
     }
 }
 
-/// What is known of a ConfigMap after a change, or after a while without one.
+/// The state of a ConfigMap after a change, or after a while without one.
 enum Told {
     /// It holds this.
     Holds(Stored),
     /// It is not there.
     Gone,
-    /// What was known before.
+    /// Nothing new: the state is as before.
     Nothing,
 }
 
@@ -144,16 +144,16 @@ fn told(changed: Result<Option<Stored>, ModuleError>, configmap: &str) -> Told {
     }
 }
 
-/// What was made of what a ConfigMap held.
+/// The contents of a ConfigMap that were judged, and the one that waits for room.
 struct Ledger {
-    /// What was taken in last, or refused for what it is.
+    /// The content taken in last, or refused for what it is.
     judged: Stored,
-    /// What the machine had no room for.
+    /// The content for which the machine had no room.
     open: Option<Stored>,
 }
 
 impl Ledger {
-    /// What is to be taken in now.
+    /// The content to take in now; `None` where that is judged already.
     fn due(&mut self, told: Told) -> Option<Stored> {
         let open = self.open.take();
         match told {
@@ -163,7 +163,7 @@ impl Ledger {
         }
     }
 
-    /// What came of it.
+    /// Notes the end of taking a content in.
     fn enter(&mut self, stored: Stored, is_settled: bool) {
         if is_settled {
             self.judged = stored;

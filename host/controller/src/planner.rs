@@ -30,7 +30,7 @@ impl Planner {
         Arc::clone(&self.generations)
     }
 
-    /// What to buy for a snapshot.
+    /// Plans a snapshot: the claims to buy and the place of each pod.
     pub fn plan(&self, snapshot: &Snapshot) -> Plan {
         let generation = self.generations.current();
         let decision = generation.plan(snapshot, &self.session);
@@ -42,7 +42,7 @@ impl Planner {
         decision.plan
     }
 
-    /// What should become of the nodes of a snapshot.
+    /// Decides which nodes of a snapshot are disrupted.
     pub fn consider(&self, snapshot: &Snapshot, question: &DisruptionQuestion) -> Decision {
         let generation = self.generations.current();
         let considered = generation.consider(snapshot, question, &self.session);

@@ -53,7 +53,7 @@ impl Recorder {
         self.line(&Line::Input(now, Box::new(input.clone())))
     }
 
-    /// What came of it.
+    /// Writes the actions that the engine came to; fails as the file does.
     pub fn actions(&mut self, actions: &[Action]) -> io::Result<()> {
         for action in actions {
             self.line(&Line::Action(shown(action)?))?;

@@ -19,7 +19,7 @@ pub enum ReplayError {
     /// It cannot be read.
     #[error("line {line} of the recording cannot be read")]
     Read {
-        /// Which line, from 1.
+        /// Number of the line, from 1.
         line: usize,
         /// Why.
         #[source]
@@ -28,13 +28,13 @@ pub enum ReplayError {
     /// It does not begin as recordings do, or begins twice.
     #[error("line {line} of the recording: expected its beginning on line 1 and nowhere else")]
     Beginning {
-        /// Which line, from 1.
+        /// Number of the line, from 1.
         line: usize,
     },
     /// The engine does something else now.
     #[error("line {line} of the recording: the engine did {recorded} then and does {now} now")]
     Differs {
-        /// Which line, from 1.
+        /// Number of the line, from 1.
         line: usize,
         /// The action recorded; nothing where there was none.
         recorded: String,
@@ -44,14 +44,14 @@ pub enum ReplayError {
     /// The plan that was made then is not the plan that is made now.
     #[error("line {line} of the recording: solve request {id} gives another plan now")]
     Plan {
-        /// Which line, from 1.
+        /// Number of the line, from 1.
         line: usize,
         /// The request.
         id: u64,
     },
 }
 
-/// What a recording held.
+/// Inputs and actions of a recording, counted, and the first difference.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Played {
     /// Inputs.

@@ -36,7 +36,7 @@ const SHORTEST: Duration = Duration::from_millis(1);
 pub struct Setup {
     /// The API server.
     pub client: Client,
-    /// What can be bought.
+    /// Types and offerings that pools may buy.
     pub catalogue: Arc<Catalogue>,
     /// How to decide.
     pub settings: Settings,

@@ -20,7 +20,7 @@ use crate::resources::Resources;
 use crate::snapshot::Snapshot;
 use crate::time::{Span, Timestamp};
 
-/// What the engine wants of the outside.
+/// An order of the engine to the world outside it.
 #[derive(Clone, Debug, Serialize)]
 pub enum Action {
     /// Change or read something, and say how it went.
@@ -51,7 +51,7 @@ pub struct ConsiderRequest {
     pub id: u64,
     /// The world as it was.
     pub snapshot: Arc<Snapshot>,
-    /// What is asked.
+    /// The question, with the snapshot it is put to.
     pub question: DisruptionQuestion,
 }
 
@@ -88,7 +88,7 @@ pub enum ObjectKey {
     Pool(PoolName),
 }
 
-/// What an order is for. Of one object and purpose at most one order is under way.
+/// Purpose of an order. Of one object and purpose at most one order is under way.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 pub enum Purpose {
     /// Make a claim.
@@ -136,19 +136,19 @@ pub enum Purpose {
 pub struct Order {
     /// Its identity, named in the outcome.
     pub id: ActionId,
-    /// What it is about.
+    /// The object that the order is about.
     pub object: ObjectKey,
-    /// What it is for.
+    /// Purpose of the order.
     pub purpose: Purpose,
-    /// Which attempt this is; 0 at first.
+    /// Number of the attempt, from 0.
     pub attempt: u32,
     /// The version that the object must still have; anything else is a conflict. `None` where it does not matter.
     pub version: Option<Version>,
-    /// What to do.
+    /// The call that carries the order out.
     pub request: Request,
 }
 
-/// What to do.
+/// The call that carries the order out.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub enum Request {
     /// At the API server.
@@ -190,7 +190,7 @@ pub enum Write {
     Nominate {
         /// The pod.
         pod: ObjectName,
-        /// Its uid.
+        /// Uid of the object, so that a later one of its name is left alone.
         uid: Uid,
         /// The node; `None` to clear.
         node: Option<NodeName>,
@@ -199,7 +199,7 @@ pub enum Write {
     Evict {
         /// The pod.
         pod: ObjectName,
-        /// Its uid.
+        /// Uid of the object, so that a later one of its name is left alone.
         uid: Uid,
         /// Pass over disruption budgets, with so long to end: the time allowed for the drain is over. `None` keeps the
         /// budgets and the pod's own time.
@@ -207,7 +207,7 @@ pub enum Write {
     },
 }
 
-/// What a node gets when it joins.
+/// Labels, annotations and taints that a node gets when it joins.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct NodeIdentity {
     /// The node.
@@ -262,13 +262,13 @@ pub enum CloudCall {
 /// An instance that was had.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Machine {
-    /// What the cloud calls it.
+    /// Provider id of the instance.
     pub provider_id: ProviderId,
     /// Labels that follow from its type and offering.
     pub labels: Labels,
     /// All it has.
     pub capacity: Resources,
-    /// What pods may have of it.
+    /// Resources of the node for pods and daemons.
     pub allocatable: Resources,
 }
 
@@ -285,7 +285,7 @@ pub enum Outcome {
     Unknown,
 }
 
-/// What came back.
+/// The answer to an order that was carried out.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub enum Answer {
     /// Nothing further.
@@ -320,7 +320,7 @@ pub enum Reason {
 /// Something worth telling, under the names that operators know.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 pub struct Event {
-    /// What it is about.
+    /// The object that the order is about.
     pub object: ObjectKey,
     /// The event's reason, such as `InsufficientCapacityError`.
     pub reason: Arc<str>,

@@ -37,14 +37,14 @@ impl Bits {
         self.words[number / WORD] &= !(1 << (number % WORD));
     }
 
-    /// Whether a number is in.
+    /// `true` if a number is in.
     pub fn contains(&self, number: usize) -> bool {
         self.words
             .get(number / WORD)
             .is_some_and(|word| word >> (number % WORD) & 1 == 1)
     }
 
-    /// Whether nothing is in.
+    /// `true` if nothing is in.
     pub fn is_empty(&self) -> bool {
         self.words.iter().all(|word| *word == 0)
     }
@@ -78,7 +78,7 @@ impl Bits {
         }
     }
 
-    /// What is in both.
+    /// The positions that are set in both.
     #[must_use]
     pub fn and(&self, other: &Self) -> Self {
         Self {
@@ -91,7 +91,7 @@ impl Bits {
         }
     }
 
-    /// Whether anything is in both.
+    /// `true` if anything is in both.
     pub fn meets(&self, other: &Self) -> bool {
         self.words.iter().zip(&other.words).any(|(a, b)| a & b != 0)
     }
@@ -103,7 +103,7 @@ impl Bits {
         Some(at * WORD + word.trailing_zeros() as usize)
     }
 
-    /// Whether all that is in here is in `other`.
+    /// `true` if all that is in here is in `other`.
     pub fn is_within(&self, other: &Self) -> bool {
         self.words
             .iter()

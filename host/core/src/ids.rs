@@ -73,7 +73,7 @@ names! {
     ClaimName;
     /// Name of a Node.
     NodeName;
-    /// What the cloud calls an instance; joins a Node with its NodeClaim.
+    /// Id that the cloud gives an instance; joins a Node with its NodeClaim.
     ProviderId;
     /// A Kubernetes object's uid.
     Uid;

@@ -79,7 +79,7 @@ const WELL_KNOWN_AWS: [&str; 28] = [
     "placement-group-partition",
 ];
 
-/// Whether a key is well known to every provider or to AWS. A catalogue may add more
+/// `true` if a key is well known to every provider or to AWS. A catalogue may add more
 /// ([`crate::catalogue::Catalogue::is_well_known`]).
 pub fn is_well_known(key: &str) -> bool {
     WELL_KNOWN.contains(&key)

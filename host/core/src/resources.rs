@@ -109,7 +109,7 @@ impl Resources {
         self.position(name).map_or(0, |at| self.amounts[at].1)
     }
 
-    /// Whether the resource is named at all.
+    /// `true` if the resource is named at all.
     pub fn contains(&self, name: &ResourceName) -> bool {
         self.position(name).is_ok()
     }
@@ -188,7 +188,7 @@ impl Resources {
             .map(|(name, _)| name.clone())
     }
 
-    /// Whether `requests` fits into `self`.
+    /// `true` if `requests` fits into `self`.
     pub fn fits(&self, requests: &Self) -> bool {
         self.first_short_of(requests).is_none()
     }
@@ -198,7 +198,7 @@ impl Resources {
         self.amounts.iter().map(|(name, amount)| (name, *amount))
     }
 
-    /// Whether no resource is named.
+    /// `true` if no resource is named.
     pub fn is_empty(&self) -> bool {
         self.amounts.is_empty()
     }

@@ -26,7 +26,7 @@ const DEDICATED: [&str; 24] = [
     "c7a", "c7i", "c7i-flex", "c8g", "f2", "g6", "g6e", "gr6", "hpc7a", "i7ie", "i8g", "m7a",
     "m7i", "m7i-flex", "m8g", "p5", "p5e", "p5en", "r7a", "r7i", "r7iz", "r8g", "trn2", "x8g",
 ];
-/// What the names of further families with such slots begin with.
+/// Prefix of further families with such slots.
 const DEDICATED_LARGE_MEMORY: &str = "u7i";
 /// Volumes of bare metal in those families below 32 times xlarge; the guide says 39, the driver 31.
 const DEDICATED_METAL: u32 = 31;

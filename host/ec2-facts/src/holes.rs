@@ -25,7 +25,7 @@ pub struct TypeHoles {
     pub neuron_cores: Vec<&'static str>,
 }
 
-/// What `region` has no price for, and what it has only a price for.
+/// Types of `region` without a price, and prices of it without a type.
 pub fn price_holes(region: &Region) -> PriceHoles {
     PriceHoles {
         unpriced: names(|facts| region.on_demand(facts.name).is_none()),
@@ -36,7 +36,7 @@ pub fn price_holes(region: &Region) -> PriceHoles {
     }
 }
 
-/// What the type table lacks.
+/// Facts that the type table lacks.
 pub fn type_holes() -> TypeHoles {
     TypeHoles {
         network_limits: names(|facts| facts.network.is_none()),

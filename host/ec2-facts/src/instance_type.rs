@@ -32,7 +32,7 @@ impl Architecture {
     }
 }
 
-/// What runs below the operating system of a virtual machine.
+/// Hypervisor of a virtual machine.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Hypervisor {
     /// AWS Nitro.
@@ -112,7 +112,7 @@ pub struct InstanceType {
     pub clock_mhz: u32,
     /// Hypervisor; bare metal has none.
     pub hypervisor: Option<Hypervisor>,
-    /// Whether traffic between such instances is encrypted by the network card.
+    /// `true` if traffic between such instances is encrypted by the network card.
     pub encryption_in_transit: bool,
     /// Bandwidth to EBS in Mbit/s, where EBS optimisation is on by default.
     pub ebs_mbps: Option<u32>,
@@ -162,17 +162,17 @@ impl InstanceType {
         &tail[..tail.bytes().take_while(u8::is_ascii_digit).count()]
     }
 
-    /// Whether the type gives its full processor only most of the time (the `-flex` families).
+    /// `true` if the type gives its full processor only most of the time (the `-flex` families).
     pub fn is_flex(&self) -> bool {
         self.family().contains("-flex")
     }
 
-    /// Whether the whole machine is rented, without hypervisor.
+    /// `true` if the whole machine is rented, without hypervisor.
     pub fn is_bare_metal(&self) -> bool {
         self.size().starts_with("metal")
     }
 
-    /// Whether processor time is earned as credits (categories `t1` to `t4g`).
+    /// `true` if processor time is earned as credits (categories `t1` to `t4g`).
     pub fn is_burstable(&self) -> bool {
         self.category() == "t"
     }

@@ -19,7 +19,7 @@ const TABLE: Table = Table {
 /// Nano-units in a unit of currency.
 const NANOS: u64 = 1_000_000_000;
 
-/// What a region's prices are in.
+/// Currency of a region's prices.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Currency {
     /// United States dollar.
@@ -38,7 +38,7 @@ impl Currency {
     }
 }
 
-/// What one yuan is worth in dollars; stated by whoever wants prices in yuan compared with prices in dollars.
+/// Dollars per yuan, above 0; stated by whoever wants prices in yuan compared with prices in dollars.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct ExchangeRate {
     nano_dollars_per_yuan: NonZeroU64,
@@ -53,7 +53,7 @@ impl ExchangeRate {
     }
 }
 
-/// What the table cannot answer.
+/// A question that the table of prices cannot answer.
 #[derive(Debug, Error, PartialEq, Eq)]
 pub enum PriceError {
     /// No prices for this region.
@@ -70,7 +70,7 @@ pub enum PriceError {
     NoExchangeRate {
         /// The region.
         region: &'static str,
-        /// What its prices are in.
+        /// Currency of its prices.
         currency: Currency,
     },
 }
@@ -115,7 +115,7 @@ impl Region {
         self.name
     }
 
-    /// What its prices are in.
+    /// Currency of its prices.
     pub fn currency(&self) -> Currency {
         self.currency
     }

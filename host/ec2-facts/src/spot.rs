@@ -23,7 +23,7 @@ impl SpotPrice {
         }
     }
 
-    /// Whether it was drawn and not seen.
+    /// `true` if it was drawn and not seen.
     pub const fn is_modelled(self) -> bool {
         matches!(self, Self::Modelled(_))
     }

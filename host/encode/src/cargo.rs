@@ -13,7 +13,7 @@ use thiserror::Error;
 
 use crate::EncodeError;
 
-/// What policies are compiled for.
+/// Target that policies are compiled for.
 pub const TARGET: &str = "wasm32-unknown-unknown";
 
 /// Variables of the outer environment that the inner build sees: where programs and folders are, and how a registry is reached.
@@ -71,7 +71,7 @@ const PROFILE: [(&str, &str); 5] = [
 /// that reads arguments is called once and would only be there several times.
 const INLINE: &str = "-Cllvm-args=-inline-threshold=75";
 
-/// What cargo and the compiler say where the cause is not the author's code, and what that means for a policy.
+/// Words of cargo and the compiler where the cause is not the author's code, and what that means for a policy.
 const FOREIGN: [(&str, &str); 5] = [
     (
         "failed to get `plimsoll-sdk`",
@@ -104,7 +104,7 @@ pub enum BuildError {
     /// A tool is not there.
     #[error("{program} cannot be started")]
     Tool {
-        /// Which one.
+        /// The program that was called.
         program: String,
         /// Why.
         #[source]
@@ -113,7 +113,7 @@ pub enum BuildError {
     /// There is no crate.
     #[error("{} is not there; expected the folder of a policy's crate", file.display())]
     NoCrate {
-        /// Its manifest.
+        /// Path of the manifest.
         file: PathBuf,
     },
     /// The compiler refused the crate; its own words follow.
@@ -121,7 +121,7 @@ pub enum BuildError {
     Compiler {
         /// The crate.
         package: String,
-        /// What the compiler says.
+        /// The compiler's messages.
         messages: String,
     },
     /// The build left no module.
@@ -141,7 +141,7 @@ pub enum BuildError {
 }
 
 impl BuildError {
-    /// What to do about it, where the cause is the target or the interface and not the author's code.
+    /// The remedy, where the cause is the target or the interface and not the author's code.
     pub fn hint(&self) -> Option<&'static str> {
         match self {
             Self::Compiler { messages, .. } => {
@@ -161,7 +161,7 @@ impl BuildError {
 pub struct Built {
     /// The component.
     pub component: Vec<u8>,
-    /// What the compiler said on the way, warnings for instance.
+    /// The compiler's messages of a build that went well, warnings for instance.
     pub messages: String,
 }
 
@@ -186,7 +186,7 @@ pub fn build(root: &Path, package: &str, target_dir: &Path) -> Result<Vec<u8>, B
     Ok(finish(cargo, package)?.component)
 }
 
-/// Whether the compiler's words are for a terminal.
+/// Colours of the compiler's messages.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Colour {
     /// For a terminal.

@@ -30,7 +30,7 @@ pub enum EncodeError {
     /// Damaged before the end.
     #[error("the module cannot be read at byte {offset}: {problem}")]
     Malformed {
-        /// What is wrong.
+        /// The fault, in the words of its parser.
         problem: String,
         /// Where.
         offset: usize,
@@ -55,19 +55,19 @@ pub enum EncodeError {
     Interface {
         /// The world that was asked for.
         world: String,
-        /// What is wrong.
+        /// The fault, in the words of its parser.
         problem: String,
     },
     /// Its imports and exports do not make a component of that interface.
     #[error("the module cannot be encoded: {problem}")]
     Encode {
-        /// What the encoder says.
+        /// The encoder's words.
         problem: String,
     },
 }
 
 impl EncodeError {
-    /// What to do about it, where that is not said by the error itself.
+    /// The remedy; `None` where the error itself says it.
     pub fn hint(&self) -> Option<&'static str> {
         match self {
             Self::Encode { problem } if problem.contains("import") => Some(
@@ -90,13 +90,8 @@ pub fn encode(core: &[u8]) -> Result<Vec<u8>, EncodeError> {
 
 /// Gives a component the vectors of its self-test; refused where it has some.
 pub fn with_self_test(component: &[u8], vectors: &[u8]) -> Result<Vec<u8>, EncodeError> {
-    let count = 1 + count(component, SELF_TEST_SECTION)?;
-    if count > 1 {
-        return Err(EncodeError::SeveralSelfTests { count });
-    }
-    let mut whole = component.to_vec();
-    append_custom_section(&mut whole, SELF_TEST_SECTION, vectors);
-    Ok(whole)
+    let several = |count| EncodeError::SeveralSelfTests { count };
+    with_section(component, SELF_TEST_SECTION, vectors, several)
 }
 
 /// The interface, as this program speaks it.
@@ -155,12 +150,23 @@ fn interface(world: &str) -> Result<(Resolve, WorldId), EncodeError> {
 
 /// Gives a component its manifest; refused where it has one.
 fn with_manifest(component: &[u8], manifest: &[u8]) -> Result<Vec<u8>, EncodeError> {
-    let count = 1 + count(component, MANIFEST_SECTION)?;
+    let several = |count| EncodeError::SeveralManifests { count };
+    with_section(component, MANIFEST_SECTION, manifest, several)
+}
+
+/// Appends a custom section of which a component has one at most; else fails with the error for as many as there would be.
+fn with_section(
+    component: &[u8],
+    name: &str,
+    contents: &[u8],
+    several: impl FnOnce(usize) -> EncodeError,
+) -> Result<Vec<u8>, EncodeError> {
+    let count = 1 + count(component, name)?;
     if count > 1 {
-        return Err(EncodeError::SeveralManifests { count });
+        return Err(several(count));
     }
     let mut whole = component.to_vec();
-    append_custom_section(&mut whole, MANIFEST_SECTION, manifest);
+    append_custom_section(&mut whole, name, contents);
     Ok(whole)
 }
 
@@ -193,7 +199,7 @@ fn refused(error: &dyn Display) -> EncodeError {
     }
 }
 
-/// What a core module says of itself.
+/// Manifest and self-test that a core module carries.
 #[derive(Debug, PartialEq, Eq)]
 struct Said {
     manifest: Vec<u8>,

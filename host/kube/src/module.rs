@@ -18,12 +18,12 @@ use thiserror::Error;
 pub struct ModuleError {
     /// The ConfigMap.
     pub name: ObjectName,
-    /// What the API server said.
+    /// The API server's error.
     #[source]
     pub source: Box<dyn std::error::Error + Send + Sync>,
 }
 
-/// What is stored under the name of a policy.
+/// The bytes of a module in a ConfigMap, with their digest.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Stored {
     /// Entries of `data` and `binaryData`, as bytes.
@@ -59,7 +59,7 @@ impl Watched {
         }
     }
 
-    /// What the ConfigMap holds after the next change, or nothing where it is gone. Changes that follow each other closely may come as
+    /// The content of the ConfigMap after the next change, or nothing where it is gone. Changes that follow each other closely may come as
     /// one, and the same may be told twice.
     pub async fn next(&mut self) -> Option<Result<Option<Stored>, ModuleError>> {
         let changed = self.changes.next().await?;

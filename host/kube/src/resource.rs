@@ -27,7 +27,7 @@ pub enum CheckError {
         plural: &'static str,
         /// Group and version.
         api_version: String,
-        /// What the API server said.
+        /// The API server's error.
         #[source]
         source: Box<kube::Error>,
     },

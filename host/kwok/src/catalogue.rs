@@ -17,7 +17,7 @@ const OWN: [&str; 4] = [
     "instance-memory",
 ];
 
-/// What is wrong with a list of types.
+/// The fault of a list of types.
 #[derive(Debug, Error)]
 pub enum CatalogueError {
     /// It is no JSON list of types.
@@ -30,7 +30,7 @@ pub enum CatalogueError {
         name: String,
         /// The field, from the type's own level.
         field: String,
-        /// What is wrong with it.
+        /// The fault in words.
         problem: String,
     },
     /// Two types have one name.

@@ -15,7 +15,7 @@ pub use boot::Boots;
 pub use catalogue::CatalogueError;
 pub use provider::Kwok;
 
-/// What every provider id of ours begins with; the node's name follows.
+/// Prefix of our provider ids; the node's name follows.
 pub(crate) const PROVIDER_PREFIX: &str = "kwok://";
 /// Domain of the labels that only this provider's nodes carry.
 pub(crate) const DOMAIN: &str = "karpenter.kwok.sh";

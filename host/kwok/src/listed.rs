@@ -16,7 +16,7 @@ use crate::catalogue::CatalogueError;
 
 /// Pods of a type that does not say.
 const PODS: i64 = 110;
-/// What every type keeps for the system: 100m cpu and 10Mi memory.
+/// Reserved for the system on every type: 100m cpu and 10Mi memory.
 const RESERVED: [(ResourceName, i64); 2] =
     [(ResourceName::Cpu, 100), (ResourceName::Memory, 10 << 20)];
 

@@ -35,7 +35,7 @@ pub struct Kwok {
 pub(crate) enum ClassFault {
     /// It cannot be used, in words.
     Unusable(String),
-    /// Whether it can is not known.
+    /// It is not known.
     Unknown,
 }
 

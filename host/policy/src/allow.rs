@@ -25,7 +25,7 @@ impl Budgeter for BudgetModule {
     }
 }
 
-/// What is granted, and what went wrong with policies while they were asked.
+/// Grants, and the faults of policies while they were asked.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Allowed {
     /// The least of what is declared and of what each policy allows; limits name policies by their place.

@@ -14,9 +14,9 @@ use crate::records::vectors::{self, SelfTest};
 /// A module that has passed all gates of its hook.
 #[derive(Clone, Debug)]
 pub enum AnyModule {
-    /// Which machines to buy.
+    /// Ranks the nodes to buy.
     Rank(Module),
-    /// Which moves are worth it.
+    /// Values consolidation moves.
     Consolidate(ConsolidationModule),
     /// How many nodes may go now.
     Budget(BudgetModule),
@@ -34,7 +34,7 @@ impl AnyModule {
         })
     }
 
-    /// What the module says of itself.
+    /// Manifest of the module.
     pub fn manifest(&self) -> &Manifest {
         match self {
             Self::Rank(module) => module.manifest(),
@@ -67,7 +67,7 @@ impl AnyModule {
         vectors::hold(self, vectors)
     }
 
-    /// What its calls may use.
+    /// Limits of its calls.
     pub(crate) fn limits(&self) -> &Limits {
         match self {
             Self::Rank(module) => module.limits(),

@@ -38,7 +38,7 @@ pub(crate) const LONGEST: Span = Span::from_secs(60 * 60);
 /// Answers in a row on trial after which it is followed again.
 pub(crate) const ANSWERS: u32 = 3;
 
-/// What is done with a module in one decision.
+/// Treatment of a module in one decision.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Admission {
     /// It is asked, and its answer counts.
@@ -49,7 +49,7 @@ pub(crate) enum Admission {
     SetAside,
 }
 
-/// What a call changed for the module.
+/// Change that a call brought to the module.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Turn {
     /// It is set aside for so long, for that reason.
@@ -115,7 +115,7 @@ impl Default for Breaker {
 }
 
 impl Breaker {
-    /// What is done with the module in a decision at `now`.
+    /// Treatment of the module in a decision at `now`.
     pub(crate) fn admission(&self, now: Timestamp) -> Admission {
         match self {
             Self::Followed(_) => Admission::Followed,

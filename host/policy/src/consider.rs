@@ -45,7 +45,7 @@ pub struct Considered {
     pub decision: Decision,
     /// Faults, with the names of the policies that had them.
     pub faults: Vec<(String, Fault)>,
-    /// What went wrong, as sentences for people.
+    /// Faults as sentences for people.
     pub notes: Vec<String>,
 }
 

@@ -38,7 +38,7 @@ pub(crate) fn instead(
     is_beyond(&list).then_some((list, false))
 }
 
-/// Whether claims try what is much dearer than another offering that they name.
+/// `true` if claims try what is much dearer than another offering that they name.
 fn is_dear_first(plan: &Plan) -> bool {
     let cheapest =
         |claim: &PlannedClaim| claim.options.iter().map(|option| option.list_price).min();
@@ -48,7 +48,7 @@ fn is_dear_first(plan: &Plan) -> bool {
     chosen > cheapest * COST_CAP
 }
 
-/// Whether a policy's prices are so many times list prices in one place and so few in another that its plan may be beyond
+/// `true` if a policy's prices are so many times list prices in one place and so few in another that its plan may be beyond
 /// the cost cap.
 fn lie_apart(question: &PriceQuestion, prices: &Prices) -> bool {
     let (mut least, mut most) = (f64::INFINITY, 0.0_f64);

@@ -22,16 +22,22 @@ pub trait Ranker {
     /// Its name, for people.
     fn name(&self) -> &str;
 
-    /// What its numbers mean: whether it is asked for prices.
-    fn unit(&self) -> Unit;
+    /// The unit of its numbers: it is asked for prices where they are dollars, as they are unless it says otherwise.
+    fn unit(&self) -> Unit {
+        Unit::Dollars
+    }
 
-    /// Whether it is asked for the order of launch lists.
-    fn orders(&self) -> bool;
+    /// `true` where it is asked for the order of launch lists; unless it says so they are in order of price.
+    fn orders(&self) -> bool {
+        false
+    }
 
-    /// Whether it forbids offerings.
-    fn vetoes(&self) -> bool;
+    /// `true` where it forbids offerings: then nothing is bought at list prices when it fails.
+    fn vetoes(&self) -> bool {
+        false
+    }
 
-    /// What one more node of each candidate costs.
+    /// Price of one more node of each candidate; fails where the policy gives none within the rules.
     fn price(&self, question: &PriceQuestion) -> Result<Prices, Fault>;
 
     /// In which order the candidates of each claim are tried.
@@ -77,16 +83,8 @@ impl Ranker for ListPrice {
         "list-price"
     }
 
-    fn unit(&self) -> Unit {
-        Unit::Dollars
-    }
-
     fn orders(&self) -> bool {
         true
-    }
-
-    fn vetoes(&self) -> bool {
-        false
     }
 
     fn price(&self, question: &PriceQuestion) -> Result<Prices, Fault> {
@@ -105,7 +103,7 @@ pub struct Decision {
     pub plan: Plan,
     /// Questions that the policy did not answer, in the order in which they were asked.
     pub faults: Vec<Fault>,
-    /// Whether the plan's options carry the policy's prices; otherwise the provider's.
+    /// `true` if the plan's options carry the policy's prices; otherwise the provider's.
     pub at_policy_prices: bool,
 }
 

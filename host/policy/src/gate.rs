@@ -11,10 +11,10 @@ use crate::step::Step;
 /// A module that was not accepted.
 #[derive(Debug, Clone, PartialEq, Error)]
 pub enum Refusal {
-    /// What carries the module is not whole.
+    /// The package that carries the module is not whole.
     #[error("{problem}")]
     Package {
-        /// What is wrong, with the name of the part.
+        /// The fault, with the name of the part.
         problem: String,
     },
     /// The bytes are not those that were meant.
@@ -38,19 +38,19 @@ pub enum Refusal {
     /// The zstd frame cannot be trusted or read.
     #[error("the module's zstd frame {problem}")]
     Compression {
-        /// What is wrong with it.
+        /// The fault in words.
         problem: String,
     },
     /// Not a component at all.
     #[error("the module is {found}, not a WebAssembly component")]
     NotAComponent {
-        /// What it is instead.
+        /// The kind of file found instead.
         found: &'static str,
     },
     /// A shape that is cheap to write and dear to compile.
     #[error("the module has {found} {what}{place}; at most {limit} are allowed")]
     Shape {
-        /// What there is too much of.
+        /// The thing there is too much of.
         what: &'static str,
         /// Where, where that helps.
         place: String,
@@ -62,7 +62,7 @@ pub enum Refusal {
     /// Not valid WebAssembly, or of a proposal that is switched off.
     #[error("the module is not valid: {problem} (at byte {offset})")]
     Invalid {
-        /// What the validator says.
+        /// The validator's words.
         problem: String,
         /// Where.
         offset: usize,
@@ -76,7 +76,7 @@ pub enum Refusal {
     /// No manifest, two of them, or one that cannot be read.
     #[error("the module's manifest {problem}")]
     Manifest {
-        /// What is wrong with it.
+        /// The fault in words.
         problem: String,
     },
     /// Exports no hook that this host can call.
@@ -86,7 +86,7 @@ pub enum Refusal {
         hook.interface()
     )]
     NoHook {
-        /// What it exports instead.
+        /// The exports found instead.
         found: String,
         /// The hook it should be for.
         hook: Hook,
@@ -94,7 +94,7 @@ pub enum Refusal {
     /// Exports the interface in a version that this host does not speak.
     #[error("the module exports {found}; this host speaks version 0.1 of that interface")]
     OtherTrack {
-        /// What it exports.
+        /// The exports found.
         found: String,
     },
     /// A policy for another decision.
@@ -118,7 +118,7 @@ pub enum Refusal {
     /// Needs a signal that nobody provides.
     #[error("the module needs the signal {column}, which nobody provides")]
     UnknownColumn {
-        /// Its name.
+        /// Name of the column.
         column: String,
     },
     /// A setting is missing, unknown, or breaks its rule.
@@ -126,25 +126,25 @@ pub enum Refusal {
     Setting {
         /// Name of the setting.
         path: String,
-        /// What is wrong with it, and what was expected.
+        /// The fault and the expected value, in words.
         problem: String,
     },
     /// There is nobody to compile it: the host's fault, not the module's.
     #[error("the compiler's process {problem}")]
     NoCompiler {
-        /// What happened to it.
+        /// The end of the call, in words.
         problem: String,
     },
     /// The compiler gave up on it.
     #[error("the module cannot be compiled: {problem}")]
     Compile {
-        /// What the compiler says, or which limit it hit.
+        /// The compiler's words, or the limit it hit.
         problem: String,
     },
     /// Its functions have other types than the interface.
     #[error("the module does not fit plimsoll:policy@0.1: {problem}")]
     Mismatch {
-        /// What differs.
+        /// The first difference, in words.
         problem: String,
     },
     /// It failed while it was asked about its settings.
@@ -156,13 +156,13 @@ pub enum Refusal {
     /// The machine had no room or no time for asking it about its settings: the host's plight, not the module's.
     #[error("the module could not be asked about its settings: {problem}")]
     Saturated {
-        /// What there was too little of.
+        /// The resource there was too little of.
         problem: String,
     },
     /// The vectors that it carries are none, or none that can be put to it.
     #[error("the module's self-test {problem}")]
     SelfTest {
-        /// What is wrong with it, with the vector where it is one.
+        /// The fault, with the vector where it is one.
         problem: String,
     },
     /// It does not answer a vector here as it did where that was recorded.
@@ -178,7 +178,7 @@ pub enum Refusal {
     SelfTestSaturated {
         /// The vector: its number and what it asks for.
         vector: String,
-        /// What there was too little of.
+        /// The resource there was too little of.
         problem: String,
     },
 }
@@ -236,7 +236,7 @@ impl Refusal {
         }
     }
 
-    /// What to do about it.
+    /// The remedy, as a sentence for the owner of the policy.
     pub const fn hint(&self) -> &'static str {
         match self {
             Self::Package { .. } => "pack anew with `plimsoll policy pack`, and apply all of it",
@@ -301,7 +301,7 @@ impl Refusal {
         }
     }
 
-    /// Whether the module is to blame; otherwise the host's environment is.
+    /// `true` if the module is to blame; otherwise the host's environment is.
     pub const fn blames_module(&self) -> bool {
         !matches!(
             self,

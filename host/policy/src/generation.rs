@@ -97,7 +97,7 @@ impl Generation {
         next
     }
 
-    /// What to buy. What pools sell is kept in the session, and read anew only where it changed.
+    /// Plans a snapshot. Offers of the pools are kept in the session, and read anew only where they changed.
     pub fn plan(&self, snapshot: &Snapshot, session: &Session) -> Decision {
         let decision = match &self.rank {
             Some(place) => rank_with(&place.watched(snapshot.now), snapshot, session),
@@ -109,7 +109,7 @@ impl Generation {
         decision
     }
 
-    /// What should become of nodes; the session as in [`Generation::plan`].
+    /// Decides about nodes; the session as in [`Generation::plan`].
     pub fn consider(
         &self,
         snapshot: &Snapshot,
@@ -223,7 +223,7 @@ fn with_faults(mut decision: Decision, name: &str, failed: Vec<Fault>, instead: 
     decision
 }
 
-/// What to buy where nobody ranks.
+/// The plan where nobody ranks.
 fn plan_at_list_prices(snapshot: &Snapshot, session: &Session) -> Decision {
     let prepared = session.prepare(snapshot);
     Decision {

@@ -27,15 +27,15 @@ pub struct Generations {
 /// A module that is to serve from now on.
 #[derive(Clone)]
 pub struct Candidate<'c> {
-    /// What it decides about.
+    /// The hook that it answers.
     pub hook: Hook,
     /// Of budget policies which one it replaces; behind all of them it is one more. Of no meaning for other hooks.
     pub place: usize,
-    /// What carries it: the entries of one or several ConfigMaps.
+    /// Entries of the ConfigMaps that carry it, by their keys.
     pub entries: BTreeMap<String, Vec<u8>>,
     /// SHA-256 that the component is promised to have.
     pub sha256: Option<&'c str>,
-    /// Its settings.
+    /// Settings of the module.
     pub settings: Given<'c>,
 }
 

@@ -10,7 +10,7 @@ use std::path::Path;
 const SHARE: u64 = 4;
 /// Bytes for calls where nothing limits the process.
 const UNLIMITED: u64 = 1 << 30;
-/// What older control groups write where there is no limit is near the greatest number there is.
+/// Older control groups write a number above this where there is no limit.
 const NO_LIMIT: u64 = 1 << 60;
 
 /// Bytes for all calls of this process.

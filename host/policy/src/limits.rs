@@ -16,10 +16,10 @@ pub const SHADOW_SHARE: u32 = 2;
 /// For what a module is asked.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub(crate) enum Duty {
-    /// What it answers is done.
+    /// Its answers are followed.
     #[default]
     Decides,
-    /// What it answers is held against what is done.
+    /// Its answers are only compared with those that are followed.
     LooksOn,
 }
 
@@ -64,15 +64,15 @@ pub struct Limits {
     pub answer_slack: usize,
     /// How long a call waits for a place among the concurrent calls.
     pub wait: Duration,
-    /// What compiling a module of at most a mebibyte may use.
+    /// Limits of compiling a module of at most a mebibyte.
     pub compile: CompileLimits,
-    /// What compiling a larger one may use, where such are let in.
+    /// Limits of compiling a larger one, where such are let in.
     pub compile_large: CompileLimits,
-    /// What the self-test of a module may be.
+    /// Limits of the self-test of a module.
     pub self_test: SelfTestLimits,
 }
 
-/// What the vectors that a module carries may come to together; each of their calls is limited besides, as any call is.
+/// Limits of all vectors that a module carries; each of their calls is limited besides, as any call is.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct SelfTestLimits {
     /// Bytes of the section.
@@ -87,7 +87,7 @@ pub struct SelfTestLimits {
     pub cpu: Duration,
 }
 
-/// What compiling one module may use, where a process of its own does it.
+/// Limits of compiling one module, where a process of its own does it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct CompileLimits {
     /// CPU time; counted in whole seconds, at least one.
@@ -172,12 +172,12 @@ impl Limits {
         }
     }
 
-    /// Whether a module is refused for its size although it would be let in where large ones are.
+    /// `true` if a module is refused for its size although it would be let in where large ones are.
     pub(crate) const fn would_be_let_in(size: u64, limit: usize) -> bool {
         size <= LARGE as u64 && limit < LARGE
     }
 
-    /// What compiling a module of so many bytes may use.
+    /// Limits of compiling a module of so many bytes.
     pub(crate) const fn compiling(&self, bytes: usize) -> &CompileLimits {
         if bytes <= ORDINARY {
             &self.compile

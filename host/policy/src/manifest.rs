@@ -25,9 +25,9 @@ pub struct Manifest {
     pub hook: Hook,
     /// What its numbers mean.
     pub unit: Unit,
-    /// Whether it has an order of its own for launch lists; otherwise it is not asked for one.
+    /// `true` if it has an order of its own for launch lists; otherwise it is not asked for one.
     pub orders: bool,
-    /// Whether it forbids offerings; if so, pods wait rather than be placed without it.
+    /// `true` if it forbids offerings; if so, pods wait rather than be placed without it.
     pub vetoes: bool,
     /// Signals it cannot do without.
     pub required_columns: Vec<String>,

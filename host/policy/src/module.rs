@@ -43,7 +43,7 @@ pub struct Checked<Raw, Typed> {
     pub typed: Typed,
 }
 
-/// What an accepted module is, whatever its hook.
+/// Parts of an accepted module, whatever its hook.
 #[derive(Clone)]
 pub(crate) struct Accepted {
     engine: Arc<Inner>,
@@ -151,13 +151,13 @@ impl Accepted {
 
 /// A module of one hook, as the walk through the gates makes it.
 pub(crate) trait Admitted: Clone + Into<AnyModule> {
-    /// What it runs.
+    /// The compiled program.
     type Program: Program;
 
     fn new(accepted: Accepted, program: Self::Program) -> Self;
 }
 
-/// What every accepted module tells and shows, whatever its hook.
+/// Methods of every accepted module, whatever its hook.
 macro_rules! accepted {
     ($module:ident, $program:ty, $hook:ident) => {
         impl Admitted for $module {
@@ -176,7 +176,7 @@ macro_rules! accepted {
         }
 
         impl $module {
-            /// What the module says of itself.
+            /// Manifest of the module.
             pub fn manifest(&self) -> &Manifest {
                 &self.accepted.manifest
             }
@@ -198,7 +198,7 @@ macro_rules! accepted {
                 Ok(Self { accepted, program })
             }
 
-            /// What its calls may use.
+            /// Limits of its calls.
             pub(crate) fn limits(&self) -> &Limits {
                 &self.accepted.engine.limits
             }

@@ -18,7 +18,7 @@ pub struct Note {
     pub reason: u16,
     /// The module's words; may be empty.
     pub text: String,
-    /// What the answer is made of, by name: dollars per hour, or what the policy counts.
+    /// Terms of the answer, by name: dollars per hour, or what the policy counts.
     pub terms: Vec<(String, f64)>,
 }
 

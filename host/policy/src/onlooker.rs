@@ -72,10 +72,10 @@ pub trait Onlooker: fmt::Debug + Send + Sync {
     /// A module was asked and has answered, or has failed to.
     fn asked(&self, _call: &Asked<'_>) {}
 
-    /// What to buy for a snapshot was decided.
+    /// A plan was decided for a snapshot.
     fn planned(&self, _snapshot: &Snapshot, _decision: &Decision) {}
 
-    /// What should become of the nodes of a snapshot was decided.
+    /// Disruption was decided for a snapshot.
     fn considered(&self, _snapshot: &Snapshot, _considered: &Considered) {}
 }
 

@@ -41,7 +41,7 @@ impl Outcome {
         }
     }
 
-    /// Whether the module failed: what counts towards its quarantine. One that declines has answered, and what the machine had
+    /// `true` if the module failed: what counts towards its quarantine. One that declines has answered, and what the machine had
     /// no time for says nothing of the module.
     pub const fn blames_module(self) -> bool {
         matches!(
@@ -50,12 +50,12 @@ impl Outcome {
         )
     }
 
-    /// Whether another machine might have ended the same call otherwise.
+    /// `true` if another machine might have ended the same call otherwise.
     pub const fn depends_on_machine(self) -> bool {
         matches!(self, Self::Deadline | Self::Saturated)
     }
 
-    /// Whether the same question to the same module ends the same way everywhere, so that a replay must agree.
+    /// `true` if the same question to the same module ends the same way everywhere, so that a replay must agree.
     pub const fn is_deterministic(self) -> bool {
         !matches!(self, Self::Deadline | Self::Saturated | Self::Quarantined)
     }
@@ -72,7 +72,7 @@ impl fmt::Display for Outcome {
 pub struct Fault {
     /// The class; never [`Outcome::Ok`].
     pub outcome: Outcome,
-    /// What happened, as a sentence part; text of the module in it is cleaned and short.
+    /// The fault as a part of a sentence; text of the module in it is cleaned and short.
     pub sentence: String,
 }
 

@@ -21,7 +21,7 @@ const PART_BYTES: usize = MOST_BYTES - (16 << 10);
 /// Most parts: what a module of the greatest size allowed by any setting has.
 const MOST_PARTS: usize = 64;
 
-/// What a module in parts consists of.
+/// Index of a module in parts: key and digest of each.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Index {
     /// SHA-256 of the component.
@@ -35,7 +35,7 @@ pub struct Index {
 /// One part.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Part {
-    /// Its key.
+    /// Key of the part in its ConfigMap.
     pub key: String,
     /// SHA-256 of its bytes.
     pub sha256: String,

@@ -19,7 +19,7 @@ pub(crate) struct Permit<'a> {
     bytes: u64,
 }
 
-/// What is free, and who waits for it.
+/// Bytes that are free, and the tickets that wait for them.
 struct Queue {
     places: usize,
     bytes: u64,
@@ -87,7 +87,7 @@ impl Queue {
         ticket
     }
 
-    /// Whether whoever has the ticket is first in line, and what it waits for is there.
+    /// `true` if whoever has the ticket is first in line, and what it waits for is there.
     fn is_turn(&self, ticket: u64, bytes: u64) -> bool {
         self.waiting.front() == Some(&ticket) && self.places > 0 && self.bytes >= bytes
     }

@@ -9,9 +9,9 @@ use crate::onlooker::Onlooker;
 /// list prices, moves worth what they save, declared budgets.
 #[derive(Clone, Debug, Default)]
 pub struct Policies {
-    /// Which machines to buy.
+    /// Ranks the nodes to buy; list prices decide where `None`.
     pub rank: Option<Module>,
-    /// Which moves are worth it.
+    /// Values consolidation moves; their savings decide where `None`.
     pub consolidate: Option<ConsolidationModule>,
     /// How many nodes may go now; the least counts.
     pub budget: Vec<BudgetModule>,

@@ -12,7 +12,7 @@ pub trait Consolidator {
     /// Its name, for people.
     fn name(&self) -> &str;
 
-    /// What each move is worth.
+    /// Value of each move; fails where the policy gives none within the rules.
     fn score(&self, question: &ScoreQuestion) -> Result<Verdicts, Fault>;
 }
 
@@ -42,7 +42,7 @@ impl Consolidator for BuiltIn {
     }
 }
 
-/// What moves are worth, and what went wrong with the policy while it was asked.
+/// Verdicts on moves, and the fault of the policy while it was asked.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Scored {
     /// The verdicts; no move is worth it where the policy failed, since doing nothing is always safe.

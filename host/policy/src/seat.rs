@@ -109,7 +109,7 @@ pub(crate) struct Watched<'s, M> {
 }
 
 impl<M> Watched<'_, M> {
-    /// Whether its answers count.
+    /// `true` if its answers count.
     pub(crate) fn is_followed(&self) -> bool {
         self.admission == Admission::Followed
     }

@@ -18,21 +18,21 @@ const ZONE: &str = "time-zone";
 /// Most settings of a policy.
 const SETTINGS: usize = 64;
 
-/// What settings a policy has.
+/// Settings of a policy, as its manifest lists them.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct Schema {
     /// The settings by name.
     pub properties: BTreeMap<String, Property>,
 }
 
-/// What one setting may be.
+/// Type, limits and default of one setting.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Property {
     kind: Kind,
     list: bool,
-    /// What it is for.
+    /// Purpose of the setting, for people.
     pub description: String,
-    /// What it is where nobody says.
+    /// Value of the setting where nobody sets it.
     pub default: Option<Setting>,
     minimum: Option<f64>,
     maximum: Option<f64>,
@@ -153,7 +153,7 @@ impl Schema {
     }
 }
 
-/// Whether a text may be shown as it is: what a setting may be is compared, and cannot be cleaned.
+/// `true` if a text may be shown as it is: what a setting may be is compared, and cannot be cleaned.
 fn is_clean(text: &str) -> bool {
     text::clean(text, text::NAME) == text
 }
@@ -275,7 +275,7 @@ impl Property {
         self.allowed.is_empty() || self.allowed.iter().any(|allowed| allowed == value)
     }
 
-    /// What the setting may be, in words.
+    /// Values that the setting may have, in words.
     pub fn expected(&self) -> String {
         let one = match self.kind {
             Kind::Flag => "true or false".to_owned(),

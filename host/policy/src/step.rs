@@ -12,13 +12,13 @@ pub enum Step {
     Package,
     /// Bytes as stored and bytes as inflated.
     Size,
-    /// What a compiler should not be given.
+    /// Shapes of modules that a compiler should not be given.
     Shape,
     /// WebAssembly's own rules.
     Validation,
-    /// What the module asks of its host.
+    /// Imports of the module.
     Imports,
-    /// What the module says of itself.
+    /// Manifest of the module.
     Manifest,
     /// The interface it exports, and for which hook.
     Interface,
@@ -32,9 +32,9 @@ pub enum Step {
     Compilation,
     /// The types of its functions.
     Linking,
-    /// What the module itself says to its settings.
+    /// The module's own check of its settings.
     Agreement,
-    /// What the module answers to the questions that it carries with their answers.
+    /// Answers to the questions that the module carries with their answers.
     SelfTest,
 }
 

@@ -162,7 +162,7 @@ fn version_of<'n>(name: &'n str, interface: &str) -> Option<&'n str> {
     name.strip_prefix(interface)?.strip_prefix('@')
 }
 
-/// Whether this host speaks a version.
+/// `true` if this host speaks a version.
 fn is_spoken(version: &str) -> bool {
     Version::parse(version)
         .is_ok_and(|version| version.major == 0 && version.minor == 1 && version.pre.is_empty())

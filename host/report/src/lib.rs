@@ -19,23 +19,23 @@ mod verdict;
 
 use plimsoll_sim::ScoreCard;
 
-/// What a page is about.
+/// Title, contestants and notes of a page.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Report {
     /// Heading and title of the window.
     pub title: String,
-    /// What is needed to judge and to repeat the run, a line each: the input and its digest, where prices are from, the seed.
+    /// Facts to judge and to repeat the run by, a line each: the input and its digest, where prices are from, the seed.
     pub subtitle: Vec<String>,
     /// Who ran; the first is the one that the others are held against.
     pub contestants: Vec<Contestant>,
-    /// What else a reader should know, a paragraph each.
+    /// Further notes for the reader, a paragraph each.
     pub notes: Vec<String>,
 }
 
 /// One run of a comparison.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Contestant {
-    /// What it is called, such as the name of a policy.
+    /// Name of the contestant, such as that of a policy.
     pub name: String,
     /// How it went.
     pub card: ScoreCard,

@@ -13,7 +13,7 @@ use crate::figures::{count, dollars, span};
 /// Moves shown of one contestant.
 const MOST_MOVES: usize = 10;
 
-/// Whether anybody moved pods to save money.
+/// `true` if anybody moved pods to save money.
 pub(crate) fn are_any(contestants: &[Contestant]) -> bool {
     let mut cards = contestants.iter().map(|contestant| &contestant.card);
     cards.any(|card| of(card).next().is_some())

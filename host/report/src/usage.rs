@@ -7,7 +7,7 @@ use plimsoll_sim::{MOST_BUSY_SPANS, ScoreCard, UsageCard};
 use crate::Contestant;
 use crate::figures::{NOTHING, THIN, count, share, span, tenths};
 
-/// Whether any card tells of use.
+/// `true` if any card tells of use.
 pub(crate) fn is_known(contestants: &[Contestant]) -> bool {
     let mut all = contestants.iter();
     all.any(|contestant| contestant.card.usage.is_some())

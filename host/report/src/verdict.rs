@@ -5,7 +5,7 @@
 use crate::Contestant;
 use crate::figures::{count, dollars, percent_in_words, span, times};
 
-/// What to take away.
+/// The conclusion of the comparison, in a sentence.
 pub(crate) fn praise(contestants: &[Contestant]) -> String {
     let Some((reference, others)) = contestants.split_first() else {
         return "Nothing ran.".to_owned();
@@ -54,7 +54,7 @@ fn against_bound(best: &Contestant) -> Option<String> {
     ))
 }
 
-/// What stands in the way of comparing costs, or at least deserves a look.
+/// A reason why costs should not be compared, or only with care; `None` where there is none.
 pub(crate) fn reservation(contestants: &[Contestant]) -> Option<String> {
     let left = |contestant: &Contestant| contestant.card.unplaced_count;
     let first = left(contestants.first()?);

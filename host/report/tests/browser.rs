@@ -6,6 +6,7 @@ use std::path::Path;
 use std::process::{Command, Output};
 
 use plimsoll_oracles::skip::not_run;
+use tempfile::TempDir;
 
 use crate::cards;
 
@@ -50,13 +51,20 @@ fn complaints(output: &Output) -> Vec<String> {
     lines.map(str::to_owned).collect()
 }
 
+/// The browser, a folder for its files, and the page; nothing where there is no browser.
+fn prepared(test: &str) -> Option<(&'static str, TempDir, String)> {
+    let browser = browser(test)?;
+    let folder = tempfile::tempdir().unwrap();
+    Some((browser, folder, plimsoll_report::html(&cards::report())))
+}
+
 #[test]
 fn a_browser_draws_every_chart_and_complains_of_nothing() {
-    let Some(browser) = browser("a_browser_draws_every_chart_and_complains_of_nothing") else {
+    let Some((browser, folder, page)) =
+        prepared("a_browser_draws_every_chart_and_complains_of_nothing")
+    else {
         return;
     };
-    let folder = tempfile::tempdir().unwrap();
-    let page = plimsoll_report::html(&cards::report());
     let picture = folder.path().join("page.png");
     let shot = format!("--screenshot={}", picture.display());
     let arguments = ["--dump-dom", "--window-size=1200,2400", shot.as_str()];
@@ -81,11 +89,10 @@ fn a_browser_draws_every_chart_and_complains_of_nothing() {
 
 #[test]
 fn a_page_takes_its_picture_in_light_and_in_dark() {
-    let Some(browser) = browser("a_page_takes_its_picture_in_light_and_in_dark") else {
+    let Some((browser, folder, page)) = prepared("a_page_takes_its_picture_in_light_and_in_dark")
+    else {
         return;
     };
-    let folder = tempfile::tempdir().unwrap();
-    let page = plimsoll_report::html(&cards::report());
     let picture = |scheme: u8| {
         let file = folder.path().join("page.png");
         let shot = format!("--screenshot={}", file.display());
@@ -102,11 +109,9 @@ fn a_page_takes_its_picture_in_light_and_in_dark() {
 
 #[test]
 fn a_complaint_would_be_heard() {
-    let Some(browser) = browser("a_complaint_would_be_heard") else {
+    let Some((browser, folder, page)) = prepared("a_complaint_would_be_heard") else {
         return;
     };
-    let folder = tempfile::tempdir().unwrap();
-    let page = plimsoll_report::html(&cards::report());
     let page = page.replace("<main>", "<main><img src=\"file:///nowhere.png\">");
     let output = open(browser, folder.path(), &page, &["--dump-dom"]);
     assert_eq!(complaints(&output).len(), 1);

@@ -93,6 +93,13 @@ fn two() -> Report {
     }
 }
 
+/// Some row ends so.
+#[track_caller]
+fn check_row(rows: &[String], end: &str) {
+    let found = rows.iter().any(|row| row.ends_with(end));
+    assert!(found, "{end}\nis not among\n{}", rows.join("\n"));
+}
+
 #[test]
 fn use_stands_beside_requests_where_a_card_tells_of_it() {
     let mut report = two();
@@ -160,8 +167,7 @@ fn figures_stand_beside_those_of_the_reference() {
         "plan fidelity 98.7 % 98.7 %",
         "pods without a node 0 0",
     ] {
-        let found = rows.iter().any(|row| row.ends_with(expected));
-        assert!(found, "{expected}\nis not among\n{}", rows.join("\n"));
+        check_row(&rows, expected);
     }
 }
 
@@ -230,14 +236,8 @@ fn what_nobody_computed_is_not_shown_as_a_number() {
     report.contestants[1].card.bound = None;
     report.contestants[1].card.planned = 0;
     let rows = rows(&html(&report));
-    assert!(
-        rows.iter()
-            .any(|row| row.ends_with("against the bound 1.008 × –"))
-    );
-    assert!(
-        rows.iter()
-            .any(|row| row.ends_with("plan fidelity 98.7 % –"))
-    );
+    check_row(&rows, "against the bound 1.008 × –");
+    check_row(&rows, "plan fidelity 98.7 % –");
 }
 
 #[test]
@@ -257,10 +257,7 @@ fn types_stand_by_how_far_their_cost_is_apart() {
     assert!(types[0].ends_with("come.large spot – 12.5 h $ 10.00 +12.5 h +$ 10.00"));
     assert!(types[1].ends_with("left.large spot 2.0 h $ 3.00 – −2.0 h −$ 3.00"));
     assert!(types[2].ends_with("same.large spot 90.0 h $ 90.00 90.0 h $ 90.00"));
-    assert!(
-        rows.iter()
-            .any(|row| row.ends_with("all 92.0 h $ 93.00 102.5 h $ 100.00 +10.5 h +$ 7.00"))
-    );
+    check_row(&rows, "all 92.0 h $ 93.00 102.5 h $ 100.00 +10.5 h +$ 7.00");
 }
 
 #[test]
@@ -280,13 +277,11 @@ fn pods_without_a_node_are_gathered_by_reason() {
         .collect();
     card.unplaced_count = 9;
     let rows = rows(&html(&report));
-    assert!(rows.iter().any(|row| row.ends_with(
-        "8 limit reached shop/web-0, shop/web-1, shop/web-2, shop/web-3, shop/web-5, shop/web-6 and 2 more"
-    )));
-    assert!(
-        rows.iter()
-            .any(|row| row.ends_with("1 too large shop/web-4"))
+    check_row(
+        &rows,
+        "8 limit reached shop/web-0, shop/web-1, shop/web-2, shop/web-3, shop/web-5, shop/web-6 and 2 more",
     );
+    check_row(&rows, "1 too large shop/web-4");
 }
 
 #[test]

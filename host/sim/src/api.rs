@@ -54,7 +54,7 @@ fn turn(pod: &Pod) -> Turn {
     (Reverse(pod.spec.priority), pod.created, pod.name.clone())
 }
 
-/// What bound pods ask for and what nodes have.
+/// Requests of bound pods and allocatable of nodes, summed over the cluster.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Room {
     /// Milli-cores.
@@ -103,7 +103,7 @@ impl Api {
         version
     }
 
-    /// What was put out since this was last asked.
+    /// Watch events since the last call.
     pub(crate) fn take_watched(&mut self) -> Vec<Watched> {
         std::mem::take(&mut self.outbox)
     }
@@ -222,7 +222,7 @@ impl Api {
         }
     }
 
-    /// What bound pods ask for and what nodes have.
+    /// Requests of bound pods and allocatable of nodes, summed over the cluster.
     pub(crate) fn room(&self) -> Room {
         self.room
     }
@@ -232,7 +232,7 @@ impl Api {
         std::mem::take(&mut self.touched_nodes)
     }
 
-    /// Whether a node is ready and has been let in.
+    /// `true` if a node is ready and has been let in.
     pub(crate) fn is_usable(&self, name: &NodeName) -> bool {
         self.nodes.get(name).is_some_and(|node| {
             let let_in = node.label(labels::REGISTERED);
@@ -246,7 +246,7 @@ impl Api {
         names.filter_map(|name| self.pods.get(name))
     }
 
-    /// What the pods bound to a node ask for.
+    /// Requests of the pods bound to a node, summed; `None` for an unknown node.
     pub(crate) fn used(&self, node: &NodeName) -> Option<&Resources> {
         self.used.get(node)
     }

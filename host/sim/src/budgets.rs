@@ -108,7 +108,7 @@ impl Budgets {
         changed
     }
 
-    /// Whether a pod may be evicted now; otherwise why not.
+    /// Counts an eviction that budgets allow now; fails with the budget that refuses it.
     pub(crate) fn allow(&self, pod: &Pod) -> Result<(), String> {
         let own = self.kept.get(&pod.name.namespace).into_iter().flatten();
         let speaks = |kept: &&Kept| kept.budget.selector.matches(&pod.labels);
@@ -129,7 +129,7 @@ impl Budgets {
 #[cfg(test)]
 mod tests {
     use plimsoll_core::ids::{NodeName, Uid};
-    use plimsoll_core::model::{DoNotDisrupt, LabelSelector, PodPhase};
+    use plimsoll_core::model::{LabelSelector, PodPhase};
     use plimsoll_core::time::Timestamp;
 
     use super::*;
@@ -155,21 +155,15 @@ mod tests {
 
     fn running() -> Pod {
         Pod {
-            uid: Uid::from("u1"),
-            name: ObjectName::new("default", "web-1"),
-            created: Timestamp::default(),
-            labels: Arc::default(),
-            spec: Arc::default(),
-            owner: None,
             node: Some(NodeName::from("n1")),
-            nominated: None,
             phase: PodPhase::Running,
             unschedulable: false,
             ready: Some(true),
-            deleting: None,
-            started: None,
-            do_not_disrupt: DoNotDisrupt::No,
-            deletion_cost: 0,
+            ..Pod::pending(
+                Uid::from("u1"),
+                ObjectName::new("default", "web-1"),
+                Timestamp::default(),
+            )
         }
     }
 

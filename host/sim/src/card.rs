@@ -19,13 +19,13 @@ pub struct ScoreCard {
     pub start: Timestamp,
     /// How long it lasted.
     pub lasted: Span,
-    /// What the instances cost, in nano-dollars.
+    /// Cost of the instances over the run, in nano-dollars.
     pub cost: i64,
-    /// What of it was paid for instances before pods could use them, in nano-dollars.
+    /// Part of the cost for instances before pods could use them, in nano-dollars.
     pub cost_starting: i64,
-    /// What of it was paid for instances that carried nothing but daemons, or were on their way out, in nano-dollars.
+    /// Part of the cost for instances that carried nothing but daemons, or were on their way out, in nano-dollars.
     pub cost_idle: i64,
-    /// What no fleet for the pods that ran could have undercut, in nano-dollars at list price; `None` if nobody computed it.
+    /// Lower bound on the cost of any fleet for the pods that ran, in nano-dollars at list price; `None` if nobody computed it.
     pub bound: Option<i64>,
     /// Hours of nodes by type and terms, in thousandths of an hour.
     pub node_hours: Vec<NodeHours>,
@@ -71,7 +71,7 @@ pub struct ScoreCard {
     pub nominations_dropped: u32,
     /// Faults of policy modules.
     pub faults: u64,
-    /// What they were, in the order in which each was first seen: the first [`MOST_FAULT_WORDS`].
+    /// Words of the faults, in the order in which each was first seen: the first [`MOST_FAULT_WORDS`].
     #[serde(default)]
     pub fault_words: Vec<FaultWords>,
     /// Nodes taken away on purpose.
@@ -83,7 +83,7 @@ pub struct ScoreCard {
     /// Commands that came to their end and were to save money or to replace drifted nodes, in order of their ends.
     #[serde(default)]
     pub ledger: Vec<Settled>,
-    /// What pods used beside what they asked for; `None` where the recording says nothing of use.
+    /// Use of pods beside their requests; `None` where the recording says nothing of use.
     #[serde(default)]
     pub usage: Option<UsageCard>,
     /// The course of things.
@@ -91,13 +91,13 @@ pub struct ScoreCard {
 }
 
 impl ScoreCard {
-    /// What the instances cost per hour, in nano-dollars: the mean over the run.
+    /// Cost of the instances per hour, in nano-dollars: the mean over the run.
     pub fn cost_per_hour(&self) -> i64 {
         let millis = i128::from(self.lasted.millis()).max(1);
         i64::try_from(i128::from(self.cost) * 3_600_000 / millis).unwrap_or(i64::MAX)
     }
 
-    /// What the moves in the ledger were to save and did save, per hour at list prices.
+    /// Savings of the moves in the ledger, predicted and realised, per hour at list prices.
     pub fn saved(&self) -> (PricePerHour, PricePerHour) {
         let moves = || {
             let entries = self.ledger.iter();
@@ -114,7 +114,7 @@ pub const MOST_FAULT_WORDS: usize = 10;
 /// A fault of a policy module.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct FaultWords {
-    /// What happened, and what was done without the policy.
+    /// The fault and its consequence, in a sentence.
     pub words: String,
     /// How often.
     pub times: u64,
@@ -132,7 +132,7 @@ pub struct NodeHours {
     pub capacity_type: CapacityType,
     /// Thousandths of an hour.
     pub thousandths: i64,
-    /// What they cost, in nano-dollars.
+    /// Their cost, in nano-dollars.
     pub cost: i64,
 }
 

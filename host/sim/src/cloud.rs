@@ -44,7 +44,7 @@ impl Instance {
 #[derive(Clone, Debug)]
 pub(crate) struct Cloud {
     pub(crate) catalogue: Arc<Catalogue>,
-    /// What the overlays of the cluster's owner promise of nodes, pool by pool; true of every node in this world.
+    /// Promises of the owner's overlays about nodes, pool by pool; true of every node in this world.
     promised: Overlaid,
     pub(crate) instances: BTreeMap<ProviderId, Instance>,
     by_claim: BTreeMap<Uid, ProviderId>,

@@ -143,15 +143,13 @@ impl World {
     }
 
     fn change_claim(&mut self, name: &ClaimName, change: impl FnOnce(&mut NodeClaim)) -> Outcome {
-        let Some(claim) = self.api.claims.get(name) else {
+        let Some(claim) = self.api.claims.get(name).cloned() else {
             return Outcome::Refused(Reason::NotFound);
         };
-        let mut changed = NodeClaim::clone(claim);
-        change(&mut changed);
-        if changed == **claim {
+        let Some(changed) = changed(&claim, change) else {
             let version = self.api.version_of_claim(name).unwrap_or_default();
-            return done(Object::Claim(Arc::clone(claim)), version);
-        }
+            return done(Object::Claim(claim), version);
+        };
         let (object, version) = self.api.put_claim(changed);
         done(object, version)
     }
@@ -170,15 +168,13 @@ impl World {
     }
 
     fn change_node(&mut self, name: &NodeName, change: impl FnOnce(&mut Node)) -> Outcome {
-        let Some(node) = self.api.nodes.get(name) else {
+        let Some(node) = self.api.nodes.get(name).cloned() else {
             return Outcome::Refused(Reason::NotFound);
         };
-        let mut changed = Node::clone(node);
-        change(&mut changed);
-        if changed == **node {
+        let Some(changed) = changed(&node, change) else {
             let version = self.api.version_of_node(name).unwrap_or_default();
-            return done(Object::Node(Arc::clone(node)), version);
-        }
+            return done(Object::Node(node), version);
+        };
         let (object, version) = self.api.put_node(changed);
         done(object, version)
     }
@@ -272,6 +268,13 @@ impl World {
         }
         Outcome::Done(Answer::Ending)
     }
+}
+
+/// An object after a change; `None` where that changes nothing.
+fn changed<T: Clone + PartialEq>(object: &Arc<T>, change: impl FnOnce(&mut T)) -> Option<T> {
+    let mut changed = T::clone(object);
+    change(&mut changed);
+    (changed != **object).then_some(changed)
 }
 
 fn done(object: Object, version: Version) -> Outcome {

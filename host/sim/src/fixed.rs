@@ -215,7 +215,7 @@ impl<'a> Filler<'a> {
         Ok((bin, claim))
     }
 
-    /// What pods may have of a new node, after its daemons.
+    /// Room of a new node for pods, after its daemons.
     fn room(&self, listed: &InstanceType, offering: &Offering, labels: &Requirements) -> Resources {
         let mut free = listed.allocatable(offering);
         let sets = self.snapshot.daemon_sets.iter();

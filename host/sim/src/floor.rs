@@ -19,7 +19,7 @@ use crate::work::Work;
 /// Parts of a pod in which its mean number is counted.
 const PARTS: i128 = 100_000;
 
-/// What could be bought, from when on.
+/// Catalogues, each with the instant from which it held.
 pub(crate) type Listed = Vec<(Timestamp, Arc<Catalogue>)>;
 
 /// A least cost per hour from one instant to another.

@@ -21,20 +21,20 @@ pub struct Recording {
     pub start: Timestamp,
     /// When it ends; `None` for when nothing is left to happen.
     pub end: Option<Timestamp>,
-    /// What is there at the start.
+    /// Objects at the start.
     pub objects: Objects,
     /// How long pods that are there at the start go on running; those not named run for ever.
     pub running: Vec<(ObjectName, Span)>,
-    /// What can be bought.
+    /// Types and offerings at the start.
     pub catalogue: Arc<Catalogue>,
     /// How to decide.
     pub settings: Arc<Settings>,
-    /// What happens, in any order.
+    /// Changes of the world, in any order.
     pub changes: Vec<TimedChange>,
 }
 
 impl Recording {
-    /// What the overlays that are there at the start make of the catalogue, where they are in use.
+    /// The catalogue with the overlays of the start applied, where they are in use.
     pub(crate) fn overlaid(&self) -> Overlaid {
         if self.settings.node_overlays {
             Overlaid::new(&self.catalogue, &self.objects.pools, &self.objects.overlays)
@@ -49,7 +49,7 @@ impl Recording {
 pub struct TimedChange {
     /// When it happens.
     pub at: Timestamp,
-    /// What happens.
+    /// The change itself.
     pub change: Change,
 }
 
@@ -68,7 +68,7 @@ pub enum Change {
     Scale(ObjectName, u32),
     /// A deployment's load in all, in the unit of its rule's target.
     Load(ObjectName, u64),
-    /// What each pod of a deployment uses from now on.
+    /// Use of each pod of a deployment from now on.
     Uses(ObjectName, Usage),
     /// An offering's price changes; every zone when none is named.
     Price(Which, PricePerHour),
@@ -96,17 +96,17 @@ pub struct Deployment {
     pub name: ObjectName,
     /// Labels of its pods.
     pub labels: Arc<Labels>,
-    /// What its pods need.
+    /// Requests and constraints of its pods.
     pub spec: Arc<PodSpec>,
     /// How many it keeps.
     pub replicas: u32,
     /// How its replicas follow its load, if they do.
     pub follows: Option<ReplicaRule>,
-    /// What each of its pods uses, whatever they ask for, where that is known.
+    /// Use of each of its pods, whatever they request; `None` where it is not known.
     pub uses: Option<Usage>,
 }
 
-/// What a pod uses. Nothing is decided by it; score cards hold it against what pods ask for.
+/// Processor time and memory that a pod uses. Nothing is decided by it; score cards hold it against what pods ask for.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Usage {
     /// Milli-cores.
@@ -161,9 +161,9 @@ pub struct Behaviour {
     pub boot: Delay,
     /// From the node's object to ready.
     pub ready: Span,
-    /// What an API write takes.
+    /// Time that an API write takes.
     pub write: Span,
-    /// What a call to the cloud takes.
+    /// Time that a call to the cloud takes.
     pub call: Span,
     /// From asking a pod to go to its end.
     pub grace: Span,
@@ -171,11 +171,11 @@ pub struct Behaviour {
     pub ending: Span,
     /// From the announcement to the loss of a spot instance.
     pub notice: Span,
-    /// Whether spot instances are taken back at the rate that their offering states.
+    /// `true` if spot instances are taken back at the rate that their offering states.
     pub interruptions: bool,
-    /// What goes wrong.
+    /// Likelihoods of faults.
     pub faults: Faults,
-    /// Whether the scheduler honours nominations (it does from Kubernetes 1.35 on).
+    /// `true` if the scheduler honours nominations (it does from Kubernetes 1.35 on).
     pub nominations: bool,
     /// How much less memory nodes have than was computed for their type.
     pub shortfall: Shortfall,

@@ -25,6 +25,7 @@ mod random;
 mod run;
 mod scheduler;
 mod series;
+mod stretches;
 mod usage;
 mod work;
 mod workload;

@@ -279,7 +279,7 @@ impl Meter {
         }
     }
 
-    /// What keeps pods waiting that were planned for nodes, where something does.
+    /// Reasons that keep planned pods waiting; `None` where nothing does.
     pub(crate) fn held<'w>(&mut self, api: &Api, words: impl Fn(&Uid) -> Option<&'w str>) {
         for pod in api.waiting() {
             if let Some(words) = words(&pod.uid) {
@@ -303,7 +303,7 @@ impl Meter {
         }
     }
 
-    /// What an engine that is no more has begun and refused.
+    /// Adds the commands that an engine which is no more has begun and refused.
     pub(crate) fn disrupted(&mut self, (begun, refused): (Begun, Refused)) {
         self.card.begun.join(begun);
         self.card.refused.add(refused);

@@ -12,7 +12,7 @@ use crate::cloud::{Cloud, Instance};
 
 const MILLIS_PER_HOUR: i128 = 3_600_000;
 
-/// What an instance does for its price.
+/// Use of an instance, by which its cost is split.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Use {
     /// Bought, and pods cannot use it yet.
@@ -87,7 +87,7 @@ impl Money {
         }
     }
 
-    /// What an instance does from now on. Once usable it does not start again.
+    /// Sets the use of an instance from now on. Once usable it does not start again.
     pub(crate) fn uses(&mut self, id: &ProviderId, does: Use) {
         let known = self.instances.get(id).map(|paid| paid.does);
         if known.is_some_and(|known| known != does && does != Use::Starting) {

@@ -7,8 +7,7 @@ use plimsoll_core::ids::{NodeName, ObjectName, ProviderId, TypeName};
 use plimsoll_core::labels::{self, Labels};
 use plimsoll_core::lifecycle::UNREGISTERED_TAINT;
 use plimsoll_core::model::{
-    DaemonSet, DoNotDisrupt, Effect, Node, NodeClaim, Owner, OwnerKind, Pod, PodPhase, Readiness,
-    Taint,
+    DaemonSet, Effect, Node, NodeClaim, Owner, OwnerKind, Pod, PodPhase, Readiness, Taint,
 };
 use plimsoll_core::resources::{ResourceName, Resources};
 use plimsoll_core::time::{Span, Timestamp};
@@ -96,7 +95,7 @@ impl World {
         self.api.put_node(node);
     }
 
-    /// What an instance really has in all and for pods; its maker has only computed it.
+    /// Real capacity and allocatable of an instance; the catalogue has only computed them.
     fn real_size(&self, instance: &Instance) -> (Resources, Resources) {
         let machine = &instance.machine;
         let (mut capacity, mut allocatable) =
@@ -262,9 +261,6 @@ impl World {
 fn daemon_pod(set: &DaemonSet, node: &Node, now: Timestamp) -> Pod {
     let name = format!("{}-{}", set.name.name, node.name);
     Pod {
-        uid: format!("{}/{}", set.uid, node.name).into(),
-        name: ObjectName::new(Arc::clone(&set.name.namespace), name),
-        created: now,
         labels: Arc::clone(&set.labels),
         spec: Arc::clone(&set.pod),
         owner: Some(Owner {
@@ -273,13 +269,14 @@ fn daemon_pod(set: &DaemonSet, node: &Node, now: Timestamp) -> Pod {
             uid: set.uid.clone(),
         }),
         node: Some(node.name.clone()),
-        nominated: None,
         phase: PodPhase::Running,
         unschedulable: false,
         ready: Some(true),
-        deleting: None,
         started: Some(now),
-        do_not_disrupt: DoNotDisrupt::No,
-        deletion_cost: 0,
+        ..Pod::pending(
+            format!("{}/{}", set.uid, node.name).into(),
+            ObjectName::new(Arc::clone(&set.name.namespace), name),
+            now,
+        )
     }
 }

@@ -27,10 +27,10 @@ pub struct Considered {
 
 /// Plans for snapshots.
 pub trait Planner {
-    /// What to do about a snapshot. Equal snapshots must give equal plans.
+    /// Plans a snapshot. Equal snapshots must give equal plans.
     fn plan(&mut self, snapshot: &Snapshot) -> Planned;
 
-    /// What to do about nodes that might go. Equal requests must give equal decisions.
+    /// Decides about nodes that might be disrupted. Equal requests must give equal decisions.
     fn consider(&mut self, request: &ConsiderRequest) -> Considered {
         Considered {
             decision: disrupt::consider(&request.snapshot, &request.question),

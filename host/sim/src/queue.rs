@@ -57,7 +57,7 @@ impl<E> Queue<E> {
         self.events.keys().next().map(|entry| entry.at)
     }
 
-    /// Whether an event of some kind will happen; asks the last ones first.
+    /// `true` if an event of some kind will happen; asks the last ones first.
     pub(crate) fn holds(&self, kind: impl Fn(&E) -> bool) -> bool {
         self.events.values().rev().any(kind)
     }

@@ -27,7 +27,7 @@ impl Random {
         u64::try_from(wide >> 64).expect("the high half of a product of two 64-bit numbers")
     }
 
-    /// Whether something of this likelihood, in millionths, happens.
+    /// `true` if something of this likelihood, in millionths, happens.
     pub fn happens<T: Hash>(self, purpose: &str, object: T, millionths: u64) -> bool {
         self.below(purpose, object, 1_000_000) < millionths
     }

@@ -95,7 +95,7 @@ impl<P: Planner> Run<P> {
         self.world.queue.next_at()
     }
 
-    /// What people were told since this was last asked.
+    /// Reports to people since the last call.
     pub fn take_reports(&mut self) -> Vec<Report> {
         std::mem::take(&mut self.reports)
     }
@@ -136,7 +136,7 @@ impl<P: Planner> Run<P> {
         self.world.cloud.instances.len()
     }
 
-    /// What was counted so far.
+    /// The score card so far.
     pub fn counts(&self) -> &ScoreCard {
         self.world.meter.card()
     }

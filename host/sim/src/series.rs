@@ -6,10 +6,15 @@ use plimsoll_core::ids::TypeName;
 use plimsoll_core::time::{Span, Timestamp};
 use serde::{Deserialize, Serialize};
 
+use crate::stretches::{Stretches, Sum};
+
 /// Points at most; when there would be more, neighbours are merged.
 const MOST_POINTS: i64 = 720;
 
-/// What the world is like between two events.
+/// Milliseconds of the first buckets.
+const NARROWEST: i64 = 1000;
+
+/// State of the world between two events.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Level {
     /// Nano-dollars per hour.
@@ -48,9 +53,7 @@ pub struct Series {
 /// Gathers a [`Series`].
 #[derive(Clone, Debug)]
 pub(crate) struct Gatherer {
-    start: Timestamp,
-    width: i64,
-    buckets: Vec<Bucket>,
+    buckets: Stretches<Bucket>,
 }
 
 /// Sums of value x milliseconds.
@@ -80,81 +83,54 @@ impl Bucket {
         }
     }
 
-    fn join(&mut self, other: &Self) {
-        self.covered += other.covered;
-        for (sum, more) in self.sums.iter_mut().zip(other.sums) {
-            *sum += more;
-        }
-        for (name, more) in &other.nodes {
-            *self.nodes.entry(name.clone()).or_default() += more;
-        }
-    }
-
     fn mean(&self, sum: i128) -> i64 {
         let mean = sum / i128::from(self.covered.max(1));
         i64::try_from(mean).unwrap_or(i64::MAX)
     }
 }
 
+impl Sum for Bucket {
+    fn join(&mut self, next: &Self) {
+        self.covered += next.covered;
+        for (sum, more) in self.sums.iter_mut().zip(next.sums) {
+            *sum += more;
+        }
+        for (name, more) in &next.nodes {
+            *self.nodes.entry(name.clone()).or_default() += more;
+        }
+    }
+}
+
 impl Gatherer {
     pub(crate) fn new(start: Timestamp) -> Self {
         Self {
-            start,
-            width: 1000,
-            buckets: Vec::new(),
+            buckets: Stretches::new(start, NARROWEST, MOST_POINTS),
         }
     }
 
     /// The world was like this from one instant to another.
     pub(crate) fn add(&mut self, level: &Level, from: Timestamp, to: Timestamp) {
-        let mut at = from.millis() - self.start.millis();
-        let end = to.millis() - self.start.millis();
-        while end > self.width * MOST_POINTS {
-            self.widen();
-        }
-        while at < end {
-            let bucket = at / self.width;
-            let until = ((bucket + 1) * self.width).min(end);
-            let row = usize::try_from(bucket).unwrap_or_default();
-            if self.buckets.len() <= row {
-                self.buckets.resize_with(row + 1, Bucket::default);
-            }
-            self.buckets[row].add(level, until - at);
-            at = until;
-        }
-    }
-
-    fn widen(&mut self) {
-        self.width *= 2;
-        let halves = std::mem::take(&mut self.buckets);
-        for pair in halves.chunks(2) {
-            let mut joined = pair[0].clone();
-            if let Some(second) = pair.get(1) {
-                joined.join(second);
-            }
-            self.buckets.push(joined);
-        }
+        let add = |bucket: &mut Bucket, millis| bucket.add(level, millis);
+        self.buckets.each(from, to, add);
     }
 
     pub(crate) fn finish(&self) -> Series {
+        let buckets = self.buckets.sums();
         let column = |at: usize| {
-            let means = self
-                .buckets
-                .iter()
-                .map(|bucket| bucket.mean(bucket.sums[at]));
+            let means = buckets.iter().map(|bucket| bucket.mean(bucket.sums[at]));
             means.collect::<Vec<i64>>()
         };
         let mut nodes: BTreeMap<TypeName, Vec<i64>> = BTreeMap::new();
-        for (row, bucket) in self.buckets.iter().enumerate() {
+        for (row, bucket) in buckets.iter().enumerate() {
             for (name, sum) in &bucket.nodes {
                 let column = nodes.entry(name.clone());
-                let column = column.or_insert_with(|| vec![0; self.buckets.len()]);
+                let column = column.or_insert_with(|| vec![0; buckets.len()]);
                 column[row] = bucket.mean(*sum);
             }
         }
         Series {
-            start: self.start,
-            width: Span::from_millis(self.width),
+            start: self.buckets.start(),
+            width: self.buckets.width(),
             cost: column(0),
             bound: column(1),
             pending: column(2),

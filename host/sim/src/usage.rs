@@ -22,7 +22,7 @@ pub const MOST_BUSY_SPANS: usize = 100;
 /// Requests are inflated when more than so many times what is used.
 const INFLATED: i128 = 2;
 
-/// What pods asked for and used, over those whose use is known, from being bound to being gone.
+/// Requests and use of pods, over those whose use is known, from being bound to being gone.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct UsageCard {
     /// Cpu asked for, in thousandths of core hours.
@@ -70,7 +70,7 @@ pub struct BusySpan {
 }
 
 impl UsageCard {
-    /// What to make of it, in sentences: what was not bought for and why, and what would help.
+    /// Conclusions in sentences: requests without use, their reason and a remedy.
     pub fn advice(&self) -> Vec<String> {
         let mut result = Vec::new();
         for inflated in &self.inflated {
@@ -124,7 +124,7 @@ struct Sums {
     memory_used: i128,
 }
 
-/// What a node carries.
+/// Requests and use of the pods on a node.
 #[derive(Clone, Debug, Default)]
 struct Carried {
     /// Milli-cores that it gives pods.
@@ -135,7 +135,7 @@ struct Carried {
 }
 
 impl UsageMeter {
-    /// Whether nothing is known of any pod's use.
+    /// `true` if nothing is known of any pod's use.
     pub(crate) fn is_idle(&self) -> bool {
         self.workloads.is_empty()
     }
@@ -203,7 +203,7 @@ impl UsageMeter {
         }
     }
 
-    /// Whether a node is busy now.
+    /// Begins or ends a busy stretch of a node, as it is now.
     fn judge(&mut self, name: &NodeName) {
         let busy = self.nodes.get(name).is_some_and(|carried| {
             let of_owner = |(owner, pods): (&Uid, &i64)| {

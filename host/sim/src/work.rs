@@ -11,6 +11,8 @@ use plimsoll_core::ids::Uid;
 use plimsoll_core::model::{OwnerKind, Pod};
 use plimsoll_core::time::{Span, Timestamp};
 
+use crate::stretches::{Stretches, Sum};
+
 /// Stretches at most; when there would be more, neighbours are joined.
 const MOST_STRETCHES: i64 = 360;
 /// Width of the first stretches.
@@ -19,13 +21,22 @@ const NARROWEST: i64 = 15_000;
 /// Milliseconds of pods by kind, per stretch.
 #[derive(Clone, Debug)]
 pub(crate) struct Work {
-    start: Timestamp,
-    width: i64,
     kinds: BTreeMap<u64, usize>,
     examples: Vec<Arc<Pod>>,
     running: Vec<Running>,
     kind_of: BTreeMap<Uid, usize>,
-    stretches: Vec<BTreeMap<usize, u64>>,
+    stretches: Stretches<Kinds>,
+}
+
+/// Milliseconds by kind.
+type Kinds = BTreeMap<usize, u64>;
+
+impl Sum for Kinds {
+    fn join(&mut self, next: &Self) {
+        for (kind, millis) in next {
+            *self.entry(*kind).or_default() += millis;
+        }
+    }
 }
 
 /// Pods of a kind that run now, and until when their work is counted.
@@ -38,13 +49,11 @@ struct Running {
 impl Work {
     pub(crate) fn new(start: Timestamp) -> Self {
         Self {
-            start,
-            width: NARROWEST,
             kinds: BTreeMap::new(),
             examples: Vec::new(),
             running: Vec::new(),
             kind_of: BTreeMap::new(),
-            stretches: Vec::new(),
+            stretches: Stretches::new(start, NARROWEST, MOST_STRETCHES),
         }
     }
 
@@ -79,33 +88,12 @@ impl Work {
     fn count_until(&mut self, kind: usize, now: Timestamp) {
         let Running { count, counted } = self.running[kind];
         self.running[kind].counted = now;
-        let mut at = counted.millis() - self.start.millis();
-        let end = now.millis() - self.start.millis();
-        while end > self.width * MOST_STRETCHES {
-            self.widen();
-        }
-        while count > 0 && at < end {
-            let row = at / self.width;
-            let until = ((row + 1) * self.width).min(end);
-            let row = usize::try_from(row).unwrap_or_default();
-            if self.stretches.len() <= row {
-                self.stretches.resize_with(row + 1, BTreeMap::new);
-            }
-            let millis = u64::try_from(until - at).unwrap_or_default();
-            *self.stretches[row].entry(kind).or_default() += count * millis;
-            at = until;
-        }
-    }
-
-    fn widen(&mut self) {
-        self.width *= 2;
-        let halves = std::mem::take(&mut self.stretches);
-        for pair in halves.chunks(2) {
-            let mut joined = pair[0].clone();
-            for (kind, millis) in pair.get(1).into_iter().flatten() {
-                *joined.entry(*kind).or_default() += millis;
-            }
-            self.stretches.push(joined);
+        self.stretches.reach(now);
+        if count > 0 {
+            self.stretches.each(counted, now, |kinds, millis| {
+                let millis = u64::try_from(millis).unwrap_or_default();
+                *kinds.entry(kind).or_default() += count * millis;
+            });
         }
     }
 
@@ -124,11 +112,12 @@ impl Work {
     /// When a stretch begins.
     pub(crate) fn begin_of(&self, stretch: usize) -> Timestamp {
         let stretch = i64::try_from(stretch).unwrap_or(i64::MAX);
-        self.start + Span::from_millis(self.width.saturating_mul(stretch))
+        let width = self.stretches.width().millis();
+        self.stretches.start() + Span::from_millis(width.saturating_mul(stretch))
     }
 
     /// Per stretch, milliseconds by kind.
-    pub(crate) fn stretches(&self) -> &[BTreeMap<usize, u64>] {
-        &self.stretches
+    pub(crate) fn stretches(&self) -> &[Kinds] {
+        self.stretches.sums()
     }
 }

@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use plimsoll_core::ids::ObjectName;
-use plimsoll_core::model::{DoNotDisrupt, Object, OwnerKind, Pod, PodPhase};
+use plimsoll_core::model::{Object, OwnerKind, Pod, PodPhase};
 use plimsoll_core::time::{Span, Timestamp};
 
 use crate::input::{Change, Deployment, Recording, ReplicaRule, TimedChange, Usage};
@@ -21,7 +21,7 @@ pub(crate) struct Workloads {
     deployments: BTreeMap<ObjectName, Kept>,
     returned: u64,
     autoscaling: bool,
-    /// Whether the API server shows deployments: only capacity buffers read them.
+    /// `true` if the API server shows deployments: only capacity buffers read them.
     are_shown: bool,
 }
 
@@ -282,21 +282,15 @@ fn next_mark(now: Timestamp) -> Timestamp {
 fn new_pod(deployment: &Deployment, number: u64, now: Timestamp) -> Pod {
     let name = format!("{}-{number}", deployment.name.name);
     Pod {
-        uid: format!("{}/{name}", deployment.name.namespace).into(),
-        name: ObjectName::new(Arc::clone(&deployment.name.namespace), name),
-        created: now,
         labels: Arc::clone(&deployment.labels),
         spec: Arc::clone(&deployment.spec),
         owner: Some(deployment.owner()),
-        node: None,
-        nominated: None,
-        phase: PodPhase::Pending,
         unschedulable: false,
-        ready: None,
-        deleting: None,
-        started: None,
-        do_not_disrupt: DoNotDisrupt::No,
-        deletion_cost: 0,
+        ..Pod::pending(
+            format!("{}/{name}", deployment.name.namespace).into(),
+            ObjectName::new(Arc::clone(&deployment.name.namespace), name),
+            now,
+        )
     }
 }
 

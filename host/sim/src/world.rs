@@ -62,7 +62,7 @@ pub(crate) struct World {
     pub(crate) meter: Meter,
     /// Pods that end by themselves.
     pub(crate) tasks: BTreeMap<ObjectName, Task>,
-    /// What the cloud tells the engine.
+    /// Inputs from the cloud for the engine.
     pub(crate) announcements: Vec<Input>,
 }
 
@@ -276,7 +276,7 @@ impl World {
     }
 }
 
-/// What is known of a pod that ends by itself.
+/// A pod that ends by itself, and how long it runs.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Task {
     /// How long it runs from when it starts here.
@@ -301,7 +301,7 @@ impl Task {
     }
 }
 
-/// Whether two pods would meet the same fate.
+/// `true` if two pods would meet the same fate.
 fn is_twin(a: &Pod, b: &Pod) -> bool {
     a.name.namespace == b.name.namespace
         && a.labels == b.labels
@@ -325,7 +325,7 @@ impl World {
         }
     }
 
-    /// Whether anything of the recording is still to happen: a change, the end of a task, a step of replicas.
+    /// `true` if anything of the recording is still to happen: a change, the end of a task, a step of replicas.
     pub(crate) fn goes_on(&self) -> bool {
         let of_recording =
             |event: &Event| matches!(event, Event::Change(_) | Event::Ends(..) | Event::Autoscale);

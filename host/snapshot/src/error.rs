@@ -20,7 +20,7 @@ pub struct Position {
 pub struct LoadError {
     /// The file.
     pub path: PathBuf,
-    /// What is wrong with it.
+    /// The fault found in it.
     pub error: SnapshotError,
 }
 
@@ -55,7 +55,7 @@ pub enum SnapshotError {
     Truncated {
         /// Where.
         position: Position,
-        /// What was begun.
+        /// The value that was begun, in words.
         inside: &'static str,
     },
     /// The text is not UTF-8.
@@ -69,7 +69,7 @@ pub enum SnapshotError {
     Json {
         /// Where.
         position: Position,
-        /// What was found or expected there.
+        /// The bytes found or expected there, in words.
         words: String,
     },
     /// The text is no YAML.
@@ -77,7 +77,7 @@ pub enum SnapshotError {
     Yaml {
         /// Where.
         position: Position,
-        /// What was found or expected there.
+        /// The bytes found or expected there, in words.
         words: String,
     },
     /// One value is longer than any real one.
@@ -85,7 +85,7 @@ pub enum SnapshotError {
     TooLarge {
         /// Where it begins.
         position: Position,
-        /// What it is.
+        /// The part that is too large, in words.
         what: &'static str,
         /// Bytes allowed.
         limit: usize,
@@ -140,7 +140,7 @@ pub enum SnapshotError {
     Trace {
         /// The line of the table.
         line: u64,
-        /// What is wrong.
+        /// The fault in a sentence.
         sentence: String,
     },
 }

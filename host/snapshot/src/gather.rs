@@ -24,7 +24,7 @@ use crate::section::{self, ChangeEntry};
 /// The class of machines on EC2.
 pub(crate) const EC2_CLASS: &str = "EC2NodeClass";
 
-/// What is ours: the group and version of our kinds.
+/// Group and version of our own kinds.
 pub(crate) const API_VERSION: &str = "plimsoll.dev/v1alpha1";
 /// The kind of a document that is our section.
 pub(crate) const SNAPSHOT: &str = "Snapshot";
@@ -35,7 +35,7 @@ const SILENT: [&str; 2] = [EC2_CLASS, "KWOKNodeClass"];
 /// Groups of the kinds whose fields are looked at by [`plimsoll_api::validate`].
 const VALIDATED: [&str; 2] = ["karpenter.sh", "autoscaling.x-k8s.io"];
 
-/// What has been read so far.
+/// The objects and fields read so far.
 #[derive(Default)]
 pub(crate) struct Gatherer {
     pub(crate) interner: Interner,
@@ -53,7 +53,7 @@ pub(crate) struct Gatherer {
     unknown_fields: BTreeMap<(&'static str, String), usize>,
     /// Remarks by what they say, with the first object and how many there are.
     remarks: BTreeMap<(Severity, String, String), (String, usize)>,
-    /// What each class changes about its nodes.
+    /// Settings of nodes by the name of their class.
     pub(crate) classes: BTreeMap<String, AllocatableSettings>,
     /// Objects of kinds that are looked at without being kept.
     passed: BTreeMap<String, usize>,
@@ -155,7 +155,7 @@ impl Gatherer {
         Ok(())
     }
 
-    /// Whether a claim is of no pool, which somebody made by hand; such a claim is told and passed over.
+    /// `true` if a claim is of no pool, which somebody made by hand; such a claim is told and passed over.
     fn is_by_hand(&mut self, claim: &Value) -> bool {
         let pool = claim
             .pointer("/metadata/labels")
@@ -371,7 +371,7 @@ impl Gatherer {
         self.items
     }
 
-    /// What was passed over.
+    /// Notes of everything that was passed over.
     pub(crate) fn notes(&self) -> Vec<Note> {
         let kinds = self
             .unknown_kinds

@@ -22,9 +22,9 @@ const BYTE_ORDER_MARK: &[u8] = &[0xef, 0xbb, 0xbf];
 pub struct Loaded {
     /// The world at one instant.
     pub snapshot: Snapshot,
-    /// What changes afterwards, in order of time.
+    /// Changes after the snapshot, in order of time.
     pub changes: Vec<TimedChange>,
-    /// What was assumed or passed over.
+    /// Notes of assumptions, and of everything passed over.
     pub notes: Vec<Note>,
     /// Where the catalogue comes from, so that it can be written as short as it was read.
     pub catalogue: CatalogueText,

@@ -27,7 +27,7 @@ pub enum Note {
         object: String,
         /// The field and what is odd about it.
         sentence: String,
-        /// Whether the object works as written all the same.
+        /// `true` if the object works as written all the same.
         works: bool,
         /// How many objects have it.
         count: usize,
@@ -57,7 +57,7 @@ pub enum Note {
     AssumedRegion {
         /// The region taken.
         region: String,
-        /// Whether its nodes say so.
+        /// `true` if its nodes say so.
         from_nodes: bool,
         /// The region of its nodes, where no prices of that are known.
         unpriced: Option<String>,
@@ -66,7 +66,7 @@ pub enum Note {
     PodProblem {
         /// Namespace and name of the first.
         pod: String,
-        /// What is wrong with it.
+        /// The fault in words.
         problem: String,
         /// How many pods have the same problem.
         count: usize,
@@ -74,7 +74,7 @@ pub enum Note {
 }
 
 impl Note {
-    /// Whether something is wrong or was not understood; the rest are assumptions and advice.
+    /// `true` if something is wrong or was not understood; the rest are assumptions and advice.
     pub fn is_wrong(&self) -> bool {
         match self {
             Self::UnknownField { .. }
@@ -90,7 +90,7 @@ impl Note {
         }
     }
 
-    /// Whether it is advice on what works as written.
+    /// `true` if it is advice on what works as written.
     pub fn is_advice(&self) -> bool {
         matches!(self, Self::Remark { works: true, .. })
     }

@@ -15,7 +15,7 @@ use plimsoll_core::units::PricePerHour;
 pub struct TimedChange {
     /// When it happens; never before the snapshot.
     pub at: Timestamp,
-    /// What happens.
+    /// The change itself.
     pub change: Change,
 }
 
@@ -50,7 +50,7 @@ pub enum Change {
         zone: Option<Arc<str>>,
         /// The terms.
         capacity_type: CapacityType,
-        /// Whether it can be had from now on.
+        /// `true` if it can be had from now on.
         available: bool,
     },
     /// The cloud announces that it takes a spot node back.
@@ -61,7 +61,7 @@ pub enum Change {
     Scale(ObjectName, u32),
     /// A deployment's load in all, in the unit of its rule's target.
     Load(ObjectName, u64),
-    /// What each pod of a deployment uses from now on.
+    /// Use of each pod of a deployment from now on.
     Uses(ObjectName, Usage),
 }
 
@@ -72,17 +72,17 @@ pub struct Deployment {
     pub name: ObjectName,
     /// Labels of its pods.
     pub labels: Arc<Labels>,
-    /// What its pods need.
+    /// Requests and constraints of its pods.
     pub spec: Arc<PodSpec>,
     /// How many it keeps.
     pub replicas: u32,
     /// How its replicas follow its load, if they do.
     pub follows: Option<Follows>,
-    /// What each of its pods uses, whatever they ask for, where that was seen.
+    /// Use of each of its pods, whatever they request; `None` where it was not seen.
     pub uses: Option<Usage>,
 }
 
-/// What a pod uses.
+/// Processor time and memory that a pod uses.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Usage {
     /// Milli-cores.

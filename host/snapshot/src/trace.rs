@@ -10,7 +10,7 @@ use std::sync::Arc;
 use plimsoll_api::{Interner, Object};
 use plimsoll_core::ids::{ObjectName, Uid};
 use plimsoll_core::labels::LabelKey;
-use plimsoll_core::model::{DoNotDisrupt, Owner, OwnerKind, Pod, PodPhase, PodSpec};
+use plimsoll_core::model::{Owner, OwnerKind, Pod, PodSpec};
 use plimsoll_core::requirement::Requirement;
 use plimsoll_core::resources::{ResourceName, Resources};
 use plimsoll_core::time::{Span, Timestamp};
@@ -185,9 +185,6 @@ fn pod(row: &TraceRow, created: Timestamp, interner: &mut Interner) -> Pod {
             .add(Requirement::one_of(LabelKey::from(GPU_NAME), names));
     }
     Pod {
-        uid: Uid::from(row.name.as_str()),
-        name: ObjectName::new(interner.text(NAMESPACE), row.name.as_str()),
-        created,
         labels: interner.labels([]),
         spec: interner.spec(spec),
         owner: Some(Owner {
@@ -199,15 +196,11 @@ fn pod(row: &TraceRow, created: Timestamp, interner: &mut Interner) -> Pod {
             name: Arc::from(row.name.as_str()),
             uid: Uid::from(row.name.as_str()),
         }),
-        node: None,
-        nominated: None,
-        phase: PodPhase::Pending,
-        unschedulable: true,
-        ready: None,
-        deleting: None,
-        started: None,
-        do_not_disrupt: DoNotDisrupt::No,
-        deletion_cost: 0,
+        ..Pod::pending(
+            Uid::from(row.name.as_str()),
+            ObjectName::new(interner.text(NAMESPACE), row.name.as_str()),
+            created,
+        )
     }
 }
 

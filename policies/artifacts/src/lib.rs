@@ -9,7 +9,7 @@ pub struct Shipped {
     pub package: &'static str,
     /// The component.
     pub bytes: &'static [u8],
-    /// Its suite.
+    /// Text of its `suite.yaml`; `None` where it has none.
     pub suite: Option<&'static str>,
     /// Its recorded answers.
     pub goldens: Option<&'static str>,

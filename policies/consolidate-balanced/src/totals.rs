@@ -25,7 +25,7 @@ impl Sum {
     }
 }
 
-/// What of a move falls to one pool, and the pool as a whole.
+/// Share of a move that falls to one pool, and the pool as a whole.
 pub(crate) struct Part {
     pool: u32,
     saving: f64,

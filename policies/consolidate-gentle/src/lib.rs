@@ -39,7 +39,7 @@ const JOB_AGE: &str = "job-age-s";
 /// The lowest value that the host takes, in dollars per hour.
 const WORST: f64 = -100_000.0;
 
-/// What a move costs those who are disturbed.
+/// A charge for every eviction, last replica and lost hour of a Job.
 #[derive(Debug)]
 pub struct Gentle;
 
@@ -85,7 +85,7 @@ fn objection(node: &Node, options: &Options) -> Option<Reason> {
     }
 }
 
-/// What evictions, last replicas and lost work cost, in dollars per hour of the time for which the move pays.
+/// Charges for evictions, last replicas and lost work, in dollars per hour of the time for which the move pays.
 fn charges(mv: &Move, options: &Options) -> [f64; 3] {
     let (mut replicas, mut work) = (0.0, 0.0);
     for node in mv.nodes() {

@@ -6,7 +6,7 @@ use plimsoll_sdk::ranking::*;
 
 reasons! { ONE_NODE = "one node more" }
 
-/// What a node counts beside its price, in dollars per hour: more than any price, so that a node less always wins.
+/// Charge for a node beside its price, in dollars per hour: more than any price, so that a node less always wins.
 const NODE: f64 = 10_000.0;
 
 /// Every node costs the same, and among as few nodes the cheaper ones win.

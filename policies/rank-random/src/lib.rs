@@ -45,14 +45,14 @@ fn lot(wish: u64, place: u64) -> Score {
     Score::new((mixed(wish ^ place) >> 11) as f64, DRAWN)
 }
 
-/// What a claim draws with: the seed and what the claim is, never where it stands, since the order of rows is the host's.
+/// Number that a claim draws with: the seed and what the claim is, never where it stands, since the order of rows is the host's.
 fn wish(seed: u64, claim: &Claim) -> u64 {
     let requests = u64::from(claim.cpu_milli()) << 32 | u64::from(claim.memory_mib());
     let holds = u64::from(claim.pods()) << 32 | u64::from(claim.gpus());
     mixed(seed ^ mixed(requests ^ mixed(holds ^ text(claim.pool()))))
 }
 
-/// What an offering is as a number.
+/// Number of an offering, from its type, zone and capacity type.
 fn place(offering: &Offering) -> u64 {
     let zone = mixed(text(offering.zone()) ^ offering.capacity() as u64);
     mixed(text(offering.instance_type()) ^ zone)

@@ -5,7 +5,7 @@ use quote::quote;
 use syn::spanned::Spanned;
 use syn::{Expr, ExprArray, ExprLit, ExprUnary, Ident, Lit, Meta, Type, UnOp};
 
-/// What a setting may be, by the Rust type of its field.
+/// Type of a setting, by the Rust type of its field.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Kind {
     Flag,

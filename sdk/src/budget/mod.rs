@@ -45,7 +45,7 @@ pub trait Budget {
         Ok(table.map(|pool| self.allow(pool, settings)))
     }
 
-    /// What is wrong with settings beyond what their types and limits say. By default nothing.
+    /// Faults of settings beyond their types and limits; none by default.
     fn validate(&self, settings: &Self::Settings) -> Vec<Problem> {
         let _ = settings;
         Vec::new()

@@ -39,7 +39,7 @@ impl PoolTable {
         self.columns.pools.name.len()
     }
 
-    /// Whether nothing is asked.
+    /// `true` if nothing is asked.
     pub fn is_empty(&self) -> bool {
         self.columns.pools.name.is_empty()
     }

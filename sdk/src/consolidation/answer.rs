@@ -9,7 +9,7 @@ use crate::reason::Reason;
 /// knows.
 pub const LEAST_WORTH: f64 = 1e-9;
 
-/// What a move is worth, in dollars per hour, and why.
+/// Value of a move, in dollars per hour, with its reason.
 ///
 /// The host wants finite values within plus or minus 100,000; else the whole answer is refused, and no move is done.
 #[derive(Debug, Clone, Copy, PartialEq)]

@@ -32,7 +32,7 @@ pub trait Consolidation {
     /// Signals the policy uses where there are any.
     const OPTIONAL_SIGNALS: &'static [&'static str] = &[];
 
-    /// What a move is worth, in dollars per hour after whatever is charged for the disturbance. The host does the dearest
+    /// Value of a move, in dollars per hour after whatever is charged for the disturbance. The host does the dearest
     /// first, and never one that is worth nothing or less.
     fn score(&self, mv: &Move, settings: &Self::Settings) -> Verdict;
 
@@ -45,7 +45,7 @@ pub trait Consolidation {
         Ok(table.map(|mv| self.score(mv, settings)))
     }
 
-    /// What is wrong with settings beyond what their types and limits say. By default nothing.
+    /// Faults of settings beyond their types and limits; none by default.
     fn validate(&self, settings: &Self::Settings) -> Vec<Problem> {
         let _ = settings;
         Vec::new()

@@ -41,7 +41,7 @@ impl MoveTable {
         self.columns.moves.kind.len()
     }
 
-    /// Whether there is nothing to value.
+    /// `true` if there is nothing to value.
     pub fn is_empty(&self) -> bool {
         self.columns.moves.kind.is_empty()
     }

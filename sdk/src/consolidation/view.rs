@@ -109,7 +109,7 @@ impl Node {
         self.columns.nodes.evictions_day[self.row]
     }
 
-    /// What it costs to evict the pods that would have to go elsewhere: 1 for an ordinary pod, 0 to 10 each.
+    /// Cost of evicting the pods that would have to go elsewhere: 1 for an ordinary pod, 0 to 10 each.
     pub fn eviction_cost(&self) -> f64 {
         self.columns.nodes.eviction_cost[self.row]
     }
@@ -121,7 +121,7 @@ impl Node {
     }
 }
 
-/// What a move does.
+/// Effect of a move.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum MoveKind {
     /// Takes nodes away on which nothing but daemons runs.
@@ -163,7 +163,7 @@ impl Move {
         self.row = row;
     }
 
-    /// What it does.
+    /// Effect of the move.
     pub fn kind(&self) -> MoveKind {
         match self.columns.moves.kind[self.row] {
             0 => MoveKind::Empty,
@@ -191,25 +191,25 @@ impl Move {
         self.columns.moves.pods_moved[self.row]
     }
 
-    /// What the nodes cost that go, dollars per hour.
+    /// Price of the nodes that go, dollars per hour.
     pub fn removed(&self) -> f64 {
         let prices = &self.columns.nodes.price;
         let members = self.columns.moves.member[self.members.clone()].iter();
         members.fold(0.0, |sum, &row| sum + prices[row as usize])
     }
 
-    /// What the machines cost that are bought, dollars per hour.
+    /// Price of the nodes that are bought, dollars per hour.
     pub fn bought(&self) -> f64 {
         let prices = self.columns.moves.repl_price[self.bought.clone()].iter();
         prices.fold(0.0, |sum, price| sum + price)
     }
 
-    /// What it saves, dollars per hour; negative where it costs.
+    /// Saving, dollars per hour; negative where the move costs.
     pub fn saving(&self) -> f64 {
         self.removed() - self.bought()
     }
 
-    /// What it costs to evict the pods that have to go elsewhere: 1 for an ordinary pod, 0 to 10 each.
+    /// Cost of evicting the pods that have to go elsewhere: 1 for an ordinary pod, 0 to 10 each.
     pub fn eviction_cost(&self) -> f64 {
         let costs = &self.columns.nodes.eviction_cost;
         let members = self.columns.moves.member[self.members.clone()].iter();

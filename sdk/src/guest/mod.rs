@@ -21,10 +21,10 @@ pub trait Module: Sized {
     type Settings: Settings;
     /// The policy itself.
     const POLICY: Self;
-    /// What the module says of itself.
+    /// Manifest of the module.
     const MANIFEST: Manifest;
 
-    /// What is wrong with settings beyond what their types and limits say.
+    /// Faults of settings beyond their types and limits.
     fn check(&self, settings: &Self::Settings) -> Vec<Problem>;
 }
 

@@ -3,7 +3,7 @@
 use crate::bindings::ranker::exports::plimsoll::policy::ranker::{Ordering, Prices};
 use crate::reason::Reason;
 
-/// What one more node costs, in dollars per hour.
+/// Price of one more node, in dollars per hour.
 ///
 /// The host wants finite prices in 0 to 100,000, and the first nodes never dearer than the rest; else the whole answer
 /// is refused.

@@ -34,7 +34,7 @@ pub trait Ranking {
     /// Signals the policy uses where there are any.
     const OPTIONAL_SIGNALS: &'static [&'static str] = &[];
 
-    /// What one more node of this offering costs in this pool, in dollars per hour, whatever pods it will hold. By default
+    /// Price of one more node of this offering in this pool, in dollars per hour, whatever pods it will hold. By default
     /// the list price, for policies that only order.
     fn price(&self, offering: &Offering, pool: &Pool, settings: &Self::Settings) -> Price {
         let _ = (pool, settings);
@@ -67,7 +67,7 @@ pub trait Ranking {
         Ok(table.map(|offering, claim| self.order(offering, claim, settings)))
     }
 
-    /// What is wrong with settings beyond what their types and limits say. By default nothing.
+    /// Faults of settings beyond their types and limits; none by default.
     fn validate(&self, settings: &Self::Settings) -> Vec<Problem> {
         let _ = settings;
         Vec::new()

@@ -29,7 +29,7 @@ impl PriceTable {
         self.pools.cand.len()
     }
 
-    /// Whether there is nothing to price.
+    /// `true` if there is nothing to price.
     pub fn is_empty(&self) -> bool {
         self.pools.cand.is_empty()
     }
@@ -133,7 +133,7 @@ impl OrderTable {
         self.claims.cand.len()
     }
 
-    /// Whether there is nothing to score.
+    /// `true` if there is nothing to score.
     pub fn is_empty(&self) -> bool {
         self.claims.cand.is_empty()
     }

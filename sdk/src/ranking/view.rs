@@ -194,7 +194,7 @@ impl Pool {
         self.pools.nodes[self.row]
     }
 
-    /// What those nodes cost, dollars per hour at list price.
+    /// Cost of those nodes, dollars per hour at list price.
     pub fn cost(&self) -> f64 {
         self.pools.cost[self.row]
     }

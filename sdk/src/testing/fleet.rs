@@ -154,7 +154,7 @@ impl Fleet {
         self
     }
 
-    /// What it costs to evict its pods, 1 each if they are ordinary.
+    /// Cost of evicting its pods, 1 each if they are ordinary.
     #[must_use]
     pub fn eviction_cost(mut self, cost: f64) -> Self {
         set_last(&mut self.nodes.eviction_cost, cost);

@@ -10,7 +10,7 @@ use plimsoll_ec2_facts::catalogue::{Terms, Zone};
 use plimsoll_ec2_facts::instance_type::Architecture;
 use plimsoll_ec2_facts::{CatalogueSettings, catalogue, instance_type};
 use plimsoll_oracles::fixture::{
-    ClusterFixture, HOSTNAME, PodFixture, ZONE, ZONES, cluster, pod, pool,
+    Amounts, ClusterFixture, HOSTNAME, PodFixture, ZONE, ZONES, cluster, pod, pool,
 };
 use plimsoll_oracles::generate::{memory_heavy, three_zones, two_architectures};
 use plimsoll_peers::{Mix, Peer};
@@ -24,7 +24,7 @@ const SEED: u32 = 42;
 
 /// A problem file with a name.
 pub struct Case {
-    /// What it is.
+    /// Name of the case.
     pub name: String,
     /// The file's bytes.
     pub problem: Vec<u8>,

@@ -39,7 +39,7 @@ pub struct Served {
     _turn: MutexGuard<'static, ()>,
 }
 
-/// What a run leaves behind.
+/// Lines and objects that a run leaves behind.
 pub struct Course {
     /// Where pods landed.
     pub fidelity: Fidelity,

@@ -54,7 +54,7 @@ fn is_bound_to(line: &Line, name: &str, node: &str) -> bool {
     pod.name.name.as_ref() == name && pod.node.as_ref().is_some_and(|on| on.as_str() == node)
 }
 
-/// Whether a line is a plan that buys nothing for so many pods.
+/// `true` if a line is a plan that buys nothing for so many pods.
 fn leaves_waiting(pods: usize) -> impl Fn(&Line) -> bool {
     move |line| match line {
         Line::Input(_, input) => match input.as_ref() {

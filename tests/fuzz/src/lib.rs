@@ -19,7 +19,7 @@ pub use draw::Draw;
 /// One kind of input.
 #[derive(Clone, Copy)]
 pub struct Target {
-    /// Its name.
+    /// Name of the target, as `fuzz` is told it.
     pub name: &'static str,
     /// Makes an input and judges what became of it.
     pub run: fn(&mut Draw),

@@ -67,7 +67,7 @@ fn needed(policy: &str) -> PolicySettings {
     needed.into_iter().collect()
 }
 
-/// What the core's own ranking takes for the same answer, checked the same way.
+/// Times of the core's own ranking for the same answer, checked the same way.
 fn native_price(question: &PriceQuestion) -> Times {
     Times::of(PRICE_CALLS, || {
         let prices = check_prices(question, &list_price(question));

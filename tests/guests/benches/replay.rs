@@ -18,7 +18,7 @@ use std::time::Instant;
 use plimsoll_policy::records::{Reader, replay};
 use plimsoll_policy::{Engine, EngineSettings};
 
-/// What the process that replays is told first.
+/// First argument of the process that replays.
 const AGAIN: &str = "again";
 const DECISIONS: u32 = 10_000;
 const TYPES: u32 = 100;

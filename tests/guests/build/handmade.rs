@@ -36,7 +36,7 @@ const BUDGET: Hook = Hook {
 };
 
 impl Hook {
-    /// What they say of themselves.
+    /// Their manifest.
     pub(crate) fn manifest(self) -> String {
         let name = self.name;
         format!(r#"{{"name": "handmade", "version": "1.0.0", "hook": "{name}"}}"#)
@@ -59,15 +59,15 @@ const PAGES: u64 = 16;
 
 /// A policy, as far as it differs from a ranker that gives everything away.
 struct Handmade<'i> {
-    /// What it decides about.
+    /// The hook that it answers.
     hook: Hook,
     /// Where every column of its answer lies, and how many rows it has.
     column: (u32, u32),
-    /// Whether there is an answer (0) or the module declines (1).
+    /// 0 for an answer, 1 where the module declines.
     declines: u32,
-    /// What it runs when it starts.
+    /// Instructions of its start function.
     start: &'i [Instruction<'i>],
-    /// What it runs before it answers.
+    /// Instructions before its answer.
     before: &'i [Instruction<'i>],
     /// Hands out memory.
     realloc: &'i [Instruction<'i>],

@@ -11,24 +11,21 @@ use std::sync::LazyLock;
 use plimsoll_core::command::{Decision, DisruptionQuestion};
 use plimsoll_core::disrupt;
 use plimsoll_core::hook::{PolicySettings, Setting};
-use plimsoll_core::model::{DisruptionReason, OwnerKind};
+use plimsoll_core::model::DisruptionReason;
 use plimsoll_core::schedule::Session;
 use plimsoll_core::snapshot::Snapshot;
 use plimsoll_guests::{HOSTILE_BUDGET, HOSTILE_CONSOLIDATION};
-use plimsoll_oracles::fixture::{
-    CAPACITY_TYPE, ClusterFixture, OnDemand, ZONE_1, cluster, machine, node, pod, pool,
-};
+use plimsoll_oracles::fixture::cluster;
 use plimsoll_policy::{
     BudgetModule, Considered, ConsolidationModule, Engine, EngineSettings, Generation, Policies,
 };
 
+use crate::machines::{sold, unbudgeted, underused};
+use crate::modules::behaving;
+
 static ENGINE: LazyLock<Engine> = LazyLock::new(|| Engine::new(EngineSettings::default()).unwrap());
 
 const LOOK: DisruptionQuestion = DisruptionQuestion::Look { consolidate: true };
-
-fn behaving(behaviour: &str) -> PolicySettings {
-    PolicySettings::from([("behaviour".to_owned(), Setting::Text(behaviour.to_owned()))])
-}
 
 fn consolidating(behaviour: &str) -> Policies {
     let accepted = ENGINE.accept_consolidation(HOSTILE_CONSOLIDATION, &behaving(behaviour));
@@ -51,22 +48,11 @@ fn capping(behaviours: &[&str]) -> Policies {
 
 /// Large machines at $0.40, small ones at $0.10; a large one with a small pod, and so many large ones without any.
 fn fleet(empty: usize) -> Snapshot {
-    let sold =
-        |name: &str, cores: i64, price: f64| machine(name, cores, price).offered(ZONE_1, OnDemand);
-    let large = |name: &str| {
-        let node = node(name).managed("general").of_type("large").zone(ZONE_1);
-        let node = node.label(CAPACITY_TYPE, "on-demand").cpu(8000);
-        node.memory_mib(32_768)
-    };
-    let web = pod("web").cpu(500).memory_mib(256).on("used");
-    let free = pool("general").with(|pool| pool.disruption.budgets.clear());
-    let world = cluster().pool(free).node(large("used"));
-    let world = world
+    let world = cluster()
+        .pool(unbudgeted())
         .sells(sold("small", 2, 0.1))
         .sells(sold("large", 8, 0.4));
-    let world = world.pod(web.owned_by(OwnerKind::ReplicaSet, "web"));
-    let names = (0..empty).map(|at| large(&format!("empty{at}")));
-    names.fold(world, ClusterFixture::node).snapshot()
+    underused(world, empty).snapshot()
 }
 
 fn ask(policies: &Policies, snapshot: &Snapshot, question: &DisruptionQuestion) -> Considered {

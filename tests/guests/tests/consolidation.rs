@@ -17,6 +17,7 @@ use plimsoll_policy::{
 use proptest::prelude::*;
 
 use crate::fleet;
+use crate::modules::misbehaviours;
 
 static ENGINE: LazyLock<Engine> = LazyLock::new(|| Engine::new(EngineSettings::default()).unwrap());
 
@@ -137,19 +138,8 @@ fn answers_of_another_length_are_invalid() {
 #[test]
 fn each_other_misbehaviour_ends_in_its_own_class() {
     let question = fleet::question(9, 6);
-    for (behaviour, outcome, sentence) in [
-        ("loop", Outcome::Fuel, "used up its fuel"),
-        ("recurse", Outcome::Trap, "the module"),
-        ("memory", Outcome::Memory, "more than 32 MiB"),
-        ("panic", Outcome::Trap, "cannot answer 6 rows"),
-        ("log-flood", Outcome::Trap, "more than 1000 log lines"),
-        (
-            "decline",
-            Outcome::PolicyError,
-            "the module declined (code 7): no [31m idea",
-        ),
-    ] {
-        check(&question, behaviour, outcome, sentence);
+    for (behaviour, outcome, sentence) in misbehaviours(6) {
+        check(&question, behaviour, outcome, &sentence);
     }
 }
 

@@ -13,6 +13,7 @@ use plimsoll_guests::handmade;
 use plimsoll_policy::{Called, Engine, EngineSettings, Limits, Module, Outcome, Refusal};
 
 use crate::common;
+use crate::modules::limited;
 
 fn engine() -> Engine {
     Engine::new(EngineSettings::default()).unwrap()
@@ -73,11 +74,7 @@ fn a_loop_is_caught_by_the_deadline_where_fuel_would_last() {
         fuel_start: u64::MAX,
         ..Limits::default()
     };
-    let engine = Engine::new(EngineSettings {
-        limits,
-        ..EngineSettings::default()
-    })
-    .unwrap();
+    let engine = limited(limits);
     let refusal = accept(&engine, "start-loops").unwrap_err();
     assert!(refusal.to_string().contains("100 ms of CPU time"));
     check_others(&engine);
@@ -91,11 +88,7 @@ fn a_call_that_the_machine_gives_no_time_is_not_held_against_the_module() {
         wall: Duration::ZERO,
         ..Limits::default()
     };
-    let engine = Engine::new(EngineSettings {
-        limits,
-        ..EngineSettings::default()
-    })
-    .unwrap();
+    let engine = limited(limits);
     let refusal = accept(&engine, "start-loops").unwrap_err().to_string();
     assert!(
         refusal.contains("the machine gave the module too little time"),

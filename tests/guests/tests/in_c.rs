@@ -19,7 +19,7 @@ const MANIFEST: &[u8] = br#"{
     "name": "list-price-in-c", "version": "1.0.0", "hook": "rank", "orders": true,
     "reasons": [{"name": "LIST_PRICE", "text": "list price"}]
 }"#;
-/// What C needs of its compiler: no library, a stack that is cheap to clear, no names.
+/// Flags of the C compiler: no library, a stack that is cheap to clear, no names.
 const FLAGS: [&str; 10] = [
     "--target=wasm32",
     "-std=c17",

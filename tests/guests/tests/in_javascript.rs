@@ -13,9 +13,10 @@ use std::sync::LazyLock;
 
 use plimsoll_core::rank::PolicySettings;
 use plimsoll_oracles::skip::not_run;
-use plimsoll_policy::{Engine, EngineSettings, Limits, Module, decide};
+use plimsoll_policy::{Limits, Module, decide};
 
 use crate::common;
+use crate::modules::limited;
 
 const MANIFEST: &[u8] = include_bytes!("../javascript/manifest.json");
 
@@ -39,7 +40,7 @@ static COMPONENT: LazyLock<Result<Vec<u8>, &str>> = LazyLock::new(|| {
 /// Compiled once for all tests: it takes many seconds.
 static MODULE: LazyLock<Result<Module, &str>> = LazyLock::new(|| {
     let component = COMPONENT.as_ref().map_err(|missing| *missing)?;
-    let module = engine(Limits::default().with_large_modules());
+    let module = limited(Limits::default().with_large_modules());
     Ok(module.accept(component, &PolicySettings::new()).unwrap())
 });
 
@@ -63,15 +64,7 @@ fn tools() -> Result<PathBuf, &'static str> {
     }
 }
 
-fn engine(limits: Limits) -> Engine {
-    let settings = EngineSettings {
-        limits,
-        ..EngineSettings::default()
-    };
-    Engine::new(settings).unwrap()
-}
-
-/// What is there, or nothing and a word of it.
+/// The artefact where it was made; else `None`, and a line on stderr.
 fn there<'t, T>(test: &str, made: &'t Result<T, &str>) -> Option<&'t T> {
     let missing = made.as_ref().err();
     if let Some(missing) = missing {
@@ -89,7 +82,7 @@ fn a_policy_in_javascript_answers_as_its_twin_in_rust_does() {
         return;
     };
     let twin = plimsoll_policies::ranking("list-price").unwrap();
-    let twin = engine(Limits::default()).accept(twin.bytes, &PolicySettings::new());
+    let twin = limited(Limits::default()).accept(twin.bytes, &PolicySettings::new());
     let twin = twin.unwrap();
     let question = common::question(3, 100, 3);
     let priced = module.price(&question);
@@ -111,7 +104,7 @@ fn a_plan_with_a_policy_in_javascript_is_the_one_of_its_twin() {
         return;
     };
     let twin = plimsoll_policies::ranking("list-price").unwrap();
-    let twin = engine(Limits::default()).accept(twin.bytes, &PolicySettings::new());
+    let twin = limited(Limits::default()).accept(twin.bytes, &PolicySettings::new());
     let snapshot = plimsoll_oracles::generate::benchmark_mix(30, 20, 5);
     let (own, its) = (decide(module, &snapshot), decide(&twin.unwrap(), &snapshot));
     assert_eq!(own.faults, []);
@@ -141,14 +134,14 @@ fn a_policy_in_javascript_imports_nothing_but_is_let_in_only_where_large_modules
     ) else {
         return;
     };
-    let refusal = engine(Limits::default()).inspect(component).unwrap_err();
+    let refusal = limited(Limits::default()).inspect(component).unwrap_err();
     assert_eq!(refusal.reason(), "TooLarge");
     assert!(
         refusal.hint().contains("`--large-modules`"),
         "{}",
         refusal.hint()
     );
-    let large = engine(Limits::default().with_large_modules());
+    let large = limited(Limits::default().with_large_modules());
     let imports = large.inspect(component).unwrap().imports;
     let ours = ["plimsoll:policy/types@0.1.0", "plimsoll:policy/diag@0.1.0"];
     assert!(

@@ -6,6 +6,10 @@ mod common;
 mod component;
 #[path = "common/fleet.rs"]
 mod fleet;
+#[path = "common/machines.rs"]
+mod machines;
+#[path = "common/modules.rs"]
+mod modules;
 #[path = "common/recorded.rs"]
 mod recorded;
 #[path = "common/vectors.rs"]

@@ -9,34 +9,25 @@
 use std::collections::BTreeMap;
 use std::sync::LazyLock;
 
-use plimsoll_core::check::{PriceRule, review};
+use plimsoll_core::check::PriceRule;
 use plimsoll_core::plan::Plan;
-use plimsoll_core::rank::{
-    LaunchLists, OrderQuestion, PolicySettings, PriceQuestion, Setting, check_prices, list_price,
-};
+use plimsoll_core::rank::{LaunchLists, OrderQuestion, PriceQuestion, check_prices, list_price};
 use plimsoll_core::snapshot::Snapshot;
 use plimsoll_core::units::PricePerHour;
-use plimsoll_guests::HOSTILE;
-use plimsoll_oracles::fixture::{OnDemand, Spot, ZONE_1, cluster, instance_type, pod, pool};
+use plimsoll_oracles::fixture::{
+    Amounts, OnDemand, Spot, ZONE_1, cluster, instance_type, pod, pool,
+};
 use plimsoll_oracles::generate::{Shape, benchmark_mix, random_cluster, shapes};
+use plimsoll_oracles::judge;
 use plimsoll_policy::{
     Decision, Engine, EngineSettings, Fault, ListPrice, Module, Ranker, Unit, decide,
 };
 use proptest::prelude::*;
 
+use crate::modules::{hostile, shipped};
+
 static ENGINE: LazyLock<Engine> = LazyLock::new(|| Engine::new(EngineSettings::default()).unwrap());
-static LIST_PRICE: LazyLock<Module> = LazyLock::new(|| shipped("list-price"));
-
-fn shipped(name: &str) -> Module {
-    let bytes = plimsoll_policies::ranking(name).unwrap().bytes;
-    ENGINE.accept(bytes, &PolicySettings::new()).unwrap()
-}
-
-fn hostile(behaviour: &str) -> Module {
-    let behaviour = Setting::Text(behaviour.to_owned());
-    let settings = PolicySettings::from([("behaviour".to_owned(), behaviour)]);
-    ENGINE.accept(HOSTILE, &settings).unwrap()
-}
+static LIST_PRICE: LazyLock<Module> = LazyLock::new(|| shipped(&ENGINE, "list-price"));
 
 /// Decides without a fault, and within the rules.
 fn plan(ranker: &impl Ranker, snapshot: &Snapshot) -> Plan {
@@ -51,9 +42,7 @@ fn plan(ranker: &impl Ranker, snapshot: &Snapshot) -> Plan {
     } else {
         PriceRule::List
     };
-    let mut findings = review(snapshot, &plan, prices);
-    findings.retain(|finding| !finding.rule.is_remark());
-    assert_eq!(findings, []);
+    assert_eq!(judge::faults(snapshot, &plan, prices), []);
     plan
 }
 
@@ -83,7 +72,7 @@ fn first_choice(plan: &Plan) -> &str {
 fn a_module_that_orders_by_waste_changes_what_is_bought() {
     let snapshot = shop();
     assert_eq!(first_choice(&plan(&*LIST_PRICE, &snapshot)), "roomy");
-    let tight = plan(&shipped("least-waste"), &snapshot);
+    let tight = plan(&shipped(&ENGINE, "least-waste"), &snapshot);
     assert_eq!(first_choice(&tight), "tight");
     assert_eq!(tight.cost.list, tight.claims[0].options[0].list_price);
 }
@@ -147,7 +136,7 @@ fn a_module_that_fails_to_price_is_replaced_by_list_prices_and_named() {
         mut plan,
         faults,
         at_policy_prices,
-    } = decide(&hostile("nan"), &snapshot);
+    } = decide(&hostile(&ENGINE, "nan"), &snapshot);
     assert_eq!((faults.len(), at_policy_prices), (1, false));
     let note = plan.notes.pop().unwrap().text;
     let said = "policy guest-hostile failed to price: row 0 (pool general, ";
@@ -161,7 +150,7 @@ fn a_module_that_fails_to_order_leaves_the_order_of_price_and_is_named() {
     let snapshot = shop();
     let Decision {
         mut plan, faults, ..
-    } = decide(&hostile("order-nan"), &snapshot);
+    } = decide(&hostile(&ENGINE, "order-nan"), &snapshot);
     assert_eq!(faults.len(), 1);
     let note = plan.notes.pop().unwrap().text;
     let said = "policy guest-hostile failed to order: row 0 (claim 0, ";
@@ -181,7 +170,7 @@ impl Ranker for Forbidding {
         self.0.name()
     }
 
-    fn unit(&self) -> plimsoll_policy::Unit {
+    fn unit(&self) -> Unit {
         self.0.unit()
     }
 
@@ -193,17 +182,11 @@ impl Ranker for Forbidding {
         true
     }
 
-    fn price(
-        &self,
-        question: &plimsoll_core::rank::PriceQuestion,
-    ) -> Result<plimsoll_core::rank::Prices, plimsoll_policy::Fault> {
+    fn price(&self, question: &PriceQuestion) -> Result<plimsoll_core::rank::Prices, Fault> {
         Ranker::price(&self.0, question)
     }
 
-    fn order(
-        &self,
-        question: &plimsoll_core::rank::OrderQuestion,
-    ) -> Result<plimsoll_core::rank::LaunchLists, plimsoll_policy::Fault> {
+    fn order(&self, question: &OrderQuestion) -> Result<LaunchLists, Fault> {
         Ranker::order(&self.0, question)
     }
 }
@@ -211,7 +194,8 @@ impl Ranker for Forbidding {
 #[test]
 fn a_module_that_forbids_and_fails_buys_nothing() {
     for behaviour in ["loop", "order-nan"] {
-        let Decision { plan, faults, .. } = decide(&Forbidding(hostile(behaviour)), &shop());
+        let Decision { plan, faults, .. } =
+            decide(&Forbidding(hostile(&ENGINE, behaviour)), &shop());
         assert_eq!((faults.len(), plan.claims.len()), (1, 0));
         assert_eq!(plan.unplaced.len(), 1);
         let note = &plan.notes[0].text;
@@ -225,18 +209,6 @@ struct Squanders;
 impl Ranker for Squanders {
     fn name(&self) -> &'static str {
         "squanders"
-    }
-
-    fn unit(&self) -> Unit {
-        Unit::Dollars
-    }
-
-    fn orders(&self) -> bool {
-        false
-    }
-
-    fn vetoes(&self) -> bool {
-        false
     }
 
     fn price(&self, question: &PriceQuestion) -> Result<plimsoll_core::rank::Prices, Fault> {

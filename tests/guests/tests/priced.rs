@@ -14,29 +14,20 @@ use plimsoll_core::model::OwnerKind;
 use plimsoll_core::rank::{LaunchLists, OrderQuestion, PriceQuestion, Prices};
 use plimsoll_core::schedule::Session;
 use plimsoll_core::snapshot::Snapshot;
-use plimsoll_guests::HOSTILE;
 use plimsoll_oracles::fixture::{
-    CAPACITY_TYPE, NodeFixture, OnDemand, ZONE_1, cluster, instance_type, machine, node, pod, pool,
+    Amounts, CAPACITY_TYPE, OnDemand, ZONE_1, cluster, instance_type, node, pod, pool,
 };
 use plimsoll_policy::{
     Advisers, Considered, Engine, EngineSettings, Fault, Generation, Module, Outcome, Policies,
-    Ranker, Unit, consider,
+    Ranker, consider,
 };
+
+use crate::machines::{large, little, sold, unbudgeted};
+use crate::modules::{hostile, shipped};
 
 static ENGINE: LazyLock<Engine> = LazyLock::new(|| Engine::new(EngineSettings::default()).unwrap());
 
 const LOOK: DisruptionQuestion = DisruptionQuestion::Look { consolidate: true };
-
-fn shipped(name: &str) -> Module {
-    let bytes = plimsoll_policies::ranking(name).unwrap().bytes;
-    ENGINE.accept(bytes, &PolicySettings::new()).unwrap()
-}
-
-fn hostile(behaviour: &str) -> Module {
-    let behaviour = Setting::Text(behaviour.to_owned());
-    let settings = PolicySettings::from([("behaviour".to_owned(), behaviour)]);
-    ENGINE.accept(HOSTILE, &settings).unwrap()
-}
 
 fn ranked(module: Module) -> Policies {
     Policies {
@@ -45,24 +36,14 @@ fn ranked(module: Module) -> Policies {
     }
 }
 
-fn large(name: &str) -> NodeFixture {
-    let node = node(name).managed("general").of_type("large").zone(ZONE_1);
-    let node = node.label(CAPACITY_TYPE, "on-demand").cpu(8000);
-    node.memory_mib(32_768)
-}
-
 /// Small machines at $0.10 and large ones at $0.40; a large one with a small pod, and another with as much room to spare.
 fn fleet_of(names: &[&str]) -> Snapshot {
-    let sold =
-        |name: &str, cores: i64, price: f64| machine(name, cores, price).offered(ZONE_1, OnDemand);
-    let free = pool("general").with(|pool| pool.disruption.budgets.clear());
     let world = cluster()
-        .pool(free)
+        .pool(unbudgeted())
         .sells(sold("small", 2, 0.1))
         .sells(sold("large", 8, 0.4));
     let placed = names.iter().fold(world, |world, name| {
-        let web = pod(&format!("web-{name}")).cpu(500).memory_mib(256);
-        let web = web.owned_by(OwnerKind::ReplicaSet, "web").on(name);
+        let web = little(&format!("web-{name}"), name);
         world.node(large(name)).pod(web)
     });
     placed.snapshot()
@@ -83,7 +64,7 @@ fn the_module_of_list_prices_moves_what_no_policy_does_to_the_byte() {
         let snapshot = fleet_of(names);
         let native = disrupt::consider(&snapshot, &LOOK);
         assert!(!native.commands.is_empty());
-        let asked = ask(&ranked(shipped("list-price")), &snapshot);
+        let asked = ask(&ranked(shipped(&ENGINE, "list-price")), &snapshot);
         assert_eq!(asked.decision, native);
         assert_eq!((asked.faults, asked.notes), (Vec::new(), Vec::new()));
     }
@@ -108,7 +89,7 @@ fn a_module_prices_what_stands_and_what_would_come() {
 fn a_module_that_only_orders_leaves_list_prices() {
     let snapshot = fleet_of(&["n1"]);
     let native = disrupt::consider(&snapshot, &LOOK);
-    let asked = ask(&ranked(shipped("random")), &snapshot);
+    let asked = ask(&ranked(shipped(&ENGINE, "random")), &snapshot);
     assert_eq!(asked.decision, native);
     assert_eq!(asked.notes, Vec::<String>::new());
 }
@@ -118,7 +99,7 @@ fn a_module_that_fails_leaves_list_prices_and_is_named() {
     let snapshot = fleet_of(&["n1"]);
     let native = disrupt::consider(&snapshot, &LOOK);
     for behaviour in ["nan", "first-above-then"] {
-        let asked = ask(&ranked(hostile(behaviour)), &snapshot);
+        let asked = ask(&ranked(hostile(&ENGINE, behaviour)), &snapshot);
         assert_eq!(asked.decision, native, "{behaviour}");
         assert_eq!(asked.faults.len(), 1, "{behaviour}");
         let told = &asked.notes[0];
@@ -135,14 +116,6 @@ struct Forbids;
 impl Ranker for Forbids {
     fn name(&self) -> &'static str {
         "forbids"
-    }
-
-    fn unit(&self) -> Unit {
-        Unit::Dollars
-    }
-
-    fn orders(&self) -> bool {
-        false
     }
 
     fn vetoes(&self) -> bool {
@@ -228,8 +201,8 @@ fn what_is_paid_for_already_is_not_replaced() {
 
 #[test]
 fn a_successor_that_fails_is_stood_in_for_by_the_one_before_it() {
-    let generations = plimsoll_policy::Generations::new(ranked(shipped("fewest-nodes")));
-    let failing = plimsoll_policy::Successor::Rank(hostile("nan"));
+    let generations = plimsoll_policy::Generations::new(ranked(shipped(&ENGINE, "fewest-nodes")));
+    let failing = plimsoll_policy::Successor::Rank(hostile(&ENGINE, "nan"));
     let next = generations.publish(failing);
     let snapshot = fleet_of(&["n1", "n2"]);
     let considered = next.consider(&snapshot, &LOOK, &Session::default());

@@ -10,18 +10,16 @@ use std::sync::LazyLock;
 
 use plimsoll_core::command::DisruptionQuestion;
 use plimsoll_core::hook::{PolicySettings, Setting};
-use plimsoll_core::model::OwnerKind;
 use plimsoll_core::schedule::Session;
 use plimsoll_core::snapshot::Snapshot;
 use plimsoll_core::time::{Span, Timestamp};
 use plimsoll_guests::{HOSTILE, HOSTILE_BUDGET, HOSTILE_CONSOLIDATION, handmade};
-use plimsoll_oracles::fixture::{
-    CAPACITY_TYPE, ClusterFixture, OnDemand, ZONE_1, cluster, instance_type, machine, node, pod,
-    pool,
-};
+use plimsoll_oracles::fixture::{Amounts, OnDemand, ZONE_1, cluster, instance_type, pod, pool};
 use plimsoll_policy::{
     Decision, Engine, EngineSettings, Generation, Generations, Outcome, Policies, Successor,
 };
+
+use crate::machines::{sold, unbudgeted, underused};
 
 static ENGINE: LazyLock<Engine> = LazyLock::new(|| Engine::new(EngineSettings::default()).unwrap());
 
@@ -73,7 +71,7 @@ fn plan(generation: &Generation, seconds: i64, pods: u32) -> Decision {
     generation.plan(&waiting(seconds, pods, "general"), &Session::default())
 }
 
-/// What went wrong: the class of each fault, and the last of the plan's notes.
+/// Faults of a decision: the class of each fault, and the last of the plan's notes.
 fn told(decision: &Decision) -> (Vec<Outcome>, String) {
     let outcomes = decision.faults.iter().map(|fault| fault.outcome).collect();
     let note = decision.plan.notes.last().map(|note| note.text.clone());
@@ -223,22 +221,11 @@ fn the_last_good_module_decides_where_the_new_one_fails_and_while_it_is_set_asid
 
 /// A large machine with one small pod, and so many that are empty.
 fn fleet(seconds: i64, empty: usize, price: f64) -> Snapshot {
-    let sold =
-        |name: &str, cores: i64, price: f64| machine(name, cores, price).offered(ZONE_1, OnDemand);
-    let large = |name: &str| {
-        let node = node(name).managed("general").of_type("large").zone(ZONE_1);
-        let node = node.label(CAPACITY_TYPE, "on-demand").cpu(8000);
-        node.memory_mib(32_768)
-    };
-    let web = pod("web").cpu(500).memory_mib(256).on("used");
-    let free = pool("general").with(|pool| pool.disruption.budgets.clear());
-    let world = cluster().pool(free).node(large("used"));
-    let world = world
+    let world = cluster()
+        .pool(unbudgeted())
         .sells(sold("small", 2, price))
         .sells(sold("large", 8, 0.4));
-    let world = world.pod(web.owned_by(OwnerKind::ReplicaSet, "web"));
-    let names = (0..empty).map(|at| large(&format!("empty{at}")));
-    let mut snapshot = names.fold(world, ClusterFixture::node).snapshot();
+    let mut snapshot = underused(world, empty).snapshot();
     // Nodes of the fixture are older than the snapshot by hours.
     snapshot.now = snapshot.now + Span::from_secs(seconds);
     snapshot

@@ -13,7 +13,7 @@ use plimsoll_core::hook::PolicySettings;
 use plimsoll_core::model::OwnerKind;
 use plimsoll_core::schedule::Session;
 use plimsoll_oracles::fixture::{
-    CAPACITY_TYPE, OnDemand, ZONE_1, cluster, instance_type, machine, node, pod, pool,
+    Amounts, CAPACITY_TYPE, OnDemand, ZONE_1, cluster, instance_type, machine, node, pod, pool,
 };
 use plimsoll_policy::records::{
     Entry, InMemory, Reader, Recorder, RecordsError, Replayed, Shelf, digest_of_decision, replay,

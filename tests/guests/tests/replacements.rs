@@ -12,7 +12,6 @@ use plimsoll_core::command::{Decision, DisruptionQuestion};
 use plimsoll_core::disrupt;
 use plimsoll_core::hook::{PolicySettings, Setting};
 use plimsoll_core::labels::INSTANCE_TYPE;
-use plimsoll_core::model::OwnerKind;
 use plimsoll_core::plan::LaunchOption;
 use plimsoll_core::rank::{
     LaunchLists, OrderAnswer, OrderQuestion, PriceAnswer, PriceQuestion, Prices, check_ordering,
@@ -22,13 +21,14 @@ use plimsoll_core::schedule::Session;
 use plimsoll_core::snapshot::Snapshot;
 use plimsoll_guests::HOSTILE;
 use plimsoll_oracles::fixture::{
-    CAPACITY_TYPE, ClusterFixture, NodeFixture, OnDemand, PoolFixture, Spot, ZONE_1, cluster,
-    machine, node, pod, pool,
+    CAPACITY_TYPE, ClusterFixture, PoolFixture, Spot, ZONE_1, cluster, machine,
 };
 use plimsoll_policy::{
     Advisers, Asked, Considered, Engine, EngineSettings, Fault, Generation, Onlooker, Outcome,
     Policies, Ranker, Unit, consider,
 };
+
+use crate::machines::{large, little, sold, unbudgeted};
 
 static ENGINE: LazyLock<Engine> = LazyLock::new(|| Engine::new(EngineSettings::default()).unwrap());
 
@@ -94,28 +94,16 @@ impl Ranker for Sorts {
     }
 }
 
-fn large(name: &str) -> NodeFixture {
-    let node = node(name).managed("general").of_type("large").zone(ZONE_1);
-    node.cpu(8000).memory_mib(32_768)
-}
-
-fn general() -> PoolFixture {
-    pool("general").with(|pool| pool.disruption.budgets.clear())
-}
-
 /// Three small machines at like prices, a large one at $0.40 with a small pod.
 fn market(pool: PoolFixture) -> ClusterFixture {
-    let sold =
-        |name: &str, cores: i64, price: f64| machine(name, cores, price).offered(ZONE_1, OnDemand);
-    let web = pod("web").cpu(500).memory_mib(256).on("n1");
     cluster()
         .pool(pool)
         .sells(sold("small", 2, 0.1))
         .sells(sold("other", 2, 0.105))
         .sells(sold("third", 2, 0.11))
         .sells(sold("large", 8, 0.4))
-        .node(large("n1").label(CAPACITY_TYPE, "on-demand"))
-        .pod(web.owned_by(OwnerKind::ReplicaSet, "web"))
+        .node(large("n1"))
+        .pod(little("web", "n1"))
 }
 
 /// The first command that a look comes to without policies, confirmed with this one.
@@ -150,7 +138,7 @@ fn only_third(name: &str) -> f64 {
 
 #[test]
 fn a_preferred_type_comes_first_and_the_saving_is_what_it_saves() {
-    let snapshot = market(general()).snapshot();
+    let snapshot = market(unbudgeted()).snapshot();
     let asked = confirmed(&snapshot, Some(&Sorts::by(third_first)));
     assert_eq!(types(&asked.decision), ["third", "small", "other"]);
     let command = &asked.decision.commands[0];
@@ -163,7 +151,7 @@ fn a_preferred_type_comes_first_and_the_saving_is_what_it_saves() {
 
 #[test]
 fn what_is_taken_off_is_gone_from_the_claim() {
-    let snapshot = market(general()).snapshot();
+    let snapshot = market(unbudgeted()).snapshot();
     let asked = confirmed(&snapshot, Some(&Sorts::by(only_third)));
     assert_eq!(types(&asked.decision), ["third"]);
     let claim = &asked.decision.commands[0].plan.claims[0];
@@ -173,7 +161,7 @@ fn what_is_taken_off_is_gone_from_the_claim() {
 
 #[test]
 fn an_order_that_removes_everything_or_is_no_number_leaves_the_move_as_it_was() {
-    let snapshot = market(general()).snapshot();
+    let snapshot = market(unbudgeted()).snapshot();
     let alone = confirmed(&snapshot, None).decision;
     assert_eq!(types(&alone), ["small", "other", "third"]);
     let nothing = confirmed(&snapshot, Some(&Sorts::by(|_| f64::INFINITY)));
@@ -195,7 +183,7 @@ fn a_policy_that_forbids_and_cannot_order_has_nothing_bought() {
         vetoes: true,
         ..Sorts::by(|_| f64::NAN)
     };
-    let asked = confirmed(&market(general()).snapshot(), Some(&failing));
+    let asked = confirmed(&market(unbudgeted()).snapshot(), Some(&failing));
     assert_eq!(asked.decision.commands, []);
     assert_eq!(asked.decision.refused.by_policy, 1);
     assert!(asked.notes[0].ends_with("so nothing is bought"));
@@ -203,14 +191,14 @@ fn a_policy_that_forbids_and_cannot_order_has_nothing_bought() {
 
 #[test]
 fn minimum_values_bring_back_what_was_taken_off() {
-    let broad = market(general().min_values(INSTANCE_TYPE, 2)).snapshot();
+    let broad = market(unbudgeted().min_values(INSTANCE_TYPE, 2)).snapshot();
     let asked = confirmed(&broad, Some(&Sorts::by(only_third)));
     assert_eq!(types(&asked.decision), ["third", "small"]);
 }
 
 #[test]
 fn one_spot_node_for_another_keeps_fifteen_types_whatever_is_taken_off() {
-    let mut world = cluster().pool(general().capacity_types(&[Spot]));
+    let mut world = cluster().pool(unbudgeted().capacity_types(&[Spot]));
     for at in 0..20 {
         let name = if at == 19 {
             "third".to_owned()
@@ -220,13 +208,12 @@ fn one_spot_node_for_another_keeps_fifteen_types_whatever_is_taken_off() {
         let price = 0.1 + 0.0001 * f64::from(at);
         world = world.sells(machine(&name, 2, price).offered(ZONE_1, Spot));
     }
-    let web = pod("web").cpu(500).memory_mib(256).on("n1");
     let world = world
         .sells(machine("large", 8, 0.4).offered(ZONE_1, Spot))
         .settings(|settings| settings.churn.spot_to_spot = true)
         .settings(|settings| settings.guards.spot_types = 1)
         .node(large("n1").label(CAPACITY_TYPE, "spot"))
-        .pod(web.owned_by(OwnerKind::ReplicaSet, "web"));
+        .pod(little("web", "n1"));
     let snapshot = world.snapshot();
     let alone = confirmed(&snapshot, None).decision;
     assert_eq!(options(&alone).len(), 15);
@@ -238,16 +225,13 @@ fn one_spot_node_for_another_keeps_fifteen_types_whatever_is_taken_off() {
 
 #[test]
 fn an_order_is_not_followed_where_what_comes_would_cost_more_than_what_goes() {
-    let giant = machine("third", 2, 5.0).offered(ZONE_1, OnDemand);
-    let sold = |name: &str, price: f64| machine(name, 2, price).offered(ZONE_1, OnDemand);
-    let web = pod("web").cpu(500).memory_mib(256).on("n1");
     let world = cluster()
-        .pool(general())
-        .sells(sold("small", 0.1))
-        .sells(giant)
-        .sells(machine("large", 8, 0.4).offered(ZONE_1, OnDemand))
-        .node(large("n1").label(CAPACITY_TYPE, "on-demand"))
-        .pod(web.owned_by(OwnerKind::ReplicaSet, "web"));
+        .pool(unbudgeted())
+        .sells(sold("small", 2, 0.1))
+        .sells(sold("third", 2, 5.0))
+        .sells(sold("large", 8, 0.4))
+        .node(large("n1"))
+        .pod(little("web", "n1"));
     let fond = Sorts {
         price: Some(|name| match name {
             "third" => 0.101,
@@ -267,7 +251,7 @@ fn an_order_is_not_followed_where_what_comes_would_cost_more_than_what_goes() {
 
 #[test]
 fn the_successor_of_a_drifted_node_is_ordered_too() {
-    let narrow = general().only_types(&["small", "other", "third"]);
+    let narrow = unbudgeted().only_types(&["small", "other", "third"]);
     let snapshot = market(narrow).snapshot();
     let look = DisruptionQuestion::Look { consolidate: false };
     let looked = disrupt::consider(&snapshot, &look);
@@ -296,7 +280,7 @@ impl Onlooker for Orders {
 
 #[test]
 fn a_module_is_asked_once_for_a_confirmed_command_and_whoever_looks_on_is_told() {
-    let snapshot = market(general()).snapshot();
+    let snapshot = market(unbudgeted()).snapshot();
     let settings = PolicySettings::from([
         ("behaviour".to_owned(), Setting::Text("marks".to_owned())),
         ("mark".to_owned(), Setting::Number(1.0)),

@@ -19,12 +19,13 @@ use plimsoll_policy::{
 };
 use serde_json::{Value, json};
 
+use crate::modules::{limited, one_at_a_time};
 use crate::vectors::{SUITE, behaving, file, lines, of, off_by_a_bit, with};
 use crate::{common, recorded};
 
 static ENGINE: LazyLock<Engine> = LazyLock::new(|| Engine::new(EngineSettings::default()).unwrap());
 static HONEST: LazyLock<AnyModule> = LazyLock::new(|| accepted(&ENGINE, &PolicySettings::new()));
-/// What the honest module answers.
+/// The honest module's answers.
 static VECTORS: LazyLock<Vec<u8>> = LazyLock::new(|| of(&ENGINE, HOSTILE, SUITE));
 
 fn accepted(engine: &Engine, settings: &PolicySettings) -> AnyModule {
@@ -32,15 +33,10 @@ fn accepted(engine: &Engine, settings: &PolicySettings) -> AnyModule {
 }
 
 fn engine_of(self_test: SelfTestLimits) -> Engine {
-    let limits = Limits {
+    limited(Limits {
         self_test,
         ..Limits::default()
-    };
-    let settings = EngineSettings {
-        limits,
-        ..EngineSettings::default()
-    };
-    Engine::new(settings).unwrap()
+    })
 }
 
 /// The refusal of vectors that are put to the honest module.
@@ -316,17 +312,7 @@ fn a_second_self_test_is_refused() {
 
 #[test]
 fn a_machine_without_room_is_not_held_against_the_module() {
-    let limits = Limits {
-        wait: Duration::ZERO,
-        ..Limits::default()
-    };
-    let engine = Engine::new(EngineSettings {
-        limits,
-        concurrency: 1,
-        guest_memory: Some(1 << 30),
-        ..EngineSettings::default()
-    })
-    .unwrap();
+    let engine = one_at_a_time(Some(1 << 30));
     let endless =
         PolicySettings::from([("behaviour".to_owned(), Setting::Text("loop".to_owned()))]);
     let AnyModule::Rank(endless) = accepted(&engine, &endless) else {

@@ -7,22 +7,23 @@
 
 use std::slice::from_ref;
 use std::sync::{Arc, LazyLock};
-use std::time::Duration;
 
 use plimsoll_core::command::DisruptionQuestion;
 use plimsoll_core::hook::{PolicySettings, Setting};
-use plimsoll_core::model::OwnerKind;
 use plimsoll_core::schedule::Session;
 use plimsoll_core::snapshot::Snapshot;
 use plimsoll_core::units::PricePerHour;
 use plimsoll_guests::{HOSTILE, HOSTILE_BUDGET, HOSTILE_CONSOLIDATION};
 use plimsoll_oracles::fixture::{
-    CAPACITY_TYPE, ClusterFixture, OnDemand, ZONE_1, cluster, machine, node, pod, pool,
+    Amounts, ClusterFixture, OnDemand, ZONE_1, cluster, machine, pod, pool,
 };
 use plimsoll_policy::{
     AnyModule, Book, Engine, EngineSettings, Generation, Limits, Policies, Shadow, ShadowSettings,
     WhenBehind,
 };
+
+use crate::machines::underused;
+use crate::modules::one_at_a_time;
 
 static ENGINE: LazyLock<Engine> = LazyLock::new(|| Engine::new(EngineSettings::default()).unwrap());
 
@@ -62,16 +63,7 @@ fn market() -> ClusterFixture {
 
 /// A large machine with a small pod, and so many without any.
 fn fleet(empty: usize) -> Snapshot {
-    let large = |name: &str| {
-        let node = node(name).managed("general").of_type("large").zone(ZONE_1);
-        let node = node.label(CAPACITY_TYPE, "on-demand").cpu(8000);
-        node.memory_mib(32_768)
-    };
-    let web = pod("web").cpu(500).memory_mib(256).on("used");
-    let world = market().node(large("used"));
-    let world = world.pod(web.owned_by(OwnerKind::ReplicaSet, "web"));
-    let names = (0..empty).map(|at| large(&format!("empty{at}")));
-    names.fold(world, ClusterFixture::node).snapshot()
+    underused(market(), empty).snapshot()
 }
 
 /// So many pods, each as large as a small machine.
@@ -97,7 +89,7 @@ fn shadowed(active: &[AnyModule], candidate: AnyModule, every: u64) -> (Policies
     (policies, shadow)
 }
 
-/// What a shadow comes to after one look at a machine that is too large; the look must be as it is without one.
+/// The record of a shadow after one look at a machine that is too large; the look must be as it is without one.
 fn looked(active: &[AnyModule], candidate: AnyModule) -> Book {
     let (policies, shadow) = shadowed(active, candidate, 1);
     let alone = Policies {
@@ -277,16 +269,7 @@ fn a_shadow_has_half_the_fuel_of_a_module_that_decides() {
 /// Decisions find their place at once although a shadow is asked without end, on an engine with one place for which nobody waits.
 #[test]
 fn a_shadow_takes_no_place_of_a_module_that_decides_and_is_passed_over_or_asked() {
-    let limits = Limits {
-        wait: Duration::ZERO,
-        ..Limits::default()
-    };
-    let engine = Engine::new(EngineSettings {
-        limits,
-        concurrency: 1,
-        ..EngineSettings::default()
-    });
-    let engine = engine.unwrap();
+    let engine = one_at_a_time(None);
     let accepted = |bytes: &[u8], settings: &PolicySettings| {
         AnyModule::accept(&engine, bytes, &|_| Ok(settings.clone())).unwrap()
     };

@@ -24,12 +24,13 @@ use plimsoll_core::snapshot::Snapshot;
 use plimsoll_core::time::{Span, Timestamp};
 use plimsoll_core::units::PricePerHour;
 use plimsoll_oracles::fixture::{
-    ClusterFixture, OnDemand, Spot, ZONE_1, ZONE_2, cluster, instance_type, is_in, pod, pool,
+    Amounts, ClusterFixture, OnDemand, Spot, ZONE_1, ZONE_2, cluster, instance_type, is_in, pod,
+    pool,
 };
 use plimsoll_policy::{ConsolidationModule, Engine, EngineSettings, Generation, Policies, score};
+use plimsoll_scenarios::stage;
 use plimsoll_sim::{
-    Behaviour, Change, Considered, Delay, Deployment, Planned, Planner, Random, Recording, Run,
-    TimedChange,
+    Behaviour, Change, Considered, Planned, Planner, Random, Recording, Run, TimedChange,
 };
 
 static ENGINE: LazyLock<Engine> = LazyLock::new(|| Engine::new(EngineSettings::default()).unwrap());
@@ -84,14 +85,7 @@ impl Service {
         let template = pod(&self.name).cpu(self.cpu).memory_mib(self.memory);
         let template = template.owned_by(OwnerKind::ReplicaSet, &self.name);
         let name = ObjectName::new("default", self.name.clone());
-        let deploy = Change::Deploy(Deployment {
-            name: name.clone(),
-            labels: Arc::new(template.labels().clone()),
-            spec: Arc::new(template.spec().clone()),
-            replicas: 1,
-            follows: None,
-            uses: None,
-        });
+        let deploy = Change::Deploy(stage::deployment(&template, 1));
         let begin = TimedChange {
             at: at(0),
             change: deploy,
@@ -120,26 +114,13 @@ fn recording(types: &[(&str, i64, i64, f64)], services: &[Service], end: i64) ->
         listed.offered(ZONE_2, Spot)
     });
     let fixture = sold.fold(cluster().pool(general), ClusterFixture::sells);
-    let (objects, catalogue, settings) = fixture.parts();
     let mut changes: Vec<TimedChange> = services.iter().flat_map(Service::changes).collect();
     changes.sort_by_key(|change| change.at);
-    Recording {
-        start: at(0),
-        end: Some(at(end)),
-        objects,
-        running: Vec::new(),
-        catalogue: Arc::new(catalogue),
-        settings: Arc::new(settings),
-        changes,
-    }
+    stage::recording(fixture.parts(), at(0), Some(at(end)), changes)
 }
 
 fn behaviour() -> Behaviour {
-    Behaviour {
-        boot: Delay::always(Span::from_secs(40)),
-        interruptions: false,
-        ..Behaviour::default()
-    }
+    stage::uninterrupted()
 }
 
 /// The module that keeps half of two types on demand, below a price.
@@ -333,7 +314,7 @@ fn is_unneeded(snapshot: &Snapshot, row: usize) -> bool {
     half(&ResourceName::Cpu) && half(&ResourceName::Memory) && snapshot.now >= since + TEN_MINUTES
 }
 
-/// Whether each of a node's pods, all of one size, finds room on some other node.
+/// `true` if each of a node's pods, all of one size, finds room on some other node.
 fn fits_elsewhere(snapshot: &Snapshot, row: usize, excluded: &[usize]) -> bool {
     let name = snapshot.nodes[row].node.as_ref().map(|node| &node.name);
     let mut own = snapshot.pods.iter().filter(|pod| pod.node.as_ref() == name);

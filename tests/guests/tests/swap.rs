@@ -17,7 +17,7 @@ use plimsoll_core::schedule::Session;
 use plimsoll_core::snapshot::Snapshot;
 use plimsoll_encode::with_self_test;
 use plimsoll_guests::{HOSTILE, HOSTILE_BUDGET, handmade};
-use plimsoll_oracles::fixture::{OnDemand, ZONE_1, cluster, instance_type, pod, pool};
+use plimsoll_oracles::fixture::{Amounts, OnDemand, ZONE_1, cluster, instance_type, pod, pool};
 use plimsoll_policy::{
     Candidate, Compiler, Engine, EngineSettings, Generation, Generations, Helper, Hook, INDEX,
     Index, Module, Part, Policies, Successor, WHOLE, digest,
@@ -64,7 +64,7 @@ fn shop() -> Snapshot {
         .snapshot()
 }
 
-/// What a decision of this generation shows wholly: its mark in every price, and its order.
+/// Holds a decision of this generation to being of it wholly: its mark in every price, and its order.
 #[track_caller]
 fn check_whole(generation: &Generation, snapshot: &Snapshot) {
     let mark = generation.number() % MARKS;

@@ -84,7 +84,8 @@ impl ControlPlane {
             "--unsafe-no-fsync=true".to_owned(),
             "--log-level=warn".to_owned(),
         ];
-        self.processes.start("etcd", &programs.etcd, &arguments)?;
+        self.processes
+            .start("etcd", &programs["etcd"], &arguments)?;
         self.answers(&client, "/health").await
     }
 
@@ -117,7 +118,7 @@ impl ControlPlane {
             "--profiling=false".to_owned(),
         ];
         self.processes
-            .start("kube-apiserver", &programs.api_server, &arguments)?;
+            .start("kube-apiserver", &programs["kube-apiserver"], &arguments)?;
         self.answers(
             &format!("https://127.0.0.1:{}", self.ports.api_server()),
             "/readyz",
@@ -132,7 +133,7 @@ impl ControlPlane {
     ) -> Result<(), LabError> {
         let scheduler = self.watcher("scheduler", self.ports.scheduler());
         self.processes
-            .start("kube-scheduler", &programs.scheduler, &scheduler)?;
+            .start("kube-scheduler", &programs["kube-scheduler"], &scheduler)?;
         let mut manager = self.watcher("controller-manager", self.ports.controller_manager());
         manager.extend([
             // What needs a cloud, a network or a way for nodes to join.
@@ -142,7 +143,7 @@ impl ControlPlane {
         ]);
         self.processes.start(
             "kube-controller-manager",
-            &programs.controller_manager,
+            &programs["kube-controller-manager"],
             &manager,
         )?;
         let stages = write_stages(self.folder.path(), options.node_boot, options.pod_start)?;
@@ -155,7 +156,7 @@ impl ControlPlane {
             "--node-ip=127.0.0.1".to_owned(),
             format!("--server-address=127.0.0.1:{}", self.ports.kwok()),
         ];
-        self.processes.start("kwok", &programs.kwok, &kwok)
+        self.processes.start("kwok", &programs["kwok"], &kwok)
     }
 
     /// Arguments that scheduler and controller manager share. Their limits on requests are raised: a test makes a

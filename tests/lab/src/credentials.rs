@@ -9,7 +9,7 @@ use ring::signature::{ECDSA_P256_SHA256_ASN1_SIGNING, EcdsaKeyPair, KeyPair};
 
 use crate::error::LabError;
 
-/// What stands before the point in the usual form of a public key on P-256 (RFC 5480): algorithm, curve, length of what follows.
+/// Bytes before the point in the usual form of a public key on P-256 (RFC 5480): algorithm, curve, length of what follows.
 const P256_HEADER: [u8; 26] = [
     0x30, 0x59, 0x30, 0x13, 0x06, 0x07, 0x2a, 0x86, 0x48, 0xce, 0x3d, 0x02, 0x01, 0x06, 0x08, 0x2a,
     0x86, 0x48, 0xce, 0x3d, 0x03, 0x01, 0x07, 0x03, 0x42, 0x00,

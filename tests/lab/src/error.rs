@@ -4,7 +4,7 @@ use std::io;
 use std::path::PathBuf;
 use std::time::Duration;
 
-/// What went wrong with a lab.
+/// A failure of a lab.
 #[derive(Debug, thiserror::Error)]
 pub enum LabError {
     /// The programs could not be built; the text is the build's own, Go's absence included.
@@ -18,7 +18,7 @@ pub enum LabError {
     Spawn {
         /// Its path; or `setpriv` of util-linux, which ties its life to ours.
         program: String,
-        /// What the operating system said.
+        /// The operating system's error.
         #[source]
         source: io::Error,
     },
@@ -50,7 +50,7 @@ pub enum LabError {
     File {
         /// Which one.
         path: PathBuf,
-        /// What the operating system said.
+        /// The operating system's error.
         #[source]
         source: io::Error,
     },
@@ -74,11 +74,11 @@ pub enum LabError {
     /// A condition was not met in time.
     #[error("waited {waited:?} for {what}; last seen: {last}")]
     Deadline {
-        /// What was waited for.
+        /// The condition that was waited for.
         what: String,
         /// How long.
         waited: Duration,
-        /// What stood in the way when time ran out.
+        /// The state when time ran out, in words.
         last: String,
     },
 }

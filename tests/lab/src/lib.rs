@@ -44,7 +44,7 @@ pub struct Options {
     pub definitions: Vec<Value>,
     /// How long the whole start may take once the programs are built.
     pub deadline: Duration,
-    /// Whether the folder with the programs' logs stays when the lab has ended.
+    /// `true` if the folder with the programs' logs stays when the lab has ended.
     pub keep_folder: bool,
 }
 

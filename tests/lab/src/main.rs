@@ -40,7 +40,7 @@ fn main() -> ExitCode {
     }
 }
 
-/// What was typed.
+/// The command line.
 struct Asked {
     program: Option<PathBuf>,
     crds: Vec<PathBuf>,

@@ -1,19 +1,22 @@
 //! Where the programs are: `build.sh` beside this crate knows, and builds what the cache has not.
 
+use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
 use crate::error::LabError;
 
-/// Paths of the five programs.
-#[derive(Debug)]
-pub(crate) struct Programs {
-    pub(crate) etcd: PathBuf,
-    pub(crate) api_server: PathBuf,
-    pub(crate) scheduler: PathBuf,
-    pub(crate) controller_manager: PathBuf,
-    pub(crate) kwok: PathBuf,
-}
+/// The programs of a control plane, and what keeps its nodes alive.
+const NAMES: [&str; 5] = [
+    "etcd",
+    "kube-apiserver",
+    "kube-scheduler",
+    "kube-controller-manager",
+    "kwok",
+];
+
+/// Path of each program, by its name.
+pub(crate) type Programs = BTreeMap<&'static str, PathBuf>;
 
 /// Blocks for some minutes the first time; what the build says goes to our standard error too, so that the wait is explained.
 pub(crate) fn find() -> Result<Programs, LabError> {
@@ -43,11 +46,6 @@ pub(crate) fn find() -> Result<Programs, LabError> {
             ))
         })
     };
-    Ok(Programs {
-        etcd: place("etcd")?,
-        api_server: place("kube-apiserver")?,
-        scheduler: place("kube-scheduler")?,
-        controller_manager: place("kube-controller-manager")?,
-        kwok: place("kwok")?,
-    })
+    let placed = NAMES.into_iter().map(|name| Ok((name, place(name)?)));
+    placed.collect()
 }

@@ -4,7 +4,7 @@ use std::os::unix::fs::symlink;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-/// What the scripts call, Go apart.
+/// Programs that the scripts call, Go apart.
 const TOOLS: [&str; 14] = [
     "bash",
     "cat",

@@ -336,7 +336,7 @@ fn a_killed_owner_leaves_no_process_behind() {
     std::fs::remove_dir_all(folder).expect("what a killed owner could not remove");
 }
 
-/// Whether a process exists and has not ended (one that has ended but was not waited for is a zombie).
+/// `true` if a process exists and has not ended (one that has ended but was not waited for is a zombie).
 fn is_alive(id: u32) -> bool {
     let status = std::fs::read_to_string(format!("/proc/{id}/status")).unwrap_or_default();
     status

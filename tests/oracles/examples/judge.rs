@@ -7,7 +7,7 @@ use std::process::ExitCode;
 use plimsoll_core::check::{Rule, check};
 use plimsoll_core::schedule;
 use plimsoll_oracles::exhaustive::exhaustive;
-use plimsoll_oracles::generate::{Features, Shape, random_cluster};
+use plimsoll_oracles::generate::{Features, Kind, Shape, random_cluster};
 
 fn argument(at: usize, otherwise: u64) -> u64 {
     let text = std::env::args().nth(at);
@@ -63,7 +63,7 @@ fn main() -> ExitCode {
         if let Some(best) = exhaustive(&snapshot).filter(|_| shape.pods <= 5) {
             let waiting = plan.unplaced.len();
             // The oracle gives every preference up; a planner that keeps them pays for it.
-            let comparable = !shape.features.preferences;
+            let comparable = !shape.features.has(Kind::Preferences);
             if comparable && waiting == best.unplaced {
                 compared += 1;
                 ours += plan.cost.list.dollars();

@@ -25,7 +25,7 @@ pub const MOST_PODS: usize = 5;
 pub struct BestPlan {
     /// Pods that go nowhere.
     pub unplaced: usize,
-    /// What the new nodes cost, at list prices and with their own cost.
+    /// Cost of the new nodes, at list prices and with their own cost.
     pub cost: PricePerHour,
     /// A plan that achieves it, in an order that is right.
     pub plan: Plan,
@@ -90,7 +90,7 @@ fn waiting(snapshot: &Snapshot) -> Vec<usize> {
     .collect()
 }
 
-/// What the checker says of a division in one order.
+/// The checker's verdict on a division in one order.
 enum Verdict {
     /// Nothing is wrong.
     Good(Box<Plan>),
@@ -132,7 +132,7 @@ impl<'a> Search<'a> {
         search
     }
 
-    /// Whether a dearer type can be better than a cheaper one that also fits: limits count capacity, and a topology key may
+    /// `true` if a dearer type can be better than a cheaper one that also fits: limits count capacity, and a topology key may
     /// speak of the type.
     fn needs_every_type(&self) -> bool {
         let limited = self.snapshot.pools.iter().any(|pool| pool.limits.is_some());
@@ -153,7 +153,7 @@ impl<'a> Search<'a> {
         limited || keys.any(|key| !plain.contains(&key.as_str()))
     }
 
-    /// Whether one new node can hold these pods, as far as they alone decide it.
+    /// `true` if one new node can hold these pods, as far as they alone decide it.
     fn holds(&self, rows: &[usize], purchase: &Purchase) -> bool {
         let bought = buy(plan(self.snapshot), purchase);
         let plan = rows

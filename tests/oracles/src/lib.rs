@@ -5,5 +5,6 @@
 pub mod exhaustive;
 pub mod fixture;
 pub mod generate;
+pub mod judge;
 pub mod moves;
 pub mod skip;

@@ -8,7 +8,7 @@ use plimsoll_core::snapshot::Snapshot;
 use plimsoll_oracles::exhaustive::{MOST_PODS, exhaustive};
 use plimsoll_oracles::fixture::*;
 use plimsoll_oracles::generate::{
-    Features, Shape, benchmark_mix, mixed, random_cluster, shapes, three_zones,
+    Kind, Shape, benchmark_mix, mixed, random_cluster, shapes, three_zones,
 };
 
 /// Pods unplaced, and nano-dollars per hour.
@@ -163,7 +163,7 @@ proptest! {
     ) {
         let mut shape = shape;
         // The oracle knows neither what daemons take nor minimum values.
-        shape.features = Features { daemons: false, minimum_values: false, ..shape.features };
+        shape.features = shape.features.without(&[Kind::Daemons, Kind::MinimumValues]);
         let snapshot = random_cluster(&shape).snapshot();
         if let Some(best) = exhaustive(&snapshot) {
             prop_assert_eq!(best.cost, best.plan.cost.list);

@@ -1,6 +1,7 @@
 //! The planner before its judges: the checker finds nothing in the plan of a known workload, and no plan of a tiny cluster is
 //! better than possible. Random clusters of any size are judged by the example `judge`.
 
+use plimsoll_oracles::judge::cases;
 use proptest::prelude::*;
 
 use plimsoll_core::check::check;
@@ -28,11 +29,7 @@ fn the_checker_finds_nothing_in_a_plan_of_the_benchmark_mix() {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig {
-        cases: 96,
-        failure_persistence: None,
-        ..ProptestConfig::default()
-    })]
+    #![proptest_config(cases(96))]
 
     #[test]
     fn no_plan_of_a_tiny_cluster_is_better_than_possible(shape in shapes(Shape { pods: 3, ..Shape::tiny(0) })) {

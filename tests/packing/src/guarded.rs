@@ -12,7 +12,7 @@ use plimsoll_core::schedule::plan;
 use plimsoll_core::snapshot::Snapshot;
 use plimsoll_ec2_facts::catalogue::{Terms, Zone};
 use plimsoll_ec2_facts::{CatalogueSettings, catalogue};
-use plimsoll_oracles::fixture::{ClusterFixture, ZONES, above, cluster, is_in, pod, pool};
+use plimsoll_oracles::fixture::{Amounts, ClusterFixture, ZONES, above, cluster, is_in, pod, pool};
 use plimsoll_oracles::generate::three_zones;
 
 /// The most that a plan may cost of its bound.

@@ -11,16 +11,16 @@ use plimsoll_ec2_facts::{CatalogueSettings, catalogue, instance_type};
 pub(crate) const AXES: usize = 3;
 /// Bytes in a mebibyte.
 pub(crate) const MEBIBYTE: i64 = 1 << 20;
-/// What daemons take of every node: cpu, memory, pods.
+/// Requests of daemons on every node: cpu, memory, pods.
 const DAEMONS: [i64; AXES] = [150, 200 * MEBIBYTE, 3];
 const NANOS: f64 = 1e9;
 
 /// A kind with what workloads choose by.
 #[derive(Clone)]
 pub(crate) struct Offer {
-    /// What is bought.
+    /// The type that is bought.
     pub(crate) kind: Kind,
-    /// Whether its processors are Arm's.
+    /// `true` if its processors are Arm's.
     pub(crate) is_arm: bool,
     /// Its zone, counted from 0.
     pub(crate) zone: usize,

@@ -11,9 +11,9 @@ use crate::market::{MEBIBYTE, Offer, ec2, linear};
 
 /// A problem with a name.
 pub(crate) struct Workload {
-    /// What it is.
+    /// Name of the workload.
     pub(crate) name: String,
-    /// What is to be packed.
+    /// The pods to be packed and the types to pack them on.
     pub(crate) problem: Problem,
 }
 
@@ -130,7 +130,7 @@ fn zones(market: &[Offer]) -> Workload {
     Workload { name, problem }
 }
 
-/// What is left for the packer of the incumbent's benchmark: a fifth each generic, pinned to zones by spread, spread over
+/// The pods of the incumbent's benchmark that are left for the packer: a fifth each generic, pinned to zones by spread, spread over
 /// hosts, pinned to one zone by affinity, and apart from each other on hosts; 7 labels; 400 types in 3 zones.
 fn benchmark_mix(pods: u32) -> Workload {
     const LABELS: usize = 7;

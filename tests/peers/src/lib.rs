@@ -15,16 +15,16 @@ pub enum PeerError {
     /// A program could not be started at all.
     #[error("starting {program}")]
     Start {
-        /// What was to be run.
+        /// The program that was to be run.
         program: PathBuf,
-        /// What the operating system said.
+        /// The operating system's error.
         #[source]
         source: io::Error,
     },
     /// A program ended with a failure; it has said why.
     #[error("{program} failed: {reason}")]
     Failed {
-        /// What was run.
+        /// The program that was run.
         program: PathBuf,
         /// The end of its standard error.
         reason: String,
@@ -32,9 +32,9 @@ pub enum PeerError {
     /// The figures are not in the form that this crate reads.
     #[error("{program} answered {line:?}, expected one JSON object of figures")]
     Figures {
-        /// What was run.
+        /// The program that was run.
         program: PathBuf,
-        /// What it printed.
+        /// The line that it printed.
         line: String,
         /// Where the form differs.
         #[source]
@@ -42,7 +42,7 @@ pub enum PeerError {
     },
 }
 
-/// What preferred terms count for in a round.
+/// Treatment of preferred terms in a round.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Preferences {
     /// They are required first and given up one by one.
@@ -51,7 +51,7 @@ pub enum Preferences {
     Ignore,
 }
 
-/// Which of the incumbent's benchmarks to write.
+/// The benchmark of the incumbent's to write.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Mix {
     /// A fifth each: generic, zonal spread, host spread, zonal affinity, host anti-affinity.
@@ -101,9 +101,9 @@ pub struct Placement {
     pub node: String,
     /// The pool that a new node belongs to.
     pub pool: String,
-    /// What a new node would be launched as.
+    /// Instance type of a new node.
     pub instance_type: String,
-    /// Its zone.
+    /// Zone of a new node.
     pub zone: String,
     /// Its capacity type.
     pub capacity_type: String,

@@ -19,6 +19,7 @@
 mod observe;
 mod play;
 mod read;
+pub mod stage;
 
 pub use observe::Observer;
 pub use play::{Failure, play};

@@ -31,7 +31,7 @@ impl Observer {
         }
     }
 
-    /// What was seen so far, a line each.
+    /// Events seen so far, a line each.
     pub fn transcript(&self) -> String {
         let mut text = self.lines.join("\n");
         text.push('\n');

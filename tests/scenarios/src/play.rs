@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use crate::stage;
 use plimsoll_core::ids::ObjectName;
 use plimsoll_core::model::{
     Budget, DisruptionLimit, LabelSelector, NodePool, Object, OwnerKind, PodDisruptionBudget,
@@ -10,7 +11,7 @@ use plimsoll_core::resources::{ResourceName, Resources};
 use plimsoll_core::schedule;
 use plimsoll_core::snapshot::Snapshot;
 use plimsoll_core::time::{Span, Timestamp};
-use plimsoll_oracles::fixture::{CAPACITY_TYPE, cluster, instance_type, is_in, pod, pool};
+use plimsoll_oracles::fixture::{Amounts, CAPACITY_TYPE, cluster, instance_type, is_in, pod, pool};
 use plimsoll_sim::{
     Behaviour, Change, Delay, Deployment, Planner, Recording, ReplicaRule, Run, Which,
 };
@@ -25,11 +26,11 @@ use crate::read::{Condition, Given, Quantity, Script, Step};
 pub struct Failure {
     /// The scenario.
     pub title: String,
-    /// What should have been.
+    /// The condition that was expected, as the script states it.
     pub expected: String,
-    /// What was.
+    /// The count found instead.
     pub found: u64,
-    /// What was seen until then.
+    /// Events until then, a line each.
     pub transcript: String,
 }
 
@@ -142,21 +143,18 @@ fn world(script: &Script) -> (Recording, Behaviour) {
     }
     settings.guards.enabled &= guarded;
     let start = Timestamp::from_millis(0);
-    let recording = Recording {
+    let recording = stage::recording(
+        (objects, catalogue, settings),
         start,
-        end: None,
-        objects,
-        running: Vec::new(),
-        catalogue: Arc::new(catalogue),
-        settings: Arc::new(settings),
-        changes: deployments
+        None,
+        deployments
             .into_iter()
             .map(|deployment| plimsoll_sim::TimedChange {
                 at: start,
                 change: Change::Deploy(deployment),
             })
             .collect(),
-    };
+    );
     (recording, behaviour)
 }
 

@@ -14,7 +14,7 @@ pub struct ScriptError {
     pub line: usize,
     /// The line's text.
     pub text: String,
-    /// What would have been understood.
+    /// The words that would have been understood.
     pub expected: &'static str,
 }
 
@@ -25,7 +25,7 @@ pub struct Script {
     pub title: String,
     /// The world at the start.
     pub given: Vec<Given>,
-    /// What happens, in order.
+    /// Steps, in order.
     pub steps: Vec<Step>,
     /// Bounds that hold throughout.
     pub never: Vec<(u64, Quantity)>,
@@ -92,7 +92,7 @@ pub struct Condition {
     pub of: Quantity,
 }
 
-/// What can be counted.
+/// A quantity that conditions count.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Quantity {
     /// Nodes.

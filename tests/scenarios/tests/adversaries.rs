@@ -2,11 +2,10 @@
 //! are played through whole runs, and every plan, move and command is judged by those who did not make it.
 
 use std::collections::{BTreeMap, BTreeSet};
-use std::sync::Arc;
 
 use plimsoll_core::action::ConsiderRequest;
 use plimsoll_core::catalogue::CapacityType;
-use plimsoll_core::check::{self, PriceRule};
+use plimsoll_core::check::PriceRule;
 use plimsoll_core::command::{Decision, DisruptionQuestion};
 use plimsoll_core::disrupt::confirm;
 use plimsoll_core::disrupt::pass::{DisruptionPass, Proposal};
@@ -19,11 +18,14 @@ use plimsoll_core::schedule;
 use plimsoll_core::snapshot::{Snapshot, StateNode};
 use plimsoll_core::time::{Span, Timestamp};
 use plimsoll_core::units::PricePerHour;
-use plimsoll_oracles::fixture::{OnDemand, Spot, ZONE_1, ZONE_2, cluster, machine, pod, pool};
+use plimsoll_oracles::fixture::{
+    Amounts, OnDemand, Spot, ZONE_1, ZONE_2, cluster, machine, pod, pool,
+};
+use plimsoll_oracles::judge::faults;
 use plimsoll_oracles::moves;
+use plimsoll_scenarios::stage;
 use plimsoll_sim::{
-    Behaviour, Change, Considered, Delay, Deployment, Planned, Planner, Random, Recording, Run,
-    TimedChange,
+    Behaviour, Change, Considered, Delay, Planned, Planner, Random, Recording, Run, TimedChange,
 };
 use proptest::prelude::*;
 
@@ -42,7 +44,7 @@ struct Adversary {
     seen: Seen,
 }
 
-/// What was judged, and what was wrong.
+/// Plans and moves judged, and the faults found.
 #[derive(Clone, Debug, Default)]
 struct Seen {
     plans: usize,
@@ -184,10 +186,10 @@ impl Planner for &mut Adversary {
         let whose = prices
             .as_ref()
             .map_or(PriceRule::List, |_| PriceRule::Policy);
-        let mut findings = check::review(snapshot, &plan, whose);
-        findings.retain(|finding| !finding.rule.is_remark());
-        let words = findings.iter().map(ToString::to_string);
-        self.seen.wrong.extend(words);
+        let faults = faults(snapshot, &plan, whose);
+        self.seen
+            .wrong
+            .extend(faults.iter().map(ToString::to_string));
         self.seen.plans += 1;
         Planned {
             plan,
@@ -240,12 +242,7 @@ impl Planner for &mut Adversary {
 /// Deployments that rise and fall, in two zones, on demand and on spot.
 fn recording(seed: u64) -> Recording {
     let random = Random::new(seed);
-    let budget = Budget {
-        nodes: BudgetNodes::Count(MOST_GOING),
-        reasons: Vec::new(),
-        schedule: None,
-        duration: None,
-    };
+    let budget = Budget::always(BudgetNodes::Count(MOST_GOING));
     let general = pool("general").with(|pool| {
         pool.disruption.consolidate_after = Some(Span::from_secs(60));
         pool.disruption.budgets = vec![budget];
@@ -256,19 +253,11 @@ fn recording(seed: u64) -> Recording {
         let listed = listed.offered(ZONE_1, OnDemand).offered(ZONE_2, OnDemand);
         fixture = fixture.sells(listed.price(price * 0.4).offered(ZONE_1, Spot));
     }
-    let (objects, catalogue, settings) = fixture.parts();
     let mut changes = Vec::new();
     for at in 0..5_u64 {
         let template = pod(&format!("app{at}")).cpu(400 + 500 * i64::try_from(at).unwrap_or(0));
         let name = ObjectName::new("default", format!("app{at}"));
-        let deploy = Change::Deploy(Deployment {
-            name: name.clone(),
-            labels: Arc::new(template.labels().clone()),
-            spec: Arc::new(template.spec().clone()),
-            replicas: 4,
-            follows: None,
-            uses: None,
-        });
+        let deploy = Change::Deploy(stage::deployment(&template, 4));
         changes.push(TimedChange {
             at: START,
             change: deploy,
@@ -281,15 +270,12 @@ fn recording(seed: u64) -> Recording {
             });
         }
     }
-    Recording {
-        start: START,
-        end: Some(START + Span::from_secs(HOURS * 3600)),
-        objects,
-        running: Vec::new(),
-        catalogue: Arc::new(catalogue),
-        settings: Arc::new(settings),
+    stage::recording(
+        fixture.parts(),
+        START,
+        Some(START + Span::from_secs(HOURS * 3600)),
         changes,
-    }
+    )
 }
 
 fn played(seed: u64) -> Seen {

@@ -2,10 +2,9 @@
 //! and whatever it vetoes, a cluster that nothing happens to comes to rest, and what it does until then is in order.
 
 use std::collections::BTreeSet;
-use std::sync::Arc;
 
 use plimsoll_core::action::ConsiderRequest;
-use plimsoll_core::check::{self, PriceRule as Whose};
+use plimsoll_core::check::PriceRule as Whose;
 use plimsoll_core::command::{Decision, DisruptionQuestion};
 use plimsoll_core::disrupt::confirm;
 use plimsoll_core::disrupt::pass::DisruptionPass;
@@ -20,12 +19,13 @@ use plimsoll_core::schedule;
 use plimsoll_core::snapshot::Snapshot;
 use plimsoll_core::time::{Span, Timestamp};
 use plimsoll_oracles::fixture::{
-    CAPACITY_TYPE, OnDemand, Spot, ZONE_1, ZONE_2, cluster, is_in, machine, pod, pool,
+    Amounts, CAPACITY_TYPE, OnDemand, Spot, ZONE_1, ZONE_2, cluster, is_in, machine, pod, pool,
 };
+use plimsoll_oracles::judge::faults;
 use plimsoll_oracles::moves;
+use plimsoll_scenarios::stage;
 use plimsoll_sim::{
-    Behaviour, Change, Considered, Delay, Deployment, Planned, Planner, Random, Recording, Run,
-    ScoreCard, TimedChange,
+    Behaviour, Change, Considered, Planned, Planner, Random, Recording, Run, ScoreCard, TimedChange,
 };
 use proptest::prelude::*;
 
@@ -164,10 +164,10 @@ impl Planner for &mut Tastes {
         let prepared = schedule::prepare(snapshot);
         let prices = prepared.question().map(|question| self.prices(question));
         let plan = schedule::finish(&prepared, prices.as_ref());
-        let mut findings = check::review(snapshot, &plan, Whose::Policy);
-        findings.retain(|finding| !finding.rule.is_remark());
-        let words = findings.iter().map(ToString::to_string);
-        self.seen.wrong.extend(words);
+        let faults = faults(snapshot, &plan, Whose::Policy);
+        self.seen
+            .wrong
+            .extend(faults.iter().map(ToString::to_string));
         self.hold_vetoes(&plan.claims);
         Planned {
             plan,
@@ -198,7 +198,7 @@ impl Planner for &mut Tastes {
     }
 }
 
-/// Which types there are.
+/// The types on sale.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Sold {
     /// Each apart from the others in size and price.
@@ -248,14 +248,7 @@ fn recording(random: Random, sold: Sold) -> Recording {
         let template = pod(&format!("app{at}")).cpu(cpu);
         let template = template.owned_by(OwnerKind::ReplicaSet, &format!("app{at}"));
         let name = ObjectName::new("default", format!("app{at}"));
-        let deploy = Change::Deploy(Deployment {
-            name: name.clone(),
-            labels: Arc::new(template.labels().clone()),
-            spec: Arc::new(template.spec().clone()),
-            replicas: 4,
-            follows: None,
-            uses: None,
-        });
+        let deploy = Change::Deploy(stage::deployment(&template, 4));
         changes.push(TimedChange {
             at: START,
             change: deploy,
@@ -268,15 +261,12 @@ fn recording(random: Random, sold: Sold) -> Recording {
             });
         }
     }
-    Recording {
-        start: START,
-        end: Some(hour(END)),
-        objects,
-        running: Vec::new(),
-        catalogue: Arc::new(catalogue),
-        settings: Arc::new(settings),
+    stage::recording(
+        (objects, catalogue, settings),
+        START,
+        Some(hour(END)),
         changes,
-    }
+    )
 }
 
 fn played(seed: u64, sold: Sold) -> (Seen, ScoreCard) {
@@ -288,9 +278,7 @@ fn played(seed: u64, sold: Sold) -> (Seen, ScoreCard) {
     };
     let behaviour = Behaviour {
         seed,
-        boot: Delay::always(Span::from_secs(40)),
-        interruptions: false,
-        ..Behaviour::default()
+        ..stage::uninterrupted()
     };
     let card = Run::new(recording, behaviour, &mut tastes).finish();
     (tastes.seen, card)

@@ -8,10 +8,10 @@ use plimsoll_core::schedule;
 use plimsoll_core::snapshot::Snapshot;
 use plimsoll_core::time::{Span, Timestamp};
 use plimsoll_core::units::PricePerHour;
-use plimsoll_oracles::fixture::{OnDemand, ZONE_1, cluster, instance_type, pod, pool};
+use plimsoll_oracles::fixture::{Amounts, OnDemand, ZONE_1, cluster, instance_type, pod, pool};
+use plimsoll_scenarios::stage;
 use plimsoll_sim::{
-    Behaviour, Change, Delay, Deployment, FixedGroup, Planned, Planner, Recording, Run, ScoreCard,
-    TimedChange, Which,
+    Change, FixedGroup, Planned, Planner, Recording, Run, ScoreCard, TimedChange, Which,
 };
 
 const START: Timestamp = Timestamp::from_millis(0);
@@ -47,16 +47,7 @@ fn world(types: &[(&str, i64, i64, f64)], changes: Vec<TimedChange>) -> Recordin
     let fixture = sold.fold(cluster().pool(general), |cluster, listed| {
         cluster.sells(listed)
     });
-    let (objects, catalogue, settings) = fixture.parts();
-    Recording {
-        start: START,
-        end: None,
-        objects,
-        running: Vec::new(),
-        catalogue: Arc::new(catalogue),
-        settings: Arc::new(settings),
-        changes,
-    }
+    stage::recording(fixture.parts(), START, None, changes)
 }
 
 fn task(name: &str, cpu: i64, memory: i64, at: Timestamp, runs: Span) -> TimedChange {
@@ -72,11 +63,7 @@ fn task(name: &str, cpu: i64, memory: i64, at: Timestamp, runs: Span) -> TimedCh
 }
 
 fn play(recording: Recording, planner: impl Planner) -> ScoreCard {
-    let behaviour = Behaviour {
-        boot: Delay::always(Span::from_secs(40)),
-        interruptions: false,
-        ..Behaviour::default()
-    };
+    let behaviour = stage::uninterrupted();
     Run::new(recording, behaviour, planner).finish()
 }
 
@@ -162,14 +149,7 @@ fn the_bound_is_the_price_of_the_share_that_ran() {
 #[test]
 fn deployments_that_fill_their_nodes_cost_little_more_than_the_bound() {
     let template = pod("web").cpu(1000).memory_mib(4096);
-    let web = Deployment {
-        name: ObjectName::new("default", "web"),
-        labels: Arc::new(template.labels().clone()),
-        spec: Arc::new(template.spec().clone()),
-        replicas: 32,
-        follows: None,
-        uses: None,
-    };
+    let web = stage::deployment(&template, 32);
     let deploy = TimedChange {
         at: START,
         change: Change::Deploy(web),
@@ -234,14 +214,7 @@ fn tides() -> Vec<TimedChange> {
         let template = pod(&format!("app{at}")).cpu(cpu).memory_mib(1024);
         changes.push(TimedChange {
             at: START,
-            change: Change::Deploy(Deployment {
-                name: name(at),
-                labels: Arc::new(template.labels().clone()),
-                spec: Arc::new(template.spec().clone()),
-                replicas: 3,
-                follows: None,
-                uses: None,
-            }),
+            change: Change::Deploy(stage::deployment(&template, 3)),
         });
         for hour in 1..48_usize {
             let tide = [3, 5, 9, 12, 9, 6, 4, 3][(hour / 3 + at) % 8];

@@ -7,31 +7,23 @@ use plimsoll_core::ids::ObjectName;
 use plimsoll_core::schedule;
 use plimsoll_core::snapshot::Snapshot;
 use plimsoll_core::time::{Span, Timestamp};
-use plimsoll_oracles::fixture::{cluster, instance_type, pod, pool};
-use plimsoll_sim::{
-    Behaviour, Change, Delay, Deployment, Faults, Planner, Recording, Run, TimedChange,
-};
+use plimsoll_oracles::fixture::{Amounts, cluster, instance_type, pod, pool};
+use plimsoll_oracles::judge::cases;
+use plimsoll_scenarios::stage;
+use plimsoll_sim::{Behaviour, Change, Deployment, Faults, Planner, Recording, Run, TimedChange};
 use proptest::prelude::*;
 
 const START: Timestamp = Timestamp::from_millis(0);
 
 fn deployment(name: &str, replicas: u32, cpu: i64) -> Deployment {
     let template = pod(name).cpu(cpu).memory_mib(512);
-    Deployment {
-        name: ObjectName::new("default", name),
-        labels: Arc::new(template.labels().clone()),
-        spec: Arc::new(template.spec().clone()),
-        replicas,
-        follows: None,
-        uses: None,
-    }
+    stage::deployment(&template, replicas)
 }
 
 fn recording(sizes: &[(u32, i64)]) -> Recording {
     let small = instance_type("small").cpu(2000).memory_mib(8192).pods(110);
     let large = instance_type("large").cpu(8000).memory_mib(32768).pods(110);
     let pool = pool("general").with(|pool| pool.disruption.consolidate_after = None);
-    let (objects, catalogue, settings) = cluster().sells(small).sells(large).pool(pool).parts();
     let changes = sizes
         .iter()
         .enumerate()
@@ -39,24 +31,19 @@ fn recording(sizes: &[(u32, i64)]) -> Recording {
             at: START,
             change: Change::Deploy(deployment(&format!("web{at}"), *replicas, *cpu)),
         });
-    Recording {
-        start: START,
-        end: None,
-        objects,
-        running: Vec::new(),
-        catalogue: Arc::new(catalogue),
-        settings: Arc::new(settings),
-        changes: changes.collect(),
-    }
+    stage::recording(
+        cluster().sells(small).sells(large).pool(pool).parts(),
+        START,
+        None,
+        changes.collect(),
+    )
 }
 
 fn behaviour(seed: u64, faults: Faults) -> Behaviour {
     Behaviour {
         seed,
-        boot: Delay::always(Span::from_secs(40)),
-        interruptions: false,
         faults,
-        ..Behaviour::default()
+        ..stage::uninterrupted()
     }
 }
 
@@ -73,7 +60,7 @@ struct Stand {
 }
 
 impl Stand {
-    /// What there is and what was bought for it.
+    /// Pods and nodes there are, and nodes bought for them.
     fn bought(&self) -> [usize; 4] {
         [
             self.launches as usize,
@@ -221,11 +208,7 @@ fn after_moves(sizes: &[(u32, i64)], behaviour: Behaviour, crashes: &[i64]) -> S
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig {
-        failure_persistence: None,
-        cases: 16,
-        ..ProptestConfig::default()
-    })]
+    #![proptest_config(cases(16))]
 
     /// Whatever goes wrong while nodes are moved, every pod runs in the end and every instance has its claim.
     #[test]

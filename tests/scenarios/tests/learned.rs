@@ -1,17 +1,15 @@
 //! Machines smaller than computed: their type is planned right from then on, and a launch in vain is not repeated for ever.
 
-use std::sync::Arc;
-
 use plimsoll_core::action::ObjectKey;
 use plimsoll_core::ids::ObjectName;
 use plimsoll_core::model::PackingMode;
 use plimsoll_core::schedule;
 use plimsoll_core::snapshot::{Settings, Snapshot};
-use plimsoll_core::time::{Span, Timestamp};
-use plimsoll_oracles::fixture::{OnDemand, ZONE_1, cluster, instance_type, pod, pool};
-use plimsoll_sim::{
-    Behaviour, Change, Delay, Deployment, Planner, Recording, Run, Shortfall, TimedChange,
-};
+use plimsoll_core::time::Timestamp;
+use plimsoll_oracles::fixture::{Amounts, OnDemand, ZONE_1, cluster, instance_type, pod, pool};
+use plimsoll_oracles::judge::cases;
+use plimsoll_scenarios::stage;
+use plimsoll_sim::{Behaviour, Change, Planner, Run, Shortfall, TimedChange};
 use proptest::prelude::*;
 
 const PACKINGS: [PackingMode; 2] = [PackingMode::Price, PackingMode::Compatible];
@@ -23,14 +21,7 @@ fn at(seconds: i64) -> Timestamp {
 /// At a second, a deployment of so many pods of so many mebibytes.
 fn deploy(second: i64, name: &str, replicas: u32, memory_mib: i64) -> TimedChange {
     let template = pod(name).cpu(100).memory_mib(memory_mib);
-    let deployment = Deployment {
-        name: ObjectName::new("default", name),
-        labels: Arc::new(template.labels().clone()),
-        spec: Arc::new(template.spec().clone()),
-        replicas,
-        follows: None,
-        uses: None,
-    };
+    let deployment = stage::deployment(&template, replicas);
     TimedChange {
         at: at(second),
         change: Change::Deploy(deployment),
@@ -64,21 +55,10 @@ fn run(
             all.guards.replicas_apart = 0;
             settings(all);
         });
-    let (objects, catalogue, settings) = fixture.parts();
-    let recording = Recording {
-        start: at(0),
-        end: Some(at(7200)),
-        objects,
-        running: Vec::new(),
-        catalogue: Arc::new(catalogue),
-        settings: Arc::new(settings),
-        changes,
-    };
+    let recording = stage::recording(fixture.parts(), at(0), Some(at(7200)), changes);
     let behaviour = Behaviour {
-        boot: Delay::always(Span::from_secs(40)),
-        interruptions: false,
         shortfall: Shortfall::always(lacking),
-        ..Behaviour::default()
+        ..stage::uninterrupted()
     };
     Run::new(recording, behaviour, |snapshot: &Snapshot| {
         schedule::plan(snapshot)
@@ -178,7 +158,7 @@ fn a_pod_that_misses_every_node_of_a_type_gets_a_larger_one() {
     }
 }
 
-/// What pods were told that equal launches in vain keep waiting.
+/// Messages to pods that equal launches in vain keep waiting.
 fn told<P: Planner>(run: &mut Run<P>) -> Vec<String> {
     let of_pods = run.take_reports().into_iter().filter(|report| {
         matches!(report.object, ObjectKey::Pod(_)) && report.message.contains("in vain")
@@ -252,11 +232,7 @@ fn a_launch_in_vain_holds_no_pod_for_which_it_is_good() {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig {
-        failure_persistence: None,
-        cases: 24,
-        ..ProptestConfig::default()
-    })]
+    #![proptest_config(cases(24))]
 
     /// However much is lacking, as long as it is believed: every pod runs within the hour, and nothing is bought after it.
     #[test]

@@ -3,16 +3,16 @@
 use std::sync::Arc;
 
 use plimsoll_core::action::ObjectKey;
-use plimsoll_core::ids::ObjectName;
 use plimsoll_core::model::{Ceilings, PackingMode};
 use plimsoll_core::schedule;
 use plimsoll_core::snapshot::{RunawayGuards, Snapshot};
-use plimsoll_core::time::{Span, Timestamp};
+use plimsoll_core::time::Timestamp;
 use plimsoll_core::units::PricePerHour;
-use plimsoll_oracles::fixture::{OnDemand, ZONE_1, cluster, instance_type, pod, pool};
-use plimsoll_sim::{
-    Behaviour, Change, Delay, Deployment, Planner, Recording, Run, ScoreCard, TimedChange,
+use plimsoll_oracles::fixture::{
+    Amounts, ClusterFixture, OnDemand, PodFixture, ZONE_1, cluster, instance_type, pod, pool,
 };
+use plimsoll_scenarios::stage;
+use plimsoll_sim::{Change, Planner, Run, ScoreCard, TimedChange};
 
 fn at(seconds: i64) -> Timestamp {
     Timestamp::from_millis(seconds * 1000)
@@ -32,34 +32,23 @@ fn run(pods: u32, packing: PackingMode, ceilings: RunawayGuards) -> Run<impl Pla
         .pool(pool("general").packing(packing))
         .sells(full.offered(ZONE_1, OnDemand))
         .settings(move |settings| settings.runaway = ceilings);
-    let (objects, catalogue, settings) = fixture.parts();
-    let template = pod("web").cpu(3500).memory_mib(512);
-    let deploy = Change::Deploy(Deployment {
-        name: ObjectName::new("default", "web"),
-        labels: Arc::new(template.labels().clone()),
-        spec: Arc::new(template.spec().clone()),
-        replicas: pods,
-        follows: None,
-        uses: None,
-    });
-    let recording = Recording {
-        start: at(0),
-        end: Some(at(1800)),
-        objects,
-        running: Vec::new(),
-        catalogue: Arc::new(catalogue),
-        settings: Arc::new(settings),
-        changes: vec![TimedChange {
-            at: at(0),
-            change: deploy,
-        }],
+    half_an_hour(fixture, vec![(filling("web"), pods)])
+}
+
+/// A pod that fills a node.
+fn filling(name: &str) -> PodFixture {
+    pod(name).cpu(3500).memory_mib(512)
+}
+
+/// Half an hour of deployments that are there from the start, each of so many pods like the one given.
+fn half_an_hour(fixture: ClusterFixture, deployments: Vec<(PodFixture, u32)>) -> Run<impl Planner> {
+    let deploy = |(template, replicas): (PodFixture, u32)| TimedChange {
+        at: at(0),
+        change: Change::Deploy(stage::deployment(&template, replicas)),
     };
-    let behaviour = Behaviour {
-        boot: Delay::always(Span::from_secs(40)),
-        interruptions: false,
-        ..Behaviour::default()
-    };
-    Run::new(recording, behaviour, |snapshot: &Snapshot| {
+    let changes = deployments.into_iter().map(deploy).collect();
+    let recording = stage::recording(fixture.parts(), at(0), Some(at(1800)), changes);
+    Run::new(recording, stage::uninterrupted(), |snapshot: &Snapshot| {
         schedule::plan(snapshot)
     })
 }
@@ -153,39 +142,8 @@ fn two_pools(ceilings: Ceilings) -> Run<impl Planner> {
         .pool(bounded.with(move |pool| pool.ceilings = ceilings))
         .pool(pool("open").label("team", "open"))
         .sells(full.offered(ZONE_1, OnDemand));
-    let (objects, catalogue, settings) = fixture.parts();
-    let deploy = |name: &str| {
-        let template = pod(name).cpu(3500).memory_mib(512).select("team", name);
-        let deployment = Deployment {
-            name: ObjectName::new("default", name),
-            labels: Arc::new(template.labels().clone()),
-            spec: Arc::new(template.spec().clone()),
-            replicas: 4,
-            follows: None,
-            uses: None,
-        };
-        TimedChange {
-            at: at(0),
-            change: Change::Deploy(deployment),
-        }
-    };
-    let recording = Recording {
-        start: at(0),
-        end: Some(at(1800)),
-        objects,
-        running: Vec::new(),
-        catalogue: Arc::new(catalogue),
-        settings: Arc::new(settings),
-        changes: vec![deploy("bounded"), deploy("open")],
-    };
-    let behaviour = Behaviour {
-        boot: Delay::always(Span::from_secs(40)),
-        interruptions: false,
-        ..Behaviour::default()
-    };
-    Run::new(recording, behaviour, |snapshot: &Snapshot| {
-        schedule::plan(snapshot)
-    })
+    let teams = ["bounded", "open"].map(|name| (filling(name).select("team", name), 4));
+    half_an_hour(fixture, teams.into())
 }
 
 /// Claims of the pool with ceilings, and of the other.

@@ -6,7 +6,8 @@ use plimsoll_core::model::{OwnerKind, Pod};
 use plimsoll_core::schedule;
 use plimsoll_core::snapshot::Snapshot;
 use plimsoll_core::time::{Span, Timestamp};
-use plimsoll_oracles::fixture::{Spot, ZONE_1, ZONE_2, cluster, instance_type, pod, pool};
+use plimsoll_oracles::fixture::{Amounts, Spot, ZONE_1, ZONE_2, cluster, instance_type, pod, pool};
+use plimsoll_scenarios::stage;
 use plimsoll_sim::{
     Behaviour, Change, FixedGroup, Planner, Random, Recording, Run, ScoreCard, TimedChange,
 };
@@ -38,15 +39,12 @@ fn tasks(count: u32, over: Span) -> Recording {
         at: Timestamp::from_millis(draw("arrival", at, over.millis())),
         change: Change::Arrive(pod, Some(Span::from_secs(30 + draw("life", at, 7200)))),
     };
-    Recording {
-        start: Timestamp::from_millis(0),
-        end: None,
-        objects,
-        running: Vec::new(),
-        catalogue: Arc::new(catalogue),
-        settings: Arc::new(settings),
-        changes: (0..count).zip(pods).map(change).collect(),
-    }
+    stage::recording(
+        (objects, catalogue, settings),
+        Timestamp::from_millis(0),
+        None,
+        (0..count).zip(pods).map(change).collect(),
+    )
 }
 
 fn core_planner() -> impl Planner {
@@ -80,15 +78,7 @@ fn pods_that_do_not_say_since_when_they_wait_wait_from_the_start() {
             .pool(pool("general"))
             .pods([waiting])
             .parts();
-        let recording = Recording {
-            start,
-            end: None,
-            objects,
-            running: Vec::new(),
-            catalogue: Arc::new(catalogue),
-            settings: Arc::new(settings),
-            changes: Vec::new(),
-        };
+        let recording = stage::recording((objects, catalogue, settings), start, None, Vec::new());
         let card = Run::new(recording, Behaviour::default(), core_planner()).finish();
         card.waiting.max
     };

@@ -1,8 +1,6 @@
 //! Room kept for pods that are yet to come: an evening's peak with none, with a share of what runs, and with room at set
 //! hours; and what spare room must never do.
 
-use std::sync::Arc;
-
 use plimsoll_core::action::ObjectKey;
 use plimsoll_core::ids::ObjectName;
 use plimsoll_core::model::Object;
@@ -11,9 +9,11 @@ use plimsoll_core::schedule;
 use plimsoll_core::snapshot::Snapshot;
 use plimsoll_core::time::{Span, Timestamp};
 use plimsoll_oracles::fixture::{
-    BufferFixture, ClusterFixture, OnDemand, PoolFixture, ZONE_1, buffer, cluster, instance_type,
-    pod, pool,
+    Amounts, BufferFixture, ClusterFixture, OnDemand, PoolFixture, ZONE_1, buffer, cluster,
+    instance_type, pod, pool,
 };
+use plimsoll_oracles::judge::cases;
+use plimsoll_scenarios::stage;
 use plimsoll_sim::{
     Behaviour, Change, Delay, Deployment, Planner, Recording, Run, ScoreCard, Shortfall,
     TimedChange,
@@ -49,14 +49,7 @@ fn shop(general: PoolFixture) -> ClusterFixture {
 
 fn web(replicas: u32) -> Deployment {
     let template = pod("web").cpu(1000).memory_mib(1024);
-    Deployment {
-        name: ObjectName::new("default", "web"),
-        labels: Arc::new(template.labels().clone()),
-        spec: Arc::new(template.spec().clone()),
-        replicas,
-        follows: None,
-        uses: None,
-    }
+    stage::deployment(&template, replicas)
 }
 
 fn at(after: Span, change: Change) -> TimedChange {
@@ -74,16 +67,7 @@ fn scale(after: Span, replicas: u32) -> TimedChange {
 }
 
 fn recording(shop: ClusterFixture, end: Span, changes: Vec<TimedChange>) -> Recording {
-    let (objects, catalogue, settings) = shop.parts();
-    Recording {
-        start: START,
-        end: Some(START + end),
-        objects,
-        running: Vec::new(),
-        catalogue: Arc::new(catalogue),
-        settings: Arc::new(settings),
-        changes,
-    }
+    stage::recording(shop.parts(), START, Some(START + end), changes)
 }
 
 /// A day of 40 replicas that grow to 80 between 21 and 22 h, a step every five minutes, with a burst of six on top at
@@ -276,11 +260,7 @@ fn a_buffer_that_goes_takes_its_room_with_it() {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig {
-        cases: 24,
-        failure_persistence: None,
-        ..ProptestConfig::default()
-    })]
+    #![proptest_config(cases(24))]
 
     /// Whatever is kept and whatever comes, a run ends, every plan holds before the checker, and nobody waits longer than
     /// without spare room for want of a place.

@@ -4,7 +4,6 @@
 use std::sync::Arc;
 
 use plimsoll_core::action::ObjectKey;
-use plimsoll_core::ids::ObjectName;
 use plimsoll_core::model::{
     Budget, BudgetNodes, Ceilings, ClaimPhase, NodeClaim, NodePool, Object,
 };
@@ -13,9 +12,11 @@ use plimsoll_core::schedule;
 use plimsoll_core::snapshot::Snapshot;
 use plimsoll_core::time::{Span, Timestamp};
 use plimsoll_oracles::fixture::{
-    OnDemand, PoolFixture, ZONE_1, ZONE_2, cluster, instance_type, pod, pool,
+    Amounts, OnDemand, PoolFixture, ZONE_1, ZONE_2, cluster, instance_type, pod, pool,
 };
-use plimsoll_sim::{Behaviour, Change, Delay, Deployment, Faults, Planner, Recording, Run};
+use plimsoll_oracles::judge::cases;
+use plimsoll_scenarios::stage;
+use plimsoll_sim::{Behaviour, Change, Faults, Planner, Run};
 use proptest::prelude::*;
 
 fn at(seconds: i64) -> Timestamp {
@@ -31,22 +32,11 @@ fn run_of(own: PoolFixture, gate: bool, faults: Faults, seed: u64) -> Run<impl P
         .pool(own)
         .pool(pool("general").with(|pool| pool.disruption.consolidate_after = None))
         .settings(move |settings| settings.static_capacity = gate);
-    let (objects, catalogue, settings) = fixture.parts();
-    let recording = Recording {
-        start: at(0),
-        end: None,
-        objects,
-        running: Vec::new(),
-        catalogue: Arc::new(catalogue),
-        settings: Arc::new(settings),
-        changes: Vec::new(),
-    };
+    let recording = stage::recording(fixture.parts(), at(0), None, Vec::new());
     let behaviour = Behaviour {
         seed,
-        boot: Delay::always(Span::from_secs(40)),
-        interruptions: false,
         faults,
-        ..Behaviour::default()
+        ..stage::uninterrupted()
     };
     Run::new(recording, behaviour, |snapshot: &Snapshot| {
         schedule::plan(snapshot)
@@ -59,12 +49,7 @@ fn calm(pool: PoolFixture) -> Run<impl Planner> {
 
 fn base(replicas: u32, budget: u32) -> PoolFixture {
     pool("base").replicas(replicas).with(|pool| {
-        pool.disruption.budgets = vec![Budget {
-            nodes: BudgetNodes::Count(budget),
-            reasons: Vec::new(),
-            schedule: None,
-            duration: None,
-        }];
+        pool.disruption.budgets = vec![Budget::always(BudgetNodes::Count(budget))];
     })
 }
 
@@ -88,17 +73,10 @@ fn ready<P: Planner>(run: &Run<P>) -> usize {
 /// Pods that two of them fill a node.
 fn web(replicas: u32) -> Change {
     let template = pod("web").cpu(900).memory_mib(512);
-    Change::Deploy(Deployment {
-        name: ObjectName::new("default", "web"),
-        labels: Arc::new(template.labels().clone()),
-        spec: Arc::new(template.spec().clone()),
-        replicas,
-        follows: None,
-        uses: None,
-    })
+    Change::Deploy(stage::deployment(&template, replicas))
 }
 
-/// What the pool's owner does, or what happens to the engine.
+/// A deed of the pool's owner, or a fate of the engine.
 #[derive(Clone, Copy, Debug)]
 enum Deed {
     Keep(u32),
@@ -159,11 +137,7 @@ fn watch<P: Planner>(
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig {
-        failure_persistence: None,
-        cases: 24,
-        ..ProptestConfig::default()
-    })]
+    #![proptest_config(cases(24))]
 
     #[test]
     fn a_static_pool_stays_within_its_limit_and_settles_on_its_number(
@@ -220,7 +194,7 @@ proptest! {
     }
 }
 
-/// What people are told of the pool.
+/// Messages about the pool.
 fn told<P: Planner>(run: &mut Run<P>) -> Vec<String> {
     let reports = run.take_reports().into_iter();
     let of_pool = reports.filter(|report| matches!(report.object, ObjectKey::Pool(_)));

@@ -9,12 +9,11 @@ use plimsoll_core::model::OwnerKind;
 use plimsoll_core::schedule;
 use plimsoll_core::snapshot::{Activity, Snapshot};
 use plimsoll_core::time::{Span, Timestamp};
-use plimsoll_oracles::fixture::{OnDemand, ZONE_1, cluster, instance_type, pod, pool};
-use plimsoll_sim::{
-    Behaviour, Change, Considered, Delay, Planned, Planner, Recording, Run, TimedChange, Which,
-};
+use plimsoll_oracles::fixture::{Amounts, OnDemand, ZONE_1, cluster, instance_type, pod, pool};
+use plimsoll_scenarios::stage;
+use plimsoll_sim::{Change, Considered, Planned, Planner, Recording, Run, TimedChange, Which};
 
-/// What was asked: activity at every look, and failures listed in the catalogues that plans were made from.
+/// The questions asked: activity at every look, and failures listed in the catalogues that plans were made from.
 #[derive(Clone, Default)]
 struct Heard {
     activity: Arc<Mutex<Vec<Activity>>>,
@@ -97,25 +96,18 @@ fn world() -> Recording {
     let short = (0..5).map(|number| arrive(number, at(6), Span::from_secs(600)));
     changes.extend(short);
     changes.push(arrive(5, at(6), Span::from_secs(6 * 3600)));
-    Recording {
-        start: at(0),
-        end: Some(at(5 * 60)),
-        objects,
-        running: Vec::new(),
-        catalogue: Arc::new(catalogue),
-        settings: Arc::new(settings),
+    stage::recording(
+        (objects, catalogue, settings),
+        at(0),
+        Some(at(5 * 60)),
         changes,
-    }
+    )
 }
 
 #[test]
 fn evictions_and_failed_launches_are_told_as_long_as_they_count() {
     let heard = Heard::default();
-    let behaviour = Behaviour {
-        boot: Delay::always(Span::from_secs(40)),
-        interruptions: false,
-        ..Behaviour::default()
-    };
+    let behaviour = stage::uninterrupted();
     let card = Run::new(world(), behaviour, heard.clone()).finish();
     assert_eq!(card.evictions, 1, "the pod that stays alone is moved once");
     let asked = heard.activity.lock().unwrap();

@@ -1,15 +1,12 @@
 //! What a score card says of use beside requests: load alone launches nothing, requests alone launch though nobody needs it.
 
-use std::sync::Arc;
-
 use plimsoll_core::ids::ObjectName;
 use plimsoll_core::schedule;
 use plimsoll_core::snapshot::Snapshot;
 use plimsoll_core::time::{Span, Timestamp};
-use plimsoll_oracles::fixture::{OnDemand, ZONE_1, cluster, instance_type, pod, pool};
-use plimsoll_sim::{
-    Behaviour, BusySpan, Change, Delay, Deployment, Recording, Run, ScoreCard, TimedChange, Usage,
-};
+use plimsoll_oracles::fixture::{Amounts, OnDemand, ZONE_1, cluster, instance_type, pod, pool};
+use plimsoll_scenarios::stage;
+use plimsoll_sim::{BusySpan, Change, Deployment, Run, ScoreCard, TimedChange, Usage};
 
 const HOUR: i64 = 3600;
 const MEBIBYTE: i64 = 1 << 20;
@@ -33,12 +30,8 @@ fn name() -> ObjectName {
 fn web(replicas: u32, cpu: i64, uses: Option<Usage>) -> Change {
     let template = pod("web").cpu(cpu).memory_mib(512);
     Change::Deploy(Deployment {
-        name: name(),
-        labels: Arc::new(template.labels().clone()),
-        spec: Arc::new(template.spec().clone()),
-        replicas,
-        follows: None,
         uses,
+        ..stage::deployment(&template, replicas)
     })
 }
 
@@ -50,25 +43,12 @@ fn hour(changes: Vec<(i64, Change)>) -> ScoreCard {
         .pool(pool("general").with(|pool| pool.disruption.consolidate_after = None))
         .sells(four.offered(ZONE_1, OnDemand))
         .settings(|settings| settings.guards.enabled = false);
-    let (objects, catalogue, settings) = fixture.parts();
     let changes = changes.into_iter().map(|(seconds, change)| TimedChange {
         at: at(seconds),
         change,
     });
-    let recording = Recording {
-        start: at(0),
-        end: Some(at(HOUR)),
-        objects,
-        running: Vec::new(),
-        catalogue: Arc::new(catalogue),
-        settings: Arc::new(settings),
-        changes: changes.collect(),
-    };
-    let behaviour = Behaviour {
-        boot: Delay::always(Span::from_secs(40)),
-        interruptions: false,
-        ..Behaviour::default()
-    };
+    let recording = stage::recording(fixture.parts(), at(0), Some(at(HOUR)), changes.collect());
+    let behaviour = stage::uninterrupted();
     let planner = |snapshot: &Snapshot| schedule::plan(snapshot);
     Run::new(recording, behaviour, planner).finish()
 }

@@ -9,7 +9,9 @@ mod run;
 pub use outcome::{Outcome, check};
 pub use run::Run;
 
-use plimsoll_oracles::fixture::{ClusterFixture, cluster, fake_types, pool};
+use plimsoll_oracles::fixture::{
+    Amounts, ClusterFixture, PodFixture, cluster, fake_types, pod, pool,
+};
 
 /// A cluster that sells the incumbent's fake types and has one pool that may buy any of them.
 pub fn market() -> ClusterFixture {
@@ -19,4 +21,10 @@ pub fn market() -> ClusterFixture {
 /// The same without a pool.
 pub fn bare_market() -> ClusterFixture {
     cluster().types(fake_types())
+}
+
+/// A pod of the app `web` whatever its name, 100m of CPU; the constraint that `constrained` gives it selects all pods of that app.
+pub fn of_web(name: &str, constrained: impl FnOnce(PodFixture) -> PodFixture) -> PodFixture {
+    let app = [("app", "web")];
+    constrained(pod(name).cpu(100).only_labels(&app)).selecting(&app)
 }

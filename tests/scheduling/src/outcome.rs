@@ -8,7 +8,7 @@ use plimsoll_oracles::fixture::{ClusterFixture, PodFixture};
 
 use crate::Run;
 
-/// What came of a cluster, under each packing.
+/// Plans of a cluster, one under each packing.
 #[derive(Clone, Debug)]
 pub struct Outcome {
     runs: Vec<Run>,
@@ -69,6 +69,11 @@ impl Outcome {
         self.agreed(|run| run.domains(key, app))
     }
 
+    /// The domains of a label that have pods called `app`, in the order of their names.
+    pub fn domain_names(&self, key: &str, app: &str) -> Vec<String> {
+        self.domains(key, app).into_keys().collect()
+    }
+
     /// How many pods called `app` are placed by this plan.
     pub fn placed(&self, app: &str) -> usize {
         self.agreed(|run| run.placed(app))
@@ -99,7 +104,7 @@ impl Outcome {
         self.agreed(|run| run.place(pod))
     }
 
-    /// Whether pods are all placed, on one node.
+    /// `true` if pods are all placed, on one node.
     pub fn together(&self, pods: &[&str]) -> bool {
         self.agreed(|run| {
             let first = run.place(pods[0]);
@@ -107,7 +112,7 @@ impl Outcome {
         })
     }
 
-    /// Whether pods are all placed, each on a node of its own.
+    /// `true` if pods are all placed, each on a node of its own.
     pub fn apart(&self, pods: &[&str]) -> bool {
         self.agreed(|run| {
             let places: std::collections::BTreeSet<_> =

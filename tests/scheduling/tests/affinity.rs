@@ -6,7 +6,7 @@
 use plimsoll_core::model::{LabelSelector, PackingMode};
 use plimsoll_oracles::fixture::*;
 use plimsoll_oracles::generate::mixed;
-use plimsoll_scheduling_tests::{bare_market, check, market};
+use plimsoll_scheduling_tests::{bare_market, check, market, of_web};
 
 fn web() -> PodFixture {
     pod("web").cpu(100).affinity(HOSTNAME)
@@ -33,13 +33,7 @@ fn follower_joins_its_target_on_the_host() {
 
 #[test]
 fn pods_may_share_an_architecture_and_be_on_hosts_of_their_own() {
-    let pods = |name: &str| {
-        pod(name)
-            .cpu(2000)
-            .only_labels(&[("app", "web")])
-            .spread(HOSTNAME, 1)
-            .selecting(&[("app", "web")])
-    };
+    let pods = |name: &str| of_web(name, |pod| pod.spread(HOSTNAME, 1)).cpu(2000);
     let outcome = check(
         market()
             .pod(pods("target").label("role", "first").select(ARCH, "arm64"))

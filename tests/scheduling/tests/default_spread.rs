@@ -134,47 +134,37 @@ fn workloads_are_spread_independently() {
     assert_eq!(outcome.skew(HOSTNAME, "web"), [1, 1, 1]);
 }
 
+/// Two pods of one revision of `web`, with the ReplicaSet of that name.
+fn revision(name: &str) -> impl Iterator<Item = PodFixture> + use<> {
+    pod(name)
+        .cpu(100)
+        .only_labels(&[("app", "web"), ("revision", name)])
+        .owned_by(OwnerKind::ReplicaSet, name)
+        .replicas(2)
+}
+
+/// How two revisions of `web`, two pods each, are spread over hosts.
+fn skew_of_revisions(cluster: ClusterFixture) -> Vec<usize> {
+    let cluster = hard(cluster, HOSTNAME).pods(revision("old"));
+    check(cluster.pods(revision("new"))).skew(HOSTNAME, "web")
+}
+
 #[test]
 fn revisions_are_spread_independently() {
-    let revision = |name: &str| {
-        pod(name)
-            .cpu(100)
-            .only_labels(&[("app", "web"), ("revision", name)])
-            .owned_by(OwnerKind::ReplicaSet, name)
-            .replicas(2)
-    };
     let set = |cluster: ClusterFixture, name: &str| {
         let selector = [("app", "web"), ("revision", name)];
         cluster.workload(WorkloadKind::ReplicaSet, name, &selector)
     };
-    let cluster = set(set(market(), "old"), "new");
-    let outcome = check(
-        hard(cluster, HOSTNAME)
-            .pods(revision("old"))
-            .pods(revision("new")),
-    );
-    assert_eq!(outcome.skew(HOSTNAME, "web"), [2, 2]);
+    assert_eq!(skew_of_revisions(set(set(market(), "old"), "new")), [2, 2]);
 }
 
 #[test]
 fn service_over_revisions_does_not_join_them() {
-    let revision = |name: &str| {
-        pod(name)
-            .cpu(100)
-            .only_labels(&[("app", "web"), ("revision", name)])
-            .owned_by(OwnerKind::ReplicaSet, name)
-            .replicas(2)
-    };
     let set = |cluster: ClusterFixture, name: &str| {
         cluster.workload(WorkloadKind::ReplicaSet, name, &[("revision", name)])
     };
     let cluster = set(set(market(), "old"), "new").service("web", &[("app", "web")]);
-    let outcome = check(
-        hard(cluster, HOSTNAME)
-            .pods(revision("old"))
-            .pods(revision("new")),
-    );
-    assert_eq!(outcome.skew(HOSTNAME, "web"), [2, 2]);
+    assert_eq!(skew_of_revisions(cluster), [2, 2]);
 }
 
 #[test]

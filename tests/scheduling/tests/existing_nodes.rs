@@ -7,7 +7,7 @@ use plimsoll_core::model::{
 use plimsoll_core::resources::ResourceName;
 use plimsoll_core::time::Timestamp;
 use plimsoll_oracles::fixture::*;
-use plimsoll_scheduling_tests::{bare_market, check, market};
+use plimsoll_scheduling_tests::{bare_market, check, market, of_web};
 
 fn web() -> PodFixture {
     pod("web").cpu(100)
@@ -87,13 +87,7 @@ fn claim_without_a_machine_takes_pods_of_the_one_zone_it_requires() {
 
 #[test]
 fn zones_fill_up_on_nodes_there_are() {
-    let spread = |name: &str| {
-        pod(name)
-            .cpu(100)
-            .only_labels(&[("app", "web")])
-            .spread(ZONE, 1)
-            .selecting(&[("app", "web")])
-    };
+    let spread = |name: &str| of_web(name, |pod| pod.spread(ZONE, 1));
     let outcome = check(market().pods(spread("first").replicas(4)));
     assert_eq!(outcome.skew(ZONE, "web"), [1, 1, 2]);
     let outcome = outcome.then(spread("second").replicas(5));
@@ -103,13 +97,7 @@ fn zones_fill_up_on_nodes_there_are() {
 
 #[test]
 fn hosts_of_a_spread_are_bought_although_others_have_room() {
-    let spread = |name: &str| {
-        pod(name)
-            .cpu(100)
-            .only_labels(&[("app", "web")])
-            .spread(HOSTNAME, 1)
-            .selecting(&[("app", "web")])
-    };
+    let spread = |name: &str| of_web(name, |pod| pod.spread(HOSTNAME, 1));
     let outcome =
         check(market().pods(spread("first").replicas(4))).then(spread("second").replicas(5));
     assert_eq!((outcome.unplaced(), outcome.bought()), (0, 5));
@@ -258,13 +246,13 @@ fn overcommitted_node_takes_nothing() {
 #[test]
 fn resource_that_the_kubelet_has_not_reported_is_taken_from_the_claim() {
     let device = ResourceName::from("fake.com/vendor-a");
-    let asks = web().asks(device.clone(), 1);
+    let asks = web().amount(device.clone(), 1);
     let settling = |phase| {
         let (mut objects, catalogue, settings) = market()
             .node(
                 ours("n1")
                     .of_type("gpu-vendor-instance-type")
-                    .has(device.clone(), 1)
+                    .amount(device.clone(), 1)
                     .phase(phase),
             )
             .pod(asks.clone())
@@ -286,13 +274,7 @@ fn resource_that_the_kubelet_has_not_reported_is_taken_from_the_claim() {
 
 #[test]
 fn group_of_a_zone_joins_the_zone_of_its_node_on_the_way() {
-    let member = |name: &str| {
-        pod(name)
-            .cpu(100)
-            .only_labels(&[("app", "web")])
-            .affinity(ZONE)
-            .selecting(&[("app", "web")])
-    };
+    let member = |name: &str| of_web(name, |pod| pod.affinity(ZONE));
     let outcome = check(
         market()
             .node(ours("n1").zone(ZONE_2).phase(ClaimPhase::Launched))
@@ -382,13 +364,7 @@ fn pods_that_no_budget_ever_lets_go_are_not_planned_for() {
 
 #[test]
 fn pod_leaving_a_zone_is_not_counted_there_twice() {
-    let spread = |name: &str| {
-        pod(name)
-            .cpu(100)
-            .only_labels(&[("app", "web")])
-            .spread(ZONE, 1)
-            .selecting(&[("app", "web")])
-    };
+    let spread = |name: &str| of_web(name, |pod| pod.spread(ZONE, 1));
     let cluster = ZONES
         .into_iter()
         .fold(market(), |all, zone| {

@@ -3,6 +3,7 @@
 
 use std::collections::BTreeMap;
 
+use plimsoll_oracles::judge::cases;
 use proptest::prelude::*;
 
 use plimsoll_core::check::{PriceRule as Whose, review};
@@ -397,11 +398,7 @@ fn assert_spread(snapshot: &Snapshot, plan: &Plan) {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig {
-        cases: 40,
-        failure_persistence: None,
-        ..ProptestConfig::default()
-    })]
+    #![proptest_config(cases(40))]
 
     #[test]
     fn guards_hold_whatever_a_policy_answers(

@@ -20,6 +20,23 @@ fn ours(name: &str, milli: i64) -> NodeFixture {
     node(name).managed("general").cpu(milli).pods(0)
 }
 
+/// A pool that buys types of 2,000m, up to a limit.
+fn small_types_within(milli: i64) -> ClusterFixture {
+    let small = pool("general").only_types(&["small-instance-type"]);
+    bare_market().pool(small.limit_cpu(milli))
+}
+
+/// A pool that buys any of eight sizes, up to a limit.
+fn ladder_within(milli: i64) -> ClusterFixture {
+    let any = pool("general").limit_cpu(milli);
+    cluster().types(ladder(8)).pool(any)
+}
+
+/// A pool that may have so many nodes.
+fn at_most(nodes: i64) -> ClusterFixture {
+    bare_market().pool(pool("general").limit_nodes(nodes))
+}
+
 /// K22: at the limit nothing is launched, and the reason names the limit; raised, it is.
 #[test]
 fn nothing_is_bought_at_the_limit_and_the_reason_names_it() {
@@ -41,50 +58,25 @@ fn nothing_is_bought_at_the_limit_and_the_reason_names_it() {
 
 #[test]
 fn limit_may_be_met_exactly() {
-    let outcome = check(
-        bare_market()
-            .pool(
-                pool("general")
-                    .only_types(&["small-instance-type"])
-                    .limit_cpu(4000),
-            )
-            .pods(alone("web", 2)),
-    );
+    let outcome = check(small_types_within(4000).pods(alone("web", 2)));
     assert_eq!((outcome.placed("web"), outcome.bought()), (2, 2));
 }
 
 #[test]
 fn pods_are_served_as_far_as_the_limit_goes() {
-    let outcome = check(
-        bare_market()
-            .pool(
-                pool("general")
-                    .only_types(&["small-instance-type"])
-                    .limit_cpu(3000),
-            )
-            .pods(alone("web", 2)),
-    );
+    let outcome = check(small_types_within(3000).pods(alone("web", 2)));
     assert_eq!((outcome.placed("web"), outcome.unplaced()), (1, 1));
 }
 
 #[test]
 fn one_node_above_the_limit_is_not_bought() {
-    let outcome = check(
-        bare_market()
-            .pool(pool("general").limit_cpu(1999))
-            .pod(web()),
-    );
-    assert_eq!(outcome.unplaced(), 1);
+    let limited = bare_market().pool(pool("general").limit_cpu(1999));
+    assert_eq!(check(limited.pod(web())).unplaced(), 1);
 }
 
 #[test]
 fn limit_leaves_smaller_types() {
-    let outcome = check(
-        cluster()
-            .types(ladder(8))
-            .pool(pool("general").limit_cpu(2000))
-            .pod(web()),
-    );
+    let outcome = check(ladder_within(2000).pod(web()));
     let largest = outcome.agreed(|run| {
         let options = run.plan().claims[0].options.iter();
         options.map(|option| option.instance_type.to_string()).max()
@@ -108,28 +100,14 @@ fn every_resource_may_be_limited() {
 
 #[test]
 fn number_of_nodes_may_be_limited_within_one_decision() {
-    let outcome = check(
-        bare_market()
-            .pool(pool("general").limit_nodes(2))
-            .pods(alone("web", 5)),
-    );
+    let outcome = check(at_most(2).pods(alone("web", 5)));
     assert_eq!((outcome.placed("web"), outcome.bought()), (2, 2));
-    let none = check(
-        bare_market()
-            .pool(pool("general").limit_nodes(0))
-            .pod(web()),
-    );
-    assert_eq!(none.unplaced(), 1);
+    assert_eq!(check(at_most(0).pod(web())).unplaced(), 1);
 }
 
 #[test]
 fn nodes_there_are_count_and_leaving_ones_do_not() {
-    let limited = |old: NodeFixture| {
-        bare_market()
-            .pool(pool("general").limit_nodes(1))
-            .node(old)
-            .pod(web())
-    };
+    let limited = |old: NodeFixture| at_most(1).node(old).pod(web());
     assert_eq!(check(limited(ours("old", 100))).unplaced(), 1);
     assert_eq!(check(limited(ours("old", 100).deleting())).unplaced(), 0);
     assert_eq!(check(limited(node("others").cpu(100))).unplaced(), 0);
@@ -137,15 +115,7 @@ fn nodes_there_are_count_and_leaving_ones_do_not() {
 
 #[test]
 fn second_decision_sees_what_the_first_has_bought() {
-    let first = check(
-        bare_market()
-            .pool(
-                pool("general")
-                    .only_types(&["small-instance-type"])
-                    .limit_cpu(4000),
-            )
-            .pods(alone("web", 1)),
-    );
+    let first = check(small_types_within(4000).pods(alone("web", 1)));
     let outcome = first.then(alone("db", 2).map(|pod| pod.cpu(1500)));
     assert_eq!((outcome.placed("db"), outcome.unplaced()), (1, 1));
 }
@@ -164,12 +134,8 @@ fn pods_beyond_the_limit_of_one_pool_go_to_the_next() {
 
 #[test]
 fn limits_do_not_keep_pods_from_nodes_there_are() {
-    let outcome = check(
-        bare_market()
-            .pool(pool("general").limit_nodes(0))
-            .node(node("old").managed("general"))
-            .pod(web()),
-    );
+    let old = node("old").managed("general");
+    let outcome = check(at_most(0).node(old).pod(web()));
     assert_eq!(outcome.place("web").as_deref(), Some("old"));
 }
 
@@ -178,7 +144,7 @@ fn used_up_limit_is_not_made_worse_by_a_resource_that_the_type_lacks() {
     let outcome = check(
         bare_market()
             .pool(pool("general").limit("fake.com/vendor-a".into(), 1))
-            .node(ours("old", 100).has("fake.com/vendor-a".into(), 2))
+            .node(ours("old", 100).amount("fake.com/vendor-a".into(), 2))
             .pod(web()),
     );
     assert_eq!(
@@ -191,12 +157,7 @@ fn used_up_limit_is_not_made_worse_by_a_resource_that_the_type_lacks() {
 /// Packing by price fills a limit at once; first fit, charged at the largest type, may need several decisions.
 #[test]
 fn price_packing_uses_a_limit_at_least_as_well() {
-    let outcome = check(
-        cluster()
-            .types(ladder(8))
-            .pool(pool("general").limit_cpu(10_000))
-            .pods(alone("web", 5)),
-    );
+    let outcome = check(ladder_within(10_000).pods(alone("web", 5)));
     let placed = |mode| outcome.under(mode).placed("web");
     assert!(placed(PackingMode::Price) >= placed(PackingMode::Compatible));
     assert_eq!(placed(PackingMode::Price), 5);

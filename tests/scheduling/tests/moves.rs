@@ -230,34 +230,27 @@ fn what_saves_too_little_is_not_proposed() {
     );
 }
 
+/// A node of eight cores that a pod of 100m runs on.
+fn oversized() -> ClusterFixture {
+    let large = market().node(on_demand("n1", "large", 8));
+    large.pod(pod("web").cpu(100).on("n1"))
+}
+
 fn cluster_of(near: TypeFixture) -> ClusterFixture {
     cluster().sells(sized("large", 8)).sells(near)
 }
 
 #[test]
 fn pod_that_may_not_be_evicted_holds_its_node() {
-    let (_, found) = by_default(
-        market()
-            .node(on_demand("n1", "large", 8))
-            .pod(pod("web").cpu(100).on("n1"))
-            .pod(
-                pod("job")
-                    .cpu(100)
-                    .on("n1")
-                    .with(|pod| pod.do_not_disrupt = DoNotDisrupt::Always),
-            ),
-    );
+    let job = pod("job").cpu(100).on("n1");
+    let job = job.with(|pod| pod.do_not_disrupt = DoNotDisrupt::Always);
+    let (_, found) = by_default(oversized().pod(job));
     assert!(found.is_empty());
 }
 
 #[test]
 fn node_on_which_a_waiting_pod_counts_stays() {
-    let (snapshot, found) = by_default(
-        market()
-            .node(on_demand("n1", "large", 8))
-            .pod(pod("web").cpu(100).on("n1"))
-            .pod(pod("big").cpu(7000)),
-    );
+    let (snapshot, found) = by_default(oversized().pod(pod("big").cpu(7000)));
     assert!(of(&snapshot, &found, "n1").is_none());
 }
 

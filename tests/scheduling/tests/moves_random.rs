@@ -3,6 +3,7 @@
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
+use plimsoll_oracles::judge::cases;
 use proptest::prelude::*;
 
 use plimsoll_core::disrupt::moves::{Move, MoveSettings, carry_out, find, pass};
@@ -10,24 +11,17 @@ use plimsoll_core::labels::{CAPACITY_TYPE, INSTANCE_TYPE};
 use plimsoll_core::plan::PlannedClaim;
 use plimsoll_core::snapshot::Snapshot;
 use plimsoll_core::units::PricePerHour;
-use plimsoll_oracles::generate::{Features, Shape, random_cluster, shapes};
+use plimsoll_oracles::generate::{Features, Kind, Shape, random_cluster, shapes};
 use plimsoll_oracles::moves::{findings, fleet_cost, node_price};
 
-const MOST: Shape = Shape {
-    seed: 0,
-    pods: 2,
-    nodes: 6,
-    pools: 2,
-    types: 5,
-    zones: 3,
-    features: Features::ALL,
-};
+const MOST: Shape = Shape::of(0, [2, 6, 2, 5, 3], Features::ALL);
 
 /// Shapes in which nobody wants to be near a pod that still waits: a move may count on its coming, the checker does not.
 fn settled() -> impl Strategy<Value = Shape> {
     shapes(MOST).prop_map(|mut shape| {
-        if shape.features.affinity {
-            (shape.pods, shape.features.changing_nodes) = (0, false);
+        if shape.features.has(Kind::Affinity) {
+            shape.pods = 0;
+            shape.features = shape.features.without(&[Kind::ChangingNodes]);
         }
         shape
     })
@@ -97,11 +91,7 @@ fn places_everybody(snapshot: &Snapshot, found: &Move) -> bool {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig {
-        cases: 384,
-        failure_persistence: None,
-        ..ProptestConfig::default()
-    })]
+    #![proptest_config(cases(384))]
 
     #[test]
     fn every_move_places_all_pods_under_all_rules_for_what_it_says(shape in settled()) {

@@ -6,7 +6,7 @@ use plimsoll_core::catalogue::Catalogue;
 use plimsoll_core::plan::Plan;
 use plimsoll_core::schedule::{self, Session};
 use plimsoll_core::snapshot::Snapshot;
-use plimsoll_oracles::fixture::{NODEPOOL, pod, pool};
+use plimsoll_oracles::fixture::{Amounts, NODEPOOL, pod, pool};
 use plimsoll_oracles::generate::diverse_pods;
 use plimsoll_scheduling_tests::market;
 

@@ -1,6 +1,7 @@
 //! NodeOverlays: whose price and capacity holds for which offering of which pool, which overlays hold nowhere, and what
 //! plans make of them.
 
+use plimsoll_oracles::judge::cases;
 use proptest::prelude::*;
 
 use plimsoll_core::catalogue::{Catalogue, InstanceType};
@@ -385,15 +386,7 @@ fn overlays_are_not_applied_while_the_gate_is_shut_and_the_plan_says_so() {
 
 fn random(seed: u64) -> ClusterFixture {
     let features = Features::from_bits(u16::try_from(seed % 1024).unwrap_or(0));
-    random_cluster(&Shape {
-        seed,
-        pods: 8,
-        nodes: 2,
-        pools: 2,
-        types: 4,
-        zones: 2,
-        features,
-    })
+    random_cluster(&Shape::of(seed, [8, 2, 2, 4, 2], features))
 }
 
 /// An overlay on one of a few sets of offerings.
@@ -422,11 +415,7 @@ fn overlays() -> impl Strategy<Value = OverlayFixture> {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig {
-        cases: 60,
-        failure_persistence: None,
-        ..ProptestConfig::default()
-    })]
+    #![proptest_config(cases(60))]
 
     #[test]
     fn overlay_that_adds_nothing_changes_nothing(seed in any::<u64>()) {

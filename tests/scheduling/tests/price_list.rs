@@ -33,7 +33,7 @@ fn region(shop: &Catalogue) -> ClusterFixture {
 /// Equal pods: how many, milli-cores and mebibytes of each.
 type Shape = (usize, i64, i64);
 
-/// What one node costs, in nano-dollars, that holds so many pods of either shape; by their numbers.
+/// Cost of one node, in nano-dollars, that holds so many pods of either shape; by their numbers.
 fn single_nodes(shop: &Catalogue, (left, right): (Shape, Shape)) -> Vec<Vec<i64>> {
     let mut cheapest = vec![vec![i64::MAX; right.0 + 1]; left.0 + 1];
     for sold in shop.types() {

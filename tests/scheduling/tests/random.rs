@@ -1,28 +1,15 @@
 //! Random clusters, planned and planned again after the first plan was carried out: no plan breaks a rule.
 
-use plimsoll_oracles::generate::{Features, Shape, random_cluster};
+use plimsoll_oracles::generate::{Features, Kind, Shape, random_cluster};
 use plimsoll_scheduling_tests::check;
 
 fn shape(seed: u64, features: Features) -> Shape {
-    Shape {
-        seed,
-        pods: 14,
-        nodes: 3,
-        pools: 2,
-        types: 4,
-        zones: 3,
-        features,
-    }
+    Shape::of(seed, [14, 3, 2, 4, 3], features)
 }
 
 #[test]
 fn plans_of_random_topologies_break_no_rule() {
-    let features = Features {
-        selectors: true,
-        spread: true,
-        affinity: true,
-        ..Features::NONE
-    };
+    let features = Features::of(&[Kind::Selectors, Kind::Spread, Kind::Affinity]);
     for seed in 1000..1100 {
         check(random_cluster(&shape(seed, features)));
     }

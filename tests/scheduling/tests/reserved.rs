@@ -21,7 +21,16 @@ fn partly_reserved(name: &str, id: &str, remaining: u32) -> TypeFixture {
         .offered(ZONE_1, OnDemand)
 }
 
-/// What claims without a reservation are counted under.
+/// Plans pods for one pool that may buy any of some types.
+fn decided(
+    sold: impl IntoIterator<Item = TypeFixture>,
+    pods: impl IntoIterator<Item = PodFixture>,
+) -> Outcome {
+    let shop = sold.into_iter().fold(cluster(), ClusterFixture::sells);
+    check(shop.pool(pool("general")).pods(pods))
+}
+
+/// Name under which claims without a reservation are counted.
 const OTHERS: &str = "others";
 
 /// Claims per reservation, and those on other terms.
@@ -37,33 +46,21 @@ fn reservations(outcome: &Outcome) -> Vec<(String, usize)> {
     })
 }
 
-fn claims(id: &str, count: usize) -> (String, usize) {
-    (id.to_owned(), count)
+fn counted(claims: &[(&str, usize)]) -> Vec<(String, usize)> {
+    let owned = |&(id, count): &(&str, usize)| (id.to_owned(), count);
+    claims.iter().map(owned).collect()
 }
 
 #[test]
 fn reservation_is_used_up_to_what_it_has_and_then_others_are_bought_at_once() {
-    let outcome = check(
-        cluster()
-            .sells(partly_reserved("m", "r-1", 2))
-            .pool(pool("general"))
-            .pods(alone(5)),
-    );
+    let outcome = decided([partly_reserved("m", "r-1", 2)], alone(5));
     assert_eq!(outcome.unplaced(), 0, "nobody waits for a reservation");
-    assert_eq!(
-        reservations(&outcome),
-        [claims(OTHERS, 3), claims("r-1", 2)]
-    );
+    assert_eq!(reservations(&outcome), counted(&[(OTHERS, 3), ("r-1", 2)]));
 }
 
 #[test]
 fn claim_of_a_reservation_names_it_and_its_terms_alone() {
-    let outcome = check(
-        cluster()
-            .sells(partly_reserved("m", "r-1", 1))
-            .pool(pool("general"))
-            .pods(alone(1)),
-    );
+    let outcome = decided([partly_reserved("m", "r-1", 1)], alone(1));
     let claim: PlannedClaim = outcome.agreed(|run| run.plan().claims[0].clone());
     let single = |key: &str| {
         let own = claim
@@ -78,13 +75,8 @@ fn claim_of_a_reservation_names_it_and_its_terms_alone() {
 
 #[test]
 fn claim_of_other_terms_names_no_reservation() {
-    let outcome = check(
-        cluster()
-            .sells(partly_reserved("m", "r-1", 0))
-            .pool(pool("general"))
-            .pods(alone(1)),
-    );
-    assert_eq!(reservations(&outcome), [claims(OTHERS, 1)]);
+    let outcome = decided([partly_reserved("m", "r-1", 0)], alone(1));
+    assert_eq!(reservations(&outcome), counted(&[(OTHERS, 1)]));
     let reserved = outcome.agreed(|run| {
         let mut options = run.plan().claims[0].options.iter();
         options.any(|option| option.capacity_type == Reserved)
@@ -94,16 +86,16 @@ fn claim_of_other_terms_names_no_reservation() {
 
 #[test]
 fn reservations_of_several_types_are_all_used_in_one_decision() {
-    let outcome = check(
-        cluster()
-            .sells(partly_reserved("s", "r-s", 1))
-            .sells(partly_reserved("m", "r-m", 1))
-            .pool(pool("general"))
-            .pods(alone(3)),
+    let outcome = decided(
+        [
+            partly_reserved("s", "r-s", 1),
+            partly_reserved("m", "r-m", 1),
+        ],
+        alone(3),
     );
     assert_eq!(
         reservations(&outcome),
-        [claims(OTHERS, 1), claims("r-m", 1), claims("r-s", 1)]
+        counted(&[(OTHERS, 1), ("r-m", 1), ("r-s", 1)])
     );
 }
 
@@ -124,25 +116,19 @@ fn reservation_shared_by_pools_is_counted_once() {
             ),
     );
     assert_eq!(outcome.unplaced(), 0);
-    assert_eq!(
-        reservations(&outcome),
-        [claims(OTHERS, 2), claims("r-1", 2)]
-    );
+    assert_eq!(reservations(&outcome), counted(&[(OTHERS, 2), ("r-1", 2)]));
 }
 
 #[test]
 fn reservation_shared_by_types_is_counted_once() {
-    let outcome = check(
-        cluster()
-            .sells(partly_reserved("a", "r-1", 2))
-            .sells(partly_reserved("b", "r-1", 2))
-            .pool(pool("general"))
-            .pods(alone(4)),
+    let outcome = decided(
+        [
+            partly_reserved("a", "r-1", 2),
+            partly_reserved("b", "r-1", 2),
+        ],
+        alone(4),
     );
-    assert_eq!(
-        reservations(&outcome),
-        [claims(OTHERS, 2), claims("r-1", 2)]
-    );
+    assert_eq!(reservations(&outcome), counted(&[(OTHERS, 2), ("r-1", 2)]));
 }
 
 #[test]
@@ -153,22 +139,20 @@ fn two_reservations_of_one_type_are_used_and_then_others_bought() {
         .reserved(ZONE_2, "r-2", 1)
         .price(1.0)
         .offered(ZONE_1, OnDemand);
-    let outcome = check(cluster().sells(sold).pool(pool("general")).pods(alone(4)));
+    let outcome = decided([sold], alone(4));
     assert_eq!(
         reservations(&outcome),
-        [claims(OTHERS, 1), claims("r-1", 2), claims("r-2", 1)]
+        counted(&[(OTHERS, 1), ("r-1", 2), ("r-2", 1)])
     );
 }
 
 #[test]
 fn pods_that_fit_share_one_reserved_node() {
-    let outcome = check(
-        cluster()
-            .sells(partly_reserved("m", "r-1", 1))
-            .pool(pool("general"))
-            .pods(pod("web").cpu(100).replicas(4)),
+    let outcome = decided(
+        [partly_reserved("m", "r-1", 1)],
+        pod("web").cpu(100).replicas(4),
     );
-    assert_eq!(reservations(&outcome), [claims("r-1", 1)]);
+    assert_eq!(reservations(&outcome), counted(&[("r-1", 1)]));
 }
 
 #[test]
@@ -196,11 +180,9 @@ fn pod_that_may_only_use_a_reservation_gets_it_before_those_that_have_a_choice()
 
 #[test]
 fn pods_beyond_a_reservation_that_they_insist_on_wait() {
-    let outcome = check(
-        cluster()
-            .sells(partly_reserved("m", "r-1", 1))
-            .pool(pool("general"))
-            .pods(alone(3).map(|pod| pod.select(CAPACITY_TYPE, "reserved"))),
+    let outcome = decided(
+        [partly_reserved("m", "r-1", 1)],
+        alone(3).map(|pod| pod.select(CAPACITY_TYPE, "reserved")),
     );
     assert_eq!((outcome.placed("web"), outcome.unplaced()), (1, 2));
 }
@@ -230,7 +212,7 @@ fn reservations_are_not_used_when_switched_off() {
             .settings(|settings| settings.reserved_capacity = false)
             .pods(alone(1)),
     );
-    assert_eq!(reservations(&outcome), [claims(OTHERS, 1)]);
+    assert_eq!(reservations(&outcome), counted(&[(OTHERS, 1)]));
 }
 
 #[test]
@@ -247,11 +229,9 @@ fn reservation_does_not_break_a_minimum_of_types() {
 
 #[test]
 fn preference_is_not_given_up_for_want_of_a_reservation() {
-    let outcome = check(
-        cluster()
-            .sells(partly_reserved("m", "r-1", 1))
-            .pool(pool("general"))
-            .pods(alone(2).map(|pod| pod.prefers(1, is_in(ZONE, &[ZONE_1])))),
+    let outcome = decided(
+        [partly_reserved("m", "r-1", 1)],
+        alone(2).map(|pod| pod.prefers(1, is_in(ZONE, &[ZONE_1]))),
     );
     let relaxed = outcome.agreed(|run| {
         run.plan()

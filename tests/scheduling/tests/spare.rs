@@ -9,7 +9,8 @@ use plimsoll_core::snapshot::Snapshot;
 use plimsoll_core::spare::{BufferVerdict, State, verdicts};
 use plimsoll_core::time::Span;
 use plimsoll_oracles::fixture::*;
-use plimsoll_oracles::generate::{Features, Shape, random_cluster, shapes};
+use plimsoll_oracles::generate::{Features, Kind, Shape, random_cluster, shapes};
+use plimsoll_oracles::judge::cases;
 use proptest::prelude::*;
 
 /// One type of four cores, and a pool that buys it.
@@ -273,15 +274,7 @@ fn waiting(snapshot: &Snapshot, plan: &Plan) -> usize {
         .count()
 }
 
-const MOST: Shape = Shape {
-    seed: 0,
-    pods: 12,
-    nodes: 3,
-    pools: 3,
-    types: 5,
-    zones: 3,
-    features: Features::ALL,
-};
+const MOST: Shape = Shape::of(0, [12, 3, 3, 5, 3], Features::ALL);
 
 /// Spare room breaks no rule and leaves no more pods waiting than there would be without it.
 #[track_caller]
@@ -300,37 +293,18 @@ fn keeps_room(shape: &Shape, replicas: u32, cpu: i64) {
 
 #[test]
 fn followers_find_their_places_beside_spare_room() {
-    let features = Features {
-        selectors: false,
-        preferences: false,
-        taints: true,
-        spread: false,
-        affinity: true,
-        ports: false,
-        volumes: true,
-        daemons: false,
-        pools: false,
-        changing_nodes: false,
-        minimum_values: true,
-    };
-    let shape = Shape {
-        seed: 13_131_246_582_216_354_148,
-        pods: 10,
-        nodes: 1,
-        pools: 1,
-        types: 1,
-        zones: 1,
-        features,
-    };
+    let features = Features::of(&[
+        Kind::Taints,
+        Kind::Affinity,
+        Kind::Volumes,
+        Kind::MinimumValues,
+    ]);
+    let shape = Shape::of(13_131_246_582_216_354_148, [10, 1, 1, 1, 1], features);
     keeps_room(&shape, 1, 100);
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig {
-        cases: 96,
-        failure_persistence: None,
-        ..ProptestConfig::default()
-    })]
+    #![proptest_config(cases(96))]
 
     #[test]
     fn spare_room_breaks_no_rule_and_costs_no_pod_its_place(

@@ -6,7 +6,7 @@ use plimsoll_core::model::{
 use plimsoll_core::time::Timestamp;
 use plimsoll_core::units::PricePerHour;
 use plimsoll_oracles::fixture::*;
-use plimsoll_scheduling_tests::{bare_market, check, market};
+use plimsoll_scheduling_tests::{bare_market, check, market, of_web};
 
 /// A node that has room for nothing that asks for cpu.
 fn full_node(name: &str, zone: &str) -> NodeFixture {
@@ -228,12 +228,7 @@ fn enough_domains_spread_as_without_a_minimum() {
 
 #[test]
 fn minimum_of_domains_differs_between_pods_of_one_selector() {
-    let strict = pod("strict")
-        .only_labels(&[("app", "web")])
-        .cpu(100)
-        .spread(ZONE, 1)
-        .selecting(&[("app", "web")])
-        .min_domains(3);
+    let strict = of_web("strict", |pod| pod.spread(ZONE, 1)).min_domains(3);
     let outcome = check(
         bare_market()
             .pool(pool("two").zones(&[ZONE_1, ZONE_2]))

@@ -1,7 +1,7 @@
 //! Which nodes a spread constraint sees: node policies, selectors and affinities of the pod itself.
 
 use plimsoll_oracles::fixture::*;
-use plimsoll_scheduling_tests::{bare_market, check, market};
+use plimsoll_scheduling_tests::{bare_market, check, market, of_web};
 
 /// A label that pools and nodes of these tests use as a domain.
 const SHELF: &str = "shelf";
@@ -14,6 +14,15 @@ fn shelf(name: &str) -> NodeFixture {
     node(name).label(SHELF, name)
 }
 
+/// Of five pods one is placed while tainted domains count, and all once they do not.
+#[track_caller]
+fn closed_domains_count_unless_taints_are_honoured(cluster: &ClusterFixture) {
+    let outcome = check(cluster.clone().pods(shelved().replicas(5)));
+    assert_eq!(outcome.skew(SHELF, "web"), [1]);
+    let outcome = check(cluster.clone().pods(shelved().honors_taints().replicas(5)));
+    assert_eq!(outcome.skew(SHELF, "web"), [5]);
+}
+
 #[test]
 fn domains_of_tainted_nodes_count_unless_taints_are_honoured() {
     let closed = |name| shelf(name).taint("closed", "yes", NoSchedule);
@@ -21,10 +30,7 @@ fn domains_of_tainted_nodes_count_unless_taints_are_honoured() {
         .pool(pool("general").label(SHELF, "open"))
         .node(closed("left"))
         .node(closed("right"));
-    let outcome = check(cluster.clone().pods(shelved().replicas(5)));
-    assert_eq!(outcome.skew(SHELF, "web"), [1]);
-    let outcome = check(cluster.pods(shelved().honors_taints().replicas(5)));
-    assert_eq!(outcome.skew(SHELF, "web"), [5]);
+    closed_domains_count_unless_taints_are_honoured(&cluster);
 }
 
 #[test]
@@ -36,10 +42,7 @@ fn domains_of_tainted_pools_count_unless_taints_are_honoured() {
                 .label(SHELF, "left")
                 .taint("closed", "yes", NoSchedule),
         );
-    let outcome = check(cluster.clone().pods(shelved().replicas(5)));
-    assert_eq!(outcome.skew(SHELF, "web"), [1]);
-    let outcome = check(cluster.pods(shelved().honors_taints().replicas(5)));
-    assert_eq!(outcome.skew(SHELF, "web"), [5]);
+    closed_domains_count_unless_taints_are_honoured(&cluster);
 }
 
 #[test]
@@ -124,11 +127,7 @@ fn web() -> PodFixture {
 }
 
 fn named(name: &str) -> PodFixture {
-    pod(name)
-        .cpu(100)
-        .only_labels(&[("app", "web")])
-        .spread(ZONE, 1)
-        .selecting(&[("app", "web")])
+    of_web(name, |pod| pod.spread(ZONE, 1))
 }
 
 #[test]
@@ -169,13 +168,7 @@ fn preferred_affinity_does_not_limit_the_domains() {
 
 #[test]
 fn capacity_types_follow_the_same_rules() {
-    let named = |name: &str| {
-        pod(name)
-            .cpu(100)
-            .only_labels(&[("app", "web")])
-            .spread(CAPACITY_TYPE, 1)
-            .selecting(&[("app", "web")])
-    };
+    let named = |name: &str| of_web(name, |pod| pod.spread(CAPACITY_TYPE, 1));
     let outcome = check(
         market()
             .pods(named("spot").select(CAPACITY_TYPE, "spot").replicas(5))

@@ -38,6 +38,13 @@ fn volume_in(cluster: ClusterFixture, name: &str, places: &[&[&str]]) -> Cluster
         })
 }
 
+/// The pod's own volume, bound, after `change` was made to its claim.
+fn bound_with(change: impl Fn(&mut VolumeClaim)) -> ClusterFixture {
+    market()
+        .bound_volume("data", EBS, &[])
+        .with_volumes(|volumes| volumes.claims.values_mut().for_each(change))
+}
+
 #[test]
 fn pod_goes_to_the_zone_of_its_bound_volume() {
     let outcome = check(market().bound_volume("data", EBS, &[ZONE_3]).pod(web()));
@@ -187,17 +194,7 @@ fn volumes_that_cannot_be_used_keep_only_their_own_pod_waiting() {
                 })
                 .unbound_claim("data", "fast"),
         ),
-        (
-            "being deleted",
-            market()
-                .bound_volume("data", EBS, &[])
-                .with_volumes(|volumes| {
-                    volumes
-                        .claims
-                        .values_mut()
-                        .for_each(|claim| claim.deleting = true);
-                }),
-        ),
+        ("being deleted", bound_with(|claim| claim.deleting = true)),
         (
             "being deleted",
             market()
@@ -209,17 +206,7 @@ fn volumes_that_cannot_be_used_keep_only_their_own_pod_waiting() {
                         .for_each(|volume| volume.deleting = true);
                 }),
         ),
-        (
-            "lost its volume",
-            market()
-                .bound_volume("data", EBS, &[])
-                .with_volumes(|volumes| {
-                    volumes
-                        .claims
-                        .values_mut()
-                        .for_each(|claim| claim.lost = true);
-                }),
-        ),
+        ("lost its volume", bound_with(|claim| claim.lost = true)),
     ];
     for (words, cluster) in cases {
         let outcome = check(cluster.pod(web()).pod(pod("plain").cpu(100)));
@@ -231,16 +218,7 @@ fn volumes_that_cannot_be_used_keep_only_their_own_pod_waiting() {
 
 #[test]
 fn claim_that_names_a_volume_must_be_bound_to_it() {
-    let cluster = |bound: bool| {
-        market()
-            .bound_volume("data", EBS, &[])
-            .with_volumes(|volumes| {
-                volumes
-                    .claims
-                    .values_mut()
-                    .for_each(|claim| claim.bound = bound);
-            })
-    };
+    let cluster = |bound: bool| bound_with(|claim| claim.bound = bound);
     assert_eq!(check(cluster(false).pod(web())).unplaced(), 1);
     assert_eq!(check(cluster(true).pod(web())).unplaced(), 0);
 }
@@ -248,25 +226,19 @@ fn claim_that_names_a_volume_must_be_bound_to_it() {
 #[test]
 fn class_of_a_bound_claim_need_not_exist() {
     for class in [None, Some(""), Some("gone")] {
-        let cluster = market()
-            .bound_volume("data", EBS, &[])
-            .with_volumes(|volumes| {
-                for claim in volumes.claims.values_mut() {
-                    claim.class = class.map(Into::into);
-                }
-            });
+        let cluster = bound_with(|claim| claim.class = class.map(Into::into));
         assert_eq!(check(cluster.pod(web())).unplaced(), 0);
     }
 }
 
-/// A node that attaches ten EBS volumes.
-fn ten_slots() -> ClusterFixture {
-    market().node(node("n1").zone(ZONE_1).attaches(EBS, 10))
+/// A node that attaches so many EBS volumes.
+fn slots(count: u32) -> ClusterFixture {
+    market().node(node("n1").zone(ZONE_1).attaches(EBS, count))
 }
 
 #[test]
 fn node_takes_no_more_volumes_than_it_attaches() {
-    let mut cluster = ten_slots().storage_class("fast", EBS, &[]);
+    let mut cluster = slots(10).storage_class("fast", EBS, &[]);
     for number in 0..6 {
         let (left, right) = (format!("left-{number}"), format!("right-{number}"));
         let name = format!("web-{number}");
@@ -287,7 +259,7 @@ fn node_takes_no_more_volumes_than_it_attaches() {
 #[test]
 fn volume_shared_by_many_pods_takes_one_slot() {
     let outcome = check(
-        ten_slots()
+        slots(10)
             .bound_volume("data", EBS, &[])
             .pods(web().cpu(10).replicas(100)),
     );
@@ -296,7 +268,7 @@ fn volume_shared_by_many_pods_takes_one_slot() {
 
 #[test]
 fn volume_already_attached_takes_no_further_slot() {
-    let full = market().node(node("n1").zone(ZONE_1).attaches(EBS, 1));
+    let full = slots(1);
     let outcome = check(
         full.bound_volume("data", EBS, &[])
             .bound_volume("logs", EBS, &[])
@@ -310,7 +282,7 @@ fn volume_already_attached_takes_no_further_slot() {
 
 #[test]
 fn node_above_its_slots_takes_no_pod_at_all() {
-    let over = market().node(node("n1").zone(ZONE_1).attaches(EBS, 0));
+    let over = slots(0);
     let outcome = check(
         over.bound_volume("data", EBS, &[])
             .pod(pod("first").volume("data").on("n1"))
@@ -321,7 +293,7 @@ fn node_above_its_slots_takes_no_pod_at_all() {
 
 #[test]
 fn pod_without_a_free_slot_does_not_close_the_node_to_its_equals() {
-    let full = market().node(node("n1").zone(ZONE_1).attaches(EBS, 1));
+    let full = slots(1);
     let outcome = check(
         full.storage_class("fast", EBS, &[])
             .unbound_claim("web-0-scratch", "fast")
@@ -340,7 +312,7 @@ fn pod_without_a_free_slot_does_not_close_the_node_to_its_equals() {
 
 #[test]
 fn volumes_without_a_driver_take_no_slot() {
-    let mut cluster = ten_slots();
+    let mut cluster = slots(10);
     for number in 0..20 {
         let name = format!("nfs-{number}");
         cluster = cluster
@@ -390,7 +362,7 @@ fn missing_default_class_keeps_an_unbound_claim_waiting() {
 
 #[test]
 fn new_nodes_are_not_held_to_attach_limits_of_others() {
-    let mut cluster = ten_slots().storage_class("fast", EBS, &[]);
+    let mut cluster = slots(10).storage_class("fast", EBS, &[]);
     for number in 0..5 {
         let name = format!("data-{number}");
         cluster = cluster

@@ -26,7 +26,7 @@ pub enum Kind {
 pub struct Package {
     /// Its name in the registry.
     pub name: String,
-    /// Its version.
+    /// Version that the lock file names.
     pub version: Version,
     /// Its folder from the workspace's root; none for packages that are not ours.
     pub folder: Option<String>,
@@ -34,7 +34,7 @@ pub struct Package {
     pub licence: Option<String>,
     /// Where its source is from; none for a path on this machine.
     pub source: Option<String>,
-    /// What it uses, as positions in the graph.
+    /// Packages it uses, as positions in the graph.
     pub uses: Vec<(usize, Kind)>,
 }
 
@@ -45,7 +45,7 @@ pub struct Graph {
     pub packages: Vec<Package>,
 }
 
-/// Which features of the members are on.
+/// Features of the members that are on.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Features {
     /// Those that are on by default.

@@ -58,7 +58,7 @@ fn is_declared(tree: &Tree, path: &str) -> bool {
     parents.into_iter().any(declares)
 }
 
-/// Whether a file says `#[path = "…"]` with the end of this path.
+/// `true` if a file says `#[path = "…"]` with the end of this path.
 fn is_taken_in(tree: &Tree, path: &str) -> bool {
     let (folder, file) = split(path);
     let (_, above) = split(folder);

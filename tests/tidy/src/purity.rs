@@ -64,7 +64,7 @@ fn reaches_in(path: &str, text: &str) -> Vec<String> {
     breaches
 }
 
-/// Whether `word` stands in `code`, not as part of a longer name.
+/// `true` if `word` stands in `code`, not as part of a longer name.
 fn has_word(code: &str, word: &str) -> bool {
     let part_of_name = |letter: Option<char>| {
         letter.is_some_and(|letter| letter.is_alphanumeric() || letter == '_')

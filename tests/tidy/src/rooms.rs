@@ -72,7 +72,7 @@ const ROOMS: &[Room] = &[
     loud("tests/", &["host/", "sdk", "policies/", "tests/"]),
 ];
 
-/// What a quiet room never reaches; a `*` at the end stands for any rest.
+/// Crates that a quiet room never reaches; a `*` at the end stands for any rest.
 const LOUD: &[&str] = &[
     "tokio",
     "tokio-*",
@@ -125,7 +125,7 @@ pub fn noise(graph: &Graph) -> Vec<String> {
     breaches
 }
 
-/// What the command line reaches although its feature `live` is off, of what only that feature brings.
+/// Crates that only the feature `live` brings and that the command line reaches without it.
 /// To be asked about a graph without default features.
 pub fn noise_without_live(graph: &Graph) -> Vec<String> {
     let line = graph.ours().filter(|(_, folder)| *folder == "host/cli");

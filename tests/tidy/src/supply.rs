@@ -14,7 +14,7 @@ use crate::graph::{Graph, Package};
 /// Cargo's name for the public registry.
 const REGISTRY: &str = concat!("registry+https://github.com/rust-lang/crates", ".io-index");
 
-/// What these rules read of `deny.toml`.
+/// The lists of `deny.toml` that these rules read.
 #[derive(Debug, Deserialize)]
 pub struct Lists {
     graph: Platforms,

@@ -62,7 +62,7 @@ pub fn talk(tree: &Tree) -> Vec<String> {
     breaches
 }
 
-/// Whether the word stands in the line; at an end of the word that is a letter or `/`, a letter, digit, `.`, `-` or `_` beside it
+/// `true` if the word stands in the line; at an end of the word that is a letter or `/`, a letter, digit, `.`, `-` or `_` beside it
 /// makes it part of something longer.
 fn has_word(line: &str, word: &str) -> bool {
     let longer = |letter: char| letter.is_alphanumeric() || "._-}".contains(letter);

@@ -126,7 +126,7 @@ pub fn pod_template(
     })
 }
 
-/// What pods of a template look like; `None` where it has no specification. One that cannot be read is a shape of which
+/// The pods that a template makes; `None` where it has no specification. One that cannot be read is a shape of which
 /// no pod can be planned, with the reason: what runs already does not depend on it.
 pub(super) fn shape(
     template: &core_v1::PodTemplateSpec,

@@ -31,3 +31,14 @@ pub use workload::{
     daemon_set, deployment, disruption_budget, namespace, replica_set, replication_controller,
     service, stateful_set,
 };
+
+use crate::error::{FieldError, Within};
+
+/// The entries of a list, converted in order, or the first that makes no sense, named by its place.
+fn each<Entry, Made>(
+    entries: &[Entry],
+    mut convert: impl FnMut(&Entry) -> Result<Made, FieldError>,
+) -> Result<Vec<Made>, FieldError> {
+    let one = |(at, entry)| convert(entry).within(format_args!("[{at}]"));
+    entries.iter().enumerate().map(one).collect()
+}

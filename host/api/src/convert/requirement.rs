@@ -7,6 +7,7 @@ use plimsoll_core::labels::LabelKey;
 use plimsoll_core::model::NodeTerm;
 use plimsoll_core::requirement::{Operator, Requirement, Requirements};
 
+use super::each;
 use crate::error::{FieldError, Within};
 use crate::intern::Interner;
 use crate::kinds::NodeSelectorRequirement;
@@ -31,12 +32,10 @@ pub(super) fn of_pool(
     entries: &[NodeSelectorRequirement],
     interner: &mut Interner,
 ) -> Result<Vec<Requirement>, FieldError> {
-    let one = |(at, entry): (usize, &NodeSelectorRequirement)| {
-        let made = requirement(&entry.key, &entry.operator, &entry.values, interner)
-            .within(format_args!("[{at}]"))?;
+    each(entries, |entry| {
+        let made = requirement(&entry.key, &entry.operator, &entry.values, interner)?;
         Ok(made.with_min_values(entry.min_values))
-    };
-    entries.iter().enumerate().map(one).collect()
+    })
 }
 
 /// The label expressions of one node selector term.

@@ -11,7 +11,7 @@ use plimsoll_core::model::{
 };
 use plimsoll_core::requirement::{Requirement, Requirements};
 
-use super::{metadata, requirement};
+use super::{each, metadata, requirement};
 use crate::error::{FieldError, Within};
 use crate::intern::Interner;
 use crate::keys;
@@ -74,10 +74,7 @@ pub fn persistent_volume(
         .as_ref()
         .and_then(|a| a.required.as_ref());
     let terms = required.map_or(&[][..], |required| &required.node_selector_terms);
-    let one = |(at, term): (usize, &k8s::NodeSelectorTerm)| {
-        requirement::of_term(term, interner).within(format_args!("[{at}]"))
-    };
-    let affinity: Result<Vec<_>, FieldError> = terms.iter().enumerate().map(one).collect();
+    let affinity = each(terms, |term| requirement::of_term(term, interner));
     let volume = PersistentVolume {
         affinity: affinity.within("spec.nodeAffinity.required.nodeSelectorTerms")?,
         kind: volume_kind(spec, interner),

@@ -3,7 +3,8 @@
 use k8s_openapi::api::core::v1 as k8s;
 use plimsoll_core::model::{Effect, Taint, Toleration, TolerationOperator};
 
-use crate::error::{FieldError, Within};
+use super::each;
+use crate::error::FieldError;
 use crate::intern::Interner;
 use crate::kinds::TaintEntry;
 
@@ -36,11 +37,9 @@ pub(super) fn of_node(
     taints: &[k8s::Taint],
     interner: &mut Interner,
 ) -> Result<Vec<Taint>, FieldError> {
-    let one = |(at, entry): (usize, &k8s::Taint)| {
+    each(taints, |entry| {
         taint(&entry.key, entry.value.as_deref(), &entry.effect, interner)
-            .within(format_args!("[{at}]"))
-    };
-    taints.iter().enumerate().map(one).collect()
+    })
 }
 
 /// Taints of a pool or claim.
@@ -48,11 +47,9 @@ pub(super) fn of_template(
     taints: &[TaintEntry],
     interner: &mut Interner,
 ) -> Result<Vec<Taint>, FieldError> {
-    let one = |(at, entry): (usize, &TaintEntry)| {
+    each(taints, |entry| {
         taint(&entry.key, entry.value.as_deref(), &entry.effect, interner)
-            .within(format_args!("[{at}]"))
-    };
-    taints.iter().enumerate().map(one).collect()
+    })
 }
 
 /// Tolerations of a pod.
@@ -60,10 +57,7 @@ pub(super) fn tolerations(
     entries: &[k8s::Toleration],
     interner: &mut Interner,
 ) -> Result<Vec<Toleration>, FieldError> {
-    let one = |(at, entry): (usize, &k8s::Toleration)| {
-        toleration(entry, interner).within(format_args!("[{at}]"))
-    };
-    entries.iter().enumerate().map(one).collect()
+    each(entries, |entry| toleration(entry, interner))
 }
 
 fn toleration(entry: &k8s::Toleration, interner: &mut Interner) -> Result<Toleration, FieldError> {

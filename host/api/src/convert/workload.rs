@@ -47,7 +47,7 @@ pub fn daemon_set(
     })
 }
 
-/// What every kind of replicated workload has.
+/// The parts of a written workload that all replicated kinds share.
 struct Parts<'a> {
     kind: WorkloadKind,
     metadata: &'a ObjectMeta,
@@ -75,6 +75,23 @@ fn replicated(
     })
 }
 
+/// A workload whose specification always has a template and a selector.
+fn templated(
+    kind: WorkloadKind,
+    metadata: &ObjectMeta,
+    spec: Option<(Option<i32>, &core_v1::PodTemplateSpec, &Written)>,
+    interner: &mut Interner,
+) -> Result<Replicated, FieldError> {
+    let parts = Parts {
+        kind,
+        metadata,
+        replicas: spec.and_then(|(replicas, ..)| replicas),
+        template: spec.map(|(_, template, _)| template),
+    };
+    let selector = selected(spec.map(|(.., selector)| selector), interner)?;
+    replicated(&parts, selector, interner)
+}
+
 fn selected(
     written: Option<&Written>,
     interner: &mut Interner,
@@ -88,14 +105,8 @@ pub fn deployment(
     interner: &mut Interner,
 ) -> Result<Replicated, FieldError> {
     let spec = written.spec.as_ref();
-    let parts = Parts {
-        kind: WorkloadKind::Deployment,
-        metadata: &written.metadata,
-        replicas: spec.and_then(|spec| spec.replicas),
-        template: spec.map(|spec| &spec.template),
-    };
-    let selector = selected(spec.map(|spec| &spec.selector), interner)?;
-    replicated(&parts, selector, interner)
+    let spec = spec.map(|spec| (spec.replicas, &spec.template, &spec.selector));
+    templated(WorkloadKind::Deployment, &written.metadata, spec, interner)
 }
 
 /// A replica set.
@@ -125,14 +136,8 @@ pub fn stateful_set(
     interner: &mut Interner,
 ) -> Result<Replicated, FieldError> {
     let spec = written.spec.as_ref();
-    let parts = Parts {
-        kind: WorkloadKind::StatefulSet,
-        metadata: &written.metadata,
-        replicas: spec.and_then(|spec| spec.replicas),
-        template: spec.map(|spec| &spec.template),
-    };
-    let selector = selected(spec.map(|spec| &spec.selector), interner)?;
-    replicated(&parts, selector, interner)
+    let spec = spec.map(|spec| (spec.replicas, &spec.template, &spec.selector));
+    templated(WorkloadKind::StatefulSet, &written.metadata, spec, interner)
 }
 
 /// A replication controller; without a selector the labels of its template select.

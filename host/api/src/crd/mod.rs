@@ -24,6 +24,20 @@ use schema::{conditions, object, pattern};
 /// A column of what `kubectl get` prints: name, type, path, and whether only `-o wide` shows it.
 type Column = (&'static str, &'static str, &'static str, bool);
 
+/// The condition `Ready`.
+const READY: Column = (
+    "Ready",
+    "string",
+    r#".status.conditions[?(@.type=="Ready")].status"#,
+    false,
+);
+
+/// Time since the creation.
+const AGE: Column = ("Age", "date", ".metadata.creationTimestamp", false);
+
+/// The weight among objects of the kind.
+const WEIGHT: Column = ("Weight", "integer", ".spec.weight", true);
+
 /// The definitions of Karpenter's own kinds.
 pub fn karpenter() -> Vec<Value> {
     let mut pool = definition(

@@ -2,11 +2,11 @@
 
 use serde_json::{Value, json};
 
-use super::Column;
 use super::schema::{
     DURATION, DURATION_OR_NEVER, class_reference, conditions, object, pattern, quantities,
     requirements, taints, text, time, with_default, with_rules,
 };
+use super::{AGE, Column, READY};
 
 pub(super) const COLUMNS: [Column; 11] = [
     (
@@ -28,13 +28,8 @@ pub(super) const COLUMNS: [Column; 11] = [
         false,
     ),
     ("Node", "string", ".status.nodeName", false),
-    (
-        "Ready",
-        "string",
-        r#".status.conditions[?(@.type=="Ready")].status"#,
-        false,
-    ),
-    ("Age", "date", ".metadata.creationTimestamp", false),
+    READY,
+    AGE,
     ("ImageID", "string", ".status.imageID", true),
     ("ID", "string", ".status.providerID", true),
     (

@@ -2,19 +2,10 @@
 
 use serde_json::Value;
 
-use super::Column;
 use super::schema::{conditions, integer, object, pattern, quantities, requirements, with_rules};
+use super::{AGE, Column, READY, WEIGHT};
 
-pub(super) const COLUMNS: [Column; 3] = [
-    (
-        "Ready",
-        "string",
-        r#".status.conditions[?(@.type=="Ready")].status"#,
-        false,
-    ),
-    ("Age", "date", ".metadata.creationTimestamp", false),
-    ("Weight", "integer", ".spec.weight", true),
-];
+pub(super) const COLUMNS: [Column; 3] = [READY, AGE, WEIGHT];
 
 const ADJUSTMENT: &str =
     r"^(([+-]{1}(\d*\.?\d+))|(\+{1}\d*\.?\d+%)|(^(-\d{1,2}(\.\d+)?%)$)|(-100%))$";

@@ -2,12 +2,12 @@
 
 use serde_json::{Value, json};
 
-use super::Column;
 use super::node_claim::machine_fields;
 use super::schema::{
     DURATION_OR_NEVER, VALUE, choice, conditions, integer, list, map, object, pattern, quantities,
     text, with_default, with_rules,
 };
+use super::{AGE, Column, READY, WEIGHT};
 
 pub(super) const COLUMNS: [Column; 7] = [
     (
@@ -17,14 +17,9 @@ pub(super) const COLUMNS: [Column; 7] = [
         false,
     ),
     ("Nodes", "string", ".status.nodes", false),
-    (
-        "Ready",
-        "string",
-        r#".status.conditions[?(@.type=="Ready")].status"#,
-        false,
-    ),
-    ("Age", "date", ".metadata.creationTimestamp", false),
-    ("Weight", "integer", ".spec.weight", true),
+    READY,
+    AGE,
+    WEIGHT,
     ("CPU", "string", ".status.resources.cpu", true),
     ("Memory", "string", ".status.resources.memory", true),
 ];
@@ -33,7 +28,7 @@ const SCHEDULE: &str =
     r"^(@(annually|yearly|monthly|weekly|daily|midnight|hourly))|((.+)\s(.+)\s(.+)\s(.+)\s(.+))$";
 const WINDOW: &str = "^((([0-9]+(h|m))|([0-9]+h[0-9]+m))(0s)?)$";
 
-/// What a number of replicas goes with.
+/// CEL rules of a static pool, and the sentence for a breach.
 const STATIC: [(&str, &str); 3] = [
     (
         "has(oldSelf.replicas) == has(self.replicas)",

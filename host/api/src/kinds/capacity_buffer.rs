@@ -45,7 +45,7 @@ pub struct CapacityBufferSpec {
 /// Reference to a PodTemplate of the buffer's namespace.
 #[derive(Clone, Debug, Default, PartialEq, Deserialize, Serialize)]
 pub struct TemplateReference {
-    /// Its name.
+    /// Name of the object, in the namespace of the buffer.
     pub name: String,
 }
 
@@ -57,6 +57,6 @@ pub struct ScalableReference {
     pub api_group: Option<String>,
     /// Deployment, StatefulSet or ReplicaSet.
     pub kind: String,
-    /// Its name.
+    /// Name of the object, in the namespace of the buffer.
     pub name: String,
 }

@@ -37,7 +37,7 @@ pub struct NodeClaimSpec {
     /// Constraints for the launch.
     #[serde(default)]
     pub requirements: Vec<NodeSelectorRequirement>,
-    /// What its pods and daemons need.
+    /// Requests of the pods it was planned for, and of daemons.
     #[serde(default)]
     pub resources: ResourceRequests,
     /// Taints that its node starts with and loses.

@@ -9,7 +9,7 @@ use super::common::{
     Condition, NodeClassReference, NodeSelectorRequirement, Quantities, TaintEntry,
 };
 
-/// What may be bought, and on what terms.
+/// A NodePool: constraints of the nodes it may buy, their limits, and when they are disrupted.
 #[derive(Clone, Debug, Default, PartialEq, Deserialize, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub struct NodePool {
@@ -51,7 +51,7 @@ pub struct Disruption {
     pub budgets: Option<Vec<BudgetEntry>>,
     /// Quiet time before a node becomes a candidate, or `Never`.
     pub consolidate_after: Option<String>,
-    /// Which nodes are candidates.
+    /// `WhenEmpty`, `WhenEmptyOrUnderutilized` or `Balanced`: the nodes that consolidation may take.
     pub consolidation_policy: Option<String>,
 }
 

@@ -22,7 +22,7 @@ pub struct Finding {
     pub severity: Severity,
     /// The field, such as `spec.disruption.budgets[0].nodes`; empty for the whole object.
     pub path: String,
-    /// What is wrong; continues the sentence that the path begins.
+    /// The fault in words; continues the sentence that the path begins.
     pub words: String,
 }
 
@@ -63,7 +63,7 @@ impl Findings {
         });
     }
 
-    /// Whether the server would refuse the object.
+    /// `true` if the server would refuse the object.
     pub(super) fn has_errors(&self) -> bool {
         self.0
             .iter()

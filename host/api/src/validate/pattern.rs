@@ -8,9 +8,9 @@ use regex_lite::Regex;
 
 /// A pattern and its words.
 pub(super) struct Pattern {
-    /// What the tables of fields call it.
+    /// The name by which tables of fields refer to it.
     name: &'static str,
-    /// What is expected, to follow that word.
+    /// The form in words, to follow `expected`.
     pub(super) expected: &'static str,
     compiled: LazyLock<Regex>,
 }
@@ -21,7 +21,7 @@ impl Pattern {
         PATTERNS.iter().find(|pattern| pattern.name == name)
     }
 
-    /// Whether a text fits.
+    /// `true` if a text fits.
     pub(super) fn fits(&self, text: &str) -> bool {
         self.compiled.is_match(text)
     }

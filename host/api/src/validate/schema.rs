@@ -36,7 +36,7 @@ pub(super) static TABLES: [Table; 6] = [
     table!("autoscaling.x-k8s.io", "CapacityBuffer", "v1beta1"),
 ];
 
-/// What a value is.
+/// The JSON type of a value.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) enum Type {
     /// Anything.
@@ -67,10 +67,10 @@ pub(super) struct Field {
     pub(super) one_of: Vec<&'static str>,
     pub(super) pattern: Option<&'static Pattern>,
     pub(super) is_set: bool,
-    /// Whether fields without a row are fine.
+    /// `true` if fields without a row are fine.
     pub(super) is_open: bool,
     pub(super) fields: BTreeMap<&'static str, Field>,
-    /// What a list's items are, or the values of an object with free keys.
+    /// The field of a list's items, or of the values of an object with free keys.
     pub(super) each: Option<Box<Field>>,
 }
 

@@ -68,7 +68,7 @@ fn member(field: &Field, name: &str, path: &str, value: Option<&Value>, findings
     }
 }
 
-/// What a missing field should be.
+/// The sentence of a missing field: the type it should have.
 fn wanted(field: &Field, name: &str) -> String {
     if name == "group" {
         return "the API group of the class: karpenter.k8s.aws for an EC2NodeClass".to_owned();
@@ -132,7 +132,7 @@ fn check(field: &Field, path: &str, value: &Value, findings: &mut Findings) {
     }
 }
 
-/// What else to say to who wrote a number where text is expected.
+/// A hint for a number where text is expected: its unit; empty where there is none.
 fn unit(field: &Field) -> &'static str {
     match field.pattern {
         Some(pattern) if pattern.expected.starts_with("a duration") => ", with a unit, such as 30s",
@@ -273,7 +273,7 @@ fn text(field: &Field, path: &str, text: &str, findings: &mut Findings) {
     }
 }
 
-/// What to say about a value that was right once, or is a common mistake.
+/// A hint for a value that was right once or is a common mistake; empty for others.
 fn renamed(text: &str) -> &'static str {
     match text {
         "WhenUnderutilized" => "; it was renamed to WhenEmptyOrUnderutilized",

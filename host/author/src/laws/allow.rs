@@ -4,7 +4,7 @@ use plimsoll_core::allow::{AllowAnswer, AllowQuestion, BudgetRows};
 use plimsoll_policy::BudgetModule;
 
 use super::shuffle::{Dressed, pick, pick_signals, rename_signals, rename_symbols};
-use super::{Held, Kind, Names, PLAIN, held, same_rows};
+use super::{Held, Kind, Names, PLAIN, held, raw, same_rows};
 
 struct Allowances<'m>(&'m BudgetModule);
 
@@ -14,13 +14,8 @@ pub(super) fn hold(module: &BudgetModule, question: &AllowQuestion) -> Held {
         ("the order of pools means nothing", rows_reversed(question)),
         ("numbers of names mean nothing", names_renumbered(question)),
     ];
-    let rows = question.pools.len();
-    held(
-        &Allowances(module),
-        module.manifest(),
-        (question, rows),
-        dresses,
-    )
+    let asked = (question, question.pools.len());
+    held(&Allowances(module), module.manifest(), asked, dresses)
 }
 
 impl Kind for Allowances<'_> {
@@ -30,9 +25,7 @@ impl Kind for Allowances<'_> {
     const NAMES: Names = PLAIN;
 
     fn ask(&self, question: &AllowQuestion) -> (Result<AllowAnswer, String>, u64) {
-        let called = self.0.allow(question);
-        let answer = called.result.map(|checked| checked.raw);
-        (answer.map_err(|fault| fault.to_string()), called.fuel)
+        raw(self.0.allow(question))
     }
 
     fn reasons(answer: &AllowAnswer) -> Vec<u16> {
@@ -88,36 +81,32 @@ fn names_renumbered(question: &AllowQuestion) -> Dressed<AllowQuestion> {
         *symbol = renamed(*symbol);
     }
     rename_signals(&mut question.pools.ext, &renamed);
-    Dressed {
-        origin: (0..question.pools.len()).collect(),
-        question,
-    }
+    let rows = question.pools.len();
+    Dressed::in_place(question, rows)
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::laws::shuffle::check_dresses;
     use crate::standard;
 
     #[test]
     fn every_dress_of_pools_is_the_same_question() {
         let question = standard::pools(7);
-        let row = |question: &AllowQuestion, row: usize| {
+        let rows = |question: &AllowQuestion| {
             let pools = &question.pools;
-            let name = question.symbols.get(pools.name[row]).unwrap().to_owned();
-            (
-                name,
-                pools.reason[row],
-                pools.not_ready[row],
-                pools.pending_pods[row],
-            )
+            let row = |row: usize| {
+                let name = question.symbols.get(pools.name[row]).unwrap().to_owned();
+                (
+                    name,
+                    pools.reason[row],
+                    pools.not_ready[row],
+                    pools.pending_pods[row],
+                )
+            };
+            (0..pools.len()).map(row).collect::<Vec<_>>()
         };
-        for dress in [rows_reversed, names_renumbered] {
-            let dressed = dress(&question);
-            assert!(dressed.question != question, "it looks different");
-            for (place, &from) in dressed.origin.iter().enumerate() {
-                assert_eq!(row(&dressed.question, place), row(&question, from));
-            }
-        }
+        check_dresses(&question, rows, &[rows_reversed, names_renumbered]);
     }
 }

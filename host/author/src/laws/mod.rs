@@ -11,7 +11,7 @@ mod price;
 mod score;
 mod shuffle;
 
-use plimsoll_policy::{AnyModule, Manifest, Unit};
+use plimsoll_policy::{AnyModule, Called, Checked, Manifest, Unit};
 use serde::Serialize;
 
 use self::shuffle::Dressed;
@@ -23,13 +23,13 @@ const ROUNDING: f64 = 1e-9;
 /// A law, and how it was broken.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Law {
-    /// What holds.
+    /// The law, as a sentence.
     pub name: &'static str,
     /// The first thing that does not.
     pub breach: Option<String>,
 }
 
-/// What came of holding a policy to its laws.
+/// A policy held to its laws: each law with its first breach, and the fuel of the question.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Held {
     /// Every law, or only the first where a question itself gets no answer.
@@ -67,7 +67,7 @@ trait Kind {
     type Question;
     type Answer: PartialEq + Serialize;
 
-    /// What the laws are about, where the policy answers another kind of question too.
+    /// Names of the laws for this kind of question.
     const NAMES: Names;
 
     /// The answer, or why there is none, and the fuel that it took.
@@ -76,11 +76,11 @@ trait Kind {
     /// Every reason that an answer gives.
     fn reasons(answer: &Self::Answer) -> Vec<u16>;
 
-    /// Whether every row has the answer that it had where it came from.
+    /// Fails with the first row whose answer is not the one it had where it came from.
     fn alike(plain: &Self::Answer, other: &Self::Answer, origin: &[usize]) -> Result<(), String>;
 }
 
-/// What the laws that hold for every kind are called for this one.
+/// Names of the laws that hold for every kind of question.
 struct Names {
     answered: &'static str,
     same_bytes: &'static str,
@@ -133,6 +133,12 @@ fn held<K: Kind>(
     Held { laws, fuel, rows }
 }
 
+/// The answer of a call as the module gave it, or the words of its failure; and the fuel.
+fn raw<Raw, Typed>(called: Called<Checked<Raw, Typed>>) -> (Result<Raw, String>, u64) {
+    let answer = called.result.map(|checked| checked.raw);
+    (answer.map_err(|fault| fault.to_string()), called.fuel)
+}
+
 /// Checked answers hold no NaN, so that equal texts are equal bytes.
 fn same_bytes<A: PartialEq + Serialize>(plain: &A, again: &A) -> Result<(), String> {
     let text = |answer| serde_json::to_string(answer).map_err(|error| error.to_string());
@@ -164,7 +170,7 @@ pub(crate) fn close(was: f64, is: f64) -> bool {
     was.to_bits() == is.to_bits() || (was.is_finite() && is.is_finite() && near())
 }
 
-/// Whether every row of two columns has the number and the reason that it had where it came from.
+/// Fails with the first row of two columns that has not the number and the reason that it had where it came from.
 fn same_rows(
     plain: (&[f64], &[u16]),
     other: (&[f64], &[u16]),

@@ -7,7 +7,7 @@ use plimsoll_policy::Module;
 
 use super::layout::Layout;
 use super::shuffle::{self, Dressed, number, pick, pick_signals};
-use super::{Held, Kind, Names, held, same_rows};
+use super::{Held, Kind, Names, held, raw, same_rows};
 
 struct Orders<'m>(&'m Module);
 
@@ -35,13 +35,8 @@ pub(super) fn hold(module: &Module, question: &OrderQuestion) -> Held {
             with_a_stranger(question),
         ),
     ];
-    let rows = question.claims.cand.len();
-    held(
-        &Orders(module),
-        module.manifest(),
-        (question, rows),
-        dresses,
-    )
+    let asked = (question, question.claims.cand.len());
+    held(&Orders(module), module.manifest(), asked, dresses)
 }
 
 impl Kind for Orders<'_> {
@@ -56,9 +51,7 @@ impl Kind for Orders<'_> {
     };
 
     fn ask(&self, question: &OrderQuestion) -> (Result<OrderAnswer, String>, u64) {
-        let called = self.0.order(question);
-        let answer = called.result.map(|checked| checked.raw);
-        (answer.map_err(|fault| fault.to_string()), called.fuel)
+        raw(self.0.order(question))
     }
 
     fn reasons(answer: &OrderAnswer) -> Vec<u16> {
@@ -112,10 +105,8 @@ fn with_a_stranger(question: &OrderQuestion) -> Dressed<OrderQuestion> {
 }
 
 fn as_it_stands(question: OrderQuestion) -> Dressed<OrderQuestion> {
-    Dressed {
-        origin: (0..question.claims.cand.len()).collect(),
-        question,
-    }
+    let rows = question.claims.cand.len();
+    Dressed::in_place(question, rows)
 }
 
 /// The claims in that order, each with its candidates in theirs.
@@ -167,22 +158,16 @@ mod tests {
     #[test]
     fn every_dress_of_claims_is_the_same_question() {
         let question = market::claims();
-        let plain = rows(&question);
-        for dress in [
-            claims_reversed,
-            candidates_reversed,
-            rows_renumbered,
-            names_renumbered,
-            with_a_stranger,
-        ] {
-            let dressed = dress(&question);
-            assert!(dressed.question != question, "it looks different");
-            let expected: Vec<_> = dressed
-                .origin
-                .iter()
-                .map(|&from| plain[from].clone())
-                .collect();
-            assert_eq!(rows(&dressed.question), expected);
-        }
+        shuffle::check_dresses(
+            &question,
+            rows,
+            &[
+                claims_reversed,
+                candidates_reversed,
+                rows_renumbered,
+                names_renumbered,
+                with_a_stranger,
+            ],
+        );
     }
 }

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use plimsoll_core::rank::{PriceAnswer, PriceQuestion};
 use plimsoll_policy::Module;
 
-use super::{Held, Kind, Names, PLAIN, close, held, shuffle};
+use super::{Held, Kind, Names, PLAIN, close, held, raw, shuffle};
 
 struct Prices<'m>(&'m Module);
 
@@ -33,13 +33,8 @@ pub(super) fn hold(module: &Module, question: &PriceQuestion) -> Held {
             shuffle::with_a_stranger(question),
         ),
     ];
-    let rows = question.pools.cand.len();
-    held(
-        &Prices(module),
-        module.manifest(),
-        (question, rows),
-        dresses,
-    )
+    let asked = (question, question.pools.cand.len());
+    held(&Prices(module), module.manifest(), asked, dresses)
 }
 
 impl Kind for Prices<'_> {
@@ -49,9 +44,7 @@ impl Kind for Prices<'_> {
     const NAMES: Names = PLAIN;
 
     fn ask(&self, question: &PriceQuestion) -> (Result<PriceAnswer, String>, u64) {
-        let called = self.0.price(question);
-        let answer = called.result.map(|checked| checked.raw);
-        (answer.map_err(|fault| fault.to_string()), called.fuel)
+        raw(self.0.price(question))
     }
 
     fn reasons(answer: &PriceAnswer) -> Vec<u16> {

@@ -5,7 +5,7 @@ use plimsoll_policy::ConsolidationModule;
 
 use super::layout::Layout;
 use super::shuffle::{Dressed, number, pick, pick_signals, rename_signals, rename_symbols};
-use super::{Held, Kind, Names, PLAIN, held, same_rows};
+use super::{Held, Kind, Names, PLAIN, held, raw, same_rows};
 
 struct Scores<'m>(&'m ConsolidationModule);
 
@@ -20,13 +20,8 @@ pub(super) fn hold(module: &ConsolidationModule, question: &ScoreQuestion) -> He
         ("numbers of nodes mean nothing", nodes_renumbered(question)),
         ("numbers of names mean nothing", names_renumbered(question)),
     ];
-    let rows = question.moves.len();
-    held(
-        &Scores(module),
-        module.manifest(),
-        (question, rows),
-        dresses,
-    )
+    let asked = (question, question.moves.len());
+    held(&Scores(module), module.manifest(), asked, dresses)
 }
 
 impl Kind for Scores<'_> {
@@ -36,9 +31,7 @@ impl Kind for Scores<'_> {
     const NAMES: Names = PLAIN;
 
     fn ask(&self, question: &ScoreQuestion) -> (Result<ScoreAnswer, String>, u64) {
-        let called = self.0.score(question);
-        let answer = called.result.map(|checked| checked.raw);
-        (answer.map_err(|fault| fault.to_string()), called.fuel)
+        raw(self.0.score(question))
     }
 
     fn reasons(answer: &ScoreAnswer) -> Vec<u16> {
@@ -141,15 +134,14 @@ fn names_renumbered(question: &ScoreQuestion) -> Dressed<ScoreQuestion> {
 }
 
 fn as_it_stands(question: ScoreQuestion) -> Dressed<ScoreQuestion> {
-    Dressed {
-        origin: (0..question.moves.len()).collect(),
-        question,
-    }
+    let rows = question.moves.len();
+    Dressed::in_place(question, rows)
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::laws::shuffle::check_dresses;
     use crate::standard;
 
     /// Kind, names of the nodes in order of names, saving and evictions of every move.
@@ -168,21 +160,12 @@ mod tests {
     #[test]
     fn every_dress_of_moves_is_the_same_question() {
         let question = standard::moves(60, 90);
-        let plain = rows(&question);
-        for dress in [
+        let dresses = [
             moves_reversed,
             members_reversed,
             nodes_renumbered,
             names_renumbered,
-        ] {
-            let dressed = dress(&question);
-            assert!(dressed.question != question, "it looks different");
-            let expected: Vec<_> = dressed
-                .origin
-                .iter()
-                .map(|&from| plain[from].clone())
-                .collect();
-            assert_eq!(rows(&dressed.question), expected);
-        }
+        ];
+        check_dresses(&question, rows, &dresses);
     }
 }

@@ -17,6 +17,35 @@ pub(super) struct Dressed<Question> {
     pub(super) origin: Vec<usize>,
 }
 
+impl<Question> Dressed<Question> {
+    /// A question of so many rows that stayed where they were.
+    pub(super) fn in_place(question: Question, rows: usize) -> Self {
+        Self {
+            question,
+            origin: (0..rows).collect(),
+        }
+    }
+}
+
+/// Every dress looks different, and each of its rows is the one of the plain question where it came from.
+#[cfg(test)]
+pub(super) fn check_dresses<Question: PartialEq, Row: PartialEq + std::fmt::Debug>(
+    question: &Question,
+    rows: impl Fn(&Question) -> Vec<Row>,
+    dresses: &[fn(&Question) -> Dressed<Question>],
+) {
+    let plain = rows(question);
+    for dress in dresses {
+        let dressed = dress(question);
+        assert!(dressed.question != *question, "it looks different");
+        let found = rows(&dressed.question);
+        assert_eq!(found.len(), dressed.origin.len());
+        for (row, &from) in found.iter().zip(&dressed.origin) {
+            assert_eq!(*row, plain[from]);
+        }
+    }
+}
+
 /// Pools from last to first.
 pub(super) fn pools_reversed(question: &PriceQuestion) -> Dressed<PriceQuestion> {
     reordered(question, &Layout::reversed(&question.pools.cand_ends))
@@ -105,10 +134,8 @@ pub(super) fn add_stranger(catalogue: &mut CatalogueColumns) {
 }
 
 fn as_it_stands(question: PriceQuestion) -> Dressed<PriceQuestion> {
-    Dressed {
-        origin: (0..question.pools.cand.len()).collect(),
-        question,
-    }
+    let rows = question.pools.cand.len();
+    Dressed::in_place(question, rows)
 }
 
 /// The pools in that order, each with its candidates in theirs.
@@ -227,23 +254,16 @@ mod tests {
     #[test]
     fn every_dress_is_the_same_question() {
         let question = market();
-        let plain = candidates(&question);
-        for dress in [
-            pools_reversed,
-            candidates_reversed,
-            rows_renumbered,
-            names_renumbered,
-            with_a_stranger,
-        ] {
-            let dressed = dress(&question);
-            assert!(dressed.question != question, "it looks different");
-            let found = candidates(&dressed.question);
-            let expected: Vec<String> = dressed
-                .origin
-                .iter()
-                .map(|&from| plain[from].clone())
-                .collect();
-            assert_eq!(found, expected);
-        }
+        check_dresses(
+            &question,
+            candidates,
+            &[
+                pools_reversed,
+                candidates_reversed,
+                rows_renumbered,
+                names_renumbered,
+                with_a_stranger,
+            ],
+        );
     }
 }

@@ -40,7 +40,7 @@ pub(super) struct Row {
     name: String,
 }
 
-/// What a case wants of an answer, and the field that says so.
+/// An expectation of a case, and the field that states it.
 #[derive(Debug)]
 pub(super) struct Wanted {
     pub(super) field: String,

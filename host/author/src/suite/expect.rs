@@ -8,7 +8,7 @@ use super::fleet::Fleet;
 use super::market::Market;
 use super::pools::Declared;
 
-/// What is read of an expectation so far.
+/// The expectations read so far.
 struct Expected<'m> {
     manifest: &'m Manifest,
     wanted: Vec<Wanted>,

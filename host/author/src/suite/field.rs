@@ -7,13 +7,13 @@ use thiserror::Error;
 /// Most letters of a value that a message repeats.
 const SHOWN: usize = 60;
 
-/// What is wrong with a field.
+/// The fault of a field.
 #[derive(Debug, Clone, PartialEq, Eq, Error)]
 #[error("{} {problem}", if field.is_empty() { "the whole" } else { field })]
 pub struct Problem {
     /// Where it stands, for instance `input.offerings.spot.price`; empty for the whole of a file or case.
     pub field: String,
-    /// What it is, and what was expected.
+    /// The value found and the one expected, in words.
     pub problem: String,
 }
 
@@ -57,12 +57,12 @@ impl<'v> Field<'v> {
         self.problem(format!("is {}; expected {expected}", shown(self.value)))
     }
 
-    /// Whether it is nothing but a number.
+    /// `true` if it is nothing but a number.
     pub(super) fn is_number(&self) -> bool {
         self.value.is_number()
     }
 
-    /// Whether it is nothing but a text.
+    /// The text, where it is one; `None` for every other value.
     pub(super) fn as_text(&self) -> Option<&'v str> {
         self.value.as_str()
     }
@@ -185,7 +185,7 @@ impl<'v> Fields<'v> {
         })
     }
 
-    /// What is read of the field, or what stands for it where it is absent.
+    /// The value read of the field, or `absent` where there is none.
     pub(super) fn or<T>(
         &self,
         name: &str,

@@ -40,7 +40,7 @@ const KINDS: [(&str, MoveKind); 3] = [
 ];
 const HOUR: u32 = 3_600;
 
-/// What a consolidation policy is asked in a case.
+/// A consolidation policy's question of a case.
 #[derive(Debug, Clone)]
 pub(super) struct Fleet {
     pub(super) score: ScoreQuestion,
@@ -163,7 +163,7 @@ fn proposed<'v>(name: &'v str, field: Field<'v>, nodes: &[&str]) -> Result<Propo
     })
 }
 
-/// What a move buys: its price alone, or its fields.
+/// A machine that a move buys, read from its price alone or from its fields.
 fn replacement<'v>(field: &Field<'v>) -> Result<Replacement<'v>, Problem> {
     if field.is_number() {
         return Ok(Replacement {

@@ -48,7 +48,7 @@ const ARCHITECTURES: [(&str, Architecture); 3] = [
     ("other", Architecture::Other),
 ];
 
-/// What a ranking policy is asked in a case.
+/// A ranking policy's questions of a case.
 #[derive(Debug, Clone)]
 pub(super) struct Market {
     pub(super) price: PriceQuestion,

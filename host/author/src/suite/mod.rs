@@ -42,7 +42,7 @@ pub enum SuiteError {
     Yaml {
         /// The file.
         file: String,
-        /// What the parser says, with the line.
+        /// The parser's words, with the line.
         problem: String,
     },
     /// Something outside of all cases.
@@ -50,7 +50,7 @@ pub enum SuiteError {
     File {
         /// The file.
         file: String,
-        /// What is wrong.
+        /// The fault of the field.
         problem: Problem,
     },
     /// Something in a case.
@@ -60,7 +60,7 @@ pub enum SuiteError {
         file: String,
         /// The case by its name, or by its place where it has none.
         case: String,
-        /// What is wrong.
+        /// The fault of the field.
         problem: Problem,
     },
 }
@@ -92,10 +92,10 @@ enum Input {
     Budget(Box<Declared>),
 }
 
-/// What became of a case.
+/// A case that was tried: the answer and the expectations it broke.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Tried {
-    /// Its name.
+    /// Name of the case, unique in its suite.
     pub case: String,
     /// Everything that is not as expected.
     pub failures: Vec<String>,
@@ -157,7 +157,7 @@ impl Suite {
         self.cases.len()
     }
 
-    /// Whether there is no case.
+    /// `true` if there is no case.
     pub fn is_empty(&self) -> bool {
         self.cases.is_empty()
     }

@@ -28,7 +28,7 @@ const REASONS: [(&str, DisruptionReason); 3] = [
     ("drifted", DisruptionReason::Drifted),
 ];
 
-/// What a budget policy is asked in a case.
+/// A budget policy's question of a case.
 #[derive(Debug, Clone)]
 pub(super) struct Declared {
     pub(super) allow: AllowQuestion,

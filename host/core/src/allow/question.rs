@@ -42,7 +42,7 @@ impl BudgetRows {
         self.name.len()
     }
 
-    /// Whether nothing is asked.
+    /// `true` if nothing is asked.
     pub fn is_empty(&self) -> bool {
         self.name.is_empty()
     }

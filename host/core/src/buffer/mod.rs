@@ -18,9 +18,7 @@ use std::sync::Arc;
 pub use resolve::{BufferRoom, MOST_UNITS, Unready, next_change, resolve};
 
 use crate::ids::{ObjectName, Uid};
-use crate::model::{
-    CapacityBuffer, DoNotDisrupt, Owner, OwnerKind, Pod, PodPhase, PodSpec, PodTemplate, Replicated,
-};
+use crate::model::{CapacityBuffer, Owner, OwnerKind, Pod, PodSpec, PodTemplate, Replicated};
 use crate::time::Timestamp;
 
 /// The pods that stand for what all buffers ask for at an instant.
@@ -47,12 +45,6 @@ fn units(buffer: &CapacityBuffer, room: &BufferRoom) -> Vec<Arc<Pod>> {
     });
     let unit = |number: u32| {
         Arc::new(Pod {
-            uid: Uid::from(format!("{}-{number}", buffer.uid)),
-            name: ObjectName::new(
-                Arc::clone(&buffer.name.namespace),
-                format!("capacity-buffer-{}-{number}", buffer.name.name),
-            ),
-            created: buffer.created,
             labels: Arc::clone(&room.shape.labels),
             spec: Arc::clone(&spec),
             owner: Some(Owner {
@@ -60,15 +52,14 @@ fn units(buffer: &CapacityBuffer, room: &BufferRoom) -> Vec<Arc<Pod>> {
                 name: Arc::clone(&buffer.name.name),
                 uid: buffer.uid.clone(),
             }),
-            node: None,
-            nominated: None,
-            phase: PodPhase::Pending,
-            unschedulable: true,
-            ready: None,
-            deleting: None,
-            started: None,
-            do_not_disrupt: DoNotDisrupt::No,
-            deletion_cost: 0,
+            ..Pod::pending(
+                Uid::from(format!("{}-{number}", buffer.uid)),
+                ObjectName::new(
+                    Arc::clone(&buffer.name.namespace),
+                    format!("capacity-buffer-{}-{number}", buffer.name.name),
+                ),
+                buffer.created,
+            )
         })
     };
     (0..room.units).map(unit).collect()

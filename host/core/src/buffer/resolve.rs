@@ -17,7 +17,7 @@ use crate::time::Timestamp;
 /// The most units that one buffer gets: one that asks for more is more likely a slip than a wish.
 pub const MOST_UNITS: u32 = 5_000;
 
-/// What a buffer asks for at an instant.
+/// Units that a buffer asks for at an instant, and the shape of each.
 #[derive(Clone, Debug, PartialEq)]
 pub struct BufferRoom {
     /// The shape of one unit.
@@ -38,9 +38,9 @@ pub enum Unready {
     /// The workload is not there.
     #[error("spec.scalableRef names {kind} {name}, which does not exist")]
     WorkloadNotFound {
-        /// Its kind.
+        /// Kind of the workload, as the buffer names it.
         kind: Arc<str>,
-        /// Its name.
+        /// Namespace and name of the workload.
         name: ObjectName,
     },
     /// The kind named is no workload that can be scaled.
@@ -74,7 +74,7 @@ pub enum Unready {
     Schedule(#[from] ScheduleError),
 }
 
-/// What a buffer asks for at an instant.
+/// The units that a buffer asks for at an instant, or the reason why it asks for none.
 pub fn resolve(
     buffer: &CapacityBuffer,
     templates: &[Arc<PodTemplate>],
@@ -158,7 +158,7 @@ fn units(buffer: &CapacityBuffer, unit: &Resources, size: Option<u32>) -> Option
     wanted.into_iter().chain(most.min()).min()
 }
 
-/// Whether a window is open. Unlike a budget's, one whose schedule never comes is never open.
+/// `true` if a window is open. Unlike a budget's, one whose schedule never comes is never open.
 fn is_open(window: &BufferWindow, now: Timestamp) -> Result<bool, ScheduleError> {
     let schedule = Schedule::parse(&window.schedule)?;
     let last = schedule.next_after(now - window.duration);

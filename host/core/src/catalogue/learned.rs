@@ -20,7 +20,7 @@ use crate::resources::{ResourceName, Resources};
 
 /// The least share of what was computed that is believed, in percent.
 pub const CREDIBLE_PERCENT: i64 = 75;
-/// What is learned: the resources that every node has. Devices come and go with their drivers.
+/// Resources that are learned: those that every node has. Devices come and go with their drivers.
 const MEASURED: [ResourceName; 4] = [
     ResourceName::Cpu,
     ResourceName::Memory,

@@ -16,7 +16,7 @@ pub const OUT_OF_STOCK: Span = Span::from_secs(180);
 /// How long a failed launch counts for a ranking policy.
 const REMEMBERED: Span = Span::from_secs(3600);
 
-/// What can be bought, what is being avoided, and what was learned of nodes.
+/// The catalogue, offerings that are avoided after failed launches, and sizes learned from nodes.
 #[derive(Clone, Debug)]
 pub struct Market {
     listed: Arc<Catalogue>,
@@ -59,7 +59,7 @@ impl Market {
         self.show();
     }
 
-    /// Whether an offering is avoided.
+    /// `true` if an offering is avoided.
     pub fn is_avoided(&self, offering: &OfferingKey) -> bool {
         self.avoided.contains_key(offering)
     }
@@ -156,9 +156,6 @@ fn key_of(instance_type: &InstanceType, offering: &Offering) -> OfferingKey {
         instance_type: instance_type.name.clone(),
         zone: Arc::clone(&offering.zone),
         capacity_type: offering.capacity_type,
-        reservation: offering
-            .reservation
-            .as_ref()
-            .map(|reservation| reservation.id.clone()),
+        reservation: offering.reservation_id(),
     }
 }

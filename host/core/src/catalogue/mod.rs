@@ -106,9 +106,9 @@ pub struct Offering {
     pub price_source: PriceSource,
     /// How old the price is, in seconds.
     pub price_age_s: u32,
-    /// Whether it can be had now, as far as is known.
+    /// `true` if it can be had now, as far as is known.
     pub available: bool,
-    /// What else nodes of this offering satisfy, beyond zone and capacity type.
+    /// Requirements that nodes of this offering satisfy beyond zone and capacity type.
     pub requirements: Requirements,
     /// The reservation it draws on.
     pub reservation: Option<Reservation>,
@@ -123,6 +123,12 @@ pub struct Offering {
 }
 
 impl Offering {
+    /// Id of the reservation that it draws on; `None` for every other way to buy.
+    pub fn reservation_id(&self) -> Option<ReservationId> {
+        let reservation = self.reservation.as_ref();
+        reservation.map(|reservation| reservation.id.clone())
+    }
+
     /// An offering that is available at a list price, with nothing else known of it.
     pub fn new(
         zone: impl Into<Arc<str>>,
@@ -155,7 +161,7 @@ impl Offering {
         result
     }
 
-    /// What nodes of this offering satisfy on one key, where the offering decides it.
+    /// Requirement that nodes of this offering satisfy on one key; `None` where the offering does not decide it.
     pub fn node_requirement(&self, key: &LabelKey) -> Option<Requirement> {
         let own = self.own_requirement(key.as_str());
         match (own, self.requirements.get(key.as_str())) {
@@ -181,14 +187,14 @@ impl Offering {
 /// One instance type.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct InstanceType {
-    /// Its name.
+    /// Name of the type, such as m7g.large.
     pub name: TypeName,
-    /// What nodes of this type satisfy, without zone and capacity type. A well-known label that the type lacks is
+    /// Requirements that nodes of this type satisfy, without zone and capacity type. A well-known label that the type lacks is
     /// `DoesNotExist`; one that a pod may choose (operating system) lists several values.
     pub requirements: Requirements,
     /// All it has.
     pub capacity: Resources,
-    /// What the system keeps for itself.
+    /// Amounts that the system keeps for itself.
     pub overhead: Resources,
     /// The ways to buy it, in order of zone, capacity type and reservation.
     pub offerings: Vec<Offering>,
@@ -224,7 +230,7 @@ impl InstanceType {
         capacity
     }
 
-    /// What pods may have of an instance bought through `offering`: capacity less overhead, and memory further less
+    /// Room for pods on an instance bought through `offering`: capacity less overhead, and memory further less
     /// every huge-page reserve, but not below zero.
     pub fn allocatable(&self, offering: &Offering) -> Resources {
         let mut overhead = self.overhead.clone();
@@ -235,7 +241,7 @@ impl InstanceType {
     }
 }
 
-/// What pods may have of `capacity` after `overhead`: memory is less every huge-page reserve too, but not below zero.
+/// Room for pods in `capacity` after `overhead`: memory is less every huge-page reserve too, but not below zero.
 fn room(capacity: &Resources, overhead: &Resources) -> Resources {
     let mut result = capacity.minus(overhead);
     let is_huge = |name: &ResourceName| name.as_str().starts_with("hugepages-");
@@ -342,7 +348,7 @@ impl Catalogue {
             .map(|at| &self.types[at])
     }
 
-    /// Whether new nodes will carry the label although no pool names it.
+    /// `true` if new nodes will carry the label although no pool names it.
     pub fn is_well_known(&self, key: &LabelKey) -> bool {
         labels::is_well_known(key.as_str()) || self.well_known.contains(key)
     }

@@ -41,7 +41,7 @@ pub enum OverlayRefusal {
     Conflict {
         /// The overlay that holds.
         with: Arc<str>,
-        /// What both speak of, such as `the price of m7i.large in us-east-1a, spot, in pool general`.
+        /// The fact that both set, such as `the price of m7i.large in us-east-1a, spot, in pool general`.
         over: String,
     },
 }
@@ -67,7 +67,7 @@ impl fmt::Display for OverlayRefusal {
     }
 }
 
-/// What each pool sells, overlays applied.
+/// Catalogue of each pool, overlays applied.
 #[derive(Clone, Debug)]
 pub struct Overlaid {
     listed: Arc<Catalogue>,
@@ -123,7 +123,7 @@ impl Overlaid {
         result
     }
 
-    /// What a pool sells.
+    /// Catalogue of a pool; the plain one where no overlay speaks of the pool.
     pub fn of(&self, pool: &PoolName) -> &Arc<Catalogue> {
         self.by_pool.get(pool).unwrap_or(&self.listed)
     }
@@ -134,7 +134,7 @@ impl Overlaid {
     }
 }
 
-/// What no overlay may ask for.
+/// The first fault of an overlay; `None` for a valid one.
 fn invalid(overlay: &NodeOverlay) -> Option<String> {
     let is_class = |requirement: &Requirement| {
         let name = requirement.key().as_str().strip_prefix(labels::AWS_DOMAIN);

@@ -16,7 +16,7 @@ use crate::requirement::{Requirements, Undefined};
 use crate::resources::Resources;
 use crate::snapshot::{MinValuesPolicy, PreferencePolicy, Snapshot};
 
-/// Whether a pod wishes for anything that is given up only after every pool has refused.
+/// `true` if a pod wishes for anything that is given up only after every pool has refused.
 pub(super) fn has_preferences(snapshot: &Snapshot, pod: &Pod) -> bool {
     let spec = &pod.spec;
     let soft = spec
@@ -35,7 +35,7 @@ pub(super) fn has_preferences(snapshot: &Snapshot, pod: &Pod) -> bool {
                 .any(|default| default.when_unsatisfiable == WhenUnsatisfiable::ScheduleAnyway))
 }
 
-/// Whether the pool could buy a node for this pod alone, topology and limits aside. Reservations do not count: others may
+/// `true` if the pool could buy a node for this pod alone, topology and limits aside. Reservations do not count: others may
 /// hold them.
 pub(super) fn serves(snapshot: &Snapshot, shop: &Shop, pod: &Pod) -> bool {
     first_served(snapshot, shop, pod).is_some()

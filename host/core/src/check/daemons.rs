@@ -59,7 +59,7 @@ fn tolerates_hard(taints: &[Taint], daemon: &PodSpec) -> bool {
     first_untolerated(&hard, &daemon.tolerations).is_none()
 }
 
-/// Whether some required term lets the daemon run on the place in this way.
+/// `true` if some required term lets the daemon run on the place in this way.
 fn may_run(snapshot: &Snapshot, host: &Host, way: &Way, daemon: &PodSpec) -> bool {
     alternatives(daemon).iter().any(|asked| {
         let keys = asked.iter().map(Requirement::key);

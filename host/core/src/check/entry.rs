@@ -107,7 +107,7 @@ fn is_protected(snapshot: &Snapshot, pod: &Pod) -> bool {
     }
 }
 
-/// Whether budgets never let the pod go: one that blocks everything, or two at once. A pod that tolerates the taint of
+/// `true` if budgets never let the pod go: one that blocks everything, or two at once. A pod that tolerates the taint of
 /// disruption is never evicted, hence never blocked.
 fn is_blocked(snapshot: &Snapshot, pod: &Pod) -> bool {
     let disrupted = Taint {

@@ -27,7 +27,7 @@ pub enum Rule {
     Taints,
     /// Node selector and one required term of the node affinity hold.
     NodeLabels,
-    /// What pods and daemons ask for is there.
+    /// Pods and daemons have the resources that they request.
     Room,
     /// A CSI driver attaches no more volumes than it can.
     VolumeLimit,
@@ -86,7 +86,7 @@ pub enum Rule {
 }
 
 impl Rule {
-    /// Whether this is worth knowing rather than wrong.
+    /// `true` if this is worth knowing rather than wrong.
     pub const fn is_remark(self) -> bool {
         matches!(
             self,
@@ -151,7 +151,7 @@ pub enum Place {
     Claim {
         /// Its row in the plan.
         row: usize,
-        /// Its pool.
+        /// Pool of the claim.
         pool: PoolName,
     },
 }
@@ -165,7 +165,7 @@ impl fmt::Display for Place {
     }
 }
 
-/// What a finding is about.
+/// The object that a finding is about.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Subject {
     /// The plan as a whole.
@@ -197,11 +197,11 @@ impl fmt::Display for Subject {
 pub struct Finding {
     /// The rule.
     pub rule: Rule,
-    /// What it is about.
+    /// The object that breaks the rule.
     pub subject: Subject,
-    /// What was seen.
+    /// The value found, in words.
     pub value: String,
-    /// What was expected.
+    /// The value that the rule expects, in words.
     pub expected: String,
 }
 

@@ -67,7 +67,7 @@ impl std::fmt::Display for Sold {
 pub(super) struct Way {
     /// What is bought; `None` for a node that is there.
     pub(super) sold: Option<Sold>,
-    /// Whether the plan names it. Ways that only the claim's requirements allow decide domains, nothing else.
+    /// `true` if the plan names it. Ways that only the claim's requirements allow decide domains, nothing else.
     pub(super) named: bool,
     /// What pods of the plan may have, daemons already taken off.
     pub(super) room: Resources,
@@ -79,7 +79,7 @@ pub(super) struct Way {
 #[derive(Clone, Debug)]
 pub(super) struct Host {
     pub(super) place: Place,
-    /// Whether it takes pods at all.
+    /// `true` if it takes pods at all.
     pub(super) is_going: bool,
     pub(super) taints: Vec<Taint>,
     /// Labels, and requirements of a claim, as far as they do not depend on the way.
@@ -154,7 +154,7 @@ fn both(one: Option<Requirement>, other: Option<Requirement>) -> Option<Requirem
     }
 }
 
-/// Whether whatever value `have` allows satisfies `asked`; an absent label only satisfies what absence satisfies.
+/// `true` if whatever value `have` allows satisfies `asked`; an absent label only satisfies what absence satisfies.
 pub(super) fn is_within(have: Option<&Requirement>, asked: &Requirement) -> bool {
     let Some(have) = have else {
         return asked.allows_absence();

@@ -154,7 +154,7 @@ impl<'a> Replay<'a> {
         }
     }
 
-    /// Whether a row is that of a pod that stands for room.
+    /// `true` if a row is that of a pod that stands for room.
     fn is_spare(&self, row: usize) -> bool {
         self.snapshot
             .pods

@@ -57,7 +57,7 @@ impl<'a> Shelves<'a> {
         self.of(pool).iter().find(|sold| sold.name.as_str() == name)
     }
 
-    /// Whether overlays give a type, as a pool sells it, another price or another capacity than the catalogue.
+    /// `true` if overlays give a type, as a pool sells it, another price or another capacity than the catalogue.
     pub(super) fn changes(&self, pool: &PoolName, name: &str) -> (bool, bool) {
         let listed = self.listed.iter().find(|sold| sold.name.as_str() == name);
         let Some((listed, own)) = listed.zip(self.find(pool, name)) else {
@@ -92,7 +92,7 @@ fn is_forbidden(overlay: &NodeOverlay) -> bool {
         || names.any(|name| STANDARD.contains(&name) || OF_AWS.contains(&name))
 }
 
-/// Whether two overlays speak of the same price, or of the same resource of one type.
+/// `true` if two overlays speak of the same price, or of the same resource of one type.
 fn quarrel(snapshot: &Snapshot, one: &NodeOverlay, other: &NodeOverlay) -> bool {
     let shares_price = one.price.is_some() && other.price.is_some();
     let mut names = one.capacity.iter().map(|(name, _)| name);

@@ -142,7 +142,7 @@ pub(super) fn too_many(
     })
 }
 
-/// Whether new nodes of a claim's pool are to get no more volumes than they attach.
+/// `true` if new nodes of a claim's pool are to get no more volumes than they attach.
 fn holds(snapshot: &Snapshot, claim: &PlannedClaim) -> bool {
     let guards = &snapshot.settings.guards;
     let of_pool = snapshot.pool(claim.pool.as_str()).map(|pool| pool.packing);
@@ -150,7 +150,7 @@ fn holds(snapshot: &Snapshot, claim: &PlannedClaim) -> bool {
     guards.enabled && guards.attach_slots && packing == Some(PackingMode::Price)
 }
 
-/// Whether the plan says that the guard yields in a claim's pool.
+/// `true` if the plan says that the guard yields in a claim's pool.
 fn yields(plan: &Plan, claim: &PlannedClaim) -> bool {
     let said = format!("guard on {} yields", Guard::AttachSlots.as_str());
     let mut notes = plan.notes.iter();

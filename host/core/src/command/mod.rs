@@ -25,16 +25,16 @@ pub struct Command {
     pub reason: DisruptionReason,
     /// Claims of the nodes that go, ascending.
     pub members: Vec<ClaimName>,
-    /// What each of them costs at list price, parallel to the members.
+    /// List price of each member, parallel to the members.
     pub prices: Vec<PricePerHour>,
-    /// What is saved at the prices that decided: the ranking policy's where it was asked, else list prices.
+    /// Saving per hour at the prices that decided: the ranking policy's where it was asked, else list prices.
     pub saving: PricePerHour,
-    /// What is saved at list prices, as books and score cards tell it.
+    /// Saving per hour at list prices, as the ledger and score cards tell it.
     #[serde(default)]
     pub list_saving: PricePerHour,
     /// Where their pods go and what is bought for them; rows are those of the snapshot it was decided on.
     pub plan: Plan,
-    /// What later moves must not take back.
+    /// The move as later ones remember it, so that they do not reverse it.
     pub past: Option<PastMove>,
 }
 
@@ -48,12 +48,12 @@ impl Command {
     }
 }
 
-/// What is asked.
+/// A question to whoever decides about disruption.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub enum DisruptionQuestion {
-    /// Which nodes should go?
+    /// Find commands among all candidates.
     Look {
-        /// Whether moves to save money are looked for, which takes longest.
+        /// `true` if moves to save money are looked for, which takes longest.
         consolidate: bool,
     },
     /// Does this still hold? Answered with the command as it is now, or with none.

@@ -21,9 +21,9 @@ pub struct Settled {
     pub gone: u32,
     /// Nodes that were to come in their place.
     pub replacements: u32,
-    /// What it was to save.
+    /// Saving per hour at list prices, as it was predicted.
     pub predicted: PricePerHour,
-    /// What the nodes that went had cost, less what the machines cost that came in their place. Below nothing where a
+    /// List price of the nodes that went, less that of the nodes that came in their place. Below nothing where a
     /// replacement came and its nodes stayed.
     pub realised: PricePerHour,
 }

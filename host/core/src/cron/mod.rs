@@ -22,9 +22,9 @@ pub struct ScheduleError {
     pub text: String,
     /// The part at fault.
     pub field: &'static str,
-    /// What stands there.
+    /// The text found in the field.
     pub found: String,
-    /// What would have been understood.
+    /// The forms that the field takes, in words.
     pub expected: String,
 }
 
@@ -45,7 +45,7 @@ struct Field {
     star: bool,
 }
 
-/// What one field may hold.
+/// Bounds and names of one field.
 struct CronField {
     name: &'static str,
     least: u32,
@@ -126,7 +126,7 @@ impl Schedule {
         None
     }
 
-    /// Whether a window of this length that begins at each hit is open. A schedule that never comes counts as open: a budget
+    /// `true` if a window of this length that begins at each hit is open. A schedule that never comes counts as open: a budget
     /// that can never hold was not meant to allow everything.
     pub fn is_open(&self, length: Span, now: Timestamp) -> bool {
         self.next_after(now - length).is_none_or(|hit| hit <= now)

@@ -13,7 +13,7 @@ use crate::units::PricePerHour;
 /// How much weight disruption has: approved from 1 / K on.
 pub const K: i128 = 2;
 
-/// What a whole pool costs, and what moving all of it would.
+/// Cost of a whole pool per hour, and the disruption of moving all of it.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct PoolTotal {
     /// Of all its nodes, at the prices that decide.
@@ -39,7 +39,7 @@ pub fn totals(fleet: &Fleet<'_>) -> BTreeMap<PoolName, PoolTotal> {
     totals
 }
 
-/// Whether every `Balanced` pool among a move's nodes approves of it. Pools with other policies are not asked. The saving is
+/// `true` if every `Balanced` pool among a move's nodes approves of it. Pools with other policies are not asked. The saving is
 /// credited to pools by their share of what the nodes cost.
 pub fn approves(
     totals: &BTreeMap<PoolName, PoolTotal>,
@@ -69,7 +69,7 @@ pub fn approves(
     })
 }
 
-/// Whether a saving, in nano-dollars per hour, is worth a disruption to a pool.
+/// `true` if a saving, in nano-dollars per hour, is worth a disruption to a pool.
 fn is_worth(saving: i128, disruption: MoveCost, total: PoolTotal) -> bool {
     let (price, all) = (total.price.nanos(), total.disruption.parts());
     if saving <= 0 || price <= 0 || all <= 0 {

@@ -33,9 +33,9 @@ pub enum DisruptionClass {
 pub struct Candidate {
     /// Row of the node in the snapshot.
     pub row: usize,
-    /// Its claim.
+    /// Name of the NodeClaim behind the node.
     pub claim: ClaimName,
-    /// Its pool.
+    /// The NodePool of the node.
     pub pool: Arc<NodePool>,
     /// Its type, as its pool sells it; `None` when it is no longer sold.
     pub instance_type: Option<Arc<InstanceType>>,
@@ -43,13 +43,13 @@ pub struct Candidate {
     pub capacity_type: Option<CapacityType>,
     /// Its zone, by its label.
     pub zone: Option<Arc<str>>,
-    /// What it costs at list price, whether or not it could be had again; nothing when that is not known.
+    /// List price per hour, whether or not the offering could be had again; zero where it is not known.
     pub price: PricePerHour,
-    /// What it is worth at the prices that decide; its list price where no ranking policy speaks of it.
+    /// Worth per hour at the prices that decide; its list price where no ranking policy speaks of it.
     pub worth: PricePerHour,
     /// Rows of the pods that must run elsewhere when it goes.
     pub pods: Vec<usize>,
-    /// What moving them costs.
+    /// Cost of evicting its pods.
     pub cost: MoveCost,
 }
 
@@ -98,12 +98,12 @@ pub enum Blocked {
 }
 
 impl Blocked {
-    /// Whether people are told: not of nodes that are being moved, nor of those that are none of ours.
+    /// `true` if people are told: not of nodes that are being moved, nor of those that are none of ours.
     pub fn is_told(&self) -> bool {
         !matches!(self, Self::UnderWay | Self::NotOurs)
     }
 
-    /// Whether pods are what forbids it: waived for drift where the claim bounds its drain.
+    /// `true` if pods are what forbids it: waived for drift where the claim bounds its drain.
     pub fn is_by_pods(&self) -> bool {
         matches!(
             self,
@@ -150,7 +150,7 @@ impl fmt::Display for Blocked {
 
 /// A snapshot read for disruption.
 pub struct Fleet<'s> {
-    /// What was read.
+    /// The snapshot that was read.
     pub snapshot: &'s Snapshot,
     pods: Vec<Vec<usize>>,
     budgets: BTreeMap<Arc<str>, Vec<&'s PodDisruptionBudget>>,
@@ -224,18 +224,18 @@ impl<'s> Fleet<'s> {
         })
     }
 
-    /// What a pool sells.
+    /// Catalogue of a pool, overlays applied.
     pub fn catalogue(&self, pool: &PoolName) -> &Catalogue {
         self.overlaid.of(pool)
     }
 
-    /// What a node costs at list price: its type's offering in its zone on its terms, had or not.
+    /// List price of a node: that of its type's offering in its zone on its terms, had or not.
     pub fn price(&self, node: &StateNode, pool: &PoolName) -> PricePerHour {
         let offering = self.overlaid.of(pool).offering_of(node.labels());
         offering.map_or(PricePerHour::ZERO, |offering| offering.price)
     }
 
-    /// What a node is worth: what one more like it costs at the ranking policy's price, or its list price.
+    /// Worth of a node: the price of one more like it at the ranking policy's price, or its list price.
     pub fn worth(&self, node: &StateNode, pool: &PoolName) -> PricePerHour {
         let quoted = self.quoted.as_ref();
         let worth = quoted.and_then(|quoted| quoted.worth(pool, node.labels()));

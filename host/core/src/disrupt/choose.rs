@@ -39,7 +39,7 @@ struct Picked {
 }
 
 impl Proposal<'_, '_> {
-    /// What to ask the ranking policy before moves are made that buy something; `None` where there are none, or where list
+    /// The question to the ranking policy before moves are made that buy something; `None` where there are none, or where list
     /// prices decide. `values` are those that [`Proposal::decide`] is given.
     pub fn way_back(&self, values: Option<&[PricePerHour]>) -> Option<PriceQuestion> {
         self.look().fleet.quoted.as_ref()?;

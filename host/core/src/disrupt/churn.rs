@@ -25,7 +25,7 @@ pub fn old_enough_from(snapshot: &Snapshot, candidate: &Candidate) -> Option<Tim
     is_guarded(snapshot, candidate).then(|| claim.created + age)
 }
 
-/// Whether a candidate runs pods of Jobs, whose work would be lost, in a pool that spares them.
+/// `true` if a candidate runs pods of Jobs, whose work would be lost, in a pool that spares them.
 pub fn is_spared(snapshot: &Snapshot, candidate: &Candidate) -> bool {
     let mut pods = candidate.pods.iter().map(|row| &snapshot.pods[*row]);
     snapshot.settings.churn.spare_jobs
@@ -69,7 +69,7 @@ pub fn taken_back<'s>(
     })
 }
 
-/// What a move is remembered as.
+/// The move as later ones remember it; `None` for one that cannot be reversed.
 pub fn remembered(
     snapshot: &Snapshot,
     members: &[&Candidate],

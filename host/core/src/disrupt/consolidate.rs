@@ -54,7 +54,7 @@ impl Unfit {
         }
     }
 
-    /// Whether people are told: of what they can change.
+    /// `true` if people are told: of what they can change.
     pub fn is_told(&self) -> bool {
         matches!(
             self,

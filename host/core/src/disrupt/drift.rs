@@ -65,7 +65,7 @@ pub fn hash(pool: &NodePool) -> Arc<str> {
     Arc::from(number.to_string())
 }
 
-/// What new claims of a pool are annotated with.
+/// Annotations of new claims of a pool: the drift hash and its version.
 pub fn annotations(pool: &NodePool) -> [(Arc<str>, Arc<str>); 2] {
     [
         (Arc::from(HASH_ANNOTATION), hash(pool)),
@@ -95,7 +95,7 @@ pub fn drift(
     (due && !is_sold(claim, catalogue)).then_some(Drift::InstanceType)
 }
 
-/// Whether the labels of a claim satisfy what its pool requires now. Where it has no such label, what it asked for itself
+/// `true` if the labels of a claim satisfy what its pool requires now. Where it has no such label, what it asked for itself
 /// counts: a claim made under a requirement is not drifted from it for want of a label that its provider does not set.
 fn meets_requirements(pool: &NodePool, claim: &NodeClaim) -> bool {
     let required: Requirements = pool.requirements.iter().cloned().collect();
@@ -109,7 +109,7 @@ fn meets_requirements(pool: &NodePool, claim: &NodeClaim) -> bool {
     })
 }
 
-/// Whether the claim's type has an offering, to be had or not, in its zone and on its terms. One on reserved terms may have
+/// `true` if the claim's type has an offering, to be had or not, in its zone and on its terms. One on reserved terms may have
 /// become on-demand before its label says so.
 fn is_sold(claim: &NodeClaim, catalogue: &Catalogue) -> bool {
     let label = |key: &str| claim.labels.get(key).map(AsRef::as_ref);

@@ -20,7 +20,7 @@ use crate::schedule::{self, Relisted};
 use crate::units::PricePerHour;
 
 impl DisruptionPass<'_> {
-    /// What to ask the ranking policy about the claims of a command that this look has confirmed; `None` where it buys nothing, or
+    /// The question to the ranking policy about the claims of a command that this look has confirmed; `None` where it buys nothing, or
     /// for a static pool.
     pub fn order_question(&self, command: &Command) -> Option<OrderQuestion> {
         let pods = command.plan.pods_by_claim();
@@ -72,7 +72,7 @@ impl DisruptionPass<'_> {
         holds
     }
 
-    /// Whether a move would be made with other first choices, too.
+    /// `true` if a move would be made with other first choices, too.
     fn is_worth_it(&self, command: &Command, ordered: &Command, members: &[&Candidate]) -> bool {
         let snapshot = self.fleet.snapshot;
         let claims = &ordered.plan.claims;
@@ -112,7 +112,7 @@ fn with_claims(command: &Command, claims: Vec<PlannedClaim>) -> Command {
     ordered
 }
 
-/// Whether one spot node goes for one on spot.
+/// `true` if one spot node goes for one on spot.
 fn is_spot_for_spot(command: &Command, members: &[&Candidate]) -> bool {
     let is_spot = |member: &&Candidate| member.capacity_type == Some(CapacityType::Spot);
     command.reason == DisruptionReason::Underutilized
@@ -120,7 +120,7 @@ fn is_spot_for_spot(command: &Command, members: &[&Candidate]) -> bool {
         && members.iter().all(is_spot)
 }
 
-/// What the first choices of a command cost at list prices.
+/// List price of the first choices of a command.
 fn listed(command: &Command) -> PricePerHour {
     let list = |claim: &PlannedClaim| Some(claim.chosen()?.list_price);
     sum(&command.plan.claims, list)

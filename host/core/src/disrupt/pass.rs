@@ -46,7 +46,7 @@ pub struct DisruptionPass<'s> {
     pub graceful: Vec<Candidate>,
     /// Why the others may not, by row.
     pub blocked: Vec<(usize, Blocked)>,
-    /// What budgets say, by pool and reason: what a budget policy is asked about.
+    /// Allowances by pool and reason, as a budget policy is asked about them.
     pub allowances: Vec<PoolAllowance>,
     left: BTreeMap<(PoolName, DisruptionReason), u32>,
     consolidate: bool,
@@ -55,7 +55,7 @@ pub struct DisruptionPass<'s> {
     drifted: OnceCell<Vec<Candidate>>,
 }
 
-/// What could be done.
+/// Commands that could be given, before any policy has valued them.
 pub struct Proposal<'l, 's> {
     look: &'l DisruptionPass<'s>,
     decided: Vec<Command>,
@@ -104,7 +104,7 @@ impl<'s> DisruptionPass<'s> {
         self.left = remaining.collect();
     }
 
-    /// What to ask a ranking policy before the question is answered; `None` where nothing would be bought or valued, or
+    /// The question to a ranking policy before the question is answered; `None` where nothing would be bought or valued, or
     /// there is nothing to buy.
     pub fn price_question(&self, question: &DisruptionQuestion) -> Option<PriceQuestion> {
         let matters = match question {
@@ -135,7 +135,7 @@ impl<'s> DisruptionPass<'s> {
         }
     }
 
-    /// What is known of the market.
+    /// Offers of the pools, with the quotes of the ranking policy.
     pub(super) fn market(&self) -> KnownPrices<'_> {
         KnownPrices {
             offers: Some(self.offers()),
@@ -153,18 +153,18 @@ impl<'s> DisruptionPass<'s> {
         self.left.get(&key).copied().unwrap_or(0)
     }
 
-    /// What all allowances leave, by pool and reason.
+    /// Nodes that all allowances leave, by pool and reason.
     pub(super) fn left_of_all(&self) -> BTreeMap<(PoolName, DisruptionReason), u32> {
         self.left.clone()
     }
 
-    /// What pools sell, read when it is first needed.
+    /// Offers of the pools, read when they are first needed.
     pub(super) fn offers(&self) -> &Arc<Offers> {
         let read = || self.session.offers(self.fleet.snapshot);
         self.offers.get_or_init(read)
     }
 
-    /// What could be done: the first method that finds anything.
+    /// Candidates for commands: those of the first method that finds any.
     pub fn propose(&self) -> Proposal<'_, 's> {
         let mut proposal = Proposal {
             look: self,
@@ -338,7 +338,7 @@ impl<'l, 's> Proposal<'l, 's> {
     }
 }
 
-/// What becomes of a node's pods when it goes; `None` where one finds no place. Without pods nothing has to be planned.
+/// Places of a node's pods when it goes; `None` where one finds no place. Without pods nothing has to be planned.
 pub(super) fn without(look: &DisruptionPass<'_>, candidate: &Candidate) -> Option<Plan> {
     if candidate.pods.is_empty() {
         return Some(Plan::default());

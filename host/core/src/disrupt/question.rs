@@ -27,7 +27,7 @@ use crate::time::Timestamp;
 use crate::units::{MAX_DOLLARS_PER_HOUR, PricePerHour};
 
 impl DisruptionPass<'_> {
-    /// What a budget policy is asked; its answer goes to [`DisruptionPass::cap`].
+    /// The question to a budget policy; its answer goes to [`DisruptionPass::cap`].
     pub fn allow_question(&self) -> AllowQuestion {
         let snapshot = self.fleet.snapshot;
         let waiting = waiting_by_pool(snapshot);
@@ -80,7 +80,7 @@ fn waiting_by_pool(snapshot: &Snapshot) -> BTreeMap<&PoolName, u32> {
 }
 
 impl Proposal<'_, '_> {
-    /// What a consolidation policy is asked; its values go to [`Proposal::decide`].
+    /// The question to a consolidation policy; its values go to [`Proposal::decide`].
     pub fn score_question(&self) -> Result<ScoreQuestion, MoveRowError> {
         let fleet = &self.look().fleet;
         let mut question = ScoreQuestionBuilder::new(Context::of(fleet.snapshot));
@@ -99,7 +99,7 @@ impl Proposal<'_, '_> {
     }
 }
 
-/// Whether a pod serves: it is on a node, and nothing says that it is not ready.
+/// `true` if a pod serves: it is on a node, and nothing says that it is not ready.
 fn is_ready(pod: &Pod) -> bool {
     pod.is_active() && pod.node.is_some() && pod.ready != Some(false)
 }

@@ -27,7 +27,7 @@ pub(super) fn command_of(
     }
 }
 
-/// What a command saves, at the prices that decide and at list prices.
+/// Saving of a command per hour, at the prices that decide and at list prices.
 #[derive(Clone, Copy, Default)]
 pub(crate) struct Savings {
     pub(crate) decides: PricePerHour,

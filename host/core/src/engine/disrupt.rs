@@ -31,12 +31,12 @@ pub(super) struct Disruption {
     asks: u64,
     hints: Hints,
     looked: Option<Looked>,
-    /// Whether a node has become quiet since the last search: new moves may be possible.
+    /// `true` if a node has become quiet since the last search: new moves may be possible.
     fresh: bool,
     /// Searches for savings in a row that found nothing.
     fruitless: u32,
     searched: Option<Timestamp>,
-    /// Whether a command of the last look did not hold or could not begin.
+    /// `true` if a command of the last look did not hold or could not begin.
     lapsed: bool,
     moves: Vec<PastMove>,
     told: std::collections::BTreeMap<ClaimName, String>,
@@ -89,7 +89,7 @@ impl Disruption {
         self.refused
     }
 
-    /// Whether a command is looked at again: room that it counts on must not be given away meanwhile.
+    /// `true` if a command is looked at again: room that it counts on must not be given away meanwhile.
     pub(super) fn is_confirming(&self) -> bool {
         matches!(self.stage, Stage::Confirming { .. })
     }

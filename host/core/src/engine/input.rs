@@ -24,9 +24,9 @@ pub enum Input {
     Outcome(ActionId, Outcome),
     /// The plan for a solve request, by the request's id.
     Solved(u64, Box<Plan>),
-    /// What should become of nodes, by the consider request's id.
+    /// The decision about nodes, by the id of its request.
     Considered(u64, Box<Decision>),
-    /// What can be bought has changed.
+    /// The catalogue has changed.
     Catalogue(Arc<Catalogue>),
     /// The cloud will take an instance back. Handed in until its claim is seen to go.
     Interrupted(ProviderId),

@@ -23,7 +23,7 @@ pub struct Begun {
     pub drifted: u32,
     /// Nodes that all of them took or will take away.
     pub nodes: u32,
-    /// What moves were to save, in all, at list prices.
+    /// Saving of moves as predicted, in all, per hour at list prices.
     pub saving: PricePerHour,
 }
 

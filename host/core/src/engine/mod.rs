@@ -96,7 +96,7 @@ struct Notes {
     /// Its class could not be used.
     refused: bool,
     last_pod_event: Option<Timestamp>,
-    /// Whether its node was held against the room that it was asked for.
+    /// `true` if its node was held against the room that it was asked for.
     judged: bool,
 }
 

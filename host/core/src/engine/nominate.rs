@@ -207,7 +207,7 @@ impl Engine {
         }
     }
 
-    /// Whether every pod nominated to a target's node carries the nomination.
+    /// `true` if every pod nominated to a target's node carries the nomination.
     pub(super) fn are_nominated(&self, target: &PromisedTarget) -> bool {
         let Some(node) = node_of(target, &self.cluster) else {
             return false;
@@ -320,7 +320,7 @@ impl Engine {
         }
     }
 
-    /// Whether pods may use a target's node.
+    /// `true` if pods may use a target's node.
     fn is_usable(&self, target: &PromisedTarget) -> bool {
         let node = node_of(target, &self.cluster).and_then(|node| self.cluster.nodes.get(&node));
         let starting = |node: &Node| {
@@ -357,7 +357,7 @@ impl Engine {
         }
     }
 
-    /// Whether a target is there and stays.
+    /// `true` if a target is there and stays.
     fn is_there(&self, target: &PromisedTarget) -> bool {
         let node = node_of(target, &self.cluster).and_then(|node| self.cluster.nodes.get(&node));
         let stays = match target {

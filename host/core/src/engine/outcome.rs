@@ -145,7 +145,7 @@ impl Engine {
         }
     }
 
-    /// Whether the claim that an order is about was asked to go.
+    /// `true` if the claim that an order is about was asked to go.
     fn is_going(&self, flight: &Flight) -> bool {
         self.claim_of(flight)
             .and_then(|name| self.cluster.claims.get(&name))

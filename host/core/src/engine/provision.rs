@@ -57,7 +57,7 @@ impl Provision {
         batch.into_iter().chain(again).min()
     }
 
-    /// Whether nothing is being planned nor about to be.
+    /// `true` if nothing is being planned nor about to be.
     pub(super) fn is_idle(&self, settings: &Settings) -> bool {
         let batch = self.batch.ends_at(settings.batch_idle, settings.batch_max);
         self.solving.is_none() && batch.is_none()

@@ -71,7 +71,7 @@ impl CommandQueue {
         })
     }
 
-    /// Whether room on a target is kept for pods that have not come yet.
+    /// `true` if room on a target is kept for pods that have not come yet.
     pub(super) fn keeps(&self, target: &PromisedTarget) -> bool {
         let mut commands = self.commands.iter();
         commands.any(|command| command.targets.contains(target))
@@ -314,7 +314,7 @@ impl Engine {
         }
     }
 
-    /// Whether no pod on a claim's node minds being moved.
+    /// `true` if no pod on a claim's node minds being moved.
     pub(super) fn is_empty(&self, name: &ClaimName) -> bool {
         let node = node_of(&PromisedTarget::Claim(name.clone()), &self.cluster);
         node.is_none_or(|node| {

@@ -161,7 +161,7 @@ impl Runaway {
         self.again
     }
 
-    /// Whether pods held by the minute's ceiling are to be looked at now.
+    /// `true` if pods held by the minute's ceiling are to be looked at now.
     pub(super) fn is_over(&mut self, now: Timestamp) -> bool {
         self.again.take_if(|again| *again <= now).is_some()
     }
@@ -185,7 +185,7 @@ impl Runaway {
 }
 
 impl Engine {
-    /// Which ceiling on buying held a waiting pod when it was planned last, in words.
+    /// The ceiling on buying that held a waiting pod when it was planned last, in words; `None` where none did.
     pub fn held_by_ceiling(&self, pod: &Uid) -> Option<&str> {
         self.runaway.held.get(pod).map(String::as_str)
     }

@@ -23,7 +23,7 @@ const AGAIN: Span = Span::from_secs(10);
 /// What is known of spare room.
 #[derive(Clone, Debug, Default)]
 pub(super) struct SpareWatch {
-    /// Whether anything is asked for, as far as is known: until then only windows count.
+    /// `true` if anything is asked for, as far as is known: until then only windows count.
     pub(super) may_ask: bool,
     decided: Option<Decided>,
     told: BTreeMap<ObjectName, String>,
@@ -63,7 +63,7 @@ impl Engine {
         }
     }
 
-    /// Whether spare room is to be planned for now.
+    /// `true` if spare room is to be planned for now.
     pub(super) fn wants_spare(&self, now: Timestamp) -> bool {
         self.spare_due().is_some_and(|due| due <= now)
     }

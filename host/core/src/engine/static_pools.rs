@@ -203,7 +203,7 @@ impl Engine {
         u32::try_from(claims.len()).unwrap_or(missing)
     }
 
-    /// Whether claims in vain put off the next one; it is looked at again then.
+    /// `true` if claims in vain put off the next one; it is looked at again then.
     fn put_off(&mut self, pool: &PoolName, now: Timestamp) -> bool {
         let back_off = self.static_pools.back_off.get(pool);
         let until = back_off.map(|(_, until)| *until).filter(|at| *at > now);
@@ -303,7 +303,7 @@ impl Engine {
         }
     }
 
-    /// Whether a claim that was asked for and not seen may yet be made.
+    /// `true` if a claim that was asked for and not seen may yet be made.
     fn may_come(&self, name: &ClaimName) -> bool {
         let object = ObjectKey::Claim(name.clone());
         let notes = self.notes.get(name);

@@ -50,7 +50,7 @@ struct Launch {
 struct RelaunchBackOff {
     /// How often it was repeated.
     relaunched: u32,
-    /// Whether the last one was in vain; not while the next is under way.
+    /// `true` if the last one was in vain; not while the next is under way.
     open: bool,
     /// By how much its pods miss.
     misses: String,
@@ -76,7 +76,7 @@ impl UndersizedNodes {
         held.map(|back_off| back_off.at + HELD).min()
     }
 
-    /// Whether launches that were held may be tried once more from now on.
+    /// `true` if launches that were held may be tried once more from now on.
     pub(super) fn is_over(&mut self, most: u32, now: Timestamp) -> bool {
         let held = self.back_off.values_mut();
         let over = held.filter(|it| it.is_held(most) && it.at + HELD <= now);

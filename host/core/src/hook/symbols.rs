@@ -40,7 +40,7 @@ impl Symbols {
         self.ends.len()
     }
 
-    /// Whether the table has no text at all; one from a builder always has the empty text.
+    /// `true` if the table has no text at all; one from a builder always has the empty text.
     pub fn is_empty(&self) -> bool {
         self.ends.is_empty()
     }

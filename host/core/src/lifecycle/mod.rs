@@ -28,7 +28,7 @@ use crate::time::Timestamp;
 /// Key of the taint of nodes that have not registered.
 pub const UNREGISTERED_TAINT: &str = "karpenter.sh/unregistered";
 
-/// What to do next for a claim.
+/// The orders that are due for a claim, and the instant to look at it again.
 pub fn step(view: &ClaimView<'_>, now: Timestamp) -> Step {
     let mut step = Step::default();
     if view.claim.deleting.is_some() {

@@ -15,7 +15,7 @@ use crate::time::{Span, Timestamp};
 /// Shortest drain: catches pods that were bound before the scheduler saw the taint.
 const SETTLE: Span = Span::from_secs(5);
 
-/// What to do next for a claim that was asked to go.
+/// The orders that are due for a claim that was asked to go.
 pub(crate) fn finalize(view: &ClaimView<'_>, now: Timestamp, step: &mut Step) {
     let claim = view.claim;
     if let Some((node, version)) = view.node.filter(|(node, _)| has_joined(view, node)) {
@@ -39,7 +39,7 @@ pub(crate) fn finalize(view: &ClaimView<'_>, now: Timestamp, step: &mut Step) {
     }
 }
 
-/// Whether pods may be on a claim's node: the node says so a moment before the claim does.
+/// `true` if pods may be on a claim's node: the node says so a moment before the claim does.
 fn has_joined(view: &ClaimView<'_>, node: &Node) -> bool {
     let labelled = node.label(labels::REGISTERED);
     view.claim.phase >= ClaimPhase::Registered

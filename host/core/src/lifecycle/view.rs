@@ -6,34 +6,34 @@ use crate::action::Machine;
 use crate::catalogue::Market;
 use crate::model::{Node, NodeClaim, Pod, Version};
 
-/// What is known about one claim.
+/// A claim with its node, its instance and the market.
 #[derive(Clone, Debug)]
 pub struct ClaimView<'a> {
     /// The claim.
     pub claim: &'a Arc<NodeClaim>,
-    /// Its version.
+    /// Version of the claim at the API server.
     pub version: Version,
     /// Its node, with its version.
     pub node: Option<(&'a Node, Version)>,
-    /// Whether more than one node bears its provider id: nothing more is done for such a claim.
+    /// `true` if more than one node bears its provider id: nothing more is done for such a claim.
     pub ambiguous: bool,
     /// Pods bound to its node.
     pub pods: Vec<&'a Pod>,
     /// The instance the cloud gave, where its claim does not say so yet.
     pub machine: Option<&'a Machine>,
-    /// What the cloud last said about its instance.
+    /// The cloud's last word about its instance.
     pub instance: Instance,
     /// Why it should go now, decided elsewhere: interrupted, disrupted.
     pub must_go: Option<&'static str>,
-    /// Whether a command is moving it: its taint is meant.
+    /// `true` if a command is moving it: its taint is meant.
     pub moving: bool,
-    /// Whether every pod promised to its node carries the nomination, or nominations are off or overdue.
+    /// `true` if every pod promised to its node carries the nomination, or nominations are off or overdue.
     pub nominated: bool,
-    /// What can be bought.
+    /// Catalogue, avoided offerings and learned sizes.
     pub market: &'a Market,
 }
 
-/// What the cloud last said about a claim's instance; asked again after a restart.
+/// The cloud's last word about a claim's instance; asked again after a restart.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Instance {
     /// Nothing that would change what is done.

@@ -9,24 +9,24 @@ use crate::time::Timestamp;
 /// One thing asked for. It becomes an order unless one for the same object and purpose is under way or held back.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Want {
-    /// What it is about.
+    /// The object that the order is about.
     pub object: ObjectKey,
-    /// What it is for.
+    /// Purpose of the order.
     pub purpose: Purpose,
     /// The version that the object must still have.
     pub version: Option<Version>,
-    /// What to do.
+    /// The call that carries the order out.
     pub request: Request,
 }
 
-/// What a step asks for, and when to look again if nothing happens.
+/// Orders of a step, and the instant to look again if nothing happens.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Step {
     /// Asked for, in order.
     pub wants: Vec<Want>,
     /// When to look again.
     pub wake: Option<Timestamp>,
-    /// What to tell people: reason and words.
+    /// Reports to people: reason and words.
     pub reports: Vec<(&'static str, String)>,
 }
 
@@ -44,12 +44,7 @@ impl Step {
         version: Option<Version>,
         write: Write,
     ) {
-        self.wants.push(Want {
-            object: ObjectKey::Claim(claim.clone()),
-            purpose,
-            version,
-            request: Request::Write(write),
-        });
+        self.write(ObjectKey::Claim(claim.clone()), purpose, version, write);
     }
 
     /// Asks for a write to a node.
@@ -60,8 +55,18 @@ impl Step {
         version: Option<Version>,
         write: Write,
     ) {
+        self.write(ObjectKey::Node(node.clone()), purpose, version, write);
+    }
+
+    fn write(
+        &mut self,
+        object: ObjectKey,
+        purpose: Purpose,
+        version: Option<Version>,
+        write: Write,
+    ) {
         self.wants.push(Want {
-            object: ObjectKey::Node(node.clone()),
+            object,
             purpose,
             version,
             request: Request::Write(write),

@@ -10,12 +10,12 @@ use crate::labels::Labels;
 use crate::resources::Resources;
 use crate::time::{Span, Timestamp};
 
-/// What every pod made from one template looks like.
+/// Labels and needs that all pods of one template share.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct PodShape {
-    /// Its labels.
+    /// Labels of the template's pods.
     pub labels: Arc<Labels>,
-    /// What it needs.
+    /// Requests and constraints of the template's pods.
     pub spec: Arc<PodSpec>,
 }
 
@@ -33,7 +33,7 @@ pub struct PodTemplate {
 pub struct CapacityBuffer {
     /// Namespace and name.
     pub name: ObjectName,
-    /// Its uid.
+    /// Uid of the object.
     pub uid: Uid,
     /// When it was created.
     pub created: Timestamp,
@@ -64,7 +64,7 @@ pub enum BufferSource {
         group: Arc<str>,
         /// Kind as written: Deployment, StatefulSet or ReplicaSet.
         kind: Arc<str>,
-        /// Its name.
+        /// Name of the workload, in the namespace of the buffer.
         name: Arc<str>,
     },
 }

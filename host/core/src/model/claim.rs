@@ -45,9 +45,9 @@ pub enum ClaimPhase {
 /// One NodeClaim.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct NodeClaim {
-    /// Its name.
+    /// Name of the NodeClaim, unique in the cluster.
     pub name: ClaimName,
-    /// Its uid.
+    /// Uid of the NodeClaim.
     pub uid: Uid,
     /// The pool it was made for.
     pub pool: PoolName,
@@ -57,13 +57,13 @@ pub struct NodeClaim {
     pub provider_id: Option<ProviderId>,
     /// The node, once registered.
     pub node: Option<NodeName>,
-    /// Its labels.
+    /// Labels of the NodeClaim, which its node gets.
     pub labels: Labels,
     /// Its annotations, as far as decisions read them.
     pub annotations: Labels,
-    /// What its node must satisfy.
+    /// Requirements that its node must satisfy.
     pub requirements: Requirements,
-    /// What its pods and daemons ask for.
+    /// Requests of the pods it was made for, and of daemons.
     pub requests: Resources,
     /// Taints its node will have.
     pub taints: Vec<Taint>,
@@ -71,7 +71,7 @@ pub struct NodeClaim {
     pub startup_taints: Vec<Taint>,
     /// All its instance has, once launched.
     pub capacity: Resources,
-    /// What pods may have of it, once launched.
+    /// Resources for pods and daemons, once launched; empty before.
     pub allocatable: Resources,
     /// How far it has come.
     pub phase: ClaimPhase,
@@ -85,6 +85,6 @@ pub struct NodeClaim {
     pub termination_grace: Option<Span>,
     /// When it was asked to go.
     pub deleting: Option<Timestamp>,
-    /// Whether its instance is being ended.
+    /// `true` if its instance is being ended.
     pub instance_terminating: bool,
 }

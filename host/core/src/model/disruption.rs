@@ -28,7 +28,7 @@ impl DisruptionReason {
     }
 }
 
-/// Which nodes consolidation may consider.
+/// Nodes that consolidation may take.
 #[derive(
     Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize,
 )]
@@ -64,10 +64,22 @@ pub struct Budget {
     pub duration: Option<Span>,
 }
 
+impl Budget {
+    /// A budget that always holds, for every reason.
+    pub fn always(nodes: BudgetNodes) -> Self {
+        Self {
+            nodes,
+            reasons: Vec::new(),
+            schedule: None,
+            duration: None,
+        }
+    }
+}
+
 /// `spec.disruption` of a pool.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 pub struct PoolDisruption {
-    /// Which nodes consolidation may consider.
+    /// Nodes that consolidation may take.
     pub policy: ConsolidationPolicy,
     /// How long a node must have been quiet; `None` for never.
     pub consolidate_after: Option<Span>,
@@ -78,12 +90,7 @@ pub struct PoolDisruption {
 impl Default for PoolDisruption {
     /// As the API defaults it: `WhenEmptyOrUnderutilized`, at once, one tenth of the nodes at a time.
     fn default() -> Self {
-        let tenth = Budget {
-            nodes: BudgetNodes::Percent(10),
-            reasons: Vec::new(),
-            schedule: None,
-            duration: None,
-        };
+        let tenth = Budget::always(BudgetNodes::Percent(10));
         Self {
             policy: ConsolidationPolicy::default(),
             consolidate_after: Some(Span::ZERO),

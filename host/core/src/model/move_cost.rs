@@ -35,7 +35,7 @@ impl MoveCost {
         Self::ONE + moved
     }
 
-    /// Whether a node that costs this is empty in the sense of consolidation: no pod minds being moved.
+    /// `true` if a node that costs this is empty in the sense of consolidation: no pod minds being moved.
     pub fn is_of_empty(self) -> bool {
         self <= Self::ONE
     }

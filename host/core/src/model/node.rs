@@ -24,11 +24,11 @@ pub enum Readiness {
 /// One node.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Node {
-    /// Its name.
+    /// Name of the Node, unique in the cluster.
     pub name: NodeName,
     /// The instance behind it.
     pub provider_id: Option<ProviderId>,
-    /// Its labels.
+    /// Labels of the Node.
     pub labels: Labels,
     /// Its annotations, as far as decisions read them.
     pub annotations: Labels,
@@ -36,7 +36,7 @@ pub struct Node {
     pub taints: Vec<Taint>,
     /// All it has.
     pub capacity: Resources,
-    /// What pods may have of it.
+    /// Resources for pods and daemons.
     pub allocatable: Resources,
     /// Whether the kubelet reports it ready.
     pub ready: Readiness,

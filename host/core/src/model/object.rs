@@ -48,7 +48,7 @@ pub enum Object {
 }
 
 impl Object {
-    /// Whether what capacity buffers ask for may depend on it.
+    /// `true` if what capacity buffers ask for may depend on it.
     pub fn is_of_buffers(&self) -> bool {
         matches!(
             self,

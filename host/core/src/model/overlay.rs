@@ -8,7 +8,7 @@ use crate::requirement::Requirements;
 use crate::resources::Resources;
 use crate::units::{MAX_DOLLARS_PER_HOUR, PricePerHour};
 
-/// What an overlay does to a price. The result is never below zero, nor above what a price may be.
+/// Change of a price by an overlay. The result is never below zero, nor above what a price may be.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 pub enum PriceChange {
     /// Replaces it.
@@ -38,13 +38,13 @@ impl PriceChange {
 /// One NodeOverlay.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct NodeOverlay {
-    /// Its name.
+    /// Name of the NodeOverlay.
     pub name: Arc<str>,
     /// 0 to 10,000; heavier overlays win.
     pub weight: u32,
     /// The offerings it speaks of.
     pub requirements: Requirements,
-    /// What it does to their price.
+    /// Change of their price; `None` where it sets none.
     pub price: Option<PriceChange>,
     /// Extended resources it adds to their types.
     pub capacity: Resources,

@@ -26,7 +26,7 @@ pub struct Pod {
     pub created: Timestamp,
     /// Its labels; shared between pods that carry the same.
     pub labels: Arc<Labels>,
-    /// What it needs; shared between pods of one template.
+    /// Requests and constraints; shared between pods of one template.
     pub spec: Arc<PodSpec>,
     /// Its controller, if it has one.
     pub owner: Option<Owner>,
@@ -36,7 +36,7 @@ pub struct Pod {
     pub nominated: Option<NodeName>,
     /// Where it is in its life.
     pub phase: PodPhase,
-    /// Whether the scheduler has marked it unschedulable.
+    /// `true` if the scheduler has marked it unschedulable.
     pub unschedulable: bool,
     /// Its `Ready` condition; `None` when it has none.
     pub ready: Option<bool>,
@@ -81,11 +81,11 @@ pub enum DoNotDisrupt {
 /// The object that controls a pod.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 pub struct Owner {
-    /// What it is.
+    /// Kind of the owner.
     pub kind: OwnerKind,
     /// Its name, in the pod's namespace.
     pub name: Arc<str>,
-    /// Its uid.
+    /// Uid of the owner.
     pub uid: Uid,
 }
 
@@ -110,7 +110,7 @@ pub enum OwnerKind {
     CapacityBuffer,
 }
 
-/// What pods of one template need.
+/// Requests and constraints that pods of one template share.
 #[derive(Clone, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 pub struct PodSpec {
     /// Effective requests: containers, init steps, sidecars and overhead, plus `pods: 1`.
@@ -121,7 +121,7 @@ pub struct PodSpec {
     pub node_required: Vec<NodeTerm>,
     /// Preferred node affinity, in the order written.
     pub node_preferred: Vec<Preferred<NodeTerm>>,
-    /// What it puts up with.
+    /// Tolerations of taints.
     pub tolerations: Vec<Toleration>,
     /// Topology spread constraints, in the order written.
     pub spread: Vec<SpreadConstraint>,
@@ -135,16 +135,16 @@ pub struct PodSpec {
     pub anti_affinity_preferred: Vec<Preferred<AffinityTerm>>,
     /// Ports it takes on its host.
     pub host_ports: Vec<HostPort>,
-    /// Whether it is on its host's network, and so takes no address of its own.
+    /// `true` if it is on its host's network, and so takes no address of its own.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub host_network: bool,
     /// Volumes that resolve to a claim.
     pub volumes: Vec<PodVolume>,
-    /// Whether it asks for devices through dynamic resource allocation.
+    /// `true` if it asks for devices through dynamic resource allocation.
     pub dynamic_resources: bool,
     /// `spec.priority`; 0 when absent.
     pub priority: i32,
-    /// What in the object could not be understood, in words for its owner; such a pod is never planned.
+    /// The part of the object that could not be understood, in words for its owner; such a pod is never planned.
     pub problem: Option<Arc<str>>,
 }
 
@@ -160,7 +160,7 @@ pub struct NodeTerm {
 pub struct Preferred<T> {
     /// 1 to 100; heavier wishes are given up first.
     pub weight: u32,
-    /// What is wished for.
+    /// The term that is preferred.
     pub term: T,
 }
 
@@ -216,7 +216,7 @@ pub struct HostPort {
 }
 
 impl HostPort {
-    /// Whether two pods on one host cannot both have these.
+    /// `true` if two pods on one host cannot both have these.
     pub fn conflicts_with(&self, other: &Self) -> bool {
         let every = |address: &str| address == "0.0.0.0" || address == "::";
         self.port == other.port
@@ -252,17 +252,38 @@ impl PodSpec {
 }
 
 impl Pod {
-    /// Whether it has ended.
+    /// A pod that nothing has happened to yet: pending, marked unschedulable, without labels, requests, owner or node.
+    pub fn pending(uid: Uid, name: ObjectName, created: Timestamp) -> Self {
+        Self {
+            uid,
+            name,
+            created,
+            labels: Arc::default(),
+            spec: Arc::default(),
+            owner: None,
+            node: None,
+            nominated: None,
+            phase: PodPhase::Pending,
+            unschedulable: true,
+            ready: None,
+            deleting: None,
+            started: None,
+            do_not_disrupt: DoNotDisrupt::No,
+            deletion_cost: 0,
+        }
+    }
+
+    /// `true` if it has ended.
     pub fn is_terminal(&self) -> bool {
         matches!(self.phase, PodPhase::Succeeded | PodPhase::Failed)
     }
 
-    /// Whether it runs or will run: neither ended nor asked to go.
+    /// `true` if it runs or will run: neither ended nor asked to go.
     pub fn is_active(&self) -> bool {
         !self.is_terminal() && self.deleting.is_none()
     }
 
-    /// Whether it asks to be left alone now. One that has ended or was asked to go never does; one that has not started
+    /// `true` if it asks to be left alone now. One that has ended or was asked to go never does; one that has not started
     /// is protected whatever the span it names.
     pub fn is_protected(&self, now: Timestamp) -> bool {
         self.is_active()
@@ -281,12 +302,12 @@ impl Pod {
         }
     }
 
-    /// Whether it stands for room kept by a capacity buffer, and exists nowhere.
+    /// `true` if it stands for room kept by a capacity buffer, and exists nowhere.
     pub fn is_spare(&self) -> bool {
         self.is_owned_by(OwnerKind::CapacityBuffer)
     }
 
-    /// Whether its controller is of this kind.
+    /// `true` if its controller is of this kind.
     pub fn is_owned_by(&self, kind: OwnerKind) -> bool {
         self.owner.as_ref().is_some_and(|owner| owner.kind == kind)
     }

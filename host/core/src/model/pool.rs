@@ -51,9 +51,9 @@ impl Ceilings {
 /// One NodePool.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct NodePool {
-    /// Its name.
+    /// Name of the NodePool.
     pub name: PoolName,
-    /// Its uid.
+    /// Uid of the NodePool.
     pub uid: Uid,
     /// 0 to 100; pools of greater weight are used first. 0 when absent.
     pub weight: u32,
@@ -63,7 +63,7 @@ pub struct NodePool {
     pub labels: Labels,
     /// Annotations of its claims.
     pub annotations: Labels,
-    /// What its nodes must satisfy, as written, with minimum values.
+    /// Requirements of its nodes as written, with minimum values.
     pub requirements: Vec<Requirement>,
     /// Taints of its nodes.
     pub taints: Vec<Taint>,
@@ -77,11 +77,11 @@ pub struct NodePool {
     pub termination_grace: Option<Span>,
     /// A fixed number of nodes, for a static pool; such a pool is never used for waiting pods.
     pub replicas: Option<u32>,
-    /// Whether its conditions allow its use.
+    /// `true` if its conditions allow its use.
     pub ready: bool,
     /// When it was asked to go.
     pub deleting: Option<Timestamp>,
-    /// What may be taken away.
+    /// Rules of disruption.
     pub disruption: PoolDisruption,
     /// How pods are packed onto its new nodes.
     pub packing: PackingMode,
@@ -93,7 +93,7 @@ pub struct NodePool {
 }
 
 impl NodePool {
-    /// Whether both may serve the same pods while nothing says which comes first: weights and taints are equal, and a node
+    /// `true` if both may serve the same pods while nothing says which comes first: weights and taints are equal, and a node
     /// might satisfy both.
     pub fn competes_with(&self, other: &Self) -> bool {
         let serves = |pool: &Self| pool.replicas.is_none() && pool.deleting.is_none();
@@ -115,7 +115,7 @@ impl NodePool {
             && own.iter().all(agrees)
     }
 
-    /// What its nodes satisfy before any pod narrows it: requirements, labels, its own name, its class, and the two
+    /// Requirements of its nodes before any pod narrows them: those written, labels, its own name, its class, and the two
     /// labels that every node gets in the end (`registered`, `initialized`), so that daemons that ask for them count.
     pub fn node_requirements(&self) -> Requirements {
         let one = |key: &str, value: Arc<str>| Requirement::one_of(LabelKey::from(key), [value]);

@@ -7,18 +7,18 @@ use crate::time::{Span, Timestamp};
 /// A pod that should have been gone for this long is no longer waited for.
 pub(crate) const STUCK: Span = Span::from_secs(60);
 
-/// Whether a pod belongs to its node: daemons and mirrors of static pods.
+/// `true` if a pod belongs to its node: daemons and mirrors of static pods.
 pub fn is_fixed(pod: &Pod) -> bool {
     pod.is_owned_by(OwnerKind::DaemonSet) || pod.is_owned_by(OwnerKind::Node)
 }
 
-/// Whether a pod waits for a node: not bound, found unschedulable, neither ended nor asked to go, and not tied to nodes by
+/// `true` if a pod waits for a node: not bound, found unschedulable, neither ended nor asked to go, and not tied to nodes by
 /// its owner (a daemon, a mirror). Nominations are looked at elsewhere.
 pub fn wants_node(pod: &Pod) -> bool {
     pod.node.is_none() && pod.unschedulable && pod.is_active() && !is_fixed(pod)
 }
 
-/// Whether a bound pod must run somewhere else when its node goes: active, or a StatefulSet's pod on its way out, which
+/// `true` if a bound pod must run somewhere else when its node goes: active, or a StatefulSet's pod on its way out, which
 /// must be gone before its successor exists.
 pub fn is_reschedulable(pod: &Pod) -> bool {
     let counts = pod.is_active()
@@ -28,19 +28,19 @@ pub fn is_reschedulable(pod: &Pod) -> bool {
     counts && !is_fixed(pod)
 }
 
-/// Whether a pod on a node that is going will be moved: reschedulable, and not asking to be left alone now.
+/// `true` if a pod on a node that is going will be moved: reschedulable, and not asking to be left alone now.
 pub fn is_displaced(pod: &Pod, now: Timestamp) -> bool {
     is_reschedulable(pod) && !pod.is_protected(now)
 }
 
-/// Whether a pod puts up with the taint of nodes on their way out: it stays until the end.
+/// `true` if a pod puts up with the taint of nodes on their way out: it stays until the end.
 fn tolerates_leaving(pod: &Pod) -> bool {
     let taint = leaving_taint();
     let mut tolerations = pod.spec.tolerations.iter();
     tolerations.any(|toleration| toleration.tolerates(&taint))
 }
 
-/// Whether a pod may be evicted: active, no mirror, not staying until the end, and not asking to be left alone now.
+/// `true` if a pod may be evicted: active, no mirror, not staying until the end, and not asking to be left alone now.
 pub(crate) fn is_evictable(pod: &Pod, now: Timestamp) -> bool {
     pod.is_active()
         && !pod.is_owned_by(OwnerKind::Node)
@@ -48,7 +48,7 @@ pub(crate) fn is_evictable(pod: &Pod, now: Timestamp) -> bool {
         && !pod.is_protected(now)
 }
 
-/// Whether a drain waits for a pod: it has not ended, is no mirror, does not stay until the end, and is not stuck on its
+/// `true` if a drain waits for a pod: it has not ended, is no mirror, does not stay until the end, and is not stuck on its
 /// way out. Pods that ask to be left alone are waited for.
 pub(crate) fn is_waited_for(pod: &Pod, now: Timestamp) -> bool {
     let stuck = pod.deleting.is_some_and(|gone_by| now >= gone_by + STUCK);

@@ -40,7 +40,7 @@ pub enum LabelSelector {
 }
 
 impl LabelExpression {
-    /// Whether labels meet this condition.
+    /// `true` if labels meet this condition.
     pub fn matches(&self, labels: &Labels) -> bool {
         let has_one = || {
             labels
@@ -89,7 +89,7 @@ impl LabelSelector {
         }
     }
 
-    /// Whether labels are selected.
+    /// `true` if labels are selected.
     pub fn matches(&self, labels: &Labels) -> bool {
         match self {
             Self::Nothing => false,

@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 use super::selector::LabelSelector;
 use crate::labels::LabelKey;
 
-/// What to do when a constraint cannot be met.
+/// Rule for a constraint that cannot be met.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 pub enum WhenUnsatisfiable {
     /// The pod waits.

@@ -8,7 +8,7 @@ use serde::{Deserialize, Serialize};
 /// Key of the taint of nodes that are on their way out.
 pub const DISRUPTED_TAINT: &str = "karpenter.sh/disrupted";
 
-/// What a taint does to pods that do not tolerate it.
+/// Effect of a taint on pods that do not tolerate it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 pub enum Effect {
     /// Keeps them out.
@@ -64,7 +64,7 @@ pub enum TolerationOperator {
     Gt,
 }
 
-/// What a pod puts up with.
+/// A taint, or a set of taints, that a pod tolerates.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 pub struct Toleration {
     /// The key; empty matches every key together with `Exists`.
@@ -78,7 +78,7 @@ pub struct Toleration {
 }
 
 impl Toleration {
-    /// Whether this toleration covers `taint`.
+    /// `true` if this toleration covers `taint`.
     pub fn tolerates(&self, taint: &Taint) -> bool {
         if self.effect.is_some_and(|effect| effect != taint.effect) {
             return false;
@@ -122,7 +122,7 @@ pub(crate) fn leaving_taint() -> Taint {
     }
 }
 
-/// Whether a taint is that of nodes on their way out.
+/// `true` if a taint is that of nodes on their way out.
 pub fn is_disrupted(taint: &Taint) -> bool {
     taint.key.as_ref() == DISRUPTED_TAINT
 }

@@ -25,15 +25,15 @@ pub struct VolumeClaim {
     pub class: Option<Arc<str>>,
     /// The volume it is bound to, or is to be bound to.
     pub volume: Option<Arc<str>>,
-    /// Whether binding is complete.
+    /// `true` if binding is complete.
     pub bound: bool,
-    /// Whether its volume is gone for good.
+    /// `true` if its volume is gone for good.
     pub lost: bool,
-    /// Whether it was asked to go.
+    /// `true` if it was asked to go.
     pub deleting: bool,
 }
 
-/// What is behind a persistent volume.
+/// Backing of a persistent volume.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum VolumeKind {
     /// A CSI driver, by name. In-tree kinds that were migrated carry their CSI driver's name.
@@ -47,11 +47,11 @@ pub enum VolumeKind {
 /// A persistent volume.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct PersistentVolume {
-    /// What is behind it.
+    /// Backing of the volume.
     pub kind: VolumeKind,
     /// Where it can be reached: alternatives; empty for anywhere.
     pub affinity: Vec<NodeTerm>,
-    /// Whether it was asked to go.
+    /// `true` if it was asked to go.
     pub deleting: bool,
 }
 

@@ -16,9 +16,9 @@ use crate::time::Timestamp;
 pub struct DaemonSet {
     /// Namespace and name.
     pub name: ObjectName,
-    /// Its uid.
+    /// Uid of the object.
     pub uid: Uid,
-    /// What its pods need: read from its newest live pod where there is one, since admission may have changed it, with
+    /// Requests and constraints of its pods: read from its newest live pod where there is one, since admission may have changed it, with
     /// the template's own required node affinity.
     pub pod: Arc<PodSpec>,
     /// Labels of its pods.
@@ -43,17 +43,17 @@ pub enum WorkloadKind {
 /// A workload that keeps replicas.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Replicated {
-    /// What it is.
+    /// Kind of the workload.
     pub kind: WorkloadKind,
     /// Namespace and name.
     pub name: ObjectName,
-    /// Its uid.
+    /// Uid of the object.
     pub uid: Uid,
     /// The pods it owns.
     pub selector: LabelSelector,
     /// How many it wants.
     pub replicas: u32,
-    /// What its pods look like, where its template says so.
+    /// Labels and needs of its pods; `None` where its template does not tell.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub shape: Option<PodShape>,
 }
@@ -70,13 +70,13 @@ pub struct Service {
 /// A Namespace.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Namespace {
-    /// Its name.
+    /// Name of the Namespace.
     pub name: Arc<str>,
-    /// Its labels.
+    /// Labels of the Namespace.
     pub labels: Labels,
 }
 
-/// What a PodDisruptionBudget promises.
+/// Limit of a PodDisruptionBudget.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 pub enum DisruptionLimit {
     /// At most this many pods down at once.
@@ -96,16 +96,16 @@ pub struct PodDisruptionBudget {
     pub name: ObjectName,
     /// The pods it protects, within its namespace.
     pub selector: LabelSelector,
-    /// What it promises.
+    /// Limit on pods that are down at once.
     pub limit: DisruptionLimit,
-    /// Whether pods that are not ready may be evicted regardless.
+    /// `true` if pods that are not ready may be evicted regardless.
     pub always_allow_unhealthy: bool,
     /// Evictions allowed now, as its controller computed it.
     pub disruptions_allowed: u32,
 }
 
 impl PodDisruptionBudget {
-    /// Whether it never allows any eviction: nothing may be unavailable, or everything must be available.
+    /// `true` if it never allows any eviction: nothing may be unavailable, or everything must be available.
     pub fn blocks_all(&self) -> bool {
         matches!(
             self.limit,

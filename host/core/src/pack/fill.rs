@@ -105,7 +105,7 @@ impl<'m, 'p> Filler<'m, 'p> {
         self.left
     }
 
-    /// Whether nothing is left.
+    /// `true` if nothing is left.
     pub(super) fn is_done(&self) -> bool {
         self.open.is_empty()
     }

@@ -115,7 +115,7 @@ pub(super) fn usable(model: &Model<'_>, load: &[(usize, u32)]) -> Bits {
     usable
 }
 
-/// Whether a node with this room holds what is needed.
+/// `true` if a node with this room holds what is needed.
 pub(super) fn holds(room: &[i64], needs: &[i64]) -> bool {
     room.iter().zip(needs).all(|(have, need)| have >= need)
 }

@@ -283,7 +283,7 @@ impl Demanded {
     }
 }
 
-/// Whether the kind in row `by` is at least as good as the one in `row`, for all that may use both, however many are bought;
+/// `true` if the kind in row `by` is at least as good as the one in `row`, for all that may use both, however many are bought;
 /// `most` is all that may be put on the latter.
 fn beats(problem: &Problem, by: usize, row: usize, most: &[i64]) -> bool {
     let (by, it) = (&problem.kinds[by], &problem.kinds[row]);

@@ -10,11 +10,11 @@ use crate::bits::Bits;
 pub struct Problem {
     /// How many resource axes amounts have.
     pub axes: usize,
-    /// What can be bought.
+    /// Kinds of nodes that can be bought.
     pub kinds: Vec<Kind>,
-    /// What pods may go where, and under which rules.
+    /// Classes of pods: the kinds and existing nodes they may go to, and the rules they are under.
     pub classes: Vec<Class>,
-    /// What is to be placed.
+    /// Pods to be placed, in groups of equals.
     pub demands: Vec<Demand>,
     /// Rules that hold on every single node.
     pub rules: Vec<NodeRule>,
@@ -29,7 +29,7 @@ pub struct Problem {
 /// One kind of node: pool, instance type, zone, capacity type.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Kind {
-    /// What pods may have of it, after daemons, per axis; never negative.
+    /// Room for pods, after daemons, per axis; never negative.
     pub capacity: Box<[i64]>,
     /// Price that decides: the ranking policy's, with the node's own cost. At least 1.
     pub price: i64,
@@ -55,7 +55,7 @@ pub struct Class {
 pub struct Membership {
     /// The rule.
     pub rule: usize,
-    /// Whether a pod of this class makes the rule hold on its node.
+    /// `true` if a pod of this class makes the rule hold on its node.
     pub owner: bool,
     /// How many each unit of this class counts.
     pub counted: u32,
@@ -73,9 +73,9 @@ pub struct NodeRule {
 /// Equal pods, or equal bundles of pods that must share a node.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Demand {
-    /// Their class.
+    /// Row of their class.
     pub class: usize,
-    /// What each asks for, per axis; never negative.
+    /// Request of each, per axis; never negative.
     pub request: Box<[i64]>,
     /// How many there are.
     pub count: u32,
@@ -84,20 +84,20 @@ pub struct Demand {
 /// A limit on what may be bought in all.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct SpendLimit {
-    /// What is left; the sum of what bought nodes take must not exceed it in any entry.
+    /// Amount left, per axis; the sum over bought nodes must not exceed it in any entry.
     pub remaining: Box<[i64]>,
 }
 
 /// A node there is already, as far as the bound must know it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ExistingNode {
-    /// What is free on it, per axis; never negative.
+    /// Room left, per axis; never negative.
     pub free: Box<[i64]>,
     /// The classes that may use it.
     pub classes: Bits,
 }
 
-/// What to buy and what to put there.
+/// Nodes to buy, with the pods on each, and pods on existing nodes.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Packing {
     /// Bought nodes.
@@ -113,7 +113,7 @@ pub struct Bought {
     pub kind: usize,
     /// How many such nodes.
     pub count: u32,
-    /// What each of them holds: demands by ascending row, with how many of each.
+    /// Pods on each of them: demands by ascending row, with how many of each.
     pub load: Vec<(usize, u32)>,
 }
 

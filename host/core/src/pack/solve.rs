@@ -69,7 +69,7 @@ fn ways(model: &Model<'_>, effort: u32) -> &'static [(Taste, f64)] {
     }
 }
 
-/// Whether a fleet costs hardly more than the aggregate programme says that its load is worth.
+/// `true` if a fleet costs hardly more than the aggregate programme says that its load is worth.
 fn is_close(model: &Model<'_>, worth: &Worth, fleet: &PackedFleet) -> bool {
     fleet.price(model) as f64 <= worth.of_all * CLOSE
 }

@@ -4,7 +4,7 @@ use thiserror::Error;
 
 use super::problem::{Bought, Packing, Problem};
 
-/// What is wrong with a packing.
+/// A fault of a packing.
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
 pub enum Violation {
     /// A row that the problem does not have.
@@ -48,9 +48,9 @@ pub enum Violation {
         entry: usize,
         /// The axis.
         axis: usize,
-        /// What its load asks for.
+        /// Request of its load on the axis.
         needed: i128,
-        /// What there is.
+        /// Capacity of the kind on the axis.
         capacity: i64,
     },
     /// A rule broken on a node.
@@ -60,9 +60,9 @@ pub enum Violation {
         entry: usize,
         /// The rule.
         rule: usize,
-        /// What is counted.
+        /// Pods that the rule counts.
         counted: u64,
-        /// What may be.
+        /// The most that the rule allows.
         limit: u32,
     },
     /// A spend limit exceeded.
@@ -72,9 +72,9 @@ pub enum Violation {
         limit: usize,
         /// Entry of [`super::SpendLimit::remaining`].
         axis: usize,
-        /// What bought nodes take.
+        /// Amount that bought nodes take of the limit.
         spent: i128,
-        /// What was left.
+        /// Amount that was left of the limit.
         remaining: i64,
     },
     /// More nodes than a supply has.

@@ -33,7 +33,7 @@ pub struct Plan {
     pub claims: Vec<PlannedClaim>,
     /// Pods that go nowhere, with the reason.
     pub unplaced: Vec<Unplaced>,
-    /// What it costs.
+    /// Cost of the plan per hour.
     pub cost: PlanCost,
     /// Remarks for the pool's owner: a guard that yielded, a pool without a matching type, a pool left out.
     pub notes: Vec<Note>,
@@ -93,9 +93,9 @@ pub struct PlannedClaim {
     pub expire_after: Option<Span>,
     /// How long a drain may take.
     pub termination_grace: Option<Span>,
-    /// What its node must satisfy, instance types and capacity types included.
+    /// Requirements of its node, instance types and capacity types included.
     pub requirements: Requirements,
-    /// What its pods and daemons ask for.
+    /// Requests of its pods and daemons.
     pub requests: Resources,
     /// The ways to buy it, best first: the first is the one the plan counts on. At most 600 types.
     pub options: Vec<LaunchOption>,
@@ -137,7 +137,7 @@ impl PlannedClaim {
     }
 }
 
-/// What a plan costs.
+/// Cost of a plan per hour, at several prices.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct PlanCost {
     /// The chosen options at the ranking policy's prices, with the nodes' own cost.
@@ -148,7 +148,7 @@ pub struct PlanCost {
     pub dearest: PricePerHour,
     /// No fleet for these pods can cost less, at the provider's prices.
     pub bound: PricePerHour,
-    /// What first fit in the incumbent's order would cost on the same snapshot, at the provider's prices.
+    /// Cost of first fit in the incumbent's order on the same snapshot, at the provider's prices.
     pub first_fit: PricePerHour,
 }
 
@@ -261,6 +261,6 @@ pub struct Note {
     pub pool: Option<PoolName>,
     /// The pod it speaks of.
     pub pod: Option<ObjectName>,
-    /// What there is to say.
+    /// The note in words.
     pub text: String,
 }

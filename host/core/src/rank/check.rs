@@ -151,7 +151,7 @@ pub fn check_prices(
     })
 }
 
-/// Whether every row is right at first sight, as nearly all are: finite prices in order, no groups.
+/// `true` if every row is right at first sight, as nearly all are: finite prices in order, no groups.
 fn is_plain(answer: &PriceAnswer) -> bool {
     let mut prices = answer.first.iter().zip(&answer.then);
     let in_range =

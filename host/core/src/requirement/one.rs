@@ -210,12 +210,12 @@ impl Requirement {
         }
     }
 
-    /// Whether an absent label satisfies this too: `NotIn` and `DoesNotExist`.
+    /// `true` if an absent label satisfies this too: `NotIn` and `DoesNotExist`.
     pub fn allows_absence(&self) -> bool {
         matches!(self.operator(), Operator::NotIn | Operator::DoesNotExist)
     }
 
-    /// Whether `value` is allowed. With a bound, what is no integer is outside.
+    /// `true` if `value` is allowed. With a bound, what is no integer is outside.
     pub fn allows(&self, value: &str) -> bool {
         self.values.contains(value) != self.complement && self.within_bounds(value)
     }
@@ -229,7 +229,7 @@ impl Requirement {
         })
     }
 
-    /// What both allow. `minValues` becomes the larger of the two.
+    /// The values that both allow. `minValues` becomes the larger of the two.
     #[must_use]
     pub fn intersect(&self, other: &Self) -> Self {
         assert_eq!(self.key, other.key, "requirements of one key");
@@ -266,7 +266,7 @@ impl Requirement {
         result
     }
 
-    /// Whether the two allow a value in common; cheaper than building the intersection. Two complements always do unless
+    /// `true` if the two allow a value in common; cheaper than building the intersection. Two complements always do unless
     /// their bounds cross, even when exclusions use up the bounded range, as upstream.
     pub fn overlaps(&self, other: &Self) -> bool {
         let (gte, lte) = self.shared_bounds(other);
@@ -280,7 +280,7 @@ impl Requirement {
         }
     }
 
-    /// Whether a node that satisfies one may satisfy the other: they allow a value in common, or both allow none.
+    /// `true` if a node that satisfies one may satisfy the other: they allow a value in common, or both allow none.
     pub fn agrees_with(&self, other: &Self) -> bool {
         self.overlaps(other) || (self.allows_absence() && other.allows_absence())
     }

@@ -16,7 +16,7 @@ pub struct Requirements {
     by_key: BTreeMap<LabelKey, Requirement>,
 }
 
-/// Which keys the left side of a compatibility test may leave undefined although the right side asks for them.
+/// Keys that the left side of a compatibility test may leave undefined although the right side asks for them.
 #[derive(Clone, Copy)]
 pub enum Undefined<'a> {
     /// None: an existing node has the labels it has.
@@ -40,9 +40,9 @@ impl Undefined<'_> {
 /// The first key on which two sets disagree.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Incompatible {
-    /// What was asked.
+    /// The requirement that was asked.
     pub asked: Requirement,
-    /// What there is; `None` when the key is not known at all.
+    /// The requirement that stands against it; `None` when the key is not known at all.
     pub have: Option<Requirement>,
 }
 
@@ -106,7 +106,7 @@ impl Requirements {
         self.by_key.remove(key);
     }
 
-    /// What is said of a key; `None` allows anything.
+    /// Requirement on a key; `None` allows anything.
     pub fn get(&self, key: &str) -> Option<&Requirement> {
         self.by_key.get(key)
     }
@@ -121,7 +121,7 @@ impl Requirements {
         self.by_key.len()
     }
 
-    /// Whether nothing is required.
+    /// `true` if nothing is required.
     pub fn is_empty(&self) -> bool {
         self.by_key.is_empty()
     }

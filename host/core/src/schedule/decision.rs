@@ -103,7 +103,7 @@ pub(crate) fn finish_quoted(prepared: &Prepared<'_>, quoted: &Quoted) -> Plan {
     }
 }
 
-/// Whether first fit is to be preferred: better in every respect but the guards, or, where they do not hold in it, better in
+/// `true` if first fit is to be preferred: better in every respect but the guards, or, where they do not hold in it, better in
 /// what comes before cost.
 fn is_better(compiled: &Compiled<'_>, first_fit: &DraftPlan, priced: &DraftPlan) -> bool {
     let (left, right) = (first_fit.rank(), priced.rank());

@@ -94,7 +94,7 @@ impl Moves {
         self.kind.len()
     }
 
-    /// Whether there is none.
+    /// `true` if there is none.
     pub fn is_empty(&self) -> bool {
         self.kind.is_empty()
     }

@@ -10,7 +10,7 @@ use serde::{Deserialize, Serialize};
 use crate::ids::{ClaimName, PoolName, TypeName, Uid};
 use crate::time::Timestamp;
 
-/// What has happened lately, and what is under way.
+/// Evictions, failures and moves of the last day, and commands under way.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct Activity {
     /// When a pod last came to a claim's node, ended there or was asked to go; daemons do not count.

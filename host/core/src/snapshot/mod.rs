@@ -71,7 +71,7 @@ pub struct Snapshot {
     pub seed: u64,
     /// How to decide.
     pub settings: Arc<Settings>,
-    /// What can be bought.
+    /// Types and offerings that pools may buy.
     pub catalogue: Arc<Catalogue>,
     /// NodePools by name.
     pub pools: Vec<Arc<NodePool>>,
@@ -99,7 +99,7 @@ pub struct Snapshot {
     pub disruption_budgets: Vec<Arc<PodDisruptionBudget>>,
     /// Volumes and their claims, classes and limits.
     pub volumes: Arc<Volumes>,
-    /// What has happened lately, and what is under way.
+    /// Evictions, failures and moves of the last day, and commands under way.
     pub activity: Activity,
 }
 
@@ -155,7 +155,7 @@ impl Snapshot {
         }
     }
 
-    /// What each pool sells: the catalogue, with NodeOverlays applied where they are in use.
+    /// Catalogue of each pool, with NodeOverlays applied where they are in use.
     pub fn overlaid(&self) -> Overlaid {
         if self.settings.node_overlays {
             Overlaid::new(&self.catalogue, &self.pools, &self.overlays)

@@ -6,7 +6,7 @@ use crate::model::{Ceilings, DefaultSpread, PackingMode};
 use crate::time::Span;
 use crate::units::PricePerHour;
 
-/// What preferences of pods count for.
+/// Weight of preferences of pods.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 pub enum PreferencePolicy {
     /// They hold at first and are given up one at a time.
@@ -16,7 +16,7 @@ pub enum PreferencePolicy {
     Ignore,
 }
 
-/// What happens when a requirement's `minValues` cannot be met.
+/// Rule for `minValues` of a requirement that cannot be met.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 pub enum MinValuesPolicy {
     /// The pool cannot be used.
@@ -33,7 +33,7 @@ pub enum MinValuesPolicy {
     reason = "each is a setting of its own"
 )]
 pub struct Guards {
-    /// Whether they hold at all.
+    /// `true` if they hold at all.
     pub enabled: bool,
     /// Pods planned on one new node of at most [`Guards::small_node_cpu_milli`] (110).
     pub pods_small_node: u32,
@@ -52,22 +52,22 @@ pub struct Guards {
     pub spot_share_from: u32,
     /// Types a spot claim names where they exist (15).
     pub spot_types: u32,
-    /// Whether burstable, previous-generation and bare-metal types may be bought without a requirement that names them.
+    /// `true` if burstable, previous-generation and bare-metal types may be bought without a requirement that names them.
     pub exotic_types: bool,
-    /// Whether spot machines may be bought for a pool that says nothing of capacity types.
+    /// `true` if spot machines may be bought for a pool that says nothing of capacity types.
     pub unasked_spot: bool,
-    /// Whether a new node gets no more volumes than its type attaches.
+    /// `true` if a new node gets no more volumes than its type attaches.
     #[serde(default = "counted")]
     pub attach_slots: bool,
-    /// Whether new nodes and their pods take no more addresses of a zone than its subnets have free, where that is known.
+    /// `true` if new nodes and their pods take no more addresses of a zone than its subnets have free, where that is known.
     #[serde(default = "counted")]
     pub free_addresses: bool,
-    /// Whether new nodes are planned with the least that nodes of their type turned out to have. Holds in every pool.
+    /// `true` if new nodes are planned with the least that nodes of their type turned out to have. Holds in every pool.
     #[serde(default = "counted")]
     pub learned_reserve: bool,
 }
 
-/// What later guards are in records that say nothing of them.
+/// Value of guards in records that were written before there were any.
 const fn counted() -> bool {
     true
 }
@@ -122,7 +122,7 @@ impl Guard {
 }
 
 impl Guards {
-    /// Whether what nodes turn out to have is learned.
+    /// `true` if what nodes turn out to have is learned.
     pub const fn learns(&self) -> bool {
         self.enabled && self.learned_reserve
     }
@@ -178,11 +178,11 @@ pub struct ChurnGuards {
     pub saving_percent: u32,
     /// The least saving of a move ($0.02 per hour).
     pub saving: PricePerHour,
-    /// Whether nodes on which pods of Jobs run are left alone: what such a pod has done is lost when it moves (true).
+    /// `true` if nodes on which pods of Jobs run are left alone: what such a pod has done is lost when it moves (true).
     pub spare_jobs: bool,
     /// How long the way back from a move is barred (1 hour).
     pub no_way_back: Span,
-    /// Whether spot nodes may be replaced by cheaper spot nodes (gate `SpotToSpotConsolidation`; off). Holds in every pool.
+    /// `true` if spot nodes may be replaced by cheaper spot nodes (gate `SpotToSpotConsolidation`; off). Holds in every pool.
     pub spot_to_spot: bool,
 }
 
@@ -243,21 +243,21 @@ impl Default for RunawayGuards {
     reason = "each is a setting of its own"
 )]
 pub struct Settings {
-    /// What preferences of pods count for.
+    /// Weight of preferences of pods.
     pub preferences: PreferencePolicy,
-    /// What happens when `minValues` cannot be met.
+    /// Rule for `minValues` that cannot be met.
     pub min_values: MinValuesPolicy,
     /// Refuse pods that use dynamic resource allocation; the only mode there is.
     pub ignore_dynamic_resources: bool,
-    /// Whether reservations are used (gate `ReservedCapacity`).
+    /// `true` if reservations are used (gate `ReservedCapacity`).
     pub reserved_capacity: bool,
-    /// Whether NodeOverlays are applied (gate `NodeOverlay`).
+    /// `true` if NodeOverlays are applied (gate `NodeOverlay`).
     pub node_overlays: bool,
-    /// Whether room is kept for CapacityBuffers (gate `CapacityBuffer`). Off like the incumbent's: buffers that lie in a
+    /// `true` if room is kept for CapacityBuffers (gate `CapacityBuffer`). Off like the incumbent's: buffers that lie in a
     /// cluster unused would begin to cost money on the day on which we take over.
     #[serde(default)]
     pub capacity_buffers: bool,
-    /// Whether static pools are brought to their number of nodes and down to it (gate `StaticCapacity`; off for the same reason).
+    /// `true` if static pools are brought to their number of nodes and down to it (gate `StaticCapacity`; off for the same reason).
     /// Drifted nodes of such pools are replaced regardless, as the incumbent does.
     #[serde(default)]
     pub static_capacity: bool,

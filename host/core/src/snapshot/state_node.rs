@@ -41,7 +41,7 @@ impl StateNode {
             .is_some_and(|value| value.as_ref() == "true")
     }
 
-    /// Whether the node is ours.
+    /// `true` if the node is ours.
     pub fn is_managed(&self) -> bool {
         self.claim.is_some()
     }
@@ -53,17 +53,17 @@ impl StateNode {
         })
     }
 
-    /// Whether the node has joined: always, for nodes of others.
+    /// `true` if the node has joined: always, for nodes of others.
     pub fn is_registered(&self) -> bool {
         !self.is_managed() || self.has_true_label(labels::REGISTERED)
     }
 
-    /// Whether the node is complete: always, for nodes of others.
+    /// `true` if the node is complete: always, for nodes of others.
     pub fn is_initialized(&self) -> bool {
         !self.is_managed() || self.has_true_label(labels::INITIALIZED)
     }
 
-    /// Whether the cloud has given an instance.
+    /// `true` if the cloud has given an instance.
     pub fn is_launched(&self) -> bool {
         self.node.is_some()
             || self
@@ -72,7 +72,7 @@ impl StateNode {
                 .is_some_and(|claim| claim.phase >= ClaimPhase::Launched)
     }
 
-    /// Whether it is on its way out.
+    /// `true` if it is on its way out.
     pub fn is_deleting(&self) -> bool {
         match (&self.claim, &self.node) {
             (Some(claim), _) => claim.deleting.is_some() || claim.instance_terminating,
@@ -198,7 +198,7 @@ impl StateNode {
     }
 }
 
-/// Whether a taint passes by itself while a node settles.
+/// `true` if a taint passes by itself while a node settles.
 pub(crate) fn is_ephemeral(taint: &Taint) -> bool {
     taint.key.starts_with(READINESS_PREFIX)
         || EPHEMERAL

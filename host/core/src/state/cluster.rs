@@ -36,7 +36,7 @@ pub struct Touched {
     pub gone_pods: Vec<Arc<Pod>>,
     /// Nodes that are no more.
     pub gone_nodes: Vec<Arc<Node>>,
-    /// Whether a buffer changed, or something that one may refer to.
+    /// `true` if a buffer changed, or something that one may refer to.
     pub buffers: bool,
 }
 

@@ -91,12 +91,12 @@ impl Promises {
             .unwrap_or_default()
     }
 
-    /// Whether a target has any promise.
+    /// `true` if a target has any promise.
     pub fn has_any(&self, target: &PromisedTarget) -> bool {
         self.by_target.contains_key(target)
     }
 
-    /// Whether a group has any promise.
+    /// `true` if a group has any promise.
     pub fn covers(&self, group: GroupId) -> bool {
         self.by_group.contains_key(&group)
     }

@@ -123,7 +123,7 @@ impl<K: Ord + Clone, T: PartialEq> Store<K, T> {
         self.rows.len()
     }
 
-    /// Whether there are none.
+    /// `true` if there are none.
     pub fn is_empty(&self) -> bool {
         self.rows.is_empty()
     }

@@ -15,7 +15,7 @@ pub struct Member<'a> {
     pub claim: &'a NodeClaim,
     /// The pods bound to it.
     pub pods: Vec<&'a Pod>,
-    /// Whether it no longer is what its pool says.
+    /// `true` if it no longer is what its pool says.
     pub drifted: bool,
 }
 

@@ -83,12 +83,7 @@ fn oversized(change: impl FnOnce(&mut NodePool)) -> ClusterFixture {
 #[test]
 fn empty_nodes_go_before_anything_else_and_within_their_budget() {
     let two = |pool: &mut NodePool| {
-        pool.disruption.budgets = vec![Budget {
-            nodes: BudgetNodes::Count(2),
-            reasons: Vec::new(),
-            schedule: None,
-            duration: None,
-        }];
+        pool.disruption.budgets = vec![Budget::always(BudgetNodes::Count(2))];
     };
     let world = oversized(two)
         .node(ours("n2", "small", 2000))
@@ -219,12 +214,7 @@ fn a_policy_lowers_budgets_and_values_moves_but_never_widens_anything() {
     assert_eq!(decide(Some(0), 1.0).refused.by_budget, 1);
     assert_eq!(decide(None, 0.0).refused.by_policy, 1);
     let none = |pool: &mut NodePool| {
-        pool.disruption.budgets = vec![Budget {
-            nodes: BudgetNodes::Count(0),
-            reasons: Vec::new(),
-            schedule: None,
-            duration: None,
-        }];
+        pool.disruption.budgets = vec![Budget::always(BudgetNodes::Count(0))];
     };
     let closed = oversized(none).snapshot();
     let mut look = DisruptionPass::at(&closed, true);

@@ -41,12 +41,7 @@ fn node_of(pool: &str, name: &str, zone: &str) -> NodeFixture {
 
 fn budget(nodes: BudgetNodes) -> impl FnOnce(&mut NodePool) {
     move |pool| {
-        pool.disruption.budgets = vec![Budget {
-            nodes,
-            reasons: Vec::new(),
-            schedule: None,
-            duration: None,
-        }];
+        pool.disruption.budgets = vec![Budget::always(nodes)];
     }
 }
 

@@ -40,9 +40,9 @@ pub enum AllocatableError {
 /// Capacity of a node and what of it is not for pods.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct NodeRoom {
-    /// What the node reports as capacity (memory: as estimated before one was seen).
+    /// Capacity that the node reports (memory: as estimated before one was seen).
     pub capacity: Resources,
-    /// What the kubelet and the system keep.
+    /// Reserved by the kubelet and the system, and the eviction threshold.
     pub overhead: Overhead,
 }
 

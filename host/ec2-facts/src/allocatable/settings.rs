@@ -19,18 +19,18 @@ pub enum ImageFamily {
 }
 
 impl ImageFamily {
-    /// Whether kube-reserved memory counts the pods that the interfaces allow, even where fewer are allowed.
+    /// `true` if kube-reserved memory counts the pods that the interfaces allow, even where fewer are allowed.
     pub(crate) const fn reserves_memory_for_interface_pods(self) -> bool {
         !matches!(self, Self::Bottlerocket)
     }
 
-    /// Whether the kubelet's `podsPerCore` is honoured.
+    /// `true` if the kubelet's `podsPerCore` is honoured.
     pub(crate) const fn honours_pods_per_core(self) -> bool {
         !matches!(self, Self::Bottlerocket)
     }
 }
 
-/// What becomes of local NVMe disks.
+/// Use of local NVMe disks.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum InstanceStorePolicy {
     /// Left alone: ephemeral storage is on the EBS volume.
@@ -94,7 +94,7 @@ pub struct AllocatableSettings {
     pub ephemeral_storage_eviction: Option<Eviction>,
     /// Size of the EBS volume that holds ephemeral storage. For Bottlerocket that is the data volume, else the root volume.
     pub ephemeral_volume_bytes: u64,
-    /// What becomes of local disks.
+    /// Use of local disks; ephemeral storage comes from the volume where `None`.
     pub instance_store: InstanceStorePolicy,
     /// EBS volumes that each node boots with; `None` for those of the image family.
     pub node_volumes: Option<u32>,

@@ -41,7 +41,7 @@ pub enum LeftOut {
     NoNetworkLimits,
 }
 
-/// What can be bought under `settings`.
+/// Types with their offerings under `settings`; fails on an unknown region, zone or type.
 pub fn catalogue(settings: &CatalogueSettings) -> Result<Catalogue, CatalogueError> {
     let market = Market::new(settings)?;
     let mut requirements = RequirementsOfTypes::new(market.region.name());
@@ -169,7 +169,7 @@ fn zone_id(id: &str) -> Requirement {
     Requirement::one_of(LabelKey::from(ZONE_ID), [id])
 }
 
-/// Whether images of a family run on types of `family`: AL2023 has none for the first Arm generation.
+/// `true` if images of a family run on types of `family`: AL2023 has none for the first Arm generation.
 fn boots(image: ImageFamily, family: &str) -> bool {
     image != ImageFamily::Al2023 || family != "a1"
 }

@@ -92,7 +92,7 @@ impl RequirementsOfTypes {
         }
     }
 
-    /// What nodes of a type satisfy, whatever their zone and terms.
+    /// Requirements that nodes of a type satisfy, whatever their zone and capacity type.
     pub(super) fn of(&mut self, facts: &InstanceType) -> Requirements {
         let mut documented = facts.labels().into_iter().peekable();
         let mut result = Requirements::new();

@@ -35,7 +35,7 @@ pub enum QuoteError {
         instance_type: String,
         /// Name of the zone.
         zone: String,
-        /// What was given.
+        /// The price that was given.
         price: PricePerHour,
     },
 }
@@ -49,7 +49,7 @@ pub struct Zone {
     pub id: Option<String>,
 }
 
-/// Which terms to offer.
+/// The capacity types to offer.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum Terms {
     /// On demand and as spot.
@@ -113,7 +113,7 @@ pub struct CatalogueSettings {
     pub zones: Option<Vec<Zone>>,
     /// The terms to offer.
     pub terms: Terms,
-    /// What a yuan is worth, for regions priced in yuan.
+    /// Dollars per yuan, for regions priced in yuan.
     pub exchange_rate: Option<ExchangeRate>,
     /// Spot prices as seen.
     pub spot_quotes: SpotQuotes,
@@ -121,7 +121,7 @@ pub struct CatalogueSettings {
     pub spot_model: SpotModel,
     /// How old the list prices are taken to be, in seconds.
     pub list_price_age_s: u32,
-    /// What decides capacity and overhead of nodes.
+    /// Settings of image and kubelet that capacity and overhead follow from.
     pub allocatable: AllocatableSettings,
 }
 

@@ -23,7 +23,7 @@ fn offers(catalogue: &Catalogue, name: &str) -> Vec<(String, CapacityType, i64, 
     offerings.iter().map(line).collect()
 }
 
-/// Whether new nodes of a type accept `key In [value]`.
+/// `true` if new nodes of a type accept `key In [value]`.
 fn accepts(catalogue: &Catalogue, name: &str, key: &str, value: &str) -> bool {
     let asked: Requirements = [Requirement::one_of(LabelKey::from(key), [value])]
         .into_iter()

@@ -7,7 +7,7 @@ use plimsoll_api::write::instant;
 use plimsoll_core::time::Timestamp;
 use serde_json::{Value, json};
 
-/// What `Ready` depends on, in the order in which a claim gets there.
+/// Conditions that `Ready` depends on, in the order in which a claim gets there.
 const DEPENDENTS: [&str; 3] = ["Launched", "Registered", "Initialized"];
 const AWAITING: &str = "AwaitingReconciliation";
 

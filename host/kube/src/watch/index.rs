@@ -35,7 +35,7 @@ const VOLUMES: [Kind; 4] = [
 /// Namespace and name.
 type Key = (String, String);
 
-/// What has been seen of every kind.
+/// The objects seen, by kind and name.
 #[derive(Debug, Default)]
 pub struct Index {
     interner: Interner,
@@ -90,7 +90,7 @@ impl Index {
         inputs
     }
 
-    /// What is handed in once for many events: daemon sets, volumes, and that every kind has been listed.
+    /// Inputs that are handed in once for many events: daemon sets, volumes, and that every kind has been listed.
     pub fn flush(&mut self) -> Vec<Input> {
         let mut inputs = Vec::new();
         if !self.unlisted.is_empty() {

@@ -174,7 +174,7 @@ fn calls() -> impl Strategy<Value = Vec<(i64, Outcome, u64)>> {
     prop::collection::vec((0..40_i64, outcome, 0..12_u64), 0..300)
 }
 
-/// Whether a module is set aside that was followed through these calls, of which the last failed: the rule in plain words.
+/// `true` if a module is set aside that was followed through these calls, of which the last failed: the rule in plain words.
 fn is_too_often(calls: &[(i64, Outcome, u64)]) -> bool {
     let counted: Vec<_> = calls
         .iter()

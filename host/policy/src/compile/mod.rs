@@ -33,7 +33,7 @@ pub enum Compiler {
 pub struct Helper {
     /// The program, usually this one.
     pub program: PathBuf,
-    /// What it is given.
+    /// Arguments of the program.
     pub arguments: Vec<OsString>,
 }
 

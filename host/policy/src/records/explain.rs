@@ -20,7 +20,7 @@ use crate::outcome::{Called, Fault};
 /// Rows that are explained where none are named.
 const FIRST: usize = 10;
 
-/// Which rows are explained.
+/// Rows to be explained.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Wanted {
     /// Those that come first in the module's own order: the cheapest, the most worth it, the least allowed.
@@ -42,9 +42,9 @@ pub struct ExplainedRow {
     pub answer: String,
     /// The reason, from the module's own table.
     pub reason: String,
-    /// What the module adds to it; may be empty.
+    /// The module's words on the row; may be empty.
     pub text: String,
-    /// What the answer is made of, by name.
+    /// Terms of the answer, by name.
     pub terms: Vec<(String, f64)>,
 }
 

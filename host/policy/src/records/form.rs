@@ -18,25 +18,25 @@ pub const VERSION: &str = "v1alpha1";
 pub enum Line {
     /// The first line, and no other.
     Records(Heading),
-    /// What later lines refer to by its digest.
+    /// A part that later lines refer to by its digest.
     Part(Part),
     /// A module, before the first decision that it took part in.
     Module(ModuleLine),
     /// One call of a module.
     Decision(Box<Record>),
-    /// What the core made of calls before it. Where one decision is made after the other, as in a simulation, of those since the last such
+    /// The result of calls before it. Where one decision is made after the other, as in a simulation, of those since the last such
     /// line; where a plan and a decision about nodes are made at the same time, calls for the other one may stand among them.
     Made(Made),
 }
 
-/// What the file is.
+/// First line: format and version of the file, and the run.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Heading {
     /// Version of the format.
     pub version: String,
     /// The engine; fuel compares only between equal ones.
     pub engine: String,
-    /// What was played; absent where a cluster was served.
+    /// The run that was played; absent where a cluster was served.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub run: Option<RunLine>,
 }
@@ -51,10 +51,10 @@ pub struct RunLine {
     /// The way of packing that was asked for, whatever pools say.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub packing: Option<String>,
-    /// Whether guards on cheap packing were off.
+    /// `true` if guards on cheap packing were off.
     #[serde(default)]
     pub no_guards: bool,
-    /// Whether the first good plan was taken.
+    /// `true` if the first good plan was taken.
     #[serde(default)]
     pub quick: bool,
     /// Who decided.
@@ -103,17 +103,17 @@ pub struct ModuleLine {
     pub reasons: Vec<String>,
 }
 
-/// Which function was called.
+/// Function that was called.
 #[derive(
     Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize, JsonSchema,
 )]
 #[serde(rename_all = "lowercase")]
 pub enum Call {
-    /// What one more node of each candidate costs.
+    /// Prices of one more node of each candidate.
     Price,
     /// In which order the candidates of each claim are tried.
     Order,
-    /// What each move is worth.
+    /// Values of moves.
     Score,
     /// How many nodes may be down at once.
     Allow,
@@ -145,7 +145,7 @@ impl Call {
 pub struct Record {
     /// Its number, from 1.
     pub number: u64,
-    /// What was asked for.
+    /// Function that was called.
     pub call: Call,
     /// SHA-256 of the module.
     pub module: String,
@@ -166,7 +166,7 @@ pub struct Record {
     pub answer: Option<Value>,
 }
 
-/// What was made of answers.
+/// Kind of a result.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
 pub enum What {
@@ -181,7 +181,7 @@ pub enum What {
 pub struct Made {
     /// Its number, from 1.
     pub number: u64,
-    /// What it is.
+    /// Kind of the result.
     pub what: What,
     /// SHA-256 of it as JSON.
     pub sha256: String,

@@ -8,7 +8,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 pub struct InMemory(Arc<Mutex<Vec<u8>>>);
 
 impl InMemory {
-    /// What has been written so far.
+    /// Bytes written so far.
     pub fn bytes(&self) -> Vec<u8> {
         let bytes = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         bytes.clone()

@@ -11,7 +11,7 @@ use super::form::Call;
 use super::whole::{self, Torn};
 use crate::words;
 
-/// What a module was asked.
+/// Question that a module was asked.
 #[derive(Debug, Clone, PartialEq)]
 #[expect(missing_docs, reason = "the types say what each one is")]
 pub enum Question {
@@ -27,7 +27,7 @@ pub enum QuestionError {
     /// It lacks a column, or has one of another kind.
     #[error("is no {} question", .call.label())]
     Read {
-        /// What it should be.
+        /// Function that the line names.
         call: Call,
         /// Why.
         #[source]
@@ -74,7 +74,7 @@ impl Question {
         }
     }
 
-    /// Whether nothing is asked.
+    /// `true` if nothing is asked.
     pub fn is_empty(&self) -> bool {
         self.len() == 0
     }

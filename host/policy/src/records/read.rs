@@ -22,7 +22,7 @@ pub enum RecordsError {
     /// The file, or what it is compressed with, cannot be read.
     #[error("line {line} cannot be read")]
     Io {
-        /// Which line, from 1.
+        /// Number of the line, from 1.
         line: usize,
         /// Why.
         #[source]
@@ -31,7 +31,7 @@ pub enum RecordsError {
     /// A line is no line of records.
     #[error("line {line} is no line of records")]
     Line {
-        /// Which line, from 1.
+        /// Number of the line, from 1.
         line: usize,
         /// Why.
         #[source]
@@ -40,25 +40,25 @@ pub enum RecordsError {
     /// The file does not begin as records do, or begins twice.
     #[error("line {line}: expected the heading of decision records on line 1 and nowhere else")]
     Heading {
-        /// Which line, from 1.
+        /// Number of the line, from 1.
         line: usize,
     },
     /// The format is another one.
     #[error("line 1: version is \"{found}\"; expected \"{VERSION}\"")]
     Version {
-        /// What the file says.
+        /// The value in the file.
         found: String,
     },
     /// A line is longer than any that is written.
     #[error("line {line} is longer than {LONGEST_LINE} bytes")]
     TooLong {
-        /// Which line, from 1.
+        /// Number of the line, from 1.
         line: usize,
     },
     /// A part is not what its digest names.
     #[error("line {line}: part {sha256} has digest {found}; the file was changed")]
     Digest {
-        /// Which line, from 1.
+        /// Number of the line, from 1.
         line: usize,
         /// The digest it is named by.
         sha256: String,
@@ -68,7 +68,7 @@ pub enum RecordsError {
     /// A decision names a module that no line before it is about.
     #[error("line {line}: module {sha256} is not among the lines before; expected it there")]
     Module {
-        /// Which line, from 1.
+        /// Number of the line, from 1.
         line: usize,
         /// The module.
         sha256: String,
@@ -95,12 +95,12 @@ pub enum RecordsError {
     },
 }
 
-/// What stands in a file, one after the other.
+/// An entry of a file, in the order of the file.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Entry {
     /// A call of a module.
     Decision(Box<Record>),
-    /// What was made of calls.
+    /// The result of calls.
     Made(Made),
 }
 
@@ -146,7 +146,7 @@ impl<R: BufRead> Reader<R> {
         }
     }
 
-    /// What the file says of itself.
+    /// First line of the file.
     pub fn heading(&self) -> &Heading {
         &self.heading
     }
@@ -194,7 +194,7 @@ impl<R: BufRead> Reader<R> {
         Ok(None)
     }
 
-    /// What was asked.
+    /// The question of a record, put together from its parts; fails where a part is missing.
     pub fn question(&self, record: &Record) -> Result<Question, RecordsError> {
         question(&self.parts, record)
     }

@@ -25,7 +25,7 @@ use crate::module::Checked;
 use crate::onlooker::{Asked, Onlooker};
 use crate::outcome::Called;
 
-/// What a file of records has come to.
+/// Counts of a finished file of records.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Recorded {
     /// Calls of modules.
@@ -108,7 +108,7 @@ impl Recorder {
         }
     }
 
-    /// What was written so far, or why not all of it could be.
+    /// Finishes the file and counts it; fails with the first error of writing.
     pub fn finish(&self) -> io::Result<Recorded> {
         let mut inner = self.inner.lock().unwrap_or_else(PoisonError::into_inner);
         match inner.failed.take() {

@@ -19,14 +19,14 @@ use super::read::{self, Entry, Reader, RecordsError};
 use super::shelf::{Shelf, ShelfError};
 use crate::outcome::Outcome;
 
-/// What a replay came to.
+/// Counts of a replay, and its differences.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Replayed {
     /// Decisions asked again, all equal but for the first that differs.
     pub decisions: u64,
     /// Decisions that hung on the machine and were not asked again.
     pub passed_over: u64,
-    /// What was made of decisions, as the file has it: whoever can make it again compares.
+    /// Results of decisions as the file has them: whoever can make it again compares.
     pub made: Vec<Made>,
     /// The line that ends in the middle, where the file was cut.
     pub cut: Option<usize>,
@@ -48,7 +48,7 @@ pub struct Row {
 pub struct Difference {
     /// Its number, from 1.
     pub decision: u64,
-    /// What was asked.
+    /// Function that was called.
     pub call: &'static str,
     /// Who.
     pub policy: String,
@@ -57,9 +57,9 @@ pub struct Difference {
     /// The first row that differs.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub row: Option<Row>,
-    /// What the record has there.
+    /// The recorded value.
     pub recorded: String,
-    /// What the module answers now.
+    /// The value that the module answers now.
     pub now: String,
 }
 
@@ -96,7 +96,7 @@ pub enum ReplayError {
     Machine {
         /// The decision.
         number: u64,
-        /// What happened.
+        /// The fault in words.
         fault: String,
     },
 }

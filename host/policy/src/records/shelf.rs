@@ -22,19 +22,19 @@ pub enum ShelfError {
     /// Nobody has its bytes.
     #[error("module {name} {version} with digest {sha256} is not at hand; {known}")]
     Missing {
-        /// Its name.
+        /// Name of the policy.
         name: String,
-        /// Its version.
+        /// Version of the policy.
         version: String,
-        /// Its digest.
+        /// SHA-256 of the module.
         sha256: String,
-        /// What there is of that name.
+        /// Versions there are of that name.
         known: String,
     },
     /// It is refused now.
     #[error("module {name} is refused")]
     Refused {
-        /// Its name.
+        /// Name of the policy.
         name: String,
         /// Why.
         #[source]
@@ -43,13 +43,13 @@ pub enum ShelfError {
     /// It is of another hook than its record says.
     #[error("module {name} is a {found} policy; decision {number} asks for {asked}")]
     Hook {
-        /// Its name.
+        /// Name of the policy.
         name: String,
-        /// Its hook.
+        /// Hook of the module at hand.
         found: &'static str,
         /// The decision.
         number: u64,
-        /// What it was asked.
+        /// Hook that the record speaks of.
         asked: &'static str,
     },
 }

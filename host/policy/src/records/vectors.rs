@@ -21,7 +21,7 @@ use crate::manifest::Hook;
 use crate::outcome::Outcome;
 use crate::text;
 
-/// What a module carries to be tested by.
+/// Vectors of a self-test, counted.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct SelfTest {
     /// Questions with their answers.

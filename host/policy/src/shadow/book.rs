@@ -8,7 +8,7 @@ use serde::Serialize;
 use super::lists::Lists;
 use crate::outcome::Fault;
 
-/// What a shadow has come to.
+/// Counts of a shadow so far.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize)]
 pub struct Book {
     /// Decisions about which both were asked.
@@ -24,7 +24,7 @@ pub struct Book {
     /// Launch lists of the claims that the active policy planned, for which the shadow was asked for its own.
     #[serde(flatten)]
     pub lists: Lists,
-    /// What the shadow's choices cost more than the active ones, all decisions together; negative where they cost less. At list
+    /// Cost of the shadow's choices above that of the active ones, all decisions together; negative where they cost less. At list
     /// prices; moves of a consolidation policy at the prices that decide.
     pub regret: PricePerHour,
     /// Pods that the shadow leaves waiting more than the active policy; negative where it leaves fewer.
@@ -58,11 +58,11 @@ pub struct Differing {
     pub number: u64,
     /// When, Unix seconds.
     pub unix_s: u64,
-    /// What was decided.
+    /// The active decision in words.
     pub active: String,
-    /// What the shadow would have decided.
+    /// The shadow's decision in words.
     pub shadow: String,
-    /// What that would cost more at list prices; negative for less.
+    /// Cost of the shadow's decision above the active one, at list prices per hour; negative for less.
     pub regret: PricePerHour,
 }
 

@@ -11,7 +11,7 @@ use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
 use std::thread::{self, JoinHandle};
 
-/// What becomes of a task for which the queue has no room.
+/// Treatment of a task for which the queue has no room.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum WhenBehind {
     /// It is not done: for live decisions, which do not wait.

@@ -55,7 +55,7 @@ pub struct ShadowSettings {
     pub keep: usize,
     /// Decisions that may lie before it; each holds its snapshot.
     pub queue: usize,
-    /// What becomes of a decision for which there is no room.
+    /// Treatment of a decision for which there is no room.
     pub when_behind: WhenBehind,
 }
 
@@ -142,7 +142,7 @@ impl Shadow {
         &self.name
     }
 
-    /// What it has come to so far; what is under way is not in it.
+    /// Counts so far; what is under way is not in it.
     pub fn book(&self) -> Book {
         self.entries().clone()
     }
@@ -161,7 +161,7 @@ impl Shadow {
         self.seen.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Whether this is the budget policy that it is compared with: others are asked, too.
+    /// `true` if this is the budget policy that it is compared with: others are asked, too.
     fn is_beside(&self, asked: &BudgetModule) -> bool {
         self.active.as_ref().is_none_or(|active| {
             active.sha256() == asked.sha256() && active.settings() == asked.settings()

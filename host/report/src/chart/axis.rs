@@ -19,7 +19,7 @@ const WAITS: [i64; 17] = [
     1, 2, 5, 10, 20, 30, 60, 120, 300, 600, 1800, 3600, 10_800, 43_200, 86_400, 604_800, 2_592_000,
 ];
 
-/// What is counted along an axis.
+/// Unit of an axis.
 #[derive(Clone, Copy, Debug)]
 enum Unit {
     /// Seconds since the start, written in the unit that the step is a multiple of.
@@ -132,7 +132,7 @@ impl Axis {
         }
     }
 
-    /// What is written at a mark.
+    /// The text at a mark.
     pub(crate) fn label(&self, value: f64) -> String {
         match self.unit {
             Unit::Elapsed { step } => {

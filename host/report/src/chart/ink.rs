@@ -10,7 +10,7 @@ use plotters::style::RGBColor;
 /// Lines and areas that can be told apart; after these they begin again.
 pub(crate) const KINDS: usize = 8;
 
-/// What something is drawn with.
+/// Colour and pattern of a mark.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Ink {
     /// Letters at the axes.
@@ -19,7 +19,7 @@ pub(crate) enum Ink {
     Axis,
     /// Lines across.
     Grid,
-    /// What nobody could have undercut.
+    /// The lower bound of cost.
     Bound,
     /// A contestant by its place, begun again after [`KINDS`].
     Line(usize),
@@ -110,7 +110,7 @@ pub(crate) fn patterns() -> Markup {
     }
 }
 
-/// What runs over the ground of each pattern, in a square of 20 units that repeats.
+/// Strokes over the ground of each pattern, in a square of 20 units that repeats.
 const THREADS: [&str; KINDS] = [
     "",
     "M-5 5L5 -5M0 20L20 0M15 25L25 15",

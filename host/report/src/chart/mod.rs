@@ -42,7 +42,7 @@ pub(crate) enum Mark {
 
 /// A drawing, ready to be drawn.
 pub(crate) struct Chart {
-    /// What it shows, for those who cannot see it.
+    /// The chart in words, for those who cannot see it.
     pub(crate) says: String,
     pub(crate) size: Size,
     pub(crate) across: Axis,

@@ -68,7 +68,7 @@ fn has_room(pod: &Pod, node: &Node, api: &Api) -> bool {
     })
 }
 
-/// Whether a pod says anything about labels of nodes.
+/// `true` if a pod says anything about labels of nodes.
 pub(crate) fn asks_for_labels(pod: &Pod) -> bool {
     !pod.spec.node_selector.is_empty() || !pod.spec.node_required.is_empty()
 }
@@ -95,7 +95,7 @@ pub(crate) fn requirements_of(node: &Node) -> Requirements {
     result
 }
 
-/// Whether a daemon's pod belongs on a node: its taints apart from those that daemons always tolerate, and its labels.
+/// `true` if a daemon's pod belongs on a node: its taints apart from those that daemons always tolerate, and its labels.
 pub(crate) fn daemon_fits(spec: &PodSpec, node: &Node) -> bool {
     let passing = |taint: &Taint| taint.key.starts_with("node.kubernetes.io/");
     let kept_out = node

@@ -24,7 +24,7 @@ use crate::random::Random;
 pub(crate) use filter::daemon_fits;
 use topology::Topology;
 
-/// What is to be tried, and what is known about nodes.
+/// Queue of pods to be tried, and the state of nodes.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Scheduler {
     fresh: BTreeSet<ObjectName>,
@@ -52,7 +52,7 @@ pub(crate) enum Scope {
     Among(Arc<[NodeName]>),
 }
 
-/// Whether a pod's fate on a node hangs on that node alone.
+/// `true` if a pod's fate on a node hangs on that node alone.
 fn is_alone(pod: &Pod) -> bool {
     let spec = &pod.spec;
     spec.spread.is_empty() && spec.affinity.is_empty() && spec.anti_affinity.is_empty()

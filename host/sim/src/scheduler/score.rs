@@ -11,7 +11,7 @@ use plimsoll_core::resources::{ResourceName, Resources};
 use crate::api::Api;
 use crate::random::Random;
 
-/// What a pod without requests counts for in scoring: 100 milli-cores and 200 MiB.
+/// Requests assumed in scoring for a pod without any: 100 milli-cores and 200 MiB.
 const DEFAULT: [(ResourceName, i64); 2] =
     [(ResourceName::Cpu, 100), (ResourceName::Memory, 200 << 20)];
 

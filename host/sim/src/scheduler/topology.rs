@@ -21,7 +21,7 @@ type Domains = BTreeSet<Domain>;
 /// For each domain, whether one more pod is allowed.
 type Open = BTreeMap<Domain, bool>;
 
-/// What the other pods mean for one pod.
+/// Spread and affinity of one pod against all others.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Topology {
     /// Per constraint: key, and for each domain whether one more pod is allowed.
@@ -121,7 +121,7 @@ fn domains_with(api: &Api, term: &AffinityTerm, counts: impl Fn(&Pod) -> bool) -
     found
 }
 
-/// Whether a term of `pod` speaks of `other`.
+/// `true` if a term of `pod` speaks of `other`.
 fn selects(term: &AffinityTerm, pod: &Pod, other: &Pod) -> bool {
     let namespace = match &term.namespaces {
         NamespaceScope::Own => other.name.namespace == pod.name.namespace,

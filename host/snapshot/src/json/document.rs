@@ -35,7 +35,7 @@ pub(crate) fn read(
     Ok(())
 }
 
-/// What the elements of a list are.
+/// Kind of the elements of a list.
 #[derive(Clone, Copy)]
 enum Element {
     /// An object.

@@ -12,7 +12,7 @@ pub(crate) struct Scanner<R> {
     position: Position,
 }
 
-/// What ends the run of bytes of a value.
+/// State of the scan through the bytes of a value.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum State {
     /// Outside strings, inside so many brackets.

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-/// What can be bought: `region`, or `instanceTypes`, not both.
+/// Types and offerings: `region`, or `instanceTypes`, not both.
 #[derive(Clone, Debug, Default, PartialEq, Deserialize, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase", default)]
 pub struct CatalogueEntry {
@@ -48,7 +48,7 @@ pub enum ZoneEntry {
     Name(String),
     /// Its name and the id that is the same in every account.
     WithId {
-        /// Its name.
+        /// Name of the zone, such as us-east-1a.
         name: String,
         /// Its id, such as `use1-az4`.
         id: String,
@@ -59,19 +59,19 @@ pub enum ZoneEntry {
 #[derive(Clone, Debug, Default, PartialEq, Deserialize, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase", default)]
 pub struct TypeEntry {
-    /// Its name.
+    /// Name of the type, such as m7g.large.
     pub name: String,
     /// Labels of its nodes; several values where a pod may choose, none where the label must be absent. The instance
     /// type is its name; architecture and operating system default to `amd64` and `linux`. A well-known label that is
     /// not given is absent.
     #[serde(skip_serializing_if = "BTreeMap::is_empty")]
     pub labels: BTreeMap<String, LabelValues>,
-    /// What else its nodes satisfy, where a list of values cannot say it.
+    /// Further requirements that its nodes satisfy, where a list of values cannot say it.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub requirements: Vec<RequirementEntry>,
     /// All it has: quantities by resource. `pods` defaults to 110.
     pub capacity: BTreeMap<String, Amount>,
-    /// What the system keeps for itself: quantities by resource.
+    /// Reserved for the system: quantities by resource.
     #[serde(skip_serializing_if = "BTreeMap::is_empty")]
     pub overhead: BTreeMap<String, Amount>,
     /// The ways to buy it.
@@ -144,13 +144,13 @@ pub struct OfferingEntry {
     /// Age of the price in seconds (default 0).
     #[serde(skip_serializing_if = "Option::is_none")]
     pub price_age_seconds: Option<u32>,
-    /// Whether it can be had now (default true).
+    /// `true` if it can be had now (default true).
     #[serde(skip_serializing_if = "Option::is_none")]
     pub available: Option<bool>,
     /// Labels of its nodes beyond zone and capacity type.
     #[serde(skip_serializing_if = "BTreeMap::is_empty")]
     pub labels: BTreeMap<String, LabelValues>,
-    /// What else its nodes satisfy, where a list of values cannot say it.
+    /// Further requirements that its nodes satisfy, where a list of values cannot say it.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub requirements: Vec<RequirementEntry>,
     /// The reservation it draws on.
@@ -174,7 +174,7 @@ pub struct OfferingEntry {
 #[derive(Clone, Debug, PartialEq, Deserialize, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct ReservationEntry {
-    /// Its id.
+    /// Id of the reservation, such as cr-0123.
     pub id: String,
     /// Instances left in it.
     pub remaining: u32,
@@ -197,7 +197,7 @@ pub struct PriceEntry {
     /// Age of the quote in seconds (default 0).
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub age_seconds: Option<u32>,
-    /// Whether it can be had now; unchanged when absent.
+    /// `true` if it can be had now; unchanged when absent.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub available: Option<bool>,
 }

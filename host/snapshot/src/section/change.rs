@@ -49,24 +49,24 @@ pub struct ChangeEntry {
     /// A deployment's load in all, in the unit of its rule's target.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub load: Option<AmountEntry>,
-    /// What each pod of a deployment uses from then on.
+    /// Use of each pod of a deployment from then on.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub uses: Option<UsesEntry>,
 }
 
-/// What identifies an object.
+/// Kind, namespace and name of an object.
 #[derive(Clone, Debug, PartialEq, Deserialize, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub struct Reference {
     /// Its API version; needed only where two groups have the kind.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub api_version: Option<String>,
-    /// Its kind.
+    /// Kind of the object.
     pub kind: String,
     /// Its namespace; `default` for namespaced kinds that name none.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub namespace: Option<String>,
-    /// Its name.
+    /// Name of the object.
     pub name: String,
 }
 
@@ -98,7 +98,7 @@ pub struct AvailabilityEntry {
     /// `spot` (default), `on-demand` or `reserved`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub capacity_type: Option<String>,
-    /// Whether it can be had from now on.
+    /// `true` if it can be had from now on.
     pub available: bool,
 }
 

@@ -20,7 +20,7 @@ pub struct DeploymentEntry {
     /// Its namespace; `default` when absent.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub namespace: Option<String>,
-    /// Its name.
+    /// Name of the deployment.
     pub name: String,
     /// How many pods it keeps.
     pub replicas: u32,
@@ -30,12 +30,12 @@ pub struct DeploymentEntry {
     /// How its replicas follow its load, if they do.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub follows: Option<FollowsEntry>,
-    /// What each of its pods uses, whatever they ask for, where that was seen.
+    /// Use of each of its pods, whatever they request, where it was seen.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub uses: Option<UsageEntry>,
 }
 
-/// What a pod uses. Nothing is decided by it; a simulation holds it against what pods ask for.
+/// Processor time and memory that a pod uses. Nothing is decided by it; a simulation holds it against what pods ask for.
 #[derive(Clone, Debug, PartialEq, Deserialize, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub struct UsageEntry {
@@ -45,7 +45,7 @@ pub struct UsageEntry {
     pub memory: Amount,
 }
 
-/// What each pod of a deployment uses from an instant on.
+/// Use of each pod of a deployment from an instant on.
 #[derive(Clone, Debug, PartialEq, Deserialize, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub struct UsesEntry {

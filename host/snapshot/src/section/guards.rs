@@ -11,7 +11,7 @@ use super::settings::price;
 #[derive(Clone, Debug, Default, PartialEq, Deserialize, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase", default)]
 pub struct GuardsEntry {
-    /// Whether they hold at all (default true).
+    /// `true` if they hold at all (default true).
     #[serde(skip_serializing_if = "Option::is_none")]
     pub enabled: Option<bool>,
     /// Pods planned on one new small node (110).
@@ -38,20 +38,20 @@ pub struct GuardsEntry {
     /// Types a spot claim names where they exist (15).
     #[serde(skip_serializing_if = "Option::is_none")]
     pub spot_types: Option<u32>,
-    /// Whether burstable, previous-generation and bare-metal types may be bought unasked (default false).
+    /// `true` if burstable, previous-generation and bare-metal types may be bought unasked (default false).
     #[serde(skip_serializing_if = "Option::is_none")]
     pub exotic_types: Option<bool>,
-    /// Whether spot machines may be bought for a pool that says nothing of capacity types (default false).
+    /// `true` if spot machines may be bought for a pool that says nothing of capacity types (default false).
     #[serde(skip_serializing_if = "Option::is_none")]
     pub unasked_spot: Option<bool>,
-    /// Whether new nodes get no more volumes than their type attaches (default true).
+    /// `true` if new nodes get no more volumes than their type attaches (default true).
     #[serde(skip_serializing_if = "Option::is_none")]
     pub attach_slots: Option<bool>,
-    /// Whether new nodes and their pods take no more addresses of a zone than its subnets have free (default true). Counts
+    /// `true` if new nodes and their pods take no more addresses of a zone than its subnets have free (default true). Counts
     /// only where `subnets` says how many those are.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub free_addresses: Option<bool>,
-    /// Whether new nodes are planned with the least that nodes of their type turned out to have (default true). Holds in
+    /// `true` if new nodes are planned with the least that nodes of their type turned out to have (default true). Holds in
     /// every pool.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub learned_reserve: Option<bool>,
@@ -71,13 +71,13 @@ pub struct ChurnEntry {
     /// Least saving of a move in dollars per hour (0.02).
     #[serde(skip_serializing_if = "Option::is_none")]
     pub saving: Option<f64>,
-    /// Whether nodes on which pods of Jobs run are left alone (default true).
+    /// `true` if nodes on which pods of Jobs run are left alone (default true).
     #[serde(skip_serializing_if = "Option::is_none")]
     pub spare_jobs: Option<bool>,
     /// How long the way back from a move is barred (default 1h).
     #[serde(skip_serializing_if = "Option::is_none")]
     pub no_way_back: Option<Duration>,
-    /// Whether spot nodes may be replaced by cheaper spot nodes (default false). Holds in every pool.
+    /// `true` if spot nodes may be replaced by cheaper spot nodes (default false). Holds in every pool.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub spot_to_spot: Option<bool>,
 }

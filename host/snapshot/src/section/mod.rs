@@ -42,7 +42,7 @@ pub struct Section {
     /// How to decide.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub settings: Option<SettingsEntry>,
-    /// What can be bought; without it the list prices of the nodes' region, or of us-east-1.
+    /// Types and offerings; without it the list prices of the nodes' region, or of us-east-1.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub catalogue: Option<CatalogueEntry>,
     /// Prices quoted when the snapshot was taken; they replace those of the catalogue.
@@ -51,7 +51,7 @@ pub struct Section {
     /// Subnets for new nodes, with the addresses that they have free; zones without one are not counted.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub subnets: Vec<SubnetEntry>,
-    /// What changes after the snapshot, for a recording.
+    /// Changes after the snapshot, for a recording.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub changes: Vec<ChangeEntry>,
 }

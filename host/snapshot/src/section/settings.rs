@@ -14,27 +14,27 @@ use super::guards::{ChurnEntry, GuardsEntry, RunawayEntry};
 #[derive(Clone, Debug, Default, PartialEq, Deserialize, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase", default)]
 pub struct SettingsEntry {
-    /// What preferences of pods count for: `Respect` (default) or `Ignore`.
+    /// Weight of preferences of pods: `Respect` (default) or `Ignore`.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(with = "Option<String>")]
     pub preferences: Option<PreferencePolicy>,
-    /// What happens when `minValues` cannot be met: `Strict` (default) or `BestEffort`.
+    /// Rule for `minValues` that cannot be met: `Strict` (default) or `BestEffort`.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(with = "Option<String>")]
     pub min_values: Option<MinValuesPolicy>,
     /// Refuse pods that use dynamic resource allocation (default true).
     #[serde(skip_serializing_if = "Option::is_none")]
     pub ignore_dynamic_resources: Option<bool>,
-    /// Whether capacity reservations are used (default true).
+    /// `true` if capacity reservations are used (default true).
     #[serde(skip_serializing_if = "Option::is_none")]
     pub reserved_capacity: Option<bool>,
-    /// Whether NodeOverlays are applied (default false).
+    /// `true` if NodeOverlays are applied (default false).
     #[serde(skip_serializing_if = "Option::is_none")]
     pub node_overlays: Option<bool>,
-    /// Whether room is kept for CapacityBuffers (default false).
+    /// `true` if room is kept for CapacityBuffers (default false).
     #[serde(skip_serializing_if = "Option::is_none")]
     pub capacity_buffers: Option<bool>,
-    /// Whether static pools are brought to their number of nodes and down to it (default false).
+    /// `true` if static pools are brought to their number of nodes and down to it (default false).
     #[serde(skip_serializing_if = "Option::is_none")]
     pub static_capacity: Option<bool>,
     /// Spread constraints for pods that have none of their own.

@@ -16,7 +16,7 @@ use crate::resolve::written_instant;
 const REQUIRED: &str = "requiredDuringSchedulingIgnoredDuringExecution";
 const PREFERRED: &str = "preferredDuringSchedulingIgnoredDuringExecution";
 
-/// What a workload makes its pods from.
+/// The pod template of a workload.
 pub(super) fn template(labels: &Labels, pods: &PodSpec) -> Value {
     let mut meta = Map::new();
     put(&mut meta, "labels", map(labels));
@@ -108,7 +108,7 @@ fn owner_reference(owner: &Owner) -> Value {
     })
 }
 
-/// What the pod needs.
+/// The specification of a pod.
 pub(super) fn spec(spec: &PodSpec) -> Map<String, Value> {
     let requests: Resources = spec
         .requests

@@ -24,26 +24,11 @@ pub(super) fn each(
     sink: &mut dyn FnMut(&Value) -> io::Result<()>,
 ) -> io::Result<()> {
     let Snapshot { volumes, .. } = snapshot;
-    snapshot
-        .namespaces
-        .iter()
-        .try_for_each(|known| sink(&namespace(known)))?;
-    snapshot
-        .services
-        .iter()
-        .try_for_each(|known| sink(&service(known)))?;
-    snapshot
-        .workloads
-        .iter()
-        .try_for_each(|known| sink(&replicated(known)))?;
-    snapshot
-        .daemon_sets
-        .iter()
-        .try_for_each(|known| sink(&daemon_set(known)))?;
-    snapshot
-        .disruption_budgets
-        .iter()
-        .try_for_each(|known| sink(&budget(known)))?;
+    all(&snapshot.namespaces, namespace, sink)?;
+    all(&snapshot.services, service, sink)?;
+    all(&snapshot.workloads, replicated, sink)?;
+    all(&snapshot.daemon_sets, daemon_set, sink)?;
+    all(&snapshot.disruption_budgets, budget, sink)?;
     let mut classes = volumes.classes.iter();
     classes.try_for_each(|(name, known)| sink(&storage_class(name, known)))?;
     let mut bound = volumes.volumes.iter();
@@ -52,6 +37,15 @@ pub(super) fn each(
     claims.try_for_each(|(name, known)| sink(&volume_claim(name, known)))?;
     let mut nodes = volumes.nodes.iter();
     nodes.try_for_each(|(name, known)| sink(&csi_node(name, known)))
+}
+
+/// Every object of a list.
+fn all<T>(
+    known: &[Arc<T>],
+    written: impl Fn(&T) -> Value,
+    sink: &mut dyn FnMut(&Value) -> io::Result<()>,
+) -> io::Result<()> {
+    known.iter().try_for_each(|known| sink(&written(known)))
 }
 
 /// One object of these kinds; null for others.

@@ -148,7 +148,7 @@ impl<'de> Visitor<'de> for Document<'_, '_> {
     }
 }
 
-/// What the elements of a list are.
+/// Kind of the elements of a list.
 #[derive(Clone, Copy)]
 enum Element {
     Item,

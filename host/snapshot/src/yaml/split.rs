@@ -15,7 +15,7 @@ pub(crate) struct Documents<R> {
     /// The line at hand, and how much of it was given out.
     buffer: Vec<u8>,
     given: usize,
-    /// Whether the line at hand begins the next document.
+    /// `true` if the line at hand begins the next document.
     at_next: bool,
     /// Longest line allowed.
     limit: usize,
@@ -24,7 +24,7 @@ pub(crate) struct Documents<R> {
     failure: Option<SnapshotError>,
 }
 
-/// What a line means for the stream.
+/// Meaning of a line for the stream.
 #[derive(PartialEq, Eq)]
 enum Line {
     /// `---`, perhaps with content behind it.
@@ -79,7 +79,7 @@ impl<R: BufRead> Documents<R> {
         self.begin
     }
 
-    /// What went wrong while the document was read as a stream.
+    /// The failure while the document was read as a stream; `None` after the first call, or where there was none.
     pub(crate) fn take_failure(&mut self) -> Option<SnapshotError> {
         self.failure.take()
     }

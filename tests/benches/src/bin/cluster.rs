@@ -7,7 +7,7 @@ use std::io::{BufWriter, Write};
 
 use anyhow::{Context, Result};
 use plimsoll_benches::cases::general_types;
-use plimsoll_oracles::fixture::{PodFixture, cluster, node, pod, pool};
+use plimsoll_oracles::fixture::{Amounts, PodFixture, cluster, node, pod, pool};
 use plimsoll_snapshot::write::{CatalogueText, Format, write};
 
 const NODES: usize = 5_000;

@@ -125,7 +125,7 @@ fn all(snapshot: &Snapshot) -> Vec<usize> {
     (0..snapshot.nodes.len()).collect()
 }
 
-/// What it makes, and the processor seconds of the quickest of three runs.
+/// The result, and the processor seconds of the quickest of three runs.
 fn timed<T>(work: impl Fn() -> T) -> (T, f64) {
     let run = || {
         let before = processor_time();

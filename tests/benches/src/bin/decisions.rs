@@ -11,7 +11,7 @@ use plimsoll_benches::{argument, processor_time};
 use plimsoll_core::schedule::{self, Session};
 use plimsoll_core::snapshot::Snapshot;
 use plimsoll_ec2_facts::{CatalogueSettings, catalogue};
-use plimsoll_oracles::fixture::{cluster, pod, pool};
+use plimsoll_oracles::fixture::{Amounts, cluster, pod, pool};
 use plimsoll_oracles::generate::diverse_pods;
 
 /// Waiting pods of one decision.

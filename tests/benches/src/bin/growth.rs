@@ -54,7 +54,7 @@ fn main() -> Result<()> {
     Ok(())
 }
 
-/// What n log n through a first point gives for so many pods.
+/// Seconds that n log n through a first point gives for so many pods.
 fn expected(first: Point, pods: f64) -> f64 {
     first.1 * pods * pods.ln() / (first.0 * first.0.ln())
 }

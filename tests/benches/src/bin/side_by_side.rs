@@ -20,7 +20,7 @@ use serde::{Deserialize, Serialize};
 /// Runs of ours per file; the fastest counts, since theirs is long enough to level out by itself.
 const RUNS: usize = 3;
 
-/// What one solver made of one file.
+/// Result of one solver on one file.
 #[derive(Debug, Serialize, Deserialize)]
 struct Figures {
     pods: usize,

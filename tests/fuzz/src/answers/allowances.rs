@@ -8,9 +8,8 @@ use plimsoll_core::allow::{
 use plimsoll_core::hook::PolicySettings;
 use plimsoll_core::model::DisruptionReason::{Drifted, Empty, Underutilized};
 
-use super::{CALLED, ENGINE, ROWS, context, guest, judge_call};
+use super::{CALLED, ENGINE, ROWS, context, guest, hold, judge_call, misshape};
 use crate::Draw;
-use crate::acceptance::judge_words;
 
 static QUESTION: LazyLock<AllowQuestion> = LazyLock::new(question);
 
@@ -30,20 +29,13 @@ pub(crate) fn run(draw: &mut Draw) {
     }
     let checked = check_allowances(&QUESTION, &answer);
     let is_legal = answer.allowed.len() == rows && answer.reason.len() == rows;
-    assert_eq!(checked.is_ok(), is_legal, "{checked:?}: {answer:?}");
-    match checked {
-        Err(error) => judge_words(&error.to_string()),
-        Ok(allowances) => judge(&answer, &allowances),
-    }
+    hold(&answer, checked, is_legal, judge);
 }
 
 fn change(draw: &mut Draw, answer: &mut AllowAnswer) {
     let row = draw.below(answer.allowed.len());
     match draw.below(12) {
-        0 => answer.allowed.truncate(row),
-        1 => answer.allowed.push(1),
-        2 => drop(answer.reason.pop()),
-        3 => answer.reason.push(9),
+        way @ 0..4 => misshape(way, row, &mut answer.allowed, 1, &mut answer.reason),
         _ if row < answer.allowed.len() => {
             let any = draw.any().to_le_bytes();
             let any = u32::from_le_bytes([any[0], any[1], any[2], any[3]]);
@@ -53,7 +45,7 @@ fn change(draw: &mut Draw, answer: &mut AllowAnswer) {
     }
 }
 
-/// What was read against what was answered: no more than either side lets.
+/// Holds the checked allowances against the answer: no more than either side lets.
 fn judge(answer: &AllowAnswer, allowances: &Allowances) {
     assert_eq!(allowances.rows.len(), answer.allowed.len());
     let declared = QUESTION.pools.ceiling.iter();

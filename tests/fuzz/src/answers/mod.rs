@@ -6,6 +6,7 @@ pub(crate) mod orders;
 pub(crate) mod prices;
 pub(crate) mod scores;
 
+use std::fmt::{Debug, Display};
 use std::sync::LazyLock;
 
 use plimsoll_core::rank::Context;
@@ -28,6 +29,30 @@ fn context() -> Context {
         generation: 0,
         now_unix_s: 1_800_000_000,
         seed: 1,
+    }
+}
+
+/// Gives the columns of an answer lengths that differ: one of four ways, by their number.
+fn misshape<T>(way: usize, row: usize, values: &mut Vec<T>, more: T, reasons: &mut Vec<u16>) {
+    match way {
+        0 => values.truncate(row),
+        1 => values.push(more),
+        2 => drop(reasons.pop()),
+        _ => reasons.push(9),
+    }
+}
+
+/// Holds the core's check of an answer against the rule: a legal one is read, and judged; any other is refused with words.
+fn hold<Answer: Debug, Typed: Debug, Error: Display + Debug>(
+    answer: &Answer,
+    checked: Result<Typed, Error>,
+    is_legal: bool,
+    judge: impl FnOnce(&Answer, &Typed),
+) {
+    assert_eq!(checked.is_ok(), is_legal, "{checked:?}: {answer:?}");
+    match checked {
+        Err(error) => judge_words(&error.to_string()),
+        Ok(typed) => judge(answer, &typed),
     }
 }
 

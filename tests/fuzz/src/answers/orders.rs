@@ -9,9 +9,8 @@ use plimsoll_core::rank::{
     ClaimRow, Claims, LaunchList, OrderAnswer, OrderQuestion, check_ordering, list_order,
 };
 
-use super::{CALLED, ENGINE, ROWS, context, guest, judge_call, number, prices};
+use super::{CALLED, ENGINE, ROWS, context, guest, hold, judge_call, misshape, number, prices};
 use crate::Draw;
-use crate::acceptance::judge_words;
 
 static QUESTION: LazyLock<OrderQuestion> = LazyLock::new(question);
 
@@ -26,30 +25,19 @@ pub(crate) fn run(draw: &mut Draw) {
         change(draw, &mut answer);
     }
     let checked = check_ordering(question, &answer);
-    assert_eq!(
-        checked.is_ok(),
-        is_legal(&answer),
-        "{checked:?}: {answer:?}"
-    );
-    match checked {
-        Err(error) => judge_words(&error.to_string()),
-        Ok(lists) => {
-            let ranges: Vec<_> = question.claims.ranges().collect();
-            assert_eq!(lists.claims.len(), ranges.len());
-            for (range, list) in ranges.into_iter().zip(&lists.claims) {
-                judge(&answer.score[range], list);
-            }
+    hold(&answer, checked, is_legal(&answer), |answer, lists| {
+        let ranges: Vec<_> = question.claims.ranges().collect();
+        assert_eq!(lists.claims.len(), ranges.len());
+        for (range, list) in ranges.into_iter().zip(&lists.claims) {
+            judge(&answer.score[range], list);
         }
-    }
+    });
 }
 
 fn change(draw: &mut Draw, answer: &mut OrderAnswer) {
     let row = draw.below(answer.score.len());
     match draw.below(12) {
-        0 => answer.score.truncate(row),
-        1 => answer.score.push(1.0),
-        2 => drop(answer.reason.pop()),
-        3 => answer.reason.push(9),
+        way @ 0..4 => misshape(way, row, &mut answer.score, 1.0, &mut answer.reason),
         // A whole claim taken off, or of equal scores.
         4 => {
             let score = *draw.pick(&[f64::INFINITY, 1.0]);

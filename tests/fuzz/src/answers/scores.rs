@@ -9,9 +9,8 @@ use plimsoll_core::score::{
 };
 use plimsoll_core::units::PricePerHour;
 
-use super::{CALLED, ENGINE, ROWS, context, guest, judge_call, number};
+use super::{CALLED, ENGINE, ROWS, context, guest, hold, judge_call, misshape, number};
 use crate::Draw;
-use crate::acceptance::judge_words;
 
 static QUESTION: LazyLock<ScoreQuestion> = LazyLock::new(question);
 
@@ -29,24 +28,13 @@ pub(crate) fn run(draw: &mut Draw) {
         change(draw, &mut answer);
     }
     let checked = check_verdicts(&QUESTION, &answer);
-    assert_eq!(
-        checked.is_ok(),
-        is_legal(&answer),
-        "{checked:?}: {answer:?}"
-    );
-    match checked {
-        Err(error) => judge_words(&error.to_string()),
-        Ok(verdicts) => judge(&answer, &verdicts),
-    }
+    hold(&answer, checked, is_legal(&answer), judge);
 }
 
 fn change(draw: &mut Draw, answer: &mut ScoreAnswer) {
     let row = draw.below(answer.value.len());
     match draw.below(12) {
-        0 => answer.value.truncate(row),
-        1 => answer.value.push(1.0),
-        2 => drop(answer.reason.pop()),
-        3 => answer.reason.push(9),
+        way @ 0..4 => misshape(way, row, &mut answer.value, 1.0, &mut answer.reason),
         // Less than the least amount that is counted.
         4 if row < answer.value.len() => answer.value[row] = 4e-10,
         _ if row < answer.value.len() => answer.value[row] = number(draw),
@@ -61,7 +49,7 @@ fn is_legal(answer: &ScoreAnswer) -> bool {
     answer.value.len() == rows && answer.reason.len() == rows && answer.value.iter().all(is_value)
 }
 
-/// What was read against what was answered.
+/// Holds the checked verdicts against the answer.
 fn judge(answer: &ScoreAnswer, verdicts: &Verdicts) {
     let values: Vec<PricePerHour> = verdicts.rows.iter().map(|row| row.value).collect();
     assert_eq!(values.len(), answer.value.len());

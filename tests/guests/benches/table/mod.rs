@@ -4,7 +4,7 @@ use std::time::{Duration, Instant};
 
 use plimsoll_policy::Called;
 
-/// What a number of calls took, shortest first.
+/// Durations of a number of calls, shortest first.
 pub(crate) struct Times(Vec<Duration>);
 
 impl Times {

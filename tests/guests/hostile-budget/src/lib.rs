@@ -1,5 +1,7 @@
 //! A budget policy that misbehaves in the way its setting says.
 
+#[path = "../../hostile/src/lengths.rs"]
+mod lengths;
 #[path = "../../hostile/src/misbehave.rs"]
 mod misbehave;
 
@@ -10,6 +12,7 @@ use plimsoll_sdk::budget::{
     reasons,
 };
 
+use crate::lengths::wrong_length;
 use crate::misbehave::misbehave;
 
 /// How to misbehave.
@@ -43,11 +46,8 @@ impl Budget for Hostile {
         options: &Options,
     ) -> Result<AllowanceAnswer, PolicyError> {
         misbehave(&options.behaviour, table.len())?;
-        let rows = match options.behaviour.as_str() {
-            "short" => table.len() - 1,
-            "long" => table.len() + 1,
-            "huge" => 1 << 16,
-            _ => return Ok(table.map(|pool| self.allow(pool, options))),
+        let Some(rows) = wrong_length(&options.behaviour, table.len()) else {
+            return Ok(table.map(|pool| self.allow(pool, options)));
         };
         let mut answer = AllowanceAnswer::with_capacity(rows);
         (0..rows).for_each(|_| answer.push(Allowance::nodes(1, ANSWER)));

@@ -1,5 +1,7 @@
 //! A consolidation policy that misbehaves in the way its setting says.
 
+#[path = "../../hostile/src/lengths.rs"]
+mod lengths;
 #[path = "../../hostile/src/misbehave.rs"]
 mod misbehave;
 
@@ -8,6 +10,7 @@ use plimsoll_sdk::consolidation::{
     export_consolidation, reasons,
 };
 
+use crate::lengths::wrong_length;
 use crate::misbehave::misbehave;
 
 /// How to misbehave.
@@ -41,11 +44,8 @@ impl Consolidation for Hostile {
 
     fn scores(&self, table: &MoveTable, options: &Options) -> Result<VerdictAnswer, PolicyError> {
         misbehave(&options.behaviour, table.len())?;
-        let rows = match options.behaviour.as_str() {
-            "short" => table.len() - 1,
-            "long" => table.len() + 1,
-            "huge" => 1 << 16,
-            _ => return Ok(table.map(|mv| self.score(mv, options))),
+        let Some(rows) = wrong_length(&options.behaviour, table.len()) else {
+            return Ok(table.map(|mv| self.score(mv, options)));
         };
         let mut answer = VerdictAnswer::with_capacity(rows);
         (0..rows).for_each(|_| answer.push(Verdict::dollars(1.0, ANSWER)));

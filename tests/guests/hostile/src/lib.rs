@@ -26,7 +26,7 @@ pub struct Options {
 }
 
 impl Options {
-    /// What it does at that Unix second.
+    /// Its behaviour at that Unix second.
     fn at(&self, now: u64) -> Self {
         let is_over = self.until_unix_s > 0.0 && now as f64 >= self.until_unix_s;
         let behaviour = if is_over { "honest" } else { &self.behaviour };

@@ -39,7 +39,7 @@ fn exporter(names: &[&str]) -> Vec<u8> {
     component
 }
 
-/// What a ranking policy says of itself.
+/// Manifest of a ranking policy.
 pub(crate) const RANKING: &[u8] = br#"{"name": "p", "version": "1", "hook": "rank"}"#;
 
 pub(crate) fn promising(names: &[&str], manifest: &[u8]) -> Vec<u8> {

@@ -13,7 +13,7 @@ pub(crate) const SUITE: &str = "cases:
   input: { offerings: { a: { type: m5.xlarge, price: 0.192 } } }
 ";
 
-/// What the module answers to the suite.
+/// The module's answers to the suite, as vectors.
 pub(crate) fn of(engine: &Engine, module: &[u8], suite: &str) -> Vec<u8> {
     let manifest = engine.inspect(module).unwrap().manifest;
     let suite = Suite::read("suite.yaml", suite, &manifest).unwrap();

@@ -15,7 +15,7 @@ use plimsoll_core::rank::{PolicySettings, PriceQuestion, Setting, list_price};
 use plimsoll_guests::{HOSTILE, handmade};
 use plimsoll_policy::{Engine, EngineSettings, Limits, Module, Outcome, Refusal};
 
-/// What the host makes of a guest.
+/// End of a guest: refused, or the outcome of its call.
 #[derive(Clone, Copy, PartialEq, Debug)]
 enum Verdict {
     /// Its bytes or settings are refused, for that reason.
@@ -116,7 +116,7 @@ fn guests(engine: &Engine) -> Vec<(&'static str, Result<Module, Refusal>, Verdic
     written.chain(made).collect()
 }
 
-/// What became of a guest.
+/// The end of a guest.
 fn verdict(accepted: &Result<Module, Refusal>, question: &PriceQuestion) -> Verdict {
     match accepted {
         Ok(module) => Ends(module.price(question).outcome()),

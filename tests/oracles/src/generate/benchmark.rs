@@ -4,7 +4,7 @@
 use plimsoll_core::snapshot::Snapshot;
 
 use super::Draw;
-use crate::fixture::{HOSTNAME, PodFixture, ZONE, cluster, ladder, pod, pool};
+use crate::fixture::{Amounts, HOSTNAME, PodFixture, ZONE, cluster, ladder, pod, pool};
 
 const CPU: [i64; 5] = [100, 250, 500, 1000, 1500];
 const MEMORY: [i64; 6] = [100, 256, 512, 1024, 2048, 4096];

@@ -10,7 +10,7 @@ use plimsoll_core::snapshot::Snapshot;
 use plimsoll_core::units::PricePerHour;
 
 use super::Draw;
-use crate::fixture::{PodFixture, cluster, pod};
+use crate::fixture::{Amounts, PodFixture, cluster, pod};
 
 const CPU: [i64; 6] = [100, 250, 500, 1000, 1500, 2000];
 const MEMORY_PER_CORE: [i64; 5] = [512, 1024, 2048, 4096, 8192];

@@ -13,4 +13,4 @@ pub use benchmark::{benchmark_mix, diverse_pods};
 pub use draw::Draw;
 pub use fleet::{Waste, fragmented};
 pub use packing::{memory_heavy, mixed, three_zones, two_architectures, two_shapes};
-pub use random::{Features, Shape, random_cluster, shapes};
+pub use random::{Features, Kind, Shape, random_cluster, shapes};

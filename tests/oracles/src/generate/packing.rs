@@ -1,7 +1,7 @@
 //! Pod sets that packing is measured on. The caller says what is sold and by which pools.
 
 use super::Draw;
-use crate::fixture::{ARCH, ClusterFixture, ZONE, ZONES, node, pod};
+use crate::fixture::{ARCH, Amounts, ClusterFixture, PodFixture, ZONE, ZONES, node, pod};
 
 const CPU: [i64; 5] = [100, 250, 500, 1000, 1500];
 const MEMORY: [i64; 6] = [100, 256, 512, 1024, 2048, 4096];
@@ -10,12 +10,16 @@ const MEMORY: [i64; 6] = [100, 256, 512, 1024, 2048, 4096];
 pub fn mixed(cluster: ClusterFixture, count: usize, seed: u64) -> ClusterFixture {
     let one = |at: usize| {
         let mut draw = Draw::new(seed, "mixed", at);
-        let name = format!("mixed-{at:05}");
-        pod(&name)
-            .cpu(draw.one_of(&CPU))
-            .memory_mib(draw.one_of(&MEMORY))
+        sized(&format!("mixed-{at:05}"), &mut draw)
     };
     cluster.pods((0..count).map(one))
+}
+
+/// A pod of one of the thirty sizes.
+fn sized(name: &str, draw: &mut Draw) -> PodFixture {
+    pod(name)
+        .cpu(draw.one_of(&CPU))
+        .memory_mib(draw.one_of(&MEMORY))
 }
 
 /// 500 pods of 900m and 3100 MiB, 500 of 3500m and 28 GiB: neither shape fills a common type well.
@@ -42,10 +46,7 @@ pub fn memory_heavy(cluster: ClusterFixture, count: usize, seed: u64) -> Cluster
 pub fn two_architectures(cluster: ClusterFixture, count: usize, seed: u64) -> ClusterFixture {
     let one = |at: usize| {
         let mut draw = Draw::new(seed, "architectures", at);
-        let name = format!("arch-{at:05}");
-        let sized = pod(&name)
-            .cpu(draw.one_of(&CPU))
-            .memory_mib(draw.one_of(&MEMORY));
+        let sized = sized(&format!("arch-{at:05}"), &mut draw);
         match draw.below(4) {
             0 => sized.select(ARCH, "amd64"),
             1 => sized.select(ARCH, "arm64"),
@@ -72,10 +73,7 @@ pub fn three_zones(cluster: ClusterFixture, count: usize, seed: u64) -> ClusterF
     });
     let one = |at: usize| {
         let mut draw = Draw::new(seed, "zones", at);
-        let name = format!("zonal-{at:05}");
-        let sized = pod(&name)
-            .cpu(draw.one_of(&CPU))
-            .memory_mib(draw.one_of(&MEMORY));
+        let sized = sized(&format!("zonal-{at:05}"), &mut draw);
         if draw.below(3) == 0 {
             sized.select(ZONE, draw.one_of(&ZONES))
         } else {

@@ -6,70 +6,81 @@ use plimsoll_core::model::{ClaimPhase, OwnerKind};
 
 use super::Draw;
 use crate::fixture::{
-    ARCH, ClusterFixture, HOSTNAME, INSTANCE_TYPE, NoSchedule, NodeFixture, OnDemand, PodFixture,
-    PoolFixture, PreferNoSchedule, Spot, TypeFixture, ZONE, ZONES, cluster, instance_type, is_in,
-    node, not_in, pod, pool,
+    ARCH, Amounts, ClusterFixture, HOSTNAME, INSTANCE_TYPE, NoSchedule, NodeFixture, OnDemand,
+    PodFixture, PoolFixture, PreferNoSchedule, Spot, TypeFixture, ZONE, ZONES, cluster,
+    instance_type, is_in, node, not_in, pod, pool,
 };
 
 const APPS: [&str; 4] = ["web", "db", "cache", "batch"];
 const TEAMS: [&str; 2] = ["red", "blue"];
 
-/// Which kinds of constraint may occur.
+/// A kind of object or constraint that a random cluster may have.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-#[expect(
-    clippy::struct_excessive_bools,
-    reason = "a set of independent switches"
-)]
-pub struct Features {
+pub enum Kind {
     /// Node selectors and required node affinity.
-    pub selectors: bool,
+    Selectors,
     /// Preferences of every kind, and soft spread.
-    pub preferences: bool,
+    Preferences,
     /// Taints of pools and nodes, tolerations of pods.
-    pub taints: bool,
+    Taints,
     /// Hard topology spread.
-    pub spread: bool,
+    Spread,
     /// Required pod affinity and anti-affinity.
-    pub affinity: bool,
+    Affinity,
     /// Host ports.
-    pub ports: bool,
+    Ports,
     /// Volumes that are bound to a zone.
-    pub volumes: bool,
+    Volumes,
     /// DaemonSets.
-    pub daemons: bool,
+    Daemons,
     /// Weights and limits of pools.
-    pub pools: bool,
+    Pools,
     /// Nodes that go, claims on their way.
-    pub changing_nodes: bool,
-    /// Minimum values of pools.
-    pub minimum_values: bool,
+    ChangingNodes,
+    /// Minimum values of pools; the last kind, as [`Features::ALL`] counts them.
+    MinimumValues,
 }
+
+/// A set of kinds, one bit for each in their order.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Features(u16);
 
 impl Features {
     /// Sizes only.
-    pub const NONE: Self = Self::from_bits(0);
+    pub const NONE: Self = Self(0);
     /// Everything.
-    pub const ALL: Self = Self::from_bits(u16::MAX);
+    pub const ALL: Self = Self((2 << Kind::MinimumValues as u16) - 1);
 
-    /// One bit for each kind, in the order of the fields.
+    /// The kinds whose bits are set; bits beyond the last kind are passed over.
     pub const fn from_bits(bits: u16) -> Self {
-        const fn has(bits: u16, at: u16) -> bool {
-            bits & (1 << at) != 0
-        }
-        Self {
-            selectors: has(bits, 0),
-            preferences: has(bits, 1),
-            taints: has(bits, 2),
-            spread: has(bits, 3),
-            affinity: has(bits, 4),
-            ports: has(bits, 5),
-            volumes: has(bits, 6),
-            daemons: has(bits, 7),
-            pools: has(bits, 8),
-            changing_nodes: has(bits, 9),
-            minimum_values: has(bits, 10),
-        }
+        Self(bits & Self::ALL.0)
     }
+
+    /// These kinds and no others.
+    pub fn of(kinds: &[Kind]) -> Self {
+        Self::NONE.with(kinds)
+    }
+
+    /// These kinds as well.
+    #[must_use]
+    pub fn with(self, kinds: &[Kind]) -> Self {
+        Self(kinds.iter().fold(self.0, |bits, &kind| bits | bit(kind)))
+    }
+
+    /// All but these kinds.
+    #[must_use]
+    pub fn without(self, kinds: &[Kind]) -> Self {
+        Self(kinds.iter().fold(self.0, |bits, &kind| bits & !bit(kind)))
+    }
+
+    /// `true` if a kind may occur.
+    pub const fn has(self, kind: Kind) -> bool {
+        self.0 & bit(kind) != 0
+    }
+}
+
+const fn bit(kind: Kind) -> u16 {
+    1 << kind as u16
 }
 
 /// How large a random cluster is, and what may occur in it.
@@ -92,17 +103,23 @@ pub struct Shape {
 }
 
 impl Shape {
-    /// As small as the exhaustive oracle can take.
-    pub const fn tiny(seed: u64) -> Self {
+    /// A shape by its numbers of pods, nodes, pools, types and zones.
+    pub const fn of(seed: u64, numbers: [usize; 5], features: Features) -> Self {
+        let [pods, nodes, pools, types, zones] = numbers;
         Self {
             seed,
-            pods: 4,
-            nodes: 1,
-            pools: 2,
-            types: 3,
-            zones: 2,
-            features: Features::ALL,
+            pods,
+            nodes,
+            pools,
+            types,
+            zones,
+            features,
         }
+    }
+
+    /// As small as the exhaustive oracle can take.
+    pub const fn tiny(seed: u64) -> Self {
+        Self::of(seed, [4, 1, 2, 3, 2], Features::ALL)
     }
 }
 
@@ -116,14 +133,9 @@ pub fn shapes(most: Shape) -> impl Strategy<Value = Shape> {
         1..=most.zones,
     );
     (any::<u64>(), counts, 0_u16..2048).prop_map(
-        |(seed, (pods, nodes, pools, types, zones), bits)| Shape {
-            seed,
-            pods,
-            nodes,
-            pools,
-            types,
-            zones,
-            features: Features::from_bits(bits),
+        |(seed, (pods, nodes, pools, types, zones), bits)| {
+            let numbers = [pods, nodes, pools, types, zones];
+            Shape::of(seed, numbers, Features::from_bits(bits))
         },
     )
 }
@@ -138,7 +150,7 @@ pub fn random_cluster(shape: &Shape) -> ClusterFixture {
     for at in 0..shape.pools {
         cluster = cluster.pool(random_pool(shape, at, zones));
     }
-    if shape.features.daemons {
+    if shape.features.has(Kind::Daemons) {
         let log = pod("log").cpu(50).memory_mib(64).tolerates_all();
         let zonal = pod("zonal").cpu(100).select(ZONE, zones[0]);
         cluster = cluster.daemon(&log).daemon(&zonal);
@@ -174,7 +186,7 @@ fn random_type(shape: &Shape, at: usize, zones: &[&str]) -> TypeFixture {
         let cents = f64::from(i32::try_from(cents / 3).unwrap_or(0)) / 100.0;
         fixture = fixture.price(cents).offered(zones[0], Spot);
     }
-    if shape.features.volumes {
+    if shape.features.has(Kind::Volumes) {
         fixture = fixture.attaches("ebs", 1 + u32::try_from(at % 3).unwrap_or(0));
     }
     fixture
@@ -183,7 +195,7 @@ fn random_type(shape: &Shape, at: usize, zones: &[&str]) -> TypeFixture {
 fn random_pool(shape: &Shape, at: usize, zones: &[&str]) -> PoolFixture {
     let mut draw = Draw::new(shape.seed, "pool", at);
     let mut fixture = pool(&format!("pool-{at}")).label("team", draw.one_of(&TEAMS));
-    if shape.features.pools {
+    if shape.features.has(Kind::Pools) {
         fixture = fixture.weight(u32::try_from(draw.below(3) * 10).unwrap_or(0));
         if draw.percent(30) {
             fixture = fixture.limit_cpu(draw.one_of(&[4000, 8000, 16_000]));
@@ -195,7 +207,7 @@ fn random_pool(shape: &Shape, at: usize, zones: &[&str]) -> PoolFixture {
             fixture = fixture.zones(&[draw.one_of(zones)]);
         }
     }
-    if shape.features.taints && at > 0 {
+    if shape.features.has(Kind::Taints) && at > 0 {
         fixture = match draw.below(4) {
             0 => fixture.taint("dedicated", "db", NoSchedule),
             1 => fixture.taint("dedicated", "db", PreferNoSchedule),
@@ -203,7 +215,7 @@ fn random_pool(shape: &Shape, at: usize, zones: &[&str]) -> PoolFixture {
             _ => fixture,
         };
     }
-    if shape.features.minimum_values && draw.percent(50) {
+    if shape.features.has(Kind::MinimumValues) && draw.percent(50) {
         fixture = fixture.min_values(INSTANCE_TYPE, draw.one_of(&[2, 3]));
     }
     fixture
@@ -228,10 +240,10 @@ fn random_node(
     if draw.percent(60) {
         fixture = fixture.managed("pool-0");
     }
-    if shape.features.taints && draw.percent(20) {
+    if shape.features.has(Kind::Taints) && draw.percent(20) {
         fixture = fixture.taint("dedicated", "db", NoSchedule);
     }
-    let fixture = if shape.features.changing_nodes {
+    let fixture = if shape.features.has(Kind::ChangingNodes) {
         changing(fixture, &mut draw)
     } else {
         fixture
@@ -262,7 +274,7 @@ fn random_pod(cluster: ClusterFixture, shape: &Shape, at: usize, zones: &[&str])
         .created(created)
         .owned_by(OwnerKind::ReplicaSet, "set");
     let fixture = constrained(fixture, shape, &mut draw, zones);
-    if shape.features.volumes && draw.percent(20) {
+    if shape.features.has(Kind::Volumes) && draw.percent(20) {
         let claim = format!("data-{at}");
         let zone = draw.one_of(zones);
         let fixture = fixture.volume(&claim);
@@ -282,7 +294,7 @@ fn sized(name: &str, draw: &mut Draw) -> PodFixture {
 fn constrained(pod: PodFixture, shape: &Shape, draw: &mut Draw, zones: &[&str]) -> PodFixture {
     let features = shape.features;
     let mut pod = pod;
-    if features.selectors {
+    if features.has(Kind::Selectors) {
         pod = match draw.below(8) {
             0 => pod.select(ZONE, draw.one_of(zones)),
             1 => pod.needs(is_in("team", &[draw.one_of(&TEAMS)])),
@@ -293,15 +305,15 @@ fn constrained(pod: PodFixture, shape: &Shape, draw: &mut Draw, zones: &[&str]) 
             _ => pod,
         };
     }
-    if features.taints && draw.percent(30) {
+    if features.has(Kind::Taints) && draw.percent(30) {
         pod = pod.tolerates("dedicated", "db", NoSchedule);
     }
     let other = draw.one_of(&APPS);
-    if features.spread && draw.percent(25) {
+    if features.has(Kind::Spread) && draw.percent(25) {
         let key = draw.one_of(&[ZONE, HOSTNAME]);
         pod = pod.spread(key, draw.one_of(&[1, 2])).to(other);
     }
-    if features.affinity {
+    if features.has(Kind::Affinity) {
         let key = draw.one_of(&[ZONE, HOSTNAME]);
         pod = match draw.below(8) {
             0 => pod.affinity(key).to(other),
@@ -309,7 +321,7 @@ fn constrained(pod: PodFixture, shape: &Shape, draw: &mut Draw, zones: &[&str]) 
             _ => pod,
         };
     }
-    if features.preferences {
+    if features.has(Kind::Preferences) {
         pod = match draw.below(8) {
             0 => pod.prefers(1, is_in(ZONE, &[draw.one_of(zones)])),
             1 => pod.prefers_spread(ZONE, 1).to(other),
@@ -318,7 +330,7 @@ fn constrained(pod: PodFixture, shape: &Shape, draw: &mut Draw, zones: &[&str]) 
             _ => pod,
         };
     }
-    if features.ports && draw.percent(15) {
+    if features.has(Kind::Ports) && draw.percent(15) {
         pod = pod.port(draw.one_of(&[8080, 9090]));
     }
     pod

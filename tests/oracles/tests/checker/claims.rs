@@ -9,7 +9,7 @@ use plimsoll_core::snapshot::Snapshot;
 use plimsoll_core::units::PricePerHour;
 use plimsoll_oracles::fixture::*;
 
-use crate::{breaks, passes};
+use crate::{bought, breaks, passes};
 
 const SMALL: (&str, &str, CapacityType) = ("fake-it-0", ZONE_1, OnDemand);
 const LARGE: (&str, &str, CapacityType) = ("fake-it-3", ZONE_1, OnDemand);
@@ -29,10 +29,7 @@ fn world() -> ClusterFixture {
 #[track_caller]
 fn mutated(rule: Rule, change: impl FnOnce(&mut Plan)) {
     let snapshot = world().snapshot();
-    let mut plan = plan(&snapshot)
-        .buy("general", &[SMALL, LARGE])
-        .put("web")
-        .build();
+    let mut plan = bought(&snapshot, &[SMALL, LARGE], &["web"]);
     passes(&snapshot, &plan);
     change(&mut plan);
     let mut rules: Vec<Rule> = check(&snapshot, &plan).iter().map(|f| f.rule).collect();
@@ -72,7 +69,7 @@ fn pools_that_cannot_be_used_buy_nothing() {
             .pool(closed)
             .pod(pod("web"))
             .snapshot();
-        let plan = plan(&snapshot).buy("general", &[SMALL]).put("web").build();
+        let plan = bought(&snapshot, &[SMALL], &["web"]);
         breaks(&snapshot, &plan, &[Rule::ClaimPool]);
     }
 }
@@ -118,31 +115,17 @@ fn an_option_that_is_sold_out_is_none() {
         .snapshot();
     let sold = ("m", ZONE_1, OnDemand);
     let gone = ("m", ZONE_2, OnDemand);
-    passes(
-        &snapshot,
-        &plan(&snapshot).buy("general", &[sold]).put("web").build(),
-    );
-    let plan = plan(&snapshot)
-        .buy("general", &[sold, gone])
-        .put("web")
-        .build();
+    passes(&snapshot, &bought(&snapshot, &[sold], &["web"]));
+    let plan = bought(&snapshot, &[sold, gone], &["web"]);
     breaks(&snapshot, &plan, &[Rule::OptionSold]);
 }
 
 #[test]
 fn every_option_has_room_for_every_pod() {
     let snapshot = world().pod(pod("db").cpu(300)).snapshot();
-    let good = plan(&snapshot)
-        .buy("general", &[LARGE])
-        .put("web")
-        .put("db")
-        .build();
+    let good = bought(&snapshot, &[LARGE], &["web", "db"]);
     passes(&snapshot, &good);
-    let tight = plan(&snapshot)
-        .buy("general", &[LARGE, SMALL])
-        .put("web")
-        .put("db")
-        .build();
+    let tight = bought(&snapshot, &[LARGE, SMALL], &["web", "db"]);
     breaks(&snapshot, &tight, &[Rule::Room]);
 }
 
@@ -162,7 +145,7 @@ fn daemons_take_room_on_new_nodes_where_they_run() {
     };
     breaks(&everywhere, &plan_of(&everywhere), &[Rule::Room]);
     let elsewhere = with(pod("log").select(ZONE, ZONE_2));
-    let plain = plan(&elsewhere).buy("general", &[SMALL]).put("web").build();
+    let plain = bought(&elsewhere, &[SMALL], &["web"]);
     passes(&elsewhere, &plain);
 }
 
@@ -183,7 +166,7 @@ fn a_claim_is_narrowed_to_what_its_pods_need() {
         .pool(pool("general").needs(exists("shard")))
         .pod(pod("web").select("shard", "7").select(OS, "linux"))
         .snapshot();
-    let good = plan(&snapshot).buy("general", &[SMALL]).put("web").build();
+    let good = bought(&snapshot, &[SMALL], &["web"]);
     passes(&snapshot, &good);
     let mut other_shard = good.clone();
     other_shard.claims[0]
@@ -209,7 +192,7 @@ fn a_label_that_no_pool_knows_cannot_be_had() {
         .pool(pool("general"))
         .pod(pod("web").select("team", "a"))
         .snapshot();
-    let mut plan = plan(&snapshot).buy("general", &[SMALL]).put("web").build();
+    let mut plan = bought(&snapshot, &[SMALL], &["web"]);
     plan.claims[0].requirements.remove("team");
     plan.claims[0].labels.remove("team");
     breaks(&snapshot, &plan, &[Rule::NodeLabels]);
@@ -219,8 +202,7 @@ fn a_label_that_no_pool_knows_cannot_be_had() {
 fn a_claim_without_pods_is_waste() {
     let snapshot = world().snapshot();
     let plan = plan(&snapshot)
-        .buy("general", &[SMALL])
-        .put("web")
+        .buy_for("general", &[SMALL], &["web"])
         .buy("general", &[SMALL])
         .build();
     breaks(&snapshot, &plan, &[Rule::ClaimPods]);
@@ -233,12 +215,9 @@ fn minimum_values_are_counted_over_the_types_named() {
         .pool(pool("general").min_values(INSTANCE_TYPE, 2))
         .pod(pod("web"))
         .snapshot();
-    let two = plan(&snapshot)
-        .buy("general", &[SMALL, LARGE])
-        .put("web")
-        .build();
+    let two = bought(&snapshot, &[SMALL, LARGE], &["web"]);
     passes(&snapshot, &two);
-    let one = plan(&snapshot).buy("general", &[SMALL]).put("web").build();
+    let one = bought(&snapshot, &[SMALL], &["web"]);
     breaks(&snapshot, &one, &[Rule::MinValues]);
 }
 
@@ -260,7 +239,7 @@ fn the_cost_of_a_node_itself_is_part_of_its_price() {
     let snapshot = world()
         .settings(|settings| settings.node_cost = cost)
         .snapshot();
-    let mut plan = plan(&snapshot).buy("general", &[SMALL]).put("web").build();
+    let mut plan = bought(&snapshot, &[SMALL], &["web"]);
     passes(&snapshot, &plan);
     plan.claims[0].options[0].price = plan.claims[0].options[0].list_price;
     plan.cost.planned = plan.claims[0].options[0].price;
@@ -285,7 +264,7 @@ fn prices_capacities_and_marks_are_those_that_overlays_make() {
     };
     let made = |change: &dyn Fn(&mut Plan)| {
         let bare = world().snapshot();
-        let mut plan = plan(&bare).buy("general", &[SMALL]).put("web").build();
+        let mut plan = bought(&bare, &[SMALL], &["web"]);
         told(&mut plan);
         change(&mut plan);
         plan

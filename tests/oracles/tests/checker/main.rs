@@ -10,6 +10,7 @@ mod topology;
 use plimsoll_core::check::{PriceRule, Rule, check, review};
 use plimsoll_core::plan::Plan;
 use plimsoll_core::snapshot::Snapshot;
+use plimsoll_oracles::fixture::{CapacityType, plan};
 
 /// The plan breaks these rules, in this order, and no others.
 #[track_caller]
@@ -18,6 +19,15 @@ pub(crate) fn breaks(snapshot: &Snapshot, plan: &Plan, rules: &[Rule]) {
     let found: Vec<Rule> = findings.iter().map(|finding| finding.rule).collect();
     let shown: Vec<String> = findings.iter().map(ToString::to_string).collect();
     assert_eq!(found, rules, "{shown:#?}");
+}
+
+/// The plan that buys one node of the pool `general` for pods and does nothing else.
+pub(crate) fn bought(
+    snapshot: &Snapshot,
+    options: &[(&str, &str, CapacityType)],
+    pods: &[&str],
+) -> Plan {
+    plan(snapshot).buy_for("general", options, pods).build()
 }
 
 /// The plan is good.

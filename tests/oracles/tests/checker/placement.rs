@@ -7,7 +7,7 @@ use plimsoll_core::resources::{ResourceName, Resources};
 use plimsoll_core::snapshot::Snapshot;
 use plimsoll_oracles::fixture::*;
 
-use crate::{breaks, passes};
+use crate::{bought, breaks, passes};
 
 /// Putting `web` onto `n1` breaks these rules.
 #[track_caller]
@@ -241,14 +241,8 @@ fn a_claim_that_names_two_zones_cannot_serve_a_volume_of_one() {
         .snapshot();
     let one = ("fake-it-0", ZONE_1, OnDemand);
     let two = ("fake-it-0", ZONE_2, OnDemand);
-    passes(
-        &snapshot,
-        &plan(&snapshot).buy("general", &[one]).put("web").build(),
-    );
-    let both = plan(&snapshot)
-        .buy("general", &[one, two])
-        .put("web")
-        .build();
+    passes(&snapshot, &bought(&snapshot, &[one], &["web"]));
+    let both = bought(&snapshot, &[one, two], &["web"]);
     breaks(&snapshot, &both, &[Rule::VolumeTopology]);
 }
 

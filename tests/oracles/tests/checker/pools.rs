@@ -5,17 +5,15 @@ use plimsoll_core::model::PackingMode;
 use plimsoll_core::snapshot::Snapshot;
 use plimsoll_oracles::fixture::*;
 
-use crate::{breaks, passes, remarks};
+use crate::{bought, breaks, passes, remarks};
 
 const ONE_CORE: (&str, &str, CapacityType) = ("fake-it-0", ZONE_1, OnDemand);
 const FOUR_CORES: (&str, &str, CapacityType) = ("fake-it-3", ZONE_1, OnDemand);
 
 fn two_claims(snapshot: &Snapshot) -> plimsoll_core::plan::Plan {
     plan(snapshot)
-        .buy("general", &[ONE_CORE])
-        .put("web-0")
-        .buy("general", &[ONE_CORE])
-        .put("web-1")
+        .buy_for("general", &[ONE_CORE], &["web-0"])
+        .buy_for("general", &[ONE_CORE], &["web-1"])
         .build()
 }
 
@@ -53,11 +51,7 @@ fn every_new_node_counts_towards_a_limit_of_nodes() {
 #[test]
 fn a_limit_that_the_largest_type_would_exceed_is_remarked() {
     let snapshot = limited(pool("general").limit_cpu(5000));
-    let plan = plan(&snapshot)
-        .buy("general", &[ONE_CORE, FOUR_CORES])
-        .put("web-0")
-        .put("web-1")
-        .build();
+    let plan = bought(&snapshot, &[ONE_CORE, FOUR_CORES], &["web-0", "web-1"]);
     remarks(&snapshot, &plan, &[Rule::PoolLimitAtWorst]);
 }
 
@@ -72,8 +66,8 @@ fn a_reservation_is_promised_as_often_as_it_is_left() {
     };
     let option = ("m", ZONE_1, Reserved);
     let both = |snapshot: &Snapshot| {
-        let first = plan(snapshot).buy("general", &[option]).put("web-0");
-        first.buy("general", &[option]).put("web-1").build()
+        let first = plan(snapshot).buy_for("general", &[option], &["web-0"]);
+        first.buy_for("general", &[option], &["web-1"]).build()
     };
     let two = reserved(2);
     passes(&two, &both(&two));
@@ -95,7 +89,7 @@ fn weighted(heavy: PoolFixture, web: PodFixture) -> Snapshot {
 fn a_lighter_pool_buys_only_what_heavier_ones_cannot() {
     let lightly = |snapshot: &Snapshot| {
         let bought = plan(snapshot).on_light("web");
-        bought.buy("light", &[ONE_CORE]).put("db").build()
+        bought.buy_for("light", &[ONE_CORE], &["db"]).build()
     };
     let plain = weighted(pool("heavy"), pod("web"));
     breaks(&plain, &lightly(&plain), &[Rule::PoolWeight]);
@@ -106,9 +100,7 @@ fn a_lighter_pool_buys_only_what_heavier_ones_cannot() {
         pod("web").cpu(950),
     );
     let large = plan(&small)
-        .buy("light", &[FOUR_CORES])
-        .put("web")
-        .put("db")
+        .buy_for("light", &[FOUR_CORES], &["web", "db"])
         .build();
     passes(&small, &large);
     let wishes = pod("web").prefers(1, is_in(ZONE, &[ZONE_2]));
@@ -124,7 +116,7 @@ fn a_heavier_pool_is_passed_over_for_an_earlier_alternative_only() {
             .or_needs(is_in(ZONE, &[ZONE_2]));
         let snapshot = weighted(pool("heavy").zones(&[heavy_zone]), either);
         let bought = plan(&snapshot).on_light("web");
-        let plan = bought.buy("light", &[ONE_CORE]).put("db").build();
+        let plan = bought.buy_for("light", &[ONE_CORE], &["db"]).build();
         (snapshot, plan)
     };
     let (snapshot, plan) = lightly(ZONE_2);
@@ -145,9 +137,7 @@ fn a_lighter_node_that_must_be_bought_may_be_shared() {
             .pod(pod("db").select(NODEPOOL, "light"))
             .snapshot();
         let plan = plan(&snapshot)
-            .buy("light", &[ONE_CORE])
-            .put("db")
-            .put("web")
+            .buy_for("light", &[ONE_CORE], &["db", "web"])
             .build();
         (snapshot, plan)
     };

@@ -318,16 +318,12 @@ fn a_claim_that_may_turn_out_in_two_zones_blocks_both() {
         .pods(pod("web").anti_affinity(ZONE).replicas(2))
         .snapshot();
     let apart = plan(&snapshot)
-        .buy("general", &[IN_1])
-        .put("web-0")
-        .buy("general", &[IN_2])
-        .put("web-1");
+        .buy_for("general", &[IN_1], &["web-0"])
+        .buy_for("general", &[IN_2], &["web-1"]);
     passes(&snapshot, &apart.build());
     let open = plan(&snapshot)
-        .buy("general", &[IN_1, IN_2])
-        .put("web-0")
-        .buy("general", &[IN_2])
-        .put("web-1");
+        .buy_for("general", &[IN_1, IN_2], &["web-0"])
+        .buy_for("general", &[IN_2], &["web-1"]);
     breaks(&snapshot, &open.build(), &[Rule::AntiAffinity]);
 }
 
@@ -336,14 +332,12 @@ fn one_pod_may_leave_its_zone_open_and_the_next_may_not_rely_on_it() {
     let snapshot = shop()
         .pods(pod("web").spread(ZONE, 1).replicas(2))
         .snapshot();
-    let alone = plan(&snapshot).buy("general", &[IN_1, IN_2]).put("web-0");
-    let followed = alone.buy("general", &[IN_2]).put("web-1").build();
+    let alone = plan(&snapshot).buy_for("general", &[IN_1, IN_2], &["web-0"]);
+    let followed = alone.buy_for("general", &[IN_2], &["web-1"]).build();
     breaks(&snapshot, &followed, &[Rule::Spread]);
     let decided = plan(&snapshot)
-        .buy("general", &[IN_1])
-        .put("web-0")
-        .buy("general", &[IN_2])
-        .put("web-1");
+        .buy_for("general", &[IN_1], &["web-0"])
+        .buy_for("general", &[IN_2], &["web-1"]);
     passes(&snapshot, &decided.build());
 }
 
@@ -353,10 +347,8 @@ fn requirements_that_leave_the_zone_open_count_like_options() {
         .pods(pod("web").spread(ZONE, 1).replicas(2))
         .snapshot();
     let mut plan = plan(&snapshot)
-        .buy("general", &[IN_1])
-        .put("web-0")
-        .buy("general", &[IN_2])
-        .put("web-1")
+        .buy_for("general", &[IN_1], &["web-0"])
+        .buy_for("general", &[IN_2], &["web-1"])
         .build();
     plan.claims[0].requirements.remove(ZONE);
     breaks(&snapshot, &plan, &[Rule::Spread]);
@@ -368,16 +360,11 @@ fn neighbours_on_one_claim_are_near_wherever_it_turns_out() {
         .pod(pod("db"))
         .pod(pod("web").affinity(ZONE).to("db"))
         .snapshot();
-    let together = plan(&snapshot)
-        .buy("general", &[IN_1, IN_2])
-        .put("db")
-        .put("web");
+    let together = plan(&snapshot).buy_for("general", &[IN_1, IN_2], &["db", "web"]);
     passes(&snapshot, &together.build());
     let apart = plan(&snapshot)
-        .buy("general", &[IN_1, IN_2])
-        .put("db")
-        .buy("general", &[IN_1])
-        .put("web");
+        .buy_for("general", &[IN_1, IN_2], &["db"])
+        .buy_for("general", &[IN_1], &["web"]);
     breaks(&snapshot, &apart.build(), &[Rule::Affinity]);
 }
 
@@ -389,10 +376,8 @@ fn custom_labels_are_domains_when_a_pool_decides_them() {
         .pods(pod("web").spread("shard", 1).replicas(2))
         .snapshot();
     let mut plan = plan(&snapshot)
-        .buy("general", &[IN_1])
-        .put("web-0")
-        .buy("general", &[IN_1])
-        .put("web-1")
+        .buy_for("general", &[IN_1], &["web-0"])
+        .buy_for("general", &[IN_1], &["web-1"])
         .build();
     breaks(&snapshot, &plan, &[Rule::Spread]);
     plan.claims[1].labels.insert("shard".into(), "2".into());

@@ -4,7 +4,7 @@ use k8s_openapi::api::core::v1 as k8s;
 use plimsoll_core::labels::LabelKey;
 use plimsoll_core::model::{AffinityTerm, NamespaceScope, NodeTerm, PodSpec, Preferred};
 
-use super::super::{requirement, selector};
+use super::super::{each, requirement, selector};
 use crate::error::{FieldError, Within};
 use crate::intern::Interner;
 
@@ -33,28 +33,28 @@ pub(super) fn fill(
             .within(format_args!("nodeAffinity.{PREFERRED}"))?;
     }
     if let Some(affinity) = &written.pod_affinity {
-        let required = affinity
-            .required_during_scheduling_ignored_during_execution
-            .as_deref();
-        let preferred = affinity
-            .preferred_during_scheduling_ignored_during_execution
-            .as_deref();
-        result.affinity = required_pods(required.unwrap_or_default(), interner)
-            .within(format_args!("podAffinity.{REQUIRED}"))?;
-        result.affinity_preferred = preferred_pods(preferred.unwrap_or_default(), interner)
-            .within(format_args!("podAffinity.{PREFERRED}"))?;
+        let terms = pod_terms(
+            affinity
+                .required_during_scheduling_ignored_during_execution
+                .as_deref(),
+            affinity
+                .preferred_during_scheduling_ignored_during_execution
+                .as_deref(),
+            interner,
+        );
+        (result.affinity, result.affinity_preferred) = terms.within("podAffinity")?;
     }
     if let Some(affinity) = &written.pod_anti_affinity {
-        let required = affinity
-            .required_during_scheduling_ignored_during_execution
-            .as_deref();
-        let preferred = affinity
-            .preferred_during_scheduling_ignored_during_execution
-            .as_deref();
-        result.anti_affinity = required_pods(required.unwrap_or_default(), interner)
-            .within(format_args!("podAntiAffinity.{REQUIRED}"))?;
-        result.anti_affinity_preferred = preferred_pods(preferred.unwrap_or_default(), interner)
-            .within(format_args!("podAntiAffinity.{PREFERRED}"))?;
+        let terms = pod_terms(
+            affinity
+                .required_during_scheduling_ignored_during_execution
+                .as_deref(),
+            affinity
+                .preferred_during_scheduling_ignored_during_execution
+                .as_deref(),
+            interner,
+        );
+        (result.anti_affinity, result.anti_affinity_preferred) = terms.within("podAntiAffinity")?;
     }
     Ok(())
 }
@@ -96,36 +96,29 @@ fn preferred_nodes(
     written: &[k8s::PreferredSchedulingTerm],
     interner: &mut Interner,
 ) -> Result<Vec<Preferred<NodeTerm>>, FieldError> {
-    let one = |(at, entry): (usize, &k8s::PreferredSchedulingTerm)| {
-        let made = weighted(entry.weight, || {
+    each(written, |entry| {
+        weighted(entry.weight, || {
             requirement::of_term(&entry.preference, interner).within("preference")
-        });
-        made.within(format_args!("[{at}]"))
-    };
-    written.iter().enumerate().map(one).collect()
+        })
+    })
 }
 
-fn required_pods(
-    written: &[k8s::PodAffinityTerm],
+/// Required and preferred terms of pod affinity, or of pod anti-affinity.
+fn pod_terms(
+    required: Option<&[k8s::PodAffinityTerm]>,
+    preferred: Option<&[k8s::WeightedPodAffinityTerm]>,
     interner: &mut Interner,
-) -> Result<Vec<AffinityTerm>, FieldError> {
-    let one = |(at, entry): (usize, &k8s::PodAffinityTerm)| {
-        pod_term(entry, interner).within(format_args!("[{at}]"))
-    };
-    written.iter().enumerate().map(one).collect()
-}
-
-fn preferred_pods(
-    written: &[k8s::WeightedPodAffinityTerm],
-    interner: &mut Interner,
-) -> Result<Vec<Preferred<AffinityTerm>>, FieldError> {
-    let one = |(at, entry): (usize, &k8s::WeightedPodAffinityTerm)| {
-        let made = weighted(entry.weight, || {
+) -> Result<(Vec<AffinityTerm>, Vec<Preferred<AffinityTerm>>), FieldError> {
+    let required = each(required.unwrap_or_default(), |entry| {
+        pod_term(entry, interner)
+    });
+    let required = required.within(REQUIRED)?;
+    let preferred = each(preferred.unwrap_or_default(), |entry| {
+        weighted(entry.weight, || {
             pod_term(&entry.pod_affinity_term, interner).within("podAffinityTerm")
-        });
-        made.within(format_args!("[{at}]"))
-    };
-    written.iter().enumerate().map(one).collect()
+        })
+    });
+    Ok((required, preferred.within(PREFERRED)?))
 }
 
 fn weighted<T>(

@@ -12,7 +12,7 @@ use super::super::amounts::amounts_or_none;
 use crate::error::{FieldError, Within};
 use crate::intern::Interner;
 
-/// What a pod asks for, overhead and `pods: 1` included. Paths of errors are relative to the specification.
+/// Requests of a pod as the scheduler counts them, overhead and `pods: 1` included. Paths of errors are relative to the specification.
 pub(super) fn effective(
     spec: &k8s::PodSpec,
     status: Option<&k8s::PodStatus>,
@@ -73,7 +73,7 @@ fn is_resize_infeasible(status: Option<&k8s::PodStatus>) -> bool {
 
 /// Adds up the moments of a pod's life.
 struct Moments<'a> {
-    /// Whether the node has refused the resize asked for: what is asked then does not count.
+    /// `true` if the node has refused the resize asked for: what is asked then does not count.
     is_resize_infeasible: bool,
     interner: &'a mut Interner,
 }

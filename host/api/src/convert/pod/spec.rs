@@ -18,13 +18,13 @@ pub(in crate::convert) struct Template<'a> {
     pub(in crate::convert) spec: &'a k8s::PodSpec,
     /// The pod's status, for resizes under way.
     pub(in crate::convert) status: Option<&'a k8s::PodStatus>,
-    /// Whether a daemon set made it: the pin to a node that its controller adds is then left out.
+    /// `true` if a daemon set made it: the pin to a node that its controller adds is then left out.
     pub(in crate::convert) is_daemon: bool,
     /// A problem noted when the pod was written to a file.
     pub(in crate::convert) problem: Option<&'a str>,
 }
 
-/// What the pod needs. Paths of errors are relative to the specification.
+/// Requests and constraints of a pod. Paths of errors are relative to the specification.
 pub(in crate::convert) fn pod_spec(
     template: &Template<'_>,
     interner: &mut Interner,

@@ -4,7 +4,7 @@ use serde_json::Value;
 
 use super::super::finding::Findings;
 
-/// What a role's name may be made of beside letters and digits.
+/// Characters that a role's name may have beside letters and digits.
 const IN_ROLE_NAMES: &str = "+=,.@-_/";
 
 /// Remarks about a class's specification.

@@ -31,7 +31,7 @@ const SIGNALS: [&str; 6] = [
     "imagefs.inodesFree",
     "pid.available",
 ];
-/// What can be kept from pods.
+/// Resources of which an amount can be reserved.
 const RESERVABLE: [&str; 4] = ["cpu", "memory", "ephemeral-storage", "pid"];
 
 /// Remarks about `spec.kubelet`.
@@ -156,12 +156,23 @@ fn count(path: &str, value: &Value, findings: &mut Findings) {
     }
 }
 
+/// The fields of a map; a fault where the value is none.
+fn map<'v>(
+    path: &str,
+    value: &'v Value,
+    expected: &str,
+    findings: &mut Findings,
+) -> Option<&'v serde_json::Map<String, Value>> {
+    if !value.is_object() {
+        let told = format!("is {}; expected {expected}", shown(value));
+        findings.fault(path, told);
+    }
+    value.as_object()
+}
+
 fn reserved(path: &str, value: &Value, findings: &mut Findings) {
-    let Value::Object(amounts) = value else {
-        return findings.fault(
-            path,
-            format!("is {}; expected amounts by resource", shown(value)),
-        );
+    let Some(amounts) = map(path, value, "amounts by resource", findings) else {
+        return;
     };
     for (name, amount) in amounts {
         let path = format!("{path}.{name}");
@@ -197,11 +208,8 @@ fn signals(
     fits: impl Fn(&str) -> bool,
     expected: &str,
 ) {
-    let Value::Object(signals) = value else {
-        return findings.fault(
-            path,
-            format!("is {}; expected values by signal", shown(value)),
-        );
+    let Some(signals) = map(path, value, "values by signal", findings) else {
+        return;
     };
     for (name, value) in signals {
         let path = format!("{path}.{name}");

@@ -199,7 +199,7 @@ fn budgets(spec: &Value, findings: &mut Findings) {
     }
 }
 
-/// Whether a text is a macro or five fields of a cron line.
+/// `true` if a text is a macro or five fields of a cron line.
 fn is_schedule(text: &str) -> bool {
     if text.starts_with('@') {
         return SCHEDULES.contains(&text);

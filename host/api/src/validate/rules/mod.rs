@@ -27,7 +27,7 @@ pub(super) fn check(kind: &str, value: &Value, findings: &mut Findings) {
     }
 }
 
-/// Whether a field is there.
+/// `true` if a field is there.
 fn has(value: &Value, name: &str) -> bool {
     value.get(name).is_some_and(|value| !value.is_null())
 }

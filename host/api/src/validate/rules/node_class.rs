@@ -37,18 +37,31 @@ pub(super) fn check(spec: &Value, findings: &mut Findings) {
     }
 }
 
-fn identity(spec: &Value, findings: &mut Findings) {
-    match (has(spec, "role"), has(spec, "instanceProfile")) {
-        (true, true) => findings.error(
-            "spec.instanceProfile",
-            "stands beside role; expected one of the two",
-        ),
-        (false, false) => findings.error(
-            "spec.role",
-            "is missing; expected a role, or an instanceProfile in its place",
-        ),
+/// Exactly one of two fields is there: else path and words of what is wrong with both, or with none.
+fn one_of(
+    value: &Value,
+    fields: [&str; 2],
+    both: (&str, &str),
+    none: (&str, &str),
+    findings: &mut Findings,
+) {
+    match fields.map(|field| has(value, field)) {
+        [true, true] => findings.error(both.0, both.1),
+        [false, false] => findings.error(none.0, none.1),
         _ => {}
     }
+}
+
+fn identity(spec: &Value, findings: &mut Findings) {
+    let beside = (
+        "spec.instanceProfile",
+        "stands beside role; expected one of the two",
+    );
+    let missing = (
+        "spec.role",
+        "is missing; expected a role, or an instanceProfile in its place",
+    );
+    one_of(spec, ["role", "instanceProfile"], beside, missing, findings);
     for name in ["role", "instanceProfile"] {
         if has(spec, name) && text(spec, name).is_empty() {
             findings.error(format!("spec.{name}"), "is empty; expected a name");
@@ -219,15 +232,13 @@ fn placement(spec: &Value, findings: &mut Findings) {
     let Some(group) = spec.get("placementGroupSelector") else {
         return;
     };
-    match (has(group, "name"), has(group, "id")) {
-        (true, true) => findings.error(
-            "spec.placementGroupSelector.id",
-            "stands beside name; expected one of the two",
-        ),
-        (false, false) => findings.error(
-            "spec.placementGroupSelector",
-            "names no group; expected name or id",
-        ),
-        _ => {}
-    }
+    let beside = (
+        "spec.placementGroupSelector.id",
+        "stands beside name; expected one of the two",
+    );
+    let missing = (
+        "spec.placementGroupSelector",
+        "names no group; expected name or id",
+    );
+    one_of(group, ["name", "id"], beside, missing, findings);
 }

@@ -55,7 +55,7 @@ impl TermGroupKey {
         self.counted == Counted::Selected
     }
 
-    /// Whether the selector speaks of this pod.
+    /// `true` if the selector speaks of this pod.
     pub(super) fn selects(&self, pod: &Pod) -> bool {
         let here = match &self.namespaces {
             TermNamespaces::All => true,
@@ -140,7 +140,7 @@ impl TermCounts {
         self.by_domain.keys()
     }
 
-    /// Whether no pod is counted anywhere.
+    /// `true` if no pod is counted anywhere.
     pub(super) fn is_empty(&self) -> bool {
         self.by_domain.is_empty()
     }

@@ -132,7 +132,7 @@ impl<'a> Topology<'a> {
         }
     }
 
-    /// Whether terms of the pod, or terms of others that speak of it, say anything at all.
+    /// `true` if terms of the pod, or terms of others that speak of it, say anything at all.
     pub(super) fn concerns(&mut self, pod: &Pod) -> bool {
         let own = self.terms.get(&TermsKey::of(self.snapshot, pod));
         let has_own = own.is_some_and(|terms| !terms.is_empty());
@@ -143,7 +143,7 @@ impl<'a> Topology<'a> {
                 .any(|group| !self.groups.get(*group).key.counts_pods())
     }
 
-    /// Whether some pod must be near pods such as this one.
+    /// `true` if some pod must be near pods such as this one.
     pub(super) fn is_followed(&mut self, pod: &Pod) -> bool {
         let selecting = self.selecting(pod);
         selecting.iter().any(|group| self.followed.contains(group))

@@ -49,7 +49,7 @@ impl Headcount {
     }
 }
 
-/// What a pool's own budgets say.
+/// The tightest of a pool's own budgets for a reason.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Declared {
     /// Nodes that may be down at once; the largest number where nothing limits them.
@@ -60,7 +60,7 @@ pub struct Declared {
     pub problem: Option<ScheduleError>,
 }
 
-/// What budgets let go at once, of so many nodes.
+/// The most nodes that budgets let be disrupted at once, of so many.
 pub fn declared(
     budgets: &[Budget],
     reason: DisruptionReason,
@@ -94,7 +94,7 @@ pub fn declared(
     result
 }
 
-/// Whether a budget holds now, and until when that is certain.
+/// `true` if a budget holds now, and until when that is certain.
 fn window(budget: &Budget, now: Timestamp) -> Result<(bool, Option<Timestamp>), ScheduleError> {
     let (Some(text), Some(length)) = (&budget.schedule, budget.duration) else {
         return Ok((true, None));
@@ -114,16 +114,16 @@ fn share(nodes: BudgetNodes, counted: u32) -> u32 {
     }
 }
 
-/// What may go of one pool for one reason.
+/// Nodes of one pool that may be disrupted for one reason.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct PoolAllowance {
     /// The pool.
     pub pool: PoolName,
     /// The reason.
     pub reason: DisruptionReason,
-    /// Its nodes.
+    /// Nodes of the pool, by their state.
     pub nodes: Headcount,
-    /// What its own budgets say.
+    /// The tightest of its own budgets.
     pub declared: Declared,
 }
 

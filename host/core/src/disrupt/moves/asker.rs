@@ -74,7 +74,7 @@ impl Asker<'_, '_> {
         all.filter(|row| self.may_go(*row)).collect()
     }
 
-    /// Whether a node may go now.
+    /// `true` if a node may go now.
     pub(in crate::disrupt) fn may_go(&self, row: usize) -> bool {
         let place = self.nodes.place_of.get(row);
         place.is_some_and(|place| self.simulation.may_go(*place))
@@ -155,7 +155,7 @@ impl Asker<'_, '_> {
         found.is_some()
     }
 
-    /// Whether the pods of a node could stand on several.
+    /// `true` if the pods of a node could stand on several.
     pub(super) fn may_split(&self, row: usize) -> bool {
         self.simulation
             .pods(self.nodes.place_of[row])

@@ -69,7 +69,7 @@ impl Move {
         self.placements.len()
     }
 
-    /// Whether it draws more than is left of some supply when so many nodes have been drawn from each.
+    /// `true` if it draws more than is left of some supply when so many nodes have been drawn from each.
     pub(super) fn exceeds(&self, drawn: &BTreeMap<usize, u32>) -> bool {
         let own = |supply: usize| {
             let own = self.draws.iter().filter(|draw| draw.supply == supply);
@@ -108,7 +108,7 @@ impl Move {
 /// How moves are looked for.
 #[derive(Clone, Debug, PartialEq)]
 pub struct MoveSettings {
-    /// Whether spot nodes may be replaced by spot nodes (gate `SpotToSpotConsolidation`); deleting them needs no gate.
+    /// `true` if spot nodes may be replaced by spot nodes (gate `SpotToSpotConsolidation`); deleting them needs no gate.
     pub spot_to_spot: bool,
     /// The least that replacing must save, in dollars per hour at the prices that decide (0.02).
     pub least_saving: PricePerHour,

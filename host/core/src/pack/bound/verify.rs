@@ -186,7 +186,7 @@ impl Bound {
     }
 }
 
-/// Whether some kind or existing node could hold one unit of a demand, alone.
+/// `true` if some kind or existing node could hold one unit of a demand, alone.
 pub(in crate::pack) fn is_placeable(problem: &Problem, demand: &Demand) -> bool {
     let class = &problem.classes[demand.class];
     let obeys = class.memberships.iter().all(|membership| {

@@ -29,6 +29,21 @@ pub(super) fn problem(kinds: &[(i64, &[i64])]) -> Problem {
 }
 
 /// Adds a class that may use these kinds, and returns it.
+/// Membership of pods that keep apart by the first rule.
+const APART: Membership = Membership {
+    rule: 0,
+    owner: true,
+    counted: 1,
+};
+
+/// A problem of two sizes, and a demand of single units that either holds.
+fn two_sizes(kinds: [(i64, &[i64]); 2], count: u32) -> Problem {
+    let mut problem = problem(&kinds);
+    let class = add_class(&mut problem, &[0, 1], &[]);
+    add_demand(&mut problem, class, &[1], count);
+    problem
+}
+
 pub(super) fn add_class(
     problem: &mut Problem,
     kinds: &[usize],
@@ -80,18 +95,14 @@ fn the_last_node_is_no_larger_than_its_load() {
 
 #[test]
 fn four_nodes_become_one_that_costs_hardly_more() {
-    let mut problem = problem(&[(1000, &[4]), (4012, &[16])]);
-    let class = add_class(&mut problem, &[0, 1], &[]);
-    add_demand(&mut problem, class, &[1], 64);
+    let problem = two_sizes([(1000, &[4]), (4012, &[16])], 64);
     let packing = packed(&problem);
     assert_eq!((packing.node_count(), packing.price(&problem)), (4, 16_048));
 }
 
 #[test]
 fn nodes_are_joined_only_within_half_a_percent() {
-    let mut problem = problem(&[(1000, &[4]), (4030, &[16])]);
-    let class = add_class(&mut problem, &[0, 1], &[]);
-    add_demand(&mut problem, class, &[1], 64);
+    let problem = two_sizes([(1000, &[4]), (4030, &[16])], 64);
     // Two of four joins cost 60 of the 80 that half a percent comes to.
     let packing = packed(&problem);
     assert_eq!(
@@ -104,12 +115,7 @@ fn nodes_are_joined_only_within_half_a_percent() {
 fn joined_nodes_obey_rules() {
     let mut problem = problem(&[(1000, &[4]), (4012, &[16])]);
     problem.rules.push(NodeRule { limit: 1 });
-    let apart = Membership {
-        rule: 0,
-        owner: true,
-        counted: 1,
-    };
-    let alone = add_class(&mut problem, &[0, 1], &[apart]);
+    let alone = add_class(&mut problem, &[0, 1], &[APART]);
     add_demand(&mut problem, alone, &[4], 16);
     assert_eq!(packed(&problem).node_count(), 16);
 }
@@ -118,12 +124,7 @@ fn joined_nodes_obey_rules() {
 fn replicas_that_keep_apart_take_a_node_each() {
     let mut problem = problem(&[(100, &[10]), (15, &[1])]);
     problem.rules.push(NodeRule { limit: 1 });
-    let apart = Membership {
-        rule: 0,
-        owner: true,
-        counted: 1,
-    };
-    let alone = add_class(&mut problem, &[0, 1], &[apart]);
+    let alone = add_class(&mut problem, &[0, 1], &[APART]);
     let free = add_class(&mut problem, &[0, 1], &[]);
     add_demand(&mut problem, alone, &[1], 10);
     add_demand(&mut problem, free, &[1], 90);

@@ -18,7 +18,7 @@ pub(crate) struct Like {
     pub(crate) fit: usize,
     /// Rules that count pods per host.
     pub(crate) host_rules: usize,
-    /// Whether those rules never admit again a host that they have refused; affinity may.
+    /// `true` if those rules never admit again a host that they have refused; affinity may.
     pub(crate) lasting: bool,
 }
 

@@ -87,7 +87,7 @@ impl AttachSlots {
         own.flatten().copied().collect()
     }
 
-    /// Whether a node of a row has slots for so many volumes by driver, as far as the guard speaks of it.
+    /// `true` if a node of a row has slots for so many volumes by driver, as far as the guard speaks of it.
     pub(crate) fn has(compiled: &Compiled<'_>, guards: &Guards, row: usize, taken: &[i64]) -> bool {
         let of_row = Self::limits_of(compiled, guards, row);
         of_row.is_none_or(|limits| fits(taken, limits))

@@ -91,7 +91,7 @@ pub(crate) struct BatchPod {
     pub(crate) row: usize,
     /// Its group.
     pub(crate) group: usize,
-    /// Whether it stands for room that is only kept, and yields to all others.
+    /// `true` if it stands for room that is only kept, and yields to all others.
     pub(crate) is_spare: bool,
 }
 
@@ -272,15 +272,14 @@ fn shapes(snapshot: &Snapshot, pods: &[usize]) -> (Vec<Shape>, Vec<usize>) {
         by_pointer.insert(pointer, number);
         shape_of.push(number);
     }
-    let mut shapes: Vec<(usize, Shape)> = numbers
-        .into_iter()
-        .map(|(shape, number)| (number, shape))
-        .collect();
-    shapes.sort_by_key(|(number, _)| *number);
-    (
-        shapes.into_iter().map(|(_, shape)| shape).collect(),
-        shape_of,
-    )
+    (by_number(numbers), shape_of)
+}
+
+/// The keys of a numbering from 0, in the order of their numbers.
+fn by_number<K>(numbers: BTreeMap<K, usize>) -> Vec<K> {
+    let mut keys: Vec<(K, usize)> = numbers.into_iter().collect();
+    keys.sort_by_key(|(_, number)| *number);
+    keys.into_iter().map(|(key, _)| key).collect()
 }
 
 /// What settles a pod's terms: its shape, its namespace and its labels.
@@ -349,12 +348,7 @@ fn group_keys(
         known.insert(here, number);
         group_of.push(number);
     }
-    let mut keys: Vec<(usize, PodGroupKey)> = numbers
-        .into_iter()
-        .map(|(key, number)| (number, key))
-        .collect();
-    keys.sort_by_key(|(number, _)| *number);
-    (keys.into_iter().map(|(_, key)| key).collect(), group_of)
+    (by_number(numbers), group_of)
 }
 
 /// Label keys of nodes that some pod of the batch speaks of.

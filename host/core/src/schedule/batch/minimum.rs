@@ -43,7 +43,7 @@ pub(crate) fn wanted(compiled: &Compiled<'_>, template: usize) -> Minimum {
         .collect()
 }
 
-/// Whether rows with room for `used` leave enough values.
+/// `true` if rows with room for `used` leave enough values.
 pub(crate) fn is_kept(
     compiled: &Compiled<'_>,
     minimum: &Minimum,
@@ -53,7 +53,7 @@ pub(crate) fn is_kept(
     minimum.is_empty() || is_met(compiled, minimum, &roomy_types(compiled, rows, used))
 }
 
-/// Whether types leave enough values.
+/// `true` if types leave enough values.
 pub(crate) fn is_met(compiled: &Compiled<'_>, minimum: &Minimum, types: &BTreeSet<usize>) -> bool {
     is_met_by(&compiled.snapshot.catalogue, minimum, types)
 }

@@ -60,14 +60,14 @@ impl Sets {
         result
     }
 
-    /// Whether some row of a set has room for an amount.
+    /// `true` if some row of a set has room for an amount.
     pub(crate) fn has_room(&mut self, compiled: &Compiled<'_>, set: SetId, amount: &[i64]) -> bool {
         self.largest(compiled, set)
             .chunks_exact(amount.len())
             .any(|capacity| fits(amount, capacity))
     }
 
-    /// Whether some row of a set has room for one amount beside another.
+    /// `true` if some row of a set has room for one amount beside another.
     pub(crate) fn has_room_beside(
         &mut self,
         compiled: &Compiled<'_>,

@@ -84,7 +84,7 @@ pub(crate) fn cheapest(
     best.filter(keeps).or_else(|| first(false)).or(best)
 }
 
-/// Whether a node's claim names enough values for its minimum.
+/// `true` if a node's claim names enough values for its minimum.
 pub(crate) fn keeps_minimum(
     compiled: &Compiled<'_>,
     prices: &RowPrices,
@@ -250,10 +250,7 @@ fn option(compiled: &Compiled<'_>, row: usize, price: i64) -> LaunchOption {
         instance_type: instance_type.name.clone(),
         zone: Arc::clone(&offering.zone),
         capacity_type: offering.capacity_type,
-        reservation: offering
-            .reservation
-            .as_ref()
-            .map(|reservation| reservation.id.clone()),
+        reservation: offering.reservation_id(),
         price: PricePerHour::from_nanos(price),
         list_price: offering.price,
     }

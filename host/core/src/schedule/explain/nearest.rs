@@ -51,7 +51,7 @@ pub(crate) fn nearest(
     best.map(|(_, _, text)| text)
 }
 
-/// Whether an offering is what the pod and its volumes ask for.
+/// `true` if an offering is what the pod and its volumes ask for.
 fn serves(group: &PodGroup, level: &Level, sold: &InstanceType, offering: &Offering) -> bool {
     let agrees = |asked: &Requirement| {
         let of_type = sold.requirements.get(asked.key().as_str());

@@ -40,7 +40,7 @@ pub(crate) struct DraftPlan {
     spare_failed: usize,
     /// Addresses that nodes take beyond those that zones have left.
     pub(crate) overdrawn: i64,
-    /// Whether it is another plan than it would be if addresses were not counted.
+    /// `true` if it is another plan than it would be if addresses were not counted.
     pub(crate) kept_within: bool,
     /// Remarks.
     pub(crate) notes: Vec<Note>,

@@ -31,7 +31,7 @@ const WORTH_SAYING: (i64, i64) = (5, 1000);
 /// Where a guard does not hold: the guard, the template, and on how many nodes, or for how many volumes or addresses.
 type Yielded = BTreeMap<(Guard, usize), usize>;
 
-/// Whether guards hold in one plan wherever they hold in another.
+/// `true` if guards hold in one plan wherever they hold in another.
 pub(crate) fn hold_as_in(compiled: &Compiled<'_>, one: &DraftPlan, other: &DraftPlan) -> bool {
     let guards = &compiled.snapshot.settings.guards;
     if !guards.enabled {

@@ -104,7 +104,7 @@ fn rules_of_left_out(compiled: &Compiled<'_>, order: &[usize]) -> BTreeSet<usize
     &rules_of(&others) - &rules_of(&placed)
 }
 
-/// Whether it depends on other pods where this one may be, though all preferences are given up. Rules of pods that are left out
+/// `true` if it depends on other pods where this one may be, though all preferences are given up. Rules of pods that are left out
 /// do not count.
 fn is_bound_by_others(compiled: &Compiled<'_>, pod: usize, left_out: &BTreeSet<usize>) -> bool {
     let group = &compiled.groups[compiled.pods[pod].group];
@@ -120,7 +120,7 @@ fn is_bound_by_others(compiled: &Compiled<'_>, pod: usize, left_out: &BTreeSet<u
     usable && (owns || is_selected())
 }
 
-/// Whether any pod spreads over domains that have prices.
+/// `true` if any pod spreads over domains that have prices.
 fn spreads(compiled: &Compiled<'_>) -> bool {
     let mut owned = compiled
         .groups

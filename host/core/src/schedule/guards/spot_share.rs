@@ -110,7 +110,7 @@ pub(crate) fn spread(
     }
 }
 
-/// Whether any node was moved.
+/// `true` if any node was moved.
 fn spread_once(
     compiled: &Compiled<'_>,
     prices: &RowPrices,
@@ -171,7 +171,7 @@ fn keep_out(compiled: &Compiled<'_>, node: &mut NewNode, share: &SpotShare, most
     }
 }
 
-/// Whether guards that speak of single nodes let a node become another row, out of those that are not `guard_excluded`.
+/// `true` if guards that speak of single nodes let a node become another row, out of those that are not `guard_excluded`.
 pub(crate) fn suits(
     compiled: &Compiled<'_>,
     guards: &Guards,

@@ -46,7 +46,7 @@ impl Axes {
     }
 }
 
-/// Whether `request` fits into `room`, axis by axis.
+/// `true` if `request` fits into `room`, axis by axis.
 pub(crate) fn fits(request: &[i64], room: &[i64]) -> bool {
     request
         .iter()

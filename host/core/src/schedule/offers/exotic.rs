@@ -15,18 +15,18 @@ const NAMING: [&str; 3] = [
     "karpenter.k8s.aws/instance-category",
 ];
 
-/// Whether a requirement speaks of capacity types.
+/// `true` if a requirement speaks of capacity types.
 pub(crate) fn names_terms(requirement: &Requirement) -> bool {
     requirement.key().as_str() == labels::CAPACITY_TYPE
 }
 
-/// Whether a requirement says by name which types are wanted.
+/// `true` if a requirement says by name which types are wanted.
 pub(crate) fn names_types(requirement: &Requirement) -> bool {
     let listed = requirement.listed();
     NAMING.contains(&requirement.key().as_str()) && listed.is_some_and(|values| !values.is_empty())
 }
 
-/// Whether a type is burstable, of a previous generation or bare metal.
+/// `true` if a type is burstable, of a previous generation or bare metal.
 pub(crate) fn is_exotic(instance_type: &InstanceType) -> bool {
     let label = |key: &str| {
         instance_type

@@ -145,7 +145,7 @@ fn add_type(tables: &mut TablesBuilder, instance_type: &InstanceType) -> u32 {
     })
 }
 
-/// Whether a resource is one of the accelerators that types are described with.
+/// `true` if a resource is one of the accelerators that types are described with.
 pub(crate) fn is_accelerator(name: &ResourceName) -> bool {
     matches!(
         name.as_str(),

@@ -98,7 +98,7 @@ fn same<T>(left: &[Arc<T>], right: &[Arc<T>]) -> bool {
 }
 
 impl Stock {
-    /// Whether what was read serves this snapshot too: everything it depends on is the very same.
+    /// `true` if what was read serves this snapshot too: everything it depends on is the very same.
     pub(crate) fn is_of(&self, snapshot: &Snapshot) -> bool {
         self.source.is_of(snapshot)
     }

@@ -209,12 +209,12 @@ impl Rows {
     }
 }
 
-/// Whether what there is agrees with what is asked; what is undefined agrees with anything.
+/// `true` if what there is agrees with what is asked; what is undefined agrees with anything.
 pub(crate) fn agree(have: Option<&Requirement>, asked: &Requirement) -> bool {
     have.is_none_or(|have| have.agrees_with(asked))
 }
 
-/// Whether a label state settles a requirement: with the pool's own word, it allows nothing that the requirement does not.
+/// `true` if a label state settles a requirement: with the pool's own word, it allows nothing that the requirement does not.
 fn state_decides(template: &Template, state: usize, requirement: &Requirement) -> bool {
     if !template.open.contains(requirement.key()) {
         return true;

@@ -71,7 +71,7 @@ impl Template {
         &self.pool.taints
     }
 
-    /// Whether a taint only prefers to keep pods away.
+    /// `true` if a taint only prefers to keep pods away.
     pub(crate) fn has_soft_taint(&self) -> bool {
         self.pool
             .taints
@@ -79,12 +79,12 @@ impl Template {
             .any(|taint| taint.effect == Effect::PreferNoSchedule)
     }
 
-    /// Whether pods may share nodes that this decision has opened for others, as the incumbent does.
+    /// `true` if pods may share nodes that this decision has opened for others, as the incumbent does.
     pub(crate) fn is_compatible(&self) -> bool {
         self.packing == PackingMode::Compatible
     }
 
-    /// Whether a requirement asks for a minimum of values to choose from.
+    /// `true` if a requirement asks for a minimum of values to choose from.
     pub(crate) fn has_minimum_values(&self) -> bool {
         self.requirements
             .iter()

@@ -29,7 +29,7 @@ impl AddressBudget {
         self.zones.iter().map(|(zone, share)| (*zone, share.left))
     }
 
-    /// Whether a pod may go anywhere.
+    /// `true` if a pod may go anywhere.
     pub(crate) fn exempts(&self, pod: usize) -> bool {
         self.exempt.contains(&pod)
     }

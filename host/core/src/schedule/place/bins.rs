@@ -189,7 +189,7 @@ impl Placer<'_, '_> {
         Err(refused)
     }
 
-    /// Whether a pod finds an address on a node that may become a set.
+    /// `true` if a pod finds an address on a node that may become a set.
     fn may_pay(&self, seeker: &Seeker<'_>, set: SetId) -> bool {
         let budget = &self.strategy.budget;
         let rows = self.sets.bits(set);

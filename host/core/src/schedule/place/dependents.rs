@@ -36,7 +36,7 @@ pub(crate) static NO_DEPENDENTS: Dependents = Dependents {
 };
 
 impl Dependents {
-    /// Whether nobody follows anybody.
+    /// `true` if nobody follows anybody.
     pub(crate) fn is_empty(&self) -> bool {
         self.places.is_empty()
     }
@@ -70,7 +70,7 @@ impl Dependents {
         }
     }
 
-    /// Whether some follower waits for pods of a group.
+    /// `true` if some follower waits for pods of a group.
     pub(crate) fn is_followed(&self, group: usize) -> bool {
         self.places.contains_key(&group)
     }
@@ -80,7 +80,7 @@ impl Dependents {
         self.places.get(&group).map(|place| &place.rows)
     }
 
-    /// Whether a group may use an existing node.
+    /// `true` if a group may use an existing node.
     pub(crate) fn admits(&self, group: usize, node: usize) -> bool {
         self.places
             .get(&group)
@@ -96,7 +96,7 @@ impl Dependents {
     }
 }
 
-/// Whether pods of a group can only be where other pods are.
+/// `true` if pods of a group can only be where other pods are.
 pub(crate) fn follows(compiled: &Compiled<'_>, group: &PodGroup) -> bool {
     followed(compiled, group).next().is_some()
 }

@@ -239,7 +239,7 @@ impl Placer<'_, '_> {
         roomy && !group.spec.host_ports.iter().any(conflict)
     }
 
-    /// Whether those that follow the pod can come too.
+    /// `true` if those that follow the pod can come too.
     fn has_room_for_followers(&self, seeker: &Seeker<'_>, row: usize) -> bool {
         let dependents = self.dependents;
         if !dependents.is_followed(seeker.number) {

@@ -43,7 +43,7 @@ impl FreeAddresses {
         Self { zones, all }
     }
 
-    /// Whether no zone is short.
+    /// `true` if no zone is short.
     pub(crate) fn is_unbounded(&self) -> bool {
         self.zones.is_empty()
     }
@@ -71,7 +71,7 @@ impl FreeAddresses {
         parts.filter_map(|part| sets.intern(part)).collect()
     }
 
-    /// Whether a pod may join a node that may become these rows.
+    /// `true` if a pod may join a node that may become these rows.
     pub(crate) fn allows(
         &self,
         compiled: &Compiled<'_>,
@@ -92,12 +92,12 @@ impl FreeAddresses {
     }
 }
 
-/// Whether the guard holds at all.
+/// `true` if the guard holds at all.
 pub(crate) fn holds(compiled: &Compiled<'_>, guards: &Guards) -> bool {
     guards.enabled && guards.free_addresses && !compiled.addresses.zones.is_empty()
 }
 
-/// Whether the guard speaks of nodes of a row.
+/// `true` if the guard speaks of nodes of a row.
 pub(crate) fn is_guarded(compiled: &Compiled<'_>, row: usize) -> bool {
     !compiled.templates[compiled.rows.rows[row].template].is_compatible()
 }

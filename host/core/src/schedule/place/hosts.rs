@@ -27,7 +27,7 @@ impl HostSet {
         }
     }
 
-    /// Whether a host is in.
+    /// `true` if a host is in.
     pub(crate) fn has(&self, host: usize) -> bool {
         self.word(host / WORD) >> (host % WORD) & 1 == 1
     }

@@ -42,7 +42,7 @@ use pin::{Guest, MOST_TRIES};
 pub(crate) struct Tier {
     /// Their rows.
     pub(crate) rows: Bits,
-    /// Whether later pods may join nodes of this tier.
+    /// `true` if later pods may join nodes of this tier.
     pub(crate) open: bool,
     /// The one template of an open tier.
     pub(crate) template: Option<usize>,
@@ -101,11 +101,11 @@ struct Seeker<'a> {
 /// In which order a pod looks at places.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct PlaceSearch {
-    /// Whether it keeps off existing nodes.
+    /// `true` if it keeps off existing nodes.
     pub(crate) skips_existing: bool,
-    /// Whether new nodes are tried before existing ones.
+    /// `true` if new nodes are tried before existing ones.
     pub(crate) new_first: bool,
-    /// Whether the last of existing nodes is tried first.
+    /// `true` if the last of existing nodes is tried first.
     pub(crate) backwards: bool,
     /// Which new node is tried first.
     pub(crate) filling: Filling,
@@ -134,7 +134,7 @@ pub(crate) struct Placer<'c, 's> {
     strategy: &'c PackingStrategy,
     /// Where pods go that others follow, until nobody else can be placed.
     dependents: &'c Dependents,
-    /// Whether some new node could have been in another domain, or on the other side of a node filter.
+    /// `true` if some new node could have been in another domain, or on the other side of a node filter.
     pub(crate) had_choice: bool,
     taken: BTreeMap<(usize, usize), u32>,
     counts: Counts,

@@ -19,7 +19,7 @@ pub(super) struct Guest<'a> {
     pub(super) level: usize,
     /// What the node must hold, with it.
     pub(super) used: &'a [i64],
-    /// Whether so narrow a node leaves enough values to choose from.
+    /// `true` if so narrow a node leaves enough values to choose from.
     pub(super) is_broad: &'a dyn Fn(&Bits) -> bool,
     /// How many more ways of narrowing are tried: begins at [`MOST_TRIES`].
     pub(super) tries: Cell<u32>,
@@ -117,7 +117,7 @@ impl Placer<'_, '_> {
         settled.or_else(|| self.settle(guest, set, rest))
     }
 
-    /// Whether every row of a set counts against some limit.
+    /// `true` if every row of a set counts against some limit.
     fn is_limited(&self, set: SetId) -> bool {
         let compiled = self.compiled;
         self.sets.bits(set).iter().all(|row| {
@@ -126,7 +126,7 @@ impl Placer<'_, '_> {
         })
     }
 
-    /// Whether any row of a set lies in some domain of a key.
+    /// `true` if any row of a set lies in some domain of a key.
     fn has_domain(&self, set: SetId, key: usize) -> bool {
         let bits = self.sets.bits(set);
         self.compiled.model.keys[key]

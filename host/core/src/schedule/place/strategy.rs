@@ -10,9 +10,9 @@ use super::dependents::Dependents;
 pub(crate) struct PackingStrategy {
     /// Pods that a tier takes of a group at most, where a limit was found to bind; by group and tier.
     pub(crate) quotas: BTreeMap<(usize, usize), u32>,
-    /// Whether pools whose limits were found to bind are a last choice.
+    /// `true` if pools whose limits were found to bind are a last choice.
     pub(crate) avoids_limited_pools: bool,
-    /// Whether the cheaper domain comes before the emptier one.
+    /// `true` if the cheaper domain comes before the emptier one.
     pub(crate) prefers_cheap_domains: bool,
     /// Where pods go that others follow.
     pub(crate) dependents: Dependents,

@@ -71,7 +71,7 @@ fn admit(snapshot: &Snapshot, row: usize, result: &mut Eligible) {
     }
 }
 
-/// Whether a pod asks for nodes that belong to no pool. A mere preference counts, as upstream.
+/// `true` if a pod asks for nodes that belong to no pool. A mere preference counts, as upstream.
 fn avoids_our_nodes(spec: &PodSpec, preferences: PreferencePolicy) -> bool {
     let heaviest = spec
         .node_preferred
@@ -120,7 +120,7 @@ fn invalid_requirement(requirement: &Requirement) -> Option<String> {
     ))
 }
 
-/// Whether a bound pod could be evicted and would come back elsewhere.
+/// `true` if a bound pod could be evicted and would come back elsewhere.
 pub(crate) fn is_reschedulable(snapshot: &Snapshot, pod: &Pod) -> bool {
     let alive =
         !pod.is_terminal() && (pod.deleting.is_none() || pod.is_owned_by(OwnerKind::StatefulSet));
@@ -128,7 +128,7 @@ pub(crate) fn is_reschedulable(snapshot: &Snapshot, pod: &Pod) -> bool {
     alive && !stays
 }
 
-/// Whether disruption budgets never allow a pod's eviction: one that blocks everything, or two that select it.
+/// `true` if disruption budgets never allow a pod's eviction: one that blocks everything, or two that select it.
 pub(crate) fn is_fully_blocked(snapshot: &Snapshot, pod: &Pod) -> bool {
     let selects = |budget: &PodDisruptionBudget| {
         budget.name.namespace == pod.name.namespace && budget.selector.matches(&pod.labels)

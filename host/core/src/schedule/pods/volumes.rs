@@ -164,7 +164,7 @@ pub(crate) fn attached(pod: &Pod, volumes: &Volumes) -> ClaimsByDriver {
     result
 }
 
-/// Whether requirements pin a host by name, which no new node can have.
+/// `true` if requirements pin a host by name, which no new node can have.
 pub(crate) fn names_a_host(requirements: &Requirements) -> bool {
     requirements
         .get(labels::HOSTNAME)

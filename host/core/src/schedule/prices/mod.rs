@@ -137,7 +137,7 @@ impl RowPrices {
         self.ranked = ranked;
     }
 
-    /// Whether a row may be bought at all.
+    /// `true` if a row may be bought at all.
     pub(crate) fn buyable(&self, row: usize) -> bool {
         let left = self.reserved.get(&row).map(|supply| self.supplies[*supply]);
         self.allowed.contains(row) && left.is_none_or(|left| left > 0)

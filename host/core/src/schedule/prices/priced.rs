@@ -65,7 +65,7 @@ impl Priced {
         }
     }
 
-    /// Whether one more node of a row may be bought, be it at the price of the first nodes.
+    /// `true` if one more node of a row may be bought, be it at the price of the first nodes.
     pub(crate) fn sells(&self, row: usize) -> bool {
         let left = self.rows.reserved.get(&row);
         self.allowed.contains(row) && left.is_none_or(|supply| self.rows.supplies[*supply] > 0)

@@ -62,7 +62,7 @@ impl<'p> Supplies<'p> {
         own.map(|(supply, _)| supply)
     }
 
-    /// Whether a row draws on a reservation.
+    /// `true` if a row draws on a reservation.
     pub(crate) fn is_reserved(&self, row: usize) -> bool {
         self.prices.reserved.contains_key(&row)
     }

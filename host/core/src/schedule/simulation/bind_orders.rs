@@ -42,7 +42,7 @@ fn searches(new: usize) -> &'static [PlaceSearch] {
 }
 
 impl Simulation<'_, '_> {
-    /// Whether the order may matter in which the pods of the last attempt are bound: they are not all alike, and go to more
+    /// `true` if the order may matter in which the pods of the last attempt are bound: they are not all alike, and go to more
     /// than one place.
     pub(super) fn depends_on_order(&self) -> bool {
         let compiled = &self.simulator.compiled;
@@ -60,7 +60,7 @@ impl Simulation<'_, '_> {
         several_places && several_groups
     }
 
-    /// Whether every order tried binds all pods of the leaving nodes on nodes that stay and on new ones of these rows.
+    /// `true` if every order tried binds all pods of the leaving nodes on nodes that stay and on new ones of these rows.
     pub(super) fn withstands(&mut self, leaving: &[usize], rows: &[usize]) -> bool {
         let pods = leaving
             .iter()

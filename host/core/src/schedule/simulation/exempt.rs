@@ -40,7 +40,7 @@ impl GuardExempt {
         Self { of_group, rows }
     }
 
-    /// Whether one of these pods, given as positions in the batch, is such a pod.
+    /// `true` if one of these pods, given as positions in the batch, is such a pod.
     pub(super) fn are_among(
         &self,
         compiled: &Compiled<'_>,

@@ -126,7 +126,7 @@ impl<'g, 's> Simulation<'g, 's> {
         }
     }
 
-    /// Whether a node could be made to go now: it may, is still there, and nobody who is yet to come counts on it.
+    /// `true` if a node could be made to go now: it may, is still there, and nobody who is yet to come counts on it.
     pub(crate) fn may_go(&self, row: usize) -> bool {
         self.simulator.may_go[row] && !self.held[row]
     }
@@ -160,7 +160,7 @@ impl<'g, 's> Simulation<'g, 's> {
         Some(outcome)
     }
 
-    /// Whether zones have addresses for new nodes, some of which may become others for it: the guard does not yield to a move.
+    /// `true` if zones have addresses for new nodes, some of which may become others for it: the guard does not yield to a move.
     fn find_addresses(&self, nodes: &mut [NewNode]) -> bool {
         let simulator = self.simulator;
         let guards = &simulator.compiled.snapshot.settings.guards;
@@ -168,7 +168,7 @@ impl<'g, 's> Simulation<'g, 's> {
         addresses::shift(&simulator.compiled, prices, guards, left, nodes) == 0
     }
 
-    /// Whether a node goes whose pool is not packed as the incumbent packs.
+    /// `true` if a node goes whose pool is not packed as the incumbent packs.
     fn is_guarded(&self, leaving: &[usize]) -> bool {
         let compiled = &self.simulator.compiled;
         let snapshot = compiled.snapshot;
@@ -256,7 +256,7 @@ impl<'g, 's> Simulation<'g, 's> {
         steps.collect()
     }
 
-    /// Whether a pod of the batch stands for room that is only kept.
+    /// `true` if a pod of the batch stands for room that is only kept.
     fn is_spare(&self, pod: usize) -> bool {
         self.simulator.compiled.pods[pod].is_spare
     }

@@ -37,7 +37,7 @@ pub(crate) struct Ceiling<'a> {
     pub(crate) nanos: i64,
     /// The nodes that they replace.
     pub(crate) leaving: &'a [usize],
-    /// Whether spot nodes may be replaced by spot nodes.
+    /// `true` if spot nodes may be replaced by spot nodes.
     pub(crate) spot_to_spot: bool,
 }
 
@@ -145,13 +145,13 @@ fn unpriced(placer: &Placer<'_, '_>, bin: &Bin) -> NewNode {
     }
 }
 
-/// Whether a new node holds a pod for which guards on kinds of machines yield.
+/// `true` if a new node holds a pod for which guards on kinds of machines yield.
 fn holds_exempt(simulator: &Simulator<'_>, placer: &Placer<'_, '_>, node: &NewNode) -> bool {
     let pods = node.steps.iter().map(|step| placer.steps[*step].pod);
     simulator.exempt.are_among(&simulator.compiled, pods)
 }
 
-/// Whether the guards that speak of single nodes hold on a new node of a row. Those on kinds of machines yield for pods that nothing else
+/// `true` if the guards that speak of single nodes hold on a new node of a row. Those on kinds of machines yield for pods that nothing else
 /// would hold; the others do not yield to a move.
 fn keeps_guards(simulator: &Simulator<'_>, placer: &Placer<'_, '_>, node: &NewNode) -> bool {
     let compiled = &simulator.compiled;

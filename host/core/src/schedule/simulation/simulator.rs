@@ -149,7 +149,7 @@ impl<'s> Simulator<'s> {
         self.sold[row].map_or(PricePerHour::ZERO, |sold| sold.list)
     }
 
-    /// Whether no policy's prices decide.
+    /// `true` if no policy's prices decide.
     pub(super) fn is_at_list(&self) -> bool {
         Arc::ptr_eq(&self.prices, self.compiled.listed())
     }

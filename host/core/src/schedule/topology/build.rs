@@ -339,7 +339,7 @@ fn group(
     }
 }
 
-/// Whether a node's pods count.
+/// `true` if a node's pods count.
 fn passes(filter: &NodeFilter, node: &StateNode) -> bool {
     let labels = Requirements::from_labels(node.certain_labels().as_ref());
     let affine = filter.affinity.as_ref().is_none_or(|(selector, terms)| {

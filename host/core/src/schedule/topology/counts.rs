@@ -35,7 +35,7 @@ pub(crate) struct Allowed {
     pub(crate) key: usize,
     /// Its domains.
     pub(crate) domains: Bits,
-    /// Whether the pod cannot be where the key has no domain: some group of its own is about the key.
+    /// `true` if the pod cannot be where the key has no domain: some group of its own is about the key.
     pub(crate) required: bool,
 }
 
@@ -266,7 +266,7 @@ impl Counts {
         (sum(view.owned), sum(view.selected))
     }
 
-    /// Whether host rules let the pod onto a host.
+    /// `true` if host rules let the pod onto a host.
     pub(crate) fn host_allows(
         &self,
         model: &TopologyModel,
@@ -294,12 +294,12 @@ impl Counts {
             })
     }
 
-    /// Whether a pod may begin its own affinity group: it selects itself and no pod of the group is anywhere.
+    /// `true` if a pod may begin its own affinity group: it selects itself and no pod of the group is anywhere.
     fn is_first_of(&self, group: usize, view: GroupView<'_>) -> bool {
         self.totals[group] == 0 && view.selected.binary_search(&group).is_ok()
     }
 
-    /// Whether a pod must join a host on which another pod is.
+    /// `true` if a pod must join a host on which another pod is.
     pub(crate) fn must_join(&self, model: &TopologyModel, view: GroupView<'_>) -> bool {
         view.owned.iter().any(|group| {
             model.is_by_host(*group)

@@ -21,7 +21,7 @@ pub(crate) const NO_DOMAIN: usize = usize::MAX;
 pub(crate) struct TopologyKey {
     /// The label.
     pub(crate) name: LabelKey,
-    /// Whether domains are hosts.
+    /// `true` if domains are hosts.
     pub(crate) is_host: bool,
     /// Values by domain; empty for hosts.
     pub(crate) values: Vec<Arc<str>>,

@@ -73,7 +73,7 @@ pub(crate) struct Identity {
 }
 
 impl Identity {
-    /// Whether a pod of this namespace and these labels is selected.
+    /// `true` if a pod of this namespace and these labels is selected.
     pub(crate) fn selects(&self, namespace: &Arc<str>, labels: &Labels) -> bool {
         let in_scope = match &self.namespaces {
             Namespaces::All => true,
@@ -106,7 +106,7 @@ pub(crate) struct TopologyModel {
 }
 
 impl TopologyModel {
-    /// Whether a group is about host names.
+    /// `true` if a group is about host names.
     pub(crate) fn is_by_host(&self, group: usize) -> bool {
         self.keys[self.groups[group].identity.key].is_host
     }

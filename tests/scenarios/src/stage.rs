@@ -1,0 +1,49 @@
+//! Beginnings that tests of runs share: recordings of a world, deployments like a pod, machines that are up after a while.
+
+use std::sync::Arc;
+
+use plimsoll_core::catalogue::Catalogue;
+use plimsoll_core::snapshot::{Objects, Settings};
+use plimsoll_core::time::{Span, Timestamp};
+use plimsoll_oracles::fixture::PodFixture;
+use plimsoll_sim::{Behaviour, Delay, Deployment, Recording, TimedChange};
+
+/// A world as fixtures make it (`ClusterFixture::parts`), and all that happens to it until `end`; to the last change and its
+/// consequences when `None`.
+pub fn recording(
+    (objects, catalogue, settings): (Objects, Catalogue, Settings),
+    start: Timestamp,
+    end: Option<Timestamp>,
+    changes: Vec<TimedChange>,
+) -> Recording {
+    Recording {
+        start,
+        end,
+        objects,
+        running: Vec::new(),
+        catalogue: Arc::new(catalogue),
+        settings: Arc::new(settings),
+        changes,
+    }
+}
+
+/// A deployment of the pod's name, whose pods are like it.
+pub fn deployment(template: &PodFixture, replicas: u32) -> Deployment {
+    Deployment {
+        name: template.name().clone(),
+        labels: Arc::new(template.labels().clone()),
+        spec: Arc::new(template.spec().clone()),
+        replicas,
+        follows: None,
+        uses: None,
+    }
+}
+
+/// Machines are up after 40 seconds, and no spot capacity is taken back.
+pub fn uninterrupted() -> Behaviour {
+    Behaviour {
+        boot: Delay::always(Span::from_secs(40)),
+        interruptions: false,
+        ..Behaviour::default()
+    }
+}
