@@ -55,12 +55,13 @@ record: toolchain ## answers and fuel of the shipped policies, kept anew beside 
 		$(plimsoll) policy bench "$${folder##*/}" --suite "$$folder" --update --calls 0
 	done
 
-bench: toolchain ## cost of packing against its bound, time of planning and how it grows, time of small decisions, what consolidation comes to and takes, peak memory, what asking a policy module costs, and 10,000 recorded decisions made again
+bench: toolchain ## cost of packing against its bound, time of planning and how it grows, time of small decisions, what inputs cost the engine in small and large clusters, what consolidation comes to and takes, peak memory, what asking a policy module costs, and 10,000 recorded decisions made again
 	$(bench) plimsoll-packing-bench
 	$(bench) mix
 	mkdir -p "$(bench_folder)"
 	$(bench) growth -- "$(bench_folder)/growth.svg"
 	$(bench) decisions
+	$(bench) engine
 	$(bench) consolidation
 	$(bench) cluster -- "$(bench_folder)/cluster.json"
 	$(plimsoll) plan "$(bench_folder)/cluster.json" --timings -o json > /dev/null

@@ -7,13 +7,13 @@ use std::sync::Arc;
 
 use anyhow::{Context, Result, bail};
 use plimsoll_api::{Kind, Object};
-use plimsoll_core::catalogue::{CapacityType, PriceSource};
+use plimsoll_core::catalogue::PriceSource;
 use plimsoll_core::ids::ObjectName;
 use plimsoll_core::model;
 use plimsoll_core::model::PackingMode;
 use plimsoll_core::snapshot::{Objects, Settings, Snapshot};
 use plimsoll_core::time::Timestamp;
-use plimsoll_sim::{Change, Deployment, Recording, ReplicaRule, TimedChange, Usage, Which};
+use plimsoll_sim::{Change, Recording, TimedChange};
 use plimsoll_snapshot::{Limits, LoadError, Loaded, SnapshotError};
 
 use crate::digest::Digesting;
@@ -170,11 +170,6 @@ fn from_snapshot(snapshot: &Snapshot, changes: Vec<TimedChange>) -> Recording {
 /// A recorded change as something that happens to the simulated world.
 fn timed(change: plimsoll_snapshot::TimedChange) -> Result<TimedChange> {
     use plimsoll_snapshot::Change as Recorded;
-    let which = |instance_type, zone, capacity_type: CapacityType| Which {
-        instance_type,
-        zone,
-        capacity_type,
-    };
     let at = change.at;
     let change = match change.change {
         Recorded::Upsert {
@@ -195,52 +190,15 @@ fn timed(change: plimsoll_snapshot::TimedChange) -> Result<TimedChange> {
         Recorded::Delete(key) => {
             bail!("a simulation cannot play the deletion of {key}; expected a pod")
         }
-        Recorded::Price {
-            instance_type,
-            zone,
-            capacity_type,
-            price,
-        } => Change::Price(which(instance_type, zone, capacity_type), price),
-        Recorded::Availability {
-            instance_type,
-            zone,
-            capacity_type,
-            available,
-        } => Change::Stock(
-            which(instance_type, zone, capacity_type),
-            (!available).then_some(0),
-        ),
+        Recorded::Price(which, price) => Change::Price(which, price),
+        Recorded::Availability(which, available) => Change::Stock(which, (!available).then_some(0)),
         Recorded::Interrupt(node) => Change::Interrupt(node),
-        Recorded::Deploy(deployment) => Change::Deploy(deployed(deployment)),
+        Recorded::Deploy(deployment) => Change::Deploy(deployment),
         Recorded::Scale(name, replicas) => Change::Scale(name, replicas),
         Recorded::Load(name, load) => Change::Load(name, load),
-        Recorded::Uses(name, usage) => Change::Uses(name, used(usage)),
+        Recorded::Uses(name, usage) => Change::Uses(name, usage),
     };
     Ok(TimedChange { at, change })
-}
-
-/// A workload that keeps replicas.
-fn deployed(deployment: plimsoll_snapshot::Deployment) -> Deployment {
-    Deployment {
-        name: deployment.name,
-        labels: deployment.labels,
-        spec: deployment.spec,
-        replicas: deployment.replicas,
-        follows: deployment.follows.map(|rule| ReplicaRule {
-            target: rule.target,
-            least: rule.least,
-            most: rule.most,
-        }),
-        uses: deployment.uses.map(used),
-    }
-}
-
-/// What a pod uses.
-fn used(usage: plimsoll_snapshot::Usage) -> Usage {
-    Usage {
-        cpu_milli: usage.cpu_milli,
-        memory_bytes: usage.memory_bytes,
-    }
 }
 
 /// An object that appears in the simulated world. Nodes appear there by being bought.

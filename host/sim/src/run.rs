@@ -9,6 +9,7 @@ use plimsoll_core::action::{
     Action, ConsiderRequest, Event as Report, Order, Request, SolveRequest,
 };
 use plimsoll_core::engine::{Engine, Input};
+use plimsoll_core::ids::NodeName;
 use plimsoll_core::model::{Node, NodeClaim, Pod};
 use plimsoll_core::time::{Span, Timestamp};
 
@@ -36,11 +37,27 @@ pub struct Run<P> {
     recording: Recording,
     wake: Option<Entry>,
     reports: Vec<Report>,
+    /// Inputs of the engine since they were last taken; `None` where they are not kept.
+    inputs: Option<Vec<(Timestamp, Input)>>,
 }
 
 impl<P: Planner> Run<P> {
     /// A run at its start.
     pub fn new(recording: Recording, behaviour: Behaviour, planner: P) -> Self {
+        Self::start(recording, behaviour, planner, None)
+    }
+
+    /// The same, with every input of the engine kept for [`Run::take_inputs`].
+    pub fn with_inputs_kept(recording: Recording, behaviour: Behaviour, planner: P) -> Self {
+        Self::start(recording, behaviour, planner, Some(Vec::new()))
+    }
+
+    fn start(
+        recording: Recording,
+        behaviour: Behaviour,
+        planner: P,
+        inputs: Option<Vec<(Timestamp, Input)>>,
+    ) -> Self {
         let world = World::new(&recording, behaviour);
         let mut run = Self {
             engine: new_engine(&recording, world.behaviour.seed),
@@ -49,11 +66,18 @@ impl<P: Planner> Run<P> {
             recording,
             wake: None,
             reports: Vec::new(),
+            inputs,
         };
         run.world.api.take_watched();
         run.start_engine();
         run.settle();
         run
+    }
+
+    /// The engine's inputs since they were last taken, with the instant of each, oldest first; none unless they are
+    /// kept. An engine of the same settings, catalogue and seed that is handed them does the same.
+    pub fn take_inputs(&mut self) -> Vec<(Timestamp, Input)> {
+        self.inputs.as_mut().map(std::mem::take).unwrap_or_default()
     }
 
     /// Runs to the end and closes the books. Where the recording names no end, that is when nothing is left to happen and no
@@ -114,6 +138,15 @@ impl<P: Planner> Run<P> {
         self.world.change(change);
         self.flush();
         self.settle();
+    }
+
+    /// A node reports its status once more, unchanged; nothing happens where there is no such node.
+    pub fn report_status(&mut self, node: &NodeName) {
+        if let Some(node) = self.world.api.nodes.get(node).cloned() {
+            self.world.api.put_node(Node::clone(&node));
+            self.flush();
+            self.settle();
+        }
     }
 
     /// Pods, by name.
@@ -246,6 +279,9 @@ impl<P: Planner> Run<P> {
     }
 
     fn feed(&mut self, input: Input, now: Timestamp) {
+        if let Some(inputs) = &mut self.inputs {
+            inputs.push((now, input.clone()));
+        }
         for action in self.engine.handle(input, now) {
             match action {
                 Action::Do(order) => self.send(order),

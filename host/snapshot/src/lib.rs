@@ -26,4 +26,4 @@ pub use error::{LoadError, Position, SnapshotError};
 pub use input::{Loaded, read, read_path};
 pub use limits::Limits;
 pub use note::Note;
-pub use recording::{Change, Deployment, Follows, TimedChange, Usage};
+pub use recording::{Change, TimedChange};

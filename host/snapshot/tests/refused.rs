@@ -289,6 +289,15 @@ fn prices_and_zones_that_make_no_sense_are_refused() {
     );
 }
 
+#[test]
+fn dynamic_resources_cannot_be_allowed() {
+    assert_eq!(
+        refused(b"plimsoll: {settings: {ignoreDynamicResources: false}}"),
+        "plimsoll.settings.ignoreDynamicResources is false; expected true or nothing: pods that use dynamic resource allocation \
+         are declined"
+    );
+}
+
 /// The same bytes, again and again.
 struct Endless(&'static [u8], usize);
 

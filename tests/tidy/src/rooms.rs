@@ -46,7 +46,7 @@ const ROOMS: &[Room] = &[
     quiet("host/ec2-facts", &["host/core"], &[]),
     quiet(
         "host/snapshot",
-        &["host/core", "host/api", "host/ec2-facts"],
+        &["host/core", "host/api", "host/ec2-facts", "host/sim"],
         API_TYPES,
     ),
     quiet("host/sim", &["host/core"], &[]),

@@ -7,6 +7,7 @@ use plimsoll_core::catalogue::CapacityType;
 use plimsoll_core::ids::{NodeName, TypeName};
 use plimsoll_core::time::{Span, Timestamp};
 use plimsoll_core::units::PricePerHour;
+use plimsoll_sim::Which;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
@@ -137,19 +138,19 @@ pub(crate) fn change(
     } else if let Some(reference) = entry.delete {
         recording::Change::Delete(key(&reference, interner)?)
     } else if let Some(price) = entry.price {
-        recording::Change::Price {
+        let which = Which {
             instance_type: TypeName::from(interner.text(&price.instance_type)),
             zone: price.zone.map(|zone| interner.text(&zone)),
             capacity_type: capacity_type("price.", price.capacity_type.as_deref())?,
-            price: price_above_zero("price.price", price.price)?,
-        }
+        };
+        recording::Change::Price(which, price_above_zero("price.price", price.price)?)
     } else if let Some(availability) = entry.availability {
-        recording::Change::Availability {
+        let which = Which {
             instance_type: TypeName::from(interner.text(&availability.instance_type)),
             zone: availability.zone.map(|zone| interner.text(&zone)),
             capacity_type: capacity_type("availability.", availability.capacity_type.as_deref())?,
-            available: availability.available,
-        }
+        };
+        recording::Change::Availability(which, availability.available)
     } else if let Some(deployment) = entry.deploy {
         recording::Change::Deploy(deployment.read(interner, unknown)?)
     } else if let Some(scale) = entry.scale {

@@ -5,13 +5,13 @@ use std::sync::Arc;
 use plimsoll_api::{Interner, Kind, Object};
 use plimsoll_core::ids::ObjectName;
 use plimsoll_core::resources::ResourceName;
+use plimsoll_sim::{Deployment, ReplicaRule, Usage};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
 use super::catalogue::Amount;
 use super::change::Unknown;
-use crate::recording::{Deployment, Follows, Usage};
 
 /// A workload that keeps replicas.
 #[derive(Clone, Debug, PartialEq, Deserialize, Serialize, JsonSchema)]
@@ -172,7 +172,7 @@ fn unread(template: &Value) -> impl Iterator<Item = String> {
 }
 
 impl FollowsEntry {
-    fn read(self) -> Result<Follows, String> {
+    fn read(self) -> Result<ReplicaRule, String> {
         let least = self.least.unwrap_or(1);
         if self.target == 0 {
             return Err("deploy.follows.target is 0; expected a load above 0".to_owned());
@@ -183,7 +183,7 @@ impl FollowsEntry {
                 "deploy.follows.most is {most}; expected at least {least}, the fewest replicas"
             ));
         }
-        Ok(Follows {
+        Ok(ReplicaRule {
             target: self.target,
             least,
             most: self.most,

@@ -22,7 +22,7 @@ pub struct SettingsEntry {
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(with = "Option<String>")]
     pub min_values: Option<MinValuesPolicy>,
-    /// Refuse pods that use dynamic resource allocation (default true).
+    /// Pods that use dynamic resource allocation are declined; `true` is the only value there is.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub ignore_dynamic_resources: Option<bool>,
     /// `true` if capacity reservations are used (default true).
@@ -101,12 +101,16 @@ impl SettingsEntry {
             None => default.node_cost,
             Some(dollars) => price("nodeCost", dollars)?,
         };
+        if self.ignore_dynamic_resources == Some(false) {
+            return Err(
+                "ignoreDynamicResources is false; expected true or nothing: pods that use dynamic resource allocation are \
+                 declined"
+                    .to_owned(),
+            );
+        }
         Ok(Settings {
             preferences: self.preferences.unwrap_or_default(),
             min_values: self.min_values.unwrap_or_default(),
-            ignore_dynamic_resources: self
-                .ignore_dynamic_resources
-                .unwrap_or(default.ignore_dynamic_resources),
             reserved_capacity: self.reserved_capacity.unwrap_or(default.reserved_capacity),
             node_overlays: self.node_overlays.unwrap_or(default.node_overlays),
             capacity_buffers: self.capacity_buffers.unwrap_or(default.capacity_buffers),
@@ -137,7 +141,7 @@ impl SettingsEntry {
         Self {
             preferences: Some(settings.preferences),
             min_values: Some(settings.min_values),
-            ignore_dynamic_resources: Some(settings.ignore_dynamic_resources),
+            ignore_dynamic_resources: Some(true),
             reserved_capacity: Some(settings.reserved_capacity),
             node_overlays: Some(settings.node_overlays),
             capacity_buffers: Some(settings.capacity_buffers),

@@ -18,11 +18,12 @@ use plimsoll_core::catalogue::Subnet;
 use plimsoll_core::ids::ObjectName;
 use plimsoll_core::resources::ResourceName;
 use plimsoll_core::snapshot::Snapshot;
+use plimsoll_sim::{Deployment, Usage};
 use serde_json::Value;
 
 use crate::error::SnapshotError;
 use crate::gather::{API_VERSION, SNAPSHOT};
-use crate::recording::{Change, Deployment, TimedChange, Usage};
+use crate::recording::{Change, TimedChange};
 use crate::resolve::written_instant;
 use crate::section::{
     Amount, AmountEntry, AvailabilityEntry, CatalogueEntry, ChangeEntry, DeploymentEntry, Duration,
@@ -140,29 +141,19 @@ fn change(timed: &TimedChange) -> ChangeEntry {
                 name: key.name.to_string(),
             });
         }
-        Change::Price {
-            instance_type,
-            zone,
-            capacity_type,
-            price,
-        } => {
+        Change::Price(which, price) => {
             entry.price = Some(PriceChangeEntry {
-                instance_type: instance_type.to_string(),
-                zone: zone.as_ref().map(ToString::to_string),
-                capacity_type: Some(capacity_type.to_string()),
+                instance_type: which.instance_type.to_string(),
+                zone: which.zone.as_ref().map(ToString::to_string),
+                capacity_type: Some(which.capacity_type.to_string()),
                 price: Some(price.dollars()),
             });
         }
-        Change::Availability {
-            instance_type,
-            zone,
-            capacity_type,
-            available,
-        } => {
+        Change::Availability(which, available) => {
             entry.availability = Some(AvailabilityEntry {
-                instance_type: instance_type.to_string(),
-                zone: zone.as_ref().map(ToString::to_string),
-                capacity_type: Some(capacity_type.to_string()),
+                instance_type: which.instance_type.to_string(),
+                zone: which.zone.as_ref().map(ToString::to_string),
+                capacity_type: Some(which.capacity_type.to_string()),
                 available: *available,
             });
         }

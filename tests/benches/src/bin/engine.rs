@@ -1,0 +1,385 @@
+//! The engine's own work for each input: is it the same in a cluster ten times as large?
+//!
+//! A fleet with waste lives through some minutes in the simulator: pods come and go, workloads grow, nodes report, a few
+//! instances are taken back, and the planner buys, consolidates and is obeyed; all in proportion to the number of nodes.
+//! The inputs of that engine are then handed to fresh ones, and each input counts with its least time over all rounds, so
+//! that what other programs do to the clock does not count. An input counts with the question when to wake next, which
+//! follows it everywhere. Decisions do not count: neither the planner's time, nor an input that hands a snapshot out, nor one
+//! that brings a plan; those have rows of their own.
+//!
+//! Usage: `engine [FEW_NODES] [MANY_NODES] [MINUTES]`.
+
+#![expect(clippy::print_stdout, reason = "the figures are what it is for")]
+
+use std::collections::BTreeMap;
+use std::hint::black_box;
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use plimsoll_benches::argument;
+use plimsoll_benches::cases::general_types;
+use plimsoll_core::action::Action;
+use plimsoll_core::engine::{Engine, Input};
+use plimsoll_core::ids::ObjectName;
+use plimsoll_core::model::Object;
+use plimsoll_core::model::{DisruptionLimit, LabelSelector, Pod, PodDisruptionBudget};
+use plimsoll_core::schedule;
+use plimsoll_core::snapshot::{Objects, Snapshot};
+use plimsoll_core::time::{Span, Timestamp};
+use plimsoll_oracles::fixture::{below, cluster, labels, pool};
+use plimsoll_oracles::generate::{Draw, Waste, fragmented};
+use plimsoll_sim::{Behaviour, Change, Recording, Run, TimedChange};
+
+/// Times that the inputs are handed to a fresh engine.
+const ROUNDS: usize = 3;
+/// Pods that a node is bought for, about; and how many of a workload's stay, in percent: ten on a node.
+const PODS_PER_NODE: usize = 17;
+const STAY: (usize, usize) = (40, 80);
+/// Of this many nodes one loses a pod each second, for another of its workload.
+const NODES_PER_CHANGE: usize = 250;
+/// Seconds from one growth of workloads to the next, how many nodes there are for each that grows, and by how many pods it does.
+const GROWTH: (usize, usize, usize) = (30, 100, 10);
+/// Seconds from one status report of a node to the next.
+const STATUS: usize = 60;
+/// Seconds from one loss of instances to the next, and how many nodes there are for each.
+const LOSS: (usize, usize) = (30, 500);
+const SEED: u64 = 7;
+
+fn main() -> anyhow::Result<()> {
+    let sizes = [argument(1, 500), argument(2, 5_000)];
+    let minutes = argument(3, 3);
+    let mut measured = Vec::new();
+    for nodes in sizes {
+        measured.push(measure(nodes, minutes)?);
+    }
+    let (few, many) = (&measured[0], &measured[1]);
+    print(few, many);
+    Ok(())
+}
+
+/// Times of the inputs of one fleet.
+struct Measured {
+    nodes: usize,
+    pods: usize,
+    seconds: usize,
+    took: BTreeMap<Kind, Taken>,
+}
+
+/// How many inputs of a kind there were, and what they took together.
+#[derive(Clone, Copy, Default)]
+struct Taken {
+    count: usize,
+    time: Duration,
+}
+
+impl Taken {
+    fn micros(self) -> f64 {
+        self.time.as_secs_f64() * 1e6 / self.count.max(1) as f64
+    }
+}
+
+/// Kinds of inputs, in the order of the table.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+enum Kind {
+    PodAdded,
+    PodBound,
+    PodChanged,
+    PodDeleted,
+    NodeReported,
+    NodeChanged,
+    NodeDeleted,
+    ClaimChanged,
+    ClaimDeleted,
+    BudgetChanged,
+    Outcome,
+    Interruption,
+    Timer,
+    Plan,
+    Decision,
+    Snapshot,
+}
+
+impl Kind {
+    /// `true` if it belongs to a decision, of which there are few, and which costs what the cluster is large.
+    const fn is_of_decisions(self) -> bool {
+        matches!(self, Self::Plan | Self::Decision | Self::Snapshot)
+    }
+
+    const fn words(self) -> &'static str {
+        match self {
+            Self::PodAdded => "pod added",
+            Self::PodBound => "pod bound",
+            Self::PodChanged => "pod changed",
+            Self::PodDeleted => "pod deleted",
+            Self::NodeReported => "node reports, unchanged",
+            Self::NodeChanged => "node added or changed",
+            Self::NodeDeleted => "node deleted",
+            Self::ClaimChanged => "claim added or changed",
+            Self::ClaimDeleted => "claim deleted",
+            Self::BudgetChanged => "disruption budget changed",
+            Self::Outcome => "outcome of an order",
+            Self::Interruption => "instance taken back",
+            Self::Timer => "timer",
+            Self::Plan => "plan brought",
+            Self::Decision => "disruption decision brought",
+            Self::Snapshot => "any that hands out a snapshot",
+        }
+    }
+}
+
+fn measure(nodes: usize, minutes: usize) -> anyhow::Result<Measured> {
+    let fleet = fleet(nodes)?;
+    let seconds = minutes * 60;
+    let (nodes, pods) = (fleet.nodes.len(), fleet.pods.len());
+    eprintln!("{nodes} nodes, {pods} pods: {minutes} minutes are simulated");
+    let (start, inputs) = lived(&fleet, seconds);
+    let kinds = kinds(&inputs);
+    let mut least = vec![Duration::MAX; inputs.len()];
+    let mut decides = vec![false; inputs.len()];
+    for _ in 0..ROUNDS {
+        let mut engine = engine(&fleet);
+        for (at, (now, input)) in inputs.iter().cloned().enumerate() {
+            let began = Instant::now();
+            let actions = engine.handle(input, now);
+            black_box(engine.next_wake());
+            least[at] = least[at].min(began.elapsed());
+            decides[at] = actions
+                .iter()
+                .any(|action| matches!(action, Action::Solve(_) | Action::Consider(_)));
+        }
+    }
+    let mut took: BTreeMap<Kind, Taken> = BTreeMap::new();
+    for (at, kind) in kinds.into_iter().enumerate().skip(start) {
+        let kind = if decides[at] { Kind::Snapshot } else { kind };
+        let taken = took.entry(kind).or_default();
+        taken.count += 1;
+        taken.time += least[at];
+    }
+    Ok(Measured {
+        nodes,
+        pods,
+        seconds,
+        took,
+    })
+}
+
+/// The fleet at the start: one pool that buys machines of up to 16 cores, and a disruption budget for every fourth workload.
+fn fleet(nodes: usize) -> anyhow::Result<Snapshot> {
+    let small = below("karpenter.k8s.aws/instance-cpu", 17);
+    let mut market = cluster().pool(pool("general").needs(small)).snapshot();
+    market.catalogue = Arc::new(general_types()?);
+    let settings = Arc::make_mut(&mut market.settings);
+    settings.churn.node_age = Span::from_secs(60);
+    let mut fleet = fragmented(
+        &market,
+        Waste {
+            pods: nodes * PODS_PER_NODE,
+            stay_percent: STAY,
+            seed: SEED,
+        },
+    );
+    // Whoever reads objects keeps each text once.
+    let namespace: Arc<str> = Arc::from("default");
+    for pod in &mut fleet.pods {
+        Arc::make_mut(pod).name.namespace = Arc::clone(&namespace);
+    }
+    fleet.disruption_budgets = budgets(&fleet);
+    Ok(fleet)
+}
+
+fn budgets(fleet: &Snapshot) -> Vec<Arc<PodDisruptionBudget>> {
+    let owners = fleet.pods.iter().filter_map(|pod| pod.owner.as_ref());
+    let mut names: Vec<&str> = owners.map(|owner| owner.name.as_ref()).collect();
+    names.dedup();
+    let guarded = names.iter().step_by(4).map(|name| PodDisruptionBudget {
+        name: ObjectName::new("default", *name),
+        selector: LabelSelector::match_labels(&labels(&[("app", name)])),
+        limit: DisruptionLimit::MaxUnavailablePercent(25),
+        always_allow_unhealthy: true,
+        disruptions_allowed: 0,
+    });
+    guarded.map(Arc::new).collect()
+}
+
+fn engine(fleet: &Snapshot) -> Engine {
+    let (settings, catalogue) = (Arc::clone(&fleet.settings), Arc::clone(&fleet.catalogue));
+    Engine::new(settings, catalogue, SEED)
+}
+
+/// The inputs of the fleet's engine, and which of them is the first after the start.
+fn lived(fleet: &Snapshot, seconds: usize) -> (usize, Vec<(Timestamp, Input)>) {
+    let recording = Recording {
+        start: fleet.now,
+        end: None,
+        objects: objects(fleet),
+        running: Vec::new(),
+        catalogue: Arc::clone(&fleet.catalogue),
+        settings: Arc::clone(&fleet.settings),
+        changes: changes(fleet, seconds),
+    };
+    let behaviour = Behaviour {
+        seed: SEED,
+        ..Behaviour::default()
+    };
+    let planner = |snapshot: &Snapshot| schedule::plan(snapshot);
+    let mut run = Run::with_inputs_kept(recording, behaviour, planner);
+    let mut inputs = run.take_inputs();
+    let start = inputs.len();
+    for second in 1..=seconds {
+        run.run_until(after(fleet, second));
+        let all = run.nodes().map(|node| node.name.clone());
+        let turn: Vec<_> = all.skip(second % STATUS).step_by(STATUS).collect();
+        for node in turn {
+            run.report_status(&node);
+        }
+        inputs.extend(run.take_inputs());
+    }
+    (start, inputs)
+}
+
+fn objects(fleet: &Snapshot) -> Objects {
+    let nodes = fleet.nodes.iter();
+    Objects {
+        pools: fleet.pools.clone(),
+        nodes: nodes.clone().filter_map(|it| it.node.clone()).collect(),
+        claims: nodes.filter_map(|it| it.claim.clone()).collect(),
+        pods: fleet.pods.clone(),
+        disruption_budgets: fleet.disruption_budgets.clone(),
+        ..Objects::default()
+    }
+}
+
+fn after(fleet: &Snapshot, seconds: usize) -> Timestamp {
+    fleet.now + Span::from_secs(i64::try_from(seconds).unwrap_or(i64::MAX))
+}
+
+/// Changes of the fleet, second by second.
+fn changes(fleet: &Snapshot, seconds: usize) -> Vec<TimedChange> {
+    let nodes = fleet.nodes.len();
+    let mut changes = Vec::new();
+    for second in 1..seconds {
+        let mut draw = Draw::new(SEED, "second", second);
+        let at = after(fleet, second);
+        let mut add = |change| changes.push(TimedChange { at, change });
+        for number in 0..nodes.div_ceil(NODES_PER_CHANGE) {
+            let pod = &fleet.pods[draw.below(fleet.pods.len())];
+            add(Change::DeletePod(pod.name.clone()));
+            let successor = successor(pod, &format!("{second}-{number}"));
+            add(Change::Arrive(successor, None));
+        }
+        if second % GROWTH.0 == 0 {
+            for _ in 0..nodes.div_ceil(GROWTH.1) {
+                let pod = &fleet.pods[draw.below(fleet.pods.len())];
+                for number in 0..GROWTH.2 {
+                    let successor = successor(pod, &format!("{second}-more-{number}"));
+                    add(Change::Arrive(successor, None));
+                }
+            }
+        }
+        if second % LOSS.0 == 0 {
+            for _ in 0..nodes.div_ceil(LOSS.1) {
+                let lost = &fleet.nodes[draw.below(nodes)];
+                if let Some(node) = &lost.node {
+                    add(Change::Interrupt(node.name.clone()));
+                }
+            }
+        }
+    }
+    changes
+}
+
+/// A waiting pod of the same workload.
+fn successor(pod: &Pod, suffix: &str) -> Arc<Pod> {
+    let name = format!("{}-{suffix}", pod.name.name);
+    Arc::new(Pod {
+        uid: name.as_str().into(),
+        name: ObjectName::new(Arc::clone(&pod.name.namespace), name),
+        node: None,
+        unschedulable: false,
+        ready: None,
+        started: None,
+        ..pod.clone()
+    })
+}
+
+/// The kind of each input, by what was known before it.
+fn kinds(inputs: &[(Timestamp, Input)]) -> Vec<Kind> {
+    let mut pods: BTreeMap<ObjectName, Arc<Pod>> = BTreeMap::new();
+    let mut nodes = BTreeMap::new();
+    let kind = |(_, input): &(Timestamp, Input)| match input {
+        Input::Applied(Object::Pod(pod), _) => {
+            match pods.insert(pod.name.clone(), Arc::clone(pod)) {
+                None => Kind::PodAdded,
+                Some(before) if before.node != pod.node => Kind::PodBound,
+                Some(_) => Kind::PodChanged,
+            }
+        }
+        Input::Deleted(Object::Pod(_), _) => Kind::PodDeleted,
+        Input::Applied(Object::Node(node), _) => {
+            let before = nodes.insert(node.name.clone(), Arc::clone(node));
+            if before.as_ref() == Some(node) {
+                Kind::NodeReported
+            } else {
+                Kind::NodeChanged
+            }
+        }
+        Input::Deleted(Object::Node(_), _) => Kind::NodeDeleted,
+        Input::Deleted(Object::Claim(_), _) => Kind::ClaimDeleted,
+        Input::Applied(Object::Claim(_), _) => Kind::ClaimChanged,
+        Input::Applied(..) | Input::Deleted(..) => Kind::BudgetChanged,
+        Input::Outcome(..) => Kind::Outcome,
+        Input::Solved(..) => Kind::Plan,
+        Input::Considered(..) => Kind::Decision,
+        Input::Interrupted(_) => Kind::Interruption,
+        Input::Synced | Input::Catalogue(_) | Input::Tick => Kind::Timer,
+    };
+    inputs.iter().map(kind).collect()
+}
+
+fn print(few: &Measured, many: &Measured) {
+    for it in [few, many] {
+        println!(
+            "{} nodes, {} pods, {} minutes",
+            it.nodes,
+            it.pods,
+            it.seconds / 60
+        );
+    }
+    println!(
+        "{:<32}{:>9}{:>9}{:>9}{:>9}{:>8}",
+        "input", "inputs", "us each", "inputs", "us each", "ratio"
+    );
+    for (kind, large) in &many.took {
+        let small = few.took.get(kind).copied().unwrap_or_default();
+        row(kind.words(), small, *large);
+    }
+    let (small, large) = (total(few), total(many));
+    row("all but those of decisions", small, large);
+    for (it, all) in [(few, small), (many, large)] {
+        println!(
+            "{} nodes: {:.0} inputs per second",
+            it.nodes,
+            1e6 / all.micros()
+        );
+    }
+}
+
+fn row(words: &str, small: Taken, large: Taken) {
+    println!(
+        "{words:<32}{:>9}{:>9.1}{:>9}{:>9.1}{:>8.2}",
+        small.count,
+        small.micros(),
+        large.count,
+        large.micros(),
+        large.micros() / small.micros()
+    );
+}
+
+/// All inputs but those of decisions.
+fn total(of: &Measured) -> Taken {
+    let counted = of.took.iter().filter(|(kind, _)| !kind.is_of_decisions());
+    counted.fold(Taken::default(), |sum, (_, taken)| Taken {
+        count: sum.count + taken.count,
+        time: sum.time + taken.time,
+    })
+}
