@@ -3,6 +3,7 @@
 //! All share one immutable string: a clone costs a reference count.
 
 use std::borrow::Borrow;
+use std::cmp::Ordering;
 use std::fmt;
 use std::sync::Arc;
 
@@ -84,7 +85,7 @@ names! {
 }
 
 /// Namespace and name of a namespaced object.
-#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub struct ObjectName {
     /// The namespace.
     pub namespace: Arc<str>,
@@ -99,6 +100,24 @@ impl ObjectName {
             namespace: namespace.into(),
             name: name.into(),
         }
+    }
+}
+
+impl Ord for ObjectName {
+    /// By namespace, then by name. Objects that were read together share their namespace's text, which then need not be compared.
+    fn cmp(&self, other: &Self) -> Ordering {
+        let namespaces = if Arc::ptr_eq(&self.namespace, &other.namespace) {
+            Ordering::Equal
+        } else {
+            self.namespace.cmp(&other.namespace)
+        };
+        namespaces.then_with(|| self.name.cmp(&other.name))
+    }
+}
+
+impl PartialOrd for ObjectName {
+    fn partial_cmp(&self, other: &Self) -> Option<Ordering> {
+        Some(self.cmp(other))
     }
 }
 

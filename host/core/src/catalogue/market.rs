@@ -24,6 +24,8 @@ pub struct Market {
     avoided: BTreeMap<OfferingKey, Timestamp>,
     /// When launches failed, oldest first.
     failed: BTreeMap<OfferingKey, Vec<Timestamp>>,
+    /// When the first of either ends.
+    next_change: Option<Timestamp>,
     learned: Learned,
 }
 
@@ -35,6 +37,7 @@ impl Market {
             listed,
             avoided: BTreeMap::new(),
             failed: BTreeMap::new(),
+            next_change: None,
             learned: Learned::default(),
         }
     }
@@ -56,6 +59,7 @@ impl Market {
             self.failed.entry(offering.clone()).or_default().push(now);
             self.avoided.insert(offering, now + OUT_OF_STOCK);
         }
+        self.next_change = self.first_end();
         self.show();
     }
 
@@ -66,25 +70,25 @@ impl Market {
 
     /// Lets those be seen again whose time is over, and forgets failures; whether there were any.
     pub fn forgive(&mut self, now: Timestamp) -> bool {
-        let before = (self.avoided.len(), self.failures());
+        if self.next_change.is_none_or(|at| at > now) {
+            return false;
+        }
         self.avoided.retain(|_, until| *until > now);
         self.failed.retain(|_, times| {
             times.retain(|at| *at + REMEMBERED > now);
             !times.is_empty()
         });
-        let changed = (self.avoided.len(), self.failures()) != before;
-        if changed {
-            self.show();
-        }
-        changed
+        self.next_change = self.first_end();
+        self.show();
+        true
     }
 
-    fn failures(&self) -> usize {
-        self.failed.values().map(Vec::len).sum()
-    }
-
-    /// When the next offering may be seen again, or the next failure is forgotten.
+    /// When the next offering may be seen again, or the next failure is forgotten; `None` when there is neither.
     pub fn next_change(&self) -> Option<Timestamp> {
+        self.next_change
+    }
+
+    fn first_end(&self) -> Option<Timestamp> {
         let first = self.failed.values().filter_map(|times| times.first());
         let forgotten = first.map(|at| *at + REMEMBERED);
         self.avoided.values().copied().chain(forgotten).min()

@@ -3,13 +3,13 @@
 //! Rules, their order and what each reads are the incumbent's; the first that refuses is the one that is told. A policy can
 //! only make candidates fewer. Asked when a move is looked for and again before it is carried out.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeSet;
 use std::fmt;
 use std::sync::Arc;
 
 use crate::catalogue::{CapacityType, Catalogue, InstanceType, Overlaid};
 use crate::ids::{ClaimName, ObjectName, PoolName};
-use crate::model::{MoveCost, NodePool, Pod, PodDisruptionBudget, is_reschedulable};
+use crate::model::{BudgetIndex, MoveCost, NodePool, Pod, is_reschedulable};
 use crate::schedule::Quoted;
 use crate::snapshot::{Snapshot, StateNode};
 use crate::time::Timestamp;
@@ -153,7 +153,7 @@ pub struct Fleet<'s> {
     /// The snapshot that was read.
     pub snapshot: &'s Snapshot,
     pods: Vec<Vec<usize>>,
-    budgets: BTreeMap<Arc<str>, Vec<&'s PodDisruptionBudget>>,
+    budgets: BudgetIndex<'s>,
     overlaid: Overlaid,
     nominated: BTreeSet<&'s str>,
     /// What a ranking policy says of what pools sell.
@@ -163,17 +163,12 @@ pub struct Fleet<'s> {
 impl<'s> Fleet<'s> {
     /// Reads a snapshot.
     pub fn of(snapshot: &'s Snapshot) -> Self {
-        let mut budgets: BTreeMap<Arc<str>, Vec<&PodDisruptionBudget>> = BTreeMap::new();
-        for budget in &snapshot.disruption_budgets {
-            let namespace = Arc::clone(&budget.name.namespace);
-            budgets.entry(namespace).or_default().push(budget);
-        }
         let promised = snapshot.pods.iter().filter(|pod| pod.node.is_none());
         let nominated = promised.filter_map(|pod| pod.nominated.as_ref());
         Self {
             snapshot,
             pods: snapshot.pods_by_node(),
-            budgets,
+            budgets: BudgetIndex::of(&snapshot.disruption_budgets),
             overlaid: snapshot.overlaid(),
             nominated: nominated.map(AsRef::as_ref).collect(),
             quoted: None,
@@ -296,14 +291,10 @@ impl<'s> Fleet<'s> {
     }
 
     fn budget_against(&self, pod: &Pod, now: Timestamp) -> Option<Blocked> {
-        let own = self.budgets.get(&pod.name.namespace)?.iter();
         if !model::is_evictable(pod, now) {
             return None;
         }
-        let matching: Vec<_> = own
-            .filter(|budget| budget.selector.matches(&pod.labels))
-            .collect();
-        match matching.as_slice() {
+        match self.budgets.selecting(pod).as_slice() {
             [] => None,
             [budget] if budget.always_allow_unhealthy && pod.ready == Some(false) => None,
             [budget] if budget.disruptions_allowed > 0 => None,

@@ -25,6 +25,7 @@ impl Engine {
             }
         }
         for name in due {
+            self.queue.touch(&name);
             self.step_claim(&name, now, actions);
         }
     }
@@ -71,7 +72,7 @@ impl Engine {
             }
             _ => {
                 self.forget_claim(name);
-                self.trigger_all(now);
+                self.provision.all_ask = true;
                 return;
             }
         };

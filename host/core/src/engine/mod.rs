@@ -294,6 +294,7 @@ impl Engine {
             self.static_pools.look_at(&claim.pool);
         }
         self.static_pools.forget(name);
+        self.queue.touch(name);
         self.expected.forget(name);
         self.notes.remove(name);
         self.disruption.forget(name);

@@ -332,6 +332,7 @@ impl Engine {
 
     /// Drops promises whose time is over.
     pub(super) fn lapse_promises(&mut self, now: Timestamp) {
+        let mut ended = false;
         while let Some(entry) = self.nominations.lapses.first_entry() {
             if *entry.key() > now {
                 break;
@@ -350,10 +351,16 @@ impl Engine {
                         let targets = self.nominations.lapses.entry(at).or_default();
                         targets.insert(target);
                     }
-                    Some(_) => self.end_promises(&target, now),
+                    Some(_) => {
+                        self.end_promises(&target, now);
+                        ended = true;
+                    }
                     None => {}
                 }
             }
+        }
+        if ended {
+            self.trigger_all(now);
         }
     }
 
@@ -377,7 +384,6 @@ impl Engine {
             // What was kept for pods on their way may go now, though nothing else has changed.
             self.disruption.look_again();
         }
-        self.trigger_all(now);
     }
 
     /// Pods that stood for the promises are looked at again: others of their group may still be good, or they ask anew.

@@ -3,7 +3,7 @@
 //! Of one object and purpose at most one order is under way. Attempts only grow, so that an outcome that arrives twice
 //! cannot be taken for that of a later attempt. Back-off lives here, in the core, so that every world has the same.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use crate::action::{ActionId, ObjectKey, Order, Purpose, Request};
 use crate::lifecycle::Want;
@@ -23,6 +23,8 @@ type OrderKey = (ObjectKey, Purpose);
 pub(super) struct Orders {
     flights: BTreeMap<ActionId, Flight>,
     busy: BTreeMap<OrderKey, ActionId>,
+    /// The same orders, the longest under way first.
+    by_age: BTreeSet<(Timestamp, ActionId)>,
 }
 
 /// One order under way.
@@ -49,6 +51,7 @@ impl Orders {
             since: now,
         };
         self.flights.insert(id, flight);
+        self.by_age.insert((now, id));
         Order {
             id,
             object: want.object,
@@ -63,23 +66,22 @@ impl Orders {
     pub(super) fn end(&mut self, id: ActionId) -> Option<Flight> {
         let flight = self.flights.remove(&id)?;
         self.busy.remove(&(flight.object.clone(), flight.purpose));
+        self.by_age.remove(&(flight.since, id));
         Some(flight)
     }
 
-    /// Orders that should have ended by now.
+    /// Orders that should have ended by now, by id.
     pub(super) fn overdue(&self, now: Timestamp) -> Vec<ActionId> {
-        self.flights
-            .iter()
-            .filter(|(_, flight)| now >= flight.since + OVERDUE)
-            .map(|(id, _)| *id)
-            .collect()
+        let oldest = self.by_age.iter();
+        let late = oldest.take_while(|(since, _)| now >= *since + OVERDUE);
+        let mut ids: Vec<ActionId> = late.map(|(_, id)| *id).collect();
+        ids.sort_unstable();
+        ids
     }
 
     pub(super) fn next_overdue(&self) -> Option<Timestamp> {
-        self.flights
-            .values()
-            .map(|flight| flight.since + OVERDUE)
-            .min()
+        let (since, _) = self.by_age.first()?;
+        Some(*since + OVERDUE)
     }
 }
 

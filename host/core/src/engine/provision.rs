@@ -25,6 +25,8 @@ pub(super) struct Provision {
     pub(super) solves: u64,
     leftover: Option<Leftover>,
     market_revision: u64,
+    /// `true` if all waiting pods are to ask for a decision, though nothing about them has changed.
+    pub(super) all_ask: bool,
 }
 
 /// A question handed out.
@@ -176,6 +178,9 @@ impl Engine {
         let most = self.settings.runaway.equal_relaunches;
         if self.runaway.is_over(now) | self.undersized.is_over(most, now) {
             self.spare.decide_again();
+            self.provision.all_ask = true;
+        }
+        if std::mem::take(&mut self.provision.all_ask) {
             self.trigger_all(now);
         }
         let revisions = self.revisions();

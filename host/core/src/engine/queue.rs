@@ -30,19 +30,31 @@ const SHORTEST_LIMIT: i64 = 600_000;
 const LONGEST_LIMIT: i64 = 3_600_000;
 const LIMIT_PER_NODE: i64 = 80;
 
-/// All commands under way.
+/// All commands under way. One is looked at when something happened to a claim that it is about, or its time is over.
 #[derive(Clone, Debug, Default)]
 pub(super) struct CommandQueue {
-    commands: Vec<UnderWay>,
-    of_member: BTreeMap<ClaimName, DisruptionReason>,
+    /// By number, in the order in which they began.
+    commands: BTreeMap<u64, UnderWay>,
+    begun: u64,
+    of_member: BTreeMap<ClaimName, (u64, DisruptionReason)>,
+    /// Replacements that are not ready yet, and whose they are.
+    of_awaited: BTreeMap<ClaimName, u64>,
+    /// How many commands keep room on a target.
+    kept: BTreeMap<PromisedTarget, u32>,
+    /// Commands whose nodes have not been asked to go, the oldest first.
+    waiting: BTreeSet<(Timestamp, u64)>,
     /// Members that are to be asked to go.
     leaving: BTreeSet<ClaimName>,
+    /// Commands to be looked at, and the claims of each to which something happened.
+    touched: BTreeMap<u64, BTreeSet<ClaimName>>,
 }
 
 #[derive(Clone, Debug)]
 struct UnderWay {
     reason: DisruptionReason,
     members: BTreeSet<ClaimName>,
+    /// Members whose nodes are not seen to be tainted.
+    untainted: BTreeSet<ClaimName>,
     /// Replacements that are not ready yet.
     awaited: BTreeSet<ClaimName>,
     books: Books,
@@ -64,7 +76,8 @@ impl CommandQueue {
     /// Why a claim is to be asked to go now.
     pub(super) fn must_go(&self, claim: &ClaimName) -> Option<&'static str> {
         self.leaving.get(claim)?;
-        Some(match self.of_member.get(claim)? {
+        let (_, reason) = self.of_member.get(claim)?;
+        Some(match reason {
             DisruptionReason::Drifted => "it has drifted",
             DisruptionReason::Empty => "it is empty",
             DisruptionReason::Underutilized => "its pods run elsewhere for less",
@@ -73,20 +86,74 @@ impl CommandQueue {
 
     /// `true` if room on a target is kept for pods that have not come yet.
     pub(super) fn keeps(&self, target: &PromisedTarget) -> bool {
-        let mut commands = self.commands.iter();
-        commands.any(|command| command.targets.contains(target))
+        self.kept.contains_key(target)
+    }
+
+    /// Something happened to a claim, its node, or an order about either.
+    pub(super) fn touch(&mut self, claim: &ClaimName) {
+        let of_member = self.of_member.get(claim).map(|(number, _)| *number);
+        let of_awaited = self.of_awaited.get(claim).copied();
+        for number in of_member.into_iter().chain(of_awaited) {
+            let claims = self.touched.entry(number).or_default();
+            claims.insert(claim.clone());
+        }
     }
 
     pub(super) fn next_wake(&self) -> Option<Timestamp> {
-        let waits = |command: &&UnderWay| !command.drains;
-        let waiting = self.commands.iter().filter(waits);
-        waiting.map(|command| command.begun + self.limit()).min()
+        let (begun, _) = self.waiting.first()?;
+        Some(*begun + self.limit())
     }
 
     fn limit(&self) -> Span {
         let nodes = i64::try_from(self.of_member.len()).unwrap_or(i64::MAX);
         let limit = nodes.saturating_mul(LIMIT_PER_NODE);
         Span::from_millis(limit.clamp(SHORTEST_LIMIT, LONGEST_LIMIT))
+    }
+
+    /// A command begins; it is looked at before the next input.
+    fn push(&mut self, command: UnderWay) {
+        self.begun += 1;
+        let number = self.begun;
+        let reason = command.reason;
+        let members = command.members.iter().cloned();
+        self.of_member
+            .extend(members.map(|claim| (claim, (number, reason))));
+        let awaited = command.awaited.iter().cloned();
+        self.of_awaited.extend(awaited.map(|claim| (claim, number)));
+        for target in &command.targets {
+            *self.kept.entry(target.clone()).or_default() += 1;
+        }
+        let claims = command.members.union(&command.awaited).cloned();
+        self.touched.insert(number, claims.collect());
+        self.waiting.insert((command.begun, number));
+        self.commands.insert(number, command);
+    }
+
+    /// A command has come to its end: no room is kept for it any more.
+    fn close(&mut self, number: u64, command: &UnderWay) {
+        self.waiting.remove(&(command.begun, number));
+        for claim in &command.awaited {
+            self.of_awaited.remove(claim);
+        }
+        for target in &command.targets {
+            if let Some(times) = self.kept.get_mut(target) {
+                *times -= 1;
+                if *times == 0 {
+                    self.kept.remove(target);
+                }
+            }
+        }
+    }
+
+    /// Commands to be looked at now: those touched, and those whose time is over, in the order in which they began.
+    fn take_due(&mut self, limit: Span, now: Timestamp) -> BTreeMap<u64, BTreeSet<ClaimName>> {
+        let mut due = std::mem::take(&mut self.touched);
+        let oldest = self.waiting.iter();
+        let late = oldest.take_while(|(begun, _)| now >= *begun + limit);
+        for (_, number) in late {
+            due.entry(*number).or_default();
+        }
+        due
     }
 }
 
@@ -154,7 +221,6 @@ impl Engine {
         }
         for member in &command.members {
             self.disruption.forget(member);
-            self.queue.of_member.insert(member.clone(), command.reason);
             self.dirty_claims.insert(member.clone());
         }
         if let Some(past) = command.past {
@@ -163,9 +229,11 @@ impl Engine {
         }
         self.begun
             .add(command.reason, command.members.len(), command.list_saving);
-        self.queue.commands.push(UnderWay {
+        let members: BTreeSet<ClaimName> = command.members.into_iter().collect();
+        self.queue.push(UnderWay {
             reason: command.reason,
-            members: command.members.into_iter().collect(),
+            untainted: members.clone(),
+            members,
             awaited,
             books,
             targets,
@@ -200,74 +268,83 @@ impl Engine {
         allowed
     }
 
-    /// Moves every command on as far as it goes.
+    /// Moves commands on as far as they go, those to which something happened.
     pub(super) fn step_queue(&mut self, now: Timestamp, actions: &mut Vec<Action>) {
         let limit = self.queue.limit();
-        for mut command in std::mem::take(&mut self.queue.commands) {
-            let gone: Vec<ClaimName> = command
-                .members
-                .iter()
-                .filter(|name| self.cluster.claims.get(*name).is_none())
-                .cloned()
-                .collect();
-            for name in gone {
-                if command.drains {
-                    command.books.goes(&name);
+        for (number, claims) in self.queue.take_due(limit, now) {
+            let Some(mut command) = self.queue.commands.remove(&number) else {
+                continue;
+            };
+            for name in &claims {
+                let is_gone = self.cluster.claims.get(name).is_none();
+                if is_gone && command.members.contains(name) {
+                    if command.drains {
+                        command.books.goes(name);
+                    }
+                    self.let_go(&mut command, name);
                 }
-                self.let_go(&mut command, &name);
             }
             if !command.drains {
-                let progress = self.progress(&mut command, limit, now, actions);
-                match progress {
+                match self.progress(&mut command, &claims, limit, now, actions) {
                     Progress::Waits => {}
-                    Progress::Ready => self.drain(&mut command, now, actions),
+                    Progress::Ready => {
+                        self.queue.waiting.remove(&(command.begun, number));
+                        self.drain(&mut command, now, actions);
+                    }
                     Progress::Fails(why) => self.take_back(&mut command, &why, now, actions),
                 }
             }
             if command.members.is_empty() {
+                self.queue.close(number, &command);
                 let came = |name: &ClaimName| {
                     let claim = self.cluster.claims.get(name)?;
                     claim.deleting.is_none().then_some(&claim.labels)
                 };
                 actions.push(Action::Settle(command.books.close(came, now)));
             } else {
-                self.queue.commands.push(command);
+                self.queue.commands.insert(number, command);
             }
         }
     }
 
+    /// How far a command has come, now that something happened to some of its claims.
     fn progress(
         &mut self,
         command: &mut UnderWay,
+        claims: &BTreeSet<ClaimName>,
         limit: Span,
         now: Timestamp,
         actions: &mut Vec<Action>,
     ) -> Progress {
         let mut lost = None;
-        command
-            .awaited
-            .retain(|name| match self.cluster.claims.get(name) {
-                Some(claim) if claim.deleting.is_some() => {
-                    lost = Some(name.clone());
-                    true
+        for name in claims {
+            if !command.awaited.contains(name) {
+                continue;
+            }
+            match self.cluster.claims.get(name) {
+                Some(claim) if claim.deleting.is_some() => lost = Some(name),
+                Some(claim) if claim.phase == ClaimPhase::Initialized => {
+                    command.awaited.remove(name);
+                    self.queue.of_awaited.remove(name);
                 }
-                Some(claim) => claim.phase < ClaimPhase::Initialized,
-                None => {
-                    if self.expected.get(name).is_none() {
-                        lost = Some(name.clone());
-                    }
-                    true
-                }
-            });
+                None if self.expected.get(name).is_none() => lost = Some(name),
+                Some(_) | None => {}
+            }
+        }
         if let Some(name) = lost {
             return Progress::Fails(format!("replacement {name} did not come"));
         }
-        let members = command.members.clone();
-        let mut tainted = true;
-        for name in &members {
-            tainted &= self.taint_member(name, now, actions);
+        for name in claims {
+            if !command.members.contains(name) {
+                continue;
+            }
+            if self.taint_member(name, now, actions) {
+                command.untainted.remove(name);
+            } else {
+                command.untainted.insert(name.clone());
+            }
         }
-        if tainted && command.awaited.is_empty() {
+        if command.untainted.is_empty() && command.awaited.is_empty() {
             Progress::Ready
         } else if now >= command.begun + limit {
             Progress::Fails(format!("not ready within {limit}"))
@@ -342,6 +419,7 @@ impl Engine {
     /// A node is no longer part of a command. Where it stays, its own step takes the taint off.
     fn let_go(&mut self, command: &mut UnderWay, name: &ClaimName) {
         command.members.remove(name);
+        command.untainted.remove(name);
         self.queue.of_member.remove(name);
         self.queue.leaving.remove(name);
         self.cluster.unmark(name);

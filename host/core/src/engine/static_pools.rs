@@ -96,19 +96,35 @@ impl Engine {
 
     /// The claims of a pool, those asked for and not seen among them, and those that commands set apart as going.
     pub(super) fn standing(&self, pool: &PoolName) -> Standing {
-        let mut standing = Standing::default();
-        for claim in self.claims_of(pool) {
+        let seen = self.cluster.claim_counts(pool);
+        let mut standing = Standing {
+            staying: seen.staying,
+            going: seen.going,
+        };
+        for claim in self.unseen_of(pool) {
             let set_apart = self.cluster.marked(&claim.name).is_some();
             standing.count(claim, set_apart);
         }
         standing
     }
 
+    /// Claims of a pool that were asked for and not seen.
+    fn unseen_of<'e>(&'e self, pool: &'e PoolName) -> impl Iterator<Item = &'e Arc<NodeClaim>> {
+        let asked = self.expected.asked();
+        let own = asked.filter(move |claim| claim.pool == *pool);
+        own.filter(|claim| self.cluster.claims.get(&claim.name).is_none())
+    }
+
     fn claims_of<'e>(&'e self, pool: &'e PoolName) -> impl Iterator<Item = &'e Arc<NodeClaim>> {
         let seen = self.cluster.claims.iter().map(|(_, claim)| claim);
-        let asked = self.expected.asked();
-        let unseen = asked.filter(|claim| self.cluster.claims.get(&claim.name).is_none());
-        seen.chain(unseen).filter(move |claim| claim.pool == *pool)
+        let own = seen.filter(move |claim| claim.pool == *pool);
+        own.chain(self.unseen_of(pool))
+    }
+
+    /// `true` if every claim of a pool that stays has an instance.
+    fn all_launched(&self, pool: &PoolName) -> bool {
+        let stays = |claim: &Arc<NodeClaim>| self.cluster.marked(&claim.name).is_none();
+        self.cluster.claim_counts(pool).unlaunched == 0 && !self.unseen_of(pool).any(stays)
     }
 
     fn staying<'e>(&'e self, pool: &'e PoolName) -> impl Iterator<Item = &'e Arc<NodeClaim>> {
@@ -143,8 +159,7 @@ impl Engine {
         let standing = self.standing(&pool.name);
         let short = match (standing.missing(replicas), standing.excess(replicas)) {
             (0, 0) => {
-                let launched = |claim: &Arc<NodeClaim>| claim.provider_id.is_some();
-                if self.staying(&pool.name).all(launched) {
+                if self.all_launched(&pool.name) {
                     self.static_pools.back_off.remove(&pool.name);
                 }
                 None

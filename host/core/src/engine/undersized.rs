@@ -127,8 +127,11 @@ impl Engine {
 
     /// Notes, once, of a claim that is to hold spare room alone whether its node has that room.
     fn judge_room(&mut self, claim: &NodeClaim, allocatable: &Resources, now: Timestamp) {
-        let launch = Launch::behind(claim, self.market.catalogue());
-        let Some(launch) = launch.filter(|launch| launch.room.is_some()) else {
+        let crew = claim.annotations.get(ANNOTATION);
+        if crew.is_none_or(|crew| !crew.is_empty()) {
+            return;
+        }
+        let Some(launch) = Launch::behind(claim, self.market.catalogue()) else {
             return;
         };
         let notes = self.notes.entry(claim.name.clone()).or_default();

@@ -1,5 +1,6 @@
 //! Kubernetes objects as decisions need them: parsed, validated at the edge, and no larger than that.
 
+mod budget_index;
 mod buffer;
 mod claim;
 mod disruption;
@@ -16,6 +17,7 @@ mod taint;
 mod volume;
 mod workload;
 
+pub use budget_index::BudgetIndex;
 pub use buffer::{BufferSource, BufferWindow, CapacityBuffer, PodShape, PodTemplate};
 pub use claim::{ClaimPhase, ClassRef, NodeClaim};
 pub use disruption::{Budget, BudgetNodes, ConsolidationPolicy, DisruptionReason, PoolDisruption};

@@ -232,6 +232,17 @@ fn join(nodes: Vec<Arc<Node>>, claims: Vec<Arc<NodeClaim>>) -> Vec<StateNode> {
         claim: Some(claim),
     }));
     joined.extend(waiting);
-    joined.sort_by(|a, b| (!a.is_initialized(), a.name()).cmp(&(!b.is_initialized(), b.name())));
-    joined
+    in_order(joined)
+}
+
+/// Nodes in the order in which they are offered to pods.
+fn in_order(nodes: Vec<StateNode>) -> Vec<StateNode> {
+    let keyed = nodes.iter().enumerate();
+    let keyed = keyed.map(|(at, node)| (!node.is_initialized(), node.name(), at));
+    let mut keys: Vec<(bool, &str, usize)> = keyed.collect();
+    keys.sort_unstable();
+    let order: Vec<usize> = keys.into_iter().map(|(.., at)| at).collect();
+    let mut nodes: Vec<Option<StateNode>> = nodes.into_iter().map(Some).collect();
+    let taken = order.into_iter().filter_map(|at| nodes.get_mut(at)?.take());
+    taken.collect()
 }

@@ -3,10 +3,13 @@
 //! Invariants: every index follows the rows; nothing here decides. The step before is the engine's input, the step after
 //! are the steps of claims, nominations and batches, which look only at what was touched.
 
+mod claim_counts;
 mod deleting;
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
+
+pub use claim_counts::ClaimCounts;
 
 use super::group::GroupId;
 use super::store::Store;
@@ -24,8 +27,6 @@ use crate::time::Timestamp;
 pub struct Touched {
     /// Claims that changed, or whose node or pods changed.
     pub claims: BTreeSet<ClaimName>,
-    /// Groups of which an unbound pod came, went or changed.
-    pub groups: BTreeSet<GroupId>,
     /// Pods that changed.
     pub pods: BTreeSet<ObjectName>,
     /// Claims whose node saw a pod come, end or begin to end; daemons do not count.
@@ -38,6 +39,13 @@ pub struct Touched {
     pub gone_nodes: Vec<Arc<Node>>,
     /// `true` if a buffer changed, or something that one may refer to.
     pub buffers: bool,
+}
+
+/// A pod on a node, so that what is asked of a node's pods takes no look at all others.
+#[derive(Clone, Debug)]
+struct Bound {
+    group: GroupId,
+    pod: Arc<Pod>,
 }
 
 /// The cluster as events tell it.
@@ -73,12 +81,15 @@ pub struct Cluster {
     revision: u64,
     nodes_by_provider: BTreeMap<ProviderId, BTreeSet<NodeName>>,
     claims_by_provider: BTreeMap<ProviderId, ClaimName>,
-    pods_by_node: BTreeMap<NodeName, BTreeSet<ObjectName>>,
-    unbound: BTreeMap<GroupId, BTreeSet<ObjectName>>,
+    pods_by_node: BTreeMap<NodeName, BTreeMap<ObjectName, Bound>>,
+    unbound: BTreeMap<GroupId, BTreeMap<ObjectName, Arc<Pod>>>,
     groups: BTreeMap<ObjectName, GroupId>,
     going: BTreeSet<NodeName>,
+    /// Pods that are bound to nodes on their way out, by node and name.
+    displaced: BTreeMap<GroupId, BTreeMap<(NodeName, ObjectName), Arc<Pod>>>,
     /// Claims that a command is moving, and since when.
     marked: BTreeMap<ClaimName, Timestamp>,
+    claim_counts: BTreeMap<PoolName, ClaimCounts>,
     changed_pools: BTreeSet<PoolName>,
     touched: Touched,
 }
@@ -201,9 +212,7 @@ impl Cluster {
         }
         match self.claim_on(&node.name).cloned() {
             Some(claim) => self.mark_going(&claim),
-            None if node.deleting.is_some() => {
-                self.going.insert(node.name.clone());
-            }
+            None if node.deleting.is_some() => self.set_going(&node.name),
             None => {}
         }
         self.touch_claim_of(node);
@@ -217,7 +226,7 @@ impl Cluster {
         if let Some(id) = &node.provider_id {
             self.unindex_node(id, name);
         }
-        self.going.remove(name);
+        self.unset_going(name);
         self.touch_claim_of(&node);
         self.touched.gone_nodes.push(node);
         true
@@ -234,10 +243,13 @@ impl Cluster {
 
     fn apply_claim(&mut self, claim: &Arc<NodeClaim>, version: Version) -> bool {
         let name = claim.name.clone();
-        let before = self.claims.apply(name.clone(), Arc::clone(claim), version);
-        if before.is_none() {
+        let Some(before) = self.claims.apply(name.clone(), Arc::clone(claim), version) else {
             return false;
+        };
+        if let Some(before) = before {
+            self.uncount_claim(&before);
         }
+        self.count_claim(claim);
         if let Some(id) = &claim.provider_id {
             self.claims_by_provider.insert(id.clone(), name.clone());
         }
@@ -254,6 +266,7 @@ impl Cluster {
         if let Some(id) = &claim.provider_id {
             self.claims_by_provider.remove(id);
         }
+        self.uncount_claim(&claim);
         self.changed_pools.insert(claim.pool.clone());
         self.touched.claims.insert(name.clone());
         self.touched.gone_claims.push(claim);
@@ -267,18 +280,22 @@ impl Cluster {
         };
         let unchanged =
             |before: &&Arc<Pod>| before.uid == pod.uid && Arc::ptr_eq(&before.spec, &pod.spec);
-        let known = before.as_ref().filter(unchanged);
-        let group = known
-            .and_then(|_| self.groups.get(&name).copied())
-            .unwrap_or_else(|| GroupId::of(pod));
-        if let Some(before) = &before {
-            self.unindex_pod(before);
+        let known = self.groups.get(&name).copied();
+        let kept = known.filter(|_| before.as_ref().is_some_and(|before| unchanged(&before)));
+        let group = kept.unwrap_or_else(|| GroupId::of(pod));
+        if let Some((before, known)) = before.as_ref().zip(known) {
+            if known != group || before.node != pod.node {
+                self.unindex_pod(before, known);
+            }
             if before.uid != pod.uid {
                 self.touched.gone_pods.push(Arc::clone(before));
             }
         }
+        if known != Some(group) {
+            self.groups.insert(name, group);
+        }
         self.index_pod(pod, group);
-        if let Some(before) = &before {
+        if let Some(before) = before.as_ref().filter(|before| before.node != pod.node) {
             self.touch_by_pod(before);
         }
         self.touch_by_pod(pod);
@@ -291,7 +308,9 @@ impl Cluster {
             return false;
         };
         self.touch_by_pod(&pod);
-        self.unindex_pod(&pod);
+        if let Some(group) = self.groups.remove(name) {
+            self.unindex_pod(&pod, group);
+        }
         if pod.is_active() && pod.node.is_some() {
             self.note_quiet_end(&pod);
         }
@@ -299,39 +318,43 @@ impl Cluster {
         true
     }
 
-    fn index_pod(&mut self, pod: &Pod, group: GroupId) {
-        self.groups.insert(pod.name.clone(), group);
-        let names = match &pod.node {
-            Some(node) => self.pods_by_node.entry(node.clone()).or_default(),
-            None => self.unbound.entry(group).or_default(),
+    /// Sets a pod down where it is now, in the place of what it was there before.
+    fn index_pod(&mut self, pod: &Arc<Pod>, group: GroupId) {
+        let (name, pod) = (pod.name.clone(), Arc::clone(pod));
+        let Some(node) = pod.node.clone() else {
+            self.unbound.entry(group).or_default().insert(name, pod);
+            return;
         };
-        names.insert(pod.name.clone());
+        if self.going.contains(&node) {
+            self.displace(group, &node, &pod);
+        }
+        let pods = self.pods_by_node.entry(node).or_default();
+        pods.insert(name, Bound { group, pod });
     }
 
-    fn unindex_pod(&mut self, pod: &Pod) {
-        let group = self.groups.remove(&pod.name);
-        if let Some(node) = &pod.node {
-            if let Some(names) = self.pods_by_node.get_mut(node) {
-                names.remove(&pod.name);
-                if names.is_empty() {
-                    self.pods_by_node.remove(node);
+    fn unindex_pod(&mut self, pod: &Pod, group: GroupId) {
+        let Some(node) = &pod.node else {
+            if let Some(pods) = self.unbound.get_mut(&group) {
+                pods.remove(&pod.name);
+                if pods.is_empty() {
+                    self.unbound.remove(&group);
                 }
             }
-        } else if let Some(group) = group
-            && let Some(names) = self.unbound.get_mut(&group)
-        {
-            names.remove(&pod.name);
-            if names.is_empty() {
-                self.unbound.remove(&group);
+            return;
+        };
+        if let Some(pods) = self.pods_by_node.get_mut(node) {
+            pods.remove(&pod.name);
+            if pods.is_empty() {
+                self.pods_by_node.remove(node);
             }
+        }
+        if self.going.contains(node) {
+            self.undisplace(group, node, &pod.name);
         }
     }
 
     fn touch_by_pod(&mut self, pod: &Pod) {
         self.touched.pods.insert(pod.name.clone());
-        if let Some(group) = self.groups.get(&pod.name) {
-            self.touched.groups.insert(*group);
-        }
         if let Some(claim) = pod.node.as_ref().and_then(|node| self.claim_on(node)) {
             let name = claim.name.clone();
             self.touched.claims.insert(name);
@@ -404,8 +427,15 @@ impl Cluster {
 
     /// The pods bound to a node, by name.
     pub fn pods_on(&self, node: &NodeName) -> impl Iterator<Item = &Arc<Pod>> {
-        let names = self.pods_by_node.get(node).into_iter().flatten();
-        names.filter_map(|name| self.pods.get(name))
+        let pods = self.pods_by_node.get(node).into_iter().flatten();
+        pods.map(|(_, bound)| &bound.pod)
+    }
+
+    /// The pods of a group that are bound to a node, by name.
+    pub fn pods_of_on(&self, group: GroupId, node: &NodeName) -> impl Iterator<Item = &Arc<Pod>> {
+        let pods = self.pods_by_node.get(node).into_iter().flatten();
+        let own = pods.filter(move |(_, bound)| bound.group == group);
+        own.map(|(_, bound)| &bound.pod)
     }
 
     /// The group of a pod.
@@ -415,16 +445,14 @@ impl Cluster {
 
     /// Unbound pods of a group, by name.
     pub fn unbound_of(&self, group: GroupId) -> impl Iterator<Item = &Arc<Pod>> {
-        let names = self.unbound.get(&group).into_iter().flatten();
-        names.filter_map(|name| self.pods.get(name))
+        let pods = self.unbound.get(&group).into_iter().flatten();
+        pods.map(|(_, pod)| pod)
     }
 
     /// Pods of a group that are bound to nodes on their way out, by node and name.
     pub fn displaced_of(&self, group: GroupId) -> impl Iterator<Item = &Arc<Pod>> {
-        self.going
-            .iter()
-            .flat_map(|node| self.pods_on(node))
-            .filter(move |pod| self.group_of(&pod.name) == Some(group))
+        let pods = self.displaced.get(&group).into_iter().flatten();
+        pods.map(|(_, pod)| pod)
     }
 
     /// Groups that have unbound pods.

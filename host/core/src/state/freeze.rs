@@ -50,10 +50,14 @@ pub fn freeze(world: &mut World<'_>, assigned: &Assignment, now: Timestamp) -> S
     objects.claims = world.expected.overlay(cluster, world.market.catalogue());
     world.market.temper(&mut objects.claims);
     for pod in &mut objects.pods {
-        if let Some(target) = assigned.get(&pod.name) {
-            *pod = promised(pod, target, cluster);
-        } else if let Some(shown) = without_stale_nomination(pod, cluster) {
+        if let Some(shown) = without_stale_nomination(pod, cluster) {
             *pod = shown;
+        }
+    }
+    for (name, target) in assigned {
+        let row = objects.pods.binary_search_by(|pod| pod.name.cmp(name));
+        if let Some(pod) = row.ok().and_then(|row| objects.pods.get_mut(row)) {
+            *pod = promised(pod, target, cluster);
         }
     }
     let catalogue = Arc::clone(world.market.catalogue());

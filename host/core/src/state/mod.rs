@@ -13,7 +13,7 @@ mod group;
 mod promise;
 mod store;
 
-pub use cluster::{Cluster, Touched};
+pub use cluster::{ClaimCounts, Cluster, Touched};
 pub use expected::Expected;
 pub use freeze::{World, assignments, freeze, open_pods};
 pub use group::GroupId;

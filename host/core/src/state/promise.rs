@@ -249,8 +249,8 @@ pub(crate) fn bound_of(group: GroupId, target: &PromisedTarget, cluster: &Cluste
     let Some(node) = node_of(target, cluster) else {
         return 0;
     };
-    let same = |pod: &&Arc<Pod>| pod.is_active() && cluster.group_of(&pod.name) == Some(group);
-    u32::try_from(cluster.pods_on(&node).filter(same).count()).unwrap_or(u32::MAX)
+    let own = cluster.pods_of_on(group, &node);
+    u32::try_from(own.filter(|pod| pod.is_active()).count()).unwrap_or(u32::MAX)
 }
 
 /// Pods of a group that may take up a promise, by name: unbound ones, then those whose node is going.

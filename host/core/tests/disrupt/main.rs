@@ -2,6 +2,7 @@
 
 mod candidates;
 mod drift;
+mod indexes;
 mod look;
 mod prices;
 mod questions;

@@ -7,10 +7,11 @@ use std::collections::BTreeMap;
 
 use super::volumes;
 use crate::labels::{self, LabelKey};
-use crate::model::{OwnerKind, Pod, PodDisruptionBudget, PodSpec, is_fixed};
+use crate::model::{BudgetIndex, OwnerKind, Pod, PodSpec, is_fixed};
 use crate::plan::{Refusal, Unplaced};
 use crate::requirement::{Operator, Requirement, Requirements};
 use crate::snapshot::{PreferencePolicy, Snapshot};
+use crate::time::Timestamp;
 
 /// Values of `karpenter.sh/capacity-type`.
 const CAPACITY_TYPES: [&str; 3] = ["on-demand", "reserved", "spot"];
@@ -27,6 +28,7 @@ pub(crate) struct Eligible {
 /// Sorts the snapshot's pods.
 pub(crate) fn eligible(snapshot: &Snapshot) -> Eligible {
     let rows = snapshot.rows_by_node();
+    let budgets = BudgetIndex::of(&snapshot.disruption_budgets);
     let mut result = Eligible::default();
     for (row, pod) in snapshot.pods.iter().enumerate() {
         let node = |name: &str| rows.get(name).map(|row| &snapshot.nodes[row]);
@@ -42,7 +44,7 @@ pub(crate) fn eligible(snapshot: &Snapshot) -> Eligible {
             Some(name) => {
                 let leaving =
                     node(name.as_str()).is_some_and(crate::snapshot::StateNode::is_deleting);
-                if leaving && is_reschedulable(snapshot, pod) {
+                if leaving && is_reschedulable(&budgets, pod, snapshot.now) {
                     result.pods.push(row);
                 }
             }
@@ -120,32 +122,11 @@ fn invalid_requirement(requirement: &Requirement) -> Option<String> {
     ))
 }
 
-/// `true` if a bound pod could be evicted and would come back elsewhere.
-pub(crate) fn is_reschedulable(snapshot: &Snapshot, pod: &Pod) -> bool {
+/// `true` if a bound pod could be evicted now and would come back elsewhere.
+pub(crate) fn is_reschedulable(budgets: &BudgetIndex<'_>, pod: &Pod, now: Timestamp) -> bool {
     let alive =
         !pod.is_terminal() && (pod.deleting.is_none() || pod.is_owned_by(OwnerKind::StatefulSet));
-    let stays = is_fixed(pod) || pod.is_protected(snapshot.now) || is_fully_blocked(snapshot, pod);
-    alive && !stays
-}
-
-/// `true` if disruption budgets never allow a pod's eviction: one that blocks everything, or two that select it.
-pub(crate) fn is_fully_blocked(snapshot: &Snapshot, pod: &Pod) -> bool {
-    let selects = |budget: &PodDisruptionBudget| {
-        budget.name.namespace == pod.name.namespace && budget.selector.matches(&pod.labels)
-    };
-    let matching: Vec<&PodDisruptionBudget> = snapshot
-        .disruption_budgets
-        .iter()
-        .map(AsRef::as_ref)
-        .filter(|budget| selects(budget))
-        .collect();
-    match matching.as_slice() {
-        [] => false,
-        [budget] => {
-            budget.blocks_all() && !(budget.always_allow_unhealthy && pod.ready == Some(false))
-        }
-        _ => true,
-    }
+    alive && !is_fixed(pod) && !pod.is_protected(now) && !budgets.blocks(pod)
 }
 
 /// Queue order of the incumbent: cpu, then memory, descending; then age; then uid. Room that is only kept comes last, whatever

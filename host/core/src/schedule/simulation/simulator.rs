@@ -9,7 +9,7 @@ use crate::bits::Bits;
 use crate::catalogue::{CapacityType, Overlaid};
 use crate::ids::Uid;
 use crate::labels;
-use crate::model::is_fixed;
+use crate::model::{BudgetIndex, is_fixed};
 use crate::plan::LaunchOption;
 use crate::schedule::batch::compile::{Compiled, compile_batch};
 use crate::schedule::fleet::bound::worth_of_groups;
@@ -195,20 +195,23 @@ impl Homes {
             }
         }
         let bound = snapshot.pods_by_node();
+        let budgets = BudgetIndex::of(&snapshot.disruption_budgets);
         let mut node_of = Vec::new();
         for (row, pods) in bound.iter().enumerate() {
             if !may_go[row] {
                 continue;
             }
-            let moves = |pod: &&usize| is_reschedulable(snapshot, &snapshot.pods[**pod]);
+            let (moved, others): (Vec<usize>, Vec<usize>) = pods
+                .iter()
+                .partition(|pod| is_reschedulable(&budgets, &snapshot.pods[**pod], snapshot.now));
             let stays = |pod: &usize| {
                 let pod = &snapshot.pods[*pod];
-                pod.is_active() && !is_fixed(pod) && !is_reschedulable(snapshot, pod)
+                pod.is_active() && !is_fixed(pod)
             };
-            if pods.iter().any(stays) {
+            if others.iter().any(stays) {
                 may_go[row] = false;
             } else {
-                node_of.extend(pods.iter().filter(moves).map(|pod| (*pod, row)));
+                node_of.extend(moved.into_iter().map(|pod| (pod, row)));
             }
         }
         node_of.sort_unstable();

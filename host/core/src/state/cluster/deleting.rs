@@ -1,10 +1,12 @@
 //! Which claims and nodes are on their way out, whether they were asked to go or are only set apart.
 
 use std::collections::BTreeSet;
+use std::sync::Arc;
 
-use super::Cluster;
-use crate::ids::{ClaimName, NodeName, PoolName};
-use crate::model::NodeClaim;
+use super::{Bound, Cluster};
+use crate::ids::{ClaimName, NodeName, ObjectName, PoolName};
+use crate::model::{NodeClaim, Pod};
+use crate::state::GroupId;
 use crate::time::Timestamp;
 
 impl Cluster {
@@ -15,22 +17,30 @@ impl Cluster {
 
     /// From now on a claim counts as going, whether or not it has been asked to go.
     pub fn mark(&mut self, name: &ClaimName, now: Timestamp) {
-        self.marked.insert(name.clone(), now);
-        self.revision += 1;
-        if let Some(claim) = self.claims.get(name).cloned() {
-            self.changed_pools.insert(claim.pool.clone());
-            self.mark_going(&claim);
-        }
+        self.set_mark(name, Some(now));
     }
 
     /// A claim counts as going no longer, unless it was asked to go.
     pub fn unmark(&mut self, name: &ClaimName) {
-        if self.marked.remove(name).is_some() {
-            self.revision += 1;
-            if let Some(claim) = self.claims.get(name).cloned() {
-                self.changed_pools.insert(claim.pool.clone());
-                self.mark_going(&claim);
-            }
+        if self.marked.contains_key(name) {
+            self.set_mark(name, None);
+        }
+    }
+
+    fn set_mark(&mut self, name: &ClaimName, since: Option<Timestamp>) {
+        let claim = self.claims.get(name).cloned();
+        if let Some(claim) = &claim {
+            self.uncount_claim(claim);
+        }
+        match since {
+            Some(now) => self.marked.insert(name.clone(), now),
+            None => self.marked.remove(name),
+        };
+        self.revision += 1;
+        if let Some(claim) = &claim {
+            self.count_claim(claim);
+            self.changed_pools.insert(claim.pool.clone());
+            self.mark_going(claim);
         }
     }
 
@@ -51,9 +61,49 @@ impl Cluster {
             || self.marked.contains_key(&claim.name);
         for (name, deleting) in names {
             if deleting || leaves {
-                self.going.insert(name);
+                self.set_going(&name);
             } else {
-                self.going.remove(&name);
+                self.unset_going(&name);
+            }
+        }
+    }
+
+    /// From now on a node counts as going, and its pods as displaced.
+    pub(super) fn set_going(&mut self, node: &NodeName) {
+        if self.going.insert(node.clone()) {
+            for Bound { group, pod } in self.bound_to(node) {
+                self.displace(group, node, &pod);
+            }
+        }
+    }
+
+    /// A node counts as going no longer, or is no more.
+    pub(super) fn unset_going(&mut self, node: &NodeName) {
+        if self.going.remove(node) {
+            for Bound { group, pod } in self.bound_to(node) {
+                self.undisplace(group, node, &pod.name);
+            }
+        }
+    }
+
+    fn bound_to(&self, node: &NodeName) -> Vec<Bound> {
+        let pods = self.pods_by_node.get(node);
+        pods.map(|pods| pods.values().cloned().collect())
+            .unwrap_or_default()
+    }
+
+    /// A pod is bound to a node that is going.
+    pub(super) fn displace(&mut self, group: GroupId, node: &NodeName, pod: &Arc<Pod>) {
+        let pods = self.displaced.entry(group).or_default();
+        pods.insert((node.clone(), pod.name.clone()), Arc::clone(pod));
+    }
+
+    /// A pod, or its node, is no more, or the node stays.
+    pub(super) fn undisplace(&mut self, group: GroupId, node: &NodeName, pod: &ObjectName) {
+        if let Some(pods) = self.displaced.get_mut(&group) {
+            pods.remove(&(node.clone(), pod.clone()));
+            if pods.is_empty() {
+                self.displaced.remove(&group);
             }
         }
     }

@@ -1,0 +1,146 @@
+//! What a cluster finds by index is what a look at every object would find, whatever has happened to it.
+
+use std::sync::Arc;
+
+use proptest::prelude::*;
+
+use plimsoll_core::ids::{ClaimName, NodeName, ObjectName, PoolName};
+use plimsoll_core::model::{ClaimPhase, Object, OwnerKind, Pod, PodPhase, Version};
+use plimsoll_core::snapshot::Objects;
+use plimsoll_core::state::{ClaimCounts, Cluster, GroupId};
+use plimsoll_core::time::Timestamp;
+use plimsoll_oracles::fixture::{NodeFixture, cluster, node, pod};
+
+/// Something that happens: its kind, two objects, and two answers to yes-or-no questions about it.
+type Step = (u8, u8, u8, bool, bool);
+
+fn fixture(number: u8, is_deleting: bool) -> NodeFixture {
+    let fixture = node(&format!("n{number}"));
+    if is_deleting {
+        fixture.deleting()
+    } else {
+        fixture
+    }
+}
+
+fn claimed(number: u8, pool: u8, is_deleting: bool, is_launched: bool) -> Objects {
+    let phase = if is_launched {
+        ClaimPhase::Initialized
+    } else {
+        ClaimPhase::Created
+    };
+    let fixture = fixture(number, is_deleting);
+    let fixture = fixture.managed(&format!("pool-{}", pool % 2)).phase(phase);
+    cluster().node(fixture).parts().0
+}
+
+fn bound(number: u8, to: u8, has_ended: bool, of_other: bool) -> Arc<Pod> {
+    let owner = format!("app-{}", u8::from(of_other));
+    let mut fixture = pod(&format!("p{number}")).owned_by(OwnerKind::ReplicaSet, &owner);
+    if to < 4 {
+        fixture = fixture.on(&format!("n{to}"));
+    }
+    let phase = if has_ended {
+        PodPhase::Succeeded
+    } else {
+        PodPhase::Running
+    };
+    let fixture = fixture.with(|pod| pod.phase = phase);
+    Arc::clone(&cluster().pod(fixture).parts().0.pods[0])
+}
+
+fn happen(world: &mut Cluster, version: Version, step: Step) {
+    let (kind, one, other, first, second) = step;
+    let claim = ClaimName::from(format!("claim-n{}", one % 4));
+    match kind {
+        0..3 => world.apply(Object::Pod(bound(one, other, first, second)), version),
+        3 => {
+            let gone = Object::Pod(bound(one, other, first, second));
+            world.remove(&gone, version);
+        }
+        4 => {
+            let node = &cluster().node(fixture(one % 4, first)).parts().0.nodes[0];
+            world.apply(Object::Node(Arc::clone(node)), version);
+        }
+        5 => {
+            let node = &cluster().node(fixture(one % 4, false)).parts().0.nodes[0];
+            world.remove(&Object::Node(Arc::clone(node)), version);
+        }
+        6 | 7 => {
+            let objects = claimed(one % 4, other, first, second);
+            world.apply(Object::Claim(Arc::clone(&objects.claims[0])), version);
+        }
+        8 => {
+            let objects = claimed(one % 4, other, first, second);
+            world.remove(&Object::Claim(Arc::clone(&objects.claims[0])), version);
+        }
+        _ if first => world.mark(&claim, Timestamp::from_millis(1)),
+        _ => world.unmark(&claim),
+    }
+}
+
+fn names<'p>(pods: impl Iterator<Item = &'p Arc<Pod>>) -> Vec<ObjectName> {
+    pods.map(|pod| pod.name.clone()).collect()
+}
+
+fn of_group(world: &Cluster, group: GroupId) -> impl Iterator<Item = &Arc<Pod>> {
+    let pods = world.pods.iter().map(|(_, pod)| pod);
+    pods.filter(move |pod| GroupId::of(pod) == group)
+}
+
+fn counted(world: &Cluster, pool: &PoolName) -> ClaimCounts {
+    let mut counts = ClaimCounts::default();
+    for (_, claim) in world.claims.iter().filter(|(_, claim)| claim.pool == *pool) {
+        let is_set_apart = world.marked(&claim.name).is_some();
+        if is_set_apart || claim.deleting.is_some() || claim.instance_terminating {
+            counts.going += 1;
+        } else {
+            counts.staying += 1;
+            counts.unlaunched += u32::from(claim.provider_id.is_none());
+        }
+    }
+    counts
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig {
+        cases: 256,
+        failure_persistence: None,
+        ..ProptestConfig::default()
+    })]
+
+    #[test]
+    fn an_index_finds_what_a_look_at_all_objects_finds(
+        steps in proptest::collection::vec((0..10_u8, 0..6_u8, 0..6_u8, any::<bool>(), any::<bool>()), 1..60),
+    ) {
+        let mut world = Cluster::default();
+        for (at, step) in steps.into_iter().enumerate() {
+            happen(&mut world, Version(at as u64 + 1), step);
+            let groups: std::collections::BTreeSet<GroupId> =
+                world.pods.iter().map(|(_, pod)| GroupId::of(pod)).collect();
+            for group in groups {
+                let unbound = of_group(&world, group).filter(|pod| pod.node.is_none());
+                prop_assert_eq!(names(world.unbound_of(group)), names(unbound));
+                let displaced = world.going().flat_map(|node| {
+                    let on = move |pod: &&Arc<Pod>| pod.node.as_ref() == Some(node);
+                    of_group(&world, group).filter(on)
+                });
+                prop_assert_eq!(names(world.displaced_of(group)), names(displaced));
+                for node in (0..4).map(|number| NodeName::from(format!("n{number}"))) {
+                    let on = |pod: &&Arc<Pod>| pod.node.as_ref() == Some(&node);
+                    let own = of_group(&world, group).filter(on);
+                    prop_assert_eq!(names(world.pods_of_on(group, &node)), names(own));
+                }
+            }
+            for node in (0..4).map(|number| NodeName::from(format!("n{number}"))) {
+                let all = world.pods.iter().map(|(_, pod)| pod);
+                let on = all.filter(|pod| pod.node.as_ref() == Some(&node));
+                let (found, looked) = (world.pods_on(&node).collect::<Vec<_>>(), on.collect::<Vec<_>>());
+                prop_assert_eq!(found, looked);
+            }
+            for pool in ["pool-0", "pool-1"].map(PoolName::from) {
+                prop_assert_eq!(world.claim_counts(&pool), counted(&world, &pool));
+            }
+        }
+    }
+}
