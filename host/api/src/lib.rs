@@ -9,6 +9,7 @@ pub mod convert;
 pub mod crd;
 pub mod duration;
 pub mod error;
+mod failed_request;
 pub mod intern;
 pub mod keys;
 pub mod kinds;
@@ -19,6 +20,7 @@ mod value;
 pub mod write;
 
 pub use error::{FieldError, FieldProblem};
+pub use failed_request::failed_request;
 pub use intern::Interner;
 pub use object::{Kind, Object, ObjectKey};
 pub use read::{ReadError, read};

@@ -43,10 +43,5 @@ pub fn waste<'p>(snapshot: &Snapshot, claims: impl IntoIterator<Item = &'p Plann
 fn allocatable(snapshot: &Snapshot, claim: &PlannedClaim) -> Option<Resources> {
     let option = claim.chosen()?;
     let sold = snapshot.catalogue.get(option.instance_type.as_str())?;
-    let offering = sold.offerings.iter().find(|offering| {
-        offering.zone == option.zone
-            && offering.capacity_type == option.capacity_type
-            && offering.reservation.as_ref().map(|own| &own.id) == option.reservation.as_ref()
-    })?;
-    Some(sold.allocatable(offering))
+    Some(sold.allocatable(option.offering_in(sold)?))
 }

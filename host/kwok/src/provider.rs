@@ -6,9 +6,9 @@ use k8s_openapi::api::core::v1::Node;
 use kube::api::{Api, DeleteParams, ListParams};
 use kube::core::{ApiResource, DynamicObject, GroupVersionKind};
 use kube::{Client, Error, ResourceExt};
-use plimsoll_api::{Interner, convert, duration};
+use plimsoll_api::{Interner, convert, duration, failed_request};
 use plimsoll_core::action::{Answer, CloudCall, Machine, Outcome, Reason};
-use plimsoll_core::catalogue::{Catalogue, Offering};
+use plimsoll_core::catalogue::Catalogue;
 use plimsoll_core::ids::{ProviderId, Uid};
 use plimsoll_core::model::{ClassRef, NodeClaim};
 use plimsoll_core::plan::LaunchOption;
@@ -19,8 +19,6 @@ use crate::{DOMAIN, PROVIDER_PREFIX};
 
 /// The kind of class that this provider serves.
 const CLASS: &str = "KWOKNodeClass";
-/// Longest text of the API server's that is handed on.
-const MESSAGE: usize = 300;
 /// Selects the nodes that KWOK keeps.
 const FAKE: &str = "kwok.x-k8s.io/node=fake";
 
@@ -66,7 +64,8 @@ impl Kwok {
         for option in options {
             let listed = self.catalogue.get(option.instance_type.as_str());
             let found = listed.and_then(|listed| {
-                let offering = listed.offerings.iter().find(|o| sells(o, option))?;
+                let offering = option.offering_in(listed)?;
+                let offering = Some(offering).filter(|offering| offering.available)?;
                 Some(machine(claim, listed, offering))
             });
             if let Some(machine) = found {
@@ -144,25 +143,20 @@ impl Kwok {
 
 /// How a failed request ended, by what is to be done next. The cause of what stays unknown is only in the log.
 fn failed(what: &str, error: &Error) -> Outcome {
-    if let Error::Api(status) = error {
-        let said: String = status.message.chars().take(MESSAGE).collect();
-        match status.code {
-            409 => return Outcome::Conflict,
-            429 => return Outcome::Refused(Reason::Blocked(said)),
-            400..500 => return Outcome::Refused(Reason::Other(format!("{what}: {said}"))),
-            _ => {}
+    let outcome = match error {
+        Error::Api(status) => failed_request(status.code, &status.message),
+        _ => Outcome::Unknown,
+    };
+    match outcome {
+        Outcome::Refused(Reason::Other(said)) => {
+            Outcome::Refused(Reason::Other(format!("{what}: {said}")))
         }
+        Outcome::Unknown => {
+            tracing::warn!(%error, "{what}");
+            Outcome::Unknown
+        }
+        other => other,
     }
-    tracing::warn!(%error, "{what}");
-    Outcome::Unknown
-}
-
-fn sells(offering: &Offering, option: &LaunchOption) -> bool {
-    let reservation = offering.reservation.as_ref().map(|r| &r.id);
-    offering.available
-        && offering.zone == option.zone
-        && offering.capacity_type == option.capacity_type
-        && reservation == option.reservation.as_ref()
 }
 
 fn delay(class: &DynamicObject) -> Result<Span, String> {
@@ -214,18 +208,11 @@ mod tests {
     }
 
     #[test]
-    fn what_the_server_refuses_is_refused_with_its_words() {
+    fn what_the_server_refuses_is_told_with_what_was_asked() {
         let words = "it cannot be read: no".to_owned();
         assert_eq!(ends(403), Outcome::Refused(Reason::Other(words)));
-        assert_eq!(
-            ends(429),
-            Outcome::Refused(Reason::Blocked("no".to_owned()))
-        );
-        assert_eq!(ends(409), Outcome::Conflict);
-    }
-
-    #[test]
-    fn a_server_that_broke_leaves_it_unknown() {
+        let blocked = Reason::Blocked("no".to_owned());
+        assert_eq!(ends(429), Outcome::Refused(blocked));
         assert_eq!(ends(500), Outcome::Unknown);
     }
 }

@@ -4,22 +4,17 @@
 //! One command at a time, carried out at once; its waits, budgets and time limits are left out, which only helps it.
 //! Replacements and what they may cost are found by the same scheduler as ours, first fit on one node as the incumbent does.
 
-use plimsoll_core::disrupt::moves::{
-    Asker, ConsolidationKind, Move, MoveSettings, Passed, ask, carry_out,
-};
+use plimsoll_core::disrupt::moves::{Asker, ConsolidationKind, Move, MoveSettings, ask};
 use plimsoll_core::snapshot::Snapshot;
 use plimsoll_core::units::PricePerHour;
+use plimsoll_oracles::moves::Passed;
 
 /// The most nodes that one command takes.
 const MOST_NODES: usize = 100;
 
 /// The fleet after the last command that the rules find.
 pub fn consolidated(fleet: &Snapshot) -> Passed {
-    let mut result = Passed {
-        moves: Vec::new(),
-        rounds: Vec::new(),
-        after: fleet.clone(),
-    };
+    let mut result = Passed::none(fleet);
     let settings = MoveSettings {
         least_saving: PricePerHour::ZERO,
         least_saving_percent: 0,
@@ -29,9 +24,7 @@ pub fn consolidated(fleet: &Snapshot) -> Passed {
         let all: Vec<usize> = (0..result.after.nodes.len()).collect();
         let command = ask(&result.after, &all, &settings, command);
         let Some(command) = command else { break };
-        result.after = carry_out(&result.after, std::slice::from_ref(&command));
-        result.rounds.push(1);
-        result.moves.push(command);
+        result.make(vec![command]);
     }
     result
 }

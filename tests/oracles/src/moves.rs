@@ -1,11 +1,12 @@
-//! Judges of consolidation moves: what the checker says of one, and what a fleet costs.
+//! Judges of consolidation moves: what the checker says of one, what a fleet costs, and what it comes to when moves are made until
+//! none is worth it.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use plimsoll_core::catalogue::CapacityType;
 use plimsoll_core::check::{Finding, PriceRule, Rule, Subject, review};
-use plimsoll_core::disrupt::moves::Move;
+use plimsoll_core::disrupt::moves::{Move, MoveSettings, carry_out, find};
 use plimsoll_core::labels::{CAPACITY_TYPE, INSTANCE_TYPE, ZONE};
 use plimsoll_core::plan::{Plan, PlanCost, PlannedClaim};
 use plimsoll_core::snapshot::{Snapshot, StateNode};
@@ -82,4 +83,78 @@ pub fn node_price(snapshot: &Snapshot, node: &StateNode) -> Option<PricePerHour>
     let mut offerings = sold.offerings.iter();
     let own = offerings.find(|own| own.zone == *zone && own.capacity_type == terms)?;
     Some(own.price + snapshot.settings.node_cost)
+}
+
+/// A fleet after all moves that were made, one round after another.
+#[derive(Clone, Debug)]
+pub struct Passed {
+    /// The moves, in order. Positions in each are those of the snapshot of its round.
+    pub moves: Vec<Move>,
+    /// How many moves each round made.
+    pub rounds: Vec<usize>,
+    /// The fleet after them.
+    pub after: Snapshot,
+}
+
+impl Passed {
+    /// A fleet to which nothing has happened yet.
+    pub fn none(fleet: &Snapshot) -> Self {
+        Self {
+            moves: Vec::new(),
+            rounds: Vec::new(),
+            after: fleet.clone(),
+        }
+    }
+
+    /// How many evictions the moves take; a pod that moves twice counts twice.
+    pub fn evictions(&self) -> usize {
+        self.moves.iter().map(Move::pods_moved).sum()
+    }
+
+    /// Makes moves that were found on the fleet and touch no node twice.
+    pub fn make(&mut self, moves: Vec<Move>) {
+        self.after = carry_out(&self.after, &moves);
+        self.rounds.push(moves.len());
+        self.moves.extend(moves);
+    }
+}
+
+/// Makes moves until none saves anything: each round finds all that there are, as one look does, and makes those that touch no node
+/// of another, the largest saving first. `candidates` says which nodes of a snapshot may go, as positions. Without budgets, waits and
+/// a limit on the moves of one look.
+pub fn pass(
+    fleet: &Snapshot,
+    candidates: impl Fn(&Snapshot) -> Vec<usize>,
+    settings: &MoveSettings,
+) -> Passed {
+    let mut passed = Passed::none(fleet);
+    loop {
+        let found = find(&passed.after, &candidates(&passed.after), settings);
+        let made = apart(found);
+        if made.is_empty() {
+            return passed;
+        }
+        passed.make(made);
+    }
+}
+
+/// Moves that save something and may be made together. Of those that draw on a supply that can run out, one.
+fn apart(mut found: Vec<Move>) -> Vec<Move> {
+    found.retain(|found| found.saving > PricePerHour::ZERO);
+    found.sort_by_key(|found| std::cmp::Reverse(found.saving));
+    let mut touched: BTreeSet<usize> = BTreeSet::new();
+    let mut draws = false;
+    found.retain(|found| {
+        let rows: Vec<usize> = (found.members.iter().copied())
+            .chain(found.receivers())
+            .collect();
+        let is_apart = !rows.iter().any(|row| touched.contains(row));
+        let may = is_apart && (found.draws.is_empty() || !draws);
+        if may {
+            touched.extend(rows);
+            draws |= !found.draws.is_empty();
+        }
+        may
+    });
+    found
 }

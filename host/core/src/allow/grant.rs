@@ -20,8 +20,6 @@ pub struct Limit {
 pub struct Grant {
     /// Nodes that may be down at once; `u32::MAX` for no limit.
     pub most_down: u32,
-    /// Nodes that may go now: those that may be down, less those that are not ready or on their way out.
-    pub now: u32,
     /// The policy that allows least, and the first of equals; `None` where the declared budget is the least.
     pub limit: Option<Limit>,
 }
@@ -48,7 +46,6 @@ pub fn grant(question: &AllowQuestion, policies: &[Allowances]) -> Grants {
     let row = |(row, &ceiling): (usize, &u32)| {
         let mut grant = Grant {
             most_down: ceiling,
-            now: 0,
             limit: None,
         };
         for (policy, allowances) in policies.iter().enumerate() {
@@ -61,8 +58,6 @@ pub fn grant(question: &AllowQuestion, policies: &[Allowances]) -> Grants {
                 });
             }
         }
-        let down = pools.not_ready[row].saturating_add(pools.disrupting[row]);
-        grant.now = grant.most_down.saturating_sub(down);
         grant
     };
     let rechecks = policies.iter().filter_map(|asked| asked.recheck_after);

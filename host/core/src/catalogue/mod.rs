@@ -204,6 +204,33 @@ pub struct InstanceType {
 }
 
 impl InstanceType {
+    /// Where the offering of a zone, a capacity type and a reservation stands among [`InstanceType::offerings`], whether or not it
+    /// can be had; `None` where the type is not sold so.
+    pub fn position_of(
+        &self,
+        zone: &str,
+        capacity_type: CapacityType,
+        reservation: Option<&str>,
+    ) -> Option<usize> {
+        self.offerings.iter().position(|own| {
+            let drawn_on = own.reservation.as_ref().map(|own| own.id.as_str());
+            own.zone.as_ref() == zone
+                && own.capacity_type == capacity_type
+                && drawn_on == reservation
+        })
+    }
+
+    /// The offering itself.
+    pub fn offering(
+        &self,
+        zone: &str,
+        capacity_type: CapacityType,
+        reservation: Option<&str>,
+    ) -> Option<&Offering> {
+        let at = self.position_of(zone, capacity_type, reservation)?;
+        self.offerings.get(at)
+    }
+
     /// The offering behind a node of this type with these labels, whether or not it can be had again. Of a node that says
     /// which reservation it draws on, that one.
     pub fn offering_of(&self, labels: &Labels) -> Option<&Offering> {

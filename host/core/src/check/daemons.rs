@@ -10,12 +10,10 @@ use crate::requirement::{Requirement, Requirements, Undefined};
 use crate::resources::Resources;
 use crate::snapshot::{Snapshot, StateNode};
 
+/// Daemons that are planned for: those that use dynamic resource allocation are declined like any such pod.
 fn served(snapshot: &Snapshot) -> impl Iterator<Item = &Arc<DaemonSet>> {
-    let ignored = snapshot.settings.ignore_dynamic_resources;
-    snapshot
-        .daemon_sets
-        .iter()
-        .filter(move |daemon| !(ignored && daemon.pod.dynamic_resources))
+    let sets = snapshot.daemon_sets.iter();
+    sets.filter(|daemon| !daemon.pod.dynamic_resources)
 }
 
 /// Requests and ports of the daemons that will run on a new place if it turns out in this way.

@@ -8,12 +8,9 @@ use super::host::Sold;
 use super::shelves::Shelves;
 use crate::catalogue::CapacityType;
 use crate::labels::{INSTANCE_TYPE, LabelKey};
-use crate::plan::{LaunchOption, PlannedClaim};
+use crate::plan::{LaunchOption, MAX_CLAIM_TYPES, PlannedClaim};
 use crate::requirement::{Requirement, Undefined};
 use crate::snapshot::Snapshot;
-
-/// Types that a claim may name.
-const MOST_TYPES: usize = 600;
 
 /// The offering that an option of a claim means, as the claim's pool sells it.
 pub(super) fn find(
@@ -81,8 +78,8 @@ fn count(claim: &PlannedClaim) -> Option<Breach> {
         .iter()
         .map(|o| (&o.instance_type, &o.zone, o.capacity_type, &o.reservation))
         .collect();
-    let expected = format!("1 to {MOST_TYPES} types, each way once");
-    if types.is_empty() || types.len() > MOST_TYPES {
+    let expected = format!("1 to {MAX_CLAIM_TYPES} types, each way once");
+    if types.is_empty() || types.len() > MAX_CLAIM_TYPES {
         return Some(Breach::new(
             Rule::OptionCount,
             format!("{} types are named", types.len()),

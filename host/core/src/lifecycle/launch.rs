@@ -11,7 +11,7 @@ use crate::action::{ClaimMark, CloudCall, Purpose, Write};
 use crate::catalogue::{Catalogue, Market};
 use crate::model::NodeClaim;
 use crate::plan::{
-    LAUNCH_ORDER_ANNOTATION, LaunchOption, MAX_LAUNCH_OPTIONS, option, parse_option, sold,
+    LAUNCH_ORDER_ANNOTATION, LaunchOption, MAX_LAUNCH_TYPES, option, parse_option, sold,
 };
 
 pub(super) fn launch(view: &ClaimView<'_>, step: &mut Step) {
@@ -59,7 +59,7 @@ fn options(claim: &NodeClaim, market: &Market) -> Vec<LaunchOption> {
         options = by_price(claim, market.catalogue());
     }
     options.retain(|option| !market.is_avoided(&option.offering()));
-    options.truncate(MAX_LAUNCH_OPTIONS);
+    options.truncate(MAX_LAUNCH_TYPES);
     options
 }
 

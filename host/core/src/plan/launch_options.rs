@@ -13,8 +13,10 @@ use crate::units::PricePerHour;
 
 /// Annotation of a claim with the offerings to try, best first: `type/zone/capacity-type[/reservation]`, comma separated.
 pub const LAUNCH_ORDER_ANNOTATION: &str = "plimsoll.dev/launch-order";
-/// Types handed to one launch at most.
-pub const MAX_LAUNCH_OPTIONS: usize = 60;
+/// Types that one launch is handed at most, as the incumbent's are; and no more ways to buy them.
+pub const MAX_LAUNCH_TYPES: usize = 60;
+/// Types that a claim names at most, as the incumbent's do.
+pub const MAX_CLAIM_TYPES: usize = 600;
 
 /// The way to buy that a claim was planned as: the first written on it that is still sold.
 pub fn planned_option(claim: &NodeClaim, catalogue: &Catalogue) -> Option<LaunchOption> {
@@ -36,7 +38,7 @@ pub fn launch_order_text(options: &[LaunchOption]) -> String {
         }
         text
     };
-    let entries: Vec<String> = options.iter().take(MAX_LAUNCH_OPTIONS).map(entry).collect();
+    let entries: Vec<String> = options.iter().take(MAX_LAUNCH_TYPES).map(entry).collect();
     entries.join(",")
 }
 
@@ -46,11 +48,7 @@ pub(crate) fn parse_option(entry: &str, catalogue: &Catalogue) -> Option<LaunchO
     let capacity_type = CapacityType::parse(parts.next()?)?;
     let reservation = parts.next();
     let instance_type = catalogue.get(name)?;
-    let offering = instance_type.offerings.iter().find(|offering| {
-        offering.zone.as_ref() == zone
-            && offering.capacity_type == capacity_type
-            && offering.reservation.as_ref().map(|r| r.id.as_str()) == reservation
-    })?;
+    let offering = instance_type.offering(zone, capacity_type, reservation)?;
     Some(option(instance_type, offering))
 }
 

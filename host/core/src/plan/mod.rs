@@ -9,14 +9,14 @@ use std::fmt;
 use std::sync::Arc;
 
 pub use launch_options::{
-    LAUNCH_ORDER_ANNOTATION, MAX_LAUNCH_OPTIONS, launch_order_text, planned_option,
+    LAUNCH_ORDER_ANNOTATION, MAX_CLAIM_TYPES, MAX_LAUNCH_TYPES, launch_order_text, planned_option,
 };
 pub(crate) use launch_options::{launch_option, option, parse_option, sold};
 
 use serde::{Deserialize, Serialize};
 
-use crate::catalogue::{CapacityType, OfferingKey};
-use crate::ids::{ObjectName, PoolName, TypeName};
+use crate::catalogue::{CapacityType, InstanceType, Offering, OfferingKey};
+use crate::ids::{ObjectName, PoolName, ReservationId, TypeName};
 use crate::labels::Labels;
 use crate::model::{ClassRef, Taint};
 use crate::requirement::Requirements;
@@ -97,7 +97,7 @@ pub struct PlannedClaim {
     pub requirements: Requirements,
     /// Requests of its pods and daemons.
     pub requests: Resources,
-    /// The ways to buy it, best first: the first is the one the plan counts on. At most 600 types.
+    /// The ways to buy it, best first: the first is the one the plan counts on. At most [`MAX_CLAIM_TYPES`] types.
     pub options: Vec<LaunchOption>,
 }
 
@@ -111,7 +111,7 @@ pub struct LaunchOption {
     /// The terms.
     pub capacity_type: CapacityType,
     /// The reservation it draws on.
-    pub reservation: Option<crate::ids::ReservationId>,
+    pub reservation: Option<ReservationId>,
     /// The ranking policy's price, with the node's own cost.
     pub price: PricePerHour,
     /// The provider's price.
@@ -127,6 +127,17 @@ impl LaunchOption {
             capacity_type: self.capacity_type,
             reservation: self.reservation.clone(),
         }
+    }
+
+    /// Where that offering stands among those of its type; `None` where the type is not sold so.
+    pub fn position_in(&self, sold: &InstanceType) -> Option<usize> {
+        let reservation = self.reservation.as_ref().map(ReservationId::as_str);
+        sold.position_of(&self.zone, self.capacity_type, reservation)
+    }
+
+    /// That offering of its type, whether or not it can be had; `None` where the type is not sold so.
+    pub fn offering_in<'t>(&self, sold: &'t InstanceType) -> Option<&'t Offering> {
+        sold.offerings.get(self.position_in(sold)?)
     }
 }
 

@@ -247,8 +247,6 @@ pub struct Settings {
     pub preferences: PreferencePolicy,
     /// Rule for `minValues` that cannot be met.
     pub min_values: MinValuesPolicy,
-    /// Refuse pods that use dynamic resource allocation; the only mode there is.
-    pub ignore_dynamic_resources: bool,
     /// `true` if reservations are used (gate `ReservedCapacity`).
     pub reserved_capacity: bool,
     /// `true` if NodeOverlays are applied (gate `NodeOverlay`).
@@ -288,7 +286,6 @@ impl Default for Settings {
         Self {
             preferences: PreferencePolicy::default(),
             min_values: MinValuesPolicy::default(),
-            ignore_dynamic_resources: true,
             reserved_capacity: true,
             node_overlays: false,
             capacity_buffers: false,

@@ -11,7 +11,7 @@ use crate::catalogue::{CapacityType, Catalogue, InstanceType, Offering};
 use crate::labels;
 use crate::model::{NodeClaim, NodePool, PackingMode};
 use crate::plan::{
-    LaunchOption, MAX_LAUNCH_OPTIONS, PlannedClaim, launch_option, planned_option, sold,
+    LaunchOption, MAX_LAUNCH_TYPES, PlannedClaim, launch_option, planned_option, sold,
 };
 use crate::requirement::Requirements;
 use crate::resources::{ResourceName, Resources};
@@ -89,7 +89,7 @@ fn options(
         }
     }
     let available = all.iter().filter(|(_, offering)| offering.available);
-    let named = available.take(MAX_LAUNCH_OPTIONS);
+    let named = available.take(MAX_LAUNCH_TYPES);
     named
         .map(|(sold, offering)| launch_option(sold, offering, settings.node_cost))
         .collect()

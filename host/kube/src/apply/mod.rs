@@ -11,16 +11,13 @@ mod pod;
 use kube::api::{DeleteParams, PatchParams};
 use kube::core::DynamicObject;
 use kube::{Client, Error, ResourceExt};
-use plimsoll_api::{Interner, Kind};
+use plimsoll_api::{Interner, Kind, failed_request};
 use plimsoll_core::action::{Answer, Outcome, Reason, Write};
 use plimsoll_core::model::Version;
 use plimsoll_core::time::Timestamp;
 
 use crate::FIELD_MANAGER;
 use crate::resource::{api, to_object, version};
-
-/// Longest text of the API server's that is handed on.
-const MESSAGE: usize = 300;
 
 /// Carries writes out.
 #[derive(Clone)]
@@ -127,44 +124,8 @@ fn is_status(error: &Error, code: u16) -> bool {
 
 /// How a failed request ended, by what is to be done next.
 fn outcome(error: &Error) -> Outcome {
-    let Error::Api(status) = error else {
-        return Outcome::Unknown;
-    };
-    let words = || status.message.chars().take(MESSAGE).collect();
-    match status.code {
-        404 => Outcome::Refused(Reason::NotFound),
-        409 => Outcome::Conflict,
-        429 => Outcome::Refused(Reason::Blocked(words())),
-        400..500 => Outcome::Refused(Reason::Other(words())),
+    match error {
+        Error::Api(status) => failed_request(status.code, &status.message),
         _ => Outcome::Unknown,
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use kube::core::Status;
-
-    fn ends(code: u16) -> Outcome {
-        let status = Status {
-            code,
-            message: "x".to_owned(),
-            ..Status::default()
-        };
-        outcome(&Error::Api(status.boxed()))
-    }
-
-    #[test]
-    fn an_answer_sorts_a_failure_by_what_is_done_next() {
-        assert_eq!(ends(404), Outcome::Refused(Reason::NotFound));
-        assert_eq!(ends(409), Outcome::Conflict);
-        assert_eq!(ends(429), Outcome::Refused(Reason::Blocked("x".to_owned())));
-        assert_eq!(ends(422), Outcome::Refused(Reason::Other("x".to_owned())));
-    }
-
-    #[test]
-    fn a_server_that_broke_may_have_done_it() {
-        assert_eq!(ends(500), Outcome::Unknown);
-        assert_eq!(ends(504), Outcome::Unknown);
     }
 }

@@ -11,7 +11,7 @@ use std::sync::Arc;
 use plimsoll_core::catalogue::CapacityType;
 use plimsoll_core::hook::Sym;
 use plimsoll_core::ids::{ReservationId, TypeName};
-use plimsoll_core::plan::{LaunchOption, Plan, PlannedClaim};
+use plimsoll_core::plan::{LaunchOption, MAX_LAUNCH_TYPES, Plan, PlannedClaim};
 use plimsoll_core::rank::{LaunchList, LaunchLists, OrderQuestion, Pools, Price, Prices};
 use plimsoll_core::schedule::{Offers, order_question};
 use plimsoll_core::snapshot::Snapshot;
@@ -21,9 +21,6 @@ use serde::Serialize;
 use crate::decide::Ranker;
 use crate::module::Module;
 use crate::outcome::Fault;
-
-/// Candidates of a launch list that are compared: those tried first.
-const LIST: usize = 60;
 
 /// Kendall's tau of two lists in the same order.
 const MILLION: i64 = 1_000_000;
@@ -168,7 +165,7 @@ fn name(option: &LaunchOption) -> Name<'_> {
 fn tau(active: &[LaunchOption], shadow: &[&LaunchOption]) -> Option<i64> {
     let places = shadow.iter().map(|option| name(option)).enumerate();
     let places: BTreeMap<Name<'_>, usize> = places.map(|(place, name)| (name, place)).collect();
-    let common = active.iter().take(LIST);
+    let common = active.iter().take(MAX_LAUNCH_TYPES);
     let common: Vec<usize> = common
         .filter_map(|option| places.get(&name(option)).copied())
         .collect();

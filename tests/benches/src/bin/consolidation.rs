@@ -14,7 +14,7 @@ use plimsoll_benches::incumbent;
 use plimsoll_benches::{argument, processor_time};
 use plimsoll_core::command::{Decision, DisruptionQuestion};
 use plimsoll_core::disrupt::consider;
-use plimsoll_core::disrupt::moves::{MoveSettings, pass};
+use plimsoll_core::disrupt::moves::MoveSettings;
 use plimsoll_core::disrupt::pass::DisruptionPass;
 use plimsoll_core::rank::{check_prices, list_price};
 use plimsoll_core::schedule::bound_from_nothing;
@@ -22,7 +22,7 @@ use plimsoll_core::snapshot::Snapshot;
 use plimsoll_core::units::PricePerHour;
 use plimsoll_oracles::fixture::{below, cluster, pool};
 use plimsoll_oracles::generate::{Waste, fragmented};
-use plimsoll_oracles::moves::fleet_cost;
+use plimsoll_oracles::moves::{fleet_cost, pass};
 
 /// Nodes of the fleets whose pass is timed.
 const GROWTH: [usize; 4] = [500, 1_000, 2_000, 5_000];
@@ -45,7 +45,7 @@ fn main() -> anyhow::Result<()> {
     let mut first: Option<(usize, f64)> = None;
     for nodes in GROWTH.into_iter().filter(|nodes| *nodes <= most) {
         let fleet = fragmented(&market, waste(nodes, 99));
-        let (passed, seconds) = timed(|| pass(&fleet, all, &eager(), |found| found.saving.nanos()));
+        let (passed, seconds) = timed(|| pass(&fleet, all, &eager()));
         let question = DisruptionQuestion::Look { consolidate: true };
         let (decision, looking) = timed(|| consider(&fleet, &question));
         let (_, listed) = timed(|| priced(&fleet, &question, |_| 1.0));
@@ -141,7 +141,7 @@ fn timed<T>(work: impl Fn() -> T) -> (T, f64) {
 fn compare(market: &Snapshot, seed: u64) {
     let fleet = fragmented(market, waste(250, seed));
     let bound = bound_from_nothing(&fleet);
-    let (ours, seconds) = timed(|| pass(&fleet, all, &eager(), |found| found.saving.nanos()));
+    let (ours, seconds) = timed(|| pass(&fleet, all, &eager()));
     let theirs = incumbent::consolidated(&fleet);
     println!(
         "{seed:5}  {:5}  {:.3}      |  {:5}  {:.3}  {:5}  {:6}  {seconds:.2} |  {:5}  {:.3}  {:5}  {:6}",

@@ -11,7 +11,7 @@ use crate::catalogue::{InstanceType, Offering, Overlaid};
 use crate::ids::{ClaimName, NodeName, ProviderId, Uid};
 use crate::labels::{self, Labels};
 use crate::model::{ClaimPhase, Node, NodeClaim, Pod, Readiness};
-use crate::plan::{LaunchOption, PlannedClaim, Target};
+use crate::plan::{PlannedClaim, Target};
 use crate::resources::Resources;
 use crate::snapshot::{Snapshot, StateNode};
 
@@ -104,10 +104,7 @@ fn ready(
     let sold = overlaid
         .of(&claim.pool)
         .get(chosen.instance_type.as_str())?;
-    let offering = sold
-        .offerings
-        .iter()
-        .find(|offering| is_chosen(chosen, offering))?;
+    let offering = chosen.offering_in(sold)?;
     let labels = node_labels(claim, sold, offering, name);
     let (capacity, allocatable) = (sold.capacity_of(offering), sold.allocatable(offering));
     let provider_id = Some(ProviderId::from(format!("planned:///{name}")));
@@ -131,13 +128,6 @@ fn ready(
             ..claim
         })),
     })
-}
-
-fn is_chosen(chosen: &LaunchOption, offering: &Offering) -> bool {
-    let reservation = offering.reservation.as_ref().map(|own| &own.id);
-    offering.zone == chosen.zone
-        && offering.capacity_type == chosen.capacity_type
-        && reservation == chosen.reservation.as_ref()
 }
 
 /// Labels of a node: its claim's, what its type and offering decide, and those that every settled node has.

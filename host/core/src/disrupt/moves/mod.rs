@@ -13,13 +13,11 @@ mod after;
 mod asker;
 mod bundle;
 mod order;
-mod pass;
 mod search;
 
 pub use after::carry_out;
 pub use asker::{Asker, ask};
 pub(super) use asker::{KnownPrices, ask_at};
-pub use pass::{Passed, pass};
 
 pub use crate::schedule::simulation::Draw;
 

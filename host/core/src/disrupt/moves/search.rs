@@ -6,7 +6,7 @@
 use std::collections::BTreeSet;
 
 use super::{Asker, Move, bundle};
-use crate::schedule::simulation::{NodeLoads, PodWorth, To};
+use crate::schedule::simulation::{NodeLoads, To};
 
 /// Nodes that are packed again together; a pool of up to [`WHOLE`] as a whole too.
 const NEIGHBOURS: usize = 8;
@@ -74,96 +74,6 @@ pub(super) fn find(asker: &mut Asker<'_, '_>) -> Vec<Move> {
 /// Saving for its disruption, more being better.
 fn rank(found: &Move) -> f64 {
     found.saving.dollars() / found.disruption.pods()
-}
-
-/// Moves that may all be carried out, one after another: each is tried on what those before it have left, and taken if its
-/// value is above zero.
-pub(super) fn take(asker: &mut Asker<'_, '_>, value: &mut dyn FnMut(&Move) -> i64) -> Vec<Move> {
-    let worth = asker.worth();
-    let mut taken = Taken {
-        asker,
-        value,
-        moves: Vec::new(),
-    };
-    loop {
-        let before = taken.moves.len();
-        taken.once(&worth);
-        if taken.moves.len() == before {
-            break;
-        }
-    }
-    taken.asker.rest();
-    taken.moves
-}
-
-struct Taken<'t, 'a, 's> {
-    asker: &'t mut Asker<'a, 's>,
-    value: &'t mut dyn FnMut(&Move) -> i64,
-    moves: Vec<Move>,
-}
-
-impl Taken<'_, '_, '_> {
-    /// Tries every kind of move once.
-    fn once(&mut self, worth: &PodWorth) {
-        let loads = self.asker.loads(worth);
-        let order = wasteful_first(self.asker, &loads);
-        for node in &order {
-            self.consider(&[node.row], To::Staying);
-        }
-        let loads = self.asker.loads(worth);
-        let order = wasteful_first(self.asker, &loads);
-        let is_poor = |node: &Ranked| node.worth < WELL_USED;
-        let poor: Vec<Ranked> = order.into_iter().filter(is_poor).collect();
-        for (at, seed) in poor.iter().enumerate() {
-            if self.asker.may_go(seed.row) {
-                let later = poor[at + 1..].iter().map(|node| node.row);
-                let later = later.filter(|row| self.asker.may_go(*row));
-                let kinds = &worth.kinds;
-                let found = bundle::around(self.asker, kinds, &loads, seed.row, later);
-                self.consider(&found.unwrap_or_default(), To::New);
-            }
-        }
-        for node in &poor {
-            self.consider(&[node.row], To::Both);
-        }
-        self.pack_again(&poor);
-    }
-
-    /// Lets the packer split nodes, then pack neighbours again together, until it has been asked in vain too often.
-    fn pack_again(&mut self, poor: &[Ranked]) {
-        let whole = |node: &Ranked| self.asker.may_go(node.row) && self.asker.may_split(node.row);
-        let alone: Vec<Vec<usize>> = poor
-            .iter()
-            .filter(|node| whole(node))
-            .map(|node| vec![node.row])
-            .collect();
-        self.pack_each(&alone);
-        let stays = |node: &&Ranked| self.asker.may_go(node.row);
-        let left: Vec<Ranked> = poor.iter().filter(stays).copied().collect();
-        self.pack_each(&neighbourhoods(&left));
-    }
-
-    fn pack_each(&mut self, choices: &[Vec<usize>]) {
-        let mut in_vain = 0;
-        for together in choices {
-            let is_taken = self.consider(together, To::Packed);
-            in_vain = if is_taken { 0 } else { in_vain + 1 };
-            if in_vain == MOST_IN_VAIN {
-                break;
-            }
-        }
-    }
-
-    /// Takes a move if there is one and it is worth it; whether it did.
-    fn consider(&mut self, members: &[usize], to: To) -> bool {
-        let found = self.asker.attempt(members, to);
-        let Some(found) = found.filter(|found| (self.value)(found) > 0) else {
-            return false;
-        };
-        self.asker.take(&found);
-        self.moves.push(found);
-        true
-    }
 }
 
 /// Nodes that may go, least worth for their price first; those without a price last.

@@ -1,8 +1,8 @@
 //! From a node to buy to a claim: which way to buy is planned, and which others the claim names, in launch order.
 //!
 //! A claim packed by price names the types within [`Reach`] of the planned one's price, more where minimum values or
-//! spot flexibility ask for it, at most [`MOST_LAUNCHED`]; a claim packed as the incumbent does names every type that holds
-//! it, at most [`MOST_NAMED`]. A claim that draws on a reservation names that reservation alone. All named offerings can
+//! spot flexibility ask for it, at most [`MAX_LAUNCH_TYPES`]; a claim packed as the incumbent does names every type that holds
+//! it, at most [`MAX_CLAIM_TYPES`]. A claim that draws on a reservation names that reservation alone. All named offerings can
 //! hold all of its pods where topology has put them.
 
 use std::collections::BTreeSet;
@@ -11,7 +11,7 @@ use std::sync::Arc;
 use super::claim::claim;
 use crate::bits::Bits;
 use crate::catalogue::CapacityType;
-use crate::plan::{LaunchOption, PlannedClaim};
+use crate::plan::{LaunchOption, MAX_CLAIM_TYPES, MAX_LAUNCH_TYPES, PlannedClaim};
 use crate::schedule::batch::attach_slots::AttachSlots;
 use crate::schedule::batch::compile::Compiled;
 use crate::schedule::batch::minimum;
@@ -21,11 +21,6 @@ use crate::schedule::place::new_node::NewNode;
 use crate::schedule::prices::RowPrices;
 use crate::schedule::prices::supplies::Supplies;
 use crate::units::PricePerHour;
-
-/// Types handed to a launch.
-pub(crate) const MOST_LAUNCHED: usize = 60;
-/// Types written to a claim.
-const MOST_NAMED: usize = 600;
 
 /// How far from the planned price a claim packed by price looks for other types.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -196,9 +191,9 @@ fn rows_among(
     };
     let others = prices.ranked.iter().copied().filter(may_name);
     let most = if node.compatible {
-        MOST_NAMED
+        MAX_CLAIM_TYPES
     } else {
-        MOST_LAUNCHED
+        MAX_LAUNCH_TYPES
     };
     let wanted_spot = wanted_spot(compiled, node.row);
     let ceiling = node.price.saturating_mul(reach.percent());

@@ -3,6 +3,9 @@
 //! First what the policy keeps; then what it took off and may not, because too little would be left to choose from; then what it was not
 //! asked about. A policy names positions and no ways to buy, so that nothing comes in that was not there.
 
+use std::collections::BTreeSet;
+
+use crate::plan::MAX_LAUNCH_TYPES;
 use crate::rank::LaunchList;
 
 /// A list as a claim names it.
@@ -14,9 +17,40 @@ pub(crate) struct Named<'l, T> {
 }
 
 impl<'l, T> Named<'l, T> {
+    /// A list parted before the first type that no launch would be handed.
+    pub(crate) fn of_list<K: Ord>(list: &'l [T], type_of: impl Fn(&'l T) -> K) -> Self {
+        let mut types = BTreeSet::new();
+        let beyond = list.iter().position(|way| {
+            types.insert(type_of(way));
+            types.len() > MAX_LAUNCH_TYPES
+        });
+        let (asked, others) = list.split_at(beyond.unwrap_or(list.len()));
+        Self { asked, others }
+    }
+
     /// The way to buy that the policy puts first.
     pub(crate) fn first(&self, list: &LaunchList) -> Option<&'l T> {
         self.of(&list.kept).next()
+    }
+
+    /// The list in the policy's order with at least so many types on spot, where it has so many; `spot_type` is the type of a way to
+    /// buy on spot. The rest is as in [`Named::in_order`].
+    pub(crate) fn in_order_with_spot<K: Ord>(
+        &self,
+        list: &LaunchList,
+        wanted: usize,
+        spot_type: impl Fn(&T) -> Option<K>,
+        leaves_enough: impl Fn(&[&T]) -> bool,
+        attaches: Option<&dyn Fn(&T) -> bool>,
+    ) -> Vec<&'l T> {
+        let count = |ways: &mut dyn Iterator<Item = &T>| {
+            let types: BTreeSet<K> = ways.filter_map(&spot_type).collect();
+            types.len()
+        };
+        let wanted = wanted.min(count(&mut self.asked.iter().chain(self.others)));
+        let is_enough =
+            |ways: &[&T]| leaves_enough(ways) && count(&mut ways.iter().copied()) >= wanted;
+        self.in_order(list, is_enough, attaches)
     }
 
     /// The list in the policy's order. What it took off comes back, in its order, until the list `is_enough`. Ways to buy that do not

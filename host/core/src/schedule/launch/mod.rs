@@ -6,13 +6,12 @@
 
 pub(crate) mod launch_list;
 pub(crate) mod relist;
-use std::collections::BTreeSet;
 
 use super::batch::attach_slots::AttachSlots;
 use super::batch::compile::Compiled;
 use super::batch::minimum;
 use super::claims::claim::requests;
-use super::claims::named::{MOST_LAUNCHED, Reach, close, named_rows, terms, wanted_spot};
+use super::claims::named::{Reach, close, named_rows, terms, wanted_spot};
 use super::explain::refusal;
 use super::fleet::bound;
 use super::fleet::draft::DraftPlan;
@@ -83,7 +82,7 @@ impl<'p, 's> Packed<'p, 's> {
         }
         let mut claims = Claims::default();
         for (node, named) in self.best.nodes.iter().zip(&self.named) {
-            let asked = &named[..asked(compiled, named)];
+            let asked = parted(compiled, named).asked;
             let row = |row: &usize| question.pools.cand[slots.of_row[*row]];
             let steps = steps_of(node, &self.best.steps);
             let candidates: Vec<u32> = asked.iter().map(row).collect();
@@ -157,14 +156,9 @@ fn steps_of<'c>(node: &NewNode, steps: &'c [PlacementStep]) -> Vec<&'c Placement
     node.steps.iter().map(|step| &steps[*step]).collect()
 }
 
-/// How many rows of a list the policy is asked about: those before the first type that no launch would be handed.
-fn asked(compiled: &Compiled<'_>, named: &[usize]) -> usize {
-    let mut types = BTreeSet::new();
-    let is_launched = |row: &&usize| {
-        types.insert(compiled.rows.rows[**row].instance_type);
-        types.len() <= MOST_LAUNCHED
-    };
-    named.iter().take_while(is_launched).count()
+/// A list of rows, parted where the policy is not asked any more.
+fn parted<'l>(compiled: &Compiled<'_>, rows: &'l [usize]) -> Named<'l, usize> {
+    Named::of_list(rows, |row| compiled.rows.rows[*row].instance_type)
 }
 
 /// A node's rows in the policy's order.
@@ -174,19 +168,15 @@ fn reordered(
     named: &[usize],
     list: &LaunchList,
 ) -> Vec<usize> {
-    let (asked, others) = named.split_at(asked(compiled, named));
-    let ways = Named { asked, others };
+    let ways = parted(compiled, named);
     let type_of = |row: &usize| compiled.rows.rows[*row].instance_type;
-    let spot_types = |rows: &mut dyn Iterator<Item = &usize>| {
-        let spot = rows.filter(|row| terms(compiled, **row) == CapacityType::Spot);
-        spot.map(type_of).collect::<BTreeSet<usize>>().len()
-    };
+    let spot_type =
+        |row: &usize| (terms(compiled, *row) == CapacityType::Spot).then(|| type_of(row));
     let first = ways.first(list).copied().unwrap_or(node.row);
-    let wanted = wanted_spot(compiled, first).min(spot_types(&mut named.iter()));
-    let is_enough = |rows: &[&usize]| {
+    let wanted = wanted_spot(compiled, first);
+    let leaves_enough = |rows: &[&usize]| {
         let types = rows.iter().map(|row| type_of(row)).collect();
         minimum::is_met(compiled, &node.minimum, &types)
-            && spot_types(&mut rows.iter().copied()) >= wanted
     };
     let guards = &compiled.snapshot.settings.guards;
     let attaches = |row: &usize| AttachSlots::has(compiled, guards, *row, &node.attached);
@@ -195,7 +185,7 @@ fn reordered(
     } else {
         None
     };
-    let order = ways.in_order(list, is_enough, attaches);
+    let order = ways.in_order_with_spot(list, wanted, spot_type, leaves_enough, attaches);
     order.into_iter().copied().collect()
 }
 

@@ -18,7 +18,6 @@ use crate::plan::{LaunchOption, PlannedClaim};
 use crate::rank::{Claims, LaunchList, OrderQuestion};
 use crate::schedule::batch::minimum::{self, Minimum};
 use crate::schedule::claims::claim::{narrow_to_options, overlay_marks, unmark};
-use crate::schedule::claims::named::MOST_LAUNCHED;
 use crate::schedule::offers::templates::templates;
 use crate::schedule::pods::volumes;
 use crate::schedule::prices::sale::Offers;
@@ -59,12 +58,11 @@ pub fn order_question(
 
 /// The options that a policy is asked about: those before the first type that no launch would be handed.
 pub fn in_question(options: &[LaunchOption]) -> &[LaunchOption] {
-    let mut types = BTreeSet::new();
-    let beyond = options.iter().position(|option| {
-        types.insert(&option.instance_type);
-        types.len() > MOST_LAUNCHED
-    });
-    &options[..beyond.unwrap_or(options.len())]
+    named(options).asked
+}
+
+fn named(options: &[LaunchOption]) -> Named<'_, LaunchOption> {
+    Named::of_list(options, |option| &option.instance_type)
 }
 
 /// Where an option stands in the catalogue of its pool: type and offering.
@@ -72,13 +70,7 @@ fn sold(offers: &Offers, pool: &PoolName, option: &LaunchOption) -> Option<(usiz
     let types = offers.overlaid.of(pool).types();
     let type_at = types.binary_search_by(|have| have.name.cmp(&option.instance_type));
     let type_at = type_at.ok()?;
-    let offering_at = types[type_at].offerings.iter().position(|own| {
-        let reservation = own.reservation.as_ref().map(|reservation| &reservation.id);
-        own.zone == option.zone
-            && own.capacity_type == option.capacity_type
-            && reservation == option.reservation.as_ref()
-    });
-    Some((type_at, offering_at?))
+    Some((type_at, option.position_in(&types[type_at])?))
 }
 
 /// A claim that is to be sorted by a policy's answer.
@@ -99,13 +91,13 @@ impl Relisted<'_> {
     /// The claim with its list in the policy's order.
     pub(crate) fn in_order(&self, list: &LaunchList) -> PlannedClaim {
         let all = &self.claim.options;
-        let (asked, others) = all.split_at(in_question(all).len());
-        let ways = Named { asked, others };
+        let ways = named(all);
         let wanted = self.wanted_spot(ways.first(list).or(all.first()));
-        let wanted = wanted.min(spot_types(all.iter()));
         let minimum = self.minimum();
-        let is_enough = |options: &[&LaunchOption]| {
-            self.leaves_enough(&minimum, options) && spot_types(options.iter().copied()) >= wanted
+        let leaves_enough = |options: &[&LaunchOption]| self.leaves_enough(&minimum, options);
+        let spot_type = |option: &LaunchOption| {
+            let is_spot = option.capacity_type == CapacityType::Spot;
+            is_spot.then(|| option.instance_type.clone())
         };
         let slots = self.slots();
         let attaches = |option: &LaunchOption| slots.has(option);
@@ -113,7 +105,7 @@ impl Relisted<'_> {
             Some(first) if attaches(first) => Some(&attaches),
             _ => None,
         };
-        let order = ways.in_order(list, is_enough, attaches);
+        let order = ways.in_order_with_spot(list, wanted, spot_type, leaves_enough, attaches);
         if order.is_empty() {
             return self.claim.clone();
         }
@@ -210,10 +202,4 @@ impl ClaimVolumes<'_> {
         };
         self.taken.iter().all(fits)
     }
-}
-
-fn spot_types<'o>(options: impl Iterator<Item = &'o LaunchOption>) -> usize {
-    let spot = options.filter(|option| option.capacity_type == CapacityType::Spot);
-    let types: BTreeSet<_> = spot.map(|option| &option.instance_type).collect();
-    types.len()
 }

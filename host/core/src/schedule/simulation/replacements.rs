@@ -10,12 +10,10 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use super::{Simulator, cost_cap};
 use crate::catalogue::CapacityType;
-use crate::plan::PlannedClaim;
+use crate::plan::{MAX_LAUNCH_TYPES, PlannedClaim};
 use crate::schedule::batch::attach_slots::AttachSlots;
 use crate::schedule::batch::minimum;
-use crate::schedule::claims::named::{
-    MOST_LAUNCHED, Reach, cheapest, close, named_rows, terms, wanted_spot,
-};
+use crate::schedule::claims::named::{Reach, cheapest, close, named_rows, terms, wanted_spot};
 use crate::schedule::fleet::buy::buy;
 use crate::schedule::fleet::draft::{attached, bought};
 use crate::schedule::guards;
@@ -285,7 +283,7 @@ fn cut(simulator: &Simulator<'_>, node: &NewNode, rows: &[usize], few: bool) -> 
             is_near || types.len() < spot_types
         };
         let wanted = wanted || !minimum::is_met(compiled, &node.minimum, &types);
-        if types.contains(&own) || (wanted && types.len() < MOST_LAUNCHED) {
+        if types.contains(&own) || (wanted && types.len() < MAX_LAUNCH_TYPES) {
             types.insert(own);
             kept.push(*row);
         }
