@@ -5,7 +5,7 @@ use std::sync::Arc;
 use plimsoll_core::catalogue::{CapacityType, PriceSource};
 use plimsoll_core::model::{Ceilings, PackingMode};
 use plimsoll_core::resources::ResourceName;
-use plimsoll_core::snapshot::{ChurnGuards, RunawayGuards};
+use plimsoll_core::snapshot::{ChurnGuards, Guards, RunawayGuards};
 use plimsoll_core::time::Span;
 use plimsoll_core::units::PricePerHour;
 use plimsoll_snapshot::{Limits, Loaded, Note, read};
@@ -270,6 +270,36 @@ items:
     ];
     let three = format!(", blockDeviceMappings: [{}]", three.join(", "));
     assert_eq!(with_class(&three), Some(29));
+}
+
+#[test]
+fn shares_and_parts_of_guards_are_settings() {
+    let read = |fields: &str| {
+        let text = format!("plimsoll: {{settings: {{guards: {{{fields}}}}}}}");
+        load(&text).snapshot.settings.guards.clone()
+    };
+    let ours = read(
+        "nodeSharePercent: 100, nodeShareFromCpuMilli: 0, replicasApartFrom: 4, replicasApartDivisor: 1, spotSharePercent: 0",
+    );
+    let expected = Guards {
+        node_share_percent: 100,
+        node_share_from_cpu_milli: 0,
+        replicas_apart_from: 4,
+        replicas_apart_divisor: 1,
+        spot_share_percent: 0,
+        ..Guards::default()
+    };
+    assert_eq!(ours, expected);
+    let default = read("");
+    assert_eq!(
+        (
+            default.node_share_percent,
+            default.node_share_from_cpu_milli,
+            default.replicas_apart_from,
+            default.replicas_apart_divisor
+        ),
+        (5, 48_000, 10, 3)
+    );
 }
 
 #[test]

@@ -272,10 +272,6 @@ fn prices_and_zones_that_make_no_sense_are_refused() {
         "plimsoll.catalogue.instanceTypes[0] a: offerings is empty; expected at least one zone"
     );
     assert_eq!(
-        refused(b"plimsoll: {settings: {churn: {savingPercent: 101}}}"),
-        "plimsoll.settings.churn.savingPercent is 101; expected at most 100"
-    );
-    assert_eq!(
         refused(b"plimsoll: {settings: {churn: {saving: -1}}}"),
         "plimsoll.settings.churn.saving is -1; expected dollars per hour of at least 0"
     );
@@ -296,6 +292,77 @@ fn dynamic_resources_cannot_be_allowed() {
         "plimsoll.settings.ignoreDynamicResources is false; expected true or nothing: pods that use dynamic resource allocation \
          are declined"
     );
+}
+
+#[test]
+fn shares_outside_0_to_100_percent_are_refused() {
+    for field in [
+        "guards.nodeSharePercent",
+        "guards.spotSharePercent",
+        "churn.savingPercent",
+    ] {
+        let (group, name) = field.split_once('.').unwrap();
+        let told = |value: &str| {
+            let text = format!("plimsoll: {{settings: {{{group}: {{{name}: {value}}}}}}}");
+            refused(text.as_bytes())
+        };
+        for (value, shown) in [
+            ("-1", "-1"),
+            ("101", "101"),
+            ("4294967297", "4294967297"),
+            ("2.5", "2.5"),
+            ("\"5\"", "\"5\""),
+            ("5%", "\"5%\""),
+            ("[5]", "a list"),
+        ] {
+            assert_eq!(
+                told(value),
+                format!(
+                    "plimsoll.settings.{field} is {shown}; expected a whole number of percent from 0 to 100"
+                )
+            );
+        }
+    }
+}
+
+#[test]
+fn parts_of_guards_that_make_no_sense_are_refused() {
+    for (field, expected) in [
+        (
+            "nodeShareFromCpuMilli: -1",
+            "nodeShareFromCpuMilli is -1; expected milli-cores of at least 0",
+        ),
+        (
+            "replicasApartDivisor: 0",
+            "replicasApartDivisor is 0; expected a number of at least 1",
+        ),
+    ] {
+        let text = format!("plimsoll: {{settings: {{guards: {{{field}}}}}}}");
+        assert_eq!(
+            refused(text.as_bytes()),
+            format!("plimsoll.settings.guards.{expected}")
+        );
+    }
+}
+
+#[test]
+fn old_names_of_settings_are_refused_with_the_new_ones() {
+    for (field, expected) in [
+        (
+            "largestNodeCpuMilli: 48000",
+            "largestNodeCpuMilli is an old name; expected nodeShareFromCpuMilli and nodeSharePercent",
+        ),
+        (
+            "replicasApart: 3",
+            "replicasApart is an old name; expected replicasApartFrom and replicasApartDivisor",
+        ),
+    ] {
+        let text = format!("plimsoll: {{settings: {{guards: {{{field}}}}}}}");
+        assert_eq!(
+            refused(text.as_bytes()),
+            format!("plimsoll.settings.guards.{expected}")
+        );
+    }
 }
 
 /// The same bytes, again and again.

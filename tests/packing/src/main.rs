@@ -35,13 +35,8 @@ fn main() -> Result<()> {
             println!("{}", line(&workload, effort)?);
         }
     }
-    println!(
-        "\n{:<24}{:>8}{:>8}{:>12}{:>12}{:>8}{:>9}",
-        "with default guards", "pods", "nodes", "$/h", "bound $/h", "ratio", "without"
-    );
-    for line in guarded::lines(&wanted)? {
-        println!("{line}");
-    }
+    println!("\n{}", guarded::head());
+    guarded::lines(&wanted, data.as_deref(), |line| println!("{line}"))?;
     Ok(())
 }
 

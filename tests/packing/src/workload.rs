@@ -29,12 +29,7 @@ pub(crate) fn all(data: Option<&Path>) -> Result<Vec<Workload>> {
     for pods in [500, 2_000, 20_000] {
         workloads.push(plain(format!("mix {pods}"), &market, &mix(pods)));
     }
-    let two_shapes = [([900, 3100], 500), ([3500, 28 * 1024], 500)];
-    workloads.push(plain(
-        "two shapes".to_owned(),
-        &market,
-        &BTreeMap::from(two_shapes),
-    ));
+    workloads.push(plain("two shapes".to_owned(), &market, &two_shapes()));
     if let Some(data) = data {
         workloads.push(plain("trace, cpu pods".to_owned(), &market, &trace(data)?));
         workloads.push(plain("trace, arm64 too".to_owned(), &both, &trace(data)?));
@@ -53,10 +48,10 @@ pub(crate) fn all(data: Option<&Path>) -> Result<Vec<Workload>> {
 }
 
 /// Shapes as cpu and MiB, with how many pods of each.
-type Shapes = BTreeMap<[i64; 2], u32>;
+pub(crate) type Shapes = BTreeMap<[i64; 2], u32>;
 
 /// Draws shapes of the mix.
-fn mix(pods: u32) -> Shapes {
+pub(crate) fn mix(pods: u32) -> Shapes {
     let mut draw = Draw::new(7);
     let mut shapes = Shapes::new();
     for _ in 0..pods {
@@ -66,7 +61,7 @@ fn mix(pods: u32) -> Shapes {
     shapes
 }
 
-fn memory_heavy(pods: u32) -> Shapes {
+pub(crate) fn memory_heavy(pods: u32) -> Shapes {
     let mut draw = Draw::new(11);
     let mut shapes = Shapes::new();
     for _ in 0..pods {
@@ -77,8 +72,12 @@ fn memory_heavy(pods: u32) -> Shapes {
     shapes
 }
 
+pub(crate) fn two_shapes() -> Shapes {
+    BTreeMap::from([([900, 3100], 500), ([3500, 28 * 1024], 500)])
+}
+
 /// Pods of the published trace that ask for no GPU.
-fn trace(data: &Path) -> Result<Shapes> {
+pub(crate) fn trace(data: &Path) -> Result<Shapes> {
     let path = data.join("traces/openb_pod_list_default.csv");
     let text =
         std::fs::read_to_string(&path).with_context(|| format!("reading {}", path.display()))?;

@@ -52,7 +52,7 @@ fn run(
         .sells(sold("small", 4000, 16_384, 0.2))
         .sells(sold("large", 8000, 32_768, 0.5))
         .settings(|all| {
-            all.guards.replicas_apart = 0;
+            all.guards.replicas_apart_from = u32::MAX;
             settings(all);
         });
     let recording = stage::recording(fixture.parts(), at(0), Some(at(7200)), changes);

@@ -17,6 +17,7 @@ mod limits;
 mod min_values;
 mod moves;
 mod moves_random;
+mod node_share;
 mod offers;
 mod operators;
 mod overlays;

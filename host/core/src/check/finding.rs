@@ -35,6 +35,10 @@ pub enum Rule {
     AttachSlots,
     /// New nodes take no more addresses than their zone has left, unless the plan says that this guard yields.
     FreeAddresses,
+    /// A new node has no larger share of its pool than guards let it, unless the plan says that this guard yields.
+    NodeShare,
+    /// A new node gets no more replicas of a workload than guards let it, unless the plan says that this guard yields.
+    ReplicasPerNode,
     /// Two pods do not take one port of a host.
     HostPorts,
     /// Volumes can be reached.
@@ -114,6 +118,8 @@ impl Rule {
             Self::VolumeLimit => "volume attach limit",
             Self::AttachSlots => "attach slots of new nodes",
             Self::FreeAddresses => "free subnet addresses",
+            Self::NodeShare => "share of a new node",
+            Self::ReplicasPerNode => "replicas on a new node",
             Self::HostPorts => "host ports",
             Self::VolumeTopology => "volume topology",
             Self::Spread => "topology spread",

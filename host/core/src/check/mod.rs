@@ -23,6 +23,7 @@ mod cost;
 mod daemons;
 mod entry;
 mod finding;
+mod guards;
 mod host;
 mod hosts;
 mod market;
@@ -81,8 +82,10 @@ pub fn review(snapshot: &Snapshot, plan: &Plan, prices: PriceRule) -> Vec<Findin
     replay.finished_claims();
     replay.complete();
     let of_addresses = addresses::breaches(snapshot, &replay.hosts, plan);
+    let of_guards = guards::breaches(snapshot, &shelves, &shops, &replay.entries, plan);
     let mut findings = replay.findings;
     findings.extend(of_addresses);
+    findings.extend(of_guards);
     findings.extend(pools::limits(snapshot, &shelves, &shops, plan));
     findings.extend(pools::reservations(snapshot, plan));
     let costs = cost::breaches(snapshot, plan).into_iter();

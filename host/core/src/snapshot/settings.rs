@@ -41,11 +41,16 @@ pub struct Guards {
     pub pods_large_node: u32,
     /// Where a node begins to be large, in milli-cores (30,000).
     pub small_node_cpu_milli: i64,
-    /// No type above this many milli-cores unless a pod needs it (48,000).
-    pub largest_node_cpu_milli: i64,
-    /// Of a workload of this many replicas or more, one new node gets at most one such part, a third by default (3); 0
-    /// lifts it.
-    pub replicas_apart: u32,
+    /// Largest share of what its pool's pods request that one new node may have, in percent from 0 to 100 (5), by the
+    /// larger of its shares of cpu and memory. A node of at most [`Guards::node_share_from_cpu_milli`] is never too large.
+    pub node_share_percent: u32,
+    /// Size above which a node's share counts, in milli-cores (48,000).
+    pub node_share_from_cpu_milli: i64,
+    /// Replicas of one workload from which one new node may have only a part of them (10); below, the scheduler's own
+    /// spreading decides.
+    pub replicas_apart_from: u32,
+    /// Of so many replicas one new node gets at most this part, at least one: a third by default (3); 1 is all of them.
+    pub replicas_apart_divisor: u32,
     /// Largest share of a pool's spot nodes in one type and zone, in percent (20), once it has [`Guards::spot_share_from`].
     pub spot_share_percent: u32,
     /// Spot nodes from which the share counts (10).
@@ -79,8 +84,8 @@ pub enum Guard {
     PodsPerNode,
     /// Replicas of one workload on one new node.
     ReplicasPerNode,
-    /// No machines larger than any pod should need.
-    LargeTypes,
+    /// What one new node has of what its pool's pods request.
+    NodeShare,
     /// No burstable, previous-generation or bare-metal machines.
     ExoticTypes,
     /// No spot machines for pools that say nothing of capacity types.
@@ -98,7 +103,7 @@ impl Guard {
     pub const ALL: [Self; 8] = [
         Self::PodsPerNode,
         Self::ReplicasPerNode,
-        Self::LargeTypes,
+        Self::NodeShare,
         Self::ExoticTypes,
         Self::UnaskedSpot,
         Self::SpotShare,
@@ -111,7 +116,7 @@ impl Guard {
         match self {
             Self::PodsPerNode => "pods per node",
             Self::ReplicasPerNode => "replicas per node",
-            Self::LargeTypes => "large types",
+            Self::NodeShare => "node share",
             Self::ExoticTypes => "burstable, old and bare-metal types",
             Self::UnaskedSpot => "spot machines that nobody asked for",
             Self::SpotShare => "spot nodes of one type and zone",
@@ -135,8 +140,8 @@ impl Guards {
             Guard::PodsPerNode => {
                 (result.pods_small_node, result.pods_large_node) = (u32::MAX, u32::MAX);
             }
-            Guard::ReplicasPerNode => result.replicas_apart = 0,
-            Guard::LargeTypes => result.largest_node_cpu_milli = i64::MAX,
+            Guard::ReplicasPerNode => result.replicas_apart_from = u32::MAX,
+            Guard::NodeShare => result.node_share_from_cpu_milli = i64::MAX,
             Guard::ExoticTypes => result.exotic_types = true,
             Guard::UnaskedSpot => result.unasked_spot = true,
             Guard::SpotShare => result.spot_share_from = u32::MAX,
@@ -154,8 +159,10 @@ impl Default for Guards {
             pods_small_node: 110,
             pods_large_node: 250,
             small_node_cpu_milli: 30_000,
-            largest_node_cpu_milli: 48_000,
-            replicas_apart: 3,
+            node_share_percent: 5,
+            node_share_from_cpu_milli: 48_000,
+            replicas_apart_from: 10,
+            replicas_apart_divisor: 3,
             spot_share_percent: 20,
             spot_share_from: 10,
             spot_types: 15,

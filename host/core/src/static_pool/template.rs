@@ -2,7 +2,8 @@
 //!
 //! The claim requires what the template does and nothing more: no pods, no list of types, no terms. What it may become is
 //! chosen by list price, within the guards that hold for the pool's packing; a guard yields only where the template leaves
-//! nothing else, sold out or not. Of offerings at one price those in the zone with fewest of the pool's nodes come first.
+//! nothing else, sold out or not. No share of what pods request counts here, since the pool's nodes are not bought for pods:
+//! a node above the size that is always allowed is too large. Of offerings at one price those in the zone with fewest of the pool's nodes come first.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -114,7 +115,7 @@ fn held_back<'a>(pool: &NodePool, settings: &'a Settings) -> Vec<OfferingRule<'a
         rules.push(Box::new(|sold, _| is_exotic(sold)));
     }
     rules.push(Box::new(|sold, _| {
-        sold.capacity.get(&ResourceName::Cpu) > guards.largest_node_cpu_milli
+        sold.capacity.get(&ResourceName::Cpu) > guards.node_share_from_cpu_milli
     }));
     rules
 }

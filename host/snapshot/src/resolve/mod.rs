@@ -27,7 +27,7 @@ use crate::gather::{EC2_CLASS, Gatherer};
 use crate::input::Loaded;
 use crate::note::Note;
 use crate::recording::{self, TimedChange};
-use crate::section::{At, Change, Section, closest_field};
+use crate::section::{At, Change, Section, closest_field, renamed};
 use crate::write::CatalogueText;
 
 /// Joins what was gathered.
@@ -103,6 +103,11 @@ fn section(
     let mut unknown = Vec::new();
     let section = plimsoll_api::from_value(&fields, &mut |path| unknown.push(path.to_owned()));
     let section = section.map_err(|error| SnapshotError::Section(error.to_string()))?;
+    if let Some((path, new)) = unknown.iter().find_map(|path| Some((path, renamed(path)?))) {
+        return Err(SnapshotError::Section(format!(
+            "{path} is an old name; expected {new}"
+        )));
+    }
     notes.extend(unknown.into_iter().map(|path| Note::UnknownSectionField {
         meant: closest_field(&path),
         path,

@@ -5,6 +5,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::duration::Duration;
+use super::percent::Percent;
 use super::settings::price;
 
 /// Bounds on what cheap packing may do.
@@ -23,15 +24,24 @@ pub struct GuardsEntry {
     /// Where a node begins to be large, in milli-cores (30000).
     #[serde(skip_serializing_if = "Option::is_none")]
     pub small_node_cpu_milli: Option<i64>,
-    /// No type above this many milli-cores unless a pod needs it (48000).
+    /// Largest share of what its pool's pods request that one new node may have, in percent, by the larger of its shares of
+    /// cpu and memory (5). Counts above `nodeShareFromCpuMilli`; 0 allows no larger node, unless a pod needs it.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub largest_node_cpu_milli: Option<i64>,
-    /// A workload of this many replicas is spread over at least as many new nodes (3).
+    pub node_share_percent: Option<Percent>,
+    /// Size up to which a new node is never too large, in milli-cores (48000). In static pools no larger one is bought.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub replicas_apart: Option<u32>,
+    #[schemars(range(min = 0))]
+    pub node_share_from_cpu_milli: Option<i64>,
+    /// Replicas of one workload from which one new node may have only a part of them (10).
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub replicas_apart_from: Option<u32>,
+    /// The part of such a workload's replicas that one new node gets at most: one in so many, rounded down (3).
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schemars(range(min = 1))]
+    pub replicas_apart_divisor: Option<u32>,
     /// Largest share of a pool's spot nodes in one type and zone, in percent (20).
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub spot_share_percent: Option<u32>,
+    pub spot_share_percent: Option<Percent>,
     /// Spot nodes from which that share counts (10).
     #[serde(skip_serializing_if = "Option::is_none")]
     pub spot_share_from: Option<u32>,
@@ -57,6 +67,11 @@ pub struct GuardsEntry {
     pub learned_reserve: Option<bool>,
 }
 
+/// The whole percent of a field, or its default.
+fn percent(written: Option<Percent>, default: u32) -> u32 {
+    written.map_or(default, |Percent(percent)| percent)
+}
+
 /// Bounds on replacing nodes to save money. They hold in pools packed by price.
 #[derive(Clone, Debug, Default, PartialEq, Deserialize, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase", default)]
@@ -66,8 +81,7 @@ pub struct ChurnEntry {
     pub node_age: Option<Duration>,
     /// Least saving of a move in percent of what its nodes cost (5).
     #[serde(skip_serializing_if = "Option::is_none")]
-    #[schemars(range(max = 100))]
-    pub saving_percent: Option<u32>,
+    pub saving_percent: Option<Percent>,
     /// Least saving of a move in dollars per hour (0.02).
     #[serde(skip_serializing_if = "Option::is_none")]
     pub saving: Option<f64>,
@@ -125,22 +139,39 @@ impl RunawayEntry {
 }
 
 impl GuardsEntry {
-    pub(super) fn to_guards(&self) -> Guards {
+    pub(super) fn to_guards(&self) -> Result<Guards, String> {
         let default = Guards::default();
-        Guards {
+        Ok(Guards {
             enabled: self.enabled.unwrap_or(default.enabled),
             pods_small_node: self.pods_small_node.unwrap_or(default.pods_small_node),
             pods_large_node: self.pods_large_node.unwrap_or(default.pods_large_node),
             small_node_cpu_milli: self
                 .small_node_cpu_milli
                 .unwrap_or(default.small_node_cpu_milli),
-            largest_node_cpu_milli: self
-                .largest_node_cpu_milli
-                .unwrap_or(default.largest_node_cpu_milli),
-            replicas_apart: self.replicas_apart.unwrap_or(default.replicas_apart),
-            spot_share_percent: self
-                .spot_share_percent
-                .unwrap_or(default.spot_share_percent),
+            node_share_percent: percent(self.node_share_percent, default.node_share_percent),
+            node_share_from_cpu_milli: match self.node_share_from_cpu_milli {
+                None => default.node_share_from_cpu_milli,
+                Some(cpu) if cpu < 0 => {
+                    return Err(format!(
+                        "guards.nodeShareFromCpuMilli is {cpu}; expected milli-cores of at least 0"
+                    ));
+                }
+                Some(cpu) => cpu,
+            },
+            replicas_apart_from: self
+                .replicas_apart_from
+                .unwrap_or(default.replicas_apart_from),
+            replicas_apart_divisor: match self.replicas_apart_divisor {
+                None => default.replicas_apart_divisor,
+                Some(0) => {
+                    return Err(
+                        "guards.replicasApartDivisor is 0; expected a number of at least 1"
+                            .to_owned(),
+                    );
+                }
+                Some(divisor) => divisor,
+            },
+            spot_share_percent: percent(self.spot_share_percent, default.spot_share_percent),
             spot_share_from: self.spot_share_from.unwrap_or(default.spot_share_from),
             spot_types: self.spot_types.unwrap_or(default.spot_types),
             exotic_types: self.exotic_types.unwrap_or(default.exotic_types),
@@ -148,7 +179,7 @@ impl GuardsEntry {
             attach_slots: self.attach_slots.unwrap_or(default.attach_slots),
             free_addresses: self.free_addresses.unwrap_or(default.free_addresses),
             learned_reserve: self.learned_reserve.unwrap_or(default.learned_reserve),
-        }
+        })
     }
 
     pub(super) fn from_guards(guards: &Guards) -> Self {
@@ -157,9 +188,11 @@ impl GuardsEntry {
             pods_small_node: Some(guards.pods_small_node),
             pods_large_node: Some(guards.pods_large_node),
             small_node_cpu_milli: Some(guards.small_node_cpu_milli),
-            largest_node_cpu_milli: Some(guards.largest_node_cpu_milli),
-            replicas_apart: Some(guards.replicas_apart),
-            spot_share_percent: Some(guards.spot_share_percent),
+            node_share_percent: Some(Percent(guards.node_share_percent)),
+            node_share_from_cpu_milli: Some(guards.node_share_from_cpu_milli),
+            replicas_apart_from: Some(guards.replicas_apart_from),
+            replicas_apart_divisor: Some(guards.replicas_apart_divisor),
+            spot_share_percent: Some(Percent(guards.spot_share_percent)),
             spot_share_from: Some(guards.spot_share_from),
             spot_types: Some(guards.spot_types),
             exotic_types: Some(guards.exotic_types),
@@ -174,15 +207,9 @@ impl GuardsEntry {
 impl ChurnEntry {
     pub(super) fn to_guards(&self) -> Result<ChurnGuards, String> {
         let default = ChurnGuards::default();
-        let saving_percent = self.saving_percent.unwrap_or(default.saving_percent);
-        if saving_percent > 100 {
-            return Err(format!(
-                "churn.savingPercent is {saving_percent}; expected at most 100"
-            ));
-        }
         Ok(ChurnGuards {
             node_age: self.node_age.map_or(default.node_age, |span| span.0),
-            saving_percent,
+            saving_percent: percent(self.saving_percent, default.saving_percent),
             saving: match self.saving {
                 None => default.saving,
                 Some(dollars) => price("churn.saving", dollars)?,
@@ -196,7 +223,7 @@ impl ChurnEntry {
     pub(super) fn from_guards(guards: &ChurnGuards) -> Self {
         Self {
             node_age: Some(Duration(guards.node_age)),
-            saving_percent: Some(guards.saving_percent),
+            saving_percent: Some(Percent(guards.saving_percent)),
             saving: Some(guards.saving.dollars()),
             spare_jobs: Some(guards.spare_jobs),
             no_way_back: Some(Duration(guards.no_way_back)),

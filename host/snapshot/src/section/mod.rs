@@ -9,6 +9,8 @@ mod deployment;
 mod duration;
 mod fields;
 mod guards;
+mod percent;
+mod renamed;
 mod settings;
 mod subnets;
 
@@ -23,11 +25,13 @@ pub use change::{AvailabilityEntry, ChangeEntry, PriceChangeEntry, Reference};
 pub use deployment::{AmountEntry, DeploymentEntry, FollowsEntry, UsageEntry, UsesEntry};
 pub use duration::Duration;
 pub use guards::{ChurnEntry, GuardsEntry, RunawayEntry};
+pub use percent::Percent;
 pub use settings::{DefaultSpreadEntry, PackingEntry, SettingsEntry};
 pub use subnets::SubnetEntry;
 
 pub(crate) use change::{At, Change, capacity_type, change, price_above_zero};
 pub(crate) use fields::{closest_field, without_indexes};
+pub(crate) use renamed::renamed;
 
 /// The `plimsoll` section of a snapshot or recording.
 #[derive(Clone, Debug, Default, PartialEq, Deserialize, Serialize, JsonSchema)]

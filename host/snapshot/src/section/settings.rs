@@ -119,10 +119,10 @@ impl SettingsEntry {
             batch_idle: self.batch_idle.map_or(default.batch_idle, |span| span.0),
             batch_max: self.batch_max.map_or(default.batch_max, |span| span.0),
             packing: self.packing.map(PackingEntry::to_mode),
-            guards: self
-                .guards
-                .as_ref()
-                .map_or(default.guards, GuardsEntry::to_guards),
+            guards: match &self.guards {
+                None => default.guards,
+                Some(guards) => guards.to_guards()?,
+            },
             churn: match &self.churn {
                 None => default.churn,
                 Some(churn) => churn.to_guards()?,

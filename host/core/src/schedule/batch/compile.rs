@@ -12,6 +12,7 @@ use super::addresses::Addresses;
 use super::alike::Alike;
 use super::attach_slots::AttachSlots;
 use super::existing::Existing;
+use super::node_shares::NodeShares;
 use crate::bits::Bits;
 use crate::labels::{self, LabelKey, Labels};
 use crate::model::{PodSpec, SpreadConstraint, Toleration};
@@ -113,6 +114,8 @@ pub(crate) struct Compiled<'s> {
     /// Counts before any placement.
     pub(crate) counts: Counts,
     pub(crate) existing: Existing,
+    /// What the pods of each pool request.
+    pub(crate) shares: NodeShares,
     /// Pods that cannot be planned at all.
     pub(crate) refused: Vec<Unplaced>,
     /// Remarks that hold for any plan.
@@ -215,7 +218,8 @@ pub(crate) fn compile_batch<'s>(
             pod_group(snapshot, templates, rows, &model, &axes, key, shape, wishes)
         })
         .collect();
-    let existing = Existing::of(snapshot, &sale.offers.overlaid, &axes, &mentioned);
+    let bound = snapshot.pods_by_node();
+    let existing = Existing::of(snapshot, &sale.offers.overlaid, &bound, &axes, &mentioned);
     let pods: Vec<BatchPod> = pods
         .iter()
         .zip(group_of)
@@ -226,6 +230,7 @@ pub(crate) fn compile_batch<'s>(
         })
         .collect();
     Compiled {
+        shares: NodeShares::of(snapshot, &bound, &sale, &groups, &pods),
         addresses: Addresses::of(snapshot, &sale.templates, &sale.rows),
         sale,
         axes,

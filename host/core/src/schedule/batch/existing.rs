@@ -49,14 +49,14 @@ pub(crate) struct Existing {
 }
 
 impl Existing {
-    /// Reads the nodes of a snapshot. `mentioned` are the label keys that pods of the batch ask for.
+    /// Reads the nodes of a snapshot. `bound` are the pods of each, `mentioned` the label keys that pods of the batch ask for.
     pub(crate) fn of(
         snapshot: &Snapshot,
         overlaid: &Overlaid,
+        bound: &[Vec<usize>],
         axes: &Axes,
         mentioned: &BTreeSet<LabelKey>,
     ) -> Self {
-        let bound = snapshot.pods_by_node();
         let mut result = Self {
             free: Vec::with_capacity(snapshot.nodes.len()),
             ports: Vec::with_capacity(snapshot.nodes.len()),

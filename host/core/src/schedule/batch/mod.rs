@@ -7,4 +7,5 @@ pub(crate) mod compile;
 pub(crate) mod existing;
 pub(crate) mod memo;
 pub(crate) mod minimum;
+pub(crate) mod node_shares;
 pub(crate) mod sets;

@@ -8,8 +8,10 @@ use std::sync::Arc;
 
 use super::breadth::Breadth;
 use super::node_rules::NodeRules;
+use super::replicas::{Hand, Replicas};
 use super::slot_axes::SlotAxes;
 use crate::bits::Bits;
+use crate::ids::Uid;
 use crate::pack::{Class, Demand, Kind, Membership, Packing, Problem, SpendLimit};
 use crate::schedule::batch::sets::SetId;
 use crate::schedule::offers::axes::fits;
@@ -39,6 +41,9 @@ pub(crate) struct Purchases {
     pub(crate) unplaced: Vec<usize>,
 }
 
+/// Packings that are tried with rules for some workloads only, before every one gets a rule.
+const MOST_DEALS: usize = 3;
+
 /// Buys nodes for the bins of a placement that are not open, with the guards given, from what is left of each supply, with
 /// so much counted work.
 pub(crate) fn buy(
@@ -49,46 +54,65 @@ pub(crate) fn buy(
     guards: &Guards,
     effort: u32,
 ) -> Purchases {
-    let mut builder = ProblemBuilder::new(placer, prices, guards, bins);
-    builder.problem.supplies = supplies.to_vec();
-    for bin in bins {
-        builder.add(*bin);
+    let replicas = Replicas::of(placer, bins, guards);
+    let mut ruled = BTreeMap::new();
+    let mut attempts = 0..MOST_DEALS;
+    loop {
+        let mut builder = ProblemBuilder::new(placer, prices, guards, bins, &ruled);
+        builder.problem.supplies = supplies.to_vec();
+        for bin in bins {
+            builder.add(*bin);
+        }
+        let (problem, kinds, members) = builder.finish();
+        let packing = crate::pack::pack(&problem, effort);
+        let (purchases, crowded) = purchases(&problem, &packing, &kinds, members, &replicas);
+        if crowded.is_empty() || ruled.len() == replicas.limits().len() {
+            return purchases;
+        }
+        let limits = replicas.limits().iter();
+        let limits = limits.map(|(uid, limit)| (uid.clone(), *limit));
+        match attempts.next() {
+            Some(_) => ruled.extend(limits.filter(|(uid, _)| crowded.contains(uid))),
+            None => ruled = limits.collect(),
+        }
     }
-    let (problem, kinds, members) = builder.finish();
-    let packing = crate::pack::pack(&problem, effort);
-    purchases(&problem, &packing, &kinds, members)
 }
 
-/// Hands the bins of each demand to the nodes that hold it, oldest first.
+/// Deals the bins of each demand to the nodes that hold it, the oldest where not all are held; with the workloads of which some
+/// node got too many replicas.
 fn purchases(
     problem: &Problem,
     packing: &Packing,
     kinds: &[usize],
     mut members: Vec<Vec<usize>>,
-) -> Purchases {
-    for bins in &mut members {
-        bins.reverse();
+    replicas: &Replicas,
+) -> (Purchases, BTreeSet<Uid>) {
+    let nodes = packing.nodes.iter().flat_map(|bought| {
+        let hand = || (bought.kind, Hand::new(bought.load.clone()));
+        (0..bought.count).map(move |_| hand())
+    });
+    let (kind_of, mut hands): (Vec<usize>, Vec<Hand>) = nodes.unzip();
+    let mut held = vec![0; members.len()];
+    for (demand, count) in hands.iter().flat_map(|hand| &hand.load) {
+        held[*demand] += *count as usize;
     }
-    let mut result = Purchases::default();
-    for bought in &packing.nodes {
-        for _ in 0..bought.count {
-            let mut bins: Vec<usize> = Vec::new();
-            for (demand, count) in &bought.load {
-                let keep = members[*demand].len().saturating_sub(*count as usize);
-                bins.extend(members[*demand].drain(keep..));
-            }
-            bins.sort_unstable();
-            let kind = &problem.kinds[bought.kind];
-            result.nodes.push(Purchase {
-                row: kinds[bought.kind],
-                price: kind.price,
-                bins,
-            });
+    let beyond = members
+        .iter_mut()
+        .zip(held)
+        .flat_map(|(bins, held)| bins.split_off(held.min(bins.len())));
+    let mut unplaced: Vec<usize> = beyond.collect();
+    unplaced.sort_unstable();
+    let crowded = replicas.deal(&mut hands, &members);
+    let node = |(kind, mut hand): (usize, Hand)| {
+        hand.bins.sort_unstable();
+        Purchase {
+            row: kinds[kind],
+            price: problem.kinds[kind].price,
+            bins: hand.bins,
         }
-    }
-    result.unplaced = members.into_iter().flatten().collect();
-    result.unplaced.sort_unstable();
-    result
+    };
+    let nodes = kind_of.into_iter().zip(hands).map(node).collect();
+    (Purchases { nodes, unplaced }, crowded)
 }
 
 /// All rows that some bins may become.
@@ -122,9 +146,10 @@ impl<'p, 'c, 's> ProblemBuilder<'p, 'c, 's> {
         prices: &'p RowPrices,
         guards: &'p Guards,
         bins: &[usize],
+        ruled: &BTreeMap<Uid, u32>,
     ) -> Self {
         let compiled = placer.compiled;
-        let rules = NodeRules::new(placer, bins, guards);
+        let rules = NodeRules::new(placer, bins, ruled);
         let used = rows_of(placer, bins);
         let slots = SlotAxes::of(placer, bins, &used, guards);
         let mut problem = Problem {

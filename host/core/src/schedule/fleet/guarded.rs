@@ -18,6 +18,8 @@ use crate::schedule::guards;
 use crate::schedule::guards::addresses;
 use crate::schedule::guards::spot_share::SpotShare;
 use crate::schedule::offers::exotic::{names_terms, names_types};
+use crate::schedule::offers::size::Size;
+use crate::schedule::offers::templates::Template;
 use crate::schedule::place::free_addresses::holds;
 use crate::schedule::place::new_node::NewNode;
 use crate::schedule::prepared::Prepared;
@@ -50,27 +52,46 @@ pub(crate) fn notes(compiled: &Compiled<'_>, candidate: &DraftPlan) -> Vec<Note>
     if !guards.enabled {
         return Vec::new();
     }
-    let note = |((guard, template), count): ((Guard, usize), usize)| Note {
-        pool: Some(compiled.templates[template].pool.name.clone()),
-        pod: None,
-        text: format!(
-            "guard on {} yields {}: nothing else would hold their pods",
-            guard.as_str(),
-            match guard {
-                Guard::AttachSlots => format!("for {count} volume(s)"),
-                Guard::FreeAddresses => format!("for {count} address(es)"),
-                _ => format!("on {count} new node(s)"),
-            }
-        ),
+    let note = |((guard, template), count): ((Guard, usize), usize)| {
+        let on = match guard {
+            Guard::AttachSlots => format!("for {count} volume(s)"),
+            Guard::FreeAddresses => format!("for {count} address(es)"),
+            _ => format!("on {count} new node(s)"),
+        };
+        let how_large = match guard {
+            Guard::NodeShare => largest_node(compiled, candidate, template).map(|size| {
+                let share = compiled.shares.share_of(template, size);
+                let allowed = compiled.shares.allowed(guards, template);
+                format!("; the largest has {size}, {share}; the pool allows a new node {allowed}")
+            }),
+            _ => None,
+        };
+        Note {
+            pool: Some(compiled.templates[template].pool.name.clone()),
+            pod: None,
+            text: format!(
+                "guard on {} yields {on}: nothing else would hold their pods{}",
+                guard.as_str(),
+                how_large.unwrap_or_default(),
+            ),
+        }
     };
     let yielded = yielded(compiled, guards, candidate).into_iter();
     yielded.map(note).collect()
 }
 
+/// The size of the largest new node of a pool, by its cpu.
+fn largest_node(compiled: &Compiled<'_>, candidate: &DraftPlan, template: usize) -> Option<Size> {
+    let rows = candidate.nodes.iter().map(|node| node.row);
+    let own = rows.filter(|row| compiled.rows.rows[*row].template == template);
+    let sizes = own.map(|row| Size::of(&compiled.offering(row).0.capacity));
+    sizes.max_by_key(|size| (size.cpu_milli, size.memory))
+}
+
 fn yielded(compiled: &Compiled<'_>, guards: &Guards, candidate: &DraftPlan) -> Yielded {
     let mut result = Yielded::new();
     let rows = GuardedRows {
-        large: guards::too_large(compiled, guards),
+        too_large: guards::too_large(compiled, guards),
         exotic: guards::exotic(compiled, guards),
         unasked_spot: guards::unasked_spot(compiled, guards),
         replicas: guards::replicas_per_node(compiled, guards),
@@ -109,7 +130,7 @@ fn yielded(compiled: &Compiled<'_>, guards: &Guards, candidate: &DraftPlan) -> Y
 
 /// What guards say of single nodes.
 struct GuardedRows {
-    large: Bits,
+    too_large: Bits,
     exotic: Bits,
     unasked_spot: Bits,
     replicas: BTreeMap<Uid, u32>,
@@ -154,8 +175,8 @@ impl GuardedRows {
             ),
             (Guard::ReplicasPerNode, replicas.iter().any(crowds)),
             (
-                Guard::LargeTypes,
-                self.large.contains(node.row) && !asked_for(names_types),
+                Guard::NodeShare,
+                self.too_large.contains(node.row) && !asked_for(names_types),
             ),
             (
                 Guard::ExoticTypes,
@@ -182,7 +203,7 @@ pub struct GuardCost {
 
 impl GuardCost {
     /// The remark on a plan that says so.
-    fn note(&self, plan: &Plan) -> Note {
+    fn note(&self, compiled: &Compiled<'_>, plan: &Plan) -> Note {
         let what = self
             .guard
             .map_or("all guards together", |guard| guard.as_str());
@@ -203,11 +224,31 @@ impl GuardCost {
             pool: None::<PoolName>,
             pod: None,
             text: format!(
-                "{lead}{what} {verb} {} more than without ({percent}.{tenths} % of the plan)",
-                self.cost
+                "{lead}{what} {verb} {} more than without ({percent}.{tenths} % of the plan){}",
+                self.cost,
+                match self.guard {
+                    Some(Guard::NodeShare) => allowed_sizes(compiled),
+                    _ => String::new(),
+                }
             ),
         }
     }
+}
+
+/// How large new nodes may be in pools of which the guard on their share keeps some machine from being bought.
+fn allowed_sizes(compiled: &Compiled<'_>) -> String {
+    let guards = &compiled.snapshot.settings.guards;
+    let too_large = guards::too_large(compiled, guards);
+    let templates = compiled.templates.iter().enumerate();
+    let holds = |(number, template): &(usize, &Template)| {
+        let own = &compiled.rows.of_template[*number];
+        !template.is_compatible() && !own.and(&too_large).is_empty()
+    };
+    let pools = templates.filter(holds).map(|(number, template)| {
+        let allowed = compiled.shares.allowed(guards, number);
+        format!("; pool {} allows a new node {allowed}", template.pool.name)
+    });
+    pools.collect()
 }
 
 /// What the guards cost in a plan made from these: each that costs more than half a percent, most expensive first, and before
@@ -258,6 +299,9 @@ pub fn guard_costs(
 /// Adds to a plan what its guards cost, as remarks.
 pub fn note_guards(prepared: &Prepared<'_>, answer: Option<&Prices>, plan: &mut Plan) {
     let costs = guard_costs(prepared, answer, plan);
-    let notes: Vec<Note> = costs.iter().map(|cost| cost.note(plan)).collect();
+    let notes: Vec<Note> = costs
+        .iter()
+        .map(|cost| cost.note(&prepared.compiled, plan))
+        .collect();
     plan.notes.extend(notes);
 }

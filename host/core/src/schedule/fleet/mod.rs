@@ -7,5 +7,6 @@ pub(crate) mod buy;
 pub(crate) mod draft;
 pub(crate) mod guarded;
 pub(crate) mod node_rules;
+pub(crate) mod replicas;
 pub(crate) mod slot_axes;
 pub(crate) mod strategies;

@@ -2,13 +2,13 @@
 //!
 //! A rule counts only what is placed before its last owner, since pods without a rule may join later.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 
+use crate::ids::Uid;
 use crate::model::HostPort;
 use crate::pack::{Membership, NodeRule};
 use crate::schedule::place::{Bin, Placer};
 use crate::schedule::topology::TopologyRule;
-use crate::snapshot::Guards;
 
 /// Rules that hold on a node, from host topology, host ports and guards.
 pub(crate) struct NodeRules {
@@ -17,32 +17,30 @@ pub(crate) struct NodeRules {
     /// Topology group, whether the owners select themselves, last step of an owner, rule.
     topology: BTreeMap<(usize, bool), (usize, usize)>,
     ports: BTreeMap<HostPort, usize>,
-    workloads: BTreeMap<crate::ids::Uid, usize>,
+    workloads: BTreeMap<Uid, usize>,
 }
 
 impl NodeRules {
-    /// Collects the rules that pods of some bins bring to a node.
-    pub(crate) fn new(placer: &Placer<'_, '_>, bins: &[usize], guards: &Guards) -> Self {
+    /// Collects the rules that pods of some bins bring to a node; `replicas` are the most of some workloads that one may get.
+    pub(crate) fn new(
+        placer: &Placer<'_, '_>,
+        bins: &[usize],
+        replicas: &BTreeMap<Uid, u32>,
+    ) -> Self {
         let mut result = Self {
             limits: Vec::new(),
             topology: BTreeMap::new(),
             ports: BTreeMap::new(),
             workloads: BTreeMap::new(),
         };
-        let compiled = placer.compiled;
-        let mut owners: BTreeSet<&crate::ids::Uid> = BTreeSet::new();
         for bin in bins {
             for step in &placer.bins[*bin].steps {
                 result.learn(placer, *step);
-                let pod = &compiled.snapshot.pods[compiled.pods[placer.steps[*step].pod].row];
-                owners.extend(pod.owner.as_ref().map(|owner| &owner.uid));
             }
         }
-        for (uid, limit) in crate::schedule::guards::replicas_per_node(compiled, guards) {
-            if owners.contains(&uid) {
-                result.workloads.insert(uid, result.limits.len());
-                result.limits.push(NodeRule { limit });
-            }
+        for (uid, limit) in replicas {
+            result.workloads.insert(uid.clone(), result.limits.len());
+            result.limits.push(NodeRule { limit: *limit });
         }
         result
     }

@@ -9,6 +9,7 @@ use std::sync::Arc;
 use super::batch::compile::Compiled;
 use super::offers::best::Best;
 use super::offers::exotic::{names_terms, names_types};
+use super::offers::size::Size;
 use super::offers::table::Guarded;
 use crate::bits::Bits;
 use crate::catalogue::CapacityType;
@@ -18,6 +19,8 @@ use crate::snapshot::Guards;
 
 /// The rows under some guards.
 pub(crate) fn guarded(compiled: &Compiled<'_>, guards: &Guards) -> Arc<Guarded> {
+    let table = compiled.rows.table();
+    let largest = compiled.shares.largest(guards, &table.sizes);
     let read = || {
         let mut guard_excluded = too_large(compiled, guards);
         guard_excluded.join(&exotic(compiled, guards));
@@ -27,7 +30,8 @@ pub(crate) fn guarded(compiled: &Compiled<'_>, guards: &Guards) -> Arc<Guarded> 
             best: Best::default(),
         })
     };
-    compiled.answers.guarded.get(guards.clone(), read)
+    let terms = (guards.clone(), largest);
+    compiled.answers.guarded.get(terms, read)
 }
 
 /// Rows that guards keep from being bought while there are others.
@@ -35,15 +39,14 @@ pub(crate) fn guard_excluded(compiled: &Compiled<'_>, guards: &Guards) -> Bits {
     guarded(compiled, guards).guard_excluded.clone()
 }
 
-/// Rows of machines larger than any pod should need.
+/// Rows of machines with too large a share of what their pool's pods request.
 pub(crate) fn too_large(compiled: &Compiled<'_>, guards: &Guards) -> Bits {
-    let types = compiled.snapshot.catalogue.types().iter();
-    let large: Vec<bool> = types
-        .map(|sold| sold.capacity.get(&ResourceName::Cpu) > guards.largest_node_cpu_milli)
-        .collect();
-    compiled
-        .rows
-        .select(|row| guards.enabled && large[row.instance_type])
+    let sizes = &compiled.rows.table().sizes;
+    let largest = compiled.shares.largest(guards, sizes);
+    compiled.rows.select(|row| {
+        let sold = &compiled.templates[row.template].catalogue.types()[row.instance_type];
+        guards.enabled && !largest[row.template].allows(Size::of(&sold.capacity))
+    })
 }
 
 /// Rows of burstable, previous-generation and bare-metal machines, unless their pool names what it wants.
@@ -114,7 +117,7 @@ pub(crate) fn capacity(
 /// Replicas that run already count among all of them.
 pub(crate) fn replicas_per_node(compiled: &Compiled<'_>, guards: &Guards) -> BTreeMap<Uid, u32> {
     let mut replicas: BTreeMap<&Uid, u32> = BTreeMap::new();
-    if guards.enabled && guards.replicas_apart > 0 {
+    if guards.enabled && guards.replicas_apart_from < u32::MAX {
         let pods = &compiled.snapshot.pods;
         for pod in pods.iter().filter(|pod| pod.is_active() && !pod.is_spare()) {
             if let Some(owner) = &pod.owner {
@@ -122,9 +125,10 @@ pub(crate) fn replicas_per_node(compiled: &Compiled<'_>, guards: &Guards) -> BTr
             }
         }
     }
+    let part = |count: u32| (count / guards.replicas_apart_divisor.max(1)).max(1);
     replicas
         .into_iter()
-        .filter(|(_, count)| *count >= guards.replicas_apart)
-        .map(|(uid, count)| (uid.clone(), (count / guards.replicas_apart).max(1)))
+        .filter(|(_, count)| *count >= guards.replicas_apart_from)
+        .map(|(uid, count)| (uid.clone(), part(count)))
         .collect()
 }

@@ -12,6 +12,7 @@ pub(crate) mod listed;
 pub(crate) mod lru;
 pub(crate) mod reachable;
 pub(crate) mod rows;
+pub(crate) mod size;
 pub(crate) mod table;
 pub(crate) mod templates;
 pub(crate) mod unused;

@@ -9,6 +9,7 @@ use super::axes::Axes;
 use super::best::Best;
 use super::daemons::Overhead;
 use super::rows::agree;
+use super::size::{Size, Sizes};
 use super::templates::Template;
 use super::{Offer, Stock};
 use crate::bits::Bits;
@@ -76,6 +77,8 @@ pub(crate) struct Table {
     pub(crate) of_template: Vec<Bits>,
     /// Rows with the largest first: whichever exceeds another on every axis stands before it.
     pub(crate) by_size: Vec<usize>,
+    /// Sizes of what pools sell.
+    pub(crate) sizes: Sizes,
 }
 
 impl Table {
@@ -88,6 +91,7 @@ impl Table {
             spends: Vec::new(),
             of_template: Vec::new(),
             by_size: Vec::new(),
+            sizes: Sizes::default(),
         };
         for (number, template) in templates.iter().enumerate() {
             for offer in &offers.shelves[number].offers {
@@ -101,6 +105,10 @@ impl Table {
             .map(|number| result.select(|row| row.template == number))
             .collect();
         result.by_size = result.sorted_by_size();
+        let sold = templates
+            .iter()
+            .flat_map(|template| template.catalogue.types());
+        result.sizes = Sizes::of(sold.map(|sold| Size::of(&sold.capacity)));
         result
     }
 

@@ -13,6 +13,7 @@ use crate::schedule::offers::Stock;
 use crate::schedule::offers::axes::Axes;
 use crate::schedule::offers::lru::Lru;
 use crate::schedule::offers::rows::Rows;
+use crate::schedule::offers::size::Largest;
 use crate::schedule::offers::table::{Guarded, Table, TableTerms};
 use crate::schedule::offers::templates::Template;
 use crate::snapshot::{Guards, Snapshot};
@@ -63,8 +64,8 @@ pub(crate) struct Answers {
     quoted: Lru<Arc<Prices>, Priced>,
     /// Where rows stand in the question to a ranking policy.
     pub(crate) slots: OnceLock<Arc<QuestionRows>>,
-    /// What guards make of the rows.
-    pub(crate) guarded: Lru<Guards, Guarded>,
+    /// What guards make of the rows; by template, how large a node may be.
+    pub(crate) guarded: Lru<(Guards, Vec<Largest>), Guarded>,
 }
 
 /// What the pools of a snapshot sell to the pods of a batch.
