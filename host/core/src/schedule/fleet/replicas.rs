@@ -1,9 +1,9 @@
 //! Replicas of one workload, dealt to the nodes of a packing so that none gets more of them than guards let it have.
 //!
-//! To the packer pods of one shape are alike, whichever workload they belong to. A rule for every workload would tell thousands of
-//! them apart and leave it little to put together: fleets of ten times the nodes came of that. So it packs without such rules,
-//! and replicas are dealt afterwards: those of the largest workload first, each to the node that has most left to get. Where that
-//! does not come out even, workloads that are in the way get a rule, and the packer starts again.
+//! To the packer pods of one shape are alike, whichever workload they belong to. A rule for every workload tells thousands of them
+//! apart and leaves it little to put together. So it packs without such rules at first, and replicas are dealt afterwards: those
+//! of the largest workload first, each to the node that has most left to get. Where that does not come out even, as where all
+//! pods of a shape share few nodes, workloads that are in the way get a rule, in the end every one, and the packer starts again.
 
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, BTreeSet};
