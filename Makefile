@@ -7,7 +7,7 @@ SHELL := bash
 .ONESHELL:
 .SHELLFLAGS := -euo pipefail -c
 .DEFAULT_GOAL := help
-.PHONY: help demo test check bench bench-trace bench-peers fuzz lab javascript fmt guests generated record toolchain components
+.PHONY: help demo picture test check bench bench-trace bench-peers fuzz lab javascript fmt guests generated record toolchain components
 
 CARGO ?= cargo
 # From nothing a build is quicker when it keeps nothing for the next one.
@@ -29,7 +29,10 @@ demo: toolchain ## a generated cluster under three strategies: a table, and a re
 	mkdir -p "$(demo_folder)"
 	$(plimsoll) generate --seed 1 --scale 60 --services 40 --hours 2 --to "$(demo_folder)/recording.json"
 	$(plimsoll) simulate "$(demo_folder)/recording.json" --policy rank=list-price --compare rank=spot-diversified+consolidate=gentle --compare compatible \
-		--report "$(demo_folder)/report.html"
+		--report "$(demo_folder)/report.html" --picture "$(demo_folder)/cost.svg"
+
+picture: demo ## the demo's chart of costs, as README.md shows it
+	cp "$(demo_folder)/cost.svg" host/report/demo.svg
 
 test: toolchain ## every test, the documentation's examples included
 	@tests/run.py

@@ -28,11 +28,31 @@ pub fn map(labels: &Labels) -> Value {
     Value::Object(labels.iter().map(one).collect())
 }
 
-/// An amount as a quantity.
+/// Suffixes of whole powers of two, the largest first.
+const BINARY: [(&str, u32); 6] = [
+    ("Ei", 60),
+    ("Pi", 50),
+    ("Ti", 40),
+    ("Gi", 30),
+    ("Mi", 20),
+    ("Ki", 10),
+];
+
+/// An amount as a quantity in its shortest exact form, as an API server writes it: `2`, `250m`, `1536Mi`.
 pub fn quantity(name: &ResourceName, amount: i64) -> String {
     match name {
+        ResourceName::Cpu if amount % 1000 == 0 => (amount / 1000).to_string(),
         ResourceName::Cpu => format!("{amount}m"),
+        ResourceName::Memory | ResourceName::EphemeralStorage => bytes(amount),
         _ => amount.to_string(),
+    }
+}
+
+fn bytes(amount: i64) -> String {
+    let exact = |(_, power): &&(&str, u32)| amount != 0 && amount % (1_i64 << power) == 0;
+    match BINARY.iter().find(exact) {
+        Some((suffix, power)) => format!("{}{suffix}", amount >> power),
+        None => amount.to_string(),
     }
 }
 
@@ -99,4 +119,37 @@ pub fn claim_spec(claim: &NodeClaim) -> Value {
         spec["terminationGracePeriod"] = duration::write(grace).into();
     }
     spec
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn quantities_are_short_and_exact() {
+        let written = |name: &str, amount| quantity(&ResourceName::from(name), amount);
+        assert_eq!(written("cpu", 2000), "2");
+        assert_eq!(written("cpu", 1930), "1930m");
+        assert_eq!(written("memory", 1 << 30), "1Gi");
+        assert_eq!(written("memory", 1536 << 20), "1536Mi");
+        assert_eq!(written("memory", 1_000_000_001), "1000000001");
+        assert_eq!(written("pods", 1024), "1024");
+        let mut amount: i64 = 1;
+        while amount < i64::MAX / 3 {
+            for name in [
+                "cpu",
+                "memory",
+                "ephemeral-storage",
+                "pods",
+                "nvidia.com/gpu",
+            ] {
+                for amount in [0, amount, amount << 1, amount * 3 / 2] {
+                    let name = ResourceName::from(name);
+                    let read = name.parse_amount(&quantity(&name, amount));
+                    assert_eq!(read, Ok(amount), "{name}");
+                }
+            }
+            amount = amount * 3 / 2 + 1;
+        }
+    }
 }

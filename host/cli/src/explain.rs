@@ -6,6 +6,7 @@ use plimsoll_core::words::shortened;
 
 use crate::output::thousands;
 use crate::priced::Priced;
+use crate::view::plan::claim_name;
 
 /// Why a pod goes nowhere: one line, then one per pool and rule, then the nearest thing that would have worked.
 pub(crate) fn refusal(snapshot: &Snapshot, unplaced: &Unplaced) -> String {
@@ -13,7 +14,7 @@ pub(crate) fn refusal(snapshot: &Snapshot, unplaced: &Unplaced) -> String {
     let Refusal::Unschedulable(pools) = &unplaced.reason else {
         return format!("{name} {}\n", unplaced.reason);
     };
-    let mut text = format!("{name} waits for a node: nothing that its pools may buy can hold it\n");
+    let mut text = format!("{name} is unschedulable: no offering of its NodePools can hold it\n");
     let names = pools.iter().map(|pool| pool.pool.as_str().len());
     let width = names.max().unwrap_or(0);
     for pool in pools {
@@ -52,13 +53,14 @@ fn of_pool(refusal: &PoolRefusal, width: usize) -> String {
 }
 
 /// What a planned claim is and what it may become.
-pub(crate) fn claim(plan: &Plan, number: usize, priced: &Priced) -> String {
+pub(crate) fn claim(snapshot: &Snapshot, plan: &Plan, number: usize, priced: &Priced) -> String {
     let claim = &plan.claims[number];
+    let name = claim_name(snapshot, plan, number);
     let Some(chosen) = claim.chosen() else {
-        return format!("claim {number} names nothing that can be bought\n");
+        return format!("NodeClaim {name} has no launch option\n");
     };
     let mut text = format!(
-        "claim {number} of pool {}: {}, {}, zone {}, {}\n  asks {}\n",
+        "NodeClaim {name} of pool {}: {}, {}, zone {}, {}\n  requests {}\n",
         claim.pool,
         chosen.instance_type,
         chosen.capacity_type,
@@ -67,10 +69,12 @@ pub(crate) fn claim(plan: &Plan, number: usize, priced: &Priced) -> String {
         claim.requests
     );
     text.push_str(&priced.lines(claim));
-    for (mark, what) in [("price", "prices"), ("capacity", "capacities")] {
+    for (mark, what) in [("price", "the price"), ("capacity", "the capacity")] {
         let mark = format!("karpenter.sh/{mark}-overlay-applied");
         if claim.annotations.contains_key(mark.as_str()) {
-            text.push_str(&format!("  NodeOverlays set {what} of types it names\n"));
+            text.push_str(&format!(
+                "  NodeOverlays set {what} of some of its instance types\n"
+            ));
         }
     }
     let others = claim.options[1..].iter().map(|option| {

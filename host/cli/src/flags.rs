@@ -11,7 +11,7 @@ pub(crate) use policy::{
     SelfTestFrom, Test,
 };
 
-/// A node autoscaler for Kubernetes whose decisions belong to its users.
+/// A node autoscaler for Kubernetes that serves Karpenter's API and takes its policies from WebAssembly modules.
 #[derive(Debug, Parser)]
 #[command(name = "plimsoll", version, max_term_width = 100)]
 pub(crate) struct Flags {
@@ -21,71 +21,76 @@ pub(crate) struct Flags {
 
 #[derive(Debug, Subcommand)]
 pub(crate) enum Command {
-    /// Decide once: which machines to buy for the waiting pods of a snapshot.
+    /// Plan nodes for the pending pods of a snapshot.
     Plan(Plan),
-    /// Play a snapshot, recording or trace under one or more policies and compare them.
+    /// Simulate a snapshot, recording or trace under one or more policies, and compare cost and disruption.
     Simulate(Simulate),
-    /// Say why a pod waits, or why a planned claim is what it is.
+    /// Explain why a pod is pending, or why a NodeClaim of the plan has its instance types.
     Explain(Explain),
-    /// Show what can be bought.
+    /// List instance types with capacity, labels and prices.
     Catalogue(Catalogue),
-    /// Look at snapshot files.
+    /// Show, check and convert snapshot files.
     Snapshot(Snapshot),
-    /// Make a recording out of statistics of production work.
+    /// Generate a recording from the statistics of a published production trace.
     Generate(Generate),
-    /// Write, prove, compare and pack policies.
+    /// Create, test, compare and package policies.
     Policy(Policy),
-    /// Ask the modules of recorded decisions again, and say whether the answers are equal to the byte.
+    /// Replay recorded policy decisions and verify that every answer is the same, byte for byte.
     Replay(Replay),
     /// Compile a module for the process that started this one.
     #[command(hide = true)]
     CompileModule,
-    /// Print what a shell needs to complete commands and flags.
+    /// Print the JSON Schema of a command's JSON and YAML output; without a command, list those that have one.
+    Schema {
+        /// The command, such as `plan` or `policy test`.
+        command: Vec<String>,
+    },
+    /// Print a shell completion script.
     Completions {
         /// The shell.
         shell: clap_complete::Shell,
     },
-    /// Write manual pages, one per command.
+    /// Write the manual, one page per command.
     Man {
-        /// The folder that they go into.
+        /// The folder to write to; created if absent.
         folder: PathBuf,
     },
-    /// Serve a cluster: buy nodes for waiting pods, let them in, take away what is empty, drifted or dearer than it need be.
+    /// Run the controller: launch nodes for pending pods, and disrupt nodes that are expired, empty, drifted or underutilized.
     #[cfg(feature = "live")]
     Run(Run),
 }
 
-/// How results are shown.
+/// The form of a result.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
 pub(crate) enum Format {
-    /// For people.
+    /// Text in columns, for people.
     #[default]
     Table,
-    /// For programs; stable.
+    /// One JSON document; `plimsoll schema` prints its schema.
     Json,
-    /// For programs and people.
+    /// The same document as YAML.
     Yaml,
 }
 
 /// How a file is laid out.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub(crate) enum TextFormat {
-    /// One list.
+    /// One v1 List.
     Json,
     /// One document per object.
     Yaml,
 }
 
-/// Flags about the way of deciding.
+/// Flags about packing.
 #[derive(Debug, Args)]
 pub(crate) struct Deciding {
-    /// Pack every pool this way, whatever it says.
+    /// Packing strategy of every NodePool; overrides their annotations and the file's settings.
     #[arg(long, value_enum)]
     pub(crate) packing: Option<Packing>,
-    /// Decide without the guards on cheap packing.
+    /// Lift the guards: large, burstable, previous-generation and bare-metal instance types, spot capacity that no NodePool asks for, and replicas on one node are allowed.
     #[arg(long)]
     pub(crate) no_guards: bool,
-    /// Take the first good plan, without searching on for a cheaper fleet.
+    /// Skip the search for a cheaper fleet and take the first plan: faster, and slightly more expensive.
     #[arg(long)]
     pub(crate) quick: bool,
 }
@@ -93,109 +98,114 @@ pub(crate) struct Deciding {
 /// How pods are packed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub(crate) enum Packing {
-    /// The cheapest feasible fleet.
+    /// The cheapest fleet that holds the pods.
     Price,
-    /// First fit in the incumbent's order.
+    /// First fit in Karpenter's order.
     Compatible,
 }
 
 #[derive(Debug, Args)]
 pub(crate) struct Plan {
-    /// Snapshot: what `kubectl get nodes,pods,nodepools,... -A -o json` prints, JSON or YAML, zstd or not.
+    /// Snapshot file: the output of `kubectl get nodes,pods,nodepools,... -A -o json`, as JSON or YAML, plain or compressed with zstd; - for standard input.
     pub(crate) snapshot: PathBuf,
-    /// Ranking policy: rank=NAME of one that is shipped, rank=FILE.wasm, or rank=FOLDER, which is built first; settings follow as ,KEY=VALUE.
+    /// Ranking policy: rank= and the name of a shipped policy, a .wasm file, or a crate's folder (built first); settings follow as ,KEY=VALUE.
     #[arg(
         long,
-        value_name = "rank=NAME|FILE[,KEY=VALUE]",
+        value_name = "rank=NAME|FILE|FOLDER[,KEY=VALUE]",
         default_value = "rank=list-price"
     )]
     pub(crate) policy: String,
     #[command(flatten)]
     pub(crate) deciding: Deciding,
-    /// Also hold the plan against the checker, and fail if it finds anything.
+    /// Verify the plan with an independent checker; exit code 1 if it finds a violation.
     #[arg(long)]
     pub(crate) check: bool,
-    /// How to show the plan.
+    /// Output format.
     #[arg(short, long, value_enum, default_value_t)]
     pub(crate) output: Format,
-    /// Tell on stderr how long each step took.
+    /// Print the time of each step and the peak memory to standard error.
     #[arg(long)]
     pub(crate) timings: bool,
 }
 
 #[derive(Debug, Args)]
 pub(crate) struct Simulate {
-    /// Snapshot, recording, or the published CSV of a trace.
+    /// Snapshot, recording, or the CSV of a published trace; - for standard input.
     pub(crate) input: PathBuf,
-    /// A policy: rank=, consolidate= or budget= with the NAME of one that is shipped, FILE.wasm or FOLDER behind it; settings follow as ,KEY=VALUE.
-    /// Given once for each hook, budgets as often as wanted; or alone: compatible (the incumbent's order), fixed:TYPE (a node group of one type).
+    /// Policy of the first column: rank=, consolidate= or budget= and the name of a shipped policy, a .wasm file, or a crate's folder (built first);
+    /// settings follow as ,KEY=VALUE. Repeat the flag for other hooks and for further budgets. Two strategies stand alone: compatible (Karpenter's
+    /// packing) and fixed:TYPE (a node group of one instance type).
     #[arg(long, value_name = "SPEC", default_value = "rank=list-price")]
     pub(crate) policy: Vec<String>,
-    /// What is held against that: policies as above, joined by +, which take the place of those for their hooks; or compatible, or fixed:TYPE.
+    /// Policies of a further column, joined by +; hooks that are not named keep the policy of the first column. Or compatible, or fixed:TYPE.
     #[arg(long, value_name = "SPEC[+SPEC]")]
     pub(crate) compare: Vec<String>,
     #[command(flatten)]
     pub(crate) deciding: Deciding,
-    /// Seed of all draws.
+    /// Seed of the simulation's random numbers.
     #[arg(long, default_value_t = 1)]
     pub(crate) seed: u64,
-    /// How to show the score cards.
+    /// Output format.
     #[arg(short, long, value_enum, default_value_t)]
     pub(crate) output: Format,
-    /// Write an HTML report.
+    /// Write an HTML report with charts to this file.
     #[arg(long, value_name = "FILE.html")]
     pub(crate) report: Option<PathBuf>,
-    /// Write down what the modules behind --policy were asked and what they answered; a name that ends in .zst is compressed.
+    /// Write the report's chart of costs to this file, as a picture.
+    #[arg(long, value_name = "FILE.svg")]
+    pub(crate) picture: Option<PathBuf>,
+    /// Record every question to the modules of --policy with its answer, for `plimsoll replay`; a file named .zst is compressed.
     #[arg(long, value_name = "FILE")]
     pub(crate) records: Option<PathBuf>,
-    /// Policies played at the same time; as many as there are processors when not given. Results do not hang on it.
+    /// Simulations that run in parallel; one per processor by default. The results are the same for any number.
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..))]
     pub(crate) threads: Option<u16>,
-    /// Tell on stderr how long each run took.
+    /// Print the time of each simulation to standard error.
     #[arg(long)]
     pub(crate) timings: bool,
 }
 
 #[derive(Debug, Args)]
 pub(crate) struct Replay {
-    /// What `simulate --records` or `run --records` wrote, zstd or not.
+    /// Records written by `simulate --records` or `run --records`, plain or compressed with zstd.
     pub(crate) records: PathBuf,
-    /// A module that is not shipped: FILE.wasm, or FOLDER, which is built first. Settings are those of the records.
+    /// A module that is not shipped with plimsoll: a .wasm file, or a crate's folder (built first). Settings are taken from the records.
     #[arg(long, value_name = "FILE|FOLDER")]
     pub(crate) policy: Vec<String>,
-    /// The input that was simulated: plays it again, and compares plans and decisions about nodes too.
+    /// The input of the recorded simulation; simulates it again and compares plans and disruption decisions too.
     #[arg(long, value_name = "INPUT")]
     pub(crate) on: Option<PathBuf>,
-    /// Decisions made again at the same time; as many as there are processors when not given. The result does not hang on it.
+    /// Decisions replayed in parallel; one per processor by default. The result is the same for any number.
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..))]
     pub(crate) threads: Option<u16>,
-    /// How to show the result.
+    /// Output format.
     #[arg(short, long, value_enum, default_value_t)]
     pub(crate) output: Format,
 }
 
-/// What to explain.
+/// The kind of object to explain.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub(crate) enum Subject {
-    /// A pod, as namespace/name or name.
+    /// A pod, by namespace/name, or by name where that is unique.
     Pod,
-    /// A claim of the plan, by its number.
+    /// A NodeClaim of the plan, by its name or by its number in the plan, from 0.
+    #[value(name = "nodeclaim", alias = "claim")]
     Claim,
 }
 
 #[derive(Debug, Args)]
 pub(crate) struct Explain {
-    /// What to explain.
+    /// The kind of object.
     #[arg(value_enum)]
     pub(crate) subject: Subject,
-    /// Its name.
+    /// The name of the object.
     pub(crate) name: String,
-    /// The snapshot it is in.
+    /// The snapshot file.
     pub(crate) snapshot: PathBuf,
-    /// Ranking policy: rank=NAME of one that is shipped, rank=FILE.wasm, or rank=FOLDER, which is built first; settings follow as ,KEY=VALUE.
+    /// Ranking policy: rank= and the name of a shipped policy, a .wasm file, or a crate's folder (built first); settings follow as ,KEY=VALUE.
     #[arg(
         long,
-        value_name = "rank=NAME|FILE[,KEY=VALUE]",
+        value_name = "rank=NAME|FILE|FOLDER[,KEY=VALUE]",
         default_value = "rank=list-price"
     )]
     pub(crate) policy: String,
@@ -205,18 +215,18 @@ pub(crate) struct Explain {
 
 #[derive(Debug, Args)]
 pub(crate) struct Catalogue {
-    /// One type to show in full.
+    /// Show this instance type in full.
     pub(crate) instance_type: Option<String>,
-    /// Region.
+    /// EC2 region whose instance types and list prices are shown.
     #[arg(long, default_value = "us-east-1")]
     pub(crate) region: String,
-    /// Snapshot whose catalogue to show, as its pools' class shapes it; in place of a region's.
+    /// Show the catalogue of a snapshot file instead, with the capacity that its EC2NodeClass leaves to pods.
     #[arg(long, value_name = "FILE", conflicts_with = "region")]
     pub(crate) from: Option<PathBuf>,
-    /// Requirements that types must meet, such as "karpenter.k8s.aws/instance-category In c,m" or "instance-cpu Gt 8".
+    /// Only offerings that meet this requirement, such as "karpenter.k8s.aws/instance-category In c,m" or "instance-cpu Gt 8"; repeat to add more.
     #[arg(long = "where", value_name = "KEY OPERATOR VALUES")]
     pub(crate) requirements: Vec<String>,
-    /// How to show them.
+    /// Output format.
     #[arg(short, long, value_enum, default_value_t)]
     pub(crate) output: Format,
 }
@@ -229,27 +239,27 @@ pub(crate) struct Snapshot {
 
 #[derive(Debug, Subcommand)]
 pub(crate) enum SnapshotCommand {
-    /// What is in a file, in a few lines.
+    /// Count the objects in a file.
     Show {
         /// The file.
         file: PathBuf,
     },
-    /// Read a file and fail on what a server would refuse, a controller would ignore, or nobody knows as a field.
+    /// Validate a file: fails on objects that an API server would refuse, settings that a controller would ignore, and unknown fields.
     Check {
         /// The file.
         file: PathBuf,
     },
-    /// Write a file anew: trimmed to what decisions read, in another format, or a trace as a recording.
+    /// Convert between JSON and YAML, drop fields that no decision reads, or turn a trace into a recording.
     Convert {
-        /// What kubectl prints, a snapshot, a recording, or the published CSV of a trace.
+        /// The output of kubectl, a snapshot, a recording, or the CSV of a published trace.
         file: PathBuf,
-        /// Where to write it; - for standard output. A name that ends in .zst is compressed.
+        /// File to write; - for standard output. A file named .zst is compressed.
         #[arg(short = 'O', long, default_value = "-")]
         to: PathBuf,
-        /// JSON or YAML; without it the name decides, and JSON where it does not.
+        /// Output format; by default that of the file's name, else JSON.
         #[arg(short, long, value_enum)]
         output: Option<TextFormat>,
-        /// Write every instance type out, so that the file needs no tables to be read.
+        /// Write every instance type into the file instead of the name of the region.
         #[arg(long)]
         inline: bool,
     },
@@ -257,80 +267,80 @@ pub(crate) enum SnapshotCommand {
 
 #[derive(Debug, Args)]
 pub(crate) struct Generate {
-    /// Where to write the recording; - for standard output.
+    /// File to write; - for standard output.
     #[arg(short = 'O', long, default_value = "-")]
     pub(crate) to: PathBuf,
-    /// How many times the trace's own load.
+    /// Load, as a multiple of the trace's.
     #[arg(long, default_value_t = 100)]
     pub(crate) scale: u32,
-    /// Services that run beside the tasks, each a deployment that follows its load.
+    /// Number of services beside the tasks: Deployments whose replicas follow a load.
     #[arg(long, default_value_t = 0, value_parser = clap::value_parser!(u32).range(..=100_000))]
     pub(crate) services: u32,
-    /// Hours of arrivals, a year at most.
+    /// Hours of pod arrivals, at most a year.
     #[arg(long, default_value_t = 6, value_parser = clap::value_parser!(u32).range(..=8784))]
     pub(crate) hours: u32,
-    /// Seed of all draws.
+    /// Seed of the random numbers.
     #[arg(long, default_value_t = 1)]
     pub(crate) seed: u64,
-    /// Tasks with accelerators too.
+    /// Include tasks that request accelerators.
     #[arg(long)]
     pub(crate) accelerators: bool,
-    /// Region whose machines can be bought.
+    /// EC2 region of the catalogue.
     #[arg(long, default_value = "us-east-1")]
     pub(crate) region: String,
 }
 
-/// Whose machines are bought.
+/// The cloud provider.
 #[cfg(feature = "live")]
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub(crate) enum Provider {
-    /// Nodes that are only objects, kept alive by KWOK.
+    /// Fake nodes, kept Ready by KWOK.
     Kwok,
 }
 
 #[cfg(feature = "live")]
 #[derive(Debug, Args)]
 pub(crate) struct Run {
-    /// Whose machines are bought.
+    /// The cloud provider.
     #[arg(long, value_enum)]
     pub(crate) provider: Provider,
-    /// How to reach the API server; what kubectl would use where absent.
+    /// Kubeconfig file; by default the one that kubectl would use.
     #[arg(long, value_name = "FILE")]
     pub(crate) kubeconfig: Option<PathBuf>,
-    /// The context of the kubeconfig.
+    /// Context of the kubeconfig.
     #[arg(long)]
     pub(crate) context: Option<String>,
-    /// A policy: rank=, consolidate= or budget= with the NAME of one that is shipped, FILE.wasm or configmap:NAMESPACE/NAME behind it; settings follow as
-    /// ,KEY=VALUE. Given once for each hook, budgets as often as wanted; ConfigMaps are followed, the rest is read at the start.
+    /// Policy: rank=, consolidate= or budget= and the name of a shipped policy, a .wasm file, or configmap:NAMESPACE/NAME; settings follow as ,KEY=VALUE.
+    /// Repeat the flag for other hooks and for further budgets. ConfigMaps are watched, files are read at the start.
     #[arg(long, value_name = "SPEC", default_value = "rank=list-price")]
     pub(crate) policy: Vec<String>,
-    /// Let modules of up to 32 MiB in, such as those in JavaScript, which take many seconds and hundreds of MiB to compile; 1 MiB otherwise.
+    /// Accept policy modules of up to 32 MiB instead of 1 MiB, such as those written in JavaScript; compiling one takes many seconds and hundreds of MiB.
     #[arg(long)]
     pub(crate) large_modules: bool,
-    /// Memory that calls of policies may have together, such as 512Mi; a quarter of what this process may use where absent, or 1Gi where
-    /// nothing limits it. Calls that find no room wait a moment, and then count as not answered.
+    /// Memory limit of all policy calls together, such as 512Mi; by default a quarter of the process's memory limit, or 1Gi without one. A call that
+    /// cannot get memory within a moment counts as failed.
     #[arg(long, value_name = "QUANTITY")]
     pub(crate) policy_memory: Option<String>,
-    /// JSON list of instance types; a generic list where absent.
+    /// JSON file with the provider's instance types; by default a generic list.
     #[arg(long, value_name = "FILE")]
     pub(crate) instance_types_file_path: Option<PathBuf>,
-    /// A batch of pods ends after this long without new ones.
+    /// A batch of pending pods closes after this long without a new one.
     #[arg(long, default_value = "1s")]
     pub(crate) batch_idle_duration: String,
-    /// A batch of pods ends at the latest after this long.
+    /// A batch of pending pods closes after this long at the latest.
     #[arg(long, default_value = "10s")]
     pub(crate) batch_max_duration: String,
-    /// Features that are off unless named, as NAME=true: CapacityBuffer, NodeOverlay, SpotToSpotConsolidation, StaticCapacity; ReservedCapacity=false
-    /// shuts the one that is on.
+    /// Feature gates as NAME=true or NAME=false: CapacityBuffer, NodeOverlay, SpotToSpotConsolidation and StaticCapacity are off by default,
+    /// ReservedCapacity is on.
     #[arg(long, value_name = "NAME=BOOL,...", default_value = "")]
     pub(crate) feature_gates: String,
-    /// Seed of draws and of the names of claims.
+    /// Seed of random numbers and of NodeClaim names.
     #[arg(long, default_value_t = 0)]
     pub(crate) seed: u64,
-    /// Write down every input and every action.
+    /// Record every input and action of the controller to this file.
     #[arg(long, value_name = "FILE")]
     pub(crate) record: Option<PathBuf>,
-    /// Write down what policies were asked and what they answered.
+    /// Record every question to a policy with its answer to this file, for `plimsoll replay`.
     #[arg(long, value_name = "FILE")]
     pub(crate) records: Option<PathBuf>,
 }

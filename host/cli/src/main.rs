@@ -1,7 +1,7 @@
 //! The `plimsoll` program: a table of contents.
 //!
 //! [`flags`] is what was typed, `cmd` what each command does, [`load`] how inputs are read, [`module`] where policies come from,
-//! [`strategy`] who decides, [`records`] how decisions are written down, [`player`] how that plays in a simulation, [`output`] how results are shown. Exit codes: 0 done, 1 a check failed or an input is bad, 2 wrong usage, 3 the environment failed.
+//! [`strategy`] who decides, [`records`] how decisions are written down, [`player`] how that plays in a simulation, [`view`] the documents that programs read, [`output`] how results are shown. Exit codes: 0 done, 1 a check failed or an input is bad, 2 wrong usage, 3 the environment failed.
 
 #![expect(
     clippy::format_push_string,
@@ -25,6 +25,7 @@ mod policy;
 mod priced;
 mod records;
 mod strategy;
+mod view;
 
 use std::process::ExitCode;
 
@@ -46,6 +47,7 @@ fn main() -> ExitCode {
         Command::CompileModule => cmd::compile_module::run(),
         Command::Completions { shell } => cmd::shell::completions(*shell),
         Command::Man { folder } => cmd::shell::man(folder),
+        Command::Schema { command } => cmd::schema::run(command),
         #[cfg(feature = "live")]
         Command::Run(flags) => cmd::run::run(flags),
     };

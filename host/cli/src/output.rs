@@ -13,23 +13,29 @@ use tempfile::NamedTempFile;
 
 use crate::failure::Environment;
 use crate::flags::Format;
+use crate::view::{Document, Framed};
 
 /// Rights of a new file before the user's mask.
 #[cfg(unix)]
 const FILE_MODE: u32 = 0o666;
 
-/// Shows a value: `table` for people, the value itself for programs.
-pub(crate) fn show<T: Serialize>(
+/// Shows a result: `table` for people, `document` for programs.
+pub(crate) fn show<T: Document>(
     format: Format,
-    value: &T,
+    document: impl FnOnce() -> T,
     table: impl FnOnce() -> String,
 ) -> Result<()> {
     let text = match format {
         Format::Table => table(),
-        Format::Json => serde_json::to_string_pretty(value).context("output")? + "\n",
-        Format::Yaml => serde_saphyr::to_string(value).context("output")?,
+        Format::Json => json(&Framed::of(&document()))?,
+        Format::Yaml => serde_saphyr::to_string(&Framed::of(&document())).context("output")?,
     };
     print(&text)
+}
+
+/// A value as JSON for programs and people: one field per line.
+pub(crate) fn json(value: &impl Serialize) -> Result<String> {
+    Ok(serde_json::to_string_pretty(value).context("output")? + "\n")
 }
 
 /// Writes to standard output. A reader that has gone away is no failure.
@@ -160,7 +166,7 @@ pub(crate) fn kilobytes(bytes: usize) -> String {
 /// `1 case`, `2 cases`.
 pub(crate) fn counted(number: usize, what: &str) -> String {
     let plural = if number == 1 { "" } else { "s" };
-    format!("{number} {what}{plural}")
+    format!("{} {what}{plural}", thousands(number as u64))
 }
 
 /// A number with commas between thousands: `12,345`.

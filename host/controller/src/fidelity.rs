@@ -3,6 +3,7 @@
 use plimsoll_core::action::{Answer, Outcome};
 use plimsoll_core::engine::{Engine, Input, Landing};
 use plimsoll_core::model::Object;
+use plimsoll_core::time::Timestamp;
 
 /// Counts of bound pods that stood for a promise.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -17,7 +18,7 @@ pub struct Fidelity {
 
 impl Fidelity {
     /// Counts a binding, before the engine hears of it.
-    pub fn observe(&mut self, engine: &Engine, input: &Input) {
+    pub fn observe(&mut self, engine: &Engine, input: &Input, now: Timestamp) {
         let (Input::Applied(Object::Pod(pod), _)
         | Input::Outcome(_, Outcome::Done(Answer::Object(Object::Pod(pod), _)))) = input
         else {
@@ -28,7 +29,7 @@ impl Fidelity {
         if waited.is_none_or(|before| before.node.is_some() || before.uid != pod.uid) {
             return;
         }
-        match engine.landings().of(pod, node) {
+        match engine.landings(now).of(pod, node) {
             Some(Landing::AsPlanned) => self.as_planned += 1,
             Some(Landing::Sooner) => self.sooner += 1,
             Some(Landing::Elsewhere) => self.elsewhere += 1,

@@ -113,7 +113,7 @@ impl Player<'_> {
                 self.check_plan(&input, number)?;
                 let engine = self.engine.as_mut().ok_or(wrong)?;
                 self.played.inputs += 1;
-                self.played.fidelity.observe(engine, &input);
+                self.played.fidelity.observe(engine, &input, now);
                 let actions = engine.handle(*input, now);
                 self.owe(&actions, number)
             }

@@ -138,7 +138,7 @@ impl Controller {
 
     fn feed(&mut self, input: Input) -> Result<()> {
         let now = self.clock.now();
-        self.fidelity.observe(&self.engine, &input);
+        self.fidelity.observe(&self.engine, &input, now);
         self.boots.observe(&input, now);
         self.record(|recorder| recorder.input(&input, now))?;
         let actions = self.engine.handle(input, now);

@@ -27,30 +27,38 @@ const THOUSANDTHS: f64 = 1e3;
 
 /// Dollars per hour of each contestant against the bound.
 pub(crate) fn cost(contestants: &[Contestant]) -> Markup {
+    html! {
+        figure {
+            figcaption { "Cost in dollars per hour, by time since the start" }
+            ul.legend {
+                (names(contestants))
+                @if bounded(contestants).is_some() { li { (Ink::Bound.sample()) "LP bound at list prices" } }
+            }
+            (cost_chart(contestants).draw())
+        }
+    }
+}
+
+/// The drawing of those costs.
+pub(crate) fn cost_chart(contestants: &[Contestant]) -> Chart {
     let mut marks = lines(contestants, NANOS, |card| &card.series.cost);
-    let bound = contestants.first().map(|first| &first.card);
-    let bound = bound.filter(|card| card.series.bound.iter().any(|bound| *bound > 0));
-    if let Some(card) = bound {
+    if let Some(card) = bounded(contestants) {
         let course = course(card, &card.series.bound, NANOS);
         marks.push(Mark::Line(Ink::Bound, course));
     }
-    let chart = Chart {
+    Chart {
         says: "Dollars per hour over time, a line for each contestant".to_owned(),
         size: WHOLE,
         across: Axis::elapsed(lasted(contestants), 12),
         up: Axis::dollars(highest(&marks)),
         marks,
-    };
-    html! {
-        figure {
-            figcaption { "Dollars per hour, by time since the start" }
-            ul.legend {
-                (names(contestants))
-                @if bound.is_some() { li { (Ink::Bound.sample()) "bound at list price" } }
-            }
-            (chart.draw())
-        }
     }
+}
+
+/// The card whose bound is drawn: the first, where a bound was computed.
+pub(crate) fn bounded(contestants: &[Contestant]) -> Option<&ScoreCard> {
+    let first = contestants.first().map(|first| &first.card);
+    first.filter(|card| card.series.bound.iter().any(|bound| *bound > 0))
 }
 
 /// Nodes by type over time, a drawing for each contestant.
@@ -106,8 +114,7 @@ pub(crate) fn waiting(contestants: &[Contestant]) -> Markup {
         Mark::Line(Ink::Line(place), share.collect())
     });
     let chart = Chart {
-        says: "Share of pods that waited no longer than a time, a line for each contestant"
-            .to_owned(),
+        says: "Share of pods that were bound within a time, a line for each contestant".to_owned(),
         size: WHOLE,
         marks: marks.collect(),
         across: across.clone(),
@@ -115,7 +122,7 @@ pub(crate) fn waiting(contestants: &[Contestant]) -> Markup {
     };
     html! {
         figure {
-            figcaption { "Share of pods that got a node within, by waiting time on a logarithmic scale" }
+            figcaption { "Share of pods bound within a time, on a logarithmic scale" }
             ul.legend { (names(contestants)) }
             (chart.draw())
         }
@@ -129,11 +136,11 @@ pub(crate) fn utilisation(contestants: &[Contestant]) -> Markup {
     html! {
         ul.legend { (names(contestants)) }
         div.pair {
-            @for (what, marks) in [("Cpu", cpu), ("Memory", memory)] {
+            @for (what, marks) in [("CPU", cpu), ("Memory", memory)] {
                 figure {
-                    figcaption { strong { (what) } " asked for, of what nodes can give" }
+                    figcaption { strong { (what) } " requested, of nodes' allocatable" }
                     (Chart {
-                        says: format!("{what} asked for over time, a line for each contestant"),
+                        says: format!("{what} requested over time, a line for each contestant"),
                         size: HALF,
                         across: Axis::elapsed(lasted(contestants), 7),
                         up: Axis::percent(),

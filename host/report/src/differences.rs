@@ -57,13 +57,13 @@ pub(crate) fn table(contestants: &[Contestant]) -> Markup {
     let others = sum(&format!("{} others", rest.len()), &rest, contestants.len());
     html! {
         @if rows.is_empty() {
-            p { "No node was bought." }
+            p { "No node was launched." }
         } @else {
             div.wide {
                 table.differences.many[contestants.len() > 3] {
                     thead { tr {
                         th scope="col" { "instance type" }
-                        th scope="col" { "terms" }
+                        th scope="col" { "capacity type" }
                         @for (place, contestant) in contestants.iter().enumerate() {
                             th scope="col" { (contestant.name) }
                             @if place > 0 { th.more { "difference" } }

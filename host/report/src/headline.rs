@@ -1,7 +1,7 @@
 //! The table of figures: a row each, a column per contestant, and how each differs from the first.
 
 use maud::{Markup, html};
-use plimsoll_sim::ScoreCard;
+use plimsoll_sim::{Fidelity, ScoreCard};
 
 use crate::Contestant;
 use crate::figures::{
@@ -32,7 +32,7 @@ const FIGURES: &[Figure] = &[
         more: |_, _| None,
     },
     Figure {
-        label: "for nodes that start",
+        label: "for starting nodes",
         inner: true,
         value: |card| part(card.cost_starting, card),
         more: |reference, card| dollars_more(reference.cost_starting, card.cost_starting),
@@ -44,7 +44,7 @@ const FIGURES: &[Figure] = &[
         more: |reference, card| dollars_more(reference.cost_idle, card.cost_idle),
     },
     Figure {
-        label: "against the bound",
+        label: "cost / LP bound",
         inner: true,
         value: |card| {
             let times = card.bound.and_then(|bound| times(card.cost, bound));
@@ -59,7 +59,7 @@ const FIGURES: &[Figure] = &[
         more: |reference, card| percent_more(reference.nodes_mean, card.nodes_mean),
     },
     Figure {
-        label: "waiting for a node, p50 / p99",
+        label: "pending, p50 / p99",
         inner: false,
         value: |card| {
             let (half, most) = (card.waiting.p50, card.waiting.p99);
@@ -71,7 +71,7 @@ const FIGURES: &[Figure] = &[
         },
     },
     Figure {
-        label: "pods without a node",
+        label: "unschedulable pods",
         inner: false,
         value: |card| count(card.unplaced_count),
         more: |reference, card| count_more(reference.unplaced_count, card.unplaced_count),
@@ -83,13 +83,13 @@ const FIGURES: &[Figure] = &[
         more: |reference, card| count_more(reference.evictions, card.evictions),
     },
     Figure {
-        label: "minutes of pods disrupted",
+        label: "disrupted pod-minutes",
         inner: true,
         value: |card| tenths(card.disrupted.millis() / 60),
         more: |_, _| None,
     },
     Figure {
-        label: "moves / empty nodes / drifted",
+        label: "consolidations / empty / drifted",
         inner: false,
         value: |card| {
             let begun = card.begun;
@@ -112,7 +112,7 @@ const FIGURES: &[Figure] = &[
         more: |reference, card| dollars_more(reference.saved().1.nanos(), card.saved().1.nanos()),
     },
     Figure {
-        label: "refused by policy / guards / budgets",
+        label: "refused by policy / guard / budget",
         inner: true,
         value: |card| {
             let refused = card.refused;
@@ -123,7 +123,7 @@ const FIGURES: &[Figure] = &[
         more: |_, _| None,
     },
     Figure {
-        label: "interruptions by the cloud",
+        label: "interruptions",
         inner: false,
         value: |card| count(card.interruptions),
         more: |reference, card| count_more(reference.interruptions, card.interruptions),
@@ -135,31 +135,31 @@ const FIGURES: &[Figure] = &[
         more: |reference, card| count_more(reference.launches, card.launches),
     },
     Figure {
-        label: "cpu asked for",
+        label: "cpu requested",
         inner: false,
         value: |card| share(card.cpu_used),
         more: |reference, card| share_more(reference.cpu_used, card.cpu_used),
     },
     Figure {
-        label: "memory asked for",
+        label: "memory requested",
         inner: false,
         value: |card| share(card.memory_used),
         more: |reference, card| share_more(reference.memory_used, card.memory_used),
     },
     Figure {
-        label: "plan fidelity",
+        label: "plan fidelity, pending pods",
         inner: false,
-        value: |card| fidelity(card).map_or_else(|| NOTHING.to_owned(), share),
-        more: |reference, card| share_more(fidelity(reference)?, fidelity(card)?),
+        value: |card| fidelity(card.pending_pods),
+        more: |reference, card| share_more(kept(reference.pending_pods)?, kept(card.pending_pods)?),
     },
     Figure {
-        label: "bound elsewhere, sooner",
+        label: "evicted pods",
         inner: true,
-        value: |card| of_planned(card, card.sooner).map_or_else(|| NOTHING.to_owned(), share),
-        more: |_, _| None,
+        value: |card| fidelity(card.evicted_pods),
+        more: |reference, card| share_more(kept(reference.evicted_pods)?, kept(card.evicted_pods)?),
     },
     Figure {
-        label: "faults of policies",
+        label: "policy faults",
         inner: false,
         value: |card| count(card.faults),
         more: |reference, card| count_more(reference.faults, card.faults),
@@ -222,12 +222,21 @@ fn part(nanos: i64, card: &ScoreCard) -> String {
     format!("{}, {share}", dollars(nanos))
 }
 
-/// Thousandths of the planned pods that were bound where planned.
-fn fidelity(card: &ScoreCard) -> Option<i64> {
-    of_planned(card, card.as_planned)
+/// The share of planned pods that were bound as planned or sooner, and that of those sooner.
+fn fidelity(of: Fidelity) -> String {
+    match (kept(of), of_bound(of, of.sooner)) {
+        (Some(kept), Some(0)) => share(kept),
+        (Some(kept), Some(sooner)) => format!("{}, {} sooner", share(kept), share(sooner)),
+        _ => NOTHING.to_owned(),
+    }
 }
 
-fn of_planned(card: &ScoreCard, pods: u32) -> Option<i64> {
-    let (pods, planned) = (i64::from(pods), i64::from(card.planned));
-    (planned > 0).then(|| (pods * 1000 + planned / 2) / planned)
+/// Thousandths of the planned pods that were bound as planned or sooner.
+fn kept(of: Fidelity) -> Option<i64> {
+    of_bound(of, of.kept())
+}
+
+fn of_bound(of: Fidelity, pods: u32) -> Option<i64> {
+    let (pods, bound) = (i64::from(pods), i64::from(of.bound));
+    (bound > 0).then(|| (pods * 1000 + bound / 2) / bound)
 }

@@ -13,6 +13,7 @@ mod figures;
 mod headline;
 mod moves;
 mod page;
+mod picture;
 mod unplaced;
 mod usage;
 mod verdict;
@@ -39,6 +40,14 @@ pub struct Contestant {
     pub name: String,
     /// How it went.
     pub card: ScoreCard,
+}
+
+/// The styles of pages and pictures.
+const STYLE: &str = include_str!("style.css");
+
+/// The chart of costs as an SVG file, which opens without a network too.
+pub fn picture(report: &Report) -> String {
+    picture::picture(report).into_string()
 }
 
 /// The page.

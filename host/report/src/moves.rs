@@ -49,10 +49,10 @@ fn list(card: &ScoreCard, sorted: &[&Settled]) -> Markup {
         div.wide {
             table.moves {
                 thead { tr {
-                    th scope="col" { "begun after" }
+                    th scope="col" { "started after" }
                     th scope="col" { "took" }
-                    th scope="col" { "nodes gone" }
-                    th scope="col" { "came for them" }
+                    th scope="col" { "nodes terminated" }
+                    th scope="col" { "replacements" }
                     th scope="col" { "predicted, per hour" }
                     th scope="col" { "realised, per hour" }
                 } }

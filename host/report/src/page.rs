@@ -1,11 +1,9 @@
-//! The page: heading, verdict, figures, charts, differences, pods without a place, notes, and what the words mean.
+//! The page: heading, verdict, figures, charts, instance types, consolidations, unschedulable pods, notes, glossary.
 
 use maud::{DOCTYPE, Markup, PreEscaped, html};
 
 use crate::chart::ink;
-use crate::{Report, courses, differences, headline, moves, unplaced, usage, verdict};
-
-const STYLE: &str = include_str!("style.css");
+use crate::{Report, STYLE, courses, differences, headline, moves, unplaced, usage, verdict};
 
 /// The browser may load nothing; styles stand in the page.
 const POLICY: &str = "default-src 'none'; style-src 'unsafe-inline'";
@@ -54,19 +52,19 @@ fn body(report: &Report) -> Markup {
             section { h2 { "Figures" } (headline::table(contestants)) }
             section { h2 { "Cost over time" } (courses::cost(contestants)) }
             section { h2 { "Nodes by type" } (courses::nodes(contestants)) }
-            section { h2 { "Waiting for a node" } (courses::waiting(contestants)) }
+            section { h2 { "Time pending" } (courses::waiting(contestants)) }
             section { h2 { "Utilisation" } (courses::utilisation(contestants)) }
             @if usage::is_known(contestants) {
                 section { h2 { "Requested against used" } (usage::lists(contestants)) }
             }
             section {
-                h2 { @if contestants.len() > 1 { "What differed" } @else { "What was bought" } }
+                h2 { @if contestants.len() > 1 { "Instance types, by difference in cost" } @else { "Instance types" } }
                 (differences::table(contestants))
             }
             @if moves::are_any(contestants) {
-                section { h2 { "Moves to save money" } (moves::lists(contestants)) }
+                section { h2 { "Consolidations" } (moves::lists(contestants)) }
             }
-            section { h2 { "Pods without a node" } (unplaced::lists(contestants)) }
+            section { h2 { "Unschedulable pods" } (unplaced::lists(contestants)) }
         }
     }
 }
@@ -85,7 +83,7 @@ fn notes(report: &Report) -> Markup {
 fn words() -> Markup {
     html! {
         section.words {
-            h2 { "What the words mean" }
+            h2 { "Glossary" }
             dl {
                 @for (word, meaning) in WORDS { dt { (word) } dd { (meaning) } }
             }
@@ -95,47 +93,47 @@ fn words() -> Markup {
 
 const WORDS: [(&str, &str); 11] = [
     (
-        "bound",
-        "What no fleet could have undercut at list price for the pods that ran, for the time that they ran. It is made of fractions of machines that appear and go at once, so that no run comes down to it; on spot prices a cost may lie below it.",
+        "LP bound",
+        "The linear-programming lower bound: at list prices no fleet could have run the same pods for less. It counts fractions of nodes that start and terminate in no time, so that no run reaches it; with spot prices a cost may lie below it.",
     ),
     (
-        "for nodes that start",
-        "Paid between buying an instance and the moment from which pods could use its node.",
+        "for starting nodes",
+        "Paid from the launch of an instance until pods could run on its node.",
     ),
     (
         "for idle nodes",
-        "Paid while a node carried nothing but daemons: before its first pod, after its last until the pool's consolidateAfter had passed, and on its way out.",
+        "Paid while a node ran nothing but DaemonSet pods: before its first pod, after its last pod until consolidateAfter had passed, and while it terminated.",
     ),
     (
-        "waiting for a node",
-        "From a pod's creation to its binding, over the pods that got a node. Half waited no longer than p50, ninety-nine in a hundred no longer than p99.",
+        "pending",
+        "Time from a pod's creation to its binding, over the pods that were bound.",
     ),
     (
-        "cpu and memory asked for",
-        "What pods request, as a share of what nodes can give, averaged over time.",
+        "cpu and memory requested",
+        "Requests of pods as a share of the allocatable of nodes, averaged over time.",
     ),
     (
         "requested against used",
-        "Over the pods whose use the recording states: what they asked for on nodes, and what they used. A node is busy above 80 % of the cpu that it gives pods.",
+        "Over the pods whose use the recording states: requests, and use. A node is busy above 80 % of its allocatable cpu.",
     ),
     (
         "plan fidelity",
-        "The share of planned pods that the scheduler bound to a node they were planned for. Those bound elsewhere, sooner, found room that became free while their node was still on its way.",
+        "The share of planned pods that the scheduler bound to the node that they were planned for, or sooner to another one, since room became free while their node was starting. Pending pods had been found unschedulable; evicted pods are the replacements of those that disruption evicted.",
     ),
     (
         "evictions, interruptions",
-        "Pods asked to leave a node; instances that the cloud took back.",
+        "Pods evicted from a node; instances that the cloud reclaimed.",
     ),
     (
-        "minutes of pods disrupted",
-        "From the end of a pod that was moved until its successor was bound, in all.",
+        "disrupted pod-minutes",
+        "Time from the end of an evicted pod until its replacement was bound, summed over pods.",
     ),
     (
-        "moves, predicted and realised",
-        "Commands that moved pods to save money. Predicted is what they were to save at list prices, realised what the nodes that went had cost, less the machines that came for them; both per hour, at the time of the move.",
+        "saved per hour, predicted and realised",
+        "Of consolidations, at list prices. Predicted when the command was made; realised is the price of the nodes that terminated less that of their replacements.",
     ),
     (
         "difference",
-        "Small figures are what a column has more or less than the first, the reference.",
+        "Small figures compare a column with the first, the reference.",
     ),
 ];

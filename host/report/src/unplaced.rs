@@ -22,7 +22,7 @@ pub(crate) fn lists(contestants: &[Contestant]) -> Markup {
         .filter(|contestant| contestant.card.unplaced_count > 0)
         .collect();
     html! {
-        @if left.is_empty() { p { "Every pod got a node." } }
+        @if left.is_empty() { p { "Every pod was bound." } }
         @for contestant in left {
             h3 { (contestant.name) ": " (count(contestant.card.unplaced_count)) }
             (list(&contestant.card))
@@ -37,7 +37,7 @@ fn list(card: &ScoreCard) -> Markup {
     html! {
         div.wide {
             table.unplaced {
-                thead { tr { th scope="col" { "pods" } th scope="col" { "reason" } th scope="col" { "which" } } }
+                thead { tr { th scope="col" { "pods" } th scope="col" { "reason" } th scope="col" { "names" } } }
                 tbody {
                     @for (reason, pods) in reasons.iter().take(MOST_REASONS) {
                         tr {
@@ -50,7 +50,7 @@ fn list(card: &ScoreCard) -> Markup {
             }
         }
         @if reasons.len() > MOST_REASONS {
-            p { (count((reasons.len() - MOST_REASONS) as i128)) " reasons more." }
+            p { (count((reasons.len() - MOST_REASONS) as i128)) " more reasons." }
         }
         @if silent > 0 {
             p { (count(silent as i128)) " more are counted and not listed." }

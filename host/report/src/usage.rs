@@ -58,7 +58,7 @@ fn inflated(usage: &UsageCard) -> Markup {
             div.wide {
                 table.usage {
                     thead { tr {
-                        th scope="col" { "asks for more than twice its use" }
+                        th scope="col" { "requests more than twice its use" }
                         th scope="col" { "cpu requested" } th scope="col" { "cpu used" }
                         th scope="col" { "memory requested" } th scope="col" { "memory used" }
                     } }
@@ -87,7 +87,7 @@ fn busy(card: &ScoreCard, usage: &UsageCard) -> Markup {
             div.wide {
                 table.usage {
                     thead { tr {
-                        th scope="col" { "busy nodes, no pending" }
+                        th scope="col" { "busy nodes, none pending" }
                         th scope="col" { "from" } th scope="col" { "to" } th scope="col" { "nodes" }
                     } }
                     tbody {

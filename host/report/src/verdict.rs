@@ -35,10 +35,13 @@ fn first_sentence(reference: &Contestant, others: &[Contestant], best: &Contesta
             let more = percent_in_words(best.card.cost, second.card.cost)?;
             Some(format!("; {}, the next, costs {more}", second.name))
         });
-        return format!(
-            "No other does better than {name}: {cost}{}.",
-            more.unwrap_or_default()
-        );
+        let is_cheapest = others.iter().all(|other| best.card.cost <= other.card.cost);
+        let why = if is_cheapest {
+            "costs least"
+        } else {
+            "leaves the fewest pods unschedulable"
+        };
+        return format!("{name} {why}: {cost}{}.", more.unwrap_or_default());
     }
     match percent_in_words(reference.card.cost, best.card.cost) {
         Some(less) => format!("{name} costs {cost}, {less} than {}.", reference.name)
@@ -50,7 +53,7 @@ fn first_sentence(reference: &Contestant, others: &[Contestant], best: &Contesta
 fn against_bound(best: &Contestant) -> Option<String> {
     let times = times(best.card.cost, best.card.bound?)?;
     Some(format!(
-        "That is {times} the bound, below which no fleet at list price can come."
+        "That is {times} the LP bound, below which no fleet at list prices can cost."
     ))
 }
 
@@ -61,8 +64,12 @@ pub(crate) fn reservation(contestants: &[Contestant]) -> Option<String> {
     if contestants.iter().all(|other| left(other) == first) {
         return (first > 0).then(|| {
             let pods = if first == 1 { "pod" } else { "pods" };
-            let whose = if contestants.len() == 1 { "it" } else { "each" };
-            format!("{} {pods} got no node from {whose}.", count(first))
+            let whose = if contestants.len() == 1 {
+                ""
+            } else {
+                " under each"
+            };
+            format!("{} {pods} stayed unschedulable{whose}.", count(first))
         });
     }
     let each: Vec<String> = contestants
@@ -70,7 +77,7 @@ pub(crate) fn reservation(contestants: &[Contestant]) -> Option<String> {
         .map(|contestant| format!("{} {}", contestant.name, count(left(contestant))))
         .collect();
     Some(format!(
-        "Pods without a node differ, so costs are not for the same work: {}.",
+        "The numbers of unschedulable pods differ, so costs are not for the same work: {}.",
         each.join(", ")
     ))
 }

@@ -7,7 +7,9 @@ use plimsoll_core::model::DisruptionReason;
 use plimsoll_core::time::{Span, Timestamp};
 use plimsoll_core::units::PricePerHour;
 use plimsoll_report::{Contestant, Report, html};
-use plimsoll_sim::{BusySpan, Inflated, NodeHours, ScoreCard, Unplaced, UsageCard, Waiting};
+use plimsoll_sim::{
+    BusySpan, Fidelity, Inflated, NodeHours, ScoreCard, Unplaced, UsageCard, Waiting,
+};
 
 use crate::cards;
 
@@ -58,8 +60,11 @@ fn two() -> Report {
         evictions: 212,
         launches: 1207,
         launch_failures: 3,
-        planned: 1000,
-        as_planned: 987,
+        pending_pods: Fidelity {
+            bound: 1000,
+            as_planned: 900,
+            sooner: 87,
+        },
         cpu_used: 812,
         ..ScoreCard::default()
     };
@@ -140,7 +145,7 @@ fn use_stands_beside_requests_where_a_card_tells_of_it() {
     }
     let text = text(&page);
     assert!(text.contains("VerticalPodAutoscaler (VPA)"), "{text}");
-    assert!(text.contains("busy nodes, no pending: above 80 % of cpu"));
+    assert!(text.contains("busy nodes, none pending: above 80 % of cpu"));
 }
 
 fn bought(name: &str, thousandths: i64, dollars: i64) -> NodeHours {
@@ -157,15 +162,15 @@ fn figures_stand_beside_those_of_the_reference() {
     let rows = rows(&html(&two()));
     for expected in [
         "cost $ 4,812.20 $ 4,391.75 −8.7 %",
-        "against the bound 1.008 × 0.920 ×",
+        "cost / LP bound 1.008 × 0.920 ×",
         "nodes, mean / max 41.3 / 97 43.0 / 99 +4.1 %",
-        "waiting for a node, p50 / p99 38 s / 1 min 11 s 38 s / 1 min 14 s p99 +3 s",
+        "pending, p50 / p99 38 s / 1 min 11 s 38 s / 1 min 14 s p99 +3 s",
         "evictions 212 209 −3",
-        "interruptions by the cloud 0 5 +5",
+        "interruptions 0 5 +5",
         "launches 1,207, 3 failed 1,207",
-        "cpu asked for 81.2 % 81.2 %",
-        "plan fidelity 98.7 % 98.7 %",
-        "pods without a node 0 0",
+        "cpu requested 81.2 % 81.2 %",
+        "plan fidelity, pending pods 98.7 %, 8.7 % sooner 98.7 %, 8.7 % sooner",
+        "unschedulable pods 0 0",
     ] {
         check_row(&rows, expected);
     }
@@ -188,7 +193,7 @@ fn moved(predicted: i64, realised: i64, gone: u32) -> Settled {
 #[test]
 fn moves_are_listed_with_what_they_saved_the_greatest_first() {
     let mut report = two();
-    assert!(!text(&html(&report)).contains("Moves to save money"));
+    assert!(!text(&html(&report)).contains("Consolidations"));
     report.contestants[0].card.ledger = vec![moved(1, 1, 3), moved(4, -2, 0)];
     let page = html(&report);
     let rows = rows(&page);
@@ -213,9 +218,11 @@ fn the_cheapest_is_named_with_what_it_saves() {
     let mut turned = two();
     turned.contestants.reverse();
     let page = text(&html(&turned));
-    assert!(page.contains(
-        "No other does better than paid-first: $ 4,391.75; list-price, the next, costs 9.6 % more."
-    ));
+    assert!(
+        page.contains(
+            "paid-first costs least: $ 4,391.75; list-price, the next, costs 9.6 % more."
+        )
+    );
 }
 
 #[test]
@@ -223,9 +230,9 @@ fn a_cheap_run_that_left_pods_behind_is_not_praised() {
     let mut report = two();
     report.contestants[1].card.unplaced_count = 40;
     let page = text(&html(&report));
-    assert!(page.contains("No other does better than list-price"));
+    assert!(page.contains("list-price leaves the fewest pods unschedulable: $ 4,812.20; paid-first, the next, costs 8.7 % less."));
     assert!(page.contains(
-        "Pods without a node differ, so costs are not for the same work: list-price 0, paid-first 40."
+        "The numbers of unschedulable pods differ, so costs are not for the same work: list-price 0, paid-first 40."
     ));
     assert!(page.contains("40 more are counted and not listed."));
 }
@@ -234,10 +241,10 @@ fn a_cheap_run_that_left_pods_behind_is_not_praised() {
 fn what_nobody_computed_is_not_shown_as_a_number() {
     let mut report = two();
     report.contestants[1].card.bound = None;
-    report.contestants[1].card.planned = 0;
+    report.contestants[1].card.pending_pods = Fidelity::default();
     let rows = rows(&html(&report));
-    check_row(&rows, "against the bound 1.008 × –");
-    check_row(&rows, "plan fidelity 98.7 % –");
+    check_row(&rows, "cost / LP bound 1.008 × –");
+    check_row(&rows, "plan fidelity, pending pods 98.7 %, 8.7 % sooner –");
 }
 
 #[test]
@@ -359,7 +366,7 @@ fn one_alone_has_nothing_to_differ_from() {
     report.contestants.truncate(1);
     let page = html(&report);
     assert!(text(&page).contains("list-price costs $ 4,812.20 over 1 h."));
-    assert!(!page.contains("<small>") && !page.contains("What differed"));
+    assert!(!page.contains("<small>") && !page.contains("by difference in cost"));
 }
 
 #[test]
@@ -369,7 +376,7 @@ fn nobody_and_nothing_make_a_page_too() {
         contestants: vec![Contestant::default(); 10],
         ..Report::default()
     };
-    assert!(text(&html(&empty)).contains("No node was bought."));
+    assert!(text(&html(&empty)).contains("No node was launched."));
 }
 
 #[test]
@@ -388,4 +395,23 @@ fn absurd_numbers_are_drawn_too() {
     card.waiting.hundredths = vec![Span::ZERO, Span::from_millis(i64::MAX)];
     let page = html(&report);
     assert!(!page.contains("NaN") && !page.contains("inf"));
+}
+
+#[test]
+fn a_picture_stands_alone_with_a_line_for_each_contestant_and_the_bound() {
+    let mut report = cards::report();
+    report.contestants[0].name = "<b>&".to_owned();
+    let picture = plimsoll_report::picture(&report);
+    assert!(picture.starts_with("<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox="));
+    assert!(picture.contains("&lt;b&gt;&amp;") && !picture.contains("<b>"));
+    for class in ["line line-0", "line line-1", "line line-2", "bound"] {
+        let drawn = format!("class=\"{class}\"");
+        assert_eq!(
+            picture.matches(&drawn).count(),
+            2,
+            "{class}: legend and chart"
+        );
+    }
+    assert!(!picture.contains("href") && !picture.contains("<script"));
+    assert_eq!(picture, plimsoll_report::picture(&report));
 }

@@ -2,7 +2,7 @@
 
 use plimsoll_core::catalogue::CapacityType;
 use plimsoll_core::command::{Refused, Settled};
-use plimsoll_core::engine::Begun;
+use plimsoll_core::engine::{Begun, Landing};
 use plimsoll_core::ids::TypeName;
 use plimsoll_core::model::DisruptionReason;
 use plimsoll_core::time::{Span, Timestamp};
@@ -61,12 +61,12 @@ pub struct ScoreCard {
     pub cpu_used: i64,
     /// Share of memory that pods asked for, likewise.
     pub memory_used: i64,
-    /// Pods that were planned for a node.
-    pub planned: u32,
-    /// Pods that were bound where planned. Pods of one owner and template count as one another.
-    pub as_planned: u32,
-    /// Pods that were bound elsewhere before any node that they were planned for could be used.
-    pub sooner: u32,
+    /// Planned pods that were pending: those that the scheduler had found unschedulable before they were bound.
+    #[serde(default)]
+    pub pending_pods: Fidelity,
+    /// Planned pods that came in the place of evicted ones.
+    #[serde(default)]
+    pub evicted_pods: Fidelity,
     /// Nominations that the scheduler dropped.
     pub nominations_dropped: u32,
     /// Faults of policy modules.
@@ -105,6 +105,35 @@ impl ScoreCard {
         };
         let predicted = moves().map(|entry| entry.predicted).sum();
         (predicted, moves().map(|entry| entry.realised).sum())
+    }
+}
+
+/// Bindings of planned pods, held against the plan. Pods of one owner and template count as one another.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Fidelity {
+    /// All of them.
+    pub bound: u32,
+    /// To a node that the pod was planned for.
+    pub as_planned: u32,
+    /// To another node, before any node that the pod was planned for could be used.
+    pub sooner: u32,
+}
+
+impl Fidelity {
+    pub(crate) fn count(&mut self, landing: Landing) {
+        self.bound += 1;
+        self.as_planned += u32::from(landing == Landing::AsPlanned);
+        self.sooner += u32::from(landing == Landing::Sooner);
+    }
+
+    /// Those that were bound no later than planned: where planned, or sooner.
+    pub const fn kept(self) -> u32 {
+        self.as_planned + self.sooner
+    }
+
+    /// Those that were bound to another node although one that the pod was planned for could be used.
+    pub const fn elsewhere(self) -> u32 {
+        self.bound - self.kept()
     }
 }
 

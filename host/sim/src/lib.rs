@@ -32,7 +32,7 @@ mod workload;
 mod world;
 
 pub use card::{
-    FaultWords, MOST_FAULT_WORDS, MOST_UNPLACED, NodeHours, ScoreCard, Unplaced, Waiting,
+    FaultWords, Fidelity, MOST_FAULT_WORDS, MOST_UNPLACED, NodeHours, ScoreCard, Unplaced, Waiting,
 };
 pub use fixed::FixedGroup;
 pub use input::{

@@ -203,10 +203,14 @@ impl Meter {
         self.reasons.remove(&pod.name);
     }
 
-    pub(crate) fn landed(&mut self, landing: Landing) {
-        self.card.planned += 1;
-        self.card.as_planned += u32::from(landing == Landing::AsPlanned);
-        self.card.sooner += u32::from(landing == Landing::Sooner);
+    /// A planned pod is being bound. One that comes in the place of an evicted pod counts with those, one that the scheduler had
+    /// found unschedulable with the pending ones; whoever fits at once was in no plan.
+    pub(crate) fn landed(&mut self, pod: &Pod, landing: Landing) {
+        if self.returning.contains_key(&pod.uid) {
+            self.card.evicted_pods.count(landing);
+        } else if pod.unschedulable {
+            self.card.pending_pods.count(landing);
+        }
     }
 
     pub(crate) fn completed(&mut self, pod: &Pod, now: Timestamp) {
@@ -337,11 +341,9 @@ impl Meter {
         let unplaced = unplaced.into_iter().take(MOST_UNPLACED);
         let unplaced = unplaced.map(|pod| Unplaced {
             pod: pod.name.to_string(),
-            reason: self
-                .reasons
-                .get(&pod.name)
-                .cloned()
-                .unwrap_or_else(|| "on its way to a node when the run ended".to_owned()),
+            reason: self.reasons.get(&pod.name).cloned().unwrap_or_else(|| {
+                "was to be bound to a node that was starting when the run ended".to_owned()
+            }),
         });
         let unplaced = unplaced.collect();
         let mut series = self.gatherer.finish();
@@ -400,4 +402,41 @@ fn integral(floors: &[Floor]) -> i64 {
         .iter()
         .map(|floor| i128::from(floor.rate) * i128::from(floor.to.since(floor.from).millis()));
     per_hour(parts.sum())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::card::Fidelity;
+
+    fn pod(name: &str, unschedulable: bool) -> Pod {
+        Pod {
+            unschedulable,
+            ..Pod::pending(
+                Uid::from(name),
+                ObjectName::new("default", name),
+                Timestamp::default(),
+            )
+        }
+    }
+
+    /// The scheduler binds the replacement of an evicted pod at once, before anything can be nominated to it.
+    #[test]
+    fn planned_pods_are_told_apart_by_why_they_needed_a_place() {
+        let mut meter = Meter::new(Timestamp::default(), Arc::new(Catalogue::default()));
+        let replacement = pod("replacement", true);
+        meter.returns(&replacement);
+        meter.landed(&replacement, Landing::Elsewhere);
+        meter.landed(&pod("pending", true), Landing::AsPlanned);
+        meter.landed(&pod("lucky", true), Landing::Sooner);
+        meter.landed(&pod("fits-at-once", false), Landing::Elsewhere);
+        let (pending, evicted) = (meter.card().pending_pods, meter.card().evicted_pods);
+        let wanted = Fidelity {
+            bound: 2,
+            as_planned: 1,
+            sooner: 1,
+        };
+        assert_eq!((pending, pending.elsewhere()), (wanted, 0));
+        assert_eq!((evicted.bound, evicted.elsewhere()), (1, 1));
+    }
 }

@@ -233,7 +233,8 @@ impl<P: Planner> Run<P> {
     fn settle(&mut self) {
         for _ in 0..ROUNDS {
             self.flush();
-            self.world.schedule(self.engine.landings());
+            let landings = self.engine.landings(self.world.now);
+            self.world.schedule(landings);
             if !self.world.api.has_watched() && self.world.announcements.is_empty() {
                 break;
             }

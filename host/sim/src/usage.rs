@@ -75,7 +75,7 @@ impl UsageCard {
         let mut result = Vec::new();
         for inflated in &self.inflated {
             result.push(format!(
-                "{}: a pod asks for {}m cpu and {} MiB and uses {}m and {} MiB; nodes are bought for what is asked for, and a VerticalPodAutoscaler (VPA) lowers requests to what is used",
+                "{}: a pod requests {}m cpu and {} MiB and uses {}m and {} MiB; nodes are launched for requests, and a VerticalPodAutoscaler (VPA) lowers requests to use",
                 inflated.workload,
                 inflated.cpu_requested,
                 inflated.memory_requested >> 20,
@@ -85,7 +85,7 @@ impl UsageCard {
         }
         if self.busy_count > 0 {
             result.push(format!(
-                "busy nodes, no pending: above {BUSY_PERCENT} % of cpu for {} in {} span(s) while no pod waited; nothing is launched for load alone, replicas that follow load (HPA) or higher requests (VPA) make pods wait for nodes",
+                "busy nodes, none pending: above {BUSY_PERCENT} % of cpu for {} in {} span(s) while no pod was pending; nodes are launched for pending pods, never for load: let replicas follow load (HPA) or raise requests (VPA)",
                 self.busy_for, self.busy_count
             ));
         }

@@ -179,7 +179,7 @@ impl World {
             match attempt {
                 Attempt::Bind(node) => {
                     if let Some(landing) = landings.of(&pod, &node) {
-                        self.meter.landed(landing);
+                        self.meter.landed(&pod, landing);
                     }
                     self.bind(&pod, node);
                 }

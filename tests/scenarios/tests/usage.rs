@@ -75,7 +75,7 @@ fn high_use_with_no_pod_waiting_launches_nothing_and_shows_busy_nodes() {
         (2, Span::from_secs(2100))
     );
     let advice = usage.advice().join("\n");
-    assert!(advice.contains("busy nodes, no pending"), "{advice}");
+    assert!(advice.contains("busy nodes, none pending"), "{advice}");
     assert!(!advice.contains("VerticalPodAutoscaler"), "{advice}");
 }
 
@@ -117,7 +117,7 @@ fn inflated_requests_launch_and_the_card_holds_them_against_use() {
     assert_eq!(usage.cpu_used, usage.cpu_requested * 200 / 3500);
     let advice = usage.advice().join("\n");
     assert!(
-        advice.contains("asks for 3500m cpu and 512 MiB and uses 200m and 128 MiB"),
+        advice.contains("requests 3500m cpu and 512 MiB and uses 200m and 128 MiB"),
         "{advice}"
     );
     assert!(advice.contains("VerticalPodAutoscaler (VPA)"), "{advice}");

@@ -23,7 +23,7 @@ fn too_little_of_a_resource_names_what_is_asked_and_the_most_there_is() {
         market().pod(web().cpu(17_000)),
         &[
             "too little cpu",
-            "asks cpu 17",
+            "requests cpu 17",
             "cpu 15900m",
             "arm-instance-type",
         ],
@@ -32,7 +32,7 @@ fn too_little_of_a_resource_names_what_is_asked_and_the_most_there_is() {
         market().pod(web().memory_mib(200_000)),
         &[
             "too little memory",
-            "asks memory 200000Mi",
+            "requests memory 200000Mi",
             "memory 131062Mi",
             "arm-instance-type",
         ],
@@ -45,7 +45,7 @@ fn too_few_pods_is_told() {
     let daemons = (0..5).fold(market(), |cluster, at| {
         cluster.daemon(&pod(&format!("agent-{at}")))
     });
-    says(daemons.pod(web()), &["too few pods", "asks pods 1"]);
+    says(daemons.pod(web()), &["too few pods", "requests pods 1"]);
 }
 
 /// T06: the catalogue of those days lacked the resource; with it, the pod is served.
@@ -71,7 +71,7 @@ fn resource_that_no_type_offers_is_told_in_one_sentence() {
         old.pool(pool("general").zones(&[ZONE_1, ZONE_2]))
             .daemon(&daemons)
             .pod(asks()),
-        &["no allowed type offers vpc.amazonaws.com/pod-eni"],
+        &["no allowed instance type has vpc.amazonaws.com/pod-eni"],
     );
     let eni = "vpc.amazonaws.com/pod-eni";
     let new = cluster()
@@ -184,9 +184,9 @@ fn pool_that_no_type_meets_is_told() {
             .pool(pool("general").only_types(&["no-such-type"]))
             .pod(web()),
         &[
-            "no type on sale meets its requirements",
+            "no available instance type meets its requirements",
             "nearest",
-            "the pool asks for node.kubernetes.io/instance-type",
+            "the NodePool requires node.kubernetes.io/instance-type",
         ],
     );
 }
@@ -212,7 +212,7 @@ fn nearest_names_the_cheapest_that_breaks_the_fewest_rules() {
             .pod(web().cpu(3000)),
         &[
             "nearest: default-instance-type",
-            "the pool asks for node.kubernetes.io/instance-type In [small-instance-type]",
+            "the NodePool requires node.kubernetes.io/instance-type In [small-instance-type]",
         ],
     );
 }

@@ -1,6 +1,5 @@
 //! `plimsoll catalogue`: what can be bought, of a region or of a snapshot file, all of it or what meets requirements.
 
-use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use anyhow::{Context, Result, bail};
@@ -9,14 +8,12 @@ use plimsoll_core::labels::{self, LabelKey};
 use plimsoll_core::requirement::{Operator, Requirement, Requirements, Undefined};
 use plimsoll_core::resources::{ResourceName, Resources};
 use plimsoll_ec2_facts::{CatalogueSettings, catalogue};
-use plimsoll_snapshot::section::{Amount, TypeEntry};
-use plimsoll_snapshot::write;
-use serde::Serialize;
 
 use crate::flags;
 use crate::load;
 use crate::meant::{closest, question};
 use crate::output::{show, table};
+use crate::view::instance_type as view;
 
 /// Domain that keys may leave out.
 const DOMAIN: &str = "karpenter.k8s.aws/";
@@ -39,20 +36,9 @@ struct Found {
     allocatable: Resources,
 }
 
-/// The same as `-o json` shows it: as a snapshot writes its catalogue.
-#[derive(Serialize)]
-struct Shown {
-    #[serde(flatten)]
-    entry: TypeEntry,
-    allocatable: BTreeMap<String, Amount>,
-}
-
 impl Found {
-    fn shown(&self) -> Shown {
-        Shown {
-            entry: write::instance_type(&self.instance_type),
-            allocatable: write::amounts(&self.allocatable),
-        }
+    fn entry(&self) -> view::Entry {
+        view::Entry::of(&self.instance_type, &self.allocatable)
     }
 }
 
@@ -73,10 +59,18 @@ pub(crate) fn run(flags: &flags::Catalogue) -> Result<()> {
         let [only] = found.as_slice() else {
             bail!("{}", not_there(name, &place, &catalogue));
         };
-        return show(flags.output, &only.shown(), || one(only));
+        return show(
+            flags.output,
+            || view::InstanceType {
+                entry: only.entry(),
+            },
+            || one(only),
+        );
     }
-    let shown: Vec<Shown> = found.iter().map(Found::shown).collect();
-    show(flags.output, &shown, || many(&found))
+    let list = || view::InstanceTypeList {
+        items: found.iter().map(Found::entry).collect(),
+    };
+    show(flags.output, list, || many(&found))
 }
 
 /// Types that meet requirements, with the offerings that do.
@@ -168,9 +162,16 @@ fn requirement(text: &str, catalogue: &Catalogue) -> Result<Requirement> {
 
 fn many(types: &[Found]) -> String {
     let mut rows = vec![
-        ["type", "cpu", "memory", "pods", "on-demand", "spot from"]
-            .map(str::to_owned)
-            .to_vec(),
+        [
+            "instance type",
+            "cpu",
+            "memory",
+            "pods",
+            "on-demand",
+            "spot from",
+        ]
+        .map(str::to_owned)
+        .to_vec(),
     ];
     for Found { instance_type, .. } in types {
         let amount = |name: &ResourceName| instance_type.capacity.get(name);
@@ -193,7 +194,7 @@ fn cheapest(instance_type: &InstanceType, terms: CapacityType) -> String {
         .filter(|offering| offering.capacity_type == terms);
     let least = of_terms.min_by_key(|offering| offering.price);
     least.map_or_else(String::new, |offering| {
-        format!("{}{}", offering.price, modelled(offering, " (model)"))
+        format!("{}{}", offering.price, modelled(offering, " (modelled)"))
     })
 }
 
@@ -216,7 +217,7 @@ fn one(found: &Found) -> String {
         line("label", requirement.to_string());
     }
     for offering in &instance_type.offerings {
-        let mark = modelled(offering, ", a model");
+        let mark = modelled(offering, ", modelled");
         let said = format!(
             "{} {} {}{mark}",
             offering.zone, offering.capacity_type, offering.price

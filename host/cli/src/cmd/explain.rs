@@ -1,4 +1,4 @@
-//! `plimsoll explain`: why a pod waits, or why a claim is what it is.
+//! `plimsoll explain`: why a pod is pending, or why a planned NodeClaim has its instance types.
 
 use std::sync::Arc;
 
@@ -11,10 +11,12 @@ use plimsoll_core::words::shortened;
 use crate::explain;
 use crate::flags::{self, Subject};
 use crate::load;
-use crate::output::print;
+use crate::meant::{closest, question};
+use crate::output::{counted, print};
 use crate::policy::engine;
 use crate::priced::Priced;
 use crate::strategy::Strategy;
+use crate::view::plan::claim_name;
 
 /// Least likeness of two names for one to be suggested.
 const LIKENESS: f64 = 0.75;
@@ -68,16 +70,16 @@ fn pod(snapshot: &Snapshot, plan: &Plan, priced: &Priced, name: &str) -> Result<
         return Ok(match placement.target {
             Target::Existing(node) => {
                 format!(
-                    "{} goes to {}, which is there already\n",
+                    "{} fits on the existing node {}\n",
                     snapshot.pods[row].name,
                     snapshot.nodes[node].name()
                 )
             }
             Target::New(claim) => {
                 format!(
-                    "{} goes to a new node\n{}",
+                    "{} gets a new node\n{}",
                     snapshot.pods[row].name,
-                    explain::claim(plan, claim, priced)
+                    explain::claim(snapshot, plan, claim, priced)
                 )
             }
         });
@@ -86,7 +88,7 @@ fn pod(snapshot: &Snapshot, plan: &Plan, priced: &Priced, name: &str) -> Result<
     Ok(match &pod.node {
         Some(node) => format!("{} runs on {node}\n", pod.name),
         None => format!(
-            "{} does not wait for a node: the scheduler has not marked it unschedulable\n",
+            "{} needs no node: the scheduler has not marked it unschedulable\n",
             pod.name
         ),
     })
@@ -110,14 +112,23 @@ fn meant(snapshot: &Snapshot, name: &str) -> String {
 }
 
 fn claim(snapshot: &Snapshot, plan: &Plan, priced: &Priced, name: &str) -> Result<String> {
-    let number: usize = match name.parse() {
-        Ok(number) if number < plan.claims.len() => number,
-        _ => bail!(
-            "there is no claim {name} in the plan; expected a number below {}",
-            plan.claims.len()
-        ),
+    let names: Vec<String> = (0..plan.claims.len())
+        .map(|row| claim_name(snapshot, plan, row).to_string())
+        .collect();
+    let named = names.iter().position(|known| known == name);
+    let numbered = || {
+        name.parse::<usize>()
+            .ok()
+            .filter(|number| *number < names.len())
     };
-    let mut text = explain::claim(plan, number, priced);
+    let Some(number) = named.or_else(numbered) else {
+        bail!(
+            "there is no NodeClaim {name} in the plan; expected a name or a number below {}{}",
+            names.len(),
+            question(closest(name, names.iter().map(String::as_str)))
+        );
+    };
+    let mut text = explain::claim(snapshot, plan, number, priced);
     for note in plan.notes.iter().filter(|note| note.pool.is_none()) {
         text.push_str(&format!("  note: {}\n", note.text));
     }
@@ -128,8 +139,8 @@ fn claim(snapshot: &Snapshot, plan: &Plan, priced: &Priced, name: &str) -> Resul
         .map(|placement| snapshot.pods[placement.pod].name.to_string())
         .collect();
     text.push_str(&format!(
-        "  for {} pods: {}\n",
-        pods.len(),
+        "  for {}: {}\n",
+        counted(pods.len(), "pod"),
         shortened(&pods)
     ));
     Ok(text)

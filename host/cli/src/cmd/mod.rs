@@ -11,6 +11,7 @@ pub(crate) mod policy;
 pub(crate) mod replay;
 #[cfg(feature = "live")]
 pub(crate) mod run;
+pub(crate) mod schema;
 pub(crate) mod shell;
 pub(crate) mod simulate;
 pub(crate) mod snapshot;

@@ -8,16 +8,16 @@ use plimsoll_core::plan::{Plan, PlannedClaim, Target, Unplaced};
 use plimsoll_core::snapshot::Snapshot;
 use plimsoll_core::spare;
 use plimsoll_core::static_pool;
-use plimsoll_core::waste::{Waste, waste};
-use serde::Serialize;
+use plimsoll_core::waste::waste;
 
 use crate::explain;
 use crate::flags;
 use crate::load;
-use crate::output::{dollars, percent, ratio, show, table, thousands};
+use crate::output::{counted, dollars, percent, ratio, show, table, thousands};
 use crate::player::Decided;
 use crate::policy::engine;
 use crate::strategy::Strategy;
+use crate::view;
 
 /// Most reasons listed under a plan.
 const MOST_REASONS: usize = 20;
@@ -34,16 +34,14 @@ pub(crate) fn run(flags: &flags::Plan) -> Result<()> {
     } = strategy.plan(&loaded.snapshot)?;
     let decided = began.elapsed();
     strategy.note_guards(&loaded.snapshot, &mut plan);
-    let printed = Printed {
-        input_sha256: &input,
-        policy: strategy.name(),
-        waste: waste(&loaded.snapshot, &plan.claims),
-        plan: &plan,
-    };
-    show(flags.output, &printed, || {
-        let text = people(&loaded.snapshot, &plan);
-        format!("{text}input sha256 {input}\n")
-    })?;
+    show(
+        flags.output,
+        || view::plan::Plan::of(&loaded.snapshot, &plan, strategy.name(), &input),
+        || {
+            let text = people(&loaded.snapshot, &plan);
+            format!("{text}input sha256 {input}\n")
+        },
+    )?;
     if flags.timings {
         let peak =
             peak_mebibytes().map_or_else(String::new, |peak| format!(", peak memory {peak} MiB"));
@@ -57,11 +55,11 @@ pub(crate) fn run(flags: &flags::Plan) -> Result<()> {
         }
         if !findings.is_empty() {
             bail!(
-                "the checker found {} contradictions in the plan",
+                "the checker found {} violations in the plan",
                 findings.len()
             );
         }
-        eprintln!("check: nothing found");
+        eprintln!("check: no violations");
     }
     Ok(())
 }
@@ -76,17 +74,7 @@ fn peak_mebibytes() -> Option<u64> {
     Some(kibibytes.div_ceil(1024))
 }
 
-/// What `-o json` prints: the plan, and what it was made from.
-#[derive(Serialize)]
-struct Printed<'a> {
-    input_sha256: &'a str,
-    policy: String,
-    waste: Waste,
-    #[serde(flatten)]
-    plan: &'a Plan,
-}
-
-/// Nodes of one pool, type and terms.
+/// Nodes of one pool, instance type, capacity type and zone.
 #[derive(Default)]
 struct Alike<'p> {
     claims: Vec<&'p PlannedClaim>,
@@ -106,10 +94,10 @@ fn people(snapshot: &Snapshot, plan: &Plan) -> String {
             state,
             message,
         } = verdict;
-        text.push_str(&format!("buffer {buffer}: {state}, {message}\n"));
+        text.push_str(&format!("CapacityBuffer {buffer}: {state}, {message}\n"));
     }
     for (pool, words) in static_pool::report(snapshot) {
-        text.push_str(&format!("static pool {}: {words}\n", pool.name));
+        text.push_str(&format!("static NodePool {}: {words}\n", pool.name));
     }
     let exists = |unplaced: &&Unplaced| !snapshot.pods[unplaced.pod].is_spare();
     let unplaced: Vec<&Unplaced> = plan.unplaced.iter().filter(exists).collect();
@@ -119,7 +107,7 @@ fn people(snapshot: &Snapshot, plan: &Plan) -> String {
     }
     if unplaced.len() > MOST_REASONS {
         text.push_str(&format!(
-            "\nand {} other pods\n",
+            "\nand {} more unschedulable pods\n",
             thousands((unplaced.len() - MOST_REASONS) as u64)
         ));
     }
@@ -128,7 +116,7 @@ fn people(snapshot: &Snapshot, plan: &Plan) -> String {
 
 /// The nodes to buy as a table, a row for all that are alike.
 fn kinds(snapshot: &Snapshot, plan: &Plan) -> String {
-    let mut kinds: BTreeMap<(String, String, String), Alike<'_>> = BTreeMap::new();
+    let mut kinds: BTreeMap<[String; 4], Alike<'_>> = BTreeMap::new();
     let mut pods = vec![0_usize; plan.claims.len()];
     for placement in &plan.placements {
         if let Target::New(claim) = placement.target {
@@ -139,11 +127,12 @@ fn kinds(snapshot: &Snapshot, plan: &Plan) -> String {
         let Some(option) = claim.chosen() else {
             continue;
         };
-        let key = (
+        let key = [
             claim.pool.to_string(),
             option.instance_type.to_string(),
-            format!("{}, zone {}", option.capacity_type, option.zone),
-        );
+            option.capacity_type.to_string(),
+            option.zone.to_string(),
+        ];
         let alike = kinds.entry(key).or_default();
         alike.claims.push(claim);
         alike.cost += option.list_price.nanos();
@@ -154,28 +143,34 @@ fn kinds(snapshot: &Snapshot, plan: &Plan) -> String {
     }
     let heads = [
         "nodes",
-        "type",
-        "pool",
-        "terms",
+        "instance type",
+        "node pool",
+        "capacity type",
+        "zone",
         "pods",
-        "$/h",
-        "cpu waste",
-        "memory waste",
+        "price per hour",
+        "unrequested cpu",
+        "unrequested memory",
     ];
     let mut rows = vec![heads.map(str::to_owned).to_vec()];
-    rows.extend(kinds.into_iter().map(|((pool, name, terms), alike)| {
-        let waste = waste(snapshot, alike.claims.iter().copied());
-        vec![
-            thousands(alike.claims.len() as u64),
-            name,
-            pool,
-            terms,
-            thousands(alike.pods as u64),
-            dollars(alike.cost),
-            percent(waste.cpu),
-            percent(waste.memory),
-        ]
-    }));
+    rows.extend(
+        kinds
+            .into_iter()
+            .map(|([pool, name, capacity_type, zone], alike)| {
+                let waste = waste(snapshot, alike.claims.iter().copied());
+                vec![
+                    thousands(alike.claims.len() as u64),
+                    name,
+                    pool,
+                    capacity_type,
+                    zone,
+                    thousands(alike.pods as u64),
+                    dollars(alike.cost),
+                    percent(waste.cpu),
+                    percent(waste.memory),
+                ]
+            }),
+    );
     format!("\n{}", table(&rows))
 }
 
@@ -195,13 +190,13 @@ fn summary(snapshot: &Snapshot, plan: &Plan) -> String {
         String::new()
     } else {
         let (cpu, memory) = (percent(waste.cpu), percent(waste.memory));
-        format!("nobody asks for {cpu} of the new nodes' cpu and {memory} of their memory\n")
+        format!("unrequested on new nodes: {cpu} of cpu, {memory} of memory\n")
     };
     format!(
-        "{} pods on {} new nodes for {}/h, {} on nodes there are, {} without a place\n\
-         against the bound {}, first fit would cost {}/h, the dearest named types {}/h\n{wasted}",
-        thousands(new as u64),
-        thousands(plan.claims.len() as u64),
+        "{} on {} for {} per hour, {} on existing nodes, {} unschedulable\n\
+         cost / LP bound {}; first fit would cost {} per hour, the most expensive launch options {}\n{wasted}",
+        counted(new, "pod"),
+        counted(plan.claims.len(), "new node"),
         dollars(cost.list.nanos()),
         thousands(existing as u64),
         thousands(unplaced.count() as u64),

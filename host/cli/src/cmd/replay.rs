@@ -7,49 +7,118 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use anyhow::{Context, Result, bail};
 use plimsoll_core::snapshot::Snapshot;
+use plimsoll_core::time::Timestamp;
 use plimsoll_policy::records::{
     Difference, Heading, Made, ReplayError, Replayed, Shelf, What, digest_of_decision,
     digest_of_plan, replay,
 };
 use plimsoll_policy::{Considered, Decision, Generation, Onlooker, Policies};
 use plimsoll_sim::{Behaviour, Run};
+use schemars::JsonSchema;
 use serde::Serialize;
 
 use crate::failure::Environment;
-use crate::flags::Replay;
+use crate::flags;
 use crate::load;
 use crate::output::{show, thousands};
 use crate::player::Player;
 use crate::policy::engine;
 use crate::records;
+use crate::view::{Document, Instant, instant};
 
-/// What `-o json` prints.
-#[derive(Serialize)]
-struct Shown {
+/// Output of `plimsoll replay`: recorded decisions, held against the same decisions now.
+#[derive(Serialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub(super) struct Replay {
+    /// Whether everything that was replayed is the same, byte for byte.
     equal: bool,
+    /// Policy decisions that were replayed.
     decisions: u64,
-    passed_over: u64,
+    /// Policy decisions that were skipped, since their outcome depended on the machine, such as a deadline.
+    skipped: u64,
+    /// Modules, counted once for each of their settings.
     modules: usize,
-    made: usize,
-    made_again: usize,
-    /// The line that ends in the middle.
-    cut: Option<usize>,
-    differs: Option<Difference>,
-    made_differs: Option<MadeDifference>,
+    /// Plans and disruption decisions in the records.
+    plans: usize,
+    /// Those of them that were replayed and are the same; 0 without `--on`.
+    replayed_plans: usize,
+    /// The line at which the file is cut; null where it is whole.
+    cut_at_line: Option<usize>,
+    /// The first policy decision that differs; null where none does.
+    first_difference: Option<DecisionDifference>,
+    /// The first plan or disruption decision that differs; null where none does.
+    first_plan_difference: Option<PlanDifference>,
 }
 
-/// A plan or a decision about nodes that is another one now.
-#[derive(Clone, Debug, Serialize)]
-struct MadeDifference {
-    number: u64,
-    what: What,
-    /// Seconds since the epoch, of the world that was played.
-    unix_s: i64,
+impl Document for Replay {}
+
+/// A policy decision that differs.
+#[derive(Serialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+struct DecisionDifference {
+    /// Its number, from 1.
+    decision: u64,
+    /// `price`, `order`, `score` or `allow`.
+    call: &'static str,
+    /// The policy.
+    policy: String,
+    /// `outcome`, `fault`, `fuel`, or a column of the answer.
+    field: String,
+    /// The first row that differs, where a column does.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    row: Option<Row>,
+    /// The recorded value.
     recorded: String,
+    /// The present value.
     now: String,
 }
 
-pub(crate) fn run(flags: &Replay) -> Result<()> {
+/// A row of a question.
+#[derive(Serialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+struct Row {
+    /// Its number, from 0.
+    number: usize,
+    /// The row in words.
+    description: String,
+}
+
+/// A plan or disruption decision that differs.
+#[derive(Clone, Debug, Serialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+struct PlanDifference {
+    /// Its number, from 1.
+    number: u64,
+    /// `plan` or `disruption`.
+    #[schemars(with = "String")]
+    what: What,
+    /// The simulated time of the decision.
+    time: Instant,
+    /// The recorded SHA-256.
+    recorded: String,
+    /// The present SHA-256.
+    now: String,
+}
+
+impl DecisionDifference {
+    fn of(difference: &Difference) -> Self {
+        let row = difference.row.as_ref();
+        Self {
+            decision: difference.decision,
+            call: difference.call,
+            policy: difference.policy.clone(),
+            field: difference.field.clone(),
+            row: row.map(|row| Row {
+                number: row.number,
+                description: row.words.clone(),
+            }),
+            recorded: difference.recorded.clone(),
+            now: difference.now.clone(),
+        }
+    }
+}
+
+pub(crate) fn run(flags: &flags::Replay) -> Result<()> {
     let name = load::name(&flags.records);
     let reader = records::open(&flags.records)?;
     let heading = reader.heading().clone();
@@ -68,34 +137,36 @@ pub(crate) fn run(flags: &Replay) -> Result<()> {
     if replayed.decisions == 0 && remade.count == 0 && remade.differs.is_none() {
         bail!("{name}: {}", nothing(&replayed));
     }
-    let shown = Shown {
-        equal: replayed.differs.is_none() && remade.differs.is_none(),
+    let differs = replayed.differs;
+    let shown = Replay {
+        equal: differs.is_none() && remade.differs.is_none(),
         decisions: replayed.decisions,
-        passed_over: replayed.passed_over,
+        skipped: replayed.passed_over,
         modules,
-        made: replayed.made.len(),
-        made_again: remade.count,
-        cut: replayed.cut,
-        differs: replayed.differs,
-        made_differs: remade.differs,
+        plans: replayed.made.len(),
+        replayed_plans: remade.count,
+        cut_at_line: replayed.cut,
+        first_difference: differs.as_ref().map(DecisionDifference::of),
+        first_plan_difference: remade.differs,
     };
-    show(flags.output, &shown, || people(&name, &shown))?;
+    let people = || people(&name, &shown, differs.as_ref());
+    show(flags.output, || &shown, people)?;
     if shown.equal {
         Ok(())
     } else {
-        bail!("{name}: what was decided then is not what is decided now")
+        bail!("{name}: the decisions differ from the recorded ones")
     }
 }
 
 /// Why there was nothing to compare, which is not the same as to be equal.
 fn nothing(replayed: &Replayed) -> String {
     match (replayed.passed_over, replayed.made.len()) {
-        (0, 0) => "there is no decision in it, so that nothing could be made again".to_owned(),
+        (0, 0) => "the file has no decision to replay".to_owned(),
         (0, made) => format!(
-            "no module was asked for its {made} plans and decisions about nodes; --on INPUT makes those again"
+            "no module took part in its {made} plans and disruption decisions; --on INPUT replays those"
         ),
         (passed, _) => format!(
-            "all of its {passed} decisions hung on the machine then, so that none could be made again"
+            "the outcome of all its {passed} decisions depended on the machine, so that none can be replayed"
         ),
     }
 }
@@ -105,7 +176,12 @@ fn processors() -> usize {
 }
 
 /// Plays the recorded input again and compares what is made of the answers.
-fn remade(flags: &Replay, heading: &Heading, shelf: &Shelf, then: &Replayed) -> Result<Remade> {
+fn remade(
+    flags: &flags::Replay,
+    heading: &Heading,
+    shelf: &Shelf,
+    then: &Replayed,
+) -> Result<Remade> {
     let (Some(path), Some(run)) = (&flags.on, &heading.run) else {
         bail!(
             "the records are of a cluster that was served; expected those of a simulation with --on"
@@ -146,12 +222,12 @@ fn remade(flags: &Replay, heading: &Heading, shelf: &Shelf, then: &Replayed) -> 
     let mut remade = remade.clone();
     if remade.differs.is_none() && remade.count < then.made.len() {
         let missing = &then.made[remade.count];
-        remade.differs = Some(MadeDifference {
+        remade.differs = Some(PlanDifference {
             number: missing.number,
             what: missing.what,
-            unix_s: remade.last_unix_s,
+            time: instant(remade.last),
             recorded: missing.sha256.clone(),
-            now: "not made".to_owned(),
+            now: "none".to_owned(),
         });
     }
     Ok(remade)
@@ -160,8 +236,8 @@ fn remade(flags: &Replay, heading: &Heading, shelf: &Shelf, then: &Replayed) -> 
 #[derive(Clone, Debug, Default)]
 struct Remade {
     count: usize,
-    last_unix_s: i64,
-    differs: Option<MadeDifference>,
+    last: Timestamp,
+    differs: Option<PlanDifference>,
 }
 
 /// Holds what is made now against what was made then, one after the other.
@@ -180,18 +256,18 @@ impl Checker {
         if remade.differs.is_some() || (then.is_none() && !self.whole) {
             return;
         }
-        let (now, unix_s) = (now(), snapshot.now.millis() / 1000);
-        remade.last_unix_s = unix_s;
+        let now = now();
+        remade.last = snapshot.now;
         match then {
             Some(then) if then.what == what && then.sha256 == now => remade.count += 1,
             _ => {
                 let recorded = then.map(|then| (then.number, then.sha256.clone()));
                 let next = self.recorded.len() as u64 + 1;
-                let (number, recorded) = recorded.unwrap_or((next, "not made".to_owned()));
-                remade.differs = Some(MadeDifference {
+                let (number, recorded) = recorded.unwrap_or((next, "none".to_owned()));
+                remade.differs = Some(PlanDifference {
                     number,
                     what,
-                    unix_s,
+                    time: instant(snapshot.now),
                     recorded,
                     now,
                 });
@@ -211,36 +287,36 @@ impl Onlooker for Checker {
     }
 }
 
-fn people(name: &str, shown: &Shown) -> String {
+fn people(name: &str, shown: &Replay, differs: Option<&Difference>) -> String {
     let count = |number: usize| thousands(number as u64);
     let decisions = thousands(shown.decisions);
-    let mut text = match &shown.differs {
+    let mut text = match differs {
         None => format!(
-            "{name}: {decisions} decisions of {} modules are equal to the byte\n",
+            "{name}: {decisions} policy decisions of {} modules are the same, byte for byte\n",
             shown.modules
         ),
         Some(difference) => format!("{name}: {difference}\n"),
     };
-    if shown.passed_over > 0 {
-        let passed = thousands(shown.passed_over);
-        text += &format!("  {passed} hung on the machine then and were not made again\n");
+    if shown.skipped > 0 {
+        let passed = thousands(shown.skipped);
+        text += &format!("  {passed} skipped: their outcome depended on the machine\n");
     }
-    text += &match &shown.made_differs {
+    text += &match &shown.first_plan_difference {
         Some(other) => format!(
-            "  {} {} is another one now: {} was recorded, {} is made\n",
+            "  {} {} differs: {} was recorded, now it is {}\n",
             words(other.what),
             other.number,
             other.recorded,
             other.now
         ),
-        None if shown.made_again > 0 => format!(
-            "  {} plans and decisions about nodes, made again, are equal to the byte\n",
-            count(shown.made_again)
+        None if shown.replayed_plans > 0 => format!(
+            "  {} plans and disruption decisions are the same, byte for byte\n",
+            count(shown.replayed_plans)
         ),
-        None if shown.differs.is_some() => String::new(),
+        None if differs.is_some() => String::new(),
         None => format!(
-            "  {} plans and decisions about nodes were not made again; --on INPUT does\n",
-            count(shown.made)
+            "  {} plans and disruption decisions were not replayed; --on INPUT replays them\n",
+            count(shown.plans)
         ),
     };
     text
@@ -249,6 +325,6 @@ fn people(name: &str, shown: &Shown) -> String {
 fn words(what: What) -> &'static str {
     match what {
         What::Plan => "plan",
-        What::Disruption => "decision about nodes",
+        What::Disruption => "disruption decision",
     }
 }

@@ -39,14 +39,14 @@ fn show(file: &Path) -> Result<()> {
         .filter(|pod| pod.node.is_none() && pod.unschedulable)
         .count();
     let rows = [
-        ("pools", snapshot.pools.len()),
-        ("nodes and claims", snapshot.nodes.len()),
+        ("NodePools", snapshot.pools.len()),
+        ("nodes, and NodeClaims without one", snapshot.nodes.len()),
         ("pods", snapshot.pods.len()),
         ("  bound", bound),
-        ("  waiting for a node", waiting),
-        ("daemon sets", snapshot.daemon_sets.len()),
+        ("  unschedulable", waiting),
+        ("DaemonSets", snapshot.daemon_sets.len()),
         ("instance types", snapshot.catalogue.types().len()),
-        ("changes to come", loaded.changes.len()),
+        ("recorded changes", loaded.changes.len()),
     ];
     let rows: Vec<Vec<String>> = rows
         .iter()
@@ -105,17 +105,17 @@ fn check(file: &Path) -> Result<()> {
     }
     for (one, other) in competing(&loaded.snapshot.pools) {
         eprintln!(
-            "advice: {}: NodePool {one}, {other}: may serve the same pods at the same weight, so that price decides; give one a \
-             weight, or keep them apart by a taint or a requirement",
+            "advice: {}: NodePools {one} and {other} match the same pods at the same weight, so that price decides; give one a \
+             weight, or separate them by a taint or a requirement",
             load::name(file)
         );
     }
     let wrong = loaded.notes.iter().filter(|note| note.is_wrong()).count();
     if wrong > 0 {
         bail!(
-            "{}: {wrong} things are wrong or were not understood",
+            "{}: {wrong} objects, settings or fields are invalid or unknown",
             load::name(file)
         );
     }
-    print(&format!("{}: all of it is understood\n", load::name(file)))
+    print(&format!("{}: valid\n", load::name(file)))
 }

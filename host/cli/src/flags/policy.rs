@@ -1,4 +1,4 @@
-//! What can be typed after `plimsoll policy`.
+//! Flags of `plimsoll policy`.
 
 use std::ffi::OsString;
 use std::path::PathBuf;
@@ -15,50 +15,50 @@ pub(crate) struct Policy {
 
 #[derive(Debug, Subcommand)]
 pub(crate) enum PolicyCommand {
-    /// Write a first policy: a crate that builds, with tests and a suite.
+    /// Create a policy: a Rust crate that builds, with tests and a suite of cases.
     New(New),
-    /// Compile a policy's crate and make a component of it.
+    /// Build a policy's crate into a WebAssembly component.
     Build(Build),
-    /// Show what a module says of itself, without running it.
+    /// Show a module's manifest: hook, settings, reasons, limits. Does not run it.
     Inspect(Inspect),
-    /// Take a module through every step of acceptance, and tell where and why one refuses it.
+    /// Check whether a controller would accept a module, step by step.
     Check(Check),
-    /// Prove a policy: the cases of its suite, its recorded answers, and the laws that all keep.
+    /// Test a policy: its suite of cases, its recorded answers, and the laws that hold for every policy.
     Test(Test),
-    /// Measure what standard questions cost a policy, and fail where fuel rose above its baseline.
+    /// Measure a policy's fuel on standard questions; fails where it exceeds the recorded baseline.
     Bench(Bench),
-    /// Play an input under one policy, ask another beside it, and tell where they differ and what that costs.
+    /// Simulate an input under policy A, ask policy B the same questions, and list the decisions that differ with their cost.
     Diff(Diff),
-    /// Say why a module answered as it did in a recorded decision.
+    /// Explain a module's answer in a recorded decision.
     Explain(PolicyExplain),
-    /// Make ConfigMaps of a module: -O writes them, -o yaml prints them.
+    /// Package a module as ConfigMaps, for `kubectl apply --server-side`.
     Pack(Pack),
 }
 
-/// Which decision a policy takes part in.
+/// The decision that a policy takes part in.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub(crate) enum NewHook {
-    /// Which machines to buy.
+    /// The price and order of offerings for new nodes.
     Rank,
-    /// Which moves of nodes are worth it.
+    /// The worth of each consolidation.
     Consolidate,
-    /// How many nodes may go now.
+    /// The number of nodes that may be disrupted now.
     Budget,
 }
 
 #[derive(Debug, Args)]
 pub(crate) struct New {
-    /// The decision that it takes part in.
+    /// The hook of the policy.
     #[arg(value_enum)]
     pub(crate) hook: NewHook,
-    /// Its name, which becomes the folder's: lower-case letters, digits and hyphens.
+    /// The policy's name, also the name of its folder: lower-case letters, digits and hyphens.
     pub(crate) name: String,
-    /// Folder of the crate plimsoll-sdk; that of the checkout this program was built from where absent.
+    /// Folder of the crate plimsoll-sdk; by default that of the checkout that this program was built from.
     #[arg(long, value_name = "FOLDER")]
     pub(crate) sdk: Option<PathBuf>,
 }
 
-/// What the self-test of a module is made of.
+/// The source of a module's self-test.
 #[derive(Debug, Clone)]
 pub(crate) enum SelfTestFrom {
     /// The suite beside it.
@@ -83,153 +83,153 @@ pub(crate) struct Build {
     /// Folder of the policy's crate.
     #[arg(default_value = ".")]
     pub(crate) folder: PathBuf,
-    /// Give the module a self-test: the cases of the suite beside it with its answers, or decisions that `simulate --records` wrote.
+    /// Embed a self-test: the cases of the suite in its folder with their answers, or decisions of a file that `simulate --records` wrote.
     #[arg(long, value_name = "RECORDS", num_args = 0..=1, require_equals = true, default_missing_value = "")]
     pub(crate) self_test: Option<SelfTestFrom>,
-    /// Where to write the component; NAME.wasm in the folder where absent.
+    /// File to write; by default NAME.wasm in the folder.
     #[arg(short = 'O', long, value_name = "FILE")]
     pub(crate) to: Option<PathBuf>,
 }
 
 #[derive(Debug, Args)]
 pub(crate) struct Inspect {
-    /// NAME of one that is shipped, a FILE (.wasm, .wasm.zst, or ConfigMaps as YAML), or a FOLDER, which is built first.
+    /// Name of a shipped policy, a file (.wasm, .wasm.zst, or ConfigMaps as YAML), or a crate's folder (built first).
     #[arg(default_value = ".")]
     pub(crate) module: String,
-    /// How to show it.
+    /// Output format.
     #[arg(short, long, value_enum, default_value_t)]
     pub(crate) output: Format,
 }
 
 #[derive(Debug, Args)]
 pub(crate) struct Check {
-    /// NAME of one that is shipped, a FILE (.wasm, .wasm.zst, or ConfigMaps as YAML), or a FOLDER, which is built first.
+    /// Name of a shipped policy, a file (.wasm, .wasm.zst, or ConfigMaps as YAML), or a crate's folder (built first).
     #[arg(default_value = ".")]
     pub(crate) module: String,
-    /// Settings.
+    /// Settings of the policy.
     #[arg(value_name = "KEY=VALUE")]
     pub(crate) settings: Vec<String>,
-    /// SHA-256 that the component must have.
+    /// Refuse the module unless its component has this SHA-256.
     #[arg(long, value_name = "DIGEST")]
     pub(crate) sha256: Option<String>,
-    /// Check as a controller does that lets modules of up to 32 MiB in, such as those in JavaScript; 1 MiB otherwise.
+    /// Check for a controller that runs with --large-modules: up to 32 MiB instead of 1 MiB.
     #[arg(long)]
     pub(crate) large_modules: bool,
-    /// How to show the steps.
+    /// Output format.
     #[arg(short, long, value_enum, default_value_t)]
     pub(crate) output: Format,
 }
 
 #[derive(Debug, Args)]
 pub(crate) struct Test {
-    /// NAME of one that is shipped, a FILE (.wasm, .wasm.zst, or ConfigMaps as YAML), or a FOLDER, which is built first.
+    /// Name of a shipped policy, a file (.wasm, .wasm.zst, or ConfigMaps as YAML), or a crate's folder (built first).
     #[arg(default_value = ".")]
     pub(crate) module: String,
-    /// Settings that the laws are tried under, over those that the suite begins with; cases have their own.
+    /// Settings for the laws, over those at the top of the suite; cases have their own.
     #[arg(value_name = "KEY=VALUE")]
     pub(crate) settings: Vec<String>,
-    /// Folder with suite.yaml and goldens.yaml; the policy's own where absent.
+    /// Folder of suite.yaml and goldens.yaml; by default the policy's own.
     #[arg(long, value_name = "FOLDER")]
     pub(crate) suite: Option<PathBuf>,
-    /// Record what the policy answers now as its goldens.
+    /// Record the present answers in goldens.yaml.
     #[arg(long)]
     pub(crate) update: bool,
-    /// How to show what came of it.
+    /// Output format.
     #[arg(short, long, value_enum, default_value_t)]
     pub(crate) output: Format,
 }
 
 #[derive(Debug, Args)]
 pub(crate) struct Bench {
-    /// NAME of one that is shipped, a FILE (.wasm, .wasm.zst, or ConfigMaps as YAML), or a FOLDER, which is built first.
+    /// Name of a shipped policy, a file (.wasm, .wasm.zst, or ConfigMaps as YAML), or a crate's folder (built first).
     #[arg(default_value = ".")]
     pub(crate) module: String,
-    /// Settings, over those that the suite begins with.
+    /// Settings of the policy, over those at the top of the suite.
     #[arg(value_name = "KEY=VALUE")]
     pub(crate) settings: Vec<String>,
-    /// Folder with suite.yaml and fuel.yaml; the policy's own where absent.
+    /// Folder of suite.yaml and fuel.yaml; by default the policy's own.
     #[arg(long, value_name = "FOLDER")]
     pub(crate) suite: Option<PathBuf>,
-    /// Percent of the baseline that fuel may rise.
+    /// Percent by which fuel may exceed the baseline.
     #[arg(long, value_name = "PERCENT", default_value_t = 5, value_parser = clap::value_parser!(u32).range(..=1000))]
     pub(crate) tolerance: u32,
-    /// Calls that are timed for each question; times are told and never judged.
+    /// Timed calls per question; times are shown and never fail the command.
     #[arg(long, value_name = "N", default_value_t = 200, value_parser = clap::value_parser!(u32).range(..=100_000))]
     pub(crate) calls: u32,
-    /// Record the fuel that it takes now as its baseline.
+    /// Record the present fuel as the baseline in fuel.yaml.
     #[arg(long)]
     pub(crate) update: bool,
-    /// How to show what was measured.
+    /// Output format.
     #[arg(short, long, value_enum, default_value_t)]
     pub(crate) output: Format,
 }
 
 #[derive(Debug, Args)]
 pub(crate) struct Diff {
-    /// Who decides: NAME of one that is shipped, FILE.wasm or FOLDER; settings follow as ,KEY=VALUE.
+    /// The policy that decides: name of a shipped policy, a .wasm file, or a crate's folder (built first); settings follow as ,KEY=VALUE.
     #[arg(value_name = "A[,KEY=VALUE]")]
     pub(crate) active: String,
-    /// Who is asked beside it, of the same hook.
+    /// The policy that is asked the same questions and decides nothing; of the same hook.
     #[arg(value_name = "B[,KEY=VALUE]")]
     pub(crate) shadow: String,
-    /// Snapshot, recording, or the published CSV of a trace.
+    /// Snapshot, recording, or the CSV of a published trace; - for standard input.
     #[arg(long, value_name = "INPUT")]
     pub(crate) on: PathBuf,
-    /// A policy of another hook, or another budget, that decides with A: rank=, consolidate= or budget=, as in simulate.
+    /// A policy of another hook, or a further budget, that decides beside A; as in `plimsoll simulate`.
     #[arg(long, value_name = "SPEC")]
     pub(crate) policy: Vec<String>,
     #[command(flatten)]
     pub(crate) deciding: Deciding,
-    /// Seed of all draws.
+    /// Seed of the simulation's random numbers.
     #[arg(long, default_value_t = 1)]
     pub(crate) seed: u64,
-    /// Differing decisions that the table shows, the dearest first; json and yaml have all.
+    /// Rows of differing decisions in the table, the most expensive first; JSON and YAML have all.
     #[arg(long, value_name = "N", default_value_t = 10)]
     pub(crate) limit: usize,
-    /// How to show the differences.
+    /// Output format.
     #[arg(short, long, value_enum, default_value_t)]
     pub(crate) output: Format,
 }
 
 #[derive(Debug, Args)]
 pub(crate) struct PolicyExplain {
-    /// What `simulate --records` or `run --records` wrote, zstd or not.
+    /// Records written by `simulate --records` or `run --records`, plain or compressed with zstd.
     pub(crate) records: PathBuf,
-    /// The decision, by its number in the records; without it, what decisions there are.
+    /// Number of the decision to explain; without it all decisions are listed.
     #[arg(long, value_name = "N")]
     pub(crate) decision: Option<u64>,
-    /// Rows of its question, by their numbers; without any, the ten that come first in the module's own order.
+    /// Rows of the question to explain, from 0; by default the ten that the module prefers.
     #[arg(long, value_name = "ROW", value_delimiter = ',')]
     pub(crate) row: Vec<u32>,
-    /// Rows whose words hold this text, such as m5.large, a zone or a node.
+    /// Explain the rows whose description contains this text, such as an instance type, a zone or a node.
     #[arg(long, value_name = "TEXT", conflicts_with = "row")]
     pub(crate) find: Option<String>,
-    /// A module that is not shipped: FILE.wasm, or FOLDER, which is built first. Settings are those of the records.
+    /// A module that is not shipped with plimsoll: a .wasm file, or a crate's folder (built first). Settings are taken from the records.
     #[arg(long, value_name = "FILE|FOLDER")]
     pub(crate) policy: Vec<String>,
-    /// How to show the reasons.
+    /// Output format.
     #[arg(short, long, value_enum, default_value_t)]
     pub(crate) output: Format,
 }
 
 #[derive(Debug, Args)]
 pub(crate) struct Pack {
-    /// NAME of one that is shipped, a FILE, or a FOLDER, which is built first.
+    /// Name of a shipped policy, a file, or a crate's folder (built first).
     #[arg(default_value = ".")]
     pub(crate) module: String,
-    /// Manifest (JSON) of a module that has none in it: a core module or a component of another toolchain.
+    /// Manifest (JSON) for a module without one: a core module or a component of another toolchain.
     #[arg(long, value_name = "FILE")]
     pub(crate) manifest: Option<PathBuf>,
-    /// Give the module a self-test: the cases of the suite beside it with its answers, or decisions that `simulate --records` wrote.
+    /// Embed a self-test: the cases of the suite in its folder with their answers, or decisions of a file that `simulate --records` wrote.
     #[arg(long, value_name = "RECORDS", num_args = 0..=1, require_equals = true, default_missing_value = "")]
     pub(crate) self_test: Option<SelfTestFrom>,
     /// Namespace of the ConfigMaps.
     #[arg(short, long)]
     pub(crate) namespace: Option<String>,
-    /// Where to write the ConfigMaps as YAML; - for standard output.
+    /// Write the ConfigMaps as YAML to this file; - for standard output.
     #[arg(short = 'O', long, value_name = "FILE")]
     pub(crate) to: Option<PathBuf>,
-    /// How to show what was packed; yaml prints the ConfigMaps.
+    /// Output format; JSON and YAML are the ConfigMaps themselves.
     #[arg(short, long, value_enum, default_value_t)]
     pub(crate) output: Format,
 }

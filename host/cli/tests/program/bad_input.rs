@@ -164,7 +164,7 @@ fn prices_that_are_none_and_facts_without_zones_are_refused() {
 fn a_pod_larger_than_any_machine_waits_with_the_reason() {
     let ran = planned(&pod("huge", "9999", "1Gi", "")).ok();
     assert!(
-        ran.out.contains("shop/huge waits for a node"),
+        ran.out.contains("shop/huge is unschedulable"),
         "{}",
         ran.out
     );
@@ -183,10 +183,11 @@ fn a_pool_without_a_matching_type_buys_nothing_and_says_so() {
         requirements: [{key: node.kubernetes.io/instance-type, operator: In, values: [x9.huge]}]}}}\n";
     let selector = "  nodeSelector: {karpenter.sh/nodepool: odd}\n";
     let ran = planned(&format!("{pool}{}", pod("api", "1", "1Gi", selector))).ok();
-    assert!(ran.out.contains("shop/api waits for a node"), "{}", ran.out);
+    assert!(ran.out.contains("shop/api is unschedulable"), "{}", ran.out);
     assert!(ran.out.contains("pool odd"), "{}", ran.out);
     assert!(
-        ran.out.contains("no type on sale meets its requirements"),
+        ran.out
+            .contains("no available instance type meets its requirements"),
         "{}",
         ran.out
     );
@@ -206,7 +207,7 @@ fn a_cycle_of_affinity_that_nothing_meets_leaves_its_pods_waiting() {
     let ran = planned(&cycle).ok();
     for name in ["first", "second", "third"] {
         assert!(
-            ran.out.contains(&format!("shop/{name} waits for a node")),
+            ran.out.contains(&format!("shop/{name} is unschedulable")),
             "{}",
             ran.out
         );

@@ -1,19 +1,35 @@
 //! What can be bought: `plimsoll catalogue`.
 
+use plimsoll_core::resources::ResourceName;
 use serde_json::Value;
 
 use crate::user::{Folder, plimsoll};
 
 fn types(arguments: &[&str]) -> Vec<Value> {
     let ran = plimsoll(&[&["catalogue", "-o", "json"], arguments].concat()).ok();
-    serde_json::from_str(&ran.out).expect("it is a list")
+    let mut list: Value = serde_json::from_str(&ran.out).expect("it is JSON");
+    match list["items"].take() {
+        Value::Array(items) => items,
+        other => panic!("{other} is no list"),
+    }
+}
+
+/// The only value that a type has for a label.
+fn label(one: &Value, key: &str) -> Option<String> {
+    let requirements = one["requirements"].as_array().expect("a list");
+    let mut own = requirements.iter().filter(|own| own["key"] == key);
+    let values = own.find(|own| own["operator"] == "In")?["values"].as_array()?;
+    match values.as_slice() {
+        [value] => value.as_str().map(str::to_owned),
+        _ => None,
+    }
 }
 
 /// What pods may use, in whole units: milli-cores, bytes, pods, devices.
 fn amount(room: &Value, resource: &str) -> i64 {
-    let text = room[resource].as_str().expect("it is a quantity");
-    let number = text.trim_end_matches('m').parse();
-    number.expect("it is a number")
+    let text = room[resource].as_str().expect("it is text");
+    let amount = ResourceName::from(resource).parse_amount(text);
+    amount.expect("it is a quantity")
 }
 
 /// K26: the figures that users were shown.
@@ -47,10 +63,7 @@ type Reading<'a> = &'a dyn Fn(&Value) -> bool;
 #[test]
 fn each_operator_narrows_the_list_as_it_reads() {
     let all = types(&[]);
-    let label = |one: &Value, key: &str| -> Option<String> {
-        let value = &one["labels"][format!("karpenter.k8s.aws/{key}")];
-        value.as_str().map(str::to_owned)
-    };
+    let label = |one: &Value, key: &str| label(one, &format!("karpenter.k8s.aws/{key}"));
     let count = |keep: &dyn Fn(&Value) -> bool| all.iter().filter(|one| keep(one)).count();
     let number = |one: &Value, key: &str| label(one, key).and_then(|text| text.parse::<i64>().ok());
     let is = |one: &Value, key: &str, values: &[&str]| {

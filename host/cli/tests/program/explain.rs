@@ -15,7 +15,7 @@ fn waits(objects: &str, lines: &[&str]) {
     let mut said = ran.out.lines();
     assert_eq!(
         said.next(),
-        Some("shop/web waits for a node: nothing that its pools may buy can hold it"),
+        Some("shop/web is unschedulable: no offering of its NodePools can hold it"),
         "{ran:?}"
     );
     let said: Vec<&str> = said.collect();
@@ -34,7 +34,7 @@ fn only(name: &str) -> String {
     format!("  nodeSelector: {{karpenter.sh/nodepool: {name}}}\n")
 }
 
-const NOT_ITS_POOL: &str = "  pool general  the pod asks karpenter.sh/nodepool In [few], the pool has karpenter.sh/nodepool In [general]\n";
+const NOT_ITS_POOL: &str = "  pool general  the pod requires karpenter.sh/nodepool In [few], the NodePool allows karpenter.sh/nodepool In [general]\n";
 
 /// T08: not enough cpu, not enough memory.
 #[test]
@@ -42,20 +42,20 @@ fn too_little_of_a_resource_is_counted_and_the_most_there_is_named() {
     waits(
         &pod("web", "9", "64Gi", ""),
         &[
-            "  pool general  4 offerings: 4 too little cpu (asks cpu 9, most after daemons is cpu 8, large)",
+            "  pool general  4 offerings: 4 too little cpu (requests cpu 9; most after DaemonSets: cpu 8 on large)",
         ],
     );
     waits(
         &pod("web", "1", "64Gi", ""),
         &[
-            "  pool general  4 offerings: 4 too little memory (asks memory 65536Mi, most after daemons is memory 32768Mi, large)",
+            "  pool general  4 offerings: 4 too little memory (requests memory 65536Mi; most after DaemonSets: memory 32768Mi on large)",
         ],
     );
     waits(
         &pod("web", "4", "64Gi", ""),
         &[
-            "  pool general  4 offerings: 2 too little cpu (asks cpu 4, most after daemons is cpu 8, large)",
-            "                             2 too little memory (asks memory 65536Mi, most after daemons is memory 32768Mi, large)",
+            "  pool general  4 offerings: 2 too little cpu (requests cpu 4; most after DaemonSets: cpu 8 on large)",
+            "                             2 too little memory (requests memory 65536Mi; most after DaemonSets: memory 32768Mi on large)",
         ],
     );
 }
@@ -73,7 +73,7 @@ fn too_few_pods_is_told() {
     waits(
         &(daemons + &pod("web", "1", "1Gi", "")),
         &[
-            "  pool general  2 offerings: 2 too few pods (asks pods 1, most after daemons is pods 0, large)",
+            "  pool general  2 offerings: 2 too few pods (requests pods 1; most after DaemonSets: pods 0 on large)",
         ],
     );
 }
@@ -90,7 +90,7 @@ fn a_resource_that_nothing_offers_is_told_in_one_sentence() {
     waits(
         &asks("web"),
         &[
-            "  pool general  4 offerings: 4 without vpc.amazonaws.com/pod-eni (asks vpc.amazonaws.com/pod-eni 1, no allowed type offers vpc.amazonaws.com/pod-eni)",
+            "  pool general  4 offerings: 4 without vpc.amazonaws.com/pod-eni (requests vpc.amazonaws.com/pod-eni 1; no allowed instance type has vpc.amazonaws.com/pod-eni)",
         ],
     );
     let daemons = (0..7)
@@ -114,18 +114,14 @@ fn a_resource_that_nothing_offers_is_told_in_one_sentence() {
                  catalogue: {region: us-east-1, zones: [us-east-1a, us-east-1c]}\n";
     let today = format!("{today}{pool}{daemons}{}", asks("web"));
     let ran = fed(&["explain", "pod", "web", "-"], today.as_bytes()).ok();
+    assert!(ran.out.starts_with("shop/web gets a new node\n"), "{ran:?}");
     assert!(
-        ran.out.starts_with("shop/web goes to a new node\n"),
+        ran.out.contains(" of pool general: c7i.2xlarge, on-demand"),
         "{ran:?}"
     );
     assert!(
         ran.out
-            .contains("claim 0 of pool general: c7i.2xlarge, on-demand"),
-        "{ran:?}"
-    );
-    assert!(
-        ran.out
-            .contains("asks cpu 1785m, memory 1958Mi, pods 8, vpc.amazonaws.com/pod-eni 1"),
+            .contains("requests cpu 1785m, memory 1958Mi, pods 8, vpc.amazonaws.com/pod-eni 1"),
         "the daemons' share is included: {ran:?}"
     );
 }
@@ -135,7 +131,9 @@ fn a_resource_that_nothing_offers_is_told_in_one_sentence() {
 fn a_label_that_no_pool_has_is_told() {
     waits(
         &pod("web", "1", "1Gi", "  nodeSelector: {team: blue}\n"),
-        &["  pool general  the pod asks team In [blue], a label that the pool does not define"],
+        &[
+            "  pool general  the pod requires team In [blue], a label that the NodePool does not define",
+        ],
     );
 }
 
@@ -159,8 +157,8 @@ fn zone_and_capacity_type_are_told_with_what_is_nearest() {
             "  nodeSelector: {karpenter.sh/capacity-type: spot}\n",
         ),
         &[
-            "  pool general  the pod asks karpenter.sh/capacity-type In [spot], the pool has karpenter.sh/capacity-type In [on-demand]",
-            "nearest to pool general: small in zone zone-a, spot, would fit, but the pool asks for karpenter.sh/capacity-type In [on-demand]",
+            "  pool general  the pod requires karpenter.sh/capacity-type In [spot], the NodePool allows karpenter.sh/capacity-type In [on-demand]",
+            "nearest to pool general: small in zone zone-a, spot, would fit, but the NodePool requires karpenter.sh/capacity-type In [on-demand]",
         ],
     );
 }
@@ -177,7 +175,7 @@ fn a_taint_that_is_not_tolerated_is_told() {
         &(gpu + &pod("web", "9", "1Gi", "")),
         &[
             "  pool gpu      tainted gpu:NoSchedule, not tolerated",
-            "  pool general  4 offerings: 4 too little cpu (asks cpu 9, most after daemons is cpu 8, large)",
+            "  pool general  4 offerings: 4 too little cpu (requests cpu 9; most after DaemonSets: cpu 8 on large)",
         ],
     );
 }
@@ -241,8 +239,8 @@ fn a_pod_that_has_a_place_is_told_where() {
     let ran = explained("pod", "shop/web", &pod("web", "1", "1Gi", "")).ok();
     assert_eq!(
         ran.out,
-        "shop/web goes to a new node\n\
-         claim 0 of pool general: small, on-demand, zone zone-a, $0.0500/h\n  asks cpu 1, memory 1024Mi, pods 1\n  \
+        "shop/web gets a new node\n\
+         NodeClaim general-ddxz8upk of pool general: small, on-demand, zone zone-a, $0.0500/h\n  requests cpu 1, memory 1024Mi, pods 1\n  \
          priced by list-price: 0.0500 $/h, \"list price\" (list price 0.05)\n  \
          or small zone-b $0.0500/h\n"
     );
@@ -254,7 +252,9 @@ fn a_claim_is_told_with_its_pods() {
         .map(|at| pod(&format!("web-{at}"), "200m", "64Mi", ""))
         .collect::<Vec<_>>()
         .concat();
-    let ran = explained("claim", "0", &objects).ok();
+    let ran = explained("nodeclaim", "0", &objects).ok();
+    let name = ran.out.split(' ').nth(1).expect("it has a name");
+    assert_eq!(explained("nodeclaim", name, &objects).ok().out, ran.out);
     assert!(
         ran.out.ends_with(
             "  for 8 pods: shop/web-0, shop/web-1, shop/web-2, shop/web-3, shop/web-4 and 3 more\n"
@@ -279,7 +279,7 @@ fn names_that_do_not_exist_are_refused_with_what_does() {
         (ran.code, ran.error()),
         (
             1,
-            "there is no claim 7 in the plan; expected a number below 1"
+            "there is no NodeClaim 7 in the plan; expected a name or a number below 1"
         )
     );
 }

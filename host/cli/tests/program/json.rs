@@ -1,95 +1,205 @@
-//! The fields that `-o json` prints are those that the README lists.
+//! `-o json` and `-o yaml` as an interface: every document is what its schema says, and NodeClaims are what an API server takes.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
-use serde_json::Value;
+use plimsoll_api::{Interner, Kind, Object};
+use serde_json::{Value, json};
 
+use crate::schema::breaches;
 use crate::user::{Folder, fed, plimsoll, pod, snapshot};
 
 const README: &str = include_str!("../../README.md");
 
-/// Fields listed under a heading.
-fn listed(heading: &str) -> BTreeSet<String> {
-    let section = README
-        .split("\n### ")
-        .find(|section| section.starts_with(heading));
-    let rows = section.expect("the section is there").lines();
-    rows.filter_map(|row| row.strip_prefix("| `")?.split('`').next())
-        .map(str::to_owned)
-        .collect()
+/// The schema of a command's documents.
+fn schema(command: &str) -> Value {
+    let arguments: Vec<&str> = std::iter::once("schema")
+        .chain(command.split(' '))
+        .collect();
+    serde_json::from_str(&plimsoll(&arguments).ok().out).expect("a schema is JSON")
 }
 
-/// Paths of a value, as far as the list goes into it.
-fn printed(value: &Value, path: &str, listed: &BTreeSet<String>, into: &mut BTreeSet<String>) {
+/// Holds what a command printed against its schema.
+pub(crate) fn check(command: &str, text: &str) -> Value {
+    let document: Value = serde_json::from_str(text).expect("it is JSON");
+    let found = breaches(&schema(command), &document);
+    assert!(found.is_empty(), "{command}: {}", found.join("\n"));
+    assert_eq!(document["apiVersion"], "plimsoll.dev/v1alpha1");
+    assert!(is_camel_case(&document), "{command}");
+    document
+}
+
+/// Whether all names of fields are in camel case; labels, annotations, resources and the like have names of their own.
+fn is_camel_case(value: &Value) -> bool {
     match value {
-        Value::Object(fields) => {
-            let is_listed = |name: &String| {
-                let path = if path.is_empty() {
-                    name.clone()
-                } else {
-                    format!("{path}.{name}")
-                };
-                listed.contains(&path)
-            };
-            if !path.is_empty() && !fields.keys().any(is_listed) {
-                return;
-            }
-            for (name, value) in fields {
-                let path = if path.is_empty() {
-                    name.clone()
-                } else {
-                    format!("{path}.{name}")
-                };
-                into.insert(path.clone());
-                printed(value, &path, listed, into);
-            }
-        }
-        Value::Array(items) => {
-            for item in items {
-                printed(item, &format!("{path}[]"), listed, into);
-            }
-        }
-        _ => {}
+        Value::Object(fields) => fields.iter().all(|(name, value)| {
+            let is_field = name.chars().all(|letter| letter.is_ascii_alphanumeric());
+            (is_field || name.contains(['/', '-', '.'])) && is_camel_case(value)
+        }),
+        Value::Array(items) => items.iter().all(is_camel_case),
+        _ => true,
     }
 }
 
-/// Holds what was printed against the list under a heading.
-pub(crate) fn check(heading: &str, text: &str) {
-    let value: Value = serde_json::from_str(text).expect("it is JSON");
-    let listed = listed(heading);
-    let mut found = BTreeSet::new();
-    printed(&value, "", &listed, &mut found);
-    assert_eq!(found, listed, "{heading}");
+fn planned(objects: &str) -> Value {
+    let ran = fed(&["plan", "-", "-o", "json"], snapshot(objects).as_bytes()).ok();
+    check("plan", &ran.out)
 }
 
 #[test]
-fn a_plan_has_the_fields_that_are_documented() {
-    let objects = pod("web", "1", "1Gi", "") + &pod("huge", "99", "1Gi", "");
-    let ran = fed(&["plan", "-", "-o", "json"], snapshot(&objects).as_bytes()).ok();
-    check("plan", &ran.out);
+fn a_plan_names_pods_and_claims_and_says_why_a_pod_is_unschedulable() {
+    let plan = planned(&(pod("web", "1", "1Gi", "") + &pod("huge", "99", "1Gi", "")));
+    let name = plan["nodeClaims"][0]["metadata"]["name"].clone();
+    assert_eq!(
+        plan["placements"],
+        json!([{"pod": {"namespace": "shop", "name": "web"}, "nodeClaim": name, "relaxedPreferences": 0}])
+    );
+    let unschedulable = &plan["unschedulablePods"][0];
+    assert_eq!(unschedulable["pod"]["name"], "huge");
+    assert_eq!(unschedulable["reason"], "NoOffering");
+    assert_eq!(unschedulable["nodePools"][0]["offerings"][0]["count"], 4);
+    assert_eq!(plan["cost"]["pricePerHour"], json!(0.05));
+    assert_eq!(
+        plan["launches"][0]["options"][0]["pricePerHour"],
+        json!(0.05)
+    );
+    assert_eq!(
+        plan["unrequested"],
+        json!({"cpuPercent": 50.0, "memoryPercent": 75.0})
+    );
 }
 
 #[test]
-fn a_simulation_has_the_fields_that_are_documented() {
+fn a_pod_that_fits_on_a_node_is_placed_on_it_by_name() {
+    let node = "---\napiVersion: v1\nkind: Node\nmetadata: {name: n1, labels: {kubernetes.io/hostname: n1, kubernetes.io/os: linux}}\n\
+                status: {allocatable: {cpu: \"8\", memory: 32Gi, pods: \"50\"}, capacity: {cpu: \"8\", memory: 32Gi, pods: \"50\"}, \
+                conditions: [{type: Ready, status: \"True\"}]}\n";
+    let plan = planned(&(node.to_owned() + &pod("web", "1", "1Gi", "")));
+    assert_eq!(plan["placements"][0]["node"], "n1");
+    assert_eq!(plan["nodeClaims"], json!([]));
+    assert_eq!(plan["unrequested"], Value::Null);
+}
+
+/// Every NodeClaim is taken by the API's schema and rules without a word, and read as what was planned.
+#[test]
+fn planned_claims_are_node_claims_that_an_api_server_takes() {
+    let many: Vec<String> = (0..30)
+        .map(|at| pod(&format!("web-{at}"), "900m", "1500Mi", ""))
+        .collect();
+    let plan = planned(&many.concat());
+    let claims = plan["nodeClaims"].as_array().expect("a list");
+    let launches = plan["launches"].as_array().expect("a list");
+    assert!(claims.len() > 1 && claims.len() == launches.len(), "{plan}");
+    let mut names = BTreeSet::new();
+    let mut requested = BTreeMap::new();
+    for placement in plan["placements"].as_array().expect("a list") {
+        let claim = placement["nodeClaim"].as_str().expect("a new node");
+        *requested.entry(claim).or_insert(0) += 900;
+    }
+    for (claim, launch) in claims.iter().zip(launches) {
+        let found = plimsoll_api::validate("karpenter.sh/v1", "NodeClaim", claim);
+        assert!(found.is_empty(), "{found:?}\n{claim}");
+        let mut unknown = Vec::new();
+        let read = plimsoll_api::read(
+            Kind::NodeClaim,
+            claim,
+            &mut Interner::default(),
+            &mut |path| unknown.push(path.to_owned()),
+        );
+        let (_, Object::NodeClaim(read)) = read.expect("it is read") else {
+            panic!("it is no NodeClaim: {claim}");
+        };
+        assert_eq!(unknown, [""; 0]);
+        assert_eq!(read.pool.as_str(), "general");
+        assert_eq!(launch["nodeClaim"], read.name.as_str());
+        assert!(
+            names.insert(read.name.clone()),
+            "{} is there twice",
+            read.name
+        );
+        let cpu = read
+            .requests
+            .get(&plimsoll_core::resources::ResourceName::Cpu);
+        assert_eq!(requested.get(read.name.as_str()), Some(&cpu));
+        let types = read.requirements.get("node.kubernetes.io/instance-type");
+        let types = types
+            .and_then(|types| types.listed())
+            .expect("types are listed");
+        for option in launch["options"].as_array().expect("a list") {
+            let name = option["instanceType"].as_str().expect("a name");
+            assert!(types.contains(name), "{name} is not among {types:?}");
+        }
+    }
+}
+
+#[test]
+fn yaml_says_what_json_says() {
+    let text = snapshot(&(pod("web", "1", "1Gi", "") + &pod("huge", "99", "1Gi", "")));
+    let shown = |format| fed(&["plan", "-", "-o", format], text.as_bytes()).ok().out;
+    let yaml: Value = serde_saphyr::from_str(&shown("yaml")).expect("it is YAML");
+    let json: Value = serde_json::from_str(&shown("json")).expect("it is JSON");
+    assert_eq!(yaml, json);
+}
+
+#[test]
+fn a_simulation_is_what_its_schema_says() {
     let folder = Folder::new();
     let file = folder.file("cluster.yaml", snapshot(&pod("web", "1", "1Gi", "")));
-    let ran = plimsoll(&["simulate", &file, "-o", "json"]).ok();
-    check("simulate", &ran.out);
+    let ran = plimsoll(&["simulate", &file, "--compare", "compatible", "-o", "json"]).ok();
+    let document = check("simulate", &ran.out);
+    let run = &document["runs"][0];
+    assert_eq!(run["policy"], "list-price");
+    assert_eq!(run["start"], "2026-11-21T09:30:00Z");
+    assert_eq!(run["planFidelity"]["pendingPods"]["bound"], 1);
+    let sum: f64 = run["nodeHours"]
+        .as_array()
+        .expect("a list")
+        .iter()
+        .filter_map(|row| row["dollars"].as_f64())
+        .sum();
+    let cost = run["cost"]["dollars"].as_f64().expect("a number");
+    assert!((sum - cost).abs() < 1e-8, "{sum} {cost}");
 }
 
 #[test]
-fn what_is_told_of_a_module_has_the_fields_that_are_documented() {
-    let ran = plimsoll(&["policy", "inspect", "spot-diversified", "-o", "json"]).ok();
-    check("policy inspect", &ran.out);
+fn the_catalogue_is_what_its_schema_says() {
     let ran = plimsoll(&[
-        "policy",
-        "check",
-        "spot-diversified",
-        "lost_hours=25",
+        "catalogue",
+        "--where",
+        "instance-family In m5,t3",
         "-o",
         "json",
-    ]);
-    check("policy check", &ran.out);
+    ])
+    .ok();
+    let list = check("catalogue", &ran.out);
+    assert_eq!(list["kind"], "InstanceTypeList");
+    let ran = plimsoll(&["catalogue", "m5.large", "-o", "json"]).ok();
+    let one = check("catalogue", &ran.out);
+    assert_eq!(one["kind"], "InstanceType");
+    let known = list["items"].as_array().expect("a list");
+    let known = known.iter().find(|item| item["name"] == "m5.large");
+    assert_eq!(
+        known.map(|item| &item["offerings"]),
+        Some(&one["offerings"])
+    );
+    let offerings = one["offerings"].as_array().expect("a list");
+    let on_demand = offerings
+        .iter()
+        .find(|own| own["capacityType"] == "on-demand");
+    assert_eq!(
+        on_demand.map(|own| &own["pricePerHour"]),
+        Some(&json!(0.096))
+    );
+}
+
+#[test]
+fn what_is_told_of_a_module_is_what_its_schema_says() {
+    let ran = plimsoll(&["policy", "inspect", "spot-diversified", "-o", "json"]).ok();
+    check("policy inspect", &ran.out);
+    let check_of = ["policy", "check", "spot-diversified", "lost_hours=25"];
+    check(
+        "policy check",
+        &plimsoll(&[&check_of[..], &["-o", "json"]].concat()).out,
+    );
     let folder = Folder::new();
     folder.file(
         "suite.yaml",
@@ -97,27 +207,75 @@ fn what_is_told_of_a_module_has_the_fields_that_are_documented() {
     );
     folder.file("goldens.yaml", "c: { general/a: free }\n");
     let suite = folder.path("").display().to_string();
-    let ran = plimsoll(&[
-        "policy",
-        "test",
-        "list-price",
-        "--suite",
-        &suite,
-        "-o",
-        "json",
-    ]);
-    check("policy test", &ran.out);
-    let ran = plimsoll(&[
-        "policy",
-        "bench",
-        "list-price",
-        "--calls",
-        "1",
-        "-o",
-        "json",
-    ])
-    .ok();
-    check("policy bench", &ran.out);
-    let ran = plimsoll(&["policy", "pack", "spot-diversified", "-o", "json"]).ok();
-    check("policy pack", &ran.out);
+    let test = ["policy", "test", "list-price", "--suite", &suite];
+    check(
+        "policy test",
+        &plimsoll(&[&test[..], &["-o", "json"]].concat()).out,
+    );
+    let bench = ["policy", "bench", "list-price", "--calls", "1"];
+    check(
+        "policy bench",
+        &plimsoll(&[&bench[..], &["-o", "json"]].concat()).ok().out,
+    );
+}
+
+/// `plimsoll schema` lists what the README lists, and every command that prints documents.
+#[test]
+fn schemas_are_listed_with_their_kinds() {
+    let listed: BTreeMap<String, String> = plimsoll(&["schema"])
+        .ok()
+        .out
+        .lines()
+        .skip(1)
+        .filter_map(|line| line.split_once("  "))
+        .map(|(command, kinds)| (command.to_owned(), kinds.trim().to_owned()))
+        .collect();
+    let section = README
+        .split("\n## ")
+        .find(|section| section.starts_with("JSON and YAML"));
+    let rows = section.expect("the section is there").lines();
+    let documented: BTreeMap<String, String> = rows
+        .filter_map(|row| row.strip_prefix("| `plimsoll ")?.split_once("` | "))
+        .map(|(command, rest)| (command.to_owned(), rest))
+        .filter_map(|(command, rest)| Some((command, rest.split_once(" |")?.0.replace('`', ""))))
+        .collect();
+    assert_eq!(listed, documented);
+    for (command, kinds) in &listed {
+        let schema = schema(command);
+        for kind in kinds.split(", ") {
+            let definition = &schema["$defs"][kind]["properties"];
+            assert_eq!(definition["kind"]["const"], kind, "{command}");
+            assert_eq!(definition["apiVersion"]["const"], "plimsoll.dev/v1alpha1");
+        }
+    }
+    let refused = plimsoll(&["schema", "simulat"]);
+    assert_eq!(
+        (refused.code, refused.error()),
+        (
+            1,
+            "command \"simulat\" prints no document with a schema; did you mean simulate?; `plimsoll schema` lists those that do"
+        )
+    );
+}
+
+#[test]
+fn a_document_that_breaks_its_schema_is_found_out() {
+    let plan = planned(&pod("web", "1", "1Gi", ""));
+    let broken = |change: &dyn Fn(&mut Value)| {
+        let mut document = plan.clone();
+        change(&mut document);
+        breaches(&schema("plan"), &document)
+    };
+    assert!(broken(&|_| {}).is_empty());
+    let changes: [&dyn Fn(&mut Value); 6] = [
+        &|plan| plan["kind"] = "Pln".into(),
+        &|plan| plan["cost"]["pricePerHour"] = "0.05".into(),
+        &|plan| plan["notes"] = Value::Null,
+        &|plan| plan["news"] = 1.into(),
+        &|plan| plan["nodeClaims"][0]["spec"]["expireAfter"] = "2592000000".into(),
+        &|plan| plan["placements"][0]["pod"] = 3.into(),
+    ];
+    for (at, change) in changes.iter().enumerate() {
+        assert!(!broken(change).is_empty(), "change {at}");
+    }
 }

@@ -8,6 +8,7 @@ mod json;
 mod policy;
 mod proof;
 mod records;
+mod schema;
 mod self_test;
 mod shell;
 mod simulate;

@@ -230,11 +230,14 @@ fn what_was_packed_is_accepted_again_and_what_was_changed_is_not() {
     ])
     .ok();
     let shown: Value = serde_json::from_str(&ran.out).expect("it is JSON");
-    let sha256 = shown["sha256"].as_str().expect("a digest");
     assert_eq!(
-        shown["config_maps"][0],
-        format!("rank-list-price-{}", &sha256[..6])
+        (&shown["apiVersion"], &shown["kind"]),
+        (&"v1".into(), &"List".into())
     );
+    let first = &shown["items"][0]["metadata"];
+    let sha256 = first["annotations"]["plimsoll.dev/sha256"].as_str();
+    let sha256 = sha256.expect("a digest");
+    assert_eq!(first["name"], format!("rank-list-price-{}", &sha256[..6]));
     plimsoll(&["policy", "check", &to, "--sha256", sha256]).ok();
     let text = std::fs::read_to_string(&to).expect("it is there");
     assert_eq!(

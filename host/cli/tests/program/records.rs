@@ -96,11 +96,15 @@ fn what_a_simulation_recorded_is_equal_to_the_byte_in_another_process_and_with_o
     assert!(
         people
             .out
-            .contains(" decisions of 3 modules are equal to the byte\n"),
+            .contains(" policy decisions of 3 modules are the same, byte for byte\n"),
         "{}",
         people.out
     );
-    assert!(people.out.contains("; --on INPUT does\n"), "{}", people.out);
+    assert!(
+        people.out.contains("; --on INPUT replays them\n"),
+        "{}",
+        people.out
+    );
 }
 
 #[test]
@@ -108,9 +112,9 @@ fn plans_are_equal_to_the_byte_once_the_input_is_played_again() {
     let kept = kept();
     let ran = plimsoll(&["replay", &kept.records, "--on", &kept.input, "-o", "json"]).ok();
     let replayed = json(&ran);
-    assert_eq!(replayed["made_differs"], Value::Null);
-    assert_eq!(replayed["made_again"], replayed["made"]);
-    assert!(replayed["made"].as_u64() > Some(20), "{replayed}");
+    assert_eq!(replayed["firstPlanDifference"], Value::Null);
+    assert_eq!(replayed["replayedPlans"], replayed["plans"]);
+    assert!(replayed["plans"].as_u64() > Some(20), "{replayed}");
 
     let other = kept.folder.file("other.yaml", SHOP);
     let refused = plimsoll(&["replay", &kept.records, "--on", &other]);
@@ -153,7 +157,7 @@ fn an_answer_that_was_another_one_is_shown_and_fails() {
     );
     assert!(
         ran.error()
-            .ends_with("what was decided then is not what is decided now")
+            .ends_with("the decisions differ from the recorded ones")
     );
 }
 
@@ -207,15 +211,16 @@ fn two_policies_are_compared_on_the_same_decisions() {
     let same = diff("list-price", "list-price");
     assert!(same["decisions"].as_u64() > Some(0), "{same}");
     assert_eq!(
-        (&same["differ"], &same["agreement"]),
-        (&0.into(), &1000.into())
+        (&same["differingDecisions"], &same["agreementPercent"]),
+        (&0.into(), &100.0.into())
     );
     let other = diff("list-price", "rank=fewest-nodes,charge=1");
-    assert!(other["differ"].as_u64() > Some(0), "{other}");
-    assert!(other["regret"].as_i64() > Some(0), "{other}");
-    let listed = other["differing"].as_array().expect("a list");
-    let sum: i64 = listed.iter().filter_map(|one| one["regret"].as_i64()).sum();
-    assert_eq!(Some(sum), other["regret"].as_i64());
+    assert!(other["differingDecisions"].as_u64() > Some(0), "{other}");
+    let regret = |value: &Value| value["regretPerHour"].as_f64().expect("a number");
+    assert!(regret(&other) > 0.0, "{other}");
+    let listed = other["differences"].as_array().expect("a list");
+    let sum: f64 = listed.iter().map(regret).sum();
+    assert!((sum - regret(&other)).abs() < 1e-8, "{other}");
 
     let refused = plimsoll(&[
         "policy",
@@ -236,8 +241,8 @@ fn a_recorded_decision_is_explained_by_its_module() {
     let kept = kept();
     let explain =
         |rest: &[&str]| plimsoll(&[&["policy", "explain", kept.records.as_str()], rest].concat());
-    let list = json(&explain(&["-o", "json"]).ok());
-    let list = list.as_array().expect("a list");
+    let list = check("policy explain", &explain(&["-o", "json"]).ok().out);
+    let list = list["items"].as_array().expect("a list");
     let first = list
         .iter()
         .find(|listed| listed["call"] == "price")
@@ -249,7 +254,7 @@ fn a_recorded_decision_is_explained_by_its_module() {
     let rows = one["explained"].as_array().expect("a list");
     assert_eq!(rows.len(), 4, "the market has so many on-demand offerings");
     assert_eq!(rows[0]["reason"], "list price");
-    assert_eq!(rows[0]["terms"][0][0], "list price");
+    assert_eq!(rows[0]["terms"][0]["name"], "list price");
     let given: u64 = one["reasons"]
         .as_array()
         .expect("a list")
@@ -309,7 +314,7 @@ fn an_explanation_of_a_call_that_failed_says_so() {
         plimsoll(&[&asked, rest].concat()).ok()
     };
     let people = explain(&[]).out;
-    let said = "\n  there was no answer then: the module stopped: it was told to; what follows is what the module says now\n";
+    let said = "\n  no answer was recorded: the module stopped: it was told to; the reasons below are the module's present ones\n";
     assert!(people.contains(said), "{people}");
     let shown = json(&explain(&["-o", "json"]));
     assert_eq!(shown["outcome"], "trap");
@@ -327,7 +332,7 @@ fn records_without_a_decision_are_not_called_equal() {
     assert!(
         refused
             .error()
-            .ends_with("there is no decision in it, so that nothing could be made again"),
+            .ends_with("the file has no decision to replay"),
         "{refused:?}"
     );
 }

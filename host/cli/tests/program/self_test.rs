@@ -21,7 +21,7 @@ fn a_packed_policy_carries_its_suite_and_is_held_to_it() {
     assert!(fact.is_some_and(|fact| fact.contains(told.trim())));
     let ran = plimsoll(&["policy", "inspect", &to, "-o", "json"]).ok();
     let shown: Value = serde_json::from_str(&ran.out).expect("it is JSON");
-    assert_eq!(shown["self_test"]["vectors"], 4);
+    assert_eq!(shown["selfTest"]["vectors"], 4);
     let ran = plimsoll(&["policy", "check", &to]).ok();
     let last = ran.out.lines().last().unwrap_or_default();
     assert!(last.starts_with("self-test") && last.ends_with(", answered as recorded"));

@@ -5,7 +5,7 @@ use std::process::Command;
 use crate::user::{Folder, argument, fed, plimsoll, pod, snapshot};
 
 /// Every command that there is.
-const COMMANDS: [&str; 10] = [
+const COMMANDS: [&str; 11] = [
     "plan",
     "simulate",
     "explain",
@@ -14,6 +14,7 @@ const COMMANDS: [&str; 10] = [
     "catalogue",
     "snapshot",
     "generate",
+    "schema",
     "completions",
     "man",
 ];
@@ -32,7 +33,7 @@ fn every_command_has_a_manual_page() {
     assert!(
         check
             .expect("inner commands have pages, too")
-            .contains("fail on what a server would refuse")
+            .contains("fails on objects that an API server would refuse")
     );
 }
 
@@ -77,7 +78,7 @@ fn a_plan_names_its_input_by_digest() {
     );
     let ran = fed(&["plan", "-", "-o", "json"], text.as_bytes()).ok();
     let plan: serde_json::Value = serde_json::from_str(&ran.out).expect("it is JSON");
-    assert_eq!(plan["input_sha256"], digest);
+    assert_eq!(plan["inputSha256"], digest);
     assert_eq!(plan["policy"], "list-price");
 }
 

@@ -118,12 +118,12 @@ fn a_static_pool_is_told_in_a_plan_and_kept_at_its_number_in_a_simulation() {
         "/tests/program/data/static.yaml"
     );
     let planned = plimsoll(&["plan", path]).ok().out;
-    let line = "static pool base: keeps 3 nodes, has 0; 3 will be asked for";
+    let line = "static NodePool base: 3 replicas, 0 nodes; 3 to launch";
     assert!(planned.lines().any(|have| have == line), "{planned}");
     let launches = |path: &str| {
         let ran = plimsoll(&["simulate", path, "-o", "json"]).ok();
         let result: serde_json::Value = serde_json::from_str(&ran.out).expect("JSON");
-        (result["runs"][0]["card"]["launches"].as_u64(), ran.err)
+        (result["runs"][0]["nodes"]["launches"].as_u64(), ran.err)
     };
     assert_eq!(launches(path).0, Some(5));
     let text = fs::read_to_string(path).expect("the recording");
@@ -136,6 +136,6 @@ fn a_static_pool_is_told_in_a_plan_and_kept_at_its_number_in_a_simulation() {
     .expect("a copy");
     let (bought, warned) = launches(off.to_str().expect("a path of text"));
     assert_eq!(bought, Some(0));
-    let words = "pool base keeps its nodes as they are: setting staticCapacity is off";
+    let words = "NodePool base is not reconciled: setting staticCapacity is off";
     assert!(warned.contains(words), "{warned}");
 }

@@ -9,11 +9,9 @@ use super::spare::for_spare_alone;
 use crate::action::Action;
 use crate::disrupt::drift;
 use crate::fixed_hash::{hash_of, short_name};
-use crate::ids::{ClaimName, Uid};
-use crate::model::{ClaimPhase, NodeClaim, NodePool, is_displaced};
-use crate::plan::{
-    LAUNCH_ORDER_ANNOTATION, Plan, PlannedClaim, Target as Place, launch_order_text,
-};
+use crate::ids::ClaimName;
+use crate::model::{NodeClaim, NodePool, is_displaced};
+use crate::plan::{Plan, PlannedClaim, Target as Place};
 use crate::resources::{ResourceName, Resources};
 use crate::snapshot::Snapshot;
 use crate::state::{ANNOTATION, GroupId, PromisedTarget, bound_of, to_annotation};
@@ -247,35 +245,10 @@ impl Engine {
     }
 }
 
-/// The object to be created. Its uid is the API server's to give.
+/// The object to be created, with its promises.
 fn new_claim(planned: &PlannedClaim, name: ClaimName, crew: &Crew, now: Timestamp) -> NodeClaim {
-    let mut annotations = planned.annotations.clone();
-    annotations.insert(Arc::from(ANNOTATION), Arc::from(to_annotation(crew)));
-    annotations.insert(
-        Arc::from(LAUNCH_ORDER_ANNOTATION),
-        Arc::from(launch_order_text(&planned.options)),
-    );
-    NodeClaim {
-        name,
-        uid: Uid::from(""),
-        pool: planned.pool.clone(),
-        class: planned.class.clone(),
-        provider_id: None,
-        node: None,
-        labels: planned.labels.clone(),
-        annotations,
-        requirements: planned.requirements.clone(),
-        requests: planned.requests.clone(),
-        taints: planned.taints.clone(),
-        startup_taints: planned.startup_taints.clone(),
-        capacity: Resources::new(),
-        allocatable: Resources::new(),
-        phase: ClaimPhase::Created,
-        created: now,
-        phase_since: now,
-        expire_after: planned.expire_after,
-        termination_grace: planned.termination_grace,
-        deleting: None,
-        instance_terminating: false,
-    }
+    let mut claim = planned.to_claim(name, now);
+    let promises = Arc::from(to_annotation(crew));
+    claim.annotations.insert(Arc::from(ANNOTATION), promises);
+    claim
 }

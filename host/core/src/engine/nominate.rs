@@ -12,7 +12,7 @@ use crate::ids::{ClaimName, NodeName, ObjectName, Uid};
 use crate::lifecycle::{UNREGISTERED_TAINT, Want};
 use crate::model::{ClaimPhase, Node, Pod, Readiness};
 use crate::snapshot::is_ephemeral;
-use crate::state::{GroupId, NOMINATION_WINDOW, PromisedTarget, node_of, target_of};
+use crate::state::{Assignment, GroupId, NOMINATION_WINDOW, PromisedTarget, node_of, target_of};
 use crate::time::Timestamp;
 
 /// The nominations that we stand by.
@@ -80,31 +80,37 @@ impl Nominations {
 /// Bindings of one moment, each seen in the light of those before it.
 pub struct Landings<'e> {
     engine: &'e Engine,
+    now: Timestamp,
     /// Places taken by pods of a group, by target.
     taken: BTreeMap<GroupId, BTreeMap<PromisedTarget, u32>>,
+    /// The places that pods of a group stand for before the first of these bindings.
+    assigned: BTreeMap<GroupId, Assignment>,
 }
 
 impl Landings<'_> {
-    /// How a pod that is being bound to a node stands to its promises; `None` when its group has none open. Pods of a group
-    /// are one another's equals: what counts is that the group was planned there, and that not all of its places there are
-    /// taken.
+    /// How a pod that is being bound to a node stands to its promises; `None` where none is open for it. Pods of a group are one
+    /// another's equals: what counts is that the group was planned there, and that not all of its places there are taken. Of a pod
+    /// that goes elsewhere it counts whether the place that it stands for itself could be used.
     pub fn of(&mut self, pod: &Pod, node: &NodeName) -> Option<Landing> {
         let engine = self.engine;
         let group = engine.cluster.group_of(&pod.name)?;
         let taken = self.taken.entry(group).or_default();
         let open = engine.promises.open_targets(group, &engine.cluster, taken);
         let here = target_of(node, &engine.cluster);
-        let landing = if open.is_empty() {
-            None
-        } else if open.contains(&&here) {
-            Some(Landing::AsPlanned)
-        } else if open.iter().any(|target| engine.is_usable(target)) {
-            Some(Landing::Elsewhere)
-        } else {
-            Some(Landing::Sooner)
-        };
+        let is_planned = !open.is_empty();
+        let is_here = open.contains(&&here);
         *taken.entry(here).or_default() += 1;
-        landing
+        if is_here {
+            return Some(Landing::AsPlanned);
+        }
+        let assign = || engine.promises.assign(group, &engine.cluster, self.now);
+        let assigned = self.assigned.entry(group).or_insert_with(assign);
+        let own = assigned.get(&pod.name).filter(|_| is_planned)?;
+        Some(if engine.is_usable(own) {
+            Landing::Elsewhere
+        } else {
+            Landing::Sooner
+        })
     }
 }
 
@@ -313,10 +319,12 @@ impl Engine {
     }
 
     /// A judge of bindings of one moment, of which no watch has told us yet.
-    pub fn landings(&self) -> Landings<'_> {
+    pub fn landings(&self, now: Timestamp) -> Landings<'_> {
         Landings {
             engine: self,
+            now,
             taken: BTreeMap::new(),
+            assigned: BTreeMap::new(),
         }
     }
 

@@ -16,12 +16,12 @@ pub(crate) use launch_options::{launch_option, option, parse_option, sold};
 use serde::{Deserialize, Serialize};
 
 use crate::catalogue::{CapacityType, InstanceType, Offering, OfferingKey};
-use crate::ids::{ObjectName, PoolName, ReservationId, TypeName};
+use crate::ids::{ClaimName, ObjectName, PoolName, ReservationId, TypeName, Uid};
 use crate::labels::Labels;
-use crate::model::{ClassRef, Taint};
+use crate::model::{ClaimPhase, ClassRef, NodeClaim, Taint};
 use crate::requirement::Requirements;
 use crate::resources::Resources;
-use crate::time::Span;
+use crate::time::{Span, Timestamp};
 use crate::units::PricePerHour;
 
 /// A decision about waiting pods.
@@ -146,6 +146,37 @@ impl PlannedClaim {
     pub fn chosen(&self) -> Option<&LaunchOption> {
         self.options.first()
     }
+
+    /// The NodeClaim of that name that asks for it, as it is created at `now`, with the order in which its options are launched.
+    /// Its uid is empty: the API server gives it one.
+    pub fn to_claim(&self, name: ClaimName, now: Timestamp) -> NodeClaim {
+        let mut annotations = self.annotations.clone();
+        let order = Arc::from(launch_order_text(&self.options));
+        annotations.insert(Arc::from(LAUNCH_ORDER_ANNOTATION), order);
+        NodeClaim {
+            name,
+            uid: Uid::from(""),
+            pool: self.pool.clone(),
+            class: self.class.clone(),
+            provider_id: None,
+            node: None,
+            labels: self.labels.clone(),
+            annotations,
+            requirements: self.requirements.clone(),
+            requests: self.requests.clone(),
+            taints: self.taints.clone(),
+            startup_taints: self.startup_taints.clone(),
+            capacity: Resources::new(),
+            allocatable: Resources::new(),
+            phase: ClaimPhase::Created,
+            created: now,
+            phase_since: now,
+            expire_after: self.expire_after,
+            termination_grace: self.termination_grace,
+            deleting: None,
+            instance_terminating: false,
+        }
+    }
 }
 
 /// Cost of a plan per hour, at several prices.
@@ -252,10 +283,10 @@ impl fmt::Display for Refusal {
             Self::DynamicResources => f.write_str(
                 "asks for devices through dynamic resource allocation, which is not served",
             ),
-            Self::NoPool => f.write_str("waits for a node: there is no pool that may buy one"),
+            Self::NoPool => f.write_str("is unschedulable: no NodePool may launch a node"),
             Self::Reserved => f.write_str("waits for a capacity reservation that others hold"),
             Self::Unschedulable(pools) => {
-                f.write_str("waits for a node: nothing that its pools may buy can hold it")?;
+                f.write_str("is unschedulable: no offering of its NodePools can hold it")?;
                 for pool in pools {
                     write!(f, "; pool {}: {pool}", pool.pool)?;
                 }

@@ -33,7 +33,7 @@ pub fn left_alone(pools: &[Arc<NodePool>], settings: &Settings) -> Option<String
     let idle = !settings.static_capacity && !names.is_empty();
     idle.then(|| {
         let names = shortened(names);
-        format!("pool {names} keeps its nodes as they are: setting staticCapacity is off")
+        format!("NodePool {names} is not reconciled: setting staticCapacity is off")
     })
 }
 
@@ -47,23 +47,23 @@ pub fn report(snapshot: &Snapshot) -> Vec<(Arc<NodePool>, String)> {
 
 fn words(snapshot: &Snapshot, pool: &NodePool, replicas: u32) -> String {
     let standing = Standing::of(snapshot, &pool.name);
-    let kept = format!("keeps {replicas} nodes, has {}", standing.staying);
+    let kept = format!("{replicas} replicas, {} nodes", standing.staying);
     let (missing, excess) = (standing.missing(replicas), standing.excess(replicas));
     if missing + excess == 0 {
         return kept;
     }
     if !snapshot.settings.static_capacity {
-        return format!("{kept}; nothing is done about it while setting staticCapacity is off");
+        return format!("{kept}; not reconciled: setting staticCapacity is off");
     }
     if excess > 0 {
-        return format!("{kept}; {excess} will go");
+        return format!("{kept}; {excess} to terminate");
     }
     if !pool.ready {
         return format!("{kept}; it is not ready");
     }
     let come = missing.min(standing.headroom(pool));
     match missing - come {
-        0 => format!("{kept}; {come} will be asked for"),
-        held => format!("{kept}; {come} will be asked for, {held} exceed limits.nodes"),
+        0 => format!("{kept}; {come} to launch"),
+        held => format!("{kept}; {come} to launch, {held} exceed limits.nodes"),
     }
 }

@@ -461,18 +461,15 @@ fn a_report_says_what_will_be_done_about_a_pools_number() {
         report(&snapshot).remove(0).1
     };
     let base = |replicas| pool("base").replicas(replicas);
-    assert_eq!(said(base(3), true), "keeps 3 nodes, has 3");
-    assert_eq!(
-        said(base(5), true),
-        "keeps 5 nodes, has 3; 2 will be asked for"
-    );
+    assert_eq!(said(base(3), true), "3 replicas, 3 nodes");
+    assert_eq!(said(base(5), true), "5 replicas, 3 nodes; 2 to launch");
     assert_eq!(
         said(base(5).limit_nodes(4), true),
-        "keeps 5 nodes, has 3; 1 will be asked for, 1 exceed limits.nodes"
+        "5 replicas, 3 nodes; 1 to launch, 1 exceed limits.nodes"
     );
-    assert_eq!(said(base(1), true), "keeps 1 nodes, has 3; 2 will go");
+    assert_eq!(said(base(1), true), "1 replicas, 3 nodes; 2 to terminate");
     assert_eq!(
         said(base(5), false),
-        "keeps 5 nodes, has 3; nothing is done about it while setting staticCapacity is off"
+        "5 replicas, 3 nodes; not reconciled: setting staticCapacity is off"
     );
 }

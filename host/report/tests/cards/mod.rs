@@ -6,7 +6,7 @@ use plimsoll_core::catalogue::CapacityType;
 use plimsoll_core::ids::TypeName;
 use plimsoll_core::time::{Span, Timestamp};
 use plimsoll_report::{Contestant, Report};
-use plimsoll_sim::{NodeHours, ScoreCard, Series, Unplaced, Waiting};
+use plimsoll_sim::{Fidelity, NodeHours, ScoreCard, Series, Unplaced, Waiting};
 
 const POINTS: i64 = 672;
 const WIDTH: Span = Span::from_secs(1800);
@@ -101,9 +101,11 @@ fn contestant(
             decisions: 2406,
             cpu_used: sum(&series.cpu_used) / POINTS,
             memory_used: sum(&series.memory_used) / POINTS,
-            planned: 31_000,
-            as_planned: if name == "compatible" { 17_320 } else { 30_805 },
-            sooner: 140,
+            pending_pods: Fidelity {
+                bound: 31_000,
+                as_planned: if name == "compatible" { 17_320 } else { 30_805 },
+                sooner: 140,
+            },
             nominations_dropped: 31,
             faults: 0,
             series,

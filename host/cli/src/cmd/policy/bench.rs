@@ -5,6 +5,7 @@ use std::time::Instant;
 use anyhow::{Context, Result, bail};
 use plimsoll_author::bench::{Asked, Baseline, questions};
 use plimsoll_author::proof::FUEL;
+use schemars::JsonSchema;
 use serde::Serialize;
 
 use super::beside::Beside;
@@ -12,29 +13,48 @@ use super::opened::Opened;
 use crate::flags::Bench;
 use crate::output::{change, counted, kilobytes, show, table, thousands};
 use crate::policy::short_name;
+use crate::view::{Document, Micros};
 
-/// What `-o json` prints.
-#[derive(Serialize)]
-struct Benched {
+/// Output of `plimsoll policy bench`.
+#[derive(Serialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub(in crate::cmd) struct PolicyBench {
+    /// The policy.
     policy: String,
+    /// Whether no question takes more fuel than its baseline and the tolerance.
     ok: bool,
+    /// Bytes of the component.
     bytes: usize,
+    /// Percent by which fuel may exceed the baseline.
     tolerance_percent: u32,
     /// Whether the baseline was recorded just now.
     updated: bool,
+    /// The standard questions of the policy's hook.
     questions: Vec<Measured>,
 }
 
-#[derive(Serialize)]
+impl Document for PolicyBench {}
+
+/// A standard question.
+#[derive(Serialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
 struct Measured {
+    /// What is asked, with its size.
     question: &'static str,
+    /// Whether its fuel is within the tolerance.
     ok: bool,
+    /// Rows of the answer.
     rows: usize,
+    /// Fuel of one call, the same on every machine.
     fuel: u64,
+    /// The recorded fuel; null where there is none.
     fuel_baseline: Option<u64>,
-    memory_kib: usize,
-    micros_p50: Option<f64>,
-    micros_p99: Option<f64>,
+    /// Most memory that the instance had.
+    memory: String,
+    /// The time within which half of the calls ended; null where none was timed.
+    p50: Option<Micros>,
+    /// The time within which 99 of 100 calls ended; null where none was timed.
+    p99: Option<Micros>,
 }
 
 pub(crate) fn run(flags: &Bench) -> Result<()> {
@@ -57,7 +77,7 @@ pub(crate) fn run(flags: &Bench) -> Result<()> {
             .collect();
         beside.write(FUEL, &Baseline { fuel }.yaml(&seen.manifest.name)?)?;
     }
-    let benched = Benched {
+    let benched = PolicyBench {
         policy: short_name(&seen.manifest).to_owned(),
         ok: measured.iter().all(|one| one.ok),
         bytes: seen.size,
@@ -65,9 +85,11 @@ pub(crate) fn run(flags: &Bench) -> Result<()> {
         updated: flags.update,
         questions: measured,
     };
-    show(flags.output, &benched, || {
-        people(&benched, baseline.is_some())
-    })?;
+    show(
+        flags.output,
+        || &benched,
+        || people(&benched, baseline.is_some()),
+    )?;
     let risen = benched.questions.iter().filter(|one| !one.ok);
     let risen: Vec<String> = risen.map(|one| one.rise(flags.tolerance)).collect();
     if risen.is_empty() {
@@ -94,6 +116,7 @@ fn measure(asked: &Asked<'_>, baseline: Option<&Baseline>, flags: &Bench) -> Res
         micros
             .get(micros.len().saturating_sub(1) * percent / 100)
             .copied()
+            .map(Micros)
     };
     let most = baseline.and_then(|baseline| baseline.most(asked.name, flags.tolerance));
     Ok(Measured {
@@ -102,9 +125,9 @@ fn measure(asked: &Asked<'_>, baseline: Option<&Baseline>, flags: &Bench) -> Res
         rows: asked.rows,
         fuel: used.fuel,
         fuel_baseline: baseline.and_then(|baseline| baseline.fuel.get(asked.name).copied()),
-        memory_kib: used.memory >> 10,
-        micros_p50: within(50),
-        micros_p99: within(99),
+        memory: format!("{}Ki", used.memory >> 10),
+        p50: within(50),
+        p99: within(99),
     })
 }
 
@@ -134,15 +157,16 @@ impl Measured {
     }
 }
 
-fn people(benched: &Benched, has_baseline: bool) -> String {
+fn people(benched: &PolicyBench, has_baseline: bool) -> String {
     let mark = if benched.ok { "ok" } else { "failed" };
     let mut text = format!("{}  {}  {mark}\n", benched.policy, kilobytes(benched.bytes));
     let head = [
         "", "rows", "fuel", "per row", "baseline", "memory", "p50", "p99",
     ];
     let mut rows = vec![head.map(str::to_owned).to_vec()];
-    let micros =
-        |time: Option<f64>| time.map_or_else(|| "-".to_owned(), |time| format!("{time:.0} us"));
+    let micros = |time: Option<Micros>| {
+        time.map_or_else(|| "-".to_owned(), |time| format!("{:.0} us", time.0))
+    };
     for one in &benched.questions {
         rows.push(vec![
             format!("  {}", one.question),
@@ -150,9 +174,9 @@ fn people(benched: &Benched, has_baseline: bool) -> String {
             thousands(one.fuel),
             (one.fuel / (one.rows as u64).max(1)).to_string(),
             one.against(),
-            format!("{} KiB", one.memory_kib),
-            micros(one.micros_p50),
-            micros(one.micros_p99),
+            one.memory.clone(),
+            micros(one.p50),
+            micros(one.p99),
         ]);
     }
     text.push_str(&table(&rows));

@@ -2,29 +2,43 @@
 
 use anyhow::{Context, Result};
 use plimsoll_policy::{Engine, Examination, Refusal};
+use schemars::JsonSchema;
 use serde::Serialize;
 
 use crate::flags::Check;
 use crate::module::{self, Source};
 use crate::output::{show, texts};
 use crate::policy::{controllers_engine, pairs, typed};
+use crate::view::Document;
 
-/// What `-o json` prints.
-#[derive(Serialize)]
-struct Checked {
+/// Output of `plimsoll policy check`.
+#[derive(Serialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub(in crate::cmd) struct PolicyCheck {
+    /// The module, as it was typed.
     module: String,
+    /// Whether it passed every step.
     accepted: bool,
+    /// The steps in order, up to the one that refused it.
     steps: Vec<CheckedStep>,
 }
 
-#[derive(Serialize)]
+impl Document for PolicyCheck {}
+
+/// A step of acceptance.
+#[derive(Serialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
 struct CheckedStep {
+    /// Its name.
     step: &'static str,
+    /// Whether the module passed it.
     ok: bool,
-    /// What was seen, or what is wrong.
-    text: String,
+    /// What was found.
+    message: String,
+    /// Of the step that refused: the reason, as conditions name it.
     #[serde(skip_serializing_if = "Option::is_none")]
     reason: Option<&'static str>,
+    /// Of the step that refused: what to do about it.
     #[serde(skip_serializing_if = "Option::is_none")]
     hint: Option<&'static str>,
 }
@@ -41,7 +55,7 @@ pub(crate) fn run(flags: &Check) -> Result<()> {
             let seen = |passed: plimsoll_policy::Passed| CheckedStep {
                 step: passed.step.name(),
                 ok: true,
-                text: passed.seen,
+                message: passed.seen,
                 reason: None,
                 hint: None,
             };
@@ -56,17 +70,17 @@ pub(crate) fn run(flags: &Check) -> Result<()> {
         steps.push(CheckedStep {
             step: refusal.step().name(),
             ok: false,
-            text: refusal.to_string(),
+            message: refusal.to_string(),
             reason: Some(refusal.reason()),
             hint: Some(refusal.hint()),
         });
     }
-    let checked = Checked {
+    let checked = PolicyCheck {
         module: flags.module.clone(),
         accepted: refusal.is_none(),
         steps,
     };
-    show(flags.output, &checked, || people(&checked.steps))?;
+    show(flags.output, || &checked, || people(&checked.steps))?;
     match refusal {
         None => Ok(()),
         Some(refusal) => {
@@ -90,7 +104,7 @@ fn source(flags: &Check, engine: &Engine) -> Result<Source> {
 fn people(steps: &[CheckedStep]) -> String {
     let row = |step: &CheckedStep| {
         let mark = if step.ok { "ok" } else { "failed" };
-        vec![step.step.to_owned(), mark.to_owned(), step.text.clone()]
+        vec![step.step.to_owned(), mark.to_owned(), step.message.clone()]
     };
     texts(&steps.iter().map(row).collect::<Vec<_>>())
 }

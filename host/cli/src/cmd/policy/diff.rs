@@ -7,12 +7,13 @@ use std::cmp::Reverse;
 use std::sync::Arc;
 
 use anyhow::{Context, Result, bail};
-use plimsoll_core::time::Span;
+use plimsoll_core::time::{Span, Timestamp};
 use plimsoll_policy::{
     AnyModule, Book, Differing, Engine, Generation, Hook, Policies, Schema, Shadow, ShadowSettings,
     WhenBehind,
 };
 use plimsoll_sim::{Behaviour, Run};
+use schemars::JsonSchema;
 use serde::Serialize;
 
 use crate::failure::Environment;
@@ -23,27 +24,102 @@ use crate::output::{dollars, percent, show, table, texts, thousands};
 use crate::player::Player;
 use crate::policy::{engine, outside_brackets, pairs, short_name, typed};
 use crate::strategy::{Asked, Chosen};
+use crate::view::{
+    Document, Dollars, Instant, Percent, instant, percent as percent_of, thousandths,
+};
 
 /// Differences kept of one run.
 const KEPT: usize = 100_000;
 
-/// What `-o json` prints.
-#[derive(Serialize)]
+/// Output of `plimsoll policy diff`: the decisions of policy A, and what policy B would have decided.
+#[derive(Serialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub(in crate::cmd) struct PolicyDiff {
+    /// The hook of both.
+    #[schemars(with = "String")]
+    hook: Hook,
+    /// Policy A, which decided.
+    active: String,
+    /// Policy B, which was asked the same questions.
+    shadow: String,
+    /// SHA-256 of the input's bytes.
+    input_sha256: String,
+    /// Seed of the random numbers.
+    seed: u64,
+    /// Decisions about which both were asked.
+    decisions: u64,
+    /// Those that differ.
+    differing_decisions: u64,
+    /// Launches, consolidations or budgets that were compared.
+    compared: u64,
+    /// The share of them on which both agree: the same first choice, worth it to both or to neither, or the same number; null
+    /// where nothing was compared.
+    agreement_percent: Option<Percent>,
+    /// Of ranking policies: launch lists of the NodeClaims that A planned; null for other hooks.
+    launch_lists: Option<LaunchLists>,
+    /// What B's choices cost more than A's in dollars per hour, summed over decisions; negative where they cost less.
+    regret_per_hour: Dollars,
+    /// Pods that B leaves pending more than A, summed over decisions; negative where it leaves fewer.
+    more_pending_pods: i64,
+    /// Consolidations that only B would make.
+    extra_consolidations: u64,
+    /// Consolidations that only A would make.
+    missing_consolidations: u64,
+    /// Budgets that B leaves wider.
+    wider_budgets: u64,
+    /// Budgets that B makes narrower.
+    narrower_budgets: u64,
+    /// Failures of B.
+    faults: u64,
+    /// The last of them; null where there is none.
+    last_fault: Option<String>,
+    /// Fuel of B's calls.
+    fuel: u64,
+    /// Fuel of A's calls about the same.
+    active_fuel: u64,
+    /// `fuel` divided by `activeFuel`; null where that is 0.
+    fuel_ratio: Option<f64>,
+    /// The decisions that differ.
+    differences: Vec<Difference>,
+}
+
+impl Document for PolicyDiff {}
+
+/// How launch lists of the same NodeClaims agree.
+#[derive(Serialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+struct LaunchLists {
+    /// NodeClaims for which both have a list.
+    claims: u64,
+    /// The share of them with the same first choice; null where there are none.
+    same_first_percent: Option<Percent>,
+    /// Kendall's tau of the lists, from -1 to 1, the mean of those with two offerings or more in common; null where there are none.
+    kendall_tau: Option<f64>,
+}
+
+/// A decision that differs.
+#[derive(Serialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+struct Difference {
+    /// Its number among the compared ones, from 1.
+    decision: u64,
+    /// The simulated time.
+    time: Instant,
+    /// A's decision in words.
+    active: String,
+    /// B's decision in words.
+    shadow: String,
+    /// What B's choice costs more in dollars per hour; negative for less.
+    regret_per_hour: Dollars,
+}
+
+/// What was compared.
 struct Compared {
     hook: Hook,
     active: String,
     shadow: String,
     input_sha256: String,
     seed: u64,
-    /// Thousandths.
-    agreement: Option<u64>,
-    /// Thousandths.
-    first_choice: Option<u64>,
-    /// Thousandths.
-    launch_list_order: Option<i64>,
-    /// Thousandths.
-    fuel_ratio: Option<u64>,
-    #[serde(flatten)]
     book: Book,
 }
 
@@ -85,7 +161,7 @@ pub(crate) fn run(flags: &Diff) -> Result<()> {
     let book = shadow.settle();
     if book.hung > 0 {
         bail!(Environment(format!(
-            "policy {shadow_name}: {} calls hung on the machine, so nothing was compared",
+            "policy {shadow_name}: the outcome of {} calls depended on the machine, so nothing was compared",
             book.hung
         )));
     }
@@ -101,16 +177,62 @@ pub(crate) fn run(flags: &Diff) -> Result<()> {
         shadow: shadow_name,
         input_sha256: input.digest,
         seed: flags.seed,
-        agreement: book.agreement(),
-        first_choice: book.lists.first_choice(),
-        launch_list_order: book.lists.order(),
-        fuel_ratio: book.fuel_ratio(),
         book,
     };
     let start = start.millis() / 1000;
-    show(flags.output, &compared, || {
-        people(&compared, start, flags.limit)
-    })
+    show(
+        flags.output,
+        || compared.document(),
+        || people(&compared, start, flags.limit),
+    )
+}
+
+impl Compared {
+    fn document(&self) -> PolicyDiff {
+        let book = &self.book;
+        let share = |thousandths: u64| percent_of(i64::try_from(thousandths).unwrap_or(i64::MAX));
+        PolicyDiff {
+            hook: self.hook,
+            active: self.active.clone(),
+            shadow: self.shadow.clone(),
+            input_sha256: self.input_sha256.clone(),
+            seed: self.seed,
+            decisions: book.decisions,
+            differing_decisions: book.differ,
+            compared: book.compared,
+            agreement_percent: book.agreement().map(share),
+            launch_lists: (self.hook == Hook::Rank).then(|| LaunchLists {
+                claims: book.lists.claims,
+                same_first_percent: book.lists.first_choice().map(share),
+                kendall_tau: book.lists.order().map(thousandths),
+            }),
+            regret_per_hour: book.regret.into(),
+            more_pending_pods: book.waiting,
+            extra_consolidations: book.extra_moves,
+            missing_consolidations: book.missing_moves,
+            wider_budgets: book.wider,
+            narrower_budgets: book.narrower,
+            faults: book.faults,
+            last_fault: book.last_fault.clone(),
+            fuel: book.fuel,
+            active_fuel: book.active_fuel,
+            fuel_ratio: book.fuel_ratio().map(|ratio| ratio as f64 / 1000.0),
+            differences: book.differing.iter().map(Difference::of).collect(),
+        }
+    }
+}
+
+impl Difference {
+    fn of(differing: &Differing) -> Self {
+        let seconds = i64::try_from(differing.unix_s).unwrap_or(i64::MAX);
+        Self {
+            decision: differing.number,
+            time: instant(Timestamp::from_millis(seconds.saturating_mul(1000))),
+            active: differing.active.clone(),
+            shadow: differing.shadow.clone(),
+            regret_per_hour: differing.regret.into(),
+        }
+    }
 }
 
 /// A module and what tables call it.
@@ -160,11 +282,11 @@ fn people(compared: &Compared, start: i64, limit: usize) -> String {
         book,
         ..
     } = compared;
-    let mut text = format!("{active} decides, {shadow} is asked beside it\n");
+    let mut text = format!("{active} decides, {shadow} is asked the same questions\n");
     if book.decisions == 0 {
         text += match compared.hook {
-            Hook::Rank => "nothing had to be bought: no decision to compare\n",
-            Hook::Consolidate => "no move was ever possible: no decision to compare\n",
+            Hook::Rank => "no node was launched: no decision to compare\n",
+            Hook::Consolidate => "no consolidation was possible: no decision to compare\n",
             Hook::Budget => "no budget was ever asked for: no decision to compare\n",
         };
         return text;
@@ -184,7 +306,7 @@ fn figures(compared: &Compared) -> Vec<Vec<String>> {
     let book = &compared.book;
     let what = match compared.hook {
         Hook::Rank => "of launches have the same first choice",
-        Hook::Consolidate => "of moves are worth it to both or to neither",
+        Hook::Consolidate => "of consolidations are worth it to both or to neither",
         Hook::Budget => "of budgets are the same",
     };
     let mut rows: Vec<Vec<String>> = Vec::new();
@@ -209,12 +331,12 @@ fn figures(compared: &Compared) -> Vec<Vec<String>> {
                 line("  Kendall's tau, mean", tau);
             }
             if book.waiting != 0 {
-                line("pods left waiting", format!("{:+}", book.waiting));
+                line("pods left pending", format!("{:+}", book.waiting));
             }
         }
         Hook::Consolidate => {
-            line("moves more", thousands(book.extra_moves));
-            line("moves fewer", thousands(book.missing_moves));
+            line("extra consolidations", thousands(book.extra_moves));
+            line("missing consolidations", thousands(book.missing_moves));
         }
         Hook::Budget => {
             line("budgets wider", thousands(book.wider));

@@ -1,9 +1,11 @@
 //! `plimsoll policy explain`: why a module answered as it did in a recorded decision, by asking it again.
 
 use anyhow::{Context, Result, anyhow, bail};
+use plimsoll_core::time::Timestamp;
 use plimsoll_policy::records::{
-    Entry, Explained, ModuleLine, Question, Record, ShelfError, Wanted, explain,
+    Entry, Explained, ExplainedRow, ModuleLine, Question, Record, ShelfError, Wanted, explain,
 };
+use schemars::JsonSchema;
 use serde::Serialize;
 
 use crate::flags::PolicyExplain;
@@ -11,36 +13,127 @@ use crate::load;
 use crate::output::{number, show, table, texts, thousands};
 use crate::policy::engine;
 use crate::records;
+use crate::view::{Document, Instant, instant};
 
-/// What `-o json` prints of one decision.
-#[derive(Serialize)]
-struct Shown {
-    decision: u64,
-    call: &'static str,
-    policy: String,
+/// Output of `plimsoll policy explain --decision`: a recorded decision, explained.
+#[derive(Serialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub(in crate::cmd) struct PolicyDecision {
+    /// The decision, as it was recorded.
+    #[serde(flatten)]
+    listed: Listed,
+    /// Version of the policy.
     version: String,
-    module: String,
-    unix_s: u64,
+    /// SHA-256 of the module.
+    sha256: String,
+    /// The seed that the module was given.
     seed: u64,
-    outcome: String,
-    /// Why there was no answer then, where there was none.
+    /// Why there was no answer; absent where there was one.
     #[serde(skip_serializing_if = "Option::is_none")]
     fault: Option<String>,
-    fuel: u64,
-    #[serde(flatten)]
-    explained: Explained,
+    /// The reasons that the module gave, in the order of their codes.
+    reasons: Vec<Reason>,
+    /// The explained rows: those asked for, or the ten that the module prefers.
+    explained: Vec<Row>,
 }
 
-/// What `-o json` prints of each decision there is.
-#[derive(Serialize)]
-struct Listed {
-    decision: u64,
-    call: &'static str,
-    policy: String,
-    unix_s: u64,
+impl Document for PolicyDecision {}
+
+/// Rows that have one reason.
+#[derive(Serialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+struct Reason {
+    /// The reason's text.
+    reason: String,
+    /// Number of rows.
     rows: usize,
+}
+
+/// An explained row of the question.
+#[derive(Serialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+struct Row {
+    /// Its number, from 0.
+    row: u32,
+    /// The row in words.
+    description: String,
+    /// The answer in words.
+    answer: String,
+    /// The reason's text.
+    reason: String,
+    /// The module's own explanation; may be empty.
+    message: String,
+    /// The parts of the answer.
+    terms: Vec<Term>,
+}
+
+/// A part of an answer.
+#[derive(Serialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+struct Term {
+    /// Its name.
+    name: String,
+    /// Its value.
+    value: f64,
+}
+
+/// Output of `plimsoll policy explain`: the recorded decisions.
+#[derive(Serialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub(in crate::cmd) struct PolicyDecisionList {
+    /// The decisions, in the order in which they were made.
+    items: Vec<Listed>,
+}
+
+impl Document for PolicyDecisionList {}
+
+/// A recorded decision.
+#[derive(Serialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+struct Listed {
+    /// Its number, from 1.
+    decision: u64,
+    /// `price`, `order`, `score` or `allow`.
+    call: &'static str,
+    /// The policy.
+    policy: String,
+    /// The time that the module was given.
+    time: Instant,
+    /// Rows of the question.
+    rows: usize,
+    /// How the call ended: `ok`, or the kind of failure.
     outcome: String,
+    /// Fuel of the call.
     fuel: u64,
+}
+
+impl Listed {
+    fn of(record: &Record, question: &Question, policy: String) -> Self {
+        let seconds = i64::try_from(question.context().now_unix_s).unwrap_or(i64::MAX);
+        Self {
+            decision: record.number,
+            call: record.call.label(),
+            policy,
+            time: instant(Timestamp::from_millis(seconds.saturating_mul(1000))),
+            rows: question.len(),
+            outcome: record.outcome.clone(),
+            fuel: record.fuel,
+        }
+    }
+}
+
+impl Row {
+    fn of(row: ExplainedRow) -> Self {
+        let terms = row.terms.into_iter();
+        Self {
+            row: row.row,
+            description: row.words,
+            answer: row.answer,
+            reason: row.reason,
+            message: row.text,
+            terms: terms.map(|(name, value)| Term { name, value }).collect(),
+        }
+    }
 }
 
 pub(crate) fn run(flags: &PolicyExplain) -> Result<()> {
@@ -61,35 +154,33 @@ fn list(flags: &PolicyExplain) -> Result<()> {
         };
         let question = reader.question(&record)?;
         let module = reader.modules().get(&record.module);
-        all.push(Listed {
-            decision: record.number,
-            call: record.call.label(),
-            policy: module.map_or_else(String::new, |module| module.name.clone()),
-            unix_s: question.context().now_unix_s,
-            rows: question.len(),
-            outcome: record.outcome.clone(),
-            fuel: record.fuel,
-        });
+        let policy = module.map_or_else(String::new, |module| module.name.clone());
+        all.push(Listed::of(&record, &question, policy));
     }
     records::tell_cut(&flags.records, reader.cut());
-    show(flags.output, &all, || {
-        let head = [
-            "policy", "decision", "call", "second", "rows", "outcome", "fuel",
-        ];
-        let mut rows = vec![head.map(str::to_owned).to_vec()];
-        rows.extend(all.iter().map(|listed| {
-            vec![
-                listed.policy.clone(),
-                listed.decision.to_string(),
-                listed.call.to_owned(),
-                listed.unix_s.to_string(),
-                thousands(listed.rows as u64),
-                listed.outcome.clone(),
-                thousands(listed.fuel),
-            ]
-        }));
-        table(&rows) + "--decision N explains one of them\n"
-    })
+    let list = PolicyDecisionList { items: all };
+    show(
+        flags.output,
+        || &list,
+        || {
+            let head = [
+                "policy", "decision", "call", "time", "rows", "outcome", "fuel",
+            ];
+            let mut rows = vec![head.map(str::to_owned).to_vec()];
+            rows.extend(list.items.iter().map(|listed| {
+                vec![
+                    listed.policy.clone(),
+                    listed.decision.to_string(),
+                    listed.call.to_owned(),
+                    listed.time.to_string(),
+                    thousands(listed.rows as u64),
+                    listed.outcome.clone(),
+                    thousands(listed.fuel),
+                ]
+            }));
+            table(&rows) + "--decision N explains one of them\n"
+        },
+    )
 }
 
 /// One decision.
@@ -111,21 +202,23 @@ fn one(flags: &PolicyExplain, number: u64) -> Result<()> {
             question.row(0)
         );
     }
-    let context = question.context();
-    let shown = Shown {
-        decision: number,
-        call: record.call.label(),
-        policy: module.name,
+    let Explained {
+        reasons, explained, ..
+    } = explained;
+    let reasons = reasons.into_iter().map(|tally| Reason {
+        reason: tally.reason,
+        rows: tally.rows,
+    });
+    let shown = PolicyDecision {
+        listed: Listed::of(&record, &question, module.name),
         version: module.version,
-        module: module.sha256,
-        unix_s: context.now_unix_s,
-        seed: context.seed,
-        outcome: record.outcome,
+        sha256: module.sha256,
+        seed: question.context().seed,
         fault: record.fault,
-        fuel: record.fuel,
-        explained,
+        reasons: reasons.collect(),
+        explained: explained.into_iter().map(Row::of).collect(),
     };
-    show(flags.output, &shown, || people(&shown))
+    show(flags.output, || &shown, || people(&shown))
 }
 
 /// The decision of that number.
@@ -156,43 +249,43 @@ fn rows(asked: &[u32], there: usize) -> Result<Vec<u32>> {
     }
 }
 
-fn people(shown: &Shown) -> String {
-    let explained = &shown.explained;
+fn people(shown: &PolicyDecision) -> String {
+    let listed = &shown.listed;
     let mut text = format!(
         "decision {}: {} {} by {} {} ({}), {}, fuel {}\n",
-        shown.decision,
-        shown.call,
-        thousands(explained.rows as u64),
-        shown.policy,
+        listed.decision,
+        listed.call,
+        thousands(listed.rows as u64),
+        listed.policy,
         shown.version,
-        shown.module.get(..12).unwrap_or(&shown.module),
-        shown.outcome,
-        thousands(shown.fuel)
+        shown.sha256.get(..12).unwrap_or(&shown.sha256),
+        listed.outcome,
+        thousands(listed.fuel)
     );
     if let Some(fault) = &shown.fault {
         // Of a file that anybody may have written.
         let fault = fault.replace(char::is_control, " ");
         text += &format!(
-            "  there was no answer then: {fault}; what follows is what the module says now\n"
+            "  no answer was recorded: {fault}; the reasons below are the module's present ones\n"
         );
     }
-    for tally in &explained.reasons {
+    for tally in &shown.reasons {
         let rows = thousands(tally.rows as u64);
         text += &format!("  {rows} rows: \"{}\"\n", tally.reason);
     }
-    let head = ["row", "what", "answer", "reason", "made of"];
+    let head = ["row", "description", "answer", "reason", "terms"];
     let mut rows = vec![head.map(str::to_owned).to_vec()];
-    for row in &explained.explained {
+    for row in &shown.explained {
         let terms = row.terms.iter();
         let mut made_of: Vec<String> = terms
-            .map(|(name, value)| format!("{name} {}", number(*value)))
+            .map(|term| format!("{} {}", term.name, number(term.value)))
             .collect();
-        if !row.text.is_empty() && row.text != row.reason {
-            made_of.insert(0, row.text.clone());
+        if !row.message.is_empty() && row.message != row.reason {
+            made_of.insert(0, row.message.clone());
         }
         rows.push(vec![
             row.row.to_string(),
-            row.words.clone(),
+            row.description.clone(),
             row.answer.clone(),
             row.reason.clone(),
             made_of.join(", "),

@@ -2,56 +2,104 @@
 
 use anyhow::{Context, Result};
 use plimsoll_core::rank::Setting;
-use plimsoll_policy::{AskedLimits, Hook, Inspection, Property, Refusal, SelfTest, Unit};
+use plimsoll_policy::{Hook, Inspection, Property, Refusal, SelfTest, Unit};
+use schemars::JsonSchema;
 use serde::Serialize;
 
 use crate::flags::Inspect;
 use crate::module;
 use crate::output::{kilobytes, show, texts};
 use crate::policy::engine;
+use crate::view::Document;
 
-/// What `-o json` prints.
-#[derive(Serialize)]
-struct Shown<'a> {
+/// Output of `plimsoll policy inspect`.
+#[derive(Serialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub(in crate::cmd) struct PolicyModule<'a> {
+    /// The policy.
     name: &'a str,
+    /// Its version.
     version: &'a str,
+    /// `rank`, `consolidate` or `budget`.
+    #[schemars(with = "String")]
     hook: Hook,
+    /// `dollars`, or `order` where its prices only order offerings.
+    #[schemars(with = "String")]
     unit: Unit,
+    /// Whether it orders launch options.
     orders: bool,
+    /// Whether it vetoes offerings.
     vetoes: bool,
+    /// Bytes of the component.
     bytes: usize,
+    /// Bytes as stored.
     bytes_stored: usize,
+    /// SHA-256 of the component.
     sha256: &'a str,
+    /// Its imports.
     imports: &'a [String],
+    /// Its exports.
     exports: &'a [String],
+    /// Signals that it requires.
     signals_required: &'a [String],
+    /// Signals that it uses where there are any.
     signals_optional: &'a [String],
-    limits: AskedLimits,
+    /// Limits that it asks for beyond the defaults.
+    limits: ShownLimits,
+    /// Its self-test; null where it has none.
     self_test: Option<ShownSelfTest>,
+    /// Its settings.
     settings: Vec<ShownSetting<'a>>,
+    /// Its reasons.
     reasons: Vec<ShownReason<'a>>,
 }
 
-/// What it carries to be tested by, or why that is refused.
-#[derive(Serialize)]
+impl Document for PolicyModule<'_> {}
+
+/// Limits beyond the defaults; null where the default will do.
+#[derive(Clone, Serialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+struct ShownLimits {
+    /// Fuel for each row of a question.
+    fuel_per_row: Option<u64>,
+    /// Memory of an instance.
+    memory: Option<String>,
+}
+
+/// The self-test: its size, or why it is refused.
+#[derive(Serialize, JsonSchema)]
 #[serde(untagged)]
 enum ShownSelfTest {
+    /// Numbers of questions and of their rows.
     Carried { vectors: usize, rows: usize },
+    /// The refusal, in words.
     Refused { refused: String },
 }
 
-#[derive(Serialize)]
+/// A setting.
+#[derive(Serialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
 struct ShownSetting<'a> {
+    /// Its name.
     name: &'a str,
+    /// Its default; null where it must be given.
+    #[schemars(with = "Option<serde_json::Value>")]
     default: Option<&'a Setting>,
+    /// The values that it takes, in words.
     expected: String,
+    /// What it is for.
     description: &'a str,
 }
 
-#[derive(Serialize)]
+/// A reason.
+#[derive(Serialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
 struct ShownReason<'a> {
+    /// Its code in answers.
     code: usize,
+    /// Its name.
     name: &'a str,
+    /// Its text.
     text: &'a str,
 }
 
@@ -61,11 +109,11 @@ pub(crate) fn run(flags: &Inspect) -> Result<()> {
     let engine = engine()?;
     source.verify(&engine).with_context(of_module)?;
     let seen = engine.inspect(&source.bytes).with_context(of_module)?;
-    let shown = Shown::of(&seen);
-    show(flags.output, &shown, || shown.people())
+    let shown = PolicyModule::of(&seen);
+    show(flags.output, || &shown, || shown.people())
 }
 
-impl<'a> Shown<'a> {
+impl<'a> PolicyModule<'a> {
     fn of(seen: &'a Inspection) -> Self {
         let manifest = &seen.manifest;
         let setting = |(name, property): (&'a String, &'a Property)| ShownSetting {
@@ -94,7 +142,10 @@ impl<'a> Shown<'a> {
             exports: &seen.exports,
             signals_required: &manifest.required_columns,
             signals_optional: &manifest.optional_columns,
-            limits: manifest.limits,
+            limits: ShownLimits {
+                fuel_per_row: manifest.limits.fuel_per_row,
+                memory: manifest.limits.memory_mib.map(|mib| format!("{mib}Mi")),
+            },
             self_test: seen.self_test.as_ref().map(ShownSelfTest::of),
             settings: manifest.settings.properties.iter().map(setting).collect(),
             reasons: reasons.collect(),
@@ -105,7 +156,7 @@ impl<'a> Shown<'a> {
         let mut does = vec![match (self.hook, self.unit) {
             (Hook::Rank, Unit::Dollars) => "prices in dollars per hour",
             (Hook::Rank, Unit::Order) => "orders, at list prices",
-            (Hook::Consolidate, _) => "values moves in dollars per hour",
+            (Hook::Consolidate, _) => "scores consolidations in dollars per hour",
             (Hook::Budget, _) => "allows nodes to be down",
         }];
         if self.orders && self.unit == Unit::Dollars {
@@ -156,10 +207,8 @@ impl<'a> Shown<'a> {
             .limits
             .fuel_per_row
             .map(|fuel| format!("{fuel} fuel for each row"));
-        let memory = self
-            .limits
-            .memory_mib
-            .map(|mib| format!("{mib} MiB of memory"));
+        let memory = self.limits.memory.as_ref();
+        let memory = memory.map(|memory| format!("{memory} of memory"));
         let asked: Vec<String> = fuel.into_iter().chain(memory).collect();
         if asked.is_empty() {
             "the default limits".to_owned()

@@ -15,6 +15,13 @@ mod test;
 
 use anyhow::Result;
 
+pub(super) use bench::PolicyBench;
+pub(super) use check::PolicyCheck;
+pub(super) use diff::PolicyDiff;
+pub(super) use explain::{PolicyDecision, PolicyDecisionList};
+pub(super) use inspect::PolicyModule;
+pub(super) use test::PolicyTest;
+
 use crate::flags::{self, PolicyCommand};
 
 pub(crate) fn run(flags: &flags::Policy) -> Result<()> {

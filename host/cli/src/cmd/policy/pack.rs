@@ -3,24 +3,23 @@
 use std::path::Path;
 
 use anyhow::{Context, Result};
-use plimsoll_author::pack::{Packed, pack, yaml};
+use plimsoll_author::pack::{ConfigMap, Packed, pack, yaml};
 use plimsoll_policy::Manifest;
 use serde::Serialize;
 
 use super::self_test;
 use crate::flags::{Format, Pack};
 use crate::module;
-use crate::output::{kilobytes, print, show, write_file};
+use crate::output::{json, kilobytes, print, write_file};
 use crate::policy::engine;
 
-/// What `-o json` prints.
+/// ConfigMaps as `kubectl apply` takes several objects in one JSON document.
 #[derive(Serialize)]
-struct Shown<'a> {
-    policy: &'a str,
-    sha256: &'a str,
-    bytes: usize,
-    bytes_stored: usize,
-    config_maps: Vec<&'a str>,
+#[serde(rename_all = "camelCase")]
+struct List<'a> {
+    api_version: &'static str,
+    kind: &'static str,
+    items: &'a [ConfigMap],
 }
 
 pub(crate) fn run(flags: &Pack) -> Result<()> {
@@ -46,21 +45,15 @@ pub(crate) fn run(flags: &Pack) -> Result<()> {
             return Ok(());
         }
     }
-    if flags.output == Format::Yaml {
-        return print(&text);
+    match flags.output {
+        Format::Table => print(&people(&seen.manifest.name, &packed)),
+        Format::Yaml => print(&text),
+        Format::Json => print(&json(&List {
+            api_version: "v1",
+            kind: "List",
+            items: &packed.objects,
+        })?),
     }
-    let shown = Shown {
-        policy: &seen.manifest.name,
-        sha256: &packed.sha256,
-        bytes: packed.size,
-        bytes_stored: packed.stored,
-        config_maps: packed
-            .objects
-            .iter()
-            .map(|object| object.metadata.name.as_str())
-            .collect(),
-    };
-    show(flags.output, &shown, || people(&shown, &packed))
 }
 
 /// The component of a module that says nothing of itself.
@@ -71,15 +64,13 @@ fn with_manifest(module: &[u8], file: &Path) -> Result<Vec<u8>> {
     Ok(plimsoll_encode::encode_as(module, &world, &text)?)
 }
 
-fn people(shown: &Shown<'_>, packed: &Packed) -> String {
-    let names: Vec<String> = shown
-        .config_maps
-        .iter()
-        .map(|name| format!("configmap/{name}"))
+fn people(policy: &str, packed: &Packed) -> String {
+    let names = packed.objects.iter();
+    let names: Vec<String> = names
+        .map(|object| format!("configmap/{}", object.metadata.name))
         .collect();
     format!(
-        "{}  packed {} into {}, {}\nsha256 {}\n",
-        shown.policy,
+        "{policy}  packed {} into {}, {}\nsha256 {}\n",
         kilobytes(packed.size),
         kilobytes(packed.stored),
         names.join(", "),

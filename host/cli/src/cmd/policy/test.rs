@@ -8,6 +8,7 @@ use plimsoll_author::laws::Law;
 use plimsoll_author::proof::{self, GOLDENS, Proof, SUITE};
 use plimsoll_author::suite::Tried;
 use plimsoll_policy::{Hook, Manifest};
+use schemars::JsonSchema;
 use serde::Serialize;
 
 use super::beside::Beside;
@@ -15,15 +16,23 @@ use super::opened::Opened;
 use crate::flags::Test;
 use crate::output::{counted, show, texts};
 use crate::policy::short_name;
+use crate::view::Document;
 
-/// What `-o json` prints.
-#[derive(Serialize)]
-struct Tested {
+/// Output of `plimsoll policy test`.
+#[derive(Serialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub(in crate::cmd) struct PolicyTest {
+    /// The policy.
     policy: String,
+    /// Whether every case is as expected, every answer as recorded, and every law kept.
     ok: bool,
+    /// Fuel per row of the question that the laws are tried on.
     fuel_per_row: u64,
+    /// The cases of the suite, in its order.
     cases: Vec<TestedCase>,
+    /// The recorded answers.
     goldens: TestedGoldens,
+    /// The laws.
     laws: Vec<TestedLaw>,
     /// What a row of the laws' question is called.
     #[serde(skip)]
@@ -33,14 +42,23 @@ struct Tested {
     has_suite: bool,
 }
 
-#[derive(Serialize)]
+impl Document for PolicyTest {}
+
+/// A case of the suite.
+#[derive(Serialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
 struct TestedCase {
+    /// Its name.
     case: String,
+    /// Whether the answer is as expected.
     ok: bool,
+    /// Everything that is not, with row, value and expectation.
     failures: Vec<String>,
 }
 
-#[derive(Serialize)]
+/// The recorded answers.
+#[derive(Serialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
 struct TestedGoldens {
     /// Whether any are recorded.
     recorded: bool,
@@ -48,21 +66,33 @@ struct TestedGoldens {
     rows: usize,
     /// Whether they were recorded just now.
     updated: bool,
+    /// Rows whose answer is not as recorded.
     differences: Vec<TestedRow>,
 }
 
-#[derive(Serialize)]
+/// A row whose answer is not as recorded.
+#[derive(Serialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
 struct TestedRow {
+    /// The case.
     case: String,
+    /// The row.
     row: String,
+    /// The recorded answer; null for a new row.
     recorded: Option<String>,
+    /// The present answer; null for a row that is gone.
     found: Option<String>,
 }
 
-#[derive(Serialize)]
+/// A law that every policy of the hook keeps.
+#[derive(Serialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
 struct TestedLaw {
+    /// The law.
     law: &'static str,
+    /// Whether the policy keeps it.
     ok: bool,
+    /// The first breach; null where there is none.
     breach: Option<String>,
 }
 
@@ -88,11 +118,11 @@ pub(crate) fn run(flags: &Test) -> Result<()> {
     if flags.update {
         beside.write(GOLDENS, &proof.found.yaml(&seen.manifest.name)?)?;
     }
-    let mut tested = Tested::of(&seen.manifest, &proof);
+    let mut tested = PolicyTest::of(&seen.manifest, &proof);
     tested.goldens.recorded = goldens.is_some() || flags.update;
     tested.goldens.updated = flags.update;
     tested.has_suite = suite.is_some();
-    show(flags.output, &tested, || people(&tested, took))?;
+    show(flags.output, || &tested, || people(&tested, took))?;
     if tested.ok {
         return Ok(());
     }
@@ -117,7 +147,7 @@ fn verdict(proof: &Proof) -> String {
     wrong.join(", ")
 }
 
-impl Tested {
+impl PolicyTest {
     fn of(manifest: &Manifest, proof: &Proof) -> Self {
         let case = |tried: &Tried| TestedCase {
             case: tried.case.clone(),
@@ -157,7 +187,7 @@ impl Tested {
     }
 }
 
-fn people(tested: &Tested, took: f64) -> String {
+fn people(tested: &PolicyTest, took: f64) -> String {
     let mark = if tested.ok { "ok" } else { "failed" };
     let mut text = format!(
         "{}  {}, {} laws  {mark}  {took:.1} s  fuel {} per {}\n",

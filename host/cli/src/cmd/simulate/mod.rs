@@ -13,7 +13,6 @@ use plimsoll_core::static_pool;
 use plimsoll_policy::Engine;
 use plimsoll_report::Report;
 use plimsoll_sim::{Behaviour, Recording, Run, ScoreCard, UsageCard};
-use serde::Serialize;
 
 use crate::failure::Environment;
 use crate::flags;
@@ -22,16 +21,16 @@ use crate::output::{show, thousands, write_file};
 use crate::policy::engine;
 use crate::records::{Draft, run_line};
 use crate::strategy::Strategy;
+use crate::view;
+use crate::view::simulation::Simulation;
 
-/// One policy's run.
-#[derive(Serialize)]
+/// One strategy's run.
 struct Played {
     policy: String,
     card: ScoreCard,
 }
 
-/// What `-o json` prints.
-#[derive(Serialize)]
+/// The runs of all strategies.
 struct Comparison {
     /// SHA-256 of the input.
     input_sha256: String,
@@ -68,13 +67,22 @@ pub(crate) fn run(flags: &flags::Simulate) -> Result<()> {
         spot_prices_are_modelled: input.modelled,
         runs: played.into_iter().map(|(run, _)| run).collect(),
     };
-    if let Some(path) = &flags.report {
+    if flags.report.is_some() || flags.picture.is_some() {
         let report = report(&load::name(&flags.input), &input, &comparison);
-        write_file(path, plimsoll_report::html(&report).as_bytes())?;
+        if let Some(path) = &flags.report {
+            write_file(path, plimsoll_report::html(&report).as_bytes())?;
+        }
+        if let Some(path) = &flags.picture {
+            write_file(path, plimsoll_report::picture(&report).as_bytes())?;
+        }
     }
     // Before the result: who reads that the run is over finds the file.
     let written = draft.map(Draft::finish).transpose()?;
-    show(flags.output, &comparison, || people(&comparison))?;
+    show(
+        flags.output,
+        || document(&comparison),
+        || people(&comparison),
+    )?;
     if let Some(path) = &flags.report {
         eprintln!("report: {}", path.display());
     }
@@ -172,6 +180,18 @@ fn play(recording: &Recording, contestant: &Strategy, seed: u64) -> Result<(Play
     Ok((Played { policy, card }, began.elapsed()))
 }
 
+fn document(result: &Comparison) -> Simulation {
+    let runs = result.runs.iter();
+    Simulation {
+        input_sha256: result.input_sha256.clone(),
+        seed: result.seed,
+        spot_prices_are_modelled: result.spot_prices_are_modelled,
+        runs: runs
+            .map(|run| view::simulation::Run::of(&run.policy, &run.card))
+            .collect(),
+    }
+}
+
 fn people(result: &Comparison) -> String {
     let runs = result
         .runs
@@ -191,7 +211,7 @@ fn people(result: &Comparison) -> String {
         text.push_str(&format!("note: {sentence}\n"));
     }
     if result.spot_prices_are_modelled {
-        text.push_str("spot prices are a model: no quotes were given\n");
+        text.push_str("note: spot prices are modelled, since the input quotes none\n");
     }
     text
 }
@@ -214,10 +234,10 @@ fn report(name: &str, input: &load::Input, comparison: &Comparison) -> Report {
     let changes = thousands(input.recording.changes.len() as u64);
     let mut subtitle = vec![
         format!("Input {name}: {changes} changes, SHA-256 {}.", input.digest),
-        format!("Seed {} of all draws.", comparison.seed),
+        format!("Seed {}.", comparison.seed),
     ];
     if input.modelled {
-        subtitle.push("Spot prices are a model: no quotes were given.".to_owned());
+        subtitle.push("Spot prices are modelled, since the input quotes none.".to_owned());
     }
     let contestants = comparison
         .runs

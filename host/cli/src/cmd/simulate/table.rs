@@ -1,6 +1,6 @@
 //! Score cards side by side, for people: a row for each figure, a column for each strategy.
 
-use plimsoll_sim::{ScoreCard, UsageCard};
+use plimsoll_sim::{Fidelity, ScoreCard, UsageCard};
 
 use crate::output::{change, dollars, percent, ratio, table, thousands};
 
@@ -9,11 +9,11 @@ type Row<Card> = (&'static str, fn(&Card) -> String);
 
 /// The figures, in order; `cost` comes first, and its difference to the first column second.
 const ROWS: &[Row<ScoreCard>] = &[
-    ("  starting / idle", |card| {
+    ("  starting / idle nodes", |card| {
         let starting = share(card.cost_starting, card.cost);
         format!("{starting} / {}", share(card.cost_idle, card.cost))
     }),
-    ("  against the bound", |card| {
+    ("  cost / LP bound", |card| {
         ratio(card.cost, card.bound.unwrap_or(0))
     }),
     ("  per hour, mean", |card| dollars(card.cost_per_hour())),
@@ -21,24 +21,24 @@ const ROWS: &[Row<ScoreCard>] = &[
         let mean = card.nodes_mean as f64 / 1000.0;
         format!("{mean:.1} / {}", card.nodes_max)
     }),
-    ("waiting p50 / p90", |card| {
+    ("pending p50 / p90", |card| {
         format!("{} / {}", card.waiting.p50, card.waiting.p90)
     }),
-    ("waiting p99 / max", |card| {
+    ("pending p99 / max", |card| {
         format!("{} / {}", card.waiting.p99, card.waiting.max)
     }),
     ("pods", |card| count(card.pods)),
-    ("  without a place", |card| count(card.unplaced_count)),
+    ("  unschedulable", |card| count(card.unplaced_count)),
     ("launches / failed", |card| {
         format!("{} / {}", count(card.launches), card.launch_failures)
     }),
     ("interruptions", |card| count(card.interruptions)),
-    ("moves / empty / drift", |card| {
+    ("consolidations / empty / drifted", |card| {
         let begun = card.begun;
         let counts = [begun.moves, begun.empty, begun.drifted];
         counts.map(count).join(" / ")
     }),
-    ("  predicted $/h / realised", |card| {
+    ("  saved per hour, predicted / realised", |card| {
         let (predicted, realised) = card.saved();
         format!(
             "{} / {}",
@@ -47,44 +47,42 @@ const ROWS: &[Row<ScoreCard>] = &[
         )
     }),
     ("evictions", |card| count(card.evictions)),
-    ("  pod-minutes without", |card| {
+    ("  disrupted pod-minutes", |card| {
         format!("{:.1}", card.disrupted.millis() as f64 / 60_000.0)
     }),
-    ("refused by policy / guard", |card| {
+    ("disruption refused by policy / guard", |card| {
         let refused = card.refused;
         format!("{} / {}", count(refused.by_policy), count(refused.by_guard))
     }),
-    ("  budget / pods / change", |card| {
+    ("  by budget / pod / change since", |card| {
         let refused = card.refused;
         let counts = [refused.by_budget, refused.by_pods, refused.by_change];
         counts.map(count).join(" / ")
     }),
-    ("cpu / memory asked for", |card| {
+    ("cpu / memory requested", |card| {
         format!("{} / {}", percent(card.cpu_used), percent(card.memory_used))
     }),
-    ("node hours", |card| {
+    ("node-hours", |card| {
         let all: i64 = card.node_hours.iter().map(|row| row.thousandths).sum();
         format!("{:.1}", all as f64 / 1000.0)
     }),
-    ("bound where planned", |card| {
-        share(card.as_planned, card.planned)
+    ("plan fidelity, pending pods", |card| {
+        fidelity(card.pending_pods)
     }),
-    ("  sooner elsewhere", |card| {
-        share(card.sooner, card.planned)
-    }),
-    ("faults of policies", |card| thousands(card.faults)),
+    ("  evicted pods", |card| fidelity(card.evicted_pods)),
+    ("policy faults", |card| thousands(card.faults)),
 ];
 
 /// What is said of use, where the recording says anything.
 const USAGE: &[Row<UsageCard>] = &[
-    ("cpu / memory used of that", |usage| {
+    ("cpu / memory used of requested", |usage| {
         let cpu = share(usage.cpu_used, usage.cpu_requested);
         format!(
             "{cpu} / {}",
             share(usage.memory_used, usage.memory_requested)
         )
     }),
-    ("busy nodes, none pending", |usage| {
+    ("nodes above 80 % cpu, none pending", |usage| {
         usage.busy_for.to_string()
     }),
 ];
@@ -110,6 +108,15 @@ pub(super) fn of(runs: &[(&str, &ScoreCard)]) -> String {
         }));
     }
     table(&rows)
+}
+
+/// The share of planned pods that were bound as planned or sooner, and in brackets those sooner.
+fn fidelity(of: Fidelity) -> String {
+    let kept = share(of.kept(), of.bound);
+    match of.sooner {
+        0 => kept,
+        sooner => format!("{kept} ({} sooner)", share(sooner, of.bound)),
+    }
 }
 
 fn count(number: u32) -> String {

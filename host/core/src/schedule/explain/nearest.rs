@@ -74,7 +74,7 @@ fn holds(room: &Resources, needed: &Resources) -> bool {
 /// The rules of a pool that keep an offering from it.
 fn broken(template: &Template, sold: &InstanceType, offering: &Offering) -> Vec<String> {
     let mut result = Vec::new();
-    let asks = |required: &Requirement| format!("the pool asks for {required}");
+    let asks = |required: &Requirement| format!("the NodePool requires {required}");
     for required in template.requirements.iter() {
         let have = sold.requirements.get(required.key().as_str());
         if have.is_some_and(|have| !have.agrees_with(required)) {

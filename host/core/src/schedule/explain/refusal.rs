@@ -90,8 +90,8 @@ fn pool_refusal(
 fn not_in_pool(incompatible: &Incompatible) -> String {
     let asked = &incompatible.asked;
     match &incompatible.have {
-        Some(have) => format!("the pod asks {asked}, the pool has {have}"),
-        None => format!("the pod asks {asked}, a label that the pool does not define"),
+        Some(have) => format!("the pod requires {asked}, the NodePool allows {have}"),
+        None => format!("the pod requires {asked}, a label that the NodePool does not define"),
     }
 }
 
@@ -282,7 +282,7 @@ fn short_sentence(compiled: &Compiled<'_>, rows: &Bits, axis: usize, asked: i64)
     let amount = most.map_or(0, |row| compiled.rows.capacity(row)[axis]);
     let asked = shown(asked);
     if amount == 0 && *name != ResourceName::Pods {
-        return format!("without {name} (asks {asked}, no allowed type offers {name})");
+        return format!("without {name} (requests {asked}; no allowed instance type has {name})");
     }
     let little = if *name == ResourceName::Pods {
         "too few"
@@ -294,5 +294,5 @@ fn short_sentence(compiled: &Compiled<'_>, rows: &Bits, axis: usize, asked: i64)
         instance_type.name.as_str()
     });
     let amount = shown(amount);
-    format!("{little} {name} (asks {asked}, most after daemons is {amount}, {best})")
+    format!("{little} {name} (requests {asked}; most after DaemonSets: {amount} on {best})")
 }

@@ -24,7 +24,7 @@ pub(crate) fn empty(compiled: &Compiled<'_>, number: usize) -> String {
     };
     let agreeing: Vec<_> = types.iter().filter(agrees).collect();
     if agreeing.is_empty() {
-        return "no type on sale meets its requirements".to_owned();
+        return "no available instance type meets its requirements".to_owned();
     }
     let on_sale = |sold: &&&std::sync::Arc<InstanceType>| {
         sold.offerings.iter().any(|offering| {

@@ -1,0 +1,163 @@
+//! `plimsoll schema`: the JSON Schema of what a command prints with `-o json` and `-o yaml`, made from the types of its documents.
+
+use anyhow::{Result, bail};
+use schemars::SchemaGenerator;
+use schemars::generate::SchemaSettings;
+use serde_json::{Map, Value, json};
+
+use super::policy::{
+    PolicyBench, PolicyCheck, PolicyDecision, PolicyDecisionList, PolicyDiff, PolicyModule,
+    PolicyTest,
+};
+use super::replay::Replay;
+use crate::meant::{closest, question};
+use crate::output;
+use crate::output::{print, texts};
+use crate::view::instance_type::{InstanceType, InstanceTypeList};
+use crate::view::plan::Plan;
+use crate::view::simulation::Simulation;
+use crate::view::{API_VERSION, Document};
+
+/// A command that prints documents.
+struct Printer {
+    /// The command, as it is typed after `plimsoll`.
+    command: &'static str,
+    /// The kinds of its documents.
+    kinds: &'static [Kind],
+}
+
+/// A kind of document.
+struct Kind {
+    name: fn() -> String,
+    /// Adds its definition, and those that it refers to.
+    define: fn(&mut SchemaGenerator),
+}
+
+impl Kind {
+    const fn of<T: Document>() -> Self {
+        Self {
+            name: || T::schema_name().into_owned(),
+            define: |generator| {
+                generator.subschema_for::<T>();
+            },
+        }
+    }
+
+    /// The `kind` of the document.
+    fn name(&self) -> String {
+        (self.name)()
+    }
+}
+
+/// The commands with `-o json` and `-o yaml` whose documents are ours; `plimsoll policy pack` prints ConfigMaps.
+const PRINTERS: &[Printer] = &[
+    Printer {
+        command: "plan",
+        kinds: &[Kind::of::<Plan>()],
+    },
+    Printer {
+        command: "simulate",
+        kinds: &[Kind::of::<Simulation>()],
+    },
+    Printer {
+        command: "catalogue",
+        kinds: &[Kind::of::<InstanceTypeList>(), Kind::of::<InstanceType>()],
+    },
+    Printer {
+        command: "replay",
+        kinds: &[Kind::of::<Replay>()],
+    },
+    Printer {
+        command: "policy inspect",
+        kinds: &[Kind::of::<PolicyModule<'_>>()],
+    },
+    Printer {
+        command: "policy check",
+        kinds: &[Kind::of::<PolicyCheck>()],
+    },
+    Printer {
+        command: "policy test",
+        kinds: &[Kind::of::<PolicyTest>()],
+    },
+    Printer {
+        command: "policy bench",
+        kinds: &[Kind::of::<PolicyBench>()],
+    },
+    Printer {
+        command: "policy diff",
+        kinds: &[Kind::of::<PolicyDiff>()],
+    },
+    Printer {
+        command: "policy explain",
+        kinds: &[
+            Kind::of::<PolicyDecisionList>(),
+            Kind::of::<PolicyDecision>(),
+        ],
+    },
+];
+
+pub(crate) fn run(command: &[String]) -> Result<()> {
+    let typed = command.join(" ");
+    if typed.is_empty() {
+        return print(&list());
+    }
+    let Some(printer) = PRINTERS.iter().find(|printer| printer.command == typed) else {
+        let commands = PRINTERS.iter().map(|printer| printer.command);
+        bail!(
+            "command \"{typed}\" prints no document with a schema{}; `plimsoll schema` lists those that do",
+            question(closest(&typed, commands))
+        );
+    };
+    print(&output::json(&schema(printer))?)
+}
+
+/// The commands with the kinds of their documents.
+fn list() -> String {
+    let row = |printer: &Printer| {
+        let kinds: Vec<String> = printer.kinds.iter().map(|kind| kind.name()).collect();
+        vec![printer.command.to_owned(), kinds.join(", ")]
+    };
+    let head = ["command", "kind"].map(str::to_owned).to_vec();
+    let rows: Vec<Vec<String>> = std::iter::once(head)
+        .chain(PRINTERS.iter().map(row))
+        .collect();
+    texts(&rows)
+}
+
+/// The JSON Schema (2020-12) of a command's documents.
+fn schema(printer: &Printer) -> Value {
+    let mut generator = SchemaSettings::draft2020_12()
+        .for_serialize()
+        .into_generator();
+    for kind in printer.kinds {
+        (kind.define)(&mut generator);
+    }
+    let mut definitions = generator.take_definitions(true);
+    for kind in printer.kinds {
+        let name = kind.name();
+        if let Some(Value::Object(schema)) = definitions.get_mut(&name) {
+            frame(schema, &name);
+        }
+    }
+    let references = printer.kinds.iter();
+    let references = references.map(|kind| json!({"$ref": format!("#/$defs/{}", kind.name())}));
+    json!({
+        "$schema": "https://json-schema.org/draft/2020-12/schema",
+        "title": format!("plimsoll {}", printer.command),
+        "oneOf": references.collect::<Vec<Value>>(),
+        "$defs": definitions,
+    })
+}
+
+/// Adds `apiVersion` and `kind` to the schema of a document.
+fn frame(schema: &mut Map<String, Value>, kind: &str) {
+    let frame = [("apiVersion", API_VERSION), ("kind", kind)];
+    for (field, text) in frame {
+        if let Some(Value::Object(properties)) = schema.get_mut("properties") {
+            properties.insert(field.to_owned(), json!({"const": text}));
+        }
+        if let Some(Value::Array(required)) = schema.get_mut("required") {
+            required.push(field.into());
+        }
+    }
+}
