@@ -7,7 +7,7 @@ SHELL := bash
 .ONESHELL:
 .SHELLFLAGS := -euo pipefail -c
 .DEFAULT_GOAL := help
-.PHONY: help demo picture test check bench bench-trace bench-peers fuzz lab javascript fmt guests generated record toolchain components
+.PHONY: help demo picture test check bench bench-trace bench-peers fuzz lab javascript fmt guests generated columns record toolchain components
 
 CARGO ?= cargo
 # From nothing a build is quicker when it keeps nothing for the next one.
@@ -48,9 +48,12 @@ fmt: components ## formats every Rust source
 guests: toolchain ## the policies we ship, as WebAssembly components
 	$(CARGO) build --locked -p plimsoll-policies
 
-generated: ## makes the committed tables anew; PLIMSOLL_DATA names the folder of the published lists
+generated: columns ## makes generated code and the committed tables anew; PLIMSOLL_DATA names the folder of the published lists
 	@test -n "$${PLIMSOLL_DATA:-}" || { echo "error: PLIMSOLL_DATA does not name the folder of the published lists" >&2; exit 2; }
 	python3 host/ec2-facts/scripts/derive.py "$$PLIMSOLL_DATA"
+
+columns: ## what reads the columns of policies, made anew from their lists
+	$(CARGO) run --locked --quiet -p plimsoll-columns
 
 record: toolchain ## answers and fuel of the shipped policies, kept anew beside them
 	for folder in policies/{rank,consolidate,budget}-*; do

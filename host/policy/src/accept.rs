@@ -293,7 +293,9 @@ impl Inner {
         manifest.limits.check(&self.limits, self.deciding.memory)?;
         noted(Step::Limits, &"asks for nothing beyond the ceilings");
         let mut required = manifest.required_columns.iter();
-        if let Some(column) = required.find(|column| !self.columns.contains(*column)) {
+        if let Some(column) =
+            required.find(|column| !manifest.hook.signals().contains(&column.as_str()))
+        {
             let column = column.clone();
             return Err(Refusal::UnknownColumn { column });
         }

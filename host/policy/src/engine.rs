@@ -4,7 +4,6 @@
 //! Every switch serves one of three ends: the same numbers on every machine (NaN, SIMD, fuel), no surprise in time or
 //! memory (epochs, pool, caps), or less to attack (what policies do not need is off).
 
-use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use plimsoll_core::fixed_hash::hash_of;
@@ -29,8 +28,6 @@ pub struct EngineSettings {
     /// Bytes of memory that all calls at the same time may have together; where absent a quarter of what the process may use, or a
     /// gibibyte where nothing limits it. Shadows have half as much beside it.
     pub guest_memory: Option<u64>,
-    /// Names of the optional signals that questions carry.
-    pub columns: BTreeSet<String>,
     /// Who makes machine code of modules.
     pub compiler: Compiler,
 }
@@ -42,7 +39,6 @@ impl Default for EngineSettings {
             limits: Limits::default(),
             concurrency: 2 * cores,
             guest_memory: None,
-            columns: BTreeSet::new(),
             compiler: Compiler::Here,
         }
     }
@@ -88,7 +84,6 @@ pub(crate) struct Inner {
     /// Places of shadows: none of them is ever one that a module waits for that decides.
     looking_on: Room,
     pub(crate) track: v0_1::Track,
-    pub(crate) columns: BTreeSet<String>,
     pub(crate) compiler: Compiler,
     /// Stops when the engine goes.
     _ticker: Ticker,
@@ -101,7 +96,6 @@ impl Engine {
             limits,
             concurrency,
             guest_memory,
-            columns,
             compiler,
         } = settings;
         let one_call = limits.memory as u64;
@@ -132,7 +126,6 @@ impl Engine {
                 deciding,
                 looking_on,
                 track,
-                columns,
                 compiler,
                 _ticker: ticker,
             }),

@@ -57,6 +57,15 @@ impl Hook {
     /// All of them.
     pub const ALL: [Self; 3] = [Self::Rank, Self::Consolidate, Self::Budget];
 
+    /// Names of the signals that the host sends in its questions; a module that requires another is refused.
+    pub const fn signals(self) -> &'static [&'static str] {
+        match self {
+            Self::Rank => plimsoll_core::rank::SIGNALS,
+            Self::Consolidate => plimsoll_core::score::SIGNALS,
+            Self::Budget => plimsoll_core::allow::SIGNALS,
+        }
+    }
+
     /// As manifests and conditions name it.
     pub const fn label(self) -> &'static str {
         match self {

@@ -5,6 +5,7 @@
 //! [`Budget::allowances`].
 
 mod answer;
+mod reads;
 mod table;
 mod view;
 

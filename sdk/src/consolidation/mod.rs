@@ -5,10 +5,12 @@
 //! the whole, writes [`Consolidation::scores`].
 
 mod answer;
+mod reads;
 mod table;
 mod view;
 
 pub use answer::{LEAST_WORTH, Verdict, VerdictAnswer};
+pub use reads::*;
 pub use table::MoveTable;
 pub use view::{Move, MoveKind, Node, Replacement};
 

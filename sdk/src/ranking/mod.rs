@@ -5,6 +5,7 @@
 
 mod answer;
 mod columns;
+mod reads;
 mod table;
 mod view;
 

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use super::{Names, context, count, set_last, set_zone};
+use super::{Names, columns, context, count, set_last, set_zone};
 use crate::bindings::configure::plimsoll::policy::types::{Column, Context, ExtColumn};
 use crate::bindings::consolidator::exports::plimsoll::policy::consolidator::{Moves, Nodes};
 use crate::consolidation::{Consolidation, MoveTable, Verdict};
@@ -49,8 +49,8 @@ impl Fleet {
         Self {
             names: Names::default(),
             context: context(0),
-            nodes: no_nodes(),
-            moves: no_moves(),
+            nodes: columns::no_score_nodes(),
+            moves: columns::no_score_moves(),
         }
     }
 
@@ -72,27 +72,7 @@ impl Fleet {
     /// with two ordinary pods and a daemon.
     #[must_use]
     pub fn node(mut self, name: &str, price: f64) -> Self {
-        let day = 24 * 3_600;
-        let (name, pool) = (self.names.symbol(name), self.names.symbol("general"));
-        let (type_name, zone) = (self.names.symbol("m5.large"), self.names.symbol("a"));
-        let nodes = &mut self.nodes;
-        nodes.name.push(name);
-        nodes.pool.push(pool);
-        nodes.type_name.push(type_name);
-        nodes.zone.push(zone);
-        nodes.capacity.push(0);
-        nodes.price.push(price);
-        nodes.age_s.push(day);
-        nodes.since_move_s.push(3_600);
-        nodes.cpu_used.push(0.5);
-        nodes.mem_used.push(0.5);
-        nodes.pods.push(3);
-        nodes.pods_daemon.push(1);
-        nodes.pods_no_evict.push(0);
-        nodes.pods_last_replica.push(0);
-        nodes.youngest_pod_s.push(3_600);
-        nodes.evictions_day.push(0);
-        nodes.eviction_cost.push(2.0);
+        columns::push_score_node(&mut self.nodes, &mut self.names, name, price);
         self
     }
 
@@ -229,11 +209,7 @@ impl Fleet {
             pods += self.nodes.pods[row] - self.nodes.pods_daemon[row];
         }
         for &price in prices {
-            let (type_name, zone) = (self.names.symbol("m6g.large"), self.names.symbol("a"));
-            self.moves.repl_type.push(type_name);
-            self.moves.repl_zone.push(zone);
-            self.moves.repl_capacity.push(0);
-            self.moves.repl_price.push(price);
+            columns::push_score_replacement(&mut self.moves, &mut self.names, price);
         }
         let moves = &mut self.moves;
         moves.kind.push(kind);
@@ -246,42 +222,4 @@ impl Fleet {
 
 fn seconds(time: Duration) -> u32 {
     u32::try_from(time.as_secs()).unwrap_or(u32::MAX)
-}
-
-fn no_nodes() -> Nodes {
-    Nodes {
-        name: Vec::new(),
-        pool: Vec::new(),
-        type_name: Vec::new(),
-        zone: Vec::new(),
-        capacity: Vec::new(),
-        price: Vec::new(),
-        age_s: Vec::new(),
-        since_move_s: Vec::new(),
-        cpu_used: Vec::new(),
-        mem_used: Vec::new(),
-        pods: Vec::new(),
-        pods_daemon: Vec::new(),
-        pods_no_evict: Vec::new(),
-        pods_last_replica: Vec::new(),
-        youngest_pod_s: Vec::new(),
-        evictions_day: Vec::new(),
-        eviction_cost: Vec::new(),
-        ext: Vec::new(),
-    }
-}
-
-fn no_moves() -> Moves {
-    Moves {
-        kind: Vec::new(),
-        member_ends: Vec::new(),
-        member: Vec::new(),
-        repl_ends: Vec::new(),
-        repl_type: Vec::new(),
-        repl_zone: Vec::new(),
-        repl_capacity: Vec::new(),
-        repl_price: Vec::new(),
-        pods_moved: Vec::new(),
-        ext: Vec::new(),
-    }
 }

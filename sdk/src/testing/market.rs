@@ -1,8 +1,8 @@
 //! A market for tests of ranking policies.
 
-use super::{Names, context, count, set_last, set_zone};
+use super::{Names, columns, context, count, set_last, set_zone};
 use crate::bindings::configure::plimsoll::policy::types::{Column, Context, ExtColumn};
-use crate::bindings::ranker::exports::plimsoll::policy::ranker::{Catalog, Claims, Pools};
+use crate::bindings::ranker::exports::plimsoll::policy::ranker::Catalog;
 use crate::ranking::{OrderTable, Price, PriceTable, Ranking, Score, Tables};
 use crate::time::TimeZone;
 
@@ -28,7 +28,7 @@ impl Market {
     pub fn new() -> Self {
         let market = Self {
             names: Names::default(),
-            catalog: empty_catalog(),
+            catalog: columns::no_rank_catalog(),
             context: context(0),
             pools: Vec::new(),
         };
@@ -61,17 +61,10 @@ impl Market {
     #[must_use]
     pub fn offering(mut self, instance_type: &str, zone: &str, price: f64) -> Self {
         let row = self.instance_type(instance_type);
-        let zone = self.names.symbol(zone);
-        let catalog = &mut self.catalog;
-        catalog.o_type.push(row);
-        catalog.o_zone.push(zone);
-        catalog.o_capacity.push(0);
-        catalog.o_price.push(price);
-        catalog.o_price_age_s.push(0);
-        catalog.o_interruptions_per_day.push(0.0);
-        catalog.o_failures_1h.push(0);
-        catalog.o_reserved_left.push(0);
-        catalog.o_running.push(0);
+        let (catalog, names) = (&mut self.catalog, &mut self.names);
+        let zone = names.symbol(zone);
+        columns::push_rank_offering(catalog, names, row, price);
+        set_last(&mut catalog.o_zone, zone);
         self
     }
 
@@ -179,31 +172,23 @@ impl Market {
     pub fn price_table(&self) -> PriceTable {
         let offerings = count(self.catalog.o_type.len());
         let pools = count(self.pools.len());
-        let pools = Pools {
-            name: self.pools.clone(),
-            weight: vec![0; self.pools.len()],
-            nodes: vec![0; self.pools.len()],
-            cost: vec![0.0; self.pools.len()],
-            cand_ends: (1..=pools).map(|pool| pool * offerings).collect(),
-            cand: (0..pools).flat_map(|_| 0..offerings).collect(),
-            p_ext: Vec::new(),
-            cand_ext: Vec::new(),
-        };
-        PriceTable::new(self.tables(), pools)
+        let mut rows = columns::no_rank_pools();
+        for &name in &self.pools {
+            columns::push_rank_pool(&mut rows, name);
+        }
+        rows.cand_ends = (1..=pools).map(|pool| pool * offerings).collect();
+        rows.cand = (0..pools).flat_map(|_| 0..offerings).collect();
+        PriceTable::new(self.tables(), rows)
     }
 
     fn order_table(&self, cpu_milli: u32, memory_mib: u32) -> OrderTable {
         let offerings = count(self.catalog.o_type.len());
-        let claims = Claims {
-            pool: self.pools[..1].to_vec(),
-            cpu_milli: vec![cpu_milli],
-            mem_mib: vec![memory_mib],
-            pods: vec![1],
-            gpus: vec![0],
-            cand_ends: vec![offerings],
-            cand: (0..offerings).collect(),
-            ext: Vec::new(),
-        };
+        let mut claims = columns::no_rank_claims();
+        columns::push_rank_claim(&mut claims, self.pools[0]);
+        set_last(&mut claims.cpu_milli, cpu_milli);
+        set_last(&mut claims.mem_mib, memory_mib);
+        claims.cand_ends = vec![offerings];
+        claims.cand = (0..offerings).collect();
         OrderTable::new(self.tables(), claims)
     }
 
@@ -213,48 +198,13 @@ impl Market {
     }
 
     fn instance_type(&mut self, name: &str) -> u32 {
-        let family = name.split('.').next().unwrap_or(name);
-        let (name, family) = (self.names.symbol(name), self.names.symbol(family));
+        let known = self.names.symbol(name);
         let catalog = &mut self.catalog;
-        if let Some(row) = catalog.t_name.iter().position(|&known| known == name) {
+        if let Some(row) = catalog.t_name.iter().position(|&name| name == known) {
             return count(row);
         }
-        catalog.t_name.push(name);
-        catalog.t_family.push(family);
-        catalog.t_arch.push(0);
-        catalog.t_cpu_milli.push(2_000);
-        catalog.t_mem_mib.push(8_192);
-        catalog.t_pods.push(29);
-        catalog.t_gpus.push(0);
-        catalog.t_gpu_kind.push(0);
+        columns::push_rank_type(catalog, &mut self.names, name);
         catalog.t_label_ends.push(count(catalog.t_label_key.len()));
         count(catalog.t_name.len() - 1)
-    }
-}
-
-fn empty_catalog() -> Catalog {
-    Catalog {
-        t_name: Vec::new(),
-        t_family: Vec::new(),
-        t_arch: Vec::new(),
-        t_cpu_milli: Vec::new(),
-        t_mem_mib: Vec::new(),
-        t_pods: Vec::new(),
-        t_gpus: Vec::new(),
-        t_gpu_kind: Vec::new(),
-        t_label_ends: Vec::new(),
-        t_label_key: Vec::new(),
-        t_label_value: Vec::new(),
-        o_type: Vec::new(),
-        o_zone: Vec::new(),
-        o_capacity: Vec::new(),
-        o_price: Vec::new(),
-        o_price_age_s: Vec::new(),
-        o_interruptions_per_day: Vec::new(),
-        o_failures_1h: Vec::new(),
-        o_reserved_left: Vec::new(),
-        o_running: Vec::new(),
-        t_ext: Vec::new(),
-        o_ext: Vec::new(),
     }
 }

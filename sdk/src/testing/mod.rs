@@ -17,6 +17,7 @@
 //! assert_eq!(market.prices(&ListPrice, &NoSettings)[1].then(), 0.101);
 //! ```
 
+mod columns;
 mod fleet;
 mod market;
 mod pools;

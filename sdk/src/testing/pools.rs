@@ -1,6 +1,6 @@
 //! Pools for tests of budget policies.
 
-use super::{Names, context, set_zone};
+use super::{Names, columns, context, set_zone};
 use crate::bindings::budgeter::exports::plimsoll::policy::budgeter;
 use crate::bindings::configure::plimsoll::policy::types::Context;
 use crate::budget::{Allowance, Budget, PoolTable};
@@ -42,7 +42,7 @@ impl Pools {
         Self {
             names: Names::default(),
             context: context(now),
-            rows: no_rows(),
+            rows: columns::no_allow_pools(),
         }
     }
 
@@ -56,18 +56,8 @@ impl Pools {
     /// Adds a pool of so many nodes: all ready, nothing happening, a tenth declared as its budget.
     #[must_use]
     pub fn pool(mut self, name: &str, nodes: u32) -> Self {
-        let name = self.names.symbol(name);
-        let rows = &mut self.rows;
         for reason in 0..3 {
-            rows.name.push(name);
-            rows.reason.push(reason);
-            rows.nodes.push(nodes);
-            rows.not_ready.push(0);
-            rows.disrupting.push(0);
-            rows.ceiling.push(nodes.div_ceil(10));
-            rows.pending_pods.push(0);
-            rows.recent_evictions.push(0);
-            rows.recent_failures.push(0);
+            columns::push_allow_pool(&mut self.rows, &mut self.names, name, reason, nodes);
         }
         self
     }
@@ -131,19 +121,4 @@ impl Pools {
 fn set_rows(column: &mut [u32], value: u32) {
     let start = column.len().saturating_sub(3);
     column[start..].fill(value);
-}
-
-fn no_rows() -> budgeter::Pools {
-    budgeter::Pools {
-        name: Vec::new(),
-        reason: Vec::new(),
-        nodes: Vec::new(),
-        not_ready: Vec::new(),
-        disrupting: Vec::new(),
-        ceiling: Vec::new(),
-        pending_pods: Vec::new(),
-        recent_evictions: Vec::new(),
-        recent_failures: Vec::new(),
-        ext: Vec::new(),
-    }
 }

@@ -32,6 +32,7 @@ mod replacements;
 mod saturated;
 mod self_test;
 mod shadow;
+mod signals;
 mod simulated;
 mod swap;
 mod twin;

@@ -1,10 +1,10 @@
 //! Allowances of a budget policy.
 
-use plimsoll_core::allow::{AllowAnswer, AllowQuestion, BudgetRows};
+use plimsoll_core::allow::{AllowAnswer, AllowQuestion};
 use plimsoll_policy::BudgetModule;
 
-use super::shuffle::{Dressed, pick, pick_signals, rename_signals, rename_symbols};
-use super::{Held, Kind, Names, PLAIN, held, raw, same_rows};
+use super::shuffle::{Dressed, rename_symbols};
+use super::{Held, Kind, Names, PLAIN, columns, held, same_rows};
 
 struct Allowances<'m>(&'m BudgetModule);
 
@@ -52,24 +52,9 @@ impl Kind for Allowances<'_> {
 
 /// The rows from last to first.
 fn rows_reversed(question: &AllowQuestion) -> Dressed<AllowQuestion> {
-    let old = &question.pools;
-    let origin: Vec<usize> = (0..old.len()).rev().collect();
-    let pools = BudgetRows {
-        name: pick(&old.name, &origin),
-        reason: pick(&old.reason, &origin),
-        nodes: pick(&old.nodes, &origin),
-        not_ready: pick(&old.not_ready, &origin),
-        disrupting: pick(&old.disrupting, &origin),
-        ceiling: pick(&old.ceiling, &origin),
-        pending_pods: pick(&old.pending_pods, &origin),
-        recent_evictions: pick(&old.recent_evictions, &origin),
-        recent_failures: pick(&old.recent_failures, &origin),
-        ext: pick_signals(&old.ext, &origin),
-    };
-    let question = AllowQuestion {
-        pools,
-        ..question.clone()
-    };
+    let mut question = question.clone();
+    let origin: Vec<usize> = (0..question.pools.len()).rev().collect();
+    columns::reorder_allow_pool(&mut question.pools, &origin);
     Dressed { question, origin }
 }
 
@@ -77,10 +62,7 @@ fn rows_reversed(question: &AllowQuestion) -> Dressed<AllowQuestion> {
 fn names_renumbered(question: &AllowQuestion) -> Dressed<AllowQuestion> {
     let mut question = question.clone();
     let renamed = rename_symbols(&mut question.symbols);
-    for symbol in &mut question.pools.name {
-        *symbol = renamed(*symbol);
-    }
-    rename_signals(&mut question.pools.ext, &renamed);
+    columns::rename_allow_pools(&mut question.pools, &renamed);
     let rows = question.pools.len();
     Dressed::in_place(question, rows)
 }

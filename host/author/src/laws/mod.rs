@@ -5,6 +5,7 @@
 //! otherwise without being another; what laws are is the same for all.
 
 mod allow;
+mod columns;
 mod layout;
 mod order;
 mod price;

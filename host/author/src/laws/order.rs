@@ -2,12 +2,12 @@
 
 use std::sync::Arc;
 
-use plimsoll_core::rank::{Claims, OrderAnswer, OrderQuestion};
+use plimsoll_core::rank::{OrderAnswer, OrderQuestion};
 use plimsoll_policy::Module;
 
 use super::layout::Layout;
-use super::shuffle::{self, Dressed, number, pick, pick_signals};
-use super::{Held, Kind, Names, held, raw, same_rows};
+use super::shuffle::{self, Dressed, number};
+use super::{Held, Kind, Names, columns, held, same_rows};
 
 struct Orders<'m>(&'m Module);
 
@@ -90,10 +90,7 @@ fn rows_renumbered(question: &OrderQuestion) -> Dressed<OrderQuestion> {
 fn names_renumbered(question: &OrderQuestion) -> Dressed<OrderQuestion> {
     let mut question = question.clone();
     let renamed = shuffle::rename_tables(Arc::make_mut(&mut question.tables));
-    for symbol in &mut question.claims.pool {
-        *symbol = renamed(*symbol);
-    }
-    shuffle::rename_signals(&mut question.claims.ext, &renamed);
+    columns::rename_rank_claims(&mut question.claims, &renamed);
     as_it_stands(question)
 }
 
@@ -111,22 +108,10 @@ fn as_it_stands(question: OrderQuestion) -> Dressed<OrderQuestion> {
 
 /// The claims in that order, each with its candidates in theirs.
 fn reordered(question: &OrderQuestion, layout: &Layout) -> Dressed<OrderQuestion> {
-    let (old, order) = (&question.claims, &layout.order);
-    let claims = Claims {
-        pool: pick(&old.pool, order),
-        cpu_milli: pick(&old.cpu_milli, order),
-        mem_mib: pick(&old.mem_mib, order),
-        pods: pick(&old.pods, order),
-        gpus: pick(&old.gpus, order),
-        cand_ends: layout.ends.clone(),
-        cand: pick(&old.cand, &layout.origin),
-        ext: pick_signals(&old.ext, order),
-    };
-    let question = OrderQuestion {
-        context: question.context,
-        tables: Arc::clone(&question.tables),
-        claims,
-    };
+    let mut question = question.clone();
+    columns::reorder_rank_claim(&mut question.claims, &layout.order);
+    columns::reorder_rank_holder(&mut question.claims, &layout.origin);
+    question.claims.cand_ends.clone_from(&layout.ends);
     Dressed {
         question,
         origin: layout.origin.clone(),

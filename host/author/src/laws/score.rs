@@ -1,11 +1,11 @@
 //! Values of a consolidation policy.
 
-use plimsoll_core::score::{Moves, Nodes, ScoreAnswer, ScoreQuestion};
+use plimsoll_core::score::{ScoreAnswer, ScoreQuestion};
 use plimsoll_policy::ConsolidationModule;
 
 use super::layout::Layout;
-use super::shuffle::{Dressed, number, pick, pick_signals, rename_signals, rename_symbols};
-use super::{Held, Kind, Names, PLAIN, held, raw, same_rows};
+use super::shuffle::{Dressed, number, rename_symbols};
+use super::{Held, Kind, Names, PLAIN, columns, held, same_rows};
 
 struct Scores<'m>(&'m ConsolidationModule);
 
@@ -49,26 +49,15 @@ impl Kind for Scores<'_> {
 
 /// The moves from last to first.
 fn moves_reversed(question: &ScoreQuestion) -> Dressed<ScoreQuestion> {
-    let old = &question.moves;
-    let members = Layout::reversed(&old.member_ends);
-    let bought = Layout::reversed(&old.repl_ends);
-    let (origin, repl) = (members.order, bought.origin);
-    let moves = Moves {
-        kind: pick(&old.kind, &origin),
-        member_ends: members.ends,
-        member: pick(&old.member, &members.origin),
-        repl_ends: bought.ends,
-        repl_type: pick(&old.repl_type, &repl),
-        repl_zone: pick(&old.repl_zone, &repl),
-        repl_capacity: pick(&old.repl_capacity, &repl),
-        repl_price: pick(&old.repl_price, &repl),
-        pods_moved: pick(&old.pods_moved, &origin),
-        ext: pick_signals(&old.ext, &origin),
-    };
-    let question = ScoreQuestion {
-        moves,
-        ..question.clone()
-    };
+    let mut question = question.clone();
+    let moves = &mut question.moves;
+    let members = Layout::reversed(&moves.member_ends);
+    let bought = Layout::reversed(&moves.repl_ends);
+    let origin = members.order;
+    columns::reorder_score_move(moves, &origin);
+    columns::reorder_score_member(moves, &members.origin);
+    columns::reorder_score_replacement(moves, &bought.origin);
+    (moves.member_ends, moves.repl_ends) = (members.ends, bought.ends);
     Dressed { question, origin }
 }
 
@@ -76,7 +65,7 @@ fn moves_reversed(question: &ScoreQuestion) -> Dressed<ScoreQuestion> {
 fn members_reversed(question: &ScoreQuestion) -> Dressed<ScoreQuestion> {
     let mut question = question.clone();
     let members = Layout::reversed_within(&question.moves.member_ends);
-    question.moves.member = pick(&question.moves.member, &members.origin);
+    columns::reorder_score_member(&mut question.moves, &members.origin);
     as_it_stands(question)
 }
 
@@ -85,27 +74,7 @@ fn nodes_renumbered(question: &ScoreQuestion) -> Dressed<ScoreQuestion> {
     let mut question = question.clone();
     let rows = question.nodes.name.len();
     let order: Vec<usize> = (0..rows).rev().collect();
-    let old = &question.nodes;
-    question.nodes = Nodes {
-        name: pick(&old.name, &order),
-        pool: pick(&old.pool, &order),
-        type_name: pick(&old.type_name, &order),
-        zone: pick(&old.zone, &order),
-        capacity: pick(&old.capacity, &order),
-        price: pick(&old.price, &order),
-        age_s: pick(&old.age_s, &order),
-        since_move_s: pick(&old.since_move_s, &order),
-        cpu_used: pick(&old.cpu_used, &order),
-        mem_used: pick(&old.mem_used, &order),
-        pods: pick(&old.pods, &order),
-        pods_daemon: pick(&old.pods_daemon, &order),
-        pods_no_evict: pick(&old.pods_no_evict, &order),
-        pods_last_replica: pick(&old.pods_last_replica, &order),
-        youngest_pod_s: pick(&old.youngest_pod_s, &order),
-        evictions_day: pick(&old.evictions_day, &order),
-        eviction_cost: pick(&old.eviction_cost, &order),
-        ext: pick_signals(&old.ext, &order),
-    };
+    columns::reorder_score_node(&mut question.nodes, &order);
     for row in &mut question.moves.member {
         *row = number(rows - 1 - *row as usize);
     }
@@ -116,20 +85,8 @@ fn nodes_renumbered(question: &ScoreQuestion) -> Dressed<ScoreQuestion> {
 fn names_renumbered(question: &ScoreQuestion) -> Dressed<ScoreQuestion> {
     let mut question = question.clone();
     let renamed = rename_symbols(&mut question.symbols);
-    let (nodes, moves) = (&mut question.nodes, &mut question.moves);
-    let columns = [
-        &mut nodes.name,
-        &mut nodes.pool,
-        &mut nodes.type_name,
-        &mut nodes.zone,
-        &mut moves.repl_type,
-        &mut moves.repl_zone,
-    ];
-    for symbol in columns.into_iter().flatten() {
-        *symbol = renamed(*symbol);
-    }
-    rename_signals(&mut nodes.ext, &renamed);
-    rename_signals(&mut moves.ext, &renamed);
+    columns::rename_score_nodes(&mut question.nodes, &renamed);
+    columns::rename_score_moves(&mut question.moves, &renamed);
     as_it_stands(question)
 }
 

@@ -6,9 +6,10 @@
 use std::sync::Arc;
 
 use plimsoll_core::rank::{
-    CatalogueColumns, Column, ExtColumn, Pools, PriceQuestion, Sym, Symbols, Tables,
+    CatalogueColumns, Column, ExtColumn, PriceQuestion, Sym, Symbols, Tables,
 };
 
+use super::columns;
 use super::layout::Layout;
 
 /// A question, and for each of its rows the place of the same row in the question it was made from.
@@ -73,32 +74,14 @@ pub(super) fn rows_renumbered(question: &PriceQuestion) -> Dressed<PriceQuestion
 pub(super) fn names_renumbered(question: &PriceQuestion) -> Dressed<PriceQuestion> {
     let mut question = question.clone();
     let renamed = rename_tables(Arc::make_mut(&mut question.tables));
-    let pools = &mut question.pools;
-    for symbol in &mut pools.name {
-        *symbol = renamed(*symbol);
-    }
-    rename_signals(&mut pools.p_ext, &renamed);
-    rename_signals(&mut pools.cand_ext, &renamed);
+    columns::rename_rank_pools(&mut question.pools, &renamed);
     as_it_stands(question)
 }
 
 /// Gives the names of a catalogue other numbers, and says which.
 pub(super) fn rename_tables(tables: &mut Tables) -> impl Fn(Sym) -> Sym + use<> {
     let renamed = rename_symbols(&mut tables.symbols);
-    let catalogue = &mut tables.catalogue;
-    let columns = [
-        &mut catalogue.t_name,
-        &mut catalogue.t_family,
-        &mut catalogue.t_gpu_kind,
-        &mut catalogue.t_label_key,
-        &mut catalogue.t_label_value,
-        &mut catalogue.o_zone,
-    ];
-    for symbol in columns.into_iter().flatten() {
-        *symbol = renamed(*symbol);
-    }
-    rename_signals(&mut catalogue.t_ext, &renamed);
-    rename_signals(&mut catalogue.o_ext, &renamed);
+    columns::rename_rank_catalog(&mut tables.catalogue, &renamed);
     renamed
 }
 
@@ -126,7 +109,7 @@ pub(super) fn with_a_stranger(question: &PriceQuestion) -> Dressed<PriceQuestion
 pub(super) fn add_stranger(catalogue: &mut CatalogueColumns) {
     if let Some(last) = catalogue.o_type.len().checked_sub(1) {
         let order: Vec<usize> = (0..=last).chain([last]).collect();
-        pick_offerings(catalogue, &order);
+        columns::reorder_rank_offering(catalogue, &order);
         if let Some(price) = catalogue.o_price.last_mut() {
             *price = 0.0;
         }
@@ -140,22 +123,10 @@ fn as_it_stands(question: PriceQuestion) -> Dressed<PriceQuestion> {
 
 /// The pools in that order, each with its candidates in theirs.
 fn reordered(question: &PriceQuestion, layout: &Layout) -> Dressed<PriceQuestion> {
-    let (old, order, origin) = (&question.pools, &layout.order, &layout.origin);
-    let pools = Pools {
-        name: pick(&old.name, order),
-        weight: pick(&old.weight, order),
-        nodes: pick(&old.nodes, order),
-        cost: pick(&old.cost, order),
-        cand_ends: layout.ends.clone(),
-        cand: pick(&old.cand, origin),
-        p_ext: pick_signals(&old.p_ext, order),
-        cand_ext: pick_signals(&old.cand_ext, origin),
-    };
-    let question = PriceQuestion {
-        context: question.context,
-        tables: Arc::clone(&question.tables),
-        pools,
-    };
+    let mut question = question.clone();
+    columns::reorder_rank_pool(&mut question.pools, &layout.order);
+    columns::reorder_rank_candidate(&mut question.pools, &layout.origin);
+    question.pools.cand_ends.clone_from(&layout.ends);
     Dressed {
         question,
         origin: layout.origin.clone(),
@@ -164,21 +135,7 @@ fn reordered(question: &PriceQuestion, layout: &Layout) -> Dressed<PriceQuestion
 
 pub(super) fn reverse_offerings(catalogue: &mut CatalogueColumns) {
     let order: Vec<usize> = (0..catalogue.o_type.len()).rev().collect();
-    pick_offerings(catalogue, &order);
-}
-
-/// The offerings in that order.
-fn pick_offerings(catalogue: &mut CatalogueColumns, order: &[usize]) {
-    catalogue.o_type = pick(&catalogue.o_type, order);
-    catalogue.o_zone = pick(&catalogue.o_zone, order);
-    catalogue.o_capacity = pick(&catalogue.o_capacity, order);
-    catalogue.o_price = pick(&catalogue.o_price, order);
-    catalogue.o_price_age_s = pick(&catalogue.o_price_age_s, order);
-    catalogue.o_interruptions_per_day = pick(&catalogue.o_interruptions_per_day, order);
-    catalogue.o_failures_1h = pick(&catalogue.o_failures_1h, order);
-    catalogue.o_reserved_left = pick(&catalogue.o_reserved_left, order);
-    catalogue.o_running = pick(&catalogue.o_running, order);
-    catalogue.o_ext = pick_signals(&catalogue.o_ext, order);
+    columns::reorder_rank_offering(catalogue, &order);
 }
 
 pub(super) fn pick<T: Clone>(column: &[T], order: &[usize]) -> Vec<T> {

@@ -1,5 +1,7 @@
 //! Values of a suite by the path they stand at, so that whatever is wrong is told with field, value and expectation.
 
+use std::sync::LazyLock;
+
 use plimsoll_core::hook::{PolicySettings, Setting};
 use serde_json::Value;
 use thiserror::Error;
@@ -170,7 +172,19 @@ impl<'v> Field<'v> {
     }
 }
 
+/// No field at all.
+static NONE: LazyLock<serde_json::Map<String, Value>> = LazyLock::new(serde_json::Map::new);
+
 impl<'v> Fields<'v> {
+    /// No field at all: everything is as where it is absent.
+    pub(super) fn none() -> Self {
+        let path = String::new();
+        Self {
+            path,
+            values: &NONE,
+        }
+    }
+
     pub(super) fn get(&self, name: &str) -> Option<Field<'v>> {
         let value = self.values.get(name)?;
         let path = joined(&self.path, name);

@@ -9,36 +9,16 @@ use plimsoll_core::score::{
 };
 
 use super::answer::Names;
+use super::columns;
 use super::field::{Field, Fields, Problem};
-use super::market::capacity;
 use super::place;
 use super::signal::Signals;
 
-const NODE: [&str; 17] = [
-    "pool",
-    "type",
-    "zone",
-    "capacity",
-    "price",
-    "age-s",
-    "since-move-s",
-    "cpu-used",
-    "mem-used",
-    "pods",
-    "pods-daemon",
-    "pods-no-evict",
-    "pods-last-replica",
-    "youngest-pod-s",
-    "evictions-day",
-    "eviction-cost",
-    "signals",
-];
 const KINDS: [(&str, MoveKind); 3] = [
     ("empty", MoveKind::Empty),
     ("delete", MoveKind::Delete),
     ("replace", MoveKind::Replace),
 ];
-const HOUR: u32 = 3_600;
 
 /// A consolidation policy's question of a case.
 #[derive(Debug, Clone)]
@@ -109,27 +89,8 @@ impl Fleet {
 
 /// A node's row, and its signals.
 fn node<'v>(name: &'v str, field: &Field<'v>) -> Result<(NodeRow<'v>, Option<Field<'v>>), Problem> {
-    let fields = field.object(&NODE)?;
-    let count = |name, absent| fields.or(name, absent, Field::count);
-    let row = NodeRow {
-        name,
-        pool: fields.or("pool", "general", Field::text)?,
-        type_name: fields.or("type", "m5.large", Field::text)?,
-        zone: fields.or("zone", "a", Field::text)?,
-        capacity: capacity(&fields)?,
-        price: fields.need("price", "dollars per hour")?.amount()?,
-        age_s: count("age-s", 24 * HOUR)?,
-        since_move_s: count("since-move-s", HOUR)?,
-        cpu_used: fields.or("cpu-used", 0.5, Field::rate)?,
-        mem_used: fields.or("mem-used", 0.5, Field::rate)?,
-        pods: count("pods", 3)?,
-        pods_daemon: count("pods-daemon", 1)?,
-        pods_no_evict: count("pods-no-evict", 0)?,
-        pods_last_replica: count("pods-last-replica", 0)?,
-        youngest_pod_s: count("youngest-pod-s", HOUR)?,
-        evictions_day: count("evictions-day", 0)?,
-        eviction_cost: fields.or("eviction-cost", 2.0, Field::amount)?,
-    };
+    let fields = field.object(&[&columns::SCORE_NODE[..], &["signals"]].concat())?;
+    let row = columns::score_node(&fields, name)?;
     Ok((row, fields.get("signals")))
 }
 
@@ -173,11 +134,5 @@ fn replacement<'v>(field: &Field<'v>) -> Result<Replacement<'v>, Problem> {
             price: field.amount()?,
         });
     }
-    let fields = field.object(&["type", "zone", "capacity", "price"])?;
-    Ok(Replacement {
-        type_name: fields.or("type", "m5.large", Field::text)?,
-        zone: fields.or("zone", "a", Field::text)?,
-        capacity: capacity(&fields)?,
-        price: fields.need("price", "dollars per hour")?.amount()?,
-    })
+    columns::score_replacement(&field.object(&columns::SCORE_REPLACEMENT)?)
 }

@@ -7,36 +7,15 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use plimsoll_core::rank::{
-    Architecture, Capacity, ClaimRow, Claims, Context, InstanceTypeRow, OfferingRow, OrderQuestion,
-    PoolRow, Pools, PriceQuestion, TablesBuilder,
+    Architecture, Capacity, Claims, Context, OfferingRow, OrderQuestion, PoolRow, Pools,
+    PriceQuestion, TablesBuilder,
 };
 
 use super::answer::Names;
+use super::columns;
 use super::field::{Field, Fields, Problem};
 use super::signal::Signals;
 
-const OFFERING: [&str; 10] = [
-    "type",
-    "zone",
-    "capacity",
-    "price",
-    "price-age-s",
-    "interruptions-per-day",
-    "failures-1h",
-    "reserved-left",
-    "running",
-    "signals",
-];
-const TYPE: [&str; 8] = [
-    "family",
-    "arch",
-    "cpu-milli",
-    "mem-mib",
-    "pods",
-    "gpus",
-    "gpu-kind",
-    "labels",
-];
 const CAPACITIES: [(&str, Capacity); 3] = [
     ("on-demand", Capacity::OnDemand),
     ("spot", Capacity::Spot),
@@ -66,6 +45,13 @@ pub(super) struct Market {
 pub(super) fn capacity(fields: &Fields<'_>) -> Result<Capacity, Problem> {
     fields.or("capacity", Capacity::OnDemand, |field| {
         field.choice(&CAPACITIES)
+    })
+}
+
+/// Architecture by the name that labels use.
+pub(super) fn architecture(fields: &Fields<'_>) -> Result<Architecture, Problem> {
+    fields.or("arch", Architecture::Amd64, |field| {
+        field.choice(&ARCHITECTURES)
     })
 }
 
@@ -131,26 +117,14 @@ impl Market {
 }
 
 fn offering<'v>(name: &'v str, field: Field<'v>) -> Result<Offering<'v>, Problem> {
-    let fields = field.object(&OFFERING)?;
-    let count = |name| fields.or(name, 0, Field::count);
+    let fields = field.object(&[&["type"], &columns::RANK_OFFERING[..], &["signals"]].concat())?;
     let type_name = fields.or("type", name, Field::text)?;
-    let zone = fields.or("zone", "a", Field::text)?;
-    let row = OfferingRow {
-        instance_type: 0,
-        zone,
-        capacity: capacity(&fields)?,
-        price: fields.need("price", "dollars per hour")?.amount()?,
-        price_age_s: count("price-age-s")?,
-        interruptions_per_day: fields.or("interruptions-per-day", 0.0, Field::rate)?,
-        failures_1h: count("failures-1h")?,
-        reserved_left: count("reserved-left")?,
-        running: count("running")?,
-    };
+    let row = columns::rank_offering(&fields, 0)?;
     let signals = fields.get("signals");
     Ok(Offering {
         name,
         type_name,
-        zone,
+        zone: row.zone,
         row,
         field,
         signals,
@@ -171,7 +145,7 @@ fn add_types<'v>(
         let Some(known) = types.get_mut(name) else {
             return Err(field.problem("is the type of no offering".to_owned()));
         };
-        *known = Some(field.object(&TYPE)?);
+        *known = Some(field.object(&[&columns::RANK_TYPE[..], &["labels"]].concat())?);
     }
     let mut rows = BTreeMap::new();
     for (name, fields) in types {
@@ -186,37 +160,16 @@ fn add_type(
     name: &str,
     fields: Option<&Fields<'_>>,
 ) -> Result<u32, Problem> {
-    let count = |name: &str, absent: u32| match fields {
-        Some(fields) => fields.or(name, absent, Field::count),
-        None => Ok(absent),
-    };
-    let text = |name: &str, absent| match fields {
-        Some(fields) => fields.or(name, absent, |field| Ok(field.text()?.to_owned())),
-        None => Ok(absent),
-    };
-    let family = name.split_once('.').map_or(name, |(family, _)| family);
+    let none = Fields::none();
+    let fields = fields.unwrap_or(&none);
     let mut labels = Vec::new();
-    if let Some(field) = fields.and_then(|fields| fields.get("labels")) {
+    if let Some(field) = fields.get("labels") {
         for (key, value) in field.named()? {
             labels.push((key, value.text()?));
         }
     }
-    let architecture = fields.map_or(Ok(Architecture::Amd64), |fields| {
-        fields.or("arch", Architecture::Amd64, |field| {
-            field.choice(&ARCHITECTURES)
-        })
-    })?;
-    Ok(builder.instance_type(&InstanceTypeRow {
-        name,
-        family: &text("family", family.to_owned())?,
-        architecture,
-        cpu_milli: count("cpu-milli", 2_000)?,
-        memory_mib: count("mem-mib", 8_192)?,
-        pods: count("pods", 29)?,
-        gpus: count("gpus", 0)?,
-        gpu_kind: &text("gpu-kind", String::new())?,
-        labels: &labels,
-    }))
+    let row = columns::rank_type(fields, name, &labels)?;
+    Ok(builder.instance_type(&row))
 }
 
 /// Pools by name; one called `general` that may buy everything where the case names none.
@@ -234,23 +187,13 @@ fn pools(
         pools.push(row, may_buy);
     };
     let Some(field) = field else {
-        let row = PoolRow {
-            name: builder.symbol("general"),
-            weight: 0,
-            nodes: 0,
-            cost: 0.0,
-        };
+        let row = columns::rank_pool(&Fields::none(), builder.symbol("general"))?;
         push("general", row, &everything);
         return Ok((pools, names));
     };
     for (pool, field) in field.named()? {
-        let fields = field.object(&["weight", "nodes", "cost", "may-buy"])?;
-        let row = PoolRow {
-            name: builder.symbol(pool),
-            weight: fields.or("weight", 0, Field::count)?,
-            nodes: fields.or("nodes", 0, Field::count)?,
-            cost: fields.or("cost", 0.0, Field::amount)?,
-        };
+        let fields = field.object(&[&columns::RANK_POOL[..], &["may-buy"]].concat())?;
+        let row = columns::rank_pool(&fields, builder.symbol(pool))?;
         let may_buy = fields.or("may-buy", everything.clone(), |field| {
             chosen(field, offerings)
         })?;
@@ -278,7 +221,8 @@ fn planned(
         claims: Vec::new(),
     };
     for (claim, field) in field.map_or(Ok(Vec::new()), |field| field.named())? {
-        let fields = field.object(&["pool", "cpu-milli", "mem-mib", "pods", "gpus", "held-by"])?;
+        let known = [&["pool"], &columns::RANK_CLAIM[..], &["held-by"]].concat();
+        let fields = field.object(&known)?;
         let first = candidates
             .0
             .first()
@@ -287,13 +231,7 @@ fn planned(
             let pool = field.text()?;
             candidates.rows(field, pool).map(|_| pool)
         })?;
-        let row = ClaimRow {
-            pool: builder.symbol(pool),
-            cpu_milli: fields.or("cpu-milli", 1_000, Field::count)?,
-            mem_mib: fields.or("mem-mib", 1_024, Field::count)?,
-            pods: fields.or("pods", 1, Field::count)?,
-            gpus: fields.or("gpus", 0, Field::count)?,
-        };
+        let row = columns::rank_claim(&fields, builder.symbol(pool))?;
         let of_pool = candidates.0.iter().filter(|(owner, _)| owner == pool);
         let place = |name: &String| offerings.iter().position(|known| known == name);
         let of_pool = of_pool.filter_map(|(_, item)| place(item));

@@ -7,6 +7,7 @@
 
 mod answer;
 mod ask;
+mod columns;
 mod expect;
 mod field;
 mod fleet;

@@ -8,18 +8,8 @@ use plimsoll_core::hook::Context;
 use plimsoll_core::model::DisruptionReason;
 
 use super::answer::Names;
-use super::field::{Field, Fields, Problem};
-
-const POOL: [&str; 8] = [
-    "reasons",
-    "nodes",
-    "not-ready",
-    "disrupting",
-    "ceiling",
-    "pending-pods",
-    "recent-evictions",
-    "recent-failures",
-];
+use super::columns;
+use super::field::{Fields, Problem};
 
 /// Reasons in the host's order, by the names that budgets of a NodePool use.
 const REASONS: [(&str, DisruptionReason); 3] = [
@@ -45,9 +35,8 @@ impl Declared {
         let mut names = Names::default();
         let field = fields.need("pools", "pools by name, each with its nodes")?;
         for (name, field) in field.named()? {
-            let fields = field.object(&POOL)?;
-            let count = |name| fields.or(name, 0, Field::count);
-            let nodes = fields.need("nodes", "how many there are")?.count()?;
+            let fields = field.object(&[&["reasons"], &columns::ALLOW_POOL[..]].concat())?;
+            let given = columns::allow_pool(&fields, name, DisruptionReason::Empty)?;
             let asked = match fields.get("reasons") {
                 None => REASONS.map(|(_, reason)| reason).to_vec(),
                 Some(field) => {
@@ -57,17 +46,8 @@ impl Declared {
                 }
             };
             for (label, reason) in REASONS.iter().filter(|(_, reason)| asked.contains(reason)) {
-                builder.pool(&BudgetRow {
-                    name,
-                    reason: *reason,
-                    nodes,
-                    not_ready: count("not-ready")?,
-                    disrupting: count("disrupting")?,
-                    ceiling: fields.or("ceiling", nodes.div_ceil(10), Field::count)?,
-                    pending_pods: count("pending-pods")?,
-                    recent_evictions: count("recent-evictions")?,
-                    recent_failures: count("recent-failures")?,
-                });
+                let reason = *reason;
+                builder.pool(&BudgetRow { reason, ..given });
                 names.0.push((name.to_owned(), (*label).to_owned()));
             }
         }

@@ -6,7 +6,7 @@
 use thiserror::Error;
 
 use super::answer::{AllowAnswer, Allowance, Allowances};
-use super::question::{AllowQuestion, reason_code};
+use super::question::AllowQuestion;
 use crate::model::DisruptionReason;
 use crate::time::Span;
 
@@ -59,7 +59,7 @@ pub fn check_allowances(
 
 /// What counts for a policy that failed: nothing for emptiness and consolidation, the declared budget for drift.
 pub fn withheld(question: &AllowQuestion) -> Allowances {
-    let drift = reason_code(DisruptionReason::Drifted);
+    let drift = DisruptionReason::Drifted.code();
     let rows = question.pools.reason.iter().zip(&question.pools.ceiling);
     Allowances {
         rows: rows

@@ -10,6 +10,7 @@
 
 mod answer;
 mod check;
+mod columns;
 mod grant;
 mod question;
 
@@ -18,5 +19,6 @@ mod tests;
 
 pub use answer::{AllowAnswer, Allowance, Allowances};
 pub use check::{AllowanceError, check_allowances, withheld};
+pub use columns::{BudgetRow, BudgetRows, SIGNALS};
 pub use grant::{Grant, Grants, Limit, grant};
-pub use question::{AllowQuestion, AllowQuestionBuilder, BudgetRow, BudgetRows, reason_code};
+pub use question::{AllowQuestion, AllowQuestionBuilder};

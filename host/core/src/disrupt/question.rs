@@ -21,7 +21,7 @@ use crate::rank::Capacity;
 use crate::requirement::Undefined;
 use crate::resources::{ResourceName, Resources};
 use crate::score::ScoreQuestionBuilder;
-use crate::score::{self, MoveRow, MoveRowError, NodeRow, Replacement, ScoreQuestion};
+use crate::score::{self, MoveRow, MoveRowError, NodeRow, NodeSignals, Replacement, ScoreQuestion};
 use crate::snapshot::{Snapshot, StateNode};
 use crate::time::Timestamp;
 use crate::units::{MAX_DOLLARS_PER_HOUR, PricePerHour};
@@ -155,7 +155,7 @@ fn add_node(
     let moved = pods.iter().copied().filter(|pod| is_reschedulable(pod));
     let owners = pods.iter().filter_map(|pod| pod.owner.as_ref());
     let worn = owners.map(|owner| lately(&snapshot.activity.evictions_day, &owner.uid));
-    question.node(&NodeRow {
+    let asked = question.node(&NodeRow {
         name: node.name(),
         pool: pool.as_ref().map_or("", AsRef::as_ref),
         type_name: label(labels::INSTANCE_TYPE),
@@ -173,7 +173,21 @@ fn add_node(
         youngest_pod_s: seconds(youngest.unwrap_or(created), snapshot.now),
         evictions_day: worn.max().unwrap_or(0),
         eviction_cost: MoveCost::of_node(moved).pods() - 1.0,
-    })
+    })?;
+    question.node_signals(&NodeSignals {
+        job_age_s: oldest_job_s(&pods, snapshot.now),
+    });
+    Ok(asked)
+}
+
+/// Seconds since the oldest pod of a Job that runs among these started: its work is lost with its node. 0 where none runs, so that
+/// a policy loses nothing with such a node.
+fn oldest_job_s(pods: &[&Pod], now: Timestamp) -> u32 {
+    let jobs = pods
+        .iter()
+        .filter(|pod| pod.is_owned_by(OwnerKind::Job) && pod.is_active());
+    let oldest = jobs.filter_map(|pod| pod.started).min();
+    oldest.map_or(0, |started| seconds(started, now))
 }
 
 fn add_move(

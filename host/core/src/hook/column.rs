@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::symbols::Sym;
+use super::symbols::{Sym, SymbolsBuilder};
 
 /// How an offering is bought, as its code in columns named `capacity`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
@@ -36,4 +36,69 @@ pub struct ExtColumn {
     pub name: Sym,
     /// One value per row.
     pub values: Column,
+}
+
+/// Signals of the rows of a question being built, by name. A row that is passed over holds 0.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct Signals(Vec<(&'static str, Column)>);
+
+impl Signals {
+    /// Sets the value of a row, in ascending order of rows.
+    pub(crate) fn set<T: SignalValue>(&mut self, name: &'static str, row: usize, value: T) {
+        let known = self.0.iter().position(|(known, _)| *known == name);
+        let place = known.unwrap_or_else(|| {
+            self.0.push((name, T::column()));
+            self.0.len() - 1
+        });
+        value.set(row, &mut self.0[place].1);
+    }
+
+    /// The columns of a table of so many rows; their names become symbols of the question.
+    pub(crate) fn finish(self, rows: usize, symbols: &mut SymbolsBuilder) -> Vec<ExtColumn> {
+        let finish = |(name, mut values): (&'static str, Column)| {
+            match &mut values {
+                Column::U32s(values) | Column::Syms(values) => values.resize(rows, 0),
+                Column::F64s(values) => values.resize(rows, 0.0),
+                Column::U8s(values) => values.resize(rows, 0),
+            }
+            let name = symbols.intern(name);
+            ExtColumn { name, values }
+        };
+        self.0.into_iter().map(finish).collect()
+    }
+}
+
+/// A value of a signal, and the column that holds such values.
+pub(crate) trait SignalValue {
+    /// A column of such values, without rows.
+    fn column() -> Column;
+
+    /// Makes it the last row of the column, with 0 on the rows passed over.
+    fn set(self, row: usize, column: &mut Column);
+}
+
+impl SignalValue for u32 {
+    fn column() -> Column {
+        Column::U32s(Vec::new())
+    }
+
+    fn set(self, row: usize, column: &mut Column) {
+        if let Column::U32s(values) = column {
+            values.resize(row, 0);
+            values.push(self);
+        }
+    }
+}
+
+impl SignalValue for f64 {
+    fn column() -> Column {
+        Column::F64s(Vec::new())
+    }
+
+    fn set(self, row: usize, column: &mut Column) {
+        if let Column::F64s(values) = column {
+            values.resize(row, 0.0);
+            values.push(self);
+        }
+    }
 }

@@ -26,6 +26,15 @@ impl DisruptionReason {
             Self::Underutilized => "Underutilized",
         }
     }
+
+    /// As a column of a budget question names it.
+    pub const fn code(self) -> u8 {
+        match self {
+            Self::Empty => 0,
+            Self::Underutilized => 1,
+            Self::Drifted => 2,
+        }
+    }
 }
 
 /// Nodes that consolidation may take.

@@ -6,7 +6,8 @@
 use serde::{Deserialize, Serialize};
 use thiserror::Error;
 
-use crate::hook::{Capacity, ExtColumn, Sym, Symbols, SymbolsBuilder};
+use super::columns::{CatalogueColumns, InstanceTypeRow, OfferingRow};
+use crate::hook::{Sym, Symbols, SymbolsBuilder};
 use crate::units::MAX_DOLLARS_PER_HOUR;
 
 /// Processor architecture of an instance type, as its code in the column `t-arch`.
@@ -19,91 +20,6 @@ pub enum Architecture {
     Arm64 = 1,
     /// Any other.
     Other = 255,
-}
-
-/// Columns of the catalogue; `t_` columns have a row per instance type, `o_` columns a row per offering.
-#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
-pub struct CatalogueColumns {
-    /// Name, for instance `m7g.2xlarge`.
-    pub t_name: Vec<Sym>,
-    /// Family, for instance `m7g`.
-    pub t_family: Vec<Sym>,
-    /// Code of an [`Architecture`].
-    pub t_arch: Vec<u8>,
-    /// Processor time, milli-CPU of capacity.
-    pub t_cpu_milli: Vec<u32>,
-    /// Memory, MiB of capacity.
-    pub t_mem_mib: Vec<u32>,
-    /// Most pods a node of this type takes.
-    pub t_pods: Vec<u32>,
-    /// Accelerators.
-    pub t_gpus: Vec<u32>,
-    /// Kind of accelerator, or the empty text.
-    pub t_gpu_kind: Vec<Sym>,
-    /// End of each type's labels in the two columns that follow.
-    pub t_label_ends: Vec<u32>,
-    /// Label keys, all types joined.
-    pub t_label_key: Vec<Sym>,
-    /// Label values, all types joined.
-    pub t_label_value: Vec<Sym>,
-    /// Row of the instance type.
-    pub o_type: Vec<u32>,
-    /// Zone.
-    pub o_zone: Vec<Sym>,
-    /// Code of a [`Capacity`].
-    pub o_capacity: Vec<u8>,
-    /// List price, dollars per hour, in 0 to 100,000.
-    pub o_price: Vec<f64>,
-    /// Seconds since the price was read at its source.
-    pub o_price_age_s: Vec<u32>,
-    /// Interruptions per day seen lately in this pool of capacity.
-    pub o_interruptions_per_day: Vec<f32>,
-    /// Launches of this offering that failed for lack of capacity in the last hour.
-    pub o_failures_1h: Vec<u32>,
-    /// Nodes left in the reservation; 0 where there is none.
-    pub o_reserved_left: Vec<u32>,
-    /// Nodes of this offering that run already, planned ones excluded.
-    pub o_running: Vec<u32>,
-    /// Optional signals per instance type.
-    pub t_ext: Vec<ExtColumn>,
-    /// Optional signals per offering.
-    pub o_ext: Vec<ExtColumn>,
-}
-
-/// One instance type, as it enters the catalogue. Fields mean what the column of the same name means.
-#[derive(Debug, Clone, Copy)]
-#[expect(
-    missing_docs,
-    reason = "the columns of `Catalogue` say what each one is"
-)]
-pub struct InstanceTypeRow<'a> {
-    pub name: &'a str,
-    pub family: &'a str,
-    pub architecture: Architecture,
-    pub cpu_milli: u32,
-    pub memory_mib: u32,
-    pub pods: u32,
-    pub gpus: u32,
-    pub gpu_kind: &'a str,
-    pub labels: &'a [(&'a str, &'a str)],
-}
-
-/// One offering, as it enters the catalogue. Fields mean what the column of the same name means.
-#[derive(Debug, Clone, Copy)]
-#[expect(
-    missing_docs,
-    reason = "the columns of `Catalogue` say what each one is"
-)]
-pub struct OfferingRow<'a> {
-    pub instance_type: u32,
-    pub zone: &'a str,
-    pub capacity: Capacity,
-    pub price: f64,
-    pub price_age_s: u32,
-    pub interruptions_per_day: f32,
-    pub failures_1h: u32,
-    pub reserved_left: u32,
-    pub running: u32,
 }
 
 /// Catalogue and names: the part that all questions about one snapshot share.
@@ -201,14 +117,7 @@ impl TablesBuilder {
     pub fn instance_type(&mut self, row: &InstanceTypeRow<'_>) -> u32 {
         let columns = &mut self.catalogue;
         let index = row_number(columns.t_name.len());
-        columns.t_name.push(self.symbols.intern(row.name));
-        columns.t_family.push(self.symbols.intern(row.family));
-        columns.t_arch.push(row.architecture as u8);
-        columns.t_cpu_milli.push(row.cpu_milli);
-        columns.t_mem_mib.push(row.memory_mib);
-        columns.t_pods.push(row.pods);
-        columns.t_gpus.push(row.gpus);
-        columns.t_gpu_kind.push(self.symbols.intern(row.gpu_kind));
+        columns.push_type(&mut self.symbols, row);
         for (key, value) in row.labels {
             columns.t_label_key.push(self.symbols.intern(key));
             columns.t_label_value.push(self.symbols.intern(value));
@@ -222,19 +131,8 @@ impl TablesBuilder {
     /// Adds an offering of a type that is there already and returns its row.
     pub fn offering(&mut self, row: &OfferingRow<'_>) -> Result<u32, RowError> {
         self.accept(row)?;
-        let columns = &mut self.catalogue;
-        let index = row_number(columns.o_type.len());
-        columns.o_type.push(row.instance_type);
-        columns.o_zone.push(self.symbols.intern(row.zone));
-        columns.o_capacity.push(row.capacity as u8);
-        columns.o_price.push(row.price);
-        columns.o_price_age_s.push(row.price_age_s);
-        columns
-            .o_interruptions_per_day
-            .push(row.interruptions_per_day);
-        columns.o_failures_1h.push(row.failures_1h);
-        columns.o_reserved_left.push(row.reserved_left);
-        columns.o_running.push(row.running);
+        let index = row_number(self.catalogue.o_type.len());
+        self.catalogue.push_offering(&mut self.symbols, row);
         Ok(index)
     }
 

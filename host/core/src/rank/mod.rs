@@ -10,6 +10,7 @@
 mod answer;
 mod catalogue;
 mod check;
+mod columns;
 mod cost_cap;
 mod list_price;
 mod order;
@@ -19,14 +20,15 @@ mod question;
 mod tests;
 
 pub use answer::{OrderAnswer, Price, PriceAnswer, Prices, Quote};
-pub use catalogue::{
-    Architecture, CatalogueColumns, InstanceTypeRow, OfferingRow, RowError, Tables, TablesBuilder,
-};
+pub use catalogue::{Architecture, RowError, Tables, TablesBuilder};
 pub use check::{CandidateName, RankingError, check_prices};
+pub use columns::{
+    CatalogueColumns, ClaimRow, Claims, InstanceTypeRow, OfferingRow, PoolRow, Pools, SIGNALS,
+};
 pub use cost_cap::{COST_CAP, list_where_allowed};
 pub use list_price::{LIST_PRICE, list_order, list_price};
 pub use order::{LaunchList, LaunchLists, check_ordering};
-pub use question::{ClaimRow, Claims, OrderQuestion, PoolRow, Pools, PriceQuestion};
+pub use question::{OrderQuestion, PriceQuestion};
 
 // What this hook's questions share with the others, so that whoever asks this one needs one import.
 pub use crate::hook::{

@@ -11,97 +11,21 @@ use std::sync::Arc;
 use serde::{Deserialize, Serialize};
 
 use super::catalogue::Tables;
-use crate::hook::{Context, ExtColumn, Sym};
-
-/// One pool, as it enters a question.
-#[derive(Debug, Clone, Copy, PartialEq)]
-pub struct PoolRow {
-    /// Name of the NodePool.
-    pub name: Sym,
-    /// Weight of the NodePool, 0 to 100: higher is tried first, by the host, whatever the prices.
-    pub weight: u32,
-    /// Nodes the pool has.
-    pub nodes: u32,
-    /// What those nodes cost, dollars per hour at list price.
-    pub cost: f64,
-}
-
-/// Pools and the offerings each may buy.
-#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
-pub struct Pools {
-    /// Names.
-    pub name: Vec<Sym>,
-    /// Weights.
-    pub weight: Vec<u32>,
-    /// Nodes now.
-    pub nodes: Vec<u32>,
-    /// Cost now, dollars per hour.
-    pub cost: Vec<f64>,
-    /// End of each pool's part of `cand`.
-    pub cand_ends: Vec<u32>,
-    /// Offering rows.
-    pub cand: Vec<u32>,
-    /// Optional signals per pool.
-    pub p_ext: Vec<ExtColumn>,
-    /// Optional signals per candidate.
-    pub cand_ext: Vec<ExtColumn>,
-}
+use super::columns::{ClaimRow, Claims, PoolRow, Pools};
+use crate::hook::Context;
 
 impl Pools {
     /// Adds a pool with the offering rows it may buy.
     pub fn push(&mut self, pool: PoolRow, candidates: &[u32]) {
-        self.name.push(pool.name);
-        self.weight.push(pool.weight);
-        self.nodes.push(pool.nodes);
-        self.cost.push(pool.cost);
+        self.push_pool(&pool);
         push_candidates(&mut self.cand_ends, &mut self.cand, candidates);
     }
-}
-
-/// One planned claim, as it enters a question. Requests are the claim's totals, daemons included.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct ClaimRow {
-    /// Name of its NodePool.
-    pub pool: Sym,
-    /// Requested processor time, milli-CPU.
-    pub cpu_milli: u32,
-    /// Requested memory, MiB, rounded up.
-    pub mem_mib: u32,
-    /// Pods.
-    pub pods: u32,
-    /// Accelerators.
-    pub gpus: u32,
-}
-
-/// Planned claims and the offerings that can hold each.
-#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
-pub struct Claims {
-    /// Names of the NodePools.
-    pub pool: Vec<Sym>,
-    /// Requested milli-CPU.
-    pub cpu_milli: Vec<u32>,
-    /// Requested MiB.
-    pub mem_mib: Vec<u32>,
-    /// Pods.
-    pub pods: Vec<u32>,
-    /// Accelerators.
-    pub gpus: Vec<u32>,
-    /// End of each claim's part of `cand`.
-    pub cand_ends: Vec<u32>,
-    /// Offering rows.
-    pub cand: Vec<u32>,
-    /// Optional signals per claim.
-    pub ext: Vec<ExtColumn>,
 }
 
 impl Claims {
     /// Adds a claim with the offering rows that can hold it.
     pub fn push(&mut self, claim: ClaimRow, candidates: &[u32]) {
-        self.pool.push(claim.pool);
-        self.cpu_milli.push(claim.cpu_milli);
-        self.mem_mib.push(claim.mem_mib);
-        self.pods.push(claim.pods);
-        self.gpus.push(claim.gpus);
+        self.push_claim(&claim);
         push_candidates(&mut self.cand_ends, &mut self.cand, candidates);
     }
 

@@ -10,6 +10,7 @@
 
 mod answer;
 mod check;
+mod columns;
 mod question;
 mod threshold;
 
@@ -18,8 +19,6 @@ mod tests;
 
 pub use answer::{ScoreAnswer, Verdict, Verdicts};
 pub use check::{ScoreError, check_verdicts};
-pub use question::{
-    MoveKind, MoveRow, MoveRowError, Moves, NodeRow, Nodes, Replacement, ScoreQuestion,
-    ScoreQuestionBuilder,
-};
+pub use columns::{MoveRow, Moves, NodeRow, NodeSignals, Nodes, Replacement, SIGNALS};
+pub use question::{MoveKind, MoveRowError, ScoreQuestion, ScoreQuestionBuilder};
 pub use threshold::{EMPTY, LITTLE, SAVES, SavingsThreshold, savings_threshold};

@@ -6,50 +6,9 @@
 use serde::{Deserialize, Serialize};
 use thiserror::Error;
 
-use crate::hook::{Capacity, Context, ExtColumn, Sym, Symbols, SymbolsBuilder};
+use super::columns::{MoveRow, Moves, NodeRow, NodeSignals, Nodes};
+use crate::hook::{Context, Signals, Symbols, SymbolsBuilder};
 use crate::units::MAX_DOLLARS_PER_HOUR;
-
-/// Columns of nodes: those that may move, and those that stay, because shares are of the whole.
-#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
-pub struct Nodes {
-    /// Name of the node.
-    pub name: Vec<Sym>,
-    /// Name of its NodePool.
-    pub pool: Vec<Sym>,
-    /// Name of its instance type.
-    pub type_name: Vec<Sym>,
-    /// Zone.
-    pub zone: Vec<Sym>,
-    /// Code of a [`Capacity`].
-    pub capacity: Vec<u8>,
-    /// What it is worth with the node's own cost, dollars per hour: the ranking policy's price of one more like it, or its list
-    /// price where that policy does not speak of it; 0 where nobody knows.
-    pub price: Vec<f64>,
-    /// Seconds since it was created.
-    pub age_s: Vec<u32>,
-    /// Seconds since a pod last came to it or left it, daemons apart.
-    pub since_move_s: Vec<u32>,
-    /// Share of its allocatable processor time that its pods request.
-    pub cpu_used: Vec<f32>,
-    /// Share of its allocatable memory that its pods request.
-    pub mem_used: Vec<f32>,
-    /// Pods, daemons included.
-    pub pods: Vec<u32>,
-    /// Daemons among them.
-    pub pods_daemon: Vec<u32>,
-    /// Pods that must not be evicted now.
-    pub pods_no_evict: Vec<u32>,
-    /// Pods whose workload has no other replica that is ready.
-    pub pods_last_replica: Vec<u32>,
-    /// Seconds since the youngest pod that is no daemon started; the age of the node where there is none.
-    pub youngest_pod_s: Vec<u32>,
-    /// Evictions within a day of the workload, among those with a pod here, that had most of them.
-    pub evictions_day: Vec<u32>,
-    /// Sum of what it costs to evict the pods that would have to go elsewhere: 1 for an ordinary pod, 0 to 10 each.
-    pub eviction_cost: Vec<f64>,
-    /// Optional signals per node.
-    pub ext: Vec<ExtColumn>,
-}
 
 /// What a move does, as its code in the column `kind`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
@@ -61,31 +20,6 @@ pub enum MoveKind {
     Delete = 1,
     /// Buys machines for the pods and takes nodes away.
     Replace = 2,
-}
-
-/// Columns of moves; members and replacements are CSR.
-#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
-pub struct Moves {
-    /// Code of a [`MoveKind`].
-    pub kind: Vec<u8>,
-    /// End of each move's part of `member`.
-    pub member_ends: Vec<u32>,
-    /// Rows of the nodes that go.
-    pub member: Vec<u32>,
-    /// End of each move's part of the `repl_` columns.
-    pub repl_ends: Vec<u32>,
-    /// Instance types bought.
-    pub repl_type: Vec<Sym>,
-    /// Their zones.
-    pub repl_zone: Vec<Sym>,
-    /// Codes of their [`Capacity`].
-    pub repl_capacity: Vec<u8>,
-    /// Their prices by the ranking policy, or list prices without one, with the nodes' own cost, dollars per hour.
-    pub repl_price: Vec<f64>,
-    /// Pods that are evicted.
-    pub pods_moved: Vec<u32>,
-    /// Optional signals per move.
-    pub ext: Vec<ExtColumn>,
 }
 
 impl Moves {
@@ -156,55 +90,6 @@ impl ScoreQuestion {
     }
 }
 
-/// One node, as it enters a question. Fields mean what the column of [`Nodes`] of the same name means.
-#[derive(Debug, Clone, Copy)]
-#[expect(missing_docs, reason = "the columns of `Nodes` say what each one is")]
-pub struct NodeRow<'a> {
-    pub name: &'a str,
-    pub pool: &'a str,
-    pub type_name: &'a str,
-    pub zone: &'a str,
-    pub capacity: Capacity,
-    pub price: f64,
-    pub age_s: u32,
-    pub since_move_s: u32,
-    pub cpu_used: f32,
-    pub mem_used: f32,
-    pub pods: u32,
-    pub pods_daemon: u32,
-    pub pods_no_evict: u32,
-    pub pods_last_replica: u32,
-    pub youngest_pod_s: u32,
-    pub evictions_day: u32,
-    pub eviction_cost: f64,
-}
-
-/// One machine that a move buys.
-#[derive(Debug, Clone, Copy)]
-pub struct Replacement<'a> {
-    /// Name of the instance type.
-    pub type_name: &'a str,
-    /// Zone.
-    pub zone: &'a str,
-    /// How it is bought.
-    pub capacity: Capacity,
-    /// The ranking policy's price, or the list price without one, with the node's own cost, dollars per hour.
-    pub price: f64,
-}
-
-/// One move, as it enters a question.
-#[derive(Debug, Clone, Copy)]
-pub struct MoveRow<'a> {
-    /// What it does.
-    pub kind: MoveKind,
-    /// Rows of the nodes that go, at least one.
-    pub members: &'a [u32],
-    /// What it buys.
-    pub replacements: &'a [Replacement<'a>],
-    /// Pods that are evicted.
-    pub pods_moved: u32,
-}
-
 /// A row that a question refuses.
 #[derive(Debug, Clone, PartialEq, Error)]
 pub enum MoveRowError {
@@ -260,6 +145,7 @@ pub struct ScoreQuestionBuilder {
     symbols: SymbolsBuilder,
     nodes: Nodes,
     moves: Moves,
+    signals: Signals,
 }
 
 impl ScoreQuestionBuilder {
@@ -270,32 +156,23 @@ impl ScoreQuestionBuilder {
             symbols: SymbolsBuilder::default(),
             nodes: Nodes::default(),
             moves: Moves::default(),
+            signals: Signals::default(),
         }
     }
 
     /// Adds a node and returns its row.
     pub fn node(&mut self, row: &NodeRow<'_>) -> Result<u32, MoveRowError> {
         accept_node(row)?;
-        let (columns, symbols) = (&mut self.nodes, &mut self.symbols);
-        let index = row_number(columns.name.len());
-        columns.name.push(symbols.intern(row.name));
-        columns.pool.push(symbols.intern(row.pool));
-        columns.type_name.push(symbols.intern(row.type_name));
-        columns.zone.push(symbols.intern(row.zone));
-        columns.capacity.push(row.capacity as u8);
-        columns.price.push(row.price);
-        columns.age_s.push(row.age_s);
-        columns.since_move_s.push(row.since_move_s);
-        columns.cpu_used.push(row.cpu_used);
-        columns.mem_used.push(row.mem_used);
-        columns.pods.push(row.pods);
-        columns.pods_daemon.push(row.pods_daemon);
-        columns.pods_no_evict.push(row.pods_no_evict);
-        columns.pods_last_replica.push(row.pods_last_replica);
-        columns.youngest_pod_s.push(row.youngest_pod_s);
-        columns.evictions_day.push(row.evictions_day);
-        columns.eviction_cost.push(row.eviction_cost);
+        let index = row_number(self.nodes.name.len());
+        self.nodes.push_node(&mut self.symbols, row);
         Ok(index)
+    }
+
+    /// Adds what is known besides of the node added last. Signals that no node has do not travel.
+    pub fn node_signals(&mut self, signals: &NodeSignals) {
+        if let Some(row) = self.nodes.name.len().checked_sub(1) {
+            signals.push(row, &mut self.signals);
+        }
     }
 
     /// Adds a move and returns its row.
@@ -303,17 +180,13 @@ impl ScoreQuestionBuilder {
         self.accept_move(row)?;
         let (columns, symbols) = (&mut self.moves, &mut self.symbols);
         let index = row_number(columns.kind.len());
-        columns.kind.push(row.kind as u8);
+        columns.push_move(row);
         columns.member.extend_from_slice(row.members);
         columns.member_ends.push(row_number(columns.member.len()));
         for bought in row.replacements {
-            columns.repl_type.push(symbols.intern(bought.type_name));
-            columns.repl_zone.push(symbols.intern(bought.zone));
-            columns.repl_capacity.push(bought.capacity as u8);
-            columns.repl_price.push(bought.price);
+            columns.push_replacement(symbols, bought);
         }
         columns.repl_ends.push(row_number(columns.repl_type.len()));
-        columns.pods_moved.push(row.pods_moved);
         Ok(index)
     }
 
@@ -321,10 +194,12 @@ impl ScoreQuestionBuilder {
     pub fn finish(self) -> ScoreQuestion {
         let Self {
             context,
-            symbols,
-            nodes,
+            mut symbols,
+            mut nodes,
             moves,
+            signals,
         } = self;
+        nodes.ext = signals.finish(nodes.name.len(), &mut symbols);
         ScoreQuestion {
             context,
             symbols: symbols.finish(),

@@ -2,13 +2,15 @@
 
 use plimsoll_core::allow::{check_allowances, grant, withheld};
 use plimsoll_core::disrupt::pass::DisruptionPass;
+use plimsoll_core::hook::Column;
 use plimsoll_core::model::OwnerKind;
 use plimsoll_core::score::{SavingsThreshold, check_verdicts, savings_threshold};
 use plimsoll_core::snapshot::Snapshot;
+use plimsoll_core::time::Span;
 use plimsoll_oracles::fixture::*;
 
 /// A large machine with one small pod and a daemon, and a small one with two replicas of one owner.
-fn world() -> Snapshot {
+fn fleet() -> ClusterFixture {
     let small = instance_type("small").cpu(2000).memory_mib(8192).pods(110);
     let large = instance_type("large")
         .cpu(8000)
@@ -37,7 +39,10 @@ fn world() -> Snapshot {
                 .owned_by(OwnerKind::DaemonSet, "log"),
         )
         .pods([web("a", "web", "n2"), web("b", "web", "n2")])
-        .snapshot()
+}
+
+fn world() -> Snapshot {
+    fleet().snapshot()
 }
 
 #[test]
@@ -100,4 +105,35 @@ fn a_budget_policy_that_failed_stops_savings_and_not_drift() {
     let caps: Vec<_> = caps.iter().map(|row| Some(row.most_down)).collect();
     look.cap(&caps);
     assert_eq!(look.propose().decide(None).commands.len(), 1);
+}
+
+#[test]
+fn every_signal_goes_along_with_a_value_for_every_node() {
+    let now = world().now;
+    let kinds = [
+        (OwnerKind::Job, 90),
+        (OwnerKind::Job, 5_400),
+        (OwnerKind::ReplicaSet, 9_000),
+    ];
+    let old = kinds.map(|(kind, age)| {
+        let pod = pod(&format!("old-{age}")).cpu(10).on("n1");
+        let pod = pod.owned_by(kind, "other");
+        pod.started(now - Span::from_secs(age))
+    });
+    let snapshot = fleet().pods(old).snapshot();
+    let look = DisruptionPass::at(&snapshot, true);
+    let question = look
+        .propose()
+        .score_question()
+        .expect("rows that may be asked");
+    let signals: Vec<&str> = question
+        .nodes
+        .ext
+        .iter()
+        .filter_map(|signal| question.symbols.get(signal.name))
+        .collect();
+    assert_eq!(signals, plimsoll_core::score::SIGNALS);
+    let names: Vec<&str> = (0..2).map(|row| question.node_name(row)).collect();
+    assert_eq!(names, ["n1", "n2"]);
+    assert_eq!(question.nodes.ext[0].values, Column::U32s(vec![5_400, 0]));
 }

@@ -15,6 +15,7 @@
 //! [`explain()`] asks why. A module may carry an [`excerpt()`] of such a file: vectors that it is held to before it is let in. What a file
 //! says is untrusted: a question is whole ([`Torn`] says what is not) before anything looks into it.
 
+mod columns;
 mod compare;
 mod crew;
 mod digest;

@@ -1,11 +1,9 @@
 //! `budgeter`: allow, and why.
 
-use plimsoll_core::allow::{self, AllowAnswer, AllowQuestion};
+use plimsoll_core::allow::{AllowAnswer, AllowQuestion};
 
 use super::bindings::budget::BudgetPolicyPre;
-use super::bindings::budget::exports::plimsoll::policy::budgeter::Pools;
-use super::bindings::plimsoll::policy::types::ExtColumn;
-use super::{Call, declined, lend, raw_note};
+use super::{Call, columns, declined, lend, raw_note};
 use crate::note::RawNote;
 use crate::outcome::Called;
 use crate::sandbox::{self, State};
@@ -38,7 +36,7 @@ impl Budgeter {
                     lend::context(context, &zones),
                     &settings,
                     lend::symbols(symbols),
-                    lend_pools(pools, &ext),
+                    columns::allow_pools(pools, &ext),
                 )?;
                 let allowances = answer.map_err(declined)?;
                 Ok(AllowAnswer {
@@ -75,27 +73,12 @@ impl Budgeter {
                     lend::context(context, &zones),
                     &settings,
                     lend::symbols(symbols),
-                    lend_pools(pools, &ext),
+                    columns::allow_pools(pools, &ext),
                     rows,
                 )?;
                 let notes = answer.map_err(declined)?;
                 Ok(notes.into_iter().map(raw_note).collect())
             },
         )
-    }
-}
-
-fn lend_pools<'a>(pools: &'a allow::BudgetRows, ext: &'a [ExtColumn<'a>]) -> Pools<'a> {
-    Pools {
-        name: &pools.name,
-        reason: &pools.reason,
-        nodes: &pools.nodes,
-        not_ready: &pools.not_ready,
-        disrupting: &pools.disrupting,
-        ceiling: &pools.ceiling,
-        pending_pods: &pools.pending_pods,
-        recent_evictions: &pools.recent_evictions,
-        recent_failures: &pools.recent_failures,
-        ext,
     }
 }

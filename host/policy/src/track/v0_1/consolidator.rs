@@ -1,11 +1,9 @@
 //! `consolidator`: score, and why.
 
-use plimsoll_core::score::{self, ScoreAnswer, ScoreQuestion};
+use plimsoll_core::score::{ScoreAnswer, ScoreQuestion};
 
 use super::bindings::consolidation::ConsolidationPolicyPre;
-use super::bindings::consolidation::exports::plimsoll::policy::consolidator::{Moves, Nodes};
-use super::bindings::plimsoll::policy::types::ExtColumn;
-use super::{Call, declined, lend, raw_note};
+use super::{Call, columns, declined, lend, raw_note};
 use crate::note::RawNote;
 use crate::outcome::Called;
 use crate::sandbox::{self, State};
@@ -39,8 +37,8 @@ impl Consolidator {
                     lend::context(context, &zones),
                     &settings,
                     lend::symbols(symbols),
-                    lend_nodes(nodes, &of_nodes),
-                    lend_moves(moves, &of_moves),
+                    columns::score_nodes(nodes, &of_nodes),
+                    columns::score_moves(moves, &of_moves),
                 )?;
                 let verdicts = answer.map_err(declined)?;
                 Ok(ScoreAnswer {
@@ -77,51 +75,13 @@ impl Consolidator {
                     lend::context(context, &zones),
                     &settings,
                     lend::symbols(symbols),
-                    lend_nodes(nodes, &of_nodes),
-                    lend_moves(moves, &of_moves),
+                    columns::score_nodes(nodes, &of_nodes),
+                    columns::score_moves(moves, &of_moves),
                     rows,
                 )?;
                 let notes = answer.map_err(declined)?;
                 Ok(notes.into_iter().map(raw_note).collect())
             },
         )
-    }
-}
-
-fn lend_nodes<'a>(nodes: &'a score::Nodes, ext: &'a [ExtColumn<'a>]) -> Nodes<'a> {
-    Nodes {
-        name: &nodes.name,
-        pool: &nodes.pool,
-        type_name: &nodes.type_name,
-        zone: &nodes.zone,
-        capacity: &nodes.capacity,
-        price: &nodes.price,
-        age_s: &nodes.age_s,
-        since_move_s: &nodes.since_move_s,
-        cpu_used: &nodes.cpu_used,
-        mem_used: &nodes.mem_used,
-        pods: &nodes.pods,
-        pods_daemon: &nodes.pods_daemon,
-        pods_no_evict: &nodes.pods_no_evict,
-        pods_last_replica: &nodes.pods_last_replica,
-        youngest_pod_s: &nodes.youngest_pod_s,
-        evictions_day: &nodes.evictions_day,
-        eviction_cost: &nodes.eviction_cost,
-        ext,
-    }
-}
-
-fn lend_moves<'a>(moves: &'a score::Moves, ext: &'a [ExtColumn<'a>]) -> Moves<'a> {
-    Moves {
-        kind: &moves.kind,
-        member_ends: &moves.member_ends,
-        member: &moves.member,
-        repl_ends: &moves.repl_ends,
-        repl_type: &moves.repl_type,
-        repl_zone: &moves.repl_zone,
-        repl_capacity: &moves.repl_capacity,
-        repl_price: &moves.repl_price,
-        pods_moved: &moves.pods_moved,
-        ext,
     }
 }

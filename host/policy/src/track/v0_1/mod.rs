@@ -36,6 +36,7 @@ macro_rules! program {
 }
 
 mod budgeter;
+mod columns;
 mod consolidator;
 mod lend;
 mod ranker;

@@ -1,11 +1,9 @@
 //! `ranker`: price and order, and why.
 
-use plimsoll_core::rank::{self, OrderAnswer, OrderQuestion, PriceAnswer, PriceQuestion};
+use plimsoll_core::rank::{OrderAnswer, OrderQuestion, PriceAnswer, PriceQuestion};
 
 use super::bindings::RankingPolicyPre;
-use super::bindings::exports::plimsoll::policy::ranker::{Catalog, Claims, Pools};
-use super::bindings::plimsoll::policy::types::ExtColumn;
-use super::{Call, declined, lend, raw_note};
+use super::{Call, columns, declined, lend, raw_note};
 use crate::note::RawNote;
 use crate::outcome::Called;
 use crate::sandbox::{self, State};
@@ -43,8 +41,8 @@ impl Ranker {
                     lend::context(context, &zones),
                     &settings,
                     lend::symbols(&tables.symbols),
-                    lend_catalogue(&tables.catalogue, &types, &offerings),
-                    lend_pools(pools, &of_pools, &of_candidates),
+                    columns::rank_catalog(&tables.catalogue, &types, &offerings),
+                    columns::rank_pools(pools, &of_pools, &of_candidates),
                 )?;
                 let prices = answer.map_err(declined)?;
                 Ok(PriceAnswer {
@@ -83,8 +81,8 @@ impl Ranker {
                     lend::context(context, &zones),
                     &settings,
                     lend::symbols(&tables.symbols),
-                    lend_catalogue(&tables.catalogue, &types, &offerings),
-                    lend_claims(claims, &of_claims),
+                    columns::rank_catalog(&tables.catalogue, &types, &offerings),
+                    columns::rank_claims(claims, &of_claims),
                 )?;
                 let ordering = answer.map_err(declined)?;
                 Ok(OrderAnswer {
@@ -125,8 +123,8 @@ impl Ranker {
                     lend::context(context, &zones),
                     &settings,
                     lend::symbols(&tables.symbols),
-                    lend_catalogue(&tables.catalogue, &types, &offerings),
-                    lend_pools(pools, &of_pools, &of_candidates),
+                    columns::rank_catalog(&tables.catalogue, &types, &offerings),
+                    columns::rank_pools(pools, &of_pools, &of_candidates),
                     rows,
                 )?;
                 let notes = answer.map_err(declined)?;
@@ -164,74 +162,13 @@ impl Ranker {
                     lend::context(context, &zones),
                     &settings,
                     lend::symbols(&tables.symbols),
-                    lend_catalogue(&tables.catalogue, &types, &offerings),
-                    lend_claims(claims, &of_claims),
+                    columns::rank_catalog(&tables.catalogue, &types, &offerings),
+                    columns::rank_claims(claims, &of_claims),
                     rows,
                 )?;
                 let notes = answer.map_err(declined)?;
                 Ok(notes.into_iter().map(raw_note).collect())
             },
         )
-    }
-}
-
-fn lend_catalogue<'a>(
-    catalogue: &'a rank::CatalogueColumns,
-    t_ext: &'a [ExtColumn<'a>],
-    o_ext: &'a [ExtColumn<'a>],
-) -> Catalog<'a> {
-    Catalog {
-        t_name: &catalogue.t_name,
-        t_family: &catalogue.t_family,
-        t_arch: &catalogue.t_arch,
-        t_cpu_milli: &catalogue.t_cpu_milli,
-        t_mem_mib: &catalogue.t_mem_mib,
-        t_pods: &catalogue.t_pods,
-        t_gpus: &catalogue.t_gpus,
-        t_gpu_kind: &catalogue.t_gpu_kind,
-        t_label_ends: &catalogue.t_label_ends,
-        t_label_key: &catalogue.t_label_key,
-        t_label_value: &catalogue.t_label_value,
-        o_type: &catalogue.o_type,
-        o_zone: &catalogue.o_zone,
-        o_capacity: &catalogue.o_capacity,
-        o_price: &catalogue.o_price,
-        o_price_age_s: &catalogue.o_price_age_s,
-        o_interruptions_per_day: &catalogue.o_interruptions_per_day,
-        o_failures_1h: &catalogue.o_failures_1h,
-        o_reserved_left: &catalogue.o_reserved_left,
-        o_running: &catalogue.o_running,
-        t_ext,
-        o_ext,
-    }
-}
-
-fn lend_pools<'a>(
-    pools: &'a rank::Pools,
-    p_ext: &'a [ExtColumn<'a>],
-    cand_ext: &'a [ExtColumn<'a>],
-) -> Pools<'a> {
-    Pools {
-        name: &pools.name,
-        weight: &pools.weight,
-        nodes: &pools.nodes,
-        cost: &pools.cost,
-        cand_ends: &pools.cand_ends,
-        cand: &pools.cand,
-        p_ext,
-        cand_ext,
-    }
-}
-
-fn lend_claims<'a>(claims: &'a rank::Claims, ext: &'a [ExtColumn<'a>]) -> Claims<'a> {
-    Claims {
-        pool: &claims.pool,
-        cpu_milli: &claims.cpu_milli,
-        mem_mib: &claims.mem_mib,
-        pods: &claims.pods,
-        gpus: &claims.gpus,
-        cand_ends: &claims.cand_ends,
-        cand: &claims.cand,
-        ext,
     }
 }

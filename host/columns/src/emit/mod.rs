@@ -1,0 +1,68 @@
+//! What is generated, file by file.
+
+mod core;
+mod laws;
+mod lend;
+mod records;
+mod suites;
+mod tests;
+mod views;
+
+use std::io::{self, Write as _};
+use std::process::{Command, Stdio};
+
+use crate::lists::HOOKS;
+
+/// A generated file.
+#[derive(Debug, Clone)]
+pub struct File {
+    /// Where it stands in the checkout.
+    pub path: String,
+    /// What it holds, before it is formatted.
+    pub text: String,
+}
+
+impl File {
+    fn new(path: impl Into<String>, about: &str, body: &str) -> Self {
+        Self {
+            path: path.into(),
+            text: format!(
+                "//! {about}\n//!\n//! Generated from the lists of `host/columns`; `make columns` makes it anew.\n\n{body}"
+            ),
+        }
+    }
+
+    /// What it holds, formatted as the workspace is.
+    pub fn formatted(&self) -> io::Result<String> {
+        let mut rustfmt = Command::new("rustfmt")
+            .args(["--edition", "2024", "--quiet"])
+            .stdin(Stdio::piped())
+            .stdout(Stdio::piped())
+            .spawn()?;
+        let input = rustfmt.stdin.take();
+        let mut input = input.ok_or_else(|| io::Error::other("rustfmt takes no input"))?;
+        input.write_all(self.text.as_bytes())?;
+        drop(input);
+        let output = rustfmt.wait_with_output()?;
+        if !output.status.success() {
+            let message = format!("rustfmt does not take {}", self.path);
+            return Err(io::Error::other(message));
+        }
+        String::from_utf8(output.stdout).map_err(io::Error::other)
+    }
+}
+
+/// Every generated file.
+pub fn files() -> Vec<File> {
+    let mut files = Vec::new();
+    for hook in &HOOKS {
+        files.push(core::file(hook));
+        files.push(views::file(hook));
+    }
+    files.push(lend::file(&HOOKS));
+    files.push(records::file(&HOOKS));
+    files.push(suites::file(&HOOKS));
+    files.push(laws::file(&HOOKS));
+    files.push(tests::file(&HOOKS));
+    files
+}
