@@ -32,6 +32,7 @@ pub mod snapshot;
 pub mod spare;
 pub mod state;
 pub mod static_pool;
+pub mod supply;
 pub mod time;
 pub mod units;
 pub mod waste;

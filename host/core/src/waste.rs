@@ -42,6 +42,6 @@ pub fn waste<'p>(snapshot: &Snapshot, claims: impl IntoIterator<Item = &'p Plann
 /// What pods and daemons may have of the machine that a claim counts on.
 fn allocatable(snapshot: &Snapshot, claim: &PlannedClaim) -> Option<Resources> {
     let option = claim.chosen()?;
-    let sold = snapshot.catalogue.get(option.instance_type.as_str())?;
-    Some(sold.allocatable(option.offering_in(sold)?))
+    let sold = snapshot.catalogue.offering(&option.offering())?;
+    Some(sold.resources().allocatable)
 }

@@ -3,10 +3,9 @@
 use std::sync::Arc;
 
 use plimsoll_core::action::Machine;
-use plimsoll_core::catalogue::{InstanceType, Offering};
+use plimsoll_core::catalogue::TypeOffering;
 use plimsoll_core::fixed_hash::{hash_of, short_name};
 use plimsoll_core::ids::{ClaimName, ProviderId, Uid};
-use plimsoll_core::labels::{self, Labels};
 use plimsoll_core::model::NodeClaim;
 
 use crate::PROVIDER_PREFIX;
@@ -26,53 +25,17 @@ pub(crate) fn suffix(uid: &Uid) -> String {
 }
 
 /// The instance of a claim bought through an offering.
-pub(crate) fn machine(
-    claim: &NodeClaim,
-    instance_type: &InstanceType,
-    offering: &Offering,
-) -> Machine {
-    let mut own = Labels::new();
-    let mut put = |key: &str, value: &Arc<str>| own.insert(Arc::from(key), Arc::clone(value));
-    for requirement in claim.requirements.iter() {
-        if let Some(value) = requirement.single() {
-            put(requirement.key().as_str(), value);
-        }
-    }
-    // What the offering says stands over what the type says.
-    let sold = instance_type.requirements.iter();
-    for requirement in sold.chain(offering.requirements.iter()) {
-        let key = requirement.key().as_str();
-        let chosen = match claim.requirements.get(key) {
-            Some(asked) => asked.intersect(requirement),
-            None => requirement.clone(),
-        };
-        // Of several values, such as the systems that a type can run, the first by name.
-        if let Some(value) = chosen.listed().and_then(|values| values.first()) {
-            put(key, value);
-        }
-    }
-    put(labels::ZONE, &offering.zone);
-    put(
-        labels::CAPACITY_TYPE,
-        &Arc::from(offering.capacity_type.as_str()),
-    );
-    if let Some(reservation) = &offering.reservation {
-        put(labels::RESERVATION_ID, &Arc::from(reservation.id.as_str()));
-    }
-    put(
-        PRICE_LABEL,
-        &Arc::from(format!("{:.6}", offering.price.dollars())),
-    );
-    let mut capacity = instance_type.capacity.clone();
-    for (name, amount) in offering.capacity_override.iter() {
-        capacity.set(name.clone(), amount);
-    }
+pub(crate) fn machine(claim: &NodeClaim, sold: TypeOffering<'_>) -> Machine {
+    let mut own = sold.node_labels(&claim.labels, &claim.requirements);
+    let price = format!("{:.6}", sold.offering.price.dollars());
+    own.insert(Arc::from(PRICE_LABEL), Arc::from(price));
+    let resources = sold.resources();
     let node = node_name(&claim.name, &claim.uid);
     Machine {
         provider_id: ProviderId::from(format!("{PROVIDER_PREFIX}{node}")),
         labels: own,
-        capacity,
-        allocatable: instance_type.allocatable(offering),
+        capacity: resources.capacity,
+        allocatable: resources.allocatable,
     }
 }
 
@@ -100,7 +63,11 @@ mod tests {
             let asked = Requirement::one_of(LabelKey::from(RACK), values);
             claim.requirements.add(asked);
         }
-        let machine = machine(&claim, sold, &sold.offerings[0]);
+        let sold = TypeOffering {
+            instance_type: sold,
+            offering: &sold.offerings[0],
+        };
+        let machine = machine(&claim, sold);
         machine.labels.get(RACK).map(ToString::to_string)
     }
 

@@ -62,13 +62,9 @@ impl Kwok {
             Err(ClassFault::Unknown) => return Outcome::Unknown,
         }
         for option in options {
-            let listed = self.catalogue.get(option.instance_type.as_str());
-            let found = listed.and_then(|listed| {
-                let offering = option.offering_in(listed)?;
-                let offering = Some(offering).filter(|offering| offering.available)?;
-                Some(machine(claim, listed, offering))
-            });
-            if let Some(machine) = found {
+            let sold = self.catalogue.offering(&option.offering());
+            if let Some(sold) = sold.filter(|sold| sold.offering.available) {
+                let machine = machine(claim, sold);
                 return Outcome::Done(Answer::Machine(Box::new(machine)));
             }
         }

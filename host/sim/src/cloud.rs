@@ -1,4 +1,4 @@
-//! The cloud: instances for money, as long as there are any.
+//! The cloud: instances for money, as long as there are any, and out of reservations as long as these last.
 //!
 //! A claim's uid stands for at most one instance: asked again, the cloud gives the one it gave. That is what makes a
 //! launch whose answer was lost safe to repeat, and it is what the real calls promise too.
@@ -8,11 +8,10 @@ use std::sync::Arc;
 
 use plimsoll_core::action::{Machine, Reason};
 use plimsoll_core::catalogue::{
-    CapacityType, Catalogue, InstanceType, Offering, OfferingKey, Overlaid,
+    CapacityType, Catalogue, InstanceType, OfferingKey, Overlaid, TypeOffering,
 };
 use plimsoll_core::fixed_hash::{hash_of, short_name};
-use plimsoll_core::ids::{NodeName, ProviderId, TypeName, Uid};
-use plimsoll_core::labels::{self, Labels};
+use plimsoll_core::ids::{NodeName, ProviderId, ReservationId, TypeName, Uid};
 use plimsoll_core::model::NodeClaim;
 use plimsoll_core::plan::LaunchOption;
 use plimsoll_core::units::PricePerHour;
@@ -49,11 +48,14 @@ pub(crate) struct Cloud {
     pub(crate) instances: BTreeMap<ProviderId, Instance>,
     by_claim: BTreeMap<Uid, ProviderId>,
     stock: BTreeMap<(TypeName, Arc<str>, CapacityType), u32>,
+    /// Instances left in each reservation.
+    reservations: BTreeMap<ReservationId, u32>,
 }
 
 impl Cloud {
     pub(crate) fn new(catalogue: Arc<Catalogue>, promised: Overlaid) -> Self {
         Self {
+            reservations: catalogue.reservations(),
             catalogue,
             promised,
             instances: BTreeMap::new(),
@@ -82,30 +84,33 @@ impl Cloud {
 
     fn try_option(&mut self, claim: &Arc<NodeClaim>, option: &LaunchOption) -> Option<ProviderId> {
         let catalogue = Arc::clone(&self.catalogue);
-        let instance_type = catalogue.get(option.instance_type.as_str())?;
-        let offering = instance_type.offerings.iter().find(|offering| {
-            offering.zone == option.zone && offering.capacity_type == option.capacity_type
-        })?;
         let key = option.offering();
+        let offering = catalogue.offering(&key)?.offering;
         let stock = (
             key.instance_type.clone(),
             Arc::clone(&key.zone),
             key.capacity_type,
         );
+        let reserved = match &key.reservation {
+            Some(id) => Some(self.reservations.get_mut(id).filter(|left| **left > 0)?),
+            None => None,
+        };
         match self.stock.get_mut(&stock) {
             Some(0) => return None,
             Some(left) => *left -= 1,
             None if !offering.available => return None,
             None => {}
         }
-        let promised = self.promised.of(&claim.pool);
-        let promised = promised.get(instance_type.name.as_str())?;
+        let promised = self.promised.of(&claim.pool).offering(&key)?;
+        if let Some(left) = reserved {
+            *left -= 1;
+        }
         let id = provider_id(claim, &offering.zone);
         let instance = Instance {
             claim: Arc::clone(claim),
             price: offering.price,
+            machine: machine(claim, id.clone(), promised),
             offering: key,
-            machine: machine(claim, id.clone(), promised, offering),
             interruptions_per_day: offering.interruptions_per_day,
             ending: false,
             notice: None,
@@ -138,6 +143,10 @@ impl Cloud {
         if let Some(left) = self.stock.get_mut(&stock) {
             *left += 1;
         }
+        let reservation = key.reservation.as_ref();
+        if let Some(left) = reservation.and_then(|id| self.reservations.get_mut(id)) {
+            *left += 1;
+        }
         Some(instance)
     }
 
@@ -154,6 +163,25 @@ impl Cloud {
                 }
             }
         }
+    }
+
+    /// What is listed now: prices as they are, and what reservations have left.
+    pub(crate) fn listed(&self) -> Arc<Catalogue> {
+        if self.catalogue.reservations() == self.reservations {
+            return Arc::clone(&self.catalogue);
+        }
+        let types = self.catalogue.types().iter().map(|listed| {
+            let mut shown = InstanceType::clone(listed);
+            for own in shown
+                .offerings
+                .iter_mut()
+                .filter_map(|o| o.reservation.as_mut())
+            {
+                own.remaining = self.reservations.get(&own.id).copied().unwrap_or(0);
+            }
+            shown
+        });
+        Arc::new(self.catalogue.with_types(types))
     }
 
     fn matching(&self, which: &Which) -> Vec<(TypeName, Arc<str>)> {
@@ -205,38 +233,12 @@ fn provider_id(claim: &NodeClaim, zone: &str) -> ProviderId {
     ProviderId::from(format!("sim:///{zone}/i-{number}"))
 }
 
-fn machine(
-    claim: &NodeClaim,
-    provider_id: ProviderId,
-    instance_type: &InstanceType,
-    offering: &Offering,
-) -> Machine {
-    let mut own = Labels::new();
-    for requirement in instance_type.requirements.iter() {
-        if let Some(value) = requirement.single() {
-            own.insert(Arc::from(requirement.key().as_str()), Arc::clone(value));
-        }
-    }
-    for requirement in claim.requirements.iter() {
-        let named = [labels::ZONE, labels::CAPACITY_TYPE, labels::INSTANCE_TYPE];
-        if let Some(value) = requirement
-            .single()
-            .filter(|_| !named.contains(&requirement.key().as_str()))
-        {
-            own.insert(Arc::from(requirement.key().as_str()), Arc::clone(value));
-        }
-    }
-    let mut put = |key: &str, value: &str| own.insert(Arc::from(key), Arc::from(value));
-    put(labels::INSTANCE_TYPE, instance_type.name.as_str());
-    put(labels::ZONE, &offering.zone);
-    put(labels::CAPACITY_TYPE, offering.capacity_type.as_str());
-    if let Some(reservation) = &offering.reservation {
-        put(labels::RESERVATION_ID, reservation.id.as_str());
-    }
+fn machine(claim: &NodeClaim, provider_id: ProviderId, promised: TypeOffering<'_>) -> Machine {
+    let resources = promised.resources();
     Machine {
         provider_id,
-        labels: own,
-        capacity: instance_type.capacity_of(offering),
-        allocatable: instance_type.allocatable(offering),
+        labels: promised.node_labels(&claim.labels, &claim.requirements),
+        capacity: resources.capacity,
+        allocatable: resources.allocatable,
     }
 }

@@ -2,8 +2,8 @@
 
 use std::sync::Arc;
 
-use plimsoll_core::catalogue::{CapacityType, OfferingKey};
-use plimsoll_core::ids::{NodeName, ObjectName, ProviderId, TypeName};
+use plimsoll_core::catalogue::CapacityType;
+use plimsoll_core::ids::{NodeName, ObjectName, ProviderId};
 use plimsoll_core::labels::{self, Labels};
 use plimsoll_core::lifecycle::UNREGISTERED_TAINT;
 use plimsoll_core::model::{
@@ -225,33 +225,21 @@ impl World {
     }
 
     fn instance_behind(&self, node: &Node, claim: &NodeClaim) -> Option<Instance> {
-        let type_name = node.label(labels::INSTANCE_TYPE)?;
-        let zone = node.label(labels::ZONE)?;
-        let terms = CapacityType::parse(node.label(labels::CAPACITY_TYPE)?)?;
-        let listed = self.cloud.catalogue.get(type_name)?;
-        let offering = listed
-            .offerings
-            .iter()
-            .find(|offering| offering.zone == *zone && offering.capacity_type == terms)?;
+        let sold = self.cloud.catalogue.of_labels(&node.labels)?;
         // The world names nodes after their claims; a node of another name keeps its own through the claim it shows.
         let mut shown = claim.clone();
         shown.name = node.name.as_str().into();
         Some(Instance {
             claim: Arc::new(shown),
-            price: offering.price,
-            offering: OfferingKey {
-                instance_type: TypeName::clone(&listed.name),
-                zone: Arc::clone(zone),
-                capacity_type: terms,
-                reservation: None,
-            },
+            price: sold.offering.price,
+            offering: sold.key(),
             machine: plimsoll_core::action::Machine {
                 provider_id: node.provider_id.clone()?,
                 labels: node.labels.clone(),
                 capacity: node.capacity.clone(),
                 allocatable: node.allocatable.clone(),
             },
-            interruptions_per_day: offering.interruptions_per_day,
+            interruptions_per_day: sold.offering.interruptions_per_day,
             ending: false,
             notice: None,
         })

@@ -203,8 +203,7 @@ impl<P: Planner> Run<P> {
 
     fn start_engine(&mut self) {
         let now = self.world.now;
-        let listed = Arc::clone(&self.world.cloud.catalogue);
-        self.feed(Input::Catalogue(listed), now);
+        self.feed(Input::Catalogue(self.world.cloud.listed()), now);
         for (object, version) in self.world.api.list() {
             self.feed(Input::Applied(object, version), now);
         }

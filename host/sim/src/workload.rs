@@ -112,7 +112,7 @@ impl World {
             Change::Price(which, price) => {
                 self.cloud.set_price(&which, price);
                 self.meter.repriced(&self.cloud, self.now);
-                let listed = Arc::clone(&self.cloud.catalogue);
+                let listed = self.cloud.listed();
                 let input = plimsoll_core::engine::Input::Catalogue(listed);
                 self.announcements.push(input);
             }

@@ -20,6 +20,9 @@ use thiserror::Error;
 use crate::observe::Observer;
 use crate::read::{Condition, Given, Quantity, Script, Step};
 
+/// What a node out of a reservation costs, in dollars per hour: next to nothing, as the incumbent has it.
+const PAID_FOR: f64 = 0.000_000_1;
+
 /// An expectation that did not hold, with what was seen.
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
 #[error("{title}: {expected}, there are {found}\n{transcript}")]
@@ -83,11 +86,20 @@ fn world(script: &Script) -> (Recording, Behaviour) {
                         listed = listed.offered(zone, *terms);
                     }
                 }
+                for given in &script.given {
+                    if let Given::Reservation(id, left, of, zone) = given
+                        && of == name
+                    {
+                        listed = listed.price(PAID_FOR).reserved(zone, id, *left);
+                    }
+                }
                 fixture = fixture.sells(listed);
             }
+            // It is part of its type.
+            Given::Reservation(..) => {}
             Given::Pool(name, quiet) => {
                 let quiet = *quiet;
-                let terms = is_in(CAPACITY_TYPE, &["on-demand", "spot"]);
+                let terms = is_in(CAPACITY_TYPE, &["on-demand", "reserved", "spot"]);
                 let pool = pool(name).needs(terms).with(|pool| {
                     pool.disruption.consolidate_after = quiet;
                 });
@@ -326,11 +338,19 @@ fn count<P: Planner>(of: &Quantity, run: &Run<P>) -> u64 {
             .nodes()
             .filter(|node| node.label(label).is_some_and(|have| **have == **name))
             .count(),
+        Quantity::ReservedNodes => run
+            .nodes()
+            .filter(|node| {
+                node.label(CAPACITY_TYPE)
+                    .is_some_and(|have| **have == *"reserved")
+            })
+            .count(),
         Quantity::Claims => run.claims().count(),
         Quantity::Instances => run.instance_count(),
         Quantity::Running => pods().filter(|pod| pod.node.is_some()).count(),
         Quantity::Waiting => pods().filter(|pod| pod.node.is_none()).count(),
         Quantity::Launches => return u64::from(run.counts().launches),
+        Quantity::Refusals => return u64::from(run.counts().launch_failures),
         Quantity::Evictions => return u64::from(run.counts().evictions),
         Quantity::Decisions => return u64::from(run.counts().decisions),
     };

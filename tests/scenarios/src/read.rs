@@ -36,6 +36,8 @@ pub struct Script {
 pub enum Given {
     /// An instance type: name, milli-cores, mebibytes, dollars per hour, zones, terms.
     Type(String, i64, i64, f64, Vec<String>, Vec<CapacityType>),
+    /// A reservation: id, instances left in it, of which type and in which zone.
+    Reservation(String, u32, String, String),
     /// A pool, and its quiet time; never when `None`.
     Pool(String, Option<Span>),
     /// A static pool, and how many nodes it keeps.
@@ -99,12 +101,16 @@ pub enum Quantity {
     Nodes,
     /// Nodes of a type.
     NodesOf(String),
+    /// Nodes out of reservations.
+    ReservedNodes,
     /// NodeClaims.
     Claims,
     /// Instances that are paid for.
     Instances,
     /// Instances bought so far.
     Launches,
+    /// Launches that the cloud has refused so far.
+    Refusals,
     /// Pods bound to a node.
     Running,
     /// Pods without a node.
@@ -190,6 +196,15 @@ fn given(words: &[&str]) -> Result<Given, &'static str> {
                 terms,
             ))
         }
+        ["reservation", id, "of", left, name, "in", zone] => {
+            let text = |word: &&str| (*word).to_owned();
+            Ok(Given::Reservation(
+                text(id),
+                count(left)?,
+                text(name),
+                text(zone),
+            ))
+        }
         ["pool", name, "keeps", replicas, "nodes"] => {
             Ok(Given::StaticPool((*name).to_owned(), count(replicas)?))
         }
@@ -232,7 +247,9 @@ fn given(words: &[&str]) -> Result<Given, &'static str> {
         )),
         ["boot", time] => Ok(Given::Boot(span(time)?)),
         ["guards", "off"] => Ok(Given::GuardsOff),
-        _ => Err("type, pool, deployment, a rule of load, pdb, budget, boot, or guards off"),
+        _ => Err(
+            "type, reservation, pool, deployment, a rule of load, pdb, budget, boot, or guards off",
+        ),
     }
 }
 
@@ -317,16 +334,18 @@ fn quantity(words: &[&str]) -> Result<Quantity, &'static str> {
     Ok(match words {
         ["nodes"] => Quantity::Nodes,
         ["nodes", "of", name] => Quantity::NodesOf((*name).to_owned()),
+        ["reserved", "nodes"] => Quantity::ReservedNodes,
         ["claims"] => Quantity::Claims,
         ["instances"] => Quantity::Instances,
         ["launches"] => Quantity::Launches,
+        ["refusals"] => Quantity::Refusals,
         ["pods", "running"] => Quantity::Running,
         ["pods", "waiting"] => Quantity::Waiting,
         ["evictions"] => Quantity::Evictions,
         ["decisions"] => Quantity::Decisions,
         _ => {
             return Err(
-                "nodes, claims, instances, launches, pods running or waiting, evictions, decisions",
+                "nodes, reserved nodes, claims, instances, launches, refusals, pods running or waiting, evictions, decisions",
             );
         }
     })

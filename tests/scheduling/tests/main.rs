@@ -6,6 +6,7 @@ mod anti_affinity;
 mod attach_slots;
 mod checked;
 mod claims;
+mod claims_in_flight;
 mod daemons;
 mod default_spread;
 mod existing_nodes;

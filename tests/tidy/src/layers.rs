@@ -29,6 +29,8 @@ const LAYERS: &[&[&str]] = &[
     &["buffer", "catalogue", "pack"],
     // One instant, what to do about it, and what may be asked of the outside.
     &["plan", "snapshot"],
+    // What is left to buy from.
+    &["supply"],
     &["action", "command"],
     // The questions of the three hooks.
     &["hook"],

@@ -1,12 +1,12 @@
 //! The catalogue less what was out of stock a moment ago, with what failed within the last hour, its types no larger than their
-//! nodes turned out to be.
+//! nodes turned out to be, its reservations as they are after the launches and endings since they were counted.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use super::{Catalogue, InstanceType, Learned, Offering, OfferingKey};
+use crate::ids::{ClaimName, ReservationId};
 use crate::labels::{self, Labels};
-use crate::model::{ClaimPhase, NodeClaim};
 use crate::resources::Resources;
 use crate::time::{Span, Timestamp};
 
@@ -27,6 +27,10 @@ pub struct Market {
     /// When the first of either ends.
     next_change: Option<Timestamp>,
     learned: Learned,
+    /// Launched claims that draw on a reservation.
+    drawn: BTreeMap<ClaimName, ReservationId>,
+    /// Those of them that the counts of the list carry.
+    counted: BTreeMap<ClaimName, ReservationId>,
 }
 
 impl Market {
@@ -39,13 +43,76 @@ impl Market {
             failed: BTreeMap::new(),
             next_change: None,
             learned: Learned::default(),
+            drawn: BTreeMap::new(),
+            counted: BTreeMap::new(),
         }
     }
 
-    /// Another list, with new prices or types. What is avoided stays avoided, and what was learned is kept.
-    pub fn relist(&mut self, listed: Arc<Catalogue>) {
+    /// Another list, with new prices, types or counts. What is avoided stays avoided, and what was learned is kept. Its
+    /// reservations count every machine that is there now: those known of, and those of `launched`, whose claims do not say so
+    /// yet.
+    pub fn relist(
+        &mut self,
+        listed: Arc<Catalogue>,
+        launched: impl IntoIterator<Item = (ClaimName, ReservationId)>,
+    ) {
         self.listed = listed;
+        self.counted = self.drawn.clone();
+        self.counted.extend(launched);
         self.show();
+    }
+
+    /// The list's reservations count every launched claim that is known of.
+    pub fn counts_all(&mut self) {
+        if self.counted != self.drawn {
+            self.counted = self.drawn.clone();
+            self.show();
+        }
+    }
+
+    /// A claim was launched and has these labels; whether a reservation has less left for it.
+    pub fn draws(&mut self, claim: &ClaimName, labels: &Labels) -> bool {
+        let Some(id) = labels.get(labels::RESERVATION_ID) else {
+            return false;
+        };
+        let id = ReservationId::from(Arc::clone(id));
+        let news = self.drawn.get(claim) != Some(&id);
+        if news {
+            self.drawn.insert(claim.clone(), id);
+            self.show();
+        }
+        news
+    }
+
+    /// The list's counts carry the machine of a claim, which has these labels.
+    pub fn carries(&mut self, claim: &ClaimName, labels: &Labels) {
+        if let Some(id) = labels.get(labels::RESERVATION_ID) {
+            let id = ReservationId::from(Arc::clone(id));
+            self.counted.insert(claim.clone(), id);
+            self.show();
+        }
+    }
+
+    /// A claim is no more; whether a reservation has more left for it.
+    pub fn gives_back(&mut self, claim: &ClaimName) -> bool {
+        let news = self.drawn.remove(claim).is_some();
+        if news {
+            self.show();
+        }
+        news
+    }
+
+    /// By how much reservations have less left than the list says.
+    fn drawn_since(&self) -> BTreeMap<&ReservationId, i64> {
+        let mut result: BTreeMap<&ReservationId, i64> = BTreeMap::new();
+        for id in self.drawn.values() {
+            *result.entry(id).or_default() += 1;
+        }
+        for id in self.counted.values() {
+            *result.entry(id).or_default() -= 1;
+        }
+        result.retain(|_, more| *more != 0);
+        result
     }
 
     /// The catalogue as decisions see it: what is avoided is not available, and types have what was learned of them.
@@ -108,42 +175,36 @@ impl Market {
         news
     }
 
-    /// Lowers what claims say of machines whose nodes have not come up to what was learned of their types.
-    pub fn temper(&self, claims: &mut [Arc<NodeClaim>]) {
-        for claim in claims {
-            let on_its_way = claim.provider_id.is_some() && claim.phase < ClaimPhase::Initialized;
-            let name = claim.labels.get(labels::INSTANCE_TYPE);
-            let least = name.and_then(|name| self.learned.of(name));
-            let Some(least) = least.filter(|_| on_its_way) else {
-                continue;
-            };
-            for (name, amount) in least.iter() {
-                if claim.allocatable.get(name) > amount {
-                    let shown = Arc::make_mut(claim);
-                    shown.allocatable.set(name.clone(), amount);
-                }
-            }
-        }
-    }
-
     fn show(&mut self) {
         // What is avoided has failed within the hour.
         let failed = self.failed.keys().map(|key| key.instance_type.as_str());
         let failed: BTreeSet<&str> = failed.collect();
+        let drawn = self.drawn_since();
+        let has_changed = |listed: &InstanceType| {
+            let mut offerings = listed.offerings.iter();
+            !drawn.is_empty() && offerings.any(|offering| drawn_on(offering, &drawn).is_some())
+        };
         let mut revisions = BTreeMap::new();
         for (at, listed) in self.listed.types().iter().enumerate() {
-            let has_failed = failed.contains(listed.name.as_str());
-            if !has_failed && self.learned.of(listed.name.as_str()).is_none() {
+            let name = listed.name.as_str();
+            let has_failed = failed.contains(name);
+            if !has_failed && self.learned.of(name).is_none() && !has_changed(listed) {
                 continue;
             }
             let mut shown = InstanceType::clone(listed);
             self.learned.apply(&mut shown);
             for offering in &mut shown.offerings {
-                let key = key_of(listed, offering);
+                let key = OfferingKey::of(listed, offering);
                 offering.available &= !self.avoided.contains_key(&key);
                 let failures = self.failed.get(&key).map_or(0, Vec::len);
                 let failures = u32::try_from(failures).unwrap_or(u32::MAX);
                 offering.failures_1h = offering.failures_1h.saturating_add(failures);
+                if let Some((more, own)) =
+                    drawn_on(offering, &drawn).zip(offering.reservation.as_mut())
+                {
+                    let left = i64::from(own.remaining).saturating_sub(more).max(0);
+                    own.remaining = u32::try_from(left).unwrap_or(u32::MAX);
+                }
             }
             revisions.insert(at, shown);
         }
@@ -155,11 +216,7 @@ impl Market {
     }
 }
 
-fn key_of(instance_type: &InstanceType, offering: &Offering) -> OfferingKey {
-    OfferingKey {
-        instance_type: instance_type.name.clone(),
-        zone: Arc::clone(&offering.zone),
-        capacity_type: offering.capacity_type,
-        reservation: offering.reservation_id(),
-    }
+/// By how much the reservation behind an offering has less left than the list says.
+fn drawn_on(offering: &Offering, drawn: &BTreeMap<&ReservationId, i64>) -> Option<i64> {
+    drawn.get(&offering.reservation.as_ref()?.id).copied()
 }

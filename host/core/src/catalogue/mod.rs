@@ -1,5 +1,7 @@
 //! What can be bought: instance types and their offerings.
 
+mod claim_node;
+mod launch_order;
 mod learned;
 mod market;
 mod overlay;
@@ -11,6 +13,8 @@ use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
 
+pub use claim_node::{ExpectedResources, NodeResources, TypeOffering};
+pub use launch_order::{LAUNCH_ORDER_ANNOTATION, OfferingKey, launch_order};
 pub use learned::{CREDIBLE_PERCENT, Learned};
 pub use market::{Market, OUT_OF_STOCK};
 pub use overlay::{Overlaid, OverlayRefusal};
@@ -21,19 +25,6 @@ use crate::labels::{self, LabelKey, Labels};
 use crate::requirement::{Requirement, Requirements};
 use crate::resources::{ResourceName, Resources};
 use crate::units::PricePerHour;
-
-/// One offering by name: what the cloud may be out of.
-#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
-pub struct OfferingKey {
-    /// The instance type.
-    pub instance_type: TypeName,
-    /// The zone.
-    pub zone: Arc<str>,
-    /// The terms.
-    pub capacity_type: CapacityType,
-    /// The reservation it draws on.
-    pub reservation: Option<ReservationId>,
-}
 
 /// On what terms an instance is had.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
@@ -89,7 +80,8 @@ pub enum PriceSource {
 pub struct Reservation {
     /// Its id; offerings of several types or pools may share it.
     pub id: ReservationId,
-    /// Instances left in it.
+    /// Instances left in it, as the cloud counts them: every machine is off it that a claim was launched as. Claims in flight
+    /// are not; [`crate::supply::Supply`] takes them off.
     pub remaining: u32,
 }
 
@@ -361,12 +353,6 @@ impl Catalogue {
         &self.types
     }
 
-    /// The offering behind a node with these labels, whether or not it can be had again.
-    pub fn offering_of(&self, labels: &Labels) -> Option<&Offering> {
-        self.get(labels.get(labels::INSTANCE_TYPE)?)?
-            .offering_of(labels)
-    }
-
     /// A type by name.
     pub fn get(&self, name: &str) -> Option<&Arc<InstanceType>> {
         self.types
@@ -388,6 +374,18 @@ impl Catalogue {
     /// Addresses that zones have left, as far as is known.
     pub fn free_addresses(&self) -> BTreeMap<Arc<str>, i64> {
         subnets::free_by_zone(&self.subnets)
+    }
+
+    /// Instances left in each reservation: the least of what the offerings that share it say.
+    pub fn reservations(&self) -> BTreeMap<ReservationId, u32> {
+        let offerings = self.types.iter().flat_map(|listed| &listed.offerings);
+        let mut result = BTreeMap::new();
+        for reservation in offerings.filter_map(|offering| offering.reservation.as_ref()) {
+            let left = result.entry(reservation.id.clone());
+            let left = left.or_insert(reservation.remaining);
+            *left = (*left).min(reservation.remaining);
+        }
+        result
     }
 
     /// Keys that are well known here beyond those every provider has.

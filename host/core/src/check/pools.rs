@@ -8,9 +8,10 @@ use super::finding::{Breach, Finding, Place, Rule, Subject};
 use super::host::Host;
 use super::market::Shop;
 use super::shelves::Shelves;
-use crate::catalogue::InstanceType;
+use crate::catalogue::{InstanceType, LAUNCH_ORDER_ANNOTATION};
 use crate::ids::ReservationId;
-use crate::model::{PackingMode, Pod};
+use crate::labels::RESERVATION_ID;
+use crate::model::{ClaimPhase, NodeClaim, PackingMode, Pod};
 use crate::plan::{LaunchOption, Plan, PlannedClaim};
 use crate::resources::{ResourceName, Resources};
 use crate::snapshot::Snapshot;
@@ -84,7 +85,7 @@ fn exceeded(
     Some(Breach::new(rule, value, format!("at most {limit}")))
 }
 
-/// No reservation is named by more claims than it has instances left.
+/// No reservation is named by more claims than it has instances left after claims in flight.
 pub(super) fn reservations(snapshot: &Snapshot, plan: &Plan) -> Vec<Finding> {
     let mut left: BTreeMap<&ReservationId, u32> = BTreeMap::new();
     let offerings = |named: &'_ Arc<InstanceType>| named.offerings.len();
@@ -101,6 +102,20 @@ pub(super) fn reservations(snapshot: &Snapshot, plan: &Plan) -> Vec<Finding> {
         {
             let remaining = left.entry(&reservation.id).or_insert(reservation.remaining);
             *remaining = (*remaining).min(reservation.remaining);
+        }
+    }
+    let in_flight = snapshot.nodes.iter().filter_map(|node| node.claim.as_ref());
+    let in_flight = in_flight.filter(|claim| {
+        claim.provider_id.is_none()
+            && claim.phase == ClaimPhase::Created
+            && claim.deleting.is_none()
+            && !claim.instance_terminating
+    });
+    for claim in in_flight {
+        for (id, left) in &mut left {
+            if will_draw_on(claim, id) {
+                *left = left.saturating_sub(1);
+            }
         }
     }
     let mut named: BTreeMap<&ReservationId, u32> = BTreeMap::new();
@@ -122,6 +137,19 @@ pub(super) fn reservations(snapshot: &Snapshot, plan: &Plan) -> Vec<Finding> {
         })
     });
     over.collect()
+}
+
+/// Whether a claim in flight requires a reservation by id or, where it requires none, was planned as it: the last part of the
+/// first offering written on it.
+fn will_draw_on(claim: &NodeClaim, id: &ReservationId) -> bool {
+    match claim.requirements.get(RESERVATION_ID) {
+        Some(required) => required.named().contains(id.as_str()),
+        None => {
+            let written = claim.annotations.get(LAUNCH_ORDER_ANNOTATION);
+            let first = written.and_then(|order| order.split(',').next());
+            first.and_then(|first| first.split('/').nth(3)) == Some(id.as_str())
+        }
+    }
 }
 
 /// A claim of a pool is wrong when a heavier pool could have bought a node for each of its pods alone, and worth a remark

@@ -226,8 +226,8 @@ impl<'s> Fleet<'s> {
 
     /// List price of a node: that of its type's offering in its zone on its terms, had or not.
     pub fn price(&self, node: &StateNode, pool: &PoolName) -> PricePerHour {
-        let offering = self.overlaid.of(pool).offering_of(node.labels());
-        offering.map_or(PricePerHour::ZERO, |offering| offering.price)
+        let sold = self.overlaid.of(pool).of_labels(node.labels());
+        sold.map_or(PricePerHour::ZERO, |sold| sold.offering.price)
     }
 
     /// Worth of a node: the price of one more like it at the ranking policy's price, or its list price.

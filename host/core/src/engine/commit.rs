@@ -7,12 +7,13 @@ use super::Engine;
 use super::runaway::Tally;
 use super::spare::for_spare_alone;
 use crate::action::Action;
+use crate::catalogue::LAUNCH_ORDER_ANNOTATION;
 use crate::disrupt::drift;
 use crate::fixed_hash::{hash_of, short_name};
-use crate::ids::ClaimName;
-use crate::model::{NodeClaim, NodePool, is_displaced};
+use crate::ids::{ClaimName, Uid};
+use crate::model::{ClaimPhase, NodeClaim, NodePool, is_displaced};
 use crate::plan::{Plan, PlannedClaim, Target as Place};
-use crate::resources::{ResourceName, Resources};
+use crate::resources::Resources;
 use crate::snapshot::Snapshot;
 use crate::state::{ANNOTATION, GroupId, PromisedTarget, bound_of, to_annotation};
 use crate::time::Timestamp;
@@ -27,7 +28,7 @@ pub(super) enum CommitVerdict {
     Buys,
     /// A ceiling on buying holds it, or that equal launches were in vain; which, in words.
     Held(String),
-    /// Its pool is gone or would exceed its limits.
+    /// Its pool is gone or would exceed its limits, or nothing is left of what it was to be bought as.
     Refused,
 }
 
@@ -160,8 +161,8 @@ impl Engine {
         Some(target)
     }
 
-    /// Whether a claim may be asked for: its pool is still there and stays within its limits, and so do all within the
-    /// ceilings on buying. In a static pool claims count until they are gone, so that it never has more than `limits.nodes`.
+    /// Whether a claim may be asked for: its pool is still there, and what it would buy is still to be had within the pool's
+    /// limits and the ceilings on buying. In a static pool claims count until they are gone, so that it never has more than `limits.nodes`.
     pub(super) fn may_buy(
         &mut self,
         planned: &PlannedClaim,
@@ -177,43 +178,10 @@ impl Engine {
         if pool.replicas.is_some() && self.standing(&pool.name).headroom(&pool) == 0 {
             return CommitVerdict::Refused;
         }
-        let after = self.usage_with(&pool, planned, tally);
-        let limits = pool.limits.iter().flat_map(Resources::iter);
-        let mut within = limits.map(|(name, limit)| after.get(name) <= limit);
-        if !within.all(|within| within) {
-            return CommitVerdict::Refused;
+        match self.charge(&pool, planned, tally, now) {
+            Ok(()) => CommitVerdict::Buys,
+            Err(verdict) => verdict,
         }
-        if let Some(words) = self.ceiling(&pool, planned, tally, now) {
-            return CommitVerdict::Held(words);
-        }
-        tally.usage.insert(pool.name.clone(), after);
-        CommitVerdict::Buys
-    }
-
-    /// What a pool takes of its limits with one more claim; nothing is summed up where it has none.
-    fn usage_with(
-        &mut self,
-        pool: &NodePool,
-        planned: &PlannedClaim,
-        tally: &mut Tally,
-    ) -> Resources {
-        if pool.limits.is_none() {
-            return Resources::new();
-        }
-        let catalogue = Arc::clone(self.market.catalogue());
-        let used = tally
-            .usage
-            .entry(pool.name.clone())
-            .or_insert_with(|| self.expected.usage(&pool.name, &self.cluster, &catalogue));
-        let mut after = used.clone();
-        let chosen = planned
-            .chosen()
-            .and_then(|option| catalogue.get(option.instance_type.as_str()));
-        if let Some(chosen) = chosen {
-            after.add(&chosen.capacity);
-        }
-        after.add(&Resources::new().with(ResourceName::Nodes, 1));
-        after
     }
 
     /// Asks for a claim and promises its room; its name. It is marked as made from `pool` as it was when it was planned. `place`

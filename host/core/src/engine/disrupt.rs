@@ -277,14 +277,14 @@ impl Engine {
         actions: &mut Vec<Action>,
     ) -> (u64, Arc<Snapshot>) {
         let assigned = assignments(&self.promises, &self.cluster, now);
-        let mut world = World {
+        let world = World {
             cluster: &self.cluster,
-            expected: &mut self.expected,
+            expected: &self.expected,
             market: &self.market,
             settings: &self.settings,
             seed: self.seed,
         };
-        let mut snapshot = freeze(&mut world, &assigned, now);
+        let mut snapshot = freeze(&world, &assigned, now);
         snapshot.activity = self.activity(now);
         let snapshot = Arc::new(snapshot);
         self.disruption.asks += 1;

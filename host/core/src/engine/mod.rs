@@ -38,7 +38,8 @@ pub use nominate::{Landing, Landings};
 use crate::action::{Action, Event, Machine, ObjectKey};
 use crate::catalogue::{Catalogue, Market};
 use crate::command::Refused;
-use crate::ids::{ClaimName, ProviderId};
+use crate::ids::{ClaimName, ProviderId, ReservationId};
+use crate::labels;
 use crate::lifecycle::{Instance, Want};
 use crate::model::{ClaimPhase, NodeClaim};
 use crate::snapshot::Settings;
@@ -62,6 +63,8 @@ pub struct Engine {
     settings: Arc<Settings>,
     seed: u64,
     synced: Option<Timestamp>,
+    /// When the list of what can be bought was handed in, or counted as such.
+    listed: Option<Timestamp>,
     cluster: Cluster,
     market: Market,
     expected: Expected,
@@ -107,6 +110,7 @@ impl Engine {
             settings,
             seed,
             synced: None,
+            listed: None,
             cluster: Cluster::default(),
             market: Market::new(catalogue),
             expected: Expected::default(),
@@ -199,7 +203,9 @@ impl Engine {
             Input::Solved(id, plan) => self.commit(id, &plan, now, actions),
             Input::Considered(id, decision) => self.considered(id, *decision, now, actions),
             Input::Catalogue(catalogue) => {
-                self.market.relist(catalogue);
+                let launched = self.launched_unseen();
+                self.market.relist(catalogue, launched);
+                self.listed = Some(now);
                 let claims = self.cluster.claims.iter();
                 self.dirty_claims
                     .extend(claims.map(|(name, _)| name.clone()));
@@ -215,9 +221,22 @@ impl Engine {
         }
     }
 
+    /// Claims whose machines the cloud has given and that do not say so yet, with the reservations that they draw on.
+    fn launched_unseen(&self) -> Vec<(ClaimName, ReservationId)> {
+        let notes = self.notes.iter();
+        let of_reservation = |(name, notes): (&ClaimName, &Notes)| {
+            let labels = &notes.machine.as_ref()?.labels;
+            let id = labels.get(labels::RESERVATION_ID)?;
+            Some((name.clone(), ReservationId::from(Arc::clone(id))))
+        };
+        notes.filter_map(of_reservation).collect()
+    }
+
     /// All objects are there: look at every one of them once, and take over what was promised before.
     fn sync(&mut self, now: Timestamp) {
         self.synced = Some(now);
+        self.market.counts_all();
+        self.listed = Some(now);
         let claims = self.cluster.claims.objects();
         self.recall_asked(&claims, now);
         for claim in &claims {
@@ -260,8 +279,8 @@ impl Engine {
         for name in &touched.claims {
             if let Some(claim) = self.cluster.claims.get(name).cloned() {
                 self.expected.settle(name);
-                if claim.provider_id.is_some() {
-                    self.expected.forget(name);
+                if claim.provider_id.is_some() && self.market.draws(name, &claim.labels) {
+                    self.provision.market_changed();
                 }
                 if self.synced.is_some() {
                     self.adopt_promises(&claim, now);
@@ -293,9 +312,12 @@ impl Engine {
         if let Some(claim) = self.expected.get(name) {
             self.static_pools.look_at(&claim.pool);
         }
+        if self.market.gives_back(name) {
+            self.provision.market_changed();
+        }
         self.static_pools.forget(name);
         self.queue.touch(name);
-        self.expected.forget(name);
+        self.expected.settle(name);
         self.notes.remove(name);
         self.disruption.forget(name);
         self.cluster.unmark(name);

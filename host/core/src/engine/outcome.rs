@@ -3,7 +3,7 @@
 use super::orders::{Ended, Flight};
 use super::{Engine, Notes, report};
 use crate::action::{
-    Action, ActionId, Answer, ObjectKey, Outcome, Purpose, Reason, Request, Write,
+    Action, ActionId, Answer, Machine, ObjectKey, Outcome, Purpose, Reason, Request, Write,
 };
 use crate::ids::ClaimName;
 use crate::lifecycle::Instance;
@@ -49,6 +49,9 @@ impl Engine {
             }
             Answer::Machine(machine) => {
                 self.note_instance(flight, Instance::Unasked);
+                if flight.purpose == Purpose::Find {
+                    self.note_found(flight, &machine);
+                }
                 if let Some(notes) = self.notes_of(flight) {
                     notes.machine = Some(*machine);
                 }
@@ -156,6 +159,17 @@ impl Engine {
         let name = self.claim_of(flight)?;
         let known = self.cluster.claims.get(&name).is_some() || self.expected.get(&name).is_some();
         known.then(|| self.notes.entry(name).or_default())
+    }
+
+    /// A machine that is found for a claim older than the list was launched before that: the list's counts carry it.
+    fn note_found(&mut self, flight: &Flight, machine: &Machine) {
+        let Some(name) = self.claim_of(flight) else {
+            return;
+        };
+        let claim = self.cluster.claims.get(&name);
+        if claim.is_some_and(|claim| Some(claim.created) < self.listed) {
+            self.market.carries(&name, &machine.labels);
+        }
     }
 
     fn note_instance(&mut self, flight: &Flight, said: Instance) {

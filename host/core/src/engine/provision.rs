@@ -145,14 +145,14 @@ impl Engine {
         if !waits && !self.wants_spare(now) {
             return;
         }
-        let mut world = World {
+        let world = World {
             cluster: &self.cluster,
-            expected: &mut self.expected,
+            expected: &self.expected,
             market: &self.market,
             settings: &self.settings,
             seed: self.seed,
         };
-        let snapshot = Arc::new(freeze(&mut world, &assigned, now));
+        let snapshot = Arc::new(freeze(&world, &assigned, now));
         self.note_spare(&snapshot, now);
         self.provision.solves += 1;
         let id = self.provision.solves;

@@ -1,6 +1,7 @@
 //! Ceilings on buying, whatever plans say: nodes in flight, nodes asked for within a minute, dollars per hour.
 //!
-//! The cluster has them as settings, a pool as annotations; they hold for every way of packing. A claim that would break one
+//! The cluster has them as settings, a pool as annotations; they hold for every way of packing. What counts against them is in
+//! the ledger of [`crate::supply`], with limits and reservations. A claim that would break one
 //! is not asked for: its pods wait, are told which ceiling holds them, and are planned again when something has changed or
 //! the minute has passed. A command that would break one is not begun. Nodes that are going or being replaced count neither
 //! as in flight nor in dollars.
@@ -10,16 +11,16 @@
 use std::collections::{BTreeMap, VecDeque};
 use std::sync::Arc;
 
+use super::commit::CommitVerdict;
 use super::{Engine, report};
 use crate::action::{Action, ObjectKey};
-use crate::catalogue::Catalogue;
+use crate::catalogue::{ExpectedResources, Overlaid};
 use crate::ids::{PoolName, Uid};
-use crate::model::{Ceilings, ClaimPhase, NodeClaim, NodePool};
-use crate::plan::{Plan, PlannedClaim, Target as Place, planned_option};
-use crate::resources::Resources;
-use crate::snapshot::Snapshot;
+use crate::model::{ClaimPhase, NodeClaim, NodePool};
+use crate::plan::{LaunchOption, Plan, PlannedClaim, Target as Place};
+use crate::snapshot::{Snapshot, StateNode};
+use crate::supply::{CeilingScope, Exhausted, Load, Loads, Supply};
 use crate::time::{Span, Timestamp};
-use crate::units::PricePerHour;
 
 /// The stretch in which claims asked for are counted.
 const MINUTE: Span = Span::from_secs(60);
@@ -35,121 +36,9 @@ pub(super) struct Runaway {
     held: BTreeMap<Uid, String>,
 }
 
-/// What has been bought and is about to be, while a plan or a command is carried out.
+/// What is left to buy from, while a plan or a command is carried out; read when it is first asked for.
 #[derive(Clone, Debug, Default)]
-pub(super) struct Tally {
-    /// What pools take of their limits.
-    pub(super) usage: BTreeMap<PoolName, Resources>,
-    /// What counts against ceilings.
-    loads: Option<Loads>,
-}
-
-/// What counts against ceilings, of the whole cluster and of each pool.
-#[derive(Clone, Debug, Default)]
-struct Loads {
-    cluster: Load,
-    pools: BTreeMap<PoolName, Load>,
-}
-
-#[derive(Clone, Copy, Debug, Default)]
-struct Load {
-    in_flight: u32,
-    lately: u32,
-    rate: PricePerHour,
-}
-
-/// Whose ceilings are meant.
-#[derive(Clone, Copy, Debug)]
-enum Scope<'a> {
-    Cluster,
-    Pool(&'a PoolName),
-}
-
-/// A ceiling that one more node would break: what there is, or would be, and the most there may be.
-#[derive(Clone, Copy, Debug)]
-enum Broken {
-    InFlight(u32, u32),
-    PerMinute(u32, u32),
-    Cost(PricePerHour, PricePerHour),
-}
-
-impl Loads {
-    fn add(&mut self, pool: &PoolName, more: Load) {
-        self.cluster.add(more);
-        self.pools.entry(pool.clone()).or_default().add(more);
-    }
-
-    fn of(&self, scope: Scope<'_>) -> Load {
-        match scope {
-            Scope::Cluster => self.cluster,
-            Scope::Pool(pool) => self.pools.get(pool).copied().unwrap_or_default(),
-        }
-    }
-}
-
-impl Load {
-    fn add(&mut self, more: Self) {
-        self.in_flight = self.in_flight.saturating_add(more.in_flight);
-        self.lately = self.lately.saturating_add(more.lately);
-        self.rate += more.rate;
-    }
-
-    /// The ceiling that one more node of a price would break.
-    fn breaks(self, ceilings: &Ceilings, price: PricePerHour) -> Option<Broken> {
-        let rate = self.rate + price;
-        let in_flight = ceilings
-            .nodes_in_flight
-            .filter(|most| self.in_flight >= *most)
-            .map(|most| Broken::InFlight(self.in_flight, most));
-        let per_minute = ceilings
-            .nodes_per_minute
-            .filter(|most| self.lately >= *most)
-            .map(|most| Broken::PerMinute(self.lately, most));
-        let cost = ceilings
-            .dollars_per_hour
-            .filter(|most| rate > *most)
-            .map(|most| Broken::Cost(rate, most));
-        in_flight.or(per_minute).or(cost)
-    }
-}
-
-impl Scope<'_> {
-    fn contains(self, pool: &PoolName) -> bool {
-        match self {
-            Self::Cluster => true,
-            Self::Pool(own) => own == pool,
-        }
-    }
-
-    /// What is said of a ceiling of this scope.
-    fn words(self, broken: Broken) -> String {
-        let (setting, annotation) = match broken {
-            Broken::InFlight(..) => ("nodesInFlight", Ceilings::NODES_IN_FLIGHT),
-            Broken::PerMinute(..) => ("nodesPerMinute", Ceilings::NODES_PER_MINUTE),
-            Broken::Cost(..) => ("dollarsPerHour", Ceilings::DOLLARS_PER_HOUR),
-        };
-        let (of, source) = match self {
-            Self::Cluster => (String::new(), format!("setting runaway.{setting}")),
-            Self::Pool(pool) => (
-                format!(" of pool {pool}"),
-                format!("annotation {annotation}"),
-            ),
-        };
-        match broken {
-            Broken::InFlight(have, most) => format!(
-                "ceiling on nodes in flight{of}: {have} of {most} are on their way ({source})"
-            ),
-            Broken::PerMinute(have, most) => {
-                format!(
-                    "ceiling on nodes per minute{of}: {have} of {most} were asked for ({source})"
-                )
-            }
-            Broken::Cost(rate, most) => {
-                format!("ceiling on cost{of}: {rate} with one more node is above {most} ({source})")
-            }
-        }
-    }
-}
+pub(super) struct Tally(Option<(Overlaid, Supply)>);
 
 impl Runaway {
     /// A claim is asked for.
@@ -177,7 +66,7 @@ impl Runaway {
     }
 
     /// Looks again when the oldest claim of a scope no longer counts.
-    fn wait_for_minute(&mut self, scope: Scope<'_>) {
+    fn wait_for_minute(&mut self, scope: &CeilingScope) {
         let oldest = self.asked.iter().find(|(_, pool)| scope.contains(pool));
         let again = oldest.map(|(at, _)| *at + MINUTE);
         self.again = [self.again, again].into_iter().flatten().min();
@@ -200,46 +89,86 @@ impl Engine {
         self.runaway.asked = asked.into();
     }
 
-    /// The ceiling that one more claim would break, in words; where there is none, the claim counts from then on.
-    pub(super) fn ceiling(
+    /// Whether one more claim of a pool may be bought, and why not; where it may, it is charged.
+    pub(super) fn charge(
         &mut self,
         pool: &NodePool,
         planned: &PlannedClaim,
         tally: &mut Tally,
         now: Timestamp,
-    ) -> Option<String> {
-        let cluster = self.settings.runaway.ceilings();
-        let mut loads = tally.loads.take().unwrap_or_else(|| self.loads(now));
-        let price = planned.chosen().map(|option| option.list_price);
-        let price = price.unwrap_or_default();
-        let scopes = [
-            (Scope::Cluster, &cluster),
-            (Scope::Pool(&pool.name), &pool.ceilings),
-        ];
-        let broken = scopes.into_iter().find_map(|(scope, ceilings)| {
-            let broken = loads.of(scope).breaks(ceilings, price)?;
-            Some((scope, broken))
-        });
-        let words = broken.map(|(scope, broken)| {
-            if matches!(broken, Broken::PerMinute(..)) {
-                self.runaway.wait_for_minute(scope);
+    ) -> Result<(), CommitVerdict> {
+        let (overlaid, supply) = self.stock(tally, now);
+        let chosen = planned.chosen().map(LaunchOption::offering);
+        let sold = chosen.and_then(|key| overlaid.of(&pool.name).offering(&key));
+        let Some(sold) = sold else {
+            return Err(CommitVerdict::Refused);
+        };
+        let ceilings = self.settings.runaway.ceilings();
+        match supply.allows(pool, &ceilings, sold) {
+            Ok(()) => {
+                supply.buy(&pool.name, sold);
+                Ok(())
             }
-            scope.words(broken)
-        });
-        if words.is_none() {
-            let one = Load {
-                in_flight: 1,
-                lately: 1,
-                rate: price,
-            };
-            loads.add(&pool.name, one);
+            Err(Exhausted::Ceiling(broken)) => {
+                if broken.passes() {
+                    self.runaway.wait_for_minute(&broken.scope);
+                }
+                Err(CommitVerdict::Held(broken.to_string()))
+            }
+            Err(Exhausted::Limit(_) | Exhausted::Reservation(_)) => Err(CommitVerdict::Refused),
         }
-        tally.loads = Some(loads);
-        words
+    }
+
+    /// What is left to buy from, by a tally.
+    pub(super) fn left<'t>(&mut self, tally: &'t mut Tally, now: Timestamp) -> &'t Supply {
+        &self.stock(tally, now).1
+    }
+
+    /// What pools sell, and what is left of it.
+    fn stock<'t>(&mut self, tally: &'t mut Tally, now: Timestamp) -> &'t mut (Overlaid, Supply) {
+        tally.0.get_or_insert_with(|| {
+            let overlaid = self.overlaid();
+            let supply = self.supply(&overlaid, now);
+            (overlaid, supply)
+        })
+    }
+
+    /// What is left to buy from now.
+    fn supply(&mut self, overlaid: &Overlaid, now: Timestamp) -> Supply {
+        let loads = self.loads(overlaid, now);
+        let catalogue = self.market.catalogue();
+        let listed = Supply::listed(catalogue, &self.cluster.pools.objects());
+        let nodes = if listed.is_unbounded() {
+            Vec::new()
+        } else {
+            self.state_nodes(overlaid)
+        };
+        listed.less(catalogue, &nodes).with_loads(loads)
+    }
+
+    /// Claims, those asked for and not seen among them, each with its node and with what is to be counted on of it.
+    fn state_nodes(&self, overlaid: &Overlaid) -> Vec<StateNode> {
+        let mut expected = ExpectedResources::new(overlaid);
+        let claims = self.expected.overlay(&self.cluster).into_iter();
+        let with_node = |mut claim: Arc<NodeClaim>| {
+            let resources = expected.of(&claim);
+            if claim.capacity != resources.capacity {
+                Arc::make_mut(&mut claim).capacity = resources.capacity;
+            }
+            StateNode {
+                node: self
+                    .cluster
+                    .nodes_of(&claim)
+                    .first()
+                    .map(|node| Arc::clone(node)),
+                claim: Some(claim),
+            }
+        };
+        claims.map(with_node).collect()
     }
 
     /// What counts against ceilings now.
-    fn loads(&mut self, now: Timestamp) -> Loads {
+    fn loads(&mut self, overlaid: &Overlaid, now: Timestamp) -> Loads {
         self.runaway.prune(now);
         let seen = self.cluster.claims.objects();
         let unseen = self
@@ -254,7 +183,7 @@ impl Engine {
         let mut loads = Loads::default();
         for (_, pool) in &self.runaway.asked {
             let one = Load {
-                lately: 1,
+                within_minute: 1,
                 ..Load::default()
             };
             loads.add(pool, one);
@@ -263,8 +192,8 @@ impl Engine {
         for claim in claims.filter(stays) {
             let one = Load {
                 in_flight: u32::from(claim.phase < ClaimPhase::Initialized),
-                lately: 0,
-                rate: price_of(claim, self.market.catalogue()),
+                within_minute: 0,
+                rate: overlaid.of(&claim.pool).price_of(claim),
             };
             loads.add(&claim.pool, one);
         }
@@ -296,12 +225,4 @@ impl Engine {
             }
         }
     }
-}
-
-/// What a claim costs at list price: as what it became, or else as it was planned.
-fn price_of(claim: &NodeClaim, catalogue: &Catalogue) -> PricePerHour {
-    let became = catalogue.offering_of(&claim.labels);
-    let planned = || planned_option(claim, catalogue).map(|option| option.list_price);
-    let price = became.map(|offering| offering.price).or_else(planned);
-    price.unwrap_or_default()
 }

@@ -21,7 +21,7 @@ use crate::disrupt::drift;
 use crate::ids::{ClaimName, PoolName};
 use crate::lifecycle::Instance;
 use crate::model::{NodeClaim, NodePool};
-use crate::plan::PlannedClaim;
+use crate::plan::{LaunchOption, PlannedClaim};
 use crate::state::{PromisedTarget, node_of};
 use crate::static_pool::{self, Member, Standing};
 use crate::time::{Span, Timestamp};
@@ -247,6 +247,7 @@ impl Engine {
         let mut zones = static_pool::zones(claims, &catalogue);
         for row in 0..missing {
             static_pool::spread(&mut planned, &zones);
+            self.drop_exhausted(&mut planned, &mut tally, now);
             let verdict = self.may_buy(&planned, &mut tally, now);
             if verdict != CommitVerdict::Buys {
                 return Some(self.held_back(pool, &planned, verdict, now));
@@ -259,6 +260,19 @@ impl Engine {
             self.step_claim(&name, now, actions);
         }
         None
+    }
+
+    /// Ways to buy out of reservations that have nothing left are no ways any more.
+    fn drop_exhausted(&mut self, planned: &mut PlannedClaim, tally: &mut Tally, now: Timestamp) {
+        let draws = |option: &LaunchOption| option.reservation.is_some();
+        if !planned.options.iter().any(draws) {
+            return;
+        }
+        let supply = self.left(tally, now);
+        planned.options.retain(|option| {
+            let id = option.reservation.as_ref();
+            id.is_none_or(|id| supply.reservation_left(id) > 0)
+        });
     }
 
     /// Why a claim was not asked for; looked at again after a while where nothing that the pool says is the cause.
@@ -283,15 +297,19 @@ impl Engine {
         }
     }
 
-    /// What a pool sells, with the overlays that hold for it.
-    fn sold_by(&self, pool: &NodePool) -> Arc<Catalogue> {
+    /// What pools sell, with the overlays that hold for them.
+    pub(super) fn overlaid(&self) -> Overlaid {
         let listed = self.market.catalogue();
         if !self.settings.node_overlays {
-            return Arc::clone(listed);
+            return Overlaid::plain(listed);
         }
         let pools = self.cluster.pools.objects();
-        let overlaid = Overlaid::new(listed, &pools, &self.cluster.overlays.objects());
-        Arc::clone(overlaid.of(&pool.name))
+        Overlaid::new(listed, &pools, &self.cluster.overlays.objects())
+    }
+
+    /// What a pool sells, with the overlays that hold for it.
+    fn sold_by(&self, pool: &NodePool) -> Arc<Catalogue> {
+        Arc::clone(self.overlaid().of(&pool.name))
     }
 
     /// Asks so many claims to go.

@@ -18,7 +18,7 @@ use super::commit::Crew;
 use crate::catalogue::Catalogue;
 use crate::ids::{ClaimName, PoolName, TypeName};
 use crate::model::{ClaimPhase, Node, NodeClaim, Pod};
-use crate::plan::{PlannedClaim, planned_option};
+use crate::plan::PlannedClaim;
 use crate::resources::Resources;
 use crate::state::{ANNOTATION, PromisedTarget, bound_of, to_annotation};
 use crate::time::{Span, Timestamp};
@@ -99,7 +99,7 @@ impl Launch {
         let crew = claim.annotations.get(ANNOTATION)?.to_string();
         Some(Self {
             pool: claim.pool.clone(),
-            planned: planned_option(claim, catalogue)?.instance_type,
+            planned: catalogue.planned(claim)?.instance_type.name.clone(),
             room: crew.is_empty().then(|| claim.requests.clone()),
             crew,
         })
@@ -118,7 +118,6 @@ impl Engine {
         };
         let (labels, allocatable) = (&node.labels, node.allocatable.clone());
         if self.settings.guards.learns() && self.market.learn(labels, &allocatable) {
-            self.expected.forget_floors();
             self.undersized.clear();
             self.provision.market_changed();
         }

@@ -8,11 +8,9 @@ use std::sync::Arc;
 
 use super::{ClaimView, Instance, Step};
 use crate::action::{ClaimMark, CloudCall, Purpose, Write};
-use crate::catalogue::{Catalogue, Market};
+use crate::catalogue::{Catalogue, Market, launch_order};
 use crate::model::NodeClaim;
-use crate::plan::{
-    LAUNCH_ORDER_ANNOTATION, LaunchOption, MAX_LAUNCH_TYPES, option, parse_option, sold,
-};
+use crate::plan::{LaunchOption, MAX_LAUNCH_TYPES, option, sold};
 
 pub(super) fn launch(view: &ClaimView<'_>, step: &mut Step) {
     let claim = view.claim;
@@ -47,16 +45,11 @@ pub(super) fn launch(view: &ClaimView<'_>, step: &mut Step) {
 
 /// The ways to buy a claim that are not avoided now: as written on it, or by list price when nothing is.
 fn options(claim: &NodeClaim, market: &Market) -> Vec<LaunchOption> {
-    let written = claim
-        .annotations
-        .get(LAUNCH_ORDER_ANNOTATION)
-        .map_or("", AsRef::as_ref);
-    let mut options: Vec<LaunchOption> = written
-        .split(',')
-        .filter_map(|entry| parse_option(entry, market.catalogue()))
-        .collect();
+    let catalogue = market.catalogue();
+    let written = launch_order(claim).filter_map(|key| catalogue.offering(&key));
+    let mut options: Vec<LaunchOption> = written.map(option).collect();
     if options.is_empty() {
-        options = by_price(claim, market.catalogue());
+        options = by_price(claim, catalogue);
     }
     options.retain(|option| !market.is_avoided(&option.offering()));
     options.truncate(MAX_LAUNCH_TYPES);
@@ -65,8 +58,7 @@ fn options(claim: &NodeClaim, market: &Market) -> Vec<LaunchOption> {
 
 fn by_price(claim: &NodeClaim, catalogue: &Catalogue) -> Vec<LaunchOption> {
     let sold = sold(&claim.requirements, &claim.requests, catalogue).into_iter();
-    let available = sold.filter(|(_, offering)| offering.available);
-    available
-        .map(|(instance_type, offering)| option(instance_type, offering))
+    sold.filter(|sold| sold.offering.available)
+        .map(option)
         .collect()
 }

@@ -5,11 +5,11 @@
 
 use super::drain;
 use crate::action::{ClaimMark, CloudCall, Purpose, Write};
+use crate::catalogue::LAUNCH_ORDER_ANNOTATION;
 use crate::ids::ProviderId;
 use crate::labels;
 use crate::lifecycle::{ClaimView, Instance, Step};
 use crate::model::{ClaimPhase, Node, Readiness, Version};
-use crate::plan::LAUNCH_ORDER_ANNOTATION;
 use crate::time::{Span, Timestamp};
 
 /// Shortest drain: catches pods that were bound before the scheduler saw the taint.

@@ -8,10 +8,8 @@ mod launch_options;
 use std::fmt;
 use std::sync::Arc;
 
-pub use launch_options::{
-    LAUNCH_ORDER_ANNOTATION, MAX_CLAIM_TYPES, MAX_LAUNCH_TYPES, launch_order_text, planned_option,
-};
-pub(crate) use launch_options::{launch_option, option, parse_option, sold};
+pub use launch_options::{MAX_CLAIM_TYPES, MAX_LAUNCH_TYPES, launch_order_text};
+pub(crate) use launch_options::{launch_option, option, sold};
 
 use serde::{Deserialize, Serialize};
 

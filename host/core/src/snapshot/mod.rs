@@ -22,11 +22,11 @@ pub(crate) use state_node::is_ephemeral;
 use serde::Serialize;
 
 use crate::buffer;
-use crate::catalogue::{Catalogue, Overlaid};
+use crate::catalogue::{Catalogue, ExpectedResources, NodeResources, Overlaid};
 use crate::ids::ProviderId;
 use crate::labels;
 use crate::model::{
-    CapacityBuffer, DaemonSet, Namespace, Node, NodeClaim, NodeOverlay, NodePool, Pod,
+    CapacityBuffer, ClaimPhase, DaemonSet, Namespace, Node, NodeClaim, NodeOverlay, NodePool, Pod,
     PodDisruptionBudget, PodTemplate, Replicated, Service, Volumes,
 };
 use crate::time::Timestamp;
@@ -105,7 +105,8 @@ pub struct Snapshot {
 
 impl Snapshot {
     /// Sorts and joins objects, and adds the pods that stand for spare room. A node with a pool's label but without a provider id is left out, as is a node of a claim
-    /// that has not initialised and lacks its instance-type label: both will be seen again when they are complete.
+    /// that has not initialised and lacks its instance-type label: both will be seen again when they are complete. Claims whose
+    /// nodes have not come up have what is to be counted on of them ([`ExpectedResources`]).
     pub fn new(
         now: Timestamp,
         seed: u64,
@@ -134,7 +135,7 @@ impl Snapshot {
         objects
             .disruption_budgets
             .sort_by(|a, b| a.name.cmp(&b.name));
-        Self {
+        let mut snapshot = Self {
             now,
             seed,
             settings,
@@ -152,6 +153,32 @@ impl Snapshot {
             disruption_budgets: objects.disruption_budgets,
             volumes: objects.volumes,
             activity: Activity::default(),
+        };
+        snapshot.expect_resources();
+        snapshot
+    }
+
+    /// Claims whose nodes have not come up say what is to be counted on of them.
+    fn expect_resources(&mut self) {
+        let on_its_way = |node: &StateNode| {
+            let claim = node.claim.as_ref();
+            claim.is_some_and(|claim| claim.phase < ClaimPhase::Initialized)
+        };
+        if !self.nodes.iter().any(on_its_way) {
+            return;
+        }
+        let overlaid = self.overlaid();
+        let mut expected = ExpectedResources::new(&overlaid);
+        let claims = self.nodes.iter_mut().filter(|node| on_its_way(node));
+        for claim in claims.filter_map(|node| node.claim.as_mut()) {
+            let NodeResources {
+                capacity,
+                allocatable,
+            } = expected.of(claim);
+            if claim.capacity != capacity || claim.allocatable != allocatable {
+                let shown = Arc::make_mut(claim);
+                (shown.capacity, shown.allocatable) = (capacity, allocatable);
+            }
         }
     }
 

@@ -1,7 +1,6 @@
 //! The one value that decisions read, made of what was seen, what was asked for and what was promised.
 //!
-//! - Claims asked for are there; claims without an instance have the least that their types would give, and those whose
-//!   nodes have not come up no more than was learned of their types.
+//! - Claims asked for are there, and claims that a command is moving are going.
 //! - A pod that stands for a promise is shown as bound to its target: it takes room there, counts for its neighbours, and
 //!   is not planned again. A target without a Node object gets a placeholder node of the claim's name.
 //! - Pods that need planning are those left over: waiting ones, and those on nodes that are going.
@@ -26,7 +25,7 @@ pub struct World<'a> {
     /// The objects.
     pub cluster: &'a Cluster,
     /// What was asked for.
-    pub expected: &'a mut Expected,
+    pub expected: &'a Expected,
     /// What can be bought.
     pub market: &'a Market,
     /// How to decide.
@@ -44,11 +43,10 @@ pub fn assignments(promises: &Promises, cluster: &Cluster, now: Timestamp) -> As
 }
 
 /// Freezes the state at an instant.
-pub fn freeze(world: &mut World<'_>, assigned: &Assignment, now: Timestamp) -> Snapshot {
+pub fn freeze(world: &World<'_>, assigned: &Assignment, now: Timestamp) -> Snapshot {
     let cluster = world.cluster;
     let mut objects = cluster.objects();
-    objects.claims = world.expected.overlay(cluster, world.market.catalogue());
-    world.market.temper(&mut objects.claims);
+    objects.claims = world.expected.overlay(cluster);
     for pod in &mut objects.pods {
         if let Some(shown) = without_stale_nomination(pod, cluster) {
             *pod = shown;

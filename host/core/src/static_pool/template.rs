@@ -8,12 +8,10 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use crate::catalogue::{CapacityType, Catalogue, InstanceType, Offering};
+use crate::catalogue::{CapacityType, Catalogue, TypeOffering};
 use crate::labels;
 use crate::model::{NodeClaim, NodePool, PackingMode};
-use crate::plan::{
-    LaunchOption, MAX_LAUNCH_TYPES, PlannedClaim, launch_option, planned_option, sold,
-};
+use crate::plan::{LaunchOption, MAX_LAUNCH_TYPES, PlannedClaim, launch_option, sold};
 use crate::requirement::Requirements;
 use crate::resources::{ResourceName, Resources};
 use crate::schedule::claims::claim::{annotations_of, labels_of};
@@ -51,7 +49,10 @@ pub fn zones<'a>(
     let mut zones = BTreeMap::new();
     for claim in claims {
         let became = claim.labels.get(labels::ZONE).map(Arc::clone);
-        let planned = || planned_option(claim, catalogue).map(|option| option.zone);
+        let planned = || {
+            let sold = catalogue.planned(claim)?;
+            Some(Arc::clone(&sold.offering.zone))
+        };
         if let Some(zone) = became.or_else(planned) {
             *zones.entry(zone).or_insert(0) += 1;
         }
@@ -80,23 +81,20 @@ fn options(
     settings: &Settings,
 ) -> Vec<LaunchOption> {
     let mut all = sold(requirements, &Resources::new(), catalogue);
-    all.retain(|(_, offering)| settings.reserved_capacity || offering.reservation.is_none());
+    all.retain(|sold| settings.reserved_capacity || sold.offering.reservation.is_none());
     for held_back in held_back(pool, settings) {
-        if all
-            .iter()
-            .any(|(sold, offering)| !held_back(sold, offering))
-        {
-            all.retain(|(sold, offering)| !held_back(sold, offering));
+        if all.iter().any(|sold| !held_back(sold)) {
+            all.retain(|sold| !held_back(sold));
         }
     }
-    let available = all.iter().filter(|(_, offering)| offering.available);
+    let available = all.into_iter().filter(|sold| sold.offering.available);
     let named = available.take(MAX_LAUNCH_TYPES);
     named
-        .map(|(sold, offering)| launch_option(sold, offering, settings.node_cost))
+        .map(|sold| launch_option(sold, settings.node_cost))
         .collect()
 }
 
-type OfferingRule<'a> = Box<dyn Fn(&InstanceType, &Offering) -> bool + 'a>;
+type OfferingRule<'a> = Box<dyn Fn(&TypeOffering<'_>) -> bool + 'a>;
 
 /// What guards keep a pool from buying, rule by rule.
 fn held_back<'a>(pool: &NodePool, settings: &'a Settings) -> Vec<OfferingRule<'a>> {
@@ -107,15 +105,15 @@ fn held_back<'a>(pool: &NodePool, settings: &'a Settings) -> Vec<OfferingRule<'a
         return rules;
     }
     if !guards.unasked_spot && !pool.requirements.iter().any(names_terms) {
-        rules.push(Box::new(|_, offering| {
-            offering.capacity_type == CapacityType::Spot
+        rules.push(Box::new(|sold| {
+            sold.offering.capacity_type == CapacityType::Spot
         }));
     }
     if !guards.exotic_types && !pool.requirements.iter().any(names_types) {
-        rules.push(Box::new(|sold, _| is_exotic(sold)));
+        rules.push(Box::new(|sold| is_exotic(sold.instance_type)));
     }
-    rules.push(Box::new(|sold, _| {
-        sold.capacity.get(&ResourceName::Cpu) > guards.node_share_from_cpu_milli
+    rules.push(Box::new(|sold| {
+        sold.instance_type.capacity.get(&ResourceName::Cpu) > guards.node_share_from_cpu_milli
     }));
     rules
 }

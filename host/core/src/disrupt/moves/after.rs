@@ -7,12 +7,11 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use super::Move;
-use crate::catalogue::{InstanceType, Offering, Overlaid};
+use crate::catalogue::{NodeResources, Overlaid};
 use crate::ids::{ClaimName, NodeName, ProviderId, Uid};
 use crate::labels::{self, Labels};
 use crate::model::{ClaimPhase, Node, NodeClaim, Pod, Readiness};
 use crate::plan::{PlannedClaim, Target};
-use crate::resources::Resources;
 use crate::snapshot::{Snapshot, StateNode};
 
 /// The snapshot with moves carried out. They must have been found on it, share no member, and each take what those before
@@ -100,13 +99,14 @@ fn ready(
     claim: &PlannedClaim,
     name: &NodeName,
 ) -> Option<StateNode> {
-    let chosen = claim.chosen()?;
-    let sold = overlaid
-        .of(&claim.pool)
-        .get(chosen.instance_type.as_str())?;
-    let offering = chosen.offering_in(sold)?;
-    let labels = node_labels(claim, sold, offering, name);
-    let (capacity, allocatable) = (sold.capacity_of(offering), sold.allocatable(offering));
+    let catalogue = overlaid.of(&claim.pool);
+    let sold = catalogue.offering(&claim.chosen()?.offering())?;
+    let mut labels = sold.node_labels(&claim.labels, &claim.requirements);
+    for key in [labels::REGISTERED, labels::INITIALIZED] {
+        labels.insert(key.into(), "true".into());
+    }
+    labels.insert(labels::HOSTNAME.into(), Arc::from(name.as_str()));
+    let resources = sold.resources();
     let provider_id = Some(ProviderId::from(format!("planned:///{name}")));
     let node = Node {
         name: name.clone(),
@@ -114,13 +114,13 @@ fn ready(
         labels: labels.clone(),
         annotations: claim.annotations.clone(),
         taints: claim.taints.clone(),
-        capacity: capacity.clone(),
-        allocatable: allocatable.clone(),
+        capacity: resources.capacity.clone(),
+        allocatable: resources.allocatable.clone(),
         ready: Readiness::Ready,
         created: snapshot.now,
         deleting: None,
     };
-    let claim = launched(snapshot, claim, name, labels, (capacity, allocatable));
+    let claim = launched(snapshot, claim, name, labels, resources);
     Some(StateNode {
         node: Some(Arc::new(node)),
         claim: Some(Arc::new(NodeClaim {
@@ -130,39 +130,12 @@ fn ready(
     })
 }
 
-/// Labels of a node: its claim's, what its type and offering decide, and those that every settled node has.
-fn node_labels(
-    claim: &PlannedClaim,
-    sold: &InstanceType,
-    offering: &Offering,
-    name: &NodeName,
-) -> Labels {
-    let mut result = claim.labels.clone();
-    let decided = offering.node_requirements();
-    for requirement in sold
-        .requirements
-        .iter()
-        .chain(decided.iter())
-        .chain(claim.requirements.iter())
-    {
-        if let Some(value) = requirement.single() {
-            let key = Arc::from(requirement.key().as_str());
-            result.entry(key).or_insert_with(|| Arc::clone(value));
-        }
-    }
-    for key in [labels::REGISTERED, labels::INITIALIZED] {
-        result.insert(key.into(), "true".into());
-    }
-    result.insert(labels::HOSTNAME.into(), Arc::from(name.as_str()));
-    result
-}
-
 fn launched(
     snapshot: &Snapshot,
     claim: &PlannedClaim,
     name: &NodeName,
     labels: Labels,
-    (capacity, allocatable): (Resources, Resources),
+    resources: NodeResources,
 ) -> NodeClaim {
     NodeClaim {
         name: ClaimName::from(name.as_str()),
@@ -177,8 +150,8 @@ fn launched(
         requests: claim.requests.clone(),
         taints: claim.taints.clone(),
         startup_taints: claim.startup_taints.clone(),
-        capacity,
-        allocatable,
+        capacity: resources.capacity,
+        allocatable: resources.allocatable,
         phase: ClaimPhase::Initialized,
         created: snapshot.now,
         phase_since: snapshot.now,

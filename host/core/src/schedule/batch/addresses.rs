@@ -1,15 +1,13 @@
 //! Free addresses of subnets: what each zone has left for new nodes and their pods, and where each row lies.
 //!
-//! Claims whose nodes are not there yet take theirs first. Where nothing is known of a zone, nothing is counted.
+//! Claims whose nodes are not there yet have taken theirs. Where nothing is known of a zone, nothing is counted.
 
 use std::sync::Arc;
 
-use crate::labels::ZONE;
-use crate::resources::{ResourceName, Resources};
 use crate::schedule::offers::rows::Rows;
 use crate::schedule::offers::table::Row;
 use crate::schedule::offers::templates::Template;
-use crate::snapshot::{Snapshot, StateNode};
+use crate::supply::Supply;
 
 /// What zones have left.
 #[derive(Clone, Debug, Default)]
@@ -22,19 +20,14 @@ pub(crate) struct Addresses {
 }
 
 impl Addresses {
-    /// Reads what zones have, less what is on its way.
-    pub(crate) fn of(snapshot: &Snapshot, templates: &[Template], rows: &Rows) -> Self {
-        let free = snapshot.catalogue.free_addresses();
+    /// Reads what zones have left.
+    pub(crate) fn of(supply: &Supply, templates: &[Template], rows: &Rows) -> Self {
+        let free = supply.addresses_left();
         if free.is_empty() {
             return Self::default();
         }
         let zones: Vec<Arc<str>> = free.keys().cloned().collect();
-        let mut left: Vec<i64> = free.into_values().collect();
-        for (zone, taken) in snapshot.nodes.iter().filter_map(on_its_way) {
-            if let Ok(at) = zones.binary_search(&zone) {
-                left[at] = left[at].saturating_sub(taken).max(0);
-            }
-        }
+        let left: Vec<i64> = free.values().copied().collect();
         let zone_of = |row: &Row| {
             let sold = &templates[row.template].catalogue.types()[row.instance_type];
             zones.binary_search(&sold.offerings[row.offering].zone).ok()
@@ -63,20 +56,4 @@ impl Addresses {
     pub(crate) fn left(&self) -> &[i64] {
         &self.left
     }
-}
-
-/// The zone of a claim whose node is not there yet, and what that node and the pods it was made for will take. A machine
-/// that is not launched counts where its claim leaves it one zone.
-fn on_its_way(node: &StateNode) -> Option<(Arc<str>, i64)> {
-    let claim = node.claim.as_ref()?;
-    if node.is_registered() || node.is_deleting() {
-        return None;
-    }
-    let zone = Arc::clone(node.certain_labels().get(ZONE)?);
-    Some((zone, of_claim(&claim.requests)))
-}
-
-/// What the node of a claim and the pods it is made for will take.
-pub(crate) fn of_claim(requests: &Resources) -> i64 {
-    requests.get(&ResourceName::Pods).saturating_add(1)
 }

@@ -175,7 +175,8 @@ pub(crate) fn compile_batch<'s>(
     queue_order(snapshot, &mut pods);
     let offers = Offers::of(snapshot, earlier);
     let overlaid = &offers.overlaid;
-    let mut templates = templates(snapshot, overlaid);
+    let supply = offers.supply(snapshot);
+    let mut templates = templates(snapshot, overlaid, Some(&supply));
     let soft_taints = templates.iter().any(Template::has_soft_taint);
     let (shapes, shape_of) = shapes(snapshot, &pods);
     let wishes: Vec<Vec<Wishes<'_>>> = shapes
@@ -204,7 +205,7 @@ pub(crate) fn compile_batch<'s>(
         &builder,
     );
     let unused = unused_notes(snapshot, &offers.overlaid);
-    let mut sale = Sale::new(snapshot, offers, templates, &axes);
+    let mut sale = Sale::new(snapshot, offers, templates, &axes, supply);
     let (templates, rows) = (&sale.templates, &mut sale.rows);
     let mut batch = Bits::none(snapshot.pods.len());
     for row in &pods {
@@ -219,7 +220,7 @@ pub(crate) fn compile_batch<'s>(
         })
         .collect();
     let bound = snapshot.pods_by_node();
-    let existing = Existing::of(snapshot, &sale.offers.overlaid, &bound, &axes, &mentioned);
+    let existing = Existing::of(snapshot, &bound, &axes, &mentioned);
     let pods: Vec<BatchPod> = pods
         .iter()
         .zip(group_of)
@@ -231,7 +232,7 @@ pub(crate) fn compile_batch<'s>(
         .collect();
     Compiled {
         shares: NodeShares::of(snapshot, &bound, &sale, &groups, &pods),
-        addresses: Addresses::of(snapshot, &sale.templates, &sale.rows),
+        addresses: Addresses::of(&sale.supply, &sale.templates, &sale.rows),
         sale,
         axes,
         alike: Alike::of(&groups, &model),

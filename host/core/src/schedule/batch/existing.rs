@@ -1,13 +1,12 @@
 //! Nodes there are, and machines on their way, as places for pods.
 //!
 //! What is free on a node is its allocatable less its pods and less what daemons still need there. A node that is on its
-//! way out, or overcommitted in any resource, takes nothing. A claim that has not launched offers the least that its named
-//! types give.
+//! way out, or overcommitted in any resource, takes nothing. A claim that has not launched offers its floor, as the snapshot
+//! says it.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
-use crate::catalogue::Overlaid;
 use crate::labels::{self, LabelKey};
 use crate::model::{HostPort, Taint, Toleration, first_untolerated};
 use crate::requirement::{Requirement, Requirements, Undefined};
@@ -52,7 +51,6 @@ impl Existing {
     /// Reads the nodes of a snapshot. `bound` are the pods of each, `mentioned` the label keys that pods of the batch ask for.
     pub(crate) fn of(
         snapshot: &Snapshot,
-        overlaid: &Overlaid,
         bound: &[Vec<usize>],
         axes: &Axes,
         mentioned: &BTreeSet<LabelKey>,
@@ -78,7 +76,7 @@ impl Existing {
             result.look_of.push(number);
             result
                 .free
-                .push(free(snapshot, overlaid, node, &bound[row]).map(|free| axes.vector(&free)));
+                .push(free(snapshot, node, &bound[row]).map(|free| axes.vector(&free)));
             let live = || {
                 bound[row]
                     .iter()
@@ -144,20 +142,14 @@ fn node_labels(node: &StateNode, mentioned: &BTreeSet<LabelKey>) -> Requirements
 }
 
 /// What pods may still have of a node; `None` where nothing can be put.
-fn free(
-    snapshot: &Snapshot,
-    overlaid: &Overlaid,
-    node: &StateNode,
-    bound: &[usize],
-) -> Option<Resources> {
+fn free(snapshot: &Snapshot, node: &StateNode, bound: &[usize]) -> Option<Resources> {
     if node.is_deleting() {
         return None;
     }
-    let allocatable = if node.is_launched() {
-        node.allocatable()
-    } else {
-        least_allocatable(overlaid, node)?
-    };
+    let allocatable = node.allocatable();
+    if !node.is_launched() && allocatable.is_empty() {
+        return None;
+    }
     let mut used = Resources::new();
     for pod in bound
         .iter()
@@ -178,27 +170,4 @@ fn free(
     }
     let overcommitted = free.iter().any(|(_, amount)| amount < 0);
     (!overcommitted).then_some(free)
-}
-
-/// The least that the types named by a claim give, per resource, as its pool sells them.
-fn least_allocatable(overlaid: &Overlaid, node: &StateNode) -> Option<Resources> {
-    let claim = node.claim.as_ref()?;
-    let named = claim.requirements.get(labels::INSTANCE_TYPE)?.listed()?;
-    let rooms = named
-        .iter()
-        .filter_map(|name| overlaid.of(&claim.pool).get(name))
-        .flat_map(|instance_type| {
-            let compatible = |offering: &&crate::catalogue::Offering| {
-                claim
-                    .requirements
-                    .accepts(&offering.node_requirements(), Undefined::Ignored)
-                    .is_ok()
-            };
-            instance_type
-                .offerings
-                .iter()
-                .filter(compatible)
-                .map(|offering| instance_type.allocatable(offering))
-        });
-    rooms.reduce(|left, right| left.smaller(&right))
 }

@@ -33,7 +33,7 @@ pub fn order_question(
     pods: &[usize],
 ) -> Option<OrderQuestion> {
     let listed = offers.listed.as_ref().filter(|_| !claims.is_empty())?;
-    let templates = templates(snapshot, &offers.overlaid);
+    let templates = templates(snapshot, &offers.overlaid, None);
     let mut asked = Claims::default();
     for (number, claim) in claims.iter().enumerate() {
         let own = |template: &crate::schedule::offers::templates::Template| {
@@ -51,7 +51,7 @@ pub fn order_question(
     }
     Some(OrderQuestion {
         context: Context::of(snapshot),
-        tables: listed.tables(snapshot),
+        tables: listed.tables(snapshot, &offers.supply(snapshot)),
         claims: asked,
     })
 }

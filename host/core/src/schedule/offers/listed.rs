@@ -12,6 +12,7 @@ use crate::rank::{
 };
 use crate::resources::ResourceName;
 use crate::snapshot::Snapshot;
+use crate::supply::Supply;
 use crate::units::PricePerHour;
 
 /// What a question asks about: type, offering, and the price at which a pool sells it, which overlays may have made its own.
@@ -74,13 +75,27 @@ impl Listed {
         self.pools[template]
     }
 
-    /// The tables, with the nodes that run already.
-    pub(crate) fn tables(&self, snapshot: &Snapshot) -> Arc<Tables> {
+    fn set_reserved_left(&self, tables: &mut Tables, snapshot: &Snapshot, supply: &Supply) {
+        if supply.reservations().is_empty() {
+            return;
+        }
+        let types = snapshot.catalogue.types();
+        for (at, (type_at, offering_at, _)) in self.rows.iter().enumerate() {
+            let offering = &types[*type_at].offerings[*offering_at];
+            if let Some(reservation) = &offering.reservation {
+                tables.catalogue.o_reserved_left[at] = supply.reservation_left(&reservation.id);
+            }
+        }
+    }
+
+    /// The tables, with the nodes that run already, and with what is left of reservations.
+    pub(crate) fn tables(&self, snapshot: &Snapshot, supply: &Supply) -> Arc<Tables> {
         let running = running(snapshot);
-        if running.is_empty() {
+        if running.is_empty() && supply.reservations().is_empty() {
             return Arc::clone(&self.tables);
         }
         let mut tables = Tables::clone(&self.tables);
+        self.set_reserved_left(&mut tables, snapshot, supply);
         for ((type_at, zone, terms), count) in running {
             let first = self.rows.partition_point(|row| row.0 < type_at);
             let offerings = &snapshot.catalogue.types()[type_at].offerings;

@@ -25,6 +25,7 @@ use crate::model::{DaemonSet, NodeOverlay, NodePool};
 use crate::requirement::{Requirement, Requirements};
 use crate::resources::Resources;
 use crate::snapshot::Snapshot;
+use crate::supply::Supply;
 use daemons::{Daemons, Overhead};
 use exotic::is_exotic;
 use listed::{Listed, asked};
@@ -49,6 +50,8 @@ pub struct Stock {
     pub(crate) own: Vec<Requirements>,
     /// By type: whether it is one that guards keep back.
     pub(crate) exotic: Vec<bool>,
+    /// What there is of reservations, limits and addresses before any node has taken of it.
+    listed_supply: Supply,
 }
 
 /// What one pool sells.
@@ -108,7 +111,7 @@ impl Stock {
     pub(crate) fn read(snapshot: &Snapshot) -> Self {
         let overlaid = snapshot.overlaid();
         let mut numbers: BTreeMap<Requirements, usize> = BTreeMap::new();
-        let templates = templates(snapshot, &overlaid);
+        let templates = templates(snapshot, &overlaid, None);
         let shelves: Vec<PoolOffers> = templates
             .iter()
             .map(|template| PoolOffers::read(snapshot, template, &mut numbers))
@@ -137,7 +140,14 @@ impl Stock {
                 .iter()
                 .map(|sold| is_exotic(sold))
                 .collect(),
+            listed_supply: Supply::listed(&snapshot.catalogue, &snapshot.pools),
         }
+    }
+
+    /// What the nodes of a snapshot and its claims in flight leave.
+    pub(crate) fn supply(&self, snapshot: &Snapshot) -> Supply {
+        let listed = self.listed_supply.clone();
+        listed.less(&snapshot.catalogue, &snapshot.nodes)
     }
 
     /// By template, which of the listed its shelf holds, whatever limits leave; nothing where nothing is listed.

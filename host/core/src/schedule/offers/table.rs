@@ -3,6 +3,7 @@
 //! It depends on what pools sell, on what their limits leave, on the resources that pods ask for and on the labels they
 //! choose by, not on the pods themselves. Decisions for which those are the same share one.
 
+use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use super::axes::Axes;
@@ -14,8 +15,10 @@ use super::templates::Template;
 use super::{Offer, Stock};
 use crate::bits::Bits;
 use crate::catalogue::InstanceType;
+use crate::ids::ReservationId;
 use crate::requirement::Requirements;
 use crate::resources::{ResourceName, Resources};
+use crate::supply::Supply;
 use crate::units::PricePerHour;
 
 /// One way to buy a node.
@@ -42,10 +45,17 @@ pub(crate) struct TableTerms {
     /// By template: what limits leave, and the label states.
     templates: Vec<(Option<Resources>, Vec<Requirements>)>,
     node_cost: PricePerHour,
+    /// What is left of reservations.
+    reservations: BTreeMap<ReservationId, u32>,
 }
 
 impl TableTerms {
-    pub(crate) fn of(templates: &[Template], axes: &Axes, node_cost: PricePerHour) -> Self {
+    pub(crate) fn of(
+        templates: &[Template],
+        axes: &Axes,
+        node_cost: PricePerHour,
+        supply: &Supply,
+    ) -> Self {
         let templates = templates.iter();
         Self {
             axes: axes.clone(),
@@ -53,6 +63,7 @@ impl TableTerms {
                 .map(|template| (template.remaining.clone(), template.states.clone()))
                 .collect(),
             node_cost,
+            reservations: supply.reservations().clone(),
         }
     }
 }

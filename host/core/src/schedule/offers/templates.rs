@@ -12,6 +12,7 @@ use crate::model::{Effect, NodePool, PackingMode, Taint};
 use crate::requirement::{Operator, Requirement, Requirements, Undefined};
 use crate::resources::Resources;
 use crate::snapshot::Snapshot;
+use crate::supply::Supply;
 
 /// Label states kept per template; beyond them pods of different custom labels no longer share nodes.
 const MAX_STATES: usize = 48;
@@ -35,15 +36,20 @@ pub(crate) struct Template {
     pub(crate) states: Vec<Requirements>,
 }
 
-/// The usable pools of a snapshot, in the order in which they are tried.
-pub(crate) fn templates(snapshot: &Snapshot, overlaid: &Overlaid) -> Vec<Template> {
+/// The usable pools of a snapshot, in the order in which they are tried. Limits are those of `supply`; without one nothing is
+/// limited.
+pub(crate) fn templates(
+    snapshot: &Snapshot,
+    overlaid: &Overlaid,
+    supply: Option<&Supply>,
+) -> Vec<Template> {
     let usable =
         |pool: &&Arc<NodePool>| pool.ready && pool.replicas.is_none() && pool.deleting.is_none();
     let mut pools: Vec<Arc<NodePool>> = snapshot.pools.iter().filter(usable).cloned().collect();
     pools.sort_by(|a, b| (b.weight, &b.name).cmp(&(a.weight, &a.name)));
     let template = |pool: Arc<NodePool>| Template {
         requirements: pool.node_requirements(),
-        remaining: remaining(snapshot, &pool),
+        remaining: supply.and_then(|supply| supply.limits_left(&pool.name).cloned()),
         catalogue: Arc::clone(overlaid.of(&pool.name)),
         packing: snapshot.settings.packing.unwrap_or(pool.packing),
         open: BTreeSet::new(),
@@ -51,18 +57,6 @@ pub(crate) fn templates(snapshot: &Snapshot, overlaid: &Overlaid) -> Vec<Templat
         pool,
     };
     pools.into_iter().map(template).collect()
-}
-
-/// Limits less what the pool's nodes have that are not on their way out.
-fn remaining(snapshot: &Snapshot, pool: &NodePool) -> Option<Resources> {
-    let limits = pool.limits.as_ref()?;
-    let mut used = Resources::new();
-    for node in &snapshot.nodes {
-        if !node.is_deleting() && node.pool().is_some_and(|name| name == pool.name) {
-            used.add(&node.capacity());
-        }
-    }
-    Some(limits.minus(&used))
 }
 
 impl Template {

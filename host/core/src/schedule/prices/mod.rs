@@ -106,10 +106,10 @@ impl RowPrices {
                 let supply = *reservations
                     .entry(reservation.id.as_str())
                     .or_insert_with(|| {
-                        result.supplies.push(u32::MAX);
+                        let left = sale.supply.reservation_left(&reservation.id);
+                        result.supplies.push(left);
                         result.supplies.len() - 1
                     });
-                result.supplies[supply] = result.supplies[supply].min(reservation.remaining);
                 result.reserved.insert(at, supply);
             }
         }

@@ -10,6 +10,7 @@ use crate::rank::{Context, PoolRow, Pools, PriceQuestion};
 use crate::schedule::offers::listed::{Listed, asked};
 use crate::schedule::offers::templates::Template;
 use crate::snapshot::Snapshot;
+use crate::supply::Supply;
 use crate::units::PricePerHour;
 
 /// Where the rows of a table stand in the question.
@@ -63,13 +64,20 @@ pub(crate) fn question(sale: &Sale<'_>) -> Option<(PriceQuestion, Arc<QuestionRo
     let listed = sale.offers.listed.as_ref()?;
     let slots = slots(sale)?;
     let (snapshot, templates) = (sale.snapshot, &sale.templates);
-    let question = put(snapshot, templates, listed, &slots.of_template);
+    let question = put(
+        snapshot,
+        &sale.supply,
+        templates,
+        listed,
+        &slots.of_template,
+    );
     Some((question, slots))
 }
 
 /// The question for templates about what of the listed each may buy.
 pub(crate) fn put(
     snapshot: &Snapshot,
+    supply: &Supply,
     templates: &[Template],
     listed: &Listed,
     candidates: &[Vec<u32>],
@@ -87,7 +95,7 @@ pub(crate) fn put(
     }
     PriceQuestion {
         context: Context::of(snapshot),
-        tables: listed.tables(snapshot),
+        tables: listed.tables(snapshot, supply),
         pools,
     }
 }
@@ -103,8 +111,8 @@ fn standing(snapshot: &Snapshot, template: &Template) -> (u32, f64) {
     let mut cost = PricePerHour::ZERO;
     for node in own {
         count += 1;
-        let offering = template.catalogue.offering_of(node.labels());
-        cost += offering.map_or(PricePerHour::ZERO, |offering| offering.price);
+        let sold = template.catalogue.of_labels(node.labels());
+        cost += sold.map_or(PricePerHour::ZERO, |sold| sold.offering.price);
     }
     (count, cost.dollars())
 }

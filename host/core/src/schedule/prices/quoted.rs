@@ -21,10 +21,11 @@ use crate::units::PricePerHour;
 /// What to ask a ranking policy about all that the pools of a snapshot sell; `None` when that is nothing.
 pub fn price_question(snapshot: &Snapshot, offers: &Arc<Offers>) -> Option<PriceQuestion> {
     let listed = offers.listed.as_ref()?;
-    let templates = templates(snapshot, &offers.overlaid);
+    let templates = templates(snapshot, &offers.overlaid, None);
     let candidates = offers.candidates(&templates);
     let any = candidates.iter().any(|own| !own.is_empty());
-    any.then(|| question::put(snapshot, &templates, listed, candidates))
+    let supply = offers.supply(snapshot);
+    any.then(|| question::put(snapshot, &supply, &templates, listed, candidates))
 }
 
 /// Rows that share their first nodes.
@@ -49,7 +50,7 @@ pub struct Quoted {
 impl Quoted {
     /// Takes in the answer to the question about this snapshot and these offers.
     pub fn new(snapshot: &Snapshot, offers: &Arc<Offers>, prices: Prices) -> Self {
-        let templates = templates(snapshot, &offers.overlaid);
+        let templates = templates(snapshot, &offers.overlaid, None);
         let lengths = offers.candidates(&templates).iter().map(Vec::len);
         let begin = |sum: &mut usize, length: usize| {
             let start = *sum;

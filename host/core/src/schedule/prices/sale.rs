@@ -17,6 +17,7 @@ use crate::schedule::offers::size::Largest;
 use crate::schedule::offers::table::{Guarded, Table, TableTerms};
 use crate::schedule::offers::templates::Template;
 use crate::snapshot::{Guards, Snapshot};
+use crate::supply::Supply;
 
 /// Tables kept: waiting pods and those of nodes that may go often ask for different resources.
 const MOST_TABLES: usize = 4;
@@ -75,6 +76,8 @@ pub(crate) struct Sale<'s> {
     pub(crate) templates: Vec<Template>,
     pub(crate) rows: Rows,
     pub(crate) answers: Arc<Answers>,
+    /// What nodes and claims in flight have left to buy from.
+    pub(crate) supply: Supply,
 }
 
 impl<'s> Sale<'s> {
@@ -84,8 +87,10 @@ impl<'s> Sale<'s> {
         offers: Arc<Offers>,
         templates: Vec<Template>,
         axes: &Axes,
+        supply: Supply,
     ) -> Self {
-        let terms = TableTerms::of(&templates, axes, snapshot.settings.node_cost);
+        let node_cost = snapshot.settings.node_cost;
+        let terms = TableTerms::of(&templates, axes, node_cost, &supply);
         let read = || {
             Arc::new(Answers {
                 table: Arc::new(Table::new(&templates, axes, &offers)),
@@ -102,6 +107,7 @@ impl<'s> Sale<'s> {
             answers,
             offers,
             templates,
+            supply,
         }
     }
 

@@ -22,13 +22,13 @@ pub(crate) use loads::{NodeLoad, NodeLoads, PodWorth};
 pub(crate) use replacements::{Ceiling, SPOT_TYPES};
 pub(crate) use simulator::Simulator;
 
-use super::batch::addresses::of_claim;
 use super::guards::addresses;
 use super::offers::templates::Template;
 use super::place::{PlaceSearch, Placer, Where};
 use super::prices::supplies::Supplies;
 use crate::plan::{Placement, PlannedClaim, Target};
 use crate::schedule::place::new_node::NewNode;
+use crate::supply::addresses_of;
 use crate::units::PricePerHour;
 
 /// The state of a cluster in which nodes are made to go, one choice after another.
@@ -283,7 +283,7 @@ impl<'g, 's> Simulation<'g, 's> {
             let zone = claim.chosen().map(|option| &option.zone);
             let known = zone.and_then(|zone| self.simulator.compiled.addresses.zone_called(zone));
             if let Some(zone) = known {
-                self.addresses[zone] -= of_claim(&claim.requests);
+                self.addresses[zone] -= addresses_of(&claim.requests);
             }
         }
         let chosen = claims.iter().filter_map(PlannedClaim::chosen);

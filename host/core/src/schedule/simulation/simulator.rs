@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use super::exempt::GuardExempt;
 use crate::bits::Bits;
-use crate::catalogue::{CapacityType, Overlaid};
+use crate::catalogue::{CapacityType, OfferingKey, Overlaid};
 use crate::ids::Uid;
 use crate::labels;
 use crate::model::{BudgetIndex, is_fixed};
@@ -166,15 +166,10 @@ impl<'s> Simulator<'s> {
 
     /// The row behind an option of a claim that draws on a reservation.
     pub(super) fn row_of(&self, option: &LaunchOption) -> Option<usize> {
+        let key = option.offering();
         self.prices.reserved.keys().copied().find(|row| {
             let (sold, offering) = self.compiled.offering(*row);
-            let own = offering
-                .reservation
-                .as_ref()
-                .map(|reservation| &reservation.id);
-            sold.name == option.instance_type
-                && offering.zone == option.zone
-                && own == option.reservation.as_ref()
+            OfferingKey::of(sold, offering) == key
         })
     }
 }

@@ -1,0 +1,70 @@
+//! The name of an offering, and the order in which a claim's offerings are tried, as it is written on the claim.
+
+use std::fmt;
+use std::sync::Arc;
+
+use serde::{Deserialize, Serialize};
+
+use super::{CapacityType, InstanceType, Offering};
+use crate::ids::{ReservationId, TypeName};
+use crate::model::NodeClaim;
+
+/// Annotation of a claim with the offerings to try, best first, as [`OfferingKey`] writes them, comma separated.
+pub const LAUNCH_ORDER_ANNOTATION: &str = "plimsoll.dev/launch-order";
+
+/// An offering by name: no two offerings of a catalogue have the same.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+pub struct OfferingKey {
+    /// The instance type.
+    pub instance_type: TypeName,
+    /// The zone.
+    pub zone: Arc<str>,
+    /// The capacity type.
+    pub capacity_type: CapacityType,
+    /// The reservation it draws on; `None` for every capacity type but reserved.
+    pub reservation: Option<ReservationId>,
+}
+
+impl OfferingKey {
+    /// The name of a type's offering.
+    pub fn of(instance_type: &InstanceType, offering: &Offering) -> Self {
+        let reservation = offering.reservation.as_ref();
+        Self {
+            instance_type: instance_type.name.clone(),
+            zone: Arc::clone(&offering.zone),
+            capacity_type: offering.capacity_type,
+            reservation: reservation.map(|reservation| reservation.id.clone()),
+        }
+    }
+
+    /// Reads `type/zone/capacity-type[/reservation]`; `None` for any other text.
+    pub fn parse(text: &str) -> Option<Self> {
+        let mut parts = text.split('/');
+        let key = Self {
+            instance_type: TypeName::from(parts.next()?),
+            zone: Arc::from(parts.next()?),
+            capacity_type: CapacityType::parse(parts.next()?)?,
+            reservation: parts.next().map(ReservationId::from),
+        };
+        parts.next().is_none().then_some(key)
+    }
+}
+
+/// `m7g.large/zone-a/on-demand`, with the reservation's id as a fourth part where it draws on one.
+impl fmt::Display for OfferingKey {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let (name, zone, capacity_type) = (&self.instance_type, &self.zone, self.capacity_type);
+        write!(f, "{name}/{zone}/{capacity_type}")?;
+        match &self.reservation {
+            Some(reservation) => write!(f, "/{reservation}"),
+            None => Ok(()),
+        }
+    }
+}
+
+/// The offerings written on a claim, best first; entries that name none are passed over.
+pub fn launch_order(claim: &NodeClaim) -> impl Iterator<Item = OfferingKey> + '_ {
+    let written = claim.annotations.get(LAUNCH_ORDER_ANNOTATION);
+    let entries = written.into_iter().flat_map(|text| text.split(','));
+    entries.filter_map(OfferingKey::parse)
+}

@@ -1,0 +1,151 @@
+//! What is counted on of a claim before its node speaks for itself, and what node it becomes.
+
+use std::sync::Arc;
+
+use proptest::prelude::*;
+
+use plimsoll_core::catalogue::{Catalogue, ExpectedResources};
+use plimsoll_core::labels::{LabelKey, REGISTERED};
+use plimsoll_core::model::{ClaimPhase, NodeClaim, PackingMode};
+use plimsoll_core::requirement::{Requirement, Requirements, Undefined};
+use plimsoll_core::resources::Resources;
+use plimsoll_core::schedule;
+use plimsoll_core::snapshot::{Objects, Settings};
+use plimsoll_oracles::fixture::*;
+use plimsoll_oracles::generate::{Features, Shape, random_cluster, shapes};
+use plimsoll_scheduling_tests::Run;
+
+/// A cluster with one claim of pool `general` that is not launched, after a change of the claim.
+fn with_claim(fixture: ClusterFixture, change: impl FnOnce(&mut NodeClaim)) -> Parts {
+    let claim = node("n1").managed("general").phase(ClaimPhase::Created);
+    let (mut objects, catalogue, settings) = fixture.node(claim).parts();
+    let mut claim = NodeClaim::clone(&objects.claims[0]);
+    (claim.capacity, claim.allocatable) = (Resources::new(), Resources::new());
+    change(&mut claim);
+    objects.claims = vec![Arc::new(claim)];
+    (objects, catalogue, settings)
+}
+
+type Parts = (Objects, Catalogue, Settings);
+
+/// How many nodes are bought beside the claim.
+fn bought((objects, catalogue, settings): Parts) -> usize {
+    let run = Run::new(objects, &catalogue, &settings, PackingMode::Price);
+    assert_eq!(run.plan().unplaced, []);
+    run.plan().claims.len()
+}
+
+fn names_types(claim: &mut NodeClaim, types: &[&str]) {
+    let key = LabelKey::from(INSTANCE_TYPE);
+    let named = Requirement::one_of(key, types.iter().copied());
+    claim.requirements.replace(named);
+}
+
+/// A small type and a large one.
+fn two_sizes() -> ClusterFixture {
+    cluster()
+        .sells(instance_type("large").cpu(8000).pods(20))
+        .sells(instance_type("small").cpu(2000).pods(20))
+        .pool(pool("general"))
+}
+
+#[test]
+fn claim_gives_the_least_of_the_types_it_names() {
+    for (types, cpu, new) in [
+        (&["large"][..], 5000, 0),
+        (&["large", "small"], 5000, 1),
+        (&["large", "small"], 1500, 0),
+        // None of them is sold any more: nothing can be said of it.
+        (&["gone"], 1500, 1),
+    ] {
+        let fixture = two_sizes().pod(pod("web").cpu(cpu));
+        let parts = with_claim(fixture, |claim| names_types(claim, types));
+        assert_eq!(bought(parts), new, "{types:?} for {cpu}m");
+    }
+}
+
+#[test]
+fn claim_that_names_no_types_gives_the_least_of_all_that_its_requirements_allow() {
+    let arm = is_in(ARCH, &["arm64"]);
+    let fixture = || two_sizes().sells(instance_type("arm").arch("arm64").cpu(4000).pods(20));
+    for (cpu, open, on_arm) in [(1500, 0, 0), (3000, 1, 0), (5000, 1, 1)] {
+        let fixture = || fixture().pod(pod("web").cpu(cpu));
+        assert_eq!(bought(with_claim(fixture(), |_| ())), open, "{cpu}m");
+        let parts = with_claim(fixture(), |claim| claim.requirements.replace(arm.clone()));
+        assert_eq!(bought(parts), on_arm, "{cpu}m on arm64");
+    }
+}
+
+#[test]
+fn claim_gives_what_overlays_of_its_pool_add() {
+    let device = "example.com/device";
+    let fixture = || {
+        two_sizes()
+            .overlay(overlay("devices").adds(device, 2))
+            .pod(pod("web").cpu(100).device(device, 1))
+    };
+    let parts = with_claim(fixture(), |claim| names_types(claim, &["small"]));
+    assert_eq!(bought(parts), 0);
+}
+
+#[test]
+fn claim_takes_its_floor_of_the_limits_of_its_pool() {
+    for (types, waiting) in [(&["small"][..], 0), (&["middle"], 1)] {
+        let fixture = cluster()
+            .sells(instance_type("middle").cpu(4000).pods(20))
+            .sells(instance_type("small").cpu(2000).pods(20))
+            .pool(pool("general").limit_cpu(7000))
+            .pods(pod("web").cpu(1700).replicas(2));
+        let (objects, catalogue, settings) = with_claim(fixture, |claim| {
+            names_types(claim, types);
+            claim.taints.push(taint("dedicated", "others", NoSchedule));
+        });
+        let run = Run::new(objects, &catalogue, &settings, PackingMode::Price);
+        assert_eq!(run.plan().unplaced.len(), waiting, "{types:?}");
+    }
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(96))]
+
+    /// A claim becomes a node that satisfies it, whichever way it is bought, and that is no smaller than its floor.
+    #[test]
+    fn node_of_a_claim_satisfies_it_and_is_no_smaller_than_its_floor(shape in shapes(Shape {
+        seed: 0,
+        pods: 12,
+        nodes: 3,
+        pools: 3,
+        types: 8,
+        zones: 3,
+        features: Features::ALL,
+    })) {
+        let snapshot = random_cluster(&shape).snapshot();
+        let overlaid = snapshot.overlaid();
+        for planned in schedule::plan(&snapshot).claims {
+            let catalogue = overlaid.of(&planned.pool);
+            let floor = catalogue.floor(&planned.requirements).expect("it names ways to buy it");
+            for option in &planned.options {
+                let sold = catalogue.offering(&option.offering()).expect("its options are sold");
+                let labels = sold.node_labels(&planned.labels, &planned.requirements);
+                let have = Requirements::from_labels(&labels);
+                let mut asked = planned.requirements.clone();
+                asked.remove(REGISTERED);
+                prop_assert!(have.accepts(&asked, Undefined::Refused).is_ok(), "{labels:?}");
+                for (key, value) in &planned.labels {
+                    prop_assert_eq!(labels.get(key), Some(value));
+                }
+                let resources = sold.resources();
+                for (name, least) in floor.allocatable.iter() {
+                    prop_assert!(resources.allocatable.get(name) >= least, "{name}");
+                }
+                prop_assert!(floor.allocatable.fits(&planned.requests));
+            }
+        }
+        // What is counted on is said once: reading it again changes nothing.
+        let mut expected = ExpectedResources::new(&overlaid);
+        for claim in snapshot.nodes.iter().filter_map(|node| node.claim.as_ref()) {
+            let resources = expected.of(claim);
+            prop_assert_eq!(&resources.allocatable, &claim.allocatable);
+        }
+    }
+}
