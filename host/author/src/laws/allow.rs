@@ -4,7 +4,7 @@ use plimsoll_core::allow::{AllowAnswer, AllowQuestion};
 use plimsoll_policy::BudgetModule;
 
 use super::shuffle::{Dressed, rename_symbols};
-use super::{Held, Kind, Names, PLAIN, columns, held, same_rows};
+use super::{Held, Kind, Names, PLAIN, columns, held, raw, same_rows};
 
 struct Allowances<'m>(&'m BudgetModule);
 

@@ -7,7 +7,7 @@ use plimsoll_policy::Module;
 
 use super::layout::Layout;
 use super::shuffle::{self, Dressed, number};
-use super::{Held, Kind, Names, columns, held, same_rows};
+use super::{Held, Kind, Names, columns, held, raw, same_rows};
 
 struct Orders<'m>(&'m Module);
 

@@ -5,7 +5,7 @@ use plimsoll_policy::ConsolidationModule;
 
 use super::layout::Layout;
 use super::shuffle::{Dressed, number, rename_symbols};
-use super::{Held, Kind, Names, PLAIN, columns, held, same_rows};
+use super::{Held, Kind, Names, PLAIN, columns, held, raw, same_rows};
 
 struct Scores<'m>(&'m ConsolidationModule);
 
