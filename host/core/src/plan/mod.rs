@@ -13,7 +13,7 @@ pub(crate) use launch_options::{launch_option, option, sold};
 
 use serde::{Deserialize, Serialize};
 
-use crate::catalogue::{CapacityType, InstanceType, Offering, OfferingKey};
+use crate::catalogue::{CapacityType, InstanceType, LAUNCH_ORDER_ANNOTATION, OfferingKey};
 use crate::ids::{ClaimName, ObjectName, PoolName, ReservationId, TypeName, Uid};
 use crate::labels::Labels;
 use crate::model::{ClaimPhase, ClassRef, NodeClaim, Taint};
@@ -131,11 +131,6 @@ impl LaunchOption {
     pub fn position_in(&self, sold: &InstanceType) -> Option<usize> {
         let reservation = self.reservation.as_ref().map(ReservationId::as_str);
         sold.position_of(&self.zone, self.capacity_type, reservation)
-    }
-
-    /// That offering of its type, whether or not it can be had; `None` where the type is not sold so.
-    pub fn offering_in<'t>(&self, sold: &'t InstanceType) -> Option<&'t Offering> {
-        sold.offerings.get(self.position_in(sold)?)
     }
 }
 
