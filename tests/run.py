@@ -91,8 +91,8 @@ def main():
         return 1
 
     tally = Tally()
-    libraries = subprocess.run(["rustc", "--print", "sysroot"], cwd=ROOT, capture_output=True, text=True, check=True)
-    environment = dict(os.environ, LD_LIBRARY_PATH=libraries.stdout.strip() + "/lib", CARGO=CARGO)
+    libraries = subprocess.run(["rustc", "--print", "target-libdir"], cwd=ROOT, capture_output=True, text=True, check=True)
+    environment = dict(os.environ, LD_LIBRARY_PATH=libraries.stdout.strip(), CARGO=CARGO)
     with ThreadPoolExecutor(LANES) as lanes, ThreadPoolExecutor(1) as live:
         for package, name, executable, folder in programs:
             lane = live if package in LIVE else lanes
