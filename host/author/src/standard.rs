@@ -7,7 +7,7 @@ use std::sync::Arc;
 
 use plimsoll_core::allow::{AllowQuestion, AllowQuestionBuilder, BudgetRow};
 use plimsoll_core::hook::{Capacity, Context};
-use plimsoll_core::model::DisruptionReason::{Drifted, Empty, Underutilized};
+use plimsoll_core::model::DisruptionReason;
 use plimsoll_core::rank::{
     Architecture, ClaimRow, Claims, InstanceTypeRow, OfferingRow, OrderQuestion, PoolRow as Buyer,
     Pools, PriceQuestion, Tables, TablesBuilder,
@@ -191,7 +191,7 @@ pub fn pools(count: u32) -> AllowQuestion {
     let mut builder = AllowQuestionBuilder::new(context());
     for number in 0..count {
         let name = format!("pool-{number:03}");
-        for reason in [Empty, Underutilized, Drifted] {
+        for reason in DisruptionReason::ALL {
             builder.pool(&BudgetRow {
                 name: &name,
                 reason,

@@ -1,6 +1,7 @@
 //! The table of figures: a row each, a column per contestant, and how each differs from the first.
 
 use maud::{Markup, html};
+use plimsoll_core::model::DisruptionReason;
 use plimsoll_sim::{Fidelity, ScoreCard};
 
 use crate::Contestant;
@@ -89,15 +90,17 @@ const FIGURES: &[Figure] = &[
         more: |_, _| None,
     },
     Figure {
-        label: "consolidations / empty / drifted",
+        label: DisruptionReason::COUNTS,
         inner: false,
         value: |card| {
-            let begun = card.begun;
-            [begun.moves, begun.empty, begun.drifted]
-                .map(count)
+            DisruptionReason::LISTED
+                .map(|reason| count(card.begun.of(reason)))
                 .join(" / ")
         },
-        more: |reference, card| count_more(reference.begun.moves, card.begun.moves),
+        more: |reference, card| {
+            let moves = |card: &ScoreCard| card.begun.of(DisruptionReason::Underutilized);
+            count_more(moves(reference), moves(card))
+        },
     },
     Figure {
         label: "saved per hour, predicted",

@@ -4,7 +4,6 @@ use std::cmp::Reverse;
 
 use maud::{Markup, html};
 use plimsoll_core::command::Settled;
-use plimsoll_core::model::DisruptionReason;
 use plimsoll_sim::ScoreCard;
 
 use crate::Contestant;
@@ -34,7 +33,7 @@ pub(crate) fn lists(contestants: &[Contestant]) -> Markup {
 
 fn of(card: &ScoreCard) -> impl Iterator<Item = &Settled> {
     let entries = card.ledger.iter();
-    entries.filter(|entry| entry.reason == DisruptionReason::Underutilized)
+    entries.filter(|entry| entry.reason.facts().saves)
 }
 
 fn sorted(card: &ScoreCard) -> Vec<&Settled> {

@@ -4,7 +4,6 @@ use plimsoll_core::catalogue::CapacityType;
 use plimsoll_core::command::{Refused, Settled};
 use plimsoll_core::engine::{Begun, Landing};
 use plimsoll_core::ids::TypeName;
-use plimsoll_core::model::DisruptionReason;
 use plimsoll_core::time::{Span, Timestamp};
 use plimsoll_core::units::PricePerHour;
 use serde::{Deserialize, Serialize};
@@ -101,7 +100,7 @@ impl ScoreCard {
     pub fn saved(&self) -> (PricePerHour, PricePerHour) {
         let moves = || {
             let entries = self.ledger.iter();
-            entries.filter(|entry| entry.reason == DisruptionReason::Underutilized)
+            entries.filter(|entry| entry.reason.facts().saves)
         };
         let predicted = moves().map(|entry| entry.predicted).sum();
         (predicted, moves().map(|entry| entry.realised).sum())

@@ -11,9 +11,7 @@ use plimsoll_core::command::{Command, DisruptionQuestion};
 use plimsoll_core::disrupt;
 use plimsoll_core::ids::TypeName;
 use plimsoll_core::labels::{self, LabelKey};
-use plimsoll_core::model::{
-    DaemonSet, DisruptionReason, NodePool, Pod, first_untolerated, is_displaced, wants_node,
-};
+use plimsoll_core::model::{DaemonSet, NodePool, Pod, first_untolerated, is_displaced, wants_node};
 use plimsoll_core::plan::{
     LaunchOption, Placement, Plan, PlannedClaim, PoolRefusal, Refusal, Target, Unplaced,
 };
@@ -90,8 +88,8 @@ impl Planner for FixedGroup {
             confirmed @ DisruptionQuestion::Confirm(_) => confirmed.clone(),
         };
         let mut decision = disrupt::consider(&request.snapshot, &question);
-        let is_empty = |command: &Command| command.reason == DisruptionReason::Empty;
-        decision.commands.retain(is_empty);
+        let moves_nothing = |command: &Command| !command.reason.facts().moves_pods;
+        decision.commands.retain(moves_nothing);
         Considered {
             decision,
             faults: Vec::new(),

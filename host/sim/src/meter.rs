@@ -7,7 +7,7 @@ use plimsoll_core::catalogue::Catalogue;
 use plimsoll_core::command::{Refused, Settled};
 use plimsoll_core::engine::{Begun, Landing};
 use plimsoll_core::ids::{NodeName, ObjectName, ProviderId, Uid};
-use plimsoll_core::model::{DisruptionReason, OwnerKind, Pod, PodSpec};
+use plimsoll_core::model::{OwnerKind, Pod, PodSpec};
 use plimsoll_core::plan::Plan;
 use plimsoll_core::snapshot::Snapshot;
 use plimsoll_core::time::{Span, Timestamp};
@@ -242,7 +242,7 @@ impl Meter {
 
     /// A command came to its end.
     pub(crate) fn settled(&mut self, settled: Settled) {
-        if settled.reason != DisruptionReason::Empty {
+        if settled.reason.facts().moves_pods {
             self.card.ledger.push(settled);
         }
     }

@@ -229,14 +229,11 @@ fn budget(written: &kinds::BudgetEntry) -> Result<Budget, FieldError> {
         }
         _ => {}
     }
-    let reason = |(at, text): (usize, &String)| match text.as_str() {
-        "Drifted" => Ok(DisruptionReason::Drifted),
-        "Empty" => Ok(DisruptionReason::Empty),
-        "Underutilized" => Ok(DisruptionReason::Underutilized),
-        other => {
-            let expected = "Drifted, Empty or Underutilized";
-            Err(FieldError::unexpected("", other, expected).within(format!("reasons[{at}]")))
-        }
+    let reason = |(at, text): (usize, &String)| {
+        let expected = DisruptionReason::EXPECTED;
+        DisruptionReason::parse(text).ok_or_else(|| {
+            FieldError::unexpected("", text, expected).within(format!("reasons[{at}]"))
+        })
     };
     Ok(Budget {
         nodes: budget_nodes(written.nodes.as_deref().unwrap_or("10%"))?,

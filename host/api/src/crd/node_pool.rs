@@ -1,5 +1,6 @@
 //! The schema of [`crate::kinds::NodePool`].
 
+use plimsoll_core::model::DisruptionReason;
 use serde_json::{Value, json};
 
 use super::node_claim::machine_fields;
@@ -69,7 +70,7 @@ pub(super) fn schema() -> Value {
 }
 
 fn disruption() -> Value {
-    let reasons = choice(&["Underutilized", "Empty", "Drifted"]);
+    let reasons = choice(&DisruptionReason::LISTED.map(DisruptionReason::as_str));
     let budget = object(
         &["nodes"],
         vec![

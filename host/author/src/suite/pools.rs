@@ -11,13 +11,6 @@ use super::answer::Names;
 use super::columns;
 use super::field::{Fields, Problem};
 
-/// Reasons in the host's order, by the names that budgets of a NodePool use.
-const REASONS: [(&str, DisruptionReason); 3] = [
-    ("empty", DisruptionReason::Empty),
-    ("underutilized", DisruptionReason::Underutilized),
-    ("drifted", DisruptionReason::Drifted),
-];
-
 /// A budget policy's question of a case.
 #[derive(Debug, Clone)]
 pub(super) struct Declared {
@@ -33,22 +26,25 @@ impl Declared {
     pub(super) fn read(fields: &Fields<'_>, context: Context) -> Result<Self, Problem> {
         let mut builder = AllowQuestionBuilder::new(context);
         let mut names = Names::default();
+        let choices = DisruptionReason::ALL.map(|reason| (reason.facts().label, reason));
         let field = fields.need("pools", "pools by name, each with its nodes")?;
         for (name, field) in field.named()? {
             let fields = field.object(&[&["reasons"], &columns::ALLOW_POOL[..]].concat())?;
             let given = columns::allow_pool(&fields, name, DisruptionReason::Empty)?;
             let asked = match fields.get("reasons") {
-                None => REASONS.map(|(_, reason)| reason).to_vec(),
+                None => DisruptionReason::ALL.to_vec(),
                 Some(field) => {
                     let reasons = field.list()?;
-                    let reasons = reasons.iter().map(|field| field.choice(&REASONS));
+                    let reasons = reasons.iter().map(|field| field.choice(&choices));
                     reasons.collect::<Result<_, _>>()?
                 }
             };
-            for (label, reason) in REASONS.iter().filter(|(_, reason)| asked.contains(reason)) {
-                let reason = *reason;
+            for (label, reason) in choices
+                .into_iter()
+                .filter(|(_, reason)| asked.contains(reason))
+            {
                 builder.pool(&BudgetRow { reason, ..given });
-                names.0.push((name.to_owned(), (*label).to_owned()));
+                names.0.push((name.to_owned(), label.to_owned()));
             }
         }
         Ok(Self {

@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 
 use plimsoll_core::command::Settled;
+use plimsoll_core::model::DisruptionReason;
 use plimsoll_core::time::Span;
 use plimsoll_sim::{FaultWords, Fidelity, NodeHours, ScoreCard, Series};
 use plimsoll_snapshot::section::Duration;
@@ -378,9 +379,9 @@ impl Disruption {
         let (predicted, realised) = card.saved();
         let refused = card.refused;
         Self {
-            consolidations: card.begun.moves,
-            empty: card.begun.empty,
-            drifted: card.begun.drifted,
+            consolidations: card.begun.of(DisruptionReason::Underutilized),
+            empty: card.begun.of(DisruptionReason::Empty),
+            drifted: card.begun.of(DisruptionReason::Drifted),
             predicted_savings_per_hour: predicted.into(),
             realised_savings_per_hour: realised.into(),
             refused: Refusals {

@@ -57,14 +57,17 @@ pub fn check_allowances(
     })
 }
 
-/// What counts for a policy that failed: nothing for emptiness and consolidation, the declared budget for drift.
+/// What counts for a policy that failed: the declared budget for reasons that outlast policies, nothing for others.
 pub fn withheld(question: &AllowQuestion) -> Allowances {
-    let drift = DisruptionReason::Drifted.code();
+    let outlasts = |code| {
+        let reason = DisruptionReason::of_code(code);
+        reason.is_some_and(|reason| reason.facts().outlasts_policies)
+    };
     let rows = question.pools.reason.iter().zip(&question.pools.ceiling);
     Allowances {
         rows: rows
             .map(|(&reason, &ceiling)| Allowance {
-                nodes: if reason == drift { ceiling } else { 0 },
+                nodes: if outlasts(reason) { ceiling } else { 0 },
                 reason: 0,
             })
             .collect(),

@@ -39,11 +39,12 @@ pub struct Command {
 }
 
 impl Command {
-    /// How long it must hold before it is carried out: drift is not undone by waiting.
+    /// How long it must hold before it is carried out.
     pub fn wait(&self) -> Span {
-        match self.reason {
-            DisruptionReason::Drifted => Span::ZERO,
-            DisruptionReason::Empty | DisruptionReason::Underutilized => VALIDATION,
+        if self.reason.facts().waits {
+            VALIDATION
+        } else {
+            Span::ZERO
         }
     }
 }

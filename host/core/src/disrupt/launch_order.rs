@@ -12,7 +12,6 @@ use super::churn;
 use super::pass::DisruptionPass;
 use crate::catalogue::CapacityType;
 use crate::command::Command;
-use crate::model::DisruptionReason;
 use crate::plan::{LaunchOption, PlannedClaim};
 use crate::rank::{COST_CAP, LaunchLists, OrderQuestion};
 use crate::schedule::simulation::SPOT_TYPES;
@@ -55,12 +54,11 @@ impl DisruptionPass<'_> {
         });
         let claims: Vec<PlannedClaim> = claims.collect();
         let ordered = with_claims(command, claims);
-        let holds = match command.reason {
-            DisruptionReason::Underutilized => self.is_worth_it(command, &ordered, &members),
-            DisruptionReason::Drifted | DisruptionReason::Empty => {
-                let most = sum(&command.plan.claims, cheapest) * COST_CAP;
-                listed(&ordered) <= most.max(listed(command))
-            }
+        let holds = if command.reason.facts().saves {
+            self.is_worth_it(command, &ordered, &members)
+        } else {
+            let most = sum(&command.plan.claims, cheapest) * COST_CAP;
+            listed(&ordered) <= most.max(listed(command))
         };
         if holds {
             *command = ordered;
@@ -85,20 +83,16 @@ impl DisruptionPass<'_> {
     }
 
     fn members_of(&self, command: &Command) -> Vec<&Candidate> {
-        let candidates = match command.reason {
-            DisruptionReason::Drifted => self.drifted(),
-            DisruptionReason::Empty | DisruptionReason::Underutilized => &self.graceful,
-        };
-        let members = candidates.iter();
+        let members = self.candidates(command.reason).iter();
         let own = members.filter(|candidate| command.members.contains(&candidate.claim));
         own.collect()
     }
 }
 
-/// The command with other launch lists for its claims. What it saves goes by the first of each; drift is not told to save anything.
+/// The command with other launch lists for its claims. What it saves goes by the first of each, if it is made to save anything.
 fn with_claims(command: &Command, claims: Vec<PlannedClaim>) -> Command {
     let mut ordered = command.clone();
-    if command.reason == DisruptionReason::Underutilized {
+    if command.reason.facts().saves {
         let price = |option: &LaunchOption| option.price;
         let more = sum(&claims, |claim| claim.chosen().map(price))
             - sum(&command.plan.claims, |claim| claim.chosen().map(price));
@@ -115,9 +109,7 @@ fn with_claims(command: &Command, claims: Vec<PlannedClaim>) -> Command {
 /// `true` if one spot node goes for one on spot.
 fn is_spot_for_spot(command: &Command, members: &[&Candidate]) -> bool {
     let is_spot = |member: &&Candidate| member.capacity_type == Some(CapacityType::Spot);
-    command.reason == DisruptionReason::Underutilized
-        && members.len() == 1
-        && members.iter().all(is_spot)
+    command.reason.facts().saves && members.len() == 1 && members.iter().all(is_spot)
 }
 
 /// List price of the first choices of a command.

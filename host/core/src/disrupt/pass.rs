@@ -108,7 +108,7 @@ impl<'s> DisruptionPass<'s> {
     /// there is nothing to buy.
     pub fn price_question(&self, question: &DisruptionQuestion) -> Option<PriceQuestion> {
         let matters = match question {
-            DisruptionQuestion::Confirm(command) => command.reason != DisruptionReason::Empty,
+            DisruptionQuestion::Confirm(command) => command.reason.facts().moves_pods,
             DisruptionQuestion::Look { consolidate } => {
                 let moves = || self.graceful.iter().any(|node| !node.cost.is_of_empty());
                 let moves_pods =
@@ -146,6 +146,14 @@ impl<'s> DisruptionPass<'s> {
     /// Drifted nodes that may go, in the order in which they are tried.
     pub(super) fn drifted(&self) -> &[Candidate] {
         self.drifted.get_or_init(|| drifted(&self.fleet))
+    }
+
+    /// Nodes that may go for a reason.
+    pub(super) fn candidates(&self, reason: DisruptionReason) -> &[Candidate] {
+        match reason {
+            DisruptionReason::Drifted => self.drifted(),
+            DisruptionReason::Empty | DisruptionReason::Underutilized => &self.graceful,
+        }
     }
 
     pub(super) fn left(&self, candidate: &Candidate, reason: DisruptionReason) -> u32 {

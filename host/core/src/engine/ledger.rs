@@ -15,37 +15,34 @@ use crate::units::PricePerHour;
 /// Commands begun.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Begun {
-    /// Commands that took empty nodes away.
-    pub empty: u32,
-    /// Commands that moved pods to save money.
-    pub moves: u32,
-    /// Commands that replaced drifted nodes.
-    pub drifted: u32,
+    /// Commands by reason, in the order of codes.
+    commands: [u32; DisruptionReason::ALL.len()],
     /// Nodes that all of them took or will take away.
     pub nodes: u32,
-    /// Saving of moves as predicted, in all, per hour at list prices.
+    /// Saving as predicted of those that are made to save, in all, per hour at list prices.
     pub saving: PricePerHour,
 }
 
 impl Begun {
+    /// Commands begun for a reason.
+    pub fn of(&self, reason: DisruptionReason) -> u32 {
+        self.commands[usize::from(reason.code())]
+    }
+
     /// Adds what another engine began.
     pub fn join(&mut self, other: Self) {
-        self.empty += other.empty;
-        self.moves += other.moves;
-        self.drifted += other.drifted;
+        for (own, more) in self.commands.iter_mut().zip(other.commands) {
+            *own += more;
+        }
         self.nodes += other.nodes;
         self.saving += other.saving;
     }
 
     pub(super) fn add(&mut self, reason: DisruptionReason, nodes: usize, saving: PricePerHour) {
+        self.commands[usize::from(reason.code())] += 1;
         self.nodes += u32::try_from(nodes).unwrap_or(u32::MAX);
-        match reason {
-            DisruptionReason::Drifted => self.drifted += 1,
-            DisruptionReason::Empty => self.empty += 1,
-            DisruptionReason::Underutilized => {
-                self.moves += 1;
-                self.saving += saving;
-            }
+        if reason.facts().saves {
+            self.saving += saving;
         }
     }
 }

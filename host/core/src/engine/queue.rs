@@ -77,11 +77,7 @@ impl CommandQueue {
     pub(super) fn must_go(&self, claim: &ClaimName) -> Option<&'static str> {
         self.leaving.get(claim)?;
         let (_, reason) = self.of_member.get(claim)?;
-        Some(match reason {
-            DisruptionReason::Drifted => "it has drifted",
-            DisruptionReason::Empty => "it is empty",
-            DisruptionReason::Underutilized => "its pods run elsewhere for less",
-        })
+        Some(reason.facts().because)
     }
 
     /// `true` if room on a target is kept for pods that have not come yet.
@@ -378,7 +374,7 @@ impl Engine {
     fn drain(&mut self, command: &mut UnderWay, now: Timestamp, actions: &mut Vec<Action>) {
         command.drains = true;
         for name in command.members.clone() {
-            if command.reason == DisruptionReason::Empty && !self.is_empty(&name) {
+            if !command.reason.facts().moves_pods && !self.is_empty(&name) {
                 self.let_go(command, &name);
                 self.step_claim(&name, now, actions);
                 continue;

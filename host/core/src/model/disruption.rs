@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::time::Span;
 
-/// Why a node is taken away on purpose.
+/// Why a node is taken away on purpose. What other places need to know of a reason is in [`DisruptionReason::facts`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 pub enum DisruptionReason {
     /// It no longer matches its pool or class.
@@ -17,23 +17,95 @@ pub enum DisruptionReason {
     Underutilized,
 }
 
+/// A row of the table of reasons.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct ReasonFacts {
+    /// The name in budgets, conditions and events.
+    pub name: &'static str,
+    /// The name in suites of policies.
+    pub label: &'static str,
+    /// The code in columns of budget questions, which the policy interface fixes.
+    pub code: u8,
+    /// The words after "because" in events of a node that goes.
+    pub because: &'static str,
+    /// `true` if its commands move pods and may launch nodes for them; if not, a node that pods have come to meanwhile stays.
+    pub moves_pods: bool,
+    /// `true` if its commands are made for what they save, and are not carried out where they no longer save it.
+    pub saves: bool,
+    /// `true` if a command must still hold after a wait before it is carried out.
+    pub waits: bool,
+    /// `true` if the budgets of the NodePool alone count where a budget policy fails; if not, no node goes then.
+    pub outlasts_policies: bool,
+}
+
 impl DisruptionReason {
+    /// Every reason, in the order of codes, in which a budget policy is asked about them.
+    pub const ALL: [Self; 3] = [Self::Empty, Self::Underutilized, Self::Drifted];
+
+    /// Every reason, in the order in which the API's schema lists them and tables and reports count their commands.
+    pub const LISTED: [Self; 3] = [Self::Underutilized, Self::Empty, Self::Drifted];
+
+    /// What tables and reports call the counts of commands, in the order of [`DisruptionReason::LISTED`].
+    pub const COUNTS: &str = "consolidations / empty / drifted";
+
+    /// All names, for errors about others.
+    pub const EXPECTED: &str = "Drifted, Empty or Underutilized";
+
+    /// Its row in the table of reasons.
+    pub const fn facts(self) -> &'static ReasonFacts {
+        match self {
+            Self::Empty => &ReasonFacts {
+                name: "Empty",
+                label: "empty",
+                code: 0,
+                because: "it is empty",
+                moves_pods: false,
+                saves: false,
+                waits: true,
+                outlasts_policies: false,
+            },
+            Self::Underutilized => &ReasonFacts {
+                name: "Underutilized",
+                label: "underutilized",
+                code: 1,
+                because: "its pods run elsewhere for less",
+                moves_pods: true,
+                saves: true,
+                waits: true,
+                outlasts_policies: false,
+            },
+            // Drift is not undone by waiting, and a node must not stay unpatched since a policy is broken.
+            Self::Drifted => &ReasonFacts {
+                name: "Drifted",
+                label: "drifted",
+                code: 2,
+                because: "it has drifted",
+                moves_pods: true,
+                saves: false,
+                waits: false,
+                outlasts_policies: true,
+            },
+        }
+    }
+
     /// As budgets, conditions and events name it.
     pub const fn as_str(self) -> &'static str {
-        match self {
-            Self::Drifted => "Drifted",
-            Self::Empty => "Empty",
-            Self::Underutilized => "Underutilized",
-        }
+        self.facts().name
     }
 
     /// As a column of a budget question names it.
     pub const fn code(self) -> u8 {
-        match self {
-            Self::Empty => 0,
-            Self::Underutilized => 1,
-            Self::Drifted => 2,
-        }
+        self.facts().code
+    }
+
+    /// The reason of that name; `None` for any other text.
+    pub fn parse(name: &str) -> Option<Self> {
+        Self::ALL.into_iter().find(|reason| reason.as_str() == name)
+    }
+
+    /// The reason of that code; `None` for codes that no reason has.
+    pub fn of_code(code: u8) -> Option<Self> {
+        Self::ALL.get(usize::from(code)).copied()
     }
 }
 
@@ -104,6 +176,35 @@ impl Default for PoolDisruption {
             policy: ConsolidationPolicy::default(),
             consolidate_after: Some(Span::ZERO),
             budgets: vec![tenth],
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn reasons_are_found_by_their_codes_and_names() {
+        for (code, reason) in (0_u8..).zip(DisruptionReason::ALL) {
+            assert_eq!(reason.code(), code);
+            assert_eq!(DisruptionReason::of_code(code), Some(reason));
+            assert_eq!(DisruptionReason::parse(reason.as_str()), Some(reason));
+        }
+        assert_eq!(DisruptionReason::of_code(3), None);
+        assert_eq!(DisruptionReason::parse("empty"), None);
+    }
+
+    #[test]
+    fn every_reason_is_listed_counted_and_expected() {
+        let mut sorted = DisruptionReason::ALL;
+        sorted.sort_unstable();
+        let mut listed = DisruptionReason::LISTED;
+        listed.sort_unstable();
+        assert_eq!(listed, sorted);
+        assert_eq!(DisruptionReason::COUNTS.split(" / ").count(), sorted.len());
+        for reason in sorted {
+            assert!(DisruptionReason::EXPECTED.contains(reason.as_str()));
         }
     }
 }

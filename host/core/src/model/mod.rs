@@ -20,7 +20,9 @@ mod workload;
 pub use budget_index::BudgetIndex;
 pub use buffer::{BufferSource, BufferWindow, CapacityBuffer, PodShape, PodTemplate};
 pub use claim::{ClaimPhase, ClassRef, NodeClaim};
-pub use disruption::{Budget, BudgetNodes, ConsolidationPolicy, DisruptionReason, PoolDisruption};
+pub use disruption::{
+    Budget, BudgetNodes, ConsolidationPolicy, DisruptionReason, PoolDisruption, ReasonFacts,
+};
 pub use move_cost::MoveCost;
 pub use node::{Node, Readiness};
 pub use object::{Object, Version};

@@ -6,7 +6,7 @@ use plimsoll_core::allow::{
     AllowAnswer, AllowQuestion, AllowQuestionBuilder, Allowances, BudgetRow, check_allowances,
 };
 use plimsoll_core::hook::PolicySettings;
-use plimsoll_core::model::DisruptionReason::{Drifted, Empty, Underutilized};
+use plimsoll_core::model::DisruptionReason;
 
 use super::{CALLED, ENGINE, ROWS, context, guest, hold, judge_call, misshape};
 use crate::Draw;
@@ -70,7 +70,7 @@ fn question() -> AllowQuestion {
     let mut builder = AllowQuestionBuilder::new(context());
     for (number, ceiling) in [0, 1, 2, 20, u32::MAX, 3].into_iter().enumerate() {
         let name = format!("pool-{number}");
-        for reason in [Empty, Underutilized, Drifted] {
+        for reason in DisruptionReason::ALL {
             builder.pool(&BudgetRow {
                 name: &name,
                 reason,

@@ -1,5 +1,6 @@
 //! Score cards side by side, for people: a row for each figure, a column for each strategy.
 
+use plimsoll_core::model::DisruptionReason;
 use plimsoll_sim::{Fidelity, ScoreCard, UsageCard};
 
 use crate::output::{change, dollars, percent, ratio, table, thousands};
@@ -33,9 +34,8 @@ const ROWS: &[Row<ScoreCard>] = &[
         format!("{} / {}", count(card.launches), card.launch_failures)
     }),
     ("interruptions", |card| count(card.interruptions)),
-    ("consolidations / empty / drifted", |card| {
-        let begun = card.begun;
-        let counts = [begun.moves, begun.empty, begun.drifted];
+    (DisruptionReason::COUNTS, |card| {
+        let counts = DisruptionReason::LISTED.map(|reason| card.begun.of(reason));
         counts.map(count).join(" / ")
     }),
     ("  saved per hour, predicted / realised", |card| {

@@ -145,8 +145,7 @@ impl PoolAllowance {
     }
 }
 
-/// The allowances of every pool for every reason: by pool, and in the order in which the policy interface promises the
-/// reasons, which is emptiness, consolidation, drift.
+/// The allowances of every pool for every reason: by pool, then in the order of codes, which the policy interface promises.
 pub fn allowances(snapshot: &Snapshot) -> Vec<PoolAllowance> {
     let mut heads: BTreeMap<PoolName, Headcount> = BTreeMap::new();
     for node in &snapshot.nodes {
@@ -154,14 +153,9 @@ pub fn allowances(snapshot: &Snapshot) -> Vec<PoolAllowance> {
             heads.entry(pool).or_default().add(node);
         }
     }
-    let reasons = [
-        DisruptionReason::Empty,
-        DisruptionReason::Underutilized,
-        DisruptionReason::Drifted,
-    ];
     let of_pool = |pool: &std::sync::Arc<NodePool>| {
         let nodes = heads.get(&pool.name).copied().unwrap_or_default();
-        reasons.map(|reason| PoolAllowance::of(pool, reason, nodes, snapshot.now))
+        DisruptionReason::ALL.map(|reason| PoolAllowance::of(pool, reason, nodes, snapshot.now))
     };
     snapshot.pools.iter().flat_map(of_pool).collect()
 }
