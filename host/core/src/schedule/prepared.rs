@@ -15,7 +15,7 @@ pub struct Prepared<'s> {
 }
 
 impl Prepared<'_> {
-    /// What to ask the ranking policy; `None` when nothing can be bought.
+    /// Question to the ranking policy; `None` when nothing can be bought.
     pub fn question(&self) -> Option<&PriceQuestion> {
         self.question.as_ref().map(|(question, _)| question)
     }

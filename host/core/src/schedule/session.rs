@@ -16,7 +16,7 @@ pub struct Session {
 }
 
 impl Session {
-    /// What the pools of a snapshot sell: as it was read last, where that still holds, else read anew.
+    /// Offers of the pools of a snapshot: those read last, where they still hold, else read anew.
     pub fn offers(&self, snapshot: &Snapshot) -> Arc<Offers> {
         let last = || self.last.lock().unwrap_or_else(PoisonError::into_inner);
         let earlier = last().clone();

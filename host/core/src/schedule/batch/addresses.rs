@@ -9,7 +9,7 @@ use crate::schedule::offers::table::Row;
 use crate::schedule::offers::templates::Template;
 use crate::supply::Supply;
 
-/// What zones have left.
+/// Addresses that zones have left for new nodes and their pods; empty where no subnet is known.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Addresses {
     pub(crate) zones: Vec<Arc<str>>,

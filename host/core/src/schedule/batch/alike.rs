@@ -11,7 +11,7 @@ use crate::model::{HostPort, Toleration};
 use crate::requirement::Requirements;
 use crate::schedule::topology::{TopologyModel, TopologyRule};
 
-/// What a group asks of a node at one step of relaxation, by number.
+/// Numbers of the fit and of the host rules of a group at one step of relaxation; equal numbers ask the same of a node.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Like {
     /// Room, labels, taints, ports and volumes.
@@ -29,7 +29,7 @@ pub(crate) struct Alike {
     host_rules: usize,
 }
 
-/// What tells fits apart.
+/// Key of a fit: request per axis, host ports, requirements, tolerations, and the alternatives of volumes.
 type Fit<'a> = (
     &'a [i64],
     &'a [HostPort],
@@ -75,7 +75,7 @@ impl Alike {
         }
     }
 
-    /// What a group asks at a step.
+    /// The numbers of a group at a step of relaxation.
     pub(crate) fn like(&self, group: usize, level: usize) -> Like {
         self.of[group][level]
     }

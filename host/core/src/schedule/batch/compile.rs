@@ -32,7 +32,7 @@ use crate::snapshot::Snapshot;
 
 /// Pods that no rule tells apart.
 pub(crate) struct PodGroup {
-    /// What each of them needs.
+    /// Specification that all of its pods share.
     pub(crate) spec: Arc<PodSpec>,
     /// The same as amounts per axis.
     pub(crate) request: Box<[i64]>,
@@ -42,15 +42,15 @@ pub(crate) struct PodGroup {
     pub(crate) selected: Vec<usize>,
     /// Inverse groups that they own.
     pub(crate) inverse: Vec<usize>,
-    /// What their volumes ask of a node: alternatives.
+    /// Alternatives that their volumes allow, of which a node satisfies at least one; empty where volumes ask for nothing.
     pub(crate) alternatives: Vec<Requirements>,
 }
 
-/// What holds for a group at one step of relaxation.
+/// Wishes and rules of a group at one step of relaxation.
 pub(crate) struct Level {
-    /// What the node must satisfy.
+    /// Requirements on the node's labels.
     pub(crate) requirements: Requirements,
-    /// What the pods put up with.
+    /// Tolerations of the pods, with those that relaxation adds.
     pub(crate) tolerations: Vec<Toleration>,
     /// Topology groups they own.
     pub(crate) owned: Vec<usize>,
@@ -73,7 +73,7 @@ impl PodGroup {
         open
     }
 
-    /// What of a pod matters to topology at a step.
+    /// The part of the group that topology reads at a step.
     pub(crate) fn view(&self, level: usize) -> GroupView<'_> {
         let level = &self.levels[level];
         GroupView {
@@ -98,23 +98,23 @@ pub(crate) struct BatchPod {
 
 /// Everything the solver reads.
 pub(crate) struct Compiled<'s> {
-    /// What may be bought.
+    /// Rows for sale to this batch, with the offers they come from.
     sale: Sale<'s>,
     pub(crate) axes: Axes,
     pub(crate) groups: Vec<PodGroup>,
-    /// Which groups ask the same of a node.
+    /// Numbers of equal fits and of equal host rules, by group and step.
     pub(crate) alike: Alike,
     /// Pods in queue order.
     pub(crate) pods: Vec<BatchPod>,
-    /// What their volumes take of a new node.
+    /// Attach slots that volumes of pods take of a new node.
     pub(crate) slots: AttachSlots,
-    /// What zones have left for new nodes and their pods.
+    /// Addresses that zones have left for new nodes and their pods.
     pub(crate) addresses: Addresses,
     pub(crate) model: TopologyModel,
     /// Counts before any placement.
     pub(crate) counts: Counts,
     pub(crate) existing: Existing,
-    /// What the pods of each pool request.
+    /// Requests of the pods of each pool, by template.
     pub(crate) shares: NodeShares,
     /// Pods that cannot be planned at all.
     pub(crate) refused: Vec<Unplaced>,
@@ -150,7 +150,7 @@ struct Shape {
     spread: Vec<SpreadConstraint>,
 }
 
-/// What tells groups of one shape apart.
+/// Key of a group among pods of one shape: two pods with equal keys are never told apart.
 #[derive(PartialEq, Eq, PartialOrd, Ord)]
 struct PodGroupKey {
     shape: usize,
@@ -288,7 +288,7 @@ fn by_number<K>(numbers: BTreeMap<K, usize>) -> Vec<K> {
     keys.into_iter().map(|(key, _)| key).collect()
 }
 
-/// What settles a pod's terms: its shape, its namespace and its labels.
+/// Key of a pod's terms: its shape, its namespace and its labels.
 type PodTermsKey<'a> = (usize, &'a Arc<str>, *const Labels);
 
 /// Distinct groups of pods, and each pod's.

@@ -23,14 +23,14 @@ struct NodeSignature {
     labels: Requirements,
 }
 
-/// What a pod asks of a node apart from room.
+/// A pod's demands on a node, resources apart.
 #[derive(Clone, Copy)]
 pub(crate) struct NodeRequest<'a> {
-    /// What the node's labels must satisfy.
+    /// Requirements on the node's labels.
     pub(crate) requirements: &'a Requirements,
-    /// What the pod's volumes add to that.
+    /// Requirements that the pod's volumes add to them.
     pub(crate) volumes: &'a Requirements,
-    /// What the pod puts up with.
+    /// Tolerations of the pod.
     pub(crate) tolerations: &'a [Toleration],
 }
 
@@ -141,7 +141,7 @@ fn node_labels(node: &StateNode, mentioned: &BTreeSet<LabelKey>) -> Requirements
     result
 }
 
-/// What pods may still have of a node; `None` where nothing can be put.
+/// Resources that pods may still have of a node; `None` while it is deleting, or is not launched and reports no resources.
 fn free(snapshot: &Snapshot, node: &StateNode, bound: &[usize]) -> Option<Resources> {
     if node.is_deleting() {
         return None;

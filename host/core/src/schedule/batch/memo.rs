@@ -1,6 +1,6 @@
 //! Answers by small dense numbers, each found once.
 
-/// What is known so far; grows as answers are put in.
+/// Answers known so far; grows as answers are put in.
 #[derive(Clone, Debug)]
 pub(crate) struct Memo<T> {
     known: Vec<Option<T>>,

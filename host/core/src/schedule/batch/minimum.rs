@@ -17,7 +17,8 @@ use crate::snapshot::MinValuesPolicy;
 /// Least number of distinct values, by key.
 pub(crate) type Minimum = Vec<(LabelKey, u32)>;
 
-/// What a new node of some rows must keep, when pods ask for `used` on it; `None` when a strict minimum is not met.
+/// Minimum values that a new node of some rows keeps when pods ask for `used` on it. Under the best-effort policy a minimum that
+/// is not met is lowered to the values found; `None` when a strict minimum is not met.
 pub(crate) fn of_new(compiled: &Compiled<'_>, rows: &Bits, used: &[i64]) -> Option<Minimum> {
     let template = compiled.rows.rows[rows.first()?].template;
     let mut result = wanted(compiled, template);
@@ -35,7 +36,7 @@ pub(crate) fn of_new(compiled: &Compiled<'_>, rows: &Bits, used: &[i64]) -> Opti
     Some(result)
 }
 
-/// What a template's requirements ask for.
+/// Minimum values that a template's requirements ask for; empty when they ask for none.
 pub(crate) fn wanted(compiled: &Compiled<'_>, template: usize) -> Minimum {
     let requirements = compiled.templates[template].requirements.iter();
     requirements

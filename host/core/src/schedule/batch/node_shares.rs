@@ -22,7 +22,7 @@ use crate::schedule::offers::templates::Template;
 use crate::schedule::prices::sale::Sale;
 use crate::snapshot::{Guards, Snapshot};
 
-/// What the pods of each pool request, by template.
+/// Requests of the pods of each pool, by template; the guard on node size takes its share of them.
 #[derive(Clone, Debug)]
 pub(crate) struct NodeShares {
     requested: Vec<Size>,

@@ -44,7 +44,7 @@ impl Sets {
         &self.known[set]
     }
 
-    /// What is in both; `None` when nothing is.
+    /// The set of rows that are in both; `None` when there is none.
     pub(crate) fn join(&mut self, left: SetId, right: SetId) -> Option<SetId> {
         if left == right {
             return Some(left);

@@ -109,7 +109,7 @@ pub(crate) fn unmark(annotations: &mut Labels) {
     annotations.remove(CAPACITY_OVERLAID);
 }
 
-/// What the pods and the daemons of a node ask for, which may become any of the rows named.
+/// Requests of the pods of a node that may become any of the rows named, and the least that daemons of any of them take.
 pub(crate) fn requests(
     compiled: &Compiled<'_>,
     named: &[usize],

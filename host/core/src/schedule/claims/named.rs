@@ -116,9 +116,9 @@ pub(crate) fn close(
     claim(compiled, node.row, named, options, steps, &node.minimum)
 }
 
-/// Which rows one claim can name beside the chosen one: those of its pool and label state; drawing on the same
-/// reservation, or on none; and, where limits bind, not larger. A node packed as the incumbent does was charged at the
-/// largest machine it may become, so limits leave it all of them.
+/// Rows that one claim can name beside the chosen one: those of its pool and label state; drawing on the same reservation, or on
+/// none; and, where limits bind, not larger. A node packed as the incumbent does was charged at the largest machine it may
+/// become, so limits leave it all of them.
 fn alike<'c>(
     compiled: &'c Compiled<'_>,
     prices: &'c RowPrices,

@@ -86,7 +86,7 @@ fn pool_refusal(
     }
 }
 
-/// What a pod asks of labels and the pool has not.
+/// Sentence about a label that a pod requires and the pool refuses or does not define.
 fn not_in_pool(incompatible: &Incompatible) -> String {
     let asked = &incompatible.asked;
     match &incompatible.have {
@@ -226,7 +226,7 @@ impl<'a, 's> OfferCounts<'a, 's> {
         });
     }
 
-    /// What no rule about the offering itself refuses.
+    /// Counts the offerings that no rule about the offering itself refuses, under limits, price or minimum values.
     fn rest(&mut self, prices: &RowPrices) {
         let count = self.left.len();
         if count == 0 {
@@ -272,7 +272,7 @@ pub(crate) fn not_what(requirement: &Requirement) -> String {
     }
 }
 
-/// What is short on an axis: what the pod asks, and the most that any row of the pool has.
+/// Sentence about an axis that is short: the amount requested, and the most that any row of the pool has.
 fn short_sentence(compiled: &Compiled<'_>, rows: &Bits, axis: usize, asked: i64) -> String {
     let name = compiled.axes.name(axis);
     let shown = |amount| Resources::new().with(name.clone(), amount);

@@ -16,9 +16,9 @@ use crate::schedule::topology::TopologyRule;
 use crate::snapshot::Snapshot;
 use crate::units::PricePerHour;
 
-/// What no fleet for every live pod of a snapshot can cost less than, bought from nothing: the yardstick of a whole cluster,
-/// whatever nodes it has. Daemons come with the nodes; pods that nothing can hold are left out. Prices are what the provider
-/// will ask, whatever NodeOverlays make of them and whatever a node costs besides.
+/// Lower bound, per hour, on the cost of any fleet for every live pod of a snapshot, bought from nothing: the yardstick of a
+/// whole cluster, whatever nodes it has. Daemons come with the nodes; pods that nothing can hold are left out. Prices are those
+/// of the provider, without NodeOverlays and without a node's own cost.
 pub fn bound_from_nothing(snapshot: &Snapshot) -> PricePerHour {
     let every_one = vec![1; snapshot.pods.len()];
     let bounds = bounds_of_work(snapshot, std::slice::from_ref(&every_one));
@@ -89,8 +89,8 @@ pub(crate) fn bound(compiled: &Compiled<'_>, candidate: &DraftPlan) -> PricePerH
     PricePerHour::from_nanos(crate::pack::bound(&problem).list_price)
 }
 
-/// What one pod of each group is worth in a fleet bought from nothing at these prices for the whole batch, in nano-dollars per
-/// hour: a new node costs at least what its pods are worth. Zero for groups that no row could hold.
+/// Worth of one pod of each group in a fleet bought from nothing at these prices for the whole batch, in nano-dollars per hour: a
+/// new node costs at least the worth of its pods. Zero for groups that no row could hold.
 pub(crate) fn worth_of_groups(compiled: &Compiled<'_>, priced: &Priced) -> Vec<i64> {
     let holdable = holdable(compiled, &priced.allowed);
     let placed = at_last(compiled, &holdable).map(|(pod, level)| (pod, level, 1));
@@ -130,7 +130,7 @@ fn at_last(compiled: &Compiled<'_>, holdable: &[bool]) -> impl Iterator<Item = (
         .map(|(at, pod)| (at, compiled.groups[pod.group].levels.len() - 1))
 }
 
-/// What rows cost, and which of them are the best at those prices.
+/// Prices of rows, and the best of the rows at those prices.
 struct BoundPrices<'a> {
     /// By row, in nano-dollars per hour.
     prices: &'a [i64],

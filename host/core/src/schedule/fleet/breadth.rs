@@ -56,7 +56,8 @@ fn rooms(compiled: &Compiled<'_>, rows: &Bits) -> BTreeMap<usize, Box<[i64]>> {
     result
 }
 
-/// What a type has in common with enough others; all of its own room where there are not enough.
+/// Room, per axis, that a type has in common with as many others as minimum values need; all of its own room where there are too
+/// few.
 fn in_common(
     compiled: &Compiled<'_>,
     minimum: &Minimum,

@@ -32,7 +32,7 @@ pub(crate) struct Purchase {
     pub(crate) bins: Vec<usize>,
 }
 
-/// What buying has come to.
+/// Nodes bought for the bins of a placement, and the bins left over.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Purchases {
     /// Nodes.
@@ -268,7 +268,7 @@ impl<'p, 'c, 's> ProblemBuilder<'p, 'c, 's> {
         self.problem.kinds.push(kind);
     }
 
-    /// What one node of a row takes of its pool's limits.
+    /// Amounts that one node of a row takes of its pool's limits, with the position of the limit; `None` where the pool has none.
     fn spends(
         &mut self,
         row: usize,
@@ -308,7 +308,7 @@ impl<'p, 'c, 's> ProblemBuilder<'p, 'c, 's> {
         self.members[demand].push(number);
     }
 
-    /// What a bin asks for; no more attach slots than the best machine with room for it has.
+    /// Request of a bin, per axis; attach slots no more than the best machine with room for it has.
     fn request(&self, bin: &Bin, class: usize) -> Box<[i64]> {
         let axes = bin.used.len();
         let mut asked = self.slots.asked(self.placer, bin);

@@ -47,7 +47,7 @@ pub(crate) struct DraftPlan {
 }
 
 impl DraftPlan {
-    /// What decides between plans, less being better: unplaced, room not kept, addresses that are not there, preferences
+    /// Sort key of plans, the least being the best: pods unplaced, spare room not kept, addresses that are not there, preferences
     /// given up, price, nodes.
     pub(crate) fn rank(&self) -> (usize, usize, i64, u64, PricePerHour, usize) {
         let given_up = self.steps.iter().map(|step| step.level as u64).sum();

@@ -128,7 +128,7 @@ fn yielded(compiled: &Compiled<'_>, guards: &Guards, candidate: &DraftPlan) -> Y
     result
 }
 
-/// What guards say of single nodes.
+/// Rows that each guard keeps back, and the replicas of a workload that one node may have, by owner.
 struct GuardedRows {
     too_large: Bits,
     exotic: Bits,
@@ -192,12 +192,12 @@ impl GuardedRows {
     }
 }
 
-/// What one guard, or all of them, cost in a plan.
+/// Cost of one guard, or of all of them, in a plan.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct GuardCost {
     /// The guard; `None` for all of them together.
     pub guard: Option<Guard>,
-    /// What the plan would cost less without it, at the ranking policy's prices.
+    /// Cost per hour that the plan would save without it, at the ranking policy's prices.
     pub cost: PricePerHour,
 }
 
@@ -251,8 +251,8 @@ fn allowed_sizes(compiled: &Compiled<'_>) -> String {
     pools.collect()
 }
 
-/// What the guards cost in a plan made from these: each that costs more than half a percent, most expensive first, and before
-/// them all together where they do. Takes up to ten further plans.
+/// Costs of the guards in a plan made from these: each that costs more than half a percent, most expensive first, and before them
+/// all together where they do. Takes up to ten further plans.
 pub fn guard_costs(
     prepared: &Prepared<'_>,
     answer: Option<&Prices>,

@@ -75,7 +75,7 @@ impl NodeRules {
         }
     }
 
-    /// What a bin's pods are to the rules.
+    /// The rules that a bin's pods own or count under, each with the number of its pods that count.
     pub(crate) fn memberships(&self, placer: &Placer<'_, '_>, bin: &Bin) -> Vec<Membership> {
         let compiled = placer.compiled;
         let mut result: BTreeMap<usize, (bool, u32)> = BTreeMap::new();
@@ -132,7 +132,7 @@ impl NodeRules {
     }
 }
 
-/// What is in either of two ascending lists, once.
+/// Union of two ascending lists, ascending, each value once.
 fn union(left: &[usize], right: &[usize]) -> Vec<usize> {
     let mut all: Vec<usize> = left.iter().chain(right).copied().collect();
     all.sort_unstable();

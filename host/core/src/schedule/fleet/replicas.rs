@@ -44,7 +44,7 @@ impl Hand {
 }
 
 impl Replicas {
-    /// What guards say of the workloads of some bins.
+    /// Limits that the replica guard sets for the workloads of some bins.
     pub(crate) fn of(placer: &Placer<'_, '_>, bins: &[usize], guards: &Guards) -> Self {
         let all = replicas_per_node(placer.compiled, guards);
         let mut result = Self::default();

@@ -10,9 +10,9 @@ use crate::rank::LaunchList;
 
 /// A list as a claim names it.
 pub(crate) struct Named<'l, T> {
-    /// What the policy was asked about.
+    /// Types that the policy was asked about, in the order of the claim.
     pub(crate) asked: &'l [T],
-    /// What no launch would be handed.
+    /// Types behind them, beyond the number that a launch is handed.
     pub(crate) others: &'l [T],
 }
 

@@ -73,7 +73,7 @@ impl<'p, 's> Packed<'p, 's> {
         self.best.nodes.iter().map(named).collect()
     }
 
-    /// What to ask the ranking policy about the order of each claim's launch list; `None` when nothing is bought.
+    /// Question to the ranking policy about the order of each claim's launch list; `None` when nothing is bought.
     pub fn question(&self) -> Option<OrderQuestion> {
         let Prepared { compiled, question } = self.prepared;
         let (question, slots) = question.as_ref()?;

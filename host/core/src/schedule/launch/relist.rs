@@ -23,9 +23,9 @@ use crate::schedule::pods::volumes;
 use crate::schedule::prices::sale::Offers;
 use crate::snapshot::Snapshot;
 
-/// What to ask a ranking policy about the launch lists of claims; `pods` says for each how many pods are planned on it. `None` where
-/// there are none, or where one of them is of a pool or names a way to buy that these offers do not have: static pools are not asked
-/// about.
+/// Question to a ranking policy about the launch lists of claims; `pods` gives the number of pods planned on each. `None` where
+/// there are no claims, or where one of them is of a pool or names an offering that these offers do not have: static pools are
+/// not asked about.
 pub fn order_question(
     snapshot: &Snapshot,
     offers: &Arc<Offers>,
@@ -77,7 +77,7 @@ fn sold(offers: &Offers, pool: &PoolName, option: &LaunchOption) -> Option<(usiz
 pub(crate) struct Relisted<'c> {
     /// The snapshot that it was planned on.
     pub(crate) snapshot: &'c Snapshot,
-    /// What its pools sell.
+    /// Offers of its pools.
     pub(crate) offers: &'c Offers,
     /// The claim.
     pub(crate) claim: &'c PlannedClaim,

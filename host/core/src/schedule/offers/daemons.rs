@@ -52,7 +52,7 @@ impl<'a> Daemons<'a> {
         }
     }
 
-    /// What daemons take of a new node of this type; equal answers are shared.
+    /// Resources and addresses that daemons take of a new node of this type; equal answers are shared.
     pub(crate) fn overhead(
         &mut self,
         template: &Template,
@@ -122,7 +122,7 @@ fn strict_terms(pod: &PodSpec) -> impl Iterator<Item = Requirements> + '_ {
     without_terms.into_iter().chain(with_terms)
 }
 
-/// What daemons still need on a node there is: those that belong there, less the daemons that run there.
+/// Requests of daemons that an existing node still waits for: those that belong there, less the daemons that run there.
 pub(crate) fn remaining_need(
     snapshot: &Snapshot,
     node: &StateNode,

@@ -15,12 +15,12 @@ use crate::snapshot::Snapshot;
 use crate::supply::Supply;
 use crate::units::PricePerHour;
 
-/// What a question asks about: type, offering, and the price at which a pool sells it, which overlays may have made its own.
+/// Key of an offering in a question: type, offering, and the price at which a pool sells it, which overlays may have changed.
 pub(crate) type ListedKey = (usize, usize, PricePerHour);
 
 /// Everything that can be asked about.
 pub(crate) struct Listed {
-    /// What some pool sells, ascending; positions are rows of the tables.
+    /// Offerings that some pool sells, ascending; positions are rows of the tables.
     rows: Vec<ListedKey>,
     tables: Arc<Tables>,
     /// Names of the pools, by template.
@@ -113,7 +113,7 @@ impl Listed {
     }
 }
 
-/// What a pool sells, as it is asked about.
+/// Key under which an offering of a pool is asked about.
 pub(crate) fn asked(template: &Template, type_at: usize, offering_at: usize) -> ListedKey {
     let offering = &template.catalogue.types()[type_at].offerings[offering_at];
     (type_at, offering_at, offering.price)

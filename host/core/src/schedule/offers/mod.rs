@@ -36,11 +36,11 @@ use templates::{Template, templates};
 /// Keys whose values are collected ahead: offerings decide them, and pods spread over them.
 const REACHED: [&str; 2] = [labels::ZONE, labels::CAPACITY_TYPE];
 
-/// What every usable pool sells.
+/// Offerings of every usable pool, with the room that daemons leave on each.
 pub struct Stock {
     source: StockSource,
     pub(crate) overlaid: Overlaid,
-    /// What a ranking policy can be asked about.
+    /// Offerings that a ranking policy can be asked about; `None` where nothing is for sale.
     pub(crate) listed: Option<Listed>,
     /// By template: which of the listed its shelf holds, ascending. Read when it is first asked for.
     pub(crate) asked: OnceLock<Vec<Vec<u32>>>,
@@ -50,11 +50,11 @@ pub struct Stock {
     pub(crate) own: Vec<Requirements>,
     /// By type: whether it is one that guards keep back.
     pub(crate) exotic: Vec<bool>,
-    /// What there is of reservations, limits and addresses before any node has taken of it.
+    /// Reservations, limits and addresses before any node has taken of them.
     listed_supply: Supply,
 }
 
-/// What one pool sells.
+/// Offerings of one pool.
 pub(crate) struct PoolOffers {
     /// Available offerings that agree with the pool and that its daemons leave room on, by type and offering.
     pub(crate) offers: Vec<Offer>,
@@ -70,13 +70,13 @@ pub(crate) struct Offer {
     pub(crate) offering: usize,
     /// Daemons of its nodes.
     pub(crate) overhead: Arc<Overhead>,
-    /// What pods may have of a node.
+    /// Resources that pods may have of a node: allocatable less daemons.
     pub(crate) room: Resources,
-    /// What its nodes satisfy beyond the type: position in [`Stock::own`].
+    /// Requirements that the offering adds to those of the type, as a position in [`Stock::own`].
     pub(crate) own: usize,
 }
 
-/// What offers were read from.
+/// Parts of a snapshot that a stock was read from; while they are the same, so is the stock.
 struct StockSource {
     catalogue: Arc<Catalogue>,
     pools: Vec<Arc<NodePool>>,
@@ -144,7 +144,7 @@ impl Stock {
         }
     }
 
-    /// What the nodes of a snapshot and its claims in flight leave.
+    /// Supply that the nodes of a snapshot and its claims in flight leave.
     pub(crate) fn supply(&self, snapshot: &Snapshot) -> Supply {
         let listed = self.listed_supply.clone();
         listed.less(&snapshot.catalogue, &snapshot.nodes)
@@ -236,7 +236,7 @@ fn all_agree(template: &Template, own: &Requirements) -> bool {
     own.iter().all(agrees)
 }
 
-/// What daemons leave of a node; `None` when they ask for more than it has, or for something that it does not even name.
+/// Resources that daemons leave of a node; `None` when they ask for more than it has, or for a resource that it does not name.
 fn room(sold: &InstanceType, offering: &Offering, overhead: &Overhead) -> Option<Resources> {
     let room = sold.allocatable(offering).minus(&overhead.requests);
     let overcommitted = room.iter().any(|(_, amount)| amount < 0);

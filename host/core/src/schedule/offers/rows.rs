@@ -184,7 +184,8 @@ impl Rows {
         })
     }
 
-    /// What a node of this row satisfies on a key, as far as pool, state, type and offering decide.
+    /// Requirement on a key that a node of this row satisfies, as far as pool, state, type and offering decide; `None` where none
+    /// of them names the key.
     pub(crate) fn requirement(
         &self,
         snapshot: &Snapshot,

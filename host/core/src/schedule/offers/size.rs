@@ -108,12 +108,12 @@ impl fmt::Display for Tenths {
 pub(crate) struct Largest {
     /// Milli-cores up to which no share is asked.
     pub(crate) from_cpu_milli: i64,
-    /// What a larger node may have.
+    /// Largest size of a node with more milli-cores than that.
     pub(crate) share: Size,
 }
 
 impl Largest {
-    /// Whether a node of this size may be bought.
+    /// `true` if a node of this size may be bought.
     pub(crate) fn allows(&self, size: Size) -> bool {
         size.cpu_milli <= self.from_cpu_milli
             || (size.cpu_milli <= self.share.cpu_milli && size.memory <= self.share.memory)

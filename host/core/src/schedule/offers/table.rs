@@ -32,20 +32,20 @@ pub(crate) struct Row {
     pub(crate) instance_type: usize,
     /// Offering of the type.
     pub(crate) offering: usize,
-    /// What its nodes satisfy beyond the type: position in [`Stock::own`].
+    /// Requirements that the offering adds to those of the type, as a position in [`Stock::own`].
     pub(crate) own: usize,
     /// Daemons of its nodes.
     pub(crate) overhead: Arc<Overhead>,
 }
 
-/// What a table is made from besides offers.
+/// Inputs of a table besides offers; equal terms give equal tables.
 #[derive(PartialEq)]
 pub(crate) struct TableTerms {
     axes: Axes,
     /// By template: what limits leave, and the label states.
     templates: Vec<(Option<Resources>, Vec<Requirements>)>,
     node_cost: PricePerHour,
-    /// What is left of reservations.
+    /// Nodes left of each reservation.
     reservations: BTreeMap<ReservationId, u32>,
 }
 
@@ -82,7 +82,7 @@ pub(crate) struct Table {
     /// Room for pods, `axes` amounts per row.
     capacity: Vec<i64>,
     axes: usize,
-    /// What one node takes of its pool's limits, per row.
+    /// Amounts that one node takes of its pool's limits, per row.
     spends: Vec<Arc<[i64]>>,
     /// Rows by template.
     pub(crate) of_template: Vec<Bits>,
@@ -174,7 +174,7 @@ impl Table {
         &self.capacity[row * self.axes..(row + 1) * self.axes]
     }
 
-    /// What one node of a row takes of its pool's limits, by limited resource; nothing where the pool has none.
+    /// Amounts that one node of a row takes of its pool's limits, by limited resource; empty where the pool has none.
     pub(crate) fn spends(&self, row: usize) -> &[i64] {
         &self.spends[row]
     }
@@ -191,7 +191,7 @@ impl Table {
     }
 }
 
-/// What one node takes of each resource that the pool limits; `None` where the limits do not leave that much.
+/// Amounts that one node takes of each resource that the pool limits; `None` where the limits leave less.
 fn spends(template: &Template, sold: &InstanceType, offer: &Offer) -> Option<Arc<[i64]>> {
     let Some(remaining) = &template.remaining else {
         return Some(Arc::default());

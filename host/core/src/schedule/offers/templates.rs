@@ -17,16 +17,16 @@ use crate::supply::Supply;
 /// Label states kept per template; beyond them pods of different custom labels no longer share nodes.
 const MAX_STATES: usize = 48;
 
-/// What nodes of one pool look like before pods narrow them.
+/// A pool's new nodes before pods narrow them.
 #[derive(Clone, Debug)]
 pub(crate) struct Template {
     /// The pool.
     pub(crate) pool: Arc<NodePool>,
-    /// What its nodes satisfy.
+    /// Requirements that its nodes satisfy.
     pub(crate) requirements: Requirements,
-    /// What its limits leave; `None` without limits.
+    /// Resources that its limits leave; `None` without limits.
     pub(crate) remaining: Option<Resources>,
-    /// What it sells: the snapshot's catalogue with its own prices and capacities, row for row.
+    /// Its catalogue: the snapshot's with the pool's own prices and capacities, row for row.
     pub(crate) catalogue: Arc<Catalogue>,
     /// How its new nodes are packed.
     pub(crate) packing: PackingMode,
@@ -129,7 +129,7 @@ impl Template {
         })
     }
 
-    /// What the pool allows of a requirement's key once the requirement holds too.
+    /// The pool's requirement on a key, intersected with the one given.
     pub(crate) fn narrowed(&self, requirement: &Requirement) -> Requirement {
         match self.requirements.get(requirement.key().as_str()) {
             Some(own) => own.intersect(requirement),

@@ -14,7 +14,7 @@ pub(crate) struct AddressBudget {
     exempt: BTreeSet<usize>,
 }
 
-/// What pods may take in one zone.
+/// Bound on the addresses that pods take in one zone.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct ZoneBudget {
     /// Addresses for pods.
@@ -41,7 +41,7 @@ impl AddressBudget {
         self.exempt.len() > before
     }
 
-    /// What pods may take in a zone that is short, with the times it was cut.
+    /// The bound of a zone that is short; `None` for any other zone.
     pub(crate) fn share(&self, zone: usize) -> Option<ZoneBudget> {
         self.zones.get(&zone).copied()
     }

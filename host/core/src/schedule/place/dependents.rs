@@ -13,7 +13,7 @@ use crate::schedule::batch::existing::NodeRequest;
 use crate::schedule::offers::axes::fits;
 use crate::schedule::topology::TopologyRule;
 
-/// What followers ask of the places of one group of pods.
+/// Places of one group of pods that leave room for its followers.
 #[derive(Clone, Debug)]
 struct DependentsPlaces {
     /// Rows to buy that followers can use too.
@@ -87,7 +87,7 @@ impl Dependents {
             .is_none_or(|place| place.nodes.contains(node))
     }
 
-    /// What must fit on a node: `used`, and a follower where one must share the host.
+    /// Amounts per axis that must fit on a node: `used`, and a follower where one must share the host.
     pub(crate) fn with_follower<'a>(&self, group: usize, used: &'a [i64]) -> Cow<'a, [i64]> {
         match self.places.get(&group) {
             Some(place) => Cow::Owned(sum(used, &place.request).into()),

@@ -29,7 +29,7 @@ pub(super) struct ExistingNodes {
     log: Option<Log>,
 }
 
-/// What a simulation has changed about nodes.
+/// Changes of a simulation to nodes, to be undone at its end.
 #[derive(Default)]
 struct Log {
     /// Nodes before they took a pod or were closed.

@@ -11,7 +11,7 @@ use crate::schedule::batch::compile::Compiled;
 use crate::schedule::batch::sets::{SetId, Sets};
 use crate::snapshot::Guards;
 
-/// What is left of a budget.
+/// Addresses left of a budget while pods are placed.
 pub(crate) struct FreeAddresses {
     zones: Vec<Zone>,
     /// Rows in any of them.

@@ -22,7 +22,7 @@ struct PoolLimit {
 }
 
 impl Limits {
-    /// What limits leave before any new node.
+    /// Limits of every pool before any new node.
     pub(crate) fn new(compiled: &Compiled<'_>) -> Self {
         let limit = |(number, left): (usize, &Resources)| PoolLimit {
             left: left.iter().map(|(_, left)| left).collect(),
@@ -83,7 +83,7 @@ fn most(compiled: &Compiled<'_>, rows: &Bits, resources: usize) -> Vec<i64> {
     result
 }
 
-/// What one node of a row takes of its pool's limits.
+/// Resources that one node of a row takes of its pool's limits, itself counted as one under `nodes`.
 pub(crate) fn capacity(compiled: &Compiled<'_>, row: usize) -> Resources {
     let (instance_type, offering) = compiled.offering(row);
     instance_type

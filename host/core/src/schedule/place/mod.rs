@@ -71,9 +71,9 @@ pub(crate) struct PlacementStep {
 /// A node to buy, as far as it is decided.
 #[derive(Clone, Debug)]
 pub(crate) struct Bin {
-    /// What it may become.
+    /// Rows that the node may become.
     pub(crate) rows: SetId,
-    /// What its pods ask for.
+    /// Requests of its pods, per axis.
     pub(crate) used: Box<[i64]>,
     /// Its pods, as positions among the steps.
     pub(crate) steps: Vec<usize>,
@@ -107,7 +107,7 @@ pub(crate) struct PlaceSearch {
     pub(crate) new_first: bool,
     /// `true` if the last of existing nodes is tried first.
     pub(crate) backwards: bool,
-    /// Which new node is tried first.
+    /// Order in which new nodes are tried.
     pub(crate) filling: Filling,
 }
 
@@ -145,7 +145,7 @@ pub(crate) struct Placer<'c, 's> {
     /// By key and domain, the rows there; those that lie in no domain come last.
     domains: Vec<Vec<Option<SetId>>>,
     limits: limits::Limits,
-    /// What is left in zones that are short of addresses.
+    /// Addresses left in zones that are short of them.
     free_addresses: FreeAddresses,
     /// Bins before this one are closed to everybody.
     first_bin: usize,
@@ -346,7 +346,7 @@ impl<'c, 's> Placer<'c, 's> {
         None
     }
 
-    /// What a new node for a pod may become out of a set, with room for `asked`.
+    /// Rows of a set that a new node for a pod may become, with room for `asked`; `None` when none is left.
     fn pin_new(
         &mut self,
         seeker: &Seeker<'_>,

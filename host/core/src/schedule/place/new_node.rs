@@ -10,9 +10,9 @@ pub(crate) struct NewNode {
     pub(crate) row: usize,
     /// Price of that row, in nano-dollars per hour; that of a supply where it draws on one.
     pub(crate) price: i64,
-    /// What it may become.
+    /// Rows that the node may become.
     pub(crate) rows: Bits,
-    /// What its pods ask for.
+    /// Requests of its pods, per axis.
     pub(crate) used: Box<[i64]>,
     /// Steps that put pods on it, ascending.
     pub(crate) steps: Vec<usize>,

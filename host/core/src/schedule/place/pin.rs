@@ -17,7 +17,7 @@ pub(super) struct Guest<'a> {
     pub(super) group: &'a PodGroup,
     /// Its step of relaxation.
     pub(super) level: usize,
-    /// What the node must hold, with it.
+    /// Amounts per axis that the node must hold, the pod's among them.
     pub(super) used: &'a [i64],
     /// `true` if so narrow a node leaves enough values to choose from.
     pub(super) is_broad: &'a dyn Fn(&Bits) -> bool,
@@ -49,7 +49,7 @@ impl Placer<'_, '_> {
             .find_map(|narrowed| self.pin(guest, narrowed, rest))
     }
 
-    /// What of a set lies in each open domain of a key that has room, best first.
+    /// Rows of a set in each open domain of a key that has room, best domain first.
     fn domains_for(&mut self, guest: &Guest<'_>, set: SetId, allowed: &Allowed) -> Vec<SetId> {
         let key = allowed.key;
         let view = guest.group.view(guest.level);
@@ -135,7 +135,7 @@ impl Placer<'_, '_> {
             .any(|rows| rows.meets(bits))
     }
 
-    /// What of a set lies in a domain; `None` when nothing does.
+    /// Rows of a set that lie in a domain; `None` when none does.
     pub(super) fn in_domain(&mut self, set: SetId, key: usize, domain: usize) -> Option<SetId> {
         let of_domain = self.domains[key][domain]?;
         self.sets.join(set, of_domain)

@@ -93,7 +93,7 @@ fn avoids_our_nodes(spec: &PodSpec, preferences: PreferencePolicy) -> bool {
     .any(|requirement| requirement.operator() == Operator::DoesNotExist)
 }
 
-/// What is wrong with a node selector or a required node affinity, in words.
+/// Sentence about an invalid node selector or required node affinity; `None` when both are valid.
 fn invalid_selector(spec: &PodSpec) -> Option<String> {
     let terms = spec.node_required.iter().map(|term| &term.requirements);
     std::iter::once(&spec.node_selector)

@@ -12,7 +12,7 @@ use crate::model::{
 use crate::requirement::Requirements;
 use crate::snapshot::PreferencePolicy;
 
-/// What is left of a pod's wishes at one step.
+/// Wishes of a pod that are left at one step of relaxation.
 #[derive(Clone, Debug)]
 pub(crate) struct Wishes<'a> {
     spec: &'a PodSpec,
@@ -86,7 +86,7 @@ impl<'a> Wishes<'a> {
         })
     }
 
-    /// What the node must satisfy: selector, the first required alternative, and the heaviest preference left.
+    /// Requirements on the node: selector, the first required alternative, and the heaviest preference left.
     pub(crate) fn requirements(&self) -> Requirements {
         let mut result = self.strict_requirements();
         if let Some(preferred) = self.node.first() {
@@ -135,7 +135,7 @@ impl<'a> Wishes<'a> {
             .chain(self.anti_affinity.iter().map(|preferred| &preferred.term))
     }
 
-    /// What the pod puts up with.
+    /// Tolerations of the pod, with those that its step of relaxation adds.
     pub(crate) fn tolerations(&self) -> Vec<Toleration> {
         let mut result = self.spec.tolerations.clone();
         if self.tolerates_soft_taints {

@@ -21,9 +21,9 @@ use sale::Sale;
 /// Prices of rows, in nano-dollars per hour.
 #[derive(Clone, Debug)]
 pub(crate) struct RowPrices {
-    /// What decides: the policy's price for one more node.
+    /// Prices that decide, in nano-dollars per hour: the policy's for one more node.
     pub(crate) planned: Vec<i64>,
-    /// What is reported: the provider's price.
+    /// Prices that are reported, in nano-dollars per hour: the provider's.
     pub(crate) list: Vec<i64>,
     /// Position of each row in the order in which ways to buy are tried: price, list price, type, zone, row.
     pub(crate) order: Vec<u32>,
@@ -58,7 +58,7 @@ pub(crate) fn modelled(sale: &Sale<'_>) -> Option<Note> {
     })
 }
 
-/// What a node costs at an offering's price: its own cost is added, and nothing is free.
+/// Cost of a node per hour at an offering's price: the node's own cost is added, and nothing is free.
 pub(crate) fn whole(sale: &Sale<'_>, price: PricePerHour) -> PricePerHour {
     (price + sale.snapshot.settings.node_cost).max(PricePerHour::from_nanos(1))
 }

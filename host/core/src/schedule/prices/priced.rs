@@ -28,13 +28,13 @@ pub(crate) struct NewKind {
 /// Rows at one set of prices.
 pub(crate) struct Priced {
     pub(super) rows: RowPrices,
-    /// What one more node of each row costs at least, in nano-dollars per hour: that of first nodes where there are some.
+    /// Least price of one more node of each row, in nano-dollars per hour: that of first nodes where there are some.
     pub(crate) least: Vec<i64>,
     /// Rows that no policy vetoes.
     pub(crate) allowed: Bits,
     /// The best of the rows at their least prices, with all of their room.
     pub(crate) best: Best,
-    /// What is for sale, by guards and rows.
+    /// Kinds for sale, by guards and rows.
     pub(crate) kinds: Lru<(Guards, Bits), [NewKind]>,
 }
 

@@ -18,7 +18,7 @@ use crate::schedule::offers::templates::templates;
 use crate::snapshot::Snapshot;
 use crate::units::PricePerHour;
 
-/// What to ask a ranking policy about all that the pools of a snapshot sell; `None` when that is nothing.
+/// Question to a ranking policy about all that the pools of a snapshot sell; `None` when they sell nothing.
 pub fn price_question(snapshot: &Snapshot, offers: &Arc<Offers>) -> Option<PriceQuestion> {
     let listed = offers.listed.as_ref()?;
     let templates = templates(snapshot, &offers.overlaid, None);
@@ -68,15 +68,16 @@ impl Quoted {
         }
     }
 
-    /// What a node that stands is worth, without its own cost: the price of one more like it. `None` where the policy does
-    /// not say or vetoes it.
+    /// Worth per hour of an existing node, without its own cost: the price of one more like it. `None` where the policy does not
+    /// say or vetoes it.
     pub fn worth(&self, pool: &PoolName, labels: &Labels) -> Option<PricePerHour> {
         let price = self.prices.rows.get(self.row_of(pool, labels)?)?;
         let first = price.first.price.filter(|_| price.first_count > 0);
         first.or(price.then.price)
     }
 
-    /// What a node costs that is bought back after others, which have used up first prices as `bought` says.
+    /// Cost per hour of a node that is bought back after others, which have used up first prices as `bought` says. `None` where
+    /// the policy does not say or vetoes it.
     pub(crate) fn buy_back(
         &self,
         pool: &PoolName,

@@ -28,7 +28,7 @@ const MOST_GUARDS: usize = 2;
 /// Answers of ranking policies for which prices are kept: of the one that serves, and of one before it or beside it.
 const MOST_QUOTED: usize = 2;
 
-/// What every usable pool sells, with the tables made of it.
+/// Offers of every usable pool, with the tables made of them.
 pub struct Offers {
     stock: Arc<Stock>,
     tables: Lru<TableTerms, Answers>,
@@ -65,18 +65,18 @@ pub(crate) struct Answers {
     quoted: Lru<Arc<Prices>, Priced>,
     /// Where rows stand in the question to a ranking policy.
     pub(crate) slots: OnceLock<Arc<QuestionRows>>,
-    /// What guards make of the rows; by template, how large a node may be.
+    /// Rows under guards, by the guards and, per template, the largest node that they allow.
     pub(crate) guarded: Lru<(Guards, Vec<Largest>), Guarded>,
 }
 
-/// What the pools of a snapshot sell to the pods of a batch.
+/// Sale of the pools of a snapshot to the pods of a batch.
 pub(crate) struct Sale<'s> {
     pub(crate) snapshot: &'s Snapshot,
     pub(crate) offers: Arc<Offers>,
     pub(crate) templates: Vec<Template>,
     pub(crate) rows: Rows,
     pub(crate) answers: Arc<Answers>,
-    /// What nodes and claims in flight have left to buy from.
+    /// Supply that nodes and claims in flight leave.
     pub(crate) supply: Supply,
 }
 

@@ -36,7 +36,7 @@ impl<'p> Supplies<'p> {
         &self.left
     }
 
-    /// What one more node of a row costs now, in nano-dollars per hour; `None` when it cannot be had.
+    /// Price of one more node of a row now, in nano-dollars per hour; `None` when it cannot be had.
     pub(crate) fn price(&self, row: usize) -> Option<i64> {
         match self.of_row[row] {
             Some((supply, price)) if self.left[supply] > 0 => Some(price),

@@ -7,7 +7,7 @@ use crate::bits::Bits;
 use crate::schedule::batch::compile::Compiled;
 use crate::schedule::offers::axes::fits;
 
-/// Which groups of pods are held by nothing but what guards keep back, and by what.
+/// Groups of pods that fit nothing but rows that guards keep back, with those rows.
 pub(super) struct GuardExempt {
     of_group: Vec<bool>,
     /// Rows that guards keep back and that hold a pod of these groups.

@@ -15,12 +15,12 @@ use crate::schedule::guards;
 use crate::schedule::offers::axes::fits;
 use crate::schedule::prices::priced::NewKind;
 
-/// What the pods of one node ask for together.
+/// Requests of the pods of one node together, and their worth.
 #[derive(Clone, Debug)]
 pub(crate) struct NodeLoad {
     /// Per resource.
     pub(crate) amounts: Box<[i64]>,
-    /// What new nodes for them cost at least, in nano-dollars per hour.
+    /// Least cost of new nodes for them, in nano-dollars per hour.
     pub(crate) worth: i64,
     /// Ways to buy that are open to all of them.
     pub(crate) rows: Bits,
@@ -31,7 +31,7 @@ pub(crate) struct NodeLoads {
     of_node: Vec<Option<NodeLoad>>,
 }
 
-/// What pods are worth, and what is for sale: the same for all choices on one reading.
+/// Worth of pods, and kinds for sale: the same for all choices on one reading.
 pub(crate) struct PodWorth {
     of_group: Vec<i64>,
     /// By group: ways to buy that are open to its pods.
@@ -98,7 +98,7 @@ impl NodeLoads {
     }
 }
 
-/// What is for sale on a simulator.
+/// Kinds for sale on a simulator, for these rows.
 fn kinds_of(simulator: &Simulator<'_>, for_sale: &Bits) -> Arc<[NewKind]> {
     let compiled = &simulator.compiled;
     let guards = compiled.snapshot.settings.guards.clone();

@@ -64,9 +64,9 @@ pub(crate) struct SimulationOutcome {
     pub(crate) placements: Vec<Placement>,
     /// Machines to ask for.
     pub(crate) claims: Vec<PlannedClaim>,
-    /// What they cost at the prices that decide, with the nodes' own cost.
+    /// Cost of the claims per hour at the prices that decide, with the nodes' own cost.
     pub(crate) planned: PricePerHour,
-    /// What they cost at list price, with the nodes' own cost.
+    /// Cost of the claims per hour at list price, with the nodes' own cost.
     pub(crate) list: PricePerHour,
     /// Supplies that they draw on, one entry for each new node that does.
     pub(crate) draws: Vec<Draw>,
@@ -75,7 +75,7 @@ pub(crate) struct SimulationOutcome {
 /// A new node that is one of a few: out of a reservation, or at a price that a policy gives for the first ones.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Draw {
-    /// Which supply, on one reading of a snapshot.
+    /// The supply, by its position on one reading of a snapshot.
     pub supply: usize,
     /// How many nodes it had.
     pub left: u32,
@@ -300,7 +300,7 @@ impl<'g, 's> Simulation<'g, 's> {
         pods.map(|pod| self.simulator.compiled.pods[*pod].row)
     }
 
-    /// What nodes that may go carry now.
+    /// Loads of the nodes that may go, as of now.
     pub(crate) fn loads(&self, worth: &PodWorth) -> NodeLoads {
         NodeLoads::of(self.simulator, &self.movable, worth)
     }

@@ -28,7 +28,7 @@ pub(crate) const SPOT_TYPES: usize = 15;
 /// Counted work of the packer: one good fleet is enough to tell whether a move pays.
 const EFFORT: u32 = 0;
 
-/// What new nodes must stay below, and for what they are taken.
+/// Bound on the cost of new nodes, and the nodes that they replace.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Ceiling<'a> {
     /// Nano-dollars per hour that they must cost less than, at the prices that decide.
@@ -249,7 +249,8 @@ fn price(simulator: &Simulator<'_>, node: &NewNode, row: usize) -> i64 {
     }
 }
 
-/// What a replacement must cost less than, if it may be of a type that goes.
+/// Least worth of the leaving nodes of a type among these rows, in nano-dollars per hour: a replacement that may be of a type
+/// that goes costs less. `i64::MAX` where they share no type.
 fn same_type(simulator: &Simulator<'_>, leaving: &[usize], rows: &[usize]) -> i64 {
     let types = types_of(simulator, rows);
     let sold = leaving.iter().filter_map(|row| simulator.sold(*row));

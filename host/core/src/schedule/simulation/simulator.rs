@@ -53,14 +53,14 @@ pub(crate) struct Simulator<'s> {
     pub(super) replicas: std::collections::BTreeMap<Uid, u32>,
 }
 
-/// What a node there is is sold for.
+/// Offering of an existing node, with its prices.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct NodeOffering {
     /// Its type, as a position in the catalogue.
     pub(super) instance_type: usize,
     /// On what terms.
     pub(super) terms: CapacityType,
-    /// What it is worth at the prices that decide, with the node's own cost.
+    /// Worth per hour at the prices that decide, with the node's own cost.
     pub(super) worth: PricePerHour,
     /// List price with the node's own cost.
     pub(super) list: PricePerHour,
@@ -134,12 +134,12 @@ impl<'s> Simulator<'s> {
         self.compiled.templates.len()..self.tiers.len()
     }
 
-    /// What pools sell, to be kept for the next decision.
+    /// Offers of the pools, to be kept for the next decision.
     pub(crate) fn offers(&self) -> &Arc<Offers> {
         &self.compiled.offers
     }
 
-    /// What a node is worth, with the node's own cost; zero where nobody sells such a node.
+    /// Worth of a node per hour, with the node's own cost; zero where nobody sells such a node.
     pub(crate) fn worth(&self, row: usize) -> PricePerHour {
         self.sold[row].map_or(PricePerHour::ZERO, |sold| sold.worth)
     }
@@ -174,7 +174,7 @@ impl<'s> Simulator<'s> {
     }
 }
 
-/// Which nodes may go, and which pods would look for another place.
+/// Nodes that may go, and the pods that would look for another place.
 struct Homes {
     may_go: Vec<bool>,
     /// Pods with their nodes, ascending.
@@ -256,7 +256,8 @@ fn tiers(compiled: &Compiled<'_>, prices: &RowPrices, closed: &Bits) -> Vec<Tier
     result
 }
 
-/// What every node is sold for: the offering of its type, zone and terms, whether or not it can be had just now.
+/// Offering of every node: that of its type, zone and capacity type, whether or not it can be had just now; `None` where nobody
+/// sells such a node.
 fn sold(
     snapshot: &Snapshot,
     overlaid: &Overlaid,

@@ -39,7 +39,7 @@ pub(crate) struct Allowed {
     pub(crate) required: bool,
 }
 
-/// What of a pod matters to topology at one step of relaxation.
+/// The part of a pod that topology reads at one step of relaxation.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct GroupView<'a> {
     /// Groups it owns, ascending.

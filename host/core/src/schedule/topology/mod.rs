@@ -21,7 +21,7 @@ use crate::labels::Labels;
 use crate::model::{LabelSelector, NodeTerm, Toleration};
 use crate::requirement::Requirements;
 
-/// What a group demands.
+/// Demand of a topology group on the domains of its key.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) enum TopologyRule {
     /// Counts stay within a skew of the smallest.
@@ -48,7 +48,7 @@ pub(crate) enum Namespaces {
     Listed(Vec<Arc<str>>),
 }
 
-/// Which nodes' pods a spread group counts.
+/// Filter for the nodes whose pods a spread group counts.
 #[derive(Clone, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) struct NodeFilter {
     /// Node selector and required alternatives that the node must satisfy.
@@ -57,12 +57,12 @@ pub(crate) struct NodeFilter {
     pub(crate) tolerations: Option<Vec<Toleration>>,
 }
 
-/// What makes two constraints the same.
+/// Identity of a constraint: two that are equal here share one topology group.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) struct Identity {
     /// Number of the key among the model's.
     pub(crate) key: usize,
-    /// What is demanded.
+    /// Its demand.
     pub(crate) rule: TopologyRule,
     /// Whose pods are selected.
     pub(crate) namespaces: Namespaces,

@@ -74,7 +74,7 @@ pub(crate) fn beyond_of(
     usize::try_from(sum).unwrap_or(usize::MAX)
 }
 
-/// What a node takes as one of a row.
+/// Addresses that a node takes as one of a row: its own, those of its daemons, and those of its pods.
 pub(crate) fn of_node(compiled: &Compiled<'_>, node: &NewNode, row: usize) -> i64 {
     1 + compiled.rows.rows[row].overhead.addresses + node.addresses
 }
