@@ -43,9 +43,9 @@ pub struct List {
     pub row: Option<Row>,
     /// How policies in Rust look at a row.
     pub view: Option<View>,
-    /// Whether laws ask about the same rows in another order.
+    /// `true` if laws ask about the same rows in another order.
     pub shuffled: bool,
-    /// Whether cases of suites give such rows; what is absent there is what tests of the SDK have by default.
+    /// `true` if cases of suites give such rows; what is absent there is what tests of the SDK have by default.
     pub in_suites: bool,
 }
 
@@ -88,13 +88,13 @@ pub struct Column {
     pub row: &'static str,
     /// Name in suites, where it is another one.
     pub key: &'static str,
-    /// What suites and tests of the SDK say of it.
+    /// Source of its values in suites and in tests of the SDK.
     pub given: Given,
     /// How policies in Rust read it.
     pub reads: &'static [Read],
 }
 
-/// What a column holds.
+/// Type of a column's values.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Values {
     /// Texts, which are given as texts.
@@ -113,7 +113,7 @@ pub enum Values {
     Ends(&'static str),
 }
 
-/// What stands for a column where a suite's case or a test of a policy gives none.
+/// Value of a column where a suite's case or a test of a policy gives none.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Given {
     /// It is not read from a case: whoever adds the row says it.
@@ -131,13 +131,13 @@ pub enum Given {
 pub struct Read {
     /// Its name.
     pub name: &'static str,
-    /// What it gives.
+    /// Type of the value that it returns.
     pub kind: Kind,
     /// Its meaning, where that differs from the column's.
     pub doc: &'static str,
 }
 
-/// What a method of a view gives.
+/// Type of the value that a method of a view returns.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Kind {
     /// The number or the text.
@@ -207,7 +207,7 @@ impl Column {
         Self { given, ..self }
     }
 
-    /// What it is where suites say nothing.
+    /// Value where suites say nothing.
     #[must_use]
     pub const fn or(self, absent: &'static str) -> Self {
         let given = Given::Or(absent);

@@ -22,7 +22,7 @@ pub enum State {
     RequiresNewCapacity,
     /// It asks for nothing now.
     BufferEmpty,
-    /// What it asks for cannot be said.
+    /// Its request cannot be worked out.
     NotReadyForProvisioning,
 }
 

@@ -18,7 +18,7 @@ pub struct Waste {
     pub memory: i64,
 }
 
-/// What some claims of a plan waste together; nothing where there are none.
+/// Unused share of the capacity of some claims together, in permille; 0 where there are none.
 pub fn waste<'p>(snapshot: &Snapshot, claims: impl IntoIterator<Item = &'p PlannedClaim>) -> Waste {
     let (mut asked, mut there) = (Resources::new(), Resources::new());
     for claim in claims {
@@ -39,7 +39,7 @@ pub fn waste<'p>(snapshot: &Snapshot, claims: impl IntoIterator<Item = &'p Plann
     }
 }
 
-/// What pods and daemons may have of the machine that a claim counts on.
+/// Allocatable resources of the machine that a claim counts on; `None` where the catalogue does not have it.
 fn allocatable(snapshot: &Snapshot, claim: &PlannedClaim) -> Option<Resources> {
     let option = claim.chosen()?;
     let sold = snapshot.catalogue.offering(&option.offering())?;

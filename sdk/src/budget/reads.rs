@@ -1,4 +1,4 @@
-//! What views read of the columns of a call.
+//! Columns of a call as views read them.
 //!
 //! Generated from the lists of `host/columns`; `make columns` makes it anew.
 

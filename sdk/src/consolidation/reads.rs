@@ -1,4 +1,4 @@
-//! What views read of the columns of a call.
+//! Columns of a call as views read them.
 //!
 //! Generated from the lists of `host/columns`; `make columns` makes it anew.
 
@@ -98,7 +98,7 @@ impl Node {
         self.columns.nodes.evictions_day[self.row]
     }
 
-    /// What it costs to evict the pods that would have to go elsewhere: 1 for an ordinary pod, 0 to 10 each.
+    /// Cost of evicting the pods that would have to go elsewhere: 1 for an ordinary pod, 0 to 10 each.
     pub fn eviction_cost(&self) -> f64 {
         self.columns.nodes.eviction_cost[self.row]
     }
@@ -111,7 +111,7 @@ impl Node {
 }
 
 impl Move {
-    /// What it does.
+    /// Effect of the move.
     pub fn kind(&self) -> MoveKind {
         MoveKind::of(self.columns.moves.kind[self.row])
     }

@@ -1,4 +1,4 @@
-//! What views read of the columns of a call.
+//! Columns of a call as views read them.
 //!
 //! Generated from the lists of `host/columns`; `make columns` makes it anew.
 
@@ -121,7 +121,7 @@ impl Pool {
         self.pools.nodes[self.row]
     }
 
-    /// What those nodes cost, dollars per hour at list price.
+    /// Cost of those nodes, dollars per hour at list price.
     pub fn cost(&self) -> f64 {
         self.pools.cost[self.row]
     }

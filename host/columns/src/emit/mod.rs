@@ -18,7 +18,7 @@ use crate::lists::HOOKS;
 pub struct File {
     /// Where it stands in the checkout.
     pub path: String,
-    /// What it holds, before it is formatted.
+    /// Text before it is formatted.
     pub text: String,
 }
 
@@ -32,7 +32,7 @@ impl File {
         }
     }
 
-    /// What it holds, formatted as the workspace is.
+    /// Text, formatted as the workspace is.
     pub fn formatted(&self) -> io::Result<String> {
         let mut rustfmt = Command::new("rustfmt")
             .args(["--edition", "2024", "--quiet"])

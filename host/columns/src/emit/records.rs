@@ -16,7 +16,7 @@ pub(super) fn file(hooks: &[Hook]) -> File {
     }
     File::new(
         "host/policy/src/records/columns.rs",
-        "Whether each table of a question is whole in itself: its columns of one length, its names known, its parts cut where they end.",
+        "Checks that each table of a question is whole in itself: its columns of one length, its names known, its parts cut where they end.",
         &body,
     )
 }

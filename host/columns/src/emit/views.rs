@@ -55,7 +55,7 @@ pub(super) fn file(hook: &Hook) -> File {
         }
     }
     let path = format!("sdk/src/{}/reads.rs", hook.sdk);
-    File::new(path, "What views read of the columns of a call.", &body)
+    File::new(path, "Columns of a call as views read them.", &body)
 }
 
 fn methods_of(list: &List, view: &View, body: &mut String) {

@@ -260,7 +260,7 @@ const POOL: List = List {
         Column::new("nodes", Values::U32, "Nodes the pool has")
             .or("0")
             .reads(&[Read::value("nodes")]),
-        Column::new("cost", Values::F64, "What those nodes cost, dollars per hour at list price")
+        Column::new("cost", Values::F64, "Cost of those nodes, dollars per hour at list price")
             .or("0.0")
             .reads(&[Read::value("cost")]),
         Column::new("cand-ends", Values::Ends("candidate"), "End of each pool's part of `cand`"),

@@ -61,7 +61,7 @@ const NODE: List = List {
         Column::new(
             "price",
             Values::F64,
-            "What it is worth with the node's own cost, dollars per hour: the ranking policy's price of one more like it, or its list \
+            "Worth with the node's own cost, dollars per hour: the ranking policy's price of one more like it, or its list \
              price where that policy does not speak of it; 0 where nobody knows",
         )
         .needed("dollars per hour")
@@ -130,7 +130,7 @@ const NODE: List = List {
         Column::new(
             "eviction-cost",
             Values::F64,
-            "What it costs to evict the pods that would have to go elsewhere: 1 for an ordinary pod, 0 to 10 each",
+            "Cost of evicting the pods that would have to go elsewhere: 1 for an ordinary pod, 0 to 10 each",
         )
         .or("2.0")
         .reads(&[Read::value("eviction_cost")]),
@@ -167,7 +167,9 @@ const MOVE: List = List {
             Values::Code("MoveKind", "$ as u8"),
             "Code of the [`MoveKind`]",
         )
-        .reads(&[Read::of("kind", Kind::Code("MoveKind", "MoveKind::of($)")).doc("What it does")]),
+        .reads(&[
+            Read::of("kind", Kind::Code("MoveKind", "MoveKind::of($)")).doc("Effect of the move")
+        ]),
         Column::new(
             "member-ends",
             Values::Ends("member"),

@@ -15,7 +15,7 @@ pub struct AllowAnswer {
     pub recheck_after_s: u32,
 }
 
-/// What a policy allows one pool for one reason.
+/// Answer of a policy for one pool and one reason.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Allowance {
     /// Nodes that may be down at once, never more than declared.

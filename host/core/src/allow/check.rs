@@ -57,7 +57,7 @@ pub fn check_allowances(
     })
 }
 
-/// What counts for a policy that failed: the declared budget for reasons that outlast policies, nothing for others.
+/// Allowances of a policy that failed: the declared budget for reasons that outlast policies, no nodes for others.
 pub fn withheld(question: &AllowQuestion) -> Allowances {
     let outlasts = |code| {
         let reason = DisruptionReason::of_code(code);

@@ -9,13 +9,13 @@ use crate::time::Span;
 /// A policy that allows less than everyone else.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Limit {
-    /// Which one, by its place among those asked.
+    /// Position of the policy among those asked.
     pub policy: usize,
     /// Code of its reason, from its own table; 0 where it failed or gave none.
     pub reason: u16,
 }
 
-/// What one pool is granted for one reason.
+/// Nodes of one pool that may be down for one reason, and the policy that keeps it to them.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Grant {
     /// Nodes that may be down at once; `u32::MAX` for no limit.
@@ -24,7 +24,7 @@ pub struct Grant {
     pub limit: Option<Limit>,
 }
 
-/// What is granted, parallel to the rows of the question.
+/// Checked answers of all policies and the declared budgets as one, parallel to the rows of the question.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Grants {
     /// One per row of the question.
@@ -33,7 +33,7 @@ pub struct Grants {
     pub recheck_after: Option<Span>,
 }
 
-/// What counts for a row that a policy does not speak of.
+/// Allowance for a row that a policy does not name: no nodes.
 const NOTHING: Allowance = Allowance {
     nodes: 0,
     reason: 0,

@@ -75,7 +75,7 @@ pub(super) fn first_met(host: &Host, pod: &Pod) -> Option<usize> {
     })
 }
 
-/// What a node satisfies after a request, if it can.
+/// Requirements of a node once it satisfies `asked` too; `None` where it cannot.
 fn narrowed(
     snapshot: &Snapshot,
     node: &Requirements,

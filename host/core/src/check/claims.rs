@@ -223,7 +223,8 @@ pub(super) fn distinct<'a>(
     values.len()
 }
 
-/// What the claim asks for lies between what its pods and the daemons of its leanest way need, and that with every daemon.
+/// Breach by a claim's requests; `None` where they lie between the requests of its pods with the daemons of its leanest way, and
+/// those with every daemon.
 pub(super) fn requests(snapshot: &Snapshot, claim: &PlannedClaim, host: &Host) -> Option<Breach> {
     let mut least: Option<Resources> = None;
     for way in host.named() {

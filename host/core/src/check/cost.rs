@@ -5,7 +5,7 @@ use crate::plan::{Plan, PlannedClaim};
 use crate::snapshot::Snapshot;
 use crate::units::PricePerHour;
 
-/// What a node costs at least: nothing is free.
+/// Least cost of a node: nothing is free.
 pub(super) const LEAST: PricePerHour = PricePerHour::from_nanos(1);
 
 /// Every figure that does not add up.

@@ -92,8 +92,8 @@ pub(super) fn all(snapshot: &Snapshot) -> Resources {
     requests
 }
 
-/// What daemons will still take of an existing node: the requests of those that run there by its taints and labels, less
-/// what daemons on it ask for already, never below zero.
+/// Resources that daemons will still take of an existing node: the requests of those that run there by its taints and labels,
+/// less the requests of daemons on it already, never below zero.
 pub(super) fn still_to_come(snapshot: &Snapshot, node: &StateNode, bound: &[usize]) -> Resources {
     let taints = node.taints();
     let labels = super::labels_of(node);

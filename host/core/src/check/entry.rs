@@ -11,7 +11,7 @@ use crate::model::{DoNotDisrupt, Effect, OwnerKind, Pod, PodDisruptionBudget, Ta
 use crate::requirement::{Operator, Requirement, Requirements};
 use crate::snapshot::{PreferencePolicy, Snapshot};
 
-/// Whether a pod is planned.
+/// Standing of a pod in a plan.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) enum Eligibility {
     /// It waits: placed or listed as going nowhere.
@@ -136,7 +136,7 @@ fn is_blocked(snapshot: &Snapshot, pod: &Pod) -> bool {
     budgets.len() > 1 || budgets.iter().any(|budget| budget.blocks_all())
 }
 
-/// What is wrong with a waiting pod.
+/// Fault of a waiting pod, in words; `None` where it can be planned.
 fn problem(snapshot: &Snapshot, pod: &Pod) -> Option<String> {
     let spec = &pod.spec;
     if let Some(problem) = &spec.problem {

@@ -180,7 +180,7 @@ fn requested_of(snapshot: &Snapshot, shop: &Shop, entries: &[Eligibility]) -> Re
     result
 }
 
-/// Whether nothing that a pod says of itself rules a pool out.
+/// `true` if nothing in a pod's own specification rules a pool out.
 fn may_go_to(snapshot: &Snapshot, shop: &Shop, pod: &Pod) -> bool {
     let taints = shop.pool.taints.iter();
     let hard = taints.filter(|taint| taint.effect != Effect::PreferNoSchedule);
@@ -194,7 +194,7 @@ fn may_go_to(snapshot: &Snapshot, shop: &Shop, pod: &Pod) -> bool {
         && daemons::alternatives(&pod.spec).iter().any(allows)
 }
 
-/// Whether a pod says by name which types it wants, be it as a preference.
+/// `true` if a pod names the types that it wants, be it as a preference.
 fn names_types(pod: &Pod) -> bool {
     let required = pod.spec.node_required.iter().map(|term| &term.requirements);
     let preferred = pod.spec.node_preferred.iter();
@@ -207,7 +207,7 @@ fn names_types(pod: &Pod) -> bool {
     keys.any(|key| NAMING.contains(&key))
 }
 
-/// Whether the plan says that a guard yields in a claim's pool.
+/// `true` if a note of the plan tells that a guard yields in a claim's pool.
 fn yields(plan: &Plan, claim: &PlannedClaim, guard: Guard) -> bool {
     let said = format!("guard on {} yields", guard.as_str());
     let mut notes = plan.notes.iter();

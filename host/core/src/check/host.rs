@@ -26,7 +26,7 @@ impl Sold {
         &self.instance_type.offerings[self.at]
     }
 
-    /// What is known of a label of its nodes.
+    /// Requirement of its nodes on a label; `None` where type and offering leave it open.
     pub(super) fn value(&self, key: &str) -> Option<Requirement> {
         let offering = self.offering();
         let own = match key {
@@ -65,11 +65,11 @@ impl std::fmt::Display for Sold {
 /// One way in which a place may turn out.
 #[derive(Clone, Debug)]
 pub(super) struct Way {
-    /// What is bought; `None` for a node that is there.
+    /// Offering to buy; `None` for an existing node.
     pub(super) sold: Option<Sold>,
     /// `true` if the plan names it. Ways that only the claim's requirements allow decide domains, nothing else.
     pub(super) named: bool,
-    /// What pods of the plan may have, daemons already taken off.
+    /// Resources for pods of the plan, daemons already taken off.
     pub(super) room: Resources,
     /// Ports that daemons will take.
     pub(super) daemon_ports: Vec<HostPort>,
@@ -87,7 +87,7 @@ pub(super) struct Host {
     pub(super) ways: Vec<Way>,
     /// Ports of pods, bound and placed.
     pub(super) ports: Vec<HostPort>,
-    /// What pods of the plan ask for together.
+    /// Requests of pods of the plan together.
     pub(super) asked: Resources,
     /// Volumes of pods, bound and placed.
     pub(super) attached: AttachedClaims,
@@ -96,7 +96,7 @@ pub(super) struct Host {
 }
 
 impl Host {
-    /// What is known of a label in one way.
+    /// Requirement on a label in one way; `None` where nothing is known of it.
     pub(super) fn value(&self, way: &Way, key: &str) -> Option<Requirement> {
         let sold = way.sold.as_ref().and_then(|sold| sold.value(key));
         both(self.node.get(key).cloned(), sold)
@@ -146,7 +146,7 @@ impl Host {
     }
 }
 
-/// What both say, where both say something.
+/// Intersection of two requirements; the one that there is where there is one, `None` where there is none.
 fn both(one: Option<Requirement>, other: Option<Requirement>) -> Option<Requirement> {
     match (one, other) {
         (Some(one), Some(other)) => Some(one.intersect(&other)),

@@ -185,7 +185,7 @@ fn planned_host(
     host
 }
 
-/// What a launch may pick by the claim's requirements alone: every available offering of the types named.
+/// Offerings that a launch may pick by the claim's requirements alone: every available one of the types named.
 fn reach(snapshot: &Snapshot, shelves: &Shelves<'_>, claim: &PlannedClaim) -> Vec<Sold> {
     let names = claim
         .requirements
@@ -219,7 +219,7 @@ fn way(snapshot: &Snapshot, host: &Host, sold: Sold, named: bool) -> Way {
     way
 }
 
-/// What is left of `room`; a resource that daemons ask for and that is not there goes below zero.
+/// `room` less `taken`; a resource that daemons ask for and that is not there goes below zero.
 fn keep_all(room: &Resources, taken: &Resources) -> Resources {
     let mut wide = room.clone();
     for (name, amount) in taken.iter() {

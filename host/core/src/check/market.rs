@@ -16,7 +16,7 @@ use crate::snapshot::Snapshot;
 #[derive(Debug)]
 pub(super) struct Shop {
     pub(super) pool: Arc<NodePool>,
-    /// What its nodes satisfy before any pod narrows it.
+    /// Requirements that its nodes satisfy before any pod narrows them.
     pub(super) node: Requirements,
     /// Offerings that are available and that its requirements allow.
     pub(super) sold: Vec<Sold>,
@@ -128,11 +128,11 @@ pub(super) struct Domain {
 /// How far the values reach that pools can bring about; each step includes the one before.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) enum DomainReach {
-    /// What can be bought now.
+    /// Values that can be bought now.
     OnSale,
-    /// What a pool's own requirements list, though nothing is on sale there, or nothing at all for the pool.
+    /// Values that a pool's own requirements list, though nothing is on sale there, or nothing at all for the pool.
     Declared,
-    /// What is sold out just now.
+    /// Values that are sold out just now.
     SoldOut,
 }
 

@@ -10,7 +10,7 @@ use super::volumes;
 use crate::model::{Effect, HostPort, Pod, Taint, first_untolerated};
 use crate::snapshot::Snapshot;
 
-/// Whether taints that only discourage count.
+/// Weight of taints that only prefer to keep pods away.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(super) enum SoftTaints {
     /// They keep pods away.

@@ -139,7 +139,7 @@ pub(super) fn reservations(snapshot: &Snapshot, plan: &Plan) -> Vec<Finding> {
     over.collect()
 }
 
-/// Whether a claim in flight requires a reservation by id or, where it requires none, was planned as it: the last part of the
+/// `true` if a claim in flight requires a reservation by id or, where it requires none, was planned as it: the last part of the
 /// first offering written on it.
 fn will_draw_on(claim: &NodeClaim, id: &ReservationId) -> bool {
     match claim.requirements.get(RESERVATION_ID) {

@@ -47,7 +47,7 @@ impl<'a> Shelves<'a> {
         Self { listed, by_pool }
     }
 
-    /// What a pool sells, by name of type.
+    /// Instance types as a pool sells them, sorted by name.
     pub(super) fn of(&self, pool: &PoolName) -> &[Arc<InstanceType>] {
         self.by_pool.get(pool).map_or(self.listed, Vec::as_slice)
     }

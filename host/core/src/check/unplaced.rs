@@ -12,7 +12,7 @@ use crate::model::Pod;
 use crate::plan::Refusal;
 use crate::snapshot::Snapshot;
 
-/// What is wrong with a reason, by the pod's entry alone.
+/// The breach of a reason that the pod's entry refutes by itself; `None` where it may stand.
 pub(super) fn reason(
     snapshot: &Snapshot,
     shops: &[Shop],

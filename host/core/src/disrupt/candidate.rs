@@ -156,7 +156,7 @@ pub struct Fleet<'s> {
     budgets: BudgetIndex<'s>,
     overlaid: Overlaid,
     nominated: BTreeSet<&'s str>,
-    /// What a ranking policy says of what pools sell.
+    /// Prices that a ranking policy gave for the offers of the pools; `None` where list prices decide.
     pub(super) quoted: Option<Quoted>,
 }
 
@@ -187,7 +187,7 @@ impl<'s> Fleet<'s> {
         (may, may_not)
     }
 
-    /// Whether a node may go.
+    /// The node as a candidate for disruption; the first rule that forbids it as the error.
     pub fn candidate(&self, row: usize, class: DisruptionClass) -> Result<Candidate, Blocked> {
         let node = &self.snapshot.nodes[row];
         let pool = self.pool_of(node)?;

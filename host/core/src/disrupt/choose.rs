@@ -49,8 +49,8 @@ impl Proposal<'_, '_> {
             .then(|| schedule::price_question(&self.after(values), self.look().offers()))?
     }
 
-    /// Holds moves back that the answer to [`Proposal::way_back`] would undo; without an answer all that buy something.
-    /// Whether it holds any: then others may be picked in their place.
+    /// Holds moves back that the answer to [`Proposal::way_back`] would undo; without an answer all that buy something. `true` if
+    /// it holds any: then others may be picked in their place.
     pub fn hold(&mut self, values: Option<&[PricePerHour]>, prices: Option<Prices>) -> bool {
         let look = self.look();
         let quoted = prices.map(|prices| Quoted::new(self.snapshot(), look.offers(), prices));

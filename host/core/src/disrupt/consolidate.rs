@@ -111,7 +111,7 @@ pub fn candidate_quiet_from(snapshot: &Snapshot, candidate: &Candidate) -> Optio
     quiet_from(&candidate.pool, claim, last)
 }
 
-/// Whether a candidate that is empty may go as such.
+/// `Ok` if an empty candidate may go as such, else the first rule that it does not meet.
 pub fn fits_emptiness(snapshot: &Snapshot, candidate: &Candidate) -> Result<(), Unfit> {
     if candidate.pool.replicas.is_some() {
         return Err(Unfit::Static);
@@ -127,7 +127,7 @@ fn is_quiet(snapshot: &Snapshot, candidate: &Candidate) -> Result<(), Unfit> {
     }
 }
 
-/// Whether consolidation may look at a candidate.
+/// `Ok` if consolidation may take a candidate, else the first rule that it does not meet.
 pub fn fits_consolidation(snapshot: &Snapshot, candidate: &Candidate) -> Result<(), Unfit> {
     let disruption = &candidate.pool.disruption;
     let refusals = [

@@ -16,7 +16,7 @@ use crate::snapshot::Snapshot;
 /// Key of the taint that keeps everything off a node in a simulation; no object ever carries it.
 const EXCLUDED_TAINT: &str = "plimsoll.dev/receives-nothing";
 
-/// What would become of the pods.
+/// Places of the pods if their nodes went.
 #[derive(Clone, Debug)]
 pub(super) struct Simulated {
     /// The plan; rows are those of the snapshot that was asked about.

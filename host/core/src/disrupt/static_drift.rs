@@ -18,7 +18,7 @@ use crate::static_pool::{Standing, keeps_number, planned, spread, zones};
 
 const REASON: DisruptionReason = DisruptionReason::Drifted;
 
-/// What a look at static pools comes to.
+/// Result of a disruption pass over static pools.
 #[derive(Debug, Default)]
 pub(super) struct StaticDrift {
     /// One command a node, in order.
@@ -39,7 +39,7 @@ enum SuccessorRoom {
     For(u32, Box<Successors>),
 }
 
-/// What takes the place of drifted nodes of one pool.
+/// Claims that replace drifted nodes of one pool.
 struct Successors {
     planned: PlannedClaim,
     /// How many nodes of the pool stay in each zone.

@@ -11,7 +11,7 @@ use super::pass::DisruptionPass;
 use crate::ids::PoolName;
 use crate::model::DisruptionReason;
 
-/// What becomes of empty nodes.
+/// Empty nodes, parted by what happens to them.
 #[derive(Default)]
 pub(super) struct Vacant<'c> {
     /// Those that go.
@@ -22,7 +22,7 @@ pub(super) struct Vacant<'c> {
     pub(super) over_budget: u32,
 }
 
-/// What may become of one empty node.
+/// Need of spare room for one empty node.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum SpareRoom {
     /// Nobody needs it.

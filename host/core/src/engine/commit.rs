@@ -19,7 +19,7 @@ use crate::time::Timestamp;
 /// How many pods of which group go to one place.
 pub(super) type Crew = BTreeMap<GroupId, u32>;
 
-/// What becomes of a planned claim.
+/// Decision on a planned claim.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) enum CommitVerdict {
     /// It is asked for.
@@ -159,8 +159,9 @@ impl Engine {
         Some(target)
     }
 
-    /// Whether a claim may be asked for: its pool is still there, and what it would buy is still to be had within the pool's
-    /// limits and the ceilings on buying. In a static pool claims count until they are gone, so that it never has more than `limits.nodes`.
+    /// Decision on buying a claim: its pool is still there, and an offering that it names is still to be had within the pool's
+    /// limits and the ceilings on buying. In a static pool claims count until they are gone, so that it never has more than
+    /// `limits.nodes`.
     pub(super) fn may_buy(
         &mut self,
         planned: &PlannedClaim,

@@ -199,7 +199,8 @@ impl Engine {
         }
     }
 
-    /// What happened before we were there is not known; to be safe it happened as late as it can have.
+    /// Time of the last event of a pod on the claim's node. Events before the start are not known; to be safe the last of them is
+    /// taken to be at the start.
     fn last_pod_event(&self, name: &ClaimName) -> Option<Timestamp> {
         let noted = self.notes.get(name).and_then(|notes| notes.last_pod_event);
         noted.or(self.synced)

@@ -13,7 +13,7 @@ const HOUR: Span = Span::from_secs(3600);
 /// The most of either that are remembered; the oldest go first.
 const MOST: usize = 100_000;
 
-/// What happened within a day, oldest first.
+/// Evictions and failed launches of the last day, oldest first.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Lately {
     evictions: VecDeque<Eviction>,

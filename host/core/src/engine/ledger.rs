@@ -47,12 +47,12 @@ impl Begun {
     }
 }
 
-/// What a command under way takes away and buys.
+/// Accounts of a command under way: prices of the nodes that it takes away, and launch options of those that it buys.
 #[derive(Clone, Debug)]
 pub(super) struct Books {
     settled: Settled,
     prices: BTreeMap<ClaimName, PricePerHour>,
-    /// What may come for each replacement.
+    /// Launch options of each replacement.
     bought: BTreeMap<ClaimName, Vec<LaunchOption>>,
 }
 
@@ -88,7 +88,7 @@ impl Books {
         }
     }
 
-    /// What it came to. `came` gives the labels of a replacement that is there.
+    /// Result of the command at its end. `came` gives the labels of a replacement that is there.
     pub(super) fn close<'c>(
         self,
         came: impl Fn(&ClaimName) -> Option<&'c Labels>,

@@ -91,7 +91,7 @@ pub struct Engine {
     timer_of: BTreeMap<ClaimName, Timestamp>,
 }
 
-/// What is remembered about a claim between events. All of it can be asked for again.
+/// Memory of a claim between events. All of it can be asked for again.
 #[derive(Clone, Debug, Default)]
 struct Notes {
     machine: Option<Machine>,
@@ -299,7 +299,7 @@ impl Engine {
         self.follow_pods(&touched.pods, &touched.gone_pods, now);
     }
 
-    /// What a claim says of its promises counts as long as they would hold.
+    /// Adopts the promises written on a claim as long as they would hold.
     fn adopt_promises(&mut self, claim: &NodeClaim, now: Timestamp) {
         let on_its_way = claim.phase < ClaimPhase::Initialized;
         if on_its_way || now < claim.phase_since + NOMINATION_WINDOW {

@@ -94,7 +94,7 @@ pub(super) enum Ended {
     Badly,
 }
 
-/// What is held back, and how often it failed.
+/// Orders that are held back, with the number of their failures.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Retry {
     slots: BTreeMap<OrderKey, Trouble>,

@@ -210,7 +210,7 @@ mod tests {
     use crate::ids::Uid;
     use crate::lifecycle::Want;
 
-    /// What people are told when an order is blocked.
+    /// Messages to people when an order is blocked.
     fn told(object: ObjectKey, purpose: Purpose) -> Vec<String> {
         let mut engine = Engine::new(Arc::default(), Arc::default(), 1);
         let now = Timestamp::default();

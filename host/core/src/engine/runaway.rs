@@ -25,7 +25,7 @@ use crate::time::{Span, Timestamp};
 /// The stretch in which claims asked for are counted.
 const MINUTE: Span = Span::from_secs(60);
 
-/// What is remembered of buying.
+/// Memory of buying, for the ceilings on it.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Runaway {
     /// When claims were asked for within the last minute, oldest first, and for which pool.
@@ -36,7 +36,7 @@ pub(super) struct Runaway {
     held: BTreeMap<Uid, String>,
 }
 
-/// What is left to buy from, while a plan or a command is carried out; read when it is first asked for.
+/// Supply left while a plan or a command is carried out; read when it is first asked for.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Tally(Option<(Overlaid, Supply)>);
 
@@ -79,7 +79,7 @@ impl Engine {
         self.runaway.held.get(pod).map(String::as_str)
     }
 
-    /// What claims that are there say of the last minute, after a restart.
+    /// Takes the claims of the last minute from the claims that are there, after a restart.
     pub(super) fn recall_asked(&mut self, claims: &[Arc<NodeClaim>], now: Timestamp) {
         let lately = claims.iter().filter(|claim| claim.created + MINUTE > now);
         let mut asked: Vec<(Timestamp, PoolName)> = lately
@@ -89,7 +89,8 @@ impl Engine {
         self.runaway.asked = asked.into();
     }
 
-    /// Whether one more claim of a pool may be bought, and why not; where it may, it is charged.
+    /// Charges one more claim of a pool. The error is `Held` where a ceiling refuses it, in words, and `Refused` where limits or
+    /// reservations leave none.
     pub(super) fn charge(
         &mut self,
         pool: &NodePool,
@@ -119,12 +120,12 @@ impl Engine {
         }
     }
 
-    /// What is left to buy from, by a tally.
+    /// Supply left by a tally.
     pub(super) fn left<'t>(&mut self, tally: &'t mut Tally, now: Timestamp) -> &'t Supply {
         &self.stock(tally, now).1
     }
 
-    /// What pools sell, and what is left of it.
+    /// Offers of the pools, and the supply left of them.
     fn stock<'t>(&mut self, tally: &'t mut Tally, now: Timestamp) -> &'t mut (Overlaid, Supply) {
         tally.0.get_or_insert_with(|| {
             let overlaid = self.overlaid();
@@ -133,7 +134,7 @@ impl Engine {
         })
     }
 
-    /// What is left to buy from now.
+    /// Supply left now.
     fn supply(&mut self, overlaid: &Overlaid, now: Timestamp) -> Supply {
         let loads = self.loads(overlaid, now);
         let catalogue = self.market.catalogue();
@@ -167,7 +168,7 @@ impl Engine {
         claims.map(with_node).collect()
     }
 
-    /// What counts against ceilings now.
+    /// Loads that count against ceilings now.
     fn loads(&mut self, overlaid: &Overlaid, now: Timestamp) -> Loads {
         self.runaway.prune(now);
         let seen = self.cluster.claims.objects();

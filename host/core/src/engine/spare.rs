@@ -20,7 +20,7 @@ use crate::time::{Span, Timestamp};
 /// The shortest time between two decisions that only spare room asks for.
 const AGAIN: Span = Span::from_secs(10);
 
-/// What is known of spare room.
+/// Memory of spare room between decisions.
 #[derive(Clone, Debug, Default)]
 pub(super) struct SpareWatch {
     /// `true` if anything is asked for, as far as is known: until then only windows count.

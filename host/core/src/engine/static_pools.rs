@@ -31,7 +31,7 @@ const AGAIN: Span = Span::from_secs(30);
 /// The longest that claims in vain put off the next.
 const LONGEST_PAUSE: Span = Span::from_secs(60);
 
-/// What is remembered of static pools.
+/// Memory of static pools between events.
 #[derive(Clone, Debug, Default)]
 pub(super) struct StaticPools {
     /// Pools to be looked at now.
@@ -42,7 +42,7 @@ pub(super) struct StaticPools {
     leaving: BTreeSet<ClaimName>,
     /// How many claims in a row ended without an instance, and until when the next is put off.
     back_off: BTreeMap<PoolName, (u32, Timestamp)>,
-    /// What pools that are short were told.
+    /// Last message about each pool that is short.
     told: BTreeMap<PoolName, String>,
     /// How often claims were asked for: tells claims of one instant apart.
     asks: u64,
@@ -297,7 +297,7 @@ impl Engine {
         }
     }
 
-    /// What pools sell, with the overlays that hold for them.
+    /// Offers of the pools, with the overlays that hold for them.
     pub(super) fn overlaid(&self) -> Overlaid {
         let listed = self.market.catalogue();
         if !self.settings.node_overlays {
@@ -307,7 +307,7 @@ impl Engine {
         Overlaid::new(listed, &pools, &self.cluster.overlays.objects())
     }
 
-    /// What a pool sells, with the overlays that hold for it.
+    /// Catalogue of a pool, with the overlays that hold for it.
     fn sold_by(&self, pool: &NodePool) -> Arc<Catalogue> {
         Arc::clone(self.overlaid().of(&pool.name))
     }

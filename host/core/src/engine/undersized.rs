@@ -35,14 +35,14 @@ pub(super) struct UndersizedNodes {
     back_off: BTreeMap<Launch, RelaunchBackOff>,
 }
 
-/// What makes launches equal.
+/// Key of launches: those with equal keys are the same attempt.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 struct Launch {
     pool: PoolName,
     planned: TypeName,
     /// Its promises, as they are written on the claim.
     crew: String,
-    /// What it is to hold where nobody is promised a place on it.
+    /// Room that it must have where nobody is promised a place on it.
     room: Option<Resources>,
 }
 

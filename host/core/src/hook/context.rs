@@ -9,7 +9,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::snapshot::Snapshot;
 
-/// What a policy may know of the world besides its tables.
+/// Time, seed and number of a snapshot: all that a policy may know of the world besides its tables.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Context {
     /// Number of the snapshot that the question was made from.
@@ -21,7 +21,7 @@ pub struct Context {
 }
 
 impl Context {
-    /// What a question about this snapshot says of it. Its number is not known here, and stays 0.
+    /// The context of questions about a snapshot. Its number is not known here, and stays 0.
     pub(crate) fn of(snapshot: &Snapshot) -> Self {
         Self {
             generation: 0,

@@ -45,7 +45,7 @@ impl DisruptionReason {
     /// Every reason, in the order in which the API's schema lists them and tables and reports count their commands.
     pub const LISTED: [Self; 3] = [Self::Underutilized, Self::Empty, Self::Drifted];
 
-    /// What tables and reports call the counts of commands, in the order of [`DisruptionReason::LISTED`].
+    /// Name of the counts of commands in tables and reports, in the order of [`DisruptionReason::LISTED`].
     pub const COUNTS: &str = "consolidations / empty / drifted";
 
     /// All names, for errors about others.

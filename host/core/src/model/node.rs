@@ -38,7 +38,7 @@ pub struct Node {
     pub capacity: Resources,
     /// Resources for pods and daemons.
     pub allocatable: Resources,
-    /// Whether the kubelet reports it ready.
+    /// Readiness as the kubelet reports it.
     pub ready: Readiness,
     /// When it was created.
     pub created: Timestamp,

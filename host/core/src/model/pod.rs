@@ -44,7 +44,7 @@ pub struct Pod {
     pub deleting: Option<Timestamp>,
     /// When it started to run.
     pub started: Option<Timestamp>,
-    /// Whether it asks not to be disrupted.
+    /// The pod's wish not to be disrupted, and for how long.
     pub do_not_disrupt: DoNotDisrupt,
     /// `controller.kubernetes.io/pod-deletion-cost`; 0 when absent.
     pub deletion_cost: i32,

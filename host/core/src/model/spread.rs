@@ -16,7 +16,7 @@ pub enum WhenUnsatisfiable {
     ScheduleAnyway,
 }
 
-/// Whether a node policy of a spread constraint filters the nodes that count.
+/// Effect of a node policy of a spread constraint on the nodes that count.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 pub enum NodeInclusion {
     /// Only nodes that the pod could use count.
@@ -40,9 +40,9 @@ pub struct SpreadConstraint {
     pub match_label_keys: Vec<Arc<str>>,
     /// With fewer domains than this the smallest count is taken as 0.
     pub min_domains: Option<u32>,
-    /// Whether the pod's node selector and required affinity filter the nodes that count (default `Honor`).
+    /// Filter by the pod's node selector and required affinity on the nodes that count (default `Honor`).
     pub node_affinity: NodeInclusion,
-    /// Whether taints the pod does not tolerate filter the nodes that count (default `Ignore`).
+    /// Filter by taints that the pod does not tolerate on the nodes that count (default `Ignore`).
     pub node_taints: NodeInclusion,
 }
 

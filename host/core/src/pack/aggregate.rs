@@ -11,9 +11,9 @@ use super::basis::{Basis, LpColumn, NO_TAG};
 /// Something that can be bought, or is there already.
 #[derive(Clone, Debug)]
 pub(super) struct Source {
-    /// What one has, per axis.
+    /// Capacity of one unit, per axis.
     pub(super) capacity: Vec<f64>,
-    /// What one costs.
+    /// Price of one unit.
     pub(super) price: f64,
     /// The class sets that may use it, ascending.
     pub(super) sets: Vec<usize>,
@@ -26,7 +26,7 @@ pub(super) struct Source {
 pub(super) struct Aggregate {
     /// Number of axes.
     pub(super) axes: usize,
-    /// What each set needs of each axis, set by set.
+    /// Need of each set on each axis, set by set.
     pub(super) demand: Vec<f64>,
     /// Where capacity comes from.
     pub(super) sources: Vec<Source>,
@@ -34,7 +34,7 @@ pub(super) struct Aggregate {
     pub(super) supplies: Vec<f64>,
 }
 
-/// What a unit of each axis is worth to each set, set by set. Never negative; zero where there is no row.
+/// Value of a unit of each axis to each set, set by set. Never negative; zero where there is no row.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Duals {
     axes: usize,
@@ -75,7 +75,7 @@ impl Aggregate {
         Simplex::new(self).run()
     }
 
-    /// What the capacity of `source` is worth when every axis goes to the set that pays best.
+    /// Value of the capacity of `source` when every axis goes to the set that pays best.
     pub(super) fn worth(&self, source: &Source, duals: &Duals) -> f64 {
         let best = |axis: usize| {
             source

@@ -5,7 +5,7 @@ use std::cmp::Ordering;
 /// A column: what one unit of an activity costs and brings to each row.
 #[derive(Clone, Debug)]
 pub(super) struct LpColumn {
-    /// What a unit costs.
+    /// Cost of a unit.
     pub(super) cost: f64,
     /// Rows with what a unit brings, in units of the row's right-hand side.
     pub(super) entries: Vec<(usize, f64)>,
@@ -46,7 +46,7 @@ impl Basis {
         self.columns.iter().zip(self.amounts.iter().copied())
     }
 
-    /// What a unit of each row is worth.
+    /// Value of a unit of each row: the dual prices.
     pub(super) fn row_values(&self) -> Vec<f64> {
         let rows = self.columns.len();
         let mut values = vec![0.0; rows];

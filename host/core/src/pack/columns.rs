@@ -288,7 +288,7 @@ impl<'m, 'p> Search<'m, 'p> {
         true
     }
 
-    /// What was bought, with the rest bought by the greedy.
+    /// The fleet bought so far, with the rest bought by the greedy.
     fn finished(&self) -> PackedFleet {
         let mut worth = self.worth.clone();
         let left = self.filler.left().to_vec();

@@ -27,9 +27,9 @@ pub(super) struct Filler<'m, 'p> {
 /// A node being filled.
 #[derive(Default)]
 pub(super) struct PackedNode {
-    /// What is left of it, per axis.
+    /// Room left on it, per axis.
     pub(super) room: Vec<i64>,
-    /// What it holds.
+    /// Items on it.
     pub(super) load: Vec<Portion>,
     /// Lots that may still fit, ascending.
     open: Vec<usize>,
@@ -50,12 +50,12 @@ pub(super) struct Portion {
     pub(super) units: u32,
 }
 
-/// What a node was filled with.
+/// Load of a node that has been filled.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Filled {
     /// Items with how many of each, each item once, ascending.
     pub(super) load: Vec<(usize, u32)>,
-    /// What all of it is worth.
+    /// Worth of the whole load.
     pub(super) worth: f64,
 }
 
@@ -169,7 +169,7 @@ impl<'m, 'p> Filler<'m, 'p> {
         self.node.open = whole;
     }
 
-    /// What the node holds; gives it back to what is left.
+    /// Load of the node; its units return to those left.
     fn finish(&mut self, values: &Values) -> Filled {
         let mut filled = Filled::default();
         let load = std::mem::take(&mut self.node.load);

@@ -42,7 +42,7 @@ impl PackedFleet {
         self.left.iter().map(|count| u64::from(*count)).sum()
     }
 
-    /// What each node's load adds up to becomes the cheapest kind that holds it and may still be bought.
+    /// Replaces each group's kind by the cheapest that holds the group's load and may still be bought.
     pub(super) fn shrink(&mut self, model: &Model<'_>, ledger: &mut Ledger) {
         for group in &mut self.groups {
             let needs = needs(model, &group.load);
@@ -95,7 +95,7 @@ impl PackedFleet {
     }
 }
 
-/// What a load asks for in all, per axis.
+/// Request of a whole load, per axis.
 pub(super) fn needs(model: &Model<'_>, load: &[(usize, u32)]) -> Vec<i64> {
     let mut needs = vec![0; model.problem.axes];
     for &(item, count) in load {

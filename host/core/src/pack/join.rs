@@ -18,9 +18,9 @@ const MANY_GROUPS: usize = 48;
 /// A way to join nodes; ordered by what a node saved costs, then by what is joined.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 struct Join {
-    /// What each node saved costs; below 0 where joining saves money.
+    /// Cost per node saved, in nano-dollars per hour; below 0 where joining saves money.
     per_node: i64,
-    /// What one join costs in all.
+    /// Cost of one join in all, in nano-dollars per hour.
     extra: i64,
     /// The groups, which may be one and the same.
     groups: (usize, usize),

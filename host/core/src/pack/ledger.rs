@@ -2,7 +2,7 @@
 
 use super::problem::Problem;
 
-/// What is left of each limit and each supply.
+/// Amounts left of each limit, and nodes left of each supply.
 #[derive(Clone, Debug)]
 pub(super) struct Ledger {
     limits: Vec<Vec<i64>>,

@@ -11,7 +11,7 @@ use crate::bits::Bits;
 
 /// The problem, prepared.
 pub(super) struct Model<'p> {
-    /// What was asked.
+    /// The problem as it was given.
     pub(super) problem: &'p Problem,
     /// Kinds worth considering, cheapest first.
     pub(super) kinds: Vec<ModelKind>,
@@ -101,7 +101,7 @@ impl<'p> Model<'p> {
             .map(|at| items[at].1)
     }
 
-    /// What one unit of an item asks for.
+    /// Request of one unit of an item, per axis.
     pub(super) fn request(&self, item: usize) -> &[i64] {
         &self.lots[self.items[item].lot].request
     }
@@ -271,7 +271,7 @@ impl Demanded {
         }
     }
 
-    /// What some sets ask for together.
+    /// Request of some sets together, per axis; saturates.
     fn of_sets(&self, sets: &Bits) -> Vec<i64> {
         let mut result = vec![0_i64; self.axes];
         for set in sets.iter() {

@@ -89,7 +89,7 @@ pub enum Violation {
     },
 }
 
-/// Whether a packing accounts for every unit and breaks no rule.
+/// `Ok` if a packing accounts for every unit and breaks no rule; the first violation as the error.
 pub fn verify(problem: &Problem, packing: &Packing) -> Result<(), Violation> {
     let mut units = vec![0_u64; problem.demands.len()];
     for (entry, node) in packing.nodes.iter().enumerate() {

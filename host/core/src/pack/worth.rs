@@ -15,7 +15,7 @@ const FREE_BELOW: f64 = 0.02;
 /// Kinds beyond about this many are thinned out for the programme; all of them hold its duals to their price.
 const MANY_KINDS: usize = 320;
 
-/// What one unit of each demand is worth: a part for what it asks, and a part for the rules it is under.
+/// Values of one unit of each demand: a part for its request, and a part for the rules it is under.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Values {
     /// Per lot: for what it asks. Above zero.
@@ -64,9 +64,9 @@ pub(super) struct Worth {
     /// Per kind: as a source.
     kinds: Vec<Source>,
     rules: Vec<usize>,
-    /// What units are worth.
+    /// Values of units.
     pub(super) values: Values,
-    /// What everything left is worth.
+    /// Value of everything left.
     pub(super) of_all: f64,
     /// The nodes that rules force for what is left.
     pub(super) forced_nodes: f64,

@@ -36,7 +36,7 @@ pub struct OrderAnswer {
 /// A price with the reason the policy gave for it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Quote {
-    /// What one more node costs; `None` where the policy vetoes it.
+    /// Price per hour of one more node; `None` where the policy vetoes it.
     pub price: Option<PricePerHour>,
     /// Code of the reason, from the policy's own table.
     pub reason: u16,

@@ -27,7 +27,7 @@ pub enum Architecture {
 pub struct Tables {
     /// Every text the columns refer to.
     pub symbols: Symbols,
-    /// What can be bought.
+    /// Instance types and their offerings.
     pub catalogue: CatalogueColumns,
 }
 
@@ -81,7 +81,7 @@ pub enum RowError {
         instance_type: String,
         /// Zone of the offering.
         zone: String,
-        /// What was given.
+        /// The value given, in dollars per hour.
         price: f64,
     },
     /// The interruption rate cannot be one.
@@ -93,7 +93,7 @@ pub enum RowError {
         instance_type: String,
         /// Zone of the offering.
         zone: String,
-        /// What was given.
+        /// The value given, in interruptions per day.
         rate: f32,
     },
 }

@@ -19,7 +19,7 @@ use crate::units::{MAX_DOLLARS_PER_HOUR, PricePerHour};
 pub struct CandidateName {
     /// Row among the candidates.
     pub row: usize,
-    /// Which pool or claim it belongs to, for instance `pool general`.
+    /// Pool or claim of the candidate, for instance `pool general`.
     pub owner: String,
     /// Name of the instance type.
     pub instance_type: String,
@@ -73,7 +73,7 @@ pub enum RankingError {
         slot: Box<CandidateName>,
         /// Column of the answer.
         column: &'static str,
-        /// What it held.
+        /// The value in the column.
         value: f64,
     },
     /// Later nodes are cheaper than the first ones, which packing would buy wrongly.
@@ -188,7 +188,7 @@ fn check_rows(question: &PriceQuestion, answer: &PriceAnswer) -> Result<(), Rank
     Ok(())
 }
 
-/// What has passed the checks, as a price; `None` for a veto.
+/// A value that has passed the checks, as a price per hour; `None` for a veto.
 fn price(value: f64) -> Option<PricePerHour> {
     (value != f64::INFINITY).then(|| PricePerHour::of_valid_dollars(value))
 }

@@ -143,7 +143,7 @@ pub struct Pools {
     pub weight: Vec<u32>,
     /// Nodes the pool has.
     pub nodes: Vec<u32>,
-    /// What those nodes cost, dollars per hour at list price.
+    /// Cost of those nodes, dollars per hour at list price.
     pub cost: Vec<f64>,
     /// End of each pool's part of `cand`.
     pub cand_ends: Vec<u32>,
@@ -164,7 +164,7 @@ pub struct PoolRow {
     pub weight: u32,
     /// Nodes the pool has.
     pub nodes: u32,
-    /// What those nodes cost, dollars per hour at list price.
+    /// Cost of those nodes, dollars per hour at list price.
     pub cost: f64,
 }
 

@@ -38,7 +38,7 @@ impl Claims {
     }
 }
 
-/// What does one more node of each candidate offering cost?
+/// Question for the price of one more node of each candidate offering.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct PriceQuestion {
     /// Time, seed, generation.
@@ -56,7 +56,7 @@ pub struct OrderQuestion {
     pub context: Context,
     /// Names and catalogue, shared with other questions of the same snapshot.
     pub tables: Arc<Tables>,
-    /// What was planned.
+    /// Planned claims, each with the offerings to put in order.
     pub claims: Claims,
 }
 

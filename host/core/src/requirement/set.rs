@@ -126,7 +126,8 @@ impl Requirements {
         self.by_key.is_empty()
     }
 
-    /// Whether a candidate with these requirements may take what asks for `incoming`.
+    /// `Ok` if a candidate with these requirements may take pods that ask for `incoming`; the first key that disagrees as the
+    /// error.
     ///
     /// A key that the candidate leaves undefined must be allowed by `undefined`, or be satisfied by absence. Keys on both
     /// sides must overlap, unless absence satisfies both.

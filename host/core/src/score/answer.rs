@@ -13,7 +13,7 @@ pub struct ScoreAnswer {
     pub reason: Vec<u16>,
 }
 
-/// What one move is worth.
+/// Value of one move, with the reason the policy gave for it.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Verdict {
     /// Net benefit of the move, after whatever the policy charges for disruption.

@@ -32,7 +32,7 @@ pub enum ScoreError {
         row: usize,
         /// The move in words.
         what: String,
-        /// What was answered.
+        /// The value answered, in dollars per hour.
         value: f64,
     },
 }

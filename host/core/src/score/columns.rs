@@ -23,7 +23,7 @@ pub struct Nodes {
     pub zone: Vec<Sym>,
     /// Code of the [`Capacity`] type that it was bought as.
     pub capacity: Vec<u8>,
-    /// What it is worth with the node's own cost, dollars per hour: the ranking policy's price of one more like it, or its list price where that policy does not speak of it; 0 where nobody knows.
+    /// Worth with the node's own cost, dollars per hour: the ranking policy's price of one more like it, or its list price where that policy does not speak of it; 0 where nobody knows.
     pub price: Vec<f64>,
     /// Time since it was created, seconds.
     pub age_s: Vec<u32>,
@@ -45,7 +45,7 @@ pub struct Nodes {
     pub youngest_pod_s: Vec<u32>,
     /// Evictions within a day of the workload, among those with a pod here, that had most of them.
     pub evictions_day: Vec<u32>,
-    /// What it costs to evict the pods that would have to go elsewhere: 1 for an ordinary pod, 0 to 10 each.
+    /// Cost of evicting the pods that would have to go elsewhere: 1 for an ordinary pod, 0 to 10 each.
     pub eviction_cost: Vec<f64>,
     /// Optional signals per node.
     pub ext: Vec<ExtColumn>,
@@ -64,7 +64,7 @@ pub struct NodeRow<'a> {
     pub zone: &'a str,
     /// The [`Capacity`] type that it was bought as.
     pub capacity: Capacity,
-    /// What it is worth with the node's own cost, dollars per hour: the ranking policy's price of one more like it, or its list price where that policy does not speak of it; 0 where nobody knows.
+    /// Worth with the node's own cost, dollars per hour: the ranking policy's price of one more like it, or its list price where that policy does not speak of it; 0 where nobody knows.
     pub price: f64,
     /// Time since it was created, seconds.
     pub age_s: u32,
@@ -86,7 +86,7 @@ pub struct NodeRow<'a> {
     pub youngest_pod_s: u32,
     /// Evictions within a day of the workload, among those with a pod here, that had most of them.
     pub evictions_day: u32,
-    /// What it costs to evict the pods that would have to go elsewhere: 1 for an ordinary pod, 0 to 10 each.
+    /// Cost of evicting the pods that would have to go elsewhere: 1 for an ordinary pod, 0 to 10 each.
     pub eviction_cost: f64,
 }
 

@@ -10,7 +10,7 @@ use super::columns::{MoveRow, Moves, NodeRow, NodeSignals, Nodes};
 use crate::hook::{Context, Signals, Symbols, SymbolsBuilder};
 use crate::units::MAX_DOLLARS_PER_HOUR;
 
-/// What a move does, as its code in the column `kind`.
+/// Effect of a move, as its code in the column `kind`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[repr(u8)]
 pub enum MoveKind {
@@ -54,7 +54,7 @@ fn part<'a, T>(joined: &'a [T], ends: &[u32], row: usize) -> &'a [T] {
         .unwrap_or_default()
 }
 
-/// What is each move worth?
+/// Question for the value of each move.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct ScoreQuestion {
     /// Time, seed, generation.
@@ -63,12 +63,12 @@ pub struct ScoreQuestion {
     pub symbols: Symbols,
     /// The nodes.
     pub nodes: Nodes,
-    /// What could be done with them.
+    /// Moves to choose from.
     pub moves: Moves,
 }
 
 impl ScoreQuestion {
-    /// What the nodes cost that a move takes away, dollars per hour.
+    /// Price of the nodes that a move takes away, dollars per hour; nodes that are not there cost nothing.
     pub fn removed(&self, row: usize) -> f64 {
         let members = self.moves.members(row).iter();
         members.fold(0.0, |sum, &node| {
@@ -76,7 +76,8 @@ impl ScoreQuestion {
         })
     }
 
-    /// What a move saves, dollars per hour; negative where it costs.
+    /// Price of the nodes that a move takes away less that of their replacements, dollars per hour; negative where the move
+    /// costs.
     pub fn saving(&self, row: usize) -> f64 {
         let bought = self.moves.replacement_prices(row).iter();
         self.removed(row) - bought.fold(0.0, |sum, price| sum + price)
@@ -98,11 +99,11 @@ pub enum MoveRowError {
     Node {
         /// Name of the node.
         node: String,
-        /// Which column.
+        /// Name of the column.
         column: &'static str,
-        /// What was given.
+        /// The value given.
         value: f64,
-        /// What a value may be.
+        /// Range of values allowed, in words.
         expected: &'static str,
     },
     /// A move takes no node away.
@@ -132,7 +133,7 @@ pub enum MoveRowError {
         type_name: String,
         /// Zone.
         zone: String,
-        /// What was given.
+        /// The value given, in dollars per hour.
         price: f64,
     },
 }

@@ -14,7 +14,7 @@ pub const SAVES: u16 = 2;
 /// Code of the reason "saves too little".
 pub const LITTLE: u16 = 3;
 
-/// What an empty node is worth at least, dollars per hour.
+/// Least worth of an empty node, dollars per hour.
 const LEAST: f64 = 1e-9;
 
 /// How much a move has to save before it is worth anything.

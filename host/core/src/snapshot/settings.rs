@@ -84,7 +84,7 @@ pub enum Guard {
     PodsPerNode,
     /// Replicas of one workload on one new node.
     ReplicasPerNode,
-    /// What one new node has of what its pool's pods request.
+    /// Size of one new node as a share of the requests of its pool's pods.
     NodeShare,
     /// No burstable, previous-generation or bare-metal machines.
     ExoticTypes,

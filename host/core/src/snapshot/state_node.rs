@@ -170,7 +170,7 @@ impl StateNode {
             .with(ResourceName::Nodes, 1)
     }
 
-    /// What pods may have of it.
+    /// Resources for pods and daemons: the node's word once it has initialised, until then filled up from the claim.
     pub fn allocatable(&self) -> Resources {
         self.settled(|node| &node.allocatable, |claim| &claim.allocatable)
     }

@@ -22,7 +22,7 @@ use crate::model::{
 use crate::snapshot::Objects;
 use crate::time::Timestamp;
 
-/// What events touched since it was last asked.
+/// Objects that events touched since they were last taken.
 #[derive(Clone, Debug, Default)]
 pub struct Touched {
     /// Claims that changed, or whose node or pods changed.
@@ -391,7 +391,7 @@ impl Cluster {
         }
     }
 
-    /// What was touched since this was last asked.
+    /// Takes the objects touched since the last call, and leaves none.
     pub fn take_touched(&mut self) -> Touched {
         std::mem::take(&mut self.touched)
     }

@@ -10,7 +10,7 @@ use super::cluster::Cluster;
 use crate::ids::ClaimName;
 use crate::model::NodeClaim;
 
-/// What is on its way.
+/// Claims that were asked for and have not been seen yet.
 #[derive(Clone, Debug, Default)]
 pub struct Expected {
     asked: BTreeMap<ClaimName, Arc<NodeClaim>>,

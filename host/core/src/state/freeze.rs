@@ -19,14 +19,14 @@ use crate::resources::Resources;
 use crate::snapshot::{Settings, Snapshot};
 use crate::time::Timestamp;
 
-/// What a snapshot is made of.
+/// Parts of a snapshot.
 #[derive(Debug)]
 pub struct World<'a> {
     /// The objects.
     pub cluster: &'a Cluster,
-    /// What was asked for.
+    /// Claims asked for and not seen yet.
     pub expected: &'a Expected,
-    /// What can be bought.
+    /// Catalogue of instance types with their offerings as they are now.
     pub market: &'a Market,
     /// How to decide.
     pub settings: &'a Arc<Settings>,
@@ -34,7 +34,7 @@ pub struct World<'a> {
     pub seed: u64,
 }
 
-/// Which pods stand for which promise.
+/// Pods that stand for each promise, over all groups.
 pub fn assignments(promises: &Promises, cluster: &Cluster, now: Timestamp) -> Assignment {
     let groups = promises.groups().into_iter();
     groups

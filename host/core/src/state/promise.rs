@@ -20,7 +20,7 @@ pub const ANNOTATION: &str = "plimsoll.dev/promised";
 /// How long a promise holds on a node that pods can use: twice the longest batch, as the incumbent nominates nodes.
 pub const NOMINATION_WINDOW: Span = Span::from_secs(20);
 
-/// What a promise is on.
+/// Object that a promise is on.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum PromisedTarget {
     /// A claim of ours, whatever its node.
@@ -159,8 +159,8 @@ impl Promises {
         self.by_target.keys().cloned().collect()
     }
 
-    /// Which pods of a group stand for its promises: those nominated there first, then by name; unbound pods, then those
-    /// on nodes that are going.
+    /// Pods of a group that stand for its promises: those nominated there first, then by name; unbound pods, then those on nodes
+    /// that are deleting.
     pub fn assign(&self, group: GroupId, cluster: &Cluster, now: Timestamp) -> Assignment {
         let mut assignment = Assignment::new();
         let mut room: BTreeMap<PromisedTarget, u32> = self
@@ -224,7 +224,7 @@ impl Promises {
     }
 }
 
-/// What a node stands for: its claim, or itself when it is of others.
+/// The target of a node: its claim, or itself when it is of others.
 pub(crate) fn target_of(node: &NodeName, cluster: &Cluster) -> PromisedTarget {
     match cluster.claim_on(node) {
         Some(claim) => PromisedTarget::Claim(claim.name.clone()),

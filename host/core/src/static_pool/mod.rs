@@ -21,7 +21,7 @@ use crate::model::NodePool;
 use crate::snapshot::{Settings, Snapshot};
 use crate::words::shortened;
 
-/// Whether a pool keeps its number now: static, and not being deleted.
+/// Number of nodes that a pool keeps now; `None` unless it is static and not being deleted.
 pub fn keeps_number(pool: &NodePool) -> Option<u32> {
     pool.replicas.filter(|_| pool.deleting.is_none())
 }

@@ -23,7 +23,7 @@ pub struct Member<'a> {
 enum Rank {
     Unlaunched,
     Empty,
-    /// Whether a pod asks to be left alone, then what moving its pods costs times what is left of its life.
+    /// `true` if a pod asks not to be disrupted, then the cost of moving its pods times the share of its life that is left.
     Used(bool, i128),
 }
 
@@ -63,7 +63,7 @@ fn rank(member: &Member<'_>, now: Timestamp) -> Rank {
     Rank::Used(protected, cost * i128::from(left) / i128::from(whole))
 }
 
-/// What is left of a claim's life, and the whole of it, in milliseconds; all of it where it has no end.
+/// Rest of a claim's life and the whole of it, in milliseconds; 1 and 1 where it has no end.
 fn life(claim: &NodeClaim, now: Timestamp) -> (i64, i64) {
     let whole = claim.expire_after.map_or(0, Span::millis);
     if whole <= 0 {

@@ -73,7 +73,7 @@ pub fn spread(planned: &mut PlannedClaim, nodes: &BTreeMap<Arc<str>, u32>) {
     });
 }
 
-/// What can be had now, cheapest first, as many as one launch may name.
+/// Offerings that can be had now, cheapest first, as many as one launch may name.
 fn options(
     pool: &NodePool,
     requirements: &Requirements,
@@ -96,7 +96,7 @@ fn options(
 
 type OfferingRule<'a> = Box<dyn Fn(&TypeOffering<'_>) -> bool + 'a>;
 
-/// What guards keep a pool from buying, rule by rule.
+/// Rules of guards for a pool, each `true` of an offering that it must not buy; empty where guards are off.
 fn held_back<'a>(pool: &NodePool, settings: &'a Settings) -> Vec<OfferingRule<'a>> {
     let guards = &settings.guards;
     let packing = settings.packing.unwrap_or(pool.packing);

@@ -115,7 +115,7 @@ fn a_node_is_consolidated_if_its_spare_room_finds_another_place() {
     );
 }
 
-/// What is to be carried out speaks of pods that exist.
+/// A command to be carried out names only pods that exist.
 #[test]
 fn spare_room_is_no_part_of_a_command() {
     let nodes = shop().node(ours("n1")).node(ours("n2"));

@@ -1,4 +1,4 @@
-//! Whether each table of a question is whole in itself: its columns of one length, its names known, its parts cut where they end.
+//! Checks that each table of a question is whole in itself: its columns of one length, its names known, its parts cut where they end.
 //!
 //! Generated from the lists of `host/columns`; `make columns` makes it anew.
 

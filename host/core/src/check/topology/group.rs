@@ -15,7 +15,7 @@ pub(super) enum TermNamespaces {
     These(BTreeSet<Arc<str>>),
 }
 
-/// What a group counts.
+/// Pods that a group counts.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) enum Counted {
     /// The pods that are selected.
@@ -33,7 +33,7 @@ pub(super) struct TermNodeFilter {
     pub(super) tolerations: Option<Vec<Toleration>>,
 }
 
-/// Whether something is so however claims turn out.
+/// Certainty of a statement about a place, over all ways in which claims may turn out.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Certainty {
     Certain,
@@ -64,14 +64,14 @@ impl TermGroupKey {
         here && self.selector.matches(&pod.labels)
     }
 
-    /// Whether pods on this place count, and for certain.
+    /// Certainty that pods on this place count; `None` where they never do.
     pub(super) fn accepts(&self, host: &Host) -> Option<Certainty> {
         self.filter.accepts(host, &host.taints)
     }
 }
 
 impl TermNodeFilter {
-    /// Whether a place with these taints passes.
+    /// Certainty that a place with these taints passes; `None` where it never does.
     pub(super) fn accepts(&self, host: &Host, taints: &[Taint]) -> Option<Certainty> {
         if let Some(tolerations) = &self.tolerations
             && first_untolerated(taints, tolerations).is_some()

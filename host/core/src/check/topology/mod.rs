@@ -27,7 +27,7 @@ type Domains = Arc<Vec<Option<Arc<str>>>>;
 /// Namespace and labels: all that a selector sees of a pod.
 type Face = (Arc<str>, Arc<Labels>);
 
-/// Which domains a spread constraint knows of where that is open: zones that pools merely list, zones that are sold out.
+/// Use of the domains of a spread constraint where they are open: zones that pools merely list, zones that are sold out.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Doubt {
     /// The reading that lets the pod in counts: a placement is wrong only if it is wrong in all of them.

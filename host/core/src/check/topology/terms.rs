@@ -16,7 +16,7 @@ use crate::model::{
 use crate::requirement::{Requirement, Requirements};
 use crate::snapshot::Snapshot;
 
-/// What decides the terms of a pod.
+/// Key of a pod's terms: pods with equal keys have the same.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) struct TermsKey {
     namespace: Arc<str>,
@@ -68,7 +68,7 @@ pub(super) struct Spread {
 #[derive(Clone, Debug)]
 pub(super) struct TermView {
     pub(super) group: usize,
-    /// What the pod itself says of the key.
+    /// The pod's own requirement on the key; `None` where it has none.
     pub(super) pod_domains: Option<Requirement>,
     /// Domains to compare with: of nodes and of what pools can bring about, near to far.
     pub(super) known: [BTreeSet<Arc<str>>; 3],
@@ -80,7 +80,7 @@ pub(super) struct Affinity {
     pub(super) topology_key: LabelKey,
     pub(super) group: usize,
     pub(super) selects_itself: bool,
-    /// What the pod says of the key, for each required term of its node affinity.
+    /// The pod's requirement on the key, for each required term of its node affinity; `None` where the term has none.
     pub(super) pod_domains: Vec<Option<Requirement>>,
 }
 

@@ -23,12 +23,12 @@ pub fn ask<R>(
     ask_at(snapshot, candidates, settings, KnownPrices::default(), asks).0
 }
 
-/// What is known of the market before a snapshot is read.
+/// Offers and prices known before a snapshot is read.
 #[derive(Clone, Copy, Default)]
 pub(in crate::disrupt) struct KnownPrices<'m> {
     /// The offers of an earlier decision.
     pub(in crate::disrupt) offers: Option<&'m Arc<Offers>>,
-    /// What a ranking policy says of them; without it list prices decide.
+    /// Prices that a ranking policy gave for them; without it list prices decide.
     pub(in crate::disrupt) quoted: Option<&'m Quoted>,
 }
 
@@ -80,17 +80,17 @@ impl Asker<'_, '_> {
         place.is_some_and(|place| self.simulation.may_go(*place))
     }
 
-    /// What a node is worth at the prices that decide, with the node's own cost; zero where nobody sells such a node.
+    /// Worth of a node per hour at the prices that decide, with the node's own cost; zero where nobody sells such a node.
     pub fn price(&self, row: usize) -> PricePerHour {
         self.simulator.worth(self.nodes.place_of[row])
     }
 
-    /// What pods are worth, and what is for sale.
+    /// Worth of pods, and kinds for sale.
     pub(super) fn worth(&self) -> PodWorth {
         PodWorth::of(self.simulator)
     }
 
-    /// What all nodes that may go carry now.
+    /// Loads of all nodes that may go, as of now.
     pub(super) fn loads(&self, worth: &PodWorth) -> NodeLoads {
         self.simulation.loads(worth)
     }
@@ -100,15 +100,14 @@ impl Asker<'_, '_> {
         loads.get(self.nodes.place_of[row])
     }
 
-    /// What emptying a node costs its pods.
+    /// Cost, for its pods, of emptying a node.
     pub fn disruption(&self, row: usize) -> MoveCost {
         let pods = self.simulation.pods(self.nodes.place_of[row]);
         MoveCost::of_node(pods.map(|pod| self.nodes.snapshot.pods[pod].as_ref()))
     }
 
-    /// What becomes of the pods when all of these nodes go and no new one comes, at most one, or (`most_new`
-    /// above 1) as many as the packer wants; `None` where some pod finds no
-    /// place, some node may not go, or the new ones do not save enough.
+    /// The move that takes all of these nodes away for no new node, at most one, or (`most_new` above 1) as many as the packer
+    /// wants; `None` where some pod finds no place, some node may not go, or the new ones do not save enough.
     pub fn ask(&mut self, members: &[usize], most_new: usize) -> Option<Move> {
         let to = match most_new {
             0 => To::Staying,
@@ -175,7 +174,7 @@ impl Asker<'_, '_> {
         self.simulation.keep(&places, &found.claims);
     }
 
-    /// What replacements of nodes of this price must cost less than, in nano-dollars per hour.
+    /// Bound that the cost of replacements for nodes of this price must stay below, in nano-dollars per hour.
     pub(super) fn most(&self, price: PricePerHour) -> i64 {
         let (least, percent) = (
             self.settings.least_saving,

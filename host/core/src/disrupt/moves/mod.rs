@@ -28,7 +28,7 @@ use crate::plan::{Placement, PlannedClaim, Target};
 use crate::snapshot::Snapshot;
 use crate::units::PricePerHour;
 
-/// What kind of move.
+/// Effect of a move on pods and nodes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum ConsolidationKind {
     /// No pod has to go anywhere.
@@ -50,14 +50,14 @@ pub struct Move {
     pub claims: Vec<PlannedClaim>,
     /// Where the members' pods go, in the order in which they may be bound; new targets are positions in `claims`.
     pub placements: Vec<Placement>,
-    /// What the members are worth less what the planned claims cost at the prices that decide, with each node's own cost:
+    /// Worth of the members less the cost of the planned claims, per hour, at the prices that decide, with each node's own cost:
     /// the ranking policy's where it has been asked, else list prices.
     pub saving: PricePerHour,
     /// The same at list prices; below nothing where the policy finds it worth its money.
     pub list_saving: PricePerHour,
     /// Supplies that the claims draw on. Moves that are made together must not draw more than there is.
     pub draws: Vec<Draw>,
-    /// What it disturbs: what emptying each member costs.
+    /// Disruption of pods: the cost of emptying each member, added up.
     pub disruption: MoveCost,
 }
 
@@ -128,7 +128,7 @@ impl Default for MoveSettings {
     }
 }
 
-/// What a move of nodes of this price must save: so much, and such a share of the price in percent.
+/// Least saving per hour of a move of nodes of this price: `saving` or `percent` of the price, whichever is more.
 pub(super) fn least_of(price: PricePerHour, saving: PricePerHour, percent: u32) -> PricePerHour {
     let share = price.nanos() / 100 * i64::from(percent);
     saving.max(PricePerHour::from_nanos(share))

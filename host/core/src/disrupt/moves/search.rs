@@ -21,7 +21,7 @@ const WELL_USED: i64 = 985;
 /// A node that may go.
 #[derive(Clone, Copy)]
 struct Ranked {
-    /// What its pods are worth for its price, in permille.
+    /// Worth of its pods as a share of its price, in permille.
     worth: i64,
     row: usize,
 }

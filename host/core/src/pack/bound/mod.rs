@@ -29,8 +29,8 @@ pub struct Bound {
 }
 
 impl Bound {
-    /// What a unit of a class that asks for `request` is worth in the proof, in nano-dollars per hour, rounded down: no node
-    /// costs less than all that it can hold is worth.
+    /// Worth, in the proof, of a unit of a class that asks for `request`, in nano-dollars per hour, rounded down: no node costs
+    /// less than the worth of all that it can hold.
     pub fn value(&self, class: usize, request: &[i64]) -> i64 {
         let set = self.set_of_class.get(class).copied();
         let values = set.and_then(|set| self.axis_values.get(set));

@@ -140,7 +140,7 @@ impl Bound {
         result
     }
 
-    /// What a node of this capacity can hold at most, in fixed-point nano-dollars.
+    /// Most that a node of this capacity can hold, by worth, in fixed-point nano-dollars; `None` on overflow.
     fn worth(&self, problem: &Problem, capacity: &[i64], sets: &Bits) -> Option<i128> {
         let mut total = 0_i128;
         for (axis, &amount) in capacity.iter().enumerate() {

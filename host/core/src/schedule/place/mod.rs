@@ -346,7 +346,8 @@ impl<'c, 's> Placer<'c, 's> {
         None
     }
 
-    /// Rows of a set that a new node for a pod may become, with room for `asked`; `None` when none is left.
+    /// Rows of a set that a new node for a pod may become, with room for `asked`, and the minimum values that they keep; `None`
+    /// when none is left.
     fn pin_new(
         &mut self,
         seeker: &Seeker<'_>,
