@@ -207,7 +207,7 @@ fn signals_are_given_on_all_rows_or_none() {
     );
 }
 
-/// What becomes of one case.
+/// Failures of one case.
 #[track_caller]
 fn failures(policy: &AnyModule, case: &str) -> Vec<String> {
     let text = format!("cases:\n- name: c\n{case}");

@@ -12,7 +12,7 @@ use plimsoll_policy::{Generations, Policies};
 /// Carries the core's questions to policies, and their answers back.
 pub struct Planner {
     generations: Arc<Generations>,
-    /// What decisions keep from one to the next.
+    /// Offers that decisions keep from one to the next.
     session: Session,
 }
 

@@ -26,7 +26,7 @@ use crate::world::{Outline, listed, validate};
 pub struct Passed {
     /// The step.
     pub step: Step,
-    /// What was seen, for people.
+    /// Finding of the step, for people.
     pub seen: String,
 }
 
@@ -35,11 +35,11 @@ pub struct Passed {
 pub struct Examination {
     /// The steps that it passed, in their order.
     pub passed: Vec<Passed>,
-    /// Whether it was accepted, or why it came no further.
+    /// `Ok` if it was accepted, else the refusal at which it ended.
     pub end: Result<(), Refusal>,
 }
 
-/// What can be known of a module without running or compiling it.
+/// Facts of a module that need neither a run nor a compiler.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Inspection {
     /// Bytes as stored.
@@ -48,11 +48,11 @@ pub struct Inspection {
     pub size: usize,
     /// SHA-256 of the component.
     pub sha256: String,
-    /// What it asks of its host.
+    /// Interfaces that it imports from its host.
     pub imports: Vec<String>,
-    /// What it offers.
+    /// Interfaces and functions that it exports.
     pub exports: Vec<String>,
-    /// What it says of itself.
+    /// Its manifest, as its section carries it.
     pub manifest: Manifest,
     /// The vectors that it carries, or why those cannot be put to it; nothing where it carries none.
     pub self_test: Option<Result<SelfTest, Refusal>>,
@@ -65,7 +65,8 @@ pub type Given<'s> = &'s dyn Fn(&Schema) -> Result<PolicySettings, Refusal>;
 type Noted<'n> = &'n mut dyn FnMut(Step, &dyn Display);
 
 impl Engine {
-    /// What a module says of itself, once it has passed the steps that need neither settings nor a compiler.
+    /// Facts of a module, once it has passed the steps that need neither settings nor a compiler; the refusal of the first step
+    /// that fails.
     pub fn inspect(&self, stored: &[u8]) -> Result<Inspection, Refusal> {
         let (bytes, manifest) = self.inner.look_at(stored, None, &mut |_, _| ())?;
         let outline = Outline::read(&bytes)?;
@@ -274,7 +275,7 @@ impl Inner {
         Ok((bytes, manifest))
     }
 
-    /// What the manifest says against what the module exports, and against what anybody may have.
+    /// Holds the manifest against the module's exports and against the limits that anybody may have.
     fn check_promises(
         &self,
         outline: &Outline<'_>,

@@ -57,8 +57,8 @@ impl Considered {
     }
 }
 
-/// Answers a question of the engine, asking the policies that there are.
-/// What pools sell is kept in the session, and read anew only where it changed.
+/// Answers a question of the engine, asking the policies that there are. Offers of the pools are kept in the session, and read
+/// anew only where they changed.
 pub fn consider(
     snapshot: &Snapshot,
     question: &DisruptionQuestion,
@@ -188,7 +188,7 @@ fn order(
     decision.commands = commands;
 }
 
-/// What is said of an order that is not taken.
+/// Remark on an order that is not taken.
 const NOT_FOLLOWED: &str =
     "in its order of replacements a move would not be worth it; launch lists are in order of price";
 
@@ -229,7 +229,7 @@ fn hold(
     }
 }
 
-/// What each move is worth; nothing where the policy cannot say.
+/// Value of each move per hour; empty where the policy cannot say.
 fn values(
     consolidator: &dyn Consolidator,
     proposal: &Proposal<'_, '_>,

@@ -192,7 +192,7 @@ pub fn note_guards(ranker: &impl Ranker, snapshot: &Snapshot, plan: &mut Plan) {
     }
 }
 
-/// What is done when a policy that forbids offerings fails.
+/// Consequence of a failure of a policy that forbids offerings.
 pub(crate) const HOLD: &str = "it forbids some offerings, so nothing is bought";
 
 /// Pods go to nodes there are, or wait.

@@ -62,7 +62,7 @@ pub enum EngineError {
     Setup {
         /// Calls asked for.
         concurrency: usize,
-        /// What the engine says.
+        /// Message of the WebAssembly engine.
         problem: String,
     },
     /// The operating system gave no thread for the deadlines.
@@ -142,7 +142,7 @@ impl Engine {
         self.inner.deciding.memory
     }
 
-    /// What it is, as far as fuel hangs on it: equal where the same machine code runs under the same version.
+    /// Identity of the engine, as far as fuel depends on it: equal where the same machine code runs under the same version.
     pub fn id(&self) -> String {
         let code = self.inner.wasmtime.precompile_compatibility_hash();
         format!("wasmtime-{:016x}", hash_of(&code))
@@ -167,7 +167,7 @@ fn config(limits: &Limits, concurrency: usize) -> Config {
     config
 }
 
-/// What decides on machine code: the same for whoever compiles and for whoever runs.
+/// Settings that decide on machine code: the same for whoever compiles and for whoever runs.
 pub(crate) fn code_config(memory_ceiling: usize) -> Config {
     let mut config = Config::new();
     config

@@ -35,7 +35,7 @@ pub(crate) fn of_allow(question: &AllowQuestion) -> u64 {
     of(&(&question.symbols, &question.pools))
 }
 
-/// What is on sale, without the age of prices.
+/// The tables without the age of prices.
 fn timeless(tables: &Tables) -> Tables {
     let mut timeless = tables.clone();
     timeless.catalogue.o_price_age_s.clear();

@@ -21,9 +21,9 @@ pub struct Manifest {
     pub name: String,
     /// Version of the policy.
     pub version: String,
-    /// Which decision it takes part in.
+    /// Decision that it takes part in.
     pub hook: Hook,
-    /// What its numbers mean.
+    /// Meaning of its prices.
     pub unit: Unit,
     /// `true` if it has an order of its own for launch lists; otherwise it is not asked for one.
     pub orders: bool,
@@ -33,7 +33,7 @@ pub struct Manifest {
     pub required_columns: Vec<String>,
     /// Signals it uses where there are any.
     pub optional_columns: Vec<String>,
-    /// What settings it has.
+    /// Names, types, defaults and ranges of its settings.
     pub settings: Schema,
     /// Its reasons; codes count from 1 in this order.
     pub reasons: Vec<ReasonText>,
@@ -41,13 +41,13 @@ pub struct Manifest {
     pub limits: AskedLimits,
 }
 
-/// Which decision a policy takes part in.
+/// Decision that a policy takes part in.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Hook {
-    /// Which machines to buy.
+    /// Machines to buy, and the order of their launches.
     Rank,
-    /// Which moves are worth it.
+    /// Values of consolidation moves.
     Consolidate,
     /// How many nodes may go now.
     Budget,
@@ -100,7 +100,7 @@ impl fmt::Display for Hook {
     }
 }
 
-/// What the numbers of a ranking policy mean.
+/// Meaning of a ranking policy's prices.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Unit {
@@ -116,7 +116,7 @@ pub enum Unit {
 pub struct ReasonText {
     /// Short name.
     pub name: String,
-    /// What people see.
+    /// Sentence for people.
     pub text: String,
 }
 

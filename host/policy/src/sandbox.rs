@@ -23,7 +23,7 @@ const LOG_LINES: usize = 64;
 /// Bytes kept of the lines of a call.
 const LOG_BYTES: usize = 8 << 10;
 
-/// What the host keeps beside a running instance.
+/// State that the host keeps beside a running instance.
 pub(crate) struct State {
     memory_limit: usize,
     /// Bytes of all linear memories of the instance.
@@ -38,7 +38,7 @@ pub(crate) struct State {
     log_calls: u32,
 }
 
-/// What one call may use, worked out for its question.
+/// Limits of one call, worked out for its question.
 pub(crate) struct Budget<'a> {
     pub(crate) limits: &'a Limits,
     pub(crate) cpu: Duration,
@@ -48,7 +48,7 @@ pub(crate) struct Budget<'a> {
     pub(crate) answer_bytes: usize,
 }
 
-/// What happened inside: the module's own words, or why it could not finish.
+/// End of a call without an answer: the module's own words, or the reason why it could not finish.
 pub(crate) enum Stopped {
     Declined { code: u16, message: String },
     Failed(wasmtime::Error),

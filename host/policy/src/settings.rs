@@ -202,7 +202,7 @@ impl Property {
         Some(property)
     }
 
-    /// What was typed, by the setting's kind; limits are looked at later.
+    /// Setting read from text by its kind; ranges are checked later. `None` where the text is not of that kind.
     fn read(&self, text: &str) -> Option<Setting> {
         let text = text.trim();
         if !self.list {

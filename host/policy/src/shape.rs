@@ -24,7 +24,7 @@ const NESTED_TYPES: u64 = 64;
 /// Functions of all core modules together.
 const FUNCTIONS: u64 = 65_536;
 
-/// What was counted.
+/// Counts of a component's core modules.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub(crate) struct Shape {
     /// Functions of all core modules.

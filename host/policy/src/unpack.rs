@@ -73,7 +73,7 @@ fn inflate(
     Ok(module)
 }
 
-/// What a frame says of itself.
+/// Header of a frame.
 struct Header {
     content: Option<u64>,
     /// Absent where the content is one segment, whose window is the content.

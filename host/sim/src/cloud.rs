@@ -165,7 +165,7 @@ impl Cloud {
         }
     }
 
-    /// What is listed now: prices as they are, and what reservations have left.
+    /// Catalogue as it is listed now: current prices, and nodes left of reservations.
     pub(crate) fn listed(&self) -> Arc<Catalogue> {
         if self.catalogue.reservations() == self.reservations {
             return Arc::clone(&self.catalogue);

@@ -10,7 +10,7 @@ use plimsoll_snapshot::{Limits, read};
 const SECTION: &str = "plimsoll: {time: 2026-11-21T09:30:00Z, catalogue: {instanceTypes: [{name: m, \
     capacity: {cpu: 1, memory: 1Gi}, offerings: [{zone: a, price: 1}]}]}}\n---\n";
 
-/// What is said about one document: the refusal, or what is wrong and what is advised; without the object's place.
+/// Messages about one document: the refusal, or problems and advice; without the object's place.
 fn said(document: &str) -> Vec<String> {
     match read(
         format!("{SECTION}{document}").as_bytes(),

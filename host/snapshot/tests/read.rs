@@ -178,7 +178,7 @@ fn an_unknown_field_of_the_section_is_told_with_the_one_meant() {
     );
 }
 
-/// What `kubectl get nodepools,overlays -o yaml` prints, with the setting that applies overlays.
+/// Output of `kubectl get nodepools,overlays -o yaml`, with the setting that applies overlays.
 const OVERLAID: &str = r#"
 apiVersion: v1
 kind: List

@@ -25,7 +25,7 @@ pub enum LabError {
     /// A program ended by itself while the lab was starting.
     #[error("{program} ended with {status} while the lab was starting: {log}")]
     Ended {
-        /// Which one.
+        /// Name of the program.
         program: &'static str,
         /// Its exit status.
         status: String,
@@ -48,7 +48,7 @@ pub enum LabError {
     /// A file of the lab could not be read or written.
     #[error("file {path}")]
     File {
-        /// Which one.
+        /// Path of the file.
         path: PathBuf,
         /// The operating system's error.
         #[source]
@@ -66,7 +66,7 @@ pub enum LabError {
     /// A manifest that is no CustomResourceDefinition.
     #[error("file {path}: {reason}; expected CustomResourceDefinitions in YAML or JSON")]
     Manifest {
-        /// Which one.
+        /// Path of the manifest.
         path: PathBuf,
         /// Where it differs.
         reason: String,

@@ -32,7 +32,7 @@ const NODES_FROM: usize = 100;
 const REPLICAS: u32 = 10;
 const ARCHITECTURES: [&[&str]; 3] = [&["amd64"], &["arm64"], &["amd64", "arm64"]];
 
-/// What the lines say.
+/// Heading of the lines.
 pub(crate) fn head() -> String {
     format!(
         "{:<24}{:>8}{:>8}{:>12}{:>12}{:>8}{:>9}{:>9}{:>8}",
@@ -173,7 +173,7 @@ fn line(name: &str, guarded: &Snapshot, free: &Snapshot) -> Result<String> {
     Ok(result)
 }
 
-/// Whether a small fleet costs no more than its bound and its dearest node.
+/// `true` if a small fleet costs no more than its bound and its dearest node.
 fn is_one_node_more(plan: &Plan) -> bool {
     let chosen = plan.claims.iter().filter_map(|claim| claim.chosen());
     let dearest = chosen.map(|option| option.list_price.dollars());

@@ -20,7 +20,7 @@ use thiserror::Error;
 use crate::observe::Observer;
 use crate::read::{Condition, Given, Quantity, Script, Step};
 
-/// What a node out of a reservation costs, in dollars per hour: next to nothing, as the incumbent has it.
+/// Price of a node out of a reservation, in dollars per hour: next to nothing, as the incumbent has it.
 const PAID_FOR: f64 = 0.000_000_1;
 
 /// An expectation that did not hold, with what was seen.

@@ -10,7 +10,7 @@ use thiserror::Error;
 use crate::engine::code_config;
 use crate::limits::Limits;
 
-/// What the parent asks for, ahead of the module's bytes.
+/// Limits of one compilation, sent by the parent ahead of the module's bytes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Order {
     /// Ceiling of a module's memory: machine code depends on it.

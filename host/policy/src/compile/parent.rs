@@ -16,7 +16,7 @@ use crate::text;
 /// Bytes kept of what the child says when it fails.
 const WORDS: u64 = 4 << 10;
 
-/// What the child left.
+/// Output of the child, with its exit status.
 struct Answer {
     code: Vec<u8>,
     words: Vec<u8>,
@@ -88,7 +88,7 @@ fn capped(mut pipe: impl Read, most: u64) -> Vec<u8> {
     kept
 }
 
-/// What the end of the child means for the module.
+/// Machine code of the module, or the refusal that the end of the child stands for.
 fn judge(answer: Answer, limits: &CompileLimits) -> Result<Vec<u8>, Refusal> {
     let Answer {
         code,

@@ -41,7 +41,7 @@ impl Now {
         })
     }
 
-    /// What happened, where it would not have happened everywhere.
+    /// The fault, where it need not happen on another machine.
     pub(super) fn hangs_on_machine(&self) -> Option<&Fault> {
         (self.fault.as_ref()).filter(|fault| !fault.outcome.is_deterministic())
     }
@@ -65,7 +65,7 @@ fn to_value(answer: &impl Serialize) -> Value {
     serde_json::to_value(answer).expect("answers are columns by name")
 }
 
-/// What differs first.
+/// The first difference between an answer and its record.
 pub(super) struct Unequal {
     pub(super) field: String,
     pub(super) row: Option<usize>,

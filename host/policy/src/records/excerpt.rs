@@ -21,7 +21,7 @@ use crate::manifest::Manifest;
 pub struct Excerpt {
     /// The records.
     pub bytes: Vec<u8>,
-    /// What they hold.
+    /// Contents of the records.
     pub holds: SelfTest,
     /// Answered decisions of the policy that there are in all.
     pub found: usize,
@@ -62,7 +62,7 @@ pub fn excerpt<R: BufRead>(
     })
 }
 
-/// What was taken so far.
+/// Records taken so far.
 #[derive(Clone)]
 struct Taken {
     bytes: Vec<u8>,

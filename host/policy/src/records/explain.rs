@@ -68,7 +68,7 @@ pub struct Explained {
     pub explained: Vec<ExplainedRow>,
 }
 
-/// What one row was answered.
+/// Answer to one row.
 struct Answered {
     /// Rows with less come first.
     place: f64,
@@ -108,7 +108,7 @@ fn answers(module: &AnyModule, question: &Question) -> Option<Result<Vec<Answere
     })
 }
 
-/// What the module says of these rows.
+/// Explanations of these rows by the module; `None` where the question is of another hook.
 fn notes(module: &AnyModule, question: &Question, rows: &[u32]) -> Option<Called<Vec<Note>>> {
     Some(match (module, question) {
         (AnyModule::Rank(module), Question::Price(asked)) => module.explain_price(asked, rows),

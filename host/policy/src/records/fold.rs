@@ -114,7 +114,7 @@ pub enum FoldError {
     /// A text of numbers that is none.
     #[error("\"{text}\" is no number; expected numbers between spaces")]
     Number {
-        /// What stands there.
+        /// The text that was to be a number.
         text: String,
     },
 }

@@ -223,7 +223,7 @@ impl<R: BufRead> Reader<R> {
     }
 }
 
-/// What was asked, put together out of parts.
+/// Question of a record, put together out of its parts; the error names the decision.
 pub(super) fn question(parts: &Parts, record: &Record) -> Result<Question, RecordsError> {
     let number = record.number;
     let value = parts.unfold(&record.question);

@@ -107,7 +107,7 @@ struct Task {
     module: ModuleLine,
 }
 
-/// What threads have found so far: what comes first in the file, whoever found it.
+/// Findings of the threads so far: the earliest in the file, whichever thread found it.
 #[derive(Default)]
 struct Found {
     differs: Option<Difference>,
@@ -146,7 +146,7 @@ pub fn replay<R: BufRead>(
     Ok(handed.until(first, reader.cut(), found.differs))
 }
 
-/// What was taken from a file, each with the number of the decision that came last before it.
+/// Decisions taken from a file, each with the number of the one before it.
 #[derive(Default)]
 struct Handed {
     decisions: Vec<u64>,
@@ -156,7 +156,7 @@ struct Handed {
 }
 
 impl Handed {
-    /// What a replay came to; where a decision differs only what stands before it counts, however much was handed out.
+    /// Result of a replay. Where a decision differs, only the part before it counts, however much was handed out.
     fn until(
         self,
         first: Option<u64>,

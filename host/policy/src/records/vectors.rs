@@ -182,7 +182,7 @@ impl Vector<'_> {
         }
     }
 
-    /// What differs, in words.
+    /// Sentence about the difference, with row, value and expectation.
     fn told(&self, unequal: &Unequal) -> String {
         let Unequal {
             field,
@@ -208,7 +208,7 @@ impl Vector<'_> {
         }
     }
 
-    /// What it means that the module is not to be had under the vector's settings.
+    /// Refusal of a module that cannot be had under the vector's settings.
     fn unsettled(&self, refusal: &Refusal) -> Refusal {
         match refusal {
             Refusal::Saturated { problem } => self.not_put(problem),

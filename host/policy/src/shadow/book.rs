@@ -66,7 +66,7 @@ pub struct Differing {
     pub regret: PricePerHour,
 }
 
-/// What one decision comes to.
+/// Comparison of one decision.
 #[derive(Debug, Default)]
 pub(super) struct Compared {
     pub(super) rows: u64,

@@ -23,14 +23,14 @@ use crate::outcome::{Called, Fault};
 
 /// Something that was decided, as far as a shadow of its hook has to know it.
 pub(super) enum Task {
-    /// What to buy.
+    /// Plan of machines to buy.
     Plan {
         snapshot: Box<Snapshot>,
         active: Box<Plan>,
         /// Fuel of the active policy's calls for it.
         fuel: u64,
     },
-    /// What moves are worth; nothing where the active policy failed to say.
+    /// Values of moves; `active` is `None` where the active policy failed to give them.
     Moves {
         question: Box<ScoreQuestion>,
         active: Option<Verdicts>,
@@ -48,7 +48,7 @@ pub(super) enum Task {
 pub(super) struct Examiner {
     /// The candidate, asked under the limits of shadows.
     pub(super) candidate: AnyModule,
-    /// What its plans keep from one to the next.
+    /// Offers that its plans keep from one to the next.
     pub(super) session: Session,
     /// Differences kept.
     pub(super) keep: usize,
@@ -56,7 +56,7 @@ pub(super) struct Examiner {
     pub(super) book: Arc<Mutex<Book>>,
 }
 
-/// What came of asking: fuel, faults and the comparison.
+/// Result of asking: fuel, faults and the comparison.
 type Found = (u64, Vec<Fault>, Compared);
 
 impl Examiner {

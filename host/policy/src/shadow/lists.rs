@@ -68,7 +68,7 @@ impl Lists {
     }
 }
 
-/// What a policy has said of prices, and where its rows stand.
+/// Prices that a policy gave, and the pools that their rows stand for.
 pub(super) type Priced = (Pools, Prices);
 
 /// How the lists of a plan's claims agree with those of a shadow that has planned for the same snapshot with these offers.
@@ -131,13 +131,13 @@ fn by_own_prices(question: &OrderQuestion, (pools, prices): &Priced) -> LaunchLi
     }
 }
 
-/// What one node costs; nothing where it is vetoed.
+/// Price per hour of the next node; `None` where it is vetoed.
 fn next(price: &Price) -> Option<PricePerHour> {
     let first = price.first.price.filter(|_| price.first_count > 0);
     first.or(price.then.price)
 }
 
-/// What tells a launch option from the others of its list.
+/// Key of a launch option within its list.
 type Name<'p> = (
     &'p TypeName,
     &'p str,

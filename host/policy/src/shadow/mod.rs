@@ -241,7 +241,7 @@ impl Onlooker for Shadow {
         }
     }
 
-    /// What was asked for it is no part of a plan.
+    /// Drops the fuel that the calls of a disruption decision took: they are no part of a plan.
     fn considered(&self, _snapshot: &Snapshot, _considered: &Considered) {
         self.take_spent();
     }

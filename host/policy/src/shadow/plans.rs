@@ -62,7 +62,7 @@ fn launches(plan: &Plan) -> Launches<'_> {
     counts
 }
 
-/// What one plan buys and the other does not: `2 m5.large spot us-east-1a`.
+/// Launches that one plan has beyond the other's: `2 m5.large spot us-east-1a`.
 fn words(launches: &Launches<'_>, others: &Launches<'_>, plan: &Plan) -> String {
     let own = launches.iter().filter_map(|(launch, count)| {
         let shared = others.get(launch).copied().unwrap_or(0);

@@ -75,7 +75,7 @@ pub(crate) fn resolve(mut gathered: Gatherer) -> Result<Loaded, SnapshotError> {
     })
 }
 
-/// What the class that the pools name changes about their nodes.
+/// Changes that the class named by the pools makes to the allocatable resources of their nodes.
 fn of_pools(
     pools: &[Arc<NodePool>],
     classes: &BTreeMap<String, AllocatableSettings>,

@@ -3,7 +3,7 @@
 //! One file per hook; what they share is here. Columns are lent, not copied: the core's lists are the interface's lists. Only
 //! settings and the names of optional columns are made anew, which are few.
 
-/// What linked modules of all hooks do alike; only the generated types differ.
+/// Implementation that linked modules of all hooks share; only the generated types differ.
 macro_rules! program {
     ($program:ident, $pre:ident) => {
         impl super::Program for $program {
@@ -135,7 +135,7 @@ pub(crate) trait Program: Sized {
     fn validate_settings(&self, call: &Call<'_>) -> Called<Vec<(String, String)>>;
 }
 
-/// What every call has besides its question.
+/// Parameters that every call has besides its question.
 pub(crate) struct Call<'a> {
     pub(crate) engine: &'a wasmtime::Engine,
     pub(crate) budget: &'a Budget<'a>,
@@ -164,7 +164,7 @@ fn raw_note(note: Note) -> RawNote {
     }
 }
 
-/// What a module said of its settings.
+/// Problems that a module found in its settings, each as its path and its message; empty where it found none.
 fn problems(answer: Result<(), Vec<Problem>>) -> Vec<(String, String)> {
     let problems = answer.err().unwrap_or_default();
     let pairs = problems
