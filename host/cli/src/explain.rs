@@ -52,7 +52,7 @@ fn of_pool(refusal: &PoolRefusal, width: usize) -> String {
     text
 }
 
-/// What a planned claim is and what it may become.
+/// Text about a planned claim: its chosen offering, requests, prices and other launch options.
 pub(crate) fn claim(snapshot: &Snapshot, plan: &Plan, number: usize, priced: &Priced) -> String {
     let claim = &plan.claims[number];
     let name = claim_name(snapshot, plan, number);

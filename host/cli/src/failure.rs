@@ -49,7 +49,7 @@ pub(crate) fn report(error: &Error) -> ExitCode {
     })
 }
 
-/// What to do about it.
+/// Hint for an error; `None` where there is none to give.
 fn hint(error: &(dyn std::error::Error + 'static)) -> Option<&'static str> {
     let hinted = error.downcast_ref::<Hinted>().map(|hinted| hinted.hint);
     let refused = || error.downcast_ref::<Refusal>().map(Refusal::hint);

@@ -59,7 +59,7 @@ fn is_standard_input(path: &Path) -> bool {
     path == Path::new("-")
 }
 
-/// What messages call an input.
+/// Name of an input in messages.
 pub(crate) fn name(path: &Path) -> String {
     if is_standard_input(path) {
         "standard input".to_owned()
@@ -96,7 +96,7 @@ fn settings(own: &Settings, deciding: &Deciding) -> Settings {
     settings
 }
 
-/// Whether any spot price comes from a model, which every output must say.
+/// `true` if any spot price comes from a model, which every output must say.
 pub(crate) fn has_modelled_prices(snapshot: &Snapshot) -> bool {
     let mut offerings = snapshot
         .catalogue
@@ -106,11 +106,11 @@ pub(crate) fn has_modelled_prices(snapshot: &Snapshot) -> bool {
     offerings.any(|offering| offering.price_source == PriceSource::Model)
 }
 
-/// What a simulation is about.
+/// Recording of a simulation, with the digest of its bytes.
 pub(crate) struct Input {
-    /// What is played.
+    /// The recording to play.
     pub(crate) recording: Recording,
-    /// Whether any spot price comes from a model.
+    /// `true` if any spot price comes from a model.
     pub(crate) modelled: bool,
     /// SHA-256 of the bytes that were read.
     pub(crate) digest: String,

@@ -86,7 +86,7 @@ impl Halted {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// What was decided, unless the run has come to nothing.
+    /// The decision made; on an error the default, and the first such error is kept to end the run.
     fn or_nothing<T: Default>(&self, decided: Result<T>) -> T {
         decided.unwrap_or_else(|error| {
             self.error().get_or_insert(error);

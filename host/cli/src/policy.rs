@@ -14,7 +14,7 @@ use plimsoll_policy::{
 
 use crate::failure::Environment;
 
-/// What tables call a policy: its name without the hook.
+/// Name of a policy in tables: that of its manifest without the hook.
 pub(crate) fn short_name(manifest: &Manifest) -> &str {
     let name = manifest.name.as_str();
     let prefix = name.strip_prefix(manifest.hook.label());

@@ -89,7 +89,7 @@ impl Draft {
     }
 }
 
-/// What is played, as a heading says it.
+/// Heading of the run whose decisions follow.
 pub(crate) fn run_line(
     input_sha256: &str,
     seed: u64,

@@ -181,7 +181,7 @@ impl Strategy {
         Ok(Self::Policies(Box::new(chosen)))
     }
 
-    /// What tables and reports call it.
+    /// Name in tables and reports.
     pub(crate) fn name(&self) -> String {
         match self {
             Self::Policies(chosen) => chosen.name(),
@@ -262,7 +262,7 @@ impl Strategy {
     }
 }
 
-/// What is not understood of a specification, and what is expected.
+/// Message about a specification that is not understood, with the forms expected.
 fn not_understood(text: &str) -> String {
     format!(
         "policy \"{text}\" is not understood; expected rank=, consolidate= or budget= with a name, a file or a folder behind it, or alone: compatible or fixed:TYPE"

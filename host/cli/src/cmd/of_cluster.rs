@@ -53,7 +53,7 @@ pub(super) async fn policies(client: &Client, engine: &Engine, texts: &[String])
     Ok(Begun { policies, followed })
 }
 
-/// What a ConfigMap holds now.
+/// Contents of the ConfigMap `NAMESPACE/NAME` as they are now.
 async fn stored(client: &Client, name: &str) -> Result<(ObjectName, Stored)> {
     let Some((namespace, name)) = name.split_once('/') else {
         bail!("policy configmap:{name} names no namespace; expected configmap:NAMESPACE/NAME");

@@ -30,7 +30,7 @@ use crate::view::{Document, Instant, instant};
 #[derive(Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub(super) struct Replay {
-    /// Whether everything that was replayed is the same, byte for byte.
+    /// True if everything that was replayed is the same, byte for byte.
     equal: bool,
     /// Policy decisions that were replayed.
     decisions: u64,
@@ -244,7 +244,7 @@ struct Remade {
 #[derive(Debug)]
 struct Checker {
     recorded: Vec<Made>,
-    /// Whether the records end where the run did.
+    /// `true` if the records end where the run did.
     whole: bool,
     remade: Mutex<Remade>,
 }

@@ -10,7 +10,7 @@ use serde_json::{Value, json};
 
 pub(crate) use statistics::Statistics;
 
-/// What to generate.
+/// Size and kind of the recording to generate.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Wanted<'a> {
     /// How many times the trace's own load.

@@ -5,7 +5,7 @@ use plimsoll_sim::Random;
 /// Made by `scripts/derive_statistics.py`.
 const TABLE: &str = include_str!("statistics.tsv");
 
-/// What tasks ask for.
+/// Requests of a task.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Shape {
     /// Whole accelerators.

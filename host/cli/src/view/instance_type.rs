@@ -38,13 +38,13 @@ impl Document for InstanceType {}
 pub(crate) struct Entry {
     /// Its name.
     name: String,
-    /// What labels of its nodes satisfy.
+    /// Requirements that labels of its nodes satisfy.
     requirements: Vec<Requirement>,
     /// All that it has: quantities by resource.
     capacity: BTreeMap<String, String>,
     /// Reserved for the system: quantities by resource.
     overhead: BTreeMap<String, String>,
-    /// What pods may request on a node of its first offering: quantities by resource.
+    /// Resources that pods may request on a node of its first offering: quantities by resource.
     allocatable: BTreeMap<String, String>,
     /// Volumes that a node attaches, by CSI driver; a driver that is not named has no limit.
     attach_limits: BTreeMap<String, u32>,
@@ -79,9 +79,9 @@ struct Offering {
     price_source: PriceSource,
     /// The age of the price.
     price_age: Duration,
-    /// Whether it can be launched now.
+    /// True if it can be launched now.
     available: bool,
-    /// What labels of its nodes satisfy beyond zone and capacity type.
+    /// Requirements that labels of its nodes satisfy beyond zone and capacity type.
     requirements: Vec<Requirement>,
     /// The capacity reservation, of reserved capacity.
     #[serde(skip_serializing_if = "Option::is_none")]

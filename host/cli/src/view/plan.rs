@@ -60,7 +60,7 @@ struct Cost {
     highest_price_per_hour: Dollars,
     /// The linear-programming lower bound at list prices: no nodes that hold these pods cost less.
     lp_bound_per_hour: Dollars,
-    /// What first fit in Karpenter's order would cost, at list prices.
+    /// Cost of first fit in Karpenter's order, at list prices.
     first_fit_price_per_hour: Dollars,
 }
 

@@ -21,7 +21,7 @@ pub(crate) struct Simulation {
     pub(crate) input_sha256: String,
     /// Seed of the random numbers.
     pub(crate) seed: u64,
-    /// Whether any spot price comes from a model, since the input quotes none.
+    /// True if any spot price comes from a model, since the input quotes none.
     pub(crate) spot_prices_are_modelled: bool,
     /// One run per column, in the order of the flags.
     pub(crate) runs: Vec<Run>,
@@ -39,7 +39,7 @@ pub(crate) struct Run {
     start: Instant,
     /// Length of the simulated time.
     duration: Duration,
-    /// What the instances cost.
+    /// Cost of the instances.
     cost: Cost,
     /// Numbers of nodes.
     nodes: Nodes,
@@ -47,9 +47,9 @@ pub(crate) struct Run {
     pods: Pods,
     /// Time from creation to binding, over the pods that were bound.
     pending: Pending,
-    /// Whether planned pods were bound as planned.
+    /// Numbers of planned pods by where and when they were bound.
     plan_fidelity: PlanFidelity,
-    /// What disruption did, and what it did not do.
+    /// Disruption commands carried out and refused, with their savings.
     disruption: Disruption,
     /// Pods that stayed unschedulable: the first hundred, by namespace and name.
     unschedulable_pods: Vec<Unschedulable>,
@@ -157,7 +157,7 @@ struct Bindings {
     elsewhere: u32,
 }
 
-/// What disruption did.
+/// Disruption commands carried out and refused, with their savings.
 #[derive(Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 struct Disruption {
@@ -255,7 +255,7 @@ struct Faults {
 #[derive(Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 struct Fault {
-    /// What failed, and what was done instead.
+    /// The failure, and the fallback in its place.
     message: String,
     /// How often.
     count: u64,

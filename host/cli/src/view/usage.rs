@@ -63,7 +63,7 @@ struct Busy {
 }
 
 impl Usage {
-    /// What a score card says of use.
+    /// Use of a score card, in the units of the document.
     pub(crate) fn of(usage: &UsageCard) -> Self {
         let share = |used: i64, requested: i64| {
             share_of(u64::try_from(used).ok()?, u64::try_from(requested).ok()?)

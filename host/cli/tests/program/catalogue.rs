@@ -25,7 +25,7 @@ fn label(one: &Value, key: &str) -> Option<String> {
     }
 }
 
-/// What pods may use, in whole units: milli-cores, bytes, pods, devices.
+/// Amount that pods may use, in whole units: milli-cores, bytes, pods, devices.
 fn amount(room: &Value, resource: &str) -> i64 {
     let text = room[resource].as_str().expect("it is text");
     let amount = ResourceName::from(resource).parse_amount(text);

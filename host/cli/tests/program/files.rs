@@ -2,7 +2,7 @@
 
 use crate::user::{Folder, argument, fed, plimsoll, pod, snapshot};
 
-/// What kubectl prints: a list with status, managed fields and kinds that nobody asked about.
+/// Output of kubectl: a list with status, managed fields and kinds that nobody asked about.
 const PRINTED: &str = r#"{"apiVersion": "v1", "kind": "List", "metadata": {"resourceVersion": ""}, "items": [
   {"apiVersion": "v1", "kind": "Node", "metadata": {"name": "n1", "uid": "1", "creationTimestamp": "2026-11-21T09:00:00Z",
     "labels": {"topology.kubernetes.io/region": "us-gov-west-1", "topology.kubernetes.io/zone": "us-gov-west-1a"},
@@ -72,7 +72,7 @@ fn what_is_not_understood_fails_the_check() {
     );
 }
 
-/// What a command prints, less the digest of its input.
+/// Output of a command, line by line, less the digest of its input.
 fn undigested(arguments: &[&str]) -> Vec<String> {
     let text = plimsoll(arguments).ok().out;
     let lines = text.lines().filter(|line| !line.contains("inputSha256"));

@@ -28,7 +28,7 @@ pub(crate) fn check(command: &str, text: &str) -> Value {
     document
 }
 
-/// Whether all names of fields are in camel case; labels, annotations, resources and the like have names of their own.
+/// `true` if all names of fields are in camel case; labels, annotations, resources and the like have names of their own.
 fn is_camel_case(value: &Value) -> bool {
     match value {
         Value::Object(fields) => fields.iter().all(|(name, value)| {

@@ -21,7 +21,7 @@ const REMARKS: [&str; 8] = [
 /// Rules of the API server, which [`plimsoll_api::validate`] asks.
 const RULES: &str = "x-kubernetes-validations";
 
-/// What is wrong with a document, a line each: the field, and the keyword that it breaks.
+/// Faults of a document, a line each: the field, and the keyword that it breaks.
 pub(crate) fn breaches(schema: &Value, document: &Value) -> Vec<String> {
     let mut checker = Checker {
         root: schema,

@@ -41,7 +41,7 @@ fn a_module_without_a_suite_is_told_where_vectors_come_from() {
     assert!(ran.err.contains("\nhint: `--self-test=RECORDS` takes"));
 }
 
-/// What a ranking and a budget policy were asked while a cluster was played.
+/// Records of a ranking and a budget policy while a cluster was played.
 fn records(folder: &Folder) -> String {
     let file = folder.file("shop.yaml", snapshot(&pod("web", "1", "1Gi", "")));
     let to = argument(&folder.path("records.jsonl"));

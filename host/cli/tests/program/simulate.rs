@@ -20,7 +20,7 @@ fn recording() -> (TempDir, String) {
     (folder, path)
 }
 
-/// What `simulate` prints as JSON, and the report that it writes.
+/// Output of `simulate` as JSON, and the report that it writes.
 fn simulated(input: &str, folder: &Path, threads: &str) -> (String, String) {
     let report = folder.join("report.html");
     let report_name = report.to_str().expect("a path of text");

@@ -6,7 +6,7 @@ use std::process::{Command, Output, Stdio};
 
 use tempfile::TempDir;
 
-/// What a run left behind.
+/// Output and exit status of a run.
 #[derive(Debug)]
 pub(crate) struct Ran {
     /// The exit code.

@@ -21,13 +21,13 @@ use crate::view::{Document, Micros};
 pub(in crate::cmd) struct PolicyBench {
     /// The policy.
     policy: String,
-    /// Whether no question takes more fuel than its baseline and the tolerance.
+    /// True if no question takes more fuel than its baseline and the tolerance.
     ok: bool,
     /// Bytes of the component.
     bytes: usize,
     /// Percent by which fuel may exceed the baseline.
     tolerance_percent: u32,
-    /// Whether the baseline was recorded just now.
+    /// True if the baseline was recorded just now.
     updated: bool,
     /// The standard questions of the policy's hook.
     questions: Vec<Measured>,
@@ -39,9 +39,9 @@ impl Document for PolicyBench {}
 #[derive(Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 struct Measured {
-    /// What is asked, with its size.
+    /// The question, with its size.
     question: &'static str,
-    /// Whether its fuel is within the tolerance.
+    /// True if its fuel is within the tolerance.
     ok: bool,
     /// Rows of the answer.
     rows: usize,

@@ -17,7 +17,7 @@ use crate::view::Document;
 pub(in crate::cmd) struct PolicyCheck {
     /// The module, as it was typed.
     module: String,
-    /// Whether it passed every step.
+    /// True if it passed every step.
     accepted: bool,
     /// The steps in order, up to the one that refused it.
     steps: Vec<CheckedStep>,
@@ -31,9 +31,9 @@ impl Document for PolicyCheck {}
 struct CheckedStep {
     /// Its name.
     step: &'static str,
-    /// Whether the module passed it.
+    /// True if the module passed it.
     ok: bool,
-    /// What was found.
+    /// The finding, in words.
     message: String,
     /// Of the step that refused: the reason, as conditions name it.
     #[serde(skip_serializing_if = "Option::is_none")]

@@ -57,7 +57,7 @@ pub(in crate::cmd) struct PolicyDiff {
     agreement_percent: Option<Percent>,
     /// Of ranking policies: launch lists of the NodeClaims that A planned; null for other hooks.
     launch_lists: Option<LaunchLists>,
-    /// What B's choices cost more than A's in dollars per hour, summed over decisions; negative where they cost less.
+    /// Cost of B's choices above that of A's in dollars per hour, summed over decisions; negative where they cost less.
     regret_per_hour: Dollars,
     /// Pods that B leaves pending more than A, summed over decisions; negative where it leaves fewer.
     more_pending_pods: i64,
@@ -109,11 +109,11 @@ struct Difference {
     active: String,
     /// B's decision in words.
     shadow: String,
-    /// What B's choice costs more in dollars per hour; negative for less.
+    /// Cost of B's choice above that of A's in dollars per hour; negative for less.
     regret_per_hour: Dollars,
 }
 
-/// What was compared.
+/// Two policies compared over one recording.
 struct Compared {
     hook: Hook,
     active: String,

@@ -26,9 +26,9 @@ pub(in crate::cmd) struct PolicyModule<'a> {
     /// `dollars`, or `order` where its prices only order offerings.
     #[schemars(with = "String")]
     unit: Unit,
-    /// Whether it orders launch options.
+    /// True if it orders launch options.
     orders: bool,
-    /// Whether it vetoes offerings.
+    /// True if it vetoes offerings.
     vetoes: bool,
     /// Bytes of the component.
     bytes: usize,
@@ -87,7 +87,7 @@ struct ShownSetting<'a> {
     default: Option<&'a Setting>,
     /// The values that it takes, in words.
     expected: String,
-    /// What it is for.
+    /// Its purpose.
     description: &'a str,
 }
 

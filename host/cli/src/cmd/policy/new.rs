@@ -11,7 +11,7 @@ use crate::failure::{Environment, Hinted};
 use crate::flags::{New, NewHook};
 use crate::output::{print, write_file};
 
-/// What to do where there is no SDK.
+/// Advice where there is no SDK.
 const WHERE: &str = "--sdk FOLDER names it: the folder sdk in a checkout of Plimsoll";
 
 pub(crate) fn run(flags: &New) -> Result<()> {

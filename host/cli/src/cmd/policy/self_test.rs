@@ -51,7 +51,7 @@ pub(crate) fn embed(
     Ok(whole)
 }
 
-/// What the cases of the suite ask, and the module answers as they and its goldens expect.
+/// The module, and vectors of the cases of its suite; an error where it does not answer as they and its goldens expect.
 fn of_suite(
     engine: &Engine,
     component: &[u8],

@@ -24,7 +24,7 @@ use crate::view::Document;
 pub(in crate::cmd) struct PolicyTest {
     /// The policy.
     policy: String,
-    /// Whether every case is as expected, every answer as recorded, and every law kept.
+    /// True if every case is as expected, every answer as recorded, and every law kept.
     ok: bool,
     /// Fuel per row of the question that the laws are tried on.
     fuel_per_row: u64,
@@ -34,10 +34,10 @@ pub(in crate::cmd) struct PolicyTest {
     goldens: TestedGoldens,
     /// The laws.
     laws: Vec<TestedLaw>,
-    /// What a row of the laws' question is called.
+    /// Word for a row of the laws' question.
     #[serde(skip)]
     row: &'static str,
-    /// Whether there is a suite.
+    /// True if there is a suite.
     #[serde(skip)]
     has_suite: bool,
 }
@@ -50,7 +50,7 @@ impl Document for PolicyTest {}
 struct TestedCase {
     /// Its name.
     case: String,
-    /// Whether the answer is as expected.
+    /// True if the answer is as expected.
     ok: bool,
     /// Everything that is not, with row, value and expectation.
     failures: Vec<String>,
@@ -60,11 +60,11 @@ struct TestedCase {
 #[derive(Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 struct TestedGoldens {
-    /// Whether any are recorded.
+    /// True if any are recorded.
     recorded: bool,
     /// Rows that were answered.
     rows: usize,
-    /// Whether they were recorded just now.
+    /// True if they were recorded just now.
     updated: bool,
     /// Rows whose answer is not as recorded.
     differences: Vec<TestedRow>,
@@ -90,7 +90,7 @@ struct TestedRow {
 struct TestedLaw {
     /// The law.
     law: &'static str,
-    /// Whether the policy keeps it.
+    /// True if the policy keeps it.
     ok: bool,
     /// The first breach; null where there is none.
     breach: Option<String>,
@@ -129,7 +129,7 @@ pub(crate) fn run(flags: &Test) -> Result<()> {
     bail!("policy {}: {}", tested.policy, verdict(&proof))
 }
 
-/// What is wrong, in one line.
+/// Sentence about all that is wrong; empty where nothing is.
 fn verdict(proof: &Proof) -> String {
     let mut wrong = Vec::new();
     let (failed, cases) = (proof.failed(), proof.cases.len());

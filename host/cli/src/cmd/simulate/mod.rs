@@ -216,7 +216,7 @@ fn people(result: &Comparison) -> String {
     text
 }
 
-/// What went wrong with policies: the run, and the fault with how often it happened.
+/// Faults of policies: the run, and the fault with how often it happened.
 fn faults(result: &Comparison) -> impl Iterator<Item = (&str, String)> {
     result.runs.iter().flat_map(|run| {
         let all = run.card.fault_words.iter();

@@ -73,7 +73,7 @@ const ROWS: &[Row<ScoreCard>] = &[
     ("policy faults", |card| thousands(card.faults)),
 ];
 
-/// What is said of use, where the recording says anything.
+/// Rows of use, shown where the recording has samples of it.
 const USAGE: &[Row<UsageCard>] = &[
     ("cpu / memory used of requested", |usage| {
         let cpu = share(usage.cpu_used, usage.cpu_requested);
@@ -123,7 +123,7 @@ fn count(number: u32) -> String {
     thousands(u64::from(number))
 }
 
-/// What a part is of a whole; a dash where there is none.
+/// Share of a part in a whole, in percent; a dash where the whole is nothing.
 fn share(part: impl Into<i128>, whole: impl Into<i128>) -> String {
     let (part, whole) = (part.into(), whole.into());
     if whole == 0 {
