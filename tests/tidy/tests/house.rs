@@ -6,8 +6,8 @@ use std::sync::LazyLock;
 use plimsoll_tidy::graph::Features;
 use plimsoll_tidy::supply::{self, Lists};
 use plimsoll_tidy::{
-    Graph, Tree, acceptance, files, layers, manifests, names, orphans, purity, rooms, unfinished,
-    words,
+    Graph, Tree, acceptance, docs, files, layers, manifests, names, orphans, purity, rooms,
+    unfinished, words,
 };
 
 static TREE: LazyLock<Tree> =
@@ -119,6 +119,11 @@ fn the_core_stands_in_layers() {
 #[test]
 fn each_type_of_the_core_has_a_name_of_its_own() {
     holds(&names::types(&TREE));
+}
+
+#[test]
+fn doc_comments_open_with_nouns() {
+    holds(&docs::openings(&TREE));
 }
 
 #[test]
