@@ -52,7 +52,7 @@ impl NodeResources {
 }
 
 impl TypeOffering<'_> {
-    /// Its name.
+    /// Instance type, zone, capacity type and reservation, by which plans name it.
     pub fn key(&self) -> OfferingKey {
         OfferingKey::of(self.instance_type, self.offering)
     }

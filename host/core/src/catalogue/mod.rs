@@ -90,7 +90,7 @@ pub struct Reservation {
 pub struct Offering {
     /// The zone.
     pub zone: Arc<str>,
-    /// The terms.
+    /// On demand, spot, or out of a reservation.
     pub capacity_type: CapacityType,
     /// Dollars per hour for one instance.
     pub price: PricePerHour,

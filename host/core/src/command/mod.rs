@@ -61,7 +61,7 @@ pub enum DisruptionQuestion {
     Confirm(Box<Command>),
 }
 
-/// The answer.
+/// Commands of one disruption pass, and why other nodes stay.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Decision {
     /// To be carried out, best first.

@@ -53,7 +53,7 @@ pub struct Class {
 /// A class's part in one rule.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Membership {
-    /// The rule.
+    /// Position among the problem's rules.
     pub rule: usize,
     /// `true` if a pod of this class makes the rule hold on its node.
     pub owner: bool,
@@ -109,7 +109,7 @@ pub struct Packing {
 /// Nodes of one kind that hold the same.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Bought {
-    /// The kind.
+    /// Position among the problem's kinds.
     pub kind: usize,
     /// How many such nodes.
     pub count: u32,

@@ -12,7 +12,7 @@ pub enum Violation {
     UnknownRow {
         /// Kind of row: `kind` or `demand`.
         what: &'static str,
-        /// The row.
+        /// Position that the packing gives, beyond the end of the list.
         row: usize,
     },
     /// A node entry that buys nothing, holds nothing, or lists demands out of order.
@@ -24,7 +24,7 @@ pub enum Violation {
     /// Units appear or vanish.
     #[error("demand {demand} has {found} units placed or unplaced, expected {expected}")]
     Units {
-        /// The demand.
+        /// Position among the problem's demands.
         demand: usize,
         /// Units accounted for.
         found: u64,
@@ -36,9 +36,9 @@ pub enum Violation {
     KindForbidden {
         /// Position in the packing.
         entry: usize,
-        /// The demand.
+        /// Position among the problem's demands.
         demand: usize,
-        /// The kind.
+        /// Position among the problem's kinds.
         kind: usize,
     },
     /// More on a node than it has.
@@ -46,7 +46,7 @@ pub enum Violation {
     Capacity {
         /// Position in the packing.
         entry: usize,
-        /// The axis.
+        /// Position among the axes.
         axis: usize,
         /// Request of its load on the axis.
         needed: i128,
@@ -58,7 +58,7 @@ pub enum Violation {
     Rule {
         /// Position in the packing.
         entry: usize,
-        /// The rule.
+        /// Position among the problem's rules.
         rule: usize,
         /// Pods that the rule counts.
         counted: u64,
@@ -68,7 +68,7 @@ pub enum Violation {
     /// A spend limit exceeded.
     #[error("spend limit {limit}, entry {axis}: {spent} spent of {remaining}")]
     Spend {
-        /// The limit.
+        /// Position among the problem's spend limits.
         limit: usize,
         /// Entry of [`super::SpendLimit::remaining`].
         axis: usize,
@@ -80,7 +80,7 @@ pub enum Violation {
     /// More nodes than a supply has.
     #[error("supply {supply}: {bought} nodes bought of {available}")]
     Supply {
-        /// The supply.
+        /// Position among the problem's supplies.
         supply: usize,
         /// Nodes bought.
         bought: u64,

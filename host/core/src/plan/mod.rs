@@ -106,7 +106,7 @@ pub struct LaunchOption {
     pub instance_type: TypeName,
     /// The zone.
     pub zone: Arc<str>,
-    /// The terms.
+    /// On demand, spot, or out of a reservation.
     pub capacity_type: CapacityType,
     /// The reservation it draws on.
     pub reservation: Option<ReservationId>,

@@ -24,15 +24,15 @@ pub enum BoundViolation {
     /// A kind can hold more than it costs.
     #[error("kind {kind} holds a value above its list price of {list_price} nano-dollars")]
     KindUndervalued {
-        /// The kind.
+        /// Position among the problem's kinds.
         kind: usize,
-        /// Its price.
+        /// List price of the kind, in nano-dollars per hour.
         list_price: i64,
     },
     /// A value is negative or too large to count with.
     #[error("class {class} has a value out of range")]
     ValueOutOfRange {
-        /// The class.
+        /// Position among the problem's classes.
         class: usize,
     },
 }
