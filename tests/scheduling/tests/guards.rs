@@ -224,6 +224,27 @@ fn replicas_of_many_workloads_cost_nothing_where_they_can_be_dealt() {
     assert_guarded(&with, &guarded);
 }
 
+#[test]
+fn replicas_of_hundreds_of_workloads_cost_little_where_their_shapes_must_be_spread() {
+    let cluster = |apart_from: u32| {
+        let mut cluster = shop().pool(on_demand());
+        for workload in 0..420 {
+            let name = format!("app-{workload:03}");
+            let one = pod(&name).cpu([100, 250, 500, 1000, 1500][workload % 5]);
+            let one = one.memory_mib([256, 1024, 4096][workload % 3]);
+            let one = one.owned_by(OwnerKind::ReplicaSet, &name);
+            cluster = cluster.pods(one.replicas(10));
+        }
+        cluster.settings(|all| all.guards.replicas_apart_from = apart_from)
+    };
+    let (with, without) = (cluster(10).snapshot(), cluster(u32::MAX).snapshot());
+    let (guarded, free) = (plan(&with), plan(&without));
+    assert_eq!(review(&with, &guarded, Whose::List), []);
+    assert_guarded(&with, &guarded);
+    let ratio = guarded.cost.list.dollars() / free.cost.list.dollars();
+    assert!(ratio < 1.02, "{ratio}");
+}
+
 /// Nodes per type and zone that a plan buys on spot terms.
 fn markets(plan: &Plan) -> BTreeMap<(String, String), usize> {
     let mut counts = BTreeMap::new();

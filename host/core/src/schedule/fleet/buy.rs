@@ -12,7 +12,7 @@ use super::replicas::{Hand, Replicas};
 use super::slot_axes::SlotAxes;
 use crate::bits::Bits;
 use crate::ids::Uid;
-use crate::pack::{Class, Demand, Kind, Membership, Packing, Problem, SpendLimit};
+use crate::pack::{Class, Demand, Kind, Membership, NodeRule, Packing, Problem, SpendLimit};
 use crate::schedule::batch::sets::SetId;
 use crate::schedule::offers::axes::fits;
 use crate::schedule::offers::table::Guarded;
@@ -41,8 +41,8 @@ pub(crate) struct Purchases {
     pub(crate) unplaced: Vec<usize>,
 }
 
-/// Packings that are tried with rules for some workloads only, before every one gets a rule.
-const MOST_DEALS: usize = 3;
+/// Packings that are tried with rules for shapes, after the first for some workloads too, before every workload gets a rule.
+const MOST_DEALS: usize = 4;
 
 /// Buys nodes for the bins of a placement that are not open, with the guards given, from what is left of each supply, with
 /// so much counted work.
@@ -56,12 +56,16 @@ pub(crate) fn buy(
 ) -> Purchases {
     let replicas = Replicas::of(placer, bins, guards);
     let mut ruled = BTreeMap::new();
+    let mut spread = false;
     let mut attempts = 0..MOST_DEALS;
     loop {
         let mut builder = ProblemBuilder::new(placer, prices, guards, bins, &ruled);
         builder.problem.supplies = supplies.to_vec();
         for bin in bins {
             builder.add(*bin);
+        }
+        if spread {
+            builder.spread(&replicas);
         }
         let (problem, kinds, members) = builder.finish();
         let packing = crate::pack::pack(&problem, effort);
@@ -72,8 +76,9 @@ pub(crate) fn buy(
         let limits = replicas.limits().iter();
         let limits = limits.map(|(uid, limit)| (uid.clone(), *limit));
         match attempts.next() {
+            Some(0) => spread = true,
             Some(_) => ruled.extend(limits.filter(|(uid, _)| crowded.contains(uid))),
-            None => ruled = limits.collect(),
+            None => (ruled, spread) = (limits.collect(), false),
         }
     }
 }
@@ -362,6 +367,24 @@ impl<'p, 'c, 's> ProblemBuilder<'p, 'c, 's> {
             }
         }
         kinds
+    }
+
+    /// Lets a node have only so many bins of each demand that their replicas can be dealt.
+    fn spread(&mut self, replicas: &Replicas) {
+        let problem = &mut self.problem;
+        for (demand, bins) in problem.demands.iter_mut().zip(&self.members) {
+            if let Some(limit) = replicas.most_bins(bins) {
+                let mut class = problem.classes[demand.class].clone();
+                class.memberships.push(Membership {
+                    rule: problem.rules.len(),
+                    owner: true,
+                    counted: 1,
+                });
+                problem.rules.push(NodeRule { limit });
+                demand.class = problem.classes.len();
+                problem.classes.push(class);
+            }
+        }
     }
 
     fn finish(self) -> (Problem, Vec<usize>, Vec<Vec<usize>>) {

@@ -2,8 +2,12 @@
 //!
 //! To the packer pods of one shape are alike, whichever workload they belong to. A rule for every workload tells thousands of them
 //! apart and leaves it little to put together. So it packs without such rules at first, and replicas are dealt afterwards: those
-//! of the largest workload first, each to the node that has most left to get. Where that does not come out even, as where all
-//! pods of a shape share few nodes, workloads that are in the way get a rule, in the end every one, and the packer starts again.
+//! of the largest workload first, each to the node that has most left to get of those that may have it. For one shape that finds
+//! a deal wherever there is one (the condition of Gale and Ryser, with the limits as the most that an entry may be).
+//!
+//! There is none where too few nodes take too much of a shape. The packer then starts again with a rule for each shape, of which a
+//! node gets at most so much that replicas can be dealt. Workloads whose pods have several shapes may still be in the way; those
+//! get rules of their own, in the end every one.
 
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, BTreeSet};
@@ -39,6 +43,14 @@ impl Hand {
             load,
             bins: Vec::new(),
             replicas: BTreeMap::new(),
+        }
+    }
+
+    /// Gets a bin with these replicas.
+    fn take(&mut self, bin: usize, own: &[(Uid, u32)]) {
+        self.bins.push(bin);
+        for (uid, more) in own {
+            *self.replicas.entry(uid.clone()).or_default() += more;
         }
     }
 }
@@ -87,56 +99,60 @@ impl Replicas {
         }
         for (bins, mut takers) in members.iter().zip(takers) {
             for (own, bins) in self.by_workload(bins) {
-                let mut left = bins.as_slice();
-                while !left.is_empty() && !takers.is_empty() {
-                    let round = self.round(own, left, hands, &mut takers);
-                    left = &left[round..];
-                    if round == 0 {
-                        crowded.extend(own.iter().map(|(uid, _)| uid.clone()));
-                        let (Reverse(count), number) = takers.pop_first().expect("some are left");
-                        hands[number].bins.push(left[0]);
-                        left = &left[1..];
-                        if count > 1 {
-                            takers.insert((Reverse(count - 1), number));
+                let mut full = BTreeSet::new();
+                for bin in bins {
+                    let mut open = std::iter::from_fn(|| takers.pop_first());
+                    let roomy = open.find(|taker @ (_, number)| {
+                        let has_room = self.has_room(&hands[*number], own);
+                        if !has_room {
+                            full.insert(*taker);
                         }
+                        has_room
+                    });
+                    let Some((Reverse(count), number)) = roomy.or_else(|| {
+                        crowded.extend(own.iter().map(|(uid, _)| uid.clone()));
+                        full.pop_first()
+                    }) else {
+                        break;
+                    };
+                    hands[number].take(bin, own);
+                    if count > 1 {
+                        takers.insert((Reverse(count - 1), number));
                     }
                 }
+                takers.append(&mut full);
             }
         }
         crowded
     }
 
-    /// One bin each for nodes that may have it, those with most left to get first; how many bins were dealt.
-    fn round(
-        &self,
-        own: &[(Uid, u32)],
-        bins: &[usize],
-        hands: &mut [Hand],
-        takers: &mut BTreeSet<(Reverse<u32>, usize)>,
-    ) -> usize {
-        let mut seen = Vec::new();
-        let mut dealt = 0;
-        while dealt < bins.len()
-            && let Some((Reverse(count), number)) = takers.pop_first()
-        {
-            let hand = &mut hands[number];
-            let has = |uid: &Uid| hand.replicas.get(uid).copied().unwrap_or(0);
-            if own
-                .iter()
-                .all(|(uid, more)| has(uid) + more <= self.limits[uid])
-            {
-                for (uid, more) in own {
-                    *hand.replicas.entry(uid.clone()).or_default() += more;
-                }
-                hand.bins.push(bins[dealt]);
-                dealt += 1;
-                seen.extend((count > 1).then_some((Reverse(count - 1), number)));
-            } else {
-                seen.push((Reverse(count), number));
-            }
-        }
-        takers.extend(seen);
-        dealt
+    /// `true` if a node may have one more bin with these replicas.
+    fn has_room(&self, hand: &Hand, own: &[(Uid, u32)]) -> bool {
+        let has = |uid: &Uid| hand.replicas.get(uid).copied().unwrap_or(0);
+        own.iter()
+            .all(|(uid, more)| has(uid) + more <= self.limits[uid])
+    }
+
+    /// The most of some bins that one node may get so that they can be dealt to any nodes which get no more; `None` if one node
+    /// may get all of them. At least 1.
+    ///
+    /// Bins can be dealt if, for every number of nodes, those with most bins get no more than that many nodes may have of each
+    /// workload. This is hardest to meet one node short of the number that some workload needs.
+    pub(crate) fn most_bins(&self, bins: &[usize]) -> Option<u32> {
+        let workloads = self.by_workload(bins);
+        let limit = |own: &[(Uid, u32)]| {
+            let limits = own.iter().map(|(uid, each)| self.limits[uid] / each);
+            limits.min().map_or(usize::MAX, |limit| limit as usize)
+        };
+        let needed = workloads
+            .iter()
+            .map(|(own, bins)| bins.len().div_ceil(limit(own)));
+        let short = needed.max()?.checked_sub(1).filter(|short| *short > 0)?;
+        let had = workloads
+            .iter()
+            .map(|(own, bins)| bins.len().min(limit(own).saturating_mul(short)));
+        let most = (had.sum::<usize>() / short).max(1);
+        Some(u32::try_from(most).unwrap_or(u32::MAX))
     }
 
     /// Bins by what they hold of workloads: those with most bins first, and last those that may go anywhere.
@@ -162,12 +178,13 @@ mod tests {
         Uid::from(format!("w{workload}").as_str())
     }
 
-    /// Workloads with so many bins each, one replica in every bin, of which a node may have `limit`.
-    fn replicas(sizes: &[usize], limit: u32) -> (Replicas, Vec<Vec<usize>>) {
-        let workloads = || sizes.iter().enumerate();
-        let of_bin = workloads().flat_map(|(workload, size)| vec![vec![(uid(workload), 1)]; *size]);
+    /// Workloads with so many bins each, one replica in every bin, of which a node may have so many.
+    fn replicas(workloads: &[(usize, u32)]) -> (Replicas, Vec<Vec<usize>>) {
+        let numbered = || workloads.iter().enumerate();
+        let of_bin =
+            numbered().flat_map(|(workload, (size, _))| vec![vec![(uid(workload), 1)]; *size]);
         let of_bin: Vec<_> = of_bin.collect();
-        let limits = workloads().map(|(workload, _)| (uid(workload), limit));
+        let limits = numbered().map(|(workload, (_, limit))| (uid(workload), *limit));
         let bins = (0..of_bin.len()).collect();
         let limits = limits.collect();
         (Replicas { limits, of_bin }, vec![bins])
@@ -178,20 +195,39 @@ mod tests {
         loads.map(|count| Hand::new(vec![(0, *count)])).collect()
     }
 
-    fn most_of_one_workload(replicas: &Replicas, hands: &[Hand]) -> usize {
-        let of_hand = |hand: &Hand| {
-            let mut counts: BTreeMap<&Uid, usize> = BTreeMap::new();
+    /// Nodes that get so many bins each, the last what is left.
+    fn full_hands(each: u32, members: &[Vec<usize>]) -> Vec<Hand> {
+        let sizes = members[0].chunks(each as usize).map(<[usize]>::len);
+        let loads: Vec<u32> = sizes.map(|size| u32::try_from(size).unwrap()).collect();
+        hands(&loads)
+    }
+
+    fn holds_limits(replicas: &Replicas, hands: &[Hand]) -> bool {
+        hands.iter().all(|hand| {
+            let mut counts: BTreeMap<&Uid, u32> = BTreeMap::new();
             for bin in &hand.bins {
                 *counts.entry(&replicas.of_bin[*bin][0].0).or_default() += 1;
             }
-            counts.into_values().max().unwrap_or(0)
-        };
-        hands.iter().map(of_hand).max().unwrap_or(0)
+            let mut counts = counts.iter();
+            counts.all(|(uid, count)| *count <= replicas.limits[*uid])
+        })
+    }
+
+    /// The condition of Gale and Ryser: no number of nodes gets more than that many may have of each workload.
+    fn can_be_dealt(workloads: &[(usize, u32)], loads: &[u32]) -> bool {
+        let mut loads = loads.to_vec();
+        loads.sort_unstable_by_key(|load| Reverse(*load));
+        (1..=loads.len()).all(|nodes| {
+            let had = workloads.iter();
+            let had = had.map(|(size, limit)| (*size).min(*limit as usize * nodes));
+            let most: u32 = loads[..nodes].iter().sum();
+            most as usize <= had.sum::<usize>()
+        })
     }
 
     #[test]
     fn a_workload_that_fills_what_others_need_is_named() {
-        let (replicas, members) = replicas(&[10, 2], 3);
+        let (replicas, members) = replicas(&[(10, 3), (2, 3)]);
         let mut three = hands(&[4, 4, 4]);
         let crowded = replicas.deal(&mut three, &members);
         assert_eq!(crowded, BTreeSet::from([uid(0)]));
@@ -201,12 +237,28 @@ mod tests {
         assert_eq!(replicas.deal(&mut four, &members), BTreeSet::new());
     }
 
+    #[test]
+    fn a_large_node_gets_what_it_may_of_each_workload_before_small_ones_are_full() {
+        let (replicas, members) = replicas(&[(3, 2); 4]);
+        let mut uneven = hands(&[8, 2, 2]);
+        assert_eq!(replicas.deal(&mut uneven, &members), BTreeSet::new());
+        assert!(holds_limits(&replicas, &uneven));
+    }
+
+    #[test]
+    fn ten_replicas_of_which_a_node_may_have_a_third_let_it_have_three_tenths_of_their_shape() {
+        let (tens, members) = replicas(&[(10, 3); 66]);
+        assert_eq!(tens.most_bins(&members[0]), Some(198));
+        let (threes, members) = replicas(&[(3, 3); 66]);
+        assert_eq!(threes.most_bins(&members[0]), None);
+    }
+
     proptest! {
         #[test]
-        fn every_bin_is_dealt_once_and_limits_hold_unless_said(
-            sizes in prop::collection::vec(1..20_usize, 1..12), limit in 1..5_u32, cuts in prop::collection::vec(1..15_u32, 1..20),
+        fn every_bin_is_dealt_once_and_limits_hold_wherever_they_can(
+            workloads in prop::collection::vec((1..20_usize, 1..5_u32), 1..12), cuts in prop::collection::vec(1..40_u32, 1..20),
         ) {
-            let (replicas, members) = replicas(&sizes, limit);
+            let (replicas, members) = replicas(&workloads);
             let mut left = u32::try_from(members[0].len()).unwrap();
             let mut loads = Vec::new();
             for cut in cuts {
@@ -222,14 +274,22 @@ mod tests {
             let mut all: Vec<usize> = hands.iter().flat_map(|hand| hand.bins.clone()).collect();
             all.sort_unstable();
             prop_assert_eq!(&all, &members[0]);
-            if crowded.is_empty() {
-                prop_assert!(most_of_one_workload(&replicas, &hands) <= limit as usize);
-            }
-            let nodes = loads.iter().filter(|load| **load > 0).count();
-            let roomy = sizes.iter().all(|size| *size <= nodes) && loads.iter().all(|load| *load as usize <= sizes.len());
-            let even = loads.iter().max() == loads.iter().filter(|load| **load > 0).min();
-            if roomy && even {
-                prop_assert!(crowded.is_empty(), "{:?} on {:?}", sizes, loads);
+            prop_assert_eq!(crowded.is_empty(), holds_limits(&replicas, &hands));
+            prop_assert_eq!(crowded.is_empty(), can_be_dealt(&workloads, &loads), "{:?} on {:?}", workloads, loads);
+        }
+
+        #[test]
+        fn nodes_that_get_the_most_bins_of_a_shape_can_be_dealt_to_and_with_one_more_cannot(
+            workloads in prop::collection::vec((1..20_usize, 1..5_u32), 1..12),
+        ) {
+            let (replicas, members) = replicas(&workloads);
+            let whole = u32::try_from(members[0].len()).unwrap();
+            let most = replicas.most_bins(&members[0]);
+            let mut hands = full_hands(most.unwrap_or(whole), &members);
+            prop_assert!(replicas.deal(&mut hands, &members).is_empty());
+            if let Some(most) = most {
+                let mut hands = full_hands(most + 1, &members);
+                prop_assert!(!replicas.deal(&mut hands, &members).is_empty());
             }
         }
     }
