@@ -11,7 +11,7 @@ fn root() -> PathBuf {
 }
 
 fn text(path: &str) -> String {
-    std::fs::read_to_string(root().join(path)).unwrap_or_else(|error| panic!("{path}: {error}"))
+    std::fs::read_to_string(root().join(path)).expect(path)
 }
 
 #[test]

@@ -194,7 +194,7 @@ fn paths(text: &str, module: &[String]) -> Vec<(usize, Vec<String>)> {
             expand(&code[at..], &mut Vec::new(), &mut leaves);
             let from_root = leaves
                 .into_iter()
-                .filter_map(|leaf| from_root(leaf, module));
+                .filter_map(|leaf| from_root(&leaf, module));
             found.extend(from_root.map(|path| (line, path)));
         }
     }
@@ -202,7 +202,7 @@ fn paths(text: &str, module: &[String]) -> Vec<(usize, Vec<String>)> {
 }
 
 /// A path as it is written, from the root of the crate; `None` where it leads out of it.
-fn from_root(path: Vec<String>, module: &[String]) -> Option<Vec<String>> {
+fn from_root(path: &[String], module: &[String]) -> Option<Vec<String>> {
     if path.first()? == "crate" {
         return Some(path[1..].to_vec());
     }

@@ -114,7 +114,7 @@ pub(crate) fn run(command: &[String]) -> Result<()> {
 /// The commands with the kinds of their documents.
 fn list() -> String {
     let row = |printer: &Printer| {
-        let kinds: Vec<String> = printer.kinds.iter().map(|kind| kind.name()).collect();
+        let kinds: Vec<String> = printer.kinds.iter().map(Kind::name).collect();
         vec![printer.command.to_owned(), kinds.join(", ")]
     };
     let head = ["command", "kind"].map(str::to_owned).to_vec();

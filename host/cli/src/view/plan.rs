@@ -49,6 +49,7 @@ pub(crate) struct Plan {
 impl Document for Plan {}
 
 /// Dollars per hour, all new nodes together, with the node cost of the settings.
+#[expect(clippy::struct_field_names, reason = "each name ends in its unit")]
 #[derive(Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 struct Cost {

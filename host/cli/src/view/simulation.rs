@@ -54,7 +54,7 @@ pub(crate) struct Run {
     /// Pods that stayed unschedulable: the first hundred, by namespace and name.
     unschedulable_pods: Vec<Unschedulable>,
     /// Node-hours by instance type and capacity type.
-    node_hours: Vec<Hours>,
+    node_hours: Vec<TypeHours>,
     /// Failures of policy modules.
     policy_faults: Faults,
     /// Requests beside use; absent where the input states no use.
@@ -178,6 +178,7 @@ struct Disruption {
 }
 
 /// Numbers of refusals.
+#[expect(clippy::struct_field_names, reason = "each name says who refused")]
 #[derive(Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 struct Refusals {
@@ -230,7 +231,7 @@ struct Unschedulable {
 /// Node-hours of one instance type and capacity type.
 #[derive(Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
-struct Hours {
+struct TypeHours {
     /// The instance type.
     instance_type: String,
     /// `on-demand`, `spot` or `reserved`.
@@ -300,7 +301,7 @@ impl Run {
             },
             disruption: Disruption::of(card),
             unschedulable_pods: card.unplaced.iter().map(Unschedulable::of).collect(),
-            node_hours: card.node_hours.iter().map(Hours::of).collect(),
+            node_hours: card.node_hours.iter().map(TypeHours::of).collect(),
             policy_faults: Faults {
                 count: card.faults,
                 messages: card.fault_words.iter().map(Fault::of).collect(),
@@ -422,7 +423,7 @@ impl Unschedulable {
     }
 }
 
-impl Hours {
+impl TypeHours {
     fn of(row: &NodeHours) -> Self {
         Self {
             instance_type: row.instance_type.to_string(),

@@ -1,5 +1,10 @@
 //! What can be bought: `plimsoll catalogue`.
 
+#![expect(
+    clippy::panic,
+    reason = "helpers of tests may fail loudly, as tests may"
+)]
+
 use plimsoll_core::resources::ResourceName;
 use serde_json::Value;
 

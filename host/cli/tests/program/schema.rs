@@ -4,6 +4,11 @@
 //! field that the schema does not name, so that every field is documented. The validators of the registry know neither, and bring
 //! some thirty crates.
 
+#![expect(
+    clippy::panic,
+    reason = "helpers of tests may fail loudly, as tests may"
+)]
+
 use regex_lite::Regex;
 use serde_json::{Map, Value};
 

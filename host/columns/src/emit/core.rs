@@ -9,10 +9,11 @@ pub(super) fn file(hook: &Hook) -> File {
     let mut body = String::new();
     imports(hook, &mut body);
     let lists = hook.tables.iter().flat_map(|table| table.lists);
-    let names: String = lists
+    let names: Vec<String> = lists
         .flat_map(|list| list.signals)
         .map(|signal| format!("{:?}, ", signal.name))
         .collect();
+    let names = names.concat();
     let _ = writeln!(
         body,
         "/// Names of the signals that the host sends in questions of this hook.\npub const SIGNALS: &[&str] = &[{names}];\n"
@@ -177,7 +178,7 @@ fn signals(list: &List, body: &mut String) {
     }
     let _ = writeln!(
         body,
-        "}}\n\nimpl {name} {{\n/// Adds them to the columns that travel by name, at a row.\npub(super) fn push(&self, row: usize, signals: &mut Signals) {{"
+        "}}\n\nimpl {name} {{\n/// Adds them to the columns that travel by name, at a row.\npub(super) fn push(self, row: usize, signals: &mut Signals) {{"
     );
     for signal in list.signals {
         let (name, field) = (signal.name, snake(signal.name));

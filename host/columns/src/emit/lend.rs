@@ -29,10 +29,11 @@ pub(super) fn file(hooks: &[Hook]) -> File {
             let wire = format!("{}::{}", hook.interface, table.wire);
             let exts: Vec<&str> = table.lists.iter().map(|list| list.ext).collect();
             let exts = exts.iter().filter(|ext| !ext.is_empty());
-            let arguments: String = exts
+            let arguments: Vec<String> = exts
                 .clone()
                 .map(|ext| format!(", {ext}: &'a [ExtColumn<'a>]"))
                 .collect();
+            let arguments = arguments.concat();
             let name = table.wire.to_lowercase();
             let _ = writeln!(
                 body,

@@ -56,10 +56,11 @@ fn function(hook: &Hook, list: &List, row: &Row, body: &mut String) {
                 .map(|(name, given, _)| ((*name).to_owned(), *given)),
         )
         .collect();
-    let arguments: String = by_caller
+    let arguments: Vec<String> = by_caller
         .iter()
         .map(|(name, given)| format!(", {name}: {given}"))
         .collect();
+    let arguments = arguments.concat();
     let (life, of_row) = if is_borrowed(list, row) {
         ("<'a>", "<'a>")
     } else {

@@ -53,10 +53,11 @@ fn push(hook: &Hook, list: &List, wire: &str, body: &mut String) {
             .filter(|column| !matches!(column.values, Values::Ends(_)))
     };
     let is_argument = |column: &&Column| matches!(column.given, Given::ByCaller | Given::Needed(_));
-    let arguments: String = columns()
+    let arguments: Vec<String> = columns()
         .filter(is_argument)
         .map(|column| format!(", {}: {}", column.row_field(), given_type(column)))
         .collect();
+    let arguments = arguments.concat();
     let names = columns().any(|column| column.values == Values::Text);
     let names = if names { ", names: &mut Names" } else { "" };
     let _ = writeln!(

@@ -154,12 +154,11 @@ impl Catalogue {
             let asked = requirements.get(key);
             asked.is_none_or(|asked| asked.allows(value))
         };
-        let reservation = match &offering.reservation {
-            Some(reservation) => is_open(labels::RESERVATION_ID, reservation.id.as_str()),
-            None => {
-                let asked = requirements.get(labels::RESERVATION_ID);
-                asked.is_none_or(Requirement::allows_absence)
-            }
+        let reservation = if let Some(reservation) = &offering.reservation {
+            is_open(labels::RESERVATION_ID, reservation.id.as_str())
+        } else {
+            let asked = requirements.get(labels::RESERVATION_ID);
+            asked.is_none_or(Requirement::allows_absence)
         };
         reservation
             && is_open(labels::ZONE, &offering.zone)

@@ -142,14 +142,12 @@ pub(super) fn reservations(snapshot: &Snapshot, plan: &Plan) -> Vec<Finding> {
 /// `true` if a claim in flight requires a reservation by id or, where it requires none, was planned as it: the last part of the
 /// first offering written on it.
 fn will_draw_on(claim: &NodeClaim, id: &ReservationId) -> bool {
-    match claim.requirements.get(RESERVATION_ID) {
-        Some(required) => required.named().contains(id.as_str()),
-        None => {
-            let written = claim.annotations.get(LAUNCH_ORDER_ANNOTATION);
-            let first = written.and_then(|order| order.split(',').next());
-            first.and_then(|first| first.split('/').nth(3)) == Some(id.as_str())
-        }
+    if let Some(required) = claim.requirements.get(RESERVATION_ID) {
+        return required.named().contains(id.as_str());
     }
+    let written = claim.annotations.get(LAUNCH_ORDER_ANNOTATION);
+    let first = written.and_then(|order| order.split(',').next());
+    first.and_then(|first| first.split('/').nth(3)) == Some(id.as_str())
 }
 
 /// A claim of a pool is wrong when a heavier pool could have bought a node for each of its pods alone, and worth a remark

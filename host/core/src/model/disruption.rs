@@ -18,6 +18,10 @@ pub enum DisruptionReason {
 }
 
 /// A row of the table of reasons.
+#[expect(
+    clippy::struct_excessive_bools,
+    reason = "a row of a table: each answers a question of its own"
+)]
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct ReasonFacts {
     /// The name in budgets, conditions and events.

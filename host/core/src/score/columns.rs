@@ -122,7 +122,7 @@ pub struct NodeSignals {
 
 impl NodeSignals {
     /// Adds them to the columns that travel by name, at a row.
-    pub(super) fn push(&self, row: usize, signals: &mut Signals) {
+    pub(super) fn push(self, row: usize, signals: &mut Signals) {
         signals.set("job-age-s", row, self.job_age_s);
     }
 }

@@ -34,7 +34,7 @@ pub(in crate::cmd) struct PolicyDecision {
     /// The reasons that the module gave, in the order of their codes.
     reasons: Vec<Reason>,
     /// The explained rows: those asked for, or the ten that the module prefers.
-    explained: Vec<Row>,
+    explained: Vec<AnsweredRow>,
 }
 
 impl Document for PolicyDecision {}
@@ -52,7 +52,7 @@ struct Reason {
 /// An explained row of the question.
 #[derive(Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
-struct Row {
+struct AnsweredRow {
     /// Its number, from 0.
     row: u32,
     /// The row in words.
@@ -122,7 +122,7 @@ impl Listed {
     }
 }
 
-impl Row {
+impl AnsweredRow {
     fn of(row: ExplainedRow) -> Self {
         let terms = row.terms.into_iter();
         Self {
@@ -216,7 +216,7 @@ fn one(flags: &PolicyExplain, number: u64) -> Result<()> {
         seed: question.context().seed,
         fault: record.fault,
         reasons: reasons.collect(),
-        explained: explained.into_iter().map(Row::of).collect(),
+        explained: explained.into_iter().map(AnsweredRow::of).collect(),
     };
     show(flags.output, || &shown, || people(&shown))
 }

@@ -17,6 +17,9 @@ use crate::schedule::guards::replicas_per_node;
 use crate::schedule::place::Placer;
 use crate::snapshot::Guards;
 
+/// Workloads with their counts of replicas.
+type Counts = [(Uid, u32)];
+
 /// Workloads of which a node may have only some replicas, as far as some bins hold replicas of them.
 #[derive(Debug, Default)]
 pub(crate) struct Replicas {
@@ -156,8 +159,8 @@ impl Replicas {
     }
 
     /// Bins by what they hold of workloads: those with most bins first, and last those that may go anywhere.
-    fn by_workload(&self, bins: &[usize]) -> Vec<(&[(Uid, u32)], Vec<usize>)> {
-        let mut alike: BTreeMap<&[(Uid, u32)], Vec<usize>> = BTreeMap::new();
+    fn by_workload(&self, bins: &[usize]) -> Vec<(&Counts, Vec<usize>)> {
+        let mut alike: BTreeMap<&Counts, Vec<usize>> = BTreeMap::new();
         for bin in bins {
             let own = self.of_bin.get(*bin).map_or(&[][..], Vec::as_slice);
             alike.entry(own).or_default().push(*bin);
