@@ -58,7 +58,6 @@ pub fn market() -> PriceQuestion {
     }
     PriceQuestion {
         context: Context {
-            generation: 1,
             now_unix_s: 1_800_000_000,
             seed: 7,
         },

@@ -26,7 +26,6 @@ const ZONES: [&str; 3] = ["a", "b", "c"];
 
 fn context() -> Context {
     Context {
-        generation: 1,
         now_unix_s: NOW,
         seed: 7,
     }

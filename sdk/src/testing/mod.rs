@@ -67,7 +67,7 @@ impl Names {
 
 fn context(now_unix_s: u64) -> Context {
     Context {
-        generation: 1,
+        generation: 0,
         now_unix_s,
         seed: 0,
         zones: Vec::new(),

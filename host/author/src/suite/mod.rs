@@ -250,7 +250,6 @@ impl Input {
         };
         let fields = field.object(&[&["now", "seed"], known].concat())?;
         let context = Context {
-            generation: 0,
             now_unix_s: fields.or("now", NOW, moment)?,
             seed: fields.or("seed", 0, Field::seed)?,
         };

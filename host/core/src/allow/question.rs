@@ -26,7 +26,7 @@ impl BudgetRows {
 /// How many nodes may be down at once, per pool and reason?
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct AllowQuestion {
-    /// Time, cut to the minute; seed, generation.
+    /// Time, cut to the minute, and seed.
     pub context: Context,
     /// Every text the columns refer to.
     pub symbols: Symbols,

@@ -9,11 +9,9 @@ use serde::{Deserialize, Serialize};
 
 use crate::snapshot::Snapshot;
 
-/// Time, seed and number of a snapshot: all that a policy may know of the world besides its tables.
+/// Time and seed of a snapshot: all that a policy may know of the world besides its tables.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Context {
-    /// Number of the snapshot that the question was made from.
-    pub generation: u64,
     /// Time of the snapshot, Unix seconds.
     pub now_unix_s: u64,
     /// Randomness for those who want some, derived from the snapshot: the same snapshot, the same seed.
@@ -21,10 +19,9 @@ pub struct Context {
 }
 
 impl Context {
-    /// The context of questions about a snapshot. Its number is not known here, and stays 0.
+    /// The context of questions about a snapshot.
     pub(crate) fn of(snapshot: &Snapshot) -> Self {
         Self {
-            generation: 0,
             now_unix_s: u64::try_from(snapshot.now.millis() / 1000).unwrap_or(0),
             seed: snapshot.seed,
         }

@@ -41,7 +41,7 @@ impl Claims {
 /// Question for the price of one more node of each candidate offering.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct PriceQuestion {
-    /// Time, seed, generation.
+    /// Time and seed.
     pub context: Context,
     /// Names and catalogue, shared with other questions of the same snapshot.
     pub tables: Arc<Tables>,
@@ -52,7 +52,7 @@ pub struct PriceQuestion {
 /// In which order should the offerings of each planned claim be tried?
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct OrderQuestion {
-    /// Time, seed, generation.
+    /// Time and seed.
     pub context: Context,
     /// Names and catalogue, shared with other questions of the same snapshot.
     pub tables: Arc<Tables>,

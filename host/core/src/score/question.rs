@@ -57,7 +57,7 @@ fn part<'a, T>(joined: &'a [T], ends: &[u32], row: usize) -> &'a [T] {
 /// Question for the value of each move.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct ScoreQuestion {
-    /// Time, seed, generation.
+    /// Time and seed.
     pub context: Context,
     /// Every text the columns refer to.
     pub symbols: Symbols,

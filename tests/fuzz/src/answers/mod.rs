@@ -26,7 +26,6 @@ const CALLED: usize = 50;
 
 fn context() -> Context {
     Context {
-        generation: 0,
         now_unix_s: 1_800_000_000,
         seed: 1,
     }

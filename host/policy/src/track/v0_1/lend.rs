@@ -9,7 +9,8 @@ use crate::zone;
 
 pub(super) fn context<'a>(context: &hook::Context, zones: &'a [ZoneTime<'a>]) -> Context<'a> {
     Context {
-        generation: context.generation,
+        // The interface keeps a place for a number of the snapshot; snapshots have none.
+        generation: 0,
         now_unix_s: context.now_unix_s,
         seed: context.seed,
         zones,
