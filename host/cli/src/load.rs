@@ -11,7 +11,7 @@ use plimsoll_core::catalogue::PriceSource;
 use plimsoll_core::ids::ObjectName;
 use plimsoll_core::model;
 use plimsoll_core::model::PackingMode;
-use plimsoll_core::snapshot::{Objects, Settings, Snapshot};
+use plimsoll_core::snapshot::{Settings, Snapshot};
 use plimsoll_core::time::Timestamp;
 use plimsoll_sim::{Change, Recording, TimedChange};
 use plimsoll_snapshot::{Limits, LoadError, Loaded, SnapshotError};
@@ -141,25 +141,10 @@ fn trace(table: impl Read) -> Result<Loaded, SnapshotError> {
 
 /// A recording that begins as a snapshot is.
 fn from_snapshot(snapshot: &Snapshot, changes: Vec<TimedChange>) -> Recording {
-    let nodes = || snapshot.nodes.iter();
     Recording {
         start: snapshot.now,
         end: None,
-        objects: Objects {
-            pools: snapshot.pools.clone(),
-            overlays: snapshot.overlays.clone(),
-            buffers: snapshot.buffers.clone(),
-            templates: snapshot.templates.clone(),
-            nodes: nodes().filter_map(|node| node.node.clone()).collect(),
-            claims: nodes().filter_map(|node| node.claim.clone()).collect(),
-            pods: snapshot.pods.clone(),
-            daemon_sets: snapshot.daemon_sets.clone(),
-            workloads: snapshot.workloads.clone(),
-            services: snapshot.services.clone(),
-            namespaces: snapshot.namespaces.clone(),
-            disruption_budgets: snapshot.disruption_budgets.clone(),
-            volumes: Arc::clone(&snapshot.volumes),
-        },
+        objects: snapshot.objects(),
         running: Vec::new(),
         catalogue: Arc::clone(&snapshot.catalogue),
         settings: Arc::clone(&snapshot.settings),

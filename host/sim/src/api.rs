@@ -144,7 +144,7 @@ impl Api {
             if let Object::DisruptionBudget(budget) = &object {
                 self.budgets.put(budget, self.pods.values());
             }
-            self.others.retain(|have| !is_same(have, &object));
+            self.others.retain(|have| !have.is_same(&object));
             self.others.push(object.clone());
         }
         self.emit(object, None, false);
@@ -154,7 +154,7 @@ impl Api {
     pub(crate) fn show_budgets(&mut self) {
         for budget in self.budgets.take_changed() {
             let object = Object::DisruptionBudget(budget);
-            self.others.retain(|have| !is_same(have, &object));
+            self.others.retain(|have| !have.is_same(&object));
             self.others.push(object.clone());
             self.emit(object, None, false);
         }
@@ -351,20 +351,5 @@ fn remove_from(
         if names.is_empty() {
             index.remove(node);
         }
-    }
-}
-
-fn is_same(a: &Object, b: &Object) -> bool {
-    match (a, b) {
-        (Object::Pool(a), Object::Pool(b)) => a.name == b.name,
-        (Object::Overlay(a), Object::Overlay(b)) => a.name == b.name,
-        (Object::Buffer(a), Object::Buffer(b)) => a.name == b.name,
-        (Object::Template(a), Object::Template(b)) => a.name == b.name,
-        (Object::Workload(a), Object::Workload(b)) => (a.kind, &a.name) == (b.kind, &b.name),
-        (Object::Service(a), Object::Service(b)) => a.name == b.name,
-        (Object::Namespace(a), Object::Namespace(b)) => a.name == b.name,
-        (Object::DisruptionBudget(a), Object::DisruptionBudget(b)) => a.name == b.name,
-        (Object::Volumes(_), Object::Volumes(_)) => true,
-        _ => false,
     }
 }

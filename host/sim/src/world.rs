@@ -93,24 +93,10 @@ impl World {
 
     fn fill(&mut self, recording: &Recording) {
         let objects = &recording.objects;
-        let others = (objects.pools.iter().cloned().map(Object::Pool))
-            .chain(objects.overlays.iter().cloned().map(Object::Overlay))
-            .chain(objects.buffers.iter().cloned().map(Object::Buffer))
-            .chain(objects.templates.iter().cloned().map(Object::Template))
-            .chain(objects.daemon_sets.iter().cloned().map(Object::DaemonSet))
-            .chain(objects.workloads.iter().cloned().map(Object::Workload))
-            .chain(objects.services.iter().cloned().map(Object::Service))
-            .chain(objects.namespaces.iter().cloned().map(Object::Namespace))
-            .chain(
-                objects
-                    .disruption_budgets
-                    .iter()
-                    .cloned()
-                    .map(Object::DisruptionBudget),
-            )
-            .chain([Object::Volumes(Arc::clone(&objects.volumes))]);
-        for object in others {
-            self.api.put_other(object);
+        for object in objects.iter() {
+            if !matches!(object, Object::Claim(_) | Object::Node(_) | Object::Pod(_)) {
+                self.api.put_other(object);
+            }
         }
         for claim in &objects.claims {
             self.api.put_claim((**claim).clone());

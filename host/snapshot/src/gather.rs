@@ -10,7 +10,7 @@ use std::sync::Arc;
 
 use plimsoll_api::{Interner, Kind, Object, ObjectKey, ReadError, Severity};
 use plimsoll_core::labels;
-use plimsoll_core::model::Volumes;
+use plimsoll_core::model::{self, Volumes};
 use plimsoll_core::snapshot::Objects;
 use plimsoll_core::time::Timestamp;
 use plimsoll_ec2_facts::AllocatableSettings;
@@ -289,47 +289,30 @@ impl Gatherer {
     }
 
     fn keep(&mut self, object: Object) {
-        let objects = &mut self.objects;
-        let mut instants = Vec::new();
-        match object {
-            Object::Pod(pod) => {
-                instants.extend([Some(pod.created), pod.started, pod.deleting]);
-                objects.pods.push(pod);
-            }
-            Object::Node(node) => {
-                instants.extend([Some(node.created), node.deleting]);
-                objects.nodes.push(node);
-            }
-            Object::NodeClaim(claim) => {
-                instants.extend([Some(claim.created), Some(claim.phase_since), claim.deleting]);
-                objects.claims.push(claim);
-            }
-            Object::Namespace(namespace) => objects.namespaces.push(namespace),
-            Object::Service(service) => objects.services.push(service),
-            Object::Workload(workload) => objects.workloads.push(workload),
-            Object::DaemonSet(set) => objects.daemon_sets.push(set),
-            Object::DisruptionBudget(budget) => objects.disruption_budgets.push(budget),
-            Object::NodePool(pool) => objects.pools.push(pool),
-            Object::NodeOverlay(overlay) => objects.overlays.push(overlay),
-            Object::PodTemplate(template) => objects.templates.push(template),
-            Object::CapacityBuffer(buffer) => {
-                instants.push(Some(buffer.created));
-                objects.buffers.push(buffer);
-            }
+        let object = match object {
             Object::VolumeClaim(name, claim) => {
                 self.volumes.claims.insert(name, claim);
+                None
             }
             Object::PersistentVolume(name, volume) => {
                 self.volumes.volumes.insert(name, volume);
+                None
             }
             Object::StorageClass(name, class) => {
                 self.volumes.classes.insert(name, class);
+                None
             }
             Object::CsiNode(name, node) => {
                 self.volumes.nodes.insert(name, node);
+                None
             }
+            other => other.into_state(),
+        };
+        if let Some(object) = object {
+            let instants = instants(&object).into_iter().flatten();
+            self.newest = instants.fold(self.newest, Ord::max);
+            self.objects.push(object);
         }
-        self.newest = instants.into_iter().flatten().fold(self.newest, Ord::max);
     }
 
     /// One change of a recording; an object in it is looked at as those of lists are.
@@ -415,5 +398,18 @@ impl Gatherer {
             count,
         };
         problems.into_iter().map(note).collect()
+    }
+}
+
+/// Instants that an object tells of itself: the time of a file is not before them.
+fn instants(object: &model::Object) -> [Option<Timestamp>; 3] {
+    match object {
+        model::Object::Pod(pod) => [Some(pod.created), pod.started, pod.deleting],
+        model::Object::Node(node) => [Some(node.created), node.deleting, None],
+        model::Object::Claim(claim) => {
+            [Some(claim.created), Some(claim.phase_since), claim.deleting]
+        }
+        model::Object::Buffer(buffer) => [Some(buffer.created), None, None],
+        _ => [None; 3],
     }
 }

@@ -6,7 +6,7 @@ mod claim;
 mod disruption;
 mod move_cost;
 mod node;
-mod object;
+pub(crate) mod object;
 mod overlay;
 mod pod;
 mod pool;

@@ -11,6 +11,7 @@ mod state_node;
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
+pub use crate::model::object::Objects;
 pub use activity::{Activity, PastMove};
 pub use rows_by_node::RowsByNode;
 pub use settings::{
@@ -30,37 +31,6 @@ use crate::model::{
     PodDisruptionBudget, PodTemplate, Replicated, Service, Volumes,
 };
 use crate::time::Timestamp;
-
-/// Everything known, as separate objects in any order.
-#[derive(Clone, Debug, Default)]
-pub struct Objects {
-    /// NodePools.
-    pub pools: Vec<Arc<NodePool>>,
-    /// NodeOverlays.
-    pub overlays: Vec<Arc<NodeOverlay>>,
-    /// CapacityBuffers.
-    pub buffers: Vec<Arc<CapacityBuffer>>,
-    /// PodTemplates, which give buffers their shape.
-    pub templates: Vec<Arc<PodTemplate>>,
-    /// Nodes.
-    pub nodes: Vec<Arc<Node>>,
-    /// NodeClaims.
-    pub claims: Vec<Arc<NodeClaim>>,
-    /// Pods.
-    pub pods: Vec<Arc<Pod>>,
-    /// DaemonSets.
-    pub daemon_sets: Vec<Arc<DaemonSet>>,
-    /// Deployments, ReplicaSets, ReplicationControllers and StatefulSets.
-    pub workloads: Vec<Arc<Replicated>>,
-    /// Services.
-    pub services: Vec<Arc<Service>>,
-    /// Namespaces.
-    pub namespaces: Vec<Arc<Namespace>>,
-    /// PodDisruptionBudgets.
-    pub disruption_budgets: Vec<Arc<PodDisruptionBudget>>,
-    /// Volumes and their claims, classes and limits.
-    pub volumes: Arc<Volumes>,
-}
 
 /// Everything known at one instant, sorted and joined.
 #[derive(Clone, Debug, Serialize)]
@@ -115,26 +85,14 @@ impl Snapshot {
         objects: Objects,
     ) -> Self {
         let mut objects = objects;
-        objects.pools.sort_by(|a, b| a.name.cmp(&b.name));
-        objects.overlays.sort_by(|a, b| a.name.cmp(&b.name));
-        objects.buffers.sort_by(|a, b| a.name.cmp(&b.name));
-        objects.templates.sort_by(|a, b| a.name.cmp(&b.name));
+        objects.sort();
         objects.pods.retain(|pod| !pod.is_spare());
         if settings.capacity_buffers {
             let (templates, workloads) = (&objects.templates, &objects.workloads);
             let pods = buffer::pods(&objects.buffers, templates, workloads, now);
             objects.pods.extend(pods);
+            objects.pods.sort_by(|a, b| a.name.cmp(&b.name));
         }
-        objects.pods.sort_by(|a, b| a.name.cmp(&b.name));
-        objects.daemon_sets.sort_by(|a, b| a.name.cmp(&b.name));
-        objects
-            .workloads
-            .sort_by(|a, b| (a.kind, &a.name).cmp(&(b.kind, &b.name)));
-        objects.services.sort_by(|a, b| a.name.cmp(&b.name));
-        objects.namespaces.sort_by(|a, b| a.name.cmp(&b.name));
-        objects
-            .disruption_budgets
-            .sort_by(|a, b| a.name.cmp(&b.name));
         let mut snapshot = Self {
             now,
             seed,
@@ -156,6 +114,33 @@ impl Snapshot {
         };
         snapshot.expect_resources();
         snapshot
+    }
+
+    /// The objects that it was made from, as far as it has kept them.
+    pub fn objects(&self) -> Objects {
+        Objects {
+            pools: self.pools.clone(),
+            overlays: self.overlays.clone(),
+            buffers: self.buffers.clone(),
+            templates: self.templates.clone(),
+            nodes: self
+                .nodes
+                .iter()
+                .filter_map(|row| row.node.clone())
+                .collect(),
+            claims: self
+                .nodes
+                .iter()
+                .filter_map(|row| row.claim.clone())
+                .collect(),
+            pods: self.pods.clone(),
+            daemon_sets: self.daemon_sets.clone(),
+            workloads: self.workloads.clone(),
+            services: self.services.clone(),
+            namespaces: self.namespaces.clone(),
+            disruption_budgets: self.disruption_budgets.clone(),
+            volumes: Arc::clone(&self.volumes),
+        }
     }
 
     /// Claims whose nodes have not come up say what is to be counted on of them.
