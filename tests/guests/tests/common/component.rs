@@ -1,5 +1,10 @@
 //! Components made byte by byte, which promise things and hold nothing.
 
+#![expect(
+    clippy::unwrap_used,
+    reason = "helpers of tests may fail loudly, as tests may"
+)]
+
 /// A component that imports one instance without functions.
 pub(crate) fn importer(name: &str) -> Vec<u8> {
     let mut component = b"\0asm\x0d\0\x01\0".to_vec();

@@ -1,5 +1,10 @@
 //! Modules as tests accept them: those that are shipped, and those that misbehave.
 
+#![expect(
+    clippy::unwrap_used,
+    reason = "helpers of tests may fail loudly, as tests may"
+)]
+
 use std::time::Duration;
 
 use plimsoll_core::hook::{PolicySettings, Setting};

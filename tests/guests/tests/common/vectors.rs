@@ -1,5 +1,10 @@
 //! Vectors of a module, made of a small suite, and changed.
 
+#![expect(
+    clippy::unwrap_used,
+    reason = "helpers of tests may fail loudly, as tests may"
+)]
+
 use plimsoll_author::{proof, suite::Suite, vectors};
 use plimsoll_core::hook::PolicySettings;
 use plimsoll_policy::{Engine, SelfTestLimits};
