@@ -54,7 +54,7 @@ fn complaints(output: &Output) -> Vec<String> {
 /// The browser, a folder for its files, and the page; nothing where there is no browser.
 fn prepared(test: &str) -> Option<(&'static str, TempDir, String)> {
     let browser = browser(test)?;
-    let folder = tempfile::tempdir().unwrap();
+    let folder = tempfile::tempdir().expect("a folder");
     Some((browser, folder, plimsoll_report::html(&cards::report())))
 }
 

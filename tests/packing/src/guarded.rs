@@ -4,6 +4,7 @@
 //! The bound knows no guards, so that the ratio shows what they cost together with what packing loses. Pods of drawn shapes belong
 //! to workloads of ten replicas, where the guard on replicas begins; those of the published trace belong to none.
 
+use std::fmt::Write as _;
 use std::path::Path;
 
 use anyhow::{Context, Result, ensure};
@@ -167,7 +168,7 @@ fn line(name: &str, guarded: &Snapshot, free: &Snapshot) -> Result<String> {
     if !cost_is_met {
         for cost in guard_costs(&prepare(guarded), None, &with) {
             let guard = cost.guard.map_or("all guards", |guard| guard.as_str());
-            result += &format!("\n    {guard}: {}", cost.cost);
+            let _ = write!(result, "\n    {guard}: {}", cost.cost);
         }
     }
     Ok(result)

@@ -19,7 +19,8 @@ fn requirement(operator: Operator, values: &[&str]) -> Requirement {
 #[test]
 fn intersections_of_the_contract() {
     use Operator::{DoesNotExist, Exists, Gt, Gte, In, Lt, NotIn};
-    let cases: [(Operator, &[&str], Operator, &[&str], &str); 11] = [
+    type Case<'a> = (Operator, &'a [&'a str], Operator, &'a [&'a str], &'a str);
+    let cases: [Case<'_>; 11] = [
         (Exists, &[], In, &["a"], "k In [a]"),
         (In, &["a", "b"], NotIn, &["a"], "k In [b]"),
         (In, &["a"], NotIn, &["a"], "k DoesNotExist"),
