@@ -18,7 +18,7 @@ use crate::schedule::place::Placer;
 use crate::snapshot::Guards;
 
 /// Workloads with their counts of replicas.
-type Counts = [(Uid, u32)];
+type ReplicaCounts = [(Uid, u32)];
 
 /// Workloads of which a node may have only some replicas, as far as some bins hold replicas of them.
 #[derive(Debug, Default)]
@@ -159,8 +159,8 @@ impl Replicas {
     }
 
     /// Bins by what they hold of workloads: those with most bins first, and last those that may go anywhere.
-    fn by_workload(&self, bins: &[usize]) -> Vec<(&Counts, Vec<usize>)> {
-        let mut alike: BTreeMap<&Counts, Vec<usize>> = BTreeMap::new();
+    fn by_workload(&self, bins: &[usize]) -> Vec<(&ReplicaCounts, Vec<usize>)> {
+        let mut alike: BTreeMap<&ReplicaCounts, Vec<usize>> = BTreeMap::new();
         for bin in bins {
             let own = self.of_bin.get(*bin).map_or(&[][..], Vec::as_slice);
             alike.entry(own).or_default().push(*bin);
