@@ -1,4 +1,4 @@
-//! What the columns of all hooks have in common: texts by number, optional signals by name, how a machine is bought.
+//! The common parts of the columns of all hooks: texts by number, optional signals by name, how a machine is bought.
 
 use std::cell::OnceCell;
 

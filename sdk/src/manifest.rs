@@ -1,4 +1,4 @@
-//! What a module says of itself, as JSON in a custom section, readable without running it.
+//! A module's manifest, as JSON in a custom section, readable without running it.
 //!
 //! Rendered at compile time: the section is a static, and a policy needs no JSON writer at run time.
 

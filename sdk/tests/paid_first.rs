@@ -22,7 +22,7 @@ struct PaidFirst;
 impl Ranking for PaidFirst {
     type Settings = Options;
 
-    /// What one more node of this offering costs us, in dollars per hour.
+    /// Cost of one more node of this offering to us, in dollars per hour.
     fn price(&self, offering: &Offering, _pool: &Pool, options: &Options) -> Price {
         if options
             .avoid

@@ -1,4 +1,4 @@
-//! What is wrong with one field of one object.
+//! An error in one field of one object.
 //!
 //! A sentence that begins with the field's path; the reader puts the object's kind and name before it.
 

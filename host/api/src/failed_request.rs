@@ -1,4 +1,4 @@
-//! What the API server's answer to a request that failed says of what is to be done next.
+//! The next step after a request that failed, read from the API server's answer.
 
 use plimsoll_core::action::{Outcome, Reason};
 

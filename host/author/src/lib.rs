@@ -1,4 +1,4 @@
-//! What authors of policies are given, and what a policy is held to before it is let near a cluster.
+//! Tools for authors of policies, and the proofs that a policy owes before it is let near a cluster.
 //!
 //! - [`template`] writes a first crate, [`sdk`] says what it is built with.
 //! - [`suite`] puts the cases of a policy to it, [`golden`] holds its answers against those recorded, [`policy`] is what both ask.

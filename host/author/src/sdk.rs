@@ -1,4 +1,4 @@
-//! Where a policy takes its SDK from: the folder somebody names, or the checkout that this program was built from.
+//! Source of a policy's SDK: the folder somebody names, or the checkout that this program was built from.
 
 use std::path::{Path, PathBuf};
 

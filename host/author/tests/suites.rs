@@ -1,4 +1,4 @@
-//! What is wrong with a suite is told with file, case, field, value and expectation; and a case fails for each thing it expects.
+//! Errors in a suite name file, case, field, value and expectation; and a case fails for each thing it expects.
 
 #![expect(
     clippy::unwrap_used,

@@ -1,4 +1,4 @@
-//! How a command fails: the whole chain once, on stderr, what to do about it where we know, and the exit code that says whose fault it
+//! Failure of a command: the whole chain once, on stderr, what to do about it where we know, and the exit code that says whose fault it
 //! is.
 
 use std::fmt;

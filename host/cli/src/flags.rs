@@ -1,4 +1,4 @@
-//! What can be typed. One list feeds the parser, the help and the error messages; what flags mean is decided elsewhere.
+//! Flags and arguments. One list feeds the parser, the help and the error messages; their meaning is decided elsewhere.
 
 mod policy;
 

@@ -1,4 +1,4 @@
-//! What was probably meant by a name that nothing has.
+//! Suggestions for a name that nothing has.
 
 /// Least likeness of two names, from 0 to 1, for one to be suggested.
 const LIKENESS: f64 = 0.8;

@@ -1,4 +1,4 @@
-//! Where a module's bytes come from: one that is shipped, a file, ConfigMaps, or the folder of a crate, which is built first.
+//! Sources of a module's bytes: one that is shipped, a file, ConfigMaps, or the folder of a crate, which is built first.
 
 use std::borrow::Cow;
 use std::io::{self, IsTerminal, Write};

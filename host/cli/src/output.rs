@@ -1,4 +1,4 @@
-//! How results are shown: tables for people, JSON and YAML for programs; and how they get into files.
+//! Output: tables for people, JSON and YAML for programs, on stdout or into files.
 //!
 //! What cannot be written is a failure of the environment. A file is whole or not there: it is written under another name
 //! beside its place and renamed.

@@ -1,4 +1,4 @@
-//! Who decides: policies for the three hooks, the incumbent's order, or a node group of one type.
+//! Strategies, which decide: policies for the three hooks, the incumbent's order, or a node group of one type.
 //!
 //! A specification names a hook, where its module is, and settings: `rank=spot-diversified,lost_hours=2`. Several make one
 //! strategy: written one by one behind `--policy`, or joined by `+` behind `--compare`, which takes what it does not name

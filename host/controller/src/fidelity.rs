@@ -1,4 +1,4 @@
-//! How many pods the scheduler put where they were planned.
+//! Plan fidelity: pods that the scheduler bound where they were planned.
 
 use plimsoll_core::action::{Answer, Outcome};
 use plimsoll_core::engine::{Engine, Input, Landing};

@@ -1,4 +1,4 @@
-//! Who decides: the core with the policies that serve when a decision begins; what a policy fails at is logged, and what the core makes
+//! The planner: the core with the policies that serve when a decision begins; what a policy fails at is logged, and what the core makes
 //! of it is in the answer.
 
 use std::sync::Arc;

@@ -1,4 +1,4 @@
-//! When waiting pods are ripe for a decision: after a quiet moment, or after a longest wait.
+//! The moment for a decision on waiting pods: after an idle time without new ones, or after a longest wait.
 //!
 //! The window only says when to decide; the decision then looks at all waiting pods. The step before is the engine's
 //! state, which says which pods trigger; the step after is freezing a snapshot.

@@ -1,4 +1,4 @@
-//! What a plan means for each buffer, in the words of its condition `Provisioning`.
+//! A plan's outcome for each buffer, in the words of its condition `Provisioning`.
 //!
 //! A buffer is well when all of its room is on nodes that are there. What found no place anywhere needs new capacity as much
 //! as what is being bought; the message tells them apart.

@@ -1,4 +1,4 @@
-//! How much of what a plan buys nobody has asked for: the cpu and memory of new nodes beyond their pods and daemons.
+//! The unrequested part of what a plan buys: the cpu and memory of new nodes beyond their pods and daemons.
 //!
 //! Every claim counts as the machine that the plan counts on; what the system keeps for itself is not the pods' to use and
 //! does not count.

@@ -1,4 +1,4 @@
-//! How many EBS volumes for pods the nodes of a type can attach: what the driver `ebs.csi.aws.com` reports on a node, at most.
+//! EBS volumes for pods that the nodes of a type can attach: what the driver `ebs.csi.aws.com` reports on a node, at most.
 //!
 //! Rules of the EC2 user guide ("Amazon EBS volume limits") and of the driver's own count:
 //! - types on Xen have slots for 39 volumes;

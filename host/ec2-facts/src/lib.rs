@@ -1,4 +1,4 @@
-//! What is known about EC2 without asking EC2: types, list prices, and the rules that turn hardware into allocatable.
+//! Facts about EC2 that need no call to EC2: types, list prices, and the rules that turn hardware into allocatable.
 //!
 //! Three readable tables in `tables/` are compiled in and parsed once per process. Nothing here touches network,
 //! files, clock or environment, and nothing is guessed: what the sources do not say is an `Option` that is `None`,

@@ -1,4 +1,4 @@
-//! What people are told, as Kubernetes events on the object it is about.
+//! Kubernetes events on the object that they are about.
 
 use k8s_openapi::api::core::v1::ObjectReference;
 use kube::runtime::events::{Event as Written, EventType, Recorder, Reporter};

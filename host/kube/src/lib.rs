@@ -1,4 +1,4 @@
-//! What is seen at an API server, and how the engine's writes are made there.
+//! Watches on an API server, and the engine's writes there.
 //!
 //! [`watch`] turns watches into inputs of the engine, [`apply`] carries out its writes and says how each ended, [`module`]
 //! fetches a policy's bytes, [`event`] tells people. Nothing here decides: an adapter may fail, it may not choose.

@@ -1,4 +1,4 @@
-//! What a ConfigMap holds of a policy: entries and annotations, as they are, now and after each change.
+//! A policy's ConfigMap: entries and annotations, as they are, now and after each change.
 //!
 //! Which entry is the module, and what it is worth, is the policy engine's to say.
 

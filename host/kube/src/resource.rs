@@ -1,4 +1,4 @@
-//! How a kind is addressed at the API server, and how an answer becomes the core's object.
+//! Addresses of kinds at the API server, and conversion of its answers to the core's objects.
 
 use kube::api::{Api, ListParams};
 use kube::core::{ApiResource, DynamicObject, GroupVersionKind};

@@ -1,4 +1,4 @@
-//! What can be bought: the types of a file, or the generic list.
+//! The types that KWOK sells: those of a file, or the generic list.
 
 use std::collections::BTreeSet;
 

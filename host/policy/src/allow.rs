@@ -1,4 +1,4 @@
-//! What may be taken away now: the core asks every budget policy, grants the least, and holds back for a policy that fails.
+//! Budget policies: the core asks each of them, grants the least, and holds back for one that fails.
 
 use plimsoll_core::allow::{AllowQuestion, Allowances, Grants, grant, withheld};
 

@@ -1,4 +1,4 @@
-//! Which generation serves: a candidate runs all gates before it displaces a module, and a broken one leaves a finding.
+//! The generation that serves: a candidate runs all gates before it displaces a module, and a broken one leaves a finding.
 //!
 //! Candidates are taken in one at a time, off the way of decisions: whoever decides takes the generation that serves and keeps it to the
 //! end, and a new one is published by exchanging one pointer.

@@ -1,4 +1,4 @@
-//! How much memory the calls that run at the same time may have together: a share of what this process may use.
+//! The memory budget of all calls that run at the same time: a share of what this process may use.
 //!
 //! Where the process may use what the machine has, nobody says how much of that is for it, and the share is a fixed one. What modules
 //! take while they are compiled is not part of it: a process of its own does that, under limits of its own.

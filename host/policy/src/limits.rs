@@ -1,4 +1,4 @@
-//! What one call of a module may use. The numbers are the defaults of the interface contract.
+//! Limits of one call of a module. The numbers are the defaults of the interface contract.
 
 use std::time::Duration;
 

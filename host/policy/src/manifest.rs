@@ -1,4 +1,4 @@
-//! What a module says of itself, read without running it. All of it is untrusted text: capped, cleaned, typed.
+//! A module's manifest, read without running it. All of it is untrusted text: capped, cleaned, typed.
 
 use std::collections::BTreeMap;
 use std::fmt;

@@ -1,4 +1,4 @@
-//! What a module says of why it answered as it did: one note per row asked about, texts cleaned and short.
+//! A module's reasons for its answer: one note per row asked about, texts cleaned and short.
 //!
 //! Notes are for people and change nothing. A module is pure, so that it can be asked for them later and elsewhere, on the question
 //! that a record kept.

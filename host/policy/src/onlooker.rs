@@ -1,4 +1,4 @@
-//! Who looks on while policies decide: told of every call of a module and of every decision, and without a say in any.
+//! Onlookers: told of every call of a module and of every decision, and without a say in any.
 //!
 //! Records and shadows stand here. An onlooker is told when a module has answered and cannot change it; what it fails at is its own
 //! matter. It is told on the thread that decides, and its time is that thread's: what takes long it does elsewhere. Where decisions are made at the same time, as a controller

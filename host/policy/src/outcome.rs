@@ -1,4 +1,4 @@
-//! How a call ended: one label, the answer or a sentence, and what it used.
+//! The end of a call: one label, the answer or a sentence, and what it used.
 
 use std::fmt;
 

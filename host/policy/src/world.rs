@@ -1,4 +1,4 @@
-//! What a component asks for and offers, read from its own type: validation, imports, exports, its two sections.
+//! Imports and exports of a component, read from its own type: validation, imports, exports, its two sections.
 //!
 //! The exported interface version is the contract; nothing in the module is called to learn it.
 

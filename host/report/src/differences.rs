@@ -1,4 +1,4 @@
-//! What differed: hours of nodes and their cost by type and terms, the largest difference in cost first.
+//! Differences between runs: hours of nodes and their cost by type and capacity type, the largest difference in cost first.
 
 use std::cmp::Reverse;
 use std::collections::BTreeMap;

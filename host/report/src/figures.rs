@@ -1,4 +1,4 @@
-//! How numbers are written: units always, commas between thousands, dollars with two digits, a true minus sign.
+//! Numbers as they are written: units always, commas between thousands, dollars with two digits, a true minus sign.
 //!
 //! Everything is rounded from integers, halves away from zero, so that a figure is the same on every machine. A narrow
 //! space that does not break stands between a number and its unit.

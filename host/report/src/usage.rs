@@ -1,4 +1,4 @@
-//! What pods asked for against what they used, workloads that ask for too much, and when nodes were busy while nobody waited.
+//! Requests against usage, workloads that request too much, and hours in which nodes were busy while no pod waited.
 
 use maud::{Markup, html};
 use plimsoll_core::time::Timestamp;

@@ -1,4 +1,4 @@
-//! What a page says, and that it keeps quiet: nothing loaded, nothing of a report taken for markup.
+//! A page says what happened, loads nothing, and takes nothing of a report for markup.
 
 use plimsoll_core::catalogue::CapacityType;
 use plimsoll_core::command::Settled;

@@ -1,4 +1,4 @@
-//! What a run is about: the world at the start, what happens to it, and how its machines behave.
+//! The input of a run: the world at the start, what happens to it, and how its machines behave.
 
 use std::sync::Arc;
 

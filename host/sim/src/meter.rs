@@ -1,4 +1,4 @@
-//! What is counted while a run goes on: money and room by the hour, pods by the event.
+//! Meters of a run: money and room by the hour, pods by the event.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;

@@ -1,4 +1,4 @@
-//! What instances cost, by type and terms, and what for: starting, standing idle, or carrying pods.
+//! Cost of instances, by type and capacity type, and by use: starting, standing idle, or carrying pods.
 //!
 //! Money is integers: nano-dollars per hour times milliseconds, divided once at the end.
 

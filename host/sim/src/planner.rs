@@ -1,4 +1,4 @@
-//! Who plans: the seam between the simulator and whoever carries the core's questions to policies.
+//! The planner of a run: the seam between the simulator and whoever carries the core's questions to policies.
 
 use plimsoll_core::action::ConsiderRequest;
 use plimsoll_core::command::Decision;

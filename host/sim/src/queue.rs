@@ -1,4 +1,4 @@
-//! What will happen, in order of time; of what happens at one instant, what was entered first comes first.
+//! Future events in order of time; of those at one instant, what was entered first comes first.
 
 use std::collections::BTreeMap;
 

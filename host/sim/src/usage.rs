@@ -1,4 +1,4 @@
-//! What pods use beside what they ask for: sums over time, nodes that are busy while nobody waits, requests that are inflated.
+//! Usage of pods beside their requests: sums over time, nodes that are busy while no pod waits, requests that are inflated.
 //!
 //! Nodes are bought for requests of pods that wait, never for load. So high use with nothing waiting buys nothing, and
 //! requests far above use buy nodes that nobody needs; a run says both where its recording says what workloads use. On a

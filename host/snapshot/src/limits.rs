@@ -1,4 +1,4 @@
-//! How much a file may ask of the reader's memory.
+//! Limits on the memory that a file may ask of its reader.
 
 /// Bounds on what is read. Whatever the file says, memory stays in proportion to these and to the objects kept.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -1,4 +1,4 @@
-//! What was assumed or passed over while reading: warnings that do not stop anybody.
+//! Assumptions and omissions of a reader: warnings that do not stop anybody.
 
 use std::fmt;
 

@@ -1,4 +1,4 @@
-//! What follows a snapshot: timed changes of the world outside. Workloads and offerings are said as the simulator plays them.
+//! The changes that follow a snapshot, with their times. Workloads and offerings are said as the simulator plays them.
 
 use plimsoll_api::{Object, ObjectKey};
 use plimsoll_core::ids::{NodeName, ObjectName};

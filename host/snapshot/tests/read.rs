@@ -1,4 +1,4 @@
-//! What files say becomes a snapshot.
+//! Files become snapshots of what they say.
 
 use std::sync::Arc;
 

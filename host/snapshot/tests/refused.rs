@@ -1,4 +1,4 @@
-//! What is no snapshot is refused with a sentence, whatever it is.
+//! A file that is no snapshot is refused with a sentence, whatever it is.
 
 use std::io::{self, Read};
 

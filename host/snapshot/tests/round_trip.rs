@@ -1,4 +1,4 @@
-//! What is written reads back as the same snapshot.
+//! A snapshot that is written reads back as the same.
 
 use plimsoll_core::snapshot::Snapshot;
 use plimsoll_snapshot::write::{CatalogueText, Format, compress, write};

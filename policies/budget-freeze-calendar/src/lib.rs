@@ -12,10 +12,10 @@ pub struct Options {
     /// Whose calendar the freezes go by.
     #[setting(default = "UTC")]
     pub zone: TimeZone,
-    /// Whether empty nodes stay too.
+    /// `true` if empty nodes stay too.
     #[setting(default = false)]
     pub keep_empty: bool,
-    /// Whether drifted nodes stay too.
+    /// `true` if drifted nodes stay too.
     #[setting(default = true)]
     pub keep_drifted: bool,
 }

@@ -16,10 +16,10 @@ pub struct Options {
     /// Whose clock the windows go by.
     #[setting(default = "UTC")]
     pub zone: TimeZone,
-    /// Whether empty nodes may go at any time.
+    /// `true` if empty nodes may go at any time.
     #[setting(default = true)]
     pub empty_at_any_time: bool,
-    /// Whether drifted nodes may go at any time.
+    /// `true` if drifted nodes may go at any time.
     #[setting(default = false)]
     pub drifted_at_any_time: bool,
 }

@@ -1,4 +1,4 @@
-//! When nodes may go: inside of windows, by the clock of their zone, across midnight and across the week's end.
+//! Nodes go inside of windows only, by the clock of their zone, across midnight and across the week's end.
 
 use std::time::Duration;
 

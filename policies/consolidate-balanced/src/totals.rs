@@ -1,4 +1,4 @@
-//! What each pool costs and how much could be disturbed in it, and the part of a move that falls to each pool.
+//! Cost of each pool and the disruption possible in it, and the part of a move that falls to each pool.
 
 use plimsoll_sdk::consolidation::{Move, MoveTable, Node};
 

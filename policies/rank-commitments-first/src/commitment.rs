@@ -1,4 +1,4 @@
-//! What is committed to, and what of it no running node uses yet.
+//! Commitments, and the part of them that no running node uses yet.
 
 use plimsoll_sdk::ranking::{Capacity, Offering, PriceTable};
 

@@ -1,4 +1,4 @@
-//! What is paid for already goes first, up to its amount: reservations, and commitments to families or types. README.md has the
+//! Capacity that is paid for already goes first, up to its amount: reservations, and commitments to families or types. README.md has the
 //! formula.
 
 mod commitment;

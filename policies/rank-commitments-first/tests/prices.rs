@@ -1,4 +1,4 @@
-//! What is paid for goes first and no further than its amount.
+//! Capacity that is paid for goes first and no further than its amount.
 
 use plimsoll_sdk::ranking::{Price, Ranking as _, Reason};
 use plimsoll_sdk::testing::Market;

@@ -1,4 +1,4 @@
-//! How many nodes of each kind a plan may buy, so that the shares are kept once it has bought all it may.
+//! Nodes of each kind that a plan may buy, so that the shares are kept once it has bought all it may.
 
 use plimsoll_sdk::ranking::{Capacity, PriceTable};
 

@@ -1,4 +1,4 @@
-//! What may be bought of a mix: below the price, of the types, within the shares.
+//! Offerings of a mix that may be bought: below the price, of the types, within the shares.
 
 use plimsoll_sdk::ranking::{Price, Reason};
 use plimsoll_sdk::testing::Market;

@@ -8,7 +8,7 @@ use plimsoll_sdk::ranking::*;
 pub struct Options {
     /// Instance types, best first; a `*` stands for any letters, for instance `m7g.*`.
     pub types: Vec<String>,
-    /// Whether types that the list does not name are never bought while one that it names is there.
+    /// `true` if types that the list does not name are never bought while one that it names is there.
     #[setting(default = false)]
     pub only_listed: bool,
 }

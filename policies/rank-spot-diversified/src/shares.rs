@@ -1,4 +1,4 @@
-//! Where the spot nodes that run are: by zone and by family, among the offerings that some pool may buy.
+//! Shares of running spot nodes by zone and by family, among the offerings that some pool may buy.
 
 use plimsoll_sdk::ranking::{Capacity, Offering, PriceTable};
 

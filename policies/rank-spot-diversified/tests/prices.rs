@@ -1,4 +1,4 @@
-//! What spot capacity costs under the default settings, by the formula of the README.
+//! Prices of spot capacity under the default settings, by the formula of the README.
 
 use plimsoll_sdk::ranking::{Price, Ranking as _, Reason};
 use plimsoll_sdk::testing::Market;

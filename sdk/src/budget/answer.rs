@@ -1,4 +1,4 @@
-//! What a policy answers per pool and disruption, and the columns it becomes.
+//! A budget policy's answer per pool and disruption reason, and the columns it becomes.
 
 use std::time::Duration;
 

@@ -1,4 +1,4 @@
-//! What a policy answers per move, and the columns it becomes.
+//! A consolidation policy's answer per move, and the columns it becomes.
 
 use crate::bindings::consolidator::exports::plimsoll::policy::consolidator::Verdicts;
 use crate::reason::Reason;

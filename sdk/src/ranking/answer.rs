@@ -1,4 +1,4 @@
-//! What a policy answers per row, and the columns it becomes.
+//! A ranking policy's answer per row, and the columns it becomes.
 
 use crate::bindings::ranker::exports::plimsoll::policy::ranker::{Ordering, Prices};
 use crate::reason::Reason;

@@ -1,4 +1,4 @@
-//! What this process has used so far, as Linux tells it. Zero where it does not.
+//! Processor time and memory that this process has used so far, as Linux tells it. Zero where it does not.
 
 use std::fs;
 use std::time::Duration;

@@ -1,4 +1,4 @@
-//! What benches share: a gauge of this process, and the decision that most of them take.
+//! The common parts of benches: a gauge of this process, and the decision that most of them take.
 
 pub mod cases;
 mod gauge;

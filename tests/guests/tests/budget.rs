@@ -1,4 +1,4 @@
-//! What budget modules are worth to the host: windows by the clock of a zone that the host resolves, the least of several, and
+//! Budget modules as the host uses them: windows by the clock of a zone that the host resolves, the least of several, and
 //! one that misbehaves holds back all but drift and is named.
 
 #![expect(

@@ -1,4 +1,4 @@
-//! What consolidation modules are worth to the host: the module of savings and its twin in the core value moves alike to the
+//! Consolidation modules as the host uses them: the module of savings and its twin in the core value moves alike to the
 //! bit, all shipped ones keep to the rules, and one that misbehaves moves nothing and is named.
 
 #![expect(

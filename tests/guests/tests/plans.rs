@@ -1,4 +1,4 @@
-//! What modules make of plans: the module of list prices and its twin in the host plan alike to the byte, others plan
+//! Plans with ranking modules: the module of list prices and its twin in the host plan alike to the byte, others plan
 //! differently and within the rules, and a module that fails is replaced or holds, and is named.
 
 #![expect(

@@ -1,4 +1,4 @@
-//! What a machine that is too busy does to a module: nothing that would be held against it.
+//! A machine that is too busy does nothing to a module that would be held against it.
 
 #![expect(
     clippy::unwrap_used,

@@ -1,4 +1,4 @@
-//! What proves who is who in a lab: a token with every right, a key for service account tokens, and the kubeconfig that holds the token.
+//! Credentials of a lab: a token with every right, a key for service account tokens, and the kubeconfig that holds the token.
 //! All of it is made anew for each lab and lies in its folder, which only the user can read.
 
 use std::fs;

@@ -1,4 +1,4 @@
-//! Where the programs are: `build.sh` beside this crate knows, and builds what the cache has not.
+//! Paths of the programs: `build.sh` beside this crate knows them, and builds what the cache has not.
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};

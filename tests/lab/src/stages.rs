@@ -1,4 +1,4 @@
-//! What KWOK does to nodes and pods, as one file of stages: boot, heartbeat, run, complete, delete; the delays are filled in from the options.
+//! KWOK's treatment of nodes and pods, as one file of stages: boot, heartbeat, run, complete, delete; the delays are filled in from the options.
 
 use std::path::{Path, PathBuf};
 use std::time::Duration;

@@ -1,4 +1,4 @@
-//! What the build of the lab's programs says to someone who has no Go toolchain.
+//! The build of the lab's programs tells someone who has no Go toolchain what to do.
 
 use std::os::unix::fs::symlink;
 use std::path::{Path, PathBuf};

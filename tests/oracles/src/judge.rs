@@ -1,4 +1,4 @@
-//! What tests of plans share: the checker's faults, and how many cases a property is tried on.
+//! The common parts of tests of plans: the checker's faults, and how many cases a property is tried on.
 
 use plimsoll_core::check::{Finding, PriceRule, review};
 use plimsoll_core::plan::Plan;

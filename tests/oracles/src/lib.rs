@@ -1,4 +1,4 @@
-//! What tests, benches and fuzzers share: fixtures with one-word steps, generators of clusters, and judges of plans.
+//! The common parts of tests, benches and fuzzers: fixtures with one-word steps, generators of clusters, and judges of plans.
 //!
 //! Nothing here is part of the product, and nothing here looks at how the planner works: it builds snapshots and judges plans.
 

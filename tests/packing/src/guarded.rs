@@ -1,4 +1,4 @@
-//! What whole plans cost with the default guards, against their own bound and beside the plans without: the workloads of the first
+//! Cost of whole plans with the default guards, against their own bound and beside the plans without: the workloads of the first
 //! table on EC2's general types in three zones, on demand, and pods pinned to zones beside nodes that are there.
 //!
 //! The bound knows no guards, so that the ratio shows what they cost together with what packing loses. Pods of drawn shapes belong

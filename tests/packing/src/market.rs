@@ -1,4 +1,4 @@
-//! What can be bought in the workloads: EC2's general types on demand, or the incumbent's benchmark types.
+//! Types for the workloads to buy: EC2's general types on demand, or the incumbent's benchmark types.
 
 use anyhow::{Context, Result};
 use plimsoll_core::pack::Kind;

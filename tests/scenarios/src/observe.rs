@@ -1,4 +1,4 @@
-//! What can be seen of a run, written down as it changes.
+//! Observations of a run, written down as it changes.
 //!
 //! Nodes get numbers in the order in which their claims appear, so that transcripts do not hang on names.
 

@@ -1,4 +1,4 @@
-//! What the score cards of different ways of buying say beside one another, and what the bound says of each.
+//! Score cards of different ways of buying beside one another, and what the bound says of each.
 
 use std::sync::Arc;
 

@@ -1,4 +1,4 @@
-//! What must hold whatever goes wrong between the engine and the world: outcomes lost before or after the thing was done,
+//! Laws that hold whatever goes wrong between the engine and the world: outcomes lost before or after the thing was done,
 //! conflicts, repeated watch events, crashes at any moment.
 
 use std::sync::Arc;

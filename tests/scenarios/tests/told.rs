@@ -1,4 +1,4 @@
-//! What policies are told of the last hour and day: evictions and launches that failed.
+//! Policies are told of the last hour and day: evictions and launches that failed.
 
 use std::sync::{Arc, Mutex};
 

@@ -1,4 +1,4 @@
-//! What a score card says of use beside requests: load alone launches nothing, requests alone launch though nobody needs it.
+//! Usage beside requests on a score card: load alone launches nothing, requests alone launch though nobody needs it.
 
 use plimsoll_core::ids::ObjectName;
 use plimsoll_core::schedule;

@@ -1,4 +1,4 @@
-//! What the scheduler must do, as tests: one file per area, each test named after a fact.
+//! Duties of the scheduler as tests: one file per area, each test named after a fact.
 //!
 //! [`check`] plans a cluster under both packings and gives the facts on which they agree; [`Outcome::then`] carries the plan
 //! out and plans again.

@@ -1,4 +1,4 @@
-//! How many addresses of a zone's subnets new nodes and their pods take: a guard of pools packed by price.
+//! Addresses of a zone's subnets that new nodes and their pods take: a guard of pools packed by price.
 
 use std::collections::BTreeMap;
 

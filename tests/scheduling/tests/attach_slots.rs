@@ -1,4 +1,4 @@
-//! How many volumes are planned on a new node: a guard of pools packed by price.
+//! Volumes planned on a new node: a guard of pools packed by price.
 
 use plimsoll_core::model::PackingMode;
 use plimsoll_core::plan::Plan;

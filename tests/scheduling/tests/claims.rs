@@ -1,4 +1,4 @@
-//! What the claim of a new node says.
+//! The claim of a new node.
 
 use plimsoll_core::labels::{INITIALIZED, REGISTERED};
 use plimsoll_core::model::PackingMode;

@@ -1,4 +1,4 @@
-//! What is counted on of a claim before its node speaks for itself, and what node it becomes.
+//! Claims before their node speaks for itself: what is counted on, and what node each becomes.
 
 use std::sync::Arc;
 

@@ -1,4 +1,4 @@
-//! What daemons take of new nodes. Those of nodes there are have their place in `existing_nodes`.
+//! Daemons on new nodes. Those of nodes there are have their place in `existing_nodes`.
 
 use plimsoll_core::model::{OwnerKind, TolerationOperator};
 use plimsoll_core::resources::ResourceName;

@@ -1,4 +1,4 @@
-//! What pools may still buy.
+//! Limits of pools.
 
 use plimsoll_core::catalogue::Offering;
 use plimsoll_core::model::PackingMode;

@@ -1,4 +1,4 @@
-//! How many values a claim must leave its launch to choose from.
+//! Distinct values that a claim must leave its launch to choose from.
 
 use plimsoll_core::model::PackingMode;
 use plimsoll_core::requirement::Requirement;

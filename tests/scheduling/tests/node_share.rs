@@ -1,4 +1,4 @@
-//! How large a new node may be: a share of what its pool's pods request.
+//! The largest new node: a share of what its pool's pods request.
 
 use plimsoll_core::check::{PriceRule as Whose, review};
 use plimsoll_core::model::OwnerKind;

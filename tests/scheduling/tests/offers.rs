@@ -1,4 +1,4 @@
-//! What pools sell may be kept from one decision to the next; that changes no decision, and what no longer holds is read again.
+//! Offers of pools may be kept from one decision to the next; that changes no decision, and what no longer holds is read again.
 
 use std::sync::Arc;
 

@@ -1,4 +1,4 @@
-//! Which pools are used, in which order, and who tolerates them.
+//! Pools: which are used, in which order, and who tolerates them.
 
 use plimsoll_core::model::PackingMode;
 use plimsoll_core::model::TolerationOperator;

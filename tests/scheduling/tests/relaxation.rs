@@ -1,4 +1,4 @@
-//! What a pod gives up, and in which order, before it is left waiting.
+//! Relaxation: what a pod gives up, and in which order, before it is left waiting.
 
 use plimsoll_core::model::{PackingMode, TolerationOperator};
 use plimsoll_core::snapshot::PreferencePolicy;

@@ -1,4 +1,4 @@
-//! Which nodes a spread constraint sees: node policies, selectors and affinities of the pod itself.
+//! Nodes that a spread constraint sees: node policies, selectors and affinities of the pod itself.
 
 use plimsoll_oracles::fixture::*;
 use plimsoll_scheduling_tests::{bare_market, check, market, of_web};

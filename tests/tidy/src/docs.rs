@@ -1,9 +1,12 @@
-//! Doc comments are nouns with a meaning: no sentence of one begins as a question, since the rest of it then only restates the name.
+//! Doc comments are nouns with a meaning: none begins as a question, since the rest of it then only restates the name.
 
 use crate::tree::Tree;
 
 /// Folders whose doc comments are read.
 const FOLDERS: &[&str] = &["host/", "sdk/src/", "tests/"];
+
+/// Folders whose files' headers are read.
+const HEADED: &[&str] = &["host/", "sdk/", "policies/", "tests/"];
 
 /// First words of such sentences.
 const OPENINGS: &[&str] = &["What", "Which", "Whether"];
@@ -31,9 +34,27 @@ pub fn openings(tree: &Tree) -> Vec<String> {
     breaches
 }
 
+/// Files whose header begins with such a word.
+pub fn headers(tree: &Tree) -> Vec<String> {
+    let sources = tree.sources();
+    let headed = sources.filter(|(path, _)| HEADED.iter().any(|folder| path.starts_with(folder)));
+    headed
+        .filter_map(|(path, text)| {
+            let word = question(text.strip_prefix("//! ")?)?;
+            Some(format!(
+                "{path}:1: the header begins with {word:?}; expected a noun"
+            ))
+        })
+        .collect()
+}
+
 /// The opening of a line of a doc comment; `None` of any other line.
 fn opening(line: &str) -> Option<&'static str> {
-    let said = line.strip_prefix("/// ")?;
+    question(line.strip_prefix("/// ")?)
+}
+
+/// The word that makes a question of a text; `None` if it does not begin with one.
+fn question(said: &str) -> Option<&'static str> {
     let first = said.split(|letter: char| !letter.is_alphanumeric()).next();
     let mut openings = OPENINGS.iter().copied();
     openings.find(|word| first == Some(word))
@@ -88,5 +109,18 @@ mod tests {
         let public = "/// What it is.\npub fn price() {}\n";
         assert_eq!(check("host/core/src/a.rs", public), 1);
         assert_eq!(check("policies/rank-a/src/lib.rs", public), 0);
+    }
+
+    #[test]
+    fn a_header_that_begins_as_a_question_is_a_breach() {
+        let tree = Tree::of(&[
+            ("policies/rank-a/src/lib.rs", "//! Which types go first.\n"),
+            ("policies/rank-a/src/order.rs", "//! Order of types.\n//! What for.\n"),
+            ("host/core/src/a.rs", "//! Whatever is left.\n"),
+        ]);
+        assert_eq!(
+            headers(&tree),
+            ["policies/rank-a/src/lib.rs:1: the header begins with \"Which\"; expected a noun"]
+        );
     }
 }

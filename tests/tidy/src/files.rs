@@ -1,4 +1,4 @@
-//! How a source file begins and how long it gets.
+//! Source files: how one begins and how long it gets.
 
 use crate::tree::{Tree, has_extension, is_generated};
 

@@ -1,4 +1,4 @@
-//! What every manifest of ours says: a licence, a description, the shared version, no publication, the shared lints, and outside
+//! Manifests: a licence, a description, the shared version, no publication, the shared lints, and outside
 //! crates without their default features.
 
 use toml::{Table, Value};

@@ -1,4 +1,4 @@
-//! Which crate may use which, and what quiet rooms never reach.
+//! Rooms: which crate may use which, and what quiet rooms never reach.
 //!
 //! One row per room. Only the edges of a row exist between our crates; tests may use all, and what a crate uses in its own tests
 //! or build script is its own matter. A quiet room is one that builds without a runtime, a client of an API server or of a cloud:

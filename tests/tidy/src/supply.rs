@@ -1,4 +1,4 @@
-//! Where outside crates come from, under which licence, and in how many versions.
+//! Supply of outside crates: from where, under which licence, and in how many versions.
 //!
 //! The lists are those of `deny.toml`, so that `cargo deny check bans licenses sources` and these rules cannot disagree; the rules
 //! need no tool and no network. On top of cargo-deny: an exception without a reason, or that nothing needs any more, is a breach.

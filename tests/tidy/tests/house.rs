@@ -124,6 +124,7 @@ fn each_type_of_the_core_has_a_name_of_its_own() {
 #[test]
 fn doc_comments_open_with_nouns() {
     holds(&docs::openings(&TREE));
+    holds(&docs::headers(&TREE));
 }
 
 #[test]

@@ -1,4 +1,4 @@
-//! What stands behind pods: daemon sets, replicated workloads, services, namespaces, disruption budgets.
+//! Objects behind pods: daemon sets, replicated workloads, services, namespaces, disruption budgets.
 
 use k8s_openapi::api::core::v1 as core_v1;
 use k8s_openapi::api::{apps::v1 as apps, policy::v1 as policy};

@@ -1,4 +1,4 @@
-//! What the types write is allowed by the schemas, field by field.
+//! The types write only what the schemas allow, field by field.
 
 use serde_json::{Value, json};
 

@@ -1,4 +1,4 @@
-//! Whether an object would be taken by an API server, and what would surprise its author if it were.
+//! Validation as an API server does it, and advice on accepted objects that would surprise their author.
 //!
 //! Three questions, in this order: does every field hold what it may ([`schema`] and `walk`); do fields agree with each other
 //! ([`rules`]); would a controller refuse or ignore part of it although the server takes it ([`advice`]). Errors come from the

@@ -1,4 +1,4 @@
-//! What the fields of a kind may hold: a tree out of one table per kind.
+//! Allowed contents of the fields of a kind: a tree out of one table per kind.
 //!
 //! A row of a table is a path, a type and words such as `required`, `min=1`, `items<=50`, `one-of=A,B` or `as=label-key`.
 //! The tables are made from the API's own definitions by `schema/derive.py`.

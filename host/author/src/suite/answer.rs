@@ -1,4 +1,4 @@
-//! What a policy answered, as columns by name, and what a case wants of them.
+//! A policy's answer as columns by name, compared with what a case wants of them.
 //!
 //! The three hooks differ in their questions and columns and in nothing else, so that one judge serves all: it holds numbers against
 //! numbers within rounding, reasons and lists exactly, and tells each difference with the row, what was found and what was expected.

@@ -1,4 +1,4 @@
-//! What cases expect, read into things wanted of an answer. Names become rows here, so that one that is not there is told as such.
+//! Expectations of cases, read into things wanted of an answer. Names become rows here, so that one that is not there is told as such.
 
 use plimsoll_policy::{Manifest, Unit};
 

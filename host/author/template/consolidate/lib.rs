@@ -23,7 +23,7 @@ pub struct NewPolicy;
 impl Consolidation for NewPolicy {
     type Settings = Options;
 
-    /// What this move is worth, in dollars per hour. Only what is worth more than nothing is done.
+    /// Worth of this move, in dollars per hour. Only what is worth more than nothing is done.
     fn score(&self, mv: &Move, options: &Options) -> Verdict {
         if mv.kind() == MoveKind::Empty {
             return Verdict::dollars(mv.saving().max(LEAST_WORTH), EMPTY);

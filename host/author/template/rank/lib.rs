@@ -19,7 +19,7 @@ pub struct NewPolicy;
 impl Ranking for NewPolicy {
     type Settings = Options;
 
-    /// What one more node of this offering costs us, in dollars per hour.
+    /// Cost of one more node of this offering to us, in dollars per hour.
     fn price(&self, offering: &Offering, _pool: &Pool, options: &Options) -> Price {
         let charge = options.interruption_charge * offering.interruptions_per_day();
         let reason = if charge > 0.0 { RISKY } else { PRICE };

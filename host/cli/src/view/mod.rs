@@ -1,4 +1,4 @@
-//! What `-o json` and `-o yaml` print: documents with `apiVersion` and `kind`, in names and forms that Kubernetes uses.
+//! Documents that `-o json` and `-o yaml` print, with `apiVersion` and `kind`, in names and forms that Kubernetes uses.
 //!
 //! These types are an interface, apart from what decisions work with. Fields are in camel case, pods are named by namespace and
 //! name, quantities and durations are written as manifests write them, and money is in dollars ([`Dollars`]). The types are also

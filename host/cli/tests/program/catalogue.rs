@@ -1,4 +1,4 @@
-//! What can be bought: `plimsoll catalogue`.
+//! Instance types and offerings on sale: `plimsoll catalogue`.
 
 #![expect(
     clippy::panic,

@@ -1,4 +1,4 @@
-//! What files may be and become: `plimsoll snapshot show`, `check` and `convert`.
+//! Files shown, checked and converted: `plimsoll snapshot show`, `check` and `convert`.
 
 use crate::user::{Folder, argument, fed, plimsoll, pod, snapshot};
 

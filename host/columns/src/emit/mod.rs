@@ -1,4 +1,4 @@
-//! What is generated, file by file.
+//! Generated code, file by file.
 
 mod core;
 mod laws;

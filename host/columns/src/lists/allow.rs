@@ -1,4 +1,4 @@
-//! What budget policies are shown: pools, with a row for each reason to take nodes away.
+//! Columns of budget policies: pools, with a row for each disruption reason.
 
 use crate::model::{Column, Hook, Kind, List, Read, Row, Table, Values, View};
 

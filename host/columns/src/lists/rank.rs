@@ -1,4 +1,4 @@
-//! What ranking policies are shown: the catalogue, pools with the offerings that each may buy, planned claims with those that can hold
+//! Columns of ranking policies: the catalogue, pools with the offerings that each may buy, planned claims with those that can hold
 //! each.
 
 use crate::model::{Column, Hook, Kind, List, Read, Row, Table, Values, View};

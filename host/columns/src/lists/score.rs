@@ -1,4 +1,4 @@
-//! What consolidation policies are shown: nodes, and moves with them.
+//! Columns of consolidation policies: nodes, and moves with them.
 
 use crate::model::{Column, Hook, Kind, List, Read, Row, Signal, Table, Values, View};
 

@@ -1,4 +1,4 @@
-//! What a budget policy answers, as it comes, and what is left of it once checked.
+//! A budget policy's answer, as it comes and once checked.
 
 use serde::{Deserialize, Serialize};
 

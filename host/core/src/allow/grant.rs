@@ -1,4 +1,4 @@
-//! What is granted in the end: the least of the declared budget and of every policy's allowance, and who held back.
+//! The disruptions granted in the end: the least of the declared budget and of every policy's allowance, and who held back.
 
 use serde::{Deserialize, Serialize};
 

@@ -1,4 +1,4 @@
-//! What a budget policy is asked: a row per pool and reason to take nodes away, with what the pool itself declares.
+//! The question to a budget policy: a row per pool and disruption reason, with what the pool itself declares.
 //!
 //! Rows come in order of pools by name, then emptiness, consolidation, drift. The time of the question is cut to the minute,
 //! so that two questions of one minute about an unchanged cluster are the same.

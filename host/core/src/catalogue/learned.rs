@@ -1,4 +1,4 @@
-//! What nodes turned out to have, type by type, where it is less than was computed.
+//! Capacity learned from nodes, type by type, where it is less than was computed.
 //!
 //! Allocatable is computed before there is a machine: memory above all is an estimate, since hypervisor and firmware keep a
 //! part that no list names. Nodes that have come up say what is really there. New nodes of their type are planned with the

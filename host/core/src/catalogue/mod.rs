@@ -1,4 +1,4 @@
-//! What can be bought: instance types and their offerings.
+//! Instance types and their offerings: all that can be bought.
 
 mod claim_node;
 mod launch_order;

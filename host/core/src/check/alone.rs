@@ -1,4 +1,4 @@
-//! Whether a pool could buy a node for one pod and nothing else: the measure behind pool weights and honest refusals.
+//! The test of a pool's ability to buy a node for one pod and nothing else: the measure behind pool weights and honest refusals.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;

@@ -1,4 +1,4 @@
-//! Which pods may be planned: those the scheduler has marked unschedulable and nobody else takes care of, and those that
+//! Pods that may be planned: those the scheduler has marked unschedulable and nobody else takes care of, and those that
 //! must leave nodes on their way out. Sections 4 and 5 of the scheduling contract.
 
 use std::collections::BTreeMap;

@@ -1,4 +1,4 @@
-//! What the checker has to say: which rule, about what, what it saw and what it expected.
+//! A finding of the checker: which rule, about what, what it saw and what it expected.
 
 use std::fmt;
 

@@ -1,4 +1,4 @@
-//! What one new node may hold at most: a share of its pool, and a part of a workload's replicas. Rules of pools packed by price,
+//! The most that one new node may hold: a share of its pool, and a part of a workload's replicas. Rules of pools packed by price,
 //! where the plan does not say that the guard yields.
 //!
 //! A pool's share is judged against no less than the planner reckons with: every pod on its nodes that stay, and every waiting

@@ -1,4 +1,4 @@
-//! What each pool may buy: its types and offerings, before any pod narrows them, and which pools can be used at all.
+//! Types and offerings that each pool may buy, before any pod narrows them, and the pools that can be used at all.
 //! Sections 10, 11 and 18.4 of the scheduling contract.
 
 use std::collections::BTreeSet;

@@ -1,4 +1,4 @@
-//! Whether one pod may be put on one place, apart from topology: going, taints, labels, room, ports, volumes.
+//! The rules of one pod on one node, apart from topology: deletion, taints, labels, free resources, ports, volumes.
 //! Section 18 of the scheduling contract; for a claim, in every way it names.
 
 use std::sync::Arc;

@@ -1,4 +1,4 @@
-//! What a plan does to its pools as a whole: limits, reservations, weights. Sections 10, 19 and 21 of the scheduling contract.
+//! A plan's effect on its pools as a whole: limits, reservations, weights. Sections 10, 19 and 21 of the scheduling contract.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;

@@ -1,4 +1,4 @@
-//! What each pool sells once NodeOverlays are applied, read from the contract offering by offering.
+//! Offerings of each pool once NodeOverlays are applied, read from the contract offering by offering.
 //!
 //! An overlay counts when it asks for nothing that is forbidden and no other of its weight, with a later name and itself
 //! counting, speaks of one of its prices or capacities anywhere. What holds is then a matter of each price and each resource:

@@ -1,4 +1,4 @@
-//! What one disruption pass comes to: commands to be carried out, and why other nodes stay.
+//! The outcome of one disruption pass: commands to be carried out, and why other nodes stay.
 
 mod settled;
 

@@ -1,4 +1,4 @@
-//! Which nodes may be taken away on our own initiative, and what exactly forbids it for the others.
+//! Candidates: nodes that may be disrupted voluntarily, and what exactly forbids it for the others.
 //!
 //! Rules, their order and what each reads are the incumbent's; the first that refuses is the one that is told. A policy can
 //! only make candidates fewer. Asked when a move is looked for and again before it is carried out.

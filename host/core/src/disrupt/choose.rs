@@ -1,4 +1,4 @@
-//! Which of the moves that were found are made: in order of value, within budgets, no node twice; and none that the ranking
+//! The choice among the moves that were found: in order of value, within budgets, no node twice; and none that the ranking
 //! policy would rather take back.
 //!
 //! A policy may price by what runs already: a commitment that is used up, a share that is full. Then what goes may be cheaper to

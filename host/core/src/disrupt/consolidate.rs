@@ -1,4 +1,4 @@
-//! Which candidates consolidation may look at, and why it passes over the others.
+//! Candidates that consolidation considers, and why it passes over the others.
 //!
 //! Rules and order are the incumbent's, and two guards of ours after them (`churn`): no work of Jobs is lost, and a node has a
 //! least age. A node counts as quiet when `consolidateAfter` has passed since its last pod event.

@@ -1,4 +1,4 @@
-//! What policies are asked about a fleet: how many nodes may go, and what moves are worth.
+//! Questions to policies about a fleet: how many nodes may be disrupted, and what moves are worth.
 //!
 //! A budget policy gets a row per pool and reason, parallel to [`DisruptionPass::allowances`]; a consolidation policy gets every node of
 //! ours, since shares are of the whole, and a row per move, parallel to [`Proposal::moves`].

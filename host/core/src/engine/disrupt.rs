@@ -1,4 +1,4 @@
-//! When the fleet is looked at, and what is done with the answer: commands wait, are confirmed one by one, and begin.
+//! Disruption in the engine: when candidates are sought; commands then wait, are confirmed one by one, and begin.
 //!
 //! Of one thing at a time: a look, a wait, or a confirmation; never while waiting pods are planned for. Nothing is asked
 //! unless some node is empty, drifted or quiet, and nothing is asked twice of a world that has not changed.

@@ -1,4 +1,4 @@
-//! What comes in: the world's changes, the outcomes of what was asked for, plans, and the passing of time.
+//! Inputs of the engine: the world's changes, the outcomes of what was asked for, plans, and the passing of time.
 
 use std::sync::Arc;
 

@@ -1,4 +1,4 @@
-//! What was disturbed and what failed lately, as far as policies are told of it. An engine that starts anew knows nothing yet.
+//! Recent evictions and failures, as far as policies are told of them. An engine that starts anew knows nothing yet.
 
 use std::collections::{BTreeMap, VecDeque};
 

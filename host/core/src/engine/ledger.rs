@@ -1,4 +1,4 @@
-//! What is done on our own initiative: counts for those who keep score, and the books of each command.
+//! The record of voluntary disruption: counts for those who keep score, and the money of each command.
 
 use std::collections::BTreeMap;
 

@@ -1,4 +1,4 @@
-//! What an outcome changes: the object as it is now, what the cloud said, and when to try again.
+//! Effects of an outcome: the object as it is now, what the cloud said, and when to try again.
 
 use super::orders::{Ended, Flight};
 use super::{Engine, Notes, report};

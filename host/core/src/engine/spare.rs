@@ -1,4 +1,4 @@
-//! When spare room may be lacking, who is asked to plan for it, and what buffers are told.
+//! Spare room in the engine: when it may be lacking, who is asked to plan for it, and what buffers are told.
 //!
 //! Pods that the scheduler puts into spare room wait for nobody, so nothing else would ask for a decision. One is asked for
 //! when the world has changed since the last (a pod took room, a node went, a workload grew) and when a window opens or

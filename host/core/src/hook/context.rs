@@ -1,4 +1,4 @@
-//! What a policy may know besides its tables, and its settings.
+//! Facts that a policy may know besides its tables, and its settings.
 //!
 //! Settings are no part of a question: they belong to the module, which was accepted with them, and so do the time zones
 //! they name. A shadow can then be asked the very same question under settings of its own.

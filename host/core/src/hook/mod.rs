@@ -1,4 +1,4 @@
-//! What the questions of all three hooks have in common: context, settings, names, optional signals.
+//! The common parts of the questions of all three hooks: context, settings, names, optional signals.
 //!
 //! The counterpart of the interface `types` of `wit/0.1`. The hooks themselves are [`crate::rank`], [`crate::score`] and
 //! [`crate::allow`]: each a question, an untrusted answer, and what is left of it once checked.

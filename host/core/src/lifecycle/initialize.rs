@@ -1,4 +1,4 @@
-//! When a node is complete: ready, free of start-up and passing taints, and reporting every resource its claim counts on.
+//! Initialisation: a node is complete once ready, free of start-up and passing taints, and reporting every resource its claim counts on.
 
 use super::{ClaimView, Step};
 use crate::action::{ClaimMark, Purpose, Write};

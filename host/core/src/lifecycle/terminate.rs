@@ -1,4 +1,4 @@
-//! How a claim goes: its node drained, its instance ended, and only then the objects let go.
+//! Termination of a claim: its node drained, its instance ended, and only then the objects let go.
 //!
 //! An instance is never leaked: the claim's object stays until the cloud says that the instance is no more. Order of
 //! events: node asked to go -> taint -> drain -> end the instance -> release node -> release claim.

@@ -1,4 +1,4 @@
-//! What a step asks for, before it becomes an order.
+//! The wishes of a step, before they become orders.
 
 use super::ClaimView;
 use crate::action::{CloudCall, ObjectKey, Purpose, Request, Write};

@@ -1,4 +1,4 @@
-//! What a pool allows to be taken away, when and how much of it.
+//! Disruption as a pool allows it: reasons, budgets, times.
 
 use std::sync::Arc;
 

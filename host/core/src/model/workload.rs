@@ -1,4 +1,4 @@
-//! What stands behind pods: daemon sets, replicated workloads, services, namespaces, disruption budgets.
+//! Objects behind pods: daemon sets, replicated workloads, services, namespaces, disruption budgets.
 
 use std::sync::Arc;
 

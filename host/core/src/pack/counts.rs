@@ -1,4 +1,4 @@
-//! What rules count on one node.
+//! Counts that rules keep on one node.
 
 use super::problem::{Membership, NodeRule};
 

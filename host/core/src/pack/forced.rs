@@ -1,4 +1,4 @@
-//! Which rules force nodes: owners that count themselves, of which a node may hold only so many.
+//! Rules that force nodes: owners that count themselves, of which a node may hold only so many.
 
 use super::problem::Problem;
 

@@ -1,4 +1,4 @@
-//! What may still be bought: spend limits and supplies.
+//! The money and machines still to be had: spend limits and supplies.
 
 use super::problem::Problem;
 

@@ -1,4 +1,4 @@
-//! What a unit of each demand is worth in a good fleet: the aggregate programme's duals at the prices that decide.
+//! Worth of a unit of each demand in a good fleet: the aggregate programme's duals at the prices that decide.
 
 use std::collections::BTreeMap;
 

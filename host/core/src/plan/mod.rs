@@ -1,4 +1,4 @@
-//! What to do about a snapshot: where each pod goes, which machines to ask for, and why the rest wait.
+//! A plan for a snapshot: where each pod goes, which machines to ask for, and why the rest wait.
 //!
 //! A plan is complete: nothing is left to choose while carrying it out. Placements are ordered, since spread constraints
 //! depend on the order in which pods are bound; replayed in that order, every one of them is feasible.

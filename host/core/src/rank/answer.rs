@@ -1,4 +1,4 @@
-//! What a ranking policy answers, as it comes, and what is left of it once checked.
+//! A ranking policy's answer, as it comes and once checked.
 //!
 //! Raw answers are columns of floats that nobody may trust. Checked prices are integers of nano-dollars, so that their
 //! sums depend on no order.

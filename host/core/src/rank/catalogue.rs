@@ -1,4 +1,4 @@
-//! What can be bought, as columns: one row per instance type, one row per offering, and the names they use.
+//! The catalogue as columns: one row per instance type, one row per offering, and the names they use.
 //!
 //! Built once per snapshot and shared by all questions about it. The builder refuses a row that no answer could be
 //! checked against: a price outside 0 to [`MAX_DOLLARS_PER_HOUR`], an offering of a type that is not there.

@@ -1,4 +1,4 @@
-//! What a ranking policy is asked: context, tables, and the rows the question is about.
+//! The question to a ranking policy: context, tables, and the rows the question is about.
 //!
 //! `price` is asked once per decision round, before packing, for every (pool, offering) that pool may buy. `order` is
 //! asked once after it, for every (claim, offering) that can hold the claim, and once for each command about nodes that buys something,

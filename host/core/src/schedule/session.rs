@@ -1,4 +1,4 @@
-//! What a series of decisions keeps from one to the next: what pools sell, and the tables and prices made of it.
+//! A session of decisions: what pools sell, and the tables and prices made of it, kept from one to the next.
 //!
 //! Nothing of it changes a decision; it only spares reading the same catalogue again. Clones share what they keep, and decisions at
 //! the same time do not wait for one another: each works with what it was lent.

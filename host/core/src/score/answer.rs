@@ -1,4 +1,4 @@
-//! What a consolidation policy answers, as it comes, and what is left of it once checked.
+//! A consolidation policy's answer, as it comes and once checked.
 
 use serde::{Deserialize, Serialize};
 

@@ -1,4 +1,4 @@
-//! What a consolidation policy is asked: every node, and every move that the host could make with them.
+//! The question to a consolidation policy: every node, and every move that the host could make with them.
 //!
 //! Nodes come in order of their names, moves in order of their members' rows. The builder refuses rows that no value could
 //! be checked against: a price that is none, a share below nothing, a move of a node that is not there.

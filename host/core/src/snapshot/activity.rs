@@ -1,4 +1,4 @@
-//! What is known beside the objects and read by decisions about disruption.
+//! Facts beside the objects that decisions about disruption read.
 //!
 //! The engine fills it when it freezes its state; read from a file it is empty, and every node counts as quiet since it
 //! was initialised.

@@ -1,4 +1,4 @@
-//! How to decide: the cluster-wide settings that decisions read.
+//! The cluster-wide settings that decisions read.
 
 use serde::{Deserialize, Serialize};
 

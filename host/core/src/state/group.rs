@@ -1,4 +1,4 @@
-//! Which pods matter to provisioning, and which belong together.
+//! Groups of pods that matter to provisioning.
 //!
 //! A pod that is evicted comes back under another name and uid; its owner and template stay. What is promised is therefore
 //! promised to a [`GroupId`]. Pods without an owner are groups of one.

@@ -1,4 +1,4 @@
-//! Which group of pods was planned onto which claim or node, and which pods stand for the group now.
+//! Promises: the claim or node that a group of pods was planned onto, and the pods that stand for the group now.
 //!
 //! A promise lives as long as its claim is on its way, and [`NOMINATION_WINDOW`] longer once the node is complete (or from
 //! when it was made, on a node that was there already); a pod that is bound there by then has taken it up. Promises to a

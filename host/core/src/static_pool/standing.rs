@@ -1,4 +1,4 @@
-//! How many claims a static pool has, counted as its rules count them.
+//! Claims of a static pool, counted as its rules count them.
 
 use crate::ids::PoolName;
 use crate::model::{NodeClaim, NodePool};

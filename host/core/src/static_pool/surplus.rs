@@ -1,4 +1,4 @@
-//! Who goes first when a static pool has more nodes than it keeps.
+//! The order in which a static pool gives up nodes that it has too many of.
 //!
 //! The order is the incumbent's: claims without an instance; empty nodes; then the others, those with a pod that asks to be
 //! left alone last, by what moving their pods costs times what is left of their life. Among equals, those that are not ready

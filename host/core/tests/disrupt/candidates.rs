@@ -1,4 +1,4 @@
-//! Who may go, rule by rule.
+//! Candidates of disruption, rule by rule.
 
 use plimsoll_core::disrupt::candidate::{
     Blocked, Candidate, DO_NOT_DISRUPT, DisruptionClass, Fleet,

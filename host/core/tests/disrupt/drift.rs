@@ -1,4 +1,4 @@
-//! What counts as drift.
+//! Changes that count as drift, and those that do not.
 
 use std::sync::Arc;
 

@@ -1,4 +1,4 @@
-//! What a cluster finds by index is what a look at every object would find, whatever has happened to it.
+//! A cluster finds by index what a look at every object would find, whatever has happened to it.
 
 use std::sync::Arc;
 

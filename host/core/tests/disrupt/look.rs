@@ -1,4 +1,4 @@
-//! What one look at a fleet comes to: who goes first, what budgets and policies hold back.
+//! One disruption pass: who goes first, what budgets and policies hold back.
 
 use std::sync::Arc;
 

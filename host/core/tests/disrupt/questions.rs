@@ -1,4 +1,4 @@
-//! What policies are asked about a fleet, and that the answers of the native twins fit.
+//! Questions to policies about a fleet, and the fit of the answers of the native twins.
 
 use plimsoll_core::allow::{check_allowances, grant, withheld};
 use plimsoll_core::disrupt::pass::DisruptionPass;

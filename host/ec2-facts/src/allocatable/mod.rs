@@ -1,4 +1,4 @@
-//! What pods may use on a node of a type: capacity less overhead, from hardware facts and the settings of its class.
+//! Allocatable of a node of a type: capacity less overhead, from hardware facts and the settings of its class.
 //!
 //! The rules are Karpenter's for AWS: memory is estimated (the hypervisor keeps a share that EC2 does not publish), pods
 //! follow from network interfaces unless set, and overhead is kube-reserved plus system-reserved plus the hard

@@ -1,4 +1,4 @@
-//! What nodes of a type satisfy, as the core's requirements: every well-known label has its values or is said to be absent.
+//! Requirements that nodes of a type satisfy: every well-known label has its values or is said to be absent.
 //!
 //! A well-known label that nothing is said of would count as "may be anything" on a new node, so absence is said outright.
 //! Requirements repeat from type to type; each is made once and copied.

@@ -1,4 +1,4 @@
-//! What decides which offerings a region has, and at what price.
+//! Settings that decide which offerings a region has, and at what price.
 
 use std::collections::BTreeMap;
 

@@ -1,4 +1,4 @@
-//! What a region offers: which types, at what prices, under which requirements.
+//! The offers of a region: which types, at what prices, under which requirements.
 
 use plimsoll_core::requirement::{Requirements, Undefined};
 

@@ -1,4 +1,4 @@
-//! What sets a module aside and what brings it back, and that a plain account of all calls agrees.
+//! Modules are set aside and brought back as a plain account of all calls says.
 
 use proptest::prelude::*;
 

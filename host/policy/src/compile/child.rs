@@ -1,4 +1,4 @@
-//! What the child does: limits itself, then compiles what stands on its standard input.
+//! The child's part: it limits itself, then compiles what stands on its standard input.
 //!
 //! The order of the parent comes first and has a fixed length, so that limits hold before any byte of a module is read.
 

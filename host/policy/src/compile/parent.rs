@@ -1,4 +1,4 @@
-//! What the parent does: starts the child, feeds it, takes its answer up to a cap, and ends it when its time is over.
+//! The parent's part: it starts the child, feeds it, takes its answer up to a cap, and ends it when its time is over.
 //!
 //! Nothing of the child outlives the call: it is waited for in every case, and its pipes are read to their end.
 

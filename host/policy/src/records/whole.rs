@@ -1,4 +1,4 @@
-//! Whether the columns of a question fit each other, as those of a question that the core made always do.
+//! Columns of a recorded question that fit each other, as those of a question that the core made always do.
 //!
 //! Rows refer to rows of other tables and to names; a file may say anything. What passes here can be put to a module and be shown
 //! to people without another look. The first column that does not fit is named.

@@ -1,4 +1,4 @@
-//! What a shadow has come to: sums over all decisions that it was asked about, and the newest differences.
+//! The account of a shadow: sums over all decisions that it was asked about, and the newest differences.
 
 use std::collections::VecDeque;
 

@@ -1,4 +1,4 @@
-//! Where an axis begins, ends and has its marks, and what is written there: round numbers with their unit.
+//! An axis: where it begins, ends and has its marks, and what is written there: round numbers with their unit.
 
 use std::ops::Range;
 

@@ -1,4 +1,4 @@
-//! How a drawing gets its colours from the page, so that one drawing serves light, dark and print.
+//! Colours of a drawing, taken from the page, so that one drawing serves light, dark and print.
 //!
 //! The library can only draw in fixed colours. Each ink is drawn in a colour of its own that stands for it, and that
 //! colour is replaced by a class afterwards; the page's styles say what the class looks like. Inks are told apart by

@@ -1,4 +1,4 @@
-//! Whether a node can take a pod: taints, room, ports, labels.
+//! The scheduler's filters: taints, free resources, ports, labels.
 
 use std::sync::Arc;
 

@@ -1,4 +1,4 @@
-//! Which of the feasible nodes is best: the scheduler's default scoring, least allocated and balanced.
+//! The best of the feasible nodes: the scheduler's default scoring, least allocated and balanced.
 //!
 //! It spreads pods over nodes. Pods that ask for nothing count with the scheduler's own defaults; ties are broken by lot.
 

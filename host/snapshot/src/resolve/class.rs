@@ -1,4 +1,4 @@
-//! What a class of machines on EC2 changes about the room on its nodes: its kubelet settings, image family and disks.
+//! A class of machines on EC2 and the room on its nodes: its kubelet settings, image family and disks.
 //!
 //! A setting that cannot be read is an error, never a default: a node planned too large would never come up as planned.
 

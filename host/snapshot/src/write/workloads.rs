@@ -1,4 +1,4 @@
-//! What stands behind pods: daemon sets, workloads, services, namespaces, budgets, volumes.
+//! Objects behind pods: daemon sets, workloads, services, namespaces, budgets, volumes.
 
 use std::io;
 use std::sync::Arc;

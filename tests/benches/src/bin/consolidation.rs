@@ -1,4 +1,4 @@
-//! What consolidation makes of fleets that have gone to waste: cost against the bound, evictions and moves, beside the
+//! Consolidation of fleets that have gone to waste: cost against the bound, evictions and moves, beside the
 //! incumbent's rules on the same fleets; then how long a full pass takes as fleets grow, and how long one look of the
 //! controller: without a ranking policy, with one that answers list prices, and with one that finds every second family dear.
 //!

@@ -1,4 +1,4 @@
-//! What a guest of any hook can do besides answering.
+//! Misbehaviour that a guest of any hook is capable of.
 
 use plimsoll_sdk::diag::{Level, log};
 use plimsoll_sdk::ranking::PolicyError;

@@ -1,4 +1,4 @@
-//! Which pods may be placed, how often, and what may be said of those that are not.
+//! Pods that may be placed, how often, and what may be said of those that are not.
 
 use plimsoll_core::check::Rule;
 use plimsoll_core::ids::ObjectName;

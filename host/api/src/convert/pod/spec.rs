@@ -1,4 +1,4 @@
-//! What pods of one template need.
+//! Needs of the pods of one template.
 
 use std::sync::Arc;
 

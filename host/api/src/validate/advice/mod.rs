@@ -1,4 +1,4 @@
-//! What a server takes and a controller then refuses, ignores, or does otherwise than was meant.
+//! Advice on objects that a server takes and a controller then refuses, ignores, or reads otherwise than was meant.
 
 mod class;
 mod kubelet;

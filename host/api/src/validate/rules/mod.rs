@@ -1,4 +1,4 @@
-//! Whether fields agree with each other: the rules that the API attaches to objects and lists.
+//! Agreement between fields: the rules that the API attaches to objects and lists.
 //!
 //! Called only for objects whose fields hold what they may, so every look-up may take types for granted and passes over what
 //! is absent. Where the API's own rule has a hole (an exclusion that holds only if every term breaks it), so has ours.

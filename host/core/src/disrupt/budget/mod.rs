@@ -1,4 +1,4 @@
-//! How many nodes of a pool may go now: its declared budgets less those that are down or going already.
+//! Nodes of a pool that may be disrupted now: its declared budgets less those that are down or deleting already.
 //!
 //! Rules are the incumbent's. Percentages round up; of the budgets that hold now and speak of the reason the smallest wins;
 //! with none there is no limit. A budget that cannot be understood allows nothing for any reason. Nodes count from when they

@@ -1,4 +1,4 @@
-//! What any fleet must cost: the value of the aggregate linear programme at list prices, with its proof.
+//! A lower bound on the cost of any fleet: the value of the aggregate linear programme at list prices, with its proof.
 //!
 //! The programme forgets that pods are indivisible and that a node's axes must be used by the same pods, so no fleet that
 //! places every pod some node could hold is cheaper. Rules that force nodes apart are an axis of their own: a node has `limit`

@@ -1,4 +1,4 @@
-//! What holds for every packing, and what a good one costs.
+//! Laws of every packing, and the cost of a good one.
 
 pub(in crate::pack) mod exhaustive;
 

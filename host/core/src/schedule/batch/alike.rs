@@ -1,4 +1,4 @@
-//! Which pods ask the same of a node, whatever else tells them apart: what refuses one of them refuses all.
+//! Pods that ask the same of a node, whatever else tells them apart: what refuses one of them refuses all.
 //!
 //! Groups are many where labels differ from pod to pod, but what they ask of a single node is often the same. Pods of one
 //! *fit* ask for the same room, labels, ports and volumes; pods under the same *host rules* are kept off the same hosts.

@@ -1,4 +1,4 @@
-//! How many distinct values a claim must leave its launch to choose from (`minValues`).
+//! Distinct values that a claim must leave its launch to choose from (`minValues`).
 //!
 //! Values are counted over the types that a node may still become, each with its own values of the key, not narrowed by
 //! the claim. A strict minimum refuses; under best effort a new node lowers it to what there is, and later pods must keep

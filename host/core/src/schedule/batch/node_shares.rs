@@ -1,4 +1,4 @@
-//! How large a new node of a pool may be: at most a share of what the pool's pods request.
+//! The largest new node of a pool: at most a share of what the pool's pods request.
 //!
 //! What is lost with a node should be a small part of what its pool serves, so the bound grows with the pool; an absolute one
 //! would make large fleets dear. A node has the larger of its shares of cpu and memory, by its capacity. Small nodes are always

@@ -1,4 +1,4 @@
-//! What the object of a claim says: labels, annotations, requirements and requests. Contract: the section on results.
+//! The object of a claim: labels, annotations, requirements and requests. Contract: the section on results.
 
 use std::collections::BTreeSet;
 use std::sync::Arc;

@@ -1,4 +1,4 @@
-//! What no fleet for some pods can cost less than, at list price.
+//! A lower bound on the list price of any fleet for some pods.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;

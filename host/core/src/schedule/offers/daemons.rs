@@ -1,4 +1,4 @@
-//! What daemons take of a node before any pod comes.
+//! Resources that daemons take of a node before any pod comes.
 //!
 //! On a new node a daemon counts when it tolerates the pool's taints and its selector agrees with the pool and the type;
 //! the pool's own requirements decide, not what pods narrow them to, so a daemon of zone a is charged to a type sold there

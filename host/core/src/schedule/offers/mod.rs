@@ -1,4 +1,4 @@
-//! What pools sell, read once and used for many decisions.
+//! Offers: what pools sell, read once and used for many decisions.
 //!
 //! Reading a whole catalogue takes longer than deciding about a few pods, and it seldom changes between two decisions. What
 //! is read here depends on catalogue, pools, overlays, daemons and two settings alone: neither on pods nor on nodes. Whoever

@@ -1,4 +1,4 @@
-//! What people wrote for planning to use and what it does not use, with the reason: overlays and buffers.
+//! Overlays and buffers that planning does not use, with the reason.
 
 use crate::buffer;
 use crate::catalogue::Overlaid;

@@ -1,4 +1,4 @@
-//! What pods may spend in zones that an earlier attempt found short of addresses, and who may spend regardless.
+//! Addresses that pods may spend in zones that an earlier attempt found short of them, and the pods that may spend regardless.
 //!
 //! A zone's budget is for pods alone: of what the zone has left, the share that its pods had of all addresses taken there;
 //! the rest is for the nodes. A zone that is short again has it cut once more, then closed, so that attempts come to an end.

@@ -1,4 +1,4 @@
-//! Where pods must go so that those that want to be near them can come too.
+//! Places for pods that leave room for those that want to be near them.
 //!
 //! Pods are placed one by one, so a pod may take a place, a full node for instance, that its followers cannot reach. Followers
 //! found waiting are remembered here, and the next attempt keeps the pods they follow to places with room for both.

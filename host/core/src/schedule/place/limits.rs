@@ -1,4 +1,4 @@
-//! What pools may still buy, while pods are placed one by one.
+//! The rest of pools' limits, while pods are placed one by one.
 //!
 //! Each new node is charged at the largest machine it may still become, per resource, and as one node. Contract: the section
 //! on limits; unlike upstream, `limits.nodes` falls with every new node of the same decision.

@@ -1,4 +1,4 @@
-//! Which pods enter a decision, and which of those cannot be planned at all.
+//! Pods that enter a decision, and those of them that cannot be planned at all.
 //!
 //! Rules: the scheduling contract's sections on provisionable pods, pods of deleting nodes, and validation. A pod of a
 //! deleting node enters only when it could be evicted today; a waiting pod only when the scheduler has given up on it.

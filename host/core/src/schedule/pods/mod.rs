@@ -1,4 +1,4 @@
-//! What pods ask for: who enters a decision, what may be given up for each, what volumes and defaults add.
+//! Pods of a decision: who enters it, what may be given up for each, what volumes and defaults add.
 
 pub(crate) mod default_spread;
 pub(crate) mod eligible;

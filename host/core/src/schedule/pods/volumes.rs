@@ -1,4 +1,4 @@
-//! What a pod's volumes say about where it may run.
+//! Constraints that a pod's volumes put on its node.
 //!
 //! Each volume gives alternatives (an OR of requirement sets); across volumes they are combined pairwise, keeping pairs that
 //! agree. They narrow the node a pod is tried on, never the pod itself, so that spread still sees the pod as unrestricted.

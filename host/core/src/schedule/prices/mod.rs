@@ -1,4 +1,4 @@
-//! What each row costs: the ranking policy's answer carried back to rows.
+//! Prices of rows: the ranking policy's answer carried back to them.
 //!
 //! Without a policy a row costs its list price. Either way the node's own cost is added, and nothing is free: the floor is one
 //! nano-dollar. A row that the policy vetoes is not bought.

@@ -1,4 +1,4 @@
-//! What a decision may buy, with the answers about it that later decisions ask for again.
+//! Rows that a decision may buy, with the answers about them that later decisions ask for again.
 
 use std::ops::Deref;
 use std::sync::{Arc, OnceLock};

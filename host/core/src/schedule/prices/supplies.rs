@@ -1,4 +1,4 @@
-//! What is left of reservations and of first prices while nodes are bought and closed, one after another.
+//! The rest of reservations and of first prices while nodes are bought and closed, one after another.
 //!
 //! A reservation is a supply of so many nodes; so is the cheaper price that a ranking policy gives for the first few. The
 //! least remaining count of all offerings that share a reservation holds, whatever their pools or types.

@@ -1,4 +1,4 @@
-//! Whether the places that are meant for pods hold them in whatever order these are bound.
+//! The test that the places meant for pods hold them in whatever order these are bound.
 //!
 //! An evicted pod comes back under another name, and the kube-scheduler binds it where it likes among the nodes with room. With
 //! several nodes to choose from, small pods may take the place of large ones, for which a new node must then be bought; and

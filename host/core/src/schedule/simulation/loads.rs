@@ -1,4 +1,4 @@
-//! What nodes that may go carry, and what is for sale: enough to tell choices of nodes that could save something from those
+//! Loads of nodes that may go, and what is for sale: enough to tell choices of nodes that could save something from those
 //! that cannot, before the scheduler is asked.
 //!
 //! A load's worth is a lower bound of what new nodes for it cost at the prices that decide: the dual values of the linear

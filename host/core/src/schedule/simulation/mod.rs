@@ -1,4 +1,4 @@
-//! What becomes of pods when nodes go: the scheduler's own answer, for many choices of nodes on one reading of a snapshot.
+//! The scheduling simulation: the scheduler's own answer for pods of nodes that go, for many choices of nodes on one reading of a snapshot.
 //!
 //! [`Simulator`] reads a snapshot once, with the pods of every node that may go in the batch. A [`Simulation`] then takes pods off some
 //! nodes and places them again, on nodes there are or on new ones, by the same procedure and the same rules as waiting pods;

@@ -1,4 +1,4 @@
-//! How many pods each group has in each domain, and which domains that leaves open.
+//! Counts of pods by topology group and domain, and the domains that they leave open.
 
 use super::{NO_DOMAIN, TopologyGroup, TopologyModel, TopologyRule};
 use crate::bits::Bits;

@@ -1,4 +1,4 @@
-//! How many claims each pool has, followed claim by claim.
+//! Claims of each pool, counted claim by claim.
 
 use super::Cluster;
 use crate::ids::PoolName;

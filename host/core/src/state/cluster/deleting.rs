@@ -1,4 +1,4 @@
-//! Which claims and nodes are on their way out, whether they were asked to go or are only set apart.
+//! Claims and nodes that are deleting, whether they were asked to go or are only set apart.
 
 use std::collections::BTreeSet;
 use std::sync::Arc;
