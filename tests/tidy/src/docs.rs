@@ -115,7 +115,10 @@ mod tests {
     fn a_header_that_begins_as_a_question_is_a_breach() {
         let tree = Tree::of(&[
             ("policies/rank-a/src/lib.rs", "//! Which types go first.\n"),
-            ("policies/rank-a/src/order.rs", "//! Order of types.\n//! What for.\n"),
+            (
+                "policies/rank-a/src/order.rs",
+                "//! Order of types.\n//! What for.\n",
+            ),
             ("host/core/src/a.rs", "//! Whatever is left.\n"),
         ]);
         assert_eq!(
