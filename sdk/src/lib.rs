@@ -12,7 +12,6 @@ pub mod testing;
 pub mod time;
 
 mod columns;
-mod common;
 
 #[cfg(target_arch = "wasm32")]
 mod allocator;

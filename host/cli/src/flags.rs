@@ -220,9 +220,12 @@ pub(crate) struct Catalogue {
     /// EC2 region whose instance types and list prices are shown.
     #[arg(long, default_value = "us-east-1")]
     pub(crate) region: String,
-    /// Show the catalogue of a snapshot file instead, with the capacity that its EC2NodeClass leaves to pods.
+    /// Show the catalogue of a snapshot file instead, with the capacity that the EC2NodeClass of its NodePools leaves to pods.
     #[arg(long, value_name = "FILE", conflicts_with = "region")]
     pub(crate) from: Option<PathBuf>,
+    /// The EC2NodeClass meant, where NodePools of the file have different ones.
+    #[arg(long, value_name = "NAME", requires = "from")]
+    pub(crate) class: Option<String>,
     /// Only offerings that meet this requirement, such as "karpenter.k8s.aws/instance-category In c,m" or "instance-cpu Gt 8"; repeat to add more.
     #[arg(long = "where", value_name = "KEY OPERATOR VALUES")]
     pub(crate) requirements: Vec<String>,

@@ -8,6 +8,7 @@ use std::sync::Arc;
 use anyhow::{Context, Result, bail};
 use plimsoll_api::{Kind, Object};
 use plimsoll_core::catalogue::PriceSource;
+use plimsoll_core::engine::Engine;
 use plimsoll_core::ids::ObjectName;
 use plimsoll_core::model;
 use plimsoll_core::model::PackingMode;
@@ -81,6 +82,21 @@ pub(crate) fn snapshot_and_digest(path: &Path, deciding: &Deciding) -> Result<(L
     Ok((loaded, digest))
 }
 
+/// The engine that finds what was read, and in place of the snapshot the one on which it would plan: with what nodes taught of
+/// their types, and pods where they are expected.
+pub(crate) fn found(loaded: &mut Loaded) -> Engine {
+    let snapshot = &loaded.snapshot;
+    let engine = Engine::finding(
+        &loaded.objects,
+        Arc::clone(&snapshot.catalogues),
+        Arc::clone(&snapshot.settings),
+        snapshot.seed,
+        snapshot.now,
+    );
+    loaded.snapshot = engine.snapshot(snapshot.now);
+    engine
+}
+
 /// Settings of a file, changed by flags.
 fn settings(own: &Settings, deciding: &Deciding) -> Settings {
     let mut settings = own.clone();
@@ -98,11 +114,9 @@ fn settings(own: &Settings, deciding: &Deciding) -> Settings {
 
 /// `true` if any spot price comes from a model, which every output must say.
 pub(crate) fn has_modelled_prices(snapshot: &Snapshot) -> bool {
-    let mut offerings = snapshot
-        .catalogue
-        .types()
-        .iter()
-        .flat_map(|instance_type| &instance_type.offerings);
+    let catalogues = snapshot.catalogues.distinct().iter();
+    let types = catalogues.flat_map(|catalogue| catalogue.types());
+    let mut offerings = types.flat_map(|instance_type| &instance_type.offerings);
     offerings.any(|offering| offering.price_source == PriceSource::Model)
 }
 
@@ -146,7 +160,7 @@ fn from_snapshot(snapshot: &Snapshot, changes: Vec<TimedChange>) -> Recording {
         end: None,
         objects: snapshot.objects(),
         running: Vec::new(),
-        catalogue: Arc::clone(&snapshot.catalogue),
+        catalogues: Arc::clone(&snapshot.catalogues),
         settings: Arc::clone(&snapshot.settings),
         changes,
     }
@@ -158,7 +172,7 @@ fn timed(change: plimsoll_snapshot::TimedChange) -> Result<TimedChange> {
     let at = change.at;
     let change = match change.change {
         Recorded::Upsert {
-            object: Object::Whole(model::Object::Pod(pod)),
+            object: Object::Pod(pod),
             runs_for,
         } => Change::Arrive(pod, runs_for),
         Recorded::Upsert {
@@ -188,15 +202,17 @@ fn timed(change: plimsoll_snapshot::TimedChange) -> Result<TimedChange> {
 
 /// An object that appears in the simulated world. Nodes appear there by being bought.
 fn applied(object: Object) -> Result<model::Object> {
-    let machine = match object {
-        Object::Whole(model::Object::Node(node)) => format!("node {}", node.name),
-        Object::Whole(model::Object::Claim(claim)) => format!("claim {}", claim.name),
-        Object::Whole(object) => return Ok(object),
-        Object::Part(_) => bail!(
-            "a simulation cannot play a change of volumes; expected them in the snapshot that it begins with"
-        ),
+    let machine = match &object {
+        Object::Node(node) => Some(("node", node.name.to_string())),
+        Object::NodeClaim(claim) => Some(("claim", claim.name.to_string())),
+        _ => None,
     };
-    bail!(
-        "a simulation cannot play the appearance of {machine}; expected it in the snapshot that it begins with"
+    if let Some((what, name)) = machine {
+        bail!(
+            "a simulation cannot play the appearance of {what} {name}; expected it in the snapshot that it begins with"
+        );
+    }
+    object.into_state().context(
+        "a simulation cannot play a change of volumes; expected them in the snapshot that it begins with",
     )
 }

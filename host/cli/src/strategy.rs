@@ -8,7 +8,7 @@ use std::borrow::Cow;
 use std::sync::Arc;
 
 use anyhow::{Context, Result, bail};
-use plimsoll_core::catalogue::Catalogue;
+use plimsoll_core::catalogue::Catalogues;
 use plimsoll_core::check::PriceRule;
 use plimsoll_core::model::PackingMode;
 use plimsoll_core::plan::Plan;
@@ -191,10 +191,12 @@ impl Strategy {
     }
 
     /// Refuses a node group of a type that is not on sale.
-    pub(crate) fn check(&self, catalogue: &Catalogue) -> Result<()> {
+    pub(crate) fn check(&self, catalogues: &Catalogues) -> Result<()> {
         let Self::Fixed(name) = self else {
             return Ok(());
         };
+        // Every catalogue has all types.
+        let catalogue = catalogues.of_others();
         if catalogue.get(name).is_none() {
             let names = catalogue.types().iter().map(|known| known.name.as_str());
             bail!(

@@ -4,7 +4,7 @@ use std::io::{self, BufRead};
 use std::sync::Arc;
 
 use plimsoll_core::action::Action;
-use plimsoll_core::catalogue::Catalogue;
+use plimsoll_core::catalogue::Catalogues;
 use plimsoll_core::engine::{Engine, Input};
 use plimsoll_core::plan::Plan;
 use plimsoll_core::snapshot::Snapshot;
@@ -102,8 +102,8 @@ impl Player<'_> {
         let wrong = ReplayError::Beginning { line: number };
         match line {
             Line::Begin(beginning) if number == 1 => {
-                let catalogue = Arc::new(Catalogue::default());
-                let engine = Engine::new(beginning.settings, catalogue, beginning.seed);
+                let catalogues = Arc::new(Catalogues::default());
+                let engine = Engine::new(beginning.settings, catalogues, beginning.seed);
                 self.engine = Some(engine);
                 Ok(())
             }

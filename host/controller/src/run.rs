@@ -10,7 +10,7 @@ use anyhow::{Context, Result, bail};
 use kube::Client;
 use plimsoll_api::Kind;
 use plimsoll_core::action::{Action, ConsiderRequest, Event as Report, SolveRequest};
-use plimsoll_core::catalogue::Catalogue;
+use plimsoll_core::catalogue::Catalogues;
 use plimsoll_core::command::Settled;
 use plimsoll_core::engine::{Engine, Input};
 use plimsoll_core::snapshot::Settings;
@@ -36,8 +36,8 @@ const SHORTEST: Duration = Duration::from_millis(1);
 pub struct Setup {
     /// The API server.
     pub client: Client,
-    /// Types and offerings that pools may buy.
-    pub catalogue: Arc<Catalogue>,
+    /// Types and offerings that pools may buy, by class.
+    pub catalogues: Arc<Catalogues>,
     /// How to decide.
     pub settings: Settings,
     /// Seed of draws and names.
@@ -63,7 +63,7 @@ pub struct Controller {
     reports: JoinSet<()>,
     recorder: Option<Recorder>,
     fidelity: Fidelity,
-    catalogue: Arc<Catalogue>,
+    catalogues: Arc<Catalogues>,
 }
 
 impl Controller {
@@ -78,7 +78,7 @@ impl Controller {
         };
         let recorder = setup.record.map(|out| Recorder::begin(out, beginning));
         let recorder = recorder.transpose().context("the recording")?;
-        let provider = Kwok::new(setup.client.clone(), Arc::clone(&setup.catalogue));
+        let provider = Kwok::new(setup.client.clone(), Arc::clone(&setup.catalogues));
         Ok(Self {
             engine: Engine::new(settings, Arc::default(), setup.seed),
             clock: Clock::default(),
@@ -92,14 +92,14 @@ impl Controller {
             reports: JoinSet::new(),
             recorder,
             fidelity: Fidelity::default(),
-            catalogue: setup.catalogue,
+            catalogues: setup.catalogues,
         })
     }
 
     /// Serves until told to stop. Orders under way are given up: what they came to is seen on the objects next time.
     pub async fn run(mut self, stop: impl Future<Output = ()>) -> Result<Fidelity> {
         let mut stop = pin!(stop);
-        self.feed(Input::Catalogue(Arc::clone(&self.catalogue)))?;
+        self.feed(Input::Catalogues(Arc::clone(&self.catalogues)))?;
         loop {
             let pause = self.pause();
             tokio::select! {

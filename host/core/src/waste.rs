@@ -42,6 +42,9 @@ pub fn waste<'p>(snapshot: &Snapshot, claims: impl IntoIterator<Item = &'p Plann
 /// Allocatable resources of the machine that a claim counts on; `None` where the catalogue does not have it.
 fn allocatable(snapshot: &Snapshot, claim: &PlannedClaim) -> Option<Resources> {
     let option = claim.chosen()?;
-    let sold = snapshot.catalogue.offering(&option.offering())?;
+    let sold = snapshot
+        .catalogues
+        .of(&claim.class)
+        .offering(&option.offering())?;
     Some(sold.resources().allocatable)
 }

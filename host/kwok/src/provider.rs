@@ -8,7 +8,7 @@ use kube::core::{ApiResource, DynamicObject, GroupVersionKind};
 use kube::{Client, Error, ResourceExt};
 use plimsoll_api::{Interner, convert, duration, failed_request};
 use plimsoll_core::action::{Answer, CloudCall, Machine, Outcome, Reason};
-use plimsoll_core::catalogue::Catalogue;
+use plimsoll_core::catalogue::Catalogues;
 use plimsoll_core::ids::{ProviderId, Uid};
 use plimsoll_core::model::{ClassRef, NodeClaim};
 use plimsoll_core::plan::LaunchOption;
@@ -26,7 +26,7 @@ const FAKE: &str = "kwok.x-k8s.io/node=fake";
 #[derive(Clone)]
 pub struct Kwok {
     client: Client,
-    catalogue: Arc<Catalogue>,
+    catalogues: Arc<Catalogues>,
 }
 
 /// Why a class gives no machines.
@@ -38,9 +38,9 @@ pub(crate) enum ClassFault {
 }
 
 impl Kwok {
-    /// A provider that sells the types of a catalogue.
-    pub fn new(client: Client, catalogue: Arc<Catalogue>) -> Self {
-        Self { client, catalogue }
+    /// A provider that sells each class what its catalogue lists.
+    pub fn new(client: Client, catalogues: Arc<Catalogues>) -> Self {
+        Self { client, catalogues }
     }
 
     /// Answers a call.
@@ -62,7 +62,8 @@ impl Kwok {
             Err(ClassFault::Unknown) => return Outcome::Unknown,
         }
         for option in options {
-            let sold = self.catalogue.offering(&option.offering());
+            let catalogue = self.catalogues.of(&claim.class);
+            let sold = catalogue.offering(&option.offering());
             if let Some(sold) = sold.filter(|sold| sold.offering.available) {
                 let machine = machine(claim, sold);
                 return Outcome::Done(Answer::Machine(Box::new(machine)));

@@ -23,51 +23,48 @@ use crate::outcome::{Called, Fault};
 use crate::score::Consolidator;
 
 /// A call of a module that has ended: who was asked, what, and what came of it.
-#[derive(Debug)]
-pub struct EndedCall<'c, M, Question, Raw, Typed> {
-    /// The module.
-    pub module: &'c M,
-    /// The question.
-    pub question: &'c Question,
-    /// The answer, as it came and checked, or why there is none, with what the call cost.
-    pub called: &'c Called<Checked<Raw, Typed>>,
-}
-
-macro_rules! asked {
-    ($($(#[$doc:meta])* $asked:ident: $module:ty, $question:ty, $raw:ty, $typed:ty;)*) => {
-        /// A call of a module that has ended, by the question that it was asked.
-        #[derive(Debug)]
-        pub enum Asked<'c> {
-            $($(#[$doc])* $asked(EndedCall<'c, $module, $question, $raw, $typed>),)*
-        }
-
-        impl Asked<'_> {
-            /// Fuel that the call used.
-            pub fn fuel(&self) -> u64 {
-                match self {
-                    $(Self::$asked(call) => call.called.fuel,)*
-                }
-            }
-        }
-
-        $(impl<'c> From<EndedCall<'c, $module, $question, $raw, $typed>> for Asked<'c> {
-            fn from(call: EndedCall<'c, $module, $question, $raw, $typed>) -> Self {
-                Self::$asked(call)
-            }
-        })*
-    };
-}
-
-// Who is asked, what, and what comes back as it came and checked.
-asked! {
+#[derive(Clone, Copy, Debug)]
+#[expect(
+    missing_docs,
+    reason = "the fields are the parts that the enum's own sentence names"
+)]
+pub enum Asked<'c> {
     /// For prices.
-    Price: Module, PriceQuestion, PriceAnswer, Prices;
+    Price {
+        module: &'c Module,
+        question: &'c PriceQuestion,
+        called: &'c Called<Checked<PriceAnswer, Prices>>,
+    },
     /// For an order of launch lists.
-    Order: Module, OrderQuestion, OrderAnswer, LaunchLists;
+    Order {
+        module: &'c Module,
+        question: &'c OrderQuestion,
+        called: &'c Called<Checked<OrderAnswer, LaunchLists>>,
+    },
     /// For values of moves.
-    Score: ConsolidationModule, ScoreQuestion, ScoreAnswer, Verdicts;
+    Score {
+        module: &'c ConsolidationModule,
+        question: &'c ScoreQuestion,
+        called: &'c Called<Checked<ScoreAnswer, Verdicts>>,
+    },
     /// For allowances.
-    Allow: BudgetModule, AllowQuestion, AllowAnswer, Allowances;
+    Allow {
+        module: &'c BudgetModule,
+        question: &'c AllowQuestion,
+        called: &'c Called<Checked<AllowAnswer, Allowances>>,
+    },
+}
+
+impl Asked<'_> {
+    /// Fuel that the call used.
+    pub fn fuel(&self) -> u64 {
+        match self {
+            Self::Price { called, .. } => called.fuel,
+            Self::Order { called, .. } => called.fuel,
+            Self::Score { called, .. } => called.fuel,
+            Self::Allow { called, .. } => called.fuel,
+        }
+    }
 }
 
 /// Told of what policies are asked and of what is decided.
@@ -90,26 +87,10 @@ pub(crate) struct Overheard<M> {
 }
 
 impl<M> Overheard<M> {
-    /// Asks the module and tells who looks on.
-    fn ask<Question, Raw, Typed>(
-        &self,
-        question: &Question,
-        ask: impl FnOnce(&M, &Question) -> Called<Checked<Raw, Typed>>,
-    ) -> Result<Typed, Fault>
-    where
-        for<'c> Asked<'c>: From<EndedCall<'c, M, Question, Raw, Typed>>,
-    {
-        let module = &self.module;
-        let called = ask(module, question);
-        let call = Asked::from(EndedCall {
-            module,
-            question,
-            called: &called,
-        });
+    fn tell(&self, call: &Asked<'_>) {
         for onlooker in &self.onlookers {
-            onlooker.asked(&call);
+            onlooker.asked(call);
         }
-        called.result.map(|checked| checked.typed)
     }
 }
 
@@ -131,11 +112,25 @@ impl Ranker for Overheard<Module> {
     }
 
     fn price(&self, question: &PriceQuestion) -> Result<Prices, Fault> {
-        self.ask(question, Module::price)
+        let module = &self.module;
+        let called = module.price(question);
+        self.tell(&Asked::Price {
+            module,
+            question,
+            called: &called,
+        });
+        called.result.map(|checked| checked.typed)
     }
 
     fn order(&self, question: &OrderQuestion) -> Result<LaunchLists, Fault> {
-        self.ask(question, Module::order)
+        let module = &self.module;
+        let called = module.order(question);
+        self.tell(&Asked::Order {
+            module,
+            question,
+            called: &called,
+        });
+        called.result.map(|checked| checked.typed)
     }
 }
 
@@ -145,7 +140,14 @@ impl Consolidator for Overheard<ConsolidationModule> {
     }
 
     fn score(&self, question: &ScoreQuestion) -> Result<Verdicts, Fault> {
-        self.ask(question, ConsolidationModule::score)
+        let module = &self.module;
+        let called = module.score(question);
+        self.tell(&Asked::Score {
+            module,
+            question,
+            called: &called,
+        });
+        called.result.map(|checked| checked.typed)
     }
 }
 
@@ -155,6 +157,13 @@ impl Budgeter for Overheard<BudgetModule> {
     }
 
     fn allow(&self, question: &AllowQuestion) -> Result<Allowances, Fault> {
-        self.ask(question, BudgetModule::allow)
+        let module = &self.module;
+        let called = module.allow(question);
+        self.tell(&Asked::Allow {
+            module,
+            question,
+            called: &called,
+        });
+        called.result.map(|checked| checked.typed)
     }
 }

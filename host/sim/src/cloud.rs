@@ -3,13 +3,11 @@
 //! A claim's uid stands for at most one instance: asked again, the cloud gives the one it gave. That is what makes a
 //! launch whose answer was lost safe to repeat, and it is what the real calls promise too.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use plimsoll_core::action::{Machine, Reason};
-use plimsoll_core::catalogue::{
-    CapacityType, Catalogue, InstanceType, OfferingKey, Overlaid, TypeOffering,
-};
+use plimsoll_core::catalogue::{CapacityType, Catalogues, OfferingKey, Overlaid, TypeOffering};
 use plimsoll_core::fixed_hash::{hash_of, short_name};
 use plimsoll_core::ids::{NodeName, ProviderId, ReservationId, TypeName, Uid};
 use plimsoll_core::model::NodeClaim;
@@ -42,8 +40,8 @@ impl Instance {
 /// Instances and what is left to sell.
 #[derive(Clone, Debug)]
 pub(crate) struct Cloud {
-    pub(crate) catalogue: Arc<Catalogue>,
-    /// Promises of the owner's overlays about nodes, pool by pool; true of every node in this world.
+    pub(crate) catalogues: Arc<Catalogues>,
+    /// Sizes of nodes by their classes, with the promises of the owner's overlays, pool by pool; true of every node in this world.
     promised: Overlaid,
     pub(crate) instances: BTreeMap<ProviderId, Instance>,
     by_claim: BTreeMap<Uid, ProviderId>,
@@ -53,10 +51,10 @@ pub(crate) struct Cloud {
 }
 
 impl Cloud {
-    pub(crate) fn new(catalogue: Arc<Catalogue>, promised: Overlaid) -> Self {
+    pub(crate) fn new(catalogues: Arc<Catalogues>, promised: Overlaid) -> Self {
         Self {
-            reservations: catalogue.reservations(),
-            catalogue,
+            reservations: catalogues.reservations(),
+            catalogues,
             promised,
             instances: BTreeMap::new(),
             by_claim: BTreeMap::new(),
@@ -83,9 +81,9 @@ impl Cloud {
     }
 
     fn try_option(&mut self, claim: &Arc<NodeClaim>, option: &LaunchOption) -> Option<ProviderId> {
-        let catalogue = Arc::clone(&self.catalogue);
+        let catalogues = Arc::clone(&self.catalogues);
         let key = option.offering();
-        let offering = catalogue.offering(&key)?.offering;
+        let offering = catalogues.of(&claim.class).offering(&key)?.offering;
         let stock = (
             key.instance_type.clone(),
             Arc::clone(&key.zone),
@@ -101,7 +99,7 @@ impl Cloud {
             None if !offering.available => return None,
             None => {}
         }
-        let promised = self.promised.of(&claim.pool).offering(&key)?;
+        let promised = self.promised.of_claim(claim).offering(&key)?;
         if let Some(left) = reserved {
             *left -= 1;
         }
@@ -165,58 +163,39 @@ impl Cloud {
         }
     }
 
-    /// Catalogue as it is listed now: current prices, and nodes left of reservations.
-    pub(crate) fn listed(&self) -> Arc<Catalogue> {
-        if self.catalogue.reservations() == self.reservations {
-            return Arc::clone(&self.catalogue);
+    /// Catalogues as they are listed now: current prices, and nodes left of reservations.
+    pub(crate) fn listed(&self) -> Arc<Catalogues> {
+        if self.catalogues.reservations() == self.reservations {
+            return Arc::clone(&self.catalogues);
         }
-        let types = self.catalogue.types().iter().map(|listed| {
-            let mut shown = InstanceType::clone(listed);
-            for own in shown
-                .offerings
-                .iter_mut()
-                .filter_map(|o| o.reservation.as_mut())
-            {
+        Arc::new(self.catalogues.with_types(|shown| {
+            let offerings = shown.offerings.iter_mut();
+            for own in offerings.filter_map(|offering| offering.reservation.as_mut()) {
                 own.remaining = self.reservations.get(&own.id).copied().unwrap_or(0);
             }
-            shown
-        });
-        Arc::new(self.catalogue.with_types(types))
+        }))
     }
 
-    fn matching(&self, which: &Which) -> Vec<(TypeName, Arc<str>)> {
-        let Some(instance_type) = self.catalogue.get(which.instance_type.as_str()) else {
-            return Vec::new();
-        };
-        let offerings = instance_type.offerings.iter().filter(|offering| {
-            offering.capacity_type == which.capacity_type
-                && which
-                    .zone
-                    .as_ref()
-                    .is_none_or(|zone| *zone == offering.zone)
-        });
-        offerings
-            .map(|offering| (instance_type.name.clone(), Arc::clone(&offering.zone)))
+    /// Types and zones of the offerings meant, whatever classes they are sold to.
+    fn matching(&self, which: &Which) -> BTreeSet<(TypeName, Arc<str>)> {
+        let catalogues = self.catalogues.distinct().iter();
+        let types = catalogues.filter_map(|own| own.get(which.instance_type.as_str()));
+        let offerings = types.flat_map(|sold| sold.offerings.iter().map(move |own| (sold, own)));
+        let meant = offerings.filter(|(_, own)| which.contains(own));
+        meant
+            .map(|(sold, own)| (sold.name.clone(), Arc::clone(&own.zone)))
             .collect()
     }
 
     /// Changes a price, for instances that run as well.
     pub(crate) fn set_price(&mut self, which: &Which, price: PricePerHour) {
-        let types = self.catalogue.types().iter().map(|listed| {
-            let mut shown = InstanceType::clone(listed);
-            for offering in &mut shown.offerings {
-                let zone = which
-                    .zone
-                    .as_ref()
-                    .is_none_or(|zone| *zone == offering.zone);
-                let terms = which.capacity_type == offering.capacity_type;
-                if zone && terms && shown.name == which.instance_type {
-                    offering.price = price;
-                }
+        self.catalogues = Arc::new(self.catalogues.with_types(|shown| {
+            let is_meant = shown.name == which.instance_type;
+            let offerings = shown.offerings.iter_mut();
+            for own in offerings.filter(|own| is_meant && which.contains(own)) {
+                own.price = price;
             }
-            shown
-        });
-        self.catalogue = Arc::new(self.catalogue.with_types(types));
+        }));
         for instance in self.instances.values_mut() {
             let key = &instance.offering;
             let zone = which.zone.as_ref().is_none_or(|zone| *zone == key.zone);

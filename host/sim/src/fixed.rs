@@ -186,7 +186,7 @@ impl<'a> Filler<'a> {
         group: &FixedGroup,
     ) -> Result<(Bin, PlannedClaim), String> {
         let name = &group.instance_type;
-        let catalogue = &self.snapshot.catalogue;
+        let catalogue = self.snapshot.catalogues.of(&pool.class);
         let listed = catalogue
             .get(name.as_str())
             .ok_or_else(|| format!("{name} is not in the catalogue"))?;

@@ -6,7 +6,7 @@
 
 use std::sync::Arc;
 
-use plimsoll_core::catalogue::{Catalogue, InstanceType};
+use plimsoll_core::catalogue::{Catalogues, InstanceType};
 use plimsoll_core::ids::{ObjectName, Uid};
 use plimsoll_core::model::Pod;
 use plimsoll_core::snapshot::{Objects, Snapshot};
@@ -20,7 +20,7 @@ use crate::work::Work;
 const PARTS: i128 = 100_000;
 
 /// Catalogues, each with the instant from which it held.
-pub(crate) type Listed = Vec<(Timestamp, Arc<Catalogue>)>;
+pub(crate) type Listed = Vec<(Timestamp, Arc<Catalogues>)>;
 
 /// A least cost per hour from one instant to another.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -75,7 +75,7 @@ fn mean_pods(work: &Work, row: usize, end: Timestamp) -> Vec<u32> {
 }
 
 /// The catalogues that were in force at some moment of a stretch.
-fn in_force(work: &Work, listed: &Listed, row: usize, end: Timestamp) -> Vec<Arc<Catalogue>> {
+fn in_force(work: &Work, listed: &Listed, row: usize, end: Timestamp) -> Vec<Arc<Catalogues>> {
     let (from, to) = (work.begin_of(row), work.begin_of(row + 1).min(end));
     let first = listed
         .partition_point(|(at, _)| *at <= from)
@@ -87,26 +87,30 @@ fn in_force(work: &Work, listed: &Listed, row: usize, end: Timestamp) -> Vec<Arc
 }
 
 /// Each offering at the lowest price that it had, so that the bound holds whatever the moment of buying.
-fn cheapest(market: &[Arc<Catalogue>]) -> Arc<Catalogue> {
+fn cheapest(market: &[Arc<Catalogues>]) -> Arc<Catalogues> {
     let Some((first, others)) = market.split_first() else {
         return Arc::default();
     };
     if others.is_empty() {
         return Arc::clone(first);
     }
-    let types = first.types().iter().map(|listed| {
-        let mut shown = InstanceType::clone(listed);
-        let later = others
-            .iter()
-            .filter_map(|other| other.get(listed.name.as_str()));
-        for (at, offering) in later.flat_map(|other| other.offerings.iter().enumerate()) {
-            if let Some(have) = shown.offerings.get_mut(at) {
-                have.price = have.price.min(offering.price);
+    // Prices change, classes and what they sell do not.
+    Arc::new(first.revised(|number, catalogue| {
+        let types = catalogue.types().iter().map(|listed| {
+            let mut shown = InstanceType::clone(listed);
+            let others = others
+                .iter()
+                .filter_map(|other| other.distinct().get(number));
+            let later = others.filter_map(|other| other.get(listed.name.as_str()));
+            for (at, offering) in later.flat_map(|other| other.offerings.iter().enumerate()) {
+                if let Some(have) = shown.offerings.get_mut(at) {
+                    have.price = have.price.min(offering.price);
+                }
             }
-        }
-        shown
-    });
-    Arc::new(first.with_types(types))
+            shown
+        });
+        Arc::new(catalogue.with_types(types))
+    }))
 }
 
 /// Kinds in the order that their pods have in a snapshot.
@@ -117,7 +121,7 @@ fn order(work: &Work) -> Vec<usize> {
 }
 
 /// A snapshot with a pod of each kind.
-fn one_of_each(work: &Work, recording: &Recording, catalogue: Arc<Catalogue>) -> Snapshot {
+fn one_of_each(work: &Work, recording: &Recording, catalogues: Arc<Catalogues>) -> Snapshot {
     let pod = |kind: usize| {
         let mut pod = Pod::clone(&work.examples()[kind]);
         let namespace = Arc::clone(&pod.name.namespace);
@@ -134,5 +138,5 @@ fn one_of_each(work: &Work, recording: &Recording, catalogue: Arc<Catalogue>) ->
         ..Objects::default()
     };
     let settings = Arc::clone(&recording.settings);
-    Snapshot::new(recording.start, 0, settings, catalogue, objects)
+    Snapshot::new(recording.start, 0, settings, catalogues, objects)
 }

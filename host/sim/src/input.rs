@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use plimsoll_core::catalogue::{CapacityType, Catalogue, Overlaid};
+use plimsoll_core::catalogue::{CapacityType, Catalogues, Offering, Overlaid};
 use plimsoll_core::ids::{NodeName, ObjectName, TypeName};
 use plimsoll_core::labels::Labels;
 use plimsoll_core::model::{
@@ -25,8 +25,8 @@ pub struct Recording {
     pub objects: Objects,
     /// How long pods that are there at the start go on running; those not named run for ever.
     pub running: Vec<(ObjectName, Span)>,
-    /// Types and offerings at the start.
-    pub catalogue: Arc<Catalogue>,
+    /// Types and offerings at the start, by class.
+    pub catalogues: Arc<Catalogues>,
     /// How to decide.
     pub settings: Arc<Settings>,
     /// Changes of the world, in any order.
@@ -34,12 +34,13 @@ pub struct Recording {
 }
 
 impl Recording {
-    /// The catalogue with the overlays of the start applied, where they are in use.
+    /// Catalogues of the pools with the overlays of the start applied, where they are in use.
     pub(crate) fn overlaid(&self) -> Overlaid {
+        let pools = &self.objects.pools;
         if self.settings.node_overlays {
-            Overlaid::new(&self.catalogue, &self.objects.pools, &self.objects.overlays)
+            Overlaid::new(&self.catalogues, pools, &self.objects.overlays)
         } else {
-            Overlaid::plain(&self.catalogue)
+            Overlaid::plain(&self.catalogues, pools)
         }
     }
 }
@@ -87,6 +88,15 @@ pub struct Which {
     pub zone: Option<Arc<str>>,
     /// The terms.
     pub capacity_type: CapacityType,
+}
+
+impl Which {
+    /// `true` if an offering of the type is one of them.
+    pub(crate) fn contains(&self, offering: &Offering) -> bool {
+        let zone = self.zone.as_ref();
+        self.capacity_type == offering.capacity_type
+            && zone.is_none_or(|zone| *zone == offering.zone)
+    }
 }
 
 /// A workload that keeps replicas.

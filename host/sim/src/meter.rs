@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
-use plimsoll_core::catalogue::Catalogue;
+use plimsoll_core::catalogue::Catalogues;
 use plimsoll_core::command::{Refused, Settled};
 use plimsoll_core::engine::{Begun, Landing};
 use plimsoll_core::ids::{NodeName, ObjectName, ProviderId, Uid};
@@ -69,14 +69,14 @@ impl Share {
 }
 
 impl Meter {
-    pub(crate) fn new(start: Timestamp, catalogue: Arc<Catalogue>) -> Self {
+    pub(crate) fn new(start: Timestamp, catalogues: Arc<Catalogues>) -> Self {
         Self {
             start,
             at: start,
             level: Level::default(),
             money: Money::default(),
             work: Work::new(start),
-            listed: vec![(start, catalogue)],
+            listed: vec![(start, catalogues)],
             cpu: Share::default(),
             memory: Share::default(),
             gatherer: Gatherer::new(start),
@@ -124,7 +124,7 @@ impl Meter {
         self.advance(now);
         self.money.repriced(cloud);
         self.level_of_money();
-        self.listed.push((now, Arc::clone(&cloud.catalogue)));
+        self.listed.push((now, Arc::clone(&cloud.catalogues)));
     }
 
     fn level_of_money(&mut self) {
@@ -423,7 +423,7 @@ mod tests {
     /// The scheduler binds the replacement of an evicted pod at once, before anything can be nominated to it.
     #[test]
     fn planned_pods_are_told_apart_by_why_they_needed_a_place() {
-        let mut meter = Meter::new(Timestamp::default(), Arc::new(Catalogue::default()));
+        let mut meter = Meter::new(Timestamp::default(), Arc::new(Catalogues::default()));
         let replacement = pod("replacement", true);
         meter.returns(&replacement);
         meter.landed(&replacement, Landing::Elsewhere);

@@ -225,7 +225,11 @@ impl World {
     }
 
     fn instance_behind(&self, node: &Node, claim: &NodeClaim) -> Option<Instance> {
-        let sold = self.cloud.catalogue.of_labels(&node.labels)?;
+        let sold = self
+            .cloud
+            .catalogues
+            .of(&claim.class)
+            .of_labels(&node.labels)?;
         // The world names nodes after their claims; a node of another name keeps its own through the claim it shows.
         let mut shown = claim.clone();
         shown.name = node.name.as_str().into();

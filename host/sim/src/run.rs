@@ -75,7 +75,7 @@ impl<P: Planner> Run<P> {
     }
 
     /// The engine's inputs since they were last taken, with the instant of each, oldest first; none unless they are
-    /// kept. An engine of the same settings, catalogue and seed that is handed them does the same.
+    /// kept. An engine of the same settings, catalogues and seed that is handed them does the same.
     pub fn take_inputs(&mut self) -> Vec<(Timestamp, Input)> {
         self.inputs.as_mut().map(std::mem::take).unwrap_or_default()
     }
@@ -203,7 +203,7 @@ impl<P: Planner> Run<P> {
 
     fn start_engine(&mut self) {
         let now = self.world.now;
-        self.feed(Input::Catalogue(self.world.cloud.listed()), now);
+        self.feed(Input::Catalogues(self.world.cloud.listed()), now);
         for (object, version) in self.world.api.list() {
             self.feed(Input::Applied(object, version), now);
         }
@@ -326,7 +326,7 @@ impl<P: Planner> Run<P> {
 fn new_engine(recording: &Recording, seed: u64) -> Engine {
     Engine::new(
         Arc::clone(&recording.settings),
-        Arc::clone(&recording.catalogue),
+        Arc::clone(&recording.catalogues),
         seed,
     )
 }

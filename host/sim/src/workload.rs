@@ -113,7 +113,7 @@ impl World {
                 self.cloud.set_price(&which, price);
                 self.meter.repriced(&self.cloud, self.now);
                 let listed = self.cloud.listed();
-                let input = plimsoll_core::engine::Input::Catalogue(listed);
+                let input = plimsoll_core::engine::Input::Catalogues(listed);
                 self.announcements.push(input);
             }
             Change::Stock(which, left) => self.cloud.set_stock(&which, left),

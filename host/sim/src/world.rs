@@ -74,11 +74,11 @@ impl World {
             random: Random::new(behaviour.seed),
             behaviour,
             api: Api::default(),
-            cloud: Cloud::new(Arc::clone(&recording.catalogue), recording.overlaid()),
+            cloud: Cloud::new(Arc::clone(&recording.catalogues), recording.overlaid()),
             queue: Queue::default(),
             scheduler: Scheduler::default(),
             workloads: Workloads::of(recording),
-            meter: Meter::new(recording.start, Arc::clone(&recording.catalogue)),
+            meter: Meter::new(recording.start, Arc::clone(&recording.catalogues)),
             tasks: BTreeMap::new(),
             announcements: Vec::new(),
         };

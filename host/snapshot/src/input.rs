@@ -4,7 +4,7 @@ use std::fs::File;
 use std::io::{BufRead, Read};
 use std::path::Path;
 
-use plimsoll_core::snapshot::Snapshot;
+use plimsoll_core::snapshot::{Objects, Snapshot};
 
 use crate::error::{LoadError, SnapshotError};
 use crate::gather::Gatherer;
@@ -22,6 +22,8 @@ const BYTE_ORDER_MARK: &[u8] = &[0xef, 0xbb, 0xbf];
 pub struct Loaded {
     /// The world at one instant.
     pub snapshot: Snapshot,
+    /// The objects that it was made of, as they were read.
+    pub objects: Objects,
     /// Changes after the snapshot, in order of time.
     pub changes: Vec<TimedChange>,
     /// Notes of assumptions, and of everything passed over.

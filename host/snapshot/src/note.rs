@@ -41,12 +41,10 @@ pub enum Note {
     },
     /// The file has no pools.
     DefaultPool,
-    /// Pools name classes that shape their nodes differently, and one catalogue serves them all.
-    OneClass {
-        /// The class followed.
-        taken: String,
-        /// Those that are not.
-        others: String,
+    /// Pools name classes that are not among those of the file.
+    MissingClasses {
+        /// Their names.
+        names: String,
     },
     /// The file names no instant.
     AssumedTime {
@@ -83,7 +81,7 @@ impl Note {
             | Self::Remark { works: false, .. } => true,
             Self::UnknownKind { .. }
             | Self::DefaultPool
-            | Self::OneClass { .. }
+            | Self::MissingClasses { .. }
             | Self::AssumedTime { .. }
             | Self::AssumedRegion { .. }
             | Self::Remark { works: true, .. } => false,
@@ -130,9 +128,9 @@ impl fmt::Display for Note {
             Self::DefaultPool => f.write_str(
                 "no NodePool: taking one named default (linux, amd64, on-demand, no limits)",
             ),
-            Self::OneClass { taken, others } => write!(
+            Self::MissingClasses { names } => write!(
                 f,
-                "the room on every node is that of EC2NodeClass {taken}; {others} would give another"
+                "EC2NodeClass {names} is named by NodePools and not in the file: taking default kubelet settings and disks"
             ),
             Self::AssumedTime { time } => {
                 write!(

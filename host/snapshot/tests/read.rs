@@ -77,7 +77,7 @@ fn equal_specifications_are_held_once() {
 #[test]
 fn written_types_are_the_catalogue_and_quotes_replace_their_prices() {
     let snapshot = load(SHOP).snapshot;
-    let small = snapshot.catalogue.get("small").unwrap();
+    let small = snapshot.catalogues.of_others().get("small").unwrap();
     let spot = &small.offerings[1];
     assert_eq!(spot.capacity_type, CapacityType::Spot);
     assert_eq!(Some(spot.price), PricePerHour::from_dollars(0.015));
@@ -95,7 +95,7 @@ fn written_types_are_the_catalogue_and_quotes_replace_their_prices() {
         gpus.listed().unwrap().is_empty(),
         "absent labels are said to be absent"
     );
-    let large = snapshot.catalogue.get("large").unwrap();
+    let large = snapshot.catalogues.of_others().get("large").unwrap();
     assert_eq!(
         large.offerings[0].reservation.as_ref().unwrap().remaining,
         2
@@ -128,7 +128,7 @@ fn what_kubectl_prints_is_a_snapshot_with_what_was_assumed_said() {
     );
     assert_eq!(loaded.snapshot.pods.len(), 2);
     assert_eq!(loaded.snapshot.pools[0].name.as_str(), "default");
-    assert!(loaded.snapshot.catalogue.types().len() > 1000);
+    assert!(loaded.snapshot.catalogues.of_others().types().len() > 1000);
 }
 
 #[test]
@@ -222,13 +222,13 @@ fn overlays_of_a_kubectl_list_are_read_and_applied() {
         offering.expect("it is sold so").clone()
     };
     let own = overlaid.of(&snapshot.pools[0].name);
-    let listed = terms(&snapshot.catalogue, CapacityType::OnDemand);
+    let listed = terms(snapshot.catalogues.of_others(), CapacityType::OnDemand);
     let changed = terms(own, CapacityType::OnDemand);
     assert_eq!(changed.price.nanos() * 8, listed.price.nanos() * 5);
     assert_eq!(changed.price_source, PriceSource::Overlay);
     assert_eq!(
         terms(own, CapacityType::Spot),
-        terms(&snapshot.catalogue, CapacityType::Spot)
+        terms(snapshot.catalogues.of_others(), CapacityType::Spot)
     );
     let slots = |name: &str| {
         let sold = own.get(name).expect("the type is sold");
@@ -259,7 +259,8 @@ items:
 "#
         );
         let snapshot = load(&text).snapshot;
-        let sold = snapshot.catalogue.get("m7i.large").expect("it is sold");
+        let listed = snapshot.catalogues.of(&snapshot.pools[0].class);
+        let sold = listed.get("m7i.large").expect("it is sold");
         sold.attach_limits.get("ebs.csi.aws.com").copied()
     };
     assert_eq!(with_class(""), Some(31), "32 less the root volume");
@@ -270,6 +271,110 @@ items:
     ];
     let three = format!(", blockDeviceMappings: [{}]", three.join(", "));
     assert_eq!(with_class(&three), Some(29));
+}
+
+/// A file with a pool of each class, and what the classes say of their kubelets.
+fn two_classes(few: &str, many: &str) -> String {
+    let pool = |name: &str| {
+        format!(
+            "- apiVersion: karpenter.sh/v1\n  kind: NodePool\n  metadata: {{name: {name}}}\n  spec: {{template: {{spec: \
+             {{nodeClassRef: {{group: karpenter.k8s.aws, kind: EC2NodeClass, name: {name}}}, requirements: []}}}}}}\n"
+        )
+    };
+    let class = |name: &str, kubelet: &str| {
+        format!(
+            "- apiVersion: karpenter.k8s.aws/v1\n  kind: EC2NodeClass\n  metadata: {{name: {name}}}\n  spec: {{role: node, \
+             amiSelectorTerms: [{{alias: al2023@latest}}], subnetSelectorTerms: [{{id: subnet-0a1b2c3d}}], \
+             securityGroupSelectorTerms: [{{id: sg-0a1b2c3d}}], kubelet: {{{kubelet}}}}}\n"
+        )
+    };
+    let objects = [
+        pool("few"),
+        pool("many"),
+        class("few", few),
+        class("many", many),
+    ];
+    let section = "apiVersion: v1\nkind: List\nplimsoll: {time: \"2026-11-22T00:00:00Z\", catalogue: {region: us-east-1}}\n";
+    format!("{section}items:\n{}", objects.concat())
+}
+
+#[test]
+fn every_pool_has_the_catalogue_of_its_own_class() {
+    let text = two_classes(
+        "maxPods: 8, systemReserved: {cpu: 500m, memory: 1Gi}",
+        "evictionHard: {memory.available: 612Mi}",
+    );
+    let snapshot = load(&text).snapshot;
+    let sold = |pool: &str, resource| {
+        let pool = snapshot.pool(pool).expect("the pool is there");
+        let listed = snapshot.catalogues.of(&pool.class);
+        let sold = listed.get("m5.large").expect("it is sold");
+        sold.allocatable(&sold.offerings[0]).get(&resource)
+    };
+    assert_eq!(sold("few", ResourceName::Pods), 8);
+    assert_eq!(sold("many", ResourceName::Pods), 29);
+    let cpu = |pool| sold(pool, ResourceName::Cpu);
+    assert!(
+        cpu("many") - cpu("few") >= 400,
+        "{} and {}",
+        cpu("few"),
+        cpu("many")
+    );
+    let memory = |pool| sold(pool, ResourceName::Memory) >> 20;
+    let default = snapshot
+        .catalogues
+        .of_others()
+        .get("m5.large")
+        .expect("it is sold");
+    let default = default.allocatable(&default.offerings[0]);
+    let default = default.get(&ResourceName::Memory) >> 20;
+    assert_eq!(default - memory("many"), 512, "100Mi are kept without it");
+}
+
+#[test]
+fn classes_that_say_the_same_share_a_catalogue() {
+    let snapshot = load(&two_classes("maxPods: 8", "maxPods: 8")).snapshot;
+    let of = |pool: usize| snapshot.catalogues.of(&snapshot.pools[pool].class);
+    assert!(Arc::ptr_eq(of(0), of(1)));
+    assert_eq!(snapshot.catalogues.distinct().len(), 2);
+}
+
+#[test]
+fn a_class_that_the_file_does_not_have_is_told() {
+    let text = two_classes("maxPods: 8", "maxPods: 8").replacen("name: many", "name: others", 1);
+    let text = text.replacen("EC2NodeClass, name: many", "EC2NodeClass, name: absent", 1);
+    let notes = load(&text).notes;
+    let told: Vec<String> = notes.iter().map(ToString::to_string).collect();
+    let expected = "EC2NodeClass absent is named by NodePools and not in the file: taking default kubelet settings and disks";
+    assert!(told.iter().any(|note| note == expected), "{told:?}");
+}
+
+#[test]
+fn a_file_says_what_nodes_of_a_class_are() {
+    let text = r"
+plimsoll:
+  catalogue:
+    instanceTypes:
+    - {name: m, capacity: {cpu: 4, memory: 16Gi, pods: 58}, offerings: [{zone: a, price: 1}]}
+    - {name: o, capacity: {cpu: 8, memory: 32Gi}, offerings: [{zone: a, price: 2}]}
+    classes:
+    - name: few
+      instanceTypes:
+      - {name: m, capacity: {cpu: 4, memory: 16Gi, pods: 8}, offerings: [{zone: a, price: 1}]}
+      - {name: o, capacity: {cpu: 8, memory: 32Gi}}
+";
+    let catalogues = load(text).snapshot.catalogues;
+    let few = catalogues.classes().next().expect("a class is named");
+    let pods = |name| {
+        let listed = catalogues.of(few).get(name).expect("it stands there");
+        (
+            listed.capacity.get(&ResourceName::Pods),
+            listed.offerings.len(),
+        )
+    };
+    assert_eq!((pods("m"), pods("o")), ((8, 1), (110, 0)));
+    let others = catalogues.of_others().get("m").expect("it is sold");
+    assert_eq!(others.capacity.get(&ResourceName::Pods), 58);
 }
 
 #[test]

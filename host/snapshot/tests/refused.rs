@@ -325,10 +325,18 @@ fn shares_outside_0_to_100_percent_are_refused() {
     }
 }
 
-/// Fails unless each field of the guards is refused with its sentence.
-#[track_caller]
-fn refused_in_guards(fields: &[(&str, &str)]) {
-    for (field, expected) in fields {
+#[test]
+fn parts_of_guards_that_make_no_sense_are_refused() {
+    for (field, expected) in [
+        (
+            "nodeShareFromCpuMilli: -1",
+            "nodeShareFromCpuMilli is -1; expected milli-cores of at least 0",
+        ),
+        (
+            "replicasApartDivisor: 0",
+            "replicasApartDivisor is 0; expected a number of at least 1",
+        ),
+    ] {
         let text = format!("plimsoll: {{settings: {{guards: {{{field}}}}}}}");
         assert_eq!(
             refused(text.as_bytes()),
@@ -338,22 +346,8 @@ fn refused_in_guards(fields: &[(&str, &str)]) {
 }
 
 #[test]
-fn parts_of_guards_that_make_no_sense_are_refused() {
-    refused_in_guards(&[
-        (
-            "nodeShareFromCpuMilli: -1",
-            "nodeShareFromCpuMilli is -1; expected milli-cores of at least 0",
-        ),
-        (
-            "replicasApartDivisor: 0",
-            "replicasApartDivisor is 0; expected a number of at least 1",
-        ),
-    ]);
-}
-
-#[test]
 fn old_names_of_settings_are_refused_with_the_new_ones() {
-    refused_in_guards(&[
+    for (field, expected) in [
         (
             "largestNodeCpuMilli: 48000",
             "largestNodeCpuMilli is an old name; expected nodeShareFromCpuMilli and nodeSharePercent",
@@ -362,7 +356,13 @@ fn old_names_of_settings_are_refused_with_the_new_ones() {
             "replicasApart: 3",
             "replicasApart is an old name; expected replicasApartFrom and replicasApartDivisor",
         ),
-    ]);
+    ] {
+        let text = format!("plimsoll: {{settings: {{guards: {{{field}}}}}}}");
+        assert_eq!(
+            refused(text.as_bytes()),
+            format!("plimsoll.settings.guards.{expected}")
+        );
+    }
 }
 
 /// The same bytes, again and again.
@@ -435,4 +435,26 @@ proptest! {
     fn json_made_of_its_own_marks_never_panics(text in "[\\[\\]{}:,\"\\\\ a1\n]{0,60}") {
         let _ = read(text.as_bytes(), &Limits::default());
     }
+}
+
+#[test]
+fn classes_of_a_catalogue_have_names_each_once() {
+    let with = |classes: &str| {
+        let text = format!(
+            "plimsoll: {{catalogue: {{instanceTypes: [{{name: m, capacity: {{cpu: 1, memory: 1}}, offerings: [{{zone: a, price: 1}}]}}], classes: [{classes}]}}}}"
+        );
+        refused(text.as_bytes())
+    };
+    assert_eq!(
+        with("{instanceTypes: []}"),
+        "plimsoll.catalogue.classes[0].name is missing; expected the name of a node class"
+    );
+    assert_eq!(
+        with("{name: few}, {name: few}"),
+        "plimsoll.catalogue.classes[1].name is \"few\", like that of an earlier one; expected every class once"
+    );
+    assert_eq!(
+        with("{name: few, instanceTypes: [{name: o, capacity: {cpu: 1}}]}"),
+        "plimsoll.catalogue.classes[0].instanceTypes[0] o: capacity.memory is missing or 0; expected an amount"
+    );
 }

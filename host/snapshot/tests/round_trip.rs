@@ -23,7 +23,7 @@ fn check_same(left: &Snapshot, right: &Snapshot) {
     assert_eq!(left.namespaces, right.namespaces);
     assert_eq!(left.disruption_budgets, right.disruption_budgets);
     assert_eq!(left.volumes, right.volumes);
-    assert_eq!(left.catalogue, right.catalogue);
+    assert_eq!(left.catalogues, right.catalogues);
 }
 
 fn written(snapshot: &Snapshot, changes: &[TimedChange], format: Format) -> Vec<u8> {
@@ -53,7 +53,24 @@ fn every_kind_of_object_reads_back_the_same_in_both_formats() {
 fn a_region_written_out_reads_back_as_the_same_catalogue() {
     let first = load(b"{\"plimsoll\": {\"catalogue\": {\"region\": \"us-east-1\"}}}");
     let again = load(&written(&first.snapshot, &[], Format::Json));
-    assert_eq!(first.snapshot.catalogue, again.snapshot.catalogue);
+    assert_eq!(first.snapshot.catalogues, again.snapshot.catalogues);
+}
+
+#[test]
+fn classes_of_nodes_read_back_the_same() {
+    let text = r#"{"plimsoll": {"catalogue": {
+        "instanceTypes": [
+            {"name": "m", "capacity": {"cpu": 4, "memory": "16Gi"}, "offerings": [{"zone": "a", "price": 1}]},
+            {"name": "n", "capacity": {"cpu": 4, "memory": "16Gi"}, "offerings": [{"zone": "a", "price": 1}]}],
+        "classes": [
+            {"name": "few", "instanceTypes": [
+                {"name": "m", "capacity": {"cpu": 4, "memory": "16Gi", "pods": 8}, "offerings": [{"zone": "a", "price": 1}]}]},
+            {"name": "more", "kind": "KWOKNodeClass", "group": "karpenter.kwok.sh", "instanceTypes": [
+                {"name": "o", "capacity": {"cpu": 1, "memory": "4Gi"}, "offerings": [{"zone": "b", "price": 1}]}]}]}}}"#;
+    let first = load(text.as_bytes());
+    assert_eq!(first.snapshot.catalogues.distinct().len(), 3);
+    let again = load(&written(&first.snapshot, &[], Format::Yaml));
+    assert_eq!(first.snapshot.catalogues, again.snapshot.catalogues);
 }
 
 #[test]

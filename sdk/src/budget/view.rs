@@ -6,9 +6,8 @@ use super::table::Columns;
 use crate::columns::Signal;
 use crate::time::{LocalTime, TimeZone};
 
-/// Why nodes are taken away. Later hosts may know more reasons.
+/// Why nodes are taken away.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-#[non_exhaustive]
 pub enum Disruption {
     /// Nothing but daemons runs on them.
     Emptiness,

@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use anyhow::{Context, Result};
-use plimsoll_core::catalogue::{Catalogue, InstanceType};
+use plimsoll_core::catalogue::{Catalogue, Catalogues, InstanceType};
 use plimsoll_core::snapshot::Snapshot;
 use plimsoll_ec2_facts::catalogue::{Terms, Zone};
 use plimsoll_ec2_facts::instance_type::Architecture;
@@ -113,7 +113,7 @@ fn problem(market: &Arc<Catalogue>, cluster: ClusterFixture) -> Result<Vec<u8>> 
         cluster = cluster.daemon(&pod(name).cpu(cpu).memory_mib(memory));
     }
     let mut snapshot: Snapshot = cluster.snapshot();
-    snapshot.catalogue = Arc::clone(market);
+    snapshot.catalogues = Arc::new(Catalogues::new(Arc::clone(market), []));
     Arc::make_mut(&mut snapshot.settings).guards.enabled = false;
     let mut text = Vec::new();
     write(

@@ -71,7 +71,7 @@ impl Served {
         let recording = Recording::default();
         let setup = Setup {
             client: client.clone(),
-            catalogue: Arc::new(catalogue::builtin()?),
+            catalogues: Arc::new(catalogue::builtin()?.into()),
             settings,
             seed: 1,
             planner: Planner::new(from_cluster(&client, "list-price").await?),

@@ -322,7 +322,7 @@ impl<'a> Search<'a> {
 fn purchases(snapshot: &Snapshot) -> Vec<Purchase> {
     let mut result = Vec::new();
     for pool in &snapshot.pools {
-        for sold in snapshot.catalogue.types() {
+        for sold in snapshot.catalogues.of(&pool.class).types() {
             let open = sold.offerings.iter().filter(|offering| offering.available);
             result.extend(open.map(|offering| Purchase {
                 price: offering.price + snapshot.settings.node_cost,

@@ -123,7 +123,7 @@ fn too_many_pods_are_not_tried() {
 #[test]
 fn the_benchmark_mix_has_its_five_kinds_in_equal_parts() {
     let snapshot = benchmark_mix(100, 400, 1);
-    assert_eq!(snapshot.catalogue.types().len(), 400);
+    assert_eq!(snapshot.catalogues.of_others().types().len(), 400);
     let count = |has: fn(&plimsoll_core::model::PodSpec) -> bool| {
         snapshot.pods.iter().filter(|pod| has(&pod.spec)).count()
     };

@@ -2,7 +2,6 @@
 
 use std::sync::Arc;
 
-use plimsoll_core::catalogue::Catalogue;
 use plimsoll_core::model::ClaimPhase;
 use plimsoll_core::snapshot::Snapshot;
 use plimsoll_core::time::Timestamp;
@@ -116,7 +115,8 @@ fn permuted_objects_give_an_equal_snapshot() {
             .pods(pod("web").replicas(4))
             .pod(pod("db").on("n1"))
     };
-    let (mut objects, catalogue, settings) = world().parts();
+    let (mut objects, catalogues, settings) = world().parts();
+    let catalogue = catalogues.of_others();
     let mut types: Vec<_> = catalogue
         .types()
         .iter()
@@ -133,7 +133,7 @@ fn permuted_objects_give_an_equal_snapshot() {
         Timestamp::from_millis(1_000_000_000),
         0,
         Arc::new(settings),
-        Arc::new(Catalogue::new(types, catalogue.own_keys().iter().cloned())),
+        Arc::new(catalogue.with_types(types).into()),
         objects,
     );
     let first = world().snapshot();

@@ -147,7 +147,7 @@ fn world(script: &Script) -> (Recording, Behaviour) {
             Given::GuardsOff => guarded = false,
         }
     }
-    let (mut objects, catalogue, mut settings) = fixture.parts();
+    let (mut objects, catalogues, mut settings) = fixture.parts();
     if !budgets.is_empty() {
         for pool in &mut objects.pools {
             Arc::make_mut(pool).disruption.budgets.clone_from(&budgets);
@@ -156,7 +156,7 @@ fn world(script: &Script) -> (Recording, Behaviour) {
     settings.guards.enabled &= guarded;
     let start = Timestamp::from_millis(0);
     let recording = stage::recording(
-        (objects, catalogue, settings),
+        (objects, catalogues, settings),
         start,
         None,
         deployments

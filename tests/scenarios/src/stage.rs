@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use plimsoll_core::catalogue::Catalogue;
+use plimsoll_core::catalogue::Catalogues;
 use plimsoll_core::snapshot::{Objects, Settings};
 use plimsoll_core::time::{Span, Timestamp};
 use plimsoll_oracles::fixture::PodFixture;
@@ -11,7 +11,7 @@ use plimsoll_sim::{Behaviour, Delay, Deployment, Recording, TimedChange};
 /// A world as fixtures make it (`ClusterFixture::parts`), and all that happens to it until `end`; to the last change and its
 /// consequences when `None`.
 pub fn recording(
-    (objects, catalogue, settings): (Objects, Catalogue, Settings),
+    (objects, catalogues, settings): (Objects, Catalogues, Settings),
     start: Timestamp,
     end: Option<Timestamp>,
     changes: Vec<TimedChange>,
@@ -21,7 +21,7 @@ pub fn recording(
         end,
         objects,
         running: Vec::new(),
-        catalogue: Arc::new(catalogue),
+        catalogues: Arc::new(catalogues),
         settings: Arc::new(settings),
         changes,
     }

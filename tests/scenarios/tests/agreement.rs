@@ -240,7 +240,7 @@ fn recording(random: Random, sold: Sold) -> Recording {
             fixture = fixture.sells(listed.offered(ZONE_2, Spot));
         }
     }
-    let (objects, catalogue, mut settings) = fixture.parts();
+    let (objects, catalogues, mut settings) = fixture.parts();
     settings.churn.spot_to_spot = random.below("gate", 0, 2) == 0;
     let mut changes = Vec::new();
     for at in 0..6_u64 {
@@ -262,7 +262,7 @@ fn recording(random: Random, sold: Sold) -> Recording {
         }
     }
     stage::recording(
-        (objects, catalogue, settings),
+        (objects, catalogues, settings),
         START,
         Some(hour(END)),
         changes,

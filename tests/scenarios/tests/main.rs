@@ -2,7 +2,9 @@
 
 mod adversaries;
 mod agreement;
+mod classes;
 mod comparisons;
+mod found;
 mod laws;
 mod learned;
 mod runaway;

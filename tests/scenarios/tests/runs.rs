@@ -33,14 +33,14 @@ fn tasks(count: u32, over: Span) -> Recording {
             .with(|pod| pod.unschedulable = false)
     };
     let fixture = cluster().sells(small).sells(large).pool(pool);
-    let (mut objects, catalogue, settings) = fixture.pods((0..count).map(task)).parts();
+    let (mut objects, catalogues, settings) = fixture.pods((0..count).map(task)).parts();
     let pods = std::mem::take(&mut objects.pods);
     let change = |(at, pod): (u32, Arc<Pod>)| TimedChange {
         at: Timestamp::from_millis(draw("arrival", at, over.millis())),
         change: Change::Arrive(pod, Some(Span::from_secs(30 + draw("life", at, 7200)))),
     };
     stage::recording(
-        (objects, catalogue, settings),
+        (objects, catalogues, settings),
         Timestamp::from_millis(0),
         None,
         (0..count).zip(pods).map(change).collect(),
@@ -73,12 +73,12 @@ fn pods_that_do_not_say_since_when_they_wait_wait_from_the_start() {
     let waits = |created: Timestamp| {
         let waiting = pod("waiting").cpu(500).with(|pod| pod.created = created);
         let small = instance_type("small").cpu(2000).memory_mib(8192).pods(110);
-        let (objects, catalogue, settings) = cluster()
+        let (objects, catalogues, settings) = cluster()
             .sells(small)
             .pool(pool("general"))
             .pods([waiting])
             .parts();
-        let recording = stage::recording((objects, catalogue, settings), start, None, Vec::new());
+        let recording = stage::recording((objects, catalogues, settings), start, None, Vec::new());
         let card = Run::new(recording, Behaviour::default(), core_planner()).finish();
         card.waiting.max
     };

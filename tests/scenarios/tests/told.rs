@@ -22,7 +22,7 @@ struct Heard {
 
 impl Planner for Heard {
     fn plan(&mut self, snapshot: &Snapshot) -> Planned {
-        let offerings = snapshot.catalogue.types().iter();
+        let offerings = snapshot.catalogues.of_others().types().iter();
         let failures = offerings.flat_map(|sold| sold.offerings.iter().map(|it| it.failures_1h));
         self.listed_failures
             .lock()
@@ -64,7 +64,7 @@ fn world() -> Recording {
     };
     let fixture = cluster().pool(general);
     let fixture = fixture.sells(sold("small", 2_000, 0.1));
-    let (objects, catalogue, settings) = fixture.sells(sold("large", 8_000, 0.3)).parts();
+    let (objects, catalogues, settings) = fixture.sells(sold("large", 8_000, 0.3)).parts();
     let arrive = |number: i64, when: Timestamp, runs: Span| {
         let name = format!("web-{number}");
         // Each of a workload of its own: several of one would not share a machine.
@@ -97,7 +97,7 @@ fn world() -> Recording {
     changes.extend(short);
     changes.push(arrive(5, at(6), Span::from_secs(6 * 3600)));
     stage::recording(
-        (objects, catalogue, settings),
+        (objects, catalogues, settings),
         at(0),
         Some(at(5 * 60)),
         changes,
@@ -124,11 +124,11 @@ fn evictions_and_failed_launches_are_told_as_long_as_they_count() {
 #[test]
 fn an_offering_that_failed_is_avoided_for_minutes_and_told_for_an_hour() {
     let sold = instance_type("small").offered(ZONE_1, OnDemand);
-    let (_, catalogue, _) = cluster().sells(sold).parts();
-    let mut market = Market::new(Arc::new(catalogue));
+    let (_, catalogues, _) = cluster().sells(sold).parts();
+    let mut market = Market::new(Arc::new(catalogues));
     let second = |seconds: i64| Timestamp::from_millis(seconds * 1000);
     let seen = |market: &Market| {
-        let offering = &market.catalogue().types()[0].offerings[0];
+        let offering = &market.catalogues().of_others().types()[0].offerings[0];
         (
             offering.available,
             offering.failures_1h,

@@ -16,8 +16,8 @@ pub struct Outcome {
 
 /// Plans a cluster under both packings; each plan must be complete, consistent and, by price, no worse than first fit.
 pub fn check(cluster: ClusterFixture) -> Outcome {
-    let (objects, catalogue, settings) = cluster.parts();
-    let run = |packing| Run::new(objects.clone(), &catalogue, &settings, packing);
+    let (objects, catalogues, settings) = cluster.parts();
+    let run = |packing| Run::new(objects.clone(), &catalogues, &settings, packing);
     Outcome {
         runs: vec![run(PackingMode::Price), run(PackingMode::Compatible)],
     }

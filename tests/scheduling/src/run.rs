@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
-use plimsoll_core::catalogue::Catalogue;
+use plimsoll_core::catalogue::Catalogues;
 use plimsoll_core::check;
 use plimsoll_core::ids::NodeName;
 use plimsoll_core::labels::{CAPACITY_TYPE, HOSTNAME, INSTANCE_TYPE, LabelKey, OS, ZONE};
@@ -22,7 +22,7 @@ const NOW: Timestamp = Timestamp::from_millis(1_000_000_000);
 #[derive(Clone, Debug)]
 pub struct Run {
     objects: Objects,
-    catalogue: Catalogue,
+    catalogues: Catalogues,
     settings: Settings,
     snapshot: Snapshot,
     plan: Plan,
@@ -37,7 +37,7 @@ impl Run {
     /// When the plan is not complete and consistent.
     pub fn new(
         objects: Objects,
-        catalogue: &Catalogue,
+        catalogues: &Catalogues,
         settings: &Settings,
         packing: PackingMode,
     ) -> Self {
@@ -45,21 +45,21 @@ impl Run {
             packing: Some(packing),
             ..settings.clone()
         };
-        Self::planned(objects, catalogue.clone(), settings, 0)
+        Self::planned(objects, catalogues.clone(), settings, 0)
     }
 
-    fn planned(objects: Objects, catalogue: Catalogue, settings: Settings, made: usize) -> Self {
+    fn planned(objects: Objects, catalogues: Catalogues, settings: Settings, made: usize) -> Self {
         let snapshot = Snapshot::new(
             NOW,
             0,
             Arc::new(settings.clone()),
-            Arc::new(catalogue.clone()),
+            Arc::new(catalogues.clone()),
             objects.clone(),
         );
         let plan = schedule::plan(&snapshot);
         let run = Self {
             objects,
-            catalogue,
+            catalogues,
             settings,
             snapshot,
             plan,
@@ -121,7 +121,7 @@ impl Run {
         self.objects.pods = bound;
         self.objects.nodes.extend(fresh.nodes);
         self.objects.claims.extend(fresh.claims);
-        Self::planned(self.objects, self.catalogue, self.settings, self.made)
+        Self::planned(self.objects, self.catalogues, self.settings, self.made)
     }
 
     /// Name of the Node behind a target, once the plan is carried out.
@@ -136,7 +136,8 @@ impl Run {
     fn realised(&self, claim: &PlannedClaim, name: &str) -> NodeFixture {
         let option = claim.chosen().expect("a claim names a way to buy it");
         let sold = self
-            .catalogue
+            .catalogues
+            .of(&claim.class)
             .get(option.instance_type.as_str())
             .expect("a claim names types that are sold");
         let offering = sold
@@ -146,7 +147,9 @@ impl Run {
                 offering.zone == option.zone && offering.capacity_type == option.capacity_type
             })
             .expect("a claim names offerings that are sold");
-        let mut result = node(name).managed(claim.pool.as_str());
+        let mut result = node(name)
+            .managed(claim.pool.as_str())
+            .class(&claim.class.name);
         for requirement in sold.requirements.iter() {
             let key = requirement.key().as_str();
             let both = claim
@@ -246,7 +249,10 @@ impl Run {
                 CAPACITY_TYPE => Some(Arc::from(option.capacity_type.as_str())),
                 INSTANCE_TYPE => Some(Arc::from(option.instance_type.as_str())),
                 _ => {
-                    let sold = self.catalogue.get(option.instance_type.as_str())?;
+                    let sold = self
+                        .catalogues
+                        .of(&claim.class)
+                        .get(option.instance_type.as_str())?;
                     let any = Requirement::exists(LabelKey::from(key));
                     let of_type = sold.requirements.get(key).unwrap_or(&any);
                     let of_claim = claim.requirements.get(key).unwrap_or(&any);

@@ -283,7 +283,7 @@ fn move_goes_to_a_zone_with_addresses_or_is_not_made() {
 
 /// A cluster of every kind of constraint, with so many addresses in each of three zones.
 fn random(seed: u64, addresses: [u32; 3]) -> ClusterFixture {
-    let features = Features::from_bits(u16::try_from(seed % 2048).unwrap_or(0));
+    let features = Features::from_bits(u16::try_from(seed % 4096).unwrap_or(0));
     let shape = Shape::of(seed, [16, 2, 2, 4, 3], features);
     let zones = ZONES.iter().zip(addresses);
     zones.fold(random_cluster(&shape), |cluster, (zone, free)| {

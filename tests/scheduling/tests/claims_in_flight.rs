@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use proptest::prelude::*;
 
-use plimsoll_core::catalogue::{Catalogue, ExpectedResources};
+use plimsoll_core::catalogue::{Catalogues, ExpectedResources};
 use plimsoll_core::labels::{LabelKey, REGISTERED};
 use plimsoll_core::model::{ClaimPhase, NodeClaim, PackingMode};
 use plimsoll_core::requirement::{Requirement, Requirements, Undefined};
@@ -18,19 +18,19 @@ use plimsoll_scheduling_tests::Run;
 /// A cluster with one claim of pool `general` that is not launched, after a change of the claim.
 fn with_claim(fixture: ClusterFixture, change: impl FnOnce(&mut NodeClaim)) -> Parts {
     let claim = node("n1").managed("general").phase(ClaimPhase::Created);
-    let (mut objects, catalogue, settings) = fixture.node(claim).parts();
+    let (mut objects, catalogues, settings) = fixture.node(claim).parts();
     let mut claim = NodeClaim::clone(&objects.claims[0]);
     (claim.capacity, claim.allocatable) = (Resources::new(), Resources::new());
     change(&mut claim);
     objects.claims = vec![Arc::new(claim)];
-    (objects, catalogue, settings)
+    (objects, catalogues, settings)
 }
 
-type Parts = (Objects, Catalogue, Settings);
+type Parts = (Objects, Catalogues, Settings);
 
 /// How many nodes are bought beside the claim.
-fn bought((objects, catalogue, settings): Parts) -> usize {
-    let run = Run::new(objects, &catalogue, &settings, PackingMode::Price);
+fn bought((objects, catalogues, settings): Parts) -> usize {
+    let run = Run::new(objects, &catalogues, &settings, PackingMode::Price);
     assert_eq!(run.plan().unplaced, []);
     run.plan().claims.len()
 }
@@ -96,11 +96,11 @@ fn claim_takes_its_floor_of_the_limits_of_its_pool() {
             .sells(instance_type("small").cpu(2000).pods(20))
             .pool(pool("general").limit_cpu(7000))
             .pods(pod("web").cpu(1700).replicas(2));
-        let (objects, catalogue, settings) = with_claim(fixture, |claim| {
+        let (objects, catalogues, settings) = with_claim(fixture, |claim| {
             names_types(claim, types);
             claim.taints.push(taint("dedicated", "others", NoSchedule));
         });
-        let run = Run::new(objects, &catalogue, &settings, PackingMode::Price);
+        let run = Run::new(objects, &catalogues, &settings, PackingMode::Price);
         assert_eq!(run.plan().unplaced.len(), waiting, "{types:?}");
     }
 }

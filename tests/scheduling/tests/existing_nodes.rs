@@ -65,7 +65,7 @@ fn node_on_its_way_takes_pods_in_every_phase() {
 fn claim_without_a_machine_takes_pods_of_the_one_zone_it_requires() {
     use plimsoll_core::labels::LabelKey;
     use plimsoll_core::requirement::Requirement;
-    let (mut objects, catalogue, settings) = market()
+    let (mut objects, catalogues, settings) = market()
         .node(ours("n1").phase(ClaimPhase::Created))
         .pod(web().select(ZONE, ZONE_1))
         .parts();
@@ -77,7 +77,7 @@ fn claim_without_a_machine_takes_pods_of_the_one_zone_it_requires() {
         objects.claims = vec![std::sync::Arc::new(claim.clone())];
         let run = plimsoll_scheduling_tests::Run::new(
             objects.clone(),
-            &catalogue,
+            &catalogues,
             &settings,
             plimsoll_core::model::PackingMode::Price,
         );
@@ -248,7 +248,7 @@ fn resource_that_the_kubelet_has_not_reported_is_taken_from_the_claim() {
     let device = ResourceName::from("fake.com/vendor-a");
     let asks = web().amount(device.clone(), 1);
     let settling = |phase| {
-        let (mut objects, catalogue, settings) = market()
+        let (mut objects, catalogues, settings) = market()
             .node(
                 ours("n1")
                     .of_type("gpu-vendor-instance-type")
@@ -263,7 +263,7 @@ fn resource_that_the_kubelet_has_not_reported_is_taken_from_the_claim() {
         objects.nodes = vec![std::sync::Arc::new(silent)];
         plimsoll_scheduling_tests::Run::new(
             objects,
-            &catalogue,
+            &catalogues,
             &settings,
             plimsoll_core::model::PackingMode::Price,
         )

@@ -377,9 +377,8 @@ fn assert_guarded(snapshot: &Snapshot, plan: &Plan) {
         *replicas.entry(owner.uid.as_str()).or_default() += 1;
     }
     for (row, claim) in plan.claims.iter().enumerate() {
-        let sold = snapshot
-            .catalogue
-            .get(claim.options[0].instance_type.as_str());
+        let listed = snapshot.catalogues.of(&claim.class);
+        let sold = listed.get(claim.options[0].instance_type.as_str());
         let sold = sold.expect("what is bought is in the catalogue");
         let cores = sold.capacity.get(&ResourceName::Cpu);
         let here = || {
@@ -431,7 +430,7 @@ fn assert_spread(snapshot: &Snapshot, plan: &Plan) {
             continue;
         }
         let kept_back = ["t3.large", "m2.large", "m7i.24xlarge"];
-        let sold = snapshot.catalogue.types().iter();
+        let sold = snapshot.catalogues.of_others().types().iter();
         for sold in sold.filter(|sold| !kept_back.contains(&sold.name.as_str())) {
             let offered = sold.offerings.iter();
             for other in offered.filter(|other| other.capacity_type == Spot) {

@@ -146,7 +146,7 @@ fn three_pods_share_a_node_and_every_named_type_holds_them_all() {
             for run in outcome.runs() {
                 for claim in &run.plan().claims {
                     for option in &claim.options {
-                        let catalogue = run.snapshot().catalogue.clone();
+                        let catalogue = run.snapshot().catalogues.of(&claim.class);
                         let sold = catalogue
                             .get(option.instance_type.as_str())
                             .expect("it is sold");

@@ -7,6 +7,7 @@ mod attach_slots;
 mod checked;
 mod claims;
 mod claims_in_flight;
+mod classes;
 mod daemons;
 mod default_spread;
 mod existing_nodes;

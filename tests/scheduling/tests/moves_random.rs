@@ -30,7 +30,7 @@ fn settled() -> impl Strategy<Value = Shape> {
 /// A random cluster whose nodes are all of the dearest type there is, on demand.
 fn fleet(shape: &Shape) -> Snapshot {
     let mut snapshot = random_cluster(shape).snapshot();
-    let types = snapshot.catalogue.types();
+    let types = snapshot.catalogues.of_others().types();
     let dearest = types.iter().max_by_key(|sold| sold.offerings[0].price);
     let name: Arc<str> = dearest.map_or("".into(), |sold| sold.name.clone().into());
     for node in &mut snapshot.nodes {

@@ -2,7 +2,6 @@
 
 use std::sync::Arc;
 
-use plimsoll_core::catalogue::Catalogue;
 use plimsoll_core::plan::Plan;
 use plimsoll_core::schedule::{self, Session};
 use plimsoll_core::snapshot::Snapshot;
@@ -64,18 +63,13 @@ fn a_sold_out_offering_is_not_bought_from_kept_offers() {
     let bought = schedule::plan(&first).claims[0].options[0]
         .instance_type
         .clone();
-    let types = first.catalogue.types().iter().map(|sold| {
-        let mut sold = sold.as_ref().clone();
+    let without = first.catalogues.with_types(|sold| {
         for offering in &mut sold.offerings {
             offering.available &= sold.name != bought;
         }
-        sold
     });
     let mut later = first.clone();
-    later.catalogue = Arc::new(Catalogue::new(
-        types,
-        first.catalogue.own_keys().iter().cloned(),
-    ));
+    later.catalogues = Arc::new(without);
     let plan = plan_within(&session, &later);
     let options = plan.claims.iter().flat_map(|claim| &claim.options);
     assert!(!plan.claims.is_empty());

@@ -305,7 +305,8 @@ fn types_that_no_overlay_touches_are_shared() {
     let shared = |name: &str| {
         let own = overlaid.of(&PoolName::from("general")).get(name);
         let own = own.expect("the type is sold");
-        std::sync::Arc::ptr_eq(own, snapshot.catalogue.get(name).expect("it is listed"))
+        let listed = snapshot.catalogues.of_others().get(name);
+        std::sync::Arc::ptr_eq(own, listed.expect("it is listed"))
     };
     assert_eq!((shared("left"), shared("right")), (false, true));
 }
@@ -448,7 +449,7 @@ proptest! {
             let (left, right) = (one.overlaid(), other.overlaid());
             prop_assert_eq!(left.of(&pool.name), right.of(&pool.name));
             // Where the heavy one alone changes a price, it decides.
-            let listed = one.catalogue.types().iter();
+            let listed = one.catalogues.of(&pool.class).types().iter();
             for ((listed, both), alone) in listed.zip(left.of(&pool.name).types()).zip(alone.of(&other.pools[at].name).types()) {
                 for ((listed, both), alone) in listed.offerings.iter().zip(&both.offerings).zip(&alone.offerings) {
                     prop_assert!(alone.price == listed.price || both.price == alone.price);

@@ -1,27 +1,36 @@
-//! Conversion of objects as they are written to the core's model and back, both ways of a kind in one file.
+//! From objects as they are written to the core's model, one kind per file.
 //!
-//! Who reads takes the object and the table of shared values, and gives the model's object or the first field that makes no
-//! sense. Defaults of the API server are applied here, so that a hand-written manifest and what a server answers for it
-//! convert to the same value. What is written (`to_value`) is read back as the same value; it is trimmed to what decisions
-//! read. The table of kinds ([`crate::Kind`]) names the conversions.
+//! Each function takes the object and the table of shared values, and gives the model's object or the first field that
+//! makes no sense. Defaults of the API server are applied here, so that a hand-written manifest and what a server
+//! answers for it convert to the same value.
 
 mod amounts;
-pub(crate) mod buffer;
-pub(crate) mod claim;
+mod buffer;
+mod claim;
 mod daemon;
 mod metadata;
-pub(crate) mod node;
-pub(crate) mod overlay;
-pub(crate) mod pod;
-pub(crate) mod pool;
+mod node;
+mod overlay;
+mod pod;
+mod pool;
 mod requirement;
 mod selector;
-pub(crate) mod storage;
+mod storage;
 mod taint;
-pub(crate) mod workload;
+mod workload;
 
+pub use buffer::{capacity_buffer, pod_template};
+pub use claim::node_claim;
 pub use daemon::with_live_pods;
 pub use node::node;
+pub use overlay::node_overlay;
+pub use pod::pod;
+pub use pool::node_pool;
+pub use storage::{csi_node, persistent_volume, storage_class, volume_claim};
+pub use workload::{
+    daemon_set, deployment, disruption_budget, namespace, replica_set, replication_controller,
+    service, stateful_set,
+};
 
 use crate::error::{FieldError, Within};
 

@@ -5,7 +5,9 @@ use plimsoll_policy::ConsolidationModule;
 
 use super::layout::Layout;
 use super::shuffle::{Dressed, number, rename_symbols};
-use super::{Held, Kind, PLAIN, columns, held, same_rows};
+use super::{Held, Kind, Names, PLAIN, columns, held, raw, same_rows};
+
+struct Scores<'m>(&'m ConsolidationModule);
 
 /// Holds a module's values to every law on one question.
 pub(super) fn hold(module: &ConsolidationModule, question: &ScoreQuestion) -> Held {
@@ -19,23 +21,30 @@ pub(super) fn hold(module: &ConsolidationModule, question: &ScoreQuestion) -> He
         ("numbers of names mean nothing", names_renumbered(question)),
     ];
     let asked = (question, question.moves.len());
-    let kind = Kind {
-        names: PLAIN,
-        manifest: module.manifest(),
-        ask: &|question| module.score(question),
-        reasons: |answer| answer.reason.clone(),
-        alike,
-    };
-    held(&kind, asked, dresses)
+    held(&Scores(module), module.manifest(), asked, dresses)
 }
 
-/// Fails with the first row whose answer is not the one it had where it came from.
-fn alike(plain: &ScoreAnswer, other: &ScoreAnswer, origin: &[usize]) -> Result<(), String> {
-    let (was, is) = (
-        (&*plain.value, &*plain.reason),
-        (&*other.value, &*other.reason),
-    );
-    same_rows(was, is, origin)
+impl Kind for Scores<'_> {
+    type Question = ScoreQuestion;
+    type Answer = ScoreAnswer;
+
+    const NAMES: Names = PLAIN;
+
+    fn ask(&self, question: &ScoreQuestion) -> (Result<ScoreAnswer, String>, u64) {
+        raw(self.0.score(question))
+    }
+
+    fn reasons(answer: &ScoreAnswer) -> Vec<u16> {
+        answer.reason.clone()
+    }
+
+    fn alike(plain: &ScoreAnswer, other: &ScoreAnswer, origin: &[usize]) -> Result<(), String> {
+        let (was, is) = (
+            (&*plain.value, &*plain.reason),
+            (&*other.value, &*other.reason),
+        );
+        same_rows(was, is, origin)
+    }
 }
 
 /// The moves from last to first.

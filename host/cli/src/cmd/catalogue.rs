@@ -1,12 +1,16 @@
 //! `plimsoll catalogue`: what can be bought, of a region or of a snapshot file, all of it or what meets requirements.
 
+use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use anyhow::{Context, Result, bail};
 use plimsoll_core::catalogue::{CapacityType, Catalogue, InstanceType, Offering, PriceSource};
 use plimsoll_core::labels::{self, LabelKey};
+use plimsoll_core::model::ClassRef;
 use plimsoll_core::requirement::{Operator, Requirement, Requirements, Undefined};
 use plimsoll_core::resources::{ResourceName, Resources};
+use plimsoll_core::snapshot::Snapshot;
+use plimsoll_core::words::shortened;
 use plimsoll_ec2_facts::{CatalogueSettings, catalogue};
 
 use crate::flags;
@@ -44,7 +48,9 @@ impl Found {
 
 pub(crate) fn run(flags: &flags::Catalogue) -> Result<()> {
     let (catalogue, place) = if let Some(file) = &flags.from {
-        (load::file(file)?.snapshot.catalogue, load::name(file))
+        let snapshot = load::file(file)?.snapshot;
+        let sold = of_class(&snapshot, flags.class.as_deref(), &load::name(file))?;
+        (sold, load::name(file))
     } else {
         let settings = CatalogueSettings::for_region(&flags.region);
         (Arc::new(catalogue(&settings)?), flags.region.clone())
@@ -71,6 +77,29 @@ pub(crate) fn run(flags: &flags::Catalogue) -> Result<()> {
         items: found.iter().map(Found::entry).collect(),
     };
     show(flags.output, list, || many(&found))
+}
+
+/// The catalogue of a class of a file, or of all its pools' where they have the same.
+fn of_class(snapshot: &Snapshot, name: Option<&str>, place: &str) -> Result<Arc<Catalogue>> {
+    let catalogues = &snapshot.catalogues;
+    let of_pools = snapshot.pools.iter().map(|pool| &pool.class);
+    let classes: BTreeSet<&ClassRef> = catalogues.classes().chain(of_pools.clone()).collect();
+    let names = || classes.iter().map(|class| class.name.as_ref());
+    if let Some(name) = name {
+        let Some(class) = classes.iter().find(|class| class.name.as_ref() == name) else {
+            let meant = question(closest(name, names()));
+            bail!("there is no node class {name} in {place}{meant}");
+        };
+        return Ok(Arc::clone(catalogues.of(class)));
+    }
+    let numbers: BTreeSet<usize> = of_pools.map(|class| catalogues.number_of(class)).collect();
+    match Vec::from_iter(numbers)[..] {
+        [only] => Ok(Arc::clone(&catalogues.distinct()[only])),
+        _ => bail!(
+            "the node classes of {place} differ in what their nodes hold: {}; expected one of them with --class",
+            shortened(names())
+        ),
+    }
 }
 
 /// Types that meet requirements, with the offerings that do.

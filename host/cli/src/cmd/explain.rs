@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use anyhow::{Result, bail};
+use plimsoll_core::ids::NodeName;
 use plimsoll_core::model::Pod;
 use plimsoll_core::plan::{Plan, Target};
 use plimsoll_core::snapshot::Snapshot;
@@ -22,9 +23,10 @@ use crate::view::plan::claim_name;
 const LIKENESS: f64 = 0.75;
 
 pub(crate) fn run(flags: &flags::Explain) -> Result<()> {
-    let loaded = load::snapshot(&flags.snapshot, &flags.deciding)?;
+    let mut loaded = load::snapshot(&flags.snapshot, &flags.deciding)?;
+    load::found(&mut loaded);
     let mut strategy = Strategy::ranking(&flags.policy, &engine()?)?;
-    strategy.check(&loaded.snapshot.catalogue)?;
+    strategy.check(&loaded.snapshot.catalogues)?;
     let priced: Arc<Priced> = Arc::default();
     if let Some(policies) = strategy.policies_mut() {
         policies.onlookers.push(priced.clone());
@@ -86,12 +88,24 @@ fn pod(snapshot: &Snapshot, plan: &Plan, priced: &Priced, name: &str) -> Result<
     }
     let pod = &snapshot.pods[row];
     Ok(match &pod.node {
+        Some(node) if is_to_come(snapshot, node) => {
+            format!(
+                "{} is expected on NodeClaim {node}, whose node has not come up\n",
+                pod.name
+            )
+        }
         Some(node) => format!("{} runs on {node}\n", pod.name),
         None => format!(
             "{} needs no node: the scheduler has not marked it unschedulable\n",
             pod.name
         ),
     })
+}
+
+/// `true` if a node is one on its way, to which pods are promised.
+fn is_to_come(snapshot: &Snapshot, node: &NodeName) -> bool {
+    let row = snapshot.rows_by_node().get(node.as_str());
+    row.is_some_and(|row| !snapshot.nodes[row].is_registered())
 }
 
 /// The pod that was probably meant, as a question.

@@ -4,7 +4,8 @@ use std::collections::BTreeMap;
 use std::time::Instant;
 
 use anyhow::{Result, bail};
-use plimsoll_core::plan::{Plan, PlannedClaim, Target, Unplaced};
+use plimsoll_core::engine::Engine;
+use plimsoll_core::plan::{Note, Plan, PlannedClaim, Target, Unplaced};
 use plimsoll_core::snapshot::Snapshot;
 use plimsoll_core::spare;
 use plimsoll_core::static_pool;
@@ -24,16 +25,18 @@ const MOST_REASONS: usize = 20;
 
 pub(crate) fn run(flags: &flags::Plan) -> Result<()> {
     let began = Instant::now();
-    let (loaded, input) = load::snapshot_and_digest(&flags.snapshot, &flags.deciding)?;
+    let (mut loaded, input) = load::snapshot_and_digest(&flags.snapshot, &flags.deciding)?;
+    let mut found = load::found(&mut loaded);
     let read = began.elapsed();
     let strategy = Strategy::ranking(&flags.policy, &engine()?)?;
-    strategy.check(&loaded.snapshot.catalogue)?;
+    strategy.check(&loaded.snapshot.catalogues)?;
     let began = Instant::now();
     let Decided {
         mut plan, prices, ..
     } = strategy.plan(&loaded.snapshot)?;
     let decided = began.elapsed();
     strategy.note_guards(&loaded.snapshot, &mut plan);
+    note_found(&mut found, &loaded.snapshot, &mut plan);
     show(
         flags.output,
         || view::plan::Plan::of(&loaded.snapshot, &plan, strategy.name(), &input),
@@ -62,6 +65,33 @@ pub(crate) fn run(flags: &flags::Plan) -> Result<()> {
         eprintln!("check: no violations");
     }
     Ok(())
+}
+
+/// Adds what is known of pods and claims before and after the plan: places promised to pods, ceilings that hold claims back.
+fn note_found(found: &mut Engine, snapshot: &Snapshot, plan: &mut Plan) {
+    let note = |text| Note {
+        pool: None,
+        pod: None,
+        text,
+    };
+    let promised = found.promised_pods(snapshot.now).len();
+    if promised > 0 {
+        let pods = counted(promised, "pod");
+        plan.notes.push(note(format!(
+            "{pods} not planned: expected on nodes and NodeClaims that were planned for them"
+        )));
+    }
+    let mut held: BTreeMap<String, usize> = BTreeMap::new();
+    for words in found
+        .held_by_ceilings(snapshot, plan, snapshot.now)
+        .into_values()
+    {
+        *held.entry(words).or_default() += 1;
+    }
+    for (words, count) in held {
+        let nodes = counted(count, "new node");
+        plan.notes.push(note(format!("{nodes} held back: {words}")));
+    }
 }
 
 /// High water mark of this process's resident memory, where the system tells it.

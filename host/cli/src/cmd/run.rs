@@ -69,7 +69,7 @@ async fn serve(flags: &Run) -> Result<()> {
     let node_overlays = settings.node_overlays;
     let controller = Controller::start(Setup {
         client,
-        catalogue: Arc::new(catalogue),
+        catalogues: Arc::new(catalogue.into()),
         settings,
         seed: flags.seed,
         planner,

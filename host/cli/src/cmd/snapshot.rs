@@ -45,7 +45,10 @@ fn show(file: &Path) -> Result<()> {
         ("  bound", bound),
         ("  unschedulable", waiting),
         ("DaemonSets", snapshot.daemon_sets.len()),
-        ("instance types", snapshot.catalogue.types().len()),
+        (
+            "instance types",
+            snapshot.catalogues.of_others().types().len(),
+        ),
         ("recorded changes", loaded.changes.len()),
     ];
     let rows: Vec<Vec<String>> = rows

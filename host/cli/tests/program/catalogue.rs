@@ -257,3 +257,58 @@ fn a_kubelet_setting_that_cannot_be_read_is_no_default() {
         "{ran:?}"
     );
 }
+
+#[test]
+fn each_class_of_a_file_has_a_catalogue_of_its_own() {
+    let pool = |name: &str, class: &str| {
+        format!(
+            "---\napiVersion: karpenter.sh/v1\nkind: NodePool\nmetadata: {{name: {name}}}\nspec:\n  template: {{spec: {{\
+             nodeClassRef: {{group: karpenter.k8s.aws, kind: EC2NodeClass, name: {class}}}, requirements: []}}}}\n"
+        )
+    };
+    let of_pods = |name: &str, most: &str| {
+        let (_, class) = class(most, "")
+            .split_once("---\n")
+            .map(|(section, class)| (section.to_owned(), class.to_owned()))
+            .expect("a section and a class");
+        format!(
+            "---\n{}",
+            class.replacen("name: default", &format!("name: {name}"), 1)
+        )
+    };
+    let text = "plimsoll: {time: 2026-11-21T09:30:00Z, catalogue: {region: us-east-1}}\n"
+        .to_owned()
+        + &of_pods("few", "maxPods: 10")
+        + &of_pods("many", "maxPods: 20")
+        + &pool("a", "few")
+        + &pool("b", "many");
+    let folder = Folder::new();
+    let file = folder.file("classes.yaml", &text);
+    let pods = |class: &str| {
+        let ran = plimsoll(&[
+            "catalogue",
+            "m5.large",
+            "--from",
+            &file,
+            "--class",
+            class,
+            "-o",
+            "json",
+        ]);
+        let shown: Value = serde_json::from_str(&ran.ok().out).expect("it is an object");
+        amount(&shown["allocatable"], "pods")
+    };
+    assert_eq!((pods("few"), pods("many")), (10, 20));
+    let ran = plimsoll(&["catalogue", "m5.large", "--from", &file]);
+    assert!(
+        ran.error().ends_with(
+            "differ in what their nodes hold: few, many; expected one of them with --class"
+        ),
+        "{ran:?}"
+    );
+    let ran = plimsoll(&["catalogue", "m5.large", "--from", &file, "--class", "fwe"]);
+    assert!(
+        ran.error().starts_with("there is no node class fwe in "),
+        "{ran:?}"
+    );
+}

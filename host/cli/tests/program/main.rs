@@ -5,6 +5,7 @@ mod catalogue;
 mod explain;
 mod files;
 mod json;
+mod plan;
 mod policy;
 mod proof;
 mod records;

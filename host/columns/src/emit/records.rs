@@ -2,7 +2,7 @@
 
 use std::fmt::Write as _;
 
-use super::{File, begin};
+use super::File;
 use crate::model::{Hook, Table, Values};
 
 pub(super) fn file(hooks: &[Hook]) -> File {
@@ -22,12 +22,16 @@ pub(super) fn file(hooks: &[Hook]) -> File {
 }
 
 fn function(hook: &Hook, table: &Table, body: &mut String) {
-    let (module, name) = (hook.module, table.name);
-    let arguments = format!("(table: &{module}::{name}, symbols: &Symbols) -> Checked");
-    begin("", hook, table.wire, &arguments, body);
-    let texts = table
-        .columns()
-        .filter(|column| column.value_type() == "Sym");
+    let _ = writeln!(
+        body,
+        "pub(super) fn {}_{}(table: &{}::{}, symbols: &Symbols) -> Checked {{",
+        hook.module,
+        table.wire.to_lowercase(),
+        hook.module,
+        table.name
+    );
+    let columns = || table.lists.iter().flat_map(|list| list.columns);
+    let texts = columns().filter(|column| column.value_type() == "Sym");
     for column in texts {
         let field = column.field();
         let _ = writeln!(
@@ -47,7 +51,7 @@ fn function(hook: &Hook, table: &Table, body: &mut String) {
             body.push_str("])?;\n");
         }
     }
-    for column in table.columns() {
+    for column in columns() {
         if let Values::Ends(parts) = column.values {
             let (field, joined) = (column.field(), table.list(parts).counted_by());
             let _ = writeln!(
@@ -57,7 +61,7 @@ fn function(hook: &Hook, table: &Table, body: &mut String) {
             );
         }
     }
-    for list in table.with_signals() {
+    for list in table.lists.iter().filter(|list| !list.ext.is_empty()) {
         let (ext, rows) = (list.ext, list.counted_by());
         let _ = writeln!(
             body,

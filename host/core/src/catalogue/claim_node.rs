@@ -19,7 +19,7 @@ use std::sync::Arc;
 use super::{Catalogue, InstanceType, Offering, OfferingKey, Overlaid, launch_order};
 use crate::ids::PoolName;
 use crate::labels::{self, LabelKey, Labels};
-use crate::model::{ClaimPhase, NodeClaim};
+use crate::model::{ClaimPhase, ClassRef, NodeClaim};
 use crate::requirement::{Requirement, Requirements, Undefined};
 use crate::resources::Resources;
 use crate::units::PricePerHour;
@@ -203,7 +203,7 @@ impl Catalogue {
 /// Capacity and allocatable of claims before their nodes report them, each set of requirements read once.
 pub struct ExpectedResources<'o> {
     overlaid: &'o Overlaid,
-    floors: BTreeMap<(PoolName, Requirements), Option<NodeResources>>,
+    floors: BTreeMap<(PoolName, ClassRef, Requirements), Option<NodeResources>>,
 }
 
 impl<'o> ExpectedResources<'o> {
@@ -225,9 +225,13 @@ impl<'o> ExpectedResources<'o> {
         if claim.phase == ClaimPhase::Initialized {
             return said();
         }
-        let catalogue = self.overlaid.of(&claim.pool);
+        let catalogue = self.overlaid.of_claim(claim);
         if claim.provider_id.is_none() {
-            let key = (claim.pool.clone(), claim.requirements.clone());
+            let key = (
+                claim.pool.clone(),
+                claim.class.clone(),
+                claim.requirements.clone(),
+            );
             let floor = self.floors.entry(key);
             let floor = floor.or_insert_with(|| catalogue.floor(&claim.requirements));
             return floor.clone().unwrap_or_else(said);

@@ -1,13 +1,16 @@
-//! The catalogue less what was out of stock a moment ago, with what failed within the last hour, its types no larger than their
+//! The catalogues less what was out of stock a moment ago, with what failed within the last hour, its types no larger than their
 //! nodes turned out to be, its reservations as they are after the launches and endings since they were counted.
+//!
+//! An offering is out of stock in the cloud, and a reservation drawn on there: both hold for every class of nodes. What nodes
+//! have hangs on their class, too ([`Learned`]).
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
-use super::{Catalogue, InstanceType, Learned, Offering, OfferingKey};
+use super::{Catalogue, Catalogues, InstanceType, Learned, NodeResources, Offering, OfferingKey};
 use crate::ids::{ClaimName, ReservationId};
 use crate::labels::{self, Labels};
-use crate::resources::Resources;
+use crate::model::ClassRef;
 use crate::time::{Span, Timestamp};
 
 /// How long an offering is avoided after the cloud had none of it: three minutes, as the incumbent's AWS provider does.
@@ -16,11 +19,11 @@ pub const OUT_OF_STOCK: Span = Span::from_secs(180);
 /// How long a failed launch counts for a ranking policy.
 const REMEMBERED: Span = Span::from_secs(3600);
 
-/// The catalogue, offerings that are avoided after failed launches, and sizes learned from nodes.
+/// The catalogues, offerings that are avoided after failed launches, and sizes learned from nodes.
 #[derive(Clone, Debug)]
 pub struct Market {
-    listed: Arc<Catalogue>,
-    shown: Arc<Catalogue>,
+    listed: Arc<Catalogues>,
+    shown: Arc<Catalogues>,
     avoided: BTreeMap<OfferingKey, Timestamp>,
     /// When launches failed, oldest first.
     failed: BTreeMap<OfferingKey, Vec<Timestamp>>,
@@ -35,7 +38,7 @@ pub struct Market {
 
 impl Market {
     /// A market with everything on the list.
-    pub fn new(listed: Arc<Catalogue>) -> Self {
+    pub fn new(listed: Arc<Catalogues>) -> Self {
         Self {
             shown: Arc::clone(&listed),
             listed,
@@ -53,7 +56,7 @@ impl Market {
     /// yet.
     pub fn relist(
         &mut self,
-        listed: Arc<Catalogue>,
+        listed: Arc<Catalogues>,
         launched: impl IntoIterator<Item = (ClaimName, ReservationId)>,
     ) {
         self.listed = listed;
@@ -115,8 +118,8 @@ impl Market {
         result
     }
 
-    /// The catalogue as decisions see it: what is avoided is not available, and types have what was learned of them.
-    pub fn catalogue(&self) -> &Arc<Catalogue> {
+    /// The catalogues as decisions see them: what is avoided is not available, and types have what was learned of them.
+    pub fn catalogues(&self) -> &Arc<Catalogues> {
         &self.shown
     }
 
@@ -161,14 +164,16 @@ impl Market {
         self.avoided.values().copied().chain(forgotten).min()
     }
 
-    /// A node with these labels has this much for pods; whether its type is shown smaller for it.
-    pub fn learn(&mut self, labels: &Labels, allocatable: &Resources) -> bool {
+    /// A node of a class with these labels has this much; whether what is shown of its type is another for it.
+    pub fn learn(&mut self, class: &ClassRef, labels: &Labels, seen: &NodeResources) -> bool {
         let name = labels.get(labels::INSTANCE_TYPE);
-        let Some(listed) = name.and_then(|name| self.listed.get(name)) else {
+        let Some(listed) = name.and_then(|name| self.listed.of(class).get(name)) else {
             return false;
         };
         let offering = listed.offering_of(labels);
-        let news = self.learned.note(listed, offering, allocatable);
+        let lesson = self.learned.note(class, listed, offering, seen);
+        let has_others = self.listed.distinct().len() > 1;
+        let news = lesson.of_class || (has_others && lesson.of_type);
         if news {
             self.show();
         }
@@ -180,19 +185,45 @@ impl Market {
         let failed = self.failed.keys().map(|key| key.instance_type.as_str());
         let failed: BTreeSet<&str> = failed.collect();
         let drawn = self.drawn_since();
+        let shown = self.listed.revised(|number, catalogue| {
+            let revisions = self.revisions(number, catalogue, &failed, &drawn);
+            if revisions.is_empty() {
+                Arc::clone(catalogue)
+            } else {
+                Arc::new(catalogue.revised(revisions))
+            }
+        });
+        let same = |(shown, listed): (&Arc<Catalogue>, &Arc<Catalogue>)| Arc::ptr_eq(shown, listed);
+        let mut pairs = shown.distinct().iter().zip(self.listed.distinct());
+        self.shown = if pairs.all(same) {
+            Arc::clone(&self.listed)
+        } else {
+            Arc::new(shown)
+        };
+    }
+
+    /// Types of a listed catalogue that are shown otherwise, by position. `failed` are those with failed launches.
+    fn revisions(
+        &self,
+        number: usize,
+        catalogue: &Catalogue,
+        failed: &BTreeSet<&str>,
+        drawn: &BTreeMap<&ReservationId, i64>,
+    ) -> BTreeMap<usize, InstanceType> {
+        let is_meant = |class: &ClassRef| self.listed.number_of(class) == number;
+        let learned = self.learned.of_classes(is_meant);
         let has_changed = |listed: &InstanceType| {
             let mut offerings = listed.offerings.iter();
-            !drawn.is_empty() && offerings.any(|offering| drawn_on(offering, &drawn).is_some())
+            !drawn.is_empty() && offerings.any(|offering| drawn_on(offering, drawn).is_some())
         };
         let mut revisions = BTreeMap::new();
-        for (at, listed) in self.listed.types().iter().enumerate() {
-            let name = listed.name.as_str();
-            let has_failed = failed.contains(name);
-            if !has_failed && self.learned.of(name).is_none() && !has_changed(listed) {
+        for (at, listed) in catalogue.types().iter().enumerate() {
+            let has_failed = failed.contains(listed.name.as_str());
+            if !has_failed && !learned.speak_of(&listed.name) && !has_changed(listed) {
                 continue;
             }
             let mut shown = InstanceType::clone(listed);
-            self.learned.apply(&mut shown);
+            learned.apply(&mut shown);
             for offering in &mut shown.offerings {
                 let key = OfferingKey::of(listed, offering);
                 offering.available &= !self.avoided.contains_key(&key);
@@ -200,7 +231,7 @@ impl Market {
                 let failures = u32::try_from(failures).unwrap_or(u32::MAX);
                 offering.failures_1h = offering.failures_1h.saturating_add(failures);
                 if let Some((more, own)) =
-                    drawn_on(offering, &drawn).zip(offering.reservation.as_mut())
+                    drawn_on(offering, drawn).zip(offering.reservation.as_mut())
                 {
                     let left = i64::from(own.remaining).saturating_sub(more).max(0);
                     own.remaining = u32::try_from(left).unwrap_or(u32::MAX);
@@ -208,11 +239,7 @@ impl Market {
             }
             revisions.insert(at, shown);
         }
-        self.shown = if revisions.is_empty() {
-            Arc::clone(&self.listed)
-        } else {
-            Arc::new(self.listed.revised(revisions))
-        };
+        revisions
     }
 }
 

@@ -1,6 +1,7 @@
 //! Instance types and their offerings: all that can be bought.
 
 mod claim_node;
+mod classes;
 mod launch_order;
 mod learned;
 mod market;
@@ -14,8 +15,9 @@ use std::sync::Arc;
 use serde::{Deserialize, Serialize};
 
 pub use claim_node::{ExpectedResources, NodeResources, TypeOffering};
+pub use classes::Catalogues;
 pub use launch_order::{LAUNCH_ORDER_ANNOTATION, OfferingKey, launch_order};
-pub use learned::{CREDIBLE_PERCENT, Learned};
+pub use learned::{CREDIBLE_PERCENT, Learned, LearnedTypes, Lesson};
 pub use market::{Market, OUT_OF_STOCK};
 pub use overlay::{Overlaid, OverlayRefusal};
 pub use subnets::Subnet;
@@ -279,14 +281,11 @@ fn room(capacity: &Resources, overhead: &Resources) -> Resources {
     result
 }
 
-/// All instance types, in name order.
+/// Instance types as nodes of one class have them, in name order.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Catalogue {
     types: Vec<Arc<InstanceType>>,
     well_known: BTreeSet<LabelKey>,
-    /// By id.
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    subnets: Vec<Subnet>,
 }
 
 impl Catalogue {
@@ -313,25 +312,13 @@ impl Catalogue {
                     .map(|requirement| requirement.key().clone()),
             );
         }
-        Self {
-            types,
-            well_known,
-            subnets: Vec::new(),
-        }
+        Self { types, well_known }
     }
 
-    /// The same with other subnets, in any order; without any, nothing is known of free addresses.
-    #[must_use]
-    pub fn with_subnets(mut self, subnets: impl IntoIterator<Item = Subnet>) -> Self {
-        self.subnets = subnets.into_iter().collect();
-        self.subnets.sort();
-        self
-    }
-
-    /// The same with other types: what is known beside them stays.
+    /// The same with other types: keys that are well known stay so.
     #[must_use]
     pub fn with_types(&self, types: impl IntoIterator<Item = InstanceType>) -> Self {
-        Self::new(types, self.well_known.iter().cloned()).with_subnets(self.subnets.iter().cloned())
+        Self::new(types, self.well_known.iter().cloned())
     }
 
     /// The same with some types, by position, replaced by a revision of the same name; the others are shared.
@@ -344,7 +331,6 @@ impl Catalogue {
         Self {
             types: types.collect(),
             well_known: self.well_known.clone(),
-            subnets: self.subnets.clone(),
         }
     }
 
@@ -364,28 +350,6 @@ impl Catalogue {
     /// `true` if new nodes will carry the label although no pool names it.
     pub fn is_well_known(&self, key: &LabelKey) -> bool {
         labels::is_well_known(key.as_str()) || self.well_known.contains(key)
-    }
-
-    /// Subnets that new nodes may be put in, by id; none where nothing is known of free addresses.
-    pub fn subnets(&self) -> &[Subnet] {
-        &self.subnets
-    }
-
-    /// Addresses that zones have left, as far as is known.
-    pub fn free_addresses(&self) -> BTreeMap<Arc<str>, i64> {
-        subnets::free_by_zone(&self.subnets)
-    }
-
-    /// Instances left in each reservation: the least of what the offerings that share it say.
-    pub fn reservations(&self) -> BTreeMap<ReservationId, u32> {
-        let offerings = self.types.iter().flat_map(|listed| &listed.offerings);
-        let mut result = BTreeMap::new();
-        for reservation in offerings.filter_map(|offering| offering.reservation.as_ref()) {
-            let left = result.entry(reservation.id.clone());
-            let left = left.or_insert(reservation.remaining);
-            *left = (*left).min(reservation.remaining);
-        }
-        result
     }
 
     /// Keys that are well known here beyond those every provider has.

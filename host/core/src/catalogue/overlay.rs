@@ -1,21 +1,21 @@
-//! NodeOverlays on the catalogue: what each pool sells after its owner's corrections, and which overlays hold nowhere.
+//! NodeOverlays on the catalogues: what each pool sells after its owner's corrections, and which overlays hold nowhere.
 //!
 //! An overlay speaks of the offerings whose type, together with the pool's labels, has every label that the overlay asks for.
 //! Its price holds for those offerings, its capacity for their whole types. Overlays are taken by falling weight, and by
 //! falling name among equals; the first to speak of a price, or of one resource of a type, decides it. A later one of equal
 //! weight on the same thing is a conflict, even when it says the same, and then holds in no pool at all.
 //!
-//! Types that no overlay touches are shared with the listed catalogue, and every row keeps its place, so that positions mean
-//! the same in all of them. Contract: the sections on node overlays and on instance types.
+//! A pool sells what its class does. Types that no overlay touches are shared with the class's catalogue, and every row keeps
+//! its place, so that positions mean the same in both. Contract: the sections on node overlays and on instance types.
 
 use std::collections::BTreeMap;
 use std::fmt;
 use std::sync::Arc;
 
-use super::{Catalogue, InstanceType, Offering, PriceSource};
+use super::{Catalogue, Catalogues, InstanceType, Offering, PriceSource};
 use crate::ids::PoolName;
 use crate::labels;
-use crate::model::{NodeOverlay, NodePool, PriceChange};
+use crate::model::{NodeClaim, NodeOverlay, NodePool, PriceChange};
 use crate::requirement::{Requirement, Requirements};
 use crate::resources::ResourceName;
 
@@ -70,24 +70,30 @@ impl fmt::Display for OverlayRefusal {
 /// Catalogue of each pool, overlays applied.
 #[derive(Clone, Debug)]
 pub struct Overlaid {
-    listed: Arc<Catalogue>,
-    by_pool: BTreeMap<PoolName, Arc<Catalogue>>,
+    listed: Arc<Catalogues>,
+    /// With the number of its class's catalogue.
+    by_pool: BTreeMap<PoolName, (usize, Arc<Catalogue>)>,
     refused: Vec<(Arc<str>, OverlayRefusal)>,
 }
 
 impl Overlaid {
-    /// The catalogue as listed, in every pool.
-    pub fn plain(listed: &Arc<Catalogue>) -> Self {
+    /// Catalogue of each pool's class as it is listed.
+    pub fn plain(listed: &Arc<Catalogues>, pools: &[Arc<NodePool>]) -> Self {
+        let of_pool = |pool: &Arc<NodePool>| {
+            let catalogue = Arc::clone(listed.of(&pool.class));
+            let number = listed.number_of(&pool.class);
+            (pool.name.clone(), (number, catalogue))
+        };
         Self {
             listed: Arc::clone(listed),
-            by_pool: BTreeMap::new(),
+            by_pool: pools.iter().map(of_pool).collect(),
             refused: Vec::new(),
         }
     }
 
-    /// The catalogue with overlays applied, pool by pool.
+    /// The same with overlays applied, pool by pool.
     pub fn new(
-        listed: &Arc<Catalogue>,
+        listed: &Arc<Catalogues>,
         pools: &[Arc<NodePool>],
         overlays: &[Arc<NodeOverlay>],
     ) -> Self {
@@ -95,9 +101,9 @@ impl Overlaid {
         order.sort_by(|a, b| (b.weight, &b.name).cmp(&(a.weight, &a.name)));
         let mut shelves: Vec<OverlaidPool<'_>> = pools
             .iter()
-            .map(|pool| OverlaidPool::new(listed, pool))
+            .map(|pool| OverlaidPool::new(listed.of(&pool.class), pool))
             .collect();
-        let mut result = Self::plain(listed);
+        let mut result = Self::plain(listed, pools);
         for (number, overlay) in order.iter().enumerate() {
             let found: Vec<Vec<(usize, usize)>> =
                 shelves.iter().map(|shelf| shelf.find(overlay)).collect();
@@ -114,18 +120,29 @@ impl Overlaid {
             }
         }
         for shelf in &shelves {
-            if let Some(catalogue) = shelf.catalogue(&order) {
-                result
-                    .by_pool
-                    .insert(shelf.pool.clone(), Arc::new(catalogue));
+            if let Some(catalogue) = shelf.catalogue(&order)
+                && let Some((_, own)) = result.by_pool.get_mut(&shelf.pool)
+            {
+                *own = Arc::new(catalogue);
             }
         }
         result
     }
 
-    /// Catalogue of a pool; the plain one where no overlay speaks of the pool.
+    /// Catalogue of a pool; that of classes without a name for a pool that is not there.
     pub fn of(&self, pool: &PoolName) -> &Arc<Catalogue> {
-        self.by_pool.get(pool).unwrap_or(&self.listed)
+        let own = self.by_pool.get(pool);
+        own.map_or_else(|| self.listed.of_others(), |(_, catalogue)| catalogue)
+    }
+
+    /// Catalogue by which a claim is made: its pool's, or what the claim's own class lists where the pool has none, or by now
+    /// that of another class.
+    pub fn of_claim(&self, claim: &NodeClaim) -> &Arc<Catalogue> {
+        let number = self.listed.number_of(&claim.class);
+        match self.by_pool.get(&claim.pool) {
+            Some((own, catalogue)) if *own == number => catalogue,
+            _ => self.listed.of(&claim.class),
+        }
     }
 
     /// The overlays that hold nowhere, by name, with the reason; heaviest first.

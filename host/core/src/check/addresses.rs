@@ -19,7 +19,7 @@ use crate::snapshot::{Guard, Snapshot, StateNode};
 /// Pools that buy in a zone which has fewer addresses than all that the plan buys there takes.
 pub(super) fn breaches(snapshot: &Snapshot, hosts: &Hosts, plan: &Plan) -> Vec<Finding> {
     let guards = &snapshot.settings.guards;
-    if !guards.enabled || !guards.free_addresses || snapshot.catalogue.subnets().is_empty() {
+    if !guards.enabled || !guards.free_addresses || snapshot.catalogues.subnets().is_empty() {
         return Vec::new();
     }
     let mut pods = vec![0i64; plan.claims.len()];
@@ -61,7 +61,7 @@ pub(super) fn breaches(snapshot: &Snapshot, hosts: &Hosts, plan: &Plan) -> Vec<F
 /// Addresses by zone, less those of machines on their way.
 fn left(snapshot: &Snapshot) -> BTreeMap<Arc<str>, i64> {
     let mut left: BTreeMap<Arc<str>, i64> = BTreeMap::new();
-    for subnet in snapshot.catalogue.subnets() {
+    for subnet in snapshot.catalogues.subnets() {
         *left.entry(Arc::clone(&subnet.zone)).or_default() += i64::from(subnet.free);
     }
     let is_coming = |node: &&StateNode| !node.is_registered() && !node.is_deleting();

@@ -81,7 +81,7 @@ fn narrowed(
     node: &Requirements,
     asked: &Requirements,
 ) -> Option<Requirements> {
-    let well_known = |key: &LabelKey| snapshot.catalogue.is_well_known(key);
+    let well_known = |key: &LabelKey| snapshot.catalogues.is_well_known(key);
     node.accepts(asked, Undefined::Allowed(&well_known)).ok()?;
     Some(node.intersect(asked))
 }
@@ -104,7 +104,7 @@ fn sells(snapshot: &Snapshot, shop: &Shop, node: &Requirements, pod: &Pod) -> bo
 }
 
 fn fits(snapshot: &Snapshot, shop: &Shop, node: &Requirements, pod: &Pod, sold: &Sold) -> bool {
-    let well_known = |key: &LabelKey| snapshot.catalogue.is_well_known(key);
+    let well_known = |key: &LabelKey| snapshot.catalogues.is_well_known(key);
     let offering = sold.offering().node_requirements();
     let allowed = sold
         .instance_type

@@ -121,7 +121,7 @@ fn labels(snapshot: &Snapshot, claim: &PlannedClaim) -> Option<Breach> {
     }
     let undecided = claim.requirements.iter().find(|requirement| {
         let key = requirement.key();
-        let is_custom = !snapshot.catalogue.is_well_known(key) && key.as_str() != HOSTNAME;
+        let is_custom = !snapshot.catalogues.is_well_known(key) && key.as_str() != HOSTNAME;
         is_custom && !requirement.allows_absence() && !claim.labels.contains_key(key.as_str())
     })?;
     breach(format!("no label for {undecided}"))
@@ -143,7 +143,7 @@ fn requirements(snapshot: &Snapshot, shop: &Shop, claim: &PlannedClaim) -> Optio
         let have = claim.requirements.get(asked.key().as_str());
         let is_open = asked.operator() == Operator::Exists && asked.bounds() == (None, None);
         let may_be_absent =
-            have.is_none() && is_open && snapshot.catalogue.is_well_known(asked.key());
+            have.is_none() && is_open && snapshot.catalogues.is_well_known(asked.key());
         !is_passing(asked.key()) && !may_be_absent && !is_within(have, asked)
     })?;
     let value = match claim.requirements.get(wider.key().as_str()) {
@@ -155,10 +155,11 @@ fn requirements(snapshot: &Snapshot, shop: &Shop, claim: &PlannedClaim) -> Optio
 
 /// The types named leave enough distinct values to choose from.
 fn min_values(snapshot: &Snapshot, pool: &NodePool, claim: &PlannedClaim) -> Option<Breach> {
+    let listed = snapshot.catalogues.of(&pool.class);
     let types: Vec<&Arc<InstanceType>> = claim
         .options
         .iter()
-        .filter_map(|option| snapshot.catalogue.get(option.instance_type.as_str()))
+        .filter_map(|option| listed.get(option.instance_type.as_str()))
         .collect();
     let is_relaxed = claim
         .annotations

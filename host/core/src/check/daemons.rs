@@ -67,7 +67,7 @@ fn may_run(snapshot: &Snapshot, host: &Host, way: &Way, daemon: &PodSpec) -> boo
         for key in [REGISTERED, INITIALIZED] {
             known.replace(Requirement::one_of(LabelKey::from(key), ["true"]));
         }
-        let well_known = |key: &LabelKey| snapshot.catalogue.is_well_known(key);
+        let well_known = |key: &LabelKey| snapshot.catalogues.is_well_known(key);
         known
             .accepts(asked, Undefined::Allowed(&well_known))
             .is_ok()

@@ -185,7 +185,7 @@ fn may_go_to(snapshot: &Snapshot, shop: &Shop, pod: &Pod) -> bool {
     let taints = shop.pool.taints.iter();
     let hard = taints.filter(|taint| taint.effect != Effect::PreferNoSchedule);
     let hard: Vec<Taint> = hard.cloned().collect();
-    let well_known = |key: &LabelKey| snapshot.catalogue.is_well_known(key);
+    let well_known = |key: &LabelKey| snapshot.catalogues.is_well_known(key);
     let allows = |asked: &Requirements| {
         let accepted = shop.node.accepts(asked, Undefined::Allowed(&well_known));
         accepted.is_ok()

@@ -116,7 +116,7 @@ fn ways_to_come(
     host: &Host,
     claim: &NodeClaim,
 ) -> Vec<Way> {
-    let sold = market::offerings(snapshot, shelves.of(&claim.pool), &claim.requirements);
+    let sold = market::offerings(snapshot, shelves.of_claim(claim), &claim.requirements);
     let mut ways: Vec<Way> = sold
         .into_iter()
         .map(|sold| way(snapshot, host, sold, true))

@@ -98,7 +98,7 @@ fn listed_of(
     node: &Requirements,
     instance_type: &Arc<InstanceType>,
 ) -> Vec<Sold> {
-    let well_known = |key: &LabelKey| snapshot.catalogue.is_well_known(key);
+    let well_known = |key: &LabelKey| snapshot.catalogues.is_well_known(key);
     let reserved = snapshot.settings.reserved_capacity;
     let offerings = instance_type.offerings.iter().enumerate();
     offerings

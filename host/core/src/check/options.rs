@@ -114,7 +114,7 @@ fn availability(snapshot: &Snapshot, sold: &Sold) -> Option<Breach> {
 }
 
 fn requirements(snapshot: &Snapshot, claim: &PlannedClaim, sold: &Sold) -> Option<Breach> {
-    let well_known = |key: &LabelKey| snapshot.catalogue.is_well_known(key);
+    let well_known = |key: &LabelKey| snapshot.catalogues.is_well_known(key);
     let of_type = sold
         .instance_type
         .requirements

@@ -8,7 +8,7 @@ use super::finding::{Breach, Finding, Place, Rule, Subject};
 use super::host::Host;
 use super::market::Shop;
 use super::shelves::Shelves;
-use crate::catalogue::{InstanceType, LAUNCH_ORDER_ANNOTATION};
+use crate::catalogue::LAUNCH_ORDER_ANNOTATION;
 use crate::ids::ReservationId;
 use crate::labels::RESERVATION_ID;
 use crate::model::{ClaimPhase, NodeClaim, PackingMode, Pod};
@@ -88,13 +88,8 @@ fn exceeded(
 /// No reservation is named by more claims than it has instances left after claims in flight.
 pub(super) fn reservations(snapshot: &Snapshot, plan: &Plan) -> Vec<Finding> {
     let mut left: BTreeMap<&ReservationId, u32> = BTreeMap::new();
-    let offerings = |named: &'_ Arc<InstanceType>| named.offerings.len();
-    for named in snapshot
-        .catalogue
-        .types()
-        .iter()
-        .filter(|t| offerings(t) > 0)
-    {
+    let catalogues = snapshot.catalogues.distinct().iter();
+    for named in catalogues.flat_map(|catalogue| catalogue.types()) {
         for reservation in named
             .offerings
             .iter()

@@ -1,4 +1,4 @@
-//! Offerings of each pool once NodeOverlays are applied, read from the contract offering by offering.
+//! Offerings of each pool, which are those of its class once NodeOverlays are applied, read from the contract one by one.
 //!
 //! An overlay counts when it asks for nothing that is forbidden and no other of its weight, with a later name and itself
 //! counting, speaks of one of its prices or capacities anywhere. What holds is then a matter of each price and each resource:
@@ -11,7 +11,7 @@ use super::host::Sold;
 use crate::catalogue::InstanceType;
 use crate::ids::PoolName;
 use crate::labels::{self, LabelKey, NODEPOOL};
-use crate::model::{NodeOverlay, NodePool};
+use crate::model::{NodeClaim, NodeOverlay, NodePool};
 use crate::requirement::{Requirement, Requirements};
 use crate::snapshot::Snapshot;
 
@@ -26,30 +26,50 @@ const OF_AWS: [&str; 5] = [
     "habana.ai/gaudi",
 ];
 
-/// Types as each pool sells them; pools that are not listed sell what the catalogue says.
+/// Types as each pool sells them; pools that are not listed sell what the catalogue of their class says.
 #[derive(Debug)]
 pub(super) struct Shelves<'a> {
-    listed: &'a [Arc<InstanceType>],
+    snapshot: &'a Snapshot,
     by_pool: BTreeMap<PoolName, Vec<Arc<InstanceType>>>,
 }
 
 impl<'a> Shelves<'a> {
     pub(super) fn new(snapshot: &'a Snapshot) -> Self {
-        let listed = snapshot.catalogue.types();
         let mut by_pool = BTreeMap::new();
         if snapshot.settings.node_overlays && !snapshot.overlays.is_empty() {
             let counting = counting(snapshot);
             for pool in &snapshot.pools {
-                let own = listed.iter().map(|sold| corrected(&counting, pool, sold));
+                let listed = snapshot.catalogues.of(&pool.class).types().iter();
+                let own = listed.map(|sold| corrected(&counting, pool, sold));
                 by_pool.insert(pool.name.clone(), own.collect());
             }
         }
-        Self { listed, by_pool }
+        Self { snapshot, by_pool }
+    }
+
+    /// Instance types as the class of a pool sells them, sorted by name.
+    fn listed(&self, pool: &PoolName) -> &'a [Arc<InstanceType>] {
+        let catalogues = &self.snapshot.catalogues;
+        let pool = self.snapshot.pool(pool.as_str());
+        let own = pool.map(|pool| catalogues.of(&pool.class));
+        own.unwrap_or_else(|| catalogues.of_others()).types()
     }
 
     /// Instance types as a pool sells them, sorted by name.
     pub(super) fn of(&self, pool: &PoolName) -> &[Arc<InstanceType>] {
-        self.by_pool.get(pool).map_or(self.listed, Vec::as_slice)
+        let own = self.by_pool.get(pool);
+        own.map_or_else(|| self.listed(pool), Vec::as_slice)
+    }
+
+    /// Instance types that a claim in flight is bought from: its pool's, or where the pool has another class by now those of
+    /// the claim's own.
+    pub(super) fn of_claim(&self, claim: &NodeClaim) -> &[Arc<InstanceType>] {
+        let own = self.snapshot.catalogues.of(&claim.class).types();
+        if std::ptr::eq(self.listed(&claim.pool), own) {
+            self.of(&claim.pool)
+        } else {
+            own
+        }
     }
 
     /// A type as a pool sells it.
@@ -57,9 +77,10 @@ impl<'a> Shelves<'a> {
         self.of(pool).iter().find(|sold| sold.name.as_str() == name)
     }
 
-    /// `true` if overlays give a type, as a pool sells it, another price or another capacity than the catalogue.
+    /// `true` if overlays give a type, as a pool sells it, another price or another capacity than its class.
     pub(super) fn changes(&self, pool: &PoolName, name: &str) -> (bool, bool) {
-        let listed = self.listed.iter().find(|sold| sold.name.as_str() == name);
+        let mut listed = self.listed(pool).iter();
+        let listed = listed.find(|sold| sold.name.as_str() == name);
         let Some((listed, own)) = listed.zip(self.find(pool, name)) else {
             return (false, false);
         };
@@ -100,9 +121,9 @@ fn quarrel(snapshot: &Snapshot, one: &NodeOverlay, other: &NodeOverlay) -> bool 
     if !shares_price && !shares_resource {
         return false;
     }
-    let types = snapshot.catalogue.types();
     snapshot.pools.iter().any(|pool| {
-        types.iter().any(|sold| {
+        let mut types = snapshot.catalogues.of(&pool.class).types().iter();
+        types.any(|sold| {
             let here = |overlay| spoken_of(overlay, pool, sold);
             let (one, other) = (here(one), here(other));
             let same_price = one.iter().any(|at| other.contains(at));

@@ -13,7 +13,7 @@ use crate::disrupt::{consolidate, drift};
 use crate::ids::ClaimName;
 use crate::model::ConsolidationPolicy;
 use crate::snapshot::{Activity, PastMove, Snapshot};
-use crate::state::{PromisedTarget, World, assignments, freeze};
+use crate::state::{PromisedTarget, assignments};
 use crate::time::{Span, Timestamp};
 
 /// The shortest time between two looks that come to nothing.
@@ -174,7 +174,7 @@ impl Engine {
         if self.queue.has(name) {
             return;
         }
-        let catalogue = self.market.catalogue();
+        let catalogue = self.market.catalogues().of(&pool.class);
         if drift::drift(&pool, &claim, catalogue, now).is_some() {
             self.disruption.hints.drifted.insert(name.clone());
         }
@@ -278,14 +278,7 @@ impl Engine {
         actions: &mut Vec<Action>,
     ) -> (u64, Arc<Snapshot>) {
         let assigned = assignments(&self.promises, &self.cluster, now);
-        let world = World {
-            cluster: &self.cluster,
-            expected: &self.expected,
-            market: &self.market,
-            settings: &self.settings,
-            seed: self.seed,
-        };
-        let mut snapshot = freeze(&world, &assigned, now);
+        let mut snapshot = self.frozen(&assigned, now);
         snapshot.activity = self.activity(now);
         let snapshot = Arc::new(snapshot);
         self.disruption.asks += 1;

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use serde::{Deserialize, Serialize};
 
 use crate::action::{ActionId, Outcome};
-use crate::catalogue::Catalogue;
+use crate::catalogue::Catalogues;
 use crate::command::Decision;
 use crate::ids::ProviderId;
 use crate::model::{Object, Version};
@@ -26,8 +26,8 @@ pub enum Input {
     Solved(u64, Box<Plan>),
     /// The decision about nodes, by the id of its request.
     Considered(u64, Box<Decision>),
-    /// The catalogue has changed.
-    Catalogue(Arc<Catalogue>),
+    /// The catalogues have changed.
+    Catalogues(Arc<Catalogues>),
     /// The cloud will take an instance back. Handed in until its claim is seen to go.
     Interrupted(ProviderId),
     /// Time has passed.

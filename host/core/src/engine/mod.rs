@@ -15,6 +15,7 @@
 mod claims;
 mod commit;
 mod disrupt;
+mod found;
 mod input;
 mod lately;
 mod ledger;
@@ -36,7 +37,7 @@ pub use ledger::Begun;
 pub use nominate::{Landing, Landings};
 
 use crate::action::{Action, Event, Machine, ObjectKey};
-use crate::catalogue::{Catalogue, Market};
+use crate::catalogue::{Catalogues, Market};
 use crate::command::Refused;
 use crate::ids::{ClaimName, ProviderId, ReservationId};
 use crate::labels;
@@ -105,14 +106,14 @@ struct Notes {
 
 impl Engine {
     /// An engine that has seen nothing yet. `seed` is handed to decisions and enters the names of claims.
-    pub fn new(settings: Arc<Settings>, catalogue: Arc<Catalogue>, seed: u64) -> Self {
+    pub fn new(settings: Arc<Settings>, catalogues: Arc<Catalogues>, seed: u64) -> Self {
         Self {
             settings,
             seed,
             synced: None,
             listed: None,
             cluster: Cluster::default(),
-            market: Market::new(catalogue),
+            market: Market::new(catalogues),
             expected: Expected::default(),
             promises: Promises::default(),
             nominations: Nominations::default(),
@@ -202,9 +203,9 @@ impl Engine {
             Input::Outcome(id, outcome) => self.end_order(id, outcome, now, actions),
             Input::Solved(id, plan) => self.commit(id, &plan, now, actions),
             Input::Considered(id, decision) => self.considered(id, *decision, now, actions),
-            Input::Catalogue(catalogue) => {
+            Input::Catalogues(catalogues) => {
                 let launched = self.launched_unseen();
-                self.market.relist(catalogue, launched);
+                self.market.relist(catalogues, launched);
                 self.listed = Some(now);
                 let claims = self.cluster.claims.iter();
                 self.dirty_claims

@@ -11,7 +11,7 @@ use crate::batch::Batch;
 use crate::ids::ClaimName;
 use crate::model::{Pod, is_displaced, wants_node};
 use crate::snapshot::{Settings, Snapshot};
-use crate::state::{GroupId, World, assignments, freeze, open_pods};
+use crate::state::{GroupId, assignments, open_pods};
 use crate::time::{Span, Timestamp};
 
 /// How long until pods that found no place are looked at again.
@@ -145,14 +145,7 @@ impl Engine {
         if !waits && !self.wants_spare(now) {
             return;
         }
-        let world = World {
-            cluster: &self.cluster,
-            expected: &self.expected,
-            market: &self.market,
-            settings: &self.settings,
-            seed: self.seed,
-        };
-        let snapshot = Arc::new(freeze(&world, &assigned, now));
+        let snapshot = Arc::new(self.frozen(&assigned, now));
         self.note_spare(&snapshot, now);
         self.provision.solves += 1;
         let id = self.provision.solves;

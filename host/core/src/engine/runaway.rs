@@ -137,14 +137,14 @@ impl Engine {
     /// Supply left now.
     fn supply(&mut self, overlaid: &Overlaid, now: Timestamp) -> Supply {
         let loads = self.loads(overlaid, now);
-        let catalogue = self.market.catalogue();
-        let listed = Supply::listed(catalogue, &self.cluster.pools.objects());
+        let catalogues = self.market.catalogues();
+        let listed = Supply::listed(catalogues, &self.cluster.pools.objects());
         let nodes = if listed.is_unbounded() {
             Vec::new()
         } else {
             self.state_nodes(overlaid)
         };
-        listed.less(catalogue, &nodes).with_loads(loads)
+        listed.less(catalogues, &nodes).with_loads(loads)
     }
 
     /// Claims, those asked for and not seen among them, each with its node and with what is to be counted on of it.
@@ -194,7 +194,7 @@ impl Engine {
             let one = Load {
                 in_flight: u32::from(claim.phase < ClaimPhase::Initialized),
                 within_minute: 0,
-                rate: overlaid.of(&claim.pool).price_of(claim),
+                rate: overlaid.of_claim(claim).price_of(claim),
             };
             loads.add(&claim.pool, one);
         }

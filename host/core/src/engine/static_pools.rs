@@ -299,11 +299,11 @@ impl Engine {
 
     /// Offers of the pools, with the overlays that hold for them.
     pub(super) fn overlaid(&self) -> Overlaid {
-        let listed = self.market.catalogue();
-        if !self.settings.node_overlays {
-            return Overlaid::plain(listed);
-        }
+        let listed = self.market.catalogues();
         let pools = self.cluster.pools.objects();
+        if !self.settings.node_overlays {
+            return Overlaid::plain(listed, &pools);
+        }
         Overlaid::new(listed, &pools, &self.cluster.overlays.objects())
     }
 
@@ -314,7 +314,7 @@ impl Engine {
 
     /// Asks so many claims to go.
     fn trim(&mut self, pool: &NodePool, excess: u32, now: Timestamp, actions: &mut Vec<Action>) {
-        let catalogue = self.market.catalogue();
+        let catalogue = self.market.catalogues().of(&pool.class);
         let members = self.staying(&pool.name).map(|claim| {
             let node = node_of(&PromisedTarget::Claim(claim.name.clone()), &self.cluster);
             let pods = node.iter().flat_map(|node| self.cluster.pods_on(node));

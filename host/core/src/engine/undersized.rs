@@ -15,7 +15,7 @@ use std::collections::BTreeMap;
 
 use super::Engine;
 use super::commit::Crew;
-use crate::catalogue::Catalogue;
+use crate::catalogue::{Catalogues, NodeResources};
 use crate::ids::{ClaimName, PoolName, TypeName};
 use crate::model::{ClaimPhase, Node, NodeClaim, Pod};
 use crate::plan::PlannedClaim;
@@ -95,11 +95,16 @@ impl Launch {
     }
 
     /// The launch that made a claim.
-    fn behind(claim: &NodeClaim, catalogue: &Catalogue) -> Option<Self> {
+    fn behind(claim: &NodeClaim, catalogues: &Catalogues) -> Option<Self> {
         let crew = claim.annotations.get(ANNOTATION)?.to_string();
         Some(Self {
             pool: claim.pool.clone(),
-            planned: catalogue.planned(claim)?.instance_type.name.clone(),
+            planned: catalogues
+                .of(&claim.class)
+                .planned(claim)?
+                .instance_type
+                .name
+                .clone(),
             room: crew.is_empty().then(|| claim.requests.clone()),
             crew,
         })
@@ -116,12 +121,16 @@ impl Engine {
         let [node] = self.cluster.nodes_of(&claim)[..] else {
             return;
         };
-        let (labels, allocatable) = (&node.labels, node.allocatable.clone());
-        if self.settings.guards.learns() && self.market.learn(labels, &allocatable) {
+        let labels = &node.labels;
+        let seen = NodeResources {
+            capacity: node.capacity.clone(),
+            allocatable: node.allocatable.clone(),
+        };
+        if self.settings.guards.learns() && self.market.learn(&claim.class, labels, &seen) {
             self.undersized.clear();
             self.provision.market_changed();
         }
-        self.judge_room(&claim, &allocatable, now);
+        self.judge_room(&claim, &seen.allocatable, now);
     }
 
     /// Notes, once, of a claim that is to hold spare room alone whether its node has that room.
@@ -130,7 +139,7 @@ impl Engine {
         if crew.is_none_or(|crew| !crew.is_empty()) {
             return;
         }
-        let Some(launch) = Launch::behind(claim, self.market.catalogue()) else {
+        let Some(launch) = Launch::behind(claim, self.market.catalogues()) else {
             return;
         };
         let notes = self.notes.entry(claim.name.clone()).or_default();
@@ -168,7 +177,7 @@ impl Engine {
         if claim.phase < ClaimPhase::Initialized || claim.deleting.is_some() {
             return None;
         }
-        let launch = Launch::behind(claim, self.market.catalogue())?;
+        let launch = Launch::behind(claim, self.market.catalogues())?;
         let node = self.cluster.nodes_of(claim).first().copied()?;
         let groups = self.promises.groups_on(target);
         let came = |group| bound_of(group, target, &self.cluster) > 0;

@@ -45,7 +45,7 @@ pub(super) fn launch(view: &ClaimView<'_>, step: &mut Step) {
 
 /// The ways to buy a claim that are not avoided now: as written on it, or by list price when nothing is.
 fn options(claim: &NodeClaim, market: &Market) -> Vec<LaunchOption> {
-    let catalogue = market.catalogue();
+    let catalogue = market.catalogues().of(&claim.class);
     let written = launch_order(claim).filter_map(|key| catalogue.offering(&key));
     let mut options: Vec<LaunchOption> = written.map(option).collect();
     if options.is_empty() {

@@ -23,7 +23,7 @@ pub(crate) use state_node::is_ephemeral;
 use serde::Serialize;
 
 use crate::buffer;
-use crate::catalogue::{Catalogue, ExpectedResources, NodeResources, Overlaid};
+use crate::catalogue::{Catalogues, ExpectedResources, NodeResources, Overlaid};
 use crate::ids::ProviderId;
 use crate::labels;
 use crate::model::{
@@ -41,8 +41,8 @@ pub struct Snapshot {
     pub seed: u64,
     /// How to decide.
     pub settings: Arc<Settings>,
-    /// Types and offerings that pools may buy.
-    pub catalogue: Arc<Catalogue>,
+    /// Types and offerings that pools may buy, by class.
+    pub catalogues: Arc<Catalogues>,
     /// NodePools by name.
     pub pools: Vec<Arc<NodePool>>,
     /// NodeOverlays by name.
@@ -81,7 +81,7 @@ impl Snapshot {
         now: Timestamp,
         seed: u64,
         settings: Arc<Settings>,
-        catalogue: Arc<Catalogue>,
+        catalogues: Arc<Catalogues>,
         objects: Objects,
     ) -> Self {
         let mut objects = objects;
@@ -97,7 +97,7 @@ impl Snapshot {
             now,
             seed,
             settings,
-            catalogue,
+            catalogues,
             nodes: join(objects.nodes, objects.claims),
             pools: objects.pools,
             overlays: objects.overlays,
@@ -170,9 +170,9 @@ impl Snapshot {
     /// Catalogue of each pool, with NodeOverlays applied where they are in use.
     pub fn overlaid(&self) -> Overlaid {
         if self.settings.node_overlays {
-            Overlaid::new(&self.catalogue, &self.pools, &self.overlays)
+            Overlaid::new(&self.catalogues, &self.pools, &self.overlays)
         } else {
-            Overlaid::plain(&self.catalogue)
+            Overlaid::plain(&self.catalogues, &self.pools)
         }
     }
 

@@ -26,7 +26,7 @@ pub struct World<'a> {
     pub cluster: &'a Cluster,
     /// Claims asked for and not seen yet.
     pub expected: &'a Expected,
-    /// Catalogue of instance types with their offerings as they are now.
+    /// Catalogues of instance types with their offerings as they are now.
     pub market: &'a Market,
     /// How to decide.
     pub settings: &'a Arc<Settings>,
@@ -58,9 +58,9 @@ pub fn freeze(world: &World<'_>, assigned: &Assignment, now: Timestamp) -> Snaps
             *pod = promised(pod, target, cluster);
         }
     }
-    let catalogue = Arc::clone(world.market.catalogue());
+    let catalogues = Arc::clone(world.market.catalogues());
     let settings = Arc::clone(world.settings);
-    let mut snapshot = Snapshot::new(now, world.seed, settings, catalogue, objects);
+    let mut snapshot = Snapshot::new(now, world.seed, settings, catalogues, objects);
     add_placeholders(&mut snapshot, assigned, cluster);
     snapshot
 }

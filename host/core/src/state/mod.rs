@@ -3,7 +3,7 @@
 //! - [`Cluster`] holds objects by name with the version they were last seen at. Answers to our own writes enter by the same
 //!   door as watch events, so that a write is seen at once and an older event cannot undo it.
 //! - [`Promises`] say which group of pods was planned onto which claim or node.
-//! - [`Market`] is the catalogue less the offerings that were out of stock a moment ago, with what was learned of nodes.
+//! - [`Market`] is the catalogues less the offerings that were out of stock a moment ago, with what was learned of nodes.
 //! - [`freeze`] makes the one value that decisions read.
 
 mod cluster;
@@ -12,7 +12,6 @@ mod freeze;
 mod group;
 mod promise;
 mod store;
-mod stores;
 
 pub use cluster::{ClaimCounts, Cluster, Touched};
 pub use expected::Expected;
@@ -21,4 +20,3 @@ pub use group::GroupId;
 pub use promise::{ANNOTATION, Assignment, NOMINATION_WINDOW, PromisedTarget, Promises};
 pub(crate) use promise::{bound_of, node_of, target_of, to_annotation};
 pub use store::{Seen, Store};
-pub use stores::Stores;

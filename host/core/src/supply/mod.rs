@@ -18,7 +18,7 @@ use std::sync::Arc;
 
 pub use ceilings::{BrokenCeiling, CeilingScope, Load, Loads};
 
-use crate::catalogue::{Catalogue, TypeOffering};
+use crate::catalogue::{Catalogues, TypeOffering};
 use crate::ids::{PoolName, ReservationId};
 use crate::labels::{self, ZONE};
 use crate::model::{Ceilings, ClaimPhase, NodeClaim, NodePool};
@@ -51,17 +51,17 @@ pub enum Exhausted {
 impl Supply {
     /// All that the nodes of a snapshot and its claims in flight leave.
     pub fn of(snapshot: &Snapshot) -> Self {
-        let listed = Self::listed(&snapshot.catalogue, &snapshot.pools);
-        listed.less(&snapshot.catalogue, &snapshot.nodes)
+        let listed = Self::listed(&snapshot.catalogues, &snapshot.pools);
+        listed.less(&snapshot.catalogues, &snapshot.nodes)
     }
 
-    /// All that there is: nothing is bought yet beyond what counts of the catalogue carry.
-    pub fn listed(catalogue: &Catalogue, pools: &[Arc<NodePool>]) -> Self {
+    /// All that there is: nothing is bought yet beyond what counts of the catalogues carry.
+    pub fn listed(catalogues: &Catalogues, pools: &[Arc<NodePool>]) -> Self {
         let limited = |pool: &Arc<NodePool>| Some((pool.name.clone(), pool.limits.clone()?));
         Self {
-            reservations: catalogue.reservations(),
+            reservations: catalogues.reservations(),
             limits: pools.iter().filter_map(limited).collect(),
-            addresses: catalogue.free_addresses(),
+            addresses: catalogues.free_addresses(),
             loads: Loads::default(),
         }
     }
@@ -70,14 +70,14 @@ impl Supply {
     #[must_use]
     pub fn less<'n>(
         mut self,
-        catalogue: &Catalogue,
+        catalogues: &Catalogues,
         nodes: impl IntoIterator<Item = &'n StateNode>,
     ) -> Self {
         if self.is_unbounded() {
             return self;
         }
         for node in nodes.into_iter().filter(|node| !node.is_deleting()) {
-            self.count(catalogue, node);
+            self.count(catalogues, node);
         }
         self
     }
@@ -87,7 +87,7 @@ impl Supply {
         self.reservations.is_empty() && self.limits.is_empty() && self.addresses.is_empty()
     }
 
-    fn count(&mut self, catalogue: &Catalogue, node: &StateNode) {
+    fn count(&mut self, catalogues: &Catalogues, node: &StateNode) {
         if !self.limits.is_empty()
             && let Some(left) = node.pool().and_then(|pool| self.limits.get_mut(&pool))
         {
@@ -102,7 +102,7 @@ impl Supply {
             *left = left.saturating_sub(addresses_of(&claim.requests)).max(0);
         }
         if !self.reservations.is_empty() {
-            for id in drawn_on(catalogue, claim) {
+            for id in drawn_on(catalogues, claim) {
                 self.draw(&id);
             }
         }
@@ -194,7 +194,7 @@ pub fn addresses_of(requests: &Resources) -> i64 {
 
 /// The reservations that a claim in flight will draw on, or may: those that it requires by id, else that of the offering it
 /// was planned as. None once it is launched, since the reservation's own count has it then.
-fn drawn_on(catalogue: &Catalogue, claim: &NodeClaim) -> Vec<ReservationId> {
+fn drawn_on(catalogues: &Catalogues, claim: &NodeClaim) -> Vec<ReservationId> {
     if claim.provider_id.is_some() || claim.phase > ClaimPhase::Created {
         return Vec::new();
     }
@@ -202,7 +202,7 @@ fn drawn_on(catalogue: &Catalogue, claim: &NodeClaim) -> Vec<ReservationId> {
     if let Some(ids) = required.and_then(Requirement::listed) {
         return ids.iter().cloned().map(ReservationId::from).collect();
     }
-    let planned = catalogue.planned(claim);
+    let planned = catalogues.of(&claim.class).planned(claim);
     let reservation = planned.and_then(|sold| sold.offering.reservation.as_ref());
     reservation.map(|own| own.id.clone()).into_iter().collect()
 }

@@ -28,7 +28,12 @@ fn world() -> (Snapshot, NodePool, NodeClaim) {
 fn drift_after(change: impl FnOnce(&mut NodePool, &mut NodeClaim)) -> Option<Drift> {
     let (snapshot, mut pool, mut claim) = world();
     change(&mut pool, &mut claim);
-    drift::drift(&pool, &claim, &snapshot.catalogue, claim.created)
+    drift::drift(
+        &pool,
+        &claim,
+        snapshot.catalogues.of(&pool.class),
+        claim.created,
+    )
 }
 
 #[test]
@@ -116,7 +121,7 @@ fn a_type_that_is_no_longer_sold_drifts_once_the_claim_is_an_hour_old() {
     claim.labels.insert(INSTANCE_TYPE.into(), "old".into());
     let at = |seconds: i64| {
         let now: Timestamp = claim.created + Span::from_secs(seconds);
-        drift::drift(&pool, &claim, &snapshot.catalogue, now)
+        drift::drift(&pool, &claim, snapshot.catalogues.of(&pool.class), now)
     };
     assert_eq!(at(3599), None);
     assert_eq!(at(3600), Some(Drift::InstanceType));

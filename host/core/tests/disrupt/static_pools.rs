@@ -257,7 +257,11 @@ fn of_template(
     settings: impl FnOnce(&mut Settings),
 ) -> plimsoll_core::plan::PlannedClaim {
     let snapshot = world.pool(pool).settings(settings).snapshot();
-    planned(&snapshot.pools[0], &snapshot.catalogue, &snapshot.settings)
+    planned(
+        &snapshot.pools[0],
+        snapshot.catalogues.of_others(),
+        &snapshot.settings,
+    )
 }
 
 #[test]

@@ -1,23 +1,75 @@
-//! The catalogue of a file: of a region, or of types one by one; then the prices quoted in the file.
+//! The catalogues of a file: of a region, or of types one by one, as the class of nodes shapes them; then the prices quoted in
+//! the file.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
 
 use plimsoll_api::Interner;
-use plimsoll_core::catalogue::{Catalogue, PriceSource};
+use plimsoll_core::catalogue::{
+    CapacityType, Catalogue, Catalogues, InstanceType, Offering, PriceSource,
+};
+use plimsoll_core::model::ClassRef;
+use plimsoll_core::units::PricePerHour;
 use plimsoll_ec2_facts::AllocatableSettings;
 
 use super::{region, types};
-use crate::section::{CatalogueEntry, PriceEntry, capacity_type, price_above_zero};
+use crate::section::{CatalogueEntry, ClassEntry, PriceEntry, capacity_type, price_above_zero};
 
 /// Least likeness of two names for one to be suggested.
 const LIKENESS: f64 = 0.85;
 
-/// The catalogue, or a sentence about what makes no sense.
-pub(super) fn catalogue(
+/// The catalogue of every class, or a sentence about what makes no sense. `classes` are those whose settings are known.
+pub(super) fn catalogues(
     entry: &CatalogueEntry,
     quotes: &[PriceEntry],
-    class: &AllocatableSettings,
+    classes: &BTreeMap<ClassRef, AllocatableSettings>,
     interner: &mut Interner,
-) -> Result<Catalogue, String> {
-    quoted(of_entry(entry, class, interner)?, quotes)
+) -> Result<Catalogues, String> {
+    let mut made: Vec<(&AllocatableSettings, Arc<Catalogue>)> = Vec::new();
+    let default = AllocatableSettings::default();
+    let mut by_class: BTreeMap<ClassRef, Arc<Catalogue>> = BTreeMap::new();
+    let others = Arc::new(of_entry(entry, &default, interner)?);
+    made.push((&default, Arc::clone(&others)));
+    for (class, settings) in classes {
+        let known = made.iter().find(|(known, _)| *known == settings);
+        let own = match known {
+            Some((_, known)) => Arc::clone(known),
+            None => Arc::new(of_entry(entry, settings, interner)?),
+        };
+        made.push((settings, Arc::clone(&own)));
+        by_class.insert(class.clone(), own);
+    }
+    let mut written = BTreeSet::new();
+    for (at, own) in entry.classes.iter().enumerate() {
+        let path = format!("catalogue.classes[{at}]");
+        let class = class_of(own, &path)?;
+        if !written.insert(class.clone()) {
+            return Err(format!(
+                "{path}.name is \"{}\", like that of an earlier one; expected every class once",
+                class.name
+            ));
+        }
+        let base = by_class.get(&class).unwrap_or(&others);
+        let own = types::of_class(&own.instance_types, &path, interner)?;
+        let types = base.types().iter().map(|sold| InstanceType::clone(sold));
+        // Of two types with one name the later is kept.
+        let replaced = base.with_types(types.chain(own));
+        by_class.insert(class, Arc::new(replaced));
+    }
+    quoted(Catalogues::new(others, by_class), quotes)
+}
+
+fn class_of(entry: &ClassEntry, path: &str) -> Result<ClassRef, String> {
+    if entry.name.is_empty() {
+        return Err(format!(
+            "{path}.name is missing; expected the name of a node class"
+        ));
+    }
+    Ok(ClassRef {
+        group: Arc::from(entry.group.as_str()),
+        kind: Arc::from(entry.kind.as_str()),
+        name: Arc::from(entry.name.as_str()),
+    })
 }
 
 fn of_entry(
@@ -38,44 +90,62 @@ fn of_entry(
     }
 }
 
-/// The catalogue with quotes in place of its own prices.
-fn quoted(catalogue: Catalogue, quotes: &[PriceEntry]) -> Result<Catalogue, String> {
-    if quotes.is_empty() {
-        return Ok(catalogue);
+/// A price that was quoted, and the offerings of its type that it is for.
+struct Quote<'q> {
+    entry: &'q PriceEntry,
+    capacity_type: CapacityType,
+    price: PricePerHour,
+}
+
+impl Quote<'_> {
+    fn is_for(&self, offering: &Offering) -> bool {
+        let zone = self.entry.zone.as_deref();
+        offering.capacity_type == self.capacity_type
+            && zone.is_none_or(|zone| zone == offering.zone.as_ref())
     }
-    let mut types: Vec<_> = catalogue
-        .types()
-        .iter()
-        .map(|instance_type| instance_type.as_ref().clone())
-        .collect();
-    for (at, quote) in quotes.iter().enumerate() {
+}
+
+/// The catalogues with quotes in place of their own prices.
+fn quoted(catalogues: Catalogues, quotes: &[PriceEntry]) -> Result<Catalogues, String> {
+    if quotes.is_empty() {
+        return Ok(catalogues);
+    }
+    let mut by_type: BTreeMap<&str, Vec<Quote<'_>>> = BTreeMap::new();
+    for (at, entry) in quotes.iter().enumerate() {
         let path = format!("prices[{at}].");
-        let terms = capacity_type(&path, quote.capacity_type.as_deref())?;
-        let price = price_above_zero(&format!("{path}price"), quote.price)?;
-        let found = types.binary_search_by(|known| known.name.as_str().cmp(&quote.instance_type));
-        let Ok(row) = found else {
-            return Err(unknown_type(&path, &quote.instance_type, &catalogue));
+        let quote = Quote {
+            entry,
+            capacity_type: capacity_type(&path, entry.capacity_type.as_deref())?,
+            price: price_above_zero(&format!("{path}price"), entry.price)?,
         };
-        let is_meant = |zone: &str| quote.zone.as_deref().is_none_or(|meant| meant == zone);
-        let mut is_known = false;
-        for offering in &mut types[row].offerings {
-            if offering.capacity_type == terms && is_meant(&offering.zone) {
-                offering.price = price;
-                offering.price_source = PriceSource::Quote;
-                offering.price_age_s = quote.age_seconds.unwrap_or(0);
-                offering.available = quote.available.unwrap_or(offering.available);
-                is_known = true;
-            }
+        let name = entry.instance_type.as_str();
+        // Every catalogue has all types.
+        if catalogues.of_others().get(name).is_none() {
+            return Err(unknown_type(&path, name, catalogues.of_others()));
         }
-        if !is_known {
-            let zone = quote.zone.as_deref().unwrap_or("any zone");
+        let sold = catalogues.distinct().iter().filter_map(|own| own.get(name));
+        let mut offerings = sold.flat_map(|sold| &sold.offerings);
+        if !offerings.any(|offering| quote.is_for(offering)) {
+            let zone = entry.zone.as_deref().unwrap_or("any zone");
+            let terms = quote.capacity_type;
             return Err(format!(
-                "{path}zone is \"{zone}\"; {} has no {terms} offering there",
-                quote.instance_type
+                "{path}zone is \"{zone}\"; {name} has no {terms} offering there"
             ));
         }
+        by_type.entry(name).or_default().push(quote);
     }
-    Ok(Catalogue::new(types, catalogue.own_keys().iter().cloned()))
+    Ok(catalogues.with_types(|sold| {
+        let quotes = by_type.get(sold.name.as_str());
+        for quote in quotes.into_iter().flatten() {
+            let offerings = sold.offerings.iter_mut();
+            for offering in offerings.filter(|offering| quote.is_for(offering)) {
+                offering.price = quote.price;
+                offering.price_source = PriceSource::Quote;
+                offering.price_age_s = quote.entry.age_seconds.unwrap_or(0);
+                offering.available = quote.entry.available.unwrap_or(offering.available);
+            }
+        }
+    }))
 }
 
 fn unknown_type(path: &str, name: &str, catalogue: &Catalogue) -> String {

@@ -2,8 +2,10 @@
 //!
 //! A setting that cannot be read is an error, never a default: a node planned too large would never come up as planned.
 
-use std::collections::BTreeMap;
+use std::sync::Arc;
 
+use plimsoll_core::labels;
+use plimsoll_core::model::ClassRef;
 use plimsoll_core::resources::ResourceName;
 use plimsoll_ec2_facts::allocatable::{
     AllocatableSettings, ClassInterfaces, Eviction, ImageFamily, InstanceStorePolicy,
@@ -11,6 +13,8 @@ use plimsoll_ec2_facts::allocatable::{
 };
 use plimsoll_ec2_facts::share::Share;
 use serde_json::Value;
+
+use crate::gather::EC2_CLASS;
 
 /// Millionths in one percent.
 const PER_PERCENT: f64 = 10_000.0;
@@ -176,40 +180,11 @@ fn volume(spec: &Value, family: ImageFamily) -> Result<Option<u64>, String> {
         .transpose()
 }
 
-/// The settings that hold for a file: those of the class that its pools name.
-pub(super) struct Chosen {
-    /// The settings.
-    pub(super) settings: AllocatableSettings,
-    /// Classes that say otherwise and are not followed.
-    pub(super) others: Vec<String>,
-    /// The class followed; empty for none.
-    pub(super) name: String,
-}
-
-/// One catalogue serves every pool: the first class named by a pool decides, and those that differ are told.
-pub(super) fn chosen(classes: &BTreeMap<String, AllocatableSettings>, named: &[String]) -> Chosen {
-    let mut known = named
-        .iter()
-        .filter_map(|name| classes.get_key_value(name.as_str()))
-        .peekable();
-    let only = classes.iter().next().filter(|_| classes.len() == 1);
-    let first = known.peek().copied().or(only);
-    let Some((name, settings)) = first else {
-        return Chosen {
-            settings: AllocatableSettings::default(),
-            others: Vec::new(),
-            name: String::new(),
-        };
-    };
-    let mut others: Vec<String> = known
-        .filter(|(_, other)| *other != settings)
-        .map(|(name, _)| name.clone())
-        .collect();
-    others.sort();
-    others.dedup();
-    Chosen {
-        settings: settings.clone(),
-        others,
-        name: name.clone(),
+/// A class of machines on EC2, by name.
+pub(super) fn class_on_ec2(name: &str) -> ClassRef {
+    ClassRef {
+        group: Arc::from(labels::AWS_DOMAIN),
+        kind: Arc::from(EC2_CLASS),
+        name: Arc::from(name),
     }
 }

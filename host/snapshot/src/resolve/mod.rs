@@ -15,7 +15,7 @@ pub(crate) use types::NOT_OF_TYPES;
 use plimsoll_api::convert::with_live_pods;
 pub(crate) use plimsoll_api::write::instant as written_instant;
 use plimsoll_core::ids::ObjectName;
-use plimsoll_core::model::NodePool;
+use plimsoll_core::model::{ClassRef, NodePool};
 use plimsoll_core::snapshot::{Settings, Snapshot};
 use plimsoll_core::time::Timestamp;
 use plimsoll_core::words::shortened;
@@ -46,7 +46,11 @@ pub(crate) fn resolve(mut gathered: Gatherer) -> Result<Loaded, SnapshotError> {
         &mut gathered.interner,
     );
     if objects.pools.is_empty() {
-        objects.pools.push(Arc::new(pool::default_pool()));
+        // Of an only class the pool's nodes are meant to be.
+        let only = gathered.classes.keys().next();
+        let only = only.filter(|_| gathered.classes.len() == 1);
+        let class = only.map_or("default", String::as_str);
+        objects.pools.push(Arc::new(pool::default_pool(class)));
         notes.push(Note::DefaultPool);
     }
     objects.volumes = Arc::new(gathered.volumes);
@@ -54,20 +58,24 @@ pub(crate) fn resolve(mut gathered: Gatherer) -> Result<Loaded, SnapshotError> {
         .catalogue
         .take()
         .unwrap_or_else(|| region::assumed(&objects.nodes, &mut notes));
-    let class = of_pools(&objects.pools, &gathered.classes, &mut notes);
-    let catalogue = catalogue::catalogue(&entry, &section.prices, &class, &mut gathered.interner)
-        .map_err(SnapshotError::Section)?;
-    let subnets = subnets::subnets(&section.subnets, &catalogue).map_err(SnapshotError::Section)?;
-    let catalogue = catalogue.with_subnets(subnets);
+    let classes = settings_of_classes(&objects.pools, gathered.classes, &mut notes);
+    let catalogues =
+        catalogue::catalogues(&entry, &section.prices, &classes, &mut gathered.interner)
+            .map_err(SnapshotError::Section)?;
+    let subnets =
+        subnets::subnets(&section.subnets, &catalogues).map_err(SnapshotError::Section)?;
+    let catalogues = Arc::new(catalogues.with_subnets(subnets));
     let changes = timed(gathered.changes, now)?;
     let seed = section.seed.unwrap_or(0);
-    let snapshot = Snapshot::new(now, seed, Arc::new(settings), Arc::new(catalogue), objects);
+    let settings = Arc::new(settings);
+    let snapshot = Snapshot::new(now, seed, settings, catalogues, objects.clone());
     Ok(Loaded {
         snapshot,
+        objects,
         changes,
         notes,
         // The text of a snapshot has no classes: what they change is written out.
-        catalogue: if class == AllocatableSettings::default() {
+        catalogue: if is_default(&classes) {
             CatalogueText::Entry(entry, section.prices)
         } else {
             CatalogueText::Inline
@@ -75,24 +83,35 @@ pub(crate) fn resolve(mut gathered: Gatherer) -> Result<Loaded, SnapshotError> {
     })
 }
 
-/// Changes that the class named by the pools makes to the allocatable resources of their nodes.
-fn of_pools(
+/// Settings of the classes on EC2 of a file. A pool's class that is not among them is told, where there are any: its nodes are
+/// taken to be as settings are by default.
+fn settings_of_classes(
     pools: &[Arc<NodePool>],
-    classes: &BTreeMap<String, AllocatableSettings>,
+    known: BTreeMap<String, AllocatableSettings>,
     notes: &mut Vec<Note>,
-) -> AllocatableSettings {
-    let on_ec2 = pools
-        .iter()
-        .filter(|pool| pool.class.kind.as_ref() == EC2_CLASS);
-    let named: Vec<String> = on_ec2.map(|pool| pool.class.name.to_string()).collect();
-    let chosen = class::chosen(classes, &named);
-    if !chosen.others.is_empty() {
-        notes.push(Note::OneClass {
-            taken: chosen.name,
-            others: shortened(&chosen.others),
+) -> BTreeMap<ClassRef, AllocatableSettings> {
+    let on_ec2 = pools.iter().map(|pool| &pool.class);
+    let on_ec2 = on_ec2.filter(|class| class.kind.as_ref() == EC2_CLASS);
+    let names: BTreeSet<&str> = on_ec2.map(|class| class.name.as_ref()).collect();
+    let missing: Vec<&str> = names
+        .into_iter()
+        .filter(|name| !known.contains_key(*name))
+        .collect();
+    if !known.is_empty() && !missing.is_empty() {
+        notes.push(Note::MissingClasses {
+            names: shortened(&missing),
         });
     }
-    chosen.settings
+    let known = known.into_iter();
+    known
+        .map(|(name, settings)| (class::class_on_ec2(&name), settings))
+        .collect()
+}
+
+/// `true` if classes change nothing.
+fn is_default(classes: &BTreeMap<ClassRef, AllocatableSettings>) -> bool {
+    let default = AllocatableSettings::default();
+    classes.values().all(|settings| *settings == default)
 }
 
 fn section(

@@ -1,25 +1,21 @@
 //! The pool taken where a file has none.
 
-use std::sync::Arc;
-
 use plimsoll_core::ids::{PoolName, Uid};
 use plimsoll_core::labels::{self, LabelKey, Labels};
-use plimsoll_core::model::{Ceilings, ClassRef, NodePool, PackingMode, PoolDisruption};
+use plimsoll_core::model::{Ceilings, NodePool, PackingMode, PoolDisruption};
 use plimsoll_core::requirement::Requirement;
 use plimsoll_core::time::Span;
 
-/// Any linux machine on amd64 at list price, without limits. Spot and other architectures are for those who ask.
-pub(super) fn default_pool() -> NodePool {
+use super::class::class_on_ec2;
+
+/// Any linux machine on amd64 of a class at list price, without limits. Spot and other architectures are for those who ask.
+pub(super) fn default_pool(class: &str) -> NodePool {
     let one = |key: &str, value: &str| Requirement::one_of(LabelKey::from(key), [value]);
     NodePool {
         name: PoolName::from("default"),
         uid: Uid::from("/default"),
         weight: 0,
-        class: ClassRef {
-            group: Arc::from(labels::AWS_DOMAIN),
-            kind: Arc::from("EC2NodeClass"),
-            name: Arc::from("default"),
-        },
+        class: class_on_ec2(class),
         labels: Labels::new(),
         annotations: Labels::new(),
         requirements: vec![

@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
-use plimsoll_core::catalogue::{Catalogue, Subnet};
+use plimsoll_core::catalogue::{Catalogues, Subnet};
 use plimsoll_core::words::shortened;
 
 use crate::section::SubnetEntry;
@@ -11,9 +11,10 @@ use crate::section::SubnetEntry;
 /// The subnets, or a sentence about the first that makes no sense.
 pub(super) fn subnets(
     entries: &[SubnetEntry],
-    catalogue: &Catalogue,
+    catalogues: &Catalogues,
 ) -> Result<Vec<Subnet>, String> {
-    let types = catalogue.types().iter();
+    let types = catalogues.distinct().iter();
+    let types = types.flat_map(|catalogue| catalogue.types());
     let zones: BTreeSet<Arc<str>> = types
         .flat_map(|sold| &sold.offerings)
         .map(|offering| Arc::clone(&offering.zone))

@@ -33,25 +33,47 @@ pub(super) fn catalogue(
     well_known: &[String],
     interner: &mut Interner,
 ) -> Result<Catalogue, String> {
-    let mut names = BTreeSet::new();
-    let mut types = Vec::with_capacity(entries.len());
-    for (at, entry) in entries.iter().enumerate() {
-        let path = format!("catalogue.instanceTypes[{at}] {}: ", entry.name);
-        if entry.name.is_empty() {
-            return Err(format!(
-                "catalogue.instanceTypes[{at}].name is missing; expected the name of the type"
-            ));
-        }
-        if !names.insert(entry.name.as_str()) {
-            return Err(format!(
-                "{path}name is given twice; expected each name once"
-            ));
-        }
-        let made = instance_type(entry, interner).map_err(|sentence| path + &sentence)?;
-        types.push(made);
+    let types = read(entries, "catalogue", interner)?;
+    if let Some(at) = types.iter().position(|sold| sold.offerings.is_empty()) {
+        let name = &types[at].name;
+        return Err(format!(
+            "catalogue.instanceTypes[{at}] {name}: offerings is empty; expected at least one zone"
+        ));
     }
     let well_known = well_known.iter().map(|key| LabelKey::from(key.as_str()));
     Ok(Catalogue::new(types, well_known))
+}
+
+/// The types that nodes of one class are; one without offerings is not sold to it. `path` leads to them.
+pub(super) fn of_class(
+    entries: &[TypeEntry],
+    path: &str,
+    interner: &mut Interner,
+) -> Result<Vec<InstanceType>, String> {
+    read(entries, path, interner)
+}
+
+fn read(
+    entries: &[TypeEntry],
+    path: &str,
+    interner: &mut Interner,
+) -> Result<Vec<InstanceType>, String> {
+    let mut names = BTreeSet::new();
+    let mut types = Vec::with_capacity(entries.len());
+    for (at, entry) in entries.iter().enumerate() {
+        let own = format!("{path}.instanceTypes[{at}] {}: ", entry.name);
+        if entry.name.is_empty() {
+            return Err(format!(
+                "{path}.instanceTypes[{at}].name is missing; expected the name of the type"
+            ));
+        }
+        if !names.insert(entry.name.as_str()) {
+            return Err(format!("{own}name is given twice; expected each name once"));
+        }
+        let made = instance_type(entry, interner).map_err(|sentence| own + &sentence)?;
+        types.push(made);
+    }
+    Ok(types)
 }
 
 fn instance_type(entry: &TypeEntry, interner: &mut Interner) -> Result<InstanceType, String> {
@@ -65,9 +87,6 @@ fn instance_type(entry: &TypeEntry, interner: &mut Interner) -> Result<InstanceT
     }
     if !capacity.contains(&ResourceName::Pods) {
         capacity.set(ResourceName::Pods, DEFAULT_PODS);
-    }
-    if entry.offerings.is_empty() {
-        return Err("offerings is empty; expected at least one zone".to_owned());
     }
     let one = |(at, entry): (usize, &OfferingEntry)| {
         offering(entry, interner).map_err(|sentence| format!("offerings[{at}].{sentence}"))

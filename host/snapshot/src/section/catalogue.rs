@@ -27,9 +27,37 @@ pub struct CatalogueEntry {
     /// Instance types one by one.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub instance_types: Option<Vec<TypeEntry>>,
+    /// Instance types as nodes of some classes have them, where they differ.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub classes: Vec<ClassEntry>,
     /// Label keys that every new node carries, beside those that are always known.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub well_known_labels: Vec<String>,
+}
+
+/// Instance types as nodes of one class have them; those of the same name that the catalogue lists are replaced.
+#[derive(Clone, Debug, PartialEq, Deserialize, Serialize, JsonSchema)]
+#[serde(rename_all = "camelCase", default)]
+pub struct ClassEntry {
+    /// API group of the class (default `karpenter.k8s.aws`).
+    pub group: String,
+    /// Kind of the class (default `EC2NodeClass`).
+    pub kind: String,
+    /// Name of the class.
+    pub name: String,
+    /// The types, in full. One without offerings is not sold to the class.
+    pub instance_types: Vec<TypeEntry>,
+}
+
+impl Default for ClassEntry {
+    fn default() -> Self {
+        Self {
+            group: "karpenter.k8s.aws".to_owned(),
+            kind: "EC2NodeClass".to_owned(),
+            name: String::new(),
+            instance_types: Vec::new(),
+        }
+    }
 }
 
 /// The model of spot prices; every output says where it was used.

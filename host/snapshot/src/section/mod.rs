@@ -18,7 +18,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 pub use catalogue::{
-    Amount, CatalogueEntry, LabelValues, OfferingEntry, PriceEntry, RequirementEntry,
+    Amount, CatalogueEntry, ClassEntry, LabelValues, OfferingEntry, PriceEntry, RequirementEntry,
     ReservationEntry, SpotPrices, TypeEntry, ZoneEntry,
 };
 pub use change::{AvailabilityEntry, ChangeEntry, PriceChangeEntry, Reference};

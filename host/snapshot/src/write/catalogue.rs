@@ -1,24 +1,33 @@
-//! The catalogue, type by type.
+//! The catalogues, type by type: that of most classes, and of the others what differs.
 
 use std::collections::BTreeMap;
 
 use plimsoll_api::write::quantity;
-use plimsoll_core::catalogue::{Catalogue, InstanceType, Offering};
+use plimsoll_core::catalogue::{Catalogues, InstanceType, Offering};
 use plimsoll_core::labels;
+use plimsoll_core::model::ClassRef;
 use plimsoll_core::requirement::Requirements;
 use plimsoll_core::resources::Resources;
 
 use crate::resolve::NOT_OF_TYPES;
 use crate::section::{
-    Amount, CatalogueEntry, LabelValues, OfferingEntry, RequirementEntry, ReservationEntry,
-    TypeEntry,
+    Amount, CatalogueEntry, ClassEntry, LabelValues, OfferingEntry, RequirementEntry,
+    ReservationEntry, TypeEntry,
 };
 
-/// The whole catalogue.
-pub(super) fn entry(catalogue: &Catalogue) -> CatalogueEntry {
-    let types = catalogue.types().iter().map(|known| instance_type(known));
+/// The catalogues of all classes.
+pub(super) fn entry(catalogues: &Catalogues) -> CatalogueEntry {
+    let catalogue = catalogues.of_others();
+    // What only other classes are sold stands with them.
+    let sold = catalogue.types().iter();
+    let sold = sold.filter(|known| !known.offerings.is_empty());
+    let types = sold.map(|known| instance_type(known));
     CatalogueEntry {
         instance_types: Some(types.collect()),
+        classes: catalogues
+            .classes()
+            .filter_map(|class| of_class(class, catalogues))
+            .collect(),
         well_known_labels: catalogue
             .own_keys()
             .iter()
@@ -26,6 +35,20 @@ pub(super) fn entry(catalogue: &Catalogue) -> CatalogueEntry {
             .collect(),
         ..CatalogueEntry::default()
     }
+}
+
+/// The types of a class that are not as those of the others; `None` where all are.
+fn of_class(class: &ClassRef, catalogues: &Catalogues) -> Option<ClassEntry> {
+    let own = catalogues.of(class).types().iter();
+    let pairs = own.zip(catalogues.of_others().types());
+    let differing = pairs.filter(|(own, listed)| own != listed);
+    let types: Vec<TypeEntry> = differing.map(|(own, _)| instance_type(own)).collect();
+    (!types.is_empty()).then(|| ClassEntry {
+        group: class.group.to_string(),
+        kind: class.kind.to_string(),
+        name: class.name.to_string(),
+        instance_types: types,
+    })
 }
 
 /// One type as a file writes it.

@@ -1,16 +1,19 @@
 //! A snapshot back to text, so that reading it gives the same snapshot.
 //!
-//! Objects are written one at a time. JSON is one list; YAML is one document per object,
+//! Objects are written trimmed to what decisions read, one at a time. JSON is one list; YAML is one document per object,
 //! our section first.
 
+mod buffers;
 mod catalogue;
 mod objects;
+mod pod;
+mod workloads;
 
 pub use catalogue::{amounts, instance_type};
 
 use std::io::{self, Read, Write};
 
-use plimsoll_api::write::{pod_template, quantity};
+use plimsoll_api::write::quantity;
 use plimsoll_core::catalogue::Subnet;
 use plimsoll_core::ids::ObjectName;
 use plimsoll_core::resources::ResourceName;
@@ -98,7 +101,7 @@ pub fn compress(text: impl Read, mut out: impl Write) -> Result<(), SnapshotErro
 
 fn section(snapshot: &Snapshot, changes: &[TimedChange], catalogue: &CatalogueText) -> Section {
     let (entry, prices) = match catalogue {
-        CatalogueText::Inline => (catalogue::entry(&snapshot.catalogue), Vec::new()),
+        CatalogueText::Inline => (catalogue::entry(&snapshot.catalogues), Vec::new()),
         CatalogueText::Entry(entry, prices) => (entry.clone(), prices.clone()),
     };
     Section {
@@ -107,7 +110,7 @@ fn section(snapshot: &Snapshot, changes: &[TimedChange], catalogue: &CatalogueTe
         settings: Some(SettingsEntry::from_settings(&snapshot.settings)),
         catalogue: Some(entry),
         prices,
-        subnets: snapshot.catalogue.subnets().iter().map(subnet).collect(),
+        subnets: snapshot.catalogues.subnets().iter().map(subnet).collect(),
         changes: changes.iter().map(change).collect(),
     }
 }
@@ -127,7 +130,7 @@ fn change(timed: &TimedChange) -> ChangeEntry {
     };
     match &timed.change {
         Change::Upsert { object, runs_for } => {
-            entry.upsert = Some(object.to_value());
+            entry.upsert = Some(objects::object(object));
             entry.runs_for = runs_for.map(Duration);
         }
         Change::Delete(key) => {
@@ -176,7 +179,7 @@ fn deployed(deployment: &Deployment) -> DeploymentEntry {
         namespace: Some(deployment.name.namespace.to_string()),
         name: deployment.name.name.to_string(),
         replicas: deployment.replicas,
-        template: pod_template(&deployment.labels, &deployment.spec),
+        template: pod::template(&deployment.labels, &deployment.spec),
         follows: deployment.follows.map(|rule| FollowsEntry {
             target: rule.target,
             least: Some(rule.least),

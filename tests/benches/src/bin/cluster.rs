@@ -31,7 +31,7 @@ fn main() -> Result<()> {
     }
     let waiting = (0..WAITING).map(|at| replica(NODES * RUNNING_ON_EACH + at));
     let mut snapshot = built.pods(waiting).snapshot();
-    snapshot.catalogue = general_types()?.into();
+    snapshot.catalogues = std::sync::Arc::new(general_types()?.into());
     let mut out = BufWriter::new(File::create(&path).with_context(|| path.clone())?);
     write(
         &snapshot,

@@ -99,7 +99,7 @@ fn n_log_n(count: usize) -> f64 {
 fn market() -> anyhow::Result<Snapshot> {
     let small = below("karpenter.k8s.aws/instance-cpu", 17);
     let mut market = cluster().pool(pool("general").needs(small)).snapshot();
-    market.catalogue = Arc::new(general_types()?);
+    market.catalogues = Arc::new(general_types()?.into());
     Arc::make_mut(&mut market.settings).guards.enabled = false;
     Ok(market)
 }

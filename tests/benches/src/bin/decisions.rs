@@ -25,8 +25,8 @@ fn main() -> anyhow::Result<()> {
         .daemon(&pod("proxy").cpu(100).memory_mib(128))
         .daemon(&pod("logs").cpu(50).memory_mib(72))
         .snapshot();
-    market.catalogue = Arc::new(catalogue(&settings)?);
-    let types = market.catalogue.types();
+    market.catalogues = Arc::new(catalogue(&settings)?.into());
+    let types = market.catalogues.of_others().types();
     let offerings: usize = types.iter().map(|it| it.offerings.len()).sum();
     let snapshots: Vec<Snapshot> = (0..count).map(|seed| with_pods(&market, seed)).collect();
     let began = processor_time();

@@ -167,7 +167,7 @@ fn measure(nodes: usize, minutes: usize) -> anyhow::Result<Measured> {
 fn fleet(nodes: usize) -> anyhow::Result<Snapshot> {
     let small = below("karpenter.k8s.aws/instance-cpu", 17);
     let mut market = cluster().pool(pool("general").needs(small)).snapshot();
-    market.catalogue = Arc::new(general_types()?);
+    market.catalogues = Arc::new(general_types()?.into());
     let settings = Arc::make_mut(&mut market.settings);
     settings.churn.node_age = Span::from_secs(60);
     let mut fleet = fragmented(
@@ -202,8 +202,8 @@ fn budgets(fleet: &Snapshot) -> Vec<Arc<PodDisruptionBudget>> {
 }
 
 fn engine(fleet: &Snapshot) -> Engine {
-    let (settings, catalogue) = (Arc::clone(&fleet.settings), Arc::clone(&fleet.catalogue));
-    Engine::new(settings, catalogue, SEED)
+    let settings = Arc::clone(&fleet.settings);
+    Engine::new(settings, Arc::clone(&fleet.catalogues), SEED)
 }
 
 /// The inputs of the fleet's engine, and which of them is the first after the start.
@@ -213,7 +213,7 @@ fn lived(fleet: &Snapshot, seconds: usize) -> (usize, Vec<(Timestamp, Input)>) {
         end: None,
         objects: objects(fleet),
         running: Vec::new(),
-        catalogue: Arc::clone(&fleet.catalogue),
+        catalogues: Arc::clone(&fleet.catalogues),
         settings: Arc::clone(&fleet.settings),
         changes: changes(fleet, seconds),
     };
@@ -331,7 +331,7 @@ fn kinds(inputs: &[(Timestamp, Input)]) -> Vec<Kind> {
         Input::Solved(..) => Kind::Plan,
         Input::Considered(..) => Kind::Decision,
         Input::Interrupted(_) => Kind::Interruption,
-        Input::Synced | Input::Catalogue(_) | Input::Tick => Kind::Timer,
+        Input::Synced | Input::Catalogues(_) | Input::Tick => Kind::Timer,
     };
     inputs.iter().map(kind).collect()
 }

@@ -3,16 +3,19 @@
 use proptest::prelude::*;
 
 use plimsoll_core::model::{ClaimPhase, OwnerKind};
+use plimsoll_core::resources::ResourceName;
 
 use super::Draw;
 use crate::fixture::{
-    ARCH, Amounts, ClusterFixture, HOSTNAME, INSTANCE_TYPE, NoSchedule, NodeFixture, OnDemand,
-    PodFixture, PoolFixture, PreferNoSchedule, Spot, TypeFixture, ZONE, ZONES, cluster,
+    ARCH, Amounts, ClusterFixture, HOSTNAME, INSTANCE_TYPE, MEBIBYTE, NoSchedule, NodeFixture,
+    OnDemand, PodFixture, PoolFixture, PreferNoSchedule, Spot, TypeFixture, ZONE, ZONES, cluster,
     instance_type, is_in, node, not_in, pod, pool,
 };
 
 const APPS: [&str; 4] = ["web", "db", "cache", "batch"];
 const TEAMS: [&str; 2] = ["red", "blue"];
+/// A class whose kubelets keep more for the system.
+const LEAN: &str = "lean";
 
 /// A kind of object or constraint that a random cluster may have.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -37,8 +40,10 @@ pub enum Kind {
     Pools,
     /// Nodes that go, claims on their way.
     ChangingNodes,
-    /// Minimum values of pools; the last kind, as [`Features::ALL`] counts them.
+    /// Minimum values of pools.
     MinimumValues,
+    /// A class whose nodes have less room; the last kind, as [`Features::ALL`] counts them.
+    Classes,
 }
 
 /// A set of kinds, one bit for each in their order.
@@ -49,7 +54,7 @@ impl Features {
     /// Sizes only.
     pub const NONE: Self = Self(0);
     /// Everything.
-    pub const ALL: Self = Self((2 << Kind::MinimumValues as u16) - 1);
+    pub const ALL: Self = Self((2 << Kind::Classes as u16) - 1);
 
     /// The kinds whose bits are set; bits beyond the last kind are passed over.
     pub const fn from_bits(bits: u16) -> Self {
@@ -132,7 +137,7 @@ pub fn shapes(most: Shape) -> impl Strategy<Value = Shape> {
         1..=most.types,
         1..=most.zones,
     );
-    (any::<u64>(), counts, 0_u16..2048).prop_map(
+    (any::<u64>(), counts, 0..=Features::ALL.0).prop_map(
         |(seed, (pods, nodes, pools, types, zones), bits)| {
             let numbers = [pods, nodes, pools, types, zones];
             Shape::of(seed, numbers, Features::from_bits(bits))
@@ -146,6 +151,9 @@ pub fn random_cluster(shape: &Shape) -> ClusterFixture {
     let mut cluster = cluster().seed(shape.seed);
     for at in 0..shape.types {
         cluster = cluster.sells(random_type(shape, at, zones));
+        if shape.features.has(Kind::Classes) {
+            cluster = cluster.class_sells(LEAN, lean_type(shape, at, zones));
+        }
     }
     for at in 0..shape.pools {
         cluster = cluster.pool(random_pool(shape, at, zones));
@@ -192,9 +200,30 @@ fn random_type(shape: &Shape, at: usize, zones: &[&str]) -> TypeFixture {
     fixture
 }
 
+/// The type as nodes of class [`LEAN`] have it: half the pods, more for the system, and sometimes in the first zone alone.
+fn lean_type(shape: &Shape, at: usize, zones: &[&str]) -> TypeFixture {
+    let mut draw = Draw::new(shape.seed, "lean type", at);
+    let zones = if draw.percent(20) { &zones[..1] } else { zones };
+    let fixture = random_type(shape, at, zones);
+    let pods = fixture.capacity().get(&ResourceName::Pods) / 2;
+    let fixture = fixture.pods(pods).overhead(ResourceName::Cpu, 600);
+    fixture.overhead(ResourceName::Memory, 512 * MEBIBYTE)
+}
+
+/// The class of a pool's nodes.
+fn class_of_pool(shape: &Shape, at: usize) -> &'static str {
+    let mut draw = Draw::new(shape.seed, "class", at);
+    if shape.features.has(Kind::Classes) && draw.percent(50) {
+        LEAN
+    } else {
+        "default"
+    }
+}
+
 fn random_pool(shape: &Shape, at: usize, zones: &[&str]) -> PoolFixture {
     let mut draw = Draw::new(shape.seed, "pool", at);
     let mut fixture = pool(&format!("pool-{at}")).label("team", draw.one_of(&TEAMS));
+    fixture = fixture.class(class_of_pool(shape, at));
     if shape.features.has(Kind::Pools) {
         fixture = fixture.weight(u32::try_from(draw.below(3) * 10).unwrap_or(0));
         if draw.percent(30) {
@@ -238,7 +267,7 @@ fn random_node(
         .label("team", draw.one_of(&TEAMS))
         .attaches("ebs", 2);
     if draw.percent(60) {
-        fixture = fixture.managed("pool-0");
+        fixture = fixture.managed("pool-0").class(class_of_pool(shape, 0));
     }
     if shape.features.has(Kind::Taints) && draw.percent(20) {
         fixture = fixture.taint("dedicated", "db", NoSchedule);

@@ -53,7 +53,7 @@ pub(crate) fn run(flags: &flags::Simulate) -> Result<()> {
     let compared = compared.collect::<Result<Vec<Strategy>>>()?;
     let contestants: Vec<Strategy> = std::iter::once(base).chain(compared).collect();
     for contestant in &contestants {
-        contestant.check(&input.recording.catalogue)?;
+        contestant.check(&input.recording.catalogues)?;
     }
     let played = play_all(&input.recording, &contestants, flags)?;
     if flags.timings {

@@ -10,7 +10,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use super::compile::{BatchPod, Compiled};
-use crate::catalogue::Catalogue;
+use crate::catalogue::{Catalogue, Catalogues};
 use crate::ids::ObjectName;
 use crate::schedule::offers::axes::fits;
 use crate::schedule::pods::volumes;
@@ -24,8 +24,8 @@ pub(crate) type AttachSlot = (usize, usize);
 pub(crate) struct AttachSlots {
     /// By position in the batch; pods without claims that count are not in it.
     of_pod: BTreeMap<usize, Vec<AttachSlot>>,
-    /// By type of the catalogue: the most volumes per driver.
-    limits: Vec<Box<[i64]>>,
+    /// By catalogue and type: the most volumes per driver.
+    limits: Vec<Vec<Box<[i64]>>>,
     /// How many drivers there are.
     pub(crate) drivers: usize,
 }
@@ -42,7 +42,7 @@ impl AttachSlots {
             if pod.spec.volumes.is_empty() {
                 continue;
             }
-            let limited = limited.get_or_init(|| limited_drivers(&snapshot.catalogue));
+            let limited = limited.get_or_init(|| limited_drivers(&snapshot.catalogues));
             let mut own = Vec::new();
             for (driver, names) in volumes::attached(pod, &snapshot.volumes) {
                 if limited.contains(&driver) {
@@ -58,14 +58,12 @@ impl AttachSlots {
                 of_pod.insert(at, own);
             }
         }
-        let limits = if drivers.is_empty() {
-            Vec::new()
-        } else {
-            limits(&snapshot.catalogue, &drivers)
-        };
+        let counting = snapshot.catalogues.distinct().iter();
+        let counting = counting.filter(|_| !drivers.is_empty());
+        let limits = counting.map(|catalogue| limits(catalogue, &drivers));
         Self {
             of_pod,
-            limits,
+            limits: limits.collect(),
             drivers: drivers.len(),
         }
     }
@@ -116,16 +114,19 @@ impl AttachSlots {
     ) -> Option<&'c [i64]> {
         let row = &compiled.rows.rows[row];
         let holds = guards.enabled && guards.attach_slots;
-        let guarded = holds && !compiled.templates[row.template].is_compatible();
-        let limits = compiled.slots.limits.get(row.instance_type)?;
+        let template = &compiled.templates[row.template];
+        let guarded = holds && !template.is_compatible();
+        let of_class = compiled.slots.limits.get(template.class)?;
+        let limits = of_class.get(row.instance_type)?;
         guarded.then_some(limits)
     }
 }
 
 /// Drivers that some type limits.
-fn limited_drivers(catalogue: &Catalogue) -> BTreeSet<Arc<str>> {
-    let types = catalogue.types().iter();
+fn limited_drivers(catalogues: &Catalogues) -> BTreeSet<Arc<str>> {
+    let types = catalogues.distinct().iter();
     types
+        .flat_map(|catalogue| catalogue.types())
         .flat_map(|sold| sold.attach_limits.keys().cloned())
         .collect()
 }

@@ -196,7 +196,6 @@ pub(crate) fn compile_batch<'s>(
     let (keys, group_of) = group_keys(snapshot, &pods, &shape_of, &wishes, &mut builder);
     let mentioned = mentioned(&wishes, &keys, &builder);
     learn_states(
-        snapshot,
         &offers,
         &mut templates,
         &mentioned,
@@ -377,7 +376,6 @@ fn mentioned(
 
 /// Teaches templates which choices of open labels pods ask for, topology domains among them.
 fn learn_states(
-    snapshot: &Snapshot,
     offers: &Stock,
     templates: &mut [Template],
     mentioned: &BTreeSet<LabelKey>,
@@ -390,10 +388,10 @@ fn learn_states(
     asked.extend(keys.iter().flat_map(|key| key.alternatives.iter().cloned()));
     for number in 0..templates.len() {
         let template = &templates[number];
-        let open = open_keys(&snapshot.catalogue, template, mentioned);
+        let open = open_keys(template, mentioned);
         let mut own: Vec<Requirements> = asked.iter().cloned().collect();
         for key in builder.keys().iter().filter(|key| open.contains(*key)) {
-            let values = offers.reachable(snapshot, templates, number, key);
+            let values = offers.reachable(templates, number, key);
             own.extend(
                 values.into_iter().map(|value| {
                     std::iter::once(Requirement::one_of(key.clone(), [value])).collect()

@@ -29,7 +29,7 @@ pub(crate) fn of_new(compiled: &Compiled<'_>, rows: &Bits, used: &[i64]) -> Opti
         return None;
     }
     let types = roomy_types(compiled, rows, used);
-    let found = distinct_values(&compiled.snapshot.catalogue, &types);
+    let found = distinct_values(&compiled.templates[template].catalogue, &types);
     for (key, minimum) in &mut result {
         *minimum = (*minimum).min(u32::try_from(found(key.as_str())).unwrap_or(u32::MAX));
     }
@@ -51,12 +51,20 @@ pub(crate) fn is_kept(
     rows: &Bits,
     used: &[i64],
 ) -> bool {
-    minimum.is_empty() || is_met(compiled, minimum, &roomy_types(compiled, rows, used))
+    let types = || roomy_types(compiled, rows, used);
+    let row = rows.first();
+    minimum.is_empty() || row.is_some_and(|row| is_met(compiled, row, minimum, &types()))
 }
 
-/// `true` if types leave enough values.
-pub(crate) fn is_met(compiled: &Compiled<'_>, minimum: &Minimum, types: &BTreeSet<usize>) -> bool {
-    is_met_by(&compiled.snapshot.catalogue, minimum, types)
+/// `true` if types leave enough values on a node of the template of `row`.
+pub(crate) fn is_met(
+    compiled: &Compiled<'_>,
+    row: usize,
+    minimum: &Minimum,
+    types: &BTreeSet<usize>,
+) -> bool {
+    let template = &compiled.templates[compiled.rows.rows[row].template];
+    is_met_by(&template.catalogue, minimum, types)
 }
 
 /// The same for types of a catalogue.

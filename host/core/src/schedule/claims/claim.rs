@@ -38,7 +38,7 @@ pub(crate) fn claim(
         let group = &compiled.groups[compiled.pods[step.pod].group];
         requirements.add_all(&group.levels[step.level].requirements);
     }
-    let labels = labels_of(pool, &requirements, &compiled.snapshot.catalogue);
+    let labels = labels_of(pool, &requirements, &template.catalogue);
     for key in [labels::REGISTERED, labels::INITIALIZED, labels::HOSTNAME] {
         requirements.remove(key);
     }
@@ -46,7 +46,7 @@ pub(crate) fn claim(
     let lowered = *minimum != minimum::wanted(compiled, row.template);
     keep_minimum(&mut requirements, minimum, lowered);
     let mut annotations = annotations_of(pool, lowered);
-    let listed = compiled.snapshot.catalogue.types();
+    let listed = compiled.snapshot.catalogues.of(&pool.class).types();
     let types = named.iter().map(|row| {
         let (own, _) = compiled.offering(*row);
         (own, &listed[compiled.rows.rows[*row].instance_type])

@@ -91,7 +91,7 @@ pub(crate) fn keeps_minimum(
         .iter()
         .map(|row| compiled.rows.rows[*row].instance_type)
         .collect();
-    minimum::is_met(compiled, &node.minimum, &types)
+    minimum::is_met(compiled, node.row, &node.minimum, &types)
 }
 
 /// Turns a node into a claim that names these rows, best first.
@@ -161,7 +161,7 @@ pub(crate) fn named_rows(
         .iter()
         .map(|row| compiled.rows.rows[*row].instance_type)
         .collect();
-    if node.compatible && !minimum::is_met(compiled, &node.minimum, &types) {
+    if node.compatible && !minimum::is_met(compiled, node.row, &node.minimum, &types) {
         let mut all = all(&|_| true);
         all.sort_by_key(|row| !attaches(*row));
         return all;
@@ -204,7 +204,7 @@ fn rows_among(
         let instance_type = compiled.rows.rows[row].instance_type;
         let near = prices.planned[row].saturating_mul(100) <= ceiling;
         let few_types = spot_types.len() < wanted_spot;
-        let few_values = !minimum::is_met(compiled, &node.minimum, &types);
+        let few_values = !minimum::is_met(compiled, node.row, &node.minimum, &types);
         let always = row == node.row || node.compatible || near;
         if !(always || few_types || few_values) {
             // Later rows are dearer still.

@@ -17,7 +17,8 @@ pub(crate) fn nearest(
     let template = &compiled.templates[number];
     let mut daemons = Daemons::of(compiled.snapshot, template);
     let mut best: Option<(usize, i64, String)> = None;
-    for sold in compiled.snapshot.catalogue.types() {
+    let listed = compiled.snapshot.catalogues.of(&template.pool.class);
+    for sold in listed.types() {
         let mut needed = group.spec.requests.clone();
         needed.add(&daemons.overhead(template, sold).requests);
         for offering in &sold.offerings {

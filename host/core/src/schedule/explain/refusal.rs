@@ -58,7 +58,7 @@ fn pool_refusal(
     if let Some(taint) = first_untolerated(template.taints(), &level.tolerations) {
         return whole(format!("tainted {taint}, not tolerated"));
     }
-    let known = |key: &crate::labels::LabelKey| compiled.snapshot.catalogue.is_well_known(key);
+    let known = |key: &crate::labels::LabelKey| compiled.snapshot.catalogues.is_well_known(key);
     let own = &compiled.rows.of_template[number];
     let refusal = match template
         .requirements

@@ -37,7 +37,8 @@ pub fn bounds_of_work(snapshot: &Snapshot, work: &[Vec<u32>]) -> Vec<PricePerHou
     let placed: Vec<(usize, usize)> = at_last(&compiled, &holdable).collect();
     let paid = |row: usize| {
         let row = &compiled.rows.rows[row];
-        let listed = &snapshot.catalogue.types()[row.instance_type];
+        let class = &compiled.templates[row.template].pool.class;
+        let listed = &snapshot.catalogues.of(class).types()[row.instance_type];
         listed.offerings[row.offering].price.nanos()
     };
     let prices: Vec<i64> = (0..compiled.rows.len()).map(paid).collect();

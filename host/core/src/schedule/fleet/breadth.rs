@@ -8,7 +8,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use crate::bits::Bits;
 use crate::schedule::batch::compile::Compiled;
-use crate::schedule::batch::minimum::{self, Minimum};
+use crate::schedule::batch::minimum;
 
 /// Room in common with companions, by template and type.
 #[derive(Clone, Debug, Default)]
@@ -25,9 +25,14 @@ impl Breadth {
                 continue;
             }
             let minimum = minimum::wanted(compiled, number);
-            let own = rooms(compiled, &rows.and(&compiled.rows.of_template[number]));
+            let of_template = rows.and(&compiled.rows.of_template[number]);
+            let own = rooms(compiled, &of_template);
+            let enough = |types: &BTreeSet<usize>| {
+                let row = of_template.first();
+                row.is_none_or(|row| minimum::is_met(compiled, row, &minimum, types))
+            };
             for at in own.keys() {
-                let common = in_common(compiled, &minimum, &own, *at);
+                let common = in_common(&enough, &own, *at);
                 result.rooms.insert((number, *at), common);
             }
         }
@@ -59,8 +64,7 @@ fn rooms(compiled: &Compiled<'_>, rows: &Bits) -> BTreeMap<usize, Box<[i64]>> {
 /// Room, per axis, that a type has in common with as many others as minimum values need; all of its own room where there are too
 /// few.
 fn in_common(
-    compiled: &Compiled<'_>,
-    minimum: &Minimum,
+    enough: &dyn Fn(&BTreeSet<usize>) -> bool,
     rooms: &BTreeMap<usize, Box<[i64]>>,
     of: usize,
 ) -> Box<[i64]> {
@@ -70,17 +74,13 @@ fn in_common(
     let mut types = BTreeSet::from([of]);
     let mut common = own.clone();
     for other in others {
-        if minimum::is_met(compiled, minimum, &types) {
+        if enough(&types) {
             break;
         }
         types.insert(other);
         keep_least(&mut common, &rooms[&other]);
     }
-    if minimum::is_met(compiled, minimum, &types) {
-        common
-    } else {
-        own.clone()
-    }
+    if enough(&types) { common } else { own.clone() }
 }
 
 /// The share of `own` that is left beside a companion, on the axis that loses most; in thousandths.

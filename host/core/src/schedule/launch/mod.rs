@@ -176,7 +176,7 @@ fn reordered(
     let wanted = wanted_spot(compiled, first);
     let leaves_enough = |rows: &[&usize]| {
         let types = rows.iter().map(|row| type_of(row)).collect();
-        minimum::is_met(compiled, &node.minimum, &types)
+        minimum::is_met(compiled, node.row, &node.minimum, &types)
     };
     let guards = &compiled.snapshot.settings.guards;
     let attaches = |row: &usize| AttachSlots::has(compiled, guards, *row, &node.attached);

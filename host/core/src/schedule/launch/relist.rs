@@ -10,7 +10,7 @@ use std::sync::Arc;
 
 use super::claim_row;
 use super::launch_list::Named;
-use crate::catalogue::{CapacityType, InstanceType};
+use crate::catalogue::{CapacityType, Catalogue, InstanceType};
 use crate::hook::Context;
 use crate::ids::PoolName;
 use crate::model::PackingMode;
@@ -41,8 +41,8 @@ pub fn order_question(
         };
         let template = templates.iter().position(own)?;
         let candidates = in_question(&claim.options).iter().map(|option| {
-            let (sold, offering) = sold(offers, &claim.pool, option)?;
-            listed.position((sold, offering, option.list_price))
+            let sold = sold(offers, &claim.pool, option)?;
+            listed.position_at(templates[template].class, sold, option.list_price)
         });
         let candidates: Vec<u32> = candidates.collect::<Option<_>>()?;
         let pods = pods.get(number).copied().unwrap_or(0);
@@ -116,10 +116,11 @@ impl Relisted<'_> {
     fn naming(&self, options: Vec<LaunchOption>) -> PlannedClaim {
         let mut claim = self.claim.clone();
         narrow_to_options(&mut claim.requirements, &options);
+        let listed = self.snapshot.catalogues.of(&claim.class).types();
         let types = options.iter().filter_map(|option| {
             let (at, _) = sold(self.offers, &claim.pool, option)?;
             let own: &Arc<InstanceType> = &self.offers.overlaid.of(&claim.pool).types()[at];
-            Some((own, &self.snapshot.catalogue.types()[at]))
+            Some((own, &listed[at]))
         });
         let marks: Vec<_> = overlay_marks(types).collect();
         unmark(&mut claim.annotations);
@@ -139,7 +140,7 @@ impl Relisted<'_> {
     }
 
     fn leaves_enough(&self, minimum: &Minimum, options: &[&LaunchOption]) -> bool {
-        let catalogue = &self.snapshot.catalogue;
+        let catalogue = self.snapshot.catalogues.of(&self.claim.class);
         let at = |option: &&LaunchOption| {
             let name = &option.instance_type;
             catalogue
@@ -182,20 +183,21 @@ impl Relisted<'_> {
                 taken.entry(driver).or_default().extend(names);
             }
         }
-        ClaimVolumes { snapshot, taken }
+        let catalogue = snapshot.catalogues.of(&claim.class);
+        ClaimVolumes { catalogue, taken }
     }
 }
 
 /// The volumes of a claim's pods, as far as a guard counts them.
 struct ClaimVolumes<'s> {
-    snapshot: &'s Snapshot,
+    catalogue: &'s Catalogue,
     taken: volumes::ClaimsByDriver,
 }
 
 impl ClaimVolumes<'_> {
     /// `true` if a machine attaches all of them.
     fn has(&self, option: &LaunchOption) -> bool {
-        let sold = self.snapshot.catalogue.get(option.instance_type.as_str());
+        let sold = self.catalogue.get(option.instance_type.as_str());
         let limit = |driver: &Arc<str>| sold?.attach_limits.get(driver).copied();
         let fits = |(driver, names): (&Arc<str>, &BTreeSet<_>)| {
             limit(driver).is_none_or(|limit| names.len() <= limit as usize)

@@ -8,7 +8,7 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use super::templates::Template;
-use crate::catalogue::{Catalogue, InstanceType};
+use crate::catalogue::{Catalogues, InstanceType};
 use crate::model::{DaemonSet, Effect, HostPort, OwnerKind, PodSpec, Taint, first_untolerated};
 use crate::requirement::{Requirements, Undefined};
 use crate::resources::Resources;
@@ -28,7 +28,7 @@ pub(crate) struct Overhead {
 /// Daemons by template, as one can ask of a type.
 pub(crate) struct Daemons<'a> {
     tolerating: Vec<&'a DaemonSet>,
-    catalogue: &'a Catalogue,
+    catalogues: &'a Catalogues,
     known: BTreeMap<Vec<usize>, Arc<Overhead>>,
 }
 
@@ -47,7 +47,7 @@ impl<'a> Daemons<'a> {
         });
         Self {
             tolerating: tolerating.collect(),
-            catalogue: &snapshot.catalogue,
+            catalogues: &snapshot.catalogues,
             known: BTreeMap::new(),
         }
     }
@@ -58,7 +58,7 @@ impl<'a> Daemons<'a> {
         template: &Template,
         instance_type: &InstanceType,
     ) -> Arc<Overhead> {
-        let well_known = |key: &crate::labels::LabelKey| self.catalogue.is_well_known(key);
+        let well_known = |key: &crate::labels::LabelKey| self.catalogues.is_well_known(key);
         let runs = |set: &&DaemonSet| {
             strict_terms(&set.pod).any(|strict| {
                 let allowed = || {

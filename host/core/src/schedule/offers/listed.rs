@@ -1,11 +1,13 @@
 //! Everything that pools sell, as the tables of a ranking question: listed once for many decisions.
+//!
+//! A type that classes of nodes have in different sizes is listed once for each size.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use super::PoolOffers;
 use super::templates::Template;
-use crate::catalogue::{CapacityType, InstanceType, Offering};
+use crate::catalogue::{CapacityType, Catalogues, InstanceType, Offering};
 use crate::labels;
 use crate::rank::{
     Architecture, Capacity, InstanceTypeRow, OfferingRow, Sym, Tables, TablesBuilder,
@@ -15,13 +17,37 @@ use crate::snapshot::Snapshot;
 use crate::supply::Supply;
 use crate::units::PricePerHour;
 
-/// Key of an offering in a question: type, offering, and the price at which a pool sells it, which overlays may have changed.
-pub(crate) type ListedKey = (usize, usize, PricePerHour);
+/// An offering in a question.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+struct ListedKey {
+    /// Position of the type.
+    instance_type: usize,
+    /// Position of the first catalogue that sells the type as the pool's class does.
+    class: usize,
+    /// Position among the type's offerings.
+    offering: usize,
+    /// Price at which a pool sells it, which overlays may have changed.
+    price: PricePerHour,
+}
+
+impl ListedKey {
+    fn of(alike: &[Vec<usize>], template: &Template, offer: (usize, usize)) -> Self {
+        let sold = &template.catalogue.types()[offer.0].offerings[offer.1];
+        Self {
+            instance_type: offer.0,
+            class: alike[template.class][offer.0],
+            offering: offer.1,
+            price: sold.price,
+        }
+    }
+}
 
 /// Everything that can be asked about.
 pub(crate) struct Listed {
     /// Offerings that some pool sells, ascending; positions are rows of the tables.
     rows: Vec<ListedKey>,
+    /// By catalogue and type, the first catalogue that sells the type so.
+    alike: Vec<Vec<usize>>,
     tables: Arc<Tables>,
     /// Names of the pools, by template.
     pools: Vec<Sym>,
@@ -30,43 +56,68 @@ pub(crate) struct Listed {
 impl Listed {
     /// Lists what the shelves of templates hold; `None` where a type or price is none that a question may hold.
     pub(crate) fn new(
-        types: &[Arc<InstanceType>],
+        catalogues: &Catalogues,
         templates: &[Template],
         shelves: &[PoolOffers],
     ) -> Option<Self> {
+        let alike = alike(catalogues);
         let sold = templates.iter().zip(shelves).flat_map(|(template, shelf)| {
             let offers = shelf.offers.iter();
-            offers.map(|offer| asked(template, offer.instance_type, offer.offering))
+            let alike = &alike;
+            offers.map(move |offer| {
+                ListedKey::of(alike, template, (offer.instance_type, offer.offering))
+            })
         });
         let mut rows: Vec<ListedKey> = sold.collect();
         rows.sort_unstable();
         rows.dedup();
         let mut tables = TablesBuilder::default();
-        let mut last: Option<(usize, u32)> = None;
-        for (type_at, offering_at, price) in &rows {
-            let instance_type = &types[*type_at];
+        let mut last: Option<((usize, usize), u32)> = None;
+        for row in &rows {
+            let instance_type = sold_as(catalogues, row);
+            let shown = (row.instance_type, row.class);
             let type_row = match last {
-                Some((known, row)) if known == *type_at => row,
+                Some((known, type_row)) if known == shown => type_row,
                 _ => add_type(&mut tables, instance_type),
             };
-            last = Some((*type_at, type_row));
-            let offering = &instance_type.offerings[*offering_at];
+            last = Some((shown, type_row));
+            let offering = &instance_type.offerings[row.offering];
             tables
-                .offering(&offering_row(type_row, offering, *price))
+                .offering(&offering_row(type_row, offering, row.price))
                 .ok()?;
         }
         let name = |template: &Template| tables.symbol(template.pool.name.as_str());
         let pools = templates.iter().map(name).collect();
         Some(Self {
             rows,
+            alike,
             tables: Arc::new(tables.finish()),
             pools,
         })
     }
 
-    /// Where something stands in the list.
-    pub(crate) fn position(&self, asked: ListedKey) -> Option<u32> {
-        let at = self.rows.binary_search(&asked).ok()?;
+    /// Where an offering of a template's pool stands in the list: its type, and its position among the type's offerings.
+    pub(crate) fn position(&self, template: &Template, offer: (usize, usize)) -> Option<u32> {
+        self.find(ListedKey::of(&self.alike, template, offer))
+    }
+
+    /// The same at another price, for a pool whose class has catalogue `class`.
+    pub(crate) fn position_at(
+        &self,
+        class: usize,
+        (instance_type, offering): (usize, usize),
+        price: PricePerHour,
+    ) -> Option<u32> {
+        self.find(ListedKey {
+            instance_type,
+            class: *self.alike.get(class)?.get(instance_type)?,
+            offering,
+            price,
+        })
+    }
+
+    fn find(&self, key: ListedKey) -> Option<u32> {
+        let at = self.rows.binary_search(&key).ok()?;
         Some(u32::try_from(at).expect("a catalogue has fewer than 2^32 rows"))
     }
 
@@ -79,9 +130,8 @@ impl Listed {
         if supply.reservations().is_empty() {
             return;
         }
-        let types = snapshot.catalogue.types();
-        for (at, (type_at, offering_at, _)) in self.rows.iter().enumerate() {
-            let offering = &types[*type_at].offerings[*offering_at];
+        for (at, row) in self.rows.iter().enumerate() {
+            let offering = &sold_as(&snapshot.catalogues, row).offerings[row.offering];
             if let Some(reservation) = &offering.reservation {
                 tables.catalogue.o_reserved_left[at] = supply.reservation_left(&reservation.id);
             }
@@ -97,13 +147,13 @@ impl Listed {
         let mut tables = Tables::clone(&self.tables);
         self.set_reserved_left(&mut tables, snapshot, supply);
         for ((type_at, zone, terms), count) in running {
-            let first = self.rows.partition_point(|row| row.0 < type_at);
-            let offerings = &snapshot.catalogue.types()[type_at].offerings;
+            let before = |row: &ListedKey| row.instance_type < type_at;
+            let first = self.rows.partition_point(before);
             for (at, row) in self.rows.iter().enumerate().skip(first) {
-                if row.0 != type_at {
+                if row.instance_type != type_at {
                     break;
                 }
-                let offering = &offerings[row.1];
+                let offering = &sold_as(&snapshot.catalogues, row).offerings[row.offering];
                 if offering.zone == zone && offering.capacity_type == terms {
                     tables.catalogue.o_running[at] = count;
                 }
@@ -113,10 +163,20 @@ impl Listed {
     }
 }
 
-/// Key under which an offering of a pool is asked about.
-pub(crate) fn asked(template: &Template, type_at: usize, offering_at: usize) -> ListedKey {
-    let offering = &template.catalogue.types()[type_at].offerings[offering_at];
-    (type_at, offering_at, offering.price)
+/// By catalogue and type, the first catalogue that sells the type just so.
+fn alike(catalogues: &Catalogues) -> Vec<Vec<usize>> {
+    let types = 0..catalogues.of_others().types().len();
+    let numbers = 0..catalogues.distinct().len();
+    let of_class = |number| {
+        let types = types.clone();
+        types.map(|at| catalogues.first_alike(number, at)).collect()
+    };
+    numbers.map(of_class).collect()
+}
+
+/// The type of a row as it is listed.
+fn sold_as<'c>(catalogues: &'c Catalogues, row: &ListedKey) -> &'c InstanceType {
+    &catalogues.distinct()[row.class].types()[row.instance_type]
 }
 
 fn add_type(tables: &mut TablesBuilder, instance_type: &InstanceType) -> u32 {
@@ -187,9 +247,9 @@ fn offering_row(type_row: u32, offering: &Offering, price: PricePerHour) -> Offe
     }
 }
 
-/// Nodes that run already, by type in the catalogue, zone and terms.
+/// Nodes that run already, by position of the type, zone and capacity type.
 fn running(snapshot: &Snapshot) -> BTreeMap<(usize, Arc<str>, CapacityType), u32> {
-    let types = snapshot.catalogue.types();
+    let types = snapshot.catalogues.of_others().types();
     let mut result = BTreeMap::new();
     for node in &snapshot.nodes {
         if !node.is_managed() || node.is_deleting() {

@@ -1,7 +1,7 @@
 //! Offers: what pools sell, read once and used for many decisions.
 //!
-//! Reading a whole catalogue takes longer than deciding about a few pods, and it seldom changes between two decisions. What
-//! is read here depends on catalogue, pools, overlays, daemons and two settings alone: neither on pods nor on nodes. Whoever
+//! Reading whole catalogues takes longer than deciding about a few pods, and it seldom changes between two decisions. What
+//! is read here depends on catalogues, pools, overlays, daemons and two settings alone: neither on pods nor on nodes. Whoever
 //! decides again keeps the offers of the last decision; they serve again while all of those are the very same objects.
 
 pub(crate) mod axes;
@@ -19,7 +19,7 @@ pub(crate) mod unused;
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::{Arc, OnceLock};
 
-use crate::catalogue::{Catalogue, InstanceType, Offering, Overlaid};
+use crate::catalogue::{Catalogues, InstanceType, Offering, Overlaid};
 use crate::labels::{self, LabelKey};
 use crate::model::{DaemonSet, NodeOverlay, NodePool};
 use crate::requirement::{Requirement, Requirements};
@@ -28,7 +28,7 @@ use crate::snapshot::Snapshot;
 use crate::supply::Supply;
 use daemons::{Daemons, Overhead};
 use exotic::is_exotic;
-use listed::{Listed, asked};
+use listed::Listed;
 use reachable::reachable;
 use rows::agree;
 use templates::{Template, templates};
@@ -78,7 +78,7 @@ pub(crate) struct Offer {
 
 /// Parts of a snapshot that a stock was read from; while they are the same, so is the stock.
 struct StockSource {
-    catalogue: Arc<Catalogue>,
+    catalogues: Arc<Catalogues>,
     pools: Vec<Arc<NodePool>>,
     overlays: Vec<Arc<NodeOverlay>>,
     daemon_sets: Vec<Arc<DaemonSet>>,
@@ -88,7 +88,7 @@ struct StockSource {
 
 impl StockSource {
     fn is_of(&self, snapshot: &Snapshot) -> bool {
-        Arc::ptr_eq(&self.catalogue, &snapshot.catalogue)
+        Arc::ptr_eq(&self.catalogues, &snapshot.catalogues)
             && same(&self.pools, &snapshot.pools)
             && same(&self.overlays, &snapshot.overlays)
             && same(&self.daemon_sets, &snapshot.daemon_sets)
@@ -122,7 +122,7 @@ impl Stock {
         }
         Self {
             source: StockSource {
-                catalogue: Arc::clone(&snapshot.catalogue),
+                catalogues: Arc::clone(&snapshot.catalogues),
                 pools: snapshot.pools.clone(),
                 overlays: snapshot.overlays.clone(),
                 daemon_sets: snapshot.daemon_sets.clone(),
@@ -130,24 +130,25 @@ impl Stock {
                 node_overlays: snapshot.settings.node_overlays,
             },
             overlaid,
-            listed: Listed::new(snapshot.catalogue.types(), &templates, &shelves),
+            listed: Listed::new(&snapshot.catalogues, &templates, &shelves),
             asked: OnceLock::new(),
             shelves,
             own,
             exotic: snapshot
-                .catalogue
+                .catalogues
+                .of_others()
                 .types()
                 .iter()
                 .map(|sold| is_exotic(sold))
                 .collect(),
-            listed_supply: Supply::listed(&snapshot.catalogue, &snapshot.pools),
+            listed_supply: Supply::listed(&snapshot.catalogues, &snapshot.pools),
         }
     }
 
     /// Supply that the nodes of a snapshot and its claims in flight leave.
     pub(crate) fn supply(&self, snapshot: &Snapshot) -> Supply {
         let listed = self.listed_supply.clone();
-        listed.less(&snapshot.catalogue, &snapshot.nodes)
+        listed.less(&snapshot.catalogues, &snapshot.nodes)
     }
 
     /// By template, which of the listed its shelf holds, whatever limits leave; nothing where nothing is listed.
@@ -162,8 +163,9 @@ impl Stock {
             });
             let held = all.map(|(listed, (template, shelf))| {
                 let offers = shelf.offers.iter();
-                let held = offers.map(|offer| asked(template, offer.instance_type, offer.offering));
-                held.filter_map(|asked| listed.position(asked)).collect()
+                let held = offers.map(|offer| (offer.instance_type, offer.offering));
+                held.filter_map(|offer| listed.position(template, offer))
+                    .collect()
             });
             held.collect()
         })
@@ -172,16 +174,12 @@ impl Stock {
     /// Values that nodes of a template may have of a key, by the types it allows, available or not.
     pub(crate) fn reachable(
         &self,
-        snapshot: &Snapshot,
         templates: &[Template],
         number: usize,
         key: &LabelKey,
     ) -> BTreeSet<Arc<str>> {
         let known = self.shelves[number].reached.get(key);
-        known.map_or_else(
-            || reachable(snapshot, &templates[number], key),
-            Clone::clone,
-        )
+        known.map_or_else(|| reachable(&templates[number], key), Clone::clone)
     }
 }
 
@@ -216,7 +214,7 @@ impl PoolOffers {
         }
         let reached = REACHED.iter().map(|key| {
             let key = LabelKey::from(*key);
-            let values = reachable(snapshot, template, &key);
+            let values = reachable(template, &key);
             (key, values)
         });
         Self {

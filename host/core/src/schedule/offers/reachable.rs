@@ -6,14 +6,9 @@ use std::sync::Arc;
 use super::templates::Template;
 use crate::labels::{self, LabelKey};
 use crate::requirement::Requirement;
-use crate::snapshot::Snapshot;
 
 /// Values that nodes of a template may have, by the types it allows, available or not.
-pub(crate) fn reachable(
-    snapshot: &Snapshot,
-    template: &Template,
-    key: &LabelKey,
-) -> BTreeSet<Arc<str>> {
+pub(crate) fn reachable(template: &Template, key: &LabelKey) -> BTreeSet<Arc<str>> {
     let own = template.requirements.get(key.as_str());
     let mut result = BTreeSet::new();
     let mut take = |requirement: &Requirement| {
@@ -29,7 +24,8 @@ pub(crate) fn reachable(
             .get(requirement.key().as_str())
             .is_none_or(|own| own.overlaps(requirement))
     };
-    for instance_type in snapshot.catalogue.types() {
+    let types = template.catalogue.types().iter();
+    for instance_type in types.filter(|sold| !sold.offerings.is_empty()) {
         let absent_too =
             |requirement: &Requirement| agrees(requirement) || requirement.allows_absence();
         if !instance_type.requirements.iter().all(absent_too) {
@@ -54,7 +50,7 @@ pub(crate) fn reachable(
                     });
                 }
             }
-        } else if snapshot.catalogue.own_keys().contains(key) {
+        } else if template.catalogue.own_keys().contains(key) {
             let own = instance_type
                 .offerings
                 .iter()

@@ -11,7 +11,7 @@ use super::Stock;
 use super::table::{Row, Table};
 use super::templates::Template;
 use crate::bits::Bits;
-use crate::catalogue::{Catalogue, InstanceType};
+use crate::catalogue::InstanceType;
 use crate::labels::{self, LabelKey};
 use crate::model::{HostPort, Toleration, first_untolerated};
 use crate::requirement::{Operator, Requirement, Requirements};
@@ -33,11 +33,8 @@ impl std::ops::Deref for Rows {
 }
 
 /// Keys on which pods may choose because neither the pool nor some type of it has decided.
-pub(crate) fn open_keys(
-    catalogue: &Catalogue,
-    template: &Template,
-    mentioned: &BTreeSet<LabelKey>,
-) -> BTreeSet<LabelKey> {
+pub(crate) fn open_keys(template: &Template, mentioned: &BTreeSet<LabelKey>) -> BTreeSet<LabelKey> {
+    let catalogue = &template.catalogue;
     let decided_by_offering = |key: &LabelKey| {
         [
             labels::ZONE,
@@ -136,26 +133,26 @@ impl Rows {
         requirement: &Requirement,
     ) -> Bits {
         let key = requirement.key();
-        let types = snapshot.catalogue.types();
         let narrowed: Vec<Option<Requirement>> = templates
             .iter()
             .map(|template| {
                 let known = match template.requirements.get(key.as_str()) {
                     Some(own) => agree(Some(own), requirement),
-                    None => requirement.allows_absence() || snapshot.catalogue.is_well_known(key),
+                    None => requirement.allows_absence() || snapshot.catalogues.is_well_known(key),
                 };
                 known.then(|| template.narrowed(requirement))
             })
             .collect();
-        let by_type: Vec<Vec<bool>> = narrowed
+        let by_type: Vec<Vec<bool>> = templates
             .iter()
-            .map(|narrowed| {
+            .zip(&narrowed)
+            .map(|(template, narrowed)| {
                 let agrees = |hardware: &Arc<InstanceType>| {
                     narrowed
                         .as_ref()
                         .is_some_and(|asked| agree(hardware.requirements.get(key.as_str()), asked))
                 };
-                types.iter().map(agrees).collect()
+                template.catalogue.types().iter().map(agrees).collect()
             })
             .collect();
         let by_state: Vec<Vec<bool>> = templates
@@ -188,7 +185,6 @@ impl Rows {
     /// of them names the key.
     pub(crate) fn requirement(
         &self,
-        snapshot: &Snapshot,
         templates: &[Template],
         row: &Row,
         key: &str,
@@ -197,7 +193,7 @@ impl Rows {
         let parts = [
             template.requirements.get(key),
             template.states[row.state].get(key),
-            snapshot.catalogue.types()[row.instance_type]
+            template.catalogue.types()[row.instance_type]
                 .requirements
                 .get(key),
             self.offers.own[row.own].get(key),

@@ -26,8 +26,10 @@ pub(crate) struct Template {
     pub(crate) requirements: Requirements,
     /// Resources that its limits leave; `None` without limits.
     pub(crate) remaining: Option<Resources>,
-    /// Its catalogue: the snapshot's with the pool's own prices and capacities, row for row.
+    /// Its catalogue: that of its class with the pool's own prices and capacities, row for row.
     pub(crate) catalogue: Arc<Catalogue>,
+    /// Position of its class's among the snapshot's catalogues.
+    pub(crate) class: usize,
     /// How its new nodes are packed.
     pub(crate) packing: PackingMode,
     /// Keys on which pods may choose.
@@ -51,6 +53,7 @@ pub(crate) fn templates(
         requirements: pool.node_requirements(),
         remaining: supply.and_then(|supply| supply.limits_left(&pool.name).cloned()),
         catalogue: Arc::clone(overlaid.of(&pool.name)),
+        class: snapshot.catalogues.number_of(&pool.class),
         packing: snapshot.settings.packing.unwrap_or(pool.packing),
         open: BTreeSet::new(),
         states: vec![Requirements::new()],

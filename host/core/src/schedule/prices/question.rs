@@ -7,7 +7,7 @@ use std::sync::Arc;
 
 use super::sale::Sale;
 use crate::rank::{Context, PoolRow, Pools, PriceQuestion};
-use crate::schedule::offers::listed::{Listed, asked};
+use crate::schedule::offers::listed::Listed;
 use crate::schedule::offers::templates::Template;
 use crate::snapshot::Snapshot;
 use crate::supply::Supply;
@@ -32,8 +32,7 @@ impl QuestionRows {
             let mut candidates: Vec<u32> = Vec::new();
             for at in sale.rows.of_template[number].iter() {
                 let row = &sale.rows.rows[at];
-                let asked = asked(template, row.instance_type, row.offering);
-                let position = listed.position(asked);
+                let position = listed.position(template, (row.instance_type, row.offering));
                 let position = position.expect("rows are made of what is listed");
                 // Label states of one offering stand together.
                 if candidates.last() != Some(&position) {

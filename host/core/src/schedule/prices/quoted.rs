@@ -40,8 +40,8 @@ pub(crate) enum FirstNodes {
 /// The answer to [`price_question`].
 pub struct Quoted {
     offers: Arc<Offers>,
-    /// By template.
-    pools: Vec<PoolName>,
+    /// By template, with the number of its class's catalogue.
+    pools: Vec<(PoolName, usize)>,
     /// By template: where its part of the answer begins.
     starts: Vec<usize>,
     prices: Arc<Prices>,
@@ -62,7 +62,7 @@ impl Quoted {
             starts: lengths.scan(0, begin).collect(),
             pools: templates
                 .iter()
-                .map(|template| template.pool.name.clone())
+                .map(|template| (template.pool.name.clone(), template.class))
                 .collect(),
             prices: Arc::new(prices),
         }
@@ -100,7 +100,7 @@ impl Quoted {
 
     /// The row of the answer that speaks of a node with these labels.
     fn row_of(&self, pool: &PoolName, labels: &Labels) -> Option<usize> {
-        let template = self.pools.iter().position(|name| name == pool)?;
+        let template = self.pools.iter().position(|(name, _)| name == pool)?;
         let types = self.offers.overlaid.of(pool).types();
         let name = labels.get(labels::INSTANCE_TYPE)?;
         let type_at = types.binary_search_by(|have| have.name.as_str().cmp(name));
@@ -108,8 +108,9 @@ impl Quoted {
         let offering = sold.offering_of(labels)?;
         let mut offerings = sold.offerings.iter();
         let offering_at = offerings.position(|own| std::ptr::eq(own, offering))?;
-        let asked = (type_at.ok()?, offering_at, offering.price);
-        let position = self.offers.listed.as_ref()?.position(asked)?;
+        let (listed, (_, class)) = (self.offers.listed.as_ref()?, &self.pools[template]);
+        let sold = (type_at.ok()?, offering_at);
+        let position = listed.position_at(*class, sold, offering.price)?;
         self.row(template, position)
     }
 

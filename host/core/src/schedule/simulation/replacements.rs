@@ -15,10 +15,11 @@ use crate::schedule::batch::attach_slots::AttachSlots;
 use crate::schedule::batch::minimum;
 use crate::schedule::claims::named::{Reach, cheapest, close, named_rows, terms, wanted_spot};
 use crate::schedule::fleet::buy::buy;
-use crate::schedule::fleet::draft::{bought, unpriced};
+use crate::schedule::fleet::draft::{attached, bought};
 use crate::schedule::guards;
+use crate::schedule::guards::addresses;
 use crate::schedule::place::new_node::NewNode;
-use crate::schedule::place::{PlacementStep, Placer};
+use crate::schedule::place::{Bin, PlacementStep, Placer};
 use crate::schedule::prices::supplies::Supplies;
 
 /// Cheaper types that a spot node's spot replacement must have to choose from, and the most it names.
@@ -128,6 +129,20 @@ pub(super) fn claims(
     closed.collect()
 }
 
+fn unpriced(placer: &Placer<'_, '_>, bin: &Bin) -> NewNode {
+    NewNode {
+        row: 0,
+        price: 0,
+        rows: placer.sets.bits(bin.rows).clone(),
+        used: bin.used.clone(),
+        steps: bin.steps.clone(),
+        attached: attached(placer, &bin.steps),
+        addresses: addresses::of_steps(placer, &bin.steps),
+        minimum: bin.minimum.clone(),
+        compatible: true,
+    }
+}
+
 /// `true` if a new node holds a pod for which guards on kinds of machines yield.
 fn holds_exempt(simulator: &Simulator<'_>, placer: &Placer<'_, '_>, node: &NewNode) -> bool {
     let pods = node.steps.iter().map(|step| placer.steps[*step].pod);
@@ -193,8 +208,8 @@ fn named(
     let few = spot_for_spot && ceiling.leaving.len() == 1;
     let kept = cut(simulator, node, &below, few);
     let types = types_of(simulator, &kept);
-    let enough =
-        minimum::is_met(compiled, &node.minimum, &types) && !(few && types.len() < SPOT_TYPES);
+    let enough = minimum::is_met(compiled, node.row, &node.minimum, &types)
+        && !(few && types.len() < SPOT_TYPES);
     enough.then_some(kept)
 }
 
@@ -268,7 +283,7 @@ fn cut(simulator: &Simulator<'_>, node: &NewNode, rows: &[usize], few: bool) -> 
         } else {
             is_near || types.len() < spot_types
         };
-        let wanted = wanted || !minimum::is_met(compiled, &node.minimum, &types);
+        let wanted = wanted || !minimum::is_met(compiled, node.row, &node.minimum, &types);
         if types.contains(&own) || (wanted && types.len() < MAX_LAUNCH_TYPES) {
             types.insert(own);
             kept.push(*row);

@@ -55,7 +55,7 @@ impl TopologyKey {
         rows: &Rows,
     ) -> Self {
         let reach: Vec<BTreeSet<Arc<str>>> = (0..templates.len())
-            .map(|number| offers.reachable(snapshot, templates, number, name))
+            .map(|number| offers.reachable(templates, number, name))
             .collect();
         let row_values = row_values(snapshot, templates, rows, name);
         let node_values: Vec<Option<Arc<str>>> = snapshot
@@ -126,17 +126,17 @@ fn row_values(
     let mut known: BTreeMap<Place, Option<Arc<str>>> = BTreeMap::new();
     let by_offering = [labels::ZONE, labels::CAPACITY_TYPE, labels::RESERVATION_ID]
         .contains(&key.as_str())
-        || snapshot.catalogue.own_keys().contains(key);
+        || snapshot.catalogues.own_keys().contains(key);
     let value = |row: &crate::schedule::offers::table::Row| {
-        rows.requirement(snapshot, templates, row, key.as_str())
+        rows.requirement(templates, row, key.as_str())
             .and_then(|found| found.single().cloned())
     };
     rows.rows
         .iter()
         .map(|row| {
             if key.as_str() == labels::ZONE {
-                let offering =
-                    &snapshot.catalogue.types()[row.instance_type].offerings[row.offering];
+                let types = templates[row.template].catalogue.types();
+                let offering = &types[row.instance_type].offerings[row.offering];
                 return Some(Arc::clone(&offering.zone));
             }
             let place = (
