@@ -12,6 +12,7 @@ pub mod testing;
 pub mod time;
 
 mod columns;
+mod common;
 
 #[cfg(target_arch = "wasm32")]
 mod allocator;

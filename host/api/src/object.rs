@@ -3,16 +3,36 @@
 use std::fmt;
 use std::sync::Arc;
 
-use plimsoll_core::ids::{NodeName, ObjectName};
-use plimsoll_core::model;
-use plimsoll_core::model::{
-    CapacityBuffer, CsiNode, DaemonSet, Namespace, Node, NodeClaim, NodeOverlay, NodePool,
-    PersistentVolume, Pod, PodDisruptionBudget, PodTemplate, Replicated, Service, StorageClass,
-    VolumeClaim,
-};
+use plimsoll_core::model::{self, VolumePart};
+use serde_json::Value;
+
+use crate::convert::{buffer, claim, node, overlay, pod, pool, storage, workload};
+use crate::read::{ReadError, Reading};
+
+/// Where objects of a kind live.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Scope {
+    /// In a namespace.
+    Namespaced,
+    /// Beside namespaces.
+    ClusterWide,
+}
+
+/// A row of the table of kinds.
+struct Row {
+    group: &'static str,
+    version: &'static str,
+    kind: &'static str,
+    plural: &'static str,
+    scope: Scope,
+}
 
 macro_rules! kinds {
-    ($($(#[$doc:meta])* $name:ident = $group:literal, $kind:literal, $plural:literal;)*) => {
+    ($(
+        $(#[$doc:meta])*
+        $name:ident: $group:literal, $version:literal, $kind:literal, $plural:literal, $scope:ident,
+        $how:ident $convert:path;
+    )*) => {
         /// A kind of object that is read.
         #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
         pub enum Kind {
@@ -23,80 +43,102 @@ macro_rules! kinds {
             /// Every kind.
             pub const ALL: &'static [Self] = &[$(Self::$name,)*];
 
-            /// API group; empty for the core group.
-            pub const fn group(self) -> &'static str {
-                match self { $(Self::$name => $group,)* }
+            /// Its row of the table.
+            const fn row(self) -> &'static Row {
+                match self {
+                    $(Self::$name => &Row {
+                        group: $group,
+                        version: $version,
+                        kind: $kind,
+                        plural: $plural,
+                        scope: Scope::$scope,
+                    },)*
+                }
             }
 
-            /// The name as the API writes it.
-            pub const fn as_str(self) -> &'static str {
-                match self { $(Self::$name => $kind,)* }
-            }
-
-            /// The plural, in lower case.
-            pub const fn plural(self) -> &'static str {
-                match self { $(Self::$name => $plural,)* }
+            /// An object of this kind by its conversion.
+            pub(crate) fn convert(
+                self,
+                reading: Reading<'_>,
+            ) -> Result<(ObjectKey, Object), ReadError> {
+                match self {
+                    $(Self::$name => {
+                        reading.$how($convert, |written| &written.metadata)
+                    })*
+                }
             }
         }
     };
 }
 
+// Each kind's group, version, name, plural and scope, and how it is read: whole, or as part of what is known of volumes.
 kinds! {
     /// `v1 Pod`.
-    Pod = "", "Pod", "pods";
+    Pod: "", "v1", "Pod", "pods", Namespaced, whole pod::pod;
     /// `v1 Node`.
-    Node = "", "Node", "nodes";
+    Node: "", "v1", "Node", "nodes", ClusterWide, whole node::node;
     /// `v1 Namespace`.
-    Namespace = "", "Namespace", "namespaces";
+    Namespace: "", "v1", "Namespace", "namespaces", ClusterWide, whole workload::namespace;
     /// `v1 Service`.
-    Service = "", "Service", "services";
+    Service: "", "v1", "Service", "services", Namespaced, whole workload::service;
     /// `v1 ReplicationController`.
-    ReplicationController = "", "ReplicationController", "replicationcontrollers";
+    ReplicationController: "", "v1", "ReplicationController", "replicationcontrollers", Namespaced, whole workload::replication_controller;
     /// `v1 PersistentVolumeClaim`.
-    PersistentVolumeClaim = "", "PersistentVolumeClaim", "persistentvolumeclaims";
+    PersistentVolumeClaim: "", "v1", "PersistentVolumeClaim", "persistentvolumeclaims", Namespaced, part storage::volume_claim;
     /// `v1 PersistentVolume`.
-    PersistentVolume = "", "PersistentVolume", "persistentvolumes";
+    PersistentVolume: "", "v1", "PersistentVolume", "persistentvolumes", ClusterWide, part storage::persistent_volume;
     /// `v1 PodTemplate`.
-    PodTemplate = "", "PodTemplate", "podtemplates";
+    PodTemplate: "", "v1", "PodTemplate", "podtemplates", Namespaced, whole buffer::pod_template;
     /// `apps/v1 DaemonSet`.
-    DaemonSet = "apps", "DaemonSet", "daemonsets";
+    DaemonSet: "apps", "v1", "DaemonSet", "daemonsets", Namespaced, whole workload::daemon_set;
     /// `apps/v1 Deployment`.
-    Deployment = "apps", "Deployment", "deployments";
+    Deployment: "apps", "v1", "Deployment", "deployments", Namespaced, whole workload::deployment;
     /// `apps/v1 ReplicaSet`.
-    ReplicaSet = "apps", "ReplicaSet", "replicasets";
+    ReplicaSet: "apps", "v1", "ReplicaSet", "replicasets", Namespaced, whole workload::replica_set;
     /// `apps/v1 StatefulSet`.
-    StatefulSet = "apps", "StatefulSet", "statefulsets";
+    StatefulSet: "apps", "v1", "StatefulSet", "statefulsets", Namespaced, whole workload::stateful_set;
     /// `policy/v1 PodDisruptionBudget`.
-    PodDisruptionBudget = "policy", "PodDisruptionBudget", "poddisruptionbudgets";
+    PodDisruptionBudget: "policy", "v1", "PodDisruptionBudget", "poddisruptionbudgets", Namespaced, whole workload::disruption_budget;
     /// `storage.k8s.io/v1 StorageClass`.
-    StorageClass = "storage.k8s.io", "StorageClass", "storageclasses";
+    StorageClass: "storage.k8s.io", "v1", "StorageClass", "storageclasses", ClusterWide, part storage::storage_class;
     /// `storage.k8s.io/v1 CSINode`.
-    CsiNode = "storage.k8s.io", "CSINode", "csinodes";
-    /// `karpenter.sh NodePool`.
-    NodePool = "karpenter.sh", "NodePool", "nodepools";
-    /// `karpenter.sh NodeClaim`.
-    NodeClaim = "karpenter.sh", "NodeClaim", "nodeclaims";
-    /// `karpenter.sh NodeOverlay`.
-    NodeOverlay = "karpenter.sh", "NodeOverlay", "nodeoverlays";
-    /// `autoscaling.x-k8s.io CapacityBuffer`.
-    CapacityBuffer = "autoscaling.x-k8s.io", "CapacityBuffer", "capacitybuffers";
+    CsiNode: "storage.k8s.io", "v1", "CSINode", "csinodes", ClusterWide, part storage::csi_node;
+    /// `karpenter.sh/v1 NodePool`.
+    NodePool: "karpenter.sh", "v1", "NodePool", "nodepools", ClusterWide, whole pool::node_pool;
+    /// `karpenter.sh/v1 NodeClaim`.
+    NodeClaim: "karpenter.sh", "v1", "NodeClaim", "nodeclaims", ClusterWide, whole claim::node_claim;
+    /// `karpenter.sh/v1alpha1 NodeOverlay`.
+    NodeOverlay: "karpenter.sh", "v1alpha1", "NodeOverlay", "nodeoverlays", ClusterWide, whole overlay::node_overlay;
+    /// `autoscaling.x-k8s.io/v1beta1 CapacityBuffer`.
+    CapacityBuffer: "autoscaling.x-k8s.io", "v1beta1", "CapacityBuffer", "capacitybuffers", Namespaced, whole buffer::capacity_buffer;
 }
 
 impl Kind {
+    /// API group; empty for the core group.
+    pub const fn group(self) -> &'static str {
+        self.row().group
+    }
+
+    /// API version within the group, in which objects are read and written.
+    pub const fn version(self) -> &'static str {
+        self.row().version
+    }
+
+    /// The name as the API writes it.
+    pub const fn as_str(self) -> &'static str {
+        self.row().kind
+    }
+
+    /// The plural, in lower case.
+    pub const fn plural(self) -> &'static str {
+        self.row().plural
+    }
+
     /// The kind of an object with this `apiVersion` and `kind`; `None` for kinds that are not read.
     pub fn parse(api_version: &str, kind: &str) -> Option<Self> {
         let group = api_version.split_once('/').map_or("", |(group, _)| group);
         let known = |known: &&Self| known.group() == group && known.as_str() == kind;
         Self::ALL.iter().find(known).copied()
-    }
-
-    /// API version within the group, in which objects are read and written.
-    pub const fn version(self) -> &'static str {
-        match self {
-            Self::NodeOverlay => "v1alpha1",
-            Self::CapacityBuffer => "v1beta1",
-            _ => "v1",
-        }
     }
 
     /// Group and version as an object's `apiVersion` has them.
@@ -109,17 +151,7 @@ impl Kind {
 
     /// `true` if objects of this kind live in a namespace.
     pub const fn is_namespaced(self) -> bool {
-        !matches!(
-            self,
-            Self::Node
-                | Self::Namespace
-                | Self::PersistentVolume
-                | Self::StorageClass
-                | Self::CsiNode
-                | Self::NodePool
-                | Self::NodeClaim
-                | Self::NodeOverlay
-        )
+        matches!(self.row().scope, Scope::Namespaced)
     }
 }
 
@@ -154,61 +186,37 @@ impl fmt::Display for ObjectKey {
 /// One object of any kind that is read, in the core's model.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Object {
-    /// A pod.
-    Pod(Arc<Pod>),
-    /// A node.
-    Node(Arc<Node>),
-    /// A namespace.
-    Namespace(Arc<Namespace>),
-    /// A service.
-    Service(Arc<Service>),
-    /// A deployment, replica set, replication controller or stateful set.
-    Workload(Arc<Replicated>),
-    /// A volume claim.
-    VolumeClaim(ObjectName, VolumeClaim),
-    /// A volume.
-    PersistentVolume(Arc<str>, PersistentVolume),
-    /// A daemon set.
-    DaemonSet(Arc<DaemonSet>),
-    /// A disruption budget.
-    DisruptionBudget(Arc<PodDisruptionBudget>),
-    /// A storage class.
-    StorageClass(Arc<str>, StorageClass),
-    /// Attach limits of a node.
-    CsiNode(NodeName, CsiNode),
-    /// A pool.
-    NodePool(Arc<NodePool>),
-    /// A claim.
-    NodeClaim(Arc<NodeClaim>),
-    /// An overlay.
-    NodeOverlay(Arc<NodeOverlay>),
-    /// A pod template.
-    PodTemplate(Arc<PodTemplate>),
-    /// A capacity buffer.
-    CapacityBuffer(Arc<CapacityBuffer>),
+    /// An object as the state of a cluster takes it.
+    Whole(model::Object),
+    /// A part of what is known of volumes, which the state takes all at once.
+    Part(VolumePart),
 }
 
 impl Object {
-    /// The object as the state of a cluster takes it; `None` for the parts of [`plimsoll_core::model::Volumes`], which the
-    /// state takes all at once.
-    pub fn into_state(self) -> Option<model::Object> {
-        Some(match self {
-            Self::Pod(pod) => model::Object::Pod(pod),
-            Self::Node(node) => model::Object::Node(node),
-            Self::Namespace(namespace) => model::Object::Namespace(namespace),
-            Self::Service(service) => model::Object::Service(service),
-            Self::Workload(workload) => model::Object::Workload(workload),
-            Self::DaemonSet(set) => model::Object::DaemonSet(set),
-            Self::DisruptionBudget(budget) => model::Object::DisruptionBudget(budget),
-            Self::NodePool(pool) => model::Object::Pool(pool),
-            Self::NodeClaim(claim) => model::Object::Claim(claim),
-            Self::NodeOverlay(overlay) => model::Object::Overlay(overlay),
-            Self::PodTemplate(template) => model::Object::Template(template),
-            Self::CapacityBuffer(buffer) => model::Object::Buffer(buffer),
-            Self::VolumeClaim(..)
-            | Self::PersistentVolume(..)
-            | Self::StorageClass(..)
-            | Self::CsiNode(..) => return None,
-        })
+    /// The object as it is written, trimmed to what decisions read; null for all volumes at once, which are no object.
+    pub fn to_value(&self) -> Value {
+        match self {
+            Self::Whole(object) => match object {
+                model::Object::Pod(pod) => pod::to_value(pod),
+                model::Object::Node(node) => node::to_value(node),
+                model::Object::Claim(claim) => claim::to_value(claim),
+                model::Object::Pool(pool) => pool::to_value(pool),
+                model::Object::Overlay(overlay) => overlay::to_value(overlay),
+                model::Object::Buffer(buffer) => buffer::to_value(buffer),
+                model::Object::Template(template) => buffer::template_to_value(template),
+                model::Object::Namespace(namespace) => workload::namespace_to_value(namespace),
+                model::Object::Service(service) => workload::service_to_value(service),
+                model::Object::Workload(replicated) => workload::replicated_to_value(replicated),
+                model::Object::DaemonSet(set) => workload::daemon_set_to_value(set),
+                model::Object::DisruptionBudget(budget) => workload::budget_to_value(budget),
+                model::Object::Volumes(_) => Value::Null,
+            },
+            Self::Part(part) => match part {
+                VolumePart::Claim(name, claim) => storage::claim_to_value(name, claim),
+                VolumePart::Volume(name, volume) => storage::volume_to_value(name, volume),
+                VolumePart::Class(name, class) => storage::class_to_value(name, class),
+                VolumePart::Node(name, node) => storage::csi_node_to_value(name, node),
+            },
+        }
     }
 }

@@ -2,9 +2,9 @@
 
 use std::sync::Arc;
 
-use k8s_openapi::api::storage::v1 as storage;
-use k8s_openapi::api::{apps::v1 as apps, core::v1 as core_v1, policy::v1 as policy};
 use k8s_openapi::apimachinery::pkg::apis::meta::v1::ObjectMeta;
+use plimsoll_core::model::{self, VolumePart};
+use serde::de::DeserializeOwned;
 use serde_json::Value;
 use thiserror::Error;
 
@@ -12,7 +12,6 @@ use crate::error::FieldError;
 use crate::intern::Interner;
 use crate::object::{Kind, Object, ObjectKey};
 use crate::value::{from_value, text};
-use crate::{convert, kinds};
 
 /// Why an object could not be read: `shop/api-5c: spec.replicas is "two"; expected i32`.
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
@@ -31,89 +30,68 @@ pub fn read(
     interner: &mut Interner,
     unknown: &mut dyn FnMut(&str),
 ) -> Result<(ObjectKey, Object), ReadError> {
-    macro_rules! object {
-        ($written:ty, $convert:path, $wrap:expr) => {{
-            let written: $written = from_value(value, unknown).map_err(|field| ReadError {
-                name: name_of(value),
-                field,
-            })?;
-            let key = key(kind, &written.metadata, interner);
-            let converted = $convert(&written, interner).map_err(|field| ReadError {
-                name: Some(path(&key)).filter(|name| !name.is_empty()),
-                field,
-            })?;
-            (key, $wrap(converted))
-        }};
-    }
-    macro_rules! shared {
-        ($written:ty, $convert:path, $variant:path) => {
-            object!($written, $convert, |converted| $variant(Arc::new(
-                converted
-            )))
-        };
-    }
-    macro_rules! named {
-        ($written:ty, $convert:path, $variant:path) => {
-            object!($written, $convert, |(name, converted)| $variant(
-                name, converted
-            ))
-        };
-    }
-    Ok(match kind {
-        Kind::Pod => shared!(core_v1::Pod, convert::pod, Object::Pod),
-        Kind::Node => shared!(core_v1::Node, convert::node, Object::Node),
-        Kind::Namespace => shared!(core_v1::Namespace, convert::namespace, Object::Namespace),
-        Kind::Service => shared!(core_v1::Service, convert::service, Object::Service),
-        Kind::ReplicationController => shared!(
-            core_v1::ReplicationController,
-            convert::replication_controller,
-            Object::Workload
-        ),
-        Kind::PersistentVolumeClaim => named!(
-            core_v1::PersistentVolumeClaim,
-            convert::volume_claim,
-            Object::VolumeClaim
-        ),
-        Kind::PersistentVolume => named!(
-            core_v1::PersistentVolume,
-            convert::persistent_volume,
-            Object::PersistentVolume
-        ),
-        Kind::DaemonSet => shared!(apps::DaemonSet, convert::daemon_set, Object::DaemonSet),
-        Kind::Deployment => shared!(apps::Deployment, convert::deployment, Object::Workload),
-        Kind::ReplicaSet => shared!(apps::ReplicaSet, convert::replica_set, Object::Workload),
-        Kind::StatefulSet => shared!(apps::StatefulSet, convert::stateful_set, Object::Workload),
-        Kind::PodDisruptionBudget => shared!(
-            policy::PodDisruptionBudget,
-            convert::disruption_budget,
-            Object::DisruptionBudget
-        ),
-        Kind::StorageClass => named!(
-            storage::StorageClass,
-            convert::storage_class,
-            Object::StorageClass
-        ),
-        Kind::CsiNode => named!(storage::CSINode, convert::csi_node, Object::CsiNode),
-        Kind::NodePool => shared!(kinds::NodePool, convert::node_pool, Object::NodePool),
-        Kind::NodeClaim => shared!(kinds::NodeClaim, convert::node_claim, Object::NodeClaim),
-        Kind::PodTemplate => shared!(
-            core_v1::PodTemplate,
-            convert::pod_template,
-            Object::PodTemplate
-        ),
-        Kind::CapacityBuffer => shared!(
-            kinds::CapacityBuffer,
-            convert::capacity_buffer,
-            Object::CapacityBuffer
-        ),
-        Kind::NodeOverlay => {
-            shared!(
-                kinds::NodeOverlay,
-                convert::node_overlay,
-                Object::NodeOverlay
-            )
-        }
+    kind.convert(Reading {
+        kind,
+        value,
+        interner,
+        unknown,
     })
+}
+
+/// A conversion from an object as it is written.
+type Convert<W, T> = fn(&W, &mut Interner) -> Result<T, FieldError>;
+
+/// One object to be read.
+pub(crate) struct Reading<'a> {
+    kind: Kind,
+    value: &'a Value,
+    interner: &'a mut Interner,
+    unknown: &'a mut dyn FnMut(&str),
+}
+
+impl Reading<'_> {
+    /// An object that the state of a cluster takes as it is.
+    pub(crate) fn whole<W: DeserializeOwned, T: Into<model::Object>>(
+        self,
+        convert: Convert<W, T>,
+        metadata: fn(&W) -> &ObjectMeta,
+    ) -> Result<(ObjectKey, Object), ReadError> {
+        let (key, converted) = self.converted(convert, metadata)?;
+        Ok((key, Object::Whole(converted.into())))
+    }
+
+    /// A part of what is known of volumes.
+    pub(crate) fn part<W: DeserializeOwned>(
+        self,
+        convert: Convert<W, VolumePart>,
+        metadata: fn(&W) -> &ObjectMeta,
+    ) -> Result<(ObjectKey, Object), ReadError> {
+        let (key, part) = self.converted(convert, metadata)?;
+        Ok((key, Object::Part(part)))
+    }
+
+    fn converted<W: DeserializeOwned, T>(
+        self,
+        convert: Convert<W, T>,
+        metadata: fn(&W) -> &ObjectMeta,
+    ) -> Result<(ObjectKey, T), ReadError> {
+        let Self {
+            kind,
+            value,
+            interner,
+            unknown,
+        } = self;
+        let written: W = from_value(value, unknown).map_err(|field| ReadError {
+            name: name_of(value),
+            field,
+        })?;
+        let key = key(kind, metadata(&written), interner);
+        let converted = convert(&written, interner).map_err(|field| ReadError {
+            name: Some(path(&key)).filter(|name| !name.is_empty()),
+            field,
+        })?;
+        Ok((key, converted))
+    }
 }
 
 fn key(kind: Kind, metadata: &ObjectMeta, interner: &mut Interner) -> ObjectKey {

@@ -1,18 +1,21 @@
-//! The core's model back as the API writes it: the parts that a file and a server have in common.
+//! Parts of objects as the API writes them, which kinds, plans and requests have in common.
 //!
 //! What is written here is read back as the same value by [`crate::convert`].
 
 use std::sync::Arc;
 
 use k8s_openapi::jiff;
+use plimsoll_core::ids::{ObjectName, Uid};
 use plimsoll_core::labels::Labels;
-use plimsoll_core::model::{ClassRef, NodeClaim, Taint};
+use plimsoll_core::model::{ClassRef, NodeClaim, PodSpec, Taint};
 use plimsoll_core::requirement::Requirement;
 use plimsoll_core::resources::{ResourceName, Resources};
 use plimsoll_core::time::{Span, Timestamp};
-use serde_json::{Value, json};
+use serde_json::{Map, Value, json};
 
+use crate::convert::pod::write_spec;
 use crate::duration;
+use crate::object::Kind;
 
 /// An instant, such as `2026-01-31T09:00:00Z`; the epoch for one that no calendar has.
 pub fn instant(instant: Timestamp) -> String {
@@ -119,6 +122,69 @@ pub fn claim_spec(claim: &NodeClaim) -> Value {
         spec["terminationGracePeriod"] = duration::write(grace).into();
     }
     spec
+}
+
+/// The pod template of a workload that keeps replicas.
+pub fn pod_template(labels: &Labels, pods: &PodSpec) -> Value {
+    let mut meta = Map::new();
+    put(&mut meta, "labels", map(labels));
+    json!({ "metadata": meta, "spec": write_spec(pods) })
+}
+
+/// An object's frame: version, kind, metadata and the fields given.
+pub(crate) fn framed(kind: Kind, metadata: Value, fields: Value) -> Value {
+    let mut object = Map::new();
+    object.insert("apiVersion".to_owned(), kind.api_version().into());
+    object.insert("kind".to_owned(), kind.as_str().into());
+    object.insert("metadata".to_owned(), metadata);
+    if let Value::Object(fields) = fields {
+        object.extend(fields);
+    }
+    Value::Object(object)
+}
+
+/// Metadata of a cluster-wide object.
+pub(crate) fn metadata(name: &str, uid: Option<&Uid>, created: Timestamp) -> Map<String, Value> {
+    let mut metadata = Map::new();
+    metadata.insert("name".to_owned(), name.into());
+    if let Some(uid) = uid {
+        metadata.insert("uid".to_owned(), uid.as_str().into());
+    }
+    if created != Timestamp::default() {
+        metadata.insert("creationTimestamp".to_owned(), instant(created).into());
+    }
+    metadata
+}
+
+/// Metadata of a namespaced object.
+pub(crate) fn namespaced(
+    name: &ObjectName,
+    uid: Option<&Uid>,
+    created: Timestamp,
+) -> Map<String, Value> {
+    let mut metadata = metadata(&name.name, uid, created);
+    metadata.insert("namespace".to_owned(), name.namespace.as_ref().into());
+    metadata
+}
+
+/// Adds a field unless it is empty.
+pub(crate) fn put(fields: &mut Map<String, Value>, name: &str, value: Value) {
+    let is_empty = match &value {
+        Value::Null => true,
+        Value::Array(values) => values.is_empty(),
+        Value::Object(fields) => fields.is_empty(),
+        _ => false,
+    };
+    if !is_empty {
+        fields.insert(name.to_owned(), value);
+    }
+}
+
+/// Adds since when the object has been asked to go.
+pub(crate) fn deleting(metadata: &mut Map<String, Value>, deleting: Option<Timestamp>) {
+    if let Some(at) = deleting {
+        metadata.insert("deletionTimestamp".to_owned(), instant(at).into());
+    }
 }
 
 #[cfg(test)]

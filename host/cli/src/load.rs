@@ -172,7 +172,7 @@ fn timed(change: plimsoll_snapshot::TimedChange) -> Result<TimedChange> {
     let at = change.at;
     let change = match change.change {
         Recorded::Upsert {
-            object: Object::Pod(pod),
+            object: Object::Whole(model::Object::Pod(pod)),
             runs_for,
         } => Change::Arrive(pod, runs_for),
         Recorded::Upsert {
@@ -202,17 +202,15 @@ fn timed(change: plimsoll_snapshot::TimedChange) -> Result<TimedChange> {
 
 /// An object that appears in the simulated world. Nodes appear there by being bought.
 fn applied(object: Object) -> Result<model::Object> {
-    let machine = match &object {
-        Object::Node(node) => Some(("node", node.name.to_string())),
-        Object::NodeClaim(claim) => Some(("claim", claim.name.to_string())),
-        _ => None,
+    let machine = match object {
+        Object::Whole(model::Object::Node(node)) => format!("node {}", node.name),
+        Object::Whole(model::Object::Claim(claim)) => format!("claim {}", claim.name),
+        Object::Whole(object) => return Ok(object),
+        Object::Part(_) => bail!(
+            "a simulation cannot play a change of volumes; expected them in the snapshot that it begins with"
+        ),
     };
-    if let Some((what, name)) = machine {
-        bail!(
-            "a simulation cannot play the appearance of {what} {name}; expected it in the snapshot that it begins with"
-        );
-    }
-    object.into_state().context(
-        "a simulation cannot play a change of volumes; expected them in the snapshot that it begins with",
+    bail!(
+        "a simulation cannot play the appearance of {machine}; expected it in the snapshot that it begins with"
     )
 }

@@ -10,8 +10,8 @@ use plimsoll_core::plan::Plan;
 use plimsoll_core::schedule::{self, Session};
 use plimsoll_core::snapshot::Snapshot;
 use plimsoll_core::units::PricePerHour;
-use plimsoll_policy::{Decision, Fault, Generation};
-use plimsoll_sim::{Considered, FixedGroup, Planned, Planner};
+use plimsoll_policy::{Decision, Fault, Generation, Policies};
+use plimsoll_sim::{Behaviour, Considered, FixedGroup, Planned, Planner, Recording, Run};
 
 use crate::failure::Environment;
 
@@ -93,6 +93,18 @@ impl Halted {
             T::default()
         })
     }
+}
+
+/// Plays a recording with policies, for those who look on; fails where the run came to nothing.
+pub(crate) fn play(recording: Recording, seed: u64, policies: Policies) -> Result<()> {
+    let behaviour = Behaviour {
+        seed,
+        ..Behaviour::default()
+    };
+    let player = Player::core(Generation::first(policies));
+    let halted = player.halted();
+    Run::new(recording, behaviour, player).finish();
+    halted.check()
 }
 
 impl Player {

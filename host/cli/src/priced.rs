@@ -17,12 +17,9 @@ pub(crate) struct Priced(Mutex<Option<(AnyModule, Question)>>);
 
 impl Onlooker for Priced {
     fn asked(&self, call: &Asked<'_>) {
-        if let Asked::Price {
-            module, question, ..
-        } = call
-        {
-            let module = AnyModule::Rank((*module).clone());
-            let kept = Some((module, Question::Price((*question).clone())));
+        if let Asked::Price(ended) = call {
+            let module = AnyModule::Rank(ended.module.clone());
+            let kept = Some((module, Question::Price(ended.question.clone())));
             *self.kept() = kept;
         }
     }

@@ -314,6 +314,16 @@ impl List {
 }
 
 impl Table {
+    /// Columns of all its lists.
+    pub fn columns(&self) -> impl Iterator<Item = &Column> {
+        self.lists.iter().flat_map(|list| list.columns)
+    }
+
+    /// Its lists whose rows may carry optional signals.
+    pub fn with_signals(&self) -> impl Iterator<Item = &List> {
+        self.lists.iter().filter(|list| !list.ext.is_empty())
+    }
+
     /// A list by the word for its rows.
     pub fn list(&self, of: &str) -> &List {
         let mut lists = self.lists.iter();

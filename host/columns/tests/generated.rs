@@ -59,7 +59,7 @@ fn wit_type(column: &Column) -> &'static str {
 fn the_lists_have_every_column_of_the_interface() {
     for hook in &HOOKS {
         for table in hook.tables {
-            let columns = table.lists.iter().flat_map(|list| list.columns);
+            let columns = table.columns();
             let mut listed: Vec<(String, String)> = columns
                 .map(|column| (column.name.to_owned(), wit_type(column).to_owned()))
                 .collect();

@@ -68,7 +68,7 @@ pub use limits::{CompileLimits, Limits, SHADOW_SHARE, SelfTestLimits};
 pub use manifest::{AskedLimits, Hook, Manifest, ReasonText, Unit};
 pub use module::{BudgetModule, Checked, ConsolidationModule, Module};
 pub use note::{MOST_NOTES, Note};
-pub use onlooker::{Asked, Onlooker};
+pub use onlooker::{Asked, EndedCall, Onlooker};
 pub use outcome::{Called, Fault, LogLevel, LogLine, Outcome};
 pub use package::{INDEX, Index, MOST_BYTES, Part, WHOLE, assemble, digest, split, verify};
 pub use policies::Policies;

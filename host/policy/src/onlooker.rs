@@ -23,48 +23,51 @@ use crate::outcome::{Called, Fault};
 use crate::score::Consolidator;
 
 /// A call of a module that has ended: who was asked, what, and what came of it.
-#[derive(Clone, Copy, Debug)]
-#[expect(
-    missing_docs,
-    reason = "the fields are the parts that the enum's own sentence names"
-)]
-pub enum Asked<'c> {
-    /// For prices.
-    Price {
-        module: &'c Module,
-        question: &'c PriceQuestion,
-        called: &'c Called<Checked<PriceAnswer, Prices>>,
-    },
-    /// For an order of launch lists.
-    Order {
-        module: &'c Module,
-        question: &'c OrderQuestion,
-        called: &'c Called<Checked<OrderAnswer, LaunchLists>>,
-    },
-    /// For values of moves.
-    Score {
-        module: &'c ConsolidationModule,
-        question: &'c ScoreQuestion,
-        called: &'c Called<Checked<ScoreAnswer, Verdicts>>,
-    },
-    /// For allowances.
-    Allow {
-        module: &'c BudgetModule,
-        question: &'c AllowQuestion,
-        called: &'c Called<Checked<AllowAnswer, Allowances>>,
-    },
+#[derive(Debug)]
+pub struct EndedCall<'c, M, Question, Raw, Typed> {
+    /// The module.
+    pub module: &'c M,
+    /// The question.
+    pub question: &'c Question,
+    /// The answer, as it came and checked, or why there is none, with what the call cost.
+    pub called: &'c Called<Checked<Raw, Typed>>,
 }
 
-impl Asked<'_> {
-    /// Fuel that the call used.
-    pub fn fuel(&self) -> u64 {
-        match self {
-            Self::Price { called, .. } => called.fuel,
-            Self::Order { called, .. } => called.fuel,
-            Self::Score { called, .. } => called.fuel,
-            Self::Allow { called, .. } => called.fuel,
+macro_rules! asked {
+    ($($(#[$doc:meta])* $asked:ident: $module:ty, $question:ty, $raw:ty, $typed:ty;)*) => {
+        /// A call of a module that has ended, by the question that it was asked.
+        #[derive(Debug)]
+        pub enum Asked<'c> {
+            $($(#[$doc])* $asked(EndedCall<'c, $module, $question, $raw, $typed>),)*
         }
-    }
+
+        impl Asked<'_> {
+            /// Fuel that the call used.
+            pub fn fuel(&self) -> u64 {
+                match self {
+                    $(Self::$asked(call) => call.called.fuel,)*
+                }
+            }
+        }
+
+        $(impl<'c> From<EndedCall<'c, $module, $question, $raw, $typed>> for Asked<'c> {
+            fn from(call: EndedCall<'c, $module, $question, $raw, $typed>) -> Self {
+                Self::$asked(call)
+            }
+        })*
+    };
+}
+
+// Who is asked, what, and what comes back as it came and checked.
+asked! {
+    /// For prices.
+    Price: Module, PriceQuestion, PriceAnswer, Prices;
+    /// For an order of launch lists.
+    Order: Module, OrderQuestion, OrderAnswer, LaunchLists;
+    /// For values of moves.
+    Score: ConsolidationModule, ScoreQuestion, ScoreAnswer, Verdicts;
+    /// For allowances.
+    Allow: BudgetModule, AllowQuestion, AllowAnswer, Allowances;
 }
 
 /// Told of what policies are asked and of what is decided.
@@ -87,10 +90,26 @@ pub(crate) struct Overheard<M> {
 }
 
 impl<M> Overheard<M> {
-    fn tell(&self, call: &Asked<'_>) {
+    /// Asks the module and tells who looks on.
+    fn ask<Question, Raw, Typed>(
+        &self,
+        question: &Question,
+        ask: impl FnOnce(&M, &Question) -> Called<Checked<Raw, Typed>>,
+    ) -> Result<Typed, Fault>
+    where
+        for<'c> Asked<'c>: From<EndedCall<'c, M, Question, Raw, Typed>>,
+    {
+        let module = &self.module;
+        let called = ask(module, question);
+        let call = Asked::from(EndedCall {
+            module,
+            question,
+            called: &called,
+        });
         for onlooker in &self.onlookers {
-            onlooker.asked(call);
+            onlooker.asked(&call);
         }
+        called.result.map(|checked| checked.typed)
     }
 }
 
@@ -112,25 +131,11 @@ impl Ranker for Overheard<Module> {
     }
 
     fn price(&self, question: &PriceQuestion) -> Result<Prices, Fault> {
-        let module = &self.module;
-        let called = module.price(question);
-        self.tell(&Asked::Price {
-            module,
-            question,
-            called: &called,
-        });
-        called.result.map(|checked| checked.typed)
+        self.ask(question, Module::price)
     }
 
     fn order(&self, question: &OrderQuestion) -> Result<LaunchLists, Fault> {
-        let module = &self.module;
-        let called = module.order(question);
-        self.tell(&Asked::Order {
-            module,
-            question,
-            called: &called,
-        });
-        called.result.map(|checked| checked.typed)
+        self.ask(question, Module::order)
     }
 }
 
@@ -140,14 +145,7 @@ impl Consolidator for Overheard<ConsolidationModule> {
     }
 
     fn score(&self, question: &ScoreQuestion) -> Result<Verdicts, Fault> {
-        let module = &self.module;
-        let called = module.score(question);
-        self.tell(&Asked::Score {
-            module,
-            question,
-            called: &called,
-        });
-        called.result.map(|checked| checked.typed)
+        self.ask(question, ConsolidationModule::score)
     }
 }
 
@@ -157,13 +155,6 @@ impl Budgeter for Overheard<BudgetModule> {
     }
 
     fn allow(&self, question: &AllowQuestion) -> Result<Allowances, Fault> {
-        let module = &self.module;
-        let called = module.allow(question);
-        self.tell(&Asked::Allow {
-            module,
-            question,
-            called: &called,
-        });
-        called.result.map(|checked| checked.typed)
+        self.ask(question, BudgetModule::allow)
     }
 }

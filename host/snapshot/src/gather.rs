@@ -289,29 +289,13 @@ impl Gatherer {
     }
 
     fn keep(&mut self, object: Object) {
-        let object = match object {
-            Object::VolumeClaim(name, claim) => {
-                self.volumes.claims.insert(name, claim);
-                None
+        match object {
+            Object::Part(part) => self.volumes.put(part),
+            Object::Whole(object) => {
+                let instants = instants(&object).into_iter().flatten();
+                self.newest = instants.fold(self.newest, Ord::max);
+                self.objects.push(object);
             }
-            Object::PersistentVolume(name, volume) => {
-                self.volumes.volumes.insert(name, volume);
-                None
-            }
-            Object::StorageClass(name, class) => {
-                self.volumes.classes.insert(name, class);
-                None
-            }
-            Object::CsiNode(name, node) => {
-                self.volumes.nodes.insert(name, node);
-                None
-            }
-            other => other.into_state(),
-        };
-        if let Some(object) = object {
-            let instants = instants(&object).into_iter().flatten();
-            self.newest = instants.fold(self.newest, Ord::max);
-            self.objects.push(object);
         }
     }
 

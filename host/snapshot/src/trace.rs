@@ -166,7 +166,7 @@ pub fn recording(
         changes.push(TimedChange {
             at,
             change: Change::Upsert {
-                object: Object::Pod(Arc::new(pod)),
+                object: Object::Whole(pod.into()),
                 runs_for: Some(row.lifetime()),
             },
         });
@@ -231,6 +231,8 @@ fn gpu_names(row: &TraceRow) -> Option<Vec<&'static str>> {
 
 #[cfg(test)]
 mod tests {
+    use plimsoll_core::model;
+
     use super::*;
 
     const HEADER: &str = "name,cpu_milli,memory_mib,num_gpu,gpu_milli,gpu_spec,qos,pod_phase,creation_time,deletion_time,scheduled_time\n";
@@ -243,7 +245,7 @@ mod tests {
     fn pod_of(change: &TimedChange) -> (&Pod, Span) {
         match &change.change {
             Change::Upsert {
-                object: Object::Pod(pod),
+                object: Object::Whole(model::Object::Pod(pod)),
                 runs_for: Some(span),
             } => (pod, *span),
             other => panic!("{other:?}"),

@@ -32,8 +32,8 @@ impl Budget for FreezeCalendar {
     fn allow(&self, pool: &Pool, options: &Options) -> Allowance {
         let stays = match pool.disruption() {
             Disruption::Emptiness => options.keep_empty,
-            Disruption::Consolidation => true,
             Disruption::Drift => options.keep_drifted,
+            _ => true,
         };
         if !stays {
             return Allowance::as_declared(EXEMPT);

@@ -41,7 +41,7 @@ impl Budget for MaintenanceWindow {
         let needs_none = match pool.disruption() {
             Disruption::Emptiness => options.empty_at_any_time,
             Disruption::Drift => options.drifted_at_any_time,
-            Disruption::Consolidation => false,
+            _ => false,
         };
         if needs_none {
             return Allowance::as_declared(AT_ANY_TIME);

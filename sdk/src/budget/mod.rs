@@ -13,14 +13,8 @@ pub use answer::{Allowance, AllowanceAnswer};
 pub use table::PoolTable;
 pub use view::{Disruption, Pool};
 
-pub use crate::bindings::configure::plimsoll::policy::types::PolicyError;
-pub use crate::columns::Signal;
-pub use crate::diag::{Level, log};
-pub use crate::reason::{Reason, ReasonText};
-pub use crate::settings::{NoSettings, Problem, Settings};
-pub use crate::time::{Date, LocalTime, TimeOfDay, TimeZone, Weekday};
-pub use crate::{export_budget, reasons};
-pub use plimsoll_sdk_derive::Settings;
+pub use crate::common::*;
+pub use crate::export_budget;
 
 /// A budget policy: a pure function of what it is shown. There is no clock, no randomness and no memory between calls; the
 /// time is that of the snapshot, cut to the minute.

@@ -6,8 +6,9 @@ use super::table::Columns;
 use crate::columns::Signal;
 use crate::time::{LocalTime, TimeZone};
 
-/// Why nodes are taken away.
+/// Why nodes are taken away. Later hosts may know more reasons.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+#[non_exhaustive]
 pub enum Disruption {
     /// Nothing but daemons runs on them.
     Emptiness,

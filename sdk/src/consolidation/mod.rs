@@ -14,14 +14,9 @@ pub use reads::*;
 pub use table::MoveTable;
 pub use view::{Move, MoveKind, Node, Replacement};
 
-pub use crate::bindings::configure::plimsoll::policy::types::PolicyError;
-pub use crate::columns::{Capacity, Signal};
-pub use crate::diag::{Level, log};
-pub use crate::reason::{Reason, ReasonText};
-pub use crate::settings::{NoSettings, Problem, Settings};
-pub use crate::time::{Date, LocalTime, TimeOfDay, TimeZone, Weekday};
-pub use crate::{export_consolidation, reasons};
-pub use plimsoll_sdk_derive::Settings;
+pub use crate::columns::Capacity;
+pub use crate::common::*;
+pub use crate::export_consolidation;
 
 /// A consolidation policy: a pure function of what it is shown. There is no clock, no randomness and no memory between calls.
 pub trait Consolidation {

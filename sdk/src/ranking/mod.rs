@@ -13,14 +13,9 @@ pub use answer::{Price, PriceAnswer, Score, ScoreAnswer};
 pub use table::{OrderTable, PriceTable};
 pub use view::{Architecture, Claim, Offering, Pool};
 
-pub use crate::bindings::configure::plimsoll::policy::types::PolicyError;
-pub use crate::columns::{Capacity, Signal};
-pub use crate::diag::{Level, log};
-pub use crate::reason::{Reason, ReasonText};
-pub use crate::settings::{NoSettings, Problem, Settings};
-pub use crate::time::{Date, LocalTime, TimeOfDay, TimeZone, Weekday};
-pub use crate::{export_ranking, reasons};
-pub use plimsoll_sdk_derive::Settings;
+pub use crate::columns::Capacity;
+pub use crate::common::*;
+pub use crate::export_ranking;
 
 pub(crate) use columns::Tables;
 

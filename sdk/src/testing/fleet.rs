@@ -2,11 +2,10 @@
 
 use std::time::Duration;
 
-use super::{Names, columns, context, count, set_last, set_zone};
+use super::{Names, columns, context, count, each, set_last};
 use crate::bindings::configure::plimsoll::policy::types::{Column, Context, ExtColumn};
 use crate::bindings::consolidator::exports::plimsoll::policy::consolidator::{Moves, Nodes};
-use crate::consolidation::{Consolidation, MoveTable, Verdict};
-use crate::time::TimeZone;
+use crate::consolidation::{Consolidation, MoveTable, Verdict, VerdictAnswer};
 
 /// Nodes, and moves with them.
 ///
@@ -54,19 +53,7 @@ impl Fleet {
         }
     }
 
-    /// Time of the snapshot, seconds since 1970.
-    #[must_use]
-    pub fn at(mut self, now_unix_s: u64) -> Self {
-        self.context.now_unix_s = now_unix_s;
-        self
-    }
-
-    /// Says how many minutes the clock of a zone is ahead of UTC. A policy that asks for another, save UTC, panics.
-    #[must_use]
-    pub fn zone(mut self, zone: &TimeZone, offset_minutes: i16) -> Self {
-        set_zone(&mut self.context, zone, offset_minutes);
-        self
-    }
+    clock_steps!();
 
     /// Adds an on-demand node of the pool `general` at so many dollars per hour: a day old, quiet for an hour, half used,
     /// with two ordinary pods and a daemon.
@@ -171,16 +158,14 @@ impl Fleet {
     }
 
     /// The policy's verdicts, one per move.
-    #[expect(
-        clippy::panic,
-        reason = "a declined question is a failed test, and should say why"
-    )]
+    #[track_caller]
     pub fn verdicts<P: Consolidation>(&self, policy: &P, settings: &P::Settings) -> Vec<Verdict> {
         let table = self.table();
-        match policy.scores(&table, settings) {
-            Ok(answer) => (0..table.len()).filter_map(|row| answer.get(row)).collect(),
-            Err(error) => panic!("the policy declined: {}", error.message),
-        }
+        each(
+            policy.scores(&table, settings),
+            table.len(),
+            VerdictAnswer::get,
+        )
     }
 
     /// The whole question, for policies that take it.

@@ -1,10 +1,11 @@
 //! A market for tests of ranking policies.
 
-use super::{Names, columns, context, count, set_last, set_zone};
+use super::{Names, columns, context, count, each, set_last};
 use crate::bindings::configure::plimsoll::policy::types::{Column, Context, ExtColumn};
 use crate::bindings::ranker::exports::plimsoll::policy::ranker::Catalog;
-use crate::ranking::{OrderTable, Price, PriceTable, Ranking, Score, Tables};
-use crate::time::TimeZone;
+use crate::ranking::{
+    OrderTable, Price, PriceAnswer, PriceTable, Ranking, Score, ScoreAnswer, Tables,
+};
 
 /// A market: instance types, offerings, and one pool `general` that may buy all of them.
 ///
@@ -43,19 +44,7 @@ impl Market {
         self
     }
 
-    /// Time of the snapshot, seconds since 1970.
-    #[must_use]
-    pub fn at(mut self, now_unix_s: u64) -> Self {
-        self.context.now_unix_s = now_unix_s;
-        self
-    }
-
-    /// Says how many minutes the clock of a zone is ahead of UTC. A policy that asks for another, save UTC, panics.
-    #[must_use]
-    pub fn zone(mut self, zone: &TimeZone, offset_minutes: i16) -> Self {
-        set_zone(&mut self.context, zone, offset_minutes);
-        self
-    }
+    clock_steps!();
 
     /// Adds an on-demand offering of an instance type, which is added too where it is new: 2 CPUs, 8 GiB, 29 pods.
     #[must_use]
@@ -138,23 +127,18 @@ impl Market {
     }
 
     /// The policy's prices: for each pool in turn, one per offering.
-    #[expect(
-        clippy::panic,
-        reason = "a declined question is a failed test, and should say why"
-    )]
+    #[track_caller]
     pub fn prices<P: Ranking>(&self, policy: &P, settings: &P::Settings) -> Vec<Price> {
         let table = self.price_table();
-        match policy.prices(&table, settings) {
-            Ok(answer) => (0..table.len()).filter_map(|row| answer.get(row)).collect(),
-            Err(error) => panic!("the policy declined: {}", error.message),
-        }
+        each(
+            policy.prices(&table, settings),
+            table.len(),
+            PriceAnswer::get,
+        )
     }
 
     /// The policy's scores for one claim that asks `cpu_milli` and `memory_mib`: one per offering.
-    #[expect(
-        clippy::panic,
-        reason = "a declined question is a failed test, and should say why"
-    )]
+    #[track_caller]
     pub fn scores<P: Ranking>(
         &self,
         policy: &P,
@@ -162,10 +146,11 @@ impl Market {
         (cpu_milli, memory_mib): (u32, u32),
     ) -> Vec<Score> {
         let table = self.order_table(cpu_milli, memory_mib);
-        match policy.orders(&table, settings) {
-            Ok(answer) => (0..table.len()).filter_map(|row| answer.get(row)).collect(),
-            Err(error) => panic!("the policy declined: {}", error.message),
-        }
+        each(
+            policy.orders(&table, settings),
+            table.len(),
+            ScoreAnswer::get,
+        )
     }
 
     /// The whole question, for policies that take it.

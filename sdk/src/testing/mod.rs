@@ -17,6 +17,25 @@
 //! assert_eq!(market.prices(&ListPrice, &NoSettings)[1].then(), 0.101);
 //! ```
 
+/// Steps that set the time of a snapshot, and where the clocks of zones stand then.
+macro_rules! clock_steps {
+    () => {
+        /// Time of the snapshot, seconds since 1970.
+        #[must_use]
+        pub fn at(mut self, now_unix_s: u64) -> Self {
+            self.context.now_unix_s = now_unix_s;
+            self
+        }
+
+        /// Says how many minutes the clock of a zone is ahead of UTC. A policy that asks for another, save UTC, panics.
+        #[must_use]
+        pub fn zone(mut self, zone: &crate::time::TimeZone, offset_minutes: i16) -> Self {
+            super::set_zone(&mut self.context, zone, offset_minutes);
+            self
+        }
+    };
+}
+
 mod columns;
 mod fleet;
 mod market;
@@ -26,7 +45,9 @@ pub use fleet::Fleet;
 pub use market::Market;
 pub use pools::Pools;
 
-use crate::bindings::configure::plimsoll::policy::types::{Context, Symbols, ZoneTime};
+use crate::bindings::configure::plimsoll::policy::types::{
+    Context, PolicyError, Symbols, ZoneTime,
+};
 use crate::time::TimeZone;
 
 /// Texts by number, in order of first use after the empty one.
@@ -82,6 +103,23 @@ fn set_zone(context: &mut Context, zone: &TimeZone, offset_minutes: i16) {
         next_change_unix_s: 0,
         next_offset_minutes: offset_minutes,
     });
+}
+
+/// The answer for each of so many rows.
+#[expect(
+    clippy::panic,
+    reason = "a declined question is a failed test, and should say why"
+)]
+#[track_caller]
+fn each<A, T>(
+    answered: Result<A, PolicyError>,
+    rows: usize,
+    row: impl Fn(&A, usize) -> Option<T>,
+) -> Vec<T> {
+    match answered {
+        Ok(answer) => (0..rows).filter_map(|at| row(&answer, at)).collect(),
+        Err(error) => panic!("the policy declined: {}", error.message),
+    }
 }
 
 fn set_last<T>(column: &mut [T], value: T) {

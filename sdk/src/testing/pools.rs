@@ -1,9 +1,9 @@
 //! Pools for tests of budget policies.
 
-use super::{Names, columns, context, set_zone};
+use super::{Names, columns, context, each, set_zone};
 use crate::bindings::budgeter::exports::plimsoll::policy::budgeter;
 use crate::bindings::configure::plimsoll::policy::types::Context;
-use crate::budget::{Allowance, Budget, PoolTable};
+use crate::budget::{Allowance, AllowanceAnswer, Budget, PoolTable};
 use crate::time::{Date, TimeOfDay, TimeZone};
 
 /// Pools, each with a row for emptiness, one for consolidation and one for drift, at some time.
@@ -98,16 +98,14 @@ impl Pools {
     }
 
     /// The policy's allowances: emptiness, consolidation and drift of each pool.
-    #[expect(
-        clippy::panic,
-        reason = "a declined question is a failed test, and should say why"
-    )]
+    #[track_caller]
     pub fn allowances<P: Budget>(&self, policy: &P, settings: &P::Settings) -> Vec<Allowance> {
         let table = self.table();
-        match policy.allowances(&table, settings) {
-            Ok(answer) => (0..table.len()).filter_map(|row| answer.get(row)).collect(),
-            Err(error) => panic!("the policy declined: {}", error.message),
-        }
+        each(
+            policy.allowances(&table, settings),
+            table.len(),
+            AllowanceAnswer::get,
+        )
     }
 
     /// The whole question, for policies that take it.

@@ -48,24 +48,27 @@ fn check_lie(name: &str, sentence: &str) {
     check_others(&engine);
 }
 
+/// Why a module is refused whose start function fails; others are not disturbed by it.
+#[track_caller]
+fn failed_start(name: &str) -> String {
+    let engine = engine();
+    let refusal = accept(&engine, name).unwrap_err();
+    assert_eq!(refusal.reason(), "StartFailed");
+    check_others(&engine);
+    refusal.to_string()
+}
+
 #[test]
 fn a_start_function_that_loops_is_refused_when_its_fuel_is_gone() {
-    let engine = engine();
-    let refusal = accept(&engine, "start-loops").unwrap_err();
-    assert_eq!(refusal.reason(), "StartFailed");
     assert_eq!(
-        refusal.to_string(),
+        failed_start("start-loops"),
         "the module failed to check its settings: the module used up its fuel"
     );
-    check_others(&engine);
 }
 
 #[test]
 fn a_start_function_that_traps_is_refused() {
-    let engine = engine();
-    let refusal = accept(&engine, "start-traps").unwrap_err();
-    assert_eq!(refusal.reason(), "StartFailed");
-    check_others(&engine);
+    failed_start("start-traps");
 }
 
 #[test]

@@ -272,7 +272,7 @@ struct Orders(AtomicU64);
 
 impl Onlooker for Orders {
     fn asked(&self, call: &Asked<'_>) {
-        if matches!(call, Asked::Order { .. }) {
+        if matches!(call, Asked::Order(_)) {
             self.0.fetch_add(1, Ordering::Relaxed);
         }
     }

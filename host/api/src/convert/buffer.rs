@@ -12,19 +12,21 @@ use plimsoll_core::model::{
 };
 use plimsoll_core::resources::{ResourceName, Resources};
 use plimsoll_core::time::{Span, Timestamp};
+use serde_json::{Map, Value, json};
 
 use super::amounts::amounts;
 use super::metadata;
-use super::pod::{Template, pod_spec};
+use super::pod::{Template, pod_spec, write_problem, write_spec};
 use crate::error::{FieldError, FieldProblem, Within};
 use crate::intern::Interner;
-use crate::{duration, keys, kinds};
+use crate::object::Kind;
+use crate::{duration, keys, kinds, write};
 
 /// The strategy that exists, and the default.
 const ACTIVE: &str = "buffer.x-k8s.io/active-capacity";
 
 /// A buffer.
-pub fn capacity_buffer(
+pub(crate) fn capacity_buffer(
     written: &kinds::CapacityBuffer,
     interner: &mut Interner,
 ) -> Result<CapacityBuffer, FieldError> {
@@ -113,7 +115,7 @@ fn window(written: &kinds::CapacityBuffer) -> Result<Option<BufferWindow>, Field
 }
 
 /// A pod template.
-pub fn pod_template(
+pub(crate) fn pod_template(
     written: &core_v1::PodTemplate,
     interner: &mut Interner,
 ) -> Result<PodTemplate, FieldError> {
@@ -150,4 +152,70 @@ pub(super) fn shape(
         labels: interner.labels(labels.into_iter().flatten()),
         spec: interner.spec(spec),
     })
+}
+
+/// A template as it stands in workloads and by itself.
+pub(super) fn write_shape(shape: &PodShape) -> Value {
+    let mut meta = Map::new();
+    write::put(&mut meta, "labels", write::map(&shape.labels));
+    write::put(
+        &mut meta,
+        "annotations",
+        Value::Object(write_problem(&shape.spec)),
+    );
+    json!({ "metadata": meta, "spec": write_spec(&shape.spec) })
+}
+
+/// A pod template as it is written.
+pub(crate) fn template_to_value(template: &PodTemplate) -> Value {
+    let meta = write::namespaced(&template.name, None, Timestamp::default());
+    let fields = json!({ "template": write_shape(&template.shape) });
+    write::framed(Kind::PodTemplate, Value::Object(meta), fields)
+}
+
+/// A buffer as it is written.
+pub(crate) fn to_value(buffer: &CapacityBuffer) -> Value {
+    let mut meta = write::namespaced(&buffer.name, Some(&buffer.uid), buffer.created);
+    if let Some(window) = &buffer.window {
+        let annotations = json!({
+            keys::SPARE_SCHEDULE: window.schedule,
+            keys::SPARE_DURATION: duration::write(window.duration),
+        });
+        meta.insert("annotations".to_owned(), annotations);
+    }
+    let mut spec = Map::new();
+    match &buffer.source {
+        BufferSource::Nothing => {}
+        BufferSource::Template(name) => {
+            spec.insert("podTemplateRef".to_owned(), json!({ "name": name }));
+        }
+        BufferSource::Workload { group, kind, name } => {
+            let mut reference = json!({ "kind": kind, "name": name });
+            if !group.is_empty() {
+                reference["apiGroup"] = group.as_ref().into();
+            }
+            spec.insert("scalableRef".to_owned(), reference);
+        }
+    }
+    let numbers = [
+        ("replicas", buffer.replicas),
+        ("percentage", buffer.percentage),
+    ];
+    for (name, number) in numbers {
+        if let Some(number) = number {
+            spec.insert(name.to_owned(), number.into());
+        }
+    }
+    if let Some(limits) = &buffer.limits {
+        spec.insert("limits".to_owned(), write::amounts(limits));
+    }
+    if let Some(strategy) = &buffer.strategy {
+        let strategy = strategy.as_ref().into();
+        spec.insert("provisioningStrategy".to_owned(), strategy);
+    }
+    write::framed(
+        Kind::CapacityBuffer,
+        Value::Object(meta),
+        json!({ "spec": spec }),
+    )
 }

@@ -4,15 +4,18 @@ use plimsoll_core::ids::{ClaimName, NodeName, PoolName, ProviderId};
 use plimsoll_core::labels;
 use plimsoll_core::model::{ClaimPhase, NodeClaim};
 use plimsoll_core::time::Timestamp;
+use serde_json::{Value, json};
 
 use super::amounts::amounts;
 use super::{metadata, pool, requirement, taint};
 use crate::error::{FieldError, Within};
 use crate::intern::Interner;
 use crate::kinds::{self, Condition, NodeClaimStatus};
+use crate::object::Kind;
+use crate::write;
 
 /// A claim. Its pool is named by its label, or else by its owner.
-pub fn node_claim(
+pub(crate) fn node_claim(
     written: &kinds::NodeClaim,
     interner: &mut Interner,
 ) -> Result<NodeClaim, FieldError> {
@@ -94,4 +97,44 @@ fn phase(conditions: &[Condition], created: Timestamp) -> (ClaimPhase, Timestamp
         reached = (phase, since.map_or(reached.1, metadata::instant));
     }
     reached
+}
+
+/// A claim as it is written; its pool is named by label and owner.
+pub(crate) fn to_value(claim: &NodeClaim) -> Value {
+    let mut meta = write::metadata(claim.name.as_str(), Some(&claim.uid), claim.created);
+    write::put(&mut meta, "labels", write::map(&claim.labels));
+    write::put(&mut meta, "annotations", write::map(&claim.annotations));
+    write::deleting(&mut meta, claim.deleting);
+    let owner = json!({
+        "apiVersion": "karpenter.sh/v1", "kind": "NodePool", "name": claim.pool.as_str(), "uid": "",
+    });
+    meta.insert("ownerReferences".to_owned(), json!([owner]));
+    let since = write::instant(claim.phase_since);
+    let reached = |(kind, phase): (&str, ClaimPhase)| {
+        (claim.phase >= phase)
+            .then(|| json!({"type": kind, "status": "True", "lastTransitionTime": since}))
+    };
+    let mut conditions: Vec<Value> = [
+        ("Launched", ClaimPhase::Launched),
+        ("Registered", ClaimPhase::Registered),
+        ("Initialized", ClaimPhase::Initialized),
+    ]
+    .into_iter()
+    .filter_map(reached)
+    .collect();
+    if claim.instance_terminating {
+        conditions.push(json!({"type": "InstanceTerminating", "status": "True"}));
+    }
+    let status = json!({
+        "providerID": claim.provider_id.as_ref().map(ProviderId::as_str),
+        "nodeName": claim.node.as_ref().map(NodeName::as_str),
+        "capacity": write::amounts(&claim.capacity),
+        "allocatable": write::amounts(&claim.allocatable),
+        "conditions": conditions,
+    });
+    write::framed(
+        Kind::NodeClaim,
+        Value::Object(meta),
+        json!({"spec": write::claim_spec(claim), "status": status}),
+    )
 }

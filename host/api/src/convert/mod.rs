@@ -1,36 +1,27 @@
-//! From objects as they are written to the core's model, one kind per file.
+//! Conversion of objects as they are written to the core's model and back, both ways of a kind in one file.
 //!
-//! Each function takes the object and the table of shared values, and gives the model's object or the first field that
-//! makes no sense. Defaults of the API server are applied here, so that a hand-written manifest and what a server
-//! answers for it convert to the same value.
+//! Who reads takes the object and the table of shared values, and gives the model's object or the first field that makes no
+//! sense. Defaults of the API server are applied here, so that a hand-written manifest and what a server answers for it
+//! convert to the same value. What is written (`to_value`) is read back as the same value; it is trimmed to what decisions
+//! read. The table of kinds ([`crate::Kind`]) names the conversions.
 
 mod amounts;
-mod buffer;
-mod claim;
+pub(crate) mod buffer;
+pub(crate) mod claim;
 mod daemon;
 mod metadata;
-mod node;
-mod overlay;
-mod pod;
-mod pool;
+pub(crate) mod node;
+pub(crate) mod overlay;
+pub(crate) mod pod;
+pub(crate) mod pool;
 mod requirement;
 mod selector;
-mod storage;
+pub(crate) mod storage;
 mod taint;
-mod workload;
+pub(crate) mod workload;
 
-pub use buffer::{capacity_buffer, pod_template};
-pub use claim::node_claim;
 pub use daemon::with_live_pods;
 pub use node::node;
-pub use overlay::node_overlay;
-pub use pod::pod;
-pub use pool::node_pool;
-pub use storage::{csi_node, persistent_volume, storage_class, volume_claim};
-pub use workload::{
-    daemon_set, deployment, disruption_budget, namespace, replica_set, replication_controller,
-    service, stateful_set,
-};
 
 use crate::error::{FieldError, Within};
 

@@ -3,11 +3,14 @@
 use k8s_openapi::api::core::v1 as k8s;
 use plimsoll_core::ids::{NodeName, ProviderId};
 use plimsoll_core::model::{Node, Readiness};
+use serde_json::{Map, Value, json};
 
 use super::amounts::amounts_or_none;
 use super::{metadata, taint};
 use crate::error::{FieldError, Within};
 use crate::intern::Interner;
+use crate::object::Kind;
+use crate::write;
 
 /// A node. Where the status gives no allocatable, capacity stands in for it, as the kubelet reports it.
 pub fn node(written: &k8s::Node, interner: &mut Interner) -> Result<Node, FieldError> {
@@ -51,4 +54,32 @@ fn readiness(status: Option<&k8s::NodeStatus>) -> Readiness {
         Some("False") => Readiness::NotReady,
         _ => Readiness::Unknown,
     }
+}
+
+/// A node as it is written.
+pub(crate) fn to_value(node: &Node) -> Value {
+    let mut meta = write::metadata(node.name.as_str(), None, node.created);
+    write::put(&mut meta, "labels", write::map(&node.labels));
+    write::put(&mut meta, "annotations", write::map(&node.annotations));
+    write::deleting(&mut meta, node.deleting);
+    let mut spec = Map::new();
+    write::put(&mut spec, "taints", write::taints(&node.taints));
+    if let Some(id) = &node.provider_id {
+        spec.insert("providerID".to_owned(), id.as_str().into());
+    }
+    let ready = match node.ready {
+        Readiness::Ready => "True",
+        Readiness::NotReady => "False",
+        Readiness::Unknown => "Unknown",
+    };
+    let status = json!({
+        "capacity": write::amounts(&node.capacity),
+        "allocatable": write::amounts(&node.allocatable),
+        "conditions": [{"type": "Ready", "status": ready}],
+    });
+    write::framed(
+        Kind::Node,
+        Value::Object(meta),
+        json!({"spec": spec, "status": status}),
+    )
 }

@@ -1,14 +1,17 @@
 //! `karpenter.sh/v1alpha1 NodeOverlay`.
 
 use plimsoll_core::model::{NodeOverlay, PriceChange};
+use plimsoll_core::time::Timestamp;
 use plimsoll_core::units::PricePerHour;
+use serde_json::{Value, json};
 
 use super::amounts::amounts;
 use super::pool::weight;
 use super::{metadata, requirement};
 use crate::error::{FieldError, Within};
 use crate::intern::Interner;
-use crate::kinds;
+use crate::object::Kind;
+use crate::{kinds, write};
 
 /// Largest weight the API takes.
 const MAX_WEIGHT: i32 = 10_000;
@@ -18,7 +21,7 @@ const PER_PERCENT: f64 = 10_000.0;
 const MAX_PERCENT: f64 = 1e6;
 
 /// An overlay.
-pub fn node_overlay(
+pub(crate) fn node_overlay(
     written: &kinds::NodeOverlay,
     interner: &mut Interner,
 ) -> Result<NodeOverlay, FieldError> {
@@ -77,4 +80,34 @@ fn adjustment(text: &str) -> Option<PriceChange> {
 fn decimal(text: &str) -> Option<f64> {
     let plain = |c: char| c.is_ascii_digit() || matches!(c, '.' | '+' | '-');
     text.parse().ok().filter(|_| text.chars().all(plain))
+}
+
+/// An overlay as it is written.
+pub(crate) fn to_value(overlay: &NodeOverlay) -> Value {
+    let meta = write::metadata(&overlay.name, None, Timestamp::default());
+    let mut spec = json!({
+        "requirements": write::all_expressions(overlay.requirements.iter()),
+        "capacity": write::amounts(&overlay.capacity),
+    });
+    if overlay.weight > 0 {
+        spec["weight"] = overlay.weight.into();
+    }
+    match overlay.price {
+        None => {}
+        Some(PriceChange::Set(price)) => {
+            spec["price"] = format!("{:.9}", price.dollars()).into();
+        }
+        Some(PriceChange::Add(change)) => {
+            spec["priceAdjustment"] = format!("{:+.9}", change.dollars()).into();
+        }
+        Some(PriceChange::Scale(millionths)) => {
+            let percent = millionths as f64 / PER_PERCENT;
+            spec["priceAdjustment"] = format!("{percent:+.4}%").into();
+        }
+    }
+    write::framed(
+        Kind::NodeOverlay,
+        Value::Object(meta),
+        json!({"spec": spec}),
+    )
 }

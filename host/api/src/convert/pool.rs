@@ -8,15 +8,17 @@ use plimsoll_core::model::{
     Budget, BudgetNodes, Ceilings, ClassRef, ConsolidationPolicy, DisruptionReason, NodePool,
     PackingMode, PoolDisruption,
 };
-use plimsoll_core::time::Span;
+use plimsoll_core::time::{Span, Timestamp};
 use plimsoll_core::units::PricePerHour;
+use serde_json::{Map, Value, json};
 
 use super::amounts::amounts;
 use super::{metadata, requirement, taint};
 use crate::error::{FieldError, Within};
 use crate::intern::Interner;
 use crate::kinds::{self, Condition, NodeClassReference};
-use crate::{duration, keys};
+use crate::object::Kind;
+use crate::{duration, keys, write};
 
 /// Oldest age of a node when nothing is said: 720 hours.
 const DEFAULT_EXPIRY: Span = Span::from_secs(720 * 3600);
@@ -24,7 +26,7 @@ const DEFAULT_EXPIRY: Span = Span::from_secs(720 * 3600);
 const MAX_WEIGHT: i32 = 100;
 
 /// A pool. Without conditions, as in a manifest, it counts as ready.
-pub fn node_pool(
+pub(crate) fn node_pool(
     written: &kinds::NodePool,
     interner: &mut Interner,
 ) -> Result<NodePool, FieldError> {
@@ -263,5 +265,97 @@ fn budget_nodes(text: &str) -> Result<BudgetNodes, FieldError> {
     };
     parsed.ok_or_else(|| {
         FieldError::unexpected("nodes", text, "a count such as 5 or a share such as 10%")
+    })
+}
+
+/// A pool as it is written.
+pub(crate) fn to_value(pool: &NodePool) -> Value {
+    let mut meta = write::metadata(pool.name.as_str(), Some(&pool.uid), Timestamp::default());
+    write::deleting(&mut meta, pool.deleting);
+    let mut annotations = Map::new();
+    if pool.packing == PackingMode::Compatible {
+        annotations.insert(keys::PACKING.to_owned(), "compatible".into());
+    }
+    write_ceilings(&pool.ceilings, &mut annotations);
+    if let Some((hash, version)) = &pool.hash {
+        annotations.insert(keys::NODEPOOL_HASH.to_owned(), hash.as_ref().into());
+        annotations.insert(
+            keys::NODEPOOL_HASH_VERSION.to_owned(),
+            version.as_ref().into(),
+        );
+    }
+    write::put(&mut meta, "annotations", Value::Object(annotations));
+    let mut inner = json!({
+        "nodeClassRef": write::class(&pool.class),
+        "requirements": write::all_expressions(&pool.requirements),
+        "taints": write::taints(&pool.taints),
+        "startupTaints": write::taints(&pool.startup_taints),
+        "expireAfter": write::or_never(pool.expire_after),
+    });
+    if let Some(grace) = pool.termination_grace {
+        inner["terminationGracePeriod"] = duration::write(grace).into();
+    }
+    let mut spec = json!({
+        "template": {
+            "metadata": {"labels": write::map(&pool.labels), "annotations": write::map(&pool.annotations)},
+            "spec": inner,
+        },
+        "disruption": write_disruption(pool),
+    });
+    if pool.weight > 0 {
+        spec["weight"] = pool.weight.into();
+    }
+    if let Some(replicas) = pool.replicas {
+        spec["replicas"] = replicas.into();
+    }
+    if let Some(limits) = &pool.limits {
+        spec["limits"] = write::amounts(limits);
+    }
+    let ready = if pool.ready { "True" } else { "False" };
+    let status = json!({"conditions": [{"type": "Ready", "status": ready}]});
+    write::framed(
+        Kind::NodePool,
+        Value::Object(meta),
+        json!({"spec": spec, "status": status}),
+    )
+}
+
+/// Annotations for the ceilings that a pool sets.
+fn write_ceilings(ceilings: &Ceilings, annotations: &mut Map<String, Value>) {
+    let nodes = |most: Option<u32>| most.map(|most| most.to_string());
+    let dollars = ceilings.dollars_per_hour.map(PricePerHour::dollars);
+    let written = [
+        (Ceilings::NODES_IN_FLIGHT, nodes(ceilings.nodes_in_flight)),
+        (Ceilings::NODES_PER_MINUTE, nodes(ceilings.nodes_per_minute)),
+        (
+            Ceilings::DOLLARS_PER_HOUR,
+            dollars.map(|most| most.to_string()),
+        ),
+    ];
+    for (key, most) in written {
+        if let Some(most) = most {
+            annotations.insert(key.to_owned(), most.into());
+        }
+    }
+}
+
+fn write_disruption(pool: &NodePool) -> Value {
+    let budget = |budget: &Budget| {
+        let nodes = match budget.nodes {
+            BudgetNodes::Count(count) => count.to_string(),
+            BudgetNodes::Percent(percent) => format!("{percent}%"),
+        };
+        let reasons: Vec<String> = budget.reasons.iter().map(|r| format!("{r:?}")).collect();
+        let mut entry = json!({"nodes": nodes, "reasons": reasons});
+        if let (Some(schedule), Some(length)) = (&budget.schedule, budget.duration) {
+            entry["schedule"] = schedule.as_ref().into();
+            entry["duration"] = duration::write(length).into();
+        }
+        entry
+    };
+    json!({
+        "consolidationPolicy": format!("{:?}", pool.disruption.policy),
+        "consolidateAfter": write::or_never(pool.disruption.consolidate_after),
+        "budgets": pool.disruption.budgets.iter().map(budget).collect::<Vec<_>>(),
     })
 }

@@ -6,11 +6,13 @@ use k8s_openapi::api::core::v1 as k8s;
 use plimsoll_core::labels::LabelKey;
 use plimsoll_core::model::NodeTerm;
 use plimsoll_core::requirement::{Operator, Requirement, Requirements};
+use serde_json::{Value, json};
 
 use super::each;
 use crate::error::{FieldError, Within};
 use crate::intern::Interner;
 use crate::kinds::NodeSelectorRequirement;
+use crate::write;
 
 const OPERATORS: &str = "In, NotIn, Exists, DoesNotExist, Gt, Lt, Gte or Lte";
 
@@ -52,4 +54,14 @@ pub(super) fn of_term(
         );
     }
     Ok(NodeTerm { requirements })
+}
+
+/// One term of node affinity.
+pub(super) fn term_to_value(term: &NodeTerm) -> Value {
+    let all: Vec<Value> = term
+        .requirements
+        .iter()
+        .flat_map(write::expressions)
+        .collect();
+    json!({"matchExpressions": all})
 }

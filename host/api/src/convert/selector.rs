@@ -6,6 +6,7 @@ use k8s_openapi::apimachinery::pkg::apis::meta::v1::{
     LabelSelector as Written, LabelSelectorRequirement,
 };
 use plimsoll_core::model::{LabelExpression, LabelSelector, SelectorOperator};
+use serde_json::{Value, json};
 
 use crate::error::{FieldError, Within};
 use crate::intern::Interner;
@@ -61,4 +62,18 @@ fn expression(
         operator,
         values: values.iter().map(|value| interner.text(value)).collect(),
     })
+}
+
+/// A selector; null when it selects nothing.
+pub(super) fn to_value(selector: &LabelSelector) -> Value {
+    let LabelSelector::All(conditions) = selector else {
+        return Value::Null;
+    };
+    let one = |condition: &LabelExpression| {
+        json!({
+            "key": condition.key, "operator": format!("{:?}", condition.operator),
+            "values": condition.values,
+        })
+    };
+    json!({"matchExpressions": conditions.iter().map(one).collect::<Vec<_>>()})
 }

@@ -7,14 +7,17 @@ use k8s_openapi::api::storage::v1 as storage;
 use plimsoll_core::ids::{NodeName, ObjectName};
 use plimsoll_core::labels::LabelKey;
 use plimsoll_core::model::{
-    BindingMode, CsiNode, PersistentVolume, StorageClass, VolumeClaim, VolumeKind,
+    BindingMode, CsiNode, PersistentVolume, StorageClass, VolumeClaim, VolumeKind, VolumePart,
 };
 use plimsoll_core::requirement::{Requirement, Requirements};
+use plimsoll_core::time::Timestamp;
+use serde_json::{Map, Value, json};
 
 use super::{each, metadata, requirement};
 use crate::error::{FieldError, Within};
 use crate::intern::Interner;
-use crate::keys;
+use crate::object::Kind;
+use crate::{keys, write};
 
 /// In-tree provisioners and the CSI drivers that took over from them.
 const MIGRATED: [(&str, &str); 7] = [
@@ -35,10 +38,10 @@ fn driver(provisioner: &str) -> &str {
 }
 
 /// A volume claim, by its name.
-pub fn volume_claim(
+pub(crate) fn volume_claim(
     written: &k8s::PersistentVolumeClaim,
     interner: &mut Interner,
-) -> Result<(ObjectName, VolumeClaim), FieldError> {
+) -> Result<VolumePart, FieldError> {
     let metadata = &written.metadata;
     let spec = written.spec.as_ref();
     let class = spec
@@ -58,14 +61,15 @@ pub fn volume_claim(
         lost: phase == Some("Lost"),
         deleting: metadata.deletion_timestamp.is_some(),
     };
-    Ok((metadata::object_name(metadata, interner)?, claim))
+    let name = metadata::object_name(metadata, interner)?;
+    Ok(VolumePart::Claim(name, claim))
 }
 
 /// A volume, by its name.
-pub fn persistent_volume(
+pub(crate) fn persistent_volume(
     written: &k8s::PersistentVolume,
     interner: &mut Interner,
-) -> Result<(Arc<str>, PersistentVolume), FieldError> {
+) -> Result<VolumePart, FieldError> {
     let name = interner.text(metadata::name(&written.metadata)?);
     let nothing = k8s::PersistentVolumeSpec::default();
     let spec = written.spec.as_ref().unwrap_or(&nothing);
@@ -80,7 +84,7 @@ pub fn persistent_volume(
         kind: volume_kind(spec, interner),
         deleting: written.metadata.deletion_timestamp.is_some(),
     };
-    Ok((name, volume))
+    Ok(VolumePart::Volume(name, volume))
 }
 
 fn volume_kind(spec: &k8s::PersistentVolumeSpec, interner: &mut Interner) -> VolumeKind {
@@ -117,10 +121,10 @@ fn volume_kind(spec: &k8s::PersistentVolumeSpec, interner: &mut Interner) -> Vol
 }
 
 /// A storage class, by its name.
-pub fn storage_class(
+pub(crate) fn storage_class(
     written: &storage::StorageClass,
     interner: &mut Interner,
-) -> Result<(Arc<str>, StorageClass), FieldError> {
+) -> Result<VolumePart, FieldError> {
     let metadata = &written.metadata;
     let is_default = [keys::DEFAULT_CLASS, keys::DEFAULT_CLASS_BETA]
         .iter()
@@ -140,7 +144,8 @@ pub fn storage_class(
         allowed_topologies: topologies.map(|term| topology(term, interner)).collect(),
         default_since: is_default.then(|| metadata::created(metadata).millis()),
     };
-    Ok((interner.text(metadata::name(metadata)?), class))
+    let name = interner.text(metadata::name(metadata)?);
+    Ok(VolumePart::Class(name, class))
 }
 
 fn topology(term: &k8s::TopologySelectorTerm, interner: &mut Interner) -> Requirements {
@@ -154,10 +159,10 @@ fn topology(term: &k8s::TopologySelectorTerm, interner: &mut Interner) -> Requir
 }
 
 /// Attach limits of a node, by its name.
-pub fn csi_node(
+pub(crate) fn csi_node(
     written: &storage::CSINode,
     interner: &mut Interner,
-) -> Result<(NodeName, CsiNode), FieldError> {
+) -> Result<VolumePart, FieldError> {
     let mut result = CsiNode::default();
     for (at, driver) in written.spec.drivers.iter().enumerate() {
         let Some(count) = driver.allocatable.as_ref().and_then(|room| room.count) else {
@@ -170,5 +175,103 @@ pub fn csi_node(
         result.limits.insert(interner.text(&driver.name), limit);
     }
     let name = NodeName::from(interner.text(metadata::name(&written.metadata)?));
-    Ok((name, result))
+    Ok(VolumePart::Node(name, result))
+}
+
+/// A class as it is written.
+pub(crate) fn class_to_value(name: &Arc<str>, class: &StorageClass) -> Value {
+    let since = class
+        .default_since
+        .map_or_else(Timestamp::default, Timestamp::from_millis);
+    let mut meta = write::metadata(name, None, since);
+    if class.default_since.is_some() {
+        meta.insert(
+            "annotations".to_owned(),
+            json!({keys::DEFAULT_CLASS: "true"}),
+        );
+    }
+    let binding = match class.binding {
+        BindingMode::Immediate => "Immediate",
+        BindingMode::WaitForFirstConsumer => "WaitForFirstConsumer",
+    };
+    let term = |term: &Requirements| {
+        let one = |requirement: &Requirement| json!({"key": requirement.key().as_str(), "values": requirement.named()});
+        json!({"matchLabelExpressions": term.iter().map(one).collect::<Vec<_>>()})
+    };
+    let terms: Vec<Value> = class.allowed_topologies.iter().map(term).collect();
+    let fields = json!({
+        "provisioner": class.driver, "volumeBindingMode": binding, "allowedTopologies": terms,
+    });
+    write::framed(Kind::StorageClass, Value::Object(meta), fields)
+}
+
+/// A volume as it is written.
+pub(crate) fn volume_to_value(name: &Arc<str>, volume: &PersistentVolume) -> Value {
+    let mut meta = write::metadata(name, None, Timestamp::default());
+    gone(&mut meta, volume.deleting);
+    let mut spec = Map::new();
+    match &volume.kind {
+        VolumeKind::Csi(driver) => {
+            spec.insert(
+                "csi".to_owned(),
+                json!({"driver": driver, "volumeHandle": ""}),
+            );
+        }
+        VolumeKind::Host => {
+            spec.insert("hostPath".to_owned(), json!({"path": "/"}));
+        }
+        VolumeKind::Other => {}
+    }
+    if !volume.affinity.is_empty() {
+        let terms: Vec<Value> = volume
+            .affinity
+            .iter()
+            .map(requirement::term_to_value)
+            .collect();
+        let required = json!({"required": {"nodeSelectorTerms": terms}});
+        spec.insert("nodeAffinity".to_owned(), required);
+    }
+    write::framed(
+        Kind::PersistentVolume,
+        Value::Object(meta),
+        json!({"spec": spec}),
+    )
+}
+
+/// A volume claim as it is written.
+pub(crate) fn claim_to_value(name: &ObjectName, claim: &VolumeClaim) -> Value {
+    let mut meta = write::namespaced(name, None, Timestamp::default());
+    gone(&mut meta, claim.deleting);
+    if claim.bound {
+        meta.insert(
+            "annotations".to_owned(),
+            json!({keys::BIND_COMPLETED: "yes"}),
+        );
+    }
+    let spec = json!({"storageClassName": claim.class, "volumeName": claim.volume});
+    let phase = if claim.lost { "Lost" } else { "Bound" };
+    let fields = json!({"spec": spec, "status": {"phase": phase}});
+    write::framed(Kind::PersistentVolumeClaim, Value::Object(meta), fields)
+}
+
+/// Attach limits as they are written.
+pub(crate) fn csi_node_to_value(name: &NodeName, node: &CsiNode) -> Value {
+    let meta = write::metadata(name.as_str(), None, Timestamp::default());
+    let driver = |(name, count): (&Arc<str>, &u32)| json!({"name": name, "nodeID": "", "allocatable": {"count": count}});
+    let drivers: Vec<Value> = node.limits.iter().map(driver).collect();
+    write::framed(
+        Kind::CsiNode,
+        Value::Object(meta),
+        json!({"spec": {"drivers": drivers}}),
+    )
+}
+
+/// Marks what was asked to go; when is not kept.
+fn gone(metadata: &mut Map<String, Value>, is_deleting: bool) {
+    if is_deleting {
+        metadata.insert(
+            "deletionTimestamp".to_owned(),
+            "1970-01-01T00:00:00Z".into(),
+        );
+    }
 }

@@ -8,17 +8,20 @@ use plimsoll_core::model::{
     DaemonSet, DisruptionLimit, LabelSelector, Namespace, PodDisruptionBudget, Replicated, Service,
     WorkloadKind,
 };
+use plimsoll_core::time::Timestamp;
+use serde_json::{Map, Value, json};
 
-use super::buffer::shape;
+use super::buffer::{shape, write_shape};
 use super::metadata;
-use super::pod::{Template, pod_spec};
-use super::selector::{of_map, selector};
+use super::pod::{Template, pod_spec, write_problem, write_spec};
+use super::selector::{self, of_map, selector};
 use crate::error::{FieldError, Within};
 use crate::intern::Interner;
-use crate::keys;
+use crate::object::Kind;
+use crate::{keys, write};
 
 /// A daemon set with the pod of its template; [`super::with_live_pods`] replaces it by what runs.
-pub fn daemon_set(
+pub(crate) fn daemon_set(
     written: &apps::DaemonSet,
     interner: &mut Interner,
 ) -> Result<DaemonSet, FieldError> {
@@ -100,7 +103,7 @@ fn selected(
 }
 
 /// A deployment.
-pub fn deployment(
+pub(crate) fn deployment(
     written: &apps::Deployment,
     interner: &mut Interner,
 ) -> Result<Replicated, FieldError> {
@@ -110,7 +113,7 @@ pub fn deployment(
 }
 
 /// A replica set.
-pub fn replica_set(
+pub(crate) fn replica_set(
     written: &apps::ReplicaSet,
     interner: &mut Interner,
 ) -> Result<Replicated, FieldError> {
@@ -131,7 +134,7 @@ pub fn replica_set(
 }
 
 /// A stateful set.
-pub fn stateful_set(
+pub(crate) fn stateful_set(
     written: &apps::StatefulSet,
     interner: &mut Interner,
 ) -> Result<Replicated, FieldError> {
@@ -141,7 +144,7 @@ pub fn stateful_set(
 }
 
 /// A replication controller; without a selector the labels of its template select.
-pub fn replication_controller(
+pub(crate) fn replication_controller(
     written: &core_v1::ReplicationController,
     interner: &mut Interner,
 ) -> Result<Replicated, FieldError> {
@@ -163,7 +166,10 @@ pub fn replication_controller(
 }
 
 /// A service.
-pub fn service(written: &core_v1::Service, interner: &mut Interner) -> Result<Service, FieldError> {
+pub(crate) fn service(
+    written: &core_v1::Service,
+    interner: &mut Interner,
+) -> Result<Service, FieldError> {
     let selector = written
         .spec
         .as_ref()
@@ -175,7 +181,7 @@ pub fn service(written: &core_v1::Service, interner: &mut Interner) -> Result<Se
 }
 
 /// A namespace.
-pub fn namespace(
+pub(crate) fn namespace(
     written: &core_v1::Namespace,
     interner: &mut Interner,
 ) -> Result<Namespace, FieldError> {
@@ -186,7 +192,7 @@ pub fn namespace(
 }
 
 /// A disruption budget. One that names neither bound keeps at least one pod up, as its controller reads it.
-pub fn disruption_budget(
+pub(crate) fn disruption_budget(
     written: &policy::PodDisruptionBudget,
     interner: &mut Interner,
 ) -> Result<PodDisruptionBudget, FieldError> {
@@ -240,4 +246,96 @@ fn limit(
     };
     parsed
         .ok_or_else(|| FieldError::unexpected("", text, "a count such as 1 or a share such as 10%"))
+}
+
+/// A namespace as it is written.
+pub(crate) fn namespace_to_value(namespace: &Namespace) -> Value {
+    let mut meta = write::metadata(&namespace.name, None, Timestamp::default());
+    write::put(&mut meta, "labels", write::map(&namespace.labels));
+    write::framed(Kind::Namespace, Value::Object(meta), json!({}))
+}
+
+/// A service as it is written.
+pub(crate) fn service_to_value(service: &Service) -> Value {
+    let meta = write::namespaced(&service.name, None, Timestamp::default());
+    let selector = service.selector.as_ref().map(write::map);
+    write::framed(
+        Kind::Service,
+        Value::Object(meta),
+        json!({"spec": {"selector": selector}}),
+    )
+}
+
+/// A workload as it is written, by its kind.
+pub(crate) fn replicated_to_value(workload: &Replicated) -> Value {
+    let meta = Value::Object(write::namespaced(
+        &workload.name,
+        Some(&workload.uid),
+        Timestamp::default(),
+    ));
+    let mut fields = json!({"spec": {"replicas": workload.replicas}});
+    let kind = match workload.kind {
+        WorkloadKind::Deployment => Kind::Deployment,
+        WorkloadKind::ReplicaSet => Kind::ReplicaSet,
+        WorkloadKind::StatefulSet => Kind::StatefulSet,
+        WorkloadKind::ReplicationController => {
+            if let LabelSelector::All(conditions) = &workload.selector {
+                let pairs = conditions.iter().filter_map(|condition| {
+                    let value = condition.values.first()?;
+                    Some((condition.key.to_string(), Value::from(value.as_ref())))
+                });
+                fields["spec"]["selector"] = Value::Object(pairs.collect());
+            }
+            return write::framed(Kind::ReplicationController, meta, fields);
+        }
+    };
+    match selector::to_value(&workload.selector) {
+        // Only a workload without any specification selects nothing.
+        Value::Null => fields = json!({}),
+        written => {
+            fields["spec"]["selector"] = written;
+            let template = workload.shape.as_ref().map(write_shape);
+            fields["spec"]["template"] = template.unwrap_or_else(|| json!({}));
+        }
+    }
+    write::framed(kind, meta, fields)
+}
+
+/// A daemon set as it is written.
+pub(crate) fn daemon_set_to_value(set: &DaemonSet) -> Value {
+    let meta = write::namespaced(&set.name, Some(&set.uid), set.created);
+    let template = json!({
+        "metadata": {"labels": write::map(&set.labels), "annotations": write_problem(&set.pod)},
+        "spec": write_spec(&set.pod),
+    });
+    let fields = json!({"spec": {"selector": {"matchLabels": write::map(&set.labels)}, "template": template}});
+    write::framed(Kind::DaemonSet, Value::Object(meta), fields)
+}
+
+/// A disruption budget as it is written.
+pub(crate) fn budget_to_value(budget: &PodDisruptionBudget) -> Value {
+    let meta = write::namespaced(&budget.name, None, Timestamp::default());
+    let mut spec = Map::new();
+    let (field, value) = match budget.limit {
+        DisruptionLimit::MaxUnavailable(count) => ("maxUnavailable", json!(count)),
+        DisruptionLimit::MaxUnavailablePercent(share) => {
+            ("maxUnavailable", json!(format!("{share}%")))
+        }
+        DisruptionLimit::MinAvailable(count) => ("minAvailable", json!(count)),
+        DisruptionLimit::MinAvailablePercent(share) => ("minAvailable", json!(format!("{share}%"))),
+    };
+    spec.insert(field.to_owned(), value);
+    spec.insert("selector".to_owned(), selector::to_value(&budget.selector));
+    if budget.always_allow_unhealthy {
+        spec.insert(
+            "unhealthyPodEvictionPolicy".to_owned(),
+            "AlwaysAllow".into(),
+        );
+    }
+    let allowed = budget.disruptions_allowed;
+    let status = json!({
+        "disruptionsAllowed": allowed, "currentHealthy": 0, "desiredHealthy": 0, "expectedPods": 0,
+    });
+    let fields = json!({"spec": spec, "status": status});
+    write::framed(Kind::PodDisruptionBudget, Value::Object(meta), fields)
 }

@@ -4,9 +4,7 @@ use plimsoll_core::allow::{AllowAnswer, AllowQuestion};
 use plimsoll_policy::BudgetModule;
 
 use super::shuffle::{Dressed, rename_symbols};
-use super::{Held, Kind, Names, PLAIN, columns, held, raw, same_rows};
-
-struct Allowances<'m>(&'m BudgetModule);
+use super::{Held, Kind, PLAIN, columns, held, same_rows};
 
 /// Holds a module's allowances to every law on one question.
 pub(super) fn hold(module: &BudgetModule, question: &AllowQuestion) -> Held {
@@ -15,39 +13,32 @@ pub(super) fn hold(module: &BudgetModule, question: &AllowQuestion) -> Held {
         ("numbers of names mean nothing", names_renumbered(question)),
     ];
     let asked = (question, question.pools.len());
-    held(&Allowances(module), module.manifest(), asked, dresses)
+    let kind = Kind {
+        names: PLAIN,
+        manifest: module.manifest(),
+        ask: &|question| module.allow(question),
+        reasons: |answer| answer.reason.clone(),
+        alike,
+    };
+    held(&kind, asked, dresses)
 }
 
-impl Kind for Allowances<'_> {
-    type Question = AllowQuestion;
-    type Answer = AllowAnswer;
-
-    const NAMES: Names = PLAIN;
-
-    fn ask(&self, question: &AllowQuestion) -> (Result<AllowAnswer, String>, u64) {
-        raw(self.0.allow(question))
+/// Fails with the first row whose answer is not the one it had where it came from.
+fn alike(plain: &AllowAnswer, other: &AllowAnswer, origin: &[usize]) -> Result<(), String> {
+    let counts = |answer: &AllowAnswer| -> Vec<f64> {
+        answer
+            .allowed
+            .iter()
+            .map(|&nodes| f64::from(nodes))
+            .collect()
+    };
+    let (was, is) = (counts(plain), counts(other));
+    same_rows((&was, &plain.reason), (&is, &other.reason), origin)?;
+    let (was, is) = (plain.recheck_after_s, other.recheck_after_s);
+    if was == is {
+        return Ok(());
     }
-
-    fn reasons(answer: &AllowAnswer) -> Vec<u16> {
-        answer.reason.clone()
-    }
-
-    fn alike(plain: &AllowAnswer, other: &AllowAnswer, origin: &[usize]) -> Result<(), String> {
-        let counts = |answer: &AllowAnswer| -> Vec<f64> {
-            answer
-                .allowed
-                .iter()
-                .map(|&nodes| f64::from(nodes))
-                .collect()
-        };
-        let (was, is) = (counts(plain), counts(other));
-        same_rows((&was, &plain.reason), (&is, &other.reason), origin)?;
-        let (was, is) = (plain.recheck_after_s, other.recheck_after_s);
-        if was == is {
-            return Ok(());
-        }
-        Err(format!("to ask again after {was} s became {is} s"))
-    }
+    Err(format!("to ask again after {was} s became {is} s"))
 }
 
 /// The rows from last to first.

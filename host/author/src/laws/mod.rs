@@ -63,22 +63,25 @@ pub fn hold(policy: &AnyModule) -> Held {
     }
 }
 
-/// One kind of question, and what can be said of its answers.
-trait Kind {
-    type Question;
-    type Answer: PartialEq + Serialize;
-
+/// One kind of question to one policy, and what can be said of its answers.
+struct Kind<'m, Question, Raw, Typed> {
     /// Names of the laws for this kind of question.
-    const NAMES: Names;
-
-    /// The answer, or why there is none, and the fuel that it took.
-    fn ask(&self, question: &Self::Question) -> (Result<Self::Answer, String>, u64);
-
+    names: Names,
+    manifest: &'m Manifest,
+    ask: &'m dyn Fn(&Question) -> Called<Checked<Raw, Typed>>,
     /// Every reason that an answer gives.
-    fn reasons(answer: &Self::Answer) -> Vec<u16>;
-
+    reasons: fn(&Raw) -> Vec<u16>,
     /// Fails with the first row whose answer is not the one it had where it came from.
-    fn alike(plain: &Self::Answer, other: &Self::Answer, origin: &[usize]) -> Result<(), String>;
+    alike: fn(&Raw, &Raw, &[usize]) -> Result<(), String>,
+}
+
+impl<Question, Raw, Typed> Kind<'_, Question, Raw, Typed> {
+    /// The answer as the module gave it, or the words of its failure; and the fuel.
+    fn ask(&self, question: &Question) -> (Result<Raw, String>, u64) {
+        let called = (self.ask)(question);
+        let answer = called.result.map(|checked| checked.raw);
+        (answer.map_err(|fault| fault.to_string()), called.fuel)
+    }
 }
 
 /// Names of the laws that hold for every kind of question.
@@ -97,13 +100,12 @@ const PLAIN: Names = Names {
 };
 
 /// Holds a policy to the laws of one kind of question: those of all kinds, and that no dress makes it another question.
-fn held<K: Kind>(
-    kind: &K,
-    manifest: &Manifest,
-    (question, rows): (&K::Question, usize),
-    dresses: Vec<(&'static str, Dressed<K::Question>)>,
+fn held<Question, Raw: PartialEq + Serialize, Typed>(
+    kind: &Kind<'_, Question, Raw, Typed>,
+    (question, rows): (&Question, usize),
+    dresses: Vec<(&'static str, Dressed<Question>)>,
 ) -> Held {
-    let names = K::NAMES;
+    let names = &kind.names;
     let law = |name, held: Result<(), String>| Law {
         name,
         breach: held.err(),
@@ -124,20 +126,14 @@ fn held<K: Kind>(
             again.and_then(|again| same_bytes(&plain, &again)),
         ),
         law(names.same_fuel, same_fuel(fuel, second_fuel)),
-        law(names.reasons, known(manifest, &K::reasons(&plain))),
+        law(names.reasons, known(kind.manifest, &(kind.reasons)(&plain))),
     ];
     for (name, dressed) in dresses {
         let (answer, _) = kind.ask(&dressed.question);
-        let alike = answer.and_then(|answer| K::alike(&plain, &answer, &dressed.origin));
+        let alike = answer.and_then(|answer| (kind.alike)(&plain, &answer, &dressed.origin));
         laws.push(law(name, alike));
     }
     Held { laws, fuel, rows }
-}
-
-/// The answer of a call as the module gave it, or the words of its failure; and the fuel.
-fn raw<Raw, Typed>(called: Called<Checked<Raw, Typed>>) -> (Result<Raw, String>, u64) {
-    let answer = called.result.map(|checked| checked.raw);
-    (answer.map_err(|fault| fault.to_string()), called.fuel)
 }
 
 /// Checked answers hold no NaN, so that equal texts are equal bytes.

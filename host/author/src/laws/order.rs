@@ -7,9 +7,7 @@ use plimsoll_policy::Module;
 
 use super::layout::Layout;
 use super::shuffle::{self, Dressed, number};
-use super::{Held, Kind, Names, columns, held, raw, same_rows};
-
-struct Orders<'m>(&'m Module);
+use super::{Held, Kind, Names, columns, held, same_rows};
 
 /// Holds a module's scores for launch lists to every law on one question.
 pub(super) fn hold(module: &Module, question: &OrderQuestion) -> Held {
@@ -36,35 +34,28 @@ pub(super) fn hold(module: &Module, question: &OrderQuestion) -> Held {
         ),
     ];
     let asked = (question, question.claims.cand.len());
-    held(&Orders(module), module.manifest(), asked, dresses)
+    let kind = Kind {
+        names: Names {
+            answered: "every claim gets scores within the rules",
+            same_bytes: "the same claims get the same bytes",
+            same_fuel: "the same claims cost the same fuel",
+            reasons: "reasons of scores are in the manifest",
+        },
+        manifest: module.manifest(),
+        ask: &|question| module.order(question),
+        reasons: |answer| answer.reason.clone(),
+        alike,
+    };
+    held(&kind, asked, dresses)
 }
 
-impl Kind for Orders<'_> {
-    type Question = OrderQuestion;
-    type Answer = OrderAnswer;
-
-    const NAMES: Names = Names {
-        answered: "every claim gets scores within the rules",
-        same_bytes: "the same claims get the same bytes",
-        same_fuel: "the same claims cost the same fuel",
-        reasons: "reasons of scores are in the manifest",
-    };
-
-    fn ask(&self, question: &OrderQuestion) -> (Result<OrderAnswer, String>, u64) {
-        raw(self.0.order(question))
-    }
-
-    fn reasons(answer: &OrderAnswer) -> Vec<u16> {
-        answer.reason.clone()
-    }
-
-    fn alike(plain: &OrderAnswer, other: &OrderAnswer, origin: &[usize]) -> Result<(), String> {
-        let (was, is) = (
-            (&*plain.score, &*plain.reason),
-            (&*other.score, &*other.reason),
-        );
-        same_rows(was, is, origin)
-    }
+/// Fails with the first row whose answer is not the one it had where it came from.
+fn alike(plain: &OrderAnswer, other: &OrderAnswer, origin: &[usize]) -> Result<(), String> {
+    let (was, is) = (
+        (&*plain.score, &*plain.reason),
+        (&*other.score, &*other.reason),
+    );
+    same_rows(was, is, origin)
 }
 
 fn claims_reversed(question: &OrderQuestion) -> Dressed<OrderQuestion> {

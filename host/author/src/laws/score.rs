@@ -5,9 +5,7 @@ use plimsoll_policy::ConsolidationModule;
 
 use super::layout::Layout;
 use super::shuffle::{Dressed, number, rename_symbols};
-use super::{Held, Kind, Names, PLAIN, columns, held, raw, same_rows};
-
-struct Scores<'m>(&'m ConsolidationModule);
+use super::{Held, Kind, PLAIN, columns, held, same_rows};
 
 /// Holds a module's values to every law on one question.
 pub(super) fn hold(module: &ConsolidationModule, question: &ScoreQuestion) -> Held {
@@ -21,30 +19,23 @@ pub(super) fn hold(module: &ConsolidationModule, question: &ScoreQuestion) -> He
         ("numbers of names mean nothing", names_renumbered(question)),
     ];
     let asked = (question, question.moves.len());
-    held(&Scores(module), module.manifest(), asked, dresses)
+    let kind = Kind {
+        names: PLAIN,
+        manifest: module.manifest(),
+        ask: &|question| module.score(question),
+        reasons: |answer| answer.reason.clone(),
+        alike,
+    };
+    held(&kind, asked, dresses)
 }
 
-impl Kind for Scores<'_> {
-    type Question = ScoreQuestion;
-    type Answer = ScoreAnswer;
-
-    const NAMES: Names = PLAIN;
-
-    fn ask(&self, question: &ScoreQuestion) -> (Result<ScoreAnswer, String>, u64) {
-        raw(self.0.score(question))
-    }
-
-    fn reasons(answer: &ScoreAnswer) -> Vec<u16> {
-        answer.reason.clone()
-    }
-
-    fn alike(plain: &ScoreAnswer, other: &ScoreAnswer, origin: &[usize]) -> Result<(), String> {
-        let (was, is) = (
-            (&*plain.value, &*plain.reason),
-            (&*other.value, &*other.reason),
-        );
-        same_rows(was, is, origin)
-    }
+/// Fails with the first row whose answer is not the one it had where it came from.
+fn alike(plain: &ScoreAnswer, other: &ScoreAnswer, origin: &[usize]) -> Result<(), String> {
+    let (was, is) = (
+        (&*plain.value, &*plain.reason),
+        (&*other.value, &*other.reason),
+    );
+    same_rows(was, is, origin)
 }
 
 /// The moves from last to first.

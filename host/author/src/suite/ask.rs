@@ -4,7 +4,8 @@ use plimsoll_core::allow::{AllowAnswer, Allowances};
 use plimsoll_core::rank::{LaunchLists, OrderAnswer, PriceAnswer};
 use plimsoll_core::score::{ScoreAnswer, Verdicts};
 use plimsoll_policy::{
-    Asked, BudgetModule, Checked, ConsolidationModule, Fault, Manifest, Module, Onlooker, Unit,
+    Asked, BudgetModule, Checked, ConsolidationModule, EndedCall, Fault, Manifest, Module,
+    Onlooker, Unit,
 };
 
 use super::answer::{Answer, Names, dollars, reason_text};
@@ -23,21 +24,21 @@ pub(super) fn rank(
     if manifest.unit == Unit::Dollars {
         let question = &market.price;
         let called = &module.price(question);
-        onlooker.asked(&Asked::Price {
+        onlooker.asked(&Asked::Price(EndedCall {
             module,
             question,
             called,
-        });
+        }));
         let prices = called.result.clone()?;
         told_prices(&mut answer, &prices.raw, &market.candidates, manifest);
     }
     if let Some(question) = market.order.as_ref().filter(|_| manifest.orders) {
         let called = &module.order(question);
-        onlooker.asked(&Asked::Order {
+        onlooker.asked(&Asked::Order(EndedCall {
             module,
             question,
             called,
-        });
+        }));
         let Checked { raw, typed } = called.result.clone()?;
         told_lists(&mut answer, &typed, market);
         told_scores(&mut answer, raw, &market.slots, manifest);
@@ -128,11 +129,11 @@ pub(super) fn consolidate(
 ) -> Result<Answer, Fault> {
     let question = &fleet.score;
     let called = &module.score(question);
-    onlooker.asked(&Asked::Score {
+    onlooker.asked(&Asked::Score(EndedCall {
         module,
         question,
         called,
-    });
+    }));
     let Checked { raw, typed } = called.result.clone()?;
     let ScoreAnswer { value, reason } = raw;
     let Verdicts { worth, .. } = typed;
@@ -156,11 +157,11 @@ pub(super) fn budget(
 ) -> Result<Answer, Fault> {
     let question = &declared.allow;
     let called = &module.allow(question);
-    onlooker.asked(&Asked::Allow {
+    onlooker.asked(&Asked::Allow(EndedCall {
         module,
         question,
         called,
-    });
+    }));
     let Checked { raw, typed } = called.result.clone()?;
     let AllowAnswer { reason, .. } = raw;
     let Allowances {

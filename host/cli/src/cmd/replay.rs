@@ -12,8 +12,7 @@ use plimsoll_policy::records::{
     Difference, Heading, Made, ReplayError, Replayed, Shelf, What, digest_of_decision,
     digest_of_plan, replay,
 };
-use plimsoll_policy::{Considered, Decision, Generation, Onlooker, Policies};
-use plimsoll_sim::{Behaviour, Run};
+use plimsoll_policy::{Considered, Decision, Onlooker, Policies};
 use schemars::JsonSchema;
 use serde::Serialize;
 
@@ -21,7 +20,7 @@ use crate::failure::Environment;
 use crate::flags;
 use crate::load;
 use crate::output::{show, thousands};
-use crate::player::Player;
+use crate::player::play;
 use crate::policy::engine;
 use crate::records;
 use crate::view::{Document, Instant, instant};
@@ -207,14 +206,7 @@ fn remade(
         module.as_ref().clone().join(&mut policies);
     }
     policies.onlookers.push(checker.clone());
-    let behaviour = Behaviour {
-        seed: run.seed,
-        ..Behaviour::default()
-    };
-    let player = Player::core(Generation::first(policies));
-    let halted = player.halted();
-    Run::new(input.recording, behaviour, player).finish();
-    halted.check()?;
+    play(input.recording, run.seed, policies)?;
     let remade = checker
         .remade
         .lock()

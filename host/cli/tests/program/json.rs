@@ -3,6 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use plimsoll_api::{Interner, Kind, Object};
+use plimsoll_core::model;
 use serde_json::{Value, json};
 
 use crate::schema::breaches;
@@ -105,7 +106,7 @@ fn planned_claims_are_node_claims_that_an_api_server_takes() {
             &mut Interner::default(),
             &mut |path| unknown.push(path.to_owned()),
         );
-        let (_, Object::NodeClaim(read)) = read.expect("it is read") else {
+        let (_, Object::Whole(model::Object::Claim(read))) = read.expect("it is read") else {
             panic!("it is no NodeClaim: {claim}");
         };
         assert_eq!(unknown, [""; 0]);

@@ -29,6 +29,12 @@ impl Ran {
         &lines[0]["error: ".len()..]
     }
 
+    /// Fails, with all that was printed, unless a text is part of it.
+    #[track_caller]
+    pub(crate) fn prints(&self, text: &str) {
+        assert!(self.out.contains(text), "{text:?} in {}", self.out);
+    }
+
     /// Fails unless the command did what it was asked.
     pub(crate) fn ok(self) -> Self {
         assert_eq!(self.code, 0, "{}{}", self.out, self.err);

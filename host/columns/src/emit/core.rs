@@ -77,12 +77,12 @@ fn columns(table: &Table, body: &mut String) {
         "/// {}\n#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]\npub struct {} {{",
         table.doc, table.name
     );
-    for column in table.lists.iter().flat_map(|list| list.columns) {
+    for column in table.columns() {
         let (field, value) = (column.field(), column.value_type());
         let doc = sentence(column.doc, column.unit);
         let _ = writeln!(body, "/// {doc}\npub {field}: Vec<{value}>,");
     }
-    for list in table.lists.iter().filter(|list| !list.ext.is_empty()) {
+    for list in table.with_signals() {
         let _ = writeln!(
             body,
             "/// Optional signals per {}.\npub {}: Vec<ExtColumn>,",

@@ -2,8 +2,8 @@
 
 use std::fmt::Write as _;
 
-use super::File;
-use crate::model::{Hook, List, Table, Values, snake};
+use super::{File, begin};
+use crate::model::{Hook, List, Table, Values};
 
 pub(super) fn file(hooks: &[Hook]) -> File {
     let mut body = String::from(
@@ -26,14 +26,9 @@ pub(super) fn file(hooks: &[Hook]) -> File {
 
 /// Ends of parts stay, since they follow from the order of the parts.
 fn reorder(hook: &Hook, table: &Table, list: &List, body: &mut String) {
-    let _ = writeln!(
-        body,
-        "pub(super) fn reorder_{}_{}(table: &mut {}::{}, order: &[usize]) {{",
-        hook.module,
-        snake(list.of),
-        hook.module,
-        table.name
-    );
+    let (module, name) = (hook.module, table.name);
+    let arguments = format!("(table: &mut {module}::{name}, order: &[usize])");
+    begin("reorder_", hook, list.of, &arguments, body);
     for column in list.columns {
         if !matches!(column.values, Values::Ends(_)) {
             let field = column.field();
@@ -51,23 +46,20 @@ fn reorder(hook: &Hook, table: &Table, list: &List, body: &mut String) {
 }
 
 fn rename(hook: &Hook, table: &Table, body: &mut String) {
-    let _ = writeln!(
-        body,
-        "pub(super) fn rename_{}_{}(table: &mut {}::{}, renamed: &impl Fn(Sym) -> Sym) {{",
-        hook.module,
-        table.wire.to_lowercase(),
-        hook.module,
-        table.name
-    );
-    let columns = table.lists.iter().flat_map(|list| list.columns);
-    for column in columns.filter(|column| column.value_type() == "Sym") {
+    let (module, name) = (hook.module, table.name);
+    let arguments = format!("(table: &mut {module}::{name}, renamed: &impl Fn(Sym) -> Sym)");
+    begin("rename_", hook, table.wire, &arguments, body);
+    for column in table
+        .columns()
+        .filter(|column| column.value_type() == "Sym")
+    {
         let _ = writeln!(
             body,
             "for symbol in &mut table.{} {{ *symbol = renamed(*symbol); }}",
             column.field()
         );
     }
-    for list in table.lists.iter().filter(|list| !list.ext.is_empty()) {
+    for list in table.with_signals() {
         let _ = writeln!(body, "rename_signals(&mut table.{}, renamed);", list.ext);
     }
     body.push_str("}\n\n");

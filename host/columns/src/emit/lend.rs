@@ -2,7 +2,7 @@
 
 use std::fmt::Write as _;
 
-use super::File;
+use super::{File, begin};
 use crate::model::Hook;
 
 pub(super) fn file(hooks: &[Hook]) -> File {
@@ -27,24 +27,19 @@ pub(super) fn file(hooks: &[Hook]) -> File {
     for hook in hooks {
         for table in hook.tables {
             let wire = format!("{}::{}", hook.interface, table.wire);
-            let exts: Vec<&str> = table.lists.iter().map(|list| list.ext).collect();
-            let exts = exts.iter().filter(|ext| !ext.is_empty());
-            let arguments: Vec<String> = exts
-                .clone()
-                .map(|ext| format!(", {ext}: &'a [ExtColumn<'a>]"))
+            let arguments: Vec<String> = table
+                .with_signals()
+                .map(|list| format!(", {}: &'a [ExtColumn<'a>]", list.ext))
                 .collect();
-            let arguments = arguments.concat();
-            let name = table.wire.to_lowercase();
-            let _ = writeln!(
-                body,
-                "pub(super) fn {}_{name}<'a>(table: &'a {}::{}{arguments}) -> {wire}<'a> {{\n{wire} {{",
-                hook.module, hook.module, table.name
-            );
-            for column in table.lists.iter().flat_map(|list| list.columns) {
+            let (module, name, arguments) = (hook.module, table.name, arguments.concat());
+            let arguments = format!("<'a>(table: &'a {module}::{name}{arguments}) -> {wire}<'a>");
+            begin("", hook, table.wire, &arguments, &mut body);
+            let _ = writeln!(body, "{wire} {{");
+            for column in table.columns() {
                 let _ = writeln!(body, "{0}: &table.{0},", column.field());
             }
-            for ext in exts {
-                let _ = writeln!(body, "{ext},");
+            for list in table.with_signals() {
+                let _ = writeln!(body, "{},", list.ext);
             }
             body.push_str("}\n}\n\n");
         }

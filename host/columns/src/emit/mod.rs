@@ -8,10 +8,12 @@ mod suites;
 mod tests;
 mod views;
 
+use std::fmt::Write as _;
 use std::io::{self, Write as _};
 use std::process::{Command, Stdio};
 
 use crate::lists::HOOKS;
+use crate::model::{Hook, snake};
 
 /// A generated file.
 #[derive(Debug, Clone)]
@@ -50,6 +52,12 @@ impl File {
         }
         String::from_utf8(output.stdout).map_err(io::Error::other)
     }
+}
+
+/// The first line of a function about a table or the rows of a list: `pub(super) fn push_rank_type(arguments) {`.
+fn begin(verb: &str, hook: &Hook, of: &str, arguments: &str, body: &mut String) {
+    let (module, of) = (hook.module, snake(&of.to_lowercase()));
+    let _ = writeln!(body, "pub(super) fn {verb}{module}_{of}{arguments} {{");
 }
 
 /// Every generated file.

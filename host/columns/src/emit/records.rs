@@ -2,7 +2,7 @@
 
 use std::fmt::Write as _;
 
-use super::File;
+use super::{File, begin};
 use crate::model::{Hook, Table, Values};
 
 pub(super) fn file(hooks: &[Hook]) -> File {
@@ -22,16 +22,12 @@ pub(super) fn file(hooks: &[Hook]) -> File {
 }
 
 fn function(hook: &Hook, table: &Table, body: &mut String) {
-    let _ = writeln!(
-        body,
-        "pub(super) fn {}_{}(table: &{}::{}, symbols: &Symbols) -> Checked {{",
-        hook.module,
-        table.wire.to_lowercase(),
-        hook.module,
-        table.name
-    );
-    let columns = || table.lists.iter().flat_map(|list| list.columns);
-    let texts = columns().filter(|column| column.value_type() == "Sym");
+    let (module, name) = (hook.module, table.name);
+    let arguments = format!("(table: &{module}::{name}, symbols: &Symbols) -> Checked");
+    begin("", hook, table.wire, &arguments, body);
+    let texts = table
+        .columns()
+        .filter(|column| column.value_type() == "Sym");
     for column in texts {
         let field = column.field();
         let _ = writeln!(
@@ -51,7 +47,7 @@ fn function(hook: &Hook, table: &Table, body: &mut String) {
             body.push_str("])?;\n");
         }
     }
-    for column in columns() {
+    for column in table.columns() {
         if let Values::Ends(parts) = column.values {
             let (field, joined) = (column.field(), table.list(parts).counted_by());
             let _ = writeln!(
@@ -61,7 +57,7 @@ fn function(hook: &Hook, table: &Table, body: &mut String) {
             );
         }
     }
-    for list in table.lists.iter().filter(|list| !list.ext.is_empty()) {
+    for list in table.with_signals() {
         let (ext, rows) = (list.ext, list.counted_by());
         let _ = writeln!(
             body,

@@ -2,8 +2,8 @@
 
 use std::fmt::Write as _;
 
-use super::File;
-use crate::model::{Column, Given, Hook, List, Table, Values, snake};
+use super::{File, begin};
+use crate::model::{Column, Given, Hook, List, Table, Values};
 
 pub(super) fn file(hooks: &[Hook]) -> File {
     let mut body = String::from("use super::Names;\n");
@@ -31,16 +31,12 @@ pub(super) fn file(hooks: &[Hook]) -> File {
 }
 
 fn empty(hook: &Hook, table: &Table, wire: &str, body: &mut String) {
-    let _ = writeln!(
-        body,
-        "pub(super) fn no_{}_{}() -> {wire} {{\n{wire} {{",
-        hook.module,
-        table.wire.to_lowercase()
-    );
-    for column in table.lists.iter().flat_map(|list| list.columns) {
+    begin("no_", hook, table.wire, &format!("() -> {wire}"), body);
+    let _ = writeln!(body, "{wire} {{");
+    for column in table.columns() {
         let _ = writeln!(body, "{}: Vec::new(),", column.field());
     }
-    for list in table.lists.iter().filter(|list| !list.ext.is_empty()) {
+    for list in table.with_signals() {
         let _ = writeln!(body, "{}: Vec::new(),", list.ext);
     }
     body.push_str("}\n}\n\n");
@@ -60,12 +56,8 @@ fn push(hook: &Hook, list: &List, wire: &str, body: &mut String) {
     let arguments = arguments.concat();
     let names = columns().any(|column| column.values == Values::Text);
     let names = if names { ", names: &mut Names" } else { "" };
-    let _ = writeln!(
-        body,
-        "pub(super) fn push_{}_{}(table: &mut {wire}{names}{arguments}) {{",
-        hook.module,
-        snake(list.of)
-    );
+    let arguments = format!("(table: &mut {wire}{names}{arguments})");
+    begin("push_", hook, list.of, &arguments, body);
     for column in columns() {
         let value = match column.given {
             Given::ByCaller | Given::Needed(_) => column.row_field(),

@@ -7,6 +7,7 @@ use thiserror::Error;
 
 use super::answer::{AllowAnswer, Allowance, Allowances};
 use super::question::AllowQuestion;
+use crate::hook::of_other_length;
 use crate::model::DisruptionReason;
 use crate::time::Span;
 
@@ -31,17 +32,16 @@ pub fn check_allowances(
     answer: &AllowAnswer,
 ) -> Result<Allowances, AllowanceError> {
     let expected = question.pools.len();
-    for (column, found) in [
+    let columns = [
         ("allowed", answer.allowed.len()),
         ("reason", answer.reason.len()),
-    ] {
-        if found != expected {
-            return Err(AllowanceError::Length {
-                column,
-                expected,
-                found,
-            });
-        }
+    ];
+    if let Some((column, found)) = of_other_length(columns, expected) {
+        return Err(AllowanceError::Length {
+            column,
+            expected,
+            found,
+        });
     }
     let rows = answer.allowed.iter().zip(&question.pools.ceiling);
     let rows = rows.zip(&answer.reason);

@@ -84,8 +84,7 @@ impl SignalValue for u32 {
 
     fn set(self, row: usize, column: &mut Column) {
         if let Column::U32s(values) = column {
-            values.resize(row, 0);
-            values.push(self);
+            set_last(values, row, self);
         }
     }
 }
@@ -97,8 +96,21 @@ impl SignalValue for f64 {
 
     fn set(self, row: usize, column: &mut Column) {
         if let Column::F64s(values) = column {
-            values.resize(row, 0.0);
-            values.push(self);
+            set_last(values, row, self);
         }
     }
+}
+
+/// Makes a value the last row, with 0 on the rows passed over.
+fn set_last<T: Clone + Default>(values: &mut Vec<T>, row: usize, value: T) {
+    values.resize(row, T::default());
+    values.push(value);
+}
+
+/// The first column, with its rows, of an answer that has not as many as were asked for.
+pub(crate) fn of_other_length<const N: usize>(
+    columns: [(&'static str, usize); N],
+    rows: usize,
+) -> Option<(&'static str, usize)> {
+    columns.into_iter().find(|(_, found)| *found != rows)
 }

@@ -7,7 +7,7 @@ mod column;
 mod context;
 mod symbols;
 
-pub(crate) use column::Signals;
 pub use column::{Capacity, Column, ExtColumn};
+pub(crate) use column::{Signals, of_other_length};
 pub use context::{Context, PolicySettings, Setting};
 pub use symbols::{NO_SYMBOL, Sym, Symbols, SymbolsBuilder};

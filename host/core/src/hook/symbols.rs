@@ -35,6 +35,14 @@ impl Symbols {
         std::str::from_utf8(self.blob.get(start..end)?).ok()
     }
 
+    /// The text of a row of a column; empty for a row that is not there.
+    pub fn of_row(&self, column: &[Sym], row: u32) -> &str {
+        let symbol = column.get(row as usize);
+        symbol
+            .and_then(|&symbol| self.get(symbol))
+            .unwrap_or_default()
+    }
+
     /// How many texts the table has, the empty one included.
     pub fn len(&self) -> usize {
         self.ends.len()

@@ -1,5 +1,6 @@
 //! Initialisation: a node is complete once ready, free of start-up and passing taints, and reporting every resource its claim counts on.
 
+use super::view::is_marked;
 use super::{ClaimView, Step};
 use crate::action::{ClaimMark, Purpose, Write};
 use crate::labels;
@@ -8,13 +9,10 @@ use crate::snapshot::is_ephemeral;
 
 pub(super) fn initialize(view: &ClaimView<'_>, step: &mut Step) {
     let claim = view.claim;
-    let Some((node, version)) = view.node.filter(|_| !view.ambiguous) else {
+    let Some((node, version)) = view.only_node() else {
         return;
     };
-    if node
-        .label(labels::INITIALIZED)
-        .is_some_and(|value| value.as_ref() == "true")
-    {
+    if is_marked(node, labels::INITIALIZED) {
         let write = Write::MarkClaim(claim.name.clone(), ClaimMark::Initialized);
         let purpose = Purpose::MarkInitialized;
         step.write_claim(&claim.name, purpose, Some(view.version), write);

@@ -5,6 +5,7 @@
 
 use std::sync::Arc;
 
+use super::view::is_marked;
 use super::{ClaimView, Step, UNREGISTERED_TAINT};
 use crate::action::{ClaimMark, NodeIdentity, Purpose, Write};
 use crate::labels;
@@ -12,13 +13,10 @@ use crate::model::{Node, NodeClaim, Taint};
 
 pub(super) fn register(view: &ClaimView<'_>, step: &mut Step) {
     let claim = view.claim;
-    let Some((node, version)) = view.node.filter(|_| !view.ambiguous) else {
+    let Some((node, version)) = view.only_node() else {
         return;
     };
-    if node
-        .label(labels::REGISTERED)
-        .is_some_and(|value| value.as_ref() == "true")
-    {
+    if is_marked(node, labels::REGISTERED) {
         let mark = ClaimMark::Registered(node.name.clone());
         let write = Write::MarkClaim(claim.name.clone(), mark);
         let purpose = Purpose::MarkRegistered;

@@ -33,6 +33,19 @@ pub struct ClaimView<'a> {
     pub market: &'a Market,
 }
 
+impl<'a> ClaimView<'a> {
+    /// Its node, with its version; `None` where there is none, or more than one.
+    pub(super) fn only_node(&self) -> Option<(&'a Node, Version)> {
+        self.node.filter(|_| !self.ambiguous)
+    }
+}
+
+/// `true` if a label says `true`.
+pub(super) fn is_marked(node: &Node, label: &str) -> bool {
+    node.label(label)
+        .is_some_and(|value| value.as_ref() == "true")
+}
+
 /// The cloud's last word about a claim's instance; asked again after a restart.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Instance {

@@ -1,4 +1,7 @@
 //! Kubernetes objects as decisions need them: parsed, validated at the edge, and no larger than that.
+//!
+//! The kinds are one table, `kinds`: each with its type, the list that keeps its objects, and what tells two of them apart.
+//! [`Object`] and [`Objects`](crate::snapshot::Objects), the stores of [`crate::state`] and the text of a snapshot go by it.
 
 mod budget_index;
 mod buffer;
@@ -25,7 +28,7 @@ pub use disruption::{
 };
 pub use move_cost::MoveCost;
 pub use node::{Node, Readiness};
-pub use object::{Object, Version};
+pub use object::{Keyed, Object, Version};
 pub use overlay::{NodeOverlay, PriceChange};
 pub use pod::{
     AffinityTerm, DoNotDisrupt, HostPort, NamespaceScope, NodeTerm, Owner, OwnerKind, Pod,
@@ -41,8 +44,47 @@ pub use taint::{
     DISRUPTED_TAINT, Effect, Taint, Toleration, TolerationOperator, first_untolerated, is_disrupted,
 };
 pub use volume::{
-    BindingMode, CsiNode, PersistentVolume, StorageClass, VolumeClaim, VolumeKind, Volumes,
+    BindingMode, CsiNode, PersistentVolume, StorageClass, VolumeClaim, VolumeKind, VolumePart,
+    Volumes,
 };
 pub use workload::{
     DaemonSet, DisruptionLimit, Namespace, PodDisruptionBudget, Replicated, Service, WorkloadKind,
 };
+
+/// Hands the table of kinds to a macro. Volumes, whose kinds are one value to decisions, are not in it.
+macro_rules! kinds {
+    ($with:ident) => {
+        $with! {
+            // One row of a snapshot is a node with its claim.
+            joined {
+                /// Nodes.
+                Node(Node) in nodes by name: NodeName;
+                /// NodeClaims.
+                Claim(NodeClaim) in claims by name: ClaimName;
+            }
+            listed {
+                /// NodePools.
+                Pool(NodePool) in pools by name: PoolName;
+                /// NodeOverlays.
+                Overlay(NodeOverlay) in overlays by name: Arc<str>;
+                /// CapacityBuffers.
+                Buffer(CapacityBuffer) in buffers by name: ObjectName;
+                /// PodTemplates, which give buffers their shape.
+                Template(PodTemplate) in templates by name: ObjectName;
+                /// Pods.
+                Pod(Pod) in pods by name: ObjectName;
+                /// DaemonSets.
+                DaemonSet(DaemonSet) in daemon_sets by name: ObjectName;
+                /// Deployments, ReplicaSets, ReplicationControllers and StatefulSets.
+                Workload(Replicated) in workloads by kind: WorkloadKind, name: ObjectName;
+                /// Services.
+                Service(Service) in services by name: ObjectName;
+                /// Namespaces.
+                Namespace(Namespace) in namespaces by name: Arc<str>;
+                /// PodDisruptionBudgets.
+                DisruptionBudget(PodDisruptionBudget) in disruption_budgets by name: ObjectName;
+            }
+        }
+    };
+}
+pub(crate) use kinds;

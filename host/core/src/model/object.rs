@@ -4,10 +4,8 @@ use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
 
-use crate::model::{
-    CapacityBuffer, DaemonSet, Namespace, Node, NodeClaim, NodeOverlay, NodePool, Pod,
-    PodDisruptionBudget, PodTemplate, Replicated, Service, Volumes,
-};
+use super::{Volumes, WorkloadKind};
+use crate::ids::{ClaimName, NodeName, ObjectName, PoolName};
 
 /// The API server's resource version: greater is later, over all objects of a kind.
 #[derive(
@@ -16,12 +14,28 @@ use crate::model::{
 #[serde(transparent)]
 pub struct Version(pub u64);
 
-macro_rules! kinds {
-    ($($(#[$doc:meta])* $kind:ident($type:ty) in $list:ident by $($key:ident),+;)*) => {
+/// An object that one thing tells apart from all others of its kind.
+pub trait Keyed {
+    /// What tells it apart: its name, with namespace and kind where there are several.
+    type Key: Ord + Clone;
+
+    /// The key of this object.
+    fn key(&self) -> Self::Key;
+}
+
+macro_rules! one_or_tuple {
+    ($one:ty) => { $one };
+    ($($each:ty),+) => { ($($each),+) };
+}
+
+macro_rules! objects {
+    ($($group:ident {
+        $($(#[$doc:meta])* $kind:ident($type:ident) in $list:ident by $($key:ident: $of:ty),+;)*
+    })*) => {
         /// One object of any kind that decisions read.
         #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
         pub enum Object {
-            $($(#[$doc])* $kind(Arc<$type>),)*
+            $($($(#[$doc])* $kind(Arc<super::$type>),)*)*
             /// All volumes, volume claims, classes and limits at once.
             Volumes(Arc<Volumes>),
         }
@@ -30,17 +44,33 @@ macro_rules! kinds {
             /// `true` if both are the same object, maybe at different versions: of one kind, and of one name.
             pub fn is_same(&self, other: &Self) -> bool {
                 match (self, other) {
-                    $((Self::$kind(a), Self::$kind(b)) => ($(&a.$key,)+) == ($(&b.$key,)+),)*
+                    $($((Self::$kind(a), Self::$kind(b)) => ($(&a.$key,)+) == ($(&b.$key,)+),)*)*
                     (Self::Volumes(_), Self::Volumes(_)) => true,
                     _ => false,
                 }
             }
         }
 
+        $($(
+            impl Keyed for super::$type {
+                type Key = one_or_tuple!($($of),+);
+
+                fn key(&self) -> Self::Key {
+                    ($(self.$key.clone()),+)
+                }
+            }
+
+            impl From<super::$type> for Object {
+                fn from(object: super::$type) -> Self {
+                    Self::$kind(Arc::new(object))
+                }
+            }
+        )*)*
+
         /// Everything known, as separate objects in any order.
         #[derive(Clone, Debug, Default)]
         pub struct Objects {
-            $($(#[$doc])* pub $list: Vec<Arc<$type>>,)*
+            $($($(#[$doc])* pub $list: Vec<Arc<super::$type>>,)*)*
             /// Volumes and their claims, classes and limits.
             pub volumes: Arc<Volumes>,
         }
@@ -49,53 +79,27 @@ macro_rules! kinds {
             /// Adds an object. Volumes, of which there is one value, take the place of those before.
             pub fn push(&mut self, object: Object) {
                 match object {
-                    $(Object::$kind(object) => self.$list.push(object),)*
+                    $($(Object::$kind(object) => self.$list.push(object),)*)*
                     Object::Volumes(volumes) => self.volumes = volumes,
                 }
             }
 
             /// Sorts each list by namespace and name, workloads by kind before.
             pub fn sort(&mut self) {
-                $(self.$list.sort_by(|a, b| ($(&a.$key,)+).cmp(&($(&b.$key,)+)));)*
+                $($(self.$list.sort_by(|a, b| ($(&a.$key,)+).cmp(&($(&b.$key,)+)));)*)*
             }
 
             /// Each object, kind by kind, volumes last.
             pub fn iter(&self) -> impl Iterator<Item = Object> {
                 std::iter::empty()
-                    $(.chain(self.$list.iter().cloned().map(Object::$kind)))*
+                    $($(.chain(self.$list.iter().cloned().map(Object::$kind)))*)*
                     .chain([Object::Volumes(Arc::clone(&self.volumes))])
             }
         }
     };
 }
 
-// A kind, the list of its objects, and what tells them apart.
-kinds! {
-    /// NodePools.
-    Pool(NodePool) in pools by name;
-    /// NodeOverlays.
-    Overlay(NodeOverlay) in overlays by name;
-    /// CapacityBuffers.
-    Buffer(CapacityBuffer) in buffers by name;
-    /// PodTemplates, which give buffers their shape.
-    Template(PodTemplate) in templates by name;
-    /// Nodes.
-    Node(Node) in nodes by name;
-    /// NodeClaims.
-    Claim(NodeClaim) in claims by name;
-    /// Pods.
-    Pod(Pod) in pods by name;
-    /// DaemonSets.
-    DaemonSet(DaemonSet) in daemon_sets by name;
-    /// Deployments, ReplicaSets, ReplicationControllers and StatefulSets.
-    Workload(Replicated) in workloads by kind, name;
-    /// Services.
-    Service(Service) in services by name;
-    /// Namespaces.
-    Namespace(Namespace) in namespaces by name;
-    /// PodDisruptionBudgets.
-    DisruptionBudget(PodDisruptionBudget) in disruption_budgets by name;
-}
+super::kinds!(objects);
 
 impl Object {
     /// `true` if what capacity buffers ask for may depend on it.
@@ -111,6 +115,7 @@ impl Object {
 mod tests {
     use super::*;
     use crate::labels::Labels;
+    use crate::model::Namespace;
 
     fn namespace(name: &str, labels: Labels) -> Object {
         let name = Arc::from(name);

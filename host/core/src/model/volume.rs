@@ -89,6 +89,54 @@ pub struct Volumes {
     pub nodes: BTreeMap<NodeName, CsiNode>,
 }
 
+/// An object of one of the kinds that [`Volumes`] is made of, with its name.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum VolumePart {
+    /// A claim.
+    Claim(ObjectName, VolumeClaim),
+    /// A volume.
+    Volume(Arc<str>, PersistentVolume),
+    /// A class.
+    Class(Arc<str>, StorageClass),
+    /// Attach limits of a node.
+    Node(NodeName, CsiNode),
+}
+
+impl Volumes {
+    /// Takes in a part, in the place of the one of its kind and name.
+    pub fn put(&mut self, part: VolumePart) {
+        match part {
+            VolumePart::Claim(name, claim) => drop(self.claims.insert(name, claim)),
+            VolumePart::Volume(name, volume) => drop(self.volumes.insert(name, volume)),
+            VolumePart::Class(name, class) => drop(self.classes.insert(name, class)),
+            VolumePart::Node(name, node) => drop(self.nodes.insert(name, node)),
+        }
+    }
+
+    /// Takes out the part of the same kind and name.
+    pub fn remove(&mut self, part: &VolumePart) {
+        match part {
+            VolumePart::Claim(name, _) => drop(self.claims.remove(name)),
+            VolumePart::Volume(name, _) => drop(self.volumes.remove(name)),
+            VolumePart::Class(name, _) => drop(self.classes.remove(name)),
+            VolumePart::Node(name, _) => drop(self.nodes.remove(name)),
+        }
+    }
+
+    /// Every part: classes, volumes, claims, attach limits, each by name.
+    pub fn parts(&self) -> impl Iterator<Item = VolumePart> {
+        let classes = self.classes.iter();
+        let volumes = self.volumes.iter();
+        let claims = self.claims.iter();
+        let nodes = self.nodes.iter();
+        std::iter::empty()
+            .chain(classes.map(|(name, class)| VolumePart::Class(name.clone(), class.clone())))
+            .chain(volumes.map(|(name, volume)| VolumePart::Volume(name.clone(), volume.clone())))
+            .chain(claims.map(|(name, claim)| VolumePart::Claim(name.clone(), claim.clone())))
+            .chain(nodes.map(|(name, node)| VolumePart::Node(name.clone(), node.clone())))
+    }
+}
+
 /// A map whose keys are no text, as a list of pairs: formats that know only text as keys can hold it then.
 mod pairs {
     use std::collections::BTreeMap;

@@ -44,16 +44,13 @@ impl Tables {
     /// Name of the instance type of an offering; empty for a row that is not there.
     pub fn type_name(&self, offering: u32) -> &str {
         let instance_type = self.catalogue.o_type.get(offering as usize);
-        let name = instance_type.and_then(|&row| self.catalogue.t_name.get(row as usize));
-        name.and_then(|&symbol| self.symbols.get(symbol))
-            .unwrap_or_default()
+        let name = |&row| self.symbols.of_row(&self.catalogue.t_name, row);
+        instance_type.map(name).unwrap_or_default()
     }
 
     /// Zone of an offering; empty for a row that is not there.
     pub fn zone(&self, offering: u32) -> &str {
-        let zone = self.catalogue.o_zone.get(offering as usize);
-        zone.and_then(|&symbol| self.symbols.get(symbol))
-            .unwrap_or_default()
+        self.symbols.of_row(&self.catalogue.o_zone, offering)
     }
 }
 

@@ -7,6 +7,7 @@ use thiserror::Error;
 
 use super::answer::{ScoreAnswer, Verdict, Verdicts};
 use super::question::{MoveKind, ScoreQuestion};
+use crate::hook::of_other_length;
 use crate::units::{MAX_DOLLARS_PER_HOUR, PricePerHour};
 use crate::words;
 
@@ -43,17 +44,16 @@ pub fn check_verdicts(
     answer: &ScoreAnswer,
 ) -> Result<Verdicts, ScoreError> {
     let expected = question.moves.len();
-    for (column, found) in [
+    let columns = [
         ("value", answer.value.len()),
         ("reason", answer.reason.len()),
-    ] {
-        if found != expected {
-            return Err(ScoreError::Length {
-                column,
-                expected,
-                found,
-            });
-        }
+    ];
+    if let Some((column, found)) = of_other_length(columns, expected) {
+        return Err(ScoreError::Length {
+            column,
+            expected,
+            found,
+        });
     }
     let read = |(row, (&value, &reason)): (usize, (&f64, &u16))| {
         let value = PricePerHour::from_dollars(value).ok_or_else(|| ScoreError::Value {

@@ -85,9 +85,7 @@ impl ScoreQuestion {
 
     /// Name of a node; empty for a row that is not there.
     pub fn node_name(&self, node: u32) -> &str {
-        let name = self.nodes.name.get(node as usize);
-        name.and_then(|&symbol| self.symbols.get(symbol))
-            .unwrap_or_default()
+        self.symbols.of_row(&self.nodes.name, node)
     }
 }
 

@@ -7,19 +7,15 @@ mod claim_counts;
 mod deleting;
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::ops::Deref;
 use std::sync::Arc;
 
 pub use claim_counts::ClaimCounts;
 
 use super::group::GroupId;
-use super::store::Store;
+use super::stores::Stores;
 use crate::ids::{ClaimName, NodeName, ObjectName, PoolName, ProviderId};
-use crate::model::{
-    CapacityBuffer, DaemonSet, Namespace, Node, NodeClaim, NodeOverlay, NodePool, Object,
-    OwnerKind, Pod, PodDisruptionBudget, PodTemplate, Replicated, Service, Version, Volumes,
-    WorkloadKind,
-};
-use crate::snapshot::Objects;
+use crate::model::{Node, NodeClaim, NodePool, Object, OwnerKind, Pod, Version};
 use crate::time::Timestamp;
 
 /// Objects that events touched since they were last taken.
@@ -48,35 +44,10 @@ struct Bound {
     pod: Arc<Pod>,
 }
 
-/// The cluster as events tell it.
+/// The cluster as events tell it. Its [`Stores`] are read through it; they change with the indexes alone.
 #[derive(Clone, Debug, Default)]
 pub struct Cluster {
-    /// NodePools.
-    pub pools: Store<PoolName, NodePool>,
-    /// NodeOverlays.
-    pub overlays: Store<Arc<str>, NodeOverlay>,
-    /// CapacityBuffers.
-    pub buffers: Store<ObjectName, CapacityBuffer>,
-    /// PodTemplates.
-    pub templates: Store<ObjectName, PodTemplate>,
-    /// Nodes.
-    pub nodes: Store<NodeName, Node>,
-    /// NodeClaims.
-    pub claims: Store<ClaimName, NodeClaim>,
-    /// Pods.
-    pub pods: Store<ObjectName, Pod>,
-    /// DaemonSets.
-    pub daemon_sets: Store<ObjectName, DaemonSet>,
-    /// Workloads.
-    pub workloads: Store<(WorkloadKind, ObjectName), Replicated>,
-    /// Services.
-    pub services: Store<ObjectName, Service>,
-    /// Namespaces.
-    pub namespaces: Store<Arc<str>, Namespace>,
-    /// PodDisruptionBudgets.
-    pub disruption_budgets: Store<ObjectName, PodDisruptionBudget>,
-    /// Volumes.
-    pub volumes: Arc<Volumes>,
+    stores: Stores,
     /// Counts changes; equal numbers mean equal contents.
     revision: u64,
     nodes_by_provider: BTreeMap<ProviderId, BTreeSet<NodeName>>,
@@ -100,47 +71,10 @@ impl Cluster {
         self.touched.buffers |= object.is_of_buffers();
         let changed = match object {
             Object::Pool(pool) => self.apply_pool(pool, version),
-            Object::Overlay(overlay) => {
-                let key = Arc::clone(&overlay.name);
-                self.overlays.apply(key, overlay, version).is_some()
-            }
-            Object::Buffer(buffer) => {
-                let key = buffer.name.clone();
-                self.buffers.apply(key, buffer, version).is_some()
-            }
-            Object::Template(template) => {
-                let key = template.name.clone();
-                self.templates.apply(key, template, version).is_some()
-            }
             Object::Node(node) => self.apply_node(&node, version),
             Object::Claim(claim) => self.apply_claim(&claim, version),
             Object::Pod(pod) => self.apply_pod(&pod, version),
-            Object::DaemonSet(set) => {
-                let key = set.name.clone();
-                self.daemon_sets.apply(key, set, version).is_some()
-            }
-            Object::Workload(workload) => {
-                let key = (workload.kind, workload.name.clone());
-                self.workloads.apply(key, workload, version).is_some()
-            }
-            Object::Service(service) => {
-                let key = service.name.clone();
-                self.services.apply(key, service, version).is_some()
-            }
-            Object::Namespace(namespace) => {
-                let key = Arc::clone(&namespace.name);
-                self.namespaces.apply(key, namespace, version).is_some()
-            }
-            Object::DisruptionBudget(budget) => {
-                let key = budget.name.clone();
-                self.disruption_budgets
-                    .apply(key, budget, version)
-                    .is_some()
-            }
-            Object::Volumes(volumes) => {
-                self.volumes = volumes;
-                true
-            }
+            other => self.stores.apply(other, version),
         };
         self.revision += u64::from(changed);
     }
@@ -149,32 +83,14 @@ impl Cluster {
     pub fn remove(&mut self, object: &Object, version: Version) {
         self.touched.buffers |= object.is_of_buffers();
         let changed = match object {
-            Object::Pool(pool) => {
-                self.changed_pools.insert(pool.name.clone());
-                self.pools.remove(&pool.name, version).is_some()
-            }
-            Object::Overlay(overlay) => self.overlays.remove(&overlay.name, version).is_some(),
-            Object::Buffer(buffer) => self.buffers.remove(&buffer.name, version).is_some(),
-            Object::Template(template) => self.templates.remove(&template.name, version).is_some(),
             Object::Node(node) => self.remove_node(&node.name, version),
             Object::Claim(claim) => self.remove_claim(&claim.name, version),
             Object::Pod(pod) => self.remove_pod(&pod.name, version),
-            Object::DaemonSet(set) => self.daemon_sets.remove(&set.name, version).is_some(),
-            Object::Workload(workload) => self
-                .workloads
-                .remove(&(workload.kind, workload.name.clone()), version)
-                .is_some(),
-            Object::Service(service) => self.services.remove(&service.name, version).is_some(),
-            Object::Namespace(namespace) => {
-                self.namespaces.remove(&namespace.name, version).is_some()
-            }
-            Object::DisruptionBudget(budget) => self
-                .disruption_budgets
-                .remove(&budget.name, version)
-                .is_some(),
-            Object::Volumes(_) => {
-                self.volumes = Arc::default();
-                true
+            other => {
+                if let Object::Pool(pool) = other {
+                    self.changed_pools.insert(pool.name.clone());
+                }
+                self.stores.remove(other, version)
             }
         };
         self.revision += u64::from(changed);
@@ -182,10 +98,11 @@ impl Cluster {
 
     fn apply_pool(&mut self, pool: Arc<NodePool>, version: Version) -> bool {
         let name = pool.name.clone();
-        let changed = self.pools.apply(name.clone(), pool, version).is_some();
+        let changed = self.stores.pools.apply(pool, version).is_some();
         if changed {
             self.changed_pools.insert(name.clone());
-            let of_pool = self.claims.iter().filter(|(_, claim)| claim.pool == name);
+            let of_pool = self.stores.claims.iter();
+            let of_pool = of_pool.filter(|(_, claim)| claim.pool == name);
             self.touched
                 .claims
                 .extend(of_pool.map(|(claim, _)| claim.clone()));
@@ -195,7 +112,7 @@ impl Cluster {
 
     fn apply_node(&mut self, node: &Arc<Node>, version: Version) -> bool {
         let name = node.name.clone();
-        let Some(before) = self.nodes.apply(name.clone(), Arc::clone(node), version) else {
+        let Some(before) = self.stores.nodes.apply(Arc::clone(node), version) else {
             return false;
         };
         let old_id = before
@@ -220,7 +137,7 @@ impl Cluster {
     }
 
     fn remove_node(&mut self, name: &NodeName, version: Version) -> bool {
-        let Some(node) = self.nodes.remove(name, version) else {
+        let Some(node) = self.stores.nodes.remove(name, version) else {
             return false;
         };
         if let Some(id) = &node.provider_id {
@@ -243,7 +160,7 @@ impl Cluster {
 
     fn apply_claim(&mut self, claim: &Arc<NodeClaim>, version: Version) -> bool {
         let name = claim.name.clone();
-        let Some(before) = self.claims.apply(name.clone(), Arc::clone(claim), version) else {
+        let Some(before) = self.stores.claims.apply(Arc::clone(claim), version) else {
             return false;
         };
         if let Some(before) = before {
@@ -260,7 +177,7 @@ impl Cluster {
     }
 
     fn remove_claim(&mut self, name: &ClaimName, version: Version) -> bool {
-        let Some(claim) = self.claims.remove(name, version) else {
+        let Some(claim) = self.stores.claims.remove(name, version) else {
             return false;
         };
         if let Some(id) = &claim.provider_id {
@@ -275,7 +192,7 @@ impl Cluster {
 
     fn apply_pod(&mut self, pod: &Arc<Pod>, version: Version) -> bool {
         let name = pod.name.clone();
-        let Some(before) = self.pods.apply(name.clone(), Arc::clone(pod), version) else {
+        let Some(before) = self.stores.pods.apply(Arc::clone(pod), version) else {
             return false;
         };
         let unchanged =
@@ -304,7 +221,7 @@ impl Cluster {
     }
 
     fn remove_pod(&mut self, name: &ObjectName, version: Version) -> bool {
-        let Some(pod) = self.pods.remove(name, version) else {
+        let Some(pod) = self.stores.pods.remove(name, version) else {
             return false;
         };
         self.touch_by_pod(&pod);
@@ -459,23 +376,12 @@ impl Cluster {
     pub fn unbound_groups(&self) -> impl Iterator<Item = GroupId> {
         self.unbound.keys().copied()
     }
+}
 
-    /// Everything, shared, for a snapshot.
-    pub fn objects(&self) -> Objects {
-        Objects {
-            pools: self.pools.objects(),
-            overlays: self.overlays.objects(),
-            buffers: self.buffers.objects(),
-            templates: self.templates.objects(),
-            nodes: self.nodes.objects(),
-            claims: self.claims.objects(),
-            pods: self.pods.objects(),
-            daemon_sets: self.daemon_sets.objects(),
-            workloads: self.workloads.objects(),
-            services: self.services.objects(),
-            namespaces: self.namespaces.objects(),
-            disruption_budgets: self.disruption_budgets.objects(),
-            volumes: Arc::clone(&self.volumes),
-        }
+impl Deref for Cluster {
+    type Target = Stores;
+
+    fn deref(&self) -> &Stores {
+        &self.stores
     }
 }

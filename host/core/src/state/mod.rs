@@ -12,6 +12,7 @@ mod freeze;
 mod group;
 mod promise;
 mod store;
+mod stores;
 
 pub use cluster::{ClaimCounts, Cluster, Touched};
 pub use expected::Expected;
@@ -20,3 +21,4 @@ pub use group::GroupId;
 pub use promise::{ANNOTATION, Assignment, NOMINATION_WINDOW, PromisedTarget, Promises};
 pub(crate) use promise::{bound_of, node_of, target_of, to_annotation};
 pub use store::{Seen, Store};
+pub use stores::Stores;

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use crate::model::Version;
+use crate::model::{Keyed, Version};
 
 /// Deletions remembered per kind. An older event about a forgotten one would be a watch that runs thousands of deletions late.
 const REMEMBERED_DELETIONS: usize = 8192;
@@ -28,12 +28,12 @@ impl<T> Clone for Seen<T> {
 
 /// Objects of one kind.
 #[derive(Clone, Debug)]
-pub struct Store<K, T> {
-    rows: BTreeMap<K, Seen<T>>,
-    gone: BTreeMap<K, Version>,
+pub struct Store<T: Keyed> {
+    rows: BTreeMap<T::Key, Seen<T>>,
+    gone: BTreeMap<T::Key, Version>,
 }
 
-impl<K, T> Default for Store<K, T> {
+impl<T: Keyed> Default for Store<T> {
     fn default() -> Self {
         Self {
             rows: BTreeMap::new(),
@@ -42,9 +42,10 @@ impl<K, T> Default for Store<K, T> {
     }
 }
 
-impl<K: Ord + Clone, T: PartialEq> Store<K, T> {
+impl<T: Keyed + PartialEq> Store<T> {
     /// Takes in an object. `None` when it tells nothing new; otherwise what was there before.
-    pub fn apply(&mut self, key: K, object: Arc<T>, version: Version) -> Option<Option<Arc<T>>> {
+    pub fn apply(&mut self, object: Arc<T>, version: Version) -> Option<Option<Arc<T>>> {
+        let key = object.key();
         if self.gone.get(&key).is_some_and(|gone| version <= *gone) {
             return None;
         }
@@ -64,7 +65,7 @@ impl<K: Ord + Clone, T: PartialEq> Store<K, T> {
     }
 
     /// Takes in a deletion. `None` when it is older than what is known; otherwise what was there.
-    pub fn remove(&mut self, key: &K, version: Version) -> Option<Arc<T>> {
+    pub fn remove(&mut self, key: &T::Key, version: Version) -> Option<Arc<T>> {
         if self
             .rows
             .get(key)
@@ -92,7 +93,7 @@ impl<K: Ord + Clone, T: PartialEq> Store<K, T> {
     /// An object by key.
     pub fn get<Q: Ord + ?Sized>(&self, key: &Q) -> Option<&Arc<T>>
     where
-        K: std::borrow::Borrow<Q>,
+        T::Key: std::borrow::Borrow<Q>,
     {
         self.rows.get(key).map(|seen| &seen.object)
     }
@@ -100,13 +101,13 @@ impl<K: Ord + Clone, T: PartialEq> Store<K, T> {
     /// An object by key, with its version.
     pub fn seen<Q: Ord + ?Sized>(&self, key: &Q) -> Option<&Seen<T>>
     where
-        K: std::borrow::Borrow<Q>,
+        T::Key: std::borrow::Borrow<Q>,
     {
         self.rows.get(key)
     }
 
     /// Keys and objects in key order.
-    pub fn iter(&self) -> impl Iterator<Item = (&K, &Arc<T>)> {
+    pub fn iter(&self) -> impl Iterator<Item = (&T::Key, &Arc<T>)> {
         self.rows.iter().map(|(key, seen)| (key, &seen.object))
     }
 
@@ -133,33 +134,44 @@ impl<K: Ord + Clone, T: PartialEq> Store<K, T> {
 mod tests {
     use super::*;
 
-    fn store() -> Store<&'static str, u32> {
-        Store::default()
+    #[derive(Debug, PartialEq)]
+    struct Row(&'static str, u32);
+
+    impl Keyed for Row {
+        type Key = &'static str;
+
+        fn key(&self) -> Self::Key {
+            self.0
+        }
+    }
+
+    fn a(value: u32) -> Arc<Row> {
+        Arc::new(Row("a", value))
     }
 
     #[test]
     fn an_older_event_does_not_undo_a_newer_one() {
-        let mut store = store();
-        store.apply("a", Arc::new(2), Version(5));
-        assert!(store.apply("a", Arc::new(1), Version(4)).is_none());
-        assert_eq!(store.get(&"a").map(|n| **n), Some(2));
+        let mut store = Store::default();
+        store.apply(a(2), Version(5));
+        assert!(store.apply(a(1), Version(4)).is_none());
+        assert_eq!(store.get(&"a"), Some(&a(2)));
     }
 
     #[test]
     fn an_event_from_before_the_deletion_does_not_bring_the_object_back() {
-        let mut store = store();
-        store.apply("a", Arc::new(1), Version(1));
+        let mut store = Store::default();
+        store.apply(a(1), Version(1));
         assert!(store.remove(&"a", Version(3)).is_some());
-        assert!(store.apply("a", Arc::new(1), Version(2)).is_none());
+        assert!(store.apply(a(1), Version(2)).is_none());
         assert!(store.is_empty());
-        assert!(store.apply("a", Arc::new(7), Version(4)).is_some());
+        assert!(store.apply(a(7), Version(4)).is_some());
     }
 
     #[test]
     fn a_repeated_event_tells_nothing_new() {
-        let mut store = store();
-        assert!(store.apply("a", Arc::new(1), Version(1)).is_some());
-        assert!(store.apply("a", Arc::new(1), Version(1)).is_none());
-        assert!(store.apply("a", Arc::new(1), Version(2)).is_none());
+        let mut store = Store::default();
+        assert!(store.apply(a(1), Version(1)).is_some());
+        assert!(store.apply(a(1), Version(1)).is_none());
+        assert!(store.apply(a(1), Version(2)).is_none());
     }
 }

@@ -11,7 +11,7 @@ mod pod;
 use kube::api::{DeleteParams, PatchParams};
 use kube::core::DynamicObject;
 use kube::{Client, Error, ResourceExt};
-use plimsoll_api::{Interner, Kind, failed_request};
+use plimsoll_api::{Interner, Kind, Object, failed_request};
 use plimsoll_core::action::{Answer, Outcome, Reason, Write};
 use plimsoll_core::model::Version;
 use plimsoll_core::time::Timestamp;
@@ -91,10 +91,10 @@ impl Writer {
 fn answer(kind: Kind, object: &DynamicObject) -> Result<Answer, Failure> {
     let read = to_object(kind, object, &mut Interner::new());
     let read = read.map_err(|error| Failure::Answer(format!("{kind} {error}")))?;
-    let known = read.into_state();
-    Ok(known.map_or(Answer::Nothing, |known| {
-        Answer::Object(known, version(object))
-    }))
+    Ok(match read {
+        Object::Whole(known) => Answer::Object(known, version(object)),
+        Object::Part(_) => Answer::Nothing,
+    })
 }
 
 fn ours() -> PatchParams {

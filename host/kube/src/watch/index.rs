@@ -148,34 +148,21 @@ impl Index {
         let version = version(written);
         let known = &mut self.listing(kind).known;
         known.insert(key(written), (object.clone(), version));
-        match &object {
-            Object::DaemonSet(set) => {
-                self.daemons.apply(set, version);
+        match object {
+            Object::Part(part) => {
+                self.volumes.put(part);
+                self.volumes_changed = true;
+            }
+            Object::Whole(model::Object::DaemonSet(set)) => {
+                self.daemons.apply(&set, version);
                 self.daemons_changed.insert(set.uid.clone());
-                return;
             }
-            Object::VolumeClaim(name, claim) => {
-                self.volumes.claims.insert(name.clone(), claim.clone());
+            Object::Whole(object) => {
+                if let model::Object::Pod(pod) = &object {
+                    self.daemons_changed.extend(self.daemons.apply_pod(pod));
+                }
+                inputs.push(Input::Applied(object, version));
             }
-            Object::PersistentVolume(name, volume) => {
-                self.volumes
-                    .volumes
-                    .insert(Arc::clone(name), volume.clone());
-            }
-            Object::StorageClass(name, class) => {
-                self.volumes.classes.insert(Arc::clone(name), class.clone());
-            }
-            Object::CsiNode(name, node) => {
-                self.volumes.nodes.insert(name.clone(), node.clone());
-            }
-            _ => {}
-        }
-        if let Object::Pod(pod) = &object {
-            self.daemons_changed.extend(self.daemons.apply_pod(pod));
-        }
-        match object.into_state() {
-            Some(object) => inputs.push(Input::Applied(object, version)),
-            None => self.volumes_changed = true,
         }
     }
 
@@ -183,26 +170,21 @@ impl Index {
         let Some((object, _)) = self.listing(kind).known.remove(key) else {
             return;
         };
-        match &object {
-            Object::Pod(pod) => self.daemons_changed.extend(self.daemons.remove_pod(pod)),
-            Object::DaemonSet(set) => self.daemons.remove(set),
-            Object::VolumeClaim(name, _) => {
-                self.volumes.claims.remove(name);
+        match object {
+            Object::Part(part) => {
+                self.volumes.remove(&part);
+                self.volumes_changed = true;
             }
-            Object::PersistentVolume(name, _) => {
-                self.volumes.volumes.remove(name);
+            Object::Whole(object) => {
+                match &object {
+                    model::Object::Pod(pod) => {
+                        self.daemons_changed.extend(self.daemons.remove_pod(pod));
+                    }
+                    model::Object::DaemonSet(set) => self.daemons.remove(set),
+                    _ => {}
+                }
+                inputs.push(Input::Deleted(object, version));
             }
-            Object::StorageClass(name, _) => {
-                self.volumes.classes.remove(name);
-            }
-            Object::CsiNode(name, _) => {
-                self.volumes.nodes.remove(name);
-            }
-            _ => {}
-        }
-        match object.into_state() {
-            Some(object) => inputs.push(Input::Deleted(object, version)),
-            None => self.volumes_changed = true,
         }
     }
 }

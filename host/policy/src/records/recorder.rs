@@ -147,53 +147,37 @@ impl Onlooker for Recorder {
 
 impl Inner {
     fn asked(&mut self, asked: &Asked<'_>) -> io::Result<()> {
-        macro_rules! call {
-            ($call:ident, $module:ident, $called:ident) => {
+        macro_rules! ended {
+            ($call:ident, $ended:ident) => {
                 Ended {
                     call: Call::$call,
-                    sha256: $module.sha256(),
-                    manifest: $module.manifest(),
-                    settings: $module.settings(),
-                    called: $called,
+                    sha256: $ended.module.sha256(),
+                    manifest: $ended.module.manifest(),
+                    settings: $ended.module.settings(),
+                    called: $ended.called,
                 }
             };
         }
         match asked {
-            Asked::Price {
-                module,
-                question,
-                called,
-            } => {
-                let tables = self.tables(&question.tables)?;
-                let (context, pools) = (&question.context, &question.pools);
+            Asked::Price(ended) => {
+                let tables = self.tables(&ended.question.tables)?;
+                let (context, pools) = (&ended.question.context, &ended.question.pools);
                 let question = json!({"context": context, "tables": tables, "pools": pools});
-                self.record(&call!(Price, module, called), question)
+                self.record(&ended!(Price, ended), question)
             }
-            Asked::Order {
-                module,
-                question,
-                called,
-            } => {
-                let tables = self.tables(&question.tables)?;
-                let (context, claims) = (&question.context, &question.claims);
+            Asked::Order(ended) => {
+                let tables = self.tables(&ended.question.tables)?;
+                let (context, claims) = (&ended.question.context, &ended.question.claims);
                 let question = json!({"context": context, "tables": tables, "claims": claims});
-                self.record(&call!(Order, module, called), question)
+                self.record(&ended!(Order, ended), question)
             }
-            Asked::Score {
-                module,
-                question,
-                called,
-            } => {
-                let question = serde_json::to_value(question)?;
-                self.record(&call!(Score, module, called), question)
+            Asked::Score(ended) => {
+                let question = serde_json::to_value(ended.question)?;
+                self.record(&ended!(Score, ended), question)
             }
-            Asked::Allow {
-                module,
-                question,
-                called,
-            } => {
-                let question = serde_json::to_value(question)?;
-                self.record(&call!(Allow, module, called), question)
+            Asked::Allow(ended) => {
+                let question = serde_json::to_value(ended.question)?;
+                self.record(&ended!(Allow, ended), question)
             }
         }
     }

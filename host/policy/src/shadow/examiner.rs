@@ -160,12 +160,10 @@ impl Onlooker for Heard {
     fn asked(&self, call: &Asked<'_>) {
         let mut heard = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         heard.0 += call.fuel();
-        if let Asked::Price {
-            question, called, ..
-        } = call
-            && let Some(prices) = typed(called)
+        if let Asked::Price(ended) = call
+            && let Some(prices) = typed(ended.called)
         {
-            heard.1 = Some((question.pools.clone(), prices.clone()));
+            heard.1 = Some((ended.question.pools.clone(), prices.clone()));
         }
     }
 }

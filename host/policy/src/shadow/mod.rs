@@ -199,29 +199,19 @@ impl Shadow {
 impl Onlooker for Shadow {
     fn asked(&self, call: &Asked<'_>) {
         match (self.hook, call) {
-            (Hook::Rank, Asked::Price { .. } | Asked::Order { .. }) => self.spent(call.fuel()),
-            (
-                Hook::Consolidate,
-                Asked::Score {
-                    question, called, ..
-                },
-            ) => self.ask(|| Task::Moves {
-                question: Box::new((*question).clone()),
-                active: typed(called).cloned(),
-                fuel: called.fuel,
+            (Hook::Rank, Asked::Price(_) | Asked::Order(_)) => self.spent(call.fuel()),
+            (Hook::Consolidate, Asked::Score(ended)) => self.ask(|| Task::Moves {
+                question: Box::new(ended.question.clone()),
+                active: typed(ended.called).cloned(),
+                fuel: ended.called.fuel,
             }),
-            (
-                Hook::Budget,
-                Asked::Allow {
-                    module,
-                    question,
-                    called,
-                },
-            ) if self.is_beside(module) => self.ask(|| Task::Budgets {
-                question: Box::new((*question).clone()),
-                active: typed(called).cloned(),
-                fuel: called.fuel,
-            }),
+            (Hook::Budget, Asked::Allow(ended)) if self.is_beside(ended.module) => {
+                self.ask(|| Task::Budgets {
+                    question: Box::new(ended.question.clone()),
+                    active: typed(ended.called).cloned(),
+                    fuel: ended.called.fuel,
+                });
+            }
             _ => {}
         }
     }

@@ -1,19 +1,16 @@
 //! A snapshot back to text, so that reading it gives the same snapshot.
 //!
-//! Objects are written trimmed to what decisions read, one at a time. JSON is one list; YAML is one document per object,
+//! Objects are written one at a time. JSON is one list; YAML is one document per object,
 //! our section first.
 
-mod buffers;
 mod catalogue;
 mod objects;
-mod pod;
-mod workloads;
 
 pub use catalogue::{amounts, instance_type};
 
 use std::io::{self, Read, Write};
 
-use plimsoll_api::write::quantity;
+use plimsoll_api::write::{pod_template, quantity};
 use plimsoll_core::catalogue::Subnet;
 use plimsoll_core::ids::ObjectName;
 use plimsoll_core::resources::ResourceName;
@@ -130,7 +127,7 @@ fn change(timed: &TimedChange) -> ChangeEntry {
     };
     match &timed.change {
         Change::Upsert { object, runs_for } => {
-            entry.upsert = Some(objects::object(object));
+            entry.upsert = Some(object.to_value());
             entry.runs_for = runs_for.map(Duration);
         }
         Change::Delete(key) => {
@@ -179,7 +176,7 @@ fn deployed(deployment: &Deployment) -> DeploymentEntry {
         namespace: Some(deployment.name.namespace.to_string()),
         name: deployment.name.name.to_string(),
         replicas: deployment.replicas,
-        template: pod::template(&deployment.labels, &deployment.spec),
+        template: pod_template(&deployment.labels, &deployment.spec),
         follows: deployment.follows.map(|rule| FollowsEntry {
             target: rule.target,
             least: Some(rule.least),

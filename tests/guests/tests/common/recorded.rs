@@ -6,7 +6,9 @@ use plimsoll_core::hook::{PolicySettings, Setting};
 use plimsoll_core::rank::{OrderQuestion, PriceQuestion};
 use plimsoll_guests::HOSTILE;
 use plimsoll_policy::records::{InMemory, Recorder, Shelf};
-use plimsoll_policy::{Asked, BudgetModule, ConsolidationModule, Engine, Module, Onlooker as _};
+use plimsoll_policy::{
+    Asked, BudgetModule, ConsolidationModule, EndedCall, Engine, Module, Onlooker as _,
+};
 
 use super::{common, fleet};
 
@@ -63,22 +65,22 @@ pub(crate) fn records(engine: &Engine, decisions: u32, types: u32) -> Vec<u8> {
                 question.nodes.age_s[0] = number;
                 let module = &deciders.consolidate;
                 let called = module.score(&question);
-                recorder.asked(&Asked::Score {
+                recorder.asked(&Asked::Score(EndedCall {
                     module,
                     question: &question,
                     called: &called,
-                });
+                }));
             }
             3 => {
                 let mut question = allow.clone();
                 question.pools.nodes[0] = number;
                 let module = &deciders.budget;
                 let called = module.allow(&question);
-                recorder.asked(&Asked::Allow {
+                recorder.asked(&Asked::Allow(EndedCall {
                     module,
                     question: &question,
                     called: &called,
-                });
+                }));
             }
             _ => priced(&deciders.ranks[2], &price, number, &recorder),
         }
@@ -94,22 +96,22 @@ fn priced(module: &Module, question: &PriceQuestion, number: u32, recorder: &Rec
     tables.catalogue.o_running[0] = number;
     tables.catalogue.o_price[0] = f64::from(number) / 3.0 % 100.0;
     let called = module.price(&question);
-    recorder.asked(&Asked::Price {
+    recorder.asked(&Asked::Price(EndedCall {
         module,
         question: &question,
         called: &called,
-    });
+    }));
 }
 
 fn ordered(module: &Module, question: &OrderQuestion, number: u32, recorder: &Recorder) {
     let mut question = question.clone();
     question.claims.cpu_milli[0] = number;
     let called = module.order(&question);
-    recorder.asked(&Asked::Order {
+    recorder.asked(&Asked::Order(EndedCall {
         module,
         question: &question,
         called: &called,
-    });
+    }));
 }
 
 /// The modules that such records name.

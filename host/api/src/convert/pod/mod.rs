@@ -7,8 +7,11 @@ mod affinity;
 mod requests;
 mod spec;
 mod spread;
+mod written;
 
 pub(super) use spec::{Template, pod_spec};
+pub(super) use written::write_problem;
+pub(crate) use written::{to_value, write_spec};
 
 use k8s_openapi::api::core::v1 as k8s;
 use plimsoll_core::ids::NodeName;
@@ -21,7 +24,7 @@ use crate::{duration, keys};
 
 /// A pod. One without any status, as in a manifest, counts as seen by the scheduler and found unschedulable; a server
 /// never shows such a pod.
-pub fn pod(written: &k8s::Pod, interner: &mut Interner) -> Result<Pod, FieldError> {
+pub(crate) fn pod(written: &k8s::Pod, interner: &mut Interner) -> Result<Pod, FieldError> {
     let metadata = &written.metadata;
     let Some(spec) = &written.spec else {
         return Err(FieldError::missing("spec", "the specification of the pod"));

@@ -9,10 +9,8 @@ use std::sync::Arc;
 use anyhow::{Context, Result, bail};
 use plimsoll_core::time::{Span, Timestamp};
 use plimsoll_policy::{
-    AnyModule, Book, Differing, Engine, Generation, Hook, Policies, Schema, Shadow, ShadowSettings,
-    WhenBehind,
+    AnyModule, Book, Differing, Engine, Hook, Policies, Schema, Shadow, ShadowSettings, WhenBehind,
 };
-use plimsoll_sim::{Behaviour, Run};
 use schemars::JsonSchema;
 use serde::Serialize;
 
@@ -21,7 +19,7 @@ use crate::flags::Diff;
 use crate::load;
 use crate::module;
 use crate::output::{dollars, percent, show, table, texts, thousands};
-use crate::player::Player;
+use crate::player::play;
 use crate::policy::{engine, outside_brackets, pairs, short_name, typed};
 use crate::strategy::{Asked, Chosen};
 use crate::view::{
@@ -147,17 +145,8 @@ pub(crate) fn run(flags: &Diff) -> Result<()> {
     let shadow = Arc::new(shadow.map_err(|error| Environment(error.to_string()))?);
     policies.onlookers.push(shadow.clone());
     let input = load::input(&flags.on, &flags.deciding)?;
-    let (start, behaviour) = (
-        input.recording.start,
-        Behaviour {
-            seed: flags.seed,
-            ..Behaviour::default()
-        },
-    );
-    let player = Player::core(Generation::first(policies));
-    let halted = player.halted();
-    Run::new(input.recording, behaviour, player).finish();
-    halted.check()?;
+    let start = input.recording.start;
+    play(input.recording, flags.seed, policies)?;
     let book = shadow.settle();
     if book.hung > 0 {
         bail!(Environment(format!(

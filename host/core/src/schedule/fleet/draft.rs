@@ -15,7 +15,7 @@ use crate::schedule::offers::templates::Template;
 use crate::schedule::place::address_budget::AddressBudget;
 use crate::schedule::place::new_node::NewNode;
 use crate::schedule::place::strategy::PackingStrategy;
-use crate::schedule::place::{PlacementStep, Placer, Tier, Where};
+use crate::schedule::place::{Bin, PlacementStep, Placer, Tier, Where};
 use crate::schedule::prices::RowPrices;
 use crate::schedule::prices::supplies::Supplies;
 use crate::schedule::topology::TopologyRule;
@@ -277,17 +277,7 @@ fn open_nodes(
     let mut result = Vec::new();
     for number in bins {
         let bin = &placer.bins[number];
-        let mut node = NewNode {
-            row: 0,
-            price: 0,
-            rows: placer.sets.bits(bin.rows).clone(),
-            used: bin.used.clone(),
-            steps: bin.steps.clone(),
-            attached: attached(placer, &bin.steps),
-            addresses: addresses::of_steps(placer, &bin.steps),
-            minimum: bin.minimum.clone(),
-            compatible: true,
-        };
+        let mut node = unpriced(placer, bin);
         match cheapest(placer.compiled, prices, supplies, &node) {
             Some((row, price)) => {
                 (node.row, node.price) = (row, price);
@@ -471,8 +461,23 @@ pub(crate) fn bought(placer: &Placer<'_, '_>, purchase: &Purchase) -> NewNode {
     }
 }
 
+/// A node that is packed as the incumbent does, before its row is chosen.
+pub(crate) fn unpriced(placer: &Placer<'_, '_>, bin: &Bin) -> NewNode {
+    NewNode {
+        row: 0,
+        price: 0,
+        rows: placer.sets.bits(bin.rows).clone(),
+        used: bin.used.clone(),
+        steps: bin.steps.clone(),
+        attached: attached(placer, &bin.steps),
+        addresses: addresses::of_steps(placer, &bin.steps),
+        minimum: bin.minimum.clone(),
+        compatible: true,
+    }
+}
+
 /// Attach slots that the pods of some steps take on one node, by driver.
-pub(crate) fn attached(placer: &Placer<'_, '_>, steps: &[usize]) -> Box<[i64]> {
+fn attached(placer: &Placer<'_, '_>, steps: &[usize]) -> Box<[i64]> {
     let pods = steps.iter().map(|step| placer.steps[*step].pod);
     placer.compiled.slots.taken(pods)
 }

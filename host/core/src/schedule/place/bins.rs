@@ -4,7 +4,7 @@
 use std::cell::Cell;
 
 use super::super::topology::Allowed;
-use super::hosts::HostSet;
+use super::hosts::{HostSet, within};
 use super::pin::{Guest, MOST_TRIES};
 use super::{Filling, Placer, Seeker, Where, sum};
 use crate::model::HostPort;
@@ -76,12 +76,7 @@ impl OpenBins {
         if allowed.domains.len() > FEW_DOMAINS {
             return u64::MAX;
         }
-        let bins = &self.by_domain[allowed.key];
-        let undecided = bins.last().filter(|_| !allowed.required);
-        let domains = allowed.domains.iter().map(|domain| &bins[domain]);
-        domains
-            .chain(undecided)
-            .fold(0, |word, bins| word | bins.word(at))
+        within(allowed, &self.by_domain[allowed.key], at)
     }
 }
 

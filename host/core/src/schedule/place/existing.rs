@@ -5,7 +5,7 @@
 use std::collections::BTreeMap;
 
 use super::super::topology::{Allowed, NO_DOMAIN};
-use super::hosts::HostSet;
+use super::hosts::{HostSet, within};
 use super::{Placer, Seeker, Where};
 use crate::model::HostPort;
 use crate::schedule::batch::alike::Like;
@@ -134,14 +134,7 @@ impl ExistingNodes {
     ) -> Option<usize> {
         let barred = &self.barred[like.host_rules];
         let passes = |at: usize| {
-            let in_domain = |allowed: &Allowed| {
-                let nodes = &self.by_domain[allowed.key];
-                let undecided = nodes.last().filter(|_| !allowed.required);
-                let domains = allowed.domains.iter().map(|domain| &nodes[domain]);
-                domains
-                    .chain(undecided)
-                    .fold(0, |word, nodes| word | nodes.word(at))
-            };
+            let in_domain = |allowed: &Allowed| within(allowed, &self.by_domain[allowed.key], at);
             let free = !barred.word(at);
             allowed
                 .iter()

@@ -3,6 +3,8 @@
 
 use std::cmp::Ordering;
 
+use super::super::topology::Allowed;
+
 const WORD: usize = 64;
 
 /// A set of hosts by number; grows as hosts are put in.
@@ -74,6 +76,16 @@ impl HostSet {
         }
         None
     }
+}
+
+/// Hosts of a word that lie in an open domain of a key, or in none where that is as good; `by_domain` has the hosts of each
+/// domain, and last those that lie in none.
+pub(super) fn within(allowed: &Allowed, by_domain: &[HostSet], at: usize) -> u64 {
+    let undecided = by_domain.last().filter(|_| !allowed.required);
+    let domains = allowed.domains.iter().map(|domain| &by_domain[domain]);
+    domains
+        .chain(undecided)
+        .fold(0, |word, hosts| word | hosts.word(at))
 }
 
 impl FromIterator<usize> for HostSet {

@@ -15,11 +15,10 @@ use crate::schedule::batch::attach_slots::AttachSlots;
 use crate::schedule::batch::minimum;
 use crate::schedule::claims::named::{Reach, cheapest, close, named_rows, terms, wanted_spot};
 use crate::schedule::fleet::buy::buy;
-use crate::schedule::fleet::draft::{attached, bought};
+use crate::schedule::fleet::draft::{bought, unpriced};
 use crate::schedule::guards;
-use crate::schedule::guards::addresses;
 use crate::schedule::place::new_node::NewNode;
-use crate::schedule::place::{Bin, PlacementStep, Placer};
+use crate::schedule::place::{PlacementStep, Placer};
 use crate::schedule::prices::supplies::Supplies;
 
 /// Cheaper types that a spot node's spot replacement must have to choose from, and the most it names.
@@ -127,20 +126,6 @@ pub(super) fn claims(
         ))
     });
     closed.collect()
-}
-
-fn unpriced(placer: &Placer<'_, '_>, bin: &Bin) -> NewNode {
-    NewNode {
-        row: 0,
-        price: 0,
-        rows: placer.sets.bits(bin.rows).clone(),
-        used: bin.used.clone(),
-        steps: bin.steps.clone(),
-        attached: attached(placer, &bin.steps),
-        addresses: addresses::of_steps(placer, &bin.steps),
-        minimum: bin.minimum.clone(),
-        compatible: true,
-    }
 }
 
 /// `true` if a new node holds a pod for which guards on kinds of machines yield.

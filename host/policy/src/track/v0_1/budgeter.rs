@@ -1,12 +1,15 @@
 //! `budgeter`: allow, and why.
 
 use plimsoll_core::allow::{AllowAnswer, AllowQuestion};
+use wasmtime::Store;
 
-use super::bindings::budget::BudgetPolicyPre;
-use super::{Call, columns, declined, lend, raw_note};
+use super::bindings::budget::exports::plimsoll::policy::budgeter::Pools;
+use super::bindings::budget::{BudgetPolicy, BudgetPolicyPre};
+use super::lend::Lent;
+use super::{Answered, Call, asked, columns, lend, raw_notes};
 use crate::note::RawNote;
 use crate::outcome::Called;
-use crate::sandbox::{self, State};
+use crate::sandbox::State;
 
 /// A linked budget module.
 pub(crate) struct Budgeter {
@@ -17,33 +20,17 @@ program!(Budgeter, BudgetPolicyPre);
 
 impl Budgeter {
     pub(crate) fn allow(&self, call: &Call<'_>, question: &AllowQuestion) -> Called<AllowAnswer> {
-        let AllowQuestion {
-            context,
-            symbols,
-            pools,
-        } = question;
-        let texts = lend::texts(call.settings);
-        let settings = lend::settings(call.settings, &texts);
-        let zones = lend::zones(call.zones);
-        let ext = lend::columns(&pools.ext);
-        sandbox::run(
-            call.engine,
-            call.budget,
-            |store| self.pre.instantiate(store),
-            |store, policy| {
-                let answer = policy.plimsoll_policy_budgeter().call_allow(
-                    store,
-                    lend::context(context, &zones),
-                    &settings,
-                    lend::symbols(symbols),
-                    columns::allow_pools(pools, &ext),
-                )?;
-                let allowances = answer.map_err(declined)?;
-                Ok(AllowAnswer {
-                    allowed: allowances.allowed,
-                    reason: allowances.reason,
-                    recheck_after_s: allowances.recheck_after_s,
-                })
+        self.allowed(
+            call,
+            question,
+            |store, policy, lent, pools| {
+                let budgeter = policy.plimsoll_policy_budgeter();
+                budgeter.call_allow(store, lent.context, lent.settings, lent.symbols, pools)
+            },
+            |allowances| AllowAnswer {
+                allowed: allowances.allowed,
+                reason: allowances.reason,
+                recheck_after_s: allowances.recheck_after_s,
             },
         )
     }
@@ -54,31 +41,46 @@ impl Budgeter {
         question: &AllowQuestion,
         rows: &[u32],
     ) -> Called<Vec<RawNote>> {
-        let AllowQuestion {
-            context,
-            symbols,
-            pools,
-        } = question;
-        let texts = lend::texts(call.settings);
-        let settings = lend::settings(call.settings, &texts);
-        let zones = lend::zones(call.zones);
-        let ext = lend::columns(&pools.ext);
-        sandbox::run(
-            call.engine,
-            call.budget,
-            |store| self.pre.instantiate(store),
-            |store, policy| {
-                let answer = policy.plimsoll_policy_budgeter().call_explain(
+        self.allowed(
+            call,
+            question,
+            |store, policy, lent, pools| {
+                let budgeter = policy.plimsoll_policy_budgeter();
+                budgeter.call_explain(
                     store,
-                    lend::context(context, &zones),
-                    &settings,
-                    lend::symbols(symbols),
-                    columns::allow_pools(pools, &ext),
+                    lent.context,
+                    lent.settings,
+                    lent.symbols,
+                    pools,
                     rows,
-                )?;
-                let notes = answer.map_err(declined)?;
-                Ok(notes.into_iter().map(raw_note).collect())
+                )
             },
+            raw_notes,
+        )
+    }
+
+    /// Lends a question to `ask`.
+    fn allowed<A, T>(
+        &self,
+        call: &Call<'_>,
+        question: &AllowQuestion,
+        ask: impl FnOnce(&mut Store<State>, &BudgetPolicy, Lent<'_>, Pools<'_>) -> Answered<A>,
+        answer: impl FnOnce(A) -> T,
+    ) -> Called<T> {
+        let ext = lend::columns(&question.pools.ext);
+        asked(
+            call,
+            (&question.context, &question.symbols),
+            |store| self.pre.instantiate(store),
+            |store, policy, lent| {
+                ask(
+                    store,
+                    policy,
+                    lent,
+                    columns::allow_pools(&question.pools, &ext),
+                )
+            },
+            answer,
         )
     }
 }

@@ -1,12 +1,17 @@
 //! `consolidator`: score, and why.
 
 use plimsoll_core::score::{ScoreAnswer, ScoreQuestion};
+use wasmtime::Store;
 
-use super::bindings::consolidation::ConsolidationPolicyPre;
-use super::{Call, columns, declined, lend, raw_note};
+use super::bindings::consolidation::exports::plimsoll::policy::consolidator::{
+    Moves, Nodes, Verdicts,
+};
+use super::bindings::consolidation::{ConsolidationPolicy, ConsolidationPolicyPre};
+use super::lend::Lent;
+use super::{Answered, Call, asked, columns, lend, raw_notes};
 use crate::note::RawNote;
 use crate::outcome::Called;
-use crate::sandbox::{self, State};
+use crate::sandbox::State;
 
 /// A linked consolidation module.
 pub(crate) struct Consolidator {
@@ -17,35 +22,15 @@ program!(Consolidator, ConsolidationPolicyPre);
 
 impl Consolidator {
     pub(crate) fn score(&self, call: &Call<'_>, question: &ScoreQuestion) -> Called<ScoreAnswer> {
-        let ScoreQuestion {
-            context,
-            symbols,
-            nodes,
-            moves,
-        } = question;
-        let texts = lend::texts(call.settings);
-        let settings = lend::settings(call.settings, &texts);
-        let zones = lend::zones(call.zones);
-        let (of_nodes, of_moves) = (lend::columns(&nodes.ext), lend::columns(&moves.ext));
-        sandbox::run(
-            call.engine,
-            call.budget,
-            |store| self.pre.instantiate(store),
-            |store, policy| {
-                let answer = policy.plimsoll_policy_consolidator().call_score(
-                    store,
-                    lend::context(context, &zones),
-                    &settings,
-                    lend::symbols(symbols),
-                    columns::score_nodes(nodes, &of_nodes),
-                    columns::score_moves(moves, &of_moves),
-                )?;
-                let verdicts = answer.map_err(declined)?;
-                Ok(ScoreAnswer {
-                    value: verdicts.value,
-                    reason: verdicts.reason,
-                })
+        self.scored(
+            call,
+            question,
+            |store, policy, lent, nodes, moves| {
+                let consolidator = policy.plimsoll_policy_consolidator();
+                let (context, symbols) = (lent.context, lent.symbols);
+                consolidator.call_score(store, context, lent.settings, symbols, nodes, moves)
             },
+            |Verdicts { value, reason }| ScoreAnswer { value, reason },
         )
     }
 
@@ -55,33 +40,52 @@ impl Consolidator {
         question: &ScoreQuestion,
         rows: &[u32],
     ) -> Called<Vec<RawNote>> {
-        let ScoreQuestion {
-            context,
-            symbols,
-            nodes,
-            moves,
-        } = question;
-        let texts = lend::texts(call.settings);
-        let settings = lend::settings(call.settings, &texts);
-        let zones = lend::zones(call.zones);
-        let (of_nodes, of_moves) = (lend::columns(&nodes.ext), lend::columns(&moves.ext));
-        sandbox::run(
-            call.engine,
-            call.budget,
-            |store| self.pre.instantiate(store),
-            |store, policy| {
-                let answer = policy.plimsoll_policy_consolidator().call_explain(
+        self.scored(
+            call,
+            question,
+            |store, policy, lent, nodes, moves| {
+                let consolidator = policy.plimsoll_policy_consolidator();
+                let (context, symbols) = (lent.context, lent.symbols);
+                consolidator.call_explain(
                     store,
-                    lend::context(context, &zones),
-                    &settings,
-                    lend::symbols(symbols),
-                    columns::score_nodes(nodes, &of_nodes),
-                    columns::score_moves(moves, &of_moves),
+                    context,
+                    lent.settings,
+                    symbols,
+                    nodes,
+                    moves,
                     rows,
-                )?;
-                let notes = answer.map_err(declined)?;
-                Ok(notes.into_iter().map(raw_note).collect())
+                )
             },
+            raw_notes,
+        )
+    }
+
+    /// Lends a question to `ask`.
+    fn scored<A, T>(
+        &self,
+        call: &Call<'_>,
+        question: &ScoreQuestion,
+        ask: impl FnOnce(
+            &mut Store<State>,
+            &ConsolidationPolicy,
+            Lent<'_>,
+            Nodes<'_>,
+            Moves<'_>,
+        ) -> Answered<A>,
+        answer: impl FnOnce(A) -> T,
+    ) -> Called<T> {
+        let (nodes, moves) = (&question.nodes, &question.moves);
+        let (of_nodes, of_moves) = (lend::columns(&nodes.ext), lend::columns(&moves.ext));
+        asked(
+            call,
+            (&question.context, &question.symbols),
+            |store| self.pre.instantiate(store),
+            |store, policy, lent| {
+                let nodes = columns::score_nodes(nodes, &of_nodes);
+                let moves = columns::score_moves(moves, &of_moves);
+                ask(store, policy, lent, nodes, moves)
+            },
+            answer,
         )
     }
 }

@@ -7,6 +7,13 @@ use super::bindings::plimsoll::policy::types::{
 };
 use crate::zone;
 
+/// The parts of a question that are lent to a module of any hook; its tables come besides.
+pub(super) struct Lent<'a> {
+    pub(super) context: Context<'a>,
+    pub(super) settings: &'a [(&'a str, Setting<'a>)],
+    pub(super) symbols: Symbols<'a>,
+}
+
 pub(super) fn context<'a>(context: &hook::Context, zones: &'a [ZoneTime<'a>]) -> Context<'a> {
     Context {
         // The interface keeps a place for a number of the snapshot; snapshots have none.

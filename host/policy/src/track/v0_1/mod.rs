@@ -41,9 +41,9 @@ mod consolidator;
 mod lend;
 mod ranker;
 
-use plimsoll_core::hook::PolicySettings;
-use wasmtime::StoreContextMut;
+use plimsoll_core::hook::{self, PolicySettings};
 use wasmtime::component::{Component, InstancePre, Linker};
+use wasmtime::{Store, StoreContextMut};
 
 pub(crate) use self::budgeter::Budgeter;
 pub(crate) use self::consolidator::Consolidator;
@@ -51,6 +51,7 @@ pub(crate) use self::ranker::Ranker;
 
 use self::bindings::plimsoll::policy::diag::Level;
 use self::bindings::plimsoll::policy::types::{Note, PolicyError, Problem};
+use self::lend::Lent;
 use crate::gate::Refusal;
 use crate::note::RawNote;
 use crate::outcome::{Called, LogLevel};
@@ -144,6 +145,31 @@ pub(crate) struct Call<'a> {
     pub(crate) zones: &'a [ZoneTime],
 }
 
+/// A module's answer to a call that was made, or its own words where it declined.
+type Answered<A> = wasmtime::Result<Result<A, PolicyError>>;
+
+/// Asks a module in an instance of its own: `ask` calls it, and `answer` says in the core's words what came back.
+fn asked<I, A, T>(
+    call: &Call<'_>,
+    (context, symbols): (&hook::Context, &hook::Symbols),
+    instantiate: impl FnOnce(&mut Store<State>) -> wasmtime::Result<I>,
+    ask: impl FnOnce(&mut Store<State>, &I, Lent<'_>) -> Answered<A>,
+    answer: impl FnOnce(A) -> T,
+) -> Called<T> {
+    let texts = lend::texts(call.settings);
+    let settings = lend::settings(call.settings, &texts);
+    let zones = lend::zones(call.zones);
+    sandbox::run(call.engine, call.budget, instantiate, |store, policy| {
+        let lent = Lent {
+            context: lend::context(context, &zones),
+            settings: &settings,
+            symbols: lend::symbols(symbols),
+        };
+        let answered = ask(store, policy, lent)?.map_err(declined)?;
+        Ok(answer(answered))
+    })
+}
+
 fn declined(error: PolicyError) -> Stopped {
     Stopped::Declined {
         code: error.code,
@@ -151,17 +177,13 @@ fn declined(error: PolicyError) -> Stopped {
     }
 }
 
-fn raw_note(note: Note) -> RawNote {
-    let Note {
-        reason,
-        text,
-        terms,
-    } = note;
-    RawNote {
-        reason,
-        text,
-        terms,
-    }
+fn raw_notes(notes: Vec<Note>) -> Vec<RawNote> {
+    let raw = |note: Note| RawNote {
+        reason: note.reason,
+        text: note.text,
+        terms: note.terms,
+    };
+    notes.into_iter().map(raw).collect()
 }
 
 /// Problems that a module found in its settings, each as its path and its message; empty where it found none.

@@ -1,12 +1,17 @@
 //! `ranker`: price and order, and why.
 
 use plimsoll_core::rank::{OrderAnswer, OrderQuestion, PriceAnswer, PriceQuestion};
+use wasmtime::Store;
 
-use super::bindings::RankingPolicyPre;
-use super::{Call, columns, declined, lend, raw_note};
+use super::bindings::exports::plimsoll::policy::ranker::{
+    Catalog, Claims, Ordering, Pools, Prices,
+};
+use super::bindings::{RankingPolicy, RankingPolicyPre};
+use super::lend::Lent;
+use super::{Answered, Call, asked, columns, lend, raw_notes};
 use crate::note::RawNote;
 use crate::outcome::Called;
-use crate::sandbox::{self, State};
+use crate::sandbox::State;
 
 /// A linked ranking module.
 pub(crate) struct Ranker {
@@ -17,79 +22,28 @@ program!(Ranker, RankingPolicyPre);
 
 impl Ranker {
     pub(crate) fn price(&self, call: &Call<'_>, question: &PriceQuestion) -> Called<PriceAnswer> {
-        let PriceQuestion {
-            context,
-            tables,
-            pools,
-        } = question;
-        let texts = lend::texts(call.settings);
-        let settings = lend::settings(call.settings, &texts);
-        let zones = lend::zones(call.zones);
-        let (types, offerings) = (
-            lend::columns(&tables.catalogue.t_ext),
-            lend::columns(&tables.catalogue.o_ext),
-        );
-        let (of_pools, of_candidates) =
-            (lend::columns(&pools.p_ext), lend::columns(&pools.cand_ext));
-        sandbox::run(
-            call.engine,
-            call.budget,
-            |store| self.pre.instantiate(store),
-            |store, policy| {
-                let answer = policy.plimsoll_policy_ranker().call_price(
-                    store,
-                    lend::context(context, &zones),
-                    &settings,
-                    lend::symbols(&tables.symbols),
-                    columns::rank_catalog(&tables.catalogue, &types, &offerings),
-                    columns::rank_pools(pools, &of_pools, &of_candidates),
-                )?;
-                let prices = answer.map_err(declined)?;
-                Ok(PriceAnswer {
-                    first: prices.first,
-                    first_count: prices.first_count,
-                    first_group: prices.first_group,
-                    first_reason: prices.first_reason,
-                    then: prices.then,
-                    then_reason: prices.then_reason,
-                })
+        self.priced(
+            call,
+            question,
+            |store, policy, lent, catalogue, pools| {
+                let ranker = policy.plimsoll_policy_ranker();
+                let (context, symbols) = (lent.context, lent.symbols);
+                ranker.call_price(store, context, lent.settings, symbols, catalogue, pools)
             },
+            price_answer,
         )
     }
 
     pub(crate) fn order(&self, call: &Call<'_>, question: &OrderQuestion) -> Called<OrderAnswer> {
-        let OrderQuestion {
-            context,
-            tables,
-            claims,
-        } = question;
-        let texts = lend::texts(call.settings);
-        let settings = lend::settings(call.settings, &texts);
-        let zones = lend::zones(call.zones);
-        let (types, offerings) = (
-            lend::columns(&tables.catalogue.t_ext),
-            lend::columns(&tables.catalogue.o_ext),
-        );
-        let of_claims = lend::columns(&claims.ext);
-        sandbox::run(
-            call.engine,
-            call.budget,
-            |store| self.pre.instantiate(store),
-            |store, policy| {
-                let answer = policy.plimsoll_policy_ranker().call_order(
-                    store,
-                    lend::context(context, &zones),
-                    &settings,
-                    lend::symbols(&tables.symbols),
-                    columns::rank_catalog(&tables.catalogue, &types, &offerings),
-                    columns::rank_claims(claims, &of_claims),
-                )?;
-                let ordering = answer.map_err(declined)?;
-                Ok(OrderAnswer {
-                    score: ordering.score,
-                    reason: ordering.reason,
-                })
+        self.ordered(
+            call,
+            question,
+            |store, policy, lent, catalogue, claims| {
+                let ranker = policy.plimsoll_policy_ranker();
+                let (context, symbols) = (lent.context, lent.symbols);
+                ranker.call_order(store, context, lent.settings, symbols, catalogue, claims)
             },
+            |Ordering { score, reason }| OrderAnswer { score, reason },
         )
     }
 
@@ -99,37 +53,23 @@ impl Ranker {
         question: &PriceQuestion,
         rows: &[u32],
     ) -> Called<Vec<RawNote>> {
-        let PriceQuestion {
-            context,
-            tables,
-            pools,
-        } = question;
-        let texts = lend::texts(call.settings);
-        let settings = lend::settings(call.settings, &texts);
-        let zones = lend::zones(call.zones);
-        let (types, offerings) = (
-            lend::columns(&tables.catalogue.t_ext),
-            lend::columns(&tables.catalogue.o_ext),
-        );
-        let (of_pools, of_candidates) =
-            (lend::columns(&pools.p_ext), lend::columns(&pools.cand_ext));
-        sandbox::run(
-            call.engine,
-            call.budget,
-            |store| self.pre.instantiate(store),
-            |store, policy| {
-                let answer = policy.plimsoll_policy_ranker().call_explain_price(
+        self.priced(
+            call,
+            question,
+            |store, policy, lent, catalogue, pools| {
+                let ranker = policy.plimsoll_policy_ranker();
+                let (context, symbols) = (lent.context, lent.symbols);
+                ranker.call_explain_price(
                     store,
-                    lend::context(context, &zones),
-                    &settings,
-                    lend::symbols(&tables.symbols),
-                    columns::rank_catalog(&tables.catalogue, &types, &offerings),
-                    columns::rank_pools(pools, &of_pools, &of_candidates),
+                    context,
+                    lent.settings,
+                    symbols,
+                    catalogue,
+                    pools,
                     rows,
-                )?;
-                let notes = answer.map_err(declined)?;
-                Ok(notes.into_iter().map(raw_note).collect())
+                )
             },
+            raw_notes,
         )
     }
 
@@ -139,36 +79,97 @@ impl Ranker {
         question: &OrderQuestion,
         rows: &[u32],
     ) -> Called<Vec<RawNote>> {
-        let OrderQuestion {
-            context,
-            tables,
-            claims,
-        } = question;
-        let texts = lend::texts(call.settings);
-        let settings = lend::settings(call.settings, &texts);
-        let zones = lend::zones(call.zones);
-        let (types, offerings) = (
-            lend::columns(&tables.catalogue.t_ext),
-            lend::columns(&tables.catalogue.o_ext),
-        );
-        let of_claims = lend::columns(&claims.ext);
-        sandbox::run(
-            call.engine,
-            call.budget,
-            |store| self.pre.instantiate(store),
-            |store, policy| {
-                let answer = policy.plimsoll_policy_ranker().call_explain_order(
+        self.ordered(
+            call,
+            question,
+            |store, policy, lent, catalogue, claims| {
+                let ranker = policy.plimsoll_policy_ranker();
+                let (context, symbols) = (lent.context, lent.symbols);
+                ranker.call_explain_order(
                     store,
-                    lend::context(context, &zones),
-                    &settings,
-                    lend::symbols(&tables.symbols),
-                    columns::rank_catalog(&tables.catalogue, &types, &offerings),
-                    columns::rank_claims(claims, &of_claims),
+                    context,
+                    lent.settings,
+                    symbols,
+                    catalogue,
+                    claims,
                     rows,
-                )?;
-                let notes = answer.map_err(declined)?;
-                Ok(notes.into_iter().map(raw_note).collect())
+                )
             },
+            raw_notes,
         )
+    }
+
+    /// Lends a question of prices to `ask`.
+    fn priced<A, T>(
+        &self,
+        call: &Call<'_>,
+        question: &PriceQuestion,
+        ask: impl FnOnce(
+            &mut Store<State>,
+            &RankingPolicy,
+            Lent<'_>,
+            Catalog<'_>,
+            Pools<'_>,
+        ) -> Answered<A>,
+        answer: impl FnOnce(A) -> T,
+    ) -> Called<T> {
+        let (tables, pools) = (&question.tables, &question.pools);
+        let types = lend::columns(&tables.catalogue.t_ext);
+        let offerings = lend::columns(&tables.catalogue.o_ext);
+        let of_pools = lend::columns(&pools.p_ext);
+        let of_candidates = lend::columns(&pools.cand_ext);
+        asked(
+            call,
+            (&question.context, &tables.symbols),
+            |store| self.pre.instantiate(store),
+            |store, policy, lent| {
+                let catalogue = columns::rank_catalog(&tables.catalogue, &types, &offerings);
+                let pools = columns::rank_pools(pools, &of_pools, &of_candidates);
+                ask(store, policy, lent, catalogue, pools)
+            },
+            answer,
+        )
+    }
+
+    /// Lends a question of launch lists to `ask`.
+    fn ordered<A, T>(
+        &self,
+        call: &Call<'_>,
+        question: &OrderQuestion,
+        ask: impl FnOnce(
+            &mut Store<State>,
+            &RankingPolicy,
+            Lent<'_>,
+            Catalog<'_>,
+            Claims<'_>,
+        ) -> Answered<A>,
+        answer: impl FnOnce(A) -> T,
+    ) -> Called<T> {
+        let (tables, claims) = (&question.tables, &question.claims);
+        let types = lend::columns(&tables.catalogue.t_ext);
+        let offerings = lend::columns(&tables.catalogue.o_ext);
+        let of_claims = lend::columns(&claims.ext);
+        asked(
+            call,
+            (&question.context, &tables.symbols),
+            |store| self.pre.instantiate(store),
+            |store, policy, lent| {
+                let catalogue = columns::rank_catalog(&tables.catalogue, &types, &offerings);
+                let claims = columns::rank_claims(claims, &of_claims);
+                ask(store, policy, lent, catalogue, claims)
+            },
+            answer,
+        )
+    }
+}
+
+fn price_answer(prices: Prices) -> PriceAnswer {
+    PriceAnswer {
+        first: prices.first,
+        first_count: prices.first_count,
+        first_group: prices.first_group,
+        first_reason: prices.first_reason,
+        then: prices.then,
+        then_reason: prices.then_reason,
     }
 }

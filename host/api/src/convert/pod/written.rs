@@ -1,35 +1,26 @@
-//! Pods, trimmed to one container that asks for what the whole pod needs.
+//! Pods as they are written: trimmed to one container that asks for what the whole pod needs.
 
-use plimsoll_api::write::{amounts, expressions, map};
-use plimsoll_api::{Kind, duration, keys};
-use plimsoll_core::labels::Labels;
 use plimsoll_core::model::{
-    AffinityTerm, DoNotDisrupt, HostPort, LabelSelector, NamespaceScope, NodeTerm, Owner,
-    OwnerKind, Pod, PodSpec, PodVolume, Preferred, SpreadConstraint, Toleration,
+    AffinityTerm, DoNotDisrupt, HostPort, NamespaceScope, NodeTerm, Owner, OwnerKind, Pod, PodSpec,
+    PodVolume, Preferred, SpreadConstraint, Toleration,
 };
 use plimsoll_core::resources::{ResourceName, Resources};
 use serde_json::{Map, Value, json};
 
-use super::objects::{framed, namespaced, put};
-use crate::resolve::written_instant;
+use crate::convert::{requirement, selector};
+use crate::object::Kind;
+use crate::{duration, keys, write};
 
 const REQUIRED: &str = "requiredDuringSchedulingIgnoredDuringExecution";
 const PREFERRED: &str = "preferredDuringSchedulingIgnoredDuringExecution";
 
-/// The pod template of a workload.
-pub(super) fn template(labels: &Labels, pods: &PodSpec) -> Value {
-    let mut meta = Map::new();
-    put(&mut meta, "labels", map(labels));
-    json!({ "metadata": meta, "spec": spec(pods) })
-}
-
 /// A pod.
-pub(super) fn pod(pod: &Pod) -> Value {
-    let mut meta = namespaced(&pod.name, Some(&pod.uid), pod.created);
-    put(&mut meta, "labels", map(&pod.labels));
-    put(&mut meta, "annotations", annotations(pod));
+pub(crate) fn to_value(pod: &Pod) -> Value {
+    let mut meta = write::namespaced(&pod.name, Some(&pod.uid), pod.created);
+    write::put(&mut meta, "labels", write::map(&pod.labels));
+    write::put(&mut meta, "annotations", annotations(pod));
     if let Some(at) = pod.deleting {
-        meta.insert("deletionTimestamp".to_owned(), written_instant(at).into());
+        meta.insert("deletionTimestamp".to_owned(), write::instant(at).into());
     }
     if let Some(owner) = &pod.owner {
         meta.insert(
@@ -37,7 +28,7 @@ pub(super) fn pod(pod: &Pod) -> Value {
             json!([owner_reference(owner)]),
         );
     }
-    let mut spec = spec(&pod.spec);
+    let mut spec = write_spec(&pod.spec);
     if let Some(node) = &pod.node {
         spec.insert("nodeName".to_owned(), node.as_str().into());
     }
@@ -52,14 +43,14 @@ pub(super) fn pod(pod: &Pod) -> Value {
     }
     let mut status = Map::new();
     status.insert("phase".to_owned(), format!("{:?}", pod.phase).into());
-    put(&mut status, "conditions", Value::Array(conditions));
+    write::put(&mut status, "conditions", Value::Array(conditions));
     if let Some(started) = pod.started {
-        status.insert("startTime".to_owned(), written_instant(started).into());
+        status.insert("startTime".to_owned(), write::instant(started).into());
     }
     if let Some(nominated) = &pod.nominated {
         status.insert("nominatedNodeName".to_owned(), nominated.as_str().into());
     }
-    framed(
+    write::framed(
         Kind::Pod,
         Value::Object(meta),
         json!({"spec": spec, "status": status}),
@@ -67,7 +58,7 @@ pub(super) fn pod(pod: &Pod) -> Value {
 }
 
 fn annotations(pod: &Pod) -> Value {
-    let mut annotations = problem(&pod.spec);
+    let mut annotations = write_problem(&pod.spec);
     match &pod.do_not_disrupt {
         DoNotDisrupt::No => None,
         DoNotDisrupt::Always => Some("true".to_owned()),
@@ -83,7 +74,7 @@ fn annotations(pod: &Pod) -> Value {
 }
 
 /// The annotation that keeps a problem across a file.
-pub(super) fn problem(spec: &PodSpec) -> Map<String, Value> {
+pub(in crate::convert) fn write_problem(spec: &PodSpec) -> Map<String, Value> {
     let mut annotations = Map::new();
     if let Some(problem) = &spec.problem {
         annotations.insert(keys::PROBLEM.to_owned(), problem.as_ref().into());
@@ -109,7 +100,7 @@ fn owner_reference(owner: &Owner) -> Value {
 }
 
 /// The specification of a pod.
-pub(super) fn spec(spec: &PodSpec) -> Map<String, Value> {
+pub(crate) fn write_spec(spec: &PodSpec) -> Map<String, Value> {
     let requests: Resources = spec
         .requests
         .iter()
@@ -118,10 +109,10 @@ pub(super) fn spec(spec: &PodSpec) -> Map<String, Value> {
         .collect();
     let mut container = Map::new();
     container.insert("name".to_owned(), "main".into());
-    put(&mut container, "ports", list(&spec.host_ports, host_port));
+    write::put(&mut container, "ports", list(&spec.host_ports, host_port));
     container.insert(
         "resources".to_owned(),
-        json!({"requests": amounts(&requests)}),
+        json!({"requests": write::amounts(&requests)}),
     );
     let mut result = Map::new();
     result.insert("containers".to_owned(), json!([container]));
@@ -132,18 +123,18 @@ pub(super) fn spec(spec: &PodSpec) -> Map<String, Value> {
         let value = requirement.single()?;
         Some((requirement.key().to_string(), Value::from(value.as_ref())))
     });
-    put(
+    write::put(
         &mut result,
         "nodeSelector",
         Value::Object(selector.collect()),
     );
-    put(&mut result, "affinity", affinity(spec));
-    put(
+    write::put(&mut result, "affinity", affinity(spec));
+    write::put(
         &mut result,
         "tolerations",
         list(&spec.tolerations, toleration),
     );
-    put(
+    write::put(
         &mut result,
         "topologySpreadConstraints",
         list(&spec.spread, spread),
@@ -158,7 +149,7 @@ pub(super) fn spec(spec: &PodSpec) -> Map<String, Value> {
             }
             PodVolume::Ephemeral(name) => json!({"name": name, "ephemeral": {}}),
         });
-    put(&mut result, "volumes", volumes.collect());
+    write::put(&mut result, "volumes", volumes.collect());
     if spec.dynamic_resources {
         result.insert("resourceClaims".to_owned(), json!([{"name": "devices"}]));
     }
@@ -192,7 +183,7 @@ fn spread(spread: &SpreadConstraint) -> Value {
         "maxSkew": spread.max_skew,
         "topologyKey": spread.topology_key.as_str(),
         "whenUnsatisfiable": format!("{:?}", spread.when_unsatisfiable),
-        "labelSelector": selector(&spread.selector),
+        "labelSelector": selector::to_value(&spread.selector),
         "matchLabelKeys": spread.match_label_keys,
         "minDomains": spread.min_domains,
         "nodeAffinityPolicy": format!("{:?}", spread.node_affinity),
@@ -200,48 +191,28 @@ fn spread(spread: &SpreadConstraint) -> Value {
     })
 }
 
-/// A selector; null when it selects nothing.
-pub(super) fn selector(selector: &LabelSelector) -> Value {
-    let LabelSelector::All(conditions) = selector else {
-        return Value::Null;
-    };
-    let one = |condition: &plimsoll_core::model::LabelExpression| {
-        json!({
-            "key": condition.key, "operator": format!("{:?}", condition.operator),
-            "values": condition.values,
-        })
-    };
-    json!({"matchExpressions": conditions.iter().map(one).collect::<Vec<_>>()})
-}
-
-/// One term of node affinity.
-pub(super) fn node_term(term: &NodeTerm) -> Value {
-    let all: Vec<Value> = term.requirements.iter().flat_map(expressions).collect();
-    json!({"matchExpressions": all})
-}
-
 fn affinity(spec: &PodSpec) -> Value {
     let mut node = Map::new();
     if !spec.node_required.is_empty() {
-        let terms = list(&spec.node_required, node_term);
+        let terms = list(&spec.node_required, requirement::term_to_value);
         node.insert(REQUIRED.to_owned(), json!({"nodeSelectorTerms": terms}));
     }
-    let preferred = |wish: &Preferred<NodeTerm>| json!({"weight": wish.weight, "preference": node_term(&wish.term)});
-    put(&mut node, PREFERRED, list(&spec.node_preferred, preferred));
+    let preferred = |wish: &Preferred<NodeTerm>| json!({"weight": wish.weight, "preference": requirement::term_to_value(&wish.term)});
+    write::put(&mut node, PREFERRED, list(&spec.node_preferred, preferred));
     let mut result = Map::new();
-    put(&mut result, "nodeAffinity", Value::Object(node));
+    write::put(&mut result, "nodeAffinity", Value::Object(node));
     let together = pods(&spec.affinity, &spec.affinity_preferred);
-    put(&mut result, "podAffinity", together);
+    write::put(&mut result, "podAffinity", together);
     let apart = pods(&spec.anti_affinity, &spec.anti_affinity_preferred);
-    put(&mut result, "podAntiAffinity", apart);
+    write::put(&mut result, "podAntiAffinity", apart);
     Value::Object(result)
 }
 
 fn pods(required: &[AffinityTerm], wishes: &[Preferred<AffinityTerm>]) -> Value {
     let preferred = |wish: &Preferred<AffinityTerm>| json!({"weight": wish.weight, "podAffinityTerm": pod_term(&wish.term)});
     let mut result = Map::new();
-    put(&mut result, REQUIRED, list(required, pod_term));
-    put(&mut result, PREFERRED, list(wishes, preferred));
+    write::put(&mut result, REQUIRED, list(required, pod_term));
+    write::put(&mut result, PREFERRED, list(wishes, preferred));
     Value::Object(result)
 }
 
@@ -251,11 +222,11 @@ fn pod_term(term: &AffinityTerm) -> Value {
         NamespaceScope::Named {
             names,
             selector: by,
-        } => (json!(names), selector(by)),
+        } => (json!(names), selector::to_value(by)),
     };
     json!({
         "topologyKey": term.topology_key.as_str(),
-        "labelSelector": selector(&term.selector),
+        "labelSelector": selector::to_value(&term.selector),
         "namespaces": names,
         "namespaceSelector": namespaces,
         "matchLabelKeys": term.match_label_keys,
