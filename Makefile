@@ -1,4 +1,4 @@
-# What a person types; `make` alone lists it. Two targets do everything on a fresh machine: `make demo` and `make test`.
+# Targets that a person types; `make` alone lists it. Two targets do everything on a fresh machine: `make demo` and `make test`.
 #
 # The toolchain is the one that rust-toolchain.toml pins. Nothing is kept outside the checkout but the control plane and the peer,
 # which are built from Go modules once per machine, and packages of npm, in ${PLIMSOLL_CACHE:-$HOME/.cache/plimsoll}.

@@ -64,7 +64,7 @@ impl Goldens {
     pub fn yaml(&self, policy: &str) -> Result<String, serde_saphyr::ser::Error> {
         let rows = serde_saphyr::to_string(&self.0)?;
         Ok(format!(
-            "# What {policy} answers to the cases of suite.yaml; `plimsoll policy test --update` writes it anew.\n{rows}"
+            "# Answers of {policy} to the cases of suite.yaml; `plimsoll policy test --update` writes it anew.\n{rows}"
         ))
     }
 

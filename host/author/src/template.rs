@@ -138,7 +138,7 @@ mod tests {
             let text = |name: &str| &named(name).unwrap().1;
             assert!(text("Cargo.toml").contains("path = \"/sdk\""));
             assert!(text("src/lib.rs").contains(export));
-            assert!(text("suite.yaml").starts_with("# What paid-first promises"));
+            assert!(text("suite.yaml").starts_with("# Promises of paid-first"));
         }
     }
 

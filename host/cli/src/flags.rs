@@ -189,7 +189,7 @@ pub(crate) enum Subject {
     /// A pod, by namespace/name, or by name where that is unique.
     Pod,
     /// A NodeClaim of the plan, by its name or by its number in the plan, from 0.
-    #[value(name = "nodeclaim", alias = "claim")]
+    #[value(name = "nodeclaim")]
     Claim,
 }
 

@@ -1,4 +1,4 @@
-//! Why a ranking policy priced an option of a plan as it did: the questions of one decision are kept, and the module is asked for its
+//! Reasons why a ranking policy priced an option of a plan as it did: the questions of one decision are kept, and the module is asked for its
 //! reasons afterwards.
 
 use std::sync::{Mutex, MutexGuard, PoisonError};
@@ -6,7 +6,7 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 use plimsoll_core::plan::{LaunchOption, PlannedClaim};
 use plimsoll_core::snapshot::Snapshot;
 use plimsoll_policy::records::{ExplainedRow, Question, Wanted, explain};
-use plimsoll_policy::{AnyModule, Asked, Decision, Onlooker};
+use plimsoll_policy::{AnyModule, Asked, Decision, Observer};
 
 use crate::output::number;
 use crate::policy::short_name;
@@ -15,7 +15,7 @@ use crate::policy::short_name;
 #[derive(Debug, Default)]
 pub(crate) struct Priced(Mutex<Option<(AnyModule, Question)>>);
 
-impl Onlooker for Priced {
+impl Observer for Priced {
     fn asked(&self, call: &Asked<'_>) {
         if let Asked::Price(ended) = call {
             let module = AnyModule::Rank(ended.module.clone());
@@ -61,8 +61,12 @@ impl Priced {
         }
         let next = other.and_then(|other| Some((other, explained(module, question, pool, other)?)));
         if let Some((other, row)) = next {
-            let (name, zone, terms) = (&other.instance_type, &other.zone, other.capacity_type);
-            text += &format!("  next best {name} {zone} {terms}: {}\n", words(&row));
+            let (name, zone, capacity_type) =
+                (&other.instance_type, &other.zone, other.capacity_type);
+            text += &format!(
+                "  next best {name} {zone} {capacity_type}: {}\n",
+                words(&row)
+            );
         }
         text
     }

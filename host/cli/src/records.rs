@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use anyhow::{Context, Result, bail};
-use plimsoll_policy::records::{PolicyLine, Reader, Recorder, RunLine, Shelf};
+use plimsoll_policy::records::{PolicyLine, Reader, RecordStore, Recorder, RunLine};
 use plimsoll_policy::{AnyModule, Engine, Policies};
 use plimsoll_snapshot::{Limits, LoadError, SnapshotError};
 use tempfile::NamedTempFile;
@@ -148,27 +148,27 @@ pub(crate) fn open(path: &Path) -> Result<Reader<Box<dyn BufRead>>> {
 }
 
 /// Every module that is shipped, and those of these files and folders.
-pub(crate) fn shelf(engine: Engine, places: &[String]) -> Result<Shelf> {
-    let mut shelf = Shelf::new(engine);
+pub(crate) fn store(engine: Engine, places: &[String]) -> Result<RecordStore> {
+    let mut store = RecordStore::new(engine);
     let shipped = [
         plimsoll_policies::RANKING,
         plimsoll_policies::CONSOLIDATION,
         plimsoll_policies::BUDGET,
     ];
     for shipped in shipped.into_iter().flatten() {
-        shelf.put_named(shipped.package, shipped.bytes.into())?;
+        store.put_named(shipped.package, shipped.bytes.into())?;
     }
     for place in places {
         let place = Asked::read(place).map_or(place.as_str(), |asked| asked.place);
         let source = module::source(place).with_context(|| format!("policy {place}"))?;
         source
-            .verify(shelf.engine())
+            .verify(store.engine())
             .with_context(|| format!("policy {place}"))?;
-        shelf
+        store
             .put(source.bytes)
             .with_context(|| format!("policy {place}"))?;
     }
-    Ok(shelf)
+    Ok(store)
 }
 
 /// Tells that a file ends in the middle of a line.

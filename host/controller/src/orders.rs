@@ -20,14 +20,14 @@ const PATIENCE: Duration = Duration::from_secs(30);
 
 /// Carries orders out.
 pub(crate) struct Orders {
-    hands: Arc<Hands>,
+    executor: Arc<Executor>,
     running: JoinSet<Outcome>,
     known: BTreeMap<Id, (ObjectKey, ActionId)>,
     /// Objects with an order under way, and the orders that wait for its end.
     waiting: BTreeMap<ObjectKey, VecDeque<Box<Order>>>,
 }
 
-struct Hands {
+struct Executor {
     writer: Writer,
     provider: Kwok,
     permits: Semaphore,
@@ -36,7 +36,7 @@ struct Hands {
 impl Orders {
     pub(crate) fn new(writer: Writer, provider: Kwok) -> Self {
         Self {
-            hands: Arc::new(Hands {
+            executor: Arc::new(Executor {
                 writer,
                 provider,
                 permits: Semaphore::new(AT_ONCE),
@@ -75,23 +75,23 @@ impl Orders {
 
     fn begin(&mut self, order: Box<Order>) {
         let named = (order.object.clone(), order.id);
-        let task = carry_out(Arc::clone(&self.hands), order);
+        let task = carry_out(Arc::clone(&self.executor), order);
         let handle = self.running.spawn(task);
         self.known.insert(handle.id(), named);
     }
 }
 
-async fn carry_out(hands: Arc<Hands>, order: Box<Order>) -> Outcome {
-    let Ok(_permit) = hands.permits.acquire().await else {
+async fn carry_out(executor: Arc<Executor>, order: Box<Order>) -> Outcome {
+    let Ok(_permit) = executor.permits.acquire().await else {
         return Outcome::Unknown;
     };
     let work = async {
         match &order.request {
             Request::Write(write) => {
                 let now = Clock::default().now();
-                hands.writer.write(write, order.version, now).await
+                executor.writer.write(write, order.version, now).await
             }
-            Request::Cloud(call) => hands.provider.call(call).await,
+            Request::Cloud(call) => executor.provider.call(call).await,
         }
     };
     let outcome = timeout(PATIENCE, work).await.unwrap_or(Outcome::Unknown);

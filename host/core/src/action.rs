@@ -31,7 +31,7 @@ pub enum Action {
     Consider(Box<ConsiderRequest>),
     /// Tell people.
     Report(Event),
-    /// Enter in the books what a command came to.
+    /// Record what a command came to.
     Settle(Settled),
 }
 
@@ -296,7 +296,7 @@ pub enum Answer {
     Absent,
     /// An instance.
     Machine(Box<Machine>),
-    /// The instance is on its way out.
+    /// The instance is deleting.
     Ending,
     /// The instance is no more.
     Gone,

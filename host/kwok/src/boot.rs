@@ -1,6 +1,6 @@
 //! Nodes of launched claims: each comes up after its class's delay, counted from the launch.
 //!
-//! What is to be done follows from the claims alone: one that is launched, not registered and not going gets its node. After
+//! What is to be done follows from the claims alone: one that is launched, not registered and not deleting gets its node. After
 //! a restart the same claims give the same nodes. A node is owned by its claim, so that one which appears after its claim
 //! has gone is collected.
 

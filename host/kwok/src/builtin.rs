@@ -47,13 +47,16 @@ fn listed(cpus: u32, family: &str, ratio: u32, system: &str, architecture: &str)
         ("ephemeral-storage", "20Gi".to_owned()),
     ];
     let offerings = ZONES.iter().flat_map(|zone| {
-        [("spot", on_demand * SPOT_SHARE), ("on-demand", on_demand)].map(|(terms, price)| {
-            ListedOffering {
+        [("spot", on_demand * SPOT_SHARE), ("on-demand", on_demand)].map(
+            |(capacity_type, price)| ListedOffering {
                 price,
                 reservation_capacity: 0,
-                requirements: vec![is(labels::CAPACITY_TYPE, terms), is(labels::ZONE, zone)],
-            }
-        })
+                requirements: vec![
+                    is(labels::CAPACITY_TYPE, capacity_type),
+                    is(labels::ZONE, zone),
+                ],
+            },
+        )
     });
     Listed {
         name: format!("{family}-{cpus}x-{architecture}-{system}"),

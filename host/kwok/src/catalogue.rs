@@ -92,8 +92,11 @@ mod tests {
     fn a_generic_type_costs_by_its_cpu_and_memory() {
         let list = builtin().unwrap();
         let small = list.get("c-2x-amd64-linux").unwrap();
-        let price = |terms: CapacityType| {
-            let offering = small.offerings.iter().find(|o| o.capacity_type == terms);
+        let price = |capacity_type: CapacityType| {
+            let offering = small
+                .offerings
+                .iter()
+                .find(|offering| offering.capacity_type == capacity_type);
             offering.unwrap().price.nanos()
         };
         // 2 cpu and 4 GiB, that is 4.294967296 times 10^9 bytes.

@@ -178,7 +178,7 @@ fn delay(class: &DynamicObject) -> Result<Span, String> {
     }
 }
 
-/// The instance behind a node; a node that is going has none any more.
+/// The instance behind a node; a node that is deleting has none any more.
 fn machine_of(node: &Node) -> Option<Machine> {
     let node = convert::node(node, &mut Interner::new()).ok()?;
     let id = node.provider_id.filter(|_| node.deleting.is_none())?;

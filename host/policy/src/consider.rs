@@ -67,11 +67,11 @@ pub fn consider(
 ) -> Considered {
     let mut considered = Considered::default();
     let decision = match question {
-        DisruptionQuestion::Look { consolidate } => {
-            let mut look = DisruptionPass::within(snapshot, *consolidate, session);
-            let recheck = cap(&mut look, advisers.budgeters, &mut considered);
-            price(&mut look, question, advisers.ranker, &mut considered);
-            let mut proposal = look.propose();
+        DisruptionQuestion::Pass { consolidate } => {
+            let mut pass = DisruptionPass::within(snapshot, *consolidate, session);
+            let recheck = cap(&mut pass, advisers.budgeters, &mut considered);
+            price(&mut pass, question, advisers.ranker, &mut considered);
+            let mut proposal = pass.propose();
             let consolidator = advisers.consolidator;
             let values = consolidator.map(|asked| values(asked, &proposal, &mut considered));
             let values = values.as_deref();
@@ -82,11 +82,11 @@ pub fn consider(
             decision
         }
         DisruptionQuestion::Confirm(command) => {
-            let mut look = DisruptionPass::within(snapshot, false, session);
-            cap(&mut look, advisers.budgeters, &mut considered);
-            price(&mut look, question, advisers.ranker, &mut considered);
-            let mut decision = confirm::confirm(&look, command);
-            order(&look, &mut decision, advisers.ranker, &mut considered);
+            let mut pass = DisruptionPass::within(snapshot, false, session);
+            cap(&mut pass, advisers.budgeters, &mut considered);
+            price(&mut pass, question, advisers.ranker, &mut considered);
+            let mut decision = confirm::confirm(&pass, command);
+            order(&pass, &mut decision, advisers.ranker, &mut considered);
             decision
         }
     };
@@ -98,14 +98,14 @@ pub fn consider(
 
 /// Lowers what budgets leave to what every policy allows; when to ask again although nothing else has changed.
 fn cap(
-    look: &mut DisruptionPass<'_>,
+    pass: &mut DisruptionPass<'_>,
     budgeters: &[&dyn Budgeter],
     considered: &mut Considered,
 ) -> Option<Span> {
     if budgeters.is_empty() {
         return None;
     }
-    let allowed = allow(budgeters, &look.allow_question());
+    let allowed = allow(budgeters, &pass.allow_question());
     for (place, fault) in allowed.faults {
         let policy = budgeters[place].name().to_owned();
         considered.faults.push((policy, fault));
@@ -113,13 +113,13 @@ fn cap(
     considered.notes.extend(allowed.notes);
     let rows = allowed.grants.rows.iter();
     let caps: Vec<Option<u32>> = rows.map(|grant| Some(grant.most_down)).collect();
-    look.cap(&caps);
+    pass.cap(&caps);
     allowed.grants.recheck_after
 }
 
 /// Has what pools sell priced, where prices matter.
 fn price(
-    look: &mut DisruptionPass<'_>,
+    pass: &mut DisruptionPass<'_>,
     question: &DisruptionQuestion,
     ranker: Option<&dyn Ranker>,
     considered: &mut Considered,
@@ -127,7 +127,7 @@ fn price(
     let Some(ranker) = ranker.filter(|ranker| ranker.unit() == Unit::Dollars) else {
         return;
     };
-    let Some(asked) = look.price_question(question) else {
+    let Some(asked) = pass.price_question(question) else {
         return;
     };
     let (prices, failed) = match ranker.price(&asked) {
@@ -139,7 +139,7 @@ fn price(
         Err(fault) => (None, Some((fault, "list prices were taken"))),
     };
     if let Some(prices) = prices {
-        look.price(prices);
+        pass.price(prices);
     }
     if let Some((fault, instead)) = failed {
         let name = ranker.name();
@@ -151,7 +151,7 @@ fn price(
 /// Has the launch lists of confirmed commands put in order; a command that buys something is dropped where a policy that forbids
 /// offerings cannot say in which.
 fn order(
-    look: &DisruptionPass<'_>,
+    pass: &DisruptionPass<'_>,
     decision: &mut Decision,
     ranker: Option<&dyn Ranker>,
     considered: &mut Considered,
@@ -162,12 +162,12 @@ fn order(
     let name = ranker.name();
     let mut commands = std::mem::take(&mut decision.commands);
     commands.retain_mut(|command| {
-        let Some(asked) = look.order_question(command) else {
+        let Some(asked) = pass.order_question(command) else {
             return true;
         };
         let fault = match ranker.order(&asked) {
             Ok(lists) => {
-                if !look.order(command, &lists) {
+                if !pass.order(command, &lists) {
                     let note = format!("policy {name}: {NOT_FOLLOWED}");
                     considered.note(name, None, Some(note));
                 }
@@ -192,7 +192,7 @@ fn order(
 const NOT_FOLLOWED: &str =
     "in its order of replacements a move would not be worth it; launch lists are in order of price";
 
-/// How often moves are picked in one look: where large ones are held back, smaller ones may still pay.
+/// How often moves are picked in one pass: where large ones are held back, smaller ones may still pay.
 const MOST_PICKS: usize = 3;
 
 /// Holds moves back that the ranking policy would take back; all that buy something where it cannot say.
@@ -206,7 +206,7 @@ fn hold(
         return;
     };
     for pick in 1..=MOST_PICKS {
-        let Some(asked) = proposal.way_back(values) else {
+        let Some(asked) = proposal.reversal_question(values) else {
             return;
         };
         match ranker.price(&asked) {
@@ -214,7 +214,7 @@ fn hold(
                 if !proposal.hold(values, Some(prices)) || pick == MOST_PICKS {
                     return;
                 }
-                proposal.pick_again();
+                proposal.repick();
             }
             Err(fault) => {
                 proposal.hold(values, None);

@@ -2,7 +2,7 @@
 //!
 //! Prices that are list prices times one factor lead to the plan at list prices, and prices within a factor of them to one
 //! that costs no more than that factor. So a second plan is made only where a policy's prices lie further apart than the
-//! wallet allows, or its order puts dear offerings first, and where the bound says that the pods could be so much cheaper.
+//! cost cap allows, or its order puts dear offerings first, and where the bound says that the pods could be so much cheaper.
 
 use plimsoll_core::plan::{Plan, PlannedClaim};
 use plimsoll_core::rank::{COST_CAP, PriceQuestion, Prices, list_where_allowed};

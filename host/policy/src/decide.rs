@@ -155,11 +155,11 @@ pub fn decide_within(ranker: &impl Ranker, snapshot: &Snapshot, session: &Sessio
         None => None,
     };
     let plan = launch(&packed, lists.as_ref());
-    within_wallet(ranker, &packed, prices.as_ref(), plan, faults)
+    within_cost_cap(ranker, &packed, prices.as_ref(), plan, faults)
 }
 
 /// The policy's plan, or what is done where it costs too much.
-fn within_wallet(
+fn within_cost_cap(
     ranker: &impl Ranker,
     packed: &Packed<'_, '_>,
     prices: Option<&Prices>,

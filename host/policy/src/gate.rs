@@ -1,4 +1,4 @@
-//! Why a module is refused: one variant per reason, each a sentence with the module's own facts, and a hint.
+//! Reasons why a module is refused: one variant per reason, each a sentence with the module's own facts, and a hint.
 //!
 //! The variants stand in the order of the steps ([`Step`]). Nothing that fails here changes what is being served.
 

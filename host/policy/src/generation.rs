@@ -21,20 +21,20 @@ use crate::allow::Budgeter;
 use crate::consider::{Advisers, Considered, consider};
 use crate::decide::{Decision, Ranker, decide_within};
 use crate::module::{BudgetModule, ConsolidationModule, Module};
-use crate::onlooker::{Onlooker, Overheard};
+use crate::observer::{Observed, Observer};
 use crate::outcome::Fault;
 use crate::policies::Policies;
 use crate::score::Consolidator;
-use crate::seat::{Both, Place};
+use crate::slot::{Place, WithFallback};
 
 /// Policies that decide together, watched and replaceable.
 #[derive(Clone, Debug)]
 pub struct Generation {
     number: u64,
-    rank: Option<Place<Overheard<Module>>>,
-    consolidate: Option<Place<Overheard<ConsolidationModule>>>,
-    budget: Vec<Place<Overheard<BudgetModule>>>,
-    onlookers: Vec<Arc<dyn Onlooker>>,
+    rank: Option<Place<Observed<Module>>>,
+    consolidate: Option<Place<Observed<ConsolidationModule>>>,
+    budget: Vec<Place<Observed<BudgetModule>>>,
+    observers: Vec<Arc<dyn Observer>>,
 }
 
 /// A module that has passed all gates, with the place that it is for.
@@ -55,18 +55,18 @@ impl Generation {
             rank,
             consolidate,
             budget,
-            onlookers,
+            observers,
         } = policies;
-        let rank = rank.map(|module| overheard(module, &onlookers));
-        let consolidate = consolidate.map(|module| overheard(module, &onlookers));
+        let rank = rank.map(|module| observed(module, &observers));
+        let consolidate = consolidate.map(|module| observed(module, &observers));
         let budget = budget.into_iter();
-        let budget = budget.map(|module| Place::first(overheard(module, &onlookers)));
+        let budget = budget.map(|module| Place::first(observed(module, &observers)));
         Self {
             number: 1,
             rank: rank.map(Place::first),
             consolidate: consolidate.map(Place::first),
             budget: budget.collect(),
-            onlookers,
+            observers,
         }
     }
 
@@ -81,13 +81,13 @@ impl Generation {
         next.number += 1;
         match successor {
             Successor::Rank(module) => {
-                put(&mut next.rank, overheard(module, &self.onlookers));
+                put(&mut next.rank, observed(module, &self.observers));
             }
             Successor::Consolidate(module) => {
-                put(&mut next.consolidate, overheard(module, &self.onlookers));
+                put(&mut next.consolidate, observed(module, &self.observers));
             }
             Successor::Budget(place, module) => {
-                let module = overheard(module, &self.onlookers);
+                let module = observed(module, &self.observers);
                 match next.budget.get_mut(place) {
                     Some(there) => *there = there.succeeded_by(module),
                     None => next.budget.push(Place::first(module)),
@@ -103,8 +103,8 @@ impl Generation {
             Some(place) => rank_with(&place.watched(snapshot.now), snapshot, session),
             None => plan_at_list_prices(snapshot, session),
         };
-        for onlooker in &self.onlookers {
-            onlooker.planned(snapshot, &decision);
+        for observer in &self.observers {
+            observer.planned(snapshot, &decision);
         }
         decision
     }
@@ -142,8 +142,8 @@ impl Generation {
                 format!("policy {name}: {why}; its last good generation decided")
             }),
         );
-        for onlooker in &self.onlookers {
-            onlooker.considered(snapshot, &considered);
+        for observer in &self.observers {
+            observer.considered(snapshot, &considered);
         }
         considered
     }
@@ -162,22 +162,22 @@ fn put<M>(place: &mut Option<Place<M>>, module: M) {
     });
 }
 
-fn overheard<M>(module: M, onlookers: &[Arc<dyn Onlooker>]) -> Overheard<M> {
-    Overheard {
+fn observed<M>(module: M, observers: &[Arc<dyn Observer>]) -> Observed<M> {
+    Observed {
         module,
-        onlookers: onlookers.to_vec(),
+        observers: observers.to_vec(),
     }
 }
 
 /// Decides with the module that serves; with the last good one, wholly, where that one failed or is not followed.
 fn rank_with(
-    both: &Both<'_, Overheard<Module>>,
+    module: &WithFallback<'_, Observed<Module>>,
     snapshot: &Snapshot,
     session: &Session,
 ) -> Decision {
-    let Both {
+    let WithFallback {
         serving, last_good, ..
-    } = both;
+    } = module;
     let refusal = serving.refusal();
     // One that forbids offerings holds by itself, set aside or not.
     if serving.vetoes() || (refusal.is_none() && last_good.is_none()) {

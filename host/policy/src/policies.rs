@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use crate::module::{BudgetModule, ConsolidationModule, Module};
-use crate::onlooker::Onlooker;
+use crate::observer::Observer;
 
 /// One set of policies; a [`Generation`](crate::Generation) decides with it. Where a hook has none, the core decides by itself:
 /// list prices, moves worth what they save, declared budgets.
@@ -16,5 +16,5 @@ pub struct Policies {
     /// How many nodes may go now; the least counts.
     pub budget: Vec<BudgetModule>,
     /// Who is told of every call and decision.
-    pub onlookers: Vec<Arc<dyn Onlooker>>,
+    pub observers: Vec<Arc<dyn Observer>>,
 }

@@ -68,7 +68,7 @@ fn candidate(tables: &Tables, offering: Option<&u32>, owner: &str) -> String {
         Some(0) => "on-demand",
         Some(1) => "spot",
         Some(2) => "reserved",
-        _ => "other terms",
+        _ => "other capacity type",
     };
     let (name, zone) = (tables.type_name(offering), tables.zone(offering));
     text::clean(&format!("{owner}, {name}, {zone}, {capacity}"), text::NAME)

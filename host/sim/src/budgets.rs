@@ -1,7 +1,7 @@
 //! The controller of disruption budgets: how many pods of each may be evicted now, counted as pods come and go.
 //!
 //! Healthy pods are bound, active and not reported unready; expected are all that have not ended, also those
-//! on their way out: an eviction lowers what is healthy and not what is wanted. What a budget allows is what is healthy
+//! that are deleting: an eviction lowers what is healthy and not what is wanted. What a budget allows is what is healthy
 //! beyond what it wants to be.
 
 use std::collections::{BTreeMap, BTreeSet};

@@ -22,11 +22,11 @@ pub struct ScoreCard {
     pub cost: i64,
     /// Part of the cost for instances before pods could use them, in nano-dollars.
     pub cost_starting: i64,
-    /// Part of the cost for instances that carried nothing but daemons, or were on their way out, in nano-dollars.
+    /// Part of the cost for instances that carried nothing but daemons, or were deleting, in nano-dollars.
     pub cost_idle: i64,
     /// Lower bound on the cost of any fleet for the pods that ran, in nano-dollars at list price; `None` if nobody computed it.
     pub bound: Option<i64>,
-    /// Hours of nodes by type and terms, in thousandths of an hour.
+    /// Hours of nodes by type and capacity type, in thousandths of an hour.
     pub node_hours: Vec<NodeHours>,
     /// Nodes on average, in thousandths.
     pub nodes_mean: i64,

@@ -84,7 +84,7 @@ impl Planner for FixedGroup {
     /// A group gives back machines that nothing uses; it moves nothing.
     fn consider(&mut self, request: &ConsiderRequest) -> Considered {
         let question = match &request.question {
-            DisruptionQuestion::Look { .. } => DisruptionQuestion::Look { consolidate: false },
+            DisruptionQuestion::Pass { .. } => DisruptionQuestion::Pass { consolidate: false },
             confirmed @ DisruptionQuestion::Confirm(_) => confirmed.clone(),
         };
         let mut decision = disrupt::consider(&request.snapshot, &question);
@@ -97,7 +97,7 @@ impl Planner for FixedGroup {
     }
 }
 
-/// Pods that wait, and those on nodes that are going.
+/// Pods that wait, and those on nodes that are deleting.
 fn open_pods(snapshot: &Snapshot) -> Vec<usize> {
     let mut rows: Vec<usize> = (0..snapshot.pods.len())
         .filter(|row| wants_node(&snapshot.pods[*row]) && snapshot.pods[*row].nominated.is_none())

@@ -17,7 +17,7 @@ const MILLIS_PER_HOUR: i128 = 3_600_000;
 pub(crate) enum Use {
     /// Bought, and pods cannot use it yet.
     Starting,
-    /// Pods can use it and none but daemons does, or it is on its way out.
+    /// Pods can use it and none but daemons does, or it is deleting.
     Idle,
     /// Pods run on it.
     Busy,
@@ -146,7 +146,7 @@ impl Money {
         self.hours.values().map(|(millis, _)| millis).sum()
     }
 
-    /// Hours and cost by type and terms.
+    /// Hours and cost by type and capacity type.
     pub(crate) fn node_hours(&self) -> Vec<NodeHours> {
         let row = |((name, terms), (millis, cost)): (&Row, &(i128, i128))| NodeHours {
             instance_type: name.clone(),

@@ -207,7 +207,7 @@ impl World {
         self.ask_to_go_within(name, self.behaviour.grace)
     }
 
-    /// The same with another time to end; of one that is on its way out already never a later one.
+    /// The same with another time to end; of one that is deleting already never a later one.
     pub(crate) fn ask_to_go_within(&mut self, name: &ObjectName, grace: Span) -> bool {
         let gone_by = self.now + grace;
         let Some(pod) = self.api.pods.get(name) else {

@@ -1,4 +1,4 @@
-//! Why a file is no snapshot. Each sentence names where, what was found and what was expected.
+//! Reasons why a file is no snapshot. Each sentence names where, what was found and what was expected.
 
 use std::path::PathBuf;
 

@@ -29,7 +29,7 @@ fn a_yaml_list_becomes_a_snapshot() {
     assert!(!snapshot.settings.guards.enabled);
     let churn = ChurnGuards {
         saving_percent: 8,
-        no_way_back: Span::from_secs(5400),
+        reversal_cooldown: Span::from_secs(5400),
         spot_to_spot: true,
         ..ChurnGuards::default()
     };

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use anyhow::{Context, Result};
 use plimsoll_core::catalogue::{Catalogue, Catalogues, InstanceType};
 use plimsoll_core::snapshot::Snapshot;
-use plimsoll_ec2_facts::catalogue::{Terms, Zone};
+use plimsoll_ec2_facts::catalogue::{CapacityTypes, Zone};
 use plimsoll_ec2_facts::instance_type::Architecture;
 use plimsoll_ec2_facts::{CatalogueSettings, catalogue, instance_type};
 use plimsoll_oracles::fixture::{
@@ -138,7 +138,7 @@ fn is_amd64(architecture: Architecture) -> bool {
 /// Types c, m and r of generation 3 and later of some architectures, on demand in these zones, no bare metal.
 fn sold(zones: Option<Vec<Zone>>, may_be: impl Fn(Architecture) -> bool) -> Result<Catalogue> {
     let mut settings = CatalogueSettings::for_region("us-east-1");
-    settings.terms = Terms::OnDemandOnly;
+    settings.capacity_types = CapacityTypes::OnDemandOnly;
     settings.zones = zones;
     let all = catalogue(&settings)?;
     let general = |sold: &&Arc<InstanceType>| {

@@ -89,7 +89,7 @@ fn check_hits(draw: &mut Draw, schedule: &Schedule, at: Timestamp) {
     assert_eq!(schedule.next_after(between), Some(hit), "after {between:?}");
 }
 
-/// A window stays open or excluded until the instant that says so.
+/// A window stays open or closed until the instant that says so.
 fn check_windows(draw: &mut Draw, schedule: &Schedule, now: Timestamp) {
     let minutes = i64::from(draw.byte()) * i64::from(draw.byte());
     let length = Span::from_secs(minutes * 60);

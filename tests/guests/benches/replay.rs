@@ -33,8 +33,8 @@ fn main() {
         let threads = threads.parse().expect("a number of threads");
         let file = BufReader::new(File::open(path).expect("the records are there"));
         let reader = Reader::begin(file).expect("they begin as records do");
-        let shelf = recorded::shelf(&engine);
-        let replayed = replay(reader, &shelf, threads).expect("they can be made again");
+        let store = recorded::store(&engine);
+        let replayed = replay(reader, &store, threads).expect("they can be made again");
         assert_eq!(replayed.differs, None, "a decision is another one now");
         println!("{}", replayed.decisions);
         return;

@@ -25,7 +25,7 @@ use crate::modules::behaving;
 
 static ENGINE: LazyLock<Engine> = LazyLock::new(|| Engine::new(EngineSettings::default()).unwrap());
 
-const LOOK: DisruptionQuestion = DisruptionQuestion::Look { consolidate: true };
+const PASS: DisruptionQuestion = DisruptionQuestion::Pass { consolidate: true };
 
 fn consolidating(behaviour: &str) -> Policies {
     let accepted = ENGINE.accept_consolidation(HOSTILE_CONSOLIDATION, &behaving(behaviour));
@@ -68,10 +68,10 @@ fn going(decision: &Decision, reason: DisruptionReason) -> usize {
 #[test]
 fn without_policies_and_with_one_that_values_what_is_saved_the_answer_is_the_cores() {
     let snapshot = fleet(0);
-    let native = disrupt::consider(&snapshot, &LOOK);
+    let native = disrupt::consider(&snapshot, &PASS);
     assert_eq!(going(&native, DisruptionReason::Underutilized), 1);
     for policies in [Policies::default(), consolidating("honest")] {
-        let asked = ask(&policies, &snapshot, &LOOK);
+        let asked = ask(&policies, &snapshot, &PASS);
         assert_eq!(asked.decision, native);
         assert_eq!((asked.faults, asked.notes), (Vec::new(), Vec::new()));
     }
@@ -88,7 +88,7 @@ fn a_move_that_its_policy_finds_worth_nothing_is_not_made() {
         consolidate: Some(module),
         ..Policies::default()
     };
-    let asked = ask(&policies, &fleet(0), &LOOK);
+    let asked = ask(&policies, &fleet(0), &PASS);
     assert_eq!(asked.decision.commands, []);
     assert_eq!(asked.decision.refused.by_policy, 1);
     assert_eq!(asked.notes, Vec::<String>::new());
@@ -97,7 +97,7 @@ fn a_move_that_its_policy_finds_worth_nothing_is_not_made() {
 #[test]
 fn a_consolidation_policy_that_fails_moves_nothing_and_is_named() {
     for behaviour in ["nan", "short"] {
-        let asked = ask(&consolidating(behaviour), &fleet(0), &LOOK);
+        let asked = ask(&consolidating(behaviour), &fleet(0), &PASS);
         assert_eq!(asked.decision.commands, [], "{behaviour}");
         assert_eq!(asked.faults.len(), 1, "{behaviour}");
         let told = &asked.notes[0];
@@ -112,7 +112,7 @@ fn a_consolidation_policy_that_fails_moves_nothing_and_is_named() {
 fn of_several_budgets_the_least_counts() {
     let snapshot = fleet(3);
     let gone = |policies: &Policies| {
-        let asked = ask(policies, &snapshot, &LOOK);
+        let asked = ask(policies, &snapshot, &PASS);
         going(&asked.decision, DisruptionReason::Empty)
     };
     assert_eq!(gone(&Policies::default()), 3);
@@ -128,7 +128,7 @@ fn of_several_budgets_the_least_counts() {
 #[test]
 fn a_command_is_confirmed_within_what_budgets_allow_by_then() {
     let snapshot = fleet(3);
-    let command = disrupt::consider(&snapshot, &LOOK).commands.remove(0);
+    let command = disrupt::consider(&snapshot, &PASS).commands.remove(0);
     let question = DisruptionQuestion::Confirm(Box::new(command));
     let confirmed = |policies: &Policies| {
         let asked = ask(policies, &snapshot, &question);

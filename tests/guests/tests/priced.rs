@@ -27,7 +27,7 @@ use crate::modules::{hostile, shipped};
 
 static ENGINE: LazyLock<Engine> = LazyLock::new(|| Engine::new(EngineSettings::default()).unwrap());
 
-const LOOK: DisruptionQuestion = DisruptionQuestion::Look { consolidate: true };
+const PASS: DisruptionQuestion = DisruptionQuestion::Pass { consolidate: true };
 
 fn ranked(module: Module) -> Policies {
     Policies {
@@ -50,7 +50,7 @@ fn fleet_of(names: &[&str]) -> Snapshot {
 }
 
 fn ask(policies: &Policies, snapshot: &Snapshot) -> Considered {
-    Generation::first(policies.clone()).consider(snapshot, &LOOK, &Session::default())
+    Generation::first(policies.clone()).consider(snapshot, &PASS, &Session::default())
 }
 
 fn bought(decision: &Decision) -> usize {
@@ -62,7 +62,7 @@ fn bought(decision: &Decision) -> usize {
 fn the_module_of_list_prices_moves_what_no_policy_does_to_the_byte() {
     for names in [&["n1"][..], &["n1", "n2", "n3"]] {
         let snapshot = fleet_of(names);
-        let native = disrupt::consider(&snapshot, &LOOK);
+        let native = disrupt::consider(&snapshot, &PASS);
         assert!(!native.commands.is_empty());
         let asked = ask(&ranked(shipped(&ENGINE, "list-price")), &snapshot);
         assert_eq!(asked.decision, native);
@@ -88,7 +88,7 @@ fn a_module_prices_what_stands_and_what_would_come() {
 #[test]
 fn a_module_that_only_orders_leaves_list_prices() {
     let snapshot = fleet_of(&["n1"]);
-    let native = disrupt::consider(&snapshot, &LOOK);
+    let native = disrupt::consider(&snapshot, &PASS);
     let asked = ask(&ranked(shipped(&ENGINE, "random")), &snapshot);
     assert_eq!(asked.decision, native);
     assert_eq!(asked.notes, Vec::<String>::new());
@@ -97,7 +97,7 @@ fn a_module_that_only_orders_leaves_list_prices() {
 #[test]
 fn a_module_that_fails_leaves_list_prices_and_is_named() {
     let snapshot = fleet_of(&["n1"]);
-    let native = disrupt::consider(&snapshot, &LOOK);
+    let native = disrupt::consider(&snapshot, &PASS);
     for behaviour in ["nan", "first-above-then"] {
         let asked = ask(&ranked(hostile(&ENGINE, behaviour)), &snapshot);
         assert_eq!(asked.decision, native, "{behaviour}");
@@ -140,7 +140,7 @@ fn a_module_that_forbids_offerings_and_fails_buys_nothing_and_lets_pods_move_tog
         ranker: Some(&Forbids),
         ..Advisers::default()
     };
-    let ask = |names: &[&str]| consider(&fleet_of(names), &LOOK, &advisers, &Session::default());
+    let ask = |names: &[&str]| consider(&fleet_of(names), &PASS, &advisers, &Session::default());
     assert_eq!(ask(&["n1"]).decision.commands, []);
     let both = ask(&["n1", "n2"]);
     assert_eq!(
@@ -205,7 +205,7 @@ fn a_successor_that_fails_is_stood_in_for_by_the_one_before_it() {
     let failing = plimsoll_policy::Successor::Rank(hostile(&ENGINE, "nan"));
     let next = generations.publish(failing);
     let snapshot = fleet_of(&["n1", "n2"]);
-    let considered = next.consider(&snapshot, &LOOK, &Session::default());
+    let considered = next.consider(&snapshot, &PASS, &Session::default());
     let command = &considered.decision.commands[0];
     // The charge of fewest-nodes is five cents: two nodes at $0.45 go for one at $0.15.
     assert!((command.saving.dollars() - 0.75).abs() < 1e-9);

@@ -232,8 +232,8 @@ fn fleet(seconds: i64, empty: usize, price: f64) -> Snapshot {
 }
 
 /// Looks at a fleet: moves begun, and what is told.
-fn look(generation: &Generation, fleet: &Snapshot) -> (usize, Vec<String>) {
-    let question = DisruptionQuestion::Look { consolidate: true };
+fn pass(generation: &Generation, fleet: &Snapshot) -> (usize, Vec<String>) {
+    let question = DisruptionQuestion::Pass { consolidate: true };
     let considered = generation.consider(fleet, &question, &Session::default());
     (considered.decision.commands.len(), considered.notes)
 }
@@ -258,14 +258,14 @@ fn a_consolidation_module_that_is_set_aside_moves_nothing_and_its_last_good_one_
     for second in 1..=5_u8 {
         let fleet = fleet(second.into(), 0, 0.1 + f64::from(second) / 100.0);
         for generation in [&alone, &*behind] {
-            let (_, notes) = look(generation, &fleet);
+            let (_, notes) = pass(generation, &fleet);
             assert!(notes[0].ends_with("no node is consolidated"), "{notes:?}");
         }
     }
-    let (moves, notes) = look(&alone, &fleet(6, 0, 0.1));
+    let (moves, notes) = pass(&alone, &fleet(6, 0, 0.1));
     assert_eq!(moves, 0);
     assert!(notes[0].contains("it is set aside"), "{notes:?}");
-    let (moves, notes) = look(&behind, &fleet(6, 0, 0.1));
+    let (moves, notes) = pass(&behind, &fleet(6, 0, 0.1));
     assert_eq!(moves, 1);
     let said = "policy guest-hostile-consolidation: it is set aside, since it failed too often; its last good generation decided";
     assert_eq!(notes, [said]);
@@ -281,9 +281,9 @@ fn a_budget_module_that_is_set_aside_lets_nothing_go() {
         ..Policies::default()
     });
     for (second, empty) in (1..=5).zip(1..) {
-        look(&generation, &fleet(second, empty, 0.1));
+        pass(&generation, &fleet(second, empty, 0.1));
     }
-    let (moves, notes) = look(&generation, &fleet(6, 3, 0.1));
+    let (moves, notes) = pass(&generation, &fleet(6, 3, 0.1));
     assert_eq!(moves, 0);
     assert!(notes[0].contains("it is set aside"), "{notes:?}");
 }

@@ -16,16 +16,17 @@ use plimsoll_oracles::fixture::{
     Amounts, CAPACITY_TYPE, OnDemand, ZONE_1, cluster, instance_type, machine, node, pod, pool,
 };
 use plimsoll_policy::records::{
-    Entry, InMemory, Reader, Recorder, RecordsError, Replayed, Shelf, digest_of_decision, replay,
+    Entry, InMemory, Reader, RecordStore, Recorder, RecordsError, Replayed, digest_of_decision,
+    replay,
 };
 use plimsoll_policy::{Engine, EngineSettings, Generation, Policies};
 use proptest::prelude::*;
 use serde_json::{Value, json};
 
-use crate::recorded::{records, shelf};
+use crate::recorded::{records, store};
 
 static ENGINE: LazyLock<Engine> = LazyLock::new(|| Engine::new(EngineSettings::default()).unwrap());
-static SHELF: LazyLock<Shelf> = LazyLock::new(|| shelf(&ENGINE));
+static STORE: LazyLock<RecordStore> = LazyLock::new(|| store(&ENGINE));
 /// A decision of each kind, one of which is a fault.
 static FIVE: LazyLock<Vec<u8>> = LazyLock::new(|| records(&ENGINE, 5, 4));
 
@@ -40,7 +41,7 @@ fn replayed(bytes: &[u8], threads: usize) -> Result<Replayed, String> {
         words
     };
     let reader = Reader::begin(bytes).map_err(|error| words(&error))?;
-    replay(reader, &SHELF, threads).map_err(|error| words(&error))
+    replay(reader, &STORE, threads).map_err(|error| words(&error))
 }
 
 /// The lines of a file, to be changed.
@@ -293,7 +294,7 @@ fn whoever_writes_records_changes_no_decision() {
     let written = InMemory::default();
     let recorder = Arc::new(Recorder::begin(Box::new(written.clone()), &ENGINE, None).unwrap());
     let watched = Policies {
-        onlookers: vec![recorder.clone()],
+        observers: vec![recorder.clone()],
         ..alone.clone()
     };
     let plan = Generation::first(alone).plan(&snapshot, &Session::default());
@@ -307,7 +308,7 @@ fn whoever_writes_records_changes_no_decision() {
     assert_eq!(replayed(&written.bytes(), 1).unwrap().made.len(), 1);
 }
 
-/// A look that buys something asks for prices twice: for what there is, and for what the move would lead to.
+/// A pass that buys something asks for prices twice: for what there is, and for what the move would lead to.
 #[test]
 fn prices_asked_for_moves_are_recorded_and_answered_again_to_the_byte() {
     let sold =
@@ -333,11 +334,11 @@ fn prices_asked_for_moves_are_recorded_and_answered_again_to_the_byte() {
                 .accept(shipped.bytes, &PolicySettings::new())
                 .unwrap(),
         ),
-        onlookers: vec![recorder.clone()],
+        observers: vec![recorder.clone()],
         ..Policies::default()
     };
-    let look = DisruptionQuestion::Look { consolidate: true };
-    let considered = Generation::first(policies).consider(&snapshot, &look, &Session::default());
+    let pass = DisruptionQuestion::Pass { consolidate: true };
+    let considered = Generation::first(policies).consider(&snapshot, &pass, &Session::default());
     assert_eq!(considered.decision.commands[0].plan.claims.len(), 1);
     let recorded = recorder.finish().unwrap();
     assert_eq!((recorded.decisions, recorded.made), (2, 1));

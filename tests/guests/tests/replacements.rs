@@ -24,7 +24,7 @@ use plimsoll_oracles::fixture::{
     CAPACITY_TYPE, ClusterFixture, PoolFixture, Spot, ZONE_1, cluster, machine,
 };
 use plimsoll_policy::{
-    Advisers, Asked, Considered, Engine, EngineSettings, Fault, Generation, Onlooker, Outcome,
+    Advisers, Asked, Considered, Engine, EngineSettings, Fault, Generation, Observer, Outcome,
     Policies, Ranker, Unit, consider,
 };
 
@@ -32,7 +32,7 @@ use crate::machines::{large, little, sold, unbudgeted};
 
 static ENGINE: LazyLock<Engine> = LazyLock::new(|| Engine::new(EngineSettings::default()).unwrap());
 
-const LOOK: DisruptionQuestion = DisruptionQuestion::Look { consolidate: true };
+const PASS: DisruptionQuestion = DisruptionQuestion::Pass { consolidate: true };
 
 /// A policy of the host that scores types, lower first, and may price them.
 struct Sorts {
@@ -106,10 +106,10 @@ fn market(pool: PoolFixture) -> ClusterFixture {
         .pod(little("web", "n1"))
 }
 
-/// The first command that a look comes to without policies, confirmed with this one.
+/// The first command that a pass comes to without policies, confirmed with this one.
 fn confirmed(snapshot: &Snapshot, ranker: Option<&dyn Ranker>) -> Considered {
-    let looked = disrupt::consider(snapshot, &LOOK);
-    let question = DisruptionQuestion::Confirm(Box::new(looked.commands[0].clone()));
+    let passed = disrupt::consider(snapshot, &PASS);
+    let question = DisruptionQuestion::Confirm(Box::new(passed.commands[0].clone()));
     let advisers = Advisers {
         ranker,
         ..Advisers::default()
@@ -253,9 +253,9 @@ fn an_order_is_not_followed_where_what_comes_would_cost_more_than_what_goes() {
 fn the_successor_of_a_drifted_node_is_ordered_too() {
     let narrow = unbudgeted().only_types(&["small", "other", "third"]);
     let snapshot = market(narrow).snapshot();
-    let look = DisruptionQuestion::Look { consolidate: false };
-    let looked = disrupt::consider(&snapshot, &look);
-    let question = DisruptionQuestion::Confirm(Box::new(looked.commands[0].clone()));
+    let pass = DisruptionQuestion::Pass { consolidate: false };
+    let passed = disrupt::consider(&snapshot, &pass);
+    let question = DisruptionQuestion::Confirm(Box::new(passed.commands[0].clone()));
     let sorts = Sorts::by(third_first);
     let advisers = Advisers {
         ranker: Some(&sorts),
@@ -263,14 +263,14 @@ fn the_successor_of_a_drifted_node_is_ordered_too() {
     };
     let asked = consider(&snapshot, &question, &advisers, &Session::default());
     assert_eq!(types(&asked.decision)[0], "third");
-    assert_eq!(asked.decision.commands[0].saving, looked.commands[0].saving);
+    assert_eq!(asked.decision.commands[0].saving, passed.commands[0].saving);
 }
 
 /// Counts calls for an order.
 #[derive(Debug, Default)]
 struct Orders(AtomicU64);
 
-impl Onlooker for Orders {
+impl Observer for Orders {
     fn asked(&self, call: &Asked<'_>) {
         if matches!(call, Asked::Order(_)) {
             self.0.fetch_add(1, Ordering::Relaxed);
@@ -288,12 +288,12 @@ fn a_module_is_asked_once_for_a_confirmed_command_and_whoever_looks_on_is_told()
     let orders: Arc<Orders> = Arc::default();
     let generation = Generation::first(Policies {
         rank: Some(ENGINE.accept(HOSTILE, &settings).unwrap()),
-        onlookers: vec![orders.clone()],
+        observers: vec![orders.clone()],
         ..Policies::default()
     });
-    let looked = generation.consider(&snapshot, &LOOK, &Session::default());
+    let passed = generation.consider(&snapshot, &PASS, &Session::default());
     assert_eq!(orders.0.load(Ordering::Relaxed), 0);
-    let question = DisruptionQuestion::Confirm(Box::new(looked.decision.commands[0].clone()));
+    let question = DisruptionQuestion::Confirm(Box::new(passed.decision.commands[0].clone()));
     let asked = generation.consider(&snapshot, &question, &Session::default());
     // Its odd marks have the dearest first.
     assert_eq!(types(&asked.decision), ["third", "other", "small"]);

@@ -18,8 +18,8 @@ use plimsoll_oracles::fixture::{
     Amounts, ClusterFixture, OnDemand, ZONE_1, cluster, machine, pod, pool,
 };
 use plimsoll_policy::{
-    AnyModule, Book, Engine, EngineSettings, Generation, Limits, Policies, Shadow, ShadowSettings,
-    WhenBehind,
+    AnyModule, Engine, EngineSettings, Generation, Limits, Policies, Shadow, ShadowLog,
+    ShadowSettings, WhenBehind,
 };
 
 use crate::machines::underused;
@@ -27,7 +27,7 @@ use crate::modules::one_at_a_time;
 
 static ENGINE: LazyLock<Engine> = LazyLock::new(|| Engine::new(EngineSettings::default()).unwrap());
 
-const LOOK: DisruptionQuestion = DisruptionQuestion::Look { consolidate: true };
+const PASS: DisruptionQuestion = DisruptionQuestion::Pass { consolidate: true };
 
 fn text(name: &str, value: &str) -> PolicySettings {
     PolicySettings::from([(name.to_owned(), Setting::Text(value.to_owned()))])
@@ -85,20 +85,20 @@ fn shadowed(active: &[AnyModule], candidate: AnyModule, every: u64) -> (Policies
     };
     let shadow = Shadow::begin(candidate, active.first().cloned(), settings);
     let shadow = Arc::new(shadow.unwrap());
-    policies.onlookers.push(shadow.clone());
+    policies.observers.push(shadow.clone());
     (policies, shadow)
 }
 
-/// The record of a shadow after one look at a machine that is too large; the look must be as it is without one.
-fn looked(active: &[AnyModule], candidate: AnyModule) -> Book {
+/// The record of a shadow after one look at a machine that is too large; the pass must be as it is without one.
+fn passed(active: &[AnyModule], candidate: AnyModule) -> ShadowLog {
     let (policies, shadow) = shadowed(active, candidate, 1);
     let alone = Policies {
-        onlookers: Vec::new(),
+        observers: Vec::new(),
         ..policies.clone()
     };
     let snapshot = fleet(0);
-    let with = Generation::first(policies).consider(&snapshot, &LOOK, &Session::default());
-    let alone = Generation::first(alone).consider(&snapshot, &LOOK, &Session::default());
+    let with = Generation::first(policies).consider(&snapshot, &PASS, &Session::default());
+    let alone = Generation::first(alone).consider(&snapshot, &PASS, &Session::default());
     assert_eq!(with, alone);
     shadow.settle()
 }
@@ -109,19 +109,19 @@ fn dollars(value: f64) -> PricePerHour {
 
 #[test]
 fn a_shadow_like_the_active_policy_agrees_and_costs_nothing() {
-    let book = looked(&[consolidating("honest")], consolidating("honest"));
-    assert_eq!((book.decisions, book.differ), (1, 0));
-    assert_eq!(book.agreement(), Some(1000));
-    assert_eq!(book.regret, PricePerHour::ZERO);
-    assert_eq!(book.fuel, book.active_fuel);
+    let log = passed(&[consolidating("honest")], consolidating("honest"));
+    assert_eq!((log.decisions, log.differ), (1, 0));
+    assert_eq!(log.agreement(), Some(1000));
+    assert_eq!(log.regret, PricePerHour::ZERO);
+    assert_eq!(log.fuel, log.active_fuel);
 
     let list = ranking("list-price", &PolicySettings::new());
     let (policies, shadow) = shadowed(from_ref(&list), list.clone(), 1);
     Generation::first(policies).plan(&waiting(3), &Session::default());
-    let book = shadow.settle();
-    assert_eq!((book.decisions, book.differ, book.compared), (1, 0, 3));
-    assert_eq!(book.agreement(), Some(1000));
-    assert_eq!(book.fuel, book.active_fuel);
+    let log = shadow.settle();
+    assert_eq!((log.decisions, log.differ, log.compared), (1, 0, 3));
+    assert_eq!(log.agreement(), Some(1000));
+    assert_eq!(log.fuel, log.active_fuel);
 }
 
 #[test]
@@ -130,32 +130,32 @@ fn moves_that_a_shadow_would_leave_are_counted_and_cost_what_they_save() {
     let shipped = plimsoll_policies::consolidation("savings-threshold").unwrap();
     let reluctant = accepted(shipped.bytes, &settings);
     let eager = consolidating("honest");
-    let book = looked(from_ref(&eager), reluctant.clone());
-    assert_eq!((book.missing_moves, book.extra_moves), (1, 0));
+    let log = passed(from_ref(&eager), reluctant.clone());
+    assert_eq!((log.missing_moves, log.extra_moves), (1, 0));
     // The large machine goes and a small one comes.
-    assert_eq!(book.regret, dollars(0.3));
-    let differing = book.differing.front().unwrap();
+    assert_eq!(log.regret, dollars(0.3));
+    let differing = log.differing.front().unwrap();
     assert_eq!(differing.active, "replace used");
     assert_eq!(differing.shadow, "no other move");
 
-    let book = looked(&[reluctant], eager);
-    assert_eq!((book.missing_moves, book.extra_moves), (0, 1));
-    assert_eq!(book.regret, dollars(-0.3));
+    let log = passed(&[reluctant], eager);
+    assert_eq!((log.missing_moves, log.extra_moves), (0, 1));
+    assert_eq!(log.regret, dollars(-0.3));
 }
 
 #[test]
 fn a_shadow_that_fails_is_a_fault_of_its_own_and_does_nothing() {
-    let book = looked(&[consolidating("honest")], consolidating("nan"));
-    assert_eq!((book.faults, book.missing_moves), (1, 1));
-    assert!(book.last_fault.unwrap().contains("NaN"));
+    let log = passed(&[consolidating("honest")], consolidating("nan"));
+    assert_eq!((log.faults, log.missing_moves), (1, 1));
+    assert!(log.last_fault.unwrap().contains("NaN"));
 }
 
 #[test]
 fn budgets_wider_and_narrower_are_told_apart() {
-    let narrower = looked(&[capping("widen")], capping("honest"));
+    let narrower = passed(&[capping("widen")], capping("honest"));
     assert!(narrower.narrower > 0, "{narrower:?}");
     assert_eq!(narrower.wider, 0);
-    let wider = looked(&[capping("honest")], capping("widen"));
+    let wider = passed(&[capping("honest")], capping("widen"));
     assert_eq!((wider.wider, wider.narrower), (narrower.narrower, 0));
     let differing = wider.differing.front().unwrap();
     assert!(
@@ -170,8 +170,8 @@ fn budgets_wider_and_narrower_are_told_apart() {
 
 #[test]
 fn of_several_budgets_a_shadow_is_held_against_its_own() {
-    let book = looked(&[capping("honest"), capping("widen")], capping("honest"));
-    assert_eq!((book.decisions, book.differ), (1, 0));
+    let log = passed(&[capping("honest"), capping("widen")], capping("honest"));
+    assert_eq!((log.decisions, log.differ), (1, 0));
 }
 
 #[test]
@@ -184,10 +184,10 @@ fn a_ranking_shadow_that_buys_otherwise_costs_the_difference_at_list_prices() {
     let (policies, shadow) = shadowed(&[list], few, 1);
     let decision = Generation::first(policies).plan(&snapshot, &Session::default());
     assert_eq!(decision.plan.claims.len(), 2);
-    let book = shadow.settle();
-    assert_eq!((book.decisions, book.differ, book.agree), (1, 1, 0));
-    assert_eq!(book.regret, dollars(0.15));
-    let differing = book.differing.front().unwrap();
+    let log = shadow.settle();
+    assert_eq!((log.decisions, log.differ, log.agree), (1, 1, 0));
+    assert_eq!(log.regret, dollars(0.15));
+    let differing = log.differing.front().unwrap();
     assert_eq!(differing.active, format!("2 small on-demand {ZONE_1}"));
     assert_eq!(differing.shadow, format!("1 medium on-demand {ZONE_1}"));
 }
@@ -251,8 +251,8 @@ fn a_shadow_that_orders_badly_has_a_fault_and_no_lists() {
     let list = ranking("list-price", &PolicySettings::new());
     let (policies, shadow) = shadowed(from_ref(&list), hostile("order-nan", 0.0), 1);
     Generation::first(policies).plan(&alike(1), &Session::default());
-    let book = shadow.settle();
-    assert_eq!((book.decisions, book.faults, book.lists.claims), (1, 1, 0));
+    let log = shadow.settle();
+    assert_eq!((log.decisions, log.faults, log.lists.claims), (1, 1, 0));
 }
 
 #[test]
@@ -260,10 +260,10 @@ fn a_shadow_has_half_the_fuel_of_a_module_that_decides() {
     let endless = hostile("loop", 0.0);
     let (policies, shadow) = shadowed(from_ref(&endless), endless.clone(), 1);
     Generation::first(policies).plan(&alike(1), &Session::default());
-    let book = shadow.settle();
+    let log = shadow.settle();
     let limit = Limits::default().fuel(3, None);
-    let less = book.active_fuel - book.fuel;
-    assert!(less.abs_diff(limit / 2) < 10_000, "{book:?}");
+    let less = log.active_fuel - log.fuel;
+    assert!(less.abs_diff(limit / 2) < 10_000, "{log:?}");
 }
 
 /// Decisions find their place at once although a shadow is asked without end, on an engine with one place for which nobody waits.
@@ -280,7 +280,7 @@ fn a_shadow_takes_no_place_of_a_module_that_decides_and_is_passed_over_or_asked(
     let shadow = Arc::new(Shadow::begin(endless, Some(list.clone()), settings).unwrap());
     let mut policies = Policies::default();
     list.join(&mut policies);
-    policies.onlookers.push(shadow.clone());
+    policies.observers.push(shadow.clone());
     let generation = Generation::first(policies);
     let snapshot = alike(1);
     for _ in 0..50 {
@@ -288,7 +288,7 @@ fn a_shadow_takes_no_place_of_a_module_that_decides_and_is_passed_over_or_asked(
         assert_eq!(decision.faults, []);
         assert_eq!(decision.plan.claims.len(), 1);
     }
-    let book = shadow.settle();
-    assert_eq!(book.decisions + book.hung + book.passed_over, 50);
-    assert!(book.faults > 0, "{book:?}");
+    let log = shadow.settle();
+    assert_eq!(log.decisions + log.hung + log.passed_over, 50);
+    assert!(log.faults > 0, "{log:?}");
 }

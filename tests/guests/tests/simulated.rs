@@ -197,7 +197,7 @@ fn mixed_instances_keep_half_of_a_simulated_cluster_on_demand() {
     assert!(is_half(own as f64, all as f64), "{own} of {all}");
 }
 
-/// Takes nodes away as the module says, and holds every look against the rule.
+/// Takes nodes away as the module says, and holds every pass against the rule.
 struct ScaleDown {
     module: ConsolidationModule,
     removed: usize,
@@ -207,9 +207,9 @@ struct ScaleDown {
 impl ScaleDown {
     /// Nodes that the rule lets go, by row: at most half used, quiet and there for ten minutes, and with another place for each
     /// of their pods.
-    fn by_rule(snapshot: &Snapshot, look: &DisruptionPass<'_>) -> BTreeSet<usize> {
+    fn by_rule(snapshot: &Snapshot, pass: &DisruptionPass<'_>) -> BTreeSet<usize> {
         let excluded = consolidate::excluded(snapshot);
-        let fit = look.graceful.iter().filter(|candidate| {
+        let fit = pass.graceful.iter().filter(|candidate| {
             consolidate::fits_consolidation(snapshot, candidate).is_ok()
                 && is_unneeded(snapshot, candidate.row)
                 && fits_elsewhere(snapshot, candidate.row, &excluded)
@@ -220,7 +220,7 @@ impl ScaleDown {
     fn values(
         &mut self,
         snapshot: &Snapshot,
-        look: &DisruptionPass<'_>,
+        pass: &DisruptionPass<'_>,
         proposal: &Proposal<'_, '_>,
     ) -> Vec<PricePerHour> {
         let question = proposal.score_question().unwrap();
@@ -232,7 +232,7 @@ impl ScaleDown {
         let found = proposal.moves.iter().zip(&values);
         let worth = found.filter(|(found, value)| **value > PricePerHour::ZERO && alone(found));
         let ours: BTreeSet<usize> = worth.map(|(found, _)| found.members[0]).collect();
-        let theirs = Self::by_rule(snapshot, look);
+        let theirs = Self::by_rule(snapshot, pass);
         if ours != theirs {
             let names = |rows: &BTreeSet<usize>| -> Vec<String> {
                 let names = rows
@@ -259,18 +259,18 @@ impl Planner for &mut ScaleDown {
     fn consider(&mut self, request: &ConsiderRequest) -> Considered {
         let snapshot = &request.snapshot;
         let decision = match &request.question {
-            DisruptionQuestion::Look { consolidate } => {
-                let look = DisruptionPass::at(snapshot, *consolidate);
-                let proposal = look.propose();
+            DisruptionQuestion::Pass { consolidate } => {
+                let pass = DisruptionPass::at(snapshot, *consolidate);
+                let proposal = pass.propose();
                 let is_idle = |candidate: &Candidate| {
                     candidate.cost.is_of_empty()
                         && consolidate::fits_emptiness(snapshot, candidate).is_ok()
                 };
                 let waits = snapshot.pods.iter().any(|pod| pod.node.is_none());
-                let idle = look.graceful.iter().any(is_idle);
+                let idle = pass.graceful.iter().any(is_idle);
                 let searched = *consolidate && !idle && !waits;
                 let values = if searched {
-                    self.values(snapshot, &look, &proposal)
+                    self.values(snapshot, &pass, &proposal)
                 } else {
                     vec![PricePerHour::ZERO; proposal.moves.len()]
                 };
@@ -337,7 +337,7 @@ fn fits_elsewhere(snapshot: &Snapshot, row: usize, excluded: &[usize]) -> bool {
     (0..snapshot.nodes.len()).map(room).sum::<usize>() >= count
 }
 
-/// C13: over a day of services that come and go, each look finds the very nodes that the rule of the node group's autoscaler lets
+/// C13: over a day of services that come and go, each pass finds the very nodes that the rule of the node group's autoscaler lets
 /// go, and they go. The recording is made from a seed.
 #[test]
 fn the_nodes_that_the_utilisation_rule_lets_go_are_those_removed() {

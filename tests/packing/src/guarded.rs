@@ -14,7 +14,7 @@ use plimsoll_core::model::OwnerKind;
 use plimsoll_core::plan::Plan;
 use plimsoll_core::schedule::{guard_costs, plan, prepare};
 use plimsoll_core::snapshot::Snapshot;
-use plimsoll_ec2_facts::catalogue::{Terms, Zone};
+use plimsoll_ec2_facts::catalogue::{CapacityTypes, Zone};
 use plimsoll_ec2_facts::{CatalogueSettings, catalogue};
 use plimsoll_oracles::fixture::{
     Amounts, ClusterFixture, PodFixture, ZONES, above, cluster, is_in, pod, pool,
@@ -82,7 +82,7 @@ pub(crate) fn lines(wanted: &str, data: Option<&Path>, mut print: impl FnMut(&st
 
 fn general_types() -> Result<Vec<InstanceType>> {
     let mut settings = CatalogueSettings::for_region("us-east-1");
-    settings.terms = Terms::OnDemandOnly;
+    settings.capacity_types = CapacityTypes::OnDemandOnly;
     let zone = |name: &str| Zone {
         name: name.to_owned(),
         id: None,

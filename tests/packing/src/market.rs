@@ -3,7 +3,7 @@
 use anyhow::{Context, Result};
 use plimsoll_core::pack::Kind;
 use plimsoll_core::resources::ResourceName;
-use plimsoll_ec2_facts::catalogue::Terms;
+use plimsoll_ec2_facts::catalogue::CapacityTypes;
 use plimsoll_ec2_facts::instance_type::Architecture;
 use plimsoll_ec2_facts::{CatalogueSettings, catalogue, instance_type};
 
@@ -29,7 +29,7 @@ pub(crate) struct Offer {
 /// Types c, m and r of generation 3 and later in us-east-1, on demand, no bare metal, in this many zones.
 pub(crate) fn ec2(zones: usize) -> Result<Vec<Offer>> {
     let mut settings = CatalogueSettings::for_region("us-east-1");
-    settings.terms = Terms::OnDemandOnly;
+    settings.capacity_types = CapacityTypes::OnDemandOnly;
     let catalogue = catalogue(&settings).context("the embedded price list has us-east-1")?;
     let mut offers = Vec::new();
     for it in catalogue.types() {

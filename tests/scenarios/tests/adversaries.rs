@@ -99,20 +99,20 @@ impl Adversary {
         moves.map(|_| value(self.draw(1_000_000_000))).collect()
     }
 
-    fn cap(&mut self, look: &mut DisruptionPass<'_>) {
-        let rows = look.allowances.len();
+    fn cap(&mut self, pass: &mut DisruptionPass<'_>) {
+        let rows = pass.allowances.len();
         let cap = |drawn: u64| u32::try_from(drawn).ok().filter(|cap| *cap < 40);
         let caps: Vec<Option<u32>> = (0..rows).map(|_| cap(self.draw(60))).collect();
-        look.cap(&caps);
+        pass.cap(&caps);
     }
 
-    /// Has the look priced at random; what it may not buy by that.
+    /// Has the pass priced at random; what it may not buy by that.
     fn reprice(
         &mut self,
-        look: &mut DisruptionPass<'_>,
+        pass: &mut DisruptionPass<'_>,
         question: &DisruptionQuestion,
     ) -> BTreeSet<Way> {
-        let Some(question) = look.price_question(question) else {
+        let Some(question) = pass.price_question(question) else {
             return BTreeSet::new();
         };
         let answer = self.prices(&question);
@@ -128,7 +128,7 @@ impl Adversary {
             (words.0.to_owned(), words.1.to_owned(), terms)
         };
         let vetoed = vetoed.map(|(_, candidate)| way(*candidate)).collect();
-        look.price(check_prices(&question, &answer).expect("the answer is well formed"));
+        pass.price(check_prices(&question, &answer).expect("the answer is well formed"));
         vetoed
     }
 
@@ -200,11 +200,11 @@ impl Planner for &mut Adversary {
     fn consider(&mut self, request: &ConsiderRequest) -> Considered {
         let snapshot = &request.snapshot;
         let decision = match &request.question {
-            DisruptionQuestion::Look { consolidate } => {
-                let mut look = DisruptionPass::at(snapshot, *consolidate);
-                self.cap(&mut look);
-                let vetoed = self.reprice(&mut look, &request.question);
-                let mut proposal = look.propose();
+            DisruptionQuestion::Pass { consolidate } => {
+                let mut pass = DisruptionPass::at(snapshot, *consolidate);
+                self.cap(&mut pass);
+                let vetoed = self.reprice(&mut pass, &request.question);
+                let mut proposal = pass.propose();
                 for found in &proposal.moves {
                     self.seen.moves += 1;
                     let findings = moves::findings_at(snapshot, found, PriceRule::Policy);
@@ -213,7 +213,7 @@ impl Planner for &mut Adversary {
                     self.hold_against(&vetoed, &found.claims);
                 }
                 let values = self.values(&proposal);
-                if let Some(asked) = proposal.way_back(Some(&values)) {
+                if let Some(asked) = proposal.reversal_question(Some(&values)) {
                     let answer = self.prices(&asked);
                     let prices = check_prices(&asked, &answer).expect("the answer is well formed");
                     proposal.hold(Some(&values), Some(prices));
@@ -221,10 +221,10 @@ impl Planner for &mut Adversary {
                 proposal.decide(Some(&values))
             }
             DisruptionQuestion::Confirm(command) => {
-                let mut look = DisruptionPass::at(snapshot, false);
-                self.cap(&mut look);
-                let vetoed = self.reprice(&mut look, &request.question);
-                let confirmed = confirm::confirm(&look, command);
+                let mut pass = DisruptionPass::at(snapshot, false);
+                self.cap(&mut pass);
+                let vetoed = self.reprice(&mut pass, &request.question);
+                let confirmed = confirm::confirm(&pass, command);
                 for command in &confirmed.commands {
                     self.hold_against(&vetoed, &command.plan.claims);
                 }

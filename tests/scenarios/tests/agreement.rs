@@ -88,9 +88,9 @@ impl Tastes {
         check_prices(question, &answer).expect("the answer is well formed")
     }
 
-    fn price(&mut self, look: &mut DisruptionPass<'_>, question: &DisruptionQuestion) {
-        if let Some(asked) = look.price_question(question) {
-            look.price(self.prices(&asked));
+    fn price(&mut self, pass: &mut DisruptionPass<'_>, question: &DisruptionQuestion) {
+        if let Some(asked) = pass.price_question(question) {
+            pass.price(self.prices(&asked));
         }
     }
 
@@ -110,11 +110,11 @@ impl Tastes {
     }
 
     /// Has the replacements of confirmed commands in its order.
-    fn order(&mut self, look: &DisruptionPass<'_>, decision: &mut Decision) {
+    fn order(&mut self, pass: &DisruptionPass<'_>, decision: &mut Decision) {
         for command in &mut decision.commands {
-            if let Some(asked) = look.order_question(command) {
+            if let Some(asked) = pass.order_question(command) {
                 let before = command.plan.claims.clone();
-                let followed = look.order(command, &self.orders(&asked));
+                let followed = pass.order(command, &self.orders(&asked));
                 self.seen.ordered += usize::from(followed && before != command.plan.claims);
                 self.hold_vetoes(&command.plan.claims);
             }
@@ -136,15 +136,15 @@ impl Tastes {
         }
     }
 
-    fn look(
+    fn pass(
         &mut self,
         snapshot: &Snapshot,
         question: &DisruptionQuestion,
         consolidate: bool,
     ) -> Decision {
-        let mut look = DisruptionPass::at(snapshot, consolidate);
-        self.price(&mut look, question);
-        let mut proposal = look.propose();
+        let mut pass = DisruptionPass::at(snapshot, consolidate);
+        self.price(&mut pass, question);
+        let mut proposal = pass.propose();
         for found in &proposal.moves {
             let findings = moves::findings_at(snapshot, found, Whose::Policy);
             let words = findings.iter().map(ToString::to_string);
@@ -152,7 +152,7 @@ impl Tastes {
             self.seen.otherwise += usize::from(found.saving != found.list_saving);
             self.hold_vetoes(&found.claims);
         }
-        if let Some(asked) = proposal.way_back(None) {
+        if let Some(asked) = proposal.reversal_question(None) {
             proposal.hold(None, Some(self.prices(&asked)));
         }
         proposal.decide(None)
@@ -178,14 +178,14 @@ impl Planner for &mut Tastes {
     fn consider(&mut self, request: &ConsiderRequest) -> Considered {
         let snapshot = &request.snapshot;
         let decision = match &request.question {
-            DisruptionQuestion::Look { consolidate } => {
-                self.look(snapshot, &request.question, *consolidate)
+            DisruptionQuestion::Pass { consolidate } => {
+                self.pass(snapshot, &request.question, *consolidate)
             }
             DisruptionQuestion::Confirm(command) => {
-                let mut look = DisruptionPass::at(snapshot, false);
-                self.price(&mut look, &request.question);
-                let mut decision = confirm::confirm(&look, command);
-                self.order(&look, &mut decision);
+                let mut pass = DisruptionPass::at(snapshot, false);
+                self.price(&mut pass, &request.question);
+                let mut decision = confirm::confirm(&pass, command);
+                self.order(&pass, &mut decision);
                 let at = decision.commands.iter().map(|_| snapshot.now);
                 self.seen.confirmed.extend(at);
                 decision

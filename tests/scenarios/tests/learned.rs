@@ -1,4 +1,4 @@
-//! Machines smaller than computed: their type is planned right from then on, and a launch in vain is not repeated for ever.
+//! Machines smaller than computed: their type is planned right from then on, and an undersized launch is not repeated for ever.
 
 use plimsoll_core::action::ObjectKey;
 use plimsoll_core::ids::ObjectName;
@@ -158,10 +158,11 @@ fn a_pod_that_misses_every_node_of_a_type_gets_a_larger_one() {
     }
 }
 
-/// Messages to pods that equal launches in vain keep waiting.
+/// Messages to pods that equal undersized launches keep waiting.
 fn told<P: Planner>(run: &mut Run<P>) -> Vec<String> {
     let of_pods = run.take_reports().into_iter().filter(|report| {
-        matches!(report.object, ObjectKey::Pod(_)) && report.message.contains("in vain")
+        matches!(report.object, ObjectKey::Pod(_))
+            && report.message.contains("too small for its pods")
     });
     of_pods.map(|report| report.message).collect()
 }
@@ -175,7 +176,7 @@ fn after_two_equal_relaunches_the_pod_waits_and_is_told_by_how_much_it_misses() 
         assert_eq!(
             told(&mut run),
             [
-                "small was bought 3 times in vain: memory of its node is 16057Mi where 16384Mi was computed, and it misses by \
+                "small was launched 3 times and was too small for its pods each time: memory of its node is 16057Mi where 16384Mi was computed, and it misses by \
               144Mi (setting runaway.equalRelaunches)"
             ],
             "{packing:?}: once"
@@ -187,7 +188,7 @@ fn after_two_equal_relaunches_the_pod_waits_and_is_told_by_how_much_it_misses() 
         );
         let card = run.finish();
         let reason = &card.unplaced.first().expect("it waits to the end").reason;
-        assert!(reason.contains("bought 3 times in vain"), "{reason}");
+        assert!(reason.contains("launched 3 times"), "{reason}");
     }
 }
 

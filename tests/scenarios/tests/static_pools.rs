@@ -208,7 +208,7 @@ fn a_pool_that_its_limit_holds_back_is_told_once() {
     assert_eq!(run.claims().count(), 3);
     assert_eq!(
         told(&mut run),
-        ["has 3 of 5 nodes: limits.nodes allows no more, nodes that are going among them"]
+        ["has 3 of 5 nodes: limits.nodes allows no more, deleting nodes among them"]
     );
 }
 

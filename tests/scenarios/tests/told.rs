@@ -13,7 +13,7 @@ use plimsoll_oracles::fixture::{Amounts, OnDemand, ZONE_1, cluster, instance_typ
 use plimsoll_scenarios::stage;
 use plimsoll_sim::{Change, Considered, Planned, Planner, Recording, Run, TimedChange, Which};
 
-/// The questions asked: activity at every look, and failures listed in the catalogues that plans were made from.
+/// The questions asked: activity at every pass, and failures listed in the catalogues that plans were made from.
 #[derive(Clone, Default)]
 struct Heard {
     activity: Arc<Mutex<Vec<Activity>>>,
@@ -143,9 +143,9 @@ fn an_offering_that_failed_is_avoided_for_minutes_and_told_for_an_hour() {
     };
     market.avoid([key], second(0));
     assert_eq!(seen(&market), (false, 1, Some(second(180))));
-    assert!(market.forgive(second(180)));
+    assert!(market.expire_unavailable(second(180)));
     assert_eq!(seen(&market), (true, 1, Some(second(3600))));
-    assert!(market.forgive(second(3600)));
+    assert!(market.expire_unavailable(second(3600)));
     assert_eq!(seen(&market), (true, 0, None));
-    assert!(!market.forgive(second(3601)));
+    assert!(!market.expire_unavailable(second(3601)));
 }

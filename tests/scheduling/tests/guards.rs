@@ -129,7 +129,7 @@ fn guard_yields_where_only_kept_back_types_are_left_and_says_so() {
     assert_eq!(
         texts(&plan),
         [
-            "guard on burstable, old and bare-metal types yields on 1 new node(s): nothing else would hold their pods"
+            "guard on burstable, previous-generation and bare-metal types yields on 1 new node(s): nothing else would hold their pods"
         ]
     );
 }
@@ -329,7 +329,7 @@ fn guards_tell_what_they_cost_dearest_first() {
         texts(&plan),
         [
             "all guards together cost $0.2400/h more than without (54.5 % of the plan)",
-            "guard on burstable, old and bare-metal types costs $0.2400/h more than without (54.5 % of the plan)",
+            "guard on burstable, previous-generation and bare-metal types costs $0.2400/h more than without (54.5 % of the plan)",
         ]
     );
 }

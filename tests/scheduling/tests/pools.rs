@@ -244,7 +244,7 @@ fn spot_that_nobody_asked_for_is_bought_where_nothing_else_holds_the_pod_and_the
     assert_eq!(
         notes,
         [
-            "guard on spot machines that nobody asked for yields on 1 new node(s): nothing else would hold their pods"
+            "guard on unrequested spot capacity yields on 1 new node(s): nothing else would hold their pods"
         ]
     );
 }

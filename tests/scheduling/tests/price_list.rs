@@ -7,7 +7,7 @@ use plimsoll_core::model::PackingMode;
 use plimsoll_core::plan::PlannedClaim;
 use plimsoll_core::resources::ResourceName;
 use plimsoll_core::waste::{Waste, waste};
-use plimsoll_ec2_facts::catalogue::Terms;
+use plimsoll_ec2_facts::catalogue::CapacityTypes;
 use plimsoll_ec2_facts::{CatalogueSettings, catalogue};
 use plimsoll_oracles::fixture::*;
 use plimsoll_scheduling_tests::{Outcome, check};
@@ -18,7 +18,7 @@ const CATEGORY: &str = "karpenter.k8s.aws/instance-category";
 /// Everything that a region sells on demand.
 fn shop(region: &str) -> Catalogue {
     let mut settings = CatalogueSettings::for_region(region);
-    settings.terms = Terms::OnDemandOnly;
+    settings.capacity_types = CapacityTypes::OnDemandOnly;
     catalogue(&settings).expect("the embedded price list has the region")
 }
 

@@ -4,13 +4,13 @@ use plimsoll_oracles::fixture::*;
 use plimsoll_scheduling_tests::{bare_market, check, market, of_web};
 
 /// A label that pools and nodes of these tests use as a domain.
-const SHELF: &str = "shelf";
+const SHELF: &str = "unscheduled";
 
 fn shelved() -> PodFixture {
     pod("web").cpu(100).spread(SHELF, 1)
 }
 
-fn shelf(name: &str) -> NodeFixture {
+fn unscheduled(name: &str) -> NodeFixture {
     node(name).label(SHELF, name)
 }
 
@@ -25,7 +25,7 @@ fn closed_domains_count_unless_taints_are_honoured(cluster: &ClusterFixture) {
 
 #[test]
 fn domains_of_tainted_nodes_count_unless_taints_are_honoured() {
-    let closed = |name| shelf(name).taint("closed", "yes", NoSchedule);
+    let closed = |name| unscheduled(name).taint("closed", "yes", NoSchedule);
     let cluster = bare_market()
         .pool(pool("general").label(SHELF, "open"))
         .node(closed("left"))
@@ -71,8 +71,8 @@ fn domain_shared_by_tainted_pools_is_known_through_the_tolerated_one() {
 fn domains_of_nodes_the_pod_cannot_use_count_only_if_affinity_is_ignored() {
     let cluster = bare_market()
         .pool(pool("general").label(SHELF, "open").label("side", "ours"))
-        .node(shelf("left").label("side", "theirs"))
-        .node(shelf("right").label("side", "theirs"));
+        .node(unscheduled("left").label("side", "theirs"))
+        .node(unscheduled("right").label("side", "theirs"));
     let pods = shelved().select("side", "ours");
     let outcome = check(
         cluster

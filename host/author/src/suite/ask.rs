@@ -5,7 +5,7 @@ use plimsoll_core::rank::{LaunchLists, OrderAnswer, PriceAnswer};
 use plimsoll_core::score::{ScoreAnswer, Verdicts};
 use plimsoll_policy::{
     Asked, BudgetModule, Checked, ConsolidationModule, EndedCall, Fault, Manifest, Module,
-    Onlooker, Unit,
+    Observer, Unit,
 };
 
 use super::answer::{Answer, Names, dollars, reason_text};
@@ -17,14 +17,14 @@ use super::pools::Declared;
 pub(super) fn rank(
     module: &Module,
     market: &Market,
-    onlooker: &dyn Onlooker,
+    observer: &dyn Observer,
 ) -> Result<Answer, Fault> {
     let mut answer = Answer::default();
     let manifest = module.manifest();
     if manifest.unit == Unit::Dollars {
         let question = &market.price;
         let called = &module.price(question);
-        onlooker.asked(&Asked::Price(EndedCall {
+        observer.asked(&Asked::Price(EndedCall {
             module,
             question,
             called,
@@ -34,7 +34,7 @@ pub(super) fn rank(
     }
     if let Some(question) = market.order.as_ref().filter(|_| manifest.orders) {
         let called = &module.order(question);
-        onlooker.asked(&Asked::Order(EndedCall {
+        observer.asked(&Asked::Order(EndedCall {
             module,
             question,
             called,
@@ -125,11 +125,11 @@ fn told_lists(answer: &mut Answer, typed: &LaunchLists, market: &Market) {
 pub(super) fn consolidate(
     module: &ConsolidationModule,
     fleet: &Fleet,
-    onlooker: &dyn Onlooker,
+    observer: &dyn Observer,
 ) -> Result<Answer, Fault> {
     let question = &fleet.score;
     let called = &module.score(question);
-    onlooker.asked(&Asked::Score(EndedCall {
+    observer.asked(&Asked::Score(EndedCall {
         module,
         question,
         called,
@@ -153,11 +153,11 @@ pub(super) fn consolidate(
 pub(super) fn budget(
     module: &BudgetModule,
     declared: &Declared,
-    onlooker: &dyn Onlooker,
+    observer: &dyn Observer,
 ) -> Result<Answer, Fault> {
     let question = &declared.allow;
     let called = &module.allow(question);
-    onlooker.asked(&Asked::Allow(EndedCall {
+    observer.asked(&Asked::Allow(EndedCall {
         module,
         question,
         called,

@@ -19,7 +19,7 @@ use std::collections::BTreeMap;
 use std::str::FromStr as _;
 
 use plimsoll_core::hook::{Context, PolicySettings};
-use plimsoll_policy::{AnyModule, Hook, Manifest, Onlooker};
+use plimsoll_policy::{AnyModule, Hook, Manifest, Observer};
 use serde_json::Value;
 use thiserror::Error;
 
@@ -104,11 +104,11 @@ pub struct Tried {
     pub rows: BTreeMap<String, String>,
 }
 
-/// Nobody looks on.
+/// NoObserver looks on.
 #[derive(Debug)]
-struct Nobody;
+struct NoObserver;
 
-impl Onlooker for Nobody {}
+impl Observer for NoObserver {}
 
 impl Suite {
     /// Reads a suite for the policy of that manifest.
@@ -165,13 +165,13 @@ impl Suite {
 
     /// Puts every case to the policy.
     pub fn run(&self, policy: &AnyModule) -> Vec<Tried> {
-        self.run_before(policy, &Nobody)
+        self.run_before(policy, &NoObserver)
     }
 
     /// The same while somebody looks on.
-    pub fn run_before(&self, policy: &AnyModule, onlooker: &dyn Onlooker) -> Vec<Tried> {
+    pub fn run_before(&self, policy: &AnyModule, observer: &dyn Observer) -> Vec<Tried> {
         let cases = self.cases.iter();
-        cases.map(|case| case.run(policy, onlooker)).collect()
+        cases.map(|case| case.run(policy, observer)).collect()
     }
 
     /// The name of a case, which no other has and which takes one line wherever it is shown.
@@ -285,14 +285,14 @@ impl Input {
     }
 
     /// The policy's answer, or why there is none.
-    fn ask(&self, policy: &AnyModule, onlooker: &dyn Onlooker) -> Result<Answer, String> {
+    fn ask(&self, policy: &AnyModule, observer: &dyn Observer) -> Result<Answer, String> {
         let answer = match (self, policy) {
-            (Self::Rank(market), AnyModule::Rank(module)) => ask::rank(module, market, onlooker),
+            (Self::Rank(market), AnyModule::Rank(module)) => ask::rank(module, market, observer),
             (Self::Consolidate(fleet), AnyModule::Consolidate(module)) => {
-                ask::consolidate(module, fleet, onlooker)
+                ask::consolidate(module, fleet, observer)
             }
             (Self::Budget(declared), AnyModule::Budget(module)) => {
-                ask::budget(module, declared, onlooker)
+                ask::budget(module, declared, observer)
             }
             _ => return Err("the policy is of another hook than the suite".to_owned()),
         };
@@ -310,8 +310,8 @@ fn moment(field: &Field<'_>) -> Result<u64, Problem> {
 }
 
 impl Case {
-    fn run(&self, policy: &AnyModule, onlooker: &dyn Onlooker) -> Tried {
-        let (failures, rows) = match self.answer(policy, onlooker) {
+    fn run(&self, policy: &AnyModule, observer: &dyn Observer) -> Tried {
+        let (failures, rows) = match self.answer(policy, observer) {
             Err(failure) => (vec![failure], BTreeMap::new()),
             Ok(None) => (Vec::new(), BTreeMap::new()),
             Ok(Some(answer)) => {
@@ -332,10 +332,10 @@ impl Case {
     fn answer(
         &self,
         policy: &AnyModule,
-        onlooker: &dyn Onlooker,
+        observer: &dyn Observer,
     ) -> Result<Option<Answer>, String> {
         match (policy.under(&self.settings), &self.refused) {
-            (Ok(policy), None) => self.input.ask(&policy, onlooker).map(Some),
+            (Ok(policy), None) => self.input.ask(&policy, observer).map(Some),
             (Ok(_), Some(wanted)) => Err(format!(
                 "expect.refused: the settings are agreed to; expected a refusal with \"{wanted}\""
             )),

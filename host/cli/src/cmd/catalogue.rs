@@ -216,11 +216,11 @@ fn many(types: &[Found]) -> String {
     table(&rows) + &format!("{} types\n", types.len())
 }
 
-fn cheapest(instance_type: &InstanceType, terms: CapacityType) -> String {
+fn cheapest(instance_type: &InstanceType, capacity_type: CapacityType) -> String {
     let of_terms = instance_type
         .offerings
         .iter()
-        .filter(|offering| offering.capacity_type == terms);
+        .filter(|offering| offering.capacity_type == capacity_type);
     let least = of_terms.min_by_key(|offering| offering.price);
     least.map_or_else(String::new, |offering| {
         format!("{}{}", offering.price, modelled(offering, " (modelled)"))

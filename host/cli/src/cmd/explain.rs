@@ -29,7 +29,7 @@ pub(crate) fn run(flags: &flags::Explain) -> Result<()> {
     strategy.check(&loaded.snapshot.catalogues)?;
     let priced: Arc<Priced> = Arc::default();
     if let Some(policies) = strategy.policies_mut() {
-        policies.onlookers.push(priced.clone());
+        policies.observers.push(priced.clone());
     }
     let plan = strategy.plan(&loaded.snapshot)?.plan;
     let text = match flags.subject {

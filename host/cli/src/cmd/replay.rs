@@ -9,10 +9,10 @@ use anyhow::{Context, Result, bail};
 use plimsoll_core::snapshot::Snapshot;
 use plimsoll_core::time::Timestamp;
 use plimsoll_policy::records::{
-    Difference, Heading, Made, ReplayError, Replayed, Shelf, What, digest_of_decision,
+    Difference, Heading, Made, RecordStore, ReplayError, Replayed, What, digest_of_decision,
     digest_of_plan, replay,
 };
-use plimsoll_policy::{Considered, Decision, Onlooker, Policies};
+use plimsoll_policy::{Considered, Decision, Observer, Policies};
 use schemars::JsonSchema;
 use serde::Serialize;
 
@@ -121,16 +121,16 @@ pub(crate) fn run(flags: &flags::Replay) -> Result<()> {
     let name = load::name(&flags.records);
     let reader = records::open(&flags.records)?;
     let heading = reader.heading().clone();
-    let shelf = records::shelf(engine()?, &flags.policy)?;
+    let store = records::store(engine()?, &flags.policy)?;
     let threads = flags.threads.map_or_else(processors, usize::from);
-    let (replayed, modules) = (replay(reader, &shelf, threads), shelf.served());
+    let (replayed, modules) = (replay(reader, &store, threads), store.served());
     if let Err(error @ ReplayError::Machine { .. }) = &replayed {
         bail!(Environment(format!("{name}: {error}")));
     }
     let replayed = replayed.with_context(|| name.clone())?;
     records::tell_cut(&flags.records, replayed.cut);
     let remade = match &flags.on {
-        Some(_) if replayed.differs.is_none() => remade(flags, &heading, &shelf, &replayed)?,
+        Some(_) if replayed.differs.is_none() => remade(flags, &heading, &store, &replayed)?,
         _ => Remade::default(),
     };
     if replayed.decisions == 0 && remade.count == 0 && remade.differs.is_none() {
@@ -178,7 +178,7 @@ fn processors() -> usize {
 fn remade(
     flags: &flags::Replay,
     heading: &Heading,
-    shelf: &Shelf,
+    store: &RecordStore,
     then: &Replayed,
 ) -> Result<Remade> {
     let (Some(path), Some(run)) = (&flags.on, &heading.run) else {
@@ -202,10 +202,10 @@ fn remade(
     });
     let mut policies = Policies::default();
     for line in &run.policies {
-        let module = shelf.policy(line)?;
+        let module = store.policy(line)?;
         module.as_ref().clone().join(&mut policies);
     }
-    policies.onlookers.push(checker.clone());
+    policies.observers.push(checker.clone());
     play(input.recording, run.seed, policies)?;
     let remade = checker
         .remade
@@ -268,7 +268,7 @@ impl Checker {
     }
 }
 
-impl Onlooker for Checker {
+impl Observer for Checker {
     fn planned(&self, snapshot: &Snapshot, decision: &Decision) {
         self.check(What::Plan, snapshot, || digest_of_plan(&decision.plan));
     }

@@ -56,7 +56,7 @@ async fn serve(flags: &Run) -> Result<()> {
         .map(|path| records::stream(path, &engine))
         .transpose()?;
     if let Some(recorder) = &records {
-        begun.policies.onlookers.push(recorder.clone());
+        begun.policies.observers.push(recorder.clone());
     }
     let record = flags.record.as_deref().map(recording).transpose()?;
     let planner = Planner::new(begun.policies);

@@ -89,7 +89,7 @@ fn tasks_pool() -> Value {
 }
 
 /// A pool of current machines of the common categories.
-fn pool(name: &str, terms: &[&str]) -> Value {
+fn pool(name: &str, capacity_types: &[&str]) -> Value {
     json!({
         "apiVersion": "karpenter.sh/v1",
         "kind": "NodePool",
@@ -98,7 +98,7 @@ fn pool(name: &str, terms: &[&str]) -> Value {
             "template": { "spec": {
                 "nodeClassRef": { "group": "karpenter.k8s.aws", "kind": "EC2NodeClass", "name": "default" },
                 "requirements": [
-                    { "key": "karpenter.sh/capacity-type", "operator": "In", "values": terms },
+                    { "key": "karpenter.sh/capacity-type", "operator": "In", "values": capacity_types },
                     { "key": "kubernetes.io/arch", "operator": "In", "values": ["amd64"] },
                     { "key": "karpenter.k8s.aws/instance-category", "operator": "In", "values": ["c", "m", "r", "g"] },
                     { "key": "karpenter.k8s.aws/instance-generation", "operator": "Gt", "values": ["4"] },

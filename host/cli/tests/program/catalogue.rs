@@ -114,7 +114,7 @@ fn each_operator_narrows_the_list_as_it_reads() {
     }
 }
 
-/// K17: zone, type, architecture and terms narrow the offerings.
+/// K17: zone, type, architecture and capacity type narrow the offerings.
 #[test]
 fn zone_type_architecture_and_terms_narrow_the_offerings() {
     let offerings = |expression: &[&str]| -> Vec<(String, String)> {
@@ -143,7 +143,7 @@ fn zone_type_architecture_and_terms_narrow_the_offerings() {
     assert_eq!(
         offerings(&[]).len(),
         12,
-        "two types, three zones, two terms"
+        "two types, three zones, two capacity types"
     );
     assert_eq!(offerings(&["arch In arm64"]).len(), 6);
     assert_eq!(offerings(&["zone In us-east-1b"]).len(), 4);

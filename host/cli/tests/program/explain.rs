@@ -1,4 +1,4 @@
-//! Why a pod waits, rule by rule, and why a claim is what it is: `plimsoll explain`.
+//! Reasons why a pod waits, rule by rule, and why a claim is as it is: `plimsoll explain`.
 
 use crate::user::{Ran, fed, pod, snapshot};
 
@@ -266,7 +266,7 @@ fn names_that_do_not_exist_are_refused_with_what_does() {
             "there is no pod wib in the snapshot; did you mean shop/web?"
         )
     );
-    let ran = explained("claim", "7", &pod("web", "1", "1Gi", ""));
+    let ran = explained("nodeclaim", "7", &pod("web", "1", "1Gi", ""));
     assert_eq!(
         (ran.code, ran.error()),
         (

@@ -139,7 +139,7 @@ impl Market {
     }
 
     /// Lets those be seen again whose time is over, and forgets failures; whether there were any.
-    pub fn forgive(&mut self, now: Timestamp) -> bool {
+    pub fn expire_unavailable(&mut self, now: Timestamp) -> bool {
         if self.next_change.is_none_or(|at| at > now) {
             return false;
         }

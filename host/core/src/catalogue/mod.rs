@@ -28,7 +28,7 @@ use crate::requirement::{Requirement, Requirements};
 use crate::resources::{ResourceName, Resources};
 use crate::units::PricePerHour;
 
-/// On what terms an instance is had.
+/// Way in which an instance is paid for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum CapacityType {
@@ -228,7 +228,7 @@ impl InstanceType {
     /// The offering behind a node of this type with these labels, whether or not it can be had again. Of a node that says
     /// which reservation it draws on, that one.
     pub fn offering_of(&self, labels: &Labels) -> Option<&Offering> {
-        let terms = labels.get(labels::CAPACITY_TYPE)?;
+        let capacity_type = labels.get(labels::CAPACITY_TYPE)?;
         let zone = labels.get(labels::ZONE)?;
         let reservation = labels.get(labels::RESERVATION_ID);
         let draws_on = |offering: &Offering, id: &str| {
@@ -237,7 +237,7 @@ impl InstanceType {
         };
         self.offerings.iter().find(|offering| {
             offering.zone == *zone
-                && offering.capacity_type.as_str() == terms.as_ref()
+                && offering.capacity_type.as_str() == capacity_type.as_ref()
                 && reservation.is_none_or(|id| draws_on(offering, id))
         })
     }

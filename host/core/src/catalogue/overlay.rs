@@ -99,29 +99,31 @@ impl Overlaid {
     ) -> Self {
         let mut order: Vec<&Arc<NodeOverlay>> = overlays.iter().collect();
         order.sort_by(|a, b| (b.weight, &b.name).cmp(&(a.weight, &a.name)));
-        let mut shelves: Vec<OverlaidPool<'_>> = pools
+        let mut pools_of: Vec<OverlaidPool<'_>> = pools
             .iter()
             .map(|pool| OverlaidPool::new(listed.of(&pool.class), pool))
             .collect();
         let mut result = Self::plain(listed, pools);
         for (number, overlay) in order.iter().enumerate() {
-            let found: Vec<Vec<(usize, usize)>> =
-                shelves.iter().map(|shelf| shelf.find(overlay)).collect();
-            let with_found = || shelves.iter().zip(&found);
+            let found: Vec<Vec<(usize, usize)>> = pools_of
+                .iter()
+                .map(|overlaid| overlaid.find(overlay))
+                .collect();
+            let with_found = || pools_of.iter().zip(&found);
             let refusal = invalid(overlay).map(OverlayRefusal::Invalid).or_else(|| {
-                with_found().find_map(|(shelf, found)| shelf.conflict(&order, number, found))
+                with_found().find_map(|(overlaid, found)| overlaid.conflict(&order, number, found))
             });
             if let Some(refusal) = refusal {
                 result.refused.push((Arc::clone(&overlay.name), refusal));
                 continue;
             }
-            for (shelf, found) in shelves.iter_mut().zip(&found) {
-                shelf.record(&order, number, found);
+            for (overlaid, found) in pools_of.iter_mut().zip(&found) {
+                overlaid.record(&order, number, found);
             }
         }
-        for shelf in &shelves {
-            if let Some(catalogue) = shelf.catalogue(&order)
-                && let Some((_, own)) = result.by_pool.get_mut(&shelf.pool)
+        for overlaid in &pools_of {
+            if let Some(catalogue) = overlaid.catalogue(&order)
+                && let Some((_, own)) = result.by_pool.get_mut(&overlaid.pool)
             {
                 *own = Arc::new(catalogue);
             }
@@ -259,8 +261,9 @@ impl<'a> OverlaidPool<'a> {
             if let Some(with) = spoken.filter(|_| overlay.price.is_some()).and_then(clash) {
                 let offering = &instance_type.offerings[*offering_at];
                 let (name, zone) = (&instance_type.name, &offering.zone);
-                let terms = offering.capacity_type;
-                let over = format!("the price of {name} in {zone}, {terms}, in pool {pool}");
+                let capacity_type = offering.capacity_type;
+                let over =
+                    format!("the price of {name} in {zone}, {capacity_type}, in pool {pool}");
                 return Some(OverlayRefusal::Conflict { with, over });
             }
             overlay.capacity.iter().find_map(|(resource, _)| {

@@ -119,7 +119,7 @@ fn fits(snapshot: &Snapshot, shop: &Shop, node: &Requirements, pod: &Pod, sold: 
     }
     let host = Host {
         place: Place::Node(String::new()),
-        is_going: false,
+        is_deleting: false,
         taints: shop.pool.taints.clone(),
         node: node.clone(),
         ways: Vec::new(),

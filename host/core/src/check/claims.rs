@@ -7,8 +7,8 @@ use std::sync::Arc;
 use super::daemons;
 use super::finding::{Breach, Rule};
 use super::host::{Host, is_within};
+use super::listings::Listings;
 use super::market::{self, Shop};
-use super::shelves::Shelves;
 use crate::catalogue::InstanceType;
 use crate::labels::{
     CAPACITY_TYPE, HOSTNAME, INITIALIZED, INSTANCE_TYPE, LabelKey, NODEPOOL, REGISTERED, ZONE,
@@ -87,9 +87,9 @@ fn template(pool: &NodePool, claim: &PlannedClaim) -> Option<Breach> {
 }
 
 /// A claim tells whether overlays have changed the price or the capacity of a type that it names, and only then.
-pub(super) fn marks(shelves: &Shelves<'_>, claim: &PlannedClaim) -> Option<Breach> {
+pub(super) fn marks(listings: &Listings<'_>, claim: &PlannedClaim) -> Option<Breach> {
     let named = claim.options.iter();
-    let changes = named.map(|option| shelves.changes(&claim.pool, option.instance_type.as_str()));
+    let changes = named.map(|option| listings.changes(&claim.pool, option.instance_type.as_str()));
     let (price, capacity) = changes.fold((false, false), |all, one| (all.0 | one.0, all.1 | one.1));
     let marks = [(PRICE_OVERLAID, price), (CAPACITY_OVERLAID, capacity)];
     marks.into_iter().find_map(|(mark, expected)| {

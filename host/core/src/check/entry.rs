@@ -1,5 +1,5 @@
 //! Pods that may be planned: those the scheduler has marked unschedulable and nobody else takes care of, and those that
-//! must leave nodes on their way out. Sections 4 and 5 of the scheduling contract.
+//! must leave nodes that are deleting. Sections 4 and 5 of the scheduling contract.
 
 use std::collections::BTreeMap;
 
@@ -16,7 +16,7 @@ use crate::snapshot::{PreferencePolicy, Snapshot};
 pub(super) enum Eligibility {
     /// It waits: placed or listed as going nowhere.
     Waits,
-    /// It may be planned, or be left out: it is going, or nobody can tell.
+    /// It may be planned, or be left out: it is deleting, or nobody can tell.
     Free,
     /// It waits but cannot be planned; listed as such, or left out silently.
     Invalid(String),
@@ -28,15 +28,15 @@ pub(super) enum Eligibility {
 
 /// The entry of every pod of a snapshot, by row.
 pub(super) fn entries(snapshot: &Snapshot) -> Vec<Eligibility> {
-    let going: BTreeMap<&NodeName, bool> = snapshot
+    let deleting: BTreeMap<&NodeName, bool> = snapshot
         .nodes
         .iter()
         .filter_map(|node| Some((&node.node.as_ref()?.name, node.is_deleting())))
         .collect();
     let entry = |pod: &std::sync::Arc<Pod>| {
         let entry = match &pod.node {
-            None => pending(snapshot, pod, &going),
-            Some(node) if going.get(node) == Some(&true) => leaving(snapshot, pod),
+            None => pending(snapshot, pod, &deleting),
+            Some(node) if deleting.get(node) == Some(&true) => leaving(snapshot, pod),
             Some(node) => Eligibility::Elsewhere(format!("it is bound to {node}")),
         };
         match entry {
@@ -50,12 +50,12 @@ pub(super) fn entries(snapshot: &Snapshot) -> Vec<Eligibility> {
 }
 
 /// A pod without a node.
-fn pending(snapshot: &Snapshot, pod: &Pod, going: &BTreeMap<&NodeName, bool>) -> Eligibility {
+fn pending(snapshot: &Snapshot, pod: &Pod, deleting: &BTreeMap<&NodeName, bool>) -> Eligibility {
     if !pod.unschedulable {
         return Eligibility::Elsewhere("the scheduler has not marked it unschedulable".into());
     }
     if let Some(node) = &pod.nominated
-        && going.get(node) == Some(&false)
+        && deleting.get(node) == Some(&false)
     {
         return Eligibility::Elsewhere(format!("it is promised to {node}"));
     }
@@ -74,7 +74,7 @@ fn pending(snapshot: &Snapshot, pod: &Pod, going: &BTreeMap<&NodeName, bool>) ->
     }
 }
 
-/// A pod on a node that is going.
+/// A pod on a node that is deleting.
 fn leaving(snapshot: &Snapshot, pod: &Pod) -> Eligibility {
     let no = |reason: &str| Eligibility::Elsewhere(reason.to_owned());
     let ends =

@@ -21,7 +21,7 @@ pub enum Rule {
     RoomLeft,
     /// Remark: a pod waits although some pool could buy a node for it.
     CouldBuy,
-    /// A node that is going takes no pods.
+    /// A node that is deleting takes no pods.
     NodeGoing,
     /// Taints are tolerated.
     Taints,

@@ -10,8 +10,8 @@ use super::daemons;
 use super::entry::Eligibility;
 use super::finding::{Breach, Finding, Place, Rule, Subject};
 use super::host::Sold;
+use super::listings::Listings;
 use super::market::Shop;
-use super::shelves::Shelves;
 use crate::ids::Uid;
 use crate::labels::{INSTANCE_TYPE, LabelKey};
 use crate::model::{Effect, OwnerKind, PackingMode, Pod, Taint, first_untolerated};
@@ -30,7 +30,7 @@ const NAMING: [&str; 3] = [
 /// New nodes that are too large for their pool, or hold too many replicas of one workload.
 pub(super) fn breaches(
     snapshot: &Snapshot,
-    shelves: &Shelves<'_>,
+    listings: &Listings<'_>,
     shops: &[Shop],
     entries: &[Eligibility],
     plan: &Plan,
@@ -63,7 +63,7 @@ pub(super) fn breaches(
         let requested = requested
             .entry(name)
             .or_insert_with(|| requested_of(snapshot, shop, entries));
-        let share = || too_large(snapshot, shelves, shop, claim, pods, requested);
+        let share = || too_large(snapshot, listings, shop, claim, pods, requested);
         let crowd = || too_many(snapshot, pods, &replicas);
         let found = [
             share().filter(|_| !yields(plan, claim, Guard::NodeShare)),
@@ -81,7 +81,7 @@ pub(super) fn breaches(
 /// machine is too small for one of its pods: guards yield to moves too, and those carry no notes.
 fn too_large(
     snapshot: &Snapshot,
-    shelves: &Shelves<'_>,
+    listings: &Listings<'_>,
     shop: &Shop,
     claim: &PlannedClaim,
     pods: &[&Pod],
@@ -108,7 +108,7 @@ fn too_large(
     if pods.iter().any(fits_none) {
         return None;
     }
-    let find = |option: &&LaunchOption| super::options::find(shelves, claim, option);
+    let find = |option: &&LaunchOption| super::options::find(listings, claim, option);
     let mut options = claim.options.iter();
     let option = options.find(|option| find(option).is_some_and(|sold| exceeds(&sold)))?;
     let value = format!(

@@ -80,7 +80,7 @@ pub(super) struct Way {
 pub(super) struct Host {
     pub(super) place: Place,
     /// `true` if it takes pods at all.
-    pub(super) is_going: bool,
+    pub(super) is_deleting: bool,
     pub(super) taints: Vec<Taint>,
     /// Labels, and requirements of a claim, as far as they do not depend on the way.
     pub(super) node: Requirements,

@@ -6,8 +6,8 @@ use super::daemons;
 use super::finding::Place;
 use super::host::{Host, Sold, Way};
 use super::labels_of;
+use super::listings::Listings;
 use super::market;
-use super::shelves::Shelves;
 use super::volumes::{self, AttachedClaims};
 use crate::labels::{HOSTNAME, INSTANCE_TYPE, LabelKey};
 use crate::model::NodeClaim;
@@ -23,14 +23,18 @@ pub(super) struct Hosts {
 }
 
 impl Hosts {
-    pub(super) fn new(snapshot: &Snapshot, shelves: &Shelves<'_>, claims: &[PlannedClaim]) -> Self {
+    pub(super) fn new(
+        snapshot: &Snapshot,
+        listings: &Listings<'_>,
+        claims: &[PlannedClaim],
+    ) -> Self {
         let bound = snapshot.pods_by_node();
         let nodes = snapshot.nodes.iter().zip(&bound);
         let mut all: Vec<Host> = nodes
-            .map(|(node, bound)| existing(snapshot, shelves, node, bound))
+            .map(|(node, bound)| existing(snapshot, listings, node, bound))
             .collect();
         let planned = claims.iter().enumerate();
-        all.extend(planned.map(|(row, claim)| planned_host(snapshot, shelves, row, claim)));
+        all.extend(planned.map(|(row, claim)| planned_host(snapshot, listings, row, claim)));
         Self {
             all,
             nodes: snapshot.nodes.len(),
@@ -63,7 +67,12 @@ impl Hosts {
 }
 
 /// A node, or a claim on its way, of the snapshot.
-fn existing(snapshot: &Snapshot, shelves: &Shelves<'_>, node: &StateNode, bound: &[usize]) -> Host {
+fn existing(
+    snapshot: &Snapshot,
+    listings: &Listings<'_>,
+    node: &StateNode,
+    bound: &[usize],
+) -> Host {
     let pods = || bound.iter().map(|row| &snapshot.pods[*row]);
     let running = || pods().filter(|pod| !pod.is_terminal());
     let mut attached = AttachedClaims::new();
@@ -78,7 +87,7 @@ fn existing(snapshot: &Snapshot, shelves: &Shelves<'_>, node: &StateNode, bound:
         .and_then(|node| snapshot.volumes.nodes.get(&node.name));
     let mut host = Host {
         place: Place::Node(node.name().to_owned()),
-        is_going: node.is_deleting(),
+        is_deleting: node.is_deleting(),
         taints: node.taints(),
         node: labels_of(node),
         ways: Vec::new(),
@@ -94,7 +103,7 @@ fn existing(snapshot: &Snapshot, shelves: &Shelves<'_>, node: &StateNode, bound:
     match &node.claim {
         Some(claim) if !node.is_launched() => {
             host.node.add_all(&claim.requirements);
-            host.ways = ways_to_come(snapshot, shelves, &host, claim);
+            host.ways = ways_to_come(snapshot, listings, &host, claim);
         }
         _ => {
             let to_come = daemons::still_to_come(snapshot, node, bound);
@@ -112,11 +121,11 @@ fn existing(snapshot: &Snapshot, shelves: &Shelves<'_>, node: &StateNode, bound:
 /// A claim that has not launched is capacity to come: any type it names may turn up.
 fn ways_to_come(
     snapshot: &Snapshot,
-    shelves: &Shelves<'_>,
+    listings: &Listings<'_>,
     host: &Host,
     claim: &NodeClaim,
 ) -> Vec<Way> {
-    let sold = market::offerings(snapshot, shelves.of_claim(claim), &claim.requirements);
+    let sold = market::offerings(snapshot, listings.of_claim(claim), &claim.requirements);
     let mut ways: Vec<Way> = sold
         .into_iter()
         .map(|sold| way(snapshot, host, sold, true))
@@ -135,7 +144,7 @@ fn ways_to_come(
 /// A claim of the plan: the ways it names, then those that its requirements allow beside them.
 fn planned_host(
     snapshot: &Snapshot,
-    shelves: &Shelves<'_>,
+    listings: &Listings<'_>,
     row: usize,
     claim: &PlannedClaim,
 ) -> Host {
@@ -150,7 +159,7 @@ fn planned_host(
             row,
             pool: claim.pool.clone(),
         },
-        is_going: false,
+        is_deleting: false,
         taints: claim.taints.clone(),
         node,
         ways: Vec::new(),
@@ -163,9 +172,9 @@ fn planned_host(
     let named: Vec<Sold> = claim
         .options
         .iter()
-        .filter_map(|option| super::options::find(shelves, claim, option))
+        .filter_map(|option| super::options::find(listings, claim, option))
         .collect();
-    let beside = reach(snapshot, shelves, claim).into_iter().filter(|sold| {
+    let beside = reach(snapshot, listings, claim).into_iter().filter(|sold| {
         !named
             .iter()
             .any(|named| named.at == sold.at && named.instance_type.name == sold.instance_type.name)
@@ -186,7 +195,7 @@ fn planned_host(
 }
 
 /// Offerings that a launch may pick by the claim's requirements alone: every available one of the types named.
-fn reach(snapshot: &Snapshot, shelves: &Shelves<'_>, claim: &PlannedClaim) -> Vec<Sold> {
+fn reach(snapshot: &Snapshot, listings: &Listings<'_>, claim: &PlannedClaim) -> Vec<Sold> {
     let names = claim
         .requirements
         .get(INSTANCE_TYPE)
@@ -194,7 +203,7 @@ fn reach(snapshot: &Snapshot, shelves: &Shelves<'_>, claim: &PlannedClaim) -> Ve
     let types = names
         .into_iter()
         .flatten()
-        .filter_map(|name| shelves.find(&claim.pool, name));
+        .filter_map(|name| listings.find(&claim.pool, name));
     types
         .filter(|named| {
             let node = &claim.requirements;

@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use super::host::Sold;
-use super::shelves::Shelves;
+use super::listings::Listings;
 use crate::catalogue::{CapacityType, InstanceType};
 use crate::labels::LabelKey;
 use crate::model::{NodePool, Taint};
@@ -38,12 +38,12 @@ pub(super) fn refusal(pool: &NodePool) -> Option<&'static str> {
 }
 
 /// The pools that can be used, by name, with what they may buy; possibly nothing.
-pub(super) fn shops(snapshot: &Snapshot, shelves: &Shelves<'_>) -> Vec<Shop> {
+pub(super) fn shops(snapshot: &Snapshot, listings: &Listings<'_>) -> Vec<Shop> {
     let usable = snapshot.pools.iter().filter(|pool| refusal(pool).is_none());
     usable
         .map(|pool| {
             let node = pool.node_requirements();
-            let (sold, sold_out) = listed(snapshot, shelves.of(&pool.name), &node)
+            let (sold, sold_out) = listed(snapshot, listings.of(&pool.name), &node)
                 .into_iter()
                 .partition(|listed| listed.offering().available);
             Shop {

@@ -26,11 +26,11 @@ mod finding;
 mod guards;
 mod host;
 mod hosts;
+mod listings;
 mod market;
 mod options;
 mod placement;
 mod pools;
-mod shelves;
 mod topology;
 mod unplaced;
 mod volumes;
@@ -47,9 +47,9 @@ use crate::snapshot::{Snapshot, StateNode};
 use entry::Eligibility;
 use finding::Breach;
 use hosts::Hosts;
+use listings::Listings;
 use market::Shop;
 use placement::SoftTaints;
-use shelves::Shelves;
 use topology::{Doubt, Topology};
 
 /// Whose prices the options of a plan carry.
@@ -70,9 +70,9 @@ pub fn check(snapshot: &Snapshot, plan: &Plan) -> Vec<Finding> {
 
 /// Everything there is to say about a plan: what is wrong with it, and what is worth knowing ([`Rule::is_remark`]).
 pub fn review(snapshot: &Snapshot, plan: &Plan, prices: PriceRule) -> Vec<Finding> {
-    let shelves = Shelves::new(snapshot);
-    let shops = market::shops(snapshot, &shelves);
-    let mut replay = Replay::new(snapshot, &shelves, &shops, plan);
+    let listings = Listings::new(snapshot);
+    let shops = market::shops(snapshot, &listings);
+    let mut replay = Replay::new(snapshot, &listings, &shops, plan);
     replay.claims(prices);
     // Pods that exist are judged as if no room were kept: it comes after them, and nobody may count on it.
     for is_spare in [false, true] {
@@ -82,11 +82,11 @@ pub fn review(snapshot: &Snapshot, plan: &Plan, prices: PriceRule) -> Vec<Findin
     replay.finished_claims();
     replay.complete();
     let of_addresses = addresses::breaches(snapshot, &replay.hosts, plan);
-    let of_guards = guards::breaches(snapshot, &shelves, &shops, &replay.entries, plan);
+    let of_guards = guards::breaches(snapshot, &listings, &shops, &replay.entries, plan);
     let mut findings = replay.findings;
     findings.extend(of_addresses);
     findings.extend(of_guards);
-    findings.extend(pools::limits(snapshot, &shelves, &shops, plan));
+    findings.extend(pools::limits(snapshot, &listings, &shops, plan));
     findings.extend(pools::reservations(snapshot, plan));
     let costs = cost::breaches(snapshot, plan).into_iter();
     findings.extend(costs.map(|breach| breach.about(Subject::Plan)));
@@ -96,7 +96,7 @@ pub fn review(snapshot: &Snapshot, plan: &Plan, prices: PriceRule) -> Vec<Findin
 /// A plan being carried out in thought.
 struct Replay<'a> {
     snapshot: &'a Snapshot,
-    shelves: &'a Shelves<'a>,
+    listings: &'a Listings<'a>,
     shops: &'a [Shop],
     plan: &'a Plan,
     entries: Vec<Eligibility>,
@@ -112,17 +112,17 @@ struct Replay<'a> {
 impl<'a> Replay<'a> {
     fn new(
         snapshot: &'a Snapshot,
-        shelves: &'a Shelves<'a>,
+        listings: &'a Listings<'a>,
         shops: &'a [Shop],
         plan: &'a Plan,
     ) -> Self {
         let entries = entry::entries(snapshot);
-        let hosts = Hosts::new(snapshot, shelves, &plan.claims);
+        let hosts = Hosts::new(snapshot, listings, &plan.claims);
         let is_planned = |row: usize| !matches!(entries[row], Eligibility::Elsewhere(_));
         let topology = Topology::new(snapshot, shops, &hosts, &is_planned);
         Self {
             snapshot,
-            shelves,
+            listings,
             shops,
             plan,
             hosts,
@@ -144,10 +144,10 @@ impl<'a> Replay<'a> {
             let pool = claim.pool.clone();
             let subject = Subject::Place(Place::Claim { row, pool });
             let mut breaches = claims::breaches(self.snapshot, self.shops, claim);
-            breaches.extend(claims::marks(self.shelves, claim));
+            breaches.extend(claims::marks(self.listings, claim));
             breaches.extend(options::breaches(
                 self.snapshot,
-                self.shelves,
+                self.listings,
                 claim,
                 prices,
             ));

@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use super::PriceRule;
 use super::finding::{Breach, Rule};
 use super::host::Sold;
-use super::shelves::Shelves;
+use super::listings::Listings;
 use crate::catalogue::CapacityType;
 use crate::labels::{INSTANCE_TYPE, LabelKey};
 use crate::plan::{LaunchOption, MAX_CLAIM_TYPES, PlannedClaim};
@@ -14,11 +14,11 @@ use crate::snapshot::Snapshot;
 
 /// The offering that an option of a claim means, as the claim's pool sells it.
 pub(super) fn find(
-    shelves: &Shelves<'_>,
+    listings: &Listings<'_>,
     claim: &PlannedClaim,
     option: &LaunchOption,
 ) -> Option<Sold> {
-    let instance_type = shelves.find(&claim.pool, option.instance_type.as_str())?;
+    let instance_type = listings.find(&claim.pool, option.instance_type.as_str())?;
     let at = instance_type.offerings.iter().position(|offering| {
         offering.zone == option.zone
             && offering.capacity_type == option.capacity_type
@@ -44,13 +44,13 @@ fn shown(option: &LaunchOption) -> String {
 /// Every rule that the options of a claim break.
 pub(super) fn breaches(
     snapshot: &Snapshot,
-    shelves: &Shelves<'_>,
+    listings: &Listings<'_>,
     claim: &PlannedClaim,
     prices: PriceRule,
 ) -> Vec<Breach> {
     let mut result: Vec<Breach> = count(claim).into_iter().collect();
     for option in &claim.options {
-        match find(shelves, claim, option) {
+        match find(listings, claim, option) {
             None => result.push(Breach::new(
                 Rule::OptionSold,
                 format!("{} is not in the catalogue", shown(option)),

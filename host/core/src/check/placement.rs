@@ -27,7 +27,7 @@ pub(super) fn breaches(
     soft: SoftTaints,
 ) -> Vec<Breach> {
     let mut result = Vec::new();
-    if host.is_going {
+    if host.is_deleting {
         result.push(Breach::new(
             Rule::NodeGoing,
             "it is being deleted",

@@ -6,8 +6,8 @@ use std::sync::Arc;
 use super::alone;
 use super::finding::{Breach, Finding, Place, Rule, Subject};
 use super::host::Host;
+use super::listings::Listings;
 use super::market::Shop;
-use super::shelves::Shelves;
 use crate::catalogue::LAUNCH_ORDER_ANNOTATION;
 use crate::ids::ReservationId;
 use crate::labels::RESERVATION_ID;
@@ -19,7 +19,7 @@ use crate::snapshot::Snapshot;
 /// Limits of every pool that the plan buys for: with the chosen options, and with the largest that may come.
 pub(super) fn limits(
     snapshot: &Snapshot,
-    shelves: &Shelves<'_>,
+    listings: &Listings<'_>,
     shops: &[Shop],
     plan: &Plan,
 ) -> Vec<Finding> {
@@ -39,8 +39,8 @@ pub(super) fn limits(
         for node in ours {
             used.add(&node.capacity());
         }
-        let chosen = claims().map(|claim| capacity(shelves, claim, claim.options.iter().take(1)));
-        let worst = claims().map(|claim| capacity(shelves, claim, claim.options.iter()));
+        let chosen = claims().map(|claim| capacity(listings, claim, claim.options.iter().take(1)));
+        let worst = claims().map(|claim| capacity(listings, claim, claim.options.iter()));
         let breach = exceeded(Rule::PoolLimit, limits, &used, chosen)
             .or_else(|| exceeded(Rule::PoolLimitAtWorst, limits, &used, worst));
         result.extend(breach.map(|breach| breach.about(Subject::Pool(pool.name.clone()))));
@@ -50,12 +50,12 @@ pub(super) fn limits(
 
 /// The most of each resource that one of some options brings, with the node itself.
 fn capacity<'a>(
-    shelves: &Shelves<'_>,
+    listings: &Listings<'_>,
     claim: &PlannedClaim,
     options: impl Iterator<Item = &'a LaunchOption>,
 ) -> Resources {
     let of_option = |option: &LaunchOption| {
-        let sold = super::options::find(shelves, claim, option)?;
+        let sold = super::options::find(listings, claim, option)?;
         let mut capacity = sold.instance_type.capacity.clone();
         for (name, amount) in sold.offering().capacity_override.iter() {
             capacity.set(name.clone(), amount);

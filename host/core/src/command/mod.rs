@@ -53,7 +53,7 @@ impl Command {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub enum DisruptionQuestion {
     /// Find commands among all candidates.
-    Look {
+    Pass {
         /// `true` if moves to save money are looked for, which takes longest.
         consolidate: bool,
     },
@@ -103,7 +103,7 @@ impl fmt::Display for HeldAs {
     }
 }
 
-/// How often moves were refused, by whom. Counted at each look: what stands in the way of ten looks counts ten times.
+/// How often moves were refused, by whom. Counted at each pass: what stands in the way of ten looks counts ten times.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Refused {
     /// By budgets of pools.

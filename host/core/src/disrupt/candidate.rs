@@ -39,7 +39,7 @@ pub struct Candidate {
     pub pool: Arc<NodePool>,
     /// Its type, as its pool sells it; `None` when it is no longer sold.
     pub instance_type: Option<Arc<InstanceType>>,
-    /// Its terms, by its label.
+    /// Its capacity type, by its label.
     pub capacity_type: Option<CapacityType>,
     /// Its zone, by its label.
     pub zone: Option<Arc<str>>,
@@ -64,8 +64,8 @@ pub enum Blocked {
     NoNode,
     /// Its node is not complete.
     NotInitialized,
-    /// It is on its way out.
-    Going,
+    /// It is deleting.
+    Deleting,
     /// Pods on their way have been promised room there.
     Promised,
     /// The node carries the annotation.
@@ -125,11 +125,11 @@ impl fmt::Display for Blocked {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::UnderWay => f.write_str("it is being replaced already"),
-            Self::NotOurs => f.write_str("it is not ours: no NodeClaim stands behind it"),
+            Self::NotOurs => f.write_str("it is not managed: no NodeClaim stands behind it"),
             Self::NoNode => f.write_str("its claim has no node yet"),
             Self::NotInitialized => f.write_str("it has not initialised"),
-            Self::Going => f.write_str("it is on its way out"),
-            Self::Promised => f.write_str("pods on their way have been promised room there"),
+            Self::Deleting => f.write_str("it is deleting"),
+            Self::Promised => f.write_str("pods are nominated to it"),
             Self::NodeAsksToStay => write!(f, "it is annotated {DO_NOT_DISRUPT}: true"),
             Self::NoPool => write!(f, "it has no label {}", labels::NODEPOOL),
             Self::PoolUnusable(pool) => write!(f, "pool {pool} is not there or sells nothing"),
@@ -224,7 +224,7 @@ impl<'s> Fleet<'s> {
         self.overlaid.of(pool)
     }
 
-    /// List price of a node: that of its type's offering in its zone on its terms, had or not.
+    /// List price of a node: that of its type's offering in its zone and of its capacity type, available or not.
     pub fn price(&self, node: &StateNode, pool: &PoolName) -> PricePerHour {
         let sold = self.overlaid.of(pool).of_labels(node.labels());
         sold.map_or(PricePerHour::ZERO, |sold| sold.offering.price)
@@ -256,7 +256,7 @@ impl<'s> Fleet<'s> {
             return Err(Blocked::NotInitialized);
         }
         if node.is_deleting() || object.deleting.is_some() {
-            return Err(Blocked::Going);
+            return Err(Blocked::Deleting);
         }
         if activity.promised.contains(&claim.name) || self.nominated.contains(object.name.as_str())
         {

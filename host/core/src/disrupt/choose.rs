@@ -3,7 +3,7 @@
 //!
 //! A policy may price by what runs already: a commitment that is used up, a share that is full. Then what goes may be cheaper to
 //! buy once it is gone than it seemed while it stood. So the policy is asked once more, about the cluster as it would be: what
-//! goes must not be worth less there than what comes has cost, or the next look would take the move back.
+//! goes must not be worth less there than what comes has cost, or the next pass would take the move back.
 
 use std::cell::OnceCell;
 use std::collections::{BTreeMap, BTreeSet};
@@ -41,19 +41,19 @@ struct Picked {
 impl Proposal<'_, '_> {
     /// The question to the ranking policy before moves are made that buy something; `None` where there are none, or where list
     /// prices decide. `values` are those that [`Proposal::decide`] is given.
-    pub fn way_back(&self, values: Option<&[PricePerHour]>) -> Option<PriceQuestion> {
-        self.look().fleet.quoted.as_ref()?;
+    pub fn reversal_question(&self, values: Option<&[PricePerHour]>) -> Option<PriceQuestion> {
+        self.pass().fleet.quoted.as_ref()?;
         let mut picked = self.picked(values).rows.iter();
         picked
             .any(|at| !self.moves[*at].claims.is_empty())
-            .then(|| schedule::price_question(&self.after(values), self.look().offers()))?
+            .then(|| schedule::price_question(&self.after(values), self.pass().offers()))?
     }
 
-    /// Holds moves back that the answer to [`Proposal::way_back`] would undo; without an answer all that buy something. `true` if
+    /// Holds moves back that the answer to [`Proposal::reversal_question`] would undo; without an answer all that buy something. `true` if
     /// it holds any: then others may be picked in their place.
     pub fn hold(&mut self, values: Option<&[PricePerHour]>, prices: Option<Prices>) -> bool {
-        let look = self.look();
-        let quoted = prices.map(|prices| Quoted::new(self.snapshot(), look.offers(), prices));
+        let pass = self.pass();
+        let quoted = prices.map(|prices| Quoted::new(self.snapshot(), pass.offers(), prices));
         let mut bought = BTreeMap::new();
         let mut held = BTreeSet::new();
         for at in &self.picked(values).rows {
@@ -84,7 +84,7 @@ impl Proposal<'_, '_> {
     }
 
     /// Picks anew, without the moves that are held back.
-    pub fn pick_again(&mut self) {
+    pub fn repick(&mut self) {
         self.choice.picked = OnceCell::new();
     }
 
@@ -118,14 +118,14 @@ impl Proposal<'_, '_> {
 
     fn pick(&self, values: Option<&[PricePerHour]>) -> Picked {
         let moves = &self.moves;
-        let totals = balanced::totals(&self.look().fleet);
+        let totals = balanced::totals(&self.pass().fleet);
         let value = |at: usize| match values {
             Some(values) => values.get(at).copied().unwrap_or(PricePerHour::ZERO),
             None => moves[at].saving,
         };
         let mut order: Vec<usize> = (0..moves.len()).collect();
         order.sort_by_key(|at| (std::cmp::Reverse(value(*at)), *at));
-        let mut left = self.look().left_of_all();
+        let mut left = self.pass().left_of_all();
         let mut touched: BTreeSet<usize> = BTreeSet::new();
         let mut drawn: BTreeMap<usize, u32> = BTreeMap::new();
         let mut picked = Picked::default();
@@ -146,7 +146,7 @@ impl Proposal<'_, '_> {
             {
                 picked.refused.by_policy += 1;
             } else if found.saving < churn::least_saving(self.snapshot(), &members, &found.claims)
-                || churn::taken_back(self.snapshot(), &members, &found.claims).is_some()
+                || churn::is_reversal(self.snapshot(), &members, &found.claims).is_some()
             {
                 picked.refused.by_guard += 1;
             } else if !take(&mut left, &members) {
@@ -173,7 +173,7 @@ impl Proposal<'_, '_> {
     }
 
     fn members(&self, found: &Move) -> Vec<&Candidate> {
-        let all = &self.look().graceful;
+        let all = &self.pass().graceful;
         let place = |row: &usize| all.binary_search_by_key(row, |candidate| candidate.row);
         let places = found.members.iter().filter_map(|row| place(row).ok());
         places.map(|at| &all[at]).collect()

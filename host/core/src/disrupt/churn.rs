@@ -50,13 +50,13 @@ pub fn least_saving(
 }
 
 /// The past move that a move would take back: types that it brought would go, types that it took away would come.
-pub fn taken_back<'s>(
+pub fn is_reversal<'s>(
     snapshot: &'s Snapshot,
     members: &[&Candidate],
     bought: &[PlannedClaim],
 ) -> Option<&'s PastMove> {
     let (from, to) = (types_of(members), types_bought(bought));
-    let since = snapshot.now - snapshot.settings.churn.no_way_back;
+    let since = snapshot.now - snapshot.settings.churn.reversal_cooldown;
     let pools: BTreeSet<&PoolName> = members.iter().map(|member| &member.pool.name).collect();
     let guarded = members.iter().any(|member| is_guarded(snapshot, member));
     let mut past = snapshot.activity.moves.iter();

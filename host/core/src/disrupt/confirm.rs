@@ -18,11 +18,11 @@ use crate::plan::Plan;
 
 /// Confirms a command in a fleet looked at again, capped by policies as before; a decision without commands where it does
 /// not hold.
-pub fn confirm(look: &DisruptionPass<'_>, command: &Command) -> Decision {
+pub fn confirm(pass: &DisruptionPass<'_>, command: &Command) -> Decision {
     let held = match command.reason {
-        DisruptionReason::Empty => still_empty(look, command),
-        DisruptionReason::Drifted => still_drifted(look, command),
-        DisruptionReason::Underutilized => still_worth_it(look, command),
+        DisruptionReason::Empty => still_empty(pass, command),
+        DisruptionReason::Drifted => still_drifted(pass, command),
+        DisruptionReason::Underutilized => still_worth_it(pass, command),
     };
     let (commands, refused) = match held {
         Ok(command) => (vec![command], Refused::default()),
@@ -48,14 +48,14 @@ const NO_BUDGET: Refused = Refused {
     ..CHANGED
 };
 
-fn still_empty(look: &DisruptionPass<'_>, command: &Command) -> Result<Command, Refused> {
-    let snapshot = look.fleet.snapshot;
+fn still_empty(pass: &DisruptionPass<'_>, command: &Command) -> Result<Command, Refused> {
+    let snapshot = pass.fleet.snapshot;
     let holds = |candidate: &&Candidate| {
         command.members.contains(&candidate.claim)
             && consolidate::fits_emptiness(snapshot, candidate).is_ok()
     };
-    let fit: Vec<&Candidate> = look.empty_nodes().into_iter().filter(holds).collect();
-    let members = vacant::choose(look, &fit).members;
+    let fit: Vec<&Candidate> = pass.empty_nodes().into_iter().filter(holds).collect();
+    let members = vacant::choose(pass, &fit).members;
     if members.is_empty() {
         return Err(CHANGED);
     }
@@ -67,19 +67,19 @@ fn still_empty(look: &DisruptionPass<'_>, command: &Command) -> Result<Command, 
     ))
 }
 
-fn still_drifted(look: &DisruptionPass<'_>, command: &Command) -> Result<Command, Refused> {
-    let candidate = look
+fn still_drifted(pass: &DisruptionPass<'_>, command: &Command) -> Result<Command, Refused> {
+    let candidate = pass
         .drifted()
         .iter()
         .find(|candidate| command.members.contains(&candidate.claim))
         .ok_or(CHANGED)?;
     if candidate.pool.replicas.is_some() {
-        return static_drift::again(look, candidate);
+        return static_drift::reconfirm(pass, candidate);
     }
-    if look.left(candidate, command.reason) == 0 {
+    if pass.left(candidate, command.reason) == 0 {
         return Err(NO_BUDGET);
     }
-    let plan = pass::without(look, candidate).ok_or(CHANGED)?;
+    let plan = pass::without(pass, candidate).ok_or(CHANGED)?;
     Ok(command_of(
         command.reason,
         &[candidate],
@@ -88,9 +88,9 @@ fn still_drifted(look: &DisruptionPass<'_>, command: &Command) -> Result<Command
     ))
 }
 
-fn still_worth_it(look: &DisruptionPass<'_>, command: &Command) -> Result<Command, Refused> {
-    let snapshot = look.fleet.snapshot;
-    let members: Vec<&Candidate> = look
+fn still_worth_it(pass: &DisruptionPass<'_>, command: &Command) -> Result<Command, Refused> {
+    let snapshot = pass.fleet.snapshot;
+    let members: Vec<&Candidate> = pass
         .graceful
         .iter()
         .filter(|candidate| command.members.contains(&candidate.claim))
@@ -99,17 +99,17 @@ fn still_worth_it(look: &DisruptionPass<'_>, command: &Command) -> Result<Comman
     if members.len() != command.members.len() || !members.iter().all(fit) {
         return Err(CHANGED);
     }
-    if !take(&mut look.left_of_all(), &members) {
+    if !take(&mut pass.left_of_all(), &members) {
         return Err(NO_BUDGET);
     }
-    let found = asked_again(look, &members, command.plan.claims.len()).ok_or(CHANGED)?;
+    let found = repriced_move(pass, &members, command.plan.claims.len()).ok_or(CHANGED)?;
     let savings = Savings::of(&found);
     let plan = Plan {
         placements: found.placements,
         claims: found.claims,
         ..Plan::default()
     };
-    let totals = balanced::totals(&look.fleet);
+    let totals = balanced::totals(&pass.fleet);
     let enough = savings.decides >= churn::least_saving(snapshot, &members, &plan.claims);
     if !enough || !balanced::approves(&totals, &members, savings.decides) {
         return Err(CHANGED);
@@ -123,11 +123,15 @@ fn still_worth_it(look: &DisruptionPass<'_>, command: &Command) -> Result<Comman
 
 /// The move of these nodes as it would be found now. A machine more than was planned is another move than the one that was
 /// chosen.
-fn asked_again(look: &DisruptionPass<'_>, members: &[&Candidate], planned: usize) -> Option<Move> {
-    let snapshot = look.fleet.snapshot;
+fn repriced_move(
+    pass: &DisruptionPass<'_>,
+    members: &[&Candidate],
+    planned: usize,
+) -> Option<Move> {
+    let snapshot = pass.fleet.snapshot;
     let rows: Vec<usize> = members.iter().map(|member| member.row).collect();
-    let settings = pass::move_settings(snapshot, &look.graceful);
-    let (found, _) = moves::ask_at(snapshot, &rows, &settings, look.market(), |asker| {
+    let settings = pass::move_settings(snapshot, &pass.graceful);
+    let (found, _) = moves::ask_at(snapshot, &rows, &settings, pass.market(), |asker| {
         let found = asker.ask(&rows, planned);
         if planned != 1 {
             return found;

@@ -1,7 +1,7 @@
 //! Candidates that consolidation considers, and why it passes over the others.
 //!
 //! Rules and order are the incumbent's, and two guards of ours after them (`churn`): no work of Jobs is lost, and a node has a
-//! least age. A node counts as quiet when `consolidateAfter` has passed since its last pod event.
+//! least age. A node counts as consolidatable when `consolidateAfter` has passed since its last pod event.
 
 use std::fmt;
 
@@ -19,7 +19,7 @@ pub enum Unfit {
     Static,
     /// Its type is not sold, so that it has no price.
     UnknownType,
-    /// It carries no label of its terms.
+    /// It carries no label of its capacity type.
     NoCapacityType,
     /// It carries no label of its zone.
     NoZone,
@@ -31,7 +31,7 @@ pub enum Unfit {
     WhenEmptyOnly,
     /// A pod came, ended or was asked to go too short a time ago.
     NotQuiet {
-        /// When it will have been quiet for long enough.
+        /// When it will be consolidatable.
         from: Timestamp,
     },
     /// It is empty, and its room is kept for pods that are yet to come.
@@ -87,9 +87,9 @@ impl fmt::Display for Unfit {
     }
 }
 
-/// From when a node counts as quiet, if nothing happens there; `None` while it is not complete, and in pools that never
+/// From when a node counts as consolidatable, if nothing happens there; `None` while it is not complete, and in pools that never
 /// consolidate or keep a fixed number.
-pub fn quiet_from(
+pub fn consolidatable_from(
     pool: &NodePool,
     claim: &NodeClaim,
     last_pod_event: Option<Timestamp>,
@@ -104,11 +104,14 @@ fn claim_of<'s>(snapshot: &'s Snapshot, candidate: &Candidate) -> Option<&'s Nod
     snapshot.nodes[candidate.row].claim.as_deref()
 }
 
-/// From when a candidate counts as quiet.
-pub fn candidate_quiet_from(snapshot: &Snapshot, candidate: &Candidate) -> Option<Timestamp> {
+/// From when a candidate counts as consolidatable.
+pub fn candidate_consolidatable_from(
+    snapshot: &Snapshot,
+    candidate: &Candidate,
+) -> Option<Timestamp> {
     let claim = claim_of(snapshot, candidate)?;
     let last = snapshot.activity.pod_events.get(&claim.name).copied();
-    quiet_from(&candidate.pool, claim, last)
+    consolidatable_from(&candidate.pool, claim, last)
 }
 
 /// `Ok` if an empty candidate may go as such, else the first rule that it does not meet.
@@ -116,11 +119,11 @@ pub fn fits_emptiness(snapshot: &Snapshot, candidate: &Candidate) -> Result<(), 
     if candidate.pool.replicas.is_some() {
         return Err(Unfit::Static);
     }
-    is_quiet(snapshot, candidate)
+    is_consolidatable(snapshot, candidate)
 }
 
-fn is_quiet(snapshot: &Snapshot, candidate: &Candidate) -> Result<(), Unfit> {
-    match candidate_quiet_from(snapshot, candidate) {
+fn is_consolidatable(snapshot: &Snapshot, candidate: &Candidate) -> Result<(), Unfit> {
+    match candidate_consolidatable_from(snapshot, candidate) {
         None => Err(Unfit::Never),
         Some(from) if from > snapshot.now => Err(Unfit::NotQuiet { from }),
         Some(_) => Ok(()),
@@ -145,7 +148,7 @@ pub fn fits_consolidation(snapshot: &Snapshot, candidate: &Candidate) -> Result<
     if let Some((_, unfit)) = refusals.into_iter().find(|(refused, _)| *refused) {
         return Err(unfit);
     }
-    is_quiet(snapshot, candidate)?;
+    is_consolidatable(snapshot, candidate)?;
     if churn::is_spared(snapshot, candidate) {
         return Err(Unfit::RunsJob);
     }
@@ -166,7 +169,7 @@ pub fn excluded(snapshot: &Snapshot) -> Vec<usize> {
         let claim = node.claim.as_ref()?;
         let pool = snapshot.pool(claim.pool.as_str())?;
         let settling = pool.disruption.consolidate_after > Some(Span::ZERO)
-            && quiet_from(pool, claim, event_of(&snapshot.activity, &claim.name))
+            && consolidatable_from(pool, claim, event_of(&snapshot.activity, &claim.name))
                 .is_some_and(|from| from > snapshot.now);
         settling.then_some(row)
     };

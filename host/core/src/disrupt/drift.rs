@@ -109,17 +109,17 @@ fn meets_requirements(pool: &NodePool, claim: &NodeClaim) -> bool {
     })
 }
 
-/// `true` if the claim's type has an offering, to be had or not, in its zone and on its terms. One on reserved terms may have
+/// `true` if the claim's type has an offering, available or not, in its zone and of its capacity type. A reserved one may have
 /// become on-demand before its label says so.
 fn is_sold(claim: &NodeClaim, catalogue: &Catalogue) -> bool {
     let label = |key: &str| claim.labels.get(key).map(AsRef::as_ref);
     let listed = label(labels::INSTANCE_TYPE).and_then(|name| catalogue.get(name));
     listed.is_some_and(|listed| {
         listed.offerings.iter().any(|offering| {
-            let terms = label(labels::CAPACITY_TYPE);
-            let same = terms == Some(offering.capacity_type.as_str());
+            let capacity_type = label(labels::CAPACITY_TYPE);
+            let same = capacity_type == Some(offering.capacity_type.as_str());
             let demoted =
-                terms == Some("reserved") && offering.capacity_type.as_str() == "on-demand";
+                capacity_type == Some("reserved") && offering.capacity_type.as_str() == "on-demand";
             label(labels::ZONE) == Some(offering.zone.as_ref()) && (same || demoted)
         })
     })

@@ -75,7 +75,7 @@ impl DisruptionPass<'_> {
         let snapshot = self.fleet.snapshot;
         let claims = &ordered.plan.claims;
         let gone: PricePerHour = command.prices.iter().copied().sum();
-        let turned_back = |claims| churn::taken_back(snapshot, members, claims).is_some();
+        let turned_back = |claims| churn::is_reversal(snapshot, members, claims).is_some();
         listed(ordered) <= gone.max(listed(command))
             && ordered.saving >= churn::least_saving(snapshot, members, claims)
             && balanced::approves(&balanced::totals(&self.fleet), members, ordered.saving)

@@ -30,7 +30,7 @@ use pass::DisruptionPass;
 /// Answers a question without policies: declared budgets alone, and moves worth what they save.
 pub fn consider(snapshot: &Snapshot, question: &DisruptionQuestion) -> Decision {
     match question {
-        DisruptionQuestion::Look { consolidate } => DisruptionPass::at(snapshot, *consolidate)
+        DisruptionQuestion::Pass { consolidate } => DisruptionPass::at(snapshot, *consolidate)
             .propose()
             .decide(None),
         DisruptionQuestion::Confirm(command) => {

@@ -57,7 +57,7 @@ pub struct DisruptionPass<'s> {
 
 /// Commands that could be given, before any policy has valued them.
 pub struct Proposal<'l, 's> {
-    look: &'l DisruptionPass<'s>,
+    pass: &'l DisruptionPass<'s>,
     decided: Vec<Command>,
     /// Moves that are feasible and save something, each by itself: what a consolidation policy is asked about.
     pub moves: Vec<Move>,
@@ -78,7 +78,7 @@ impl<'s> DisruptionPass<'s> {
     pub fn within(snapshot: &'s Snapshot, consolidate: bool, session: &Session) -> Self {
         let fleet = Fleet::of(snapshot);
         let (graceful, blocked) = fleet.candidates(DisruptionClass::Graceful);
-        let mut look = Self {
+        let mut pass = Self {
             fleet,
             graceful,
             blocked,
@@ -89,8 +89,8 @@ impl<'s> DisruptionPass<'s> {
             offers: OnceCell::new(),
             drifted: OnceCell::new(),
         };
-        look.cap(&[]);
-        look
+        pass.cap(&[]);
+        pass
     }
 
     /// Lowers allowances to what a policy allows: at most so many down at once, parallel to [`DisruptionPass::allowances`]; where it
@@ -109,7 +109,7 @@ impl<'s> DisruptionPass<'s> {
     pub fn price_question(&self, question: &DisruptionQuestion) -> Option<PriceQuestion> {
         let matters = match question {
             DisruptionQuestion::Confirm(command) => command.reason.facts().moves_pods,
-            DisruptionQuestion::Look { consolidate } => {
+            DisruptionQuestion::Pass { consolidate } => {
                 let moves = || self.graceful.iter().any(|node| !node.cost.is_of_empty());
                 let moves_pods =
                     |node: &Candidate| node.pool.replicas.is_none() && !node.pods.is_empty();
@@ -175,7 +175,7 @@ impl<'s> DisruptionPass<'s> {
     /// Candidates for commands: those of the first method that finds any.
     pub fn propose(&self) -> Proposal<'_, 's> {
         let mut proposal = Proposal {
-            look: self,
+            pass: self,
             decided: Vec::new(),
             moves: Vec::new(),
             unfit: Vec::new(),
@@ -208,18 +208,18 @@ impl<'s> DisruptionPass<'s> {
 }
 
 impl<'l, 's> Proposal<'l, 's> {
-    pub(super) fn look(&self) -> &'l DisruptionPass<'s> {
-        self.look
+    pub(super) fn pass(&self) -> &'l DisruptionPass<'s> {
+        self.pass
     }
 
     pub(super) fn snapshot(&self) -> &Snapshot {
-        self.look.fleet.snapshot
+        self.pass.fleet.snapshot
     }
 
     /// Empty nodes, as far as budgets allow and no room is kept there.
     fn empty(&mut self) -> Option<Command> {
         let mut fit = Vec::new();
-        for candidate in self.look.empty_nodes() {
+        for candidate in self.pass.empty_nodes() {
             match consolidate::fits_emptiness(self.snapshot(), candidate) {
                 Ok(()) => fit.push(candidate),
                 Err(unfit) => self.unfit.push((candidate.row, unfit)),
@@ -229,7 +229,7 @@ impl<'l, 's> Proposal<'l, 's> {
             members,
             kept,
             over_budget,
-        } = vacant::choose(self.look, &fit);
+        } = vacant::choose(self.pass, &fit);
         self.refused.by_budget += over_budget;
         let kept = kept.into_iter().map(|kept| (kept.row, Unfit::KeepsSpare));
         self.unfit.extend(kept);
@@ -243,7 +243,7 @@ impl<'l, 's> Proposal<'l, 's> {
 
     /// Drifted nodes of static pools, one command each.
     fn drifted_static(&mut self) -> Vec<Command> {
-        let found = static_drift::find(self.look, MOST_COMMANDS);
+        let found = static_drift::find(self.pass, MOST_COMMANDS);
         self.refused.by_budget += found.over_budget;
         self.held_static = found.held;
         found.commands
@@ -253,12 +253,12 @@ impl<'l, 's> Proposal<'l, 's> {
     fn drifted(&mut self) -> Option<Command> {
         let reason = DisruptionReason::Drifted;
         let own = |candidate: &&Candidate| candidate.pool.replicas.is_none();
-        for candidate in self.look.drifted().iter().filter(own) {
-            if self.look.left(candidate, reason) == 0 {
+        for candidate in self.pass.drifted().iter().filter(own) {
+            if self.pass.left(candidate, reason) == 0 {
                 self.refused.by_budget += 1;
                 continue;
             }
-            if let Some(plan) = without(self.look, candidate) {
+            if let Some(plan) = without(self.pass, candidate) {
                 return Some(command_of(reason, &[candidate], Savings::default(), plan));
             }
         }
@@ -266,11 +266,11 @@ impl<'l, 's> Proposal<'l, 's> {
     }
 
     fn find_moves(&mut self) {
-        let snapshot = self.look.fleet.snapshot;
+        let snapshot = self.pass.fleet.snapshot;
         let mut rows = Vec::new();
-        for candidate in &self.look.graceful {
+        for candidate in &self.pass.graceful {
             match consolidate::fits_consolidation(snapshot, candidate) {
-                Ok(()) if self.look.left(candidate, DisruptionReason::Underutilized) == 0 => {
+                Ok(()) if self.pass.left(candidate, DisruptionReason::Underutilized) == 0 => {
                     self.refused.by_budget += 1;
                 }
                 Ok(()) => rows.push(candidate.row),
@@ -278,8 +278,8 @@ impl<'l, 's> Proposal<'l, 's> {
             }
         }
         if !rows.is_empty() {
-            let settings = move_settings(snapshot, &self.look.graceful);
-            self.moves = moves::find_at(snapshot, &rows, &settings, self.look.market());
+            let settings = move_settings(snapshot, &self.pass.graceful);
+            self.moves = moves::find_at(snapshot, &rows, &settings, self.pass.market());
         }
     }
 
@@ -305,7 +305,7 @@ impl<'l, 's> Proposal<'l, 's> {
     /// Why nodes stay, as far as people can do something about it.
     fn held(&self) -> Vec<Held> {
         let claim = |row: usize| Some(self.snapshot().nodes[row].claim.as_ref()?.name.clone());
-        let blocked = self.look.blocked.iter().filter(|(_, why)| why.is_told());
+        let blocked = self.pass.blocked.iter().filter(|(_, why)| why.is_told());
         let blocked = blocked.filter_map(|(row, why)| {
             Some(Held {
                 claim: claim(*row)?,
@@ -333,10 +333,10 @@ impl<'l, 's> Proposal<'l, 's> {
 
     /// The next instant at which something that stands in the way ends by itself.
     fn wake(&self) -> Option<Timestamp> {
-        let blocked = self.look.blocked.iter().filter_map(|(_, why)| why.until());
+        let blocked = self.pass.blocked.iter().filter_map(|(_, why)| why.until());
         let unfit = self.unfit.iter().filter_map(|(_, why)| why.until());
-        let windows = (self.look.allowances.iter()).filter_map(|row| row.declared.until);
-        let guard = self.snapshot().settings.churn.no_way_back;
+        let windows = (self.pass.allowances.iter()).filter_map(|row| row.declared.until);
+        let guard = self.snapshot().settings.churn.reversal_cooldown;
         let moves = self.snapshot().activity.moves.iter();
         let barred = moves.map(|past| past.at + guard);
         let spare = buffer::next_change(&self.snapshot().buffers, self.snapshot().now);
@@ -347,13 +347,13 @@ impl<'l, 's> Proposal<'l, 's> {
 }
 
 /// Places of a node's pods when it goes; `None` where one finds no place. Without pods nothing has to be planned.
-pub(super) fn without(look: &DisruptionPass<'_>, candidate: &Candidate) -> Option<Plan> {
+pub(super) fn without(pass: &DisruptionPass<'_>, candidate: &Candidate) -> Option<Plan> {
     if candidate.pods.is_empty() {
         return Some(Plan::default());
     }
-    let snapshot = look.fleet.snapshot;
+    let snapshot = pass.fleet.snapshot;
     let excluded = consolidate::unsettled(snapshot);
-    let simulated = simulate(snapshot, &[candidate.row], &excluded, look.market());
+    let simulated = simulate(snapshot, &[candidate.row], &excluded, pass.market());
     simulated.stranded.is_empty().then_some(simulated.plan)
 }
 

@@ -41,15 +41,15 @@ impl DisruptionPass<'_> {
                 disrupting: row.nodes.down - row.nodes.not_ready,
                 ceiling: row.declared.nodes,
                 pending_pods: waiting.get(&row.pool).copied().unwrap_or(0),
-                recent_evictions: lately(&snapshot.activity.evictions_hour, &row.pool),
-                recent_failures: lately(&snapshot.activity.failures_hour, &row.pool),
+                recent_evictions: recent(&snapshot.activity.evictions_hour, &row.pool),
+                recent_failures: recent(&snapshot.activity.failures_hour, &row.pool),
             });
         }
         question.finish()
     }
 }
 
-fn lately<K: Ord>(counts: &BTreeMap<K, u32>, key: &K) -> u32 {
+fn recent<K: Ord>(counts: &BTreeMap<K, u32>, key: &K) -> u32 {
     counts.get(key).copied().unwrap_or(0)
 }
 
@@ -82,7 +82,7 @@ fn waiting_by_pool(snapshot: &Snapshot) -> BTreeMap<&PoolName, u32> {
 impl Proposal<'_, '_> {
     /// The question to a consolidation policy; its values go to [`Proposal::decide`].
     pub fn score_question(&self) -> Result<ScoreQuestion, MoveRowError> {
-        let fleet = &self.look().fleet;
+        let fleet = &self.pass().fleet;
         let mut question = ScoreQuestionBuilder::new(Context::of(fleet.snapshot));
         let replicas = ready_replicas(fleet.snapshot);
         let mut rows: BTreeMap<usize, u32> = BTreeMap::new();
@@ -154,7 +154,7 @@ fn add_node(
     let price = known.map(|price| price + snapshot.settings.node_cost);
     let moved = pods.iter().copied().filter(|pod| is_reschedulable(pod));
     let owners = pods.iter().filter_map(|pod| pod.owner.as_ref());
-    let worn = owners.map(|owner| lately(&snapshot.activity.evictions_day, &owner.uid));
+    let worn = owners.map(|owner| recent(&snapshot.activity.evictions_day, &owner.uid));
     let asked = question.node(&NodeRow {
         name: node.name(),
         pool: pool.as_ref().map_or("", AsRef::as_ref),
@@ -228,8 +228,8 @@ fn dollars(price: PricePerHour) -> f64 {
     price.dollars().min(MAX_DOLLARS_PER_HOUR)
 }
 
-fn capacity(terms: Option<CapacityType>) -> Capacity {
-    match terms {
+fn capacity(capacity_type: Option<CapacityType>) -> Capacity {
+    match capacity_type {
         Some(CapacityType::Reserved) => Capacity::Reserved,
         Some(CapacityType::Spot) => Capacity::Spot,
         Some(CapacityType::OnDemand) | None => Capacity::OnDemand,

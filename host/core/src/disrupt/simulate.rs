@@ -1,6 +1,6 @@
 //! The scheduling simulation without some nodes: the scheduler's own answer, on a copy.
 //!
-//! The nodes are shown as going, so that their pods are planned for like any others; what waits already is left out, for a
+//! The nodes are shown as deleting, so that their pods are planned for like any others; what waits already is left out, for a
 //! move must not be paid for by pods that wait anyway. Nodes that are excluded take nothing.
 
 use std::collections::BTreeSet;

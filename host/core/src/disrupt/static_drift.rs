@@ -31,7 +31,7 @@ pub(super) struct StaticDrift {
 
 /// How many nodes of a pool may be replaced now, and what with.
 enum SuccessorRoom {
-    /// It has more nodes than it keeps, is on its way out or is not ready: nothing to tell.
+    /// It has more nodes than it keeps, is deleting or is not ready: nothing to tell.
     Waits,
     /// Its limit or the market leaves none, in words.
     None(String),
@@ -66,22 +66,22 @@ impl Successors {
 }
 
 /// The drifted nodes of all static pools that may go now; at most `most`.
-pub(super) fn find(look: &DisruptionPass<'_>, most: usize) -> StaticDrift {
+pub(super) fn find(pass: &DisruptionPass<'_>, most: usize) -> StaticDrift {
     let mut result = StaticDrift::default();
-    let snapshot = look.fleet.snapshot;
+    let snapshot = pass.fleet.snapshot;
     if !snapshot.pools.iter().any(|pool| pool.replicas.is_some()) {
         return result;
     }
     let mut by_pool: BTreeMap<PoolName, Vec<&Candidate>> = BTreeMap::new();
     let is_static = |candidate: &&Candidate| candidate.pool.replicas.is_some();
-    for candidate in look.drifted().iter().filter(is_static) {
+    for candidate in pass.drifted().iter().filter(is_static) {
         let own = by_pool.entry(candidate.pool.name.clone()).or_default();
         own.push(candidate);
     }
     for candidates in by_pool.into_values() {
         let pool = &candidates[0].pool;
-        let allowed = look.left(candidates[0], REASON);
-        let (room, mut successors) = match room(look, pool) {
+        let allowed = pass.left(candidates[0], REASON);
+        let (room, mut successors) = match room(pass, pool) {
             SuccessorRoom::Waits => continue,
             SuccessorRoom::None(words) => {
                 let held = candidates.iter().map(|node| (node.row, words.clone()));
@@ -103,14 +103,17 @@ pub(super) fn find(look: &DisruptionPass<'_>, most: usize) -> StaticDrift {
 }
 
 /// The command of a node as it would be found now, or who stands in its way.
-pub(super) fn again(look: &DisruptionPass<'_>, candidate: &Candidate) -> Result<Command, Refused> {
-    if look.left(candidate, REASON) == 0 {
+pub(super) fn reconfirm(
+    pass: &DisruptionPass<'_>,
+    candidate: &Candidate,
+) -> Result<Command, Refused> {
+    if pass.left(candidate, REASON) == 0 {
         return Err(Refused {
             by_budget: 1,
             ..Refused::default()
         });
     }
-    match room(look, &candidate.pool) {
+    match room(pass, &candidate.pool) {
         SuccessorRoom::For(_, mut successors) => Ok(successors.replace(candidate)),
         SuccessorRoom::Waits | SuccessorRoom::None(_) => Err(Refused {
             by_change: 1,
@@ -119,8 +122,8 @@ pub(super) fn again(look: &DisruptionPass<'_>, candidate: &Candidate) -> Result<
     }
 }
 
-fn room(look: &DisruptionPass<'_>, pool: &NodePool) -> SuccessorRoom {
-    let snapshot = look.fleet.snapshot;
+fn room(pass: &DisruptionPass<'_>, pool: &NodePool) -> SuccessorRoom {
+    let snapshot = pass.fleet.snapshot;
     let standing = Standing::of(snapshot, &pool.name);
     let keeps = keeps_number(pool).filter(|_| pool.ready);
     if keeps.is_none_or(|replicas| standing.excess(replicas) > 0) {
@@ -133,7 +136,7 @@ fn room(look: &DisruptionPass<'_>, pool: &NodePool) -> SuccessorRoom {
             "limits.nodes of pool {name} leaves no room for its successor"
         ));
     }
-    let catalogue = look.fleet.catalogue(&pool.name);
+    let catalogue = pass.fleet.catalogue(&pool.name);
     let planned = planned(pool, catalogue, &snapshot.settings);
     if planned.options.is_empty() {
         let name = &pool.name;

@@ -34,9 +34,9 @@ enum SpareRoom {
 }
 
 /// Chooses among empty nodes that are fit to go, in their order.
-pub(super) fn choose<'c>(look: &DisruptionPass<'_>, fit: &[&'c Candidate]) -> Vacant<'c> {
-    let snapshot = look.fleet.snapshot;
-    let left = look.left_of_all();
+pub(super) fn choose<'c>(pass: &DisruptionPass<'_>, fit: &[&'c Candidate]) -> Vacant<'c> {
+    let snapshot = pass.fleet.snapshot;
+    let left = pass.left_of_all();
     if fit.is_empty() || !snapshot.pods.iter().any(|pod| pod.is_spare()) {
         return within_budgets(fit, left, &mut |_| SpareRoom::Free);
     }
@@ -44,7 +44,7 @@ pub(super) fn choose<'c>(look: &DisruptionPass<'_>, fit: &[&'c Candidate]) -> Va
     let settings = MoveSettings::default();
     // Nothing is bought: prices do not matter.
     let market = KnownPrices {
-        offers: Some(look.offers()),
+        offers: Some(pass.offers()),
         quoted: None,
     };
     let (vacant, _) = moves::ask_at(snapshot, &rows, &settings, market, |asker| {

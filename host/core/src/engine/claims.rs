@@ -9,7 +9,7 @@ use crate::time::{Span, Timestamp};
 
 /// How long a node waits at most for its nominations before pods may use it.
 const NOMINATION_PATIENCE: Span = Span::from_secs(5);
-/// How long a claim is asked for in vain before its pods are planned anew.
+/// How long a claim is asked for without an answer before its pods are planned anew.
 const CREATION_TIMEOUT: Span = Span::from_secs(60);
 
 impl Engine {
@@ -143,7 +143,7 @@ impl Engine {
             .as_ref()
             .is_some_and(|id| self.interrupted.contains(id));
         if interrupted {
-            return Some("its instance is being taken back");
+            return Some("its instance is being interrupted");
         }
         if self.notes.get(name).is_some_and(|notes| notes.refused) {
             return Some("its class cannot be used");

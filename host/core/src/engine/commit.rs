@@ -16,15 +16,15 @@ use crate::snapshot::Snapshot;
 use crate::state::{ANNOTATION, GroupId, PromisedTarget, bound_of, to_annotation};
 use crate::time::Timestamp;
 
-/// How many pods of which group go to one place.
-pub(super) type Crew = BTreeMap<GroupId, u32>;
+/// Pods that go to one place, counted by group.
+pub(super) type PodCounts = BTreeMap<GroupId, u32>;
 
 /// Decision on a planned claim.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) enum CommitVerdict {
     /// It is asked for.
     Buys,
-    /// A ceiling on buying holds it, or that equal launches were in vain; which, in words.
+    /// A ceiling on buying holds it, or that equal launches were undersized; which, in words.
     Held(String),
     /// Its pool is gone or would exceed its limits, or nothing is left of what it was to be bought as.
     Refused,
@@ -41,30 +41,32 @@ impl Engine {
     ) {
         let open = self.provision.solving.take_if(|solving| solving.id == id);
         let Some(solving) = open else { return };
-        let (crews, stale) = self.crews(&solving.snapshot, plan, now);
+        let (pod_counts, stale) = self.pod_counts(&solving.snapshot, plan, now);
         let mut tally = Tally::default();
         let mut held: BTreeMap<usize, String> = BTreeMap::new();
         let mut refused = stale;
         // Spare room comes last where ceilings leave no room for all.
         let spare = for_spare_alone(&solving.snapshot, plan);
-        let spare = spare.into_iter().map(|row| (Place::New(row), Crew::new()));
-        for (place, crew) in crews.into_iter().chain(spare) {
+        let spare = spare
+            .into_iter()
+            .map(|row| (Place::New(row), PodCounts::new()));
+        for (place, pods) in pod_counts.into_iter().chain(spare) {
             let done = match place {
                 Place::Existing(row) => {
-                    let target = self.promise_existing(&solving.snapshot, row, &crew, now);
+                    let target = self.promise_existing(&solving.snapshot, row, &pods, now);
                     target.is_some()
                 }
                 Place::New(row) => plan.claims.get(row).is_some_and(|planned| {
-                    let verdict = match self.was_in_vain(planned, &crew) {
+                    let verdict = match self.was_undersized(planned, &pods) {
                         Some(words) => CommitVerdict::Held(words),
                         None => self.may_buy(planned, &mut tally, now),
                     };
                     match &verdict {
                         CommitVerdict::Buys => {
                             let place = ("place", id, row);
-                            self.note_relaunch(planned, &crew);
+                            self.note_relaunch(planned, &pods);
                             let pool = solving.snapshot.pool(planned.pool.as_str());
-                            self.ask_for(pool, planned, &crew, place, now);
+                            self.ask_for(pool, planned, &pods, place, now);
                         }
                         CommitVerdict::Held(words) => {
                             held.insert(row, words.clone());
@@ -88,13 +90,13 @@ impl Engine {
     }
 
     /// Pods by place, less those that need none any more. Whether a placement made no sense.
-    pub(super) fn crews(
+    pub(super) fn pod_counts(
         &self,
         snapshot: &Snapshot,
         plan: &Plan,
         now: Timestamp,
-    ) -> (BTreeMap<Place, Crew>, bool) {
-        let mut crews: BTreeMap<Place, Crew> = BTreeMap::new();
+    ) -> (BTreeMap<Place, PodCounts>, bool) {
+        let mut pod_counts: BTreeMap<Place, PodCounts> = BTreeMap::new();
         let mut odd = false;
         for placement in &plan.placements {
             let Some(planned) = snapshot.pods.get(placement.pod) else {
@@ -112,11 +114,11 @@ impl Engine {
                 && waits
                 && pod.uid == planned.uid
             {
-                let crew = crews.entry(placement.target).or_default();
-                *crew.entry(group).or_default() += 1;
+                let pods = pod_counts.entry(placement.target).or_default();
+                *pods.entry(group).or_default() += 1;
             }
         }
-        (crews, odd)
+        (pod_counts, odd)
     }
 
     /// Promises room on a node that is there; what it was promised on, unless it is not any more.
@@ -124,7 +126,7 @@ impl Engine {
         &mut self,
         snapshot: &Snapshot,
         row: usize,
-        crew: &Crew,
+        pods: &PodCounts,
         now: Timestamp,
     ) -> Option<PromisedTarget> {
         let node = snapshot.nodes.get(row)?;
@@ -147,7 +149,7 @@ impl Engine {
         if !there {
             return None;
         }
-        for (group, count) in crew {
+        for (group, count) in pods {
             let had = bound_of(*group, &target, &self.cluster);
             self.promises.make(&target, *group, *count, had, now);
             self.dirty_groups.insert(*group);
@@ -189,19 +191,19 @@ impl Engine {
         &mut self,
         pool: Option<&Arc<NodePool>>,
         planned: &PlannedClaim,
-        crew: &Crew,
+        pods: &PodCounts,
         place: (&str, u64, usize),
         now: Timestamp,
     ) -> ClaimName {
         let number = hash_of(&(self.seed, now, place, &planned.pool));
         let name = ClaimName::from(format!("{}-{}", planned.pool, short_name(number, 8)));
-        let mut claim = new_claim(planned, name, crew, now);
+        let mut claim = new_claim(planned, name, pods, now);
         if let Some(pool) = pool {
             claim.annotations.extend(drift::annotations(pool));
         }
         let claim = Arc::new(claim);
         let target = PromisedTarget::Claim(claim.name.clone());
-        for (group, count) in crew {
+        for (group, count) in pods {
             self.promises.make(&target, *group, *count, 0, now);
         }
         let name = claim.name.clone();
@@ -213,9 +215,14 @@ impl Engine {
 }
 
 /// The object to be created, with its promises.
-fn new_claim(planned: &PlannedClaim, name: ClaimName, crew: &Crew, now: Timestamp) -> NodeClaim {
+fn new_claim(
+    planned: &PlannedClaim,
+    name: ClaimName,
+    pods: &PodCounts,
+    now: Timestamp,
+) -> NodeClaim {
     let mut claim = planned.to_claim(name, now);
-    let promises = Arc::from(to_annotation(crew));
+    let promises = Arc::from(to_annotation(pods));
     claim.annotations.insert(Arc::from(ANNOTATION), promises);
     claim
 }

@@ -1,7 +1,7 @@
 //! Disruption in the engine: when candidates are sought; commands then wait, are confirmed one by one, and begin.
 //!
-//! Of one thing at a time: a look, a wait, or a confirmation; never while waiting pods are planned for. Nothing is asked
-//! unless some node is empty, drifted or quiet, and nothing is asked twice of a world that has not changed.
+//! Of one thing at a time: a pass, a wait, or a confirmation; never while waiting pods are planned for. Nothing is asked
+//! unless some node is empty, drifted or consolidatable, and nothing is asked twice of a world that has not changed.
 
 use std::collections::BTreeSet;
 use std::sync::Arc;
@@ -30,30 +30,30 @@ pub(super) struct Disruption {
     stage: Stage,
     asks: u64,
     hints: Hints,
-    looked: Option<Looked>,
-    /// `true` if a node has become quiet since the last search: new moves may be possible.
+    last_pass: Option<LastPass>,
+    /// `true` if a node has become consolidatable since the last search: new moves may be possible.
     fresh: bool,
     /// Searches for savings in a row that found nothing.
     fruitless: u32,
     searched: Option<Timestamp>,
-    /// `true` if a command of the last look did not hold or could not begin.
+    /// `true` if a command of the last pass did not hold or could not begin.
     lapsed: bool,
     moves: Vec<PastMove>,
     told: std::collections::BTreeMap<ClaimName, String>,
     refused: Refused,
 }
 
-/// Claims whose nodes are worth a look.
+/// Claims whose nodes are worth disrupting.
 #[derive(Clone, Debug, Default)]
 struct Hints {
     empty: BTreeSet<ClaimName>,
     drifted: BTreeSet<ClaimName>,
-    quiet: BTreeSet<ClaimName>,
+    consolidatable: BTreeSet<ClaimName>,
 }
 
-/// The last look that came to nothing.
+/// The last pass that came to nothing.
 #[derive(Clone, Copy, Debug)]
-struct Looked {
+struct LastPass {
     at: Timestamp,
     revisions: (u64, u64),
     wake: Option<Timestamp>,
@@ -64,8 +64,8 @@ struct Looked {
 enum Stage {
     #[default]
     Resting,
-    /// A look is out, at a world of these revisions.
-    Looking {
+    /// A pass is out, at a world of these revisions.
+    Deciding {
         id: u64,
         searched: bool,
         revisions: (u64, u64),
@@ -103,7 +103,7 @@ impl Disruption {
     pub(super) fn forget(&mut self, claim: &ClaimName) {
         self.hints.empty.remove(claim);
         self.hints.drifted.remove(claim);
-        self.hints.quiet.remove(claim);
+        self.hints.consolidatable.remove(claim);
         self.told.remove(claim);
     }
 
@@ -121,24 +121,25 @@ impl Disruption {
         self.searched.map(|at| at + self.pause())
     }
 
-    /// The last look does not count any more.
-    pub(super) fn look_again(&mut self) {
-        self.looked = None;
+    /// The last pass does not count any more.
+    pub(super) fn forget_last_pass(&mut self) {
+        self.last_pass = None;
     }
 
-    /// When the next look is due, in a world of these revisions; `None` when there is nothing to look for.
+    /// When the next pass is due, in a world of these revisions; `None` when there is nothing to look for.
     fn due(&self, revisions: (u64, u64)) -> Option<Timestamp> {
         const NOW: Timestamp = Timestamp::from_millis(i64::MIN);
         let quick = !self.hints.empty.is_empty() || !self.hints.drifted.is_empty();
-        let search = (!self.hints.quiet.is_empty()).then(|| self.next_search().unwrap_or(NOW));
-        let Some(looked) = self.looked else {
+        let search =
+            (!self.hints.consolidatable.is_empty()).then(|| self.next_search().unwrap_or(NOW));
+        let Some(last_pass) = self.last_pass else {
             return if quick { Some(NOW) } else { search };
         };
-        if looked.revisions == revisions {
-            let unsearched = search.filter(|_| !looked.searched);
-            return unsearched.into_iter().chain(looked.wake).min();
+        if last_pass.revisions == revisions {
+            let unsearched = search.filter(|_| !last_pass.searched);
+            return unsearched.into_iter().chain(last_pass.wake).min();
         }
-        let quick = quick.then(|| looked.at + POLL);
+        let quick = quick.then(|| last_pass.at + POLL);
         quick.into_iter().chain(search).min()
     }
 }
@@ -155,15 +156,15 @@ impl Engine {
         match &self.disruption.stage {
             Stage::Waiting { until, .. } => Some(*until),
             Stage::Resting => self.disruption.due(self.revisions()),
-            Stage::Looking { .. } | Stage::Confirming { .. } => None,
+            Stage::Deciding { .. } | Stage::Confirming { .. } => None,
         }
     }
 
-    /// Follows whether a claim's node is worth a look, and sets down when it may become so.
+    /// Follows whether a claim's node is worth disrupting, and sets down when it may become so.
     pub(super) fn watch_disruption(&mut self, name: &ClaimName, now: Timestamp) {
         self.disruption.hints.empty.remove(name);
         self.disruption.hints.drifted.remove(name);
-        let was_quiet = self.disruption.hints.quiet.remove(name);
+        let was_consolidatable = self.disruption.hints.consolidatable.remove(name);
         let Some(claim) = self.cluster.claims.get(name).cloned() else {
             return;
         };
@@ -183,7 +184,7 @@ impl Engine {
             self.set_timer(name, type_checked);
         }
         let event = self.last_pod_event(name);
-        match consolidate::quiet_from(&pool, &claim, event) {
+        match consolidate::consolidatable_from(&pool, &claim, event) {
             None => {}
             Some(from) if from > now => self.set_timer(name, from),
             Some(_) => {
@@ -192,8 +193,8 @@ impl Engine {
                 if !used {
                     hints.empty.insert(name.clone());
                 } else if pool.disruption.policy != ConsolidationPolicy::WhenEmpty {
-                    hints.quiet.insert(name.clone());
-                    self.disruption.fresh |= !was_quiet;
+                    hints.consolidatable.insert(name.clone());
+                    self.disruption.fresh |= !was_consolidatable;
                 }
             }
         }
@@ -211,7 +212,7 @@ impl Engine {
             return;
         }
         match &mut self.disruption.stage {
-            Stage::Looking { .. } | Stage::Confirming { .. } => {}
+            Stage::Deciding { .. } | Stage::Confirming { .. } => {}
             Stage::Waiting { until, .. } if *until > now => {}
             Stage::Waiting { commands, .. } => {
                 let commands = std::mem::take(commands);
@@ -220,22 +221,22 @@ impl Engine {
             Stage::Resting => {
                 let due = self.disruption.due(self.revisions());
                 if due.is_some_and(|due| due <= now) {
-                    self.look(now, actions);
+                    self.begin_pass(now, actions);
                 }
             }
         }
     }
 
-    fn look(&mut self, now: Timestamp, actions: &mut Vec<Action>) {
-        let wanted = !self.disruption.hints.quiet.is_empty();
+    fn begin_pass(&mut self, now: Timestamp, actions: &mut Vec<Action>) {
+        let wanted = !self.disruption.hints.consolidatable.is_empty();
         let next = self.disruption.next_search();
         let searched = wanted && next.is_none_or(|at| at <= now);
-        let question = DisruptionQuestion::Look {
+        let question = DisruptionQuestion::Pass {
             consolidate: searched,
         };
         let revisions = self.revisions();
         let (id, _) = self.ask(question, now, actions);
-        self.disruption.stage = Stage::Looking {
+        self.disruption.stage = Stage::Deciding {
             id,
             searched,
             revisions,
@@ -250,9 +251,9 @@ impl Engine {
         actions: &mut Vec<Action>,
     ) {
         if commands.is_empty() {
-            // Where all was done as decided the next look need not wait; else the same would be decided again at once.
+            // Where all was done as decided the next pass need not wait; else the same would be decided again at once.
             let lapsed = std::mem::take(&mut self.disruption.lapsed);
-            self.disruption.looked = lapsed.then(|| Looked {
+            self.disruption.last_pass = lapsed.then(|| LastPass {
                 at: now,
                 revisions: self.revisions(),
                 wake: Some(now + self.disruption.pause()),
@@ -305,7 +306,7 @@ impl Engine {
             moves: self.disruption.moves.clone(),
             ..Activity::default()
         };
-        self.lately.tell(&mut activity, now);
+        self.recent.tell(&mut activity, now);
         activity
     }
 
@@ -318,11 +319,11 @@ impl Engine {
         actions: &mut Vec<Action>,
     ) {
         match std::mem::take(&mut self.disruption.stage) {
-            Stage::Looking {
+            Stage::Deciding {
                 id: open,
                 searched,
                 revisions,
-            } if open == id => self.looked(decision, searched, revisions, now, actions),
+            } if open == id => self.finish_pass(decision, searched, revisions, now, actions),
             Stage::Confirming {
                 id: open,
                 snapshot,
@@ -347,8 +348,8 @@ impl Engine {
         }
     }
 
-    /// Takes in what a look came to; the world may have changed since it was asked about.
-    fn looked(
+    /// Takes in what a pass came to; the world may have changed since it was asked about.
+    fn finish_pass(
         &mut self,
         decision: Decision,
         searched: bool,
@@ -366,7 +367,7 @@ impl Engine {
             self.disruption.fruitless = if found { 0 } else { fruitless };
         }
         if decision.commands.is_empty() {
-            self.disruption.looked = Some(Looked {
+            self.disruption.last_pass = Some(LastPass {
                 at: now,
                 revisions,
                 wake: decision.wake,

@@ -49,14 +49,14 @@ impl Begun {
 
 /// Accounts of a command under way: prices of the nodes that it takes away, and launch options of those that it buys.
 #[derive(Clone, Debug)]
-pub(super) struct Books {
+pub(super) struct CommandAccount {
     settled: Settled,
     prices: BTreeMap<ClaimName, PricePerHour>,
     /// Launch options of each replacement.
     bought: BTreeMap<ClaimName, Vec<LaunchOption>>,
 }
 
-impl Books {
+impl CommandAccount {
     pub(super) fn open(command: &Command, now: Timestamp) -> Self {
         let count = |many: usize| u32::try_from(many).unwrap_or(u32::MAX);
         let members = command.members.iter().cloned();

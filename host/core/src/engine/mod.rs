@@ -17,13 +17,13 @@ mod commit;
 mod disrupt;
 mod found;
 mod input;
-mod lately;
 mod ledger;
 mod nominate;
 mod orders;
 mod outcome;
 mod provision;
 mod queue;
+mod recent;
 mod runaway;
 mod spare;
 mod static_pools;
@@ -48,11 +48,11 @@ use crate::state::{Cluster, Expected, GroupId, NOMINATION_WINDOW, PromisedTarget
 use crate::time::Timestamp;
 
 use disrupt::Disruption;
-use lately::Lately;
 use nominate::Nominations;
 use orders::{Orders, Retry};
 use provision::Provision;
 use queue::CommandQueue;
+use recent::RecentActivity;
 use runaway::Runaway;
 use spare::SpareWatch;
 use static_pools::StaticPools;
@@ -77,7 +77,7 @@ pub struct Engine {
     disruption: Disruption,
     queue: CommandQueue,
     runaway: Runaway,
-    lately: Lately,
+    recent: RecentActivity,
     undersized: UndersizedNodes,
     spare: SpareWatch,
     static_pools: StaticPools,
@@ -123,7 +123,7 @@ impl Engine {
             disruption: Disruption::default(),
             queue: CommandQueue::default(),
             runaway: Runaway::default(),
-            lately: Lately::default(),
+            recent: RecentActivity::default(),
             undersized: UndersizedNodes::default(),
             spare: SpareWatch::default(),
             static_pools: StaticPools::default(),
@@ -146,7 +146,7 @@ impl Engine {
         if self.synced.is_none() {
             return actions;
         }
-        if self.market.forgive(now) {
+        if self.market.expire_unavailable(now) {
             self.provision.market_changed();
         }
         for id in self.orders.overdue(now) {
@@ -293,7 +293,7 @@ impl Engine {
         }
         if self.synced.is_some() {
             for name in &touched.claims {
-                self.trigger_going(name, now);
+                self.trigger_deleting(name, now);
             }
         }
         self.dirty_claims.extend(touched.claims);

@@ -297,12 +297,12 @@ impl Engine {
             }),
         };
         if let Some(at) = self.order(want, now, actions) {
-            self.nominate_again(group, at);
+            self.renominate(group, at);
         }
     }
 
     /// Looks at a group again at a time.
-    pub(super) fn nominate_again(&mut self, group: GroupId, at: Timestamp) {
+    pub(super) fn renominate(&mut self, group: GroupId, at: Timestamp) {
         let groups = self.nominations.again.entry(at).or_default();
         groups.insert(group);
     }
@@ -385,12 +385,12 @@ impl Engine {
     }
 
     fn end_promises(&mut self, target: &PromisedTarget, now: Timestamp) {
-        self.note_in_vain(target, now);
+        self.note_undersized(target, now);
         self.drop_promises(target);
         if let PromisedTarget::Claim(name) = target {
             self.dirty_claims.insert(name.clone());
             // What was kept for pods on their way may go now, though nothing else has changed.
-            self.disruption.look_again();
+            self.disruption.forget_last_pass();
         }
     }
 

@@ -13,7 +13,7 @@ use crate::time::{Span, Timestamp};
 const OVERDUE: Span = Span::from_secs(120);
 /// After success the same is not asked again for this long: the watch needs a moment.
 const SETTLED: Span = Span::from_secs(1);
-/// How often an instance that is on its way out, or whose claim is, is asked about.
+/// How often an instance that is deleting, or whose claim is, is asked about.
 const ENDING: Span = Span::from_secs(5);
 
 type OrderKey = (ObjectKey, Purpose);
@@ -89,7 +89,7 @@ impl Orders {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Ended {
     Well,
-    /// The instance is on its way out: ask again.
+    /// The instance is deleting: ask again.
     Ending,
     Badly,
 }

@@ -36,7 +36,7 @@ impl Engine {
             }
         };
         let next = self.retry.note(&flight, ended, now);
-        self.look_again_at(&flight, ended, next);
+        self.recheck_at(&flight, ended, next);
     }
 
     fn take_answer(&mut self, flight: &Flight, answer: Answer) -> Ended {
@@ -55,12 +55,12 @@ impl Engine {
                 if let Some(notes) = self.notes_of(flight) {
                     notes.machine = Some(*machine);
                 }
-                if flight.purpose == Purpose::Find && self.is_going(flight) {
+                if flight.purpose == Purpose::Find && self.is_deleting(flight) {
                     return Ended::Ending;
                 }
             }
             Answer::Absent if flight.purpose == Purpose::Find => {
-                let said = if self.is_going(flight) {
+                let said = if self.is_deleting(flight) {
                     Instance::Gone
                 } else {
                     Instance::Unasked
@@ -88,7 +88,7 @@ impl Engine {
             let claim = self.claim_of(flight);
             let claim = claim.and_then(|name| self.cluster.claims.get(&name));
             if let Some(pool) = claim.map(|claim| claim.pool.clone()) {
-                self.lately.failed(pool, now);
+                self.recent.failed(pool, now);
             }
         }
         match reason {
@@ -136,7 +136,7 @@ impl Engine {
         let claim = claim.and_then(|node| self.cluster.claim_on(node));
         if let Some(pool) = claim.map(|claim| claim.pool.clone()) {
             let workload = pod.owner.as_ref().map(|owner| owner.uid.clone());
-            self.lately.evicted(pool, workload, now);
+            self.recent.evicted(pool, workload, now);
         }
     }
 
@@ -149,7 +149,7 @@ impl Engine {
     }
 
     /// `true` if the claim that an order is about was asked to go.
-    fn is_going(&self, flight: &Flight) -> bool {
+    fn is_deleting(&self, flight: &Flight) -> bool {
         self.claim_of(flight)
             .and_then(|name| self.cluster.claims.get(&name))
             .is_some_and(|claim| claim.deleting.is_some())
@@ -179,13 +179,13 @@ impl Engine {
     }
 
     /// The object is looked at again at once; what is held back then sets its own time.
-    fn look_again_at(&mut self, flight: &Flight, ended: Ended, next: Timestamp) {
+    fn recheck_at(&mut self, flight: &Flight, ended: Ended, next: Timestamp) {
         match &flight.request {
             Request::Write(Write::Nominate { pod, .. }) => {
                 if let Some(group) = self.cluster.group_of(pod)
                     && ended == Ended::Badly
                 {
-                    self.nominate_again(group, next);
+                    self.renominate(group, next);
                 }
             }
             Request::Write(Write::Evict { pod, .. }) => {

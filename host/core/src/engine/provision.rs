@@ -82,7 +82,7 @@ impl Engine {
         }
     }
 
-    /// All waiting pods ask, and all nodes on their way out that have pods to be moved.
+    /// All waiting pods ask, and all nodes that are deleting that have pods to be moved.
     pub(super) fn trigger_all(&mut self, now: Timestamp) {
         let pods: Vec<Arc<Pod>> = self
             .cluster
@@ -93,10 +93,10 @@ impl Engine {
         for pod in pods {
             self.trigger(&pod, now);
         }
-        let going: Vec<_> = self.cluster.going().cloned().collect();
-        for node in going {
+        let deleting: Vec<_> = self.cluster.deleting().cloned().collect();
+        for node in deleting {
             if let Some(claim) = self.cluster.claim_on(&node).map(|claim| claim.name.clone()) {
-                self.trigger_going(&claim, now);
+                self.trigger_deleting(&claim, now);
             }
         }
     }
@@ -109,8 +109,8 @@ impl Engine {
         }
     }
 
-    /// A node on its way out asks for a decision if it has pods to be moved.
-    pub(super) fn trigger_going(&mut self, name: &ClaimName, now: Timestamp) {
+    /// A node that is deleting asks for a decision if it has pods to be moved.
+    pub(super) fn trigger_deleting(&mut self, name: &ClaimName, now: Timestamp) {
         let Some(claim) = self.cluster.claims.get(name) else {
             return;
         };
@@ -129,7 +129,7 @@ impl Engine {
     }
 
     pub(super) fn step_provision(&mut self, now: Timestamp, actions: &mut Vec<Action>) {
-        self.look_again(now);
+        self.recheck_leftover(now);
         self.trigger_spare(now);
         let ends = self
             .provision
@@ -167,7 +167,7 @@ impl Engine {
         });
     }
 
-    fn look_again(&mut self, now: Timestamp) {
+    fn recheck_leftover(&mut self, now: Timestamp) {
         let most = self.settings.runaway.equal_relaunches;
         if self.runaway.is_over(now) | self.undersized.is_over(most, now) {
             self.spare.decide_again();

@@ -1,6 +1,6 @@
 //! Commands under way: replacements asked for, nodes tainted, and once the replacements are ready the nodes asked to go.
 //!
-//! From when a command begins its nodes count as going: budgets see them, nothing is planned for them, and their pods stand
+//! From when a command begins its nodes count as deleting: budgets see them, nothing is planned for them, and their pods stand
 //! for the room promised to them. Where a replacement or a taint does not come, or takes too long, all is taken back but
 //! the replacements: the nodes stay, untainted, and what was bought is capacity like any other. Which claims a claim
 //! replaces is written on it, for people: commands and past moves are not taken up again after a restart.
@@ -8,8 +8,8 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
-use super::commit::{CommitVerdict, Crew};
-use super::ledger::Books;
+use super::commit::{CommitVerdict, PodCounts};
+use super::ledger::CommandAccount;
 use super::runaway::Tally;
 use super::spare::for_spare_alone;
 use super::{Engine, report};
@@ -57,7 +57,7 @@ struct UnderWay {
     untainted: BTreeSet<ClaimName>,
     /// Replacements that are not ready yet.
     awaited: BTreeSet<ClaimName>,
-    books: Books,
+    account: CommandAccount,
     /// Where room is kept for the pods.
     targets: BTreeSet<PromisedTarget>,
     begun: Timestamp,
@@ -162,7 +162,7 @@ enum Progress {
 
 impl Engine {
     /// Begins a command whose plan was made on this snapshot. Where a pool's limits or a ceiling on buying forbid it, or equal
-    /// launches were in vain, nothing happens, and the answer is no; what the members themselves take of either does not count.
+    /// launches were undersized, nothing happens, and the answer is no; what the members themselves take of either does not count.
     pub(super) fn begin(
         &mut self,
         command: Command,
@@ -172,29 +172,31 @@ impl Engine {
         actions: &mut Vec<Action>,
     ) -> bool {
         let claims = &command.plan.claims;
-        let (crews, _) = self.crews(snapshot, &command.plan, now);
+        let (pod_counts, _) = self.pod_counts(snapshot, &command.plan, now);
         let spare = for_spare_alone(snapshot, &command.plan);
-        let spare = spare.into_iter().map(|row| (Place::New(row), Crew::new()));
-        let crews: Vec<(Place, Crew)> = crews.into_iter().chain(spare).collect();
-        let back_off = |(place, crew): &(Place, Crew)| match place {
+        let spare = spare
+            .into_iter()
+            .map(|row| (Place::New(row), PodCounts::new()));
+        let pod_counts: Vec<(Place, PodCounts)> = pod_counts.into_iter().chain(spare).collect();
+        let back_off = |(place, pods): &(Place, PodCounts)| match place {
             Place::New(row) => claims
                 .get(*row)
-                .and_then(|it| self.was_in_vain(it, crew))
+                .and_then(|it| self.was_undersized(it, pods))
                 .is_some(),
             Place::Existing(_) => false,
         };
-        if crews.iter().any(back_off) || !self.set_apart(&command, now) {
+        if pod_counts.iter().any(back_off) || !self.set_apart(&command, now) {
             return false;
         }
         let replaces: Vec<&str> = command.members.iter().map(ClaimName::as_str).collect();
         let replaces: Arc<str> = Arc::from(replaces.join(","));
         let mut targets = BTreeSet::new();
         let mut awaited = BTreeSet::new();
-        let mut books = Books::open(&command, now);
-        for (place, crew) in crews {
+        let mut account = CommandAccount::open(&command, now);
+        for (place, pods) in pod_counts {
             match place {
                 Place::Existing(row) => {
-                    targets.extend(self.promise_existing(snapshot, row, &crew, now));
+                    targets.extend(self.promise_existing(snapshot, row, &pods, now));
                 }
                 Place::New(row) => {
                     let Some(planned) = claims.get(row) else {
@@ -203,14 +205,14 @@ impl Engine {
                     let mut planned = planned.clone();
                     let own = Arc::from(REPLACES_ANNOTATION);
                     planned.annotations.insert(own, Arc::clone(&replaces));
-                    self.note_relaunch(&planned, &crew);
+                    self.note_relaunch(&planned, &pods);
                     let pool = snapshot.pool(planned.pool.as_str());
-                    let name = self.ask_for(pool, &planned, &crew, ("disrupt", id, row), now);
+                    let name = self.ask_for(pool, &planned, &pods, ("disrupt", id, row), now);
                     let words = format!("replaces {replaces}: {}", command.reason.as_str());
                     let object = ObjectKey::Claim(name.clone());
                     actions.push(report(object, "DisruptionLaunching", words, now));
                     targets.insert(PromisedTarget::Claim(name.clone()));
-                    books.buys(&name, &planned.options);
+                    account.buys(&name, &planned.options);
                     awaited.insert(name);
                 }
             }
@@ -220,7 +222,7 @@ impl Engine {
             self.dirty_claims.insert(member.clone());
         }
         if let Some(past) = command.past {
-            let keep = self.settings.churn.no_way_back;
+            let keep = self.settings.churn.reversal_cooldown;
             self.disruption.remember(past, keep);
         }
         self.begun
@@ -231,7 +233,7 @@ impl Engine {
             untainted: members.clone(),
             members,
             awaited,
-            books,
+            account,
             targets,
             begun: now,
             drains: false,
@@ -239,7 +241,7 @@ impl Engine {
         true
     }
 
-    /// Counts the members as going, unless one of them goes already or a pool's limits refuse what is to come in their place;
+    /// Counts the members as deleting, unless one of them goes already or a pool's limits refuse what is to come in their place;
     /// whether they are.
     fn set_apart(&mut self, command: &Command, now: Timestamp) -> bool {
         let goes = |name: &ClaimName| {
@@ -275,7 +277,7 @@ impl Engine {
                 let is_gone = self.cluster.claims.get(name).is_none();
                 if is_gone && command.members.contains(name) {
                     if command.drains {
-                        command.books.goes(name);
+                        command.account.goes(name);
                     }
                     self.let_go(&mut command, name);
                 }
@@ -287,7 +289,7 @@ impl Engine {
                         self.queue.waiting.remove(&(command.begun, number));
                         self.drain(&mut command, now, actions);
                     }
-                    Progress::Fails(why) => self.take_back(&mut command, &why, now, actions),
+                    Progress::Fails(why) => self.roll_back(&mut command, &why, now, actions),
                 }
             }
             if command.members.is_empty() {
@@ -296,7 +298,7 @@ impl Engine {
                     let claim = self.cluster.claims.get(name)?;
                     claim.deleting.is_none().then_some(&claim.labels)
                 };
-                actions.push(Action::Settle(command.books.close(came, now)));
+                actions.push(Action::Settle(command.account.close(came, now)));
             } else {
                 self.queue.commands.insert(number, command);
             }
@@ -396,7 +398,7 @@ impl Engine {
         })
     }
 
-    fn take_back(
+    fn roll_back(
         &mut self,
         command: &mut UnderWay,
         why: &str,

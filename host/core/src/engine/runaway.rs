@@ -3,7 +3,7 @@
 //! The cluster has them as settings, a pool as annotations; they hold for every way of packing. What counts against them is in
 //! the ledger of [`crate::supply`], with limits and reservations. A claim that would break one
 //! is not asked for: its pods wait, are told which ceiling holds them, and are planned again when something has changed or
-//! the minute has passed. A command that would break one is not begun. Nodes that are going or being replaced count neither
+//! the minute has passed. A command that would break one is not begun. Nodes that are deleting or being replaced count neither
 //! as in flight nor in dollars.
 //!
 //! When claims were asked for is read off the claims after a restart; claims that failed before it are forgotten.
@@ -81,8 +81,8 @@ impl Engine {
 
     /// Takes the claims of the last minute from the claims that are there, after a restart.
     pub(super) fn recall_asked(&mut self, claims: &[Arc<NodeClaim>], now: Timestamp) {
-        let lately = claims.iter().filter(|claim| claim.created + MINUTE > now);
-        let mut asked: Vec<(Timestamp, PoolName)> = lately
+        let recent = claims.iter().filter(|claim| claim.created + MINUTE > now);
+        let mut asked: Vec<(Timestamp, PoolName)> = recent
             .map(|claim| (claim.created, claim.pool.clone()))
             .collect();
         asked.sort_unstable();

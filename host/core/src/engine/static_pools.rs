@@ -12,7 +12,7 @@ use std::cmp::Reverse;
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
-use super::commit::{CommitVerdict, Crew};
+use super::commit::{CommitVerdict, PodCounts};
 use super::runaway::Tally;
 use super::{Engine, report};
 use crate::action::{Action, ObjectKey, Purpose};
@@ -28,7 +28,7 @@ use crate::time::{Span, Timestamp};
 
 /// How long until a pool is looked at again that was granted nothing, as the incumbent waits.
 const AGAIN: Span = Span::from_secs(30);
-/// The longest that claims in vain put off the next.
+/// The longest that failed claims put off the next.
 const LONGEST_PAUSE: Span = Span::from_secs(60);
 
 /// Memory of static pools between events.
@@ -94,12 +94,12 @@ impl Engine {
         *until = now + pause.min(LONGEST_PAUSE);
     }
 
-    /// The claims of a pool, those asked for and not seen among them, and those that commands set apart as going.
+    /// The claims of a pool, those asked for and not seen among them, and those that commands set apart as deleting.
     pub(super) fn standing(&self, pool: &PoolName) -> Standing {
         let seen = self.cluster.claim_counts(pool);
         let mut standing = Standing {
             staying: seen.staying,
-            going: seen.going,
+            deleting: seen.deleting,
         };
         for claim in self.unseen_of(pool) {
             let set_apart = self.cluster.marked(&claim.name).is_some();
@@ -218,7 +218,7 @@ impl Engine {
         u32::try_from(claims.len()).unwrap_or(missing)
     }
 
-    /// `true` if claims in vain put off the next one; it is looked at again then.
+    /// `true` if failed claims put off the next one; it is looked at again then.
     fn put_off(&mut self, pool: &PoolName, now: Timestamp) -> bool {
         let back_off = self.static_pools.back_off.get(pool);
         let until = back_off.map(|(_, until)| *until).filter(|at| *at > now);
@@ -253,7 +253,7 @@ impl Engine {
                 return Some(self.held_back(pool, &planned, verdict, now));
             }
             let place = ("static", self.static_pools.asks, row as usize);
-            let name = self.ask_for(Some(pool), &planned, &Crew::new(), place, now);
+            let name = self.ask_for(Some(pool), &planned, &PodCounts::new(), place, now);
             if let Some(chosen) = planned.chosen() {
                 *zones.entry(Arc::clone(&chosen.zone)).or_insert(0) += 1;
             }
@@ -284,7 +284,7 @@ impl Engine {
         now: Timestamp,
     ) -> String {
         if self.standing(&pool.name).headroom(pool) == 0 {
-            return "limits.nodes allows no more, nodes that are going among them".to_owned();
+            return "limits.nodes allows no more, deleting nodes among them".to_owned();
         }
         let again = &mut self.static_pools.again;
         again.insert(pool.name.clone(), now + AGAIN);

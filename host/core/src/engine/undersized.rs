@@ -2,19 +2,19 @@
 //!
 //! A node that has come up teaches the market what its type really has ([`crate::catalogue::Learned`]), so that the next one is
 //! planned right. Where nothing can be learned, or learning is switched off, the same plan would be made for the same pods
-//! for ever. So a launch is *in vain* when none of the pods it was made for came to its node while one of them still waits
+//! for ever. So a launch is *undersized* when none of the pods it was made for came to its node while one of them still waits
 //! that would have fitted what was computed and does not fit what is there. Launches are equal when pool, planned type and
 //! promised pods are; a claim for spare room alone has no pods, so its room counts. After
-//! [`equal_relaunches`](crate::snapshot::RunawayGuards::equal_relaunches) repetitions in vain the next is not made: its pods
+//! [`equal_relaunches`](crate::snapshot::RunawayGuards::equal_relaunches) undersized repetitions the next is not made: its pods
 //! wait and are told by how much they miss. Machines may have been put right meanwhile, so it is tried once more every hour.
 //!
 //! Both are held in memory. Another engine learns from the nodes it finds, and begins to count anew. What is learned ends
-//! every count, since plans are others then; a launch that was not in vain ends its own.
+//! every count, since plans are others then; a launch that was not undersized ends its own.
 
 use std::collections::BTreeMap;
 
 use super::Engine;
-use super::commit::Crew;
+use super::commit::PodCounts;
 use crate::catalogue::{Catalogues, NodeResources};
 use crate::ids::{ClaimName, PoolName, TypeName};
 use crate::model::{ClaimPhase, Node, NodeClaim, Pod};
@@ -24,12 +24,12 @@ use crate::state::{ANNOTATION, PromisedTarget, bound_of, to_annotation};
 use crate::time::{Span, Timestamp};
 use crate::words;
 
-/// How long a launch that was in vain too often is not made again.
+/// How long a launch that was undersized too often is not made again.
 const HELD: Span = Span::from_secs(3600);
-/// How long a launch in vain is remembered.
+/// How long an undersized launch is remembered.
 const REMEMBERED: Span = Span::from_secs(24 * 3600);
 
-/// Launches that were in vain.
+/// Launches that were undersized.
 #[derive(Clone, Debug, Default)]
 pub(super) struct UndersizedNodes {
     back_off: BTreeMap<Launch, RelaunchBackOff>,
@@ -41,7 +41,7 @@ struct Launch {
     pool: PoolName,
     planned: TypeName,
     /// Its promises, as they are written on the claim.
-    crew: String,
+    pods: String,
     /// Room that it must have where nobody is promised a place on it.
     room: Option<Resources>,
 }
@@ -50,11 +50,11 @@ struct Launch {
 struct RelaunchBackOff {
     /// How often it was repeated.
     relaunched: u32,
-    /// `true` if the last one was in vain; not while the next is under way.
+    /// `true` if the last one was undersized; not while the next is under way.
     open: bool,
     /// By how much its pods miss.
     misses: String,
-    /// When it was last known to be in vain.
+    /// When it was last known to be undersized.
     at: Timestamp,
 }
 
@@ -85,18 +85,18 @@ impl UndersizedNodes {
 }
 
 impl Launch {
-    fn of(planned: &PlannedClaim, crew: &Crew) -> Option<Self> {
+    fn of(planned: &PlannedClaim, pods: &PodCounts) -> Option<Self> {
         Some(Self {
             pool: planned.pool.clone(),
             planned: planned.chosen()?.instance_type.clone(),
-            crew: to_annotation(crew),
-            room: crew.is_empty().then(|| planned.requests.clone()),
+            pods: to_annotation(pods),
+            room: pods.is_empty().then(|| planned.requests.clone()),
         })
     }
 
     /// The launch that made a claim.
     fn behind(claim: &NodeClaim, catalogues: &Catalogues) -> Option<Self> {
-        let crew = claim.annotations.get(ANNOTATION)?.to_string();
+        let pods = claim.annotations.get(ANNOTATION)?.to_string();
         Some(Self {
             pool: claim.pool.clone(),
             planned: catalogues
@@ -105,8 +105,8 @@ impl Launch {
                 .instance_type
                 .name
                 .clone(),
-            room: crew.is_empty().then(|| claim.requests.clone()),
-            crew,
+            room: pods.is_empty().then(|| claim.requests.clone()),
+            pods,
         })
     }
 }
@@ -135,8 +135,8 @@ impl Engine {
 
     /// Notes, once, of a claim that is to hold spare room alone whether its node has that room.
     fn judge_room(&mut self, claim: &NodeClaim, allocatable: &Resources, now: Timestamp) {
-        let crew = claim.annotations.get(ANNOTATION);
-        if crew.is_none_or(|crew| !crew.is_empty()) {
+        let pods = claim.annotations.get(ANNOTATION);
+        if pods.is_none_or(|pods| !pods.is_empty()) {
             return;
         }
         let Some(launch) = Launch::behind(claim, self.market.catalogues()) else {
@@ -150,8 +150,8 @@ impl Engine {
         self.note_launch(launch, misses, now);
     }
 
-    /// The promises on a target end: remembers whether its launch was in vain.
-    pub(super) fn note_in_vain(&mut self, target: &PromisedTarget, now: Timestamp) {
+    /// The promises on a target end: remembers whether its launch was undersized.
+    pub(super) fn note_undersized(&mut self, target: &PromisedTarget, now: Timestamp) {
         if let Some((launch, misses)) = self.launch_behind(target) {
             self.note_launch(launch, misses, now);
         }
@@ -203,14 +203,18 @@ impl Engine {
         miss(claim, &node.allocatable, &free, &pod.spec.requests)
     }
 
-    /// Why a launch is not made: equal ones were in vain, as often as they may be.
-    pub(super) fn was_in_vain(&self, planned: &PlannedClaim, crew: &Crew) -> Option<String> {
-        let launch = Launch::of(planned, crew)?;
+    /// Why a launch is not made: equal ones were undersized, as often as they may be.
+    pub(super) fn was_undersized(
+        &self,
+        planned: &PlannedClaim,
+        pods: &PodCounts,
+    ) -> Option<String> {
+        let launch = Launch::of(planned, pods)?;
         let back_off = self.undersized.back_off.get(&launch)?;
         let most = self.settings.runaway.equal_relaunches;
         back_off.is_held(most).then(|| {
             format!(
-                "{} was bought {} times in vain: {} (setting runaway.equalRelaunches)",
+                "{} was launched {} times and was too small for its pods each time: {} (setting runaway.equalRelaunches)",
                 launch.planned,
                 back_off.relaunched.saturating_add(1),
                 back_off.misses
@@ -218,9 +222,9 @@ impl Engine {
         })
     }
 
-    /// A launch is made: where an equal one was in vain it counts as repeated.
-    pub(super) fn note_relaunch(&mut self, planned: &PlannedClaim, crew: &Crew) {
-        let launch = Launch::of(planned, crew);
+    /// A launch is made: where an equal one was undersized it counts as repeated.
+    pub(super) fn note_relaunch(&mut self, planned: &PlannedClaim, pods: &PodCounts) {
+        let launch = Launch::of(planned, pods);
         let back_off = launch.and_then(|launch| self.undersized.back_off.get_mut(&launch));
         if let Some(back_off) = back_off.filter(|back_off| back_off.open) {
             back_off.relaunched = back_off.relaunched.saturating_add(1);

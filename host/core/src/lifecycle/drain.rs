@@ -1,9 +1,9 @@
 //! Moving pods off a node in waves, under the disruption budgets of workloads.
 //!
 //! Waves follow the incumbent: ordinary pods, their daemons, critical pods, critical daemons; a later wave waits until the
-//! earlier is gone. Pods that ask to be left alone are waited for and not evicted. Daemons that tolerate the leaving taint, mirrors, and pods that are stuck on their way out are not
+//! earlier is gone. Pods that ask to be left alone are waited for and not evicted. Daemons that tolerate the leaving taint, mirrors, and pods that are stuck that are deleting are not
 //! waited for. When the time allowed is over, what remains is moved regardless of
-//! budgets, and so is what is on its way out but would take its time.
+//! budgets, and so is what is deleting but would take its time.
 
 use crate::action::{ObjectKey, Purpose, Request, Write};
 use crate::lifecycle::{Step, Want};

@@ -46,7 +46,7 @@ fn has_joined(view: &ClaimView<'_>, node: &Node) -> bool {
         || labelled.is_some_and(|value| value.as_ref() == "true")
 }
 
-/// The node is going: keep pods off, move them away, then end the instance.
+/// The node is deleting: keep pods off, move them away, then end the instance.
 fn end_node(view: &ClaimView<'_>, node: &Node, version: Version, now: Timestamp, step: &mut Step) {
     if !step.taint(node, version) {
         return;

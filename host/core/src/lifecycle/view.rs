@@ -54,7 +54,7 @@ pub enum Instance {
     Unasked,
     /// A launch was sent and its answer lost: there may be one.
     Unsure,
-    /// It is on its way out.
+    /// It is deleting.
     Ending,
     /// There is none.
     Gone,

@@ -166,7 +166,7 @@ impl Budget {
 pub struct PoolDisruption {
     /// Nodes that consolidation may take.
     pub policy: ConsolidationPolicy,
-    /// How long a node must have been quiet; `None` for never.
+    /// Span without pod events after which a node is consolidatable; `None` for never.
     pub consolidate_after: Option<Span>,
     /// The budgets; the smallest that holds wins.
     pub budgets: Vec<Budget>,

@@ -1,4 +1,4 @@
-//! NodePools: what may be bought, and on what terms.
+//! NodePools: what may be bought, and under which requirements.
 
 use std::collections::BTreeSet;
 use std::sync::Arc;

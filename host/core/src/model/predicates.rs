@@ -18,7 +18,7 @@ pub fn wants_node(pod: &Pod) -> bool {
     pod.node.is_none() && pod.unschedulable && pod.is_active() && !is_fixed(pod)
 }
 
-/// `true` if a bound pod must run somewhere else when its node goes: active, or a StatefulSet's pod on its way out, which
+/// `true` if a bound pod must run somewhere else when its node goes: active, or a StatefulSet's pod that is deleting, which
 /// must be gone before its successor exists.
 pub fn is_reschedulable(pod: &Pod) -> bool {
     let counts = pod.is_active()
@@ -28,12 +28,12 @@ pub fn is_reschedulable(pod: &Pod) -> bool {
     counts && !is_fixed(pod)
 }
 
-/// `true` if a pod on a node that is going will be moved: reschedulable, and not asking to be left alone now.
+/// `true` if a pod on a node that is deleting will be moved: reschedulable, and not asking to be left alone now.
 pub fn is_displaced(pod: &Pod, now: Timestamp) -> bool {
     is_reschedulable(pod) && !pod.is_protected(now)
 }
 
-/// `true` if a pod puts up with the taint of nodes on their way out: it stays until the end.
+/// `true` if a pod puts up with the taint of nodes that are deleting: it stays until the end.
 fn tolerates_leaving(pod: &Pod) -> bool {
     let taint = leaving_taint();
     let mut tolerations = pod.spec.tolerations.iter();

@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
 
-/// Key of the taint of nodes that are on their way out.
+/// Key of the taint of nodes that are deleting.
 pub const DISRUPTED_TAINT: &str = "karpenter.sh/disrupted";
 
 /// Effect of a taint on pods that do not tolerate it.
@@ -113,7 +113,7 @@ pub fn first_untolerated<'a>(taints: &'a [Taint], tolerations: &[Toleration]) ->
     })
 }
 
-/// The taint of nodes on their way out.
+/// The taint of nodes that are deleting.
 pub(crate) fn leaving_taint() -> Taint {
     Taint {
         key: Arc::from(DISRUPTED_TAINT),
@@ -122,7 +122,7 @@ pub(crate) fn leaving_taint() -> Taint {
     }
 }
 
-/// `true` if a taint is that of nodes on their way out.
+/// `true` if a taint is that of nodes that are deleting.
 pub fn is_disrupted(taint: &Taint) -> bool {
     taint.key.as_ref() == DISRUPTED_TAINT
 }

@@ -36,17 +36,17 @@ impl Ledger {
         most
     }
 
-    /// Books `count` nodes of a kind.
+    /// Enters `count` nodes of a kind.
     pub(super) fn take(&mut self, problem: &Problem, row: usize, count: u32) {
-        self.book(problem, row, count, -1);
+        self.enter(problem, row, count, -1);
     }
 
     /// Undoes [`Ledger::take`].
     pub(super) fn give_back(&mut self, problem: &Problem, row: usize, count: u32) {
-        self.book(problem, row, count, 1);
+        self.enter(problem, row, count, 1);
     }
 
-    fn book(&mut self, problem: &Problem, row: usize, count: u32, sign: i64) {
+    fn enter(&mut self, problem: &Problem, row: usize, count: u32, sign: i64) {
         let kind = &problem.kinds[row];
         if let Some(supply) = kind.supply {
             let left = &mut self.supplies[supply];

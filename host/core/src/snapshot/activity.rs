@@ -1,6 +1,6 @@
 //! Facts beside the objects that decisions about disruption read.
 //!
-//! The engine fills it when it freezes its state; read from a file it is empty, and every node counts as quiet since it
+//! The engine fills it when it freezes its state; read from a file it is empty, and every node counts as consolidatable since it
 //! was initialised.
 
 use std::collections::{BTreeMap, BTreeSet};

@@ -60,7 +60,7 @@ pub struct Guards {
     /// `true` if burstable, previous-generation and bare-metal types may be bought without a requirement that names them.
     pub exotic_types: bool,
     /// `true` if spot machines may be bought for a pool that says nothing of capacity types.
-    pub unasked_spot: bool,
+    pub unrequested_spot: bool,
     /// `true` if a new node gets no more volumes than its type attaches.
     #[serde(default = "counted")]
     pub attach_slots: bool,
@@ -89,7 +89,7 @@ pub enum Guard {
     /// No burstable, previous-generation or bare-metal machines.
     ExoticTypes,
     /// No spot machines for pools that say nothing of capacity types.
-    UnaskedSpot,
+    UnrequestedSpot,
     /// Spot nodes in one type and zone.
     SpotShare,
     /// Volumes on one new node.
@@ -105,7 +105,7 @@ impl Guard {
         Self::ReplicasPerNode,
         Self::NodeShare,
         Self::ExoticTypes,
-        Self::UnaskedSpot,
+        Self::UnrequestedSpot,
         Self::SpotShare,
         Self::AttachSlots,
         Self::FreeAddresses,
@@ -117,8 +117,8 @@ impl Guard {
             Self::PodsPerNode => "pods per node",
             Self::ReplicasPerNode => "replicas per node",
             Self::NodeShare => "node share",
-            Self::ExoticTypes => "burstable, old and bare-metal types",
-            Self::UnaskedSpot => "spot machines that nobody asked for",
+            Self::ExoticTypes => "burstable, previous-generation and bare-metal types",
+            Self::UnrequestedSpot => "unrequested spot capacity",
             Self::SpotShare => "spot nodes of one type and zone",
             Self::AttachSlots => "volumes per node",
             Self::FreeAddresses => "free subnet addresses",
@@ -143,7 +143,7 @@ impl Guards {
             Guard::ReplicasPerNode => result.replicas_apart_from = u32::MAX,
             Guard::NodeShare => result.node_share_from_cpu_milli = i64::MAX,
             Guard::ExoticTypes => result.exotic_types = true,
-            Guard::UnaskedSpot => result.unasked_spot = true,
+            Guard::UnrequestedSpot => result.unrequested_spot = true,
             Guard::SpotShare => result.spot_share_from = u32::MAX,
             Guard::AttachSlots => result.attach_slots = false,
             Guard::FreeAddresses => result.free_addresses = false,
@@ -167,7 +167,7 @@ impl Default for Guards {
             spot_share_from: 10,
             spot_types: 15,
             exotic_types: false,
-            unasked_spot: false,
+            unrequested_spot: false,
             attach_slots: true,
             free_addresses: true,
             learned_reserve: true,
@@ -188,7 +188,7 @@ pub struct ChurnGuards {
     /// `true` if nodes on which pods of Jobs run are left alone: what such a pod has done is lost when it moves (true).
     pub spare_jobs: bool,
     /// How long the way back from a move is barred (1 hour).
-    pub no_way_back: Span,
+    pub reversal_cooldown: Span,
     /// `true` if spot nodes may be replaced by cheaper spot nodes (gate `SpotToSpotConsolidation`; off). Holds in every pool.
     pub spot_to_spot: bool,
 }
@@ -200,7 +200,7 @@ impl Default for ChurnGuards {
             saving_percent: 5,
             saving: PricePerHour::from_nanos(20_000_000),
             spare_jobs: true,
-            no_way_back: Span::from_secs(3600),
+            reversal_cooldown: Span::from_secs(3600),
             spot_to_spot: false,
         }
     }
@@ -217,7 +217,7 @@ pub struct RunawayGuards {
     pub nodes_per_minute: u32,
     /// Most that all nodes cost together at list prices ($20,000 per hour).
     pub dollars_per_hour: PricePerHour,
-    /// How often a launch is repeated that was in vain, because its machine was too small for every pod it was made for (2).
+    /// How often a launch is repeated that was undersized, because its machine was too small for every pod it was made for (2).
     pub equal_relaunches: u32,
 }
 

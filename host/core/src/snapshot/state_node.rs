@@ -72,7 +72,7 @@ impl StateNode {
                 .is_some_and(|claim| claim.phase >= ClaimPhase::Launched)
     }
 
-    /// `true` if it is on its way out.
+    /// `true` if it is deleting.
     pub fn is_deleting(&self) -> bool {
         match (&self.claim, &self.node) {
             (Some(claim), _) => claim.deleting.is_some() || claim.instance_terminating,

@@ -55,8 +55,8 @@ pub struct Cluster {
     pods_by_node: BTreeMap<NodeName, BTreeMap<ObjectName, Bound>>,
     unbound: BTreeMap<GroupId, BTreeMap<ObjectName, Arc<Pod>>>,
     groups: BTreeMap<ObjectName, GroupId>,
-    going: BTreeSet<NodeName>,
-    /// Pods that are bound to nodes on their way out, by node and name.
+    deleting: BTreeSet<NodeName>,
+    /// Pods that are bound to nodes that are deleting, by node and name.
     displaced: BTreeMap<GroupId, BTreeMap<(NodeName, ObjectName), Arc<Pod>>>,
     /// Claims that a command is moving, and since when.
     marked: BTreeMap<ClaimName, Timestamp>,
@@ -128,8 +128,8 @@ impl Cluster {
             }
         }
         match self.claim_on(&node.name).cloned() {
-            Some(claim) => self.mark_going(&claim),
-            None if node.deleting.is_some() => self.set_going(&node.name),
+            Some(claim) => self.mark_deleting(&claim),
+            None if node.deleting.is_some() => self.set_deleting(&node.name),
             None => {}
         }
         self.touch_claim_of(node);
@@ -143,7 +143,7 @@ impl Cluster {
         if let Some(id) = &node.provider_id {
             self.unindex_node(id, name);
         }
-        self.unset_going(name);
+        self.unset_deleting(name);
         self.touch_claim_of(&node);
         self.touched.gone_nodes.push(node);
         true
@@ -172,7 +172,7 @@ impl Cluster {
         }
         self.changed_pools.insert(claim.pool.clone());
         self.touched.claims.insert(name);
-        self.mark_going(claim);
+        self.mark_deleting(claim);
         true
     }
 
@@ -229,7 +229,7 @@ impl Cluster {
             self.unindex_pod(&pod, group);
         }
         if pod.is_active() && pod.node.is_some() {
-            self.note_quiet_end(&pod);
+            self.note_consolidatable_anew(&pod);
         }
         self.touched.gone_pods.push(pod);
         true
@@ -242,7 +242,7 @@ impl Cluster {
             self.unbound.entry(group).or_default().insert(name, pod);
             return;
         };
-        if self.going.contains(&node) {
+        if self.deleting.contains(&node) {
             self.displace(group, &node, &pod);
         }
         let pods = self.pods_by_node.entry(node).or_default();
@@ -265,7 +265,7 @@ impl Cluster {
                 self.pods_by_node.remove(node);
             }
         }
-        if self.going.contains(node) {
+        if self.deleting.contains(node) {
             self.undisplace(group, node, &pod.name);
         }
     }
@@ -284,11 +284,11 @@ impl Cluster {
         let ended = pod.is_terminal() && before.is_none_or(|before| !before.is_terminal());
         let asked = pod.deleting.is_some() && before.is_none_or(|before| before.deleting.is_none());
         if bound || ended || asked {
-            self.note_quiet_end(pod);
+            self.note_consolidatable_anew(pod);
         }
     }
 
-    fn note_quiet_end(&mut self, pod: &Pod) {
+    fn note_consolidatable_anew(&mut self, pod: &Pod) {
         if pod.is_owned_by(OwnerKind::DaemonSet) {
             return;
         }
@@ -366,7 +366,7 @@ impl Cluster {
         pods.map(|(_, pod)| pod)
     }
 
-    /// Pods of a group that are bound to nodes on their way out, by node and name.
+    /// Pods of a group that are bound to nodes that are deleting, by node and name.
     pub fn displaced_of(&self, group: GroupId) -> impl Iterator<Item = &Arc<Pod>> {
         let pods = self.displaced.get(&group).into_iter().flatten();
         pods.map(|(_, pod)| pod)

@@ -37,7 +37,7 @@ impl Expected {
         self.asked.get(name)
     }
 
-    /// All claims as a decision should see them: those asked for among them, and those that a command is moving as going.
+    /// All claims as a decision should see them: those asked for among them, and those that a command is moving as deleting.
     pub fn overlay(&self, cluster: &Cluster) -> Vec<Arc<NodeClaim>> {
         let mut claims = cluster.claims.objects();
         let unseen = self

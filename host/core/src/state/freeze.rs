@@ -1,9 +1,9 @@
 //! The one value that decisions read, made of what was seen, what was asked for and what was promised.
 //!
-//! - Claims asked for are there, and claims that a command is moving are going.
+//! - Claims asked for are there, and claims that a command is moving are deleting.
 //! - A pod that stands for a promise is shown as bound to its target: it takes room there, counts for its neighbours, and
 //!   is not planned again. A target without a Node object gets a placeholder node of the claim's name.
-//! - Pods that need planning are those left over: waiting ones, and those on nodes that are going.
+//! - Pods that need planning are those left over: waiting ones, and those on nodes that are deleting.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -72,7 +72,7 @@ pub fn open_pods(cluster: &Cluster, assigned: &Assignment, now: Timestamp) -> Ve
         .flat_map(|group| cluster.unbound_of(group))
         .filter(|pod| wants_node(pod) && !is_nominated_elsewhere(pod, cluster));
     let displaced = cluster
-        .going()
+        .deleting()
         .flat_map(|node| cluster.pods_on(node))
         .filter(|pod| is_displaced(pod, now));
     unbound

@@ -125,7 +125,7 @@ impl Promises {
     }
 
     /// Until when the promises on a target hold: `None` while its claim is on its way. A time in the past when the target
-    /// is gone or going.
+    /// is gone or deleting.
     pub fn hold_until(
         &self,
         target: &PromisedTarget,
@@ -253,7 +253,7 @@ pub(crate) fn bound_of(group: GroupId, target: &PromisedTarget, cluster: &Cluste
     u32::try_from(own.filter(|pod| pod.is_active()).count()).unwrap_or(u32::MAX)
 }
 
-/// Pods of a group that may take up a promise, by name: unbound ones, then those whose node is going.
+/// Pods of a group that may take up a promise, by name: unbound ones, then those whose node is deleting.
 fn candidates(group: GroupId, cluster: &Cluster, now: Timestamp) -> Vec<Arc<Pod>> {
     let unbound = cluster.unbound_of(group).filter(|pod| pod.is_active());
     let mut pods: Vec<_> = unbound.cloned().collect();

@@ -12,7 +12,7 @@ pub struct Standing {
     pub staying: u32,
     /// Claims that were asked to go, or will be as soon as their successor is ready. They take room of `limits.nodes` until
     /// they are gone.
-    pub going: u32,
+    pub deleting: u32,
 }
 
 impl Standing {
@@ -29,7 +29,7 @@ impl Standing {
     pub fn count(&mut self, claim: &NodeClaim, set_apart: bool) {
         let goes = set_apart || claim.deleting.is_some() || claim.instance_terminating;
         self.staying += u32::from(!goes);
-        self.going += u32::from(goes);
+        self.deleting += u32::from(goes);
     }
 
     /// How many claims are to be asked for.
@@ -48,7 +48,7 @@ impl Standing {
         let Some(limits) = limits.filter(|limits| limits.contains(&ResourceName::Nodes)) else {
             return u32::MAX;
         };
-        let taken = i64::from(self.staying) + i64::from(self.going);
+        let taken = i64::from(self.staying) + i64::from(self.deleting);
         let left = limits.get(&ResourceName::Nodes).saturating_sub(taken);
         u32::try_from(left.max(0)).unwrap_or(u32::MAX)
     }

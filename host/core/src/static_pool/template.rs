@@ -104,7 +104,7 @@ fn held_back<'a>(pool: &NodePool, settings: &'a Settings) -> Vec<OfferingRule<'a
     if !guards.enabled || packing == PackingMode::Compatible {
         return rules;
     }
-    if !guards.unasked_spot && !pool.requirements.iter().any(names_terms) {
+    if !guards.unrequested_spot && !pool.requirements.iter().any(names_terms) {
         rules.push(Box::new(|sold| {
             sold.offering.capacity_type == CapacityType::Spot
         }));

@@ -62,7 +62,7 @@ fn state_of_the_node_decides_before_its_pods() {
     assert_eq!(verdict_on(node("n1")), Blocked::NotOurs);
     let joining = ours("n1").phase(ClaimPhase::Registered);
     assert_eq!(verdict_on(joining), Blocked::NotInitialized);
-    assert_eq!(verdict_on(ours("n1").deleting()), Blocked::Going);
+    assert_eq!(verdict_on(ours("n1").deleting()), Blocked::Deleting);
     let annotated = |value: &'static str| {
         ours("n1").with(|node| {
             node.annotations.insert(DO_NOT_DISRUPT.into(), value.into());
@@ -120,9 +120,9 @@ fn a_pod_that_has_not_started_is_protected_and_one_that_ended_is_not() {
     let ended = stays(pod("web").on("n1"), DoNotDisrupt::Always)
         .with(|pod| pod.phase = PodPhase::Succeeded);
     assert!(graceful(base().node(ours("n1")).pod(ended)).is_ok());
-    let going = stays(pod("web").on("n1"), DoNotDisrupt::Always)
+    let deleting = stays(pod("web").on("n1"), DoNotDisrupt::Always)
         .with(|pod| pod.deleting = Some(Timestamp::from_millis(1)));
-    assert!(graceful(base().node(ours("n1")).pod(going)).is_ok());
+    assert!(graceful(base().node(ours("n1")).pod(deleting)).is_ok());
 }
 
 #[test]
@@ -174,8 +174,8 @@ fn budgets_do_not_hold_pods_that_would_not_be_evicted() {
     let web = || pod("web").on("n1");
     let mirror = web().owned_by(OwnerKind::Node, "n1");
     let stays = web().tolerates_all();
-    let going = web().with(|pod| pod.deleting = Some(Timestamp::from_millis(1)));
-    for pod in [mirror, stays, going] {
+    let deleting = web().with(|pod| pod.deleting = Some(Timestamp::from_millis(1)));
+    for pod in [mirror, stays, deleting] {
         assert!(graceful(none_left().pod(pod)).is_ok());
     }
     let daemon = web().owned_by(OwnerKind::DaemonSet, "web");

@@ -93,7 +93,7 @@ fn counted(world: &Cluster, pool: &PoolName) -> ClaimCounts {
     for (_, claim) in world.claims.iter().filter(|(_, claim)| claim.pool == *pool) {
         let is_set_apart = world.marked(&claim.name).is_some();
         if is_set_apart || claim.deleting.is_some() || claim.instance_terminating {
-            counts.going += 1;
+            counts.deleting += 1;
         } else {
             counts.staying += 1;
             counts.unlaunched += u32::from(claim.provider_id.is_none());
@@ -121,7 +121,7 @@ proptest! {
             for group in groups {
                 let unbound = of_group(&world, group).filter(|pod| pod.node.is_none());
                 prop_assert_eq!(names(world.unbound_of(group)), names(unbound));
-                let displaced = world.going().flat_map(|node| {
+                let displaced = world.deleting().flat_map(|node| {
                     let on = move |pod: &&Arc<Pod>| pod.node.as_ref() == Some(node);
                     of_group(&world, group).filter(on)
                 });

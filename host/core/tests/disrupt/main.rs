@@ -3,7 +3,7 @@
 mod candidates;
 mod drift;
 mod indexes;
-mod look;
+mod pass;
 mod prices;
 mod questions;
 mod spare;

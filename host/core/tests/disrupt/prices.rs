@@ -12,7 +12,7 @@ use plimsoll_core::snapshot::Snapshot;
 use plimsoll_core::units::PricePerHour;
 use plimsoll_oracles::fixture::*;
 
-const LOOK: DisruptionQuestion = DisruptionQuestion::Look { consolidate: true };
+const PASS: DisruptionQuestion = DisruptionQuestion::Pass { consolidate: true };
 const VETO: f64 = f64::INFINITY;
 
 /// One candidate, as a policy sees it.
@@ -44,10 +44,10 @@ fn checked(question: &PriceQuestion, answer: &PriceAnswer) -> Prices {
 }
 
 fn priced(snapshot: &Snapshot, price: impl Fn(&Candidate<'_>) -> f64) -> DisruptionPass<'_> {
-    let mut look = DisruptionPass::at(snapshot, true);
-    let question = look.price_question(&LOOK).expect("something is sold");
-    look.price(checked(&question, &answer(&question, price)));
-    look
+    let mut pass = DisruptionPass::at(snapshot, true);
+    let question = pass.price_question(&PASS).expect("something is sold");
+    pass.price(checked(&question, &answer(&question, price)));
+    pass
 }
 
 fn decided(snapshot: &Snapshot, price: impl Fn(&Candidate<'_>) -> f64) -> Decision {
@@ -107,7 +107,7 @@ fn bought(command: &Command) -> Vec<(String, String)> {
 #[test]
 fn list_prices_answered_by_a_policy_change_nothing() {
     for snapshot in [oversized(), full()] {
-        let native = consider(&snapshot, &LOOK);
+        let native = consider(&snapshot, &PASS);
         assert_eq!(decided(&snapshot, |own| own.list), native);
     }
 }
@@ -147,7 +147,7 @@ fn what_is_vetoed_and_stands_is_worth_its_list_price() {
 #[test]
 fn a_policy_moves_what_list_prices_would_leave() {
     let snapshot = full();
-    assert_eq!(consider(&snapshot, &LOOK).commands, []);
+    assert_eq!(consider(&snapshot, &PASS).commands, []);
     let risky = |own: &Candidate<'_>| match own.zone {
         ZONE_1 => own.list * 1.5,
         _ => own.list,
@@ -181,8 +181,8 @@ fn the_least_saving_is_held_against_the_policys_prices() {
 #[test]
 fn a_policy_that_values_moves_sees_the_prices_of_the_one_that_ranks() {
     let snapshot = oversized();
-    let look = priced(&snapshot, |own| own.list * 3.0);
-    let proposal = look.propose();
+    let pass = priced(&snapshot, |own| own.list * 3.0);
+    let proposal = pass.propose();
     let question = proposal.score_question().expect("the rows are in range");
     assert_eq!(question.nodes.price, [1.2]);
     assert_eq!(question.moves.replacement_prices(0), [0.3]);
@@ -197,8 +197,8 @@ fn moves_of_one_look_share_what_the_first_nodes_cost_less() {
     });
     let snapshot = world.snapshot();
     let few = |count: u32| {
-        let mut look = DisruptionPass::at(&snapshot, true);
-        let question = look.price_question(&LOOK).expect("something is sold");
+        let mut pass = DisruptionPass::at(&snapshot, true);
+        let question = pass.price_question(&PASS).expect("something is sold");
         let mut answer = answer(&question, |_| VETO);
         for (row, candidate) in question.pools.cand.iter().enumerate() {
             if question.tables.type_name(*candidate) == "small" {
@@ -207,8 +207,8 @@ fn moves_of_one_look_share_what_the_first_nodes_cost_less() {
                 answer.first_group[row] = 1;
             }
         }
-        look.price(checked(&question, &answer));
-        let commands = look.propose().decide(None).commands;
+        pass.price(checked(&question, &answer));
+        let commands = pass.propose().decide(None).commands;
         let claims = commands.iter().map(|command| command.plan.claims.len());
         claims.sum::<usize>()
     };
@@ -263,13 +263,13 @@ fn drifted_nodes_are_replaced_by_what_the_policy_allows() {
 #[test]
 fn a_command_is_confirmed_at_the_prices_of_that_moment() {
     let snapshot = oversized();
-    let command = consider(&snapshot, &LOOK).commands.remove(0);
+    let command = consider(&snapshot, &PASS).commands.remove(0);
     let question = DisruptionQuestion::Confirm(Box::new(command.clone()));
     let confirmed = |price: &dyn Fn(&Candidate<'_>) -> f64| {
-        let mut look = DisruptionPass::at(&snapshot, false);
-        let asked = look.price_question(&question).expect("something is sold");
-        look.price(checked(&asked, &answer(&asked, price)));
-        confirm::confirm(&look, &command).commands.len()
+        let mut pass = DisruptionPass::at(&snapshot, false);
+        let asked = pass.price_question(&question).expect("something is sold");
+        pass.price(checked(&asked, &answer(&asked, price)));
+        confirm::confirm(&pass, &command).commands.len()
     };
     assert_eq!(confirmed(&|own| own.list), 1);
     assert_eq!(
@@ -287,10 +287,10 @@ fn nobody_is_asked_where_nothing_would_be_bought() {
     let idle = market().node(ours("n1", "large", 8000)).snapshot();
     assert!(
         DisruptionPass::at(&idle, true)
-            .price_question(&LOOK)
+            .price_question(&PASS)
             .is_none()
     );
-    let quick = DisruptionQuestion::Look { consolidate: false };
+    let quick = DisruptionQuestion::Pass { consolidate: false };
     assert!(
         DisruptionPass::at(&full(), false)
             .price_question(&quick)

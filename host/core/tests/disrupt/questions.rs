@@ -48,8 +48,8 @@ fn world() -> Snapshot {
 #[test]
 fn nodes_and_moves_are_asked_about_as_they_are() {
     let snapshot = world();
-    let look = DisruptionPass::at(&snapshot, true);
-    let proposal = look.propose();
+    let pass = DisruptionPass::at(&snapshot, true);
+    let proposal = pass.propose();
     let question = proposal.score_question().expect("rows that may be asked");
     assert_eq!(question.moves.len(), proposal.moves.len());
     assert!(!question.moves.is_empty());
@@ -68,14 +68,14 @@ fn nodes_and_moves_are_asked_about_as_they_are() {
 #[test]
 fn the_native_twin_of_the_default_policy_chooses_the_same_as_no_policy() {
     let snapshot = world();
-    let look = DisruptionPass::at(&snapshot, true);
-    let proposal = look.propose();
+    let pass = DisruptionPass::at(&snapshot, true);
+    let proposal = pass.propose();
     let question = proposal.score_question().expect("rows that may be asked");
     let answer = savings_threshold(&question, &SavingsThreshold::default());
     let verdicts = check_verdicts(&question, &answer).expect("the twin answers well");
     let values: Vec<_> = verdicts.rows.iter().map(|row| row.value).collect();
     let by_twin = proposal.decide(Some(&values));
-    let by_none = look.propose().decide(None);
+    let by_none = pass.propose().decide(None);
     assert_eq!(by_twin.commands, by_none.commands);
     assert_eq!(by_none.commands.len(), 1);
 }
@@ -83,18 +83,18 @@ fn the_native_twin_of_the_default_policy_chooses_the_same_as_no_policy() {
 #[test]
 fn a_budget_policy_that_failed_stops_savings_and_not_drift() {
     let snapshot = world();
-    let mut look = DisruptionPass::at(&snapshot, true);
-    let question = look.allow_question();
-    assert_eq!(question.pools.len(), look.allowances.len());
+    let mut pass = DisruptionPass::at(&snapshot, true);
+    let question = pass.allow_question();
+    assert_eq!(question.pools.len(), pass.allowances.len());
     let grants = grant(&question, &[withheld(&question)]);
-    for (row, allowance) in look.allowances.iter().enumerate() {
+    for (row, allowance) in pass.allowances.iter().enumerate() {
         let drift = allowance.reason == plimsoll_core::model::DisruptionReason::Drifted;
         let remaining = allowance.remaining(Some(grants.rows[row].most_down));
         assert_eq!(remaining > 0, drift);
     }
     let caps: Vec<_> = grants.rows.iter().map(|row| Some(row.most_down)).collect();
-    look.cap(&caps);
-    assert!(look.propose().decide(None).commands.is_empty());
+    pass.cap(&caps);
+    assert!(pass.propose().decide(None).commands.is_empty());
     let answer = plimsoll_core::allow::AllowAnswer {
         allowed: vec![u32::MAX; question.pools.len()],
         reason: vec![0; question.pools.len()],
@@ -103,8 +103,8 @@ fn a_budget_policy_that_failed_stops_savings_and_not_drift() {
     let generous = check_allowances(&question, &answer).expect("a good answer");
     let caps = grant(&question, &[generous]).rows;
     let caps: Vec<_> = caps.iter().map(|row| Some(row.most_down)).collect();
-    look.cap(&caps);
-    assert_eq!(look.propose().decide(None).commands.len(), 1);
+    pass.cap(&caps);
+    assert_eq!(pass.propose().decide(None).commands.len(), 1);
 }
 
 #[test]
@@ -121,8 +121,8 @@ fn every_signal_goes_along_with_a_value_for_every_node() {
         pod.started(now - Span::from_secs(age))
     });
     let snapshot = fleet().pods(old).snapshot();
-    let look = DisruptionPass::at(&snapshot, true);
-    let question = look
+    let pass = DisruptionPass::at(&snapshot, true);
+    let question = pass
         .propose()
         .score_question()
         .expect("rows that may be asked");

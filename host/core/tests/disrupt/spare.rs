@@ -33,13 +33,13 @@ fn room(shop: ClusterFixture, units: u32, cpu: i64) -> ClusterFixture {
         .buffer(buffer("room").of_template("unit").replicas(units))
 }
 
-fn look(snapshot: &Snapshot) -> Decision {
-    consider(snapshot, &DisruptionQuestion::Look { consolidate: true })
+fn pass(snapshot: &Snapshot) -> Decision {
+    consider(snapshot, &DisruptionQuestion::Pass { consolidate: true })
 }
 
 /// Nodes that the first command takes, and what for.
 fn taken(snapshot: &Snapshot) -> Option<(DisruptionReason, usize)> {
-    let decision = look(snapshot);
+    let decision = pass(snapshot);
     let command = decision.commands.first()?;
     let confirmed = consider(
         snapshot,
@@ -85,7 +85,7 @@ fn a_budget_policy_is_not_told_of_spare_room_as_pods_that_wait() {
 
 #[test]
 fn an_empty_node_that_holds_spare_room_says_so() {
-    let decision = look(&room(shop().node(ours("n1")), 1, 1500).snapshot());
+    let decision = pass(&room(shop().node(ours("n1")), 1, 1500).snapshot());
     assert!(decision.commands.is_empty());
     let held: Vec<&str> = decision
         .held
@@ -121,7 +121,7 @@ fn spare_room_is_no_part_of_a_command() {
     let nodes = shop().node(ours("n1")).node(ours("n2"));
     let nodes = nodes.pod(web("a", "n1", 800)).pod(web("b", "n2", 800));
     let snapshot = room(nodes, 1, 300).snapshot();
-    let decision = look(&snapshot);
+    let decision = pass(&snapshot);
     let placed = &decision.commands[0].plan.placements;
     assert_eq!(placed.len(), 1);
     assert!(!snapshot.pods[placed[0].pod].is_spare());
@@ -134,5 +134,5 @@ fn a_window_that_is_to_change_is_waited_for() {
     let hourly = hourly.during("0 * * * *", plimsoll_core::time::Span::from_secs(60));
     let snapshot = shop().template(&unit).buffer(hourly).now(7200).snapshot();
     let ends = plimsoll_core::time::Timestamp::from_millis(7_260_000);
-    assert_eq!(look(&snapshot).wake, Some(ends));
+    assert_eq!(pass(&snapshot).wake, Some(ends));
 }

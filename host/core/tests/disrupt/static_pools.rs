@@ -45,13 +45,13 @@ fn budget(nodes: BudgetNodes) -> impl FnOnce(&mut NodePool) {
     }
 }
 
-fn look(snapshot: &Snapshot) -> Decision {
-    consider(snapshot, &DisruptionQuestion::Look { consolidate: true })
+fn pass(snapshot: &Snapshot) -> Decision {
+    consider(snapshot, &DisruptionQuestion::Pass { consolidate: true })
 }
 
 /// Commands for drifted nodes of static pools: each of one node, with one successor.
 fn replaced(world: ClusterFixture) -> usize {
-    let decision = look(&world.snapshot());
+    let decision = pass(&world.snapshot());
     for command in &decision.commands {
         assert_eq!(command.reason, DisruptionReason::Drifted);
         assert_eq!((command.members.len(), command.plan.claims.len()), (1, 1));
@@ -84,8 +84,8 @@ fn every_pool_has_its_own_budget() {
 fn nodes_that_go_already_use_up_the_budget() {
     let pool = second_zone("base", 4).with(budget(BudgetNodes::Count(2)));
     let world = drifted(sold().pool(pool), "base", 4);
-    let going = node_of("base", "going", ZONE_2).deleting();
-    assert_eq!(replaced(world.node(going)), 1);
+    let deleting = node_of("base", "deleting", ZONE_2).deleting();
+    assert_eq!(replaced(world.node(deleting)), 1);
 }
 
 #[test]
@@ -97,14 +97,18 @@ fn successors_need_room_within_the_limit_beside_the_nodes_there_are() {
     assert_eq!(replaced(with_limit(4)), 0);
     assert_eq!(replaced(with_limit(6)), 2);
     assert_eq!(replaced(with_limit(20)), 4);
-    let going = node_of("base", "going", ZONE_2).deleting();
-    assert_eq!(replaced(with_limit(6).node(going)), 1, "it takes room, too");
+    let deleting = node_of("base", "deleting", ZONE_2).deleting();
+    assert_eq!(
+        replaced(with_limit(6).node(deleting)),
+        1,
+        "it takes room, too"
+    );
 }
 
 #[test]
 fn a_node_without_room_for_its_successor_is_told_why_it_stays() {
     let world = sold().pool(second_zone("base", 1).limit_nodes(1));
-    let decision = look(&drifted(world, "base", 1).snapshot());
+    let decision = pass(&drifted(world, "base", 1).snapshot());
     let held = &decision.held[0];
     assert_eq!(held.event, HeldAs::DisruptionBlocked);
     assert_eq!(
@@ -157,13 +161,13 @@ fn nodes_and_pods_that_ask_to_stay_keep_their_node_unless_its_drain_is_bounded()
     let mut bounded = held.snapshot();
     let claim = bounded.nodes[0].claim.as_mut().expect("a node of ours");
     Arc::make_mut(claim).termination_grace = Some(Span::from_secs(60));
-    assert_eq!(look(&bounded).commands.len(), 1);
+    assert_eq!(pass(&bounded).commands.len(), 1);
 }
 
 #[test]
 fn a_command_holds_while_its_pool_does_not_shrink() {
     let world = |replicas| drifted(sold().pool(second_zone("base", replicas)), "base", 2);
-    let command: Command = look(&world(2).snapshot()).commands.remove(0);
+    let command: Command = pass(&world(2).snapshot()).commands.remove(0);
     let confirm = |world: ClusterFixture| {
         let question = DisruptionQuestion::Confirm(Box::new(command.clone()));
         consider(&world.snapshot(), &question).commands.len()
@@ -182,7 +186,7 @@ fn nodes_of_static_pools_are_neither_empty_nor_underutilised() {
     let used = world.clone().pod(pod("web").cpu(100).on("n1"));
     for world in [world, used] {
         let snapshot = world.snapshot();
-        assert!(look(&snapshot).commands.is_empty());
+        assert!(pass(&snapshot).commands.is_empty());
         assert_eq!(
             explain(&snapshot, 0).as_deref(),
             Some("not consolidated now: its pool keeps a fixed number of nodes")
@@ -209,7 +213,7 @@ fn all_sorts(
     let world = world
         .node(node_of("open", "roomy", ZONE_1))
         .pod(web("b", "roomy"));
-    let decision = look(&more(world).snapshot());
+    let decision = pass(&more(world).snapshot());
     let commands = decision.commands.iter();
     let members = commands.flat_map(|command| &command.members);
     let names = members.map(ToString::to_string).collect();
@@ -344,12 +348,12 @@ fn a_guard_yields_where_the_template_leaves_nothing_else() {
 }
 
 /// Claims and pods of a pool, for who goes first; the claims are two hours old.
-struct Crew {
+struct Surplus {
     snapshot: Snapshot,
     drifted: Vec<&'static str>,
 }
 
-impl Crew {
+impl Surplus {
     fn of(world: ClusterFixture) -> Self {
         Self {
             snapshot: world.now(7200).snapshot(),
@@ -409,10 +413,10 @@ fn claims_without_a_machine_go_first_then_empty_nodes_then_the_least_used() {
         .on("n2");
     let world = world.pod(web("a", "n1")).pod(daemon);
     let world = world.pod(web("b", "n3")).pod(web("c", "n3"));
-    let crew = Crew::of(world).change("n0", |claim| claim.provider_id = None);
-    assert_eq!(crew.goes(3), ["n0", "n2", "n1"]);
-    assert_eq!(crew.goes(9).len(), 4);
-    assert!(crew.goes(0).is_empty());
+    let surplus = Surplus::of(world).change("n0", |claim| claim.provider_id = None);
+    assert_eq!(surplus.goes(3), ["n0", "n2", "n1"]);
+    assert_eq!(surplus.goes(9).len(), 4);
+    assert!(surplus.goes(0).is_empty());
 }
 
 #[test]
@@ -420,14 +424,14 @@ fn a_pod_that_asks_to_be_left_alone_makes_its_node_the_last() {
     let held = |name, node| web(name, node).with(|pod| pod.do_not_disrupt = DoNotDisrupt::Always);
     let world = three(sold()).pod(held("a", "n1")).pod(web("b", "n2"));
     let world = world.pod(web("c", "n3")).pod(web("d", "n3"));
-    assert_eq!(Crew::of(world).goes(3), ["n2", "n3", "n1"]);
+    assert_eq!(Surplus::of(world).goes(3), ["n2", "n3", "n1"]);
     let daemon = pod("agent")
         .owned_by(OwnerKind::DaemonSet, "agent")
         .on("n1");
     let daemon = daemon.with(|pod| pod.do_not_disrupt = DoNotDisrupt::Always);
     let world = three(sold()).pod(daemon).pod(web("b", "n2"));
     assert_eq!(
-        Crew::of(world).goes(3),
+        Surplus::of(world).goes(3),
         ["n3", "n2", "n1"],
         "a daemon's, too"
     );
@@ -442,17 +446,17 @@ fn cost_counts_with_what_is_left_of_a_nodes_life() {
         claim.expire_after = Some(Span::from_secs(8000));
     };
     // Two pods and a tenth of its life are less than one pod and all of it.
-    let crew = Crew::of(world).change("n2", near_its_end);
-    assert_eq!(crew.goes(1), ["n2"]);
+    let surplus = Surplus::of(world).change("n2", near_its_end);
+    assert_eq!(surplus.goes(1), ["n2"]);
 }
 
 #[test]
 fn among_empty_nodes_those_that_are_not_ready_go_first_and_then_the_drifted() {
-    let mut crew = Crew::of(three(sold())).change("n2", |claim| {
+    let mut surplus = Surplus::of(three(sold())).change("n2", |claim| {
         claim.phase = ClaimPhase::Registered;
     });
-    crew.drifted = vec!["n3"];
-    assert_eq!(crew.goes(3), ["n2", "n3", "n1"]);
+    surplus.drifted = vec!["n3"];
+    assert_eq!(surplus.goes(3), ["n2", "n3", "n1"]);
 }
 
 #[test]
@@ -461,7 +465,7 @@ fn a_report_says_what_will_be_done_about_a_pools_number() {
         let world = three(sold().pool(pool)).settings(move |it| it.static_capacity = gate);
         let snapshot = world.snapshot();
         let standing = Standing::of(&snapshot, &"base".into());
-        assert_eq!((standing.staying, standing.going), (3, 0));
+        assert_eq!((standing.staying, standing.deleting), (3, 0));
         report(&snapshot).remove(0).1
     };
     let base = |replicas| pool("base").replicas(replicas);

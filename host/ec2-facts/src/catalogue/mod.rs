@@ -1,7 +1,7 @@
-//! From facts to the core's catalogue: every priced type of a region, with an offering per zone and terms.
+//! From facts to the core's catalogue: every priced type of a region, with an offering per zone and capacity type.
 //!
 //! A type without a price in the region, or whose room cannot be computed, is left out, and [`left_out`] says why. Offerings
-//! are in the order of zone and terms. A type that the class's image family cannot boot keeps its offerings, marked unavailable.
+//! are in the order of zone and capacity type. A type that the class's image family cannot boot keeps its offerings, marked unavailable.
 
 mod requirements;
 mod settings;
@@ -27,7 +27,7 @@ use crate::price::{Region, region};
 use crate::zone::assumed_zones;
 
 pub use settings::{
-    CatalogueError, CatalogueSettings, QuoteError, SpotQuote, SpotQuotes, Terms, Zone,
+    CapacityTypes, CatalogueError, CatalogueSettings, QuoteError, SpotQuote, SpotQuotes, Zone,
 };
 
 const ZONE_ID: &str = "topology.k8s.aws/zone-id";
@@ -129,15 +129,15 @@ impl<'a> Market<'a> {
         let available = boots(settings.allocatable.family, family);
         let mut offerings = Vec::with_capacity(2 * self.zones.len());
         for (zone, satisfied) in &self.zones {
-            let mut push = |terms, price, source, age_s| {
-                let mut offering = Offering::new(Arc::clone(zone), terms, price);
+            let mut push = |capacity_type, price, source, age_s| {
+                let mut offering = Offering::new(Arc::clone(zone), capacity_type, price);
                 offering.price_source = source;
                 offering.price_age_s = age_s;
                 offering.available = available;
                 offering.requirements = satisfied.iter().cloned().collect();
                 offerings.push(offering);
             };
-            if settings.terms != Terms::OnDemandOnly {
+            if settings.capacity_types != CapacityTypes::OnDemandOnly {
                 let (spot, age_s) = settings.spot_price(facts.name, family, zone, on_demand);
                 let source = if spot.is_modelled() {
                     PriceSource::Model
@@ -146,7 +146,7 @@ impl<'a> Market<'a> {
                 };
                 push(CapacityType::Spot, spot.price(), source, age_s);
             }
-            if settings.terms != Terms::SpotOnly {
+            if settings.capacity_types != CapacityTypes::SpotOnly {
                 push(
                     CapacityType::OnDemand,
                     on_demand,

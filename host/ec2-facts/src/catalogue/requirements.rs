@@ -14,7 +14,7 @@ use crate::instance_type::InstanceType;
 const HYPERVISOR: &str = "karpenter.k8s.aws/instance-hypervisor";
 const TENANCY: &str = "karpenter.k8s.aws/instance-tenancy";
 
-/// The well-known labels that a type decides, sorted. Zone, terms, pool and the reservation's id are not a type's.
+/// The well-known labels that a type decides, sorted. Zone, capacity type, pool and the reservation's id are not a type's.
 const DECIDED: [&str; 32] = [
     "karpenter.k8s.aws/capacity-reservation-interruptible",
     "karpenter.k8s.aws/capacity-reservation-type",

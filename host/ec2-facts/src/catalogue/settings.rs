@@ -51,7 +51,7 @@ pub struct Zone {
 
 /// The capacity types to offer.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub enum Terms {
+pub enum CapacityTypes {
     /// On demand and as spot.
     #[default]
     OnDemandAndSpot,
@@ -111,8 +111,8 @@ pub struct CatalogueSettings {
     pub region: String,
     /// Its zones; `None` assumes [`crate::zone::assumed_zones`].
     pub zones: Option<Vec<Zone>>,
-    /// The terms to offer.
-    pub terms: Terms,
+    /// Capacity types to offer.
+    pub capacity_types: CapacityTypes,
     /// Dollars per yuan, for regions priced in yuan.
     pub exchange_rate: Option<ExchangeRate>,
     /// Spot prices as seen.
@@ -126,12 +126,12 @@ pub struct CatalogueSettings {
 }
 
 impl CatalogueSettings {
-    /// A region with assumed zones, both terms, modelled spot prices and default nodes.
+    /// A region with assumed zones, both capacity types, modelled spot prices and default nodes.
     pub fn for_region(region: &str) -> Self {
         Self {
             region: region.to_owned(),
             zones: None,
-            terms: Terms::default(),
+            capacity_types: CapacityTypes::default(),
             exchange_rate: None,
             spot_quotes: SpotQuotes::default(),
             spot_model: SpotModel::default(),

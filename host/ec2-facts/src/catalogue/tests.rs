@@ -9,7 +9,7 @@ fn us_east_1() -> CatalogueSettings {
     CatalogueSettings::for_region("us-east-1")
 }
 
-/// Zone, terms, nano-dollars and source of each offering of a type.
+/// Zone, capacity type, nano-dollars and source of each offering of a type.
 fn offers(catalogue: &Catalogue, name: &str) -> Vec<(String, CapacityType, i64, PriceSource)> {
     let offerings = &catalogue.get(name).unwrap().offerings;
     let line = |offering: &Offering| {
@@ -94,7 +94,7 @@ fn types_without_a_price_are_left_out_by_name() {
 #[test]
 fn a_quote_replaces_the_model_where_there_is_one() {
     let mut settings = us_east_1();
-    settings.terms = Terms::SpotOnly;
+    settings.capacity_types = CapacityTypes::SpotOnly;
     let quote = SpotQuote {
         price: PricePerHour::from_nanos(123),
         age_s: 60,
@@ -129,7 +129,7 @@ fn named_zones_replace_the_assumed_ones_and_bring_their_ids() {
         id: id.map(str::to_owned),
     };
     let mut settings = us_east_1();
-    settings.terms = Terms::OnDemandOnly;
+    settings.capacity_types = CapacityTypes::OnDemandOnly;
     settings.zones = Some(vec![
         zone("us-east-1f", None),
         zone("us-east-1d", Some("use1-az6")),

@@ -1,4 +1,4 @@
-//! Why a module answered a recorded question as it did: the module is asked again, and then for its reasons.
+//! Reasons why a module answered a recorded question as it did: the module is asked again, and then for its reasons.
 //!
 //! Nothing of an explanation was recorded, and the cluster paid nothing for it: a module is pure, so that its reasons now are its
 //! reasons then. Whether it answers as it did then is for a replay to say.

@@ -17,7 +17,6 @@
 
 mod columns;
 mod compare;
-mod crew;
 mod digest;
 mod excerpt;
 mod explain;
@@ -28,9 +27,10 @@ mod question;
 mod read;
 mod recorder;
 mod replay;
-mod shelf;
+mod store;
 pub(crate) mod vectors;
 mod whole;
+mod workers;
 
 pub use digest::{digest_of_decision, digest_of_plan};
 pub use excerpt::{Excerpt, excerpt};
@@ -44,6 +44,6 @@ pub use question::{Question, QuestionError};
 pub use read::{Entry, Reader, RecordsError};
 pub use recorder::{Recorded, Recorder};
 pub use replay::{Difference, ReplayError, Replayed, Row, replay};
-pub use shelf::{Shelf, ShelfError};
+pub use store::{RecordStore, RecordStoreError};
 pub use vectors::SelfTest;
 pub use whole::Torn;

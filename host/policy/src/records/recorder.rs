@@ -22,7 +22,7 @@ use crate::decide::Decision;
 use crate::engine::Engine;
 use crate::manifest::Manifest;
 use crate::module::Checked;
-use crate::onlooker::{Asked, Onlooker};
+use crate::observer::{Asked, Observer};
 use crate::outcome::Called;
 
 /// Counts of a finished file of records.
@@ -129,7 +129,7 @@ impl Recorder {
     }
 }
 
-impl Onlooker for Recorder {
+impl Observer for Recorder {
     fn asked(&self, asked: &Asked<'_>) {
         self.write(|inner| inner.asked(asked));
     }

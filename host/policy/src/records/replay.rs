@@ -12,11 +12,11 @@ use std::sync::{Mutex, PoisonError};
 use serde::Serialize;
 
 use super::compare::{Now, compare};
-use super::crew;
 use super::fold::Parts;
 use super::form::{Made, ModuleLine, Record};
 use super::read::{self, Entry, Reader, RecordsError};
-use super::shelf::{Shelf, ShelfError};
+use super::store::{RecordStore, RecordStoreError};
+use super::workers;
 use crate::outcome::Outcome;
 
 /// Counts of a replay, and its differences.
@@ -90,7 +90,7 @@ pub enum ReplayError {
     Records(#[from] RecordsError),
     /// A module cannot be asked.
     #[error(transparent)]
-    Shelf(#[from] ShelfError),
+    RecordStore(#[from] RecordStoreError),
     /// A call ended as the machine had it.
     #[error("decision {number}: {fault}; that depends on the machine, so nothing is said of it")]
     Machine {
@@ -117,21 +117,21 @@ struct Found {
 /// Asks the modules of all decisions again, with so many threads.
 pub fn replay<R: BufRead>(
     mut reader: Reader<R>,
-    shelf: &Shelf,
+    store: &RecordStore,
     threads: usize,
 ) -> Result<Replayed, ReplayError> {
     // More would wait for places, and end as the machine has it.
-    let threads = threads.clamp(1, shelf.engine().concurrency());
+    let threads = threads.clamp(1, store.engine().concurrency());
     let parts = reader.parts.clone();
-    let same_engine = reader.heading().engine == shelf.engine().id();
+    let same_engine = reader.heading().engine == store.engine().id();
     let found: Mutex<Found> = Mutex::default();
     let locked = || found.lock().unwrap_or_else(PoisonError::into_inner);
     let work = |task: Task| {
-        let checked = again(&task, &parts, shelf, same_engine);
+        let checked = again(&task, &parts, store, same_engine);
         locked().note(task.record.number, checked);
     };
     let mut handed = Handed::default();
-    let read = crew::work(threads, &work, |sender| {
+    let read = workers::work(threads, &work, |sender| {
         let is_settled = || locked().is_settled();
         hand_out(&mut reader, sender, is_settled, &mut handed)
     });
@@ -243,14 +243,14 @@ fn hung_on_machine(record: &Record) -> bool {
 fn again(
     task: &Task,
     parts: &Parts,
-    shelf: &Shelf,
+    store: &RecordStore,
     same_engine: bool,
 ) -> Result<Option<Difference>, ReplayError> {
     let Task { record, module } = task;
     let question = read::question(parts, record)?;
-    let asked = shelf.accepted(module, &record.settings)?;
+    let asked = store.accepted(module, &record.settings)?;
     let Some(now) = Now::of(&asked, &question) else {
-        return Err(ShelfError::hook(module, &asked, record).into());
+        return Err(RecordStoreError::hook(module, &asked, record).into());
     };
     if let Some(fault) = now.hangs_on_machine() {
         return Err(ReplayError::Machine {

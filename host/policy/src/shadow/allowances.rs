@@ -3,7 +3,7 @@
 use plimsoll_core::allow::{AllowQuestion, Allowances, withheld};
 use plimsoll_core::words::shortened;
 
-use super::book::Compared;
+use super::log::Compared;
 use crate::words::budget_words;
 
 /// A side that failed holds back as the host does for it.

@@ -2,10 +2,10 @@
 //!
 //! ```text
 //! decision ─► answer ─► what follows from it
-//!     └─► is it its turn? ─► desk (a queue, a thread) ─► examiner (asks the candidate, compares) ─► book
+//!     └─► is it its turn? ─► queue (a queue, a thread) ─► verifier (asks the candidate, compares) ─► log
 //! ```
 //!
-//! It looks on ([`Onlooker`]): the active policy has answered before the candidate is asked, and nothing that the candidate says is done.
+//! It looks on ([`Observer`]): the active policy has answered before the candidate is asked, and nothing that the candidate says is done.
 //! Nobody waits for it: what was decided is handed to a thread of its own, over a queue that has room for a few and passes over what is
 //! beyond, which is counted ([`WhenBehind`] says who waits instead where all has to be told). The candidate's calls have places of their
 //! own, and lower limits ([`SHADOW_SHARE`](crate::SHADOW_SHARE)). Since one thread takes decisions in their order, what it comes to hangs
@@ -18,12 +18,12 @@
 //! The active policy of the candidate's hook must be a module; for ranking the core's own list prices will do.
 
 mod allowances;
-mod book;
-mod desk;
-mod examiner;
 mod lists;
+mod log;
 mod moves;
 mod plans;
+mod queue;
+mod verifier;
 
 use std::fmt;
 use std::io;
@@ -33,18 +33,18 @@ use std::thread::{self, ThreadId};
 use plimsoll_core::schedule::Session;
 use plimsoll_core::snapshot::Snapshot;
 
-pub use book::{Book, Differing};
-pub use desk::WhenBehind;
 pub use lists::Lists;
+pub use log::{Differing, ShadowLog};
+pub use queue::WhenBehind;
 
 use crate::any::AnyModule;
 use crate::consider::Considered;
 use crate::decide::Decision;
 use crate::manifest::Hook;
 use crate::module::BudgetModule;
-use crate::onlooker::{Asked, Onlooker};
-use desk::Desk;
-use examiner::{Examiner, Task, typed};
+use crate::observer::{Asked, Observer};
+use queue::TaskQueue;
+use verifier::{Task, Verifier, typed};
 
 /// How much a shadow is asked and what it keeps.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -79,8 +79,8 @@ pub struct Shadow {
     active: Option<AnyModule>,
     every: u64,
     seen: Mutex<Seen>,
-    book: Arc<Mutex<Book>>,
-    desk: Desk<Task>,
+    log: Arc<Mutex<ShadowLog>>,
+    queue: TaskQueue<Task>,
 }
 
 impl fmt::Debug for Shadow {
@@ -114,17 +114,17 @@ impl Shadow {
             queue,
             when_behind,
         } = settings;
-        let book: Arc<Mutex<Book>> = Arc::default();
+        let log: Arc<Mutex<ShadowLog>> = Arc::default();
         let manifest = candidate.manifest();
         let (name, hook) = (manifest.name.clone(), manifest.hook);
-        let mut examiner = Examiner {
+        let mut verifier = Verifier {
             candidate: candidate.in_shadow(),
             session: Session::default(),
             keep,
-            book: Arc::clone(&book),
+            log: Arc::clone(&log),
         };
-        let desk = Desk::begin("shadow", queue, when_behind, move |task| {
-            examiner.take(task);
+        let queue = TaskQueue::begin("shadow", queue, when_behind, move |task| {
+            verifier.take(task);
         });
         Ok(Self {
             name,
@@ -132,8 +132,8 @@ impl Shadow {
             active,
             every: every.max(1),
             seen: Mutex::default(),
-            book,
-            desk: desk?,
+            log,
+            queue: queue?,
         })
     }
 
@@ -143,18 +143,18 @@ impl Shadow {
     }
 
     /// Counts so far; what is under way is not in it.
-    pub fn book(&self) -> Book {
+    pub fn log(&self) -> ShadowLog {
         self.entries().clone()
     }
 
     /// Waits until it has been asked about everything so far, and says what it has come to.
-    pub fn settle(&self) -> Book {
-        self.desk.settle();
-        self.book()
+    pub fn settle(&self) -> ShadowLog {
+        self.queue.settle();
+        self.log()
     }
 
-    fn entries(&self) -> MutexGuard<'_, Book> {
-        self.book.lock().unwrap_or_else(PoisonError::into_inner)
+    fn entries(&self) -> MutexGuard<'_, ShadowLog> {
+        self.log.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     fn seen(&self) -> MutexGuard<'_, Seen> {
@@ -174,7 +174,7 @@ impl Shadow {
         let is_due = seen.decisions.is_multiple_of(self.every);
         seen.decisions += 1;
         drop(seen);
-        if is_due && !self.desk.ask(task) {
+        if is_due && !self.queue.ask(task) {
             self.entries().passed_over += 1;
         }
     }
@@ -196,7 +196,7 @@ impl Shadow {
     }
 }
 
-impl Onlooker for Shadow {
+impl Observer for Shadow {
     fn asked(&self, call: &Asked<'_>) {
         match (self.hook, call) {
             (Hook::Rank, Asked::Price(_) | Asked::Order(_)) => self.spent(call.fuel()),

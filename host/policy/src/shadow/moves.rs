@@ -8,7 +8,7 @@ use std::collections::BTreeSet;
 use plimsoll_core::score::{ScoreQuestion, Verdicts};
 use plimsoll_core::units::PricePerHour;
 
-use super::book::Compared;
+use super::log::Compared;
 use crate::words::move_words;
 
 /// Moves that are named.

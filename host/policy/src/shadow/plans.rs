@@ -8,7 +8,7 @@ use plimsoll_core::plan::Plan;
 use plimsoll_core::units::PricePerHour;
 use plimsoll_core::words::shortened;
 
-use super::book::Compared;
+use super::log::Compared;
 
 /// A launch as it is counted: the pool and the first choice.
 type Launch<'p> = (&'p PoolName, &'p TypeName, &'p str, CapacityType);

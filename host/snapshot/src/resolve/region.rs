@@ -6,7 +6,7 @@ use std::sync::Arc;
 use plimsoll_core::catalogue::Catalogue;
 use plimsoll_core::labels;
 use plimsoll_core::model::Node;
-use plimsoll_ec2_facts::catalogue::{Terms, Zone};
+use plimsoll_ec2_facts::catalogue::{CapacityTypes, Zone};
 use plimsoll_ec2_facts::price::ExchangeRate;
 use plimsoll_ec2_facts::zone::assumed_zones;
 use plimsoll_ec2_facts::{AllocatableSettings, CatalogueSettings, SpotModel};
@@ -33,7 +33,7 @@ pub(super) fn of_entry(
         settings.zones = Some(zones.iter().map(zone).collect());
     }
     if let Some(types) = &entry.capacity_types {
-        settings.terms = terms(types)?;
+        settings.capacity_types = capacity_types(types)?;
     }
     if let Some(spot) = &entry.spot_prices {
         settings.spot_model = SpotModel { seed: spot.seed };
@@ -89,7 +89,7 @@ fn zone(entry: &ZoneEntry) -> Zone {
     }
 }
 
-fn terms(types: &[String]) -> Result<Terms, String> {
+fn capacity_types(types: &[String]) -> Result<CapacityTypes, String> {
     let mut terms = (false, false);
     for (at, text) in types.iter().enumerate() {
         match text.as_str() {
@@ -103,9 +103,9 @@ fn terms(types: &[String]) -> Result<Terms, String> {
         }
     }
     match terms {
-        (true, true) => Ok(Terms::OnDemandAndSpot),
-        (true, false) => Ok(Terms::OnDemandOnly),
-        (false, true) => Ok(Terms::SpotOnly),
+        (true, true) => Ok(CapacityTypes::OnDemandAndSpot),
+        (true, false) => Ok(CapacityTypes::OnDemandOnly),
+        (false, true) => Ok(CapacityTypes::SpotOnly),
         (false, false) => {
             Err("catalogue.capacityTypes is empty; expected on-demand, spot or both".to_owned())
         }

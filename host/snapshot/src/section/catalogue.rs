@@ -15,7 +15,7 @@ pub struct CatalogueEntry {
     /// Zones of the region; without them a, b and c are assumed.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub zones: Option<Vec<ZoneEntry>>,
-    /// Terms offered in the region: `on-demand`, `spot`, or both (default).
+    /// Capacity types offered in the region: `on-demand`, `spot`, or both (default).
     #[serde(skip_serializing_if = "Option::is_none")]
     pub capacity_types: Option<Vec<String>>,
     /// How spot prices without a quote are made up.

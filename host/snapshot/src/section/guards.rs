@@ -53,7 +53,7 @@ pub struct GuardsEntry {
     pub exotic_types: Option<bool>,
     /// `true` if spot machines may be bought for a pool that says nothing of capacity types (default false).
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub unasked_spot: Option<bool>,
+    pub unrequested_spot: Option<bool>,
     /// `true` if new nodes get no more volumes than their type attaches (default true).
     #[serde(skip_serializing_if = "Option::is_none")]
     pub attach_slots: Option<bool>,
@@ -90,7 +90,7 @@ pub struct ChurnEntry {
     pub spare_jobs: Option<bool>,
     /// How long the way back from a move is barred (default 1h).
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub no_way_back: Option<Duration>,
+    pub reversal_cooldown: Option<Duration>,
     /// `true` if spot nodes may be replaced by cheaper spot nodes (default false). Holds in every pool.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub spot_to_spot: Option<bool>,
@@ -175,7 +175,7 @@ impl GuardsEntry {
             spot_share_from: self.spot_share_from.unwrap_or(default.spot_share_from),
             spot_types: self.spot_types.unwrap_or(default.spot_types),
             exotic_types: self.exotic_types.unwrap_or(default.exotic_types),
-            unasked_spot: self.unasked_spot.unwrap_or(default.unasked_spot),
+            unrequested_spot: self.unrequested_spot.unwrap_or(default.unrequested_spot),
             attach_slots: self.attach_slots.unwrap_or(default.attach_slots),
             free_addresses: self.free_addresses.unwrap_or(default.free_addresses),
             learned_reserve: self.learned_reserve.unwrap_or(default.learned_reserve),
@@ -196,7 +196,7 @@ impl GuardsEntry {
             spot_share_from: Some(guards.spot_share_from),
             spot_types: Some(guards.spot_types),
             exotic_types: Some(guards.exotic_types),
-            unasked_spot: Some(guards.unasked_spot),
+            unrequested_spot: Some(guards.unrequested_spot),
             attach_slots: Some(guards.attach_slots),
             free_addresses: Some(guards.free_addresses),
             learned_reserve: Some(guards.learned_reserve),
@@ -215,7 +215,9 @@ impl ChurnEntry {
                 Some(dollars) => price("churn.saving", dollars)?,
             },
             spare_jobs: self.spare_jobs.unwrap_or(default.spare_jobs),
-            no_way_back: self.no_way_back.map_or(default.no_way_back, |span| span.0),
+            reversal_cooldown: self
+                .reversal_cooldown
+                .map_or(default.reversal_cooldown, |span| span.0),
             spot_to_spot: self.spot_to_spot.unwrap_or(default.spot_to_spot),
         })
     }
@@ -226,7 +228,7 @@ impl ChurnEntry {
             saving_percent: Some(Percent(guards.saving_percent)),
             saving: Some(guards.saving.dollars()),
             spare_jobs: Some(guards.spare_jobs),
-            no_way_back: Some(Duration(guards.no_way_back)),
+            reversal_cooldown: Some(Duration(guards.reversal_cooldown)),
             spot_to_spot: Some(guards.spot_to_spot),
         }
     }

@@ -2,7 +2,9 @@
 //! force where something else was meant.
 
 /// Paths within the section, and what stands for them now.
-const RENAMED: [(&str, &str); 2] = [
+const RENAMED: [(&str, &str); 4] = [
+    ("settings.churn.noWayBack", "reversalCooldown"),
+    ("settings.guards.unaskedSpot", "unrequestedSpot"),
     (
         "settings.guards.largestNodeCpuMilli",
         "nodeShareFromCpuMilli and nodeSharePercent",

@@ -1,5 +1,5 @@
 //! Consolidation of fleets that have gone to waste: cost against the bound, evictions and moves, beside the
-//! incumbent's rules on the same fleets; then how long a full pass takes as fleets grow, and how long one look of the
+//! incumbent's rules on the same fleets; then how long a full pass takes as fleets grow, and how long one pass of the
 //! controller: without a ranking policy, with one that answers list prices, and with one that finds every second family dear.
 //!
 //! Fleets are bought by price in waves and scaled down at random; types c, m and r of up to 16 cores, on demand; guards off.
@@ -40,13 +40,13 @@ fn main() -> anyhow::Result<()> {
         compare(&market, seed as u64);
     }
     println!(
-        "nodes  pods  rounds  moves  evictions  cost/bound  processor s  n log n from the first | one look: commands  processor s  at list prices answered  at others"
+        "nodes  pods  rounds  moves  evictions  cost/bound  processor s  n log n from the first | one pass: commands  processor s  at list prices answered  at others"
     );
     let mut first: Option<(usize, f64)> = None;
     for nodes in GROWTH.into_iter().filter(|nodes| *nodes <= most) {
         let fleet = fragmented(&market, waste(nodes, 99));
         let (passed, seconds) = timed(|| pass(&fleet, all, &eager()));
-        let question = DisruptionQuestion::Look { consolidate: true };
+        let question = DisruptionQuestion::Pass { consolidate: true };
         let (decision, looking) = timed(|| consider(&fleet, &question));
         let (_, listed) = timed(|| priced(&fleet, &question, |_| 1.0));
         let (_, others) = timed(|| priced(&fleet, &question, taste));
@@ -71,17 +71,17 @@ fn priced(
     question: &DisruptionQuestion,
     factor: impl Fn(&str) -> f64,
 ) -> Decision {
-    let mut look = DisruptionPass::at(fleet, true);
-    if let Some(asked) = look.price_question(question) {
+    let mut pass = DisruptionPass::at(fleet, true);
+    if let Some(asked) = pass.price_question(question) {
         let mut answer = list_price(&asked);
         let columns = answer.first.iter_mut().zip(&mut answer.then);
         for ((first, then), row) in columns.zip(&asked.pools.cand) {
             *then *= factor(asked.tables.type_name(*row));
             *first = *then;
         }
-        look.price(check_prices(&asked, &answer).expect("the answer is well formed"));
+        pass.price(check_prices(&asked, &answer).expect("the answer is well formed"));
     }
-    look.propose().decide(None)
+    pass.propose().decide(None)
 }
 
 /// Families of odd names are dear.

@@ -5,9 +5,9 @@ use std::sync::Arc;
 use plimsoll_core::hook::{PolicySettings, Setting};
 use plimsoll_core::rank::{OrderQuestion, PriceQuestion};
 use plimsoll_guests::HOSTILE;
-use plimsoll_policy::records::{InMemory, Recorder, Shelf};
+use plimsoll_policy::records::{InMemory, RecordStore, Recorder};
 use plimsoll_policy::{
-    Asked, BudgetModule, ConsolidationModule, EndedCall, Engine, Module, Onlooker as _,
+    Asked, BudgetModule, ConsolidationModule, EndedCall, Engine, Module, Observer as _,
 };
 
 use super::{common, fleet};
@@ -115,17 +115,17 @@ fn ordered(module: &Module, question: &OrderQuestion, number: u32, recorder: &Re
 }
 
 /// The modules that such records name.
-pub(crate) fn shelf(engine: &Engine) -> Shelf {
-    let mut shelf = Shelf::new(engine.clone());
+pub(crate) fn store(engine: &Engine) -> RecordStore {
+    let mut store = RecordStore::new(engine.clone());
     let ranking = ["spot-diversified", "least-waste"].map(plimsoll_policies::ranking);
     let others = [
         plimsoll_policies::consolidation("balanced"),
         plimsoll_policies::budget("rollout-guard"),
     ];
     for shipped in ranking.into_iter().chain(others).flatten() {
-        let put = shelf.put_named(shipped.package, shipped.bytes.into());
+        let put = store.put_named(shipped.package, shipped.bytes.into());
         put.expect("it is shipped");
     }
-    shelf.put(HOSTILE.into()).expect("it has a manifest");
-    shelf
+    store.put(HOSTILE.into()).expect("it has a manifest");
+    store
 }

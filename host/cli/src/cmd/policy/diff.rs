@@ -9,7 +9,8 @@ use std::sync::Arc;
 use anyhow::{Context, Result, bail};
 use plimsoll_core::time::{Span, Timestamp};
 use plimsoll_policy::{
-    AnyModule, Book, Differing, Engine, Hook, Policies, Schema, Shadow, ShadowSettings, WhenBehind,
+    AnyModule, Differing, Engine, Hook, Policies, Schema, Shadow, ShadowLog, ShadowSettings,
+    WhenBehind,
 };
 use schemars::JsonSchema;
 use serde::Serialize;
@@ -118,7 +119,7 @@ struct Compared {
     shadow: String,
     input_sha256: String,
     seed: u64,
-    book: Book,
+    log: ShadowLog,
 }
 
 pub(crate) fn run(flags: &Diff) -> Result<()> {
@@ -143,21 +144,21 @@ pub(crate) fn run(flags: &Diff) -> Result<()> {
     };
     let shadow = Shadow::begin(shadow, Some(active), settings);
     let shadow = Arc::new(shadow.map_err(|error| Environment(error.to_string()))?);
-    policies.onlookers.push(shadow.clone());
+    policies.observers.push(shadow.clone());
     let input = load::input(&flags.on, &flags.deciding)?;
     let start = input.recording.start;
     play(input.recording, flags.seed, policies)?;
-    let book = shadow.settle();
-    if book.hung > 0 {
+    let log = shadow.settle();
+    if log.hung > 0 {
         bail!(Environment(format!(
             "policy {shadow_name}: the outcome of {} calls depended on the machine, so nothing was compared",
-            book.hung
+            log.hung
         )));
     }
-    if book.passed_over > 0 {
+    if log.passed_over > 0 {
         bail!(Environment(format!(
             "policy {shadow_name}: its thread ended before {} decisions, so nothing was compared",
-            book.passed_over
+            log.passed_over
         )));
     }
     let compared = Compared {
@@ -166,7 +167,7 @@ pub(crate) fn run(flags: &Diff) -> Result<()> {
         shadow: shadow_name,
         input_sha256: input.digest,
         seed: flags.seed,
-        book,
+        log,
     };
     let start = start.millis() / 1000;
     show(
@@ -178,7 +179,7 @@ pub(crate) fn run(flags: &Diff) -> Result<()> {
 
 impl Compared {
     fn document(&self) -> PolicyDiff {
-        let book = &self.book;
+        let log = &self.log;
         let share = |thousandths: u64| percent_of(i64::try_from(thousandths).unwrap_or(i64::MAX));
         PolicyDiff {
             hook: self.hook,
@@ -186,27 +187,27 @@ impl Compared {
             shadow: self.shadow.clone(),
             input_sha256: self.input_sha256.clone(),
             seed: self.seed,
-            decisions: book.decisions,
-            differing_decisions: book.differ,
-            compared: book.compared,
-            agreement_percent: book.agreement().map(share),
+            decisions: log.decisions,
+            differing_decisions: log.differ,
+            compared: log.compared,
+            agreement_percent: log.agreement().map(share),
             launch_lists: (self.hook == Hook::Rank).then(|| LaunchLists {
-                claims: book.lists.claims,
-                same_first_percent: book.lists.first_choice().map(share),
-                kendall_tau: book.lists.order().map(thousandths),
+                claims: log.lists.claims,
+                same_first_percent: log.lists.first_choice().map(share),
+                kendall_tau: log.lists.order().map(thousandths),
             }),
-            regret_per_hour: book.regret.into(),
-            more_pending_pods: book.waiting,
-            extra_consolidations: book.extra_moves,
-            missing_consolidations: book.missing_moves,
-            wider_budgets: book.wider,
-            narrower_budgets: book.narrower,
-            faults: book.faults,
-            last_fault: book.last_fault.clone(),
-            fuel: book.fuel,
-            active_fuel: book.active_fuel,
-            fuel_ratio: book.fuel_ratio().map(|ratio| ratio as f64 / 1000.0),
-            differences: book.differing.iter().map(Difference::of).collect(),
+            regret_per_hour: log.regret.into(),
+            more_pending_pods: log.waiting,
+            extra_consolidations: log.extra_moves,
+            missing_consolidations: log.missing_moves,
+            wider_budgets: log.wider,
+            narrower_budgets: log.narrower,
+            faults: log.faults,
+            last_fault: log.last_fault.clone(),
+            fuel: log.fuel,
+            active_fuel: log.active_fuel,
+            fuel_ratio: log.fuel_ratio().map(|ratio| ratio as f64 / 1000.0),
+            differences: log.differing.iter().map(Difference::of).collect(),
         }
     }
 }
@@ -268,11 +269,11 @@ fn people(compared: &Compared, start: i64, limit: usize) -> String {
     let Compared {
         active,
         shadow,
-        book,
+        log,
         ..
     } = compared;
     let mut text = format!("{active} decides, {shadow} is asked the same questions\n");
-    if book.decisions == 0 {
+    if log.decisions == 0 {
         text += match compared.hook {
             Hook::Rank => "no node was launched: no decision to compare\n",
             Hook::Consolidate => "no consolidation was possible: no decision to compare\n",
@@ -281,10 +282,10 @@ fn people(compared: &Compared, start: i64, limit: usize) -> String {
         return text;
     }
     text += &table(&figures(compared));
-    if let Some(fault) = &book.last_fault {
+    if let Some(fault) = &log.last_fault {
         text += &format!(
             "note: {shadow}: {} faults, the last: {fault}\n",
-            thousands(book.faults)
+            thousands(log.faults)
         );
     }
     text += &differences(compared, start, limit);
@@ -292,7 +293,7 @@ fn people(compared: &Compared, start: i64, limit: usize) -> String {
 }
 
 fn figures(compared: &Compared) -> Vec<Vec<String>> {
-    let book = &compared.book;
+    let log = &compared.log;
     let what = match compared.hook {
         Hook::Rank => "of launches have the same first choice",
         Hook::Consolidate => "of consolidations are worth it to both or to neither",
@@ -300,48 +301,48 @@ fn figures(compared: &Compared) -> Vec<Vec<String>> {
     };
     let mut rows: Vec<Vec<String>> = Vec::new();
     let mut line = |name: &str, value: String| rows.push(vec![name.to_owned(), value]);
-    line("decisions", thousands(book.decisions));
-    line("  that differ", thousands(book.differ));
-    let agreement = book.agreement().map_or_else(
+    line("decisions", thousands(log.decisions));
+    line("  that differ", thousands(log.differ));
+    let agreement = log.agreement().map_or_else(
         || "-".to_owned(),
         |share| percent(i64::try_from(share).unwrap_or(i64::MAX)),
     );
     line("agreement", agreement);
-    line(&format!("  {what}"), thousands(book.compared));
+    line(&format!("  {what}"), thousands(log.compared));
     match compared.hook {
         Hook::Rank => {
             let share = |share: u64| percent(i64::try_from(share).unwrap_or(i64::MAX));
-            if let Some(first) = book.lists.first_choice() {
+            if let Some(first) = log.lists.first_choice() {
                 line("launch lists, same first choice", share(first));
-                line("  of claims", thousands(book.lists.claims));
+                line("  of claims", thousands(log.lists.claims));
             }
-            if let Some(order) = book.lists.order() {
+            if let Some(order) = log.lists.order() {
                 let tau = format!("{:+.2}", order as f64 / 1000.0);
                 line("  Kendall's tau, mean", tau);
             }
-            if book.waiting != 0 {
-                line("pods left pending", format!("{:+}", book.waiting));
+            if log.waiting != 0 {
+                line("pods left pending", format!("{:+}", log.waiting));
             }
         }
         Hook::Consolidate => {
-            line("extra consolidations", thousands(book.extra_moves));
-            line("missing consolidations", thousands(book.missing_moves));
+            line("extra consolidations", thousands(log.extra_moves));
+            line("missing consolidations", thousands(log.missing_moves));
         }
         Hook::Budget => {
-            line("budgets wider", thousands(book.wider));
-            line("budgets narrower", thousands(book.narrower));
+            line("budgets wider", thousands(log.wider));
+            line("budgets narrower", thousands(log.narrower));
         }
     }
     if compared.hook != Hook::Budget {
-        let decisions = i64::try_from(book.decisions).unwrap_or(i64::MAX);
-        line("regret at list prices, $/h", signed(book.regret.nanos()));
+        let decisions = i64::try_from(log.decisions).unwrap_or(i64::MAX);
+        line("regret at list prices, $/h", signed(log.regret.nanos()));
         line(
             "  of a decision, mean",
-            signed(book.regret.nanos() / decisions),
+            signed(log.regret.nanos() / decisions),
         );
     }
-    line("faults", thousands(book.faults));
-    if let Some(ratio) = book.fuel_ratio() {
+    line("faults", thousands(log.faults));
+    if let Some(ratio) = log.fuel_ratio() {
         line("fuel", format!("{:.1} x", ratio as f64 / 1000.0));
     }
     rows
@@ -349,7 +350,7 @@ fn figures(compared: &Compared) -> Vec<Vec<String>> {
 
 /// The dearest differences.
 fn differences(compared: &Compared, start: i64, limit: usize) -> String {
-    let mut all: Vec<&Differing> = compared.book.differing.iter().collect();
+    let mut all: Vec<&Differing> = compared.log.differing.iter().collect();
     all.sort_by_key(|one| (Reverse(one.regret.nanos().abs()), one.number));
     let rest = all.len().saturating_sub(limit);
     all.truncate(limit);

@@ -3,7 +3,7 @@
 use anyhow::{Context, Result, anyhow, bail};
 use plimsoll_core::time::Timestamp;
 use plimsoll_policy::records::{
-    Entry, Explained, ExplainedRow, ModuleLine, Question, Record, ShelfError, Wanted, explain,
+    Entry, Explained, ExplainedRow, ModuleLine, Question, Record, RecordStoreError, Wanted, explain,
 };
 use schemars::JsonSchema;
 use serde::Serialize;
@@ -186,15 +186,15 @@ fn list(flags: &PolicyExplain) -> Result<()> {
 /// One decision.
 fn one(flags: &PolicyExplain, number: u64) -> Result<()> {
     let (record, module, question) = found(flags, number)?;
-    let shelf = records::shelf(engine()?, &flags.policy)?;
-    let accepted = shelf.accepted(&module, &record.settings)?;
+    let store = records::store(engine()?, &flags.policy)?;
+    let accepted = store.accepted(&module, &record.settings)?;
     let wanted = match &flags.find {
         Some(text) => Wanted::Holding(text.clone()),
         None if flags.row.is_empty() => Wanted::First,
         None => Wanted::Rows(rows(&flags.row, question.len())?),
     };
     let explained = explain(&accepted, &question, &wanted)
-        .ok_or_else(|| ShelfError::hook(&module, &accepted, &record))?;
+        .ok_or_else(|| RecordStoreError::hook(&module, &accepted, &record))?;
     let explained = explained.map_err(|fault| anyhow!("decision {number}: {fault}"))?;
     if let (Some(text), true) = (&flags.find, explained.explained.is_empty()) {
         bail!(

@@ -108,7 +108,7 @@ fn draft(
     };
     let run = run_line(input_sha256, flags.seed, &flags.deciding, policies);
     let draft = Draft::begin(path, engine, run)?;
-    policies.onlookers.push(draft.recorder());
+    policies.observers.push(draft.recorder());
     Ok(Some(draft))
 }
 

@@ -285,7 +285,7 @@ impl<'a> Compiler<'a> {
             let host = self.hosts.get(row);
             let node = &self.snapshot.nodes[row];
             let Some(own) = &node.node else { continue };
-            if !host.is_going && filter.accepts(host, &own.taints).is_some() {
+            if !host.is_deleting && filter.accepts(host, &own.taints).is_some() {
                 values.extend(host.domains(key).into_iter().flatten());
             }
         }

@@ -2,7 +2,7 @@
 //!
 //! Rules are the incumbent's. Percentages round up; of the budgets that hold now and speak of the reason the smallest wins;
 //! with none there is no limit. A budget that cannot be understood allows nothing for any reason. Nodes count from when they
-//! are initialised until their instance is being ended; of those, the ones that are not ready or on their way out are taken
+//! are initialised until their instance is being ended; of those, the ones that are not ready or that are deleting are taken
 //! off, whatever made them so. Counts are made anew each time and never carried over.
 
 use std::collections::BTreeMap;
@@ -20,8 +20,8 @@ pub struct Headcount {
     pub counted: u32,
     /// Of those, not ready.
     pub not_ready: u32,
-    /// Of those, on their way out.
-    pub going: u32,
+    /// Of those, that are deleting.
+    pub deleting: u32,
     /// Of those, either: what budgets are used up by.
     pub down: u32,
 }
@@ -40,11 +40,11 @@ impl Headcount {
             .node
             .as_ref()
             .is_some_and(|node| node.ready == Readiness::Ready);
-        let going = node.is_deleting();
+        let deleting = node.is_deleting();
         self.counted += 1;
         self.not_ready += u32::from(!ready);
-        self.going += u32::from(going);
-        self.down += u32::from(!ready || going);
+        self.deleting += u32::from(deleting);
+        self.down += u32::from(!ready || deleting);
         true
     }
 }

@@ -18,7 +18,7 @@ use crate::snapshot::{Snapshot, StateNode};
 /// it have left.
 pub fn carry_out(snapshot: &Snapshot, moves: &[Move]) -> Snapshot {
     let overlaid = snapshot.overlaid();
-    let going: BTreeSet<usize> = moves
+    let deleting: BTreeSet<usize> = moves
         .iter()
         .flat_map(|made| made.members.iter().copied())
         .collect();
@@ -40,7 +40,8 @@ pub fn carry_out(snapshot: &Snapshot, moves: &[Move]) -> Snapshot {
         }
     }
     let mut result = snapshot.clone();
-    let staying = |(row, node): (usize, &StateNode)| (!going.contains(&row)).then(|| node.clone());
+    let staying =
+        |(row, node): (usize, &StateNode)| (!deleting.contains(&row)).then(|| node.clone());
     result.nodes = snapshot
         .nodes
         .iter()
@@ -51,7 +52,7 @@ pub fn carry_out(snapshot: &Snapshot, moves: &[Move]) -> Snapshot {
     result
         .nodes
         .sort_by(|a, b| (!a.is_initialized(), a.name()).cmp(&(!b.is_initialized(), b.name())));
-    result.pods = pods_after(snapshot, &going, &home);
+    result.pods = pods_after(snapshot, &deleting, &home);
     result
 }
 
@@ -71,10 +72,10 @@ fn names(snapshot: &Snapshot, number: usize, made: &Move) -> Vec<NodeName> {
 /// Pods that have moved are bound anew; those that belong to a node that goes, or end with it, are gone.
 fn pods_after(
     snapshot: &Snapshot,
-    going: &BTreeSet<usize>,
+    deleting: &BTreeSet<usize>,
     home: &BTreeMap<usize, NodeName>,
 ) -> Vec<Arc<Pod>> {
-    let gone: BTreeSet<&NodeName> = going
+    let gone: BTreeSet<&NodeName> = deleting
         .iter()
         .filter_map(|row| Some(&snapshot.nodes[*row].node.as_ref()?.name))
         .collect();

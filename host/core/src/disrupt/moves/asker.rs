@@ -45,9 +45,9 @@ pub(in crate::disrupt) fn ask_at<R>(
         let places = rows.iter().filter_map(|row| nodes.place_of.get(*row));
         places.copied().collect()
     };
-    let (going, excluded) = (places(candidates), places(&settings.excluded));
+    let (deleting, excluded) = (places(candidates), places(&settings.excluded));
     let KnownPrices { offers, quoted } = market;
-    let simulator = Simulator::new(&nodes.snapshot, &going, &excluded, offers, quoted);
+    let simulator = Simulator::new(&nodes.snapshot, &deleting, &excluded, offers, quoted);
     let mut asker = Asker {
         nodes: &nodes,
         simulator: &simulator,

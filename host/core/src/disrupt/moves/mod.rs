@@ -112,7 +112,7 @@ pub struct MoveSettings {
     pub least_saving: PricePerHour,
     /// The least that replacing must save, in percent of what its nodes are worth (5).
     pub least_saving_percent: u32,
-    /// Nodes that take no pods of others, such as those that have not been quiet for long enough: positions in the
+    /// Nodes that take no pods of others, such as those that are not consolidatable yet: positions in the
     /// snapshot's nodes.
     pub excluded: Vec<usize>,
 }

@@ -43,7 +43,7 @@ pub(crate) struct Existing {
     pub(crate) ports: Vec<Vec<HostPort>>,
     /// Volumes attached per row, by driver; only where a limit counts them.
     pub(crate) attached: BTreeMap<usize, ClaimsByDriver>,
-    looks: Vec<NodeSignature>,
+    signatures: Vec<NodeSignature>,
     look_of: Vec<usize>,
 }
 
@@ -59,19 +59,19 @@ impl Existing {
             free: Vec::with_capacity(snapshot.nodes.len()),
             ports: Vec::with_capacity(snapshot.nodes.len()),
             attached: BTreeMap::new(),
-            looks: Vec::new(),
+            signatures: Vec::new(),
             look_of: Vec::with_capacity(snapshot.nodes.len()),
         };
         let mut numbers: BTreeMap<NodeSignature, usize> = BTreeMap::new();
         for (row, node) in snapshot.nodes.iter().enumerate() {
             let labels = node_labels(node, mentioned);
-            let look = NodeSignature {
+            let signature = NodeSignature {
                 taints: node.taints(),
                 labels,
             };
-            let number = *numbers.entry(look).or_insert_with_key(|look| {
-                result.looks.push(look.clone());
-                result.looks.len() - 1
+            let number = *numbers.entry(signature).or_insert_with_key(|signature| {
+                result.signatures.push(signature.clone());
+                result.signatures.len() - 1
             });
             result.look_of.push(number);
             result
@@ -107,18 +107,18 @@ impl Existing {
 
     /// Rows of nodes that labels and taints open to a pod, in the order in which they are tried.
     pub(crate) fn open_to(&self, asked: NodeRequest<'_>) -> Vec<usize> {
-        let opens = |look: &NodeSignature| {
-            first_untolerated(&look.taints, asked.tolerations).is_none()
-                && look
+        let opens = |signature: &NodeSignature| {
+            first_untolerated(&signature.taints, asked.tolerations).is_none()
+                && signature
                     .labels
                     .accepts(asked.requirements, Undefined::Refused)
                     .is_ok()
-                && look
+                && signature
                     .labels
                     .accepts(asked.volumes, Undefined::Refused)
                     .is_ok()
         };
-        let open: Vec<bool> = self.looks.iter().map(opens).collect();
+        let open: Vec<bool> = self.signatures.iter().map(opens).collect();
         (0..self.free.len())
             .filter(|row| open[self.look_of[*row]] && self.free[*row].is_some())
             .collect()

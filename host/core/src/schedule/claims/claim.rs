@@ -159,7 +159,7 @@ pub(crate) fn labels_of(
     result
 }
 
-/// Writes types, terms, zones and reservations of the options into the requirements.
+/// Writes types, capacity types, zones and reservations of the options into the requirements.
 pub(crate) fn narrow_to_options(requirements: &mut Requirements, options: &[LaunchOption]) {
     let mut set = |key: &str, values: BTreeSet<Arc<str>>| {
         let key = LabelKey::from(key);

@@ -210,7 +210,7 @@ fn rows_among(
             // Later rows are dearer still.
             break;
         }
-        let is_spot = terms(compiled, row) == CapacityType::Spot;
+        let is_spot = capacity_type(compiled, row) == CapacityType::Spot;
         let spot_short = few_types && is_spot;
         let wanted = always || spot_short || few_values;
         if wanted && (types.contains(&instance_type) || types.len() < most) {
@@ -227,15 +227,15 @@ fn rows_among(
 /// Spot types that a claim names at least, where there are so many, if `row` is its first way to buy.
 pub(crate) fn wanted_spot(compiled: &Compiled<'_>, row: usize) -> usize {
     let guards = &compiled.snapshot.settings.guards;
-    if guards.enabled && terms(compiled, row) == CapacityType::Spot {
+    if guards.enabled && capacity_type(compiled, row) == CapacityType::Spot {
         guards.spot_types as usize
     } else {
         0
     }
 }
 
-/// The terms of a row's offering.
-pub(crate) fn terms(compiled: &Compiled<'_>, row: usize) -> CapacityType {
+/// The capacity type of a row's offering.
+pub(crate) fn capacity_type(compiled: &Compiled<'_>, row: usize) -> CapacityType {
     compiled.offering(row).1.capacity_type
 }
 

@@ -1,4 +1,4 @@
-//! Why pods are unschedulable, and the nearest that would have held them.
+//! Reasons why pods are unschedulable, and the nearest that would have held them.
 
 pub(crate) mod nearest;
 pub(crate) mod refusal;

@@ -1,4 +1,4 @@
-//! Why a pod found no place: per pool, how many offerings each rule refused, and the nearest thing that would have worked.
+//! Reasons why a pod found no place: per pool, how many offerings each rule refused, and the nearest thing that would have worked.
 //!
 //! Every offering of a pool is counted once, at the first rule that refuses it, in the order resources, labels, volumes,
 //! ports, minimum values. What no rule refuses was lost to limits, reservations, spread or affinity.

@@ -1,4 +1,4 @@
-//! Why a pool has nothing to buy.
+//! Reasons why a pool has nothing to buy.
 
 use crate::catalogue::InstanceType;
 use crate::requirement::{Requirements, Undefined};

@@ -25,7 +25,7 @@ use crate::units::PricePerHour;
 /// Rounds in which pods that a limit left without a node look for another pool.
 const MOST_ROUNDS: usize = 6;
 
-/// A whole plan, still in the solver's terms.
+/// A whole plan, still in rows of the tables.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct DraftPlan {
     /// Nodes to buy.

@@ -93,7 +93,7 @@ fn yielded(compiled: &Compiled<'_>, guards: &Guards, candidate: &DraftPlan) -> Y
     let rows = GuardedRows {
         too_large: guards::too_large(compiled, guards),
         exotic: guards::exotic(compiled, guards),
-        unasked_spot: guards::unasked_spot(compiled, guards),
+        unrequested_spot: guards::unrequested_spot(compiled, guards),
         replicas: guards::replicas_per_node(compiled, guards),
     };
     let guarded = |template: usize| !compiled.templates[template].is_compatible();
@@ -132,7 +132,7 @@ fn yielded(compiled: &Compiled<'_>, guards: &Guards, candidate: &DraftPlan) -> Y
 struct GuardedRows {
     too_large: Bits,
     exotic: Bits,
-    unasked_spot: Bits,
+    unrequested_spot: Bits,
     replicas: BTreeMap<Uid, u32>,
 }
 
@@ -183,8 +183,8 @@ impl GuardedRows {
                 self.exotic.contains(node.row) && !asked_for(names_types),
             ),
             (
-                Guard::UnaskedSpot,
-                self.unasked_spot.contains(node.row) && !asked_for(names_terms),
+                Guard::UnrequestedSpot,
+                self.unrequested_spot.contains(node.row) && !asked_for(names_terms),
             ),
         ];
         let broken = checks.into_iter().filter(|(_, broken)| *broken);

@@ -24,14 +24,14 @@ pub(crate) fn guarded(compiled: &Compiled<'_>, guards: &Guards) -> Arc<Guarded> 
     let read = || {
         let mut guard_excluded = too_large(compiled, guards);
         guard_excluded.join(&exotic(compiled, guards));
-        guard_excluded.join(&unasked_spot(compiled, guards));
+        guard_excluded.join(&unrequested_spot(compiled, guards));
         Arc::new(Guarded {
             guard_excluded,
             best: Best::default(),
         })
     };
-    let terms = (guards.clone(), largest);
-    compiled.answers.guarded.get(terms, read)
+    let key = (guards.clone(), largest);
+    compiled.answers.guarded.get(key, read)
 }
 
 /// Rows that guards keep from being bought while there are others.
@@ -63,7 +63,7 @@ pub(crate) fn exotic(compiled: &Compiled<'_>, guards: &Guards) -> Bits {
 }
 
 /// Rows of spot machines, unless their pool says something of capacity types: who says nothing is not interrupted.
-pub(crate) fn unasked_spot(compiled: &Compiled<'_>, guards: &Guards) -> Bits {
+pub(crate) fn unrequested_spot(compiled: &Compiled<'_>, guards: &Guards) -> Bits {
     let silent: Vec<bool> = compiled
         .templates
         .iter()
@@ -73,7 +73,7 @@ pub(crate) fn unasked_spot(compiled: &Compiled<'_>, guards: &Guards) -> Bits {
         let types = compiled.templates[row.template].catalogue.types();
         let offering = &types[row.instance_type].offerings[row.offering];
         guards.enabled
-            && !guards.unasked_spot
+            && !guards.unrequested_spot
             && silent[row.template]
             && offering.capacity_type == CapacityType::Spot
     })

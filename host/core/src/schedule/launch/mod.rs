@@ -11,7 +11,7 @@ use super::batch::attach_slots::AttachSlots;
 use super::batch::compile::Compiled;
 use super::batch::minimum;
 use super::claims::claim::requests;
-use super::claims::named::{Reach, close, named_rows, terms, wanted_spot};
+use super::claims::named::{Reach, capacity_type, close, named_rows, wanted_spot};
 use super::explain::refusal;
 use super::fleet::bound;
 use super::fleet::draft::DraftPlan;
@@ -171,7 +171,7 @@ fn reordered(
     let ways = parted(compiled, named);
     let type_of = |row: &usize| compiled.rows.rows[*row].instance_type;
     let spot_type =
-        |row: &usize| (terms(compiled, *row) == CapacityType::Spot).then(|| type_of(row));
+        |row: &usize| (capacity_type(compiled, *row) == CapacityType::Spot).then(|| type_of(row));
     let first = ways.first(list).copied().unwrap_or(node.row);
     let wanted = wanted_spot(compiled, first);
     let leaves_enough = |rows: &[&usize]| {

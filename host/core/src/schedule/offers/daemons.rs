@@ -98,7 +98,7 @@ impl<'a> Daemons<'a> {
     }
 }
 
-/// `true` if any offering of a type agrees with requirements on zone and terms.
+/// `true` if any offering of a type agrees with requirements on zone and capacity type.
 fn is_sold_for(instance_type: &InstanceType, strict: &Requirements) -> bool {
     instance_type.offerings.is_empty()
         || instance_type.offerings.iter().any(|offering| {

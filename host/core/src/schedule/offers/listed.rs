@@ -54,20 +54,23 @@ pub(crate) struct Listed {
 }
 
 impl Listed {
-    /// Lists what the shelves of templates hold; `None` where a type or price is none that a question may hold.
+    /// Lists what the pools of templates sell; `None` where a type or price is none that a question may hold.
     pub(crate) fn new(
         catalogues: &Catalogues,
         templates: &[Template],
-        shelves: &[PoolOffers],
+        by_pool: &[PoolOffers],
     ) -> Option<Self> {
         let alike = alike(catalogues);
-        let sold = templates.iter().zip(shelves).flat_map(|(template, shelf)| {
-            let offers = shelf.offers.iter();
-            let alike = &alike;
-            offers.map(move |offer| {
-                ListedKey::of(alike, template, (offer.instance_type, offer.offering))
-            })
-        });
+        let sold = templates
+            .iter()
+            .zip(by_pool)
+            .flat_map(|(template, pool_offers)| {
+                let offers = pool_offers.offers.iter();
+                let alike = &alike;
+                offers.map(move |offer| {
+                    ListedKey::of(alike, template, (offer.instance_type, offer.offering))
+                })
+            });
         let mut rows: Vec<ListedKey> = sold.collect();
         rows.sort_unstable();
         rows.dedup();
@@ -146,7 +149,7 @@ impl Listed {
         }
         let mut tables = Tables::clone(&self.tables);
         self.set_reserved_left(&mut tables, snapshot, supply);
-        for ((type_at, zone, terms), count) in running {
+        for ((type_at, zone, capacity_type), count) in running {
             let before = |row: &ListedKey| row.instance_type < type_at;
             let first = self.rows.partition_point(before);
             for (at, row) in self.rows.iter().enumerate().skip(first) {
@@ -154,7 +157,7 @@ impl Listed {
                     break;
                 }
                 let offering = &sold_as(&snapshot.catalogues, row).offerings[row.offering];
-                if offering.zone == zone && offering.capacity_type == terms {
+                if offering.zone == zone && offering.capacity_type == capacity_type {
                     tables.catalogue.o_running[at] = count;
                 }
             }
@@ -261,8 +264,8 @@ fn running(snapshot: &Snapshot) -> BTreeMap<(usize, Arc<str>, CapacityType), u32
                 .binary_search_by(|have| have.name.as_str().cmp(name))
                 .ok()?;
             let zone = Arc::clone(labels.get(labels::ZONE)?);
-            let terms = CapacityType::parse(labels.get(labels::CAPACITY_TYPE)?)?;
-            Some((type_at, zone, terms))
+            let capacity_type = CapacityType::parse(labels.get(labels::CAPACITY_TYPE)?)?;
+            Some((type_at, zone, capacity_type))
         });
         if let Some(place) = place {
             *result.entry(place).or_insert(0) += 1;

@@ -42,10 +42,10 @@ pub struct Stock {
     pub(crate) overlaid: Overlaid,
     /// Offerings that a ranking policy can be asked about; `None` where nothing is for sale.
     pub(crate) listed: Option<Listed>,
-    /// By template: which of the listed its shelf holds, ascending. Read when it is first asked for.
+    /// By template: which of the listed its pool sells, ascending. Read when it is first asked for.
     pub(crate) asked: OnceLock<Vec<Vec<u32>>>,
     /// By template.
-    pub(crate) shelves: Vec<PoolOffers>,
+    pub(crate) by_pool: Vec<PoolOffers>,
     /// Distinct sets of what offerings make their nodes satisfy.
     pub(crate) own: Vec<Requirements>,
     /// By type: whether it is one that guards keep back.
@@ -112,7 +112,7 @@ impl Stock {
         let overlaid = snapshot.overlaid();
         let mut numbers: BTreeMap<Requirements, usize> = BTreeMap::new();
         let templates = templates(snapshot, &overlaid, None);
-        let shelves: Vec<PoolOffers> = templates
+        let by_pool: Vec<PoolOffers> = templates
             .iter()
             .map(|template| PoolOffers::read(snapshot, template, &mut numbers))
             .collect();
@@ -130,9 +130,9 @@ impl Stock {
                 node_overlays: snapshot.settings.node_overlays,
             },
             overlaid,
-            listed: Listed::new(&snapshot.catalogues, &templates, &shelves),
+            listed: Listed::new(&snapshot.catalogues, &templates, &by_pool),
             asked: OnceLock::new(),
-            shelves,
+            by_pool,
             own,
             exotic: snapshot
                 .catalogues
@@ -151,18 +151,18 @@ impl Stock {
         listed.less(&snapshot.catalogues, &snapshot.nodes)
     }
 
-    /// By template, which of the listed its shelf holds, whatever limits leave; nothing where nothing is listed.
+    /// By template, which of the listed its pool sells, whatever limits leave; nothing where nothing is listed.
     pub(crate) fn candidates(&self, templates: &[Template]) -> &[Vec<u32>] {
         self.asked.get_or_init(|| {
             let listed = self.listed.iter();
             let all = listed.flat_map(|listed| {
                 templates
                     .iter()
-                    .zip(&self.shelves)
+                    .zip(&self.by_pool)
                     .map(move |own| (listed, own))
             });
-            let held = all.map(|(listed, (template, shelf))| {
-                let offers = shelf.offers.iter();
+            let held = all.map(|(listed, (template, pool_offers))| {
+                let offers = pool_offers.offers.iter();
                 let held = offers.map(|offer| (offer.instance_type, offer.offering));
                 held.filter_map(|offer| listed.position(template, offer))
                     .collect()
@@ -178,7 +178,7 @@ impl Stock {
         number: usize,
         key: &LabelKey,
     ) -> BTreeSet<Arc<str>> {
-        let known = self.shelves[number].reached.get(key);
+        let known = self.by_pool[number].reached.get(key);
         known.map_or_else(|| reachable(&templates[number], key), Clone::clone)
     }
 }

@@ -38,15 +38,15 @@ pub(crate) fn reachable(template: &Template, key: &LabelKey) -> BTreeSet<Arc<str
             for offering in &instance_type.offerings {
                 let zone =
                     Requirement::one_of(LabelKey::from(labels::ZONE), [Arc::clone(&offering.zone)]);
-                let terms = Requirement::one_of(
+                let capacity_type = Requirement::one_of(
                     LabelKey::from(labels::CAPACITY_TYPE),
                     [offering.capacity_type.as_str()],
                 );
-                if agrees(&zone) && agrees(&terms) {
+                if agrees(&zone) && agrees(&capacity_type) {
                     take(if key.as_str() == labels::ZONE {
                         &zone
                     } else {
-                        &terms
+                        &capacity_type
                     });
                 }
             }

@@ -38,9 +38,9 @@ pub(crate) struct Row {
     pub(crate) overhead: Arc<Overhead>,
 }
 
-/// Inputs of a table besides offers; equal terms give equal tables.
+/// Inputs of a table besides offers; equal ones give equal tables.
 #[derive(PartialEq)]
-pub(crate) struct TableTerms {
+pub(crate) struct TableInputs {
     axes: Axes,
     /// By template: what limits leave, and the label states.
     templates: Vec<(Option<Resources>, Vec<Requirements>)>,
@@ -49,7 +49,7 @@ pub(crate) struct TableTerms {
     reservations: BTreeMap<ReservationId, u32>,
 }
 
-impl TableTerms {
+impl TableInputs {
     pub(crate) fn of(
         templates: &[Template],
         axes: &Axes,
@@ -105,7 +105,7 @@ impl Table {
             sizes: Sizes::default(),
         };
         for (number, template) in templates.iter().enumerate() {
-            for offer in &offers.shelves[number].offers {
+            for offer in &offers.by_pool[number].offers {
                 let sold = &template.catalogue.types()[offer.instance_type];
                 if let Some(spends) = spends(template, sold, offer) {
                     result.add_states(template, number, offer, axes, sold, &spends);

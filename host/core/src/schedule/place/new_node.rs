@@ -1,4 +1,4 @@
-//! A node that a plan buys, still in the solver's terms.
+//! A node that a plan buys, still in rows of the tables.
 
 use crate::bits::Bits;
 use crate::schedule::batch::minimum::Minimum;

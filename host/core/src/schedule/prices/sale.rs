@@ -14,7 +14,7 @@ use crate::schedule::offers::axes::Axes;
 use crate::schedule::offers::lru::Lru;
 use crate::schedule::offers::rows::Rows;
 use crate::schedule::offers::size::Largest;
-use crate::schedule::offers::table::{Guarded, Table, TableTerms};
+use crate::schedule::offers::table::{Guarded, Table, TableInputs};
 use crate::schedule::offers::templates::Template;
 use crate::snapshot::{Guards, Snapshot};
 use crate::supply::Supply;
@@ -31,7 +31,7 @@ const MOST_QUOTED: usize = 2;
 /// Offers of every usable pool, with the tables made of them.
 pub struct Offers {
     stock: Arc<Stock>,
-    tables: Lru<TableTerms, Answers>,
+    tables: Lru<TableInputs, Answers>,
 }
 
 impl Deref for Offers {
@@ -90,7 +90,7 @@ impl<'s> Sale<'s> {
         supply: Supply,
     ) -> Self {
         let node_cost = snapshot.settings.node_cost;
-        let terms = TableTerms::of(&templates, axes, node_cost, &supply);
+        let inputs = TableInputs::of(&templates, axes, node_cost, &supply);
         let read = || {
             Arc::new(Answers {
                 table: Arc::new(Table::new(&templates, axes, &offers)),
@@ -100,7 +100,7 @@ impl<'s> Sale<'s> {
                 guarded: Lru::new(MOST_GUARDS),
             })
         };
-        let answers = offers.tables.get(terms, read);
+        let answers = offers.tables.get(inputs, read);
         Self {
             snapshot,
             rows: Rows::new(Arc::clone(&answers.table), Arc::clone(&offers.stock)),

@@ -9,7 +9,7 @@ use std::sync::Arc;
 
 use super::Simulator;
 use crate::bits::Bits;
-use crate::schedule::claims::named::terms;
+use crate::schedule::claims::named::capacity_type;
 use crate::schedule::fleet::bound::worth_of_groups;
 use crate::schedule::guards;
 use crate::schedule::offers::axes::fits;
@@ -37,7 +37,7 @@ pub(crate) struct PodWorth {
     /// By group: ways to buy that are open to its pods.
     open: Vec<Bits>,
     for_sale: Bits,
-    /// Kinds that no other of their pool and terms beats in everything, cheapest first.
+    /// Kinds that no other of their pool and capacity type beats in everything, cheapest first.
     pub(crate) kinds: Arc<[NewKind]>,
 }
 
@@ -115,7 +115,7 @@ fn kinds_among(simulator: &Simulator<'_>, for_sale: &Bits) -> Vec<NewKind> {
     for at in for_sale.iter().filter(|at| simulator.prices.sells(*at)) {
         let row = &compiled.rows.rows[at];
         let capacity = guards::capacity(compiled, at, limits, 0);
-        let place = (row.template, row.state, terms(compiled, at));
+        let place = (row.template, row.state, capacity_type(compiled, at));
         let rows = known
             .entry((simulator.prices.least[at], place, capacity))
             .or_insert_with(|| Bits::none(compiled.rows.len()));

@@ -1,6 +1,6 @@
 //! From the new nodes of a simulation to claims, if whatever a launch gives is cheaper than what goes.
 //!
-//! A claim names ways to buy on the terms of the planned one alone, so that a launch on spot never falls back to on-demand,
+//! A claim names ways to buy of the capacity type of the planned one alone, so that a launch on spot never falls back to on-demand,
 //! and only types whose dearest way is below its part of the ceiling. Where a single replacement for several nodes could be of
 //! a type that goes, it must be cheaper than the cheapest node of that type: else keeping that node does the same. Spot for
 //! spot needs its gate and, for one node, a choice of fifteen cheaper types, of which the cheapest are kept.
@@ -13,7 +13,9 @@ use crate::catalogue::CapacityType;
 use crate::plan::{MAX_LAUNCH_TYPES, PlannedClaim};
 use crate::schedule::batch::attach_slots::AttachSlots;
 use crate::schedule::batch::minimum;
-use crate::schedule::claims::named::{Reach, cheapest, close, named_rows, terms, wanted_spot};
+use crate::schedule::claims::named::{
+    Reach, capacity_type, cheapest, close, named_rows, wanted_spot,
+};
 use crate::schedule::fleet::buy::buy;
 use crate::schedule::fleet::draft::{bought, unpriced};
 use crate::schedule::guards;
@@ -166,12 +168,12 @@ fn named(
     alone: bool,
 ) -> Option<Vec<usize>> {
     let compiled = &simulator.compiled;
-    let own_terms = terms(compiled, node.row);
+    let own_capacity_type = capacity_type(compiled, node.row);
     let yields = simulator.guard_excluded.contains(node.row);
     let all = named_rows(compiled, &simulator.prices, node, Reach::Near, None);
     let guards = &compiled.snapshot.settings.guards;
     let may_name = |row: &usize| {
-        terms(compiled, *row) == own_terms
+        capacity_type(compiled, *row) == own_capacity_type
             && (yields || !simulator.guard_excluded.contains(*row))
             && AttachSlots::has(compiled, guards, *row, &node.attached)
     };
@@ -184,9 +186,10 @@ fn named(
     let is_spot = |row: &usize| {
         simulator
             .sold(*row)
-            .is_some_and(|sold| sold.terms == CapacityType::Spot)
+            .is_some_and(|sold| sold.capacity_type == CapacityType::Spot)
     };
-    let spot_for_spot = own_terms == CapacityType::Spot && ceiling.leaving.iter().all(is_spot);
+    let spot_for_spot =
+        own_capacity_type == CapacityType::Spot && ceiling.leaving.iter().all(is_spot);
     if spot_for_spot && !ceiling.spot_to_spot {
         return None;
     }

@@ -58,8 +58,8 @@ pub(crate) struct Simulator<'s> {
 pub(super) struct NodeOffering {
     /// Its type, as a position in the catalogue.
     pub(super) instance_type: usize,
-    /// On what terms.
-    pub(super) terms: CapacityType,
+    /// Its capacity type.
+    pub(super) capacity_type: CapacityType,
     /// Worth per hour at the prices that decide, with the node's own cost.
     pub(super) worth: PricePerHour,
     /// List price with the node's own cost.
@@ -113,7 +113,7 @@ impl<'s> Simulator<'s> {
             movable,
             may_go: homes.may_go,
             waiting: waits,
-            excluded: shut_nodes(snapshot, excluded),
+            excluded: closed_nodes(snapshot, excluded),
             sold: sold(snapshot, &compiled.offers.overlaid, quoted),
             listed_worth: OnceCell::new(),
             replicas: guards::replicas_per_node(&compiled, limits),
@@ -215,7 +215,7 @@ impl Homes {
 }
 
 /// Nodes to which no pod is moved: those of ours that have not initialised, and those given.
-fn shut_nodes(snapshot: &Snapshot, excluded: &[usize]) -> Vec<usize> {
+fn closed_nodes(snapshot: &Snapshot, excluded: &[usize]) -> Vec<usize> {
     let unsettled = |(row, node): (usize, &StateNode)| (!node.is_initialized()).then_some(row);
     let mut result: Vec<usize> = snapshot
         .nodes
@@ -275,7 +275,7 @@ fn sold(
         let worth = quoted.and_then(|quoted| quoted.worth(&pool, node.labels()));
         Some(NodeOffering {
             instance_type: at,
-            terms: offering.capacity_type,
+            capacity_type: offering.capacity_type,
             worth: worth.unwrap_or(offering.price) + node_cost,
             list: offering.price + node_cost,
         })

@@ -202,7 +202,7 @@ impl Builder {
         let mut model = TopologyModel { groups, keys };
         let mut counts = Counts::new(&model, snapshot.nodes.len());
         self.count_bound(snapshot, &model, &mut counts, batch);
-        // A domain where a pod counts is known, even when its last node is on its way out.
+        // A domain where a pod counts is known, even when its last node is deleting.
         for (number, group) in model.groups.iter_mut().enumerate() {
             if !model.keys[group.identity.key].is_host {
                 counts

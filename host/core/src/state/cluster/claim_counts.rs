@@ -10,7 +10,7 @@ pub struct ClaimCounts {
     /// Claims that stay.
     pub staying: u32,
     /// Claims that were asked to go, whose instance is being ended, or that a command has set apart.
-    pub going: u32,
+    pub deleting: u32,
     /// Of those that stay: claims without an instance.
     pub unlaunched: u32,
 }
@@ -20,7 +20,7 @@ impl ClaimCounts {
     fn add(&mut self, claim: &NodeClaim, set_apart: bool) {
         let one = Self::of(claim, set_apart);
         self.staying += one.staying;
-        self.going += one.going;
+        self.deleting += one.deleting;
         self.unlaunched += one.unlaunched;
     }
 
@@ -28,7 +28,7 @@ impl ClaimCounts {
     fn take(&mut self, claim: &NodeClaim, set_apart: bool) {
         let one = Self::of(claim, set_apart);
         self.staying -= one.staying;
-        self.going -= one.going;
+        self.deleting -= one.deleting;
         self.unlaunched -= one.unlaunched;
     }
 
@@ -36,7 +36,7 @@ impl ClaimCounts {
         let goes = set_apart || claim.deleting.is_some() || claim.instance_terminating;
         Self {
             staying: u32::from(!goes),
-            going: u32::from(goes),
+            deleting: u32::from(goes),
             unlaunched: u32::from(!goes && claim.provider_id.is_none()),
         }
     }

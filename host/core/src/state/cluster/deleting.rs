@@ -10,17 +10,17 @@ use crate::state::GroupId;
 use crate::time::Timestamp;
 
 impl Cluster {
-    /// Nodes on their way out: asked to go, or their claim is.
-    pub fn going(&self) -> impl Iterator<Item = &NodeName> {
-        self.going.iter()
+    /// Nodes that are deleting: asked to go, or their claim is.
+    pub fn deleting(&self) -> impl Iterator<Item = &NodeName> {
+        self.deleting.iter()
     }
 
-    /// From now on a claim counts as going, whether or not it has been asked to go.
+    /// From now on a claim counts as deleting, whether or not it has been asked to go.
     pub fn mark(&mut self, name: &ClaimName, now: Timestamp) {
         self.set_mark(name, Some(now));
     }
 
-    /// A claim counts as going no longer, unless it was asked to go.
+    /// A claim counts as deleting no longer, unless it was asked to go.
     pub fn unmark(&mut self, name: &ClaimName) {
         if self.marked.contains_key(name) {
             self.set_mark(name, None);
@@ -40,17 +40,17 @@ impl Cluster {
         if let Some(claim) = &claim {
             self.count_claim(claim);
             self.changed_pools.insert(claim.pool.clone());
-            self.mark_going(claim);
+            self.mark_deleting(claim);
         }
     }
 
-    /// Since when a claim counts as going without having been asked to go.
+    /// Since when a claim counts as deleting without having been asked to go.
     pub fn marked(&self, name: &ClaimName) -> Option<Timestamp> {
         self.marked.get(name).copied()
     }
 
-    /// Follows whether a claim's nodes are going.
-    pub(super) fn mark_going(&mut self, claim: &NodeClaim) {
+    /// Follows whether a claim's nodes are deleting.
+    pub(super) fn mark_deleting(&mut self, claim: &NodeClaim) {
         let names: Vec<(NodeName, bool)> = self
             .nodes_of(claim)
             .into_iter()
@@ -61,25 +61,25 @@ impl Cluster {
             || self.marked.contains_key(&claim.name);
         for (name, deleting) in names {
             if deleting || leaves {
-                self.set_going(&name);
+                self.set_deleting(&name);
             } else {
-                self.unset_going(&name);
+                self.unset_deleting(&name);
             }
         }
     }
 
-    /// From now on a node counts as going, and its pods as displaced.
-    pub(super) fn set_going(&mut self, node: &NodeName) {
-        if self.going.insert(node.clone()) {
+    /// From now on a node counts as deleting, and its pods as displaced.
+    pub(super) fn set_deleting(&mut self, node: &NodeName) {
+        if self.deleting.insert(node.clone()) {
             for Bound { group, pod } in self.bound_to(node) {
                 self.displace(group, node, &pod);
             }
         }
     }
 
-    /// A node counts as going no longer, or is no more.
-    pub(super) fn unset_going(&mut self, node: &NodeName) {
-        if self.going.remove(node) {
+    /// A node counts as deleting no longer, or is no more.
+    pub(super) fn unset_deleting(&mut self, node: &NodeName) {
+        if self.deleting.remove(node) {
             for Bound { group, pod } in self.bound_to(node) {
                 self.undisplace(group, node, &pod.name);
             }
@@ -92,7 +92,7 @@ impl Cluster {
             .unwrap_or_default()
     }
 
-    /// A pod is bound to a node that is going.
+    /// A pod is bound to a node that is deleting.
     pub(super) fn displace(&mut self, group: GroupId, node: &NodeName, pod: &Arc<Pod>) {
         let pods = self.displaced.entry(group).or_default();
         pods.insert((node.clone(), pod.name.clone()), Arc::clone(pod));
@@ -109,7 +109,7 @@ impl Cluster {
     }
 
     /// Pools of which something changed that counts for their number of nodes, since this was last asked: the pool itself, a
-    /// claim, or whether a claim counts as going.
+    /// claim, or whether a claim counts as deleting.
     pub fn take_changed_pools(&mut self) -> BTreeSet<PoolName> {
         std::mem::take(&mut self.changed_pools)
     }

@@ -10,7 +10,7 @@ use crate::outcome::Fault;
 
 /// Counts of a shadow so far.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize)]
-pub struct Book {
+pub struct ShadowLog {
     /// Decisions about which both were asked.
     pub decisions: u64,
     /// Those that were its turn and that it was not asked about, since it was behind; 0 where decisions wait for it.
@@ -82,7 +82,7 @@ pub(super) struct Compared {
     pub(super) words: Option<(String, String)>,
 }
 
-impl Book {
+impl ShadowLog {
     /// Notes what the calls about one decision used and failed at; whether it is compared, which it is not where any of them hung on the
     /// machine.
     pub(super) fn note(&mut self, fuel: (u64, u64), faults: &[Fault]) -> bool {
@@ -153,21 +153,21 @@ mod tests {
 
     #[test]
     fn every_call_that_failed_counts_and_the_last_is_told() {
-        let mut book = Book::default();
-        assert!(book.note((1, 2), &[fault(Outcome::Trap), fault(Outcome::Fuel)]));
-        assert!(book.note((3, 4), &[]));
-        assert_eq!((book.decisions, book.faults), (2, 2));
-        assert_eq!((book.active_fuel, book.fuel), (4, 6));
-        assert_eq!(book.fuel_ratio(), Some(1500));
-        assert_eq!(book.last_fault.as_deref(), Some("fuel"));
+        let mut log = ShadowLog::default();
+        assert!(log.note((1, 2), &[fault(Outcome::Trap), fault(Outcome::Fuel)]));
+        assert!(log.note((3, 4), &[]));
+        assert_eq!((log.decisions, log.faults), (2, 2));
+        assert_eq!((log.active_fuel, log.fuel), (4, 6));
+        assert_eq!(log.fuel_ratio(), Some(1500));
+        assert_eq!(log.last_fault.as_deref(), Some("fuel"));
     }
 
     #[test]
     fn a_call_that_hung_on_the_machine_counts_for_the_decision_wherever_it_stands() {
-        let mut book = Book::default();
+        let mut log = ShadowLog::default();
         let second = [fault(Outcome::Trap), fault(Outcome::Deadline)];
-        assert!(!book.note((1, 2), &second));
-        assert_eq!((book.decisions, book.faults, book.hung), (0, 0, 1));
-        assert_eq!((book.active_fuel, book.fuel), (0, 0));
+        assert!(!log.note((1, 2), &second));
+        assert_eq!((log.decisions, log.faults, log.hung), (0, 0, 1));
+        assert_eq!((log.active_fuel, log.fuel), (0, 0));
     }
 }

@@ -2,7 +2,7 @@
 //!
 //! Tasks are done one after the other, in the order in which they were handed over, so that what they come to is the same whatever else
 //! runs. Where the queue is full a task is passed over, or whoever hands it over waits for room, as was settled at the beginning. Whoever
-//! wants to know what the tasks have come to settles first. A desk that is dropped finishes the task at hand, leaves the others undone
+//! wants to know what the tasks have come to settles first. A queue that is dropped finishes the task at hand, leaves the others undone
 //! and waits for its thread; a task that panics ends the thread, and later ones are passed over.
 
 use std::io;
@@ -21,8 +21,8 @@ pub enum WhenBehind {
 }
 
 /// The thread, and the way to it.
-pub(super) struct Desk<Task> {
-    /// Taken away when the desk goes.
+pub(super) struct TaskQueue<Task> {
+    /// Taken away when the queue goes.
     queue: Option<SyncSender<Job<Task>>>,
     thread: Option<JoinHandle<()>>,
     shared: Arc<Shared>,
@@ -43,7 +43,7 @@ enum Job<Task> {
     Tell(SyncSender<()>),
 }
 
-impl<Task: Send + 'static> Desk<Task> {
+impl<Task: Send + 'static> TaskQueue<Task> {
     /// Starts the thread. The queue has room for `room` tasks besides the one at hand, and for one at least.
     pub(super) fn begin(
         name: &str,
@@ -117,7 +117,7 @@ fn serve<Task>(jobs: &Receiver<Job<Task>>, shared: &Shared, mut work: impl FnMut
     }
 }
 
-impl<Task> Drop for Desk<Task> {
+impl<Task> Drop for TaskQueue<Task> {
     fn drop(&mut self) {
         self.shared.is_closing.store(true, Ordering::Relaxed);
         self.queue = None;
@@ -134,11 +134,11 @@ mod tests {
 
     use super::*;
 
-    /// A desk that notes tasks, and does each only when it is let.
+    /// A queue that notes tasks, and does each only when it is let.
     fn gated(
         room: usize,
         when_behind: WhenBehind,
-    ) -> (Desk<u32>, SyncSender<()>, Arc<Mutex<Vec<u32>>>) {
+    ) -> (TaskQueue<u32>, SyncSender<()>, Arc<Mutex<Vec<u32>>>) {
         let (gate, lets) = sync_channel::<()>(100);
         let done: Arc<Mutex<Vec<u32>>> = Arc::default();
         let notes = Arc::clone(&done);
@@ -151,7 +151,7 @@ mod tests {
             }
         };
         (
-            Desk::begin("gated", room, when_behind, work).unwrap(),
+            TaskQueue::begin("gated", room, when_behind, work).unwrap(),
             gate,
             done,
         )
@@ -159,10 +159,10 @@ mod tests {
 
     #[test]
     fn tasks_are_done_in_the_order_in_which_they_were_handed_over() {
-        let (desk, gate, done) = gated(2, WhenBehind::Wait);
+        let (queue, gate, done) = gated(2, WhenBehind::Wait);
         (0..50).for_each(|_| gate.send(()).unwrap());
-        assert!((0..50).all(|task| desk.ask(|| task)));
-        desk.settle();
+        assert!((0..50).all(|task| queue.ask(|| task)));
+        queue.settle();
         assert_eq!(*done.lock().unwrap(), (0..50).collect::<Vec<u32>>());
     }
 
@@ -174,31 +174,31 @@ mod tests {
             let _ = begins.send(task);
             let _ = lets.recv();
         };
-        let desk = Desk::begin("gated", 2, WhenBehind::PassOver, work).unwrap();
-        assert!(desk.ask(|| 0));
+        let queue = TaskQueue::begin("gated", 2, WhenBehind::PassOver, work).unwrap();
+        assert!(queue.ask(|| 0));
         assert_eq!(begun.recv(), Ok(0), "it is at hand, and the queue empty");
-        assert!(desk.ask(|| 1) && desk.ask(|| 2));
-        assert!(!desk.ask(|| unreachable!("there is no room for it")));
+        assert!(queue.ask(|| 1) && queue.ask(|| 2));
+        assert!(!queue.ask(|| unreachable!("there is no room for it")));
         (0..3).for_each(|_| gate.send(()).unwrap());
-        desk.settle();
+        queue.settle();
         assert_eq!(begun.try_iter().collect::<Vec<u32>>(), [1, 2]);
     }
 
     #[test]
     fn a_desk_that_goes_leaves_what_is_queued_and_waits_for_its_thread() {
-        let (desk, gate, done) = gated(5, WhenBehind::PassOver);
-        assert!(desk.ask(|| 1) && desk.ask(|| 2) && desk.ask(|| 3));
+        let (queue, gate, done) = gated(5, WhenBehind::PassOver);
+        assert!(queue.ask(|| 1) && queue.ask(|| 2) && queue.ask(|| 3));
         drop(gate);
-        drop(desk);
+        drop(queue);
         assert_eq!(Arc::strong_count(&done), 1, "the thread has ended");
         assert!(done.lock().unwrap().is_empty());
     }
 
     #[test]
     fn after_a_task_that_panics_nobody_waits() {
-        let desk: Desk<()> =
-            Desk::begin("broken", 1, WhenBehind::Wait, |()| panic!("told to")).unwrap();
-        while desk.ask(|| ()) {}
-        desk.settle();
+        let queue: TaskQueue<()> =
+            TaskQueue::begin("broken", 1, WhenBehind::Wait, |()| panic!("told to")).unwrap();
+        while queue.ask(|| ()) {}
+        queue.settle();
     }
 }

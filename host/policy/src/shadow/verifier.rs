@@ -12,13 +12,13 @@ use plimsoll_core::schedule::Session;
 use plimsoll_core::score::{ScoreQuestion, Verdicts};
 use plimsoll_core::snapshot::Snapshot;
 
-use super::book::{Book, Compared};
 use super::lists::Priced;
+use super::log::{Compared, ShadowLog};
 use super::{allowances, lists, moves, plans};
 use crate::any::AnyModule;
 use crate::decide::decide_within;
 use crate::module::{Checked, Module};
-use crate::onlooker::{Asked, Onlooker, Overheard};
+use crate::observer::{Asked, Observed, Observer};
 use crate::outcome::{Called, Fault};
 
 /// Something that was decided, as far as a shadow of its hook has to know it.
@@ -45,7 +45,7 @@ pub(super) enum Task {
 }
 
 /// A shadow at work.
-pub(super) struct Examiner {
+pub(super) struct Verifier {
     /// The candidate, asked under the limits of shadows.
     pub(super) candidate: AnyModule,
     /// Offers that its plans keep from one to the next.
@@ -53,13 +53,13 @@ pub(super) struct Examiner {
     /// Differences kept.
     pub(super) keep: usize,
     /// Where results are entered.
-    pub(super) book: Arc<Mutex<Book>>,
+    pub(super) log: Arc<Mutex<ShadowLog>>,
 }
 
 /// Result of asking: fuel, faults and the comparison.
 type Found = (u64, Vec<Fault>, Compared);
 
-impl Examiner {
+impl Verifier {
     /// Asks about one decision and enters what comes of it. Of a decision for another hook there is nothing to ask.
     pub(super) fn take(&mut self, task: Task) {
         let Self {
@@ -106,9 +106,9 @@ impl Examiner {
             _ => return,
         };
         let (fuel, faults, compared) = found;
-        let mut book = self.book.lock().unwrap_or_else(PoisonError::into_inner);
-        if book.note((active_fuel, fuel), &faults) {
-            book.add(at, compared, self.keep);
+        let mut log = self.log.lock().unwrap_or_else(PoisonError::into_inner);
+        if log.note((active_fuel, fuel), &faults) {
+            log.add(at, compared, self.keep);
         }
     }
 }
@@ -116,9 +116,9 @@ impl Examiner {
 /// A plan of its own for the same snapshot, and its launch lists for the claims of the active one.
 fn plan(module: &Module, session: &Session, snapshot: &Snapshot, active: &Plan) -> Found {
     let heard: Arc<Heard> = Arc::default();
-    let asked = Overheard {
+    let asked = Observed {
         module: module.clone(),
-        onlookers: vec![heard.clone()],
+        observers: vec![heard.clone()],
     };
     let own = decide_within(&asked, snapshot, session);
     let mut compared = plans::compare(active, &own.plan);
@@ -156,7 +156,7 @@ impl Heard {
     }
 }
 
-impl Onlooker for Heard {
+impl Observer for Heard {
     fn asked(&self, call: &Asked<'_>) {
         let mut heard = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         heard.0 += call.fuel();

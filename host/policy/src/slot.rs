@@ -21,12 +21,12 @@ use crate::score::Consolidator;
 
 /// A module and its health. Decisions of all generations that it serves in see the same health.
 #[derive(Debug)]
-pub(crate) struct Seat<M> {
+pub(crate) struct ModuleSlot<M> {
     module: M,
     breaker: Mutex<Breaker>,
 }
 
-impl<M> Seat<M> {
+impl<M> ModuleSlot<M> {
     fn new(module: M) -> Arc<Self> {
         Arc::new(Self {
             module,
@@ -45,7 +45,7 @@ impl<M> Seat<M> {
     /// The module as one decision at `now` asks it.
     pub(crate) fn watched(&self, now: Timestamp) -> Watched<'_, M> {
         Watched {
-            seat: self,
+            slot: self,
             now,
             admission: self.breaker().admission(now),
         }
@@ -55,8 +55,8 @@ impl<M> Seat<M> {
 /// The place of one policy: the module that serves, and the one that served well before it.
 #[derive(Debug)]
 pub(crate) struct Place<M> {
-    pub(crate) serving: Arc<Seat<M>>,
-    pub(crate) last_good: Option<Arc<Seat<M>>>,
+    pub(crate) serving: Arc<ModuleSlot<M>>,
+    pub(crate) last_good: Option<Arc<ModuleSlot<M>>>,
 }
 
 impl<M> Clone for Place<M> {
@@ -72,7 +72,7 @@ impl<M> Place<M> {
     /// The place of a module that nobody served before.
     pub(crate) fn first(module: M) -> Self {
         Self {
-            serving: Seat::new(module),
+            serving: ModuleSlot::new(module),
             last_good: None,
         }
     }
@@ -81,7 +81,7 @@ impl<M> Place<M> {
     pub(crate) fn succeeded_by(&self, module: M) -> Self {
         let was_good = matches!(*self.serving.breaker(), Breaker::Followed(_));
         Self {
-            serving: Seat::new(module),
+            serving: ModuleSlot::new(module),
             last_good: if was_good {
                 Some(Arc::clone(&self.serving))
             } else {
@@ -91,10 +91,10 @@ impl<M> Place<M> {
     }
 
     /// Both as one decision at `now` asks them.
-    pub(crate) fn watched(&self, now: Timestamp) -> Both<'_, M> {
-        Both {
+    pub(crate) fn watched(&self, now: Timestamp) -> WithFallback<'_, M> {
+        WithFallback {
             serving: self.serving.watched(now),
-            last_good: self.last_good.as_ref().map(|seat| seat.watched(now)),
+            last_good: self.last_good.as_ref().map(|slot| slot.watched(now)),
             instead: OnceCell::new(),
         }
     }
@@ -103,7 +103,7 @@ impl<M> Place<M> {
 /// A module, asked as its breaker says and noted.
 #[derive(Debug)]
 pub(crate) struct Watched<'s, M> {
-    seat: &'s Seat<M>,
+    slot: &'s ModuleSlot<M>,
     now: Timestamp,
     admission: Admission,
 }
@@ -129,11 +129,11 @@ impl<M> Watched<'_, M> {
         if let Some(refusal) = self.refusal() {
             return Err(refusal);
         }
-        let answer = put(&self.seat.module);
+        let answer = put(&self.slot.module);
         let outcome = answer
             .as_ref()
             .map_or_else(|fault| fault.outcome, |_| Outcome::Ok);
-        let turn = (self.seat.breaker()).note(self.admission, self.now, outcome, question);
+        let turn = (self.slot.breaker()).note(self.admission, self.now, outcome, question);
         match (answer, turn) {
             (Err(mut fault), Some(Turn::SetAside(cause, span))) => {
                 let failed = fault.sentence;
@@ -164,19 +164,19 @@ fn quarantined(sentence: String) -> Fault {
 
 impl<M: Ranker> Ranker for Watched<'_, M> {
     fn name(&self) -> &str {
-        self.seat.module.name()
+        self.slot.module.name()
     }
 
     fn unit(&self) -> Unit {
-        self.seat.module.unit()
+        self.slot.module.unit()
     }
 
     fn orders(&self) -> bool {
-        self.seat.module.orders()
+        self.slot.module.orders()
     }
 
     fn vetoes(&self) -> bool {
-        self.seat.module.vetoes()
+        self.slot.module.vetoes()
     }
 
     fn price(&self, question: &PriceQuestion) -> Result<Prices, Fault> {
@@ -192,7 +192,7 @@ impl<M: Ranker> Ranker for Watched<'_, M> {
 
 impl<M: Consolidator> Consolidator for Watched<'_, M> {
     fn name(&self) -> &str {
-        self.seat.module.name()
+        self.slot.module.name()
     }
 
     fn score(&self, question: &ScoreQuestion) -> Result<Verdicts, Fault> {
@@ -203,7 +203,7 @@ impl<M: Consolidator> Consolidator for Watched<'_, M> {
 
 impl<M: Budgeter> Budgeter for Watched<'_, M> {
     fn name(&self) -> &str {
-        self.seat.module.name()
+        self.slot.module.name()
     }
 
     fn allow(&self, question: &AllowQuestion) -> Result<Allowances, Fault> {
@@ -215,14 +215,14 @@ impl<M: Budgeter> Budgeter for Watched<'_, M> {
 /// The module of a place and the last good one behind it, in one decision. Of hooks that put one question to a policy: where the module is
 /// not followed the one behind it answers; where it fails the hook does what it does without an answer.
 #[derive(Debug)]
-pub(crate) struct Both<'s, M> {
+pub(crate) struct WithFallback<'s, M> {
     pub(crate) serving: Watched<'s, M>,
     pub(crate) last_good: Option<Watched<'s, M>>,
     /// Why the one behind has answered.
     instead: OnceCell<String>,
 }
 
-impl<M> Both<'_, M> {
+impl<M> WithFallback<'_, M> {
     /// Why the one behind has answered, where it has.
     pub(crate) fn instead(&self) -> Option<&str> {
         self.instead.get().map(String::as_str)
@@ -246,7 +246,7 @@ impl<M> Both<'_, M> {
     }
 }
 
-impl<M: Ranker> Both<'_, M> {
+impl<M: Ranker> WithFallback<'_, M> {
     fn stood_in<'a, T>(
         &'a self,
         put: impl Fn(&'a Watched<'_, M>) -> Result<T, Fault>,
@@ -271,7 +271,7 @@ impl<M: Ranker> Both<'_, M> {
 
 /// Prices for a decision about nodes. The one behind answers also where the serving one fails, as it plans then; one that forbids
 /// offerings is never stood in for.
-impl<M: Ranker> Ranker for Both<'_, M> {
+impl<M: Ranker> Ranker for WithFallback<'_, M> {
     fn name(&self) -> &str {
         self.serving.name()
     }
@@ -302,7 +302,7 @@ impl<M: Ranker> Ranker for Both<'_, M> {
     }
 }
 
-impl<M: Consolidator> Consolidator for Both<'_, M> {
+impl<M: Consolidator> Consolidator for WithFallback<'_, M> {
     fn name(&self) -> &str {
         self.serving.name()
     }
@@ -312,7 +312,7 @@ impl<M: Consolidator> Consolidator for Both<'_, M> {
     }
 }
 
-impl<M: Budgeter> Budgeter for Both<'_, M> {
+impl<M: Budgeter> Budgeter for WithFallback<'_, M> {
     fn name(&self) -> &str {
         self.serving.name()
     }

@@ -28,12 +28,12 @@ const OF_AWS: [&str; 5] = [
 
 /// Types as each pool sells them; pools that are not listed sell what the catalogue of their class says.
 #[derive(Debug)]
-pub(super) struct Shelves<'a> {
+pub(super) struct Listings<'a> {
     snapshot: &'a Snapshot,
     by_pool: BTreeMap<PoolName, Vec<Arc<InstanceType>>>,
 }
 
-impl<'a> Shelves<'a> {
+impl<'a> Listings<'a> {
     pub(super) fn new(snapshot: &'a Snapshot) -> Self {
         let mut by_pool = BTreeMap::new();
         if snapshot.settings.node_overlays && !snapshot.overlays.is_empty() {

@@ -45,8 +45,8 @@ fn web(name: &str, node: &str) -> PodFixture {
     pod.owned_by(OwnerKind::ReplicaSet, "web").on(node)
 }
 
-fn look(snapshot: &Snapshot) -> Decision {
-    consider(snapshot, &DisruptionQuestion::Look { consolidate: true })
+fn pass(snapshot: &Snapshot) -> Decision {
+    consider(snapshot, &DisruptionQuestion::Pass { consolidate: true })
 }
 
 fn gone(snapshot: &Snapshot, command: &Command) -> Vec<String> {
@@ -57,7 +57,7 @@ fn gone(snapshot: &Snapshot, command: &Command) -> Vec<String> {
 }
 
 fn only(snapshot: &Snapshot) -> (DisruptionReason, Vec<String>) {
-    let decision = look(snapshot);
+    let decision = pass(snapshot);
     assert_eq!(decision.commands.len(), 1, "{decision:?}");
     let command = &decision.commands[0];
     (command.reason, gone(snapshot, command))
@@ -97,7 +97,7 @@ fn empty_nodes_go_before_anything_else_and_within_their_budget() {
 #[test]
 fn a_node_too_large_for_its_pods_is_replaced_for_less() {
     let snapshot = oversized(|_| {}).snapshot();
-    let decision = look(&snapshot);
+    let decision = pass(&snapshot);
     let command = &decision.commands[0];
     assert_eq!(command.reason, DisruptionReason::Underutilized);
     assert_eq!(command.plan.claims.len(), 1);
@@ -119,7 +119,7 @@ fn a_node_too_large_for_its_pods_is_replaced_for_less() {
 #[test]
 fn a_move_that_has_lost_its_reason_is_not_confirmed() {
     let before = oversized(|_| {}).snapshot();
-    let command = look(&before).commands.remove(0);
+    let command = pass(&before).commands.remove(0);
     let confirm = |after: Snapshot| {
         consider(
             &after,
@@ -140,7 +140,7 @@ fn a_move_that_has_lost_its_reason_is_not_confirmed() {
 fn policies_of_pools_decide_what_is_looked_at() {
     let with = |policy| {
         let world = oversized(|pool| pool.disruption.policy = policy);
-        look(&world.snapshot()).commands.len()
+        pass(&world.snapshot()).commands.len()
     };
     assert_eq!(with(ConsolidationPolicy::WhenEmptyOrUnderutilized), 1);
     assert_eq!(
@@ -152,7 +152,7 @@ fn policies_of_pools_decide_what_is_looked_at() {
     let waits = oversized(|pool| {
         pool.disruption.consolidate_after = Some(Span::from_secs(3_000_000));
     });
-    let decision = look(&waits.snapshot());
+    let decision = pass(&waits.snapshot());
     assert!(decision.commands.is_empty());
     assert!(decision.wake.is_some(), "its time will come");
 }
@@ -164,12 +164,12 @@ fn young_nodes_and_nodes_of_jobs_are_left_alone_where_pods_are_packed_by_price()
     change_claim(&mut young, "n1", |claim| {
         claim.created = now - Span::from_secs(60);
     });
-    let decision = look(&young);
+    let decision = pass(&young);
     assert!(decision.commands.is_empty());
     assert_eq!(decision.wake, Some(now + Span::from_secs(240)));
     let job = || web("task", "n1").owned_by(OwnerKind::Job, "task");
     assert!(
-        look(&oversized(|_| {}).pod(job()).snapshot())
+        pass(&oversized(|_| {}).pod(job()).snapshot())
             .commands
             .is_empty()
     );
@@ -177,7 +177,7 @@ fn young_nodes_and_nodes_of_jobs_are_left_alone_where_pods_are_packed_by_price()
         pool.packing = plimsoll_core::model::PackingMode::Compatible;
     };
     let incumbent = oversized(compatible).pod(job()).snapshot();
-    assert_eq!(look(&incumbent).commands.len(), 1);
+    assert_eq!(pass(&incumbent).commands.len(), 1);
 }
 
 #[test]
@@ -190,22 +190,22 @@ fn the_way_back_from_a_move_is_barred_for_a_while() {
         to: ["large".into()].into(),
     };
     snapshot.activity.moves = vec![past(snapshot.now - Span::from_secs(3500))];
-    let decision = look(&snapshot);
+    let decision = pass(&snapshot);
     assert!(decision.commands.is_empty());
     assert_eq!(decision.refused.by_guard, 1);
     assert_eq!(decision.wake, Some(snapshot.now + Span::from_secs(100)));
     snapshot.activity.moves = vec![past(snapshot.now - Span::from_secs(3601))];
-    assert_eq!(look(&snapshot).commands.len(), 1);
+    assert_eq!(pass(&snapshot).commands.len(), 1);
 }
 
 #[test]
 fn a_policy_lowers_budgets_and_values_moves_but_never_widens_anything() {
     let snapshot = oversized(|_| {}).snapshot();
     let decide = |cap: Option<u32>, value: f64| {
-        let mut look = DisruptionPass::at(&snapshot, true);
-        let caps = vec![cap; look.allowances.len()];
-        look.cap(&caps);
-        let proposal = look.propose();
+        let mut pass = DisruptionPass::at(&snapshot, true);
+        let caps = vec![cap; pass.allowances.len()];
+        pass.cap(&caps);
+        let proposal = pass.propose();
         let value = PricePerHour::from_dollars(value).expect("a price");
         let values = vec![value; proposal.moves.len()];
         proposal.decide(Some(&values))
@@ -217,9 +217,9 @@ fn a_policy_lowers_budgets_and_values_moves_but_never_widens_anything() {
         pool.disruption.budgets = vec![Budget::always(BudgetNodes::Count(0))];
     };
     let closed = oversized(none).snapshot();
-    let mut look = DisruptionPass::at(&closed, true);
-    look.cap(&vec![Some(99); look.allowances.len()]);
-    assert!(look.propose().decide(None).commands.is_empty());
+    let mut pass = DisruptionPass::at(&closed, true);
+    pass.cap(&vec![Some(99); pass.allowances.len()]);
+    assert!(pass.propose().decide(None).commands.is_empty());
 }
 
 #[test]
@@ -265,7 +265,7 @@ fn a_look_says_why_nodes_stay() {
         pod.do_not_disrupt = plimsoll_core::model::DoNotDisrupt::Always;
     });
     let snapshot = oversized(|_| {}).pod(kept).snapshot();
-    let decision = look(&snapshot);
+    let decision = pass(&snapshot);
     let held = &decision.held[0];
     assert_eq!(held.claim, claim_name(&snapshot, "n1"));
     assert_eq!(
@@ -289,6 +289,6 @@ fn an_explanation_names_the_first_thing_in_the_way() {
     let others = sold(general(|_| {})).node(node("n1"));
     assert_eq!(
         said(others.snapshot()).as_deref(),
-        Some("not disrupted now: it is not ours: no NodeClaim stands behind it")
+        Some("not disrupted now: it is not managed: no NodeClaim stands behind it")
     );
 }

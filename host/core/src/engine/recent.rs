@@ -15,7 +15,7 @@ const MOST: usize = 100_000;
 
 /// Evictions and failed launches of the last day, oldest first.
 #[derive(Clone, Debug, Default)]
-pub(super) struct Lately {
+pub(super) struct RecentActivity {
     evictions: VecDeque<Eviction>,
     failures: VecDeque<(Timestamp, PoolName)>,
 }
@@ -27,7 +27,7 @@ struct Eviction {
     workload: Option<Uid>,
 }
 
-impl Lately {
+impl RecentActivity {
     /// A pod was evicted from a node of a pool.
     pub(super) fn evicted(&mut self, pool: PoolName, workload: Option<Uid>, at: Timestamp) {
         let eviction = Eviction { at, pool, workload };
@@ -77,10 +77,10 @@ fn count<K: Ord + Clone>(into: &mut BTreeMap<K, u32>, key: &K) {
 mod tests {
     use super::*;
 
-    fn told(lately: &Lately, minutes: i64) -> (Vec<u32>, Vec<u32>, Vec<u32>) {
+    fn told(recent: &RecentActivity, minutes: i64) -> (Vec<u32>, Vec<u32>, Vec<u32>) {
         let mut activity = Activity::default();
         let now = Timestamp::from_millis(minutes * 60_000);
-        lately.tell(&mut activity, now);
+        recent.tell(&mut activity, now);
         let values = |counts: &BTreeMap<PoolName, u32>| counts.values().copied().collect();
         (
             values(&activity.evictions_hour),
@@ -93,14 +93,14 @@ mod tests {
     fn pools_are_told_of_the_last_hour_and_workloads_of_the_last_day() {
         let at = |minutes: i64| Timestamp::from_millis(minutes * 60_000);
         let (pool, web) = (PoolName::from("a"), Uid::from("web"));
-        let mut lately = Lately::default();
-        lately.evicted(pool.clone(), Some(web.clone()), at(0));
-        lately.evicted(pool.clone(), None, at(50));
-        lately.failed(pool.clone(), at(55));
-        assert_eq!(told(&lately, 59), (vec![2], vec![1], vec![1]));
-        assert_eq!(told(&lately, 61), (vec![1], vec![1], vec![1]));
-        assert_eq!(told(&lately, 24 * 60), (vec![], vec![], vec![]));
-        lately.evicted(pool, Some(web), at(24 * 60));
-        assert_eq!(told(&lately, 24 * 60), (vec![1], vec![1], vec![]));
+        let mut recent = RecentActivity::default();
+        recent.evicted(pool.clone(), Some(web.clone()), at(0));
+        recent.evicted(pool.clone(), None, at(50));
+        recent.failed(pool.clone(), at(55));
+        assert_eq!(told(&recent, 59), (vec![2], vec![1], vec![1]));
+        assert_eq!(told(&recent, 61), (vec![1], vec![1], vec![1]));
+        assert_eq!(told(&recent, 24 * 60), (vec![], vec![], vec![]));
+        recent.evicted(pool, Some(web), at(24 * 60));
+        assert_eq!(told(&recent, 24 * 60), (vec![1], vec![1], vec![]));
     }
 }

@@ -18,7 +18,7 @@ use crate::package::digest;
 
 /// Why a recorded module cannot be asked.
 #[derive(Debug, Clone, Error)]
-pub enum ShelfError {
+pub enum RecordStoreError {
     /// Nobody has its bytes.
     #[error("module {name} {version} with digest {sha256} is not at hand; {known}")]
     Missing {
@@ -55,7 +55,7 @@ pub enum ShelfError {
 }
 
 /// Modules by digest.
-pub struct Shelf {
+pub struct RecordStore {
     engine: Engine,
     bytes: BTreeMap<String, Cow<'static, [u8]>>,
     /// Digests by the names that modules go by.
@@ -63,8 +63,8 @@ pub struct Shelf {
     accepted: Mutex<BTreeMap<(String, String), Arc<AnyModule>>>,
 }
 
-impl Shelf {
-    /// An empty shelf.
+impl RecordStore {
+    /// An empty store.
     pub fn new(engine: Engine) -> Self {
         Self {
             engine,
@@ -100,7 +100,7 @@ impl Shelf {
     }
 
     /// The module of a policy that a heading names.
-    pub fn policy(&self, line: &PolicyLine) -> Result<Arc<AnyModule>, ShelfError> {
+    pub fn policy(&self, line: &PolicyLine) -> Result<Arc<AnyModule>, RecordStoreError> {
         let module = ModuleLine {
             sha256: line.module.clone(),
             hook: Hook::Rank,
@@ -116,7 +116,7 @@ impl Shelf {
         &self,
         line: &ModuleLine,
         settings: &PolicySettings,
-    ) -> Result<Arc<AnyModule>, ShelfError> {
+    ) -> Result<Arc<AnyModule>, RecordStoreError> {
         let written = serde_json::to_string(settings).expect("settings have texts as keys");
         let key = (line.sha256.clone(), written);
         let mut accepted = self.accepted.lock().unwrap_or_else(PoisonError::into_inner);
@@ -129,7 +129,7 @@ impl Shelf {
                 Some(other) => format!("the one of that name at hand has {other}"),
                 None => "there is none of that name".to_owned(),
             };
-            return Err(ShelfError::Missing {
+            return Err(RecordStoreError::Missing {
                 name: name(),
                 version: crate::text::clean(&line.version, crate::text::NAME),
                 sha256: crate::text::clean(&line.sha256, crate::text::NAME),
@@ -138,7 +138,7 @@ impl Shelf {
         };
         let given = |_: &_| Ok(settings.clone());
         let module = AnyModule::accept(&self.engine, stored, &given);
-        let module = module.map_err(|refusal| ShelfError::Refused {
+        let module = module.map_err(|refusal| RecordStoreError::Refused {
             name: name(),
             refusal: Box::new(refusal),
         })?;
@@ -148,7 +148,7 @@ impl Shelf {
     }
 }
 
-impl ShelfError {
+impl RecordStoreError {
     /// A module that cannot be asked what a record says it was.
     pub fn hook(line: &ModuleLine, module: &AnyModule, record: &Record) -> Self {
         Self::Hook {

@@ -1,6 +1,6 @@
-//! Onlookers: told of every call of a module and of every decision, and without a say in any.
+//! Observers: told of every call of a module and of every decision, and without a say in any.
 //!
-//! Records and shadows stand here. An onlooker is told when a module has answered and cannot change it; what it fails at is its own
+//! Records and shadows stand here. An observer is told when a module has answered and cannot change it; what it fails at is its own
 //! matter. It is told on the thread that decides, and its time is that thread's: what takes long it does elsewhere. Where decisions are made at the same time, as a controller
 //! does, what it is told of one may come between what it is told of another; of each by itself it is told in order.
 
@@ -71,7 +71,7 @@ asked! {
 }
 
 /// Told of what policies are asked and of what is decided.
-pub trait Onlooker: fmt::Debug + Send + Sync {
+pub trait Observer: fmt::Debug + Send + Sync {
     /// A module was asked and has answered, or has failed to.
     fn asked(&self, _call: &Asked<'_>) {}
 
@@ -84,12 +84,12 @@ pub trait Onlooker: fmt::Debug + Send + Sync {
 
 /// A module, and who is told of its calls.
 #[derive(Clone, Debug)]
-pub(crate) struct Overheard<M> {
+pub(crate) struct Observed<M> {
     pub(crate) module: M,
-    pub(crate) onlookers: Vec<Arc<dyn Onlooker>>,
+    pub(crate) observers: Vec<Arc<dyn Observer>>,
 }
 
-impl<M> Overheard<M> {
+impl<M> Observed<M> {
     /// Asks the module and tells who looks on.
     fn ask<Question, Raw, Typed>(
         &self,
@@ -106,14 +106,14 @@ impl<M> Overheard<M> {
             question,
             called: &called,
         });
-        for onlooker in &self.onlookers {
-            onlooker.asked(&call);
+        for observer in &self.observers {
+            observer.asked(&call);
         }
         called.result.map(|checked| checked.typed)
     }
 }
 
-impl Ranker for Overheard<Module> {
+impl Ranker for Observed<Module> {
     fn name(&self) -> &str {
         self.module.name()
     }
@@ -139,7 +139,7 @@ impl Ranker for Overheard<Module> {
     }
 }
 
-impl Consolidator for Overheard<ConsolidationModule> {
+impl Consolidator for Observed<ConsolidationModule> {
     fn name(&self) -> &str {
         self.module.name()
     }
@@ -149,7 +149,7 @@ impl Consolidator for Overheard<ConsolidationModule> {
     }
 }
 
-impl Budgeter for Overheard<BudgetModule> {
+impl Budgeter for Observed<BudgetModule> {
     fn name(&self) -> &str {
         self.module.name()
     }
