@@ -355,16 +355,22 @@ fn parts_of_guards_that_make_no_sense_are_refused() {
 fn old_names_of_settings_are_refused_with_the_new_ones() {
     refused_in_guards(&[
         (
-            "guards",
             "largestNodeCpuMilli: 48000",
             "largestNodeCpuMilli is an old name; expected nodeShareFromCpuMilli and nodeSharePercent",
         ),
         (
-            "guards",
             "replicasApart: 3",
             "replicasApart is an old name; expected replicasApartFrom and replicasApartDivisor",
         ),
+        (
+            "unaskedSpot: true",
+            "unaskedSpot is an old name; expected unrequestedSpot",
+        ),
     ]);
+    assert_eq!(
+        refused(b"plimsoll: {settings: {churn: {noWayBack: 1h}}}"),
+        "plimsoll.settings.churn.noWayBack is an old name; expected reversalCooldown"
+    );
 }
 
 /// The same bytes, again and again.
