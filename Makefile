@@ -52,8 +52,8 @@ generated: columns ## makes generated code and the committed tables anew; PLIMSO
 	@test -n "$${PLIMSOLL_DATA:-}" || { echo "error: PLIMSOLL_DATA does not name the folder of the published lists" >&2; exit 2; }
 	python3 host/ec2-facts/scripts/derive.py "$$PLIMSOLL_DATA"
 
-columns: ## what reads the columns of policies, made anew from their lists
-	$(CARGO) run --locked --quiet -p plimsoll-columns
+columns: components ## what reads the columns of policies, made anew from their lists
+	$(CARGO) run --locked --quiet --bin plimsoll-columns
 
 record: toolchain ## answers and fuel of the shipped policies, kept anew beside them
 	for folder in policies/{rank,consolidate,budget}-*; do

@@ -26,6 +26,8 @@ LIVE = {"plimsoll-conformance", "plimsoll-lab"}
 # Programs of others that tests start, built from Go modules once per machine.
 GO = ["tests/lab/build.sh", "tests/peers/build.sh"]
 LANES = 2
+# Seconds after which a program counts as hung; the longest takes a fifth of it on a busy machine.
+LONGEST = 2400
 
 RESULT = re.compile(r"^test result: \w+\. (\d+) passed; (\d+) failed;", re.M)
 SKIPPED = re.compile(r"NOT RUN: (.*)")
@@ -72,9 +74,20 @@ def built():
 def run(tally, name, command, folder, environment):
     """One program to its end."""
     started = time.monotonic()
-    ended = subprocess.run(command, cwd=folder, env=environment, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
-                           stderr=subprocess.STDOUT, text=True, errors="replace", check=False)
-    tally.add(name, ended.stdout, ended.returncode, time.monotonic() - started)
+    try:
+        ended = subprocess.run(command, cwd=folder, env=environment, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
+                               stderr=subprocess.STDOUT, text=True, errors="replace", check=False, timeout=LONGEST)
+        tally.add(name, ended.stdout, ended.returncode, time.monotonic() - started)
+    except subprocess.TimeoutExpired as hung:
+        said = hung.stdout or b""
+        said = said if isinstance(said, str) else said.decode(errors="replace")
+        tally.add(name, f"{said}\nit did not end within {LONGEST} s", 1, time.monotonic() - started)
+
+
+def settle(tally, name, future):
+    """A program that could not be run to its end counts as failed."""
+    if future.exception() is not None:
+        tally.add(name, f"it could not be run: {future.exception()}", 1, 0)
 
 
 def main():
@@ -84,22 +97,28 @@ def main():
     programs, status = built()
     compiled = time.monotonic() - started
     print(f"\n== {len(programs)} test programs built in {compiled:.0f} s", flush=True)
-    if status != 0:
+    if status != 0 or not programs:
         for build in go:
-            build.wait()
+            build.terminate()
         print("\nfailed: the tests do not compile\n\n0 passed, 1 failed, 0 skipped")
         return 1
 
     tally = Tally()
     libraries = subprocess.run(["rustc", "--print", "target-libdir"], cwd=ROOT, capture_output=True, text=True, check=True)
-    environment = dict(os.environ, LD_LIBRARY_PATH=libraries.stdout.strip(), CARGO=CARGO)
+    environment = dict(os.environ, CARGO=CARGO)
+    known = [libraries.stdout.strip(), os.environ.get("LD_LIBRARY_PATH", "")]
+    environment["LD_LIBRARY_PATH"] = ":".join(filter(None, known))
+    futures = {}
     with ThreadPoolExecutor(LANES) as lanes, ThreadPoolExecutor(1) as live:
         for package, name, executable, folder in programs:
             lane = live if package in LIVE else lanes
             own = dict(environment, CARGO_MANIFEST_DIR=str(folder), CARGO_PKG_NAME=package)
-            lane.submit(run, tally, f"{package} {name}", [executable], folder, own)
+            futures[f"{package} {name}"] = lane.submit(run, tally, f"{package} {name}", [executable], folder, own)
         examples = [CARGO, "test", "--locked", "--workspace", "--doc", "--no-fail-fast"]
-        lanes.submit(run, tally, "examples in the documentation", examples, ROOT, None)
+        name = "examples in the documentation"
+        futures[name] = lanes.submit(run, tally, name, examples, ROOT, None)
+    for name, future in futures.items():
+        settle(tally, name, future)
     for build in go:
         build.wait()
 

@@ -194,11 +194,11 @@ pub(crate) fn number(value: f64) -> String {
         .to_owned()
 }
 
-/// Nano-dollars as dollars and cents: `$ 4,812.20`.
+/// Nano-dollars as dollars and cents, halves away from zero: `$ 4,812.20`, `-$ 12.34`.
 pub(crate) fn dollars(nanos: i64) -> String {
-    let cents = (i128::from(nanos) + 5_000_000) / 10_000_000;
-    let whole = u64::try_from(cents / 100).unwrap_or(0);
-    format!("$ {}.{:02}", thousands(whole), (cents % 100).abs())
+    let cents = (nanos.unsigned_abs() + 5_000_000) / 10_000_000;
+    let minus = if nanos < 0 && cents > 0 { "-" } else { "" };
+    format!("{minus}$ {}.{:02}", thousands(cents / 100), cents % 100)
 }
 
 /// A ratio with three digits: `1.008 x`.
@@ -232,6 +232,8 @@ mod tests {
     fn money_is_rounded_to_cents_and_grouped() {
         assert_eq!(dollars(4_812_195_000_000), "$ 4,812.20");
         assert_eq!(dollars(0), "$ 0.00");
+        assert_eq!(dollars(-12_335_000_000), "-$ 12.34");
+        assert_eq!(dollars(-4_000_000), "$ 0.00");
         assert_eq!(thousands(1_234_567), "1,234,567");
         assert_eq!(thousands(999), "999");
     }

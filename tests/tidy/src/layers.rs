@@ -5,7 +5,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use crate::tree::Tree;
+use crate::tree::{Tree, opens_tests};
 
 const CORE: &str = "host/core/src/";
 
@@ -178,7 +178,7 @@ fn module_of(path: &str) -> Vec<String> {
 fn paths(text: &str, module: &[String]) -> Vec<(usize, Vec<String>)> {
     let code: Vec<&str> = text
         .lines()
-        .take_while(|line| *line != "#[cfg(test)]" && !line.starts_with("mod tests"))
+        .take_while(|line| !opens_tests(line))
         .map(|line| line.split("//").next().unwrap_or_default())
         .collect();
     let code = code.join("\n");

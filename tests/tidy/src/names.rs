@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use crate::tree::Tree;
+use crate::tree::{Tree, opens_tests};
 
 const CORE: &str = "host/core/src/";
 
@@ -16,7 +16,7 @@ pub fn types(tree: &Tree) -> Vec<String> {
         let own = text
             .lines()
             .enumerate()
-            .take_while(|(_, line)| *line != "#[cfg(test)]");
+            .take_while(|(_, line)| !opens_tests(line));
         for (at, line) in own {
             if let Some(name) = defined(line) {
                 places
@@ -51,6 +51,23 @@ fn defined(line: &str) -> Option<&str> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn types_below_tests_in_a_file_of_their_own_are_read() {
+        let tree = Tree::of(&[
+            (
+                "host/core/src/a/mod.rs",
+                "#[cfg(test)]\nmod tests;\n\npub struct Slot;\n",
+            ),
+            (
+                "host/core/src/b.rs",
+                "pub struct Slot;\n#[cfg(test)]\nmod tests {\n    struct Own;\n    struct Own;\n}\n",
+            ),
+        ]);
+        let expected =
+            "host/core/src/a/mod.rs:4, host/core/src/b.rs:1: Slot is the name of several types";
+        assert_eq!(types(&tree), [expected]);
+    }
 
     #[test]
     fn two_types_of_one_name_are_a_breach() {

@@ -91,12 +91,16 @@ fn too_large(
         return None;
     }
     let guards = &snapshot.settings.guards;
+    // There is no share of a resource that nobody requests, unless nobody requests anything.
+    let requests_nothing = [ResourceName::Cpu, ResourceName::Memory]
+        .iter()
+        .all(|name| requested.get(name) == 0);
     let exceeds = |sold: &Sold| {
         let has = |name: &ResourceName| sold.instance_type.capacity.get(name);
         let exceeds = |name: ResourceName| {
             let part = i128::from(has(&name)) * 100;
             let whole = i128::from(requested.get(&name));
-            part > whole * i128::from(guards.node_share_percent)
+            (whole > 0 || requests_nothing) && part > whole * i128::from(guards.node_share_percent)
         };
         has(&ResourceName::Cpu) > guards.node_share_from_cpu_milli
             && (exceeds(ResourceName::Cpu) || exceeds(ResourceName::Memory))

@@ -14,7 +14,8 @@ use crate::command::{Command, Refused};
 use crate::ids::PoolName;
 use crate::model::{DisruptionReason, NodePool};
 use crate::plan::{Plan, PlannedClaim};
-use crate::static_pool::{Standing, keeps_number, planned, spread, zones};
+use crate::static_pool::{Standing, drop_exhausted, keeps_number, planned, spread, zones};
+use crate::supply::Supply;
 
 const REASON: DisruptionReason = DisruptionReason::Drifted;
 
@@ -44,24 +45,30 @@ struct Successors {
     planned: PlannedClaim,
     /// How many nodes of the pool stay in each zone.
     zones: BTreeMap<Arc<str>, u32>,
+    /// Reservations as the nodes there are and the successors so far leave them.
+    supply: Supply,
 }
 
 impl Successors {
-    /// The command that replaces one node. The successor is in the zone with fewest nodes but this one, at an equal price.
-    fn replace(&mut self, candidate: &Candidate) -> Command {
+    /// The command that replaces one node; `None` once nothing is left to buy. The successor is in the zone with fewest nodes
+    /// but this one, at an equal price.
+    fn replace(&mut self, candidate: &Candidate) -> Option<Command> {
+        drop_exhausted(&mut self.planned, &self.supply);
         let own = candidate.zone.as_ref();
         if let Some(nodes) = own.and_then(|zone| self.zones.get_mut(zone)) {
             *nodes = nodes.saturating_sub(1);
         }
         spread(&mut self.planned, &self.zones);
-        if let Some(chosen) = self.planned.chosen() {
-            *self.zones.entry(Arc::clone(&chosen.zone)).or_insert(0) += 1;
+        let chosen = self.planned.chosen()?;
+        *self.zones.entry(Arc::clone(&chosen.zone)).or_insert(0) += 1;
+        if let Some(id) = &chosen.reservation {
+            self.supply.draw(id);
         }
         let plan = Plan {
             claims: vec![self.planned.clone()],
             ..Plan::default()
         };
-        command_of(REASON, &[candidate], Savings::default(), plan)
+        Some(command_of(REASON, &[candidate], Savings::default(), plan))
     }
 }
 
@@ -94,8 +101,12 @@ pub(super) fn find(pass: &DisruptionPass<'_>, most: usize) -> StaticDrift {
         result.over_budget += u32::try_from(over).unwrap_or(u32::MAX);
         let granted = allowed.min(room) as usize;
         for candidate in candidates.iter().take(granted) {
-            if result.commands.len() < most {
-                result.commands.push(successors.replace(candidate));
+            if result.commands.len() >= most {
+                break;
+            }
+            match successors.replace(candidate) {
+                Some(command) => result.commands.push(command),
+                None => result.held.push((candidate.row, sold_out(&pool.name))),
             }
         }
     }
@@ -114,12 +125,18 @@ pub(super) fn reconfirm(
         });
     }
     match room(pass, &candidate.pool) {
-        SuccessorRoom::For(_, mut successors) => Ok(successors.replace(candidate)),
-        SuccessorRoom::Waits | SuccessorRoom::None(_) => Err(Refused {
-            by_change: 1,
-            ..Refused::default()
-        }),
+        SuccessorRoom::For(_, mut successors) => successors.replace(candidate),
+        SuccessorRoom::Waits | SuccessorRoom::None(_) => None,
     }
+    .ok_or(Refused {
+        by_change: 1,
+        ..Refused::default()
+    })
+}
+
+/// Reason why a node has no successor, in words.
+fn sold_out(pool: &PoolName) -> String {
+    format!("nothing that pool {pool} requires can be had now for its successor")
 }
 
 fn room(pass: &DisruptionPass<'_>, pool: &NodePool) -> SuccessorRoom {
@@ -139,14 +156,18 @@ fn room(pass: &DisruptionPass<'_>, pool: &NodePool) -> SuccessorRoom {
     let catalogue = pass.fleet.catalogue(&pool.name);
     let planned = planned(pool, catalogue, &snapshot.settings);
     if planned.options.is_empty() {
-        let name = &pool.name;
-        return SuccessorRoom::None(format!(
-            "nothing that pool {name} requires can be had now for its successor"
-        ));
+        return SuccessorRoom::None(sold_out(&pool.name));
     }
     let nodes = snapshot.nodes.iter().filter(|node| !node.is_deleting());
     let claims = nodes.filter_map(|node| node.claim.as_deref());
     let own = claims.filter(|claim| claim.pool == pool.name);
     let zones = zones(own, catalogue);
-    SuccessorRoom::For(headroom, Box::new(Successors { planned, zones }))
+    SuccessorRoom::For(
+        headroom,
+        Box::new(Successors {
+            planned,
+            zones,
+            supply: Supply::of(snapshot),
+        }),
+    )
 }

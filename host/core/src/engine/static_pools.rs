@@ -268,11 +268,7 @@ impl Engine {
         if !planned.options.iter().any(draws) {
             return;
         }
-        let supply = self.left(tally, now);
-        planned.options.retain(|option| {
-            let id = option.reservation.as_ref();
-            id.is_none_or(|id| supply.reservation_left(id) > 0)
-        });
+        static_pool::drop_exhausted(planned, self.left(tally, now));
     }
 
     /// Why a claim was not asked for; looked at again after a while where nothing that the pool says is the cause.

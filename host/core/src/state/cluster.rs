@@ -39,7 +39,7 @@ pub struct Touched {
 
 /// A pod on a node, so that what is asked of a node's pods takes no look at all others.
 #[derive(Clone, Debug)]
-struct Bound {
+struct BoundPod {
     group: GroupId,
     pod: Arc<Pod>,
 }
@@ -52,7 +52,7 @@ pub struct Cluster {
     revision: u64,
     nodes_by_provider: BTreeMap<ProviderId, BTreeSet<NodeName>>,
     claims_by_provider: BTreeMap<ProviderId, ClaimName>,
-    pods_by_node: BTreeMap<NodeName, BTreeMap<ObjectName, Bound>>,
+    pods_by_node: BTreeMap<NodeName, BTreeMap<ObjectName, BoundPod>>,
     unbound: BTreeMap<GroupId, BTreeMap<ObjectName, Arc<Pod>>>,
     groups: BTreeMap<ObjectName, GroupId>,
     deleting: BTreeSet<NodeName>,
@@ -246,7 +246,7 @@ impl Cluster {
             self.displace(group, &node, &pod);
         }
         let pods = self.pods_by_node.entry(node).or_default();
-        pods.insert(name, Bound { group, pod });
+        pods.insert(name, BoundPod { group, pod });
     }
 
     fn unindex_pod(&mut self, pod: &Pod, group: GroupId) {

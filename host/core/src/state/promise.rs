@@ -65,7 +65,7 @@ impl Promises {
             had,
             made: now,
         });
-        promise.count += count;
+        promise.count = promise.count.saturating_add(count);
         promise.made = now;
         let targets = self.by_group.entry(group).or_default();
         targets.insert(target.clone());

@@ -13,7 +13,7 @@ mod template;
 
 pub use standing::Standing;
 pub use surplus::{Member, leaving};
-pub use template::{planned, spread, zones};
+pub use template::{drop_exhausted, planned, spread, zones};
 
 use std::sync::Arc;
 

@@ -17,6 +17,7 @@ use crate::resources::{ResourceName, Resources};
 use crate::schedule::claims::claim::{annotations_of, labels_of};
 use crate::schedule::offers::exotic::{is_exotic, names_terms, names_types};
 use crate::snapshot::Settings;
+use crate::supply::Supply;
 
 /// The claim of one more node of a pool that sells `catalogue`. Without options where nothing that the pool requires can be
 /// had now.
@@ -70,6 +71,14 @@ pub fn spread(planned: &mut PlannedClaim, nodes: &BTreeMap<Arc<str>, u32>) {
             &b.instance_type,
             &b.zone,
         ))
+    });
+}
+
+/// Takes away options that draw on a reservation with nothing left: they are the cheapest, and nobody can have them.
+pub fn drop_exhausted(planned: &mut PlannedClaim, supply: &Supply) {
+    planned.options.retain(|option| {
+        let id = option.reservation.as_ref();
+        id.is_none_or(|id| supply.reservation_left(id) > 0)
     });
 }
 

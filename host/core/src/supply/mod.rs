@@ -108,7 +108,8 @@ impl Supply {
         }
     }
 
-    fn draw(&mut self, id: &ReservationId) {
+    /// One more instance of a reservation is taken.
+    pub fn draw(&mut self, id: &ReservationId) {
         if let Some(left) = self.reservations.get_mut(id) {
             *left = left.saturating_sub(1);
         }

@@ -8,3 +8,4 @@ mod prices;
 mod questions;
 mod spare;
 mod static_pools;
+mod static_reserved;

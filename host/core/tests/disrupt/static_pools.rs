@@ -22,13 +22,13 @@ fn sold() -> ClusterFixture {
 }
 
 /// A static pool that wants its nodes in the second zone, within no budget but its own.
-fn second_zone(name: &str, replicas: u32) -> PoolFixture {
+pub(crate) fn second_zone(name: &str, replicas: u32) -> PoolFixture {
     let pool = pool(name).replicas(replicas).zones(&[ZONE_2]);
     pool.with(|pool| pool.disruption.budgets.clear())
 }
 
 /// So many nodes of a pool in the first zone, which is not what the pool wants.
-fn drifted(world: ClusterFixture, pool: &str, count: usize) -> ClusterFixture {
+pub(crate) fn drifted(world: ClusterFixture, pool: &str, count: usize) -> ClusterFixture {
     (1..=count).fold(world, |world, at| {
         world.node(node_of(pool, &format!("{pool}-{at}"), ZONE_1))
     })
@@ -39,13 +39,13 @@ fn node_of(pool: &str, name: &str, zone: &str) -> NodeFixture {
     node.label(CAPACITY_TYPE, "on-demand").cpu(2000)
 }
 
-fn budget(nodes: BudgetNodes) -> impl FnOnce(&mut NodePool) {
+pub(crate) fn budget(nodes: BudgetNodes) -> impl FnOnce(&mut NodePool) {
     move |pool| {
         pool.disruption.budgets = vec![Budget::always(nodes)];
     }
 }
 
-fn pass(snapshot: &Snapshot) -> Decision {
+pub(crate) fn pass(snapshot: &Snapshot) -> Decision {
     consider(snapshot, &DisruptionQuestion::Pass { consolidate: true })
 }
 

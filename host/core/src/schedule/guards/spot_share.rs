@@ -41,10 +41,29 @@ impl SpotShare {
         for node in standing {
             let own = node.labels();
             let value = |key: &str| own.get(key).cloned();
-            if value(labels::CAPACITY_TYPE).as_deref() == Some(CapacityType::Spot.as_str())
-                && let Some((name, zone)) = value(labels::INSTANCE_TYPE).zip(value(labels::ZONE))
-            {
-                let market = (TypeName::from(name.as_ref()), zone);
+            let promised = || {
+                compiled.templates[template]
+                    .catalogue
+                    .planned(node.claim.as_deref()?)
+            };
+            let market = match value(labels::CAPACITY_TYPE) {
+                Some(capacity_type) if *capacity_type == *CapacityType::Spot.as_str() => {
+                    let name = value(labels::INSTANCE_TYPE);
+                    name.zip(value(labels::ZONE))
+                        .map(|(name, zone)| (TypeName::from(name.as_ref()), zone))
+                }
+                Some(_) => None,
+                // A claim in flight counts as what it was planned as.
+                None => promised()
+                    .filter(|sold| sold.offering.capacity_type == CapacityType::Spot)
+                    .map(|sold| {
+                        (
+                            sold.instance_type.name.clone(),
+                            Arc::clone(&sold.offering.zone),
+                        )
+                    }),
+            };
+            if let Some(market) = market {
                 *result.by_market.entry(market).or_default() += 1;
             }
         }

@@ -47,9 +47,14 @@ impl Size {
         }
     }
 
-    /// So many percent of it, rounded down.
+    /// So many percent of it, rounded down. Without bound in a resource that nothing is requested of, where anything is of the
+    /// other: a node has no share of it.
     pub(crate) fn percent(self, percent: u32) -> Self {
+        let nothing = self == Self::default();
         let part = |amount: i64| {
+            if amount == 0 && !nothing {
+                return i64::MAX;
+            }
             let part = i128::from(amount) * i128::from(percent) / 100;
             i64::try_from(part).unwrap_or(i64::MAX)
         };
@@ -59,15 +64,16 @@ impl Size {
         }
     }
 
-    /// The larger of the shares of cpu and memory that it is of a whole, in percent, rounded up; `None` of nothing.
+    /// The larger of the shares of cpu and memory that it is of a whole, in percent, rounded up; of a resource that the whole
+    /// has nothing of there is no share. `None` of nothing.
     pub(crate) fn share_of(self, whole: Self) -> Option<i64> {
         let share = |part: i64, whole: i64| -> Option<i64> {
             let (part, whole) = (i128::from(part) * 100, i128::from(whole));
             let rounded = part.checked_add(whole - 1)?.checked_div(whole)?;
             i64::try_from(rounded).ok()
         };
-        let cpu = share(self.cpu_milli, whole.cpu_milli)?;
-        Some(cpu.max(share(self.memory, whole.memory)?))
+        let cpu = share(self.cpu_milli, whole.cpu_milli);
+        cpu.max(share(self.memory, whole.memory))
     }
 }
 
@@ -183,7 +189,8 @@ mod tests {
         let whole = size(1000, 1000);
         assert_eq!(size(100, 501).share_of(whole), Some(51));
         assert_eq!(size(1600, 10).share_of(whole), Some(160));
-        assert_eq!(size(1, 1).share_of(size(0, 5)), None);
+        assert_eq!(size(1, 1).share_of(size(0, 5)), Some(20));
+        assert_eq!(size(1, 1).share_of(size(0, 0)), None);
     }
 
     fn sizes() -> impl Strategy<Value = Vec<(i64, i64)>> {

@@ -99,7 +99,7 @@ pub(crate) fn put(
     }
 }
 
-/// How many nodes a pool has, and what they cost at the prices it buys at.
+/// Nodes of a pool, and their cost at the prices it buys at; a claim in flight costs what it was planned as.
 fn standing(snapshot: &Snapshot, template: &Template) -> (u32, f64) {
     let own = snapshot.nodes.iter().filter(|node| {
         node.is_managed()
@@ -110,7 +110,9 @@ fn standing(snapshot: &Snapshot, template: &Template) -> (u32, f64) {
     let mut cost = PricePerHour::ZERO;
     for node in own {
         count += 1;
-        let sold = template.catalogue.of_labels(node.labels());
+        let catalogue = &template.catalogue;
+        let promised = || catalogue.planned(node.claim.as_deref()?);
+        let sold = catalogue.of_labels(node.labels()).or_else(promised);
         cost += sold.map_or(PricePerHour::ZERO, |sold| sold.offering.price);
     }
     (count, cost.dollars())

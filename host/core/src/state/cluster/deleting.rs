@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
-use super::{Bound, Cluster};
+use super::{BoundPod, Cluster};
 use crate::ids::{ClaimName, NodeName, ObjectName, PoolName};
 use crate::model::{NodeClaim, Pod};
 use crate::state::GroupId;
@@ -71,7 +71,7 @@ impl Cluster {
     /// From now on a node counts as deleting, and its pods as displaced.
     pub(super) fn set_deleting(&mut self, node: &NodeName) {
         if self.deleting.insert(node.clone()) {
-            for Bound { group, pod } in self.bound_to(node) {
+            for BoundPod { group, pod } in self.bound_to(node) {
                 self.displace(group, node, &pod);
             }
         }
@@ -80,13 +80,13 @@ impl Cluster {
     /// A node counts as deleting no longer, or is no more.
     pub(super) fn unset_deleting(&mut self, node: &NodeName) {
         if self.deleting.remove(node) {
-            for Bound { group, pod } in self.bound_to(node) {
+            for BoundPod { group, pod } in self.bound_to(node) {
                 self.undisplace(group, node, &pod.name);
             }
         }
     }
 
-    fn bound_to(&self, node: &NodeName) -> Vec<Bound> {
+    fn bound_to(&self, node: &NodeName) -> Vec<BoundPod> {
         let pods = self.pods_by_node.get(node);
         pods.map(|pods| pods.values().cloned().collect())
             .unwrap_or_default()
