@@ -285,8 +285,8 @@ impl<P: Planner> Run<P> {
         for action in self.engine.handle(input, now) {
             match action {
                 Action::Do(order) => self.send(order),
-                Action::Solve(request) => self.solve(&request),
-                Action::Consider(request) => self.consider(&request),
+                Action::Solve(request) => self.solve(request),
+                Action::Consider(request) => self.consider(*request),
                 Action::Report(report) => self.reports.push(report),
                 Action::Settle(settled) => self.world.meter.settled(settled),
             }
@@ -303,23 +303,26 @@ impl<P: Planner> Run<P> {
         self.world.queue.push(at, Event::Execute(order));
     }
 
-    fn solve(&mut self, request: &SolveRequest) {
+    fn solve(&mut self, request: SolveRequest) {
         let planned = self.planner.plan(&request.snapshot);
         self.world
             .meter
             .decided(&request.snapshot, &planned.plan, &planned.faults);
-        let now = self.world.now;
-        self.feed(Input::Solved(request.id, Box::new(planned.plan)), now);
+        let (id, now) = (request.id, self.world.now);
+        // The engine's next snapshot is made of this one once nobody reads it.
+        drop(request);
+        self.feed(Input::Solved(id, Box::new(planned.plan)), now);
     }
 }
 
 impl<P: Planner> Run<P> {
-    fn consider(&mut self, request: &ConsiderRequest) {
-        let considered = self.planner.consider(request);
+    fn consider(&mut self, request: ConsiderRequest) {
+        let considered = self.planner.consider(&request);
         self.world.meter.faulted(&considered.faults);
-        let now = self.world.now;
+        let (id, now) = (request.id, self.world.now);
+        drop(request);
         let decision = Box::new(considered.decision);
-        self.feed(Input::Considered(request.id, decision), now);
+        self.feed(Input::Considered(id, decision), now);
     }
 }
 

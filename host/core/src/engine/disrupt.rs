@@ -279,9 +279,7 @@ impl Engine {
         actions: &mut Vec<Action>,
     ) -> (u64, Arc<Snapshot>) {
         let assigned = assignments(&self.promises, &self.cluster, now);
-        let mut snapshot = self.frozen(&assigned, now);
-        snapshot.activity = self.activity(now);
-        let snapshot = Arc::new(snapshot);
+        let snapshot = self.freeze(&assigned, self.activity(now), now);
         self.disruption.asks += 1;
         let id = self.disruption.asks;
         actions.push(Action::Consider(Box::new(ConsiderRequest {
@@ -293,15 +291,17 @@ impl Engine {
     }
 
     fn activity(&self, now: Timestamp) -> Activity {
-        let claims = || self.cluster.claims.iter().map(|(name, _)| name);
+        let claims = self.cluster.claims.iter().map(|(name, _)| name);
         let event = |name: &ClaimName| Some((name.clone(), self.last_pod_event(name)?));
-        let promised = |name: &&ClaimName| {
-            self.promises
-                .has_any(&PromisedTarget::Claim((*name).clone()))
-        };
+        let promised = self.promises.targets().into_iter();
+        let promised = promised.filter_map(|target| match target {
+            PromisedTarget::Claim(name) => Some(name),
+            PromisedTarget::Node(_) => None,
+        });
+        let is_seen = |name: &ClaimName| self.cluster.claims.get(name).is_some();
         let mut activity = Activity {
-            pod_events: claims().filter_map(event).collect(),
-            promised: claims().filter(promised).cloned().collect(),
+            pod_events: claims.filter_map(event).collect(),
+            promised: promised.filter(is_seen).collect(),
             under_way: self.queue.members().cloned().collect(),
             moves: self.disruption.moves.clone(),
             ..Activity::default()
@@ -342,6 +342,8 @@ impl Engine {
                     let begun = self.begin(command, &snapshot, id, now, actions);
                     self.disruption.lapsed |= !begun;
                 }
+                // The next snapshot is made of this one.
+                drop(snapshot);
                 self.confirm_next(rest, now, actions);
             }
             other => self.disruption.stage = other,

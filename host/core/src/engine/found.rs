@@ -16,7 +16,7 @@ use crate::catalogue::Catalogues;
 use crate::model::Version;
 use crate::plan::Plan;
 use crate::snapshot::{Objects, Settings, Snapshot};
-use crate::state::{Assignment, World, assignments, freeze};
+use crate::state::{Assignment, Frozen, assignments};
 use crate::time::Timestamp;
 
 impl Engine {
@@ -41,24 +41,14 @@ impl Engine {
 
     /// The snapshot on which it would plan pods that wait now.
     pub fn snapshot(&self, now: Timestamp) -> Snapshot {
-        self.frozen(&self.promised_pods(now), now)
+        let mut frozen = Frozen::default();
+        let assigned = self.promised_pods(now);
+        Snapshot::clone(frozen.freeze(None, &self.world(), &assigned, now))
     }
 
     /// Pods that stand for places promised on claims and nodes: they are not planned again.
     pub fn promised_pods(&self, now: Timestamp) -> Assignment {
         assignments(&self.promises, &self.cluster, now)
-    }
-
-    /// The snapshot where it is known which pods stand for promises.
-    pub(super) fn frozen(&self, assigned: &Assignment, now: Timestamp) -> Snapshot {
-        let world = World {
-            cluster: &self.cluster,
-            expected: &self.expected,
-            market: &self.market,
-            settings: &self.settings,
-            seed: self.seed,
-        };
-        freeze(&world, assigned, now)
     }
 
     /// Claims of a plan, by row, that ceilings on buying would hold back if it were carried out now, with the ceiling in words.

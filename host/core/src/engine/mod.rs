@@ -43,8 +43,11 @@ use crate::ids::{ClaimName, ProviderId, ReservationId};
 use crate::labels;
 use crate::lifecycle::{Instance, Want};
 use crate::model::{ClaimPhase, NodeClaim};
-use crate::snapshot::Settings;
-use crate::state::{Cluster, Expected, GroupId, NOMINATION_WINDOW, PromisedTarget, Promises};
+use crate::snapshot::{Activity, Settings, Snapshot};
+use crate::state::{
+    Assignment, Cluster, Expected, Frozen, GroupId, NOMINATION_WINDOW, PromisedTarget, Promises,
+    World,
+};
 use crate::time::Timestamp;
 
 use disrupt::Disruption;
@@ -70,6 +73,8 @@ pub struct Engine {
     market: Market,
     expected: Expected,
     promises: Promises,
+    /// The snapshot handed out last.
+    frozen: Frozen,
     nominations: Nominations,
     orders: Orders,
     retry: Retry,
@@ -116,6 +121,7 @@ impl Engine {
             market: Market::new(catalogues),
             expected: Expected::default(),
             promises: Promises::default(),
+            frozen: Frozen::default(),
             nominations: Nominations::default(),
             orders: Orders::default(),
             retry: Retry::default(),
@@ -326,6 +332,33 @@ impl Engine {
         self.retry.forget(&ObjectKey::Claim(name.clone()));
         if let Some(at) = self.timer_of.remove(name) {
             self.unset_timer(name, at);
+        }
+    }
+
+    /// Freezes the state at an instant, with what a decision is told beside the objects.
+    fn freeze(
+        &mut self,
+        assigned: &Assignment,
+        activity: Activity,
+        now: Timestamp,
+    ) -> Arc<Snapshot> {
+        let changed = self.cluster.take_changed();
+        let mut frozen = std::mem::take(&mut self.frozen);
+        let snapshot = frozen.freeze(changed, &self.world(), assigned, now);
+        Arc::make_mut(snapshot).activity = activity;
+        let snapshot = Arc::clone(snapshot);
+        self.frozen = frozen;
+        snapshot
+    }
+
+    /// Parts that a snapshot is made of.
+    fn world(&self) -> World<'_> {
+        World {
+            cluster: &self.cluster,
+            expected: &self.expected,
+            market: &self.market,
+            settings: &self.settings,
+            seed: self.seed,
         }
     }
 

@@ -10,7 +10,7 @@ use crate::action::{Action, SolveRequest};
 use crate::batch::Batch;
 use crate::ids::ClaimName;
 use crate::model::{Pod, is_displaced, wants_node};
-use crate::snapshot::{Settings, Snapshot};
+use crate::snapshot::{Activity, Settings, Snapshot};
 use crate::state::{GroupId, assignments, open_pods};
 use crate::time::{Span, Timestamp};
 
@@ -145,7 +145,7 @@ impl Engine {
         if !waits && !self.wants_spare(now) {
             return;
         }
-        let snapshot = Arc::new(self.frozen(&assigned, now));
+        let snapshot = self.freeze(&assigned, Activity::default(), now);
         self.note_spare(&snapshot, now);
         self.provision.solves += 1;
         let id = self.provision.solves;

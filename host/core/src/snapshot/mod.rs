@@ -4,15 +4,16 @@
 //! equal snapshots whatever the order in which their objects arrived.
 
 mod activity;
+mod join;
 mod rows_by_node;
 mod settings;
 mod state_node;
 
-use std::collections::BTreeMap;
 use std::sync::Arc;
 
 pub use crate::model::object::Objects;
 pub use activity::{Activity, PastMove};
+pub use join::{NodeJoin, NodeOrder};
 pub use rows_by_node::RowsByNode;
 pub use settings::{
     ChurnGuards, Guard, Guards, MinValuesPolicy, PreferencePolicy, RunawayGuards, Settings,
@@ -24,11 +25,9 @@ use serde::Serialize;
 
 use crate::buffer;
 use crate::catalogue::{Catalogues, ExpectedResources, NodeResources, Overlaid};
-use crate::ids::ProviderId;
-use crate::labels;
 use crate::model::{
-    CapacityBuffer, ClaimPhase, DaemonSet, Namespace, Node, NodeClaim, NodeOverlay, NodePool, Pod,
-    PodDisruptionBudget, PodTemplate, Replicated, Service, Volumes,
+    CapacityBuffer, DaemonSet, Namespace, NodeOverlay, NodePool, Pod, PodDisruptionBudget,
+    PodTemplate, Replicated, Service, Volumes,
 };
 use crate::time::Timestamp;
 
@@ -98,7 +97,7 @@ impl Snapshot {
             seed,
             settings,
             catalogues,
-            nodes: join(objects.nodes, objects.claims),
+            nodes: join::join(objects.nodes, objects.claims),
             pools: objects.pools,
             overlays: objects.overlays,
             buffers: objects.buffers,
@@ -112,7 +111,9 @@ impl Snapshot {
             volumes: objects.volumes,
             activity: Activity::default(),
         };
-        snapshot.expect_resources();
+        let mut nodes = std::mem::take(&mut snapshot.nodes);
+        snapshot.expect_resources(&mut nodes.iter_mut().collect::<Vec<_>>());
+        snapshot.nodes = nodes;
         snapshot
     }
 
@@ -143,19 +144,15 @@ impl Snapshot {
         }
     }
 
-    /// Claims whose nodes have not come up say what is to be counted on of them.
-    fn expect_resources(&mut self) {
-        let on_its_way = |node: &StateNode| {
-            let claim = node.claim.as_ref();
-            claim.is_some_and(|claim| claim.phase < ClaimPhase::Initialized)
-        };
-        if !self.nodes.iter().any(on_its_way) {
+    /// Claims of rows whose nodes have not come up say what is to be counted on of them, by what the pools of this snapshot sell.
+    pub(crate) fn expect_resources(&self, rows: &mut [&mut StateNode]) {
+        if !rows.iter().any(|row| row.is_on_its_way()) {
             return;
         }
         let overlaid = self.overlaid();
         let mut expected = ExpectedResources::new(&overlaid);
-        let claims = self.nodes.iter_mut().filter(|node| on_its_way(node));
-        for claim in claims.filter_map(|node| node.claim.as_mut()) {
+        let claims = rows.iter_mut().filter(|row| row.is_on_its_way());
+        for claim in claims.filter_map(|row| row.claim.as_mut()) {
             let NodeResources {
                 capacity,
                 allocatable,
@@ -201,60 +198,4 @@ impl Snapshot {
         }
         result
     }
-}
-
-fn join(nodes: Vec<Arc<Node>>, claims: Vec<Arc<NodeClaim>>) -> Vec<StateNode> {
-    let mut by_provider: BTreeMap<ProviderId, Arc<NodeClaim>> = BTreeMap::new();
-    let mut joined = Vec::with_capacity(nodes.len());
-    let mut waiting = Vec::new();
-    for claim in claims {
-        match &claim.provider_id {
-            Some(id) => {
-                by_provider.insert(id.clone(), claim);
-            }
-            None => waiting.push(StateNode {
-                node: None,
-                claim: Some(claim),
-            }),
-        }
-    }
-    for node in nodes {
-        let claim = node
-            .provider_id
-            .as_ref()
-            .and_then(|id| by_provider.remove(id));
-        let complete = match &claim {
-            Some(claim) => {
-                node.label(labels::INSTANCE_TYPE).is_some()
-                    || StateNode::is_labelled_initialized(&node, claim)
-            }
-            None => node.provider_id.is_some() || node.label(labels::NODEPOOL).is_none(),
-        };
-        if complete {
-            joined.push(StateNode {
-                node: Some(node),
-                claim,
-            });
-        } else if claim.is_some() {
-            joined.push(StateNode { node: None, claim });
-        }
-    }
-    joined.extend(by_provider.into_values().map(|claim| StateNode {
-        node: None,
-        claim: Some(claim),
-    }));
-    joined.extend(waiting);
-    in_order(joined)
-}
-
-/// Nodes in the order in which they are offered to pods.
-fn in_order(nodes: Vec<StateNode>) -> Vec<StateNode> {
-    let keyed = nodes.iter().enumerate();
-    let keyed = keyed.map(|(at, node)| (!node.is_initialized(), node.name(), at));
-    let mut keys: Vec<(bool, &str, usize)> = keyed.collect();
-    keys.sort_unstable();
-    let order: Vec<usize> = keys.into_iter().map(|(.., at)| at).collect();
-    let mut nodes: Vec<Option<StateNode>> = nodes.into_iter().map(Some).collect();
-    let taken = order.into_iter().filter_map(|at| nodes.get_mut(at)?.take());
-    taken.collect()
 }

@@ -72,6 +72,12 @@ impl StateNode {
                 .is_some_and(|claim| claim.phase >= ClaimPhase::Launched)
     }
 
+    /// `true` if it has a claim whose node has not come up.
+    pub fn is_on_its_way(&self) -> bool {
+        let claim = self.claim.as_ref();
+        claim.is_some_and(|claim| claim.phase < ClaimPhase::Initialized)
+    }
+
     /// `true` if it is deleting.
     pub fn is_deleting(&self) -> bool {
         match (&self.claim, &self.node) {

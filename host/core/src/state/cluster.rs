@@ -3,6 +3,7 @@
 //! Invariants: every index follows the rows; nothing here decides. The step before is the engine's input, the step after
 //! are the steps of claims, nominations and batches, which look only at what was touched.
 
+mod changes;
 mod claim_counts;
 mod deleting;
 
@@ -10,6 +11,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::ops::Deref;
 use std::sync::Arc;
 
+pub use changes::Changed;
 pub use claim_counts::ClaimCounts;
 
 use super::group::GroupId;
@@ -17,6 +19,7 @@ use super::stores::Stores;
 use crate::ids::{ClaimName, NodeName, ObjectName, PoolName, ProviderId};
 use crate::model::{Node, NodeClaim, NodePool, Object, OwnerKind, Pod, Version};
 use crate::time::Timestamp;
+use changes::Changes;
 
 /// Objects that events touched since they were last taken.
 #[derive(Clone, Debug, Default)]
@@ -51,7 +54,7 @@ pub struct Cluster {
     /// Counts changes; equal numbers mean equal contents.
     revision: u64,
     nodes_by_provider: BTreeMap<ProviderId, BTreeSet<NodeName>>,
-    claims_by_provider: BTreeMap<ProviderId, ClaimName>,
+    claims_by_provider: BTreeMap<ProviderId, BTreeSet<ClaimName>>,
     pods_by_node: BTreeMap<NodeName, BTreeMap<ObjectName, BoundPod>>,
     unbound: BTreeMap<GroupId, BTreeMap<ObjectName, Arc<Pod>>>,
     groups: BTreeMap<ObjectName, GroupId>,
@@ -62,6 +65,10 @@ pub struct Cluster {
     marked: BTreeMap<ClaimName, Timestamp>,
     claim_counts: BTreeMap<PoolName, ClaimCounts>,
     changed_pools: BTreeSet<PoolName>,
+    /// Pods by the node that they are nominated to.
+    nominated: BTreeMap<NodeName, BTreeSet<ObjectName>>,
+    /// Changes since the last freeze; `None` where they are not told apart.
+    changes: Option<Changes>,
     touched: Touched,
 }
 
@@ -115,6 +122,10 @@ impl Cluster {
         let Some(before) = self.stores.nodes.apply(Arc::clone(node), version) else {
             return false;
         };
+        if let Some(before) = &before {
+            self.note_node(before);
+        }
+        self.note_node(node);
         let old_id = before
             .as_ref()
             .and_then(|before| before.provider_id.clone());
@@ -140,6 +151,7 @@ impl Cluster {
         let Some(node) = self.stores.nodes.remove(name, version) else {
             return false;
         };
+        self.note_node(&node);
         if let Some(id) = &node.provider_id {
             self.unindex_node(id, name);
         }
@@ -165,10 +177,14 @@ impl Cluster {
         };
         if let Some(before) = before {
             self.uncount_claim(&before);
+            self.unindex_claim(&before);
+            self.note_claim(&before);
         }
         self.count_claim(claim);
+        self.note_claim(claim);
         if let Some(id) = &claim.provider_id {
-            self.claims_by_provider.insert(id.clone(), name.clone());
+            let names = self.claims_by_provider.entry(id.clone()).or_default();
+            names.insert(name.clone());
         }
         self.changed_pools.insert(claim.pool.clone());
         self.touched.claims.insert(name);
@@ -180,14 +196,23 @@ impl Cluster {
         let Some(claim) = self.stores.claims.remove(name, version) else {
             return false;
         };
-        if let Some(id) = &claim.provider_id {
-            self.claims_by_provider.remove(id);
-        }
+        self.unindex_claim(&claim);
         self.uncount_claim(&claim);
+        self.note_claim(&claim);
         self.changed_pools.insert(claim.pool.clone());
         self.touched.claims.insert(name.clone());
         self.touched.gone_claims.push(claim);
         true
+    }
+
+    fn unindex_claim(&mut self, claim: &NodeClaim) {
+        let Some(id) = &claim.provider_id else { return };
+        if let Some(names) = self.claims_by_provider.get_mut(id) {
+            names.remove(&claim.name);
+            if names.is_empty() {
+                self.claims_by_provider.remove(id);
+            }
+        }
     }
 
     fn apply_pod(&mut self, pod: &Arc<Pod>, version: Version) -> bool {
@@ -195,6 +220,7 @@ impl Cluster {
         let Some(before) = self.stores.pods.apply(Arc::clone(pod), version) else {
             return false;
         };
+        self.note_pod(before.as_deref(), Some(pod));
         let unchanged =
             |before: &&Arc<Pod>| before.uid == pod.uid && Arc::ptr_eq(&before.spec, &pod.spec);
         let known = self.groups.get(&name).copied();
@@ -224,6 +250,7 @@ impl Cluster {
         let Some(pod) = self.stores.pods.remove(name, version) else {
             return false;
         };
+        self.note_pod(Some(&pod), None);
         self.touch_by_pod(&pod);
         if let Some(group) = self.groups.remove(name) {
             self.unindex_pod(&pod, group);
@@ -302,7 +329,7 @@ impl Cluster {
         let claim = node
             .provider_id
             .as_ref()
-            .and_then(|id| self.claims_by_provider.get(id));
+            .and_then(|id| self.claims_by_provider.get(id)?.last());
         if let Some(name) = claim {
             self.touched.claims.insert(name.clone());
         }
@@ -334,12 +361,12 @@ impl Cluster {
     /// The claim of a node.
     pub fn claim_on(&self, node: &NodeName) -> Option<&Arc<NodeClaim>> {
         let id = self.nodes.get(node)?.provider_id.as_ref()?;
-        self.claims.get(self.claims_by_provider.get(id)?)
+        self.claim_of_instance(id)
     }
 
-    /// The claim of an instance.
+    /// The claim of an instance; of several, which are an error of the world, the last by name.
     pub fn claim_of_instance(&self, id: &ProviderId) -> Option<&Arc<NodeClaim>> {
-        self.claims.get(self.claims_by_provider.get(id)?)
+        self.claims.get(self.claims_by_provider.get(id)?.last()?)
     }
 
     /// The pods bound to a node, by name.

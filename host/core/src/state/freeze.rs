@@ -1,9 +1,11 @@
-//! The one value that decisions read, made of what was seen, what was asked for and what was promised.
+//! Objects as decisions see them, made of what was seen, what was asked for and what was promised.
 //!
 //! - Claims asked for are there, and claims that a command is moving are deleting.
 //! - A pod that stands for a promise is shown as bound to its target: it takes room there, counts for its neighbours, and
 //!   is not planned again. A target without a Node object gets a placeholder node of the claim's name.
 //! - Pods that need planning are those left over: waiting ones, and those on nodes that are deleting.
+//!
+//! The step after puts them into a snapshot ([`super::frozen`]).
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -16,7 +18,7 @@ use crate::ids::{ClaimName, NodeName, ObjectName};
 use crate::labels::{self, Labels};
 use crate::model::{Node, NodeClaim, Pod, Readiness, is_displaced, wants_node};
 use crate::resources::Resources;
-use crate::snapshot::{Settings, Snapshot};
+use crate::snapshot::{NodeJoin, Settings, StateNode};
 use crate::time::Timestamp;
 
 /// Parts of a snapshot.
@@ -40,29 +42,6 @@ pub fn assignments(promises: &Promises, cluster: &Cluster, now: Timestamp) -> As
     groups
         .flat_map(|group| promises.assign(group, cluster, now))
         .collect()
-}
-
-/// Freezes the state at an instant.
-pub fn freeze(world: &World<'_>, assigned: &Assignment, now: Timestamp) -> Snapshot {
-    let cluster = world.cluster;
-    let mut objects = cluster.objects();
-    objects.claims = world.expected.overlay(cluster);
-    for pod in &mut objects.pods {
-        if let Some(shown) = without_stale_nomination(pod, cluster) {
-            *pod = shown;
-        }
-    }
-    for (name, target) in assigned {
-        let row = objects.pods.binary_search_by(|pod| pod.name.cmp(name));
-        if let Some(pod) = row.ok().and_then(|row| objects.pods.get_mut(row)) {
-            *pod = promised(pod, target, cluster);
-        }
-    }
-    let catalogues = Arc::clone(world.market.catalogues());
-    let settings = Arc::clone(world.settings);
-    let mut snapshot = Snapshot::new(now, world.seed, settings, catalogues, objects);
-    add_placeholders(&mut snapshot, assigned, cluster);
-    snapshot
 }
 
 /// Pods that wait for a node, or will, and stand for no promise: what there is to plan.
@@ -98,21 +77,69 @@ fn is_good(name: &NodeName, cluster: &Cluster) -> bool {
     })
 }
 
-fn without_stale_nomination(pod: &Arc<Pod>, cluster: &Cluster) -> Option<Arc<Pod>> {
-    let name = pod.nominated.as_ref()?;
-    if is_good(name, cluster) {
-        return None;
-    }
+/// A pod as decisions see it; `None` where that is as it is.
+pub(super) fn shown_otherwise(
+    pod: &Pod,
+    assigned: &Assignment,
+    cluster: &Cluster,
+) -> Option<Arc<Pod>> {
+    let node = match assigned.get(&pod.name) {
+        Some(target) => Some(shown_name(target, cluster)),
+        None if is_good(pod.nominated.as_ref()?, cluster) => return None,
+        None => pod.node.clone(),
+    };
     let mut shown = Pod::clone(pod);
+    shown.node = node;
     shown.nominated = None;
     Some(Arc::new(shown))
 }
 
-fn promised(pod: &Arc<Pod>, target: &PromisedTarget, cluster: &Cluster) -> Arc<Pod> {
-    let mut shown = Pod::clone(pod);
-    shown.node = Some(shown_name(target, cluster));
-    shown.nominated = None;
-    Arc::new(shown)
+/// Nodes and claims of a join as decisions see them, each by name: claims asked for among them, those that a command is moving
+/// as deleting.
+pub(super) fn joined(join: &NodeJoin, world: &World<'_>) -> (Vec<Arc<Node>>, Vec<Arc<NodeClaim>>) {
+    let (nodes, mut claims) = world.cluster.joined(join);
+    if let NodeJoin::Claim(name) = join
+        && world.cluster.claims.get(name).is_none()
+    {
+        claims.extend(world.expected.get(name).cloned());
+    }
+    for claim in &mut claims {
+        if let Some(since) = world.cluster.marked(&claim.name)
+            && claim.deleting.is_none()
+        {
+            Arc::make_mut(claim).deleting = Some(since);
+        }
+    }
+    (nodes, claims)
+}
+
+/// Claims that pods stand for, each with its target.
+pub(super) fn wanted(assigned: &Assignment) -> BTreeMap<&ClaimName, &PromisedTarget> {
+    let targets = assigned.values();
+    let claims = targets.filter_map(|target| match target {
+        PromisedTarget::Claim(name) => Some((name, target)),
+        PromisedTarget::Node(_) => None,
+    });
+    claims.collect()
+}
+
+/// Gives a claim without a Node object to which promised pods can be shown as bound a node of its name; whether it did. The node
+/// carries no label of registration, so that the claim goes on speaking for it.
+pub(super) fn add_placeholder(
+    row: &mut StateNode,
+    wanted: &BTreeMap<&ClaimName, &PromisedTarget>,
+    cluster: &Cluster,
+) -> bool {
+    let claim = row.claim.as_ref().filter(|_| row.node.is_none());
+    let placeholder = claim.and_then(|claim| {
+        let target = wanted.get(&claim.name)?;
+        Some(Arc::new(placeholder(claim, shown_name(target, cluster))))
+    });
+    let is_added = placeholder.is_some();
+    if is_added {
+        row.node = placeholder;
+    }
+    is_added
 }
 
 /// The node's name, or the claim's as long as there is no node.
@@ -121,25 +148,6 @@ fn shown_name(target: &PromisedTarget, cluster: &Cluster) -> NodeName {
         PromisedTarget::Claim(name) => NodeName::from(name.as_str()),
         PromisedTarget::Node(name) => name.clone(),
     })
-}
-
-/// Gives claims without a Node object a node of their own name to which promised pods can be shown as bound. It carries no
-/// label of registration, so that the claim goes on speaking for it.
-fn add_placeholders(snapshot: &mut Snapshot, assigned: &Assignment, cluster: &Cluster) {
-    let mut wanted: BTreeMap<&ClaimName, &PromisedTarget> = BTreeMap::new();
-    for target in assigned.values() {
-        if let PromisedTarget::Claim(name) = target {
-            wanted.insert(name, target);
-        }
-    }
-    for row in &mut snapshot.nodes {
-        let Some(claim) = row.claim.as_ref().filter(|_| row.node.is_none()) else {
-            continue;
-        };
-        if let Some(target) = wanted.get(&claim.name) {
-            row.node = Some(Arc::new(placeholder(claim, shown_name(target, cluster))));
-        }
-    }
 }
 
 fn placeholder(claim: &NodeClaim, name: NodeName) -> Node {

@@ -4,19 +4,22 @@
 //!   door as watch events, so that a write is seen at once and an older event cannot undo it.
 //! - [`Promises`] say which group of pods was planned onto which claim or node.
 //! - [`Market`] is the catalogues less the offerings that were out of stock a moment ago, with what was learned of nodes.
-//! - [`freeze`] makes the one value that decisions read.
+//! - [`Frozen`] makes the one value that decisions read, and brings it up to date.
 
 mod cluster;
 mod expected;
 mod freeze;
+mod frozen;
 mod group;
 mod promise;
+mod sorted;
 mod store;
 mod stores;
 
-pub use cluster::{ClaimCounts, Cluster, Touched};
+pub use cluster::{Changed, ClaimCounts, Cluster, Touched};
 pub use expected::Expected;
-pub use freeze::{World, assignments, freeze, open_pods};
+pub use freeze::{World, assignments, open_pods};
+pub use frozen::Frozen;
 pub use group::GroupId;
 pub use promise::{ANNOTATION, Assignment, NOMINATION_WINDOW, PromisedTarget, Promises};
 pub(crate) use promise::{bound_of, node_of, target_of, to_annotation};

@@ -31,6 +31,7 @@ impl<T> Clone for Seen<T> {
 pub struct Store<T: Keyed> {
     rows: BTreeMap<T::Key, Seen<T>>,
     gone: BTreeMap<T::Key, Version>,
+    revision: u64,
 }
 
 impl<T: Keyed> Default for Store<T> {
@@ -38,6 +39,7 @@ impl<T: Keyed> Default for Store<T> {
         Self {
             rows: BTreeMap::new(),
             gone: BTreeMap::new(),
+            revision: 0,
         }
     }
 }
@@ -57,8 +59,10 @@ impl<T: Keyed + PartialEq> Store<T> {
             if object == have.object {
                 return None;
             }
+            self.revision += 1;
             return Some(Some(std::mem::replace(&mut have.object, object)));
         }
+        self.revision += 1;
         self.gone.remove(&key);
         self.rows.insert(key, Seen { object, version });
         Some(None)
@@ -76,6 +80,7 @@ impl<T: Keyed + PartialEq> Store<T> {
         let gone = self.gone.entry(key.clone()).or_insert(version);
         *gone = version.max(*gone);
         let removed = self.rows.remove(key).map(|seen| seen.object);
+        self.revision += u64::from(removed.is_some());
         self.forget_old_deletions();
         removed
     }
@@ -117,6 +122,11 @@ impl<T: Keyed + PartialEq> Store<T> {
             .values()
             .map(|seen| Arc::clone(&seen.object))
             .collect()
+    }
+
+    /// Number of changes so far: equal numbers mean equal objects.
+    pub fn revision(&self) -> u64 {
+        self.revision
     }
 
     /// How many there are.

@@ -4,7 +4,6 @@ use std::sync::Arc;
 
 use super::store::Store;
 use crate::model::{self, Object, Version, Volumes};
-use crate::snapshot::Objects;
 
 macro_rules! stores {
     ($($group:ident {
@@ -40,14 +39,6 @@ macro_rules! stores {
                         self.volumes = Arc::default();
                         true
                     }
-                }
-            }
-
-            /// Everything, shared, for a snapshot.
-            pub fn objects(&self) -> Objects {
-                Objects {
-                    $($($list: self.$list.objects(),)*)*
-                    volumes: Arc::clone(&self.volumes),
                 }
             }
         }

@@ -2,6 +2,7 @@
 
 mod candidates;
 mod drift;
+mod freezes;
 mod indexes;
 mod pass;
 mod prices;

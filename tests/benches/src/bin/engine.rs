@@ -1,13 +1,17 @@
 //! The engine's own work for each input: is it the same in a cluster ten times as large?
 //!
-//! A fleet with waste lives through some minutes in the simulator: pods come and go, workloads grow, nodes report, a few
-//! instances are taken back, and the planner buys, consolidates and is obeyed; all in proportion to the number of nodes.
-//! The inputs of that engine are then handed to fresh ones, and each input counts with its least time over all rounds, so
-//! that what other programs do to the clock does not count. An input counts with the question when to wake next, which
-//! follows it everywhere. Decisions do not count: neither the planner's time, nor an input that hands a snapshot out, nor one
-//! that brings a plan; those have rows of their own.
+//! Fleets with waste, ten pods on a node, live through some minutes in the simulator: pods come and go, workloads grow, nodes
+//! report, a few instances are taken back, and the planner buys, consolidates and is obeyed. The inputs of that engine are then
+//! handed to fresh ones, and each input counts with its least time over all rounds, so that what other programs do to the
+//! clock does not count. An input counts with the question when to wake next, which follows it everywhere. Decisions do not
+//! count: neither the planner's time, nor an input that hands a snapshot out, nor one that brings a plan; those have rows of
+//! their own.
 //!
-//! Usage: `engine [FEW_NODES] [MANY_NODES] [MINUTES]`.
+//! Two questions, a table each. The first is about the size of the cluster alone: as much happens in every fleet, however
+//! large. The second is about a fleet that is as much busier as it is larger. What the planner does about it is not the
+//! same in every fleet, so the sums below take each kind of input as often as there were of it in the smallest.
+//!
+//! Usage: `engine [NODES]...`, from few to many.
 
 #![expect(clippy::print_stdout, reason = "the figures are what it is for")]
 
@@ -35,6 +39,14 @@ const ROUNDS: usize = 3;
 /// Pods that a node is bought for, about; and how many of a workload's stay, in percent: ten on a node.
 const PODS_PER_NODE: usize = 17;
 const STAY: (usize, usize) = (40, 80);
+/// Numbers of nodes unless others are asked for.
+const SIZES: [usize; 4] = [500, 1_000, 2_000, 5_000];
+/// Seconds that each fleet lives, and how many of them do not count: in the first minute all its nodes become consolidatable,
+/// which is one input that looks at each of them.
+const SECONDS: usize = 240;
+const SETTLES: usize = 60;
+/// In every fleet of the first table as much happens as in one of this many nodes.
+const EQUALLY_BUSY: usize = 2_000;
 /// Of this many nodes one loses a pod each second, for another of its workload.
 const NODES_PER_CHANGE: usize = 250;
 /// Seconds from one growth of workloads to the next, how many nodes there are for each that grows, and by how many pods it does.
@@ -46,22 +58,30 @@ const LOSS: (usize, usize) = (30, 500);
 const SEED: u64 = 7;
 
 fn main() -> anyhow::Result<()> {
-    let sizes = [argument(1, 500), argument(2, 5_000)];
-    let minutes = argument(3, 3);
-    let mut measured = Vec::new();
-    for nodes in sizes {
-        measured.push(measure(nodes, minutes)?);
-    }
-    let (few, many) = (&measured[0], &measured[1]);
-    print(few, many);
+    let fleets = sizes().into_iter().map(fleet);
+    let fleets = fleets.collect::<anyhow::Result<Vec<Snapshot>>>()?;
+    let alike = fleets.iter().map(|fleet| measure(fleet, EQUALLY_BUSY));
+    print("as much happens in every fleet", &alike.collect::<Vec<_>>());
+    let larger = fleets.iter().map(|fleet| measure(fleet, fleet.nodes.len()));
+    println!();
+    let title = "as much more happens in a fleet as it is larger";
+    print(title, &larger.collect::<Vec<_>>());
     Ok(())
+}
+
+/// Numbers of nodes as asked for, at least one.
+fn sizes() -> Vec<usize> {
+    let asked = std::env::args().count() - 1;
+    if asked == 0 {
+        return SIZES.to_vec();
+    }
+    (1..=asked).map(|at| argument(at, 0).max(1)).collect()
 }
 
 /// Times of the inputs of one fleet.
 struct Measured {
     nodes: usize,
     pods: usize,
-    seconds: usize,
     took: BTreeMap<Kind, Taken>,
 }
 
@@ -127,17 +147,16 @@ impl Kind {
     }
 }
 
-fn measure(nodes: usize, minutes: usize) -> anyhow::Result<Measured> {
-    let fleet = fleet(nodes)?;
-    let seconds = minutes * 60;
+/// A fleet in which as much happens as in one of `busy` nodes.
+fn measure(fleet: &Snapshot, busy: usize) -> Measured {
     let (nodes, pods) = (fleet.nodes.len(), fleet.pods.len());
-    eprintln!("{nodes} nodes, {pods} pods: {minutes} minutes are simulated");
-    let (start, inputs) = lived(&fleet, seconds);
+    eprintln!("{nodes} nodes, {pods} pods, as busy as {busy} nodes");
+    let (start, inputs) = lived(fleet, busy);
     let kinds = kinds(&inputs);
     let mut least = vec![Duration::MAX; inputs.len()];
     let mut decides = vec![false; inputs.len()];
     for _ in 0..ROUNDS {
-        let mut engine = engine(&fleet);
+        let mut engine = engine(fleet);
         for (at, (now, input)) in inputs.iter().cloned().enumerate() {
             let began = Instant::now();
             let actions = engine.handle(input, now);
@@ -155,12 +174,7 @@ fn measure(nodes: usize, minutes: usize) -> anyhow::Result<Measured> {
         taken.count += 1;
         taken.time += least[at];
     }
-    Ok(Measured {
-        nodes,
-        pods,
-        seconds,
-        took,
-    })
+    Measured { nodes, pods, took }
 }
 
 /// The fleet at the start: one pool that buys machines of up to 16 cores, and a disruption budget for every fourth workload.
@@ -206,8 +220,9 @@ fn engine(fleet: &Snapshot) -> Engine {
     Engine::new(settings, Arc::clone(&fleet.catalogues), SEED)
 }
 
-/// The inputs of the fleet's engine, and which of them is the first after the start.
-fn lived(fleet: &Snapshot, seconds: usize) -> (usize, Vec<(Timestamp, Input)>) {
+/// The inputs of the engine of a fleet in which as much happens as in one of `busy` nodes, and which of them is the first that
+/// counts.
+fn lived(fleet: &Snapshot, busy: usize) -> (usize, Vec<(Timestamp, Input)>) {
     let recording = Recording {
         start: fleet.now,
         end: None,
@@ -215,7 +230,7 @@ fn lived(fleet: &Snapshot, seconds: usize) -> (usize, Vec<(Timestamp, Input)>) {
         running: Vec::new(),
         catalogues: Arc::clone(&fleet.catalogues),
         settings: Arc::clone(&fleet.settings),
-        changes: changes(fleet, seconds),
+        changes: changes(fleet, busy),
     };
     let behaviour = Behaviour {
         seed: SEED,
@@ -224,15 +239,19 @@ fn lived(fleet: &Snapshot, seconds: usize) -> (usize, Vec<(Timestamp, Input)>) {
     let planner = |snapshot: &Snapshot| schedule::plan(snapshot);
     let mut run = Run::with_inputs_kept(recording, behaviour, planner);
     let mut inputs = run.take_inputs();
-    let start = inputs.len();
-    for second in 1..=seconds {
+    let mut start = inputs.len();
+    let reports = busy.div_ceil(STATUS);
+    for second in 1..=SECONDS {
         run.run_until(after(fleet, second));
-        let all = run.nodes().map(|node| node.name.clone());
-        let turn: Vec<_> = all.skip(second % STATUS).step_by(STATUS).collect();
-        for node in turn {
-            run.report_status(&node);
+        let all: Vec<_> = run.nodes().map(|node| node.name.clone()).collect();
+        let turn = all.iter().cycle().skip(second * reports % all.len().max(1));
+        for node in turn.take(reports) {
+            run.report_status(node);
         }
         inputs.extend(run.take_inputs());
+        if second == SETTLES {
+            start = inputs.len();
+        }
     }
     (start, inputs)
 }
@@ -253,22 +272,21 @@ fn after(fleet: &Snapshot, seconds: usize) -> Timestamp {
     fleet.now + Span::from_secs(i64::try_from(seconds).unwrap_or(i64::MAX))
 }
 
-/// Changes of the fleet, second by second.
-fn changes(fleet: &Snapshot, seconds: usize) -> Vec<TimedChange> {
-    let nodes = fleet.nodes.len();
+/// Changes of a fleet, second by second, as many as in one of `busy` nodes.
+fn changes(fleet: &Snapshot, busy: usize) -> Vec<TimedChange> {
     let mut changes = Vec::new();
-    for second in 1..seconds {
+    for second in 1..SECONDS {
         let mut draw = Draw::new(SEED, "second", second);
         let at = after(fleet, second);
         let mut add = |change| changes.push(TimedChange { at, change });
-        for number in 0..nodes.div_ceil(NODES_PER_CHANGE) {
+        for number in 0..busy.div_ceil(NODES_PER_CHANGE) {
             let pod = &fleet.pods[draw.below(fleet.pods.len())];
             add(Change::DeletePod(pod.name.clone()));
             let successor = successor(pod, &format!("{second}-{number}"));
             add(Change::Arrive(successor, None));
         }
         if second % GROWTH.0 == 0 {
-            for _ in 0..nodes.div_ceil(GROWTH.1) {
+            for _ in 0..busy.div_ceil(GROWTH.1) {
                 let pod = &fleet.pods[draw.below(fleet.pods.len())];
                 for number in 0..GROWTH.2 {
                     let successor = successor(pod, &format!("{second}-more-{number}"));
@@ -277,8 +295,8 @@ fn changes(fleet: &Snapshot, seconds: usize) -> Vec<TimedChange> {
             }
         }
         if second % LOSS.0 == 0 {
-            for _ in 0..nodes.div_ceil(LOSS.1) {
-                let lost = &fleet.nodes[draw.below(nodes)];
+            for _ in 0..busy.div_ceil(LOSS.1) {
+                let lost = &fleet.nodes[draw.below(fleet.nodes.len())];
                 if let Some(node) = &lost.node {
                     add(Change::Interrupt(node.name.clone()));
                 }
@@ -336,50 +354,56 @@ fn kinds(inputs: &[(Timestamp, Input)]) -> Vec<Kind> {
     inputs.iter().map(kind).collect()
 }
 
-fn print(few: &Measured, many: &Measured) {
-    for it in [few, many] {
-        println!(
-            "{} nodes, {} pods, {} minutes",
-            it.nodes,
-            it.pods,
-            it.seconds / 60
-        );
+/// A row for each kind of input: how many there were in the first fleet, microseconds each in every fleet, and those of the last
+/// over those of the first.
+fn print(title: &str, fleets: &[Measured]) {
+    println!("{title}:");
+    print!("{:<32}{:>9}", "nodes", "inputs");
+    for fleet in fleets {
+        print!("{:>9}", fleet.nodes);
     }
-    println!(
-        "{:<32}{:>9}{:>9}{:>9}{:>9}{:>8}",
-        "input", "inputs", "us each", "inputs", "us each", "ratio"
-    );
-    for (kind, large) in &many.took {
-        let small = few.took.get(kind).copied().unwrap_or_default();
-        row(kind.words(), small, *large);
+    println!("{:>8}", "ratio");
+    print!("{:<41}", "pods");
+    for fleet in fleets {
+        print!("{:>9}", fleet.pods);
     }
-    let (small, large) = (total(few), total(many));
-    row("all but those of decisions", small, large);
-    for (it, all) in [(few, small), (many, large)] {
-        println!(
-            "{} nodes: {:.0} inputs per second",
-            it.nodes,
-            1e6 / all.micros()
-        );
+    println!();
+    let Some(first) = fleets.first() else { return };
+    for (kind, taken) in &first.took {
+        let micros = fleets.iter().map(|fleet| fleet.took.get(kind));
+        let micros = micros.map(|taken| taken.copied().unwrap_or_default().micros());
+        row(kind.words(), taken.count, &micros.collect::<Vec<_>>());
     }
+    let counts = counted(fleets);
+    let mean = fleets.iter().map(|fleet| mean(fleet, &counts));
+    let all = counts.values().sum();
+    let words = "all but those of decisions";
+    row(words, all, &mean.collect::<Vec<_>>());
 }
 
-fn row(words: &str, small: Taken, large: Taken) {
-    println!(
-        "{words:<32}{:>9}{:>9.1}{:>9}{:>9.1}{:>8.2}",
-        small.count,
-        small.micros(),
-        large.count,
-        large.micros(),
-        large.micros() / small.micros()
-    );
+fn row(words: &str, inputs: usize, micros: &[f64]) {
+    print!("{words:<32}{inputs:>9}");
+    for micros in micros {
+        print!("{micros:>9.1}");
+    }
+    let ratio = micros.first().zip(micros.last());
+    println!("{:>8.2}", ratio.map_or(1.0, |(few, many)| many / few));
 }
 
-/// All inputs but those of decisions.
-fn total(of: &Measured) -> Taken {
-    let counted = of.took.iter().filter(|(kind, _)| !kind.is_of_decisions());
-    counted.fold(Taken::default(), |sum, (_, taken)| Taken {
-        count: sum.count + taken.count,
-        time: sum.time + taken.time,
-    })
+/// How many inputs of each kind the first fleet had, decisions and kinds that another fleet had none of apart.
+fn counted(fleets: &[Measured]) -> BTreeMap<Kind, usize> {
+    let first = fleets.iter().take(1).flat_map(|fleet| &fleet.took);
+    let everywhere = |kind: &Kind| fleets.iter().all(|fleet| fleet.took.contains_key(kind));
+    let counted = first.filter(|(kind, _)| !kind.is_of_decisions() && everywhere(kind));
+    counted.map(|(kind, taken)| (*kind, taken.count)).collect()
+}
+
+/// Microseconds of an input of a fleet, where there are so many of each kind.
+fn mean(fleet: &Measured, counts: &BTreeMap<Kind, usize>) -> f64 {
+    let took = counts.iter().map(|(kind, count)| {
+        let taken = fleet.took.get(kind).copied().unwrap_or_default();
+        taken.micros() * *count as f64
+    });
+    let inputs: usize = counts.values().sum();
+    took.sum::<f64>() / inputs.max(1) as f64
 }

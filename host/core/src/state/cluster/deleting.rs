@@ -39,6 +39,7 @@ impl Cluster {
         self.revision += 1;
         if let Some(claim) = &claim {
             self.count_claim(claim);
+            self.note_claim(claim);
             self.changed_pools.insert(claim.pool.clone());
             self.mark_deleting(claim);
         }
