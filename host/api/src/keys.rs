@@ -25,6 +25,9 @@ pub const CLAIM_CLASS_BETA: &str = "volume.beta.kubernetes.io/storage-class";
 /// Set on a volume claim once its binding is complete.
 pub const BIND_COMPLETED: &str = "pv.kubernetes.io/bind-completed";
 
+/// Domain of the keys that Karpenter's provider for AWS gives a meaning, and group of its kinds.
+pub const AWS_DOMAIN: &str = "karpenter.k8s.aws";
+
 /// Taint of nodes chosen for disruption or being terminated.
 pub const TAINT_DISRUPTED: &str = "karpenter.sh/disrupted";
 /// Taint of nodes from their start until they have registered.
@@ -35,7 +38,7 @@ pub const FINALIZER: &str = "karpenter.sh/termination";
 /// `true` if decisions may read an annotation: those of Karpenter's and our own domains. The rest is not kept.
 pub fn is_read_annotation(key: &str) -> bool {
     let domain = key.split_once('/').map_or("", |(domain, _)| domain);
-    ["karpenter.sh", "karpenter.k8s.aws", "plimsoll.dev"]
+    ["karpenter.sh", AWS_DOMAIN, "plimsoll.dev"]
         .iter()
         .any(|ours| {
             domain

@@ -22,6 +22,7 @@ pub mod lifecycle;
 pub mod model;
 pub mod pack;
 pub mod plan;
+pub mod provider;
 pub mod quantity;
 pub mod rank;
 pub mod requirement;

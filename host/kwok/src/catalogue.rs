@@ -3,19 +3,10 @@
 use std::collections::BTreeSet;
 
 use plimsoll_core::catalogue::Catalogue;
-use plimsoll_core::labels::LabelKey;
 use thiserror::Error;
 
 use crate::listed::Listed;
-use crate::{DOMAIN, builtin};
-
-/// The labels of this provider's own domain that requirements may use.
-const OWN: [&str; 4] = [
-    "instance-size",
-    "instance-family",
-    "instance-cpu",
-    "instance-memory",
-];
+use crate::{builtin, facts};
 
 /// The fault of a list of types.
 #[derive(Debug, Error)]
@@ -67,8 +58,7 @@ fn catalogue(listed: &[Listed]) -> Result<Catalogue, CatalogueError> {
     if types.is_empty() {
         return Err(CatalogueError::Empty);
     }
-    let own = OWN.map(|name| LabelKey::from(format!("{DOMAIN}/{name}").as_str()));
-    Ok(Catalogue::new(types, own))
+    Ok(Catalogue::new(facts::provider(), types, []))
 }
 
 #[cfg(test)]

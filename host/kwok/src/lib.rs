@@ -7,12 +7,14 @@
 mod boot;
 mod builtin;
 pub mod catalogue;
+mod facts;
 mod listed;
 mod machine;
 mod provider;
 
 pub use boot::Boots;
 pub use catalogue::CatalogueError;
+pub use facts::provider;
 pub use provider::Kwok;
 
 /// Prefix of our provider ids; the node's name follows.

@@ -11,8 +11,8 @@ use plimsoll_core::resources::{ResourceName, Resources};
 use plimsoll_core::units::PricePerHour;
 use serde::Deserialize;
 
-use crate::DOMAIN;
 use crate::catalogue::CatalogueError;
+use crate::{DOMAIN, facts};
 
 /// Pods of a type that does not say.
 const PODS: i64 = 110;
@@ -91,16 +91,8 @@ impl Listed {
 
     /// Every well-known label has its values or is said to be absent: one that nothing is said of could be anything.
     fn requirements(&self) -> Requirements {
-        let undecided = [
-            labels::NODEPOOL,
-            labels::ZONE,
-            labels::CAPACITY_TYPE,
-            labels::RESERVATION_ID,
-        ];
-        let absent = labels::well_known_keys()
-            .filter(|key| !undecided.contains(&key.as_str()))
-            .map(|key| Requirement::does_not_exist(LabelKey::from(key.as_str())));
-        let mut requirements: Requirements = absent.collect();
+        let keys = facts::provider().keys_of_types().into_iter();
+        let mut requirements: Requirements = keys.map(Requirement::does_not_exist).collect();
         let systems = self.operating_systems.iter().map(String::as_str);
         let mut put = |key: &str, values: Vec<&str>| {
             requirements.replace(Requirement::one_of(LabelKey::from(key), values));
@@ -156,12 +148,12 @@ impl Listed {
         })?;
         let reservation = match terms {
             CapacityType::Reserved => Some(Reservation {
-                id: ReservationId::from(single(labels::RESERVATION_ID)?),
+                id: ReservationId::from(single(facts::RESERVATION_ID)?),
                 remaining: listed.reservation_capacity,
             }),
             CapacityType::Spot | CapacityType::OnDemand => None,
         };
-        for key in [labels::ZONE, labels::CAPACITY_TYPE, labels::RESERVATION_ID] {
+        for key in [labels::ZONE, labels::CAPACITY_TYPE, facts::RESERVATION_ID] {
             requirements.remove(key);
         }
         let mut offering = Offering::new(zone, terms, price);

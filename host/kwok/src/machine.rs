@@ -64,6 +64,7 @@ mod tests {
             claim.requirements.add(asked);
         }
         let sold = TypeOffering {
+            provider: list.provider(),
             instance_type: sold,
             offering: &sold.offerings[0],
         };

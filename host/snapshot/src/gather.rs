@@ -14,6 +14,7 @@ use plimsoll_core::model::{self, Volumes};
 use plimsoll_core::snapshot::Objects;
 use plimsoll_core::time::Timestamp;
 use plimsoll_ec2_facts::AllocatableSettings;
+use plimsoll_ec2_facts::provider::{CLASS, DOMAIN};
 use serde_json::{Map, Value};
 
 use crate::error::SnapshotError;
@@ -21,16 +22,13 @@ use crate::note::Note;
 use crate::resolve::class;
 use crate::section::{self, ChangeEntry};
 
-/// The class of machines on EC2.
-pub(crate) const EC2_CLASS: &str = "EC2NodeClass";
-
 /// Group and version of our own kinds.
 pub(crate) const API_VERSION: &str = "plimsoll.dev/v1alpha1";
 /// The kind of a document that is our section.
 pub(crate) const SNAPSHOT: &str = "Snapshot";
 
 /// Kinds that are part of a full picture without being read for decisions made from a file.
-const SILENT: [&str; 2] = [EC2_CLASS, "KWOKNodeClass"];
+const SILENT: [&str; 2] = [CLASS, "KWOKNodeClass"];
 
 /// Groups of the kinds whose fields are looked at by [`plimsoll_api::validate`].
 const VALIDATED: [&str; 2] = ["karpenter.sh", "autoscaling.x-k8s.io"];
@@ -192,7 +190,7 @@ impl Gatherer {
             sentence,
         };
         self.validate(api_version, kind, value).map_err(refused)?;
-        if kind == EC2_CLASS && api_version.starts_with(labels::AWS_DOMAIN) {
+        if kind == CLASS && api_version.starts_with(DOMAIN) {
             let name = value.pointer("/metadata/name").and_then(Value::as_str);
             let name = name.unwrap_or_default().to_owned();
             let settings = class::settings(value);

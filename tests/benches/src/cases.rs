@@ -152,7 +152,7 @@ fn sold(zones: Option<Vec<Zone>>, may_be: impl Fn(Architecture) -> bool) -> Resu
     };
     let types = all.types().iter().filter(general);
     let types: Vec<InstanceType> = types.map(|sold| InstanceType::clone(sold)).collect();
-    Ok(Catalogue::new(types, all.own_keys().iter().cloned()))
+    Ok(all.with_types(types))
 }
 
 fn sized(at: usize, cpu: i64, memory_mib: i64) -> PodFixture {

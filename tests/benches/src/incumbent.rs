@@ -4,7 +4,8 @@
 //! One command at a time, carried out at once; its waits, budgets and time limits are left out, which only helps it.
 //! Replacements and what they may cost are found by the same scheduler as ours, first fit on one node as the incumbent does.
 
-use plimsoll_core::disrupt::moves::{Asker, ConsolidationKind, Move, MoveSettings, ask};
+use plimsoll_core::disrupt::moves::{Asker, Move, MoveSettings, ask};
+use plimsoll_core::score::MoveKind;
 use plimsoll_core::snapshot::Snapshot;
 use plimsoll_core::units::PricePerHour;
 use plimsoll_oracles::moves::Passed;
@@ -68,7 +69,5 @@ fn several(asker: &mut Asker<'_, '_>, rows: &[usize]) -> Option<Move> {
 
 /// Deleting needs no saving; replacing does.
 fn saving(found: Option<Move>) -> Option<Move> {
-    found.filter(|found| {
-        found.kind != ConsolidationKind::Replace || found.saving > PricePerHour::ZERO
-    })
+    found.filter(|found| found.kind != MoveKind::Replace || found.saving > PricePerHour::ZERO)
 }

@@ -11,7 +11,7 @@ use std::sync::{Arc, LazyLock};
 use plimsoll_core::action::ConsiderRequest;
 use plimsoll_core::command::DisruptionQuestion;
 use plimsoll_core::disrupt::candidate::Candidate;
-use plimsoll_core::disrupt::moves::{ConsolidationKind, Move};
+use plimsoll_core::disrupt::moves::Move;
 use plimsoll_core::disrupt::pass::{DisruptionPass, Proposal};
 use plimsoll_core::disrupt::{confirm, consolidate};
 use plimsoll_core::hook::{PolicySettings, Setting};
@@ -20,6 +20,7 @@ use plimsoll_core::labels::CAPACITY_TYPE;
 use plimsoll_core::model::{Node, OwnerKind};
 use plimsoll_core::resources::{ResourceName, Resources};
 use plimsoll_core::schedule::{self, Session};
+use plimsoll_core::score::MoveKind;
 use plimsoll_core::snapshot::Snapshot;
 use plimsoll_core::time::{Span, Timestamp};
 use plimsoll_core::units::PricePerHour;
@@ -227,8 +228,7 @@ impl ScaleDown {
         let scored = score(&self.module, &question);
         let rows = scored.verdicts.rows.iter();
         let values: Vec<PricePerHour> = rows.map(|verdict| verdict.value).collect();
-        let alone =
-            |found: &Move| found.members.len() == 1 && found.kind == ConsolidationKind::Delete;
+        let alone = |found: &Move| found.members.len() == 1 && found.kind == MoveKind::Delete;
         let found = proposal.moves.iter().zip(&values);
         let worth = found.filter(|(found, value)| **value > PricePerHour::ZERO && alone(found));
         let ours: BTreeSet<usize> = worth.map(|(found, _)| found.members[0]).collect();

@@ -9,7 +9,7 @@ use plimsoll_core::action::{Action, Request, SolveRequest, Write};
 use plimsoll_core::catalogue::{CapacityType, Catalogues, InstanceType, Offering, Reservation};
 use plimsoll_core::engine::{Engine, Input};
 use plimsoll_core::ids::{NodeName, ProviderId, ReservationId, Uid};
-use plimsoll_core::labels::{INITIALIZED, REGISTERED, RESERVATION_ID};
+use plimsoll_core::labels::{INITIALIZED, REGISTERED};
 use plimsoll_core::model::{
     ClaimPhase, Node, NodeClaim, Object, Pod, PodPhase, Readiness, Version,
 };
@@ -19,7 +19,9 @@ use plimsoll_core::schedule;
 use plimsoll_core::snapshot::{Objects, Settings, Snapshot};
 use plimsoll_core::time::{Span, Timestamp};
 use plimsoll_core::units::PricePerHour;
-use plimsoll_oracles::fixture::{HOSTNAME, INSTANCE_TYPE, NODEPOOL, is_in, overlay};
+use plimsoll_oracles::fixture::{
+    HOSTNAME, INSTANCE_TYPE, NODEPOOL, RESERVATION_ID, is_in, overlay,
+};
 use plimsoll_oracles::generate::{Draw, Features, Shape, random_cluster, shapes};
 use plimsoll_oracles::judge::cases;
 use plimsoll_snapshot::write::{CatalogueText, Format, write};

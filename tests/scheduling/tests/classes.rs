@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use plimsoll_core::catalogue::{Catalogue, Catalogues};
+use plimsoll_core::catalogue::Catalogues;
 use plimsoll_core::check::{self, Rule};
 use plimsoll_core::model::{ClaimPhase, PackingMode};
 use plimsoll_core::resources::ResourceName;
@@ -155,7 +155,7 @@ fn what_a_class_is_not_sold_its_pools_do_not_buy() {
     let wanted = pods("roomy", 100, 1).chain(pods("lean", 100, 1));
     let fixture = market().sells(small()).pods(wanted);
     let (objects, all, settings) = fixture.parts();
-    let only = Catalogue::new([lean().build()], all.own_keys().iter().cloned());
+    let only = all.of_others().with_types([lean().build()]);
     let classes = [(class("lean"), Arc::new(only))];
     let catalogues = Catalogues::new(Arc::clone(all.of_others()), classes);
     for packing in [PackingMode::Price, PackingMode::Compatible] {

@@ -1,10 +1,10 @@
 //! Labels of pools, what types have and lack, and how pods of one batch share nodes.
 
 use plimsoll_core::catalogue::Offering;
-use plimsoll_core::labels::well_known_keys;
 use plimsoll_core::model::PackingMode;
 use plimsoll_core::plan::Refusal;
 use plimsoll_core::units::PricePerHour;
+use plimsoll_ec2_facts::provider;
 use plimsoll_oracles::fixture::*;
 use plimsoll_scheduling_tests::{Outcome, bare_market, check, market};
 
@@ -168,8 +168,8 @@ fn domains_of_kubernetes_may_be_used_by_pools() {
 
 #[test]
 fn every_well_known_label_may_be_asked_for() {
-    for key in well_known_keys() {
-        let outcome = check(market().pod(web().needs(exists(&key))));
+    for key in provider().well_known_keys() {
+        let outcome = check(market().pod(web().needs(exists(key.as_str()))));
         let invalid = outcome.agreed(|run| {
             let mut waiting = run.plan().unplaced.iter();
             waiting.any(|unplaced| matches!(unplaced.reason, Refusal::Invalid(_)))

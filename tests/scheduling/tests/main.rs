@@ -26,6 +26,7 @@ mod overlays;
 mod pools;
 mod ports;
 mod price_list;
+mod providers;
 mod random;
 mod refusals;
 mod relaxation;

@@ -1,9 +1,10 @@
 //! Consolidation moves of single nodes: when there is one, and what it says.
 
-use plimsoll_core::disrupt::moves::{ConsolidationKind, Move, MoveSettings, find};
+use plimsoll_core::disrupt::moves::{Move, MoveSettings, find};
 use plimsoll_core::labels::CAPACITY_TYPE;
 use plimsoll_core::model::{ClaimPhase, DoNotDisrupt, MoveCost, PackingMode};
 use plimsoll_core::plan::Target;
+use plimsoll_core::score::MoveKind;
 use plimsoll_core::snapshot::Snapshot;
 use plimsoll_core::units::PricePerHour;
 use plimsoll_oracles::fixture::*;
@@ -83,10 +84,7 @@ fn dollars(dollars: f64) -> PricePerHour {
 fn node_without_pods_goes_for_its_whole_price() {
     let (snapshot, found) = by_default(market().node(on_demand("n1", "middle", 4)));
     let own = of(&snapshot, &found, "n1").expect("a move");
-    assert_eq!(
-        (own.kind, own.saving),
-        (ConsolidationKind::Empty, dollars(0.4))
-    );
+    assert_eq!((own.kind, own.saving), (MoveKind::Empty, dollars(0.4)));
     assert_eq!(own.disruption, MoveCost::ONE);
 }
 
@@ -100,7 +98,7 @@ fn node_whose_pods_fit_elsewhere_goes_without_replacement() {
             .pod(pod("db").cpu(2000).on("n2")),
     );
     let own = of(&snapshot, &found, "n1").expect("a move");
-    assert_eq!((own.kind, own.pods_moved()), (ConsolidationKind::Delete, 2));
+    assert_eq!((own.kind, own.pods_moved()), (MoveKind::Delete, 2));
     assert_eq!(own.receivers(), [node_row(&snapshot, "n2")]);
     assert_eq!(own.saving, dollars(0.4));
 }
@@ -125,14 +123,11 @@ fn node_stays_whose_pods_fit_elsewhere_in_the_right_order_only() {
         own.map(|own| own.kind)
     };
     assert_eq!(tight(PackingMode::Price, 1200), None);
-    assert_eq!(
-        tight(PackingMode::Price, 1300),
-        Some(ConsolidationKind::Delete)
-    );
+    assert_eq!(tight(PackingMode::Price, 1300), Some(MoveKind::Delete));
     let incumbent = tight(PackingMode::Compatible, 1200);
     assert_eq!(
         incumbent,
-        Some(ConsolidationKind::Delete),
+        Some(MoveKind::Delete),
         "the incumbent does not ask"
     );
 }
@@ -145,10 +140,7 @@ fn node_larger_than_its_pods_is_replaced_by_the_cheapest_that_holds_them() {
             .pods(pod("web").cpu(1500).on("n1").replicas(2)),
     );
     let own = of(&snapshot, &found, "n1").expect("a move");
-    assert_eq!(
-        (own.kind, own.saving),
-        (ConsolidationKind::Replace, dollars(0.4))
-    );
+    assert_eq!((own.kind, own.saving), (MoveKind::Replace, dollars(0.4)));
     assert_eq!(own.claims[0].options[0].instance_type.as_str(), "middle");
     assert!(
         own.placements
@@ -171,10 +163,7 @@ fn guard_on_large_types_yields_to_the_move_of_a_pod_that_nothing_else_holds() {
             .pod(pod("web").cpu(3000).on("n1")),
     );
     let own = of(&snapshot, &found, "n1").expect("a move");
-    assert_eq!(
-        (own.kind, own.saving),
-        (ConsolidationKind::Replace, dollars(6.4))
-    );
+    assert_eq!((own.kind, own.saving), (MoveKind::Replace, dollars(6.4)));
     let named = own.claims[0].options.iter();
     let named: Vec<&str> = named.map(|option| option.instance_type.as_str()).collect();
     assert_eq!(named, ["huge"]);
@@ -419,10 +408,7 @@ fn several_nodes_go_for_one_that_their_pods_fill() {
     );
     let all: Vec<usize> = (0..snapshot.nodes.len()).collect();
     let own = found.iter().find(|one| one.members == all).expect("a move");
-    assert_eq!(
-        (own.kind, own.claims.len()),
-        (ConsolidationKind::Replace, 1)
-    );
+    assert_eq!((own.kind, own.claims.len()), (MoveKind::Replace, 1));
     assert_eq!(own.saving, dollars(3.0 * 0.45 - 0.8));
 }
 

@@ -25,7 +25,7 @@ const LAYERS: &[&[&str]] = &[
     ],
     &["batch", "cron", "requirement"],
     // Objects as they are, and what is made of them alone.
-    &["model"],
+    &["model", "provider"],
     &["buffer", "catalogue", "pack"],
     // One instant, what to do about it, and what may be asked of the outside.
     &["plan", "snapshot"],

@@ -7,6 +7,7 @@
 //! That the interface packaged with the SDK equals the contract is a test of the SDK (`sdk/tests/wit.rs`).
 
 pub mod acceptance;
+pub mod clouds;
 pub mod docs;
 pub mod files;
 pub mod graph;

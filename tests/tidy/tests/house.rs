@@ -6,7 +6,7 @@ use std::sync::LazyLock;
 use plimsoll_tidy::graph::Features;
 use plimsoll_tidy::supply::{self, Lists};
 use plimsoll_tidy::{
-    Graph, Tree, acceptance, docs, files, layers, manifests, names, orphans, purity, rooms,
+    Graph, Tree, acceptance, clouds, docs, files, layers, manifests, names, orphans, purity, rooms,
     unfinished, words,
 };
 
@@ -74,6 +74,11 @@ fn outside_crates_come_from_the_public_registry() {
 #[test]
 fn there_is_one_version_of_each_crate_and_none_that_is_banned() {
     holds(&supply::bans(&GRAPH, &LISTS));
+}
+
+#[test]
+fn the_core_names_no_cloud() {
+    holds(&clouds::named(&TREE));
 }
 
 #[test]

@@ -9,6 +9,7 @@ mod amounts;
 pub(crate) mod buffer;
 pub(crate) mod claim;
 mod daemon;
+mod label;
 mod metadata;
 pub(crate) mod node;
 pub(crate) mod overlay;

@@ -3,12 +3,12 @@
 use std::sync::Arc;
 
 use k8s_openapi::api::core::v1 as k8s;
-use plimsoll_core::labels::LabelKey;
 use plimsoll_core::model::NodeTerm;
 use plimsoll_core::requirement::{Operator, Requirement, Requirements};
 use serde_json::{Value, json};
 
 use super::each;
+use super::label::label_key;
 use crate::error::{FieldError, Within};
 use crate::intern::Interner;
 use crate::kinds::NodeSelectorRequirement;
@@ -26,7 +26,7 @@ pub(super) fn requirement(
     let parsed = Operator::parse(operator)
         .ok_or_else(|| FieldError::unexpected("operator", operator, OPERATORS))?;
     let values: Vec<Arc<str>> = values.iter().map(|value| interner.text(value)).collect();
-    Ok(Requirement::new(LabelKey::from(key), parsed, &values)?)
+    Ok(Requirement::new(label_key(key), parsed, &values)?)
 }
 
 /// Requirements of a pool, claim or overlay, as written and with minimum values.

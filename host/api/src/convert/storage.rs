@@ -5,7 +5,6 @@ use std::sync::Arc;
 use k8s_openapi::api::core::v1 as k8s;
 use k8s_openapi::api::storage::v1 as storage;
 use plimsoll_core::ids::{NodeName, ObjectName};
-use plimsoll_core::labels::LabelKey;
 use plimsoll_core::model::{
     BindingMode, CsiNode, PersistentVolume, StorageClass, VolumeClaim, VolumeKind, VolumePart,
 };
@@ -13,6 +12,7 @@ use plimsoll_core::requirement::{Requirement, Requirements};
 use plimsoll_core::time::Timestamp;
 use serde_json::{Map, Value, json};
 
+use super::label::label_key;
 use super::{each, metadata, requirement};
 use crate::error::{FieldError, Within};
 use crate::intern::Interner;
@@ -153,7 +153,7 @@ fn topology(term: &k8s::TopologySelectorTerm, interner: &mut Interner) -> Requir
     expressions
         .map(|expression| {
             let values = expression.values.iter().map(|value| interner.text(value));
-            Requirement::one_of(LabelKey::from(expression.key.as_str()), values)
+            Requirement::one_of(label_key(&expression.key), values)
         })
         .collect()
 }

@@ -114,7 +114,7 @@ fn found(catalogue: &Catalogue, wanted: &Requirements, name: Option<&str>) -> Ve
         let mut instance_type = known.as_ref().clone();
         instance_type
             .offerings
-            .retain(|offering| meets(&offering.node_requirements()));
+            .retain(|offering| meets(&offering.node_requirements(catalogue.provider())));
         if let Some(first) = instance_type.offerings.first() {
             result.push(Found {
                 allocatable: instance_type.allocatable(first),
@@ -139,14 +139,15 @@ fn not_there(name: &str, place: &str, catalogue: &Catalogue) -> String {
 }
 
 /// The key, or the word that stands for one, that was probably meant: what tells keys apart is behind their last slash.
-fn key_meant(typed: &str) -> Option<String> {
+fn key_meant(catalogue: &Catalogue, typed: &str) -> Option<String> {
     fn telling(key: &str) -> &str {
         let word = key.rsplit('/').next().unwrap_or(key);
         word.strip_prefix(INSTANCE).unwrap_or(word)
     }
     let words = SHORT.iter().map(|(word, _)| (*word).to_owned());
     // Of equals the last is taken: a word rather than its key.
-    labels::well_known_keys()
+    let keys = catalogue.provider().well_known_keys().into_iter();
+    keys.map(String::from)
         .chain(words)
         .map(|known| {
             let likeness = strsim::normalized_damerau_levenshtein(telling(&known), telling(typed));
@@ -183,7 +184,7 @@ fn requirement(text: &str, catalogue: &Catalogue) -> Result<Requirement> {
     };
     let key = LabelKey::from(key);
     if !catalogue.is_well_known(&key) {
-        let hint = question(key_meant(typed).as_deref());
+        let hint = question(key_meant(catalogue, typed).as_deref());
         bail!("no instance type has a label {key}{hint}");
     }
     Ok(Requirement::new(key, operator, &values)?)

@@ -20,6 +20,7 @@ use super::{Catalogue, InstanceType, Offering, OfferingKey, Overlaid, launch_ord
 use crate::ids::PoolName;
 use crate::labels::{self, LabelKey, Labels};
 use crate::model::{ClaimPhase, ClassRef, NodeClaim};
+use crate::provider::ProviderFacts;
 use crate::requirement::{Requirement, Requirements, Undefined};
 use crate::resources::Resources;
 use crate::units::PricePerHour;
@@ -27,6 +28,8 @@ use crate::units::PricePerHour;
 /// An instance type and one of its offerings: something that can be bought.
 #[derive(Clone, Copy, Debug)]
 pub struct TypeOffering<'c> {
+    /// Facts about who sells it.
+    pub provider: &'c ProviderFacts,
     /// The type.
     pub instance_type: &'c InstanceType,
     /// One of its offerings.
@@ -68,7 +71,7 @@ impl TypeOffering<'_> {
     /// Labels of the node that a claim with these labels and requirements becomes through it, its host name apart.
     pub fn node_labels(&self, own: &Labels, requirements: &Requirements) -> Labels {
         let mut result = own.clone();
-        let offering = self.offering.node_requirements();
+        let offering = self.offering.node_requirements(self.provider);
         let sold = offering
             .iter()
             .chain(self.instance_type.requirements.iter());
@@ -109,6 +112,7 @@ impl Catalogue {
                 && offering.reservation.as_ref().map(|own| &own.id) == key.reservation.as_ref()
         })?;
         Some(TypeOffering {
+            provider: self.provider(),
             instance_type,
             offering,
         })
@@ -134,6 +138,7 @@ impl Catalogue {
             let offerings = instance_type.offerings.iter();
             let allowed = offerings.filter(|offering| self.allows(requirements, offering));
             result.extend(allowed.map(|offering| TypeOffering {
+                provider: self.provider(),
                 instance_type,
                 offering,
             }));
@@ -145,7 +150,7 @@ impl Catalogue {
     fn allows(&self, requirements: &Requirements, offering: &Offering) -> bool {
         if !offering.requirements.is_empty() {
             let well_known = |key: &LabelKey| self.is_well_known(key);
-            let nodes = offering.node_requirements();
+            let nodes = offering.node_requirements(self.provider());
             return requirements
                 .accepts(&nodes, Undefined::Allowed(&well_known))
                 .is_ok();
@@ -154,12 +159,12 @@ impl Catalogue {
             let asked = requirements.get(key);
             asked.is_none_or(|asked| asked.allows(value))
         };
-        let reservation = if let Some(reservation) = &offering.reservation {
-            is_open(labels::RESERVATION_ID, reservation.id.as_str())
-        } else {
-            let asked = requirements.get(labels::RESERVATION_ID);
-            asked.is_none_or(Requirement::allows_absence)
-        };
+        let key = self.provider().reservation_id.as_ref();
+        let id = offering.reservation.as_ref().map(|own| own.id.as_str());
+        let reservation = key.is_none_or(|key| {
+            let asked = requirements.get(key.as_str());
+            asked.is_none_or(|asked| id.map_or(asked.allows_absence(), |id| asked.allows(id)))
+        });
         reservation
             && is_open(labels::ZONE, &offering.zone)
             && is_open(labels::CAPACITY_TYPE, offering.capacity_type.as_str())
@@ -188,8 +193,9 @@ impl Catalogue {
     pub fn of_labels(&self, labels: &Labels) -> Option<TypeOffering<'_>> {
         let instance_type = self.get(labels.get(labels::INSTANCE_TYPE)?)?;
         Some(TypeOffering {
+            provider: self.provider(),
             instance_type,
-            offering: instance_type.offering_of(labels)?,
+            offering: instance_type.offering_of(self.provider(), labels)?,
         })
     }
 

@@ -6,6 +6,7 @@
 //! - Equal catalogues are one, so that what is read of them is read once.
 //! - Types stand at the same places in all of them, and the same keys are well known: a position that was found in one holds
 //!   in the others. A type that a class does not sell stands there without offerings.
+//! - All are one provider's.
 //! - A reservation, and the addresses of a subnet, are there once, whatever classes may use them.
 
 use std::collections::{BTreeMap, BTreeSet};
@@ -17,6 +18,7 @@ use super::{Catalogue, InstanceType, Subnet, subnets};
 use crate::ids::{ReservationId, TypeName};
 use crate::labels::LabelKey;
 use crate::model::ClassRef;
+use crate::provider::ProviderFacts;
 
 /// Catalogue of each class of nodes.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -182,12 +184,27 @@ impl Catalogues {
         })
     }
 
+    /// Facts about who sells them all.
+    pub fn provider(&self) -> &Arc<ProviderFacts> {
+        self.of_others().provider()
+    }
+
+    /// Why nobody may ask for a label; `None` where anybody may.
+    pub fn restriction(&self, key: &LabelKey) -> Option<String> {
+        self.of_others().restriction(key)
+    }
+
+    /// `true` if offerings, not types, decide the value of a label.
+    pub fn is_of_offerings(&self, key: &LabelKey) -> bool {
+        self.of_others().is_of_offerings(key)
+    }
+
     /// `true` if new nodes will carry the label although no pool names it.
     pub fn is_well_known(&self, key: &LabelKey) -> bool {
         self.of_others().is_well_known(key)
     }
 
-    /// Keys that are well known here beyond those every provider has.
+    /// Keys that are well known here beyond those that the provider always has.
     pub fn own_keys(&self) -> &BTreeSet<LabelKey> {
         self.of_others().own_keys()
     }
@@ -250,7 +267,8 @@ fn align(catalogues: &mut [Arc<Catalogue>]) {
             .values()
             .cloned()
             .chain(own.map(|own| InstanceType::clone(own)));
-        *catalogue = Arc::new(Catalogue::new(types, keys.iter().cloned()));
+        let provider = Arc::clone(catalogue.provider());
+        *catalogue = Arc::new(Catalogue::new(provider, types, keys.iter().cloned()));
     }
 }
 
@@ -264,8 +282,8 @@ mod tests {
 
     fn class(name: &str) -> ClassRef {
         ClassRef {
-            group: "karpenter.k8s.aws".into(),
-            kind: "EC2NodeClass".into(),
+            group: "karpenter.example.cloud".into(),
+            kind: "MachineClass".into(),
             name: name.into(),
         }
     }
@@ -284,7 +302,7 @@ mod tests {
 
     fn catalogue(types: &[(&str, i64)]) -> Arc<Catalogue> {
         let types = types.iter().map(|(name, pods)| sold(name, *pods));
-        Arc::new(Catalogue::new(types, []))
+        Arc::new(Catalogue::new(Arc::default(), types, []))
     }
 
     fn pods(catalogue: &Catalogue, name: &str) -> i64 {

@@ -12,7 +12,7 @@
 //! - Offerings that state an amount of their own teach nothing about it, and one that states an overhead of its own keeps it.
 //! - Amounts in bytes count in whole mebibytes, so that machines that differ by a few pages teach the same.
 //!
-//! Contract: the section on discovered capacity of the AWS provider. Other than there the values do not end with time: they
+//! Contract: the section on discovered capacity of the provider. Other than there the values do not end with time: they
 //! are held in memory, and another engine learns from the nodes it finds.
 
 use std::collections::BTreeMap;
@@ -224,8 +224,8 @@ mod tests {
 
     fn class(name: &str) -> ClassRef {
         ClassRef {
-            group: "karpenter.k8s.aws".into(),
-            kind: "EC2NodeClass".into(),
+            group: "karpenter.example.cloud".into(),
+            kind: "MachineClass".into(),
             name: name.into(),
         }
     }

@@ -13,7 +13,7 @@ use crate::labels::{self, Labels};
 use crate::model::ClassRef;
 use crate::time::{Span, Timestamp};
 
-/// How long an offering is avoided after the cloud had none of it: three minutes, as the incumbent's AWS provider does.
+/// How long an offering is avoided after the cloud had none of it: three minutes, as the incumbent does.
 pub const OUT_OF_STOCK: Span = Span::from_secs(180);
 
 /// How long a failed launch counts for a ranking policy.
@@ -75,10 +75,9 @@ impl Market {
 
     /// A claim was launched and has these labels; whether a reservation has less left for it.
     pub fn draws(&mut self, claim: &ClaimName, labels: &Labels) -> bool {
-        let Some(id) = labels.get(labels::RESERVATION_ID) else {
+        let Some(id) = self.listed.provider().reservation_of(labels) else {
             return false;
         };
-        let id = ReservationId::from(Arc::clone(id));
         let news = self.drawn.get(claim) != Some(&id);
         if news {
             self.drawn.insert(claim.clone(), id);
@@ -89,8 +88,7 @@ impl Market {
 
     /// The list's counts carry the machine of a claim, which has these labels.
     pub fn carries(&mut self, claim: &ClaimName, labels: &Labels) {
-        if let Some(id) = labels.get(labels::RESERVATION_ID) {
-            let id = ReservationId::from(Arc::clone(id));
+        if let Some(id) = self.listed.provider().reservation_of(labels) {
             self.counted.insert(claim.clone(), id);
             self.show();
         }
@@ -170,7 +168,7 @@ impl Market {
         let Some(listed) = name.and_then(|name| self.listed.of(class).get(name)) else {
             return false;
         };
-        let offering = listed.offering_of(labels);
+        let offering = listed.offering_of(self.listed.provider(), labels);
         let lesson = self.learned.note(class, listed, offering, seen);
         let has_others = self.listed.distinct().len() > 1;
         let news = lesson.of_class || (has_others && lesson.of_type);

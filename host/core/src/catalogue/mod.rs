@@ -24,6 +24,7 @@ pub use subnets::Subnet;
 
 use crate::ids::{ReservationId, TypeName};
 use crate::labels::{self, LabelKey, Labels};
+use crate::provider::ProviderFacts;
 use crate::requirement::{Requirement, Requirements};
 use crate::resources::{ResourceName, Resources};
 use crate::units::PricePerHour;
@@ -146,35 +147,39 @@ impl Offering {
     }
 
     /// All that nodes of this offering satisfy. Without a reservation, the reservation's label must not exist.
-    pub fn node_requirements(&self) -> Requirements {
+    pub fn node_requirements(&self, provider: &ProviderFacts) -> Requirements {
         let mut result = self.requirements.clone();
-        let keys = [labels::ZONE, labels::CAPACITY_TYPE, labels::RESERVATION_ID];
-        for own in keys.iter().filter_map(|key| self.own_requirement(key)) {
+        let common = [labels::ZONE, labels::CAPACITY_TYPE].map(LabelKey::from);
+        let keys = common.iter().chain(&provider.reservation_id);
+        for own in keys.filter_map(|key| self.own_requirement(provider, key)) {
             result.add(own);
         }
         result
     }
 
     /// Requirement that nodes of this offering satisfy on one key; `None` where the offering does not decide it.
-    pub fn node_requirement(&self, key: &LabelKey) -> Option<Requirement> {
-        let own = self.own_requirement(key.as_str());
+    pub fn node_requirement(
+        &self,
+        provider: &ProviderFacts,
+        key: &LabelKey,
+    ) -> Option<Requirement> {
+        let own = self.own_requirement(provider, key);
         match (own, self.requirements.get(key.as_str())) {
             (Some(own), Some(further)) => Some(own.intersect(further)),
             (own, further) => own.or_else(|| further.cloned()),
         }
     }
 
-    fn own_requirement(&self, name: &str) -> Option<Requirement> {
-        let key = LabelKey::from(name);
-        match name {
-            labels::ZONE => Some(Requirement::one_of(key, [Arc::clone(&self.zone)])),
-            labels::CAPACITY_TYPE => Some(Requirement::one_of(key, [self.capacity_type.as_str()])),
-            labels::RESERVATION_ID => Some(match &self.reservation {
-                Some(reservation) => Requirement::one_of(key, [reservation.id.as_str()]),
-                None => Requirement::does_not_exist(key),
-            }),
-            _ => None,
-        }
+    fn own_requirement(&self, provider: &ProviderFacts, key: &LabelKey) -> Option<Requirement> {
+        let of_reservation = provider.reservation_id.as_ref() == Some(key);
+        let values: [Arc<str>; 1] = match (key.as_str(), &self.reservation) {
+            (labels::ZONE, _) => [Arc::clone(&self.zone)],
+            (labels::CAPACITY_TYPE, _) => [self.capacity_type.as_str().into()],
+            (_, Some(reservation)) if of_reservation => [reservation.id.clone().into()],
+            (_, None) if of_reservation => return Some(Requirement::does_not_exist(key.clone())),
+            _ => return None,
+        };
+        Some(Requirement::one_of(key.clone(), values))
     }
 }
 
@@ -227,18 +232,14 @@ impl InstanceType {
 
     /// The offering behind a node of this type with these labels, whether or not it can be had again. Of a node that says
     /// which reservation it draws on, that one.
-    pub fn offering_of(&self, labels: &Labels) -> Option<&Offering> {
+    pub fn offering_of(&self, provider: &ProviderFacts, labels: &Labels) -> Option<&Offering> {
         let capacity_type = labels.get(labels::CAPACITY_TYPE)?;
         let zone = labels.get(labels::ZONE)?;
-        let reservation = labels.get(labels::RESERVATION_ID);
-        let draws_on = |offering: &Offering, id: &str| {
-            let own = offering.reservation.as_ref();
-            own.is_some_and(|own| own.id.as_str() == id)
-        };
+        let reservation = provider.reservation_of(labels);
         self.offerings.iter().find(|offering| {
             offering.zone == *zone
                 && offering.capacity_type.as_str() == capacity_type.as_ref()
-                && reservation.is_none_or(|id| draws_on(offering, id))
+                && (reservation.is_none() || offering.reservation_id() == reservation)
         })
     }
 
@@ -284,14 +285,16 @@ fn room(capacity: &Resources, overhead: &Resources) -> Resources {
 /// Instance types as nodes of one class have them, in name order.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Catalogue {
+    provider: Arc<ProviderFacts>,
     types: Vec<Arc<InstanceType>>,
     well_known: BTreeSet<LabelKey>,
 }
 
 impl Catalogue {
     /// From types in any order; of two with one name the later is kept. Every key that an offering uses is well known
-    /// from then on, beside those in `well_known` (a provider's own).
+    /// from then on, beside those of the provider and those in `well_known`.
     pub fn new(
+        provider: Arc<ProviderFacts>,
         types: impl IntoIterator<Item = InstanceType>,
         well_known: impl IntoIterator<Item = LabelKey>,
     ) -> Self {
@@ -312,13 +315,18 @@ impl Catalogue {
                     .map(|requirement| requirement.key().clone()),
             );
         }
-        Self { types, well_known }
+        Self {
+            provider,
+            types,
+            well_known,
+        }
     }
 
     /// The same with other types: keys that are well known stay so.
     #[must_use]
     pub fn with_types(&self, types: impl IntoIterator<Item = InstanceType>) -> Self {
-        Self::new(types, self.well_known.iter().cloned())
+        let (provider, own) = (Arc::clone(&self.provider), self.well_known.iter().cloned());
+        Self::new(provider, types, own)
     }
 
     /// The same with some types, by position, replaced by a revision of the same name; the others are shared.
@@ -329,9 +337,15 @@ impl Catalogue {
             None => Arc::clone(listed),
         });
         Self {
+            provider: Arc::clone(&self.provider),
             types: types.collect(),
             well_known: self.well_known.clone(),
         }
+    }
+
+    /// Facts about who sells it.
+    pub fn provider(&self) -> &Arc<ProviderFacts> {
+        &self.provider
     }
 
     /// The types, in name order.
@@ -349,10 +363,23 @@ impl Catalogue {
 
     /// `true` if new nodes will carry the label although no pool names it.
     pub fn is_well_known(&self, key: &LabelKey) -> bool {
-        labels::is_well_known(key.as_str()) || self.well_known.contains(key)
+        self.provider.is_well_known(key) || self.well_known.contains(key)
     }
 
-    /// Keys that are well known here beyond those every provider has.
+    /// Why nobody may ask for a label; `None` where anybody may.
+    pub fn restriction(&self, key: &LabelKey) -> Option<String> {
+        let own = self.well_known.contains(key);
+        self.provider.restriction(key).filter(|_| !own)
+    }
+
+    /// `true` if offerings, not types, decide the value of a label.
+    pub fn is_of_offerings(&self, key: &LabelKey) -> bool {
+        [labels::ZONE, labels::CAPACITY_TYPE].contains(&key.as_str())
+            || self.provider.reservation_id.as_ref() == Some(key)
+            || self.well_known.contains(key)
+    }
+
+    /// Keys that are well known here beyond those that the provider always has.
     pub fn own_keys(&self) -> &BTreeSet<LabelKey> {
         &self.well_known
     }

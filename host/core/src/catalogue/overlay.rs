@@ -19,19 +19,6 @@ use crate::model::{NodeClaim, NodeOverlay, NodePool, PriceChange};
 use crate::requirement::{Requirement, Requirements};
 use crate::resources::ResourceName;
 
-/// Resources that the provider reports itself; an overlay cannot add them.
-const REPORTED: [&str; 9] = [
-    "cpu",
-    "memory",
-    "ephemeral-storage",
-    "pods",
-    "vpc.amazonaws.com/pod-eni",
-    "aws.amazon.com/neuron",
-    "aws.amazon.com/neuroncore",
-    "habana.ai/gaudi",
-    "vpc.amazonaws.com/efa",
-];
-
 /// Why an overlay holds nowhere.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum OverlayRefusal {
@@ -110,9 +97,12 @@ impl Overlaid {
                 .map(|overlaid| overlaid.find(overlay))
                 .collect();
             let with_found = || pools_of.iter().zip(&found);
-            let refusal = invalid(overlay).map(OverlayRefusal::Invalid).or_else(|| {
-                with_found().find_map(|(overlaid, found)| overlaid.conflict(&order, number, found))
-            });
+            let refusal = invalid(listed, overlay)
+                .map(OverlayRefusal::Invalid)
+                .or_else(|| {
+                    with_found()
+                        .find_map(|(overlaid, found)| overlaid.conflict(&order, number, found))
+                });
             if let Some(refusal) = refusal {
                 result.refused.push((Arc::clone(&overlay.name), refusal));
                 continue;
@@ -154,21 +144,17 @@ impl Overlaid {
 }
 
 /// The first fault of an overlay; `None` for a valid one.
-fn invalid(overlay: &NodeOverlay) -> Option<String> {
-    let is_class = |requirement: &Requirement| {
-        let name = requirement.key().as_str().strip_prefix(labels::AWS_DOMAIN);
-        name == Some("/ec2nodeclass")
-    };
-    let key = overlay
-        .requirements
-        .iter()
-        .filter(|requirement| !is_class(requirement))
-        .find_map(|requirement| labels::restriction(requirement.key()));
+fn invalid(listed: &Catalogues, overlay: &NodeOverlay) -> Option<String> {
+    let provider = listed.provider();
+    let keys = overlay.requirements.iter().map(Requirement::key);
+    let key = keys
+        .filter(|key| !provider.of_classes.contains(*key))
+        .find_map(|key| listed.restriction(key));
     key.or_else(|| {
         let (name, _) = overlay
             .capacity
             .iter()
-            .find(|(name, _)| REPORTED.contains(&name.as_str()))?;
+            .find(|(name, _)| provider.reports(name))?;
         Some(format!(
             "capacity {name} is reported by the provider; expected an extended resource"
         ))
@@ -235,7 +221,7 @@ impl<'a> OverlaidPool<'a> {
             let own = [self.labels.get(key), instance_type.requirements.get(key)];
             let own = own.into_iter().flatten().cloned();
             let known = own
-                .chain(offering.node_requirement(asked.key()))
+                .chain(offering.node_requirement(self.listed.provider(), asked.key()))
                 .reduce(|left, right| left.intersect(&right));
             known.map_or(asked.allows_absence(), |known| known.agrees_with(asked))
         })

@@ -105,7 +105,7 @@ fn sells(snapshot: &Snapshot, shop: &Shop, node: &Requirements, pod: &Pod) -> bo
 
 fn fits(snapshot: &Snapshot, shop: &Shop, node: &Requirements, pod: &Pod, sold: &Sold) -> bool {
     let well_known = |key: &LabelKey| snapshot.catalogues.is_well_known(key);
-    let offering = sold.offering().node_requirements();
+    let offering = sold.offering().node_requirements(&sold.provider);
     let allowed = sold
         .instance_type
         .requirements

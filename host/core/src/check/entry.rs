@@ -6,7 +6,7 @@ use std::collections::BTreeMap;
 use super::volumes;
 use crate::catalogue::CapacityType;
 use crate::ids::NodeName;
-use crate::labels::{self, CAPACITY_TYPE, NODEPOOL};
+use crate::labels::{CAPACITY_TYPE, NODEPOOL};
 use crate::model::{DoNotDisrupt, Effect, OwnerKind, Pod, PodDisruptionBudget, Taint};
 use crate::requirement::{Operator, Requirement, Requirements};
 use crate::snapshot::{PreferencePolicy, Snapshot};
@@ -152,7 +152,7 @@ fn problem(snapshot: &Snapshot, pod: &Pod) -> Option<String> {
     std::iter::once(&spec.node_selector)
         .chain(terms)
         .flat_map(Requirements::iter)
-        .find_map(requirement_problem)
+        .find_map(|asked| requirement_problem(snapshot, asked))
         .or_else(|| volumes::problem(snapshot, pod))
 }
 
@@ -177,8 +177,8 @@ fn required_first(snapshot: &Snapshot, pod: &Pod) -> Requirements {
     result
 }
 
-fn requirement_problem(requirement: &Requirement) -> Option<String> {
-    if let Some(restriction) = labels::restriction(requirement.key()) {
+fn requirement_problem(snapshot: &Snapshot, requirement: &Requirement) -> Option<String> {
+    if let Some(restriction) = snapshot.catalogues.restriction(requirement.key()) {
         return Some(restriction);
     }
     let no_capacity_type = requirement.key().as_str() == CAPACITY_TYPE

@@ -16,16 +16,10 @@ use crate::ids::Uid;
 use crate::labels::{INSTANCE_TYPE, LabelKey};
 use crate::model::{Effect, OwnerKind, PackingMode, Pod, Taint, first_untolerated};
 use crate::plan::{LaunchOption, Plan, PlannedClaim, Target};
-use crate::requirement::{Requirements, Undefined};
+use crate::provider::ProviderFacts;
+use crate::requirement::{Requirement, Requirements, Undefined};
 use crate::resources::{ResourceName, Resources};
 use crate::snapshot::{Guard, Snapshot};
-
-/// Keys by which a pod names the types that it wants.
-const NAMING: [&str; 3] = [
-    INSTANCE_TYPE,
-    "karpenter.k8s.aws/instance-family",
-    "karpenter.k8s.aws/instance-category",
-];
 
 /// New nodes that are too large for their pool, or hold too many replicas of one workload.
 pub(super) fn breaches(
@@ -87,7 +81,10 @@ fn too_large(
     pods: &[&Pod],
     requested: &Resources,
 ) -> Option<Breach> {
-    if pods.iter().any(|pod| names_types(pod)) {
+    if pods
+        .iter()
+        .any(|pod| names_types(snapshot.catalogues.provider(), pod))
+    {
         return None;
     }
     let guards = &snapshot.settings.guards;
@@ -199,7 +196,7 @@ fn may_go_to(snapshot: &Snapshot, shop: &Shop, pod: &Pod) -> bool {
 }
 
 /// `true` if a pod names the types that it wants, be it as a preference.
-fn names_types(pod: &Pod) -> bool {
+fn names_types(provider: &ProviderFacts, pod: &Pod) -> bool {
     let required = pod.spec.node_required.iter().map(|term| &term.requirements);
     let preferred = pod.spec.node_preferred.iter();
     let preferred = preferred.map(|preferred| &preferred.term.requirements);
@@ -207,8 +204,8 @@ fn names_types(pod: &Pod) -> bool {
     let mut keys = all
         .chain(preferred)
         .flat_map(Requirements::iter)
-        .map(|requirement| requirement.key().as_str());
-    keys.any(|key| NAMING.contains(&key))
+        .map(Requirement::key);
+    keys.any(|key| key.as_str() == INSTANCE_TYPE || provider.naming.contains(key))
 }
 
 /// `true` if a note of the plan tells that a guard yields in a claim's pool.

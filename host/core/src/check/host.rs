@@ -9,14 +9,16 @@ use std::sync::Arc;
 use super::finding::Place;
 use super::volumes::AttachedClaims;
 use crate::catalogue::{InstanceType, Offering};
-use crate::labels::{CAPACITY_TYPE, HOSTNAME, LabelKey, RESERVATION_ID, ZONE};
+use crate::labels::{CAPACITY_TYPE, HOSTNAME, LabelKey, ZONE};
 use crate::model::{HostPort, Taint};
+use crate::provider::ProviderFacts;
 use crate::requirement::{Operator, Requirement, Requirements};
 use crate::resources::Resources;
 
 /// An instance type and one of its offerings.
 #[derive(Clone, Debug)]
 pub(super) struct Sold {
+    pub(super) provider: Arc<ProviderFacts>,
     pub(super) instance_type: Arc<InstanceType>,
     pub(super) at: usize,
 }
@@ -24,6 +26,12 @@ pub(super) struct Sold {
 impl Sold {
     pub(super) fn offering(&self) -> &Offering {
         &self.instance_type.offerings[self.at]
+    }
+
+    /// `true` if a label names the reservation that a node draws on.
+    fn draws_by(&self, key: &str) -> bool {
+        let reservation_id = self.provider.reservation_id.as_ref();
+        reservation_id.is_some_and(|own| own.as_str() == key)
     }
 
     /// Requirement of its nodes on a label; `None` where type and offering leave it open.
@@ -38,7 +46,7 @@ impl Sold {
                 LabelKey::from(key),
                 [offering.capacity_type.as_str()],
             )),
-            RESERVATION_ID => Some(match &offering.reservation {
+            _ if self.draws_by(key) => Some(match &offering.reservation {
                 Some(reservation) => {
                     Requirement::one_of(LabelKey::from(key), [reservation.id.as_str()])
                 }

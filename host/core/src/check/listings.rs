@@ -10,21 +10,14 @@ use std::sync::Arc;
 use super::host::Sold;
 use crate::catalogue::InstanceType;
 use crate::ids::PoolName;
-use crate::labels::{self, LabelKey, NODEPOOL};
+use crate::labels::{LabelKey, NODEPOOL};
 use crate::model::{NodeClaim, NodeOverlay, NodePool};
+use crate::provider::ProviderFacts;
 use crate::requirement::{Requirement, Requirements};
 use crate::snapshot::Snapshot;
 
 /// Resources that every provider reports itself.
 const STANDARD: [&str; 4] = ["cpu", "memory", "ephemeral-storage", "pods"];
-/// Resources that the AWS provider reports itself.
-const OF_AWS: [&str; 5] = [
-    "vpc.amazonaws.com/pod-eni",
-    "vpc.amazonaws.com/efa",
-    "aws.amazon.com/neuron",
-    "aws.amazon.com/neuroncore",
-    "habana.ai/gaudi",
-];
 
 /// Types as each pool sells them; pools that are not listed sell what the catalogue of their class says.
 #[derive(Debug)]
@@ -40,11 +33,16 @@ impl<'a> Listings<'a> {
             let counting = counting(snapshot);
             for pool in &snapshot.pools {
                 let listed = snapshot.catalogues.of(&pool.class).types().iter();
-                let own = listed.map(|sold| corrected(&counting, pool, sold));
+                let own = listed.map(|sold| corrected(snapshot, &counting, pool, sold));
                 by_pool.insert(pool.name.clone(), own.collect());
             }
         }
         Self { snapshot, by_pool }
+    }
+
+    /// Facts about who sells them.
+    pub(super) fn provider(&self) -> &'a Arc<ProviderFacts> {
+        self.snapshot.catalogues.provider()
     }
 
     /// Instance types as the class of a pool sells them, sorted by name.
@@ -98,19 +96,20 @@ fn counting(snapshot: &Snapshot) -> Vec<&NodeOverlay> {
         let quarrels = equals
             .into_iter()
             .any(|other| quarrel(snapshot, other, overlay));
-        if !is_forbidden(overlay) && !quarrels {
+        if !is_forbidden(snapshot, overlay) && !quarrels {
             result.push(overlay);
         }
     }
     result
 }
 
-fn is_forbidden(overlay: &NodeOverlay) -> bool {
+fn is_forbidden(snapshot: &Snapshot, overlay: &NodeOverlay) -> bool {
+    let provider = snapshot.catalogues.provider();
     let mut keys = overlay.requirements.iter().map(Requirement::key);
-    let class = LabelKey::from("karpenter.k8s.aws/ec2nodeclass");
-    let mut names = overlay.capacity.iter().map(|(name, _)| name.as_str());
-    keys.any(|key| *key != class && labels::restriction(key).is_some())
-        || names.any(|name| STANDARD.contains(&name) || OF_AWS.contains(&name))
+    let mut names = overlay.capacity.iter().map(|(name, _)| name);
+    keys.any(|key| {
+        !provider.of_classes.contains(key) && snapshot.catalogues.restriction(key).is_some()
+    }) || names.any(|name| STANDARD.contains(&name.as_str()) || provider.reported.contains(name))
 }
 
 /// `true` if two overlays speak of the same price, or of the same resource of one type.
@@ -124,7 +123,7 @@ fn quarrel(snapshot: &Snapshot, one: &NodeOverlay, other: &NodeOverlay) -> bool 
     snapshot.pools.iter().any(|pool| {
         let mut types = snapshot.catalogues.of(&pool.class).types().iter();
         types.any(|sold| {
-            let here = |overlay| spoken_of(overlay, pool, sold);
+            let here = |overlay| spoken_of(snapshot, overlay, pool, sold);
             let (one, other) = (here(one), here(other));
             let same_price = one.iter().any(|at| other.contains(at));
             let same_type = !one.is_empty() && !other.is_empty();
@@ -134,7 +133,12 @@ fn quarrel(snapshot: &Snapshot, one: &NodeOverlay, other: &NodeOverlay) -> bool 
 }
 
 /// Positions of the offerings of a type that an overlay speaks of in a pool.
-fn spoken_of(overlay: &NodeOverlay, pool: &NodePool, sold: &Arc<InstanceType>) -> Vec<usize> {
+fn spoken_of(
+    snapshot: &Snapshot,
+    overlay: &NodeOverlay,
+    pool: &NodePool,
+    sold: &Arc<InstanceType>,
+) -> Vec<usize> {
     let mut of_pool = Requirements::from_labels(&pool.labels);
     let own = [
         (NODEPOOL.to_owned(), pool.name.as_str()),
@@ -146,6 +150,7 @@ fn spoken_of(overlay: &NodeOverlay, pool: &NodePool, sold: &Arc<InstanceType>) -
     let meets = |at: &usize| {
         let instance_type = Arc::clone(sold);
         let way = Sold {
+            provider: Arc::clone(snapshot.catalogues.provider()),
             instance_type,
             at: *at,
         };
@@ -163,13 +168,14 @@ fn spoken_of(overlay: &NodeOverlay, pool: &NodePool, sold: &Arc<InstanceType>) -
 
 /// A type as a pool sells it.
 fn corrected(
+    snapshot: &Snapshot,
     counting: &[&NodeOverlay],
     pool: &NodePool,
     listed: &Arc<InstanceType>,
 ) -> Arc<InstanceType> {
     let speaking: Vec<(&NodeOverlay, Vec<usize>)> = counting
         .iter()
-        .map(|overlay| (*overlay, spoken_of(overlay, pool, listed)))
+        .map(|overlay| (*overlay, spoken_of(snapshot, overlay, pool, listed)))
         .filter(|(_, places)| !places.is_empty())
         .collect();
     if speaking.is_empty() {

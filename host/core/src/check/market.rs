@@ -106,12 +106,13 @@ fn listed_of(
             (reserved || offering.capacity_type != CapacityType::Reserved)
                 && node
                     .accepts(
-                        &offering.node_requirements(),
+                        &offering.node_requirements(snapshot.catalogues.provider()),
                         Undefined::Allowed(&well_known),
                     )
                     .is_ok()
         })
         .map(|(at, _)| Sold {
+            provider: Arc::clone(snapshot.catalogues.provider()),
             instance_type: Arc::clone(instance_type),
             at,
         })

@@ -1,7 +1,7 @@
 //! Contradictions in any plan, whoever made it.
 //!
 //! Written from the scheduling contract alone, apart from the planner: it shares no code with it beyond the algebra of
-//! requirements and resources. Placements are replayed in their order, since spread and affinity depend on it, and each is
+//! requirements and resources, and what the model says of single objects. Placements are replayed in their order, since spread and affinity depend on it, and each is
 //! held against the hard rules at its moment; claims, pools and cost are checked as a whole.
 //!
 //! **Which scheduler.** A plan must stand before the real kube-scheduler, and must be what the contract allows. Where the two

@@ -25,6 +25,7 @@ pub(super) fn find(
             && offering.reservation.as_ref().map(|r| &r.id) == option.reservation.as_ref()
     })?;
     Some(Sold {
+        provider: std::sync::Arc::clone(listings.provider()),
         instance_type: std::sync::Arc::clone(instance_type),
         at,
     })
@@ -120,7 +121,7 @@ fn requirements(snapshot: &Snapshot, claim: &PlannedClaim, sold: &Sold) -> Optio
         .requirements
         .accepts(&claim.requirements, Undefined::Ignored);
     let of_offering = claim.requirements.accepts(
-        &sold.offering().node_requirements(),
+        &sold.offering().node_requirements(&sold.provider),
         Undefined::Allowed(&well_known),
     );
     let clash = of_type.and(of_offering).err()?;

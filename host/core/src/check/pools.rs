@@ -10,7 +10,7 @@ use super::listings::Listings;
 use super::market::Shop;
 use crate::catalogue::LAUNCH_ORDER_ANNOTATION;
 use crate::ids::ReservationId;
-use crate::labels::RESERVATION_ID;
+use crate::labels::LabelKey;
 use crate::model::{ClaimPhase, NodeClaim, PackingMode, Pod};
 use crate::plan::{LaunchOption, Plan, PlannedClaim};
 use crate::resources::{ResourceName, Resources};
@@ -106,9 +106,10 @@ pub(super) fn reservations(snapshot: &Snapshot, plan: &Plan) -> Vec<Finding> {
             && claim.deleting.is_none()
             && !claim.instance_terminating
     });
+    let key = snapshot.catalogues.provider().reservation_id.as_ref();
     for claim in in_flight {
         for (id, left) in &mut left {
-            if will_draw_on(claim, id) {
+            if will_draw_on(key, claim, id) {
                 *left = left.saturating_sub(1);
             }
         }
@@ -136,8 +137,8 @@ pub(super) fn reservations(snapshot: &Snapshot, plan: &Plan) -> Vec<Finding> {
 
 /// `true` if a claim in flight requires a reservation by id or, where it requires none, was planned as it: the last part of the
 /// first offering written on it.
-fn will_draw_on(claim: &NodeClaim, id: &ReservationId) -> bool {
-    if let Some(required) = claim.requirements.get(RESERVATION_ID) {
+fn will_draw_on(key: Option<&LabelKey>, claim: &NodeClaim, id: &ReservationId) -> bool {
+    if let Some(required) = key.and_then(|key| claim.requirements.get(key.as_str())) {
         return required.named().contains(id.as_str());
     }
     let written = claim.annotations.get(LAUNCH_ORDER_ANNOTATION);

@@ -6,7 +6,7 @@
 use std::collections::BTreeMap;
 
 use super::candidate::Fleet;
-use super::moves::{ConsolidationKind, Move};
+use super::moves::Move;
 use super::pass::{DisruptionPass, Proposal};
 use crate::allow::{AllowQuestion, AllowQuestionBuilder, BudgetRow};
 use crate::catalogue::CapacityType;
@@ -21,7 +21,7 @@ use crate::rank::Capacity;
 use crate::requirement::Undefined;
 use crate::resources::{ResourceName, Resources};
 use crate::score::ScoreQuestionBuilder;
-use crate::score::{self, MoveRow, MoveRowError, NodeRow, NodeSignals, Replacement, ScoreQuestion};
+use crate::score::{MoveRow, MoveRowError, NodeRow, NodeSignals, Replacement, ScoreQuestion};
 use crate::snapshot::{Snapshot, StateNode};
 use crate::time::Timestamp;
 use crate::units::{MAX_DOLLARS_PER_HOUR, PricePerHour};
@@ -203,11 +203,7 @@ fn add_move(
     let bought = found.claims.iter().filter_map(|claim| claim.chosen());
     let replacements: Vec<Replacement<'_>> = bought.map(replacement).collect();
     question.propose(&MoveRow {
-        kind: match found.kind {
-            ConsolidationKind::Empty => score::MoveKind::Empty,
-            ConsolidationKind::Delete => score::MoveKind::Delete,
-            ConsolidationKind::Replace => score::MoveKind::Replace,
-        },
+        kind: found.kind,
         members: &members,
         replacements: &replacements,
         pods_moved: u32::try_from(found.pods_moved()).unwrap_or(u32::MAX),

@@ -40,7 +40,6 @@ use crate::action::{Action, Event, Machine, ObjectKey};
 use crate::catalogue::{Catalogues, Market};
 use crate::command::Refused;
 use crate::ids::{ClaimName, ProviderId, ReservationId};
-use crate::labels;
 use crate::lifecycle::{Instance, Want};
 use crate::model::{ClaimPhase, NodeClaim};
 use crate::snapshot::{Activity, Settings, Snapshot};
@@ -231,10 +230,10 @@ impl Engine {
     /// Claims whose machines the cloud has given and that do not say so yet, with the reservations that they draw on.
     fn launched_unseen(&self) -> Vec<(ClaimName, ReservationId)> {
         let notes = self.notes.iter();
+        let provider = self.market.catalogues().provider();
         let of_reservation = |(name, notes): (&ClaimName, &Notes)| {
             let labels = &notes.machine.as_ref()?.labels;
-            let id = labels.get(labels::RESERVATION_ID)?;
-            Some((name.clone(), ReservationId::from(Arc::clone(id))))
+            Some((name.clone(), provider.reservation_of(labels)?))
         };
         notes.filter_map(of_reservation).collect()
     }

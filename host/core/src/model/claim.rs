@@ -14,16 +14,16 @@ use crate::time::{Span, Timestamp};
 /// Reference to the provider's class of a pool or claim.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 pub struct ClassRef {
-    /// API group, such as `karpenter.k8s.aws`.
+    /// API group of the provider's kinds.
     pub group: Arc<str>,
-    /// Kind, such as `EC2NodeClass`.
+    /// Kind, one of that group's.
     pub kind: Arc<str>,
     /// Name.
     pub name: Arc<str>,
 }
 
 impl ClassRef {
-    /// The label that nodes of this class carry, such as `karpenter.k8s.aws/ec2nodeclass`.
+    /// The label that nodes of this class carry: the group and, in small letters, the kind.
     pub fn label_key(&self) -> String {
         format!("{}/{}", self.group, self.kind.to_lowercase())
     }

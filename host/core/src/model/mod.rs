@@ -6,6 +6,7 @@
 mod budget_index;
 mod buffer;
 mod claim;
+mod default_spread;
 mod disruption;
 mod move_cost;
 mod node;
@@ -23,6 +24,7 @@ mod workload;
 pub use budget_index::BudgetIndex;
 pub use buffer::{BufferSource, BufferWindow, CapacityBuffer, PodShape, PodTemplate};
 pub use claim::{ClaimPhase, ClassRef, NodeClaim};
+pub use default_spread::default_constraints;
 pub use disruption::{
     Budget, BudgetNodes, ConsolidationPolicy, DisruptionReason, PoolDisruption, ReasonFacts,
 };

@@ -10,15 +10,15 @@ use super::columns::{MoveRow, Moves, NodeRow, NodeSignals, Nodes};
 use crate::hook::{Context, Signals, Symbols, SymbolsBuilder};
 use crate::units::MAX_DOLLARS_PER_HOUR;
 
-/// Effect of a move, as its code in the column `kind`.
+/// Effect of a move on pods and nodes; its number is the code in the column `kind`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[repr(u8)]
 pub enum MoveKind {
-    /// Takes nodes away on which nothing but daemons runs.
+    /// Takes nodes away whose pods need no other place: daemons, and room that is only kept.
     Empty = 0,
-    /// Takes nodes away whose pods fit elsewhere.
+    /// Takes nodes away whose pods go to nodes that stay.
     Delete = 1,
-    /// Buys machines for the pods and takes nodes away.
+    /// Takes nodes away some of whose pods go to new nodes.
     Replace = 2,
 }
 

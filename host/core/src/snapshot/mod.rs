@@ -27,7 +27,7 @@ use crate::buffer;
 use crate::catalogue::{Catalogues, ExpectedResources, NodeResources, Overlaid};
 use crate::model::{
     CapacityBuffer, DaemonSet, Namespace, NodeOverlay, NodePool, Pod, PodDisruptionBudget,
-    PodTemplate, Replicated, Service, Volumes,
+    PodTemplate, Replicated, Service, SpreadConstraint, Volumes, default_constraints,
 };
 use crate::time::Timestamp;
 
@@ -171,6 +171,12 @@ impl Snapshot {
         } else {
             Overlaid::plain(&self.catalogues, &self.pools)
         }
+    }
+
+    /// Spread constraints that the cluster gives to a pod without any of its own.
+    pub fn default_constraints(&self, pod: &Pod) -> Vec<SpreadConstraint> {
+        let defaults = &self.settings.default_spread;
+        default_constraints(defaults, &self.services, &self.workloads, pod)
     }
 
     /// Row of a pool by name.

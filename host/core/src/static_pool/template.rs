@@ -12,10 +12,9 @@ use crate::catalogue::{CapacityType, Catalogue, TypeOffering};
 use crate::labels;
 use crate::model::{NodeClaim, NodePool, PackingMode};
 use crate::plan::{LaunchOption, MAX_LAUNCH_TYPES, PlannedClaim, launch_option, sold};
-use crate::requirement::Requirements;
+use crate::requirement::{Requirement, Requirements};
 use crate::resources::{ResourceName, Resources};
 use crate::schedule::claims::claim::{annotations_of, labels_of};
-use crate::schedule::offers::exotic::{is_exotic, names_terms, names_types};
 use crate::snapshot::Settings;
 use crate::supply::Supply;
 
@@ -91,7 +90,7 @@ fn options(
 ) -> Vec<LaunchOption> {
     let mut all = sold(requirements, &Resources::new(), catalogue);
     all.retain(|sold| settings.reserved_capacity || sold.offering.reservation.is_none());
-    for held_back in held_back(pool, settings) {
+    for held_back in held_back(pool, catalogue, settings) {
         if all.iter().any(|sold| !held_back(sold)) {
             all.retain(|sold| !held_back(sold));
         }
@@ -106,20 +105,29 @@ fn options(
 type OfferingRule<'a> = Box<dyn Fn(&TypeOffering<'_>) -> bool + 'a>;
 
 /// Rules of guards for a pool, each `true` of an offering that it must not buy; empty where guards are off.
-fn held_back<'a>(pool: &NodePool, settings: &'a Settings) -> Vec<OfferingRule<'a>> {
+fn held_back<'a>(
+    pool: &NodePool,
+    catalogue: &Catalogue,
+    settings: &'a Settings,
+) -> Vec<OfferingRule<'a>> {
     let guards = &settings.guards;
     let packing = settings.packing.unwrap_or(pool.packing);
     let mut rules: Vec<OfferingRule<'a>> = Vec::new();
     if !guards.enabled || packing == PackingMode::Compatible {
         return rules;
     }
-    if !guards.unrequested_spot && !pool.requirements.iter().any(names_terms) {
+    let mut keys = pool.requirements.iter().map(Requirement::key);
+    if !guards.unrequested_spot && !keys.any(|key| key.as_str() == labels::CAPACITY_TYPE) {
         rules.push(Box::new(|sold| {
             sold.offering.capacity_type == CapacityType::Spot
         }));
     }
-    if !guards.exotic_types && !pool.requirements.iter().any(names_types) {
-        rules.push(Box::new(|sold| is_exotic(sold.instance_type)));
+    let provider = catalogue.provider();
+    let mut asked = pool.requirements.iter();
+    if !guards.exotic_types && !asked.any(|asked| provider.names_types(asked)) {
+        rules.push(Box::new(|sold| {
+            sold.provider.is_exotic(&sold.instance_type.requirements)
+        }));
     }
     rules.push(Box::new(|sold| {
         sold.instance_type.capacity.get(&ResourceName::Cpu) > guards.node_share_from_cpu_milli

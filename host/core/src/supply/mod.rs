@@ -20,7 +20,7 @@ pub use ceilings::{BrokenCeiling, CeilingScope, Load, Loads};
 
 use crate::catalogue::{Catalogues, TypeOffering};
 use crate::ids::{PoolName, ReservationId};
-use crate::labels::{self, ZONE};
+use crate::labels::ZONE;
 use crate::model::{Ceilings, ClaimPhase, NodeClaim, NodePool};
 use crate::requirement::Requirement;
 use crate::resources::{ResourceName, Resources};
@@ -199,7 +199,8 @@ fn drawn_on(catalogues: &Catalogues, claim: &NodeClaim) -> Vec<ReservationId> {
     if claim.provider_id.is_some() || claim.phase > ClaimPhase::Created {
         return Vec::new();
     }
-    let required = claim.requirements.get(labels::RESERVATION_ID);
+    let key = catalogues.provider().reservation_id.as_ref();
+    let required = key.and_then(|key| claim.requirements.get(key.as_str()));
     if let Some(ids) = required.and_then(Requirement::listed) {
         return ids.iter().cloned().map(ReservationId::from).collect();
     }

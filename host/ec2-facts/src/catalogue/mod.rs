@@ -24,13 +24,12 @@ use crate::allocatable::{AllocatableError, AllocatableSettings, ImageFamily};
 use crate::attach::EBS_DRIVER;
 use crate::instance_type::{InstanceType, instance_types};
 use crate::price::{Region, region};
+use crate::provider::{ZONE_ID, provider};
 use crate::zone::assumed_zones;
 
 pub use settings::{
     CapacityTypes, CatalogueError, CatalogueSettings, QuoteError, SpotQuote, SpotQuotes, Zone,
 };
-
-const ZONE_ID: &str = "topology.k8s.aws/zone-id";
 
 /// Why a documented type is not in a catalogue.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -49,7 +48,7 @@ pub fn catalogue(settings: &CatalogueSettings) -> Result<Catalogue, CatalogueErr
         .iter()
         .filter_map(|facts| market.instance_type(facts, &mut requirements).ok())
         .collect();
-    Ok(Catalogue::new(types, []))
+    Ok(Catalogue::new(provider(), types, []))
 }
 
 /// The documented types that [`catalogue`] leaves out under the same settings, in name order.

@@ -10,45 +10,10 @@ use plimsoll_core::labels::{self, LabelKey};
 use plimsoll_core::requirement::{Requirement, Requirements};
 
 use crate::instance_type::InstanceType;
+use crate::provider::provider;
 
 const HYPERVISOR: &str = "karpenter.k8s.aws/instance-hypervisor";
 const TENANCY: &str = "karpenter.k8s.aws/instance-tenancy";
-
-/// The well-known labels that a type decides, sorted. Zone, capacity type, pool and the reservation's id are not a type's.
-const DECIDED: [&str; 32] = [
-    "karpenter.k8s.aws/capacity-reservation-interruptible",
-    "karpenter.k8s.aws/capacity-reservation-type",
-    "karpenter.k8s.aws/instance-accelerator-count",
-    "karpenter.k8s.aws/instance-accelerator-manufacturer",
-    "karpenter.k8s.aws/instance-accelerator-name",
-    "karpenter.k8s.aws/instance-capability-flex",
-    "karpenter.k8s.aws/instance-category",
-    "karpenter.k8s.aws/instance-cpu",
-    "karpenter.k8s.aws/instance-cpu-manufacturer",
-    "karpenter.k8s.aws/instance-cpu-sustained-clock-speed-mhz",
-    "karpenter.k8s.aws/instance-ebs-bandwidth",
-    "karpenter.k8s.aws/instance-encryption-in-transit-supported",
-    "karpenter.k8s.aws/instance-family",
-    "karpenter.k8s.aws/instance-generation",
-    "karpenter.k8s.aws/instance-gpu-count",
-    "karpenter.k8s.aws/instance-gpu-manufacturer",
-    "karpenter.k8s.aws/instance-gpu-memory",
-    "karpenter.k8s.aws/instance-gpu-name",
-    HYPERVISOR,
-    "karpenter.k8s.aws/instance-local-nvme",
-    "karpenter.k8s.aws/instance-memory",
-    "karpenter.k8s.aws/instance-network-bandwidth",
-    "karpenter.k8s.aws/instance-size",
-    TENANCY,
-    "karpenter.k8s.aws/nitro-sandbox",
-    "karpenter.k8s.aws/placement-group-id",
-    "karpenter.k8s.aws/placement-group-partition",
-    labels::ARCH,
-    labels::OS,
-    labels::INSTANCE_TYPE,
-    labels::WINDOWS_BUILD,
-    labels::REGION,
-];
 
 /// Makes the requirements of the types of one region.
 pub(super) struct RequirementsOfTypes {
@@ -56,20 +21,22 @@ pub(super) struct RequirementsOfTypes {
     by_key: Vec<Known>,
 }
 
-/// A key with the requirements made of it so far, by value.
+/// The requirements made of one key so far, by value; keys are in order.
 struct Known {
-    key: &'static str,
     absent: Requirement,
     by_value: BTreeMap<Cow<'static, str>, Requirement>,
 }
 
 impl Known {
-    fn new(key: &'static str) -> Self {
+    fn new(key: LabelKey) -> Self {
         Self {
-            key,
-            absent: Requirement::does_not_exist(LabelKey::from(key)),
+            absent: Requirement::does_not_exist(key),
             by_value: BTreeMap::new(),
         }
+    }
+
+    fn key(&self) -> &str {
+        self.absent.key().as_str()
     }
 
     /// `key In [value]`.
@@ -88,7 +55,11 @@ impl RequirementsOfTypes {
     pub(super) fn new(region: &'static str) -> Self {
         Self {
             region,
-            by_key: DECIDED.map(Known::new).into(),
+            by_key: provider()
+                .keys_of_types()
+                .into_iter()
+                .map(Known::new)
+                .collect(),
         }
     }
 
@@ -97,14 +68,14 @@ impl RequirementsOfTypes {
         let mut documented = facts.labels().into_iter().peekable();
         let mut result = Requirements::new();
         for known in &mut self.by_key {
-            result.replace(match documented.next_if(|(key, _)| *key == known.key) {
+            result.replace(match documented.next_if(|(key, _)| *key == known.key()) {
                 Some((_, value)) => known.is(value),
-                None if known.key == labels::REGION => known.is(self.region.into()),
-                None if known.key == TENANCY => {
+                None if known.key() == labels::REGION => known.is(self.region.into()),
+                None if known.key() == TENANCY => {
                     Requirement::one_of(known.absent.key().clone(), ["dedicated", "default"])
                 }
                 // EC2 answers the empty text for bare metal, and that is what the label holds.
-                None if known.key == HYPERVISOR => known.is("".into()),
+                None if known.key() == HYPERVISOR => known.is("".into()),
                 None => known.absent.clone(),
             });
         }

@@ -4,17 +4,15 @@
 
 use std::sync::Arc;
 
-use plimsoll_core::labels;
 use plimsoll_core::model::ClassRef;
 use plimsoll_core::resources::ResourceName;
 use plimsoll_ec2_facts::allocatable::{
     AllocatableSettings, ClassInterfaces, Eviction, ImageFamily, InstanceStorePolicy,
     ReservedSetting,
 };
+use plimsoll_ec2_facts::provider::{CLASS, DOMAIN};
 use plimsoll_ec2_facts::share::Share;
 use serde_json::Value;
-
-use crate::gather::EC2_CLASS;
 
 /// Millionths in one percent.
 const PER_PERCENT: f64 = 10_000.0;
@@ -183,8 +181,8 @@ fn volume(spec: &Value, family: ImageFamily) -> Result<Option<u64>, String> {
 /// A class of machines on EC2, by name.
 pub(super) fn class_on_ec2(name: &str) -> ClassRef {
     ClassRef {
-        group: Arc::from(labels::AWS_DOMAIN),
-        kind: Arc::from(EC2_CLASS),
+        group: Arc::from(DOMAIN),
+        kind: Arc::from(CLASS),
         name: Arc::from(name),
     }
 }

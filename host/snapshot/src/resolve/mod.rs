@@ -10,8 +10,6 @@ mod types;
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
-pub(crate) use types::NOT_OF_TYPES;
-
 use plimsoll_api::convert::with_live_pods;
 pub(crate) use plimsoll_api::write::instant as written_instant;
 use plimsoll_core::ids::ObjectName;
@@ -20,10 +18,11 @@ use plimsoll_core::snapshot::{Settings, Snapshot};
 use plimsoll_core::time::Timestamp;
 use plimsoll_core::words::shortened;
 use plimsoll_ec2_facts::AllocatableSettings;
+use plimsoll_ec2_facts::provider::CLASS;
 use serde_json::{Map, Value};
 
 use crate::error::SnapshotError;
-use crate::gather::{EC2_CLASS, Gatherer};
+use crate::gather::Gatherer;
 use crate::input::Loaded;
 use crate::note::Note;
 use crate::recording::{self, TimedChange};
@@ -91,7 +90,7 @@ fn settings_of_classes(
     notes: &mut Vec<Note>,
 ) -> BTreeMap<ClassRef, AllocatableSettings> {
     let on_ec2 = pools.iter().map(|pool| &pool.class);
-    let on_ec2 = on_ec2.filter(|class| class.kind.as_ref() == EC2_CLASS);
+    let on_ec2 = on_ec2.filter(|class| class.kind.as_ref() == CLASS);
     let names: BTreeSet<&str> = on_ec2.map(|class| class.name.as_ref()).collect();
     let missing: Vec<&str> = names
         .into_iter()

@@ -11,6 +11,7 @@ use plimsoll_core::labels::{self, LabelKey};
 use plimsoll_core::requirement::{Operator, Requirement, Requirements};
 use plimsoll_core::resources::{ResourceName, Resources};
 use plimsoll_core::units::PricePerHour;
+use plimsoll_ec2_facts::provider;
 
 use crate::section::{
     Amount, LabelValues, OfferingEntry, RequirementEntry, TypeEntry, price_above_zero,
@@ -18,14 +19,6 @@ use crate::section::{
 
 /// Pods that a node holds when nothing is said.
 const DEFAULT_PODS: i64 = 110;
-/// Well-known keys that an offering or a pool decides, not the type.
-pub(crate) const NOT_OF_TYPES: [&str; 5] = [
-    labels::NODEPOOL,
-    labels::ZONE,
-    labels::CAPACITY_TYPE,
-    labels::RESERVATION_ID,
-    "topology.k8s.aws/zone-id",
-];
 
 /// The catalogue of these types.
 pub(super) fn catalogue(
@@ -41,7 +34,7 @@ pub(super) fn catalogue(
         ));
     }
     let well_known = well_known.iter().map(|key| LabelKey::from(key.as_str()));
-    Ok(Catalogue::new(types, well_known))
+    Ok(Catalogue::new(provider(), types, well_known))
 }
 
 /// The types that nodes of one class are; one without offerings is not sold to it. `path` leads to them.
@@ -149,9 +142,9 @@ fn requirements_of_type(
     default(labels::INSTANCE_TYPE, &entry.name);
     default(labels::ARCH, "amd64");
     default(labels::OS, "linux");
-    for key in labels::well_known_keys() {
-        if result.get(&key).is_none() && !NOT_OF_TYPES.contains(&key.as_str()) {
-            result.add(Requirement::does_not_exist(LabelKey::from(key)));
+    for key in provider().keys_of_types() {
+        if result.get(key.as_str()).is_none() {
+            result.add(Requirement::does_not_exist(key));
         }
     }
     for expression in &entry.requirements {

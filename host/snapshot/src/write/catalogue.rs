@@ -8,8 +8,8 @@ use plimsoll_core::labels;
 use plimsoll_core::model::ClassRef;
 use plimsoll_core::requirement::Requirements;
 use plimsoll_core::resources::Resources;
+use plimsoll_ec2_facts::provider;
 
-use crate::resolve::NOT_OF_TYPES;
 use crate::section::{
     Amount, CatalogueEntry, ClassEntry, LabelValues, OfferingEntry, RequirementEntry,
     ReservationEntry, TypeEntry,
@@ -54,19 +54,17 @@ fn of_class(class: &ClassRef, catalogues: &Catalogues) -> Option<ClassEntry> {
 /// One type as a file writes it.
 pub fn instance_type(known: &InstanceType) -> TypeEntry {
     let (mut labels, mut requirements) = split(&known.requirements);
-    let defaults = [labels::INSTANCE_TYPE, labels::ARCH, labels::OS].map(str::to_owned);
-    for key in labels::well_known_keys().chain(defaults) {
-        if NOT_OF_TYPES.contains(&key.as_str()) {
-            continue;
-        }
-        match known.requirements.get(&key) {
+    // Whoever reads it has these facts.
+    for key in provider().keys_of_types() {
+        let key = key.as_str();
+        match known.requirements.get(key) {
             // Absence of a well-known label is what the reader assumes.
-            Some(_) if is_assumed_absent(&key, labels.get(&key)) => {
-                labels.remove(&key);
+            Some(_) if is_assumed_absent(key, labels.get(key)) => {
+                labels.remove(key);
             }
             Some(_) => {}
             None => requirements.push(RequirementEntry {
-                key,
+                key: key.to_owned(),
                 operator: "Exists".to_owned(),
                 values: Vec::new(),
             }),

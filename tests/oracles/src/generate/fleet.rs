@@ -3,9 +3,10 @@
 
 use std::sync::Arc;
 
-use plimsoll_core::disrupt::moves::{ConsolidationKind, Move, carry_out};
+use plimsoll_core::disrupt::moves::{Move, carry_out};
 use plimsoll_core::model::{MoveCost, OwnerKind, Pod};
 use plimsoll_core::schedule;
+use plimsoll_core::score::MoveKind;
 use plimsoll_core::snapshot::Snapshot;
 use plimsoll_core::units::PricePerHour;
 
@@ -76,7 +77,7 @@ fn workloads(waste: Waste) -> Vec<PodFixture> {
 fn bought(fleet: &Snapshot) -> Snapshot {
     let plan = schedule::plan(fleet);
     let purchase = Move {
-        kind: ConsolidationKind::Replace,
+        kind: MoveKind::Replace,
         members: Vec::new(),
         claims: plan.claims,
         placements: plan.placements,

@@ -1,9 +1,9 @@
 //! Node affinity, pod affinity and pod anti-affinity.
 
 use k8s_openapi::api::core::v1 as k8s;
-use plimsoll_core::labels::LabelKey;
 use plimsoll_core::model::{AffinityTerm, NamespaceScope, NodeTerm, PodSpec, Preferred};
 
+use super::super::label::label_key;
 use super::super::{each, requirement, selector};
 use crate::error::{FieldError, Within};
 use crate::intern::Interner;
@@ -165,7 +165,7 @@ fn pod_term(
         }
     };
     Ok(AffinityTerm {
-        topology_key: LabelKey::from(written.topology_key.as_str()),
+        topology_key: label_key(&written.topology_key),
         selector: selector::selector(written.label_selector.as_ref(), interner)
             .within("labelSelector")?,
         namespaces,

@@ -3,10 +3,10 @@
 use std::sync::Arc;
 
 use k8s_openapi::api::core::v1 as k8s;
-use plimsoll_core::labels::LabelKey;
 use plimsoll_core::model::{HostPort, PodSpec, PodVolume, Protocol};
 use plimsoll_core::requirement::{Requirement, Requirements};
 
+use super::super::label::label_key;
 use super::super::taint;
 use super::{affinity, requests, spread};
 use crate::error::{FieldError, Within};
@@ -73,7 +73,7 @@ fn constraints(
 fn node_selector(spec: &k8s::PodSpec, interner: &mut Interner) -> Result<Requirements, FieldError> {
     let mut result = Requirements::new();
     for (key, value) in spec.node_selector.iter().flatten() {
-        let asked = Requirement::one_of(LabelKey::from(key.as_str()), [interner.text(value)]);
+        let asked = Requirement::one_of(label_key(key), [interner.text(value)]);
         let other = result.get(asked.key().as_str());
         if other.is_some_and(|other| *other != asked) {
             let expected = "the value that another spelling of this key asks for";

@@ -1,9 +1,9 @@
 //! Topology spread constraints.
 
 use k8s_openapi::api::core::v1 as k8s;
-use plimsoll_core::labels::LabelKey;
 use plimsoll_core::model::{NodeInclusion, SpreadConstraint, WhenUnsatisfiable};
 
+use super::super::label::label_key;
 use super::super::selector;
 use crate::error::{FieldError, Within};
 use crate::intern::Interner;
@@ -34,7 +34,7 @@ pub(super) fn constraint(
     match_label_keys.dedup();
     Ok(SpreadConstraint {
         max_skew: at_least_one("maxSkew", written.max_skew)?,
-        topology_key: LabelKey::from(written.topology_key.as_str()),
+        topology_key: label_key(&written.topology_key),
         when_unsatisfiable,
         selector: selector::selector(written.label_selector.as_ref(), interner)
             .within("labelSelector")?,

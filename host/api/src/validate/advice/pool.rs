@@ -11,6 +11,7 @@ use super::super::finding::{Findings, or, shown};
 use super::super::pattern::Pattern;
 use super::super::{items, text};
 use crate::duration;
+use crate::keys::AWS_DOMAIN;
 
 /// Expiry below which every node is replaced several times a day.
 const SHORT_LIFE_S: i64 = 6 * 3600;
@@ -123,9 +124,9 @@ fn look_alike(path: &str, key: &str, findings: &mut Findings) {
     let Some((domain, name)) = key.split_once('/') else {
         return;
     };
-    let meant = format!("{}/{name}", labels::AWS_DOMAIN);
+    let meant = format!("{AWS_DOMAIN}/{name}");
     let is_theirs =
-        domain == labels::AWS_DOMAIN || name == "instance-type" || domain == "karpenter.kwok.sh";
+        domain == AWS_DOMAIN || name == "instance-type" || domain == "karpenter.kwok.sh";
     if !is_theirs && LOOK_ALIKE.iter().any(|begin| name.starts_with(begin)) {
         findings.fault(format!("{path}.key"), format!("is {key}, which no instance type has: it is taken for a label of your own and chooses nothing; did you mean {meant}?"));
     }

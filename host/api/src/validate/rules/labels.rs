@@ -6,6 +6,7 @@ use serde_json::Value;
 use super::super::finding::{Findings, shown};
 use super::super::nearest;
 use super::{items, text};
+use crate::keys::AWS_DOMAIN;
 
 /// Domain of the project's own keys.
 const KARPENTER: &str = "karpenter.sh";
@@ -73,10 +74,10 @@ pub(super) fn key(path: &str, key: &str, by: Use, findings: &mut Findings) {
                 known::CAPACITY_TYPE
             ),
         );
-    } else if domain.ends_with(known::AWS_DOMAIN) {
+    } else if domain.ends_with(AWS_DOMAIN) {
         let is_known =
             OF_PROVIDER.contains(&name) || by != Use::Overlay && NOT_FOR_OVERLAYS.contains(&name);
-        if domain != known::AWS_DOMAIN || !is_known {
+        if domain != AWS_DOMAIN || !is_known {
             findings.error(path, not_of_provider(name, by));
         }
     }
@@ -90,7 +91,7 @@ fn not_of_provider(name: &str, by: Use) -> String {
         return "cannot be used: the label no longer exists".to_owned();
     }
     let hint = match nearest(OF_PROVIDER, name) {
-        Some(best) => format!("; did you mean {}/{best}?", known::AWS_DOMAIN),
+        Some(best) => format!("; did you mean {AWS_DOMAIN}/{best}?"),
         None => String::new(),
     };
     format!("is no label that the provider knows{hint}")

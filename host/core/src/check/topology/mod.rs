@@ -6,7 +6,6 @@
 //! the others have for certain, affinity needs a certain neighbour (one on the same claim will do), anti-affinity refuses a
 //! possible one.
 
-mod defaults;
 mod group;
 mod terms;
 

@@ -6,7 +6,6 @@ use std::sync::Arc;
 use super::super::daemons;
 use super::super::hosts::Hosts;
 use super::super::market::{self, DomainReach, Shop};
-use super::defaults;
 use super::group::{Counted, TermCounts, TermGroupKey, TermGroups, TermNamespaces, TermNodeFilter};
 use crate::labels::{LabelKey, Labels};
 use crate::model::{
@@ -172,7 +171,7 @@ impl<'a> Compiler<'a> {
     }
 
     pub(super) fn compile(&mut self, pod: &Pod) -> Terms {
-        let defaults = defaults::constraints(self.snapshot, pod);
+        let defaults = self.snapshot.default_constraints(pod);
         let constraints = if pod.spec.spread.is_empty() {
             &defaults
         } else {

@@ -3,13 +3,14 @@
 use std::sync::Arc;
 
 use super::order::{Reordered, fullest_first};
-use super::{ConsolidationKind, Move, MoveSettings};
+use super::{Move, MoveSettings};
 use crate::model::MoveCost;
 use crate::plan::{Placement, Target};
 use crate::schedule::simulation::{
     Ceiling, NodeLoad, NodeLoads, PodWorth, Simulation, SimulationOutcome, Simulator, To,
 };
 use crate::schedule::{Offers, Quoted};
+use crate::score::MoveKind;
 use crate::snapshot::Snapshot;
 use crate::units::PricePerHour;
 
@@ -198,9 +199,9 @@ impl Asker<'_, '_> {
         };
         Move {
             kind: match (outcome.placements.is_empty(), outcome.claims.is_empty()) {
-                (true, _) => ConsolidationKind::Empty,
-                (_, true) => ConsolidationKind::Delete,
-                _ => ConsolidationKind::Replace,
+                (true, _) => MoveKind::Empty,
+                (_, true) => MoveKind::Delete,
+                _ => MoveKind::Replace,
             },
             disruption: members.iter().map(|row| self.disruption(*row)).sum(),
             saving: price - outcome.planned,

@@ -25,25 +25,15 @@ use std::collections::BTreeMap;
 
 use crate::model::MoveCost;
 use crate::plan::{Placement, PlannedClaim, Target};
+use crate::score::MoveKind;
 use crate::snapshot::Snapshot;
 use crate::units::PricePerHour;
-
-/// Effect of a move on pods and nodes.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub enum ConsolidationKind {
-    /// No pod has to go anywhere.
-    Empty,
-    /// Pods go to nodes that stay.
-    Delete,
-    /// Some pods go to new nodes.
-    Replace,
-}
 
 /// Nodes that go, and what becomes of their pods.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Move {
-    /// Its kind.
-    pub kind: ConsolidationKind,
+    /// Its effect on pods and nodes.
+    pub kind: MoveKind,
     /// Nodes that go: positions in the snapshot's nodes, ascending.
     pub members: Vec<usize>,
     /// Machines to ask for first. Whatever their launches give costs less together than the members do.

@@ -25,7 +25,7 @@ use crate::schedule::offers::templates::{Template, templates};
 use crate::schedule::offers::unused::unused_notes;
 use crate::schedule::pods::eligible::{Eligible, eligible, queue_order};
 use crate::schedule::pods::relax::{Wishes, steps};
-use crate::schedule::pods::{default_spread, volumes};
+use crate::schedule::pods::volumes;
 use crate::schedule::prices::sale::{Offers, Sale};
 use crate::schedule::topology::{Builder, Counts, GroupView, Owned, TopologyModel};
 use crate::snapshot::Snapshot;
@@ -260,7 +260,7 @@ fn shapes(snapshot: &Snapshot, pods: &[usize]) -> (Vec<Shape>, Vec<usize>) {
             .copied()
             .filter(|_| !with_defaults || !pod.spec.spread.is_empty());
         let number = known.unwrap_or_else(|| {
-            let defaults = default_spread::constraints(snapshot, pod);
+            let defaults = snapshot.default_constraints(pod);
             let spread = if defaults.is_empty() {
                 pod.spec.spread.clone()
             } else {

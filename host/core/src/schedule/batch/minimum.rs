@@ -87,10 +87,9 @@ pub(crate) fn distinct_values<'c>(
     types: &'c BTreeSet<usize>,
 ) -> impl Fn(&str) -> usize + 'c {
     move |key| {
-        let catalogue = catalogue.types();
         let mut values: BTreeSet<Arc<str>> = BTreeSet::new();
         for at in types {
-            let instance_type = &catalogue[*at];
+            let instance_type = &catalogue.types()[*at];
             let listed = instance_type
                 .requirements
                 .get(key)
@@ -102,7 +101,7 @@ pub(crate) fn distinct_values<'c>(
                     .offerings
                     .iter()
                     .filter(|offering| offering.available);
-                let own = offered.map(crate::catalogue::Offering::node_requirements);
+                let own = offered.map(|sold| sold.node_requirements(catalogue.provider()));
                 values.extend(own.filter_map(|own| own.get(key)?.single().cloned()));
             }
         }

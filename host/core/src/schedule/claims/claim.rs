@@ -7,6 +7,7 @@ use crate::catalogue::{Catalogue, InstanceType};
 use crate::labels::{self, LabelKey, Labels};
 use crate::model::NodePool;
 use crate::plan::{LaunchOption, PlannedClaim};
+use crate::provider::ProviderFacts;
 use crate::requirement::{Requirement, Requirements};
 use crate::resources::Resources;
 use crate::schedule::batch::compile::Compiled;
@@ -42,7 +43,11 @@ pub(crate) fn claim(
     for key in [labels::REGISTERED, labels::INITIALIZED, labels::HOSTNAME] {
         requirements.remove(key);
     }
-    narrow_to_options(&mut requirements, &options);
+    narrow_to_options(
+        &mut requirements,
+        &options,
+        compiled.snapshot.catalogues.provider(),
+    );
     let lowered = *minimum != minimum::wanted(compiled, row.template);
     keep_minimum(&mut requirements, minimum, lowered);
     let mut annotations = annotations_of(pool, lowered);
@@ -160,7 +165,11 @@ pub(crate) fn labels_of(
 }
 
 /// Writes types, capacity types, zones and reservations of the options into the requirements.
-pub(crate) fn narrow_to_options(requirements: &mut Requirements, options: &[LaunchOption]) {
+pub(crate) fn narrow_to_options(
+    requirements: &mut Requirements,
+    options: &[LaunchOption],
+    provider: &ProviderFacts,
+) {
     let mut set = |key: &str, values: BTreeSet<Arc<str>>| {
         let key = LabelKey::from(key);
         let minimum = requirements
@@ -193,8 +202,12 @@ pub(crate) fn narrow_to_options(requirements: &mut Requirements, options: &[Laun
         .iter()
         .filter_map(|option| option.reservation.clone().map(Into::into))
         .collect();
-    if !reservations.is_empty() {
-        set(labels::RESERVATION_ID, reservations);
+    if let Some(key) = provider
+        .reservation_id
+        .as_ref()
+        .filter(|_| !reservations.is_empty())
+    {
+        set(key.as_str(), reservations);
     }
 }
 

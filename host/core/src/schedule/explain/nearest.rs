@@ -1,6 +1,7 @@
 //! The nearest thing that would have held a pod: on sale or not, outside the pool's requirements or its limits.
 
 use crate::catalogue::{InstanceType, Offering};
+use crate::provider::ProviderFacts;
 use crate::requirement::Requirement;
 use crate::resources::{ResourceName, Resources};
 use crate::schedule::batch::compile::{Compiled, Level, PodGroup};
@@ -16,6 +17,7 @@ pub(crate) fn nearest(
 ) -> Option<String> {
     let template = &compiled.templates[number];
     let mut daemons = Daemons::of(compiled.snapshot, template);
+    let provider = compiled.snapshot.catalogues.provider();
     let mut best: Option<(usize, i64, String)> = None;
     let listed = compiled.snapshot.catalogues.of(&template.pool.class);
     for sold in listed.types() {
@@ -28,12 +30,12 @@ pub(crate) fn nearest(
                 .as_ref()
                 .is_some_and(|(count, least, _)| *count == 1 && *least <= price);
             if beaten
-                || !serves(group, level, sold, offering)
+                || !serves(provider, group, level, sold, offering)
                 || !holds(&sold.allocatable(offering), &needed)
             {
                 continue;
             }
-            let broken = broken(template, sold, offering);
+            let broken = broken(provider, template, sold, offering);
             let closer = best
                 .as_ref()
                 .is_none_or(|(count, least, _)| (broken.len(), price) < (*count, *least));
@@ -53,10 +55,16 @@ pub(crate) fn nearest(
 }
 
 /// `true` if an offering is what the pod and its volumes ask for.
-fn serves(group: &PodGroup, level: &Level, sold: &InstanceType, offering: &Offering) -> bool {
+fn serves(
+    provider: &ProviderFacts,
+    group: &PodGroup,
+    level: &Level,
+    sold: &InstanceType,
+    offering: &Offering,
+) -> bool {
     let agrees = |asked: &Requirement| {
         let of_type = sold.requirements.get(asked.key().as_str());
-        let of_offering = offering.node_requirement(asked.key());
+        let of_offering = offering.node_requirement(provider, asked.key());
         let have = match (of_type, of_offering) {
             (Some(of_type), Some(of_offering)) => Some(of_type.intersect(&of_offering)),
             (of_type, of_offering) => of_offering.or_else(|| of_type.cloned()),
@@ -73,7 +81,12 @@ fn holds(room: &Resources, needed: &Resources) -> bool {
 }
 
 /// The rules of a pool that keep an offering from it.
-fn broken(template: &Template, sold: &InstanceType, offering: &Offering) -> Vec<String> {
+fn broken(
+    provider: &ProviderFacts,
+    template: &Template,
+    sold: &InstanceType,
+    offering: &Offering,
+) -> Vec<String> {
     let mut result = Vec::new();
     let asks = |required: &Requirement| format!("the NodePool requires {required}");
     for required in template.requirements.iter() {
@@ -83,7 +96,7 @@ fn broken(template: &Template, sold: &InstanceType, offering: &Offering) -> Vec<
         }
     }
     for required in template.requirements.iter() {
-        let have = offering.node_requirement(required.key());
+        let have = offering.node_requirement(provider, required.key());
         if have.is_some_and(|have| !have.agrees_with(required)) {
             result.push(asks(required));
         }

@@ -8,7 +8,7 @@ use crate::schedule::batch::compile::Compiled;
 /// In words: what keeps every offering from a pool.
 pub(crate) fn empty(compiled: &Compiled<'_>, number: usize) -> String {
     let template = &compiled.templates[number];
-    let types = template.catalogue.types();
+    let (provider, types) = (template.catalogue.provider(), template.catalogue.types());
     let agrees = |sold: &&std::sync::Arc<InstanceType>| {
         let accepts = |own: &Requirements| {
             template
@@ -20,7 +20,7 @@ pub(crate) fn empty(compiled: &Compiled<'_>, number: usize) -> String {
             && sold
                 .offerings
                 .iter()
-                .any(|offering| accepts(&offering.node_requirements()))
+                .any(|offering| accepts(&offering.node_requirements(provider)))
     };
     let agreeing: Vec<_> = types.iter().filter(agrees).collect();
     if agreeing.is_empty() {
@@ -28,7 +28,7 @@ pub(crate) fn empty(compiled: &Compiled<'_>, number: usize) -> String {
     }
     let on_sale = |sold: &&&std::sync::Arc<InstanceType>| {
         sold.offerings.iter().any(|offering| {
-            let own = offering.node_requirements();
+            let own = offering.node_requirements(provider);
             offering.available
                 && template
                     .requirements

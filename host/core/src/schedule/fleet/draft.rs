@@ -276,8 +276,7 @@ fn open_nodes(
     }
     let mut result = Vec::new();
     for number in bins {
-        let bin = &placer.bins[number];
-        let mut node = unpriced(placer, bin);
+        let mut node = unpriced(placer, &placer.bins[number]);
         match cheapest(placer.compiled, prices, supplies, &node) {
             Some((row, price)) => {
                 (node.row, node.price) = (row, price);
@@ -461,7 +460,7 @@ pub(crate) fn bought(placer: &Placer<'_, '_>, purchase: &Purchase) -> NewNode {
     }
 }
 
-/// A node that is packed as the incumbent does, before its row is chosen.
+/// A new node for the pods of a bin before a row and its price are chosen.
 pub(crate) fn unpriced(placer: &Placer<'_, '_>, bin: &Bin) -> NewNode {
     NewNode {
         row: 0,

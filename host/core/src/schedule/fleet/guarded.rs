@@ -8,6 +8,7 @@ use std::collections::BTreeMap;
 use super::draft::{self, DraftPlan};
 use crate::bits::Bits;
 use crate::ids::{PoolName, Uid};
+use crate::labels::CAPACITY_TYPE;
 use crate::model::PackingMode;
 use crate::plan::{Note, Plan};
 use crate::rank::Prices;
@@ -17,7 +18,6 @@ use crate::schedule::batch::compile::Compiled;
 use crate::schedule::guards;
 use crate::schedule::guards::addresses;
 use crate::schedule::guards::spot_share::SpotShare;
-use crate::schedule::offers::exotic::{names_terms, names_types};
 use crate::schedule::offers::size::Size;
 use crate::schedule::offers::templates::Template;
 use crate::schedule::place::free_addresses::holds;
@@ -160,7 +160,10 @@ impl GuardedRows {
             let most = self.replicas.get(*uid);
             most.is_some_and(|most| count > most)
         };
-        let asked_for = |names: fn(&Requirement) -> bool| {
+        let provider = compiled.snapshot.catalogues.provider();
+        let names_types = |asked: &Requirement| provider.names_types(asked);
+        let names_capacity_types = |asked: &Requirement| asked.key().as_str() == CAPACITY_TYPE;
+        let asked_for = |names: &dyn Fn(&Requirement) -> bool| {
             node.steps.iter().any(|step| {
                 let step = &candidate.steps[*step];
                 let group = &compiled.groups[compiled.pods[step.pod].group];
@@ -176,15 +179,15 @@ impl GuardedRows {
             (Guard::ReplicasPerNode, replicas.iter().any(crowds)),
             (
                 Guard::NodeShare,
-                self.too_large.contains(node.row) && !asked_for(names_types),
+                self.too_large.contains(node.row) && !asked_for(&names_types),
             ),
             (
                 Guard::ExoticTypes,
-                self.exotic.contains(node.row) && !asked_for(names_types),
+                self.exotic.contains(node.row) && !asked_for(&names_types),
             ),
             (
                 Guard::UnrequestedSpot,
-                self.unrequested_spot.contains(node.row) && !asked_for(names_terms),
+                self.unrequested_spot.contains(node.row) && !asked_for(&names_capacity_types),
             ),
         ];
         let broken = checks.into_iter().filter(|(_, broken)| *broken);

@@ -8,12 +8,14 @@ use std::sync::Arc;
 
 use super::batch::compile::Compiled;
 use super::offers::best::Best;
-use super::offers::exotic::{names_terms, names_types};
 use super::offers::size::Size;
 use super::offers::table::Guarded;
+use super::offers::templates::Template;
 use crate::bits::Bits;
 use crate::catalogue::CapacityType;
 use crate::ids::Uid;
+use crate::labels;
+use crate::requirement::Requirement;
 use crate::resources::ResourceName;
 use crate::snapshot::Guards;
 
@@ -52,6 +54,8 @@ pub(crate) fn too_large(compiled: &Compiled<'_>, guards: &Guards) -> Bits {
 /// Rows of burstable, previous-generation and bare-metal machines, unless their pool names what it wants.
 pub(crate) fn exotic(compiled: &Compiled<'_>, guards: &Guards) -> Bits {
     let exotic = &compiled.offers.exotic;
+    let provider = compiled.snapshot.catalogues.provider();
+    let names_types = |asked: &Requirement| provider.names_types(asked);
     let named: Vec<bool> = compiled
         .templates
         .iter()
@@ -64,11 +68,11 @@ pub(crate) fn exotic(compiled: &Compiled<'_>, guards: &Guards) -> Bits {
 
 /// Rows of spot machines, unless their pool says something of capacity types: who says nothing is not interrupted.
 pub(crate) fn unrequested_spot(compiled: &Compiled<'_>, guards: &Guards) -> Bits {
-    let silent: Vec<bool> = compiled
-        .templates
-        .iter()
-        .map(|template| !template.pool.requirements.iter().any(names_terms))
-        .collect();
+    let is_silent = |template: &Template| {
+        let mut keys = template.pool.requirements.iter().map(Requirement::key);
+        !keys.any(|key| key.as_str() == labels::CAPACITY_TYPE)
+    };
+    let silent: Vec<bool> = compiled.templates.iter().map(is_silent).collect();
     compiled.rows.select(|row| {
         let types = compiled.templates[row.template].catalogue.types();
         let offering = &types[row.instance_type].offerings[row.offering];

@@ -17,12 +17,12 @@ use super::fleet::bound;
 use super::fleet::draft::DraftPlan;
 use super::fleet::guarded;
 use super::guards;
-use super::offers::listed::is_accelerator;
 use super::place::PlacementStep;
 use super::prepared::Prepared;
 use super::prices::{self, RowPrices};
 use crate::catalogue::CapacityType;
 use crate::plan::{Plan, PlanCost, PlannedClaim};
+use crate::provider::ProviderFacts;
 use crate::rank::{ClaimRow, Claims, LaunchList, LaunchLists, OrderQuestion};
 use crate::resources::{ResourceName, Resources};
 use crate::schedule::place::new_node::NewNode;
@@ -80,6 +80,7 @@ impl<'p, 's> Packed<'p, 's> {
         if self.best.nodes.is_empty() {
             return None;
         }
+        let provider = compiled.snapshot.catalogues.provider();
         let mut claims = Claims::default();
         for (node, named) in self.best.nodes.iter().zip(&self.named) {
             let asked = parted(compiled, named).asked;
@@ -88,7 +89,8 @@ impl<'p, 's> Packed<'p, 's> {
             let candidates: Vec<u32> = asked.iter().map(row).collect();
             let template = compiled.rows.rows[node.row].template;
             let requests = requests(compiled, named, &steps);
-            let claim = claim_row(question.pools.name[template], &requests, steps.len());
+            let pool = question.pools.name[template];
+            let claim = claim_row(provider, pool, &requests, steps.len());
             claims.push(claim, &candidates);
         }
         Some(OrderQuestion {
@@ -190,9 +192,15 @@ fn reordered(
 }
 
 /// Amounts beyond what a column holds are the most it can hold.
-pub(super) fn claim_row(pool: crate::rank::Sym, requests: &Resources, pods: usize) -> ClaimRow {
+pub(super) fn claim_row(
+    provider: &ProviderFacts,
+    pool: crate::rank::Sym,
+    requests: &Resources,
+    pods: usize,
+) -> ClaimRow {
     let count = |amount: i64| u32::try_from(amount.max(0)).unwrap_or(u32::MAX);
     let memory = requests.get(&ResourceName::Memory);
+    let is_accelerator = |name: &ResourceName| provider.accelerators.contains(name);
     let devices = requests.iter().filter(|(name, _)| is_accelerator(name));
     ClaimRow {
         pool,

@@ -34,6 +34,7 @@ pub fn order_question(
 ) -> Option<OrderQuestion> {
     let listed = offers.listed.as_ref().filter(|_| !claims.is_empty())?;
     let templates = templates(snapshot, &offers.overlaid, None);
+    let provider = snapshot.catalogues.provider();
     let mut asked = Claims::default();
     for (number, claim) in claims.iter().enumerate() {
         let own = |template: &crate::schedule::offers::templates::Template| {
@@ -46,7 +47,7 @@ pub fn order_question(
         });
         let candidates: Vec<u32> = candidates.collect::<Option<_>>()?;
         let pods = pods.get(number).copied().unwrap_or(0);
-        let row = claim_row(listed.pool(template), &claim.requests, pods);
+        let row = claim_row(provider, listed.pool(template), &claim.requests, pods);
         asked.push(row, &candidates);
     }
     Some(OrderQuestion {
@@ -115,7 +116,8 @@ impl Relisted<'_> {
     /// The claim as it names these options and no others.
     fn naming(&self, options: Vec<LaunchOption>) -> PlannedClaim {
         let mut claim = self.claim.clone();
-        narrow_to_options(&mut claim.requirements, &options);
+        let provider = self.snapshot.catalogues.provider();
+        narrow_to_options(&mut claim.requirements, &options, provider);
         let listed = self.snapshot.catalogues.of(&claim.class).types();
         let types = options.iter().filter_map(|option| {
             let (at, _) = sold(self.offers, &claim.pool, option)?;

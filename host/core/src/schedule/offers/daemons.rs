@@ -69,7 +69,7 @@ impl<'a> Daemons<'a> {
                             .requirements
                             .accepts(&strict, Undefined::Ignored)
                             .is_ok()
-                        && is_sold_for(instance_type, &strict)
+                        && is_sold_for(self.catalogues, instance_type, &strict)
                 };
                 strict.is_empty() || allowed()
             })
@@ -99,11 +99,15 @@ impl<'a> Daemons<'a> {
 }
 
 /// `true` if any offering of a type agrees with requirements on zone and capacity type.
-fn is_sold_for(instance_type: &InstanceType, strict: &Requirements) -> bool {
+fn is_sold_for(
+    catalogues: &Catalogues,
+    instance_type: &InstanceType,
+    strict: &Requirements,
+) -> bool {
     instance_type.offerings.is_empty()
         || instance_type.offerings.iter().any(|offering| {
             offering
-                .node_requirements()
+                .node_requirements(catalogues.provider())
                 .accepts(strict, Undefined::Ignored)
                 .is_ok()
         })

@@ -9,6 +9,7 @@ use super::PoolOffers;
 use super::templates::Template;
 use crate::catalogue::{CapacityType, Catalogues, InstanceType, Offering};
 use crate::labels;
+use crate::provider::ProviderFacts;
 use crate::rank::{
     Architecture, Capacity, InstanceTypeRow, OfferingRow, Sym, Tables, TablesBuilder,
 };
@@ -74,6 +75,7 @@ impl Listed {
         let mut rows: Vec<ListedKey> = sold.collect();
         rows.sort_unstable();
         rows.dedup();
+        let provider = catalogues.provider();
         let mut tables = TablesBuilder::default();
         let mut last: Option<((usize, usize), u32)> = None;
         for row in &rows {
@@ -81,7 +83,7 @@ impl Listed {
             let shown = (row.instance_type, row.class);
             let type_row = match last {
                 Some((known, type_row)) if known == shown => type_row,
-                _ => add_type(&mut tables, instance_type),
+                _ => add_type(&mut tables, provider, instance_type),
             };
             last = Some((shown, type_row));
             let offering = &instance_type.offerings[row.offering];
@@ -182,7 +184,11 @@ fn sold_as<'c>(catalogues: &'c Catalogues, row: &ListedKey) -> &'c InstanceType 
     &catalogues.distinct()[row.class].types()[row.instance_type]
 }
 
-fn add_type(tables: &mut TablesBuilder, instance_type: &InstanceType) -> u32 {
+fn add_type(
+    tables: &mut TablesBuilder,
+    provider: &ProviderFacts,
+    instance_type: &InstanceType,
+) -> u32 {
     let single = |key: &str| {
         instance_type
             .requirements
@@ -205,10 +211,10 @@ fn add_type(tables: &mut TablesBuilder, instance_type: &InstanceType) -> u32 {
     let device = instance_type
         .capacity
         .iter()
-        .find(|(name, amount)| is_accelerator(name) && *amount > 0);
+        .find(|(name, amount)| provider.accelerators.contains(*name) && *amount > 0);
     tables.instance_type(&InstanceTypeRow {
         name,
-        family: name.split_once('.').map_or(name, |(family, _)| family),
+        family: provider.family_of(name, &instance_type.requirements),
         architecture: if single(labels::ARCH) == "arm64" {
             Architecture::Arm64
         } else {
@@ -221,14 +227,6 @@ fn add_type(tables: &mut TablesBuilder, instance_type: &InstanceType) -> u32 {
         gpu_kind: device.map_or("", |(name, _)| name.as_str()),
         labels: &labels,
     })
-}
-
-/// `true` if a resource is one of the accelerators that types are described with.
-pub(crate) fn is_accelerator(name: &ResourceName) -> bool {
-    matches!(
-        name.as_str(),
-        "nvidia.com/gpu" | "amd.com/gpu" | "habana.ai/gaudi" | "aws.amazon.com/neuron"
-    )
 }
 
 fn offering_row(type_row: u32, offering: &Offering, price: PricePerHour) -> OfferingRow<'_> {

@@ -7,7 +7,6 @@
 pub(crate) mod axes;
 pub(crate) mod best;
 pub(crate) mod daemons;
-pub(crate) mod exotic;
 pub(crate) mod listed;
 pub(crate) mod lru;
 pub(crate) mod reachable;
@@ -27,7 +26,6 @@ use crate::resources::Resources;
 use crate::snapshot::Snapshot;
 use crate::supply::Supply;
 use daemons::{Daemons, Overhead};
-use exotic::is_exotic;
 use listed::Listed;
 use reachable::reachable;
 use rows::agree;
@@ -139,7 +137,7 @@ impl Stock {
                 .of_others()
                 .types()
                 .iter()
-                .map(|sold| is_exotic(sold))
+                .map(|sold| snapshot.catalogues.provider().is_exotic(&sold.requirements))
                 .collect(),
             listed_supply: Supply::listed(&snapshot.catalogues, &snapshot.pools),
         }
@@ -195,7 +193,7 @@ impl PoolOffers {
         for (at, sold) in types.filter(|(_, sold)| all_agree(template, &sold.requirements)) {
             let overhead = daemons.overhead(template, sold);
             for (offering_at, offering) in sold.offerings.iter().enumerate() {
-                let own = offering.node_requirements();
+                let own = offering.node_requirements(template.catalogue.provider());
                 let reserved = offering.reservation.is_some();
                 let sellable = offering.available
                     && (!reserved || snapshot.settings.reserved_capacity)

@@ -35,16 +35,8 @@ impl std::ops::Deref for Rows {
 /// Keys on which pods may choose because neither the pool nor some type of it has decided.
 pub(crate) fn open_keys(template: &Template, mentioned: &BTreeSet<LabelKey>) -> BTreeSet<LabelKey> {
     let catalogue = &template.catalogue;
-    let decided_by_offering = |key: &LabelKey| {
-        [
-            labels::ZONE,
-            labels::CAPACITY_TYPE,
-            labels::RESERVATION_ID,
-            labels::HOSTNAME,
-        ]
-        .contains(&key.as_str())
-            || catalogue.own_keys().contains(key)
-    };
+    let decided_by_offering =
+        |key: &LabelKey| key.as_str() == labels::HOSTNAME || catalogue.is_of_offerings(key);
     let atomic = |requirement: &Requirement| {
         requirement.single().is_some() || requirement.operator() == Operator::DoesNotExist
     };

@@ -6,6 +6,7 @@
 use std::collections::BTreeMap;
 
 use super::volumes;
+use crate::catalogue::Catalogues;
 use crate::labels::{self, LabelKey};
 use crate::model::{BudgetIndex, OwnerKind, Pod, PodSpec, is_fixed};
 use crate::plan::{Refusal, Unplaced};
@@ -60,7 +61,7 @@ fn admit(snapshot: &Snapshot, row: usize, result: &mut Eligible) {
     }
     let problem = pod.spec.problem.as_ref().map(ToString::to_string);
     let problem = problem
-        .or_else(|| invalid_selector(&pod.spec))
+        .or_else(|| invalid_selector(&snapshot.catalogues, &pod.spec))
         .or_else(|| volumes::problem(pod, &snapshot.volumes));
     let reason = match problem {
         Some(problem) => Some(Refusal::Invalid(problem)),
@@ -94,16 +95,16 @@ fn avoids_our_nodes(spec: &PodSpec, preferences: PreferencePolicy) -> bool {
 }
 
 /// Sentence about an invalid node selector or required node affinity; `None` when both are valid.
-fn invalid_selector(spec: &PodSpec) -> Option<String> {
+fn invalid_selector(catalogues: &Catalogues, spec: &PodSpec) -> Option<String> {
     let terms = spec.node_required.iter().map(|term| &term.requirements);
     std::iter::once(&spec.node_selector)
         .chain(terms)
         .flat_map(Requirements::iter)
-        .find_map(invalid_requirement)
+        .find_map(|asked| invalid_requirement(catalogues, asked))
 }
 
-fn invalid_requirement(requirement: &Requirement) -> Option<String> {
-    if let Some(restricted) = labels::restriction(requirement.key()) {
+fn invalid_requirement(catalogues: &Catalogues, requirement: &Requirement) -> Option<String> {
+    if let Some(restricted) = catalogues.restriction(requirement.key()) {
         return Some(restricted);
     }
     let capacity_type = requirement.key() == &LabelKey::from(labels::CAPACITY_TYPE);

@@ -1,6 +1,5 @@
-//! Pods of a decision: who enters it, what may be given up for each, what volumes and defaults add.
+//! Pods of a decision: who enters it, what may be given up for each, what volumes add.
 
-pub(crate) mod default_spread;
 pub(crate) mod eligible;
 pub(crate) mod relax;
 pub(crate) mod volumes;

@@ -101,11 +101,12 @@ impl Quoted {
     /// The row of the answer that speaks of a node with these labels.
     fn row_of(&self, pool: &PoolName, labels: &Labels) -> Option<usize> {
         let template = self.pools.iter().position(|(name, _)| name == pool)?;
-        let types = self.offers.overlaid.of(pool).types();
+        let catalogue = self.offers.overlaid.of(pool);
+        let types = catalogue.types();
         let name = labels.get(labels::INSTANCE_TYPE)?;
         let type_at = types.binary_search_by(|have| have.name.as_str().cmp(name));
         let sold = &types[type_at.ok()?];
-        let offering = sold.offering_of(labels)?;
+        let offering = sold.offering_of(catalogue.provider(), labels)?;
         let mut offerings = sold.offerings.iter();
         let offering_at = offerings.position(|own| std::ptr::eq(own, offering))?;
         let (listed, (_, class)) = (self.offers.listed.as_ref()?, &self.pools[template]);

@@ -271,7 +271,7 @@ fn sold(
         let types = catalogue.types();
         let at = types.binary_search_by(|have| have.name.as_str().cmp(name));
         let at = at.ok()?;
-        let offering = types[at].offering_of(node.labels())?;
+        let offering = types[at].offering_of(catalogue.provider(), node.labels())?;
         let worth = quoted.and_then(|quoted| quoted.worth(&pool, node.labels()));
         Some(NodeOffering {
             instance_type: at,

@@ -124,9 +124,7 @@ fn row_values(
 ) -> Vec<Option<Arc<str>>> {
     type Place = (usize, usize, usize, Option<usize>);
     let mut known: BTreeMap<Place, Option<Arc<str>>> = BTreeMap::new();
-    let by_offering = [labels::ZONE, labels::CAPACITY_TYPE, labels::RESERVATION_ID]
-        .contains(&key.as_str())
-        || snapshot.catalogues.own_keys().contains(key);
+    let by_offering = snapshot.catalogues.is_of_offerings(key);
     let value = |row: &crate::schedule::offers::table::Row| {
         rows.requirement(templates, row, key.as_str())
             .and_then(|found| found.single().cloned())

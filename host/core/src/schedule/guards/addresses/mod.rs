@@ -1,9 +1,9 @@
 //! Free addresses of subnets: all new nodes of a zone, with their pods, against what the zone has left.
 //!
 //! A new node takes one address for itself and one for every pod planned on it, daemons included, that is not on its host's
-//! network: what the network plugin of EC2 hands out. (The incumbent's provider expects the most pods that any of the types
-//! could hold, of each node by itself, section 13.4 of its contract; a plan knows its pods.) Plugins that hold addresses in
-//! stock take more for a while.
+//! network: what a network plugin hands out that gives pods addresses of the subnet. (The incumbent's provider expects the
+//! most pods that any of the types could hold, of each node by itself, section 13.4 of its contract; a plan knows its pods.)
+//! Plugins that hold addresses in stock take more for a while.
 //!
 //! Counting is exact on a finished plan ([`beyond`]) and costs nothing while there is enough. Where a plan takes
 //! too many, nodes become others elsewhere first ([`shift`]), then pods are placed again with less to spend in the zones

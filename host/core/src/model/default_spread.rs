@@ -1,27 +1,30 @@
 //! Cluster-wide default spread constraints, for pods that have none of their own.
 //!
 //! The selector is deduced as the Kubernetes scheduler does: services that select the pod, joined with the selector of its
-//! controller. A pod for which nothing can be deduced gets no default.
+//! controller. A pod for which nothing can be deduced gets no default. Section 9 of the scheduling contract.
 
 use std::sync::Arc;
 
+use super::pod::{OwnerKind, Pod};
+use super::selector::{LabelExpression, LabelSelector, SelectorOperator};
+use super::spread::{DefaultSpread, NodeInclusion, SpreadConstraint};
+use super::workload::{Replicated, Service, WorkloadKind};
 use crate::labels::Labels;
-use crate::model::{
-    LabelExpression, LabelSelector, NodeInclusion, OwnerKind, Pod, SelectorOperator,
-    SpreadConstraint, WorkloadKind,
-};
-use crate::snapshot::Snapshot;
 
-/// The constraints a pod gets by default; none when it has its own or nothing is configured.
-pub(crate) fn constraints(snapshot: &Snapshot, pod: &Pod) -> Vec<SpreadConstraint> {
-    let defaults = &snapshot.settings.default_spread;
+/// The constraints that a pod gets of `defaults`; none when it has its own or nothing says which pods belong with it.
+pub fn default_constraints(
+    defaults: &[DefaultSpread],
+    services: &[Arc<Service>],
+    workloads: &[Arc<Replicated>],
+    pod: &Pod,
+) -> Vec<SpreadConstraint> {
     if defaults.is_empty() || !pod.spec.spread.is_empty() {
         return Vec::new();
     }
-    let Some(selector) = deduced_selector(snapshot, pod) else {
+    let Some(selector) = deduced_selector(services, workloads, pod) else {
         return Vec::new();
     };
-    let constraint = |default: &crate::model::DefaultSpread| SpreadConstraint {
+    let constraint = |default: &DefaultSpread| SpreadConstraint {
         max_skew: default.max_skew,
         topology_key: default.topology_key.clone(),
         when_unsatisfiable: default.when_unsatisfiable,
@@ -34,11 +37,14 @@ pub(crate) fn constraints(snapshot: &Snapshot, pod: &Pod) -> Vec<SpreadConstrain
     defaults.iter().map(constraint).collect()
 }
 
-fn deduced_selector(snapshot: &Snapshot, pod: &Pod) -> Option<LabelSelector> {
+fn deduced_selector(
+    services: &[Arc<Service>],
+    workloads: &[Arc<Replicated>],
+    pod: &Pod,
+) -> Option<LabelSelector> {
     let namespace = &pod.name.namespace;
     let mut merged = Labels::new();
-    for service in snapshot
-        .services
+    for service in services
         .iter()
         .filter(|service| service.name.namespace == *namespace)
     {
@@ -67,7 +73,7 @@ fn deduced_selector(snapshot: &Snapshot, pod: &Pod) -> Option<LabelSelector> {
                 return None;
             }
         };
-        snapshot.workloads.iter().find(|workload| {
+        workloads.iter().find(|workload| {
             workload.kind == kind
                 && workload.name.namespace == *namespace
                 && workload.name.name == owner.name

@@ -1,0 +1,230 @@
+//! Facts about the cloud that machines come from: what its labels mean, and which of its machines nobody gets unasked.
+//!
+//! A provider hands them in with what it sells ([`crate::catalogue::Catalogue::provider`]), so that a decision is a function of the
+//! snapshot and nothing here knows the name of a cloud. What is true of every provider stands in [`crate::labels`].
+
+use std::collections::BTreeSet;
+use std::sync::Arc;
+
+use serde::{Deserialize, Serialize};
+
+use crate::ids::ReservationId;
+use crate::labels::{self, LabelKey, Labels};
+use crate::requirement::{Requirement, Requirements};
+use crate::resources::ResourceName;
+
+/// Domain of the keys that every provider has.
+const KARPENTER: &str = "karpenter.sh";
+/// Resources of every node that every provider reports itself.
+const REPORTED: [ResourceName; 4] = [
+    ResourceName::Cpu,
+    ResourceName::Memory,
+    ResourceName::EphemeralStorage,
+    ResourceName::Pods,
+];
+
+/// Facts of one provider. The default is one that gives its machines no labels of its own and has no reservations.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct ProviderFacts {
+    /// Name by which people know the provider.
+    pub name: Arc<str>,
+    /// Domains of its labels: of a key in one of them or below, only what is well known may be asked for.
+    pub domains: Vec<Arc<str>>,
+    /// Keys that new nodes may have although no pool names them, beside those of every provider.
+    pub well_known: BTreeSet<LabelKey>,
+    /// Those of its well-known keys whose value an offering decides; a type decides the others.
+    pub of_offerings: BTreeSet<LabelKey>,
+    /// Keys in its domains that are not well known and that NodeOverlays may ask for all the same: those of its classes.
+    pub of_classes: BTreeSet<LabelKey>,
+    /// The key with the id of the capacity reservation that a node draws on; `None` where there are no reservations.
+    pub reservation_id: Option<LabelKey>,
+    /// The key with a type's family.
+    pub family: Option<LabelKey>,
+    /// Keys by which a requirement says which types are wanted, beside the name of the type.
+    pub naming: BTreeSet<LabelKey>,
+    /// Marks of types that nobody gets unasked: burstable ones, previous generations, bare metal.
+    pub exotic: Vec<TypeMark>,
+    /// Resources that it reports itself, beside those of every node; an overlay cannot add them.
+    pub reported: BTreeSet<ResourceName>,
+    /// Resources that count as accelerators, which policies are told the number and kind of.
+    pub accelerators: BTreeSet<ResourceName>,
+}
+
+/// A label whose value marks a type.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct TypeMark {
+    /// The label.
+    pub key: LabelKey,
+    /// Values that are a mark; no label is none.
+    pub values: MarkedValues,
+}
+
+/// Values of a label that mark a type.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub enum MarkedValues {
+    /// These.
+    OneOf(BTreeSet<Arc<str>>),
+    /// Whole numbers up to this one.
+    AtMost(i64),
+    /// All that begin like this.
+    StartsWith(Arc<str>),
+}
+
+impl MarkedValues {
+    fn contains(&self, value: &str) -> bool {
+        match self {
+            Self::OneOf(values) => values.contains(value),
+            Self::AtMost(most) => value.parse().is_ok_and(|number: i64| number <= *most),
+            Self::StartsWith(start) => value.starts_with(start.as_ref()),
+        }
+    }
+}
+
+impl ProviderFacts {
+    /// `true` if new nodes may carry a label although no pool names it.
+    pub fn is_well_known(&self, key: &LabelKey) -> bool {
+        labels::WELL_KNOWN.contains(&key.as_str()) || self.well_known.contains(key)
+    }
+
+    /// Every well-known key, sorted.
+    pub fn well_known_keys(&self) -> BTreeSet<LabelKey> {
+        let common = labels::WELL_KNOWN.into_iter().map(LabelKey::from);
+        common.chain(self.well_known.iter().cloned()).collect()
+    }
+
+    /// The well-known keys that a type has a value of, or says to be absent: all but those that its pool or its offering decides.
+    pub fn keys_of_types(&self) -> BTreeSet<LabelKey> {
+        let decided = [labels::NODEPOOL, labels::ZONE, labels::CAPACITY_TYPE];
+        let mut result = self.well_known_keys();
+        result.retain(|key| {
+            !decided.contains(&key.as_str())
+                && !self.of_offerings.contains(key)
+                && self.reservation_id.as_ref() != Some(key)
+        });
+        result
+    }
+
+    /// Why users may not set a label or ask for it; `None` when they may.
+    pub fn restriction(&self, key: &LabelKey) -> Option<String> {
+        if self.is_well_known(key) {
+            return None;
+        }
+        let key = key.as_str();
+        if key == labels::HOSTNAME {
+            return Some(format!(
+                "label {key} is set by the kubelet and must not be asked for"
+            ));
+        }
+        let domain = key.split_once('/').map_or("", |(domain, _)| domain);
+        std::iter::once(KARPENTER)
+            .chain(self.domains.iter().map(AsRef::as_ref))
+            .find(|restricted| {
+                let below = domain.strip_suffix(restricted);
+                below.is_some_and(|below| below.is_empty() || below.ends_with('.'))
+            })
+            .map(|restricted| format!("label {key} is in the reserved domain {restricted}"))
+    }
+
+    /// The reservation that a node with these labels draws on.
+    pub fn reservation_of(&self, labels: &Labels) -> Option<ReservationId> {
+        let id = labels.get(self.reservation_id.as_ref()?.as_str())?;
+        Some(ReservationId::from(Arc::clone(id)))
+    }
+
+    /// Family of a type with this name and these requirements: its label or, where there is none, its name up to the first dot.
+    pub fn family_of<'t>(&self, name: &'t str, requirements: &'t Requirements) -> &'t str {
+        let label = self.family.as_ref().and_then(|key| {
+            let requirement = requirements.get(key.as_str())?;
+            requirement.single().map(AsRef::as_ref)
+        });
+        label.unwrap_or_else(|| name.split_once('.').map_or(name, |(family, _)| family))
+    }
+
+    /// `true` if a requirement says by name which types are wanted.
+    pub fn names_types(&self, requirement: &Requirement) -> bool {
+        let key = requirement.key();
+        let is_name = key.as_str() == labels::INSTANCE_TYPE || self.naming.contains(key);
+        is_name
+            && requirement
+                .listed()
+                .is_some_and(|values| !values.is_empty())
+    }
+
+    /// `true` if a type that satisfies these requirements is burstable, of a previous generation or bare metal.
+    pub fn is_exotic(&self, requirements: &Requirements) -> bool {
+        self.exotic.iter().any(|mark| {
+            let requirement = requirements.get(mark.key.as_str());
+            let value = requirement.and_then(Requirement::single);
+            value.is_some_and(|value| mark.values.contains(value))
+        })
+    }
+
+    /// `true` if the provider says itself how much of a resource a type has.
+    pub fn reports(&self, resource: &ResourceName) -> bool {
+        REPORTED.contains(resource) || self.reported.contains(resource)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn facts() -> ProviderFacts {
+        ProviderFacts {
+            domains: vec!["cloud.example".into()],
+            well_known: ["cloud.example/cpu", "cloud.example/rack"]
+                .map(LabelKey::from)
+                .into(),
+            of_offerings: BTreeSet::from([LabelKey::from("cloud.example/rack")]),
+            ..ProviderFacts::default()
+        }
+    }
+
+    #[test]
+    fn reserved_domains_and_their_subdomains_are_refused_unless_well_known() {
+        let restriction = |key: &str| facts().restriction(&LabelKey::from(key));
+        for key in [
+            "karpenter.sh/initialised",
+            "sub.karpenter.sh/x",
+            "cloud.example/mine",
+            "sub.cloud.example/cpu",
+            labels::HOSTNAME,
+        ] {
+            assert!(restriction(key).is_some(), "{key}");
+        }
+        for key in [
+            labels::ZONE,
+            labels::CAPACITY_TYPE,
+            "cloud.example/cpu",
+            "notkarpenter.sh/x",
+            "kubernetes.io/x",
+            "team",
+        ] {
+            assert_eq!(restriction(key), None, "{key}");
+        }
+    }
+
+    #[test]
+    fn types_decide_what_neither_pool_nor_offering_does() {
+        let facts = facts();
+        let keys = facts.keys_of_types();
+        let has = |key: &str| keys.contains(key);
+        assert!(has("cloud.example/cpu") && has(labels::ARCH));
+        assert!(!has("cloud.example/rack") && !has(labels::ZONE));
+    }
+
+    #[test]
+    fn marks_are_values_numbers_or_beginnings() {
+        let one_of = MarkedValues::OneOf(BTreeSet::from([Arc::from("e2")]));
+        let marked = [
+            &one_of,
+            &MarkedValues::AtMost(2),
+            &MarkedValues::StartsWith("metal".into()),
+        ];
+        let of = |value: &str| marked.map(|values| values.contains(value));
+        assert_eq!(of("e2"), [true, false, false]);
+        assert_eq!(of("2"), [false, true, false]);
+        assert_eq!(of("3"), [false; 3]);
+        assert_eq!(of("metal-48xl"), [false, false, true]);
+    }
+}

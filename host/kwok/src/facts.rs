@@ -1,0 +1,49 @@
+//! Facts about this provider: its labels, and the devices that machines in its lists may have.
+//!
+//! Nothing is marked as burstable or old: what a list sells is what somebody wrote down.
+
+use std::collections::BTreeSet;
+use std::sync::{Arc, LazyLock};
+
+use plimsoll_core::labels::LabelKey;
+use plimsoll_core::provider::ProviderFacts;
+use plimsoll_core::resources::ResourceName;
+
+use crate::DOMAIN;
+
+/// Id of the capacity reservation that a node draws on, as lists of types write it.
+pub(crate) const RESERVATION_ID: &str = "karpenter.k8s.aws/capacity-reservation-id";
+/// Labels that the provider gives its nodes, without their domain.
+const WELL_KNOWN: [&str; 4] = ["instance-size", FAMILY, "instance-cpu", "instance-memory"];
+const FAMILY: &str = "instance-family";
+/// Resources that count as accelerators.
+const ACCELERATORS: [&str; 4] = [
+    "amd.com/gpu",
+    "aws.amazon.com/neuron",
+    "habana.ai/gaudi",
+    "nvidia.com/gpu",
+];
+
+static PROVIDER: LazyLock<Arc<ProviderFacts>> = LazyLock::new(|| Arc::new(facts()));
+
+/// The facts, the same value for everybody.
+pub fn provider() -> Arc<ProviderFacts> {
+    Arc::clone(&PROVIDER)
+}
+
+fn facts() -> ProviderFacts {
+    let own = |name: &str| LabelKey::from(format!("{DOMAIN}/{name}"));
+    let reservation_id = LabelKey::from(RESERVATION_ID);
+    let well_known = WELL_KNOWN.into_iter().map(own);
+    ProviderFacts {
+        name: "kwok".into(),
+        domains: vec![DOMAIN.into()],
+        well_known: well_known.chain([reservation_id.clone()]).collect(),
+        of_classes: BTreeSet::from([own("kwoknodeclass")]),
+        reservation_id: Some(reservation_id),
+        family: Some(own(FAMILY)),
+        naming: BTreeSet::from([own(FAMILY)]),
+        accelerators: ACCELERATORS.into_iter().map(ResourceName::from).collect(),
+        ..ProviderFacts::default()
+    }
+}
