@@ -5,15 +5,20 @@ use std::sync::Arc;
 use proptest::prelude::*;
 
 use plimsoll_core::catalogue::{Catalogues, ExpectedResources};
+use plimsoll_core::ids::ClaimName;
 use plimsoll_core::labels::{LabelKey, REGISTERED};
 use plimsoll_core::model::{ClaimPhase, NodeClaim, PackingMode};
+use plimsoll_core::plan::Plan;
 use plimsoll_core::requirement::{Requirement, Requirements, Undefined};
 use plimsoll_core::resources::Resources;
 use plimsoll_core::schedule;
-use plimsoll_core::snapshot::{Objects, Settings};
+use plimsoll_core::snapshot::{Objects, Settings, Snapshot};
+use plimsoll_core::time::Timestamp;
 use plimsoll_oracles::fixture::*;
 use plimsoll_oracles::generate::{Features, Shape, random_cluster, shapes};
 use plimsoll_scheduling_tests::Run;
+
+use crate::guards::{markets, shop, spot, web};
 
 /// A cluster with one claim of pool `general` that is not launched, after a change of the claim.
 fn with_claim(fixture: ClusterFixture, change: impl FnOnce(&mut NodeClaim)) -> Parts {
@@ -39,6 +44,39 @@ fn names_types(claim: &mut NodeClaim, types: &[&str]) {
     let key = LabelKey::from(INSTANCE_TYPE);
     let named = Requirement::one_of(key, types.iter().copied());
     claim.requirements.replace(named);
+}
+
+/// A snapshot of six pods more, with the claims of a plan on their way, which have room for none of them.
+fn with_planned(planned: &Plan) -> Snapshot {
+    let (mut objects, catalogues, settings) = shop().pool(spot()).pods(web(6)).parts();
+    let now = Timestamp::from_millis(0);
+    for (number, planned) in planned.claims.iter().enumerate() {
+        let mut claim = planned.to_claim(ClaimName::from(format!("c{number}")), now);
+        claim.taints.push(taint("full", "", NoSchedule));
+        objects.claims.push(Arc::new(claim));
+    }
+    let (settings, catalogues) = (Arc::new(settings), Arc::new(catalogues));
+    Snapshot::new(now, 0, settings, catalogues, objects)
+}
+
+#[test]
+fn claims_count_in_the_shares_of_spot_pools() {
+    let first = schedule::plan(&shop().pool(spot()).pods(web(4)).snapshot());
+    let (standing, count) = markets(&first).pop_first().expect("nodes are bought");
+    assert_eq!(count, 4, "all of one type in one zone");
+    let second = markets(&schedule::plan(&with_planned(&first)));
+    assert!(!second.contains_key(&standing), "{second:?}");
+    assert_eq!(second.values().max(), Some(&2));
+}
+
+#[test]
+fn claims_cost_their_pool_what_they_were_planned_as() {
+    let first = schedule::plan(&shop().pool(spot()).pods(web(4)).snapshot());
+    let snapshot = with_planned(&first);
+    let prepared = schedule::prepare(&snapshot);
+    let question = prepared.question().expect("something is sold");
+    assert_eq!(question.pools.nodes, [4]);
+    assert_eq!(question.pools.cost, [first.cost.list.dollars()]);
 }
 
 /// A small type and a large one.

@@ -42,7 +42,7 @@ pub(crate) fn family(name: &str, cores: i64, dollars: f64) -> TypeFixture {
 }
 
 /// Twelve cores, dearer per core the smaller; burstable and old ones are cheapest.
-fn shop() -> ClusterFixture {
+pub(crate) fn shop() -> ClusterFixture {
     let mut cluster = cluster();
     for (name, cores, dollars) in [
         ("t3.large", 2, 0.05),
@@ -62,7 +62,7 @@ pub(crate) fn on_demand() -> PoolFixture {
     pool("general").capacity_types(&[OnDemand])
 }
 
-fn spot() -> PoolFixture {
+pub(crate) fn spot() -> PoolFixture {
     pool("general").capacity_types(&[Spot])
 }
 
@@ -90,7 +90,7 @@ pub(crate) fn texts(plan: &Plan) -> Vec<&str> {
     plan.notes.iter().map(|note| note.text.as_str()).collect()
 }
 
-fn web(count: usize) -> impl Iterator<Item = PodFixture> {
+pub(crate) fn web(count: usize) -> impl Iterator<Item = PodFixture> {
     pod("web").cpu(1900).memory_mib(4096).replicas(count)
 }
 
@@ -246,7 +246,7 @@ fn replicas_of_hundreds_of_workloads_cost_little_where_their_shapes_must_be_spre
 }
 
 /// Nodes per type and zone that a plan buys on spot terms.
-fn markets(plan: &Plan) -> BTreeMap<(String, String), usize> {
+pub(crate) fn markets(plan: &Plan) -> BTreeMap<(String, String), usize> {
     let mut counts = BTreeMap::new();
     for option in bought(plan) {
         assert_eq!(option.capacity_type, Spot);

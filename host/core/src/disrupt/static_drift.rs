@@ -167,7 +167,7 @@ fn room(pass: &DisruptionPass<'_>, pool: &NodePool) -> SuccessorRoom {
         Box::new(Successors {
             planned,
             zones,
-            supply: Supply::of(snapshot),
+            supply: pass.offers().supply(snapshot),
         }),
     )
 }

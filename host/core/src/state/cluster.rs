@@ -138,11 +138,7 @@ impl Cluster {
                 names.insert(name);
             }
         }
-        match self.claim_on(&node.name).cloned() {
-            Some(claim) => self.mark_deleting(&claim),
-            None if node.deleting.is_some() => self.set_deleting(&node.name),
-            None => {}
-        }
+        self.follow_node(&node.name);
         self.touch_claim_of(node);
         true
     }
@@ -175,10 +171,10 @@ impl Cluster {
         let Some(before) = self.stores.claims.apply(Arc::clone(claim), version) else {
             return false;
         };
-        if let Some(before) = before {
-            self.uncount_claim(&before);
-            self.unindex_claim(&before);
-            self.note_claim(&before);
+        if let Some(before) = &before {
+            self.uncount_claim(before);
+            self.unindex_claim(before);
+            self.note_claim(before);
         }
         self.count_claim(claim);
         self.note_claim(claim);
@@ -188,7 +184,10 @@ impl Cluster {
         }
         self.changed_pools.insert(claim.pool.clone());
         self.touched.claims.insert(name);
-        self.mark_deleting(claim);
+        if let Some(before) = &before {
+            self.follow_deleting(before);
+        }
+        self.follow_deleting(claim);
         true
     }
 
@@ -199,6 +198,7 @@ impl Cluster {
         self.unindex_claim(&claim);
         self.uncount_claim(&claim);
         self.note_claim(&claim);
+        self.follow_deleting(&claim);
         self.changed_pools.insert(claim.pool.clone());
         self.touched.claims.insert(name.clone());
         self.touched.gone_claims.push(claim);

@@ -11,7 +11,7 @@ use std::sync::Arc;
 
 use super::{guard_excluded, most_pods};
 use crate::bits::Bits;
-use crate::catalogue::CapacityType;
+use crate::catalogue::{CapacityType, Catalogue};
 use crate::ids::TypeName;
 use crate::labels;
 use crate::schedule::batch::attach_slots::AttachSlots;
@@ -19,7 +19,7 @@ use crate::schedule::batch::compile::Compiled;
 use crate::schedule::offers::axes::fits;
 use crate::schedule::place::new_node::NewNode;
 use crate::schedule::prices::RowPrices;
-use crate::snapshot::Guards;
+use crate::snapshot::{Guards, StateNode};
 
 /// A market: type and zone.
 type SpotPool = (TypeName, Arc<str>);
@@ -38,34 +38,9 @@ impl SpotShare {
         let standing = compiled.snapshot.nodes.iter().filter(|node| {
             node.is_managed() && !node.is_deleting() && node.pool().as_ref() == Some(pool)
         });
-        for node in standing {
-            let own = node.labels();
-            let value = |key: &str| own.get(key).cloned();
-            let promised = || {
-                compiled.templates[template]
-                    .catalogue
-                    .planned(node.claim.as_deref()?)
-            };
-            let market = match value(labels::CAPACITY_TYPE) {
-                Some(capacity_type) if *capacity_type == *CapacityType::Spot.as_str() => {
-                    let name = value(labels::INSTANCE_TYPE);
-                    name.zip(value(labels::ZONE))
-                        .map(|(name, zone)| (TypeName::from(name.as_ref()), zone))
-                }
-                Some(_) => None,
-                // A claim in flight counts as what it was planned as.
-                None => promised()
-                    .filter(|sold| sold.offering.capacity_type == CapacityType::Spot)
-                    .map(|sold| {
-                        (
-                            sold.instance_type.name.clone(),
-                            Arc::clone(&sold.offering.zone),
-                        )
-                    }),
-            };
-            if let Some(market) = market {
-                *result.by_market.entry(market).or_default() += 1;
-            }
+        let catalogue = &compiled.templates[template].catalogue;
+        for market in standing.filter_map(|node| market_of(node, catalogue)) {
+            *result.by_market.entry(market).or_default() += 1;
         }
         let own = nodes
             .iter()
@@ -111,6 +86,22 @@ fn market(compiled: &Compiled<'_>, row: usize) -> Option<SpotPool> {
     let (instance_type, offering) = compiled.offering(row);
     (offering.capacity_type == CapacityType::Spot)
         .then(|| (instance_type.name.clone(), Arc::clone(&offering.zone)))
+}
+
+/// The spot market of a node there is, by its labels; a claim in flight counts as what it was planned as.
+fn market_of(node: &StateNode, catalogue: &Catalogue) -> Option<SpotPool> {
+    let labels = node.labels();
+    let Some(capacity_type) = labels.get(labels::CAPACITY_TYPE) else {
+        let sold = catalogue.planned(node.claim.as_deref()?)?;
+        let zone = &sold.offering.zone;
+        return (sold.offering.capacity_type == CapacityType::Spot)
+            .then(|| (sold.instance_type.name.clone(), Arc::clone(zone)));
+    };
+    if capacity_type.as_ref() != CapacityType::Spot.as_str() {
+        return None;
+    }
+    let name = TypeName::from(labels.get(labels::INSTANCE_TYPE)?.as_ref());
+    Some((name, Arc::clone(labels.get(labels::ZONE)?)))
 }
 
 /// Rounds in which nodes are moved; a node that leaves spot makes every share smaller.

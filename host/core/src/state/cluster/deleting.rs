@@ -41,7 +41,7 @@ impl Cluster {
             self.count_claim(claim);
             self.note_claim(claim);
             self.changed_pools.insert(claim.pool.clone());
-            self.mark_deleting(claim);
+            self.follow_deleting(claim);
         }
     }
 
@@ -50,27 +50,32 @@ impl Cluster {
         self.marked.get(name).copied()
     }
 
-    /// Follows whether a claim's nodes are deleting.
-    pub(super) fn mark_deleting(&mut self, claim: &NodeClaim) {
-        let names: Vec<(NodeName, bool)> = self
-            .nodes_of(claim)
-            .into_iter()
-            .map(|node| (node.name.clone(), node.deleting.is_some()))
-            .collect();
-        let leaves = claim.deleting.is_some()
-            || claim.instance_terminating
-            || self.marked.contains_key(&claim.name);
-        for (name, deleting) in names {
-            if deleting || leaves {
-                self.set_deleting(&name);
-            } else {
-                self.unset_deleting(&name);
-            }
+    /// Follows whether the nodes of a claim, as it is or was, are deleting.
+    pub(super) fn follow_deleting(&mut self, claim: &NodeClaim) {
+        let nodes = self.nodes_of(claim).into_iter();
+        let names: Vec<NodeName> = nodes.map(|node| node.name.clone()).collect();
+        for name in names {
+            self.follow_node(&name);
+        }
+    }
+
+    /// Follows whether a node is deleting: it is asked to go, or its claim is, ends, or is set apart.
+    pub(super) fn follow_node(&mut self, name: &NodeName) {
+        let is_asked = (self.nodes.get(name)).is_some_and(|node| node.deleting.is_some());
+        let leaves = |claim: &Arc<NodeClaim>| {
+            claim.deleting.is_some()
+                || claim.instance_terminating
+                || self.marked.contains_key(&claim.name)
+        };
+        if is_asked || self.claim_on(name).is_some_and(leaves) {
+            self.set_deleting(name);
+        } else {
+            self.unset_deleting(name);
         }
     }
 
     /// From now on a node counts as deleting, and its pods as displaced.
-    pub(super) fn set_deleting(&mut self, node: &NodeName) {
+    fn set_deleting(&mut self, node: &NodeName) {
         if self.deleting.insert(node.clone()) {
             for BoundPod { group, pod } in self.bound_to(node) {
                 self.displace(group, node, &pod);
