@@ -88,7 +88,8 @@ fn of_class(snapshot: &Snapshot, name: Option<&str>, place: &str) -> Result<Arc<
     if let Some(name) = name {
         let Some(class) = classes.iter().find(|class| class.name.as_ref() == name) else {
             let meant = question(closest(name, names()));
-            bail!("there is no node class {name} in {place}{meant}");
+            let known = shortened(names());
+            bail!("there is no node class {name} in {place}; expected one of {known}{meant}");
         };
         return Ok(Arc::clone(catalogues.of(class)));
     }

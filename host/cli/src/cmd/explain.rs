@@ -136,9 +136,12 @@ fn claim(snapshot: &Snapshot, plan: &Plan, priced: &Priced, name: &str) -> Resul
             .filter(|number| *number < names.len())
     };
     let Some(number) = named.or_else(numbered) else {
+        let has = match names.len() {
+            0 => "has none".to_owned(),
+            count => format!("has {count}, numbered from 0"),
+        };
         bail!(
-            "there is no NodeClaim {name} in the plan; expected a name or a number below {}{}",
-            names.len(),
+            "there is no NodeClaim {name} in the plan, which {has}{}",
             question(closest(name, names.iter().map(String::as_str)))
         );
     };
