@@ -4,9 +4,12 @@
 //! [`Outcome`] says how it ended. An order may be carried out twice without harm: creations are by name, launches by the
 //! claim's uid, writes by version.
 
+mod change;
+
 use std::fmt;
 use std::sync::Arc;
 
+pub use change::{ClaimChange, Finalizer, NodeChange};
 use serde::{Deserialize, Serialize};
 
 use crate::catalogue::OfferingKey;
@@ -14,7 +17,7 @@ use crate::command::{DisruptionQuestion, Settled};
 use crate::fixed_hash;
 use crate::ids::{ClaimName, NodeName, ObjectName, PoolName, ProviderId, Uid};
 use crate::labels::Labels;
-use crate::model::{NodeClaim, Object, Taint, Version};
+use crate::model::{NodeClaim, Object, Version};
 use crate::plan::LaunchOption;
 use crate::resources::Resources;
 use crate::snapshot::Snapshot;
@@ -129,6 +132,8 @@ pub enum Purpose {
     ReleaseNode,
     /// Let a claim's object go.
     ReleaseClaim,
+    /// Write down what a claim waits for.
+    MarkWaiting,
 }
 
 /// One thing to do.
@@ -170,22 +175,14 @@ pub enum Write {
     },
     /// Read a claim by name; answered with [`Answer::Absent`] when there is none.
     ReadClaim(ClaimName),
-    /// Write down how far a claim has come.
-    MarkClaim(ClaimName, ClaimMark),
+    /// Bring what is ours on a claim to what it is to be.
+    ChangeClaim(ClaimName, Box<ClaimChange>),
     /// Ask a claim to go; it stays until released.
     DeleteClaim(ClaimName),
-    /// Take our finalizer off a claim.
-    ReleaseClaim(ClaimName),
-    /// Let a node join: our finalizer, its claim as owner, labels and annotations merged, taints replaced.
-    RegisterNode(Box<NodeIdentity>),
-    /// Label a node `karpenter.sh/initialized=true`.
-    InitializeNode(NodeName),
-    /// Replace a node's taints.
-    SetTaints(NodeName, Vec<Taint>),
+    /// Bring what is ours on a node to what it is to be.
+    ChangeNode(NodeName, Box<NodeChange>),
     /// Ask a node to go; it stays until released where it carries our finalizer.
     DeleteNode(NodeName),
-    /// Take our finalizer off a node.
-    ReleaseNode(NodeName),
     /// Set or clear `status.nominatedNodeName`, if the pod still has this uid and is not bound.
     Nominate {
         /// The pod.
@@ -205,36 +202,6 @@ pub enum Write {
         /// budgets and the pod's own time.
         within: Option<Span>,
     },
-}
-
-/// Labels, annotations and taints that a node gets when it joins.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub struct NodeIdentity {
-    /// The node.
-    pub node: NodeName,
-    /// The claim that owns it from now on.
-    pub claim: ClaimName,
-    /// The claim's uid, which an owner is named by.
-    pub claim_uid: Uid,
-    /// Labels to be merged.
-    pub labels: Labels,
-    /// Annotations to be merged.
-    pub annotations: Labels,
-    /// All of its taints afterwards.
-    pub taints: Vec<Taint>,
-}
-
-/// How far a claim has come, as written into its status.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub enum ClaimMark {
-    /// `Launched`: its instance, and the labels that follow from it (the claim's own win).
-    Launched(Box<Machine>),
-    /// `Registered`: its node.
-    Registered(NodeName),
-    /// `Initialized`.
-    Initialized,
-    /// `InstanceTerminating`.
-    Terminating,
 }
 
 /// A call to the cloud.

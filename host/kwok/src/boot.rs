@@ -69,7 +69,7 @@ fn is_booting(claim: &NodeClaim) -> bool {
         .provider_id
         .as_ref()
         .is_some_and(|id| id.as_str().starts_with(PROVIDER_PREFIX));
-    ours && claim.phase == ClaimPhase::Launched && claim.deleting.is_none()
+    ours && claim.phase() == ClaimPhase::Launched && claim.deleting.is_none()
 }
 
 async fn boot(provider: Kwok, claim: Arc<NodeClaim>, now: Timestamp) {
@@ -81,7 +81,7 @@ async fn boot(provider: Kwok, claim: Arc<NodeClaim>, now: Timestamp) {
             Err(ClassFault::Unknown) => tokio::time::sleep(AGAIN).await,
         }
     };
-    let left = (claim.phase_since + delay).since(now).millis();
+    let left = (claim.phase_since() + delay).since(now).millis();
     tokio::time::sleep(Duration::from_millis(u64::try_from(left).unwrap_or(0))).await;
     let Some(node) = manifest(&claim) else { return };
     let nodes: Api<Node> = Api::all(provider.client().clone());
@@ -139,7 +139,7 @@ fn manifest(claim: &NodeClaim) -> Option<Node> {
 pub(crate) mod tests {
     use super::*;
     use plimsoll_core::ids::{NodeName, PoolName, ProviderId, Uid};
-    use plimsoll_core::model::ClassRef;
+    use plimsoll_core::model::{ClassRef, Conditions};
     use plimsoll_core::requirement::Requirements;
     use plimsoll_core::resources::{ResourceName, Resources};
 
@@ -164,13 +164,11 @@ pub(crate) mod tests {
             startup_taints: Vec::new(),
             capacity: amounts.clone(),
             allocatable: amounts,
-            phase: ClaimPhase::Launched,
             created: Timestamp::default(),
-            phase_since: Timestamp::default(),
+            conditions: Conditions::reached(ClaimPhase::Launched, Timestamp::default()),
             expire_after: None,
             termination_grace: None,
             deleting: None,
-            instance_terminating: false,
         }
     }
 
@@ -197,7 +195,7 @@ pub(crate) mod tests {
         let phases = [ClaimPhase::Created, ClaimPhase::Registered];
         for phase in phases {
             assert!(!is_booting(&NodeClaim {
-                phase,
+                conditions: Conditions::reached(phase, Timestamp::default()),
                 ..claim.clone()
             }));
         }

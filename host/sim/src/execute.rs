@@ -6,13 +6,12 @@
 use std::sync::Arc;
 
 use plimsoll_core::action::{
-    Answer, ClaimMark, CloudCall, NodeIdentity, ObjectKey, Order, Outcome, Purpose, Reason,
-    Request, Write,
+    Answer, ClaimChange, CloudCall, Finalizer, NodeChange, ObjectKey, Order, Outcome, Purpose,
+    Reason, Request, Write,
 };
 use plimsoll_core::ids::{ClaimName, NodeName, ObjectName, ProviderId, Uid};
-use plimsoll_core::labels;
-use plimsoll_core::model::{ClaimPhase, Node, NodeClaim, Object, Pod, Version};
-use plimsoll_core::time::Span;
+use plimsoll_core::model::{Node, NodeClaim, Object, Pod, Stamp, Version};
+use plimsoll_core::time::{Span, Timestamp};
 
 use crate::world::{Event, World};
 
@@ -65,34 +64,15 @@ impl World {
                 }
                 None => Outcome::Done(Answer::Absent),
             },
-            Write::MarkClaim(name, mark) => self.mark_claim(name, mark),
+            Write::ChangeClaim(name, change) => self.bring_claim(name, change),
             Write::DeleteClaim(name) => {
                 let now = self.now;
                 self.change_claim(name, |claim| {
                     claim.deleting.get_or_insert(now);
                 })
             }
-            Write::ReleaseClaim(name) => {
-                self.api.remove_claim(name);
-                Outcome::Done(Answer::Nothing)
-            }
-            Write::RegisterNode(identity) => self.register(identity),
-            Write::InitializeNode(name) => self.change_node(name, |node| {
-                node.labels
-                    .insert(Arc::from(labels::INITIALIZED), Arc::from("true"));
-            }),
-            Write::SetTaints(name, taints) => {
-                let outcome = self.change_node(name, |node| node.taints.clone_from(taints));
-                self.open(name);
-                outcome
-            }
+            Write::ChangeNode(name, change) => self.bring_node(name, change),
             Write::DeleteNode(name) => self.delete_node(name),
-            Write::ReleaseNode(name) => {
-                if self.api.release_node(name) {
-                    self.remove_node(name);
-                }
-                Outcome::Done(Answer::Nothing)
-            }
             Write::Nominate { pod, uid, node } => self.nominate(pod, uid, node.as_ref()),
             Write::Evict { pod, uid, within } => self.evict(pod, uid, *within),
         }
@@ -106,40 +86,21 @@ impl World {
         let mut claim = claim.clone();
         claim.uid = Uid::from(format!("claim/{}", claim.name));
         claim.created = self.now;
-        claim.phase_since = self.now;
         let (object, version) = self.api.put_claim(claim);
         done(object, version)
     }
 
-    fn mark_claim(&mut self, name: &ClaimName, mark: &ClaimMark) -> Outcome {
+    fn bring_claim(&mut self, name: &ClaimName, change: &ClaimChange) -> Outcome {
         let now = self.now;
-        self.change_claim(name, |claim| {
-            let phase = match mark {
-                ClaimMark::Launched(machine) => {
-                    claim.provider_id = Some(machine.provider_id.clone());
-                    claim.capacity = machine.capacity.clone();
-                    claim.allocatable = machine.allocatable.clone();
-                    for (key, value) in &machine.labels {
-                        let own = claim.labels.entry(Arc::clone(key));
-                        own.or_insert_with(|| Arc::clone(value));
-                    }
-                    ClaimPhase::Launched
-                }
-                ClaimMark::Registered(node) => {
-                    claim.node = Some(node.clone());
-                    ClaimPhase::Registered
-                }
-                ClaimMark::Initialized => ClaimPhase::Initialized,
-                ClaimMark::Terminating => {
-                    claim.instance_terminating = true;
-                    return;
-                }
-            };
-            if phase > claim.phase {
-                claim.phase = phase;
-                claim.phase_since = now;
-            }
-        })
+        let outcome = self.change_claim(name, |claim| bring(claim, change, now));
+        if change.finalizer != Finalizer::Removed {
+            return outcome;
+        }
+        let claim = self.api.claims.get(name);
+        if claim.is_some_and(|claim| claim.deleting.is_some()) {
+            self.api.remove_claim(name);
+        }
+        Outcome::Done(Answer::Nothing)
     }
 
     fn change_claim(&mut self, name: &ClaimName, change: impl FnOnce(&mut NodeClaim)) -> Outcome {
@@ -154,15 +115,27 @@ impl World {
         done(object, version)
     }
 
-    fn register(&mut self, identity: &NodeIdentity) -> Outcome {
-        let outcome = self.change_node(&identity.node, |node| {
-            node.labels.extend(identity.labels.clone());
-            node.annotations.extend(identity.annotations.clone());
-            node.taints.clone_from(&identity.taints);
+    fn bring_node(&mut self, name: &NodeName, change: &NodeChange) -> Outcome {
+        if change.finalizer == Finalizer::Removed {
+            if self.api.release_node(name) {
+                self.remove_node(name);
+            }
+            return Outcome::Done(Answer::Nothing);
+        }
+        let outcome = self.change_node(name, |node| {
+            node.labels.extend(change.labels.clone());
+            node.annotations.extend(change.annotations.clone());
+            if let Some(taints) = &change.taints {
+                node.taints.clone_from(taints);
+            }
         });
         if matches!(outcome, Outcome::Done(_)) {
-            self.api.hold_node(&identity.node);
-            self.open(&identity.node);
+            if change.finalizer == Finalizer::Set {
+                self.api.hold_node(name);
+            }
+            if change.taints.is_some() {
+                self.open(name);
+            }
         }
         outcome
     }
@@ -267,6 +240,34 @@ impl World {
             self.queue.push(at, Event::InstanceGone(id.clone()));
         }
         Outcome::Done(Answer::Ending)
+    }
+}
+
+/// Brings a claim to what it is to be. Conditions that say the same again are not touched.
+fn bring(claim: &mut NodeClaim, change: &ClaimChange, now: Timestamp) {
+    if let Some(machine) = &change.machine {
+        claim.provider_id = Some(machine.provider_id.clone());
+        claim.capacity = machine.capacity.clone();
+        claim.allocatable = machine.allocatable.clone();
+        for (key, value) in &machine.labels {
+            let own = claim.labels.entry(Arc::clone(key));
+            own.or_insert_with(|| Arc::clone(value));
+        }
+    }
+    if let Some(node) = &change.node {
+        claim.node = Some(node.clone());
+    }
+    claim.annotations.extend(change.annotations.clone());
+    let is_deleting = claim.deleting.is_some();
+    let mut conditions = change.conditions.iter();
+    if !conditions.all(|desired| claim.conditions.says(desired)) {
+        let stamp = Stamp {
+            created: claim.created,
+            now,
+            generation: 1 + i64::from(is_deleting),
+            deleting: is_deleting,
+        };
+        claim.conditions.say(&change.conditions, &stamp);
     }
 }
 

@@ -388,9 +388,11 @@ fn instants(object: &model::Object) -> [Option<Timestamp>; 3] {
     match object {
         model::Object::Pod(pod) => [Some(pod.created), pod.started, pod.deleting],
         model::Object::Node(node) => [Some(node.created), node.deleting, None],
-        model::Object::Claim(claim) => {
-            [Some(claim.created), Some(claim.phase_since), claim.deleting]
-        }
+        model::Object::Claim(claim) => [
+            Some(claim.created),
+            Some(claim.phase_since()),
+            claim.deleting,
+        ],
         model::Object::Buffer(buffer) => [Some(buffer.created), None, None],
         _ => [None; 3],
     }

@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use anyhow::Result;
 use k8s_openapi::api::core::v1::{Node, Pod};
-use kube::api::ListParams;
+use kube::api::{ListParams, Patch, PatchParams};
 use kube::core::DynamicObject;
 use kube::{Api, ResourceExt};
 use plimsoll_api::Kind;
@@ -340,5 +340,75 @@ async fn an_empty_node_goes_with_its_claim_and_a_limit_holds_until_it_is_raised(
     let course = served.stop().await?;
     let planner = native();
     replay(&course.recording[..], &|snapshot| planner.plan(snapshot))?;
+    Ok(())
+}
+
+/// Conditions of each claim as `Type=Status Reason`, in the order of the list.
+fn conditions(claim: &DynamicObject) -> Vec<String> {
+    let list = claim.data["status"]["conditions"].as_array();
+    let text =
+        |condition: &Value, field: &str| condition[field].as_str().unwrap_or_default().to_owned();
+    let one = |condition: &Value| {
+        let field = |name| text(condition, name);
+        format!("{}={} {}", field("type"), field("status"), field("reason"))
+    };
+    list.into_iter().flatten().map(one).collect()
+}
+
+/// Waits until the only claim says all of these.
+async fn says(served: &Served, said: &[&str]) -> Result<()> {
+    let what = format!("one claim that says {said:?}");
+    let holds = |claims: &BTreeMap<String, DynamicObject>| {
+        let own = claims.values().next().map(conditions).unwrap_or_default();
+        claims.len() == 1 && said.iter().all(|said| own.iter().any(|own| own == said))
+    };
+    let show = |claim: &DynamicObject| conditions(claim).join(", ");
+    until(claims(served), &what, holds, show).await?;
+    Ok(())
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_claim_says_what_it_waits_for_until_it_is_ready() -> Result<()> {
+    let agent = "example.com/agent";
+    let startup = json!({"template": {"spec": {
+        "startupTaints": [{"key": agent, "effect": "NoSchedule"}],
+    }}});
+    let mut slow = class();
+    slow["spec"]["nodeRegistrationDelay"] = "2s".into();
+    let served = Served::start(&[slow, pool("general", &startup)]).await?;
+    served
+        .apply(&deployment("web", 1, "500m", "512Mi", &json!({})))
+        .await?;
+    let booting = [
+        "Launched=True Launched",
+        "Registered=Unknown NodeNotFound",
+        "Initialized=Unknown AwaitingReconciliation",
+        "Ready=Unknown ReconcilingDependents",
+    ];
+    says(&served, &booting).await?;
+    let starting = [
+        "Registered=True Registered",
+        "Initialized=Unknown StartupTaintsExist",
+        "Ready=Unknown ReconcilingDependents",
+    ];
+    says(&served, &starting).await?;
+
+    let nodes: Api<Node> = Api::all(served.client());
+    let only = nodes.list(&ListParams::default()).await?;
+    let name = only.items.first().map(ResourceExt::name_any);
+    let untainted = Patch::Merge(json!({"spec": {"taints": null}}));
+    nodes
+        .patch(
+            &name.unwrap_or_default(),
+            &PatchParams::default(),
+            &untainted,
+        )
+        .await?;
+    let ready = ["Initialized=True Initialized", "Ready=True Ready"];
+    says(&served, &ready).await?;
+    let listed = claims(&served).list(&ListParams::default()).await?;
+    let last = listed.items.first().map(conditions).unwrap_or_default();
+    assert_eq!(last.last().map(String::as_str), Some("Ready=True Ready"));
+    served.stop().await?;
     Ok(())
 }

@@ -309,7 +309,7 @@ fn is_unneeded(snapshot: &Snapshot, row: usize) -> bool {
     let event = snapshot.activity.pod_events.get(&claim.name);
     let since = event
         .copied()
-        .unwrap_or(claim.phase_since)
+        .unwrap_or(claim.phase_since())
         .max(claim.created);
     half(&ResourceName::Cpu) && half(&ResourceName::Memory) && snapshot.now >= since + TEN_MINUTES
 }

@@ -96,7 +96,7 @@ fn state_of(claim: &NodeClaim) -> String {
             label(labels::CAPACITY_TYPE),
             label(labels::ZONE)
         ),
-        Some(_) if claim.phase < plimsoll_core::model::ClaimPhase::Initialized => {
+        Some(_) if claim.phase() < plimsoll_core::model::ClaimPhase::Initialized => {
             "joins".to_owned()
         }
         Some(_) => "is ready".to_owned(),

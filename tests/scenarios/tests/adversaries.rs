@@ -160,7 +160,7 @@ impl Adversary {
         // A node whose instance is being ended is no longer down, but gone.
         let is_ending = |node: &&StateNode| {
             let claim = node.claim.as_ref();
-            claim.is_some_and(|claim| claim.instance_terminating)
+            claim.is_some_and(|claim| claim.is_instance_terminating())
         };
         let nodes = snapshot.nodes.iter();
         let down = nodes.filter(|node| node.is_deleting() && !is_ending(node));

@@ -11,7 +11,7 @@ use plimsoll_core::engine::{Engine, Input};
 use plimsoll_core::ids::{NodeName, ProviderId, ReservationId, Uid};
 use plimsoll_core::labels::{INITIALIZED, REGISTERED};
 use plimsoll_core::model::{
-    ClaimPhase, Node, NodeClaim, Object, Pod, PodPhase, Readiness, Version,
+    ClaimPhase, Conditions, Node, NodeClaim, Object, Pod, PodPhase, Readiness, Version,
 };
 use plimsoll_core::plan::{Plan, Target};
 use plimsoll_core::resources::ResourceName;
@@ -226,17 +226,17 @@ impl Fates<'_> {
         claim.created = FIRST;
         // Promises on a complete node hold for 20 seconds: these are over, or hold for the longest batch.
         let since = [FIRST, self.world.now - Span::from_secs(1)];
-        claim.phase_since = self.draw.one_of(&since);
+        let since = self.draw.one_of(&since);
         let phases = [
             ClaimPhase::Created,
             ClaimPhase::Launched,
             ClaimPhase::Registered,
             ClaimPhase::Initialized,
         ];
-        claim.phase = self.draw.one_of(&phases);
+        let phase = self.draw.one_of(&phases);
+        claim.conditions = Conditions::reached(phase, since);
         let objects = &mut self.world.objects;
-        if claim.phase == ClaimPhase::Created {
-            claim.phase_since = claim.created;
+        if phase == ClaimPhase::Created {
             objects.claims.push(Arc::new(claim));
             return None;
         }
@@ -260,13 +260,13 @@ impl Fates<'_> {
                 }
             }));
         }
-        if claim.phase == ClaimPhase::Launched {
+        if phase == ClaimPhase::Launched {
             objects.claims.push(Arc::new(claim));
             return None;
         }
         let name = NodeName::from(format!("node-of-{}", claim.name));
         claim.node = Some(name.clone());
-        let is_complete = claim.phase == ClaimPhase::Initialized;
+        let is_complete = phase == ClaimPhase::Initialized;
         let mut node = Node {
             name: name.clone(),
             provider_id: Some(id),

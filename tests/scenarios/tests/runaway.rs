@@ -59,7 +59,7 @@ fn watch<P: Planner>(run: &mut Run<P>, until: Timestamp) -> (usize, Vec<String>)
     while run.next_at().is_some_and(|next| next <= until) {
         run.step();
         let in_flight = |claim: &&Arc<plimsoll_core::model::NodeClaim>| {
-            claim.phase < plimsoll_core::model::ClaimPhase::Initialized
+            claim.phase() < plimsoll_core::model::ClaimPhase::Initialized
         };
         most = most.max(run.claims().filter(in_flight).count());
     }

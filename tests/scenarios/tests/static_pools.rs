@@ -58,7 +58,7 @@ fn apply<P: Planner>(run: &mut Run<P>, pool: &NodePool) {
 }
 
 fn is_ready(claim: &NodeClaim) -> bool {
-    claim.phase == ClaimPhase::Initialized && claim.deleting.is_none()
+    claim.phase() == ClaimPhase::Initialized && claim.deleting.is_none()
 }
 
 /// The claims of the static pool.

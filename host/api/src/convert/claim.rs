@@ -2,15 +2,14 @@
 
 use plimsoll_core::ids::{ClaimName, NodeName, PoolName, ProviderId};
 use plimsoll_core::labels;
-use plimsoll_core::model::{ClaimPhase, NodeClaim};
-use plimsoll_core::time::Timestamp;
+use plimsoll_core::model::NodeClaim;
 use serde_json::{Value, json};
 
 use super::amounts::amounts;
-use super::{metadata, pool, requirement, taint};
+use super::{condition, metadata, pool, requirement, taint};
 use crate::error::{FieldError, Within};
 use crate::intern::Interner;
-use crate::kinds::{self, Condition, NodeClaimStatus};
+use crate::kinds::{self, NodeClaimStatus};
 use crate::object::Kind;
 use crate::write;
 
@@ -23,7 +22,6 @@ pub(crate) fn node_claim(
     let nothing = NodeClaimStatus::default();
     let status = written.status.as_ref().unwrap_or(&nothing);
     let created = metadata::created(metadata);
-    let (phase, phase_since) = phase(&status.conditions, created);
     let filled = |text: &Option<String>| text.clone().filter(|text| !text.is_empty());
     Ok(NodeClaim {
         name: ClaimName::from(interner.text(metadata::name(metadata)?)),
@@ -44,13 +42,11 @@ pub(crate) fn node_claim(
             .within("spec.startupTaints")?,
         capacity: amounts(&status.capacity, interner).within("status.capacity")?,
         allocatable: amounts(&status.allocatable, interner).within("status.allocatable")?,
-        phase,
         created,
-        phase_since,
+        conditions: condition::conditions(&status.conditions, created, interner),
         expire_after: pool::expiry(spec.expire_after.as_deref()).within("spec")?,
         termination_grace: pool::grace(spec.termination_grace_period.as_deref()).within("spec")?,
         deleting: metadata::deleting(metadata),
-        instance_terminating: is_true(&status.conditions, "InstanceTerminating").is_some(),
     })
 }
 
@@ -75,30 +71,6 @@ fn pool_name(written: &kinds::NodeClaim, interner: &mut Interner) -> Result<Pool
         })
 }
 
-/// The condition of a type, when it is true.
-fn is_true<'a>(conditions: &'a [Condition], kind: &str) -> Option<&'a Condition> {
-    conditions
-        .iter()
-        .find(|condition| condition.kind == kind && condition.status == "True")
-}
-
-/// The furthest phase reached, and since when. A phase counts only when those before it do.
-fn phase(conditions: &[Condition], created: Timestamp) -> (ClaimPhase, Timestamp) {
-    let mut reached = (ClaimPhase::Created, created);
-    for (kind, phase) in [
-        ("Launched", ClaimPhase::Launched),
-        ("Registered", ClaimPhase::Registered),
-        ("Initialized", ClaimPhase::Initialized),
-    ] {
-        let Some(condition) = is_true(conditions, kind) else {
-            break;
-        };
-        let since = condition.last_transition_time.as_ref();
-        reached = (phase, since.map_or(reached.1, metadata::instant));
-    }
-    reached
-}
-
 /// A claim as it is written; its pool is named by label and owner.
 pub(crate) fn to_value(claim: &NodeClaim) -> Value {
     let mut meta = write::metadata(claim.name.as_str(), Some(&claim.uid), claim.created);
@@ -109,22 +81,9 @@ pub(crate) fn to_value(claim: &NodeClaim) -> Value {
         "apiVersion": "karpenter.sh/v1", "kind": "NodePool", "name": claim.pool.as_str(), "uid": "",
     });
     meta.insert("ownerReferences".to_owned(), json!([owner]));
-    let since = write::instant(claim.phase_since);
-    let reached = |(kind, phase): (&str, ClaimPhase)| {
-        (claim.phase >= phase)
-            .then(|| json!({"type": kind, "status": "True", "lastTransitionTime": since}))
-    };
-    let mut conditions: Vec<Value> = [
-        ("Launched", ClaimPhase::Launched),
-        ("Registered", ClaimPhase::Registered),
-        ("Initialized", ClaimPhase::Initialized),
-    ]
-    .into_iter()
-    .filter_map(reached)
-    .collect();
-    if claim.instance_terminating {
-        conditions.push(json!({"type": "InstanceTerminating", "status": "True"}));
-    }
+    let conditions = claim.conditions.iter();
+    let conditions = conditions.map(|(kind, own)| condition::condition_value(kind, own));
+    let conditions: Vec<Value> = conditions.collect();
     let status = json!({
         "providerID": claim.provider_id.as_ref().map(ProviderId::as_str),
         "nodeName": claim.node.as_ref().map(NodeName::as_str),

@@ -8,6 +8,7 @@
 mod amounts;
 pub(crate) mod buffer;
 pub(crate) mod claim;
+mod condition;
 mod daemon;
 mod label;
 mod metadata;
@@ -21,6 +22,7 @@ pub(crate) mod storage;
 mod taint;
 pub(crate) mod workload;
 
+pub use condition::{condition, condition_value};
 pub use daemon::with_live_pods;
 pub use node::node;
 

@@ -228,7 +228,7 @@ impl<'o> ExpectedResources<'o> {
             capacity: claim.capacity.clone(),
             allocatable: claim.allocatable.clone(),
         };
-        if claim.phase == ClaimPhase::Initialized {
+        if claim.phase() == ClaimPhase::Initialized {
             return said();
         }
         let catalogue = self.overlaid.of_claim(claim);

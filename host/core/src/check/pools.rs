@@ -102,9 +102,9 @@ pub(super) fn reservations(snapshot: &Snapshot, plan: &Plan) -> Vec<Finding> {
     let in_flight = snapshot.nodes.iter().filter_map(|node| node.claim.as_ref());
     let in_flight = in_flight.filter(|claim| {
         claim.provider_id.is_none()
-            && claim.phase == ClaimPhase::Created
+            && claim.phase() == ClaimPhase::Created
             && claim.deleting.is_none()
-            && !claim.instance_terminating
+            && !claim.is_instance_terminating()
     });
     let key = snapshot.catalogues.provider().reservation_id.as_ref();
     for claim in in_flight {

@@ -95,8 +95,8 @@ pub fn consolidatable_from(
     last_pod_event: Option<Timestamp>,
 ) -> Option<Timestamp> {
     let after = pool.disruption.consolidate_after?;
-    let complete = claim.phase == ClaimPhase::Initialized && pool.replicas.is_none();
-    let since = last_pod_event.map_or(claim.phase_since, |at| at.max(claim.phase_since));
+    let complete = claim.phase() == ClaimPhase::Initialized && pool.replicas.is_none();
+    let since = last_pod_event.map_or(claim.phase_since(), |at| at.max(claim.phase_since()));
     complete.then(|| since + after)
 }
 

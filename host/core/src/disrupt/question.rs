@@ -137,7 +137,7 @@ fn add_node(
     let claim = node.claim.as_ref();
     let created = claim.map_or(snapshot.now, |claim| claim.created);
     let event = claim.and_then(|claim| snapshot.activity.pod_events.get(&claim.name));
-    let event = event.or(claim.map(|claim| &claim.phase_since));
+    let event = event.copied().or(claim.map(|claim| claim.phase_since()));
     let movable = pods
         .iter()
         .filter(|pod| !pod.is_owned_by(OwnerKind::DaemonSet));
@@ -163,7 +163,7 @@ fn add_node(
         capacity: capacity(CapacityType::parse(label(labels::CAPACITY_TYPE))),
         price: dollars(price.unwrap_or_default()),
         age_s: seconds(created, snapshot.now),
-        since_move_s: seconds(event.copied().unwrap_or(created), snapshot.now),
+        since_move_s: seconds(event.unwrap_or(created), snapshot.now),
         cpu_used: share(&used, &node.allocatable(), &ResourceName::Cpu),
         mem_used: share(&used, &node.allocatable(), &ResourceName::Memory),
         pods: count(&|_| true),

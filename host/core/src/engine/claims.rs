@@ -129,6 +129,7 @@ impl Engine {
             pods,
             machine: notes.and_then(|notes| notes.machine.as_ref()),
             instance: notes.map_or(Instance::Unasked, |notes| notes.instance),
+            failure: notes.and_then(|notes| notes.failure.as_deref()),
             must_go: self.must_go(name),
             moving: self.queue.has(name),
             nominated: overdue || self.are_nominated(&PromisedTarget::Claim(name.clone())),
@@ -173,7 +174,7 @@ mod tests {
     use crate::ids::{PoolName, Uid};
     use crate::labels::Labels;
     use crate::lifecycle::Want;
-    use crate::model::{ClaimPhase, ClassRef, NodeClaim};
+    use crate::model::{ClassRef, Conditions, NodeClaim};
     use crate::requirement::Requirements;
     use crate::resources::Resources;
 
@@ -197,13 +198,11 @@ mod tests {
             startup_taints: Vec::new(),
             capacity: Resources::new(),
             allocatable: Resources::new(),
-            phase: ClaimPhase::Created,
             created: Timestamp::default(),
-            phase_since: Timestamp::default(),
+            conditions: Conditions::default(),
             expire_after: None,
             termination_grace: None,
             deleting: None,
-            instance_terminating: false,
         }
     }
 

@@ -101,6 +101,8 @@ pub struct Engine {
 struct Notes {
     machine: Option<Machine>,
     instance: Instance,
+    /// Why its last launch failed, in words.
+    failure: Option<String>,
     /// Its class could not be used.
     refused: bool,
     last_pod_event: Option<Timestamp>,
@@ -307,8 +309,8 @@ impl Engine {
 
     /// Adopts the promises written on a claim as long as they would hold.
     fn adopt_promises(&mut self, claim: &NodeClaim, now: Timestamp) {
-        let on_its_way = claim.phase < ClaimPhase::Initialized;
-        if on_its_way || now < claim.phase_since + NOMINATION_WINDOW {
+        let on_its_way = claim.phase() < ClaimPhase::Initialized;
+        if on_its_way || now < claim.phase_since() + NOMINATION_WINDOW {
             self.promises.adopt(claim);
             self.plan_lapse(&PromisedTarget::Claim(claim.name.clone()));
         }

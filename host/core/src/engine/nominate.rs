@@ -146,7 +146,7 @@ impl Engine {
             return Vec::new();
         };
         let nodes = self.cluster.nodes_of(claim);
-        let waiting = claim.phase < ClaimPhase::Registered && claim.deleting.is_none();
+        let waiting = claim.phase() < ClaimPhase::Registered && claim.deleting.is_none();
         match nodes.first() {
             Some(node) if waiting && !self.nominations.by_node.contains_key(&node.name) => {
                 self.promises.groups_on(&target)

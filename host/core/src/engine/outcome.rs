@@ -9,6 +9,9 @@ use crate::ids::ClaimName;
 use crate::lifecycle::Instance;
 use crate::time::Timestamp;
 
+/// The most of a failure's words, in characters, that a claim's condition shows.
+const LONGEST_FAILURE: usize = 300;
+
 impl Engine {
     /// Ends an order. An outcome for an order that is not under way is passed over: it came twice, or too late.
     pub(super) fn end_order(
@@ -117,6 +120,9 @@ impl Engine {
             Reason::NotFound | Reason::Blocked(_) => {}
             Reason::Other(words) => {
                 if flight.purpose == Purpose::Launch {
+                    if let Some(notes) = self.notes_of(flight) {
+                        notes.failure = Some(words.chars().take(LONGEST_FAILURE).collect());
+                    }
                     let object = flight.object.clone();
                     actions.push(report(object, "LaunchFailed", words, now));
                 }

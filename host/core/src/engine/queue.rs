@@ -321,7 +321,7 @@ impl Engine {
             }
             match self.cluster.claims.get(name) {
                 Some(claim) if claim.deleting.is_some() => lost = Some(name),
-                Some(claim) if claim.phase == ClaimPhase::Initialized => {
+                Some(claim) if claim.phase() == ClaimPhase::Initialized => {
                     command.awaited.remove(name);
                     self.queue.of_awaited.remove(name);
                 }

@@ -178,7 +178,7 @@ impl Engine {
             .filter(|claim| self.cluster.claims.get(&claim.name).is_none());
         let stays = |claim: &&NodeClaim| {
             claim.deleting.is_none()
-                && !claim.instance_terminating
+                && !claim.is_instance_terminating()
                 && self.cluster.marked(&claim.name).is_none()
         };
         let mut loads = Loads::default();
@@ -192,7 +192,7 @@ impl Engine {
         let claims = seen.iter().chain(unseen).map(AsRef::as_ref);
         for claim in claims.filter(stays) {
             let one = Load {
-                in_flight: u32::from(claim.phase < ClaimPhase::Initialized),
+                in_flight: u32::from(claim.phase() < ClaimPhase::Initialized),
                 within_minute: 0,
                 rate: overlaid.of_claim(claim).price_of(claim),
             };

@@ -130,7 +130,7 @@ impl Engine {
     fn staying<'e>(&'e self, pool: &'e PoolName) -> impl Iterator<Item = &'e Arc<NodeClaim>> {
         self.claims_of(pool).filter(|claim| {
             let marked = self.cluster.marked(&claim.name).is_some();
-            !marked && claim.deleting.is_none() && !claim.instance_terminating
+            !marked && claim.deleting.is_none() && !claim.is_instance_terminating()
         })
     }
 
@@ -206,7 +206,7 @@ impl Engine {
                 let object = ObjectKey::Claim(claim.name.clone());
                 !self.orders.is_busy(&object, Purpose::DeleteClaim)
             })
-            .map(|claim| (Reverse(claim.phase), claim.name.clone()))
+            .map(|claim| (Reverse(claim.phase()), claim.name.clone()))
             .collect();
         claims.sort_unstable();
         claims.truncate(missing as usize);

@@ -115,7 +115,7 @@ impl Engine {
     /// Learns what a claim's node has, once it has come up.
     pub(super) fn learn(&mut self, name: &ClaimName, now: Timestamp) {
         let claim = self.cluster.claims.get(name).cloned();
-        let Some(claim) = claim.filter(|claim| claim.phase == ClaimPhase::Initialized) else {
+        let Some(claim) = claim.filter(|claim| claim.phase() == ClaimPhase::Initialized) else {
             return;
         };
         let [node] = self.cluster.nodes_of(&claim)[..] else {
@@ -174,7 +174,7 @@ impl Engine {
             return None;
         };
         let claim = self.cluster.claims.get(name)?;
-        if claim.phase < ClaimPhase::Initialized || claim.deleting.is_some() {
+        if claim.phase() < ClaimPhase::Initialized || claim.deleting.is_some() {
             return None;
         }
         let launch = Launch::behind(claim, self.market.catalogues())?;

@@ -6,23 +6,21 @@
 
 use std::sync::Arc;
 
+use super::standing::standing;
 use super::{ClaimView, Instance, Step};
-use crate::action::{ClaimMark, CloudCall, Purpose, Write};
+use crate::action::{ClaimChange, CloudCall, Purpose};
 use crate::catalogue::{Catalogue, Market, launch_order};
-use crate::model::NodeClaim;
+use crate::model::{ClaimPhase, NodeClaim};
 use crate::plan::{LaunchOption, MAX_LAUNCH_TYPES, option, sold};
 
 pub(super) fn launch(view: &ClaimView<'_>, step: &mut Step) {
     let claim = view.claim;
     if let Some(machine) = view.machine {
-        let mark = ClaimMark::Launched(Box::new(machine.clone()));
-        let write = Write::MarkClaim(claim.name.clone(), mark);
-        step.write_claim(
-            &claim.name,
-            Purpose::MarkLaunched,
-            Some(view.version),
-            write,
-        );
+        let change = ClaimChange {
+            machine: Some(Box::new(machine.clone())),
+            ..ClaimChange::saying(standing(view, ClaimPhase::Launched))
+        };
+        step.change_claim(view, Purpose::MarkLaunched, change);
         return;
     }
     if view.instance == Instance::Unsure {

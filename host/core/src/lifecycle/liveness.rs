@@ -1,10 +1,11 @@
 //! Claims that take too long, or have lived long enough.
 //!
-//! Limits are the incumbent's: five minutes to launch, fifteen to join, both from the claim's creation; after that the
-//! claim goes and its pods are planned again. `expireAfter` counts from creation too.
+//! Limits are the incumbent's: five minutes to launch, fifteen to join, each from the last transition of the condition that says
+//! so, which is unknown from the claim's creation; after that the claim goes and its pods are planned again. `expireAfter`
+//! counts from creation.
 
 use super::{ClaimView, Step};
-use crate::model::ClaimPhase;
+use crate::model::{ClaimPhase, ConditionType};
 use crate::time::{Span, Timestamp};
 
 /// How long a claim may be without an instance.
@@ -15,18 +16,25 @@ pub const REGISTRATION_TIMEOUT: Span = Span::from_secs(900);
 /// Asks an overdue claim to go; whether it is overdue.
 pub(super) fn check(view: &ClaimView<'_>, now: Timestamp, step: &mut Step) -> bool {
     let claim = view.claim;
+    let since = |kind| {
+        claim
+            .conditions
+            .get(kind)
+            .map_or(claim.created, |own| own.since)
+    };
     let mut limits = Vec::new();
-    if claim.phase == ClaimPhase::Created && view.machine.is_none() {
-        limits.push((LAUNCH_TIMEOUT, "no instance in time"));
+    if claim.phase() == ClaimPhase::Created && view.machine.is_none() {
+        let end = since(ConditionType::Launched) + LAUNCH_TIMEOUT;
+        limits.push((end, "no instance in time"));
     }
-    if claim.phase < ClaimPhase::Registered {
-        limits.push((REGISTRATION_TIMEOUT, "no node in time"));
+    if claim.phase() < ClaimPhase::Registered {
+        let end = since(ConditionType::Registered) + REGISTRATION_TIMEOUT;
+        limits.push((end, "no node in time"));
     }
     if let Some(age) = claim.expire_after {
-        limits.push((age, "it has reached its age"));
+        limits.push((claim.created + age, "it has reached its age"));
     }
-    for (limit, reason) in limits {
-        let end = claim.created + limit;
+    for (end, reason) in limits {
         if now >= end {
             step.delete_claim(view, reason);
             return true;

@@ -14,6 +14,7 @@ mod initialize;
 mod launch;
 mod liveness;
 mod register;
+mod standing;
 pub mod terminate;
 mod view;
 mod want;
@@ -31,29 +32,34 @@ pub const UNREGISTERED_TAINT: &str = "karpenter.sh/unregistered";
 /// The orders that are due for a claim, and the instant to look at it again.
 pub fn step(view: &ClaimView<'_>, now: Timestamp) -> Step {
     let mut step = Step::default();
+    advance(view, now, &mut step);
+    standing::tell(view, now, &mut step);
+    step
+}
+
+fn advance(view: &ClaimView<'_>, now: Timestamp, step: &mut Step) {
     if view.claim.deleting.is_some() {
-        terminate::finalize(view, now, &mut step);
-        return step;
+        terminate::finalize(view, now, step);
+        return;
     }
     let node = view.node.filter(|_| !view.ambiguous);
     if node.is_some_and(|(node, _)| node.deleting.is_some()) {
         step.delete_claim(view, "its node was asked to go");
-        return step;
+        return;
     }
     if let Some(reason) = view.must_go {
         step.delete_claim(view, reason);
-        return step;
+        return;
     }
-    if liveness::check(view, now, &mut step) {
-        return step;
+    if liveness::check(view, now, step) {
+        return;
     }
-    match view.claim.phase {
-        ClaimPhase::Created => launch::launch(view, &mut step),
-        ClaimPhase::Launched => register::register(view, &mut step),
-        ClaimPhase::Registered => initialize::initialize(view, &mut step),
-        ClaimPhase::Initialized => heal(view, &mut step),
+    match view.claim.phase() {
+        ClaimPhase::Created => launch::launch(view, step),
+        ClaimPhase::Launched => register::register(view, step),
+        ClaimPhase::Registered => initialize::initialize(view, step),
+        ClaimPhase::Initialized => heal(view, step),
     }
-    step
 }
 
 /// A node that is not going must not carry the taint of those that go: a restart may have left it there.

@@ -5,41 +5,47 @@
 
 use std::sync::Arc;
 
+use super::standing::standing;
 use super::view::is_marked;
 use super::{ClaimView, Step, UNREGISTERED_TAINT};
-use crate::action::{ClaimMark, NodeIdentity, Purpose, Write};
+use crate::action::{ClaimChange, Finalizer, NodeChange, Purpose};
 use crate::labels;
-use crate::model::{Node, NodeClaim, Taint};
+use crate::model::{ClaimPhase, ConditionStatus, ConditionType, Node, NodeClaim, Taint};
 
 pub(super) fn register(view: &ClaimView<'_>, step: &mut Step) {
     let claim = view.claim;
+    // Whose instance several nodes have shown stays as it is until its time to register is over.
+    if claim.conditions.status(ConditionType::Registered) == ConditionStatus::False {
+        return;
+    }
     let Some((node, version)) = view.only_node() else {
         return;
     };
     if is_marked(node, labels::REGISTERED) {
-        let mark = ClaimMark::Registered(node.name.clone());
-        let write = Write::MarkClaim(claim.name.clone(), mark);
-        let purpose = Purpose::MarkRegistered;
-        step.write_claim(&claim.name, purpose, Some(view.version), write);
+        let change = ClaimChange {
+            node: Some(node.name.clone()),
+            ..ClaimChange::saying(standing(view, ClaimPhase::Registered))
+        };
+        step.change_claim(view, Purpose::MarkRegistered, change);
         return;
     }
     if !view.nominated {
         return;
     }
-    let write = Write::RegisterNode(Box::new(identity(claim, node)));
-    step.write_node(&node.name, Purpose::Register, Some(version), write);
+    let change = joined(claim, node);
+    step.change_node(&node.name, Purpose::Register, Some(version), change);
 }
 
-fn identity(claim: &NodeClaim, node: &Node) -> NodeIdentity {
+/// A node that has joined: our finalizer, its claim as owner, and what the claim says of labels, annotations and taints.
+fn joined(claim: &NodeClaim, node: &Node) -> NodeChange {
     let mut own = claim.labels.clone();
     own.insert(Arc::from(labels::REGISTERED), Arc::from("true"));
-    NodeIdentity {
-        node: node.name.clone(),
-        claim: claim.name.clone(),
-        claim_uid: claim.uid.clone(),
+    NodeChange {
+        owner: Some((claim.name.clone(), claim.uid.clone())),
         labels: own,
         annotations: claim.annotations.clone(),
-        taints: merged_taints(claim, node),
+        taints: Some(merged_taints(claim, node)),
+        finalizer: Finalizer::Set,
     }
 }
 

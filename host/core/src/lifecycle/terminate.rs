@@ -4,12 +4,15 @@
 //! events: node asked to go -> taint -> drain -> end the instance -> release node -> release claim.
 
 use super::drain;
-use crate::action::{ClaimMark, CloudCall, Purpose, Write};
+use crate::action::{ClaimChange, CloudCall, Finalizer, NodeChange, Purpose, Write};
 use crate::catalogue::LAUNCH_ORDER_ANNOTATION;
 use crate::ids::ProviderId;
 use crate::labels;
 use crate::lifecycle::{ClaimView, Instance, Step};
-use crate::model::{ClaimPhase, Node, Readiness, Version};
+use crate::model::{
+    ClaimPhase, ConditionType, DesiredCondition, Node, Readiness, Version, is_disrupted,
+    is_waited_for,
+};
 use crate::time::{Span, Timestamp};
 
 /// Shortest drain: catches pods that were bound before the scheduler saw the taint.
@@ -42,7 +45,7 @@ pub(crate) fn finalize(view: &ClaimView<'_>, now: Timestamp, step: &mut Step) {
 /// `true` if pods may be on a claim's node: the node says so a moment before the claim does.
 fn has_joined(view: &ClaimView<'_>, node: &Node) -> bool {
     let labelled = node.label(labels::REGISTERED);
-    view.claim.phase >= ClaimPhase::Registered
+    view.claim.phase() >= ClaimPhase::Registered
         || labelled.is_some_and(|value| value.as_ref() == "true")
 }
 
@@ -68,7 +71,7 @@ fn end_node(view: &ClaimView<'_>, node: &Node, version: Version, now: Timestamp,
     if !lost && !drain::evict(&view.pods, deadline, now, step) {
         return;
     }
-    if now < begun + SETTLE && !view.claim.instance_terminating {
+    if !is_settled(view, begun, now) {
         step.wake_at(begun + SETTLE);
         return;
     }
@@ -77,16 +80,37 @@ fn end_node(view: &ClaimView<'_>, node: &Node, version: Version, now: Timestamp,
     }
 }
 
+/// `true` if pods that were bound before the scheduler saw the taint would have shown by now.
+fn is_settled(view: &ClaimView<'_>, begun: Timestamp, now: Timestamp) -> bool {
+    now >= begun + SETTLE || view.claim.is_instance_terminating()
+}
+
+/// What is said of the drain of a claim that was asked to go; `None` while it has not begun, and once it is over.
+pub(super) fn drained(view: &ClaimView<'_>, now: Timestamp) -> Option<DesiredCondition> {
+    let kind = ConditionType::Drained;
+    let (node, _) = view.node.filter(|(node, _)| has_joined(view, node))?;
+    let begun = node.deleting?;
+    if view.claim.conditions.is_true(kind) || !node.taints.iter().any(is_disrupted) {
+        return None;
+    }
+    let waits = view.pods.iter().any(|pod| is_waited_for(pod, now));
+    Some(if waits || !is_settled(view, begun, now) {
+        DesiredCondition::unknown(kind, "Draining", "Draining")
+    } else {
+        DesiredCondition::holds(kind)
+    })
+}
+
 fn end_instance(view: &ClaimView<'_>, instance: &ProviderId, step: &mut Step) {
     let claim = view.claim;
     if view.instance == Instance::Gone {
         release(view, step);
         return;
     }
-    if view.instance == Instance::Ending && !claim.instance_terminating {
-        let write = Write::MarkClaim(claim.name.clone(), ClaimMark::Terminating);
-        let purpose = Purpose::MarkTerminating;
-        step.write_claim(&claim.name, purpose, Some(view.version), write);
+    if view.instance == Instance::Ending && !claim.is_instance_terminating() {
+        let ending = DesiredCondition::holds(ConditionType::InstanceTerminating);
+        let change = ClaimChange::saying(vec![ending]);
+        step.change_claim(view, Purpose::MarkTerminating, change);
     }
     let call = CloudCall::Terminate {
         instance: instance.clone(),
@@ -97,11 +121,18 @@ fn end_instance(view: &ClaimView<'_>, instance: &ProviderId, step: &mut Step) {
 /// The instance is no more: let the objects go, the node first.
 fn release(view: &ClaimView<'_>, step: &mut Step) {
     if let Some((node, _)) = view.node.filter(|(node, _)| node.deleting.is_some()) {
-        let write = Write::ReleaseNode(node.name.clone());
-        step.write_node(&node.name, Purpose::ReleaseNode, None, write);
+        let change = NodeChange {
+            finalizer: Finalizer::Removed,
+            ..NodeChange::default()
+        };
+        step.change_node(&node.name, Purpose::ReleaseNode, None, change);
     } else {
         let name = &view.claim.name;
-        let write = Write::ReleaseClaim(name.clone());
+        let change = ClaimChange {
+            finalizer: Finalizer::Removed,
+            ..ClaimChange::default()
+        };
+        let write = Write::ChangeClaim(name.clone(), Box::new(change));
         step.write_claim(name, Purpose::ReleaseClaim, None, write);
     }
 }

@@ -23,6 +23,8 @@ pub struct ClaimView<'a> {
     pub machine: Option<&'a Machine>,
     /// The cloud's last word about its instance.
     pub instance: Instance,
+    /// Why its last launch failed, in words; `None` where it has not, or nobody knows any more.
+    pub failure: Option<&'a str>,
     /// Why it should go now, decided elsewhere: interrupted, disrupted.
     pub must_go: Option<&'static str>,
     /// `true` if a command is moving it: its taint is meant.

@@ -1,7 +1,7 @@
 //! The wishes of a step, before they become orders.
 
 use super::ClaimView;
-use crate::action::{CloudCall, ObjectKey, Purpose, Request, Write};
+use crate::action::{ClaimChange, CloudCall, NodeChange, ObjectKey, Purpose, Request, Write};
 use crate::ids::{ClaimName, NodeName};
 use crate::model::{Node, NodeClaim, Taint, Version};
 use crate::time::Timestamp;
@@ -100,10 +100,34 @@ impl Step {
             .push(("Deleting", format!("claim {name} goes: {reason}")));
     }
 
+    /// Asks for a change of the claim as it is seen.
+    pub fn change_claim(&mut self, view: &ClaimView<'_>, purpose: Purpose, change: ClaimChange) {
+        let name = &view.claim.name;
+        let write = Write::ChangeClaim(name.clone(), Box::new(change));
+        self.write_claim(name, purpose, Some(view.version), write);
+    }
+
+    /// Asks for a change of a node, at this version if it matters.
+    pub fn change_node(
+        &mut self,
+        node: &NodeName,
+        purpose: Purpose,
+        version: Option<Version>,
+        change: NodeChange,
+    ) {
+        let write = Write::ChangeNode(node.clone(), Box::new(change));
+        self.write_node(node, purpose, version, write);
+    }
+
+    /// `true` if a change of the claim itself is asked for.
+    pub(super) fn changes_claim(&self) -> bool {
+        let mut wants = self.wants.iter();
+        wants.any(|want| matches!(want.request, Request::Write(Write::ChangeClaim(..))))
+    }
+
     /// Asks for a node's taint of leaving to be taken off.
     pub fn untaint(&mut self, node: &Node, version: Version, taints: Vec<Taint>) {
-        let write = Write::SetTaints(node.name.clone(), taints);
-        self.write_node(&node.name, Purpose::Untaint, Some(version), write);
+        self.change_node(&node.name, Purpose::Untaint, Some(version), tainted(taints));
     }
 
     /// Asks for a node to be tainted as leaving; whether it is already.
@@ -113,8 +137,14 @@ impl Step {
         }
         let mut taints = node.taints.clone();
         taints.push(crate::model::leaving_taint());
-        let write = Write::SetTaints(node.name.clone(), taints);
-        self.write_node(&node.name, Purpose::Taint, Some(version), write);
+        self.change_node(&node.name, Purpose::Taint, Some(version), tainted(taints));
         false
+    }
+}
+
+fn tainted(taints: Vec<Taint>) -> NodeChange {
+    NodeChange {
+        taints: Some(taints),
+        ..NodeChange::default()
     }
 }

@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
 
+use super::condition::{ConditionType, Conditions};
 use super::taint::Taint;
 use crate::ids::{ClaimName, NodeName, PoolName, ProviderId, Uid};
 use crate::labels::Labels;
@@ -73,18 +74,60 @@ pub struct NodeClaim {
     pub capacity: Resources,
     /// Resources for pods and daemons, once launched; empty before.
     pub allocatable: Resources,
-    /// How far it has come.
-    pub phase: ClaimPhase,
     /// When it was created.
     pub created: Timestamp,
-    /// When it reached its phase.
-    pub phase_since: Timestamp,
+    /// What is said of it in its status: how far it has come, and what it waits for.
+    pub conditions: Conditions,
     /// After what age its node must go, if ever.
     pub expire_after: Option<Span>,
     /// How long a drain may take, if bounded.
     pub termination_grace: Option<Span>,
     /// When it was asked to go.
     pub deleting: Option<Timestamp>,
+}
+
+impl ClaimPhase {
+    /// Phases after the first, each with the condition that says it.
+    pub(super) const STEPS: [(Self, ConditionType); 3] = [
+        (Self::Launched, ConditionType::Launched),
+        (Self::Registered, ConditionType::Registered),
+        (Self::Initialized, ConditionType::Initialized),
+    ];
+}
+
+impl NodeClaim {
+    /// How far it has come. A phase counts only when those before it do.
+    pub fn phase(&self) -> ClaimPhase {
+        self.last_step()
+            .map_or(ClaimPhase::Created, |(phase, _)| phase)
+    }
+
+    /// When it reached its phase.
+    pub fn phase_since(&self) -> Timestamp {
+        let reached = self.last_step();
+        let condition = reached.and_then(|(_, kind)| self.conditions.get(kind));
+        condition.map_or(self.created, |condition| condition.since)
+    }
+
+    fn last_step(&self) -> Option<(ClaimPhase, ConditionType)> {
+        let steps = ClaimPhase::STEPS.into_iter();
+        steps
+            .take_while(|(_, kind)| self.conditions.is_true(*kind))
+            .last()
+    }
+
+    /// `true` if decisions cannot tell the two apart: they differ at most in the words of conditions.
+    pub fn is_alike(&self, other: &Self) -> bool {
+        let facts = |claim: &Self| (claim.phase_since(), claim.is_instance_terminating());
+        let silent = |claim: &Self| Self {
+            conditions: Conditions::reached(claim.phase(), claim.created),
+            ..claim.clone()
+        };
+        facts(self) == facts(other) && silent(self) == silent(other)
+    }
+
     /// `true` if its instance is being ended.
-    pub instance_terminating: bool,
+    pub fn is_instance_terminating(&self) -> bool {
+        self.conditions.is_true(ConditionType::InstanceTerminating)
+    }
 }

@@ -6,6 +6,7 @@
 mod budget_index;
 mod buffer;
 mod claim;
+mod condition;
 mod default_spread;
 mod disruption;
 mod move_cost;
@@ -24,6 +25,9 @@ mod workload;
 pub use budget_index::BudgetIndex;
 pub use buffer::{BufferSource, BufferWindow, CapacityBuffer, PodShape, PodTemplate};
 pub use claim::{ClaimPhase, ClassRef, NodeClaim};
+pub use condition::{
+    Condition, ConditionStatus, ConditionType, Conditions, DesiredCondition, Stamp,
+};
 pub use default_spread::default_constraints;
 pub use disruption::{
     Budget, BudgetNodes, ConsolidationPolicy, DisruptionReason, PoolDisruption, ReasonFacts,

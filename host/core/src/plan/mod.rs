@@ -16,7 +16,7 @@ use serde::{Deserialize, Serialize};
 use crate::catalogue::{CapacityType, InstanceType, LAUNCH_ORDER_ANNOTATION, OfferingKey};
 use crate::ids::{ClaimName, ObjectName, PoolName, ReservationId, TypeName, Uid};
 use crate::labels::Labels;
-use crate::model::{ClaimPhase, ClassRef, NodeClaim, Taint};
+use crate::model::{ClassRef, Conditions, NodeClaim, Taint};
 use crate::requirement::Requirements;
 use crate::resources::Resources;
 use crate::time::{Span, Timestamp};
@@ -161,13 +161,11 @@ impl PlannedClaim {
             startup_taints: self.startup_taints.clone(),
             capacity: Resources::new(),
             allocatable: Resources::new(),
-            phase: ClaimPhase::Created,
             created: now,
-            phase_since: now,
+            conditions: Conditions::default(),
             expire_after: self.expire_after,
             termination_grace: self.termination_grace,
             deleting: None,
-            instance_terminating: false,
         }
     }
 }

@@ -69,19 +69,19 @@ impl StateNode {
             || self
                 .claim
                 .as_ref()
-                .is_some_and(|claim| claim.phase >= ClaimPhase::Launched)
+                .is_some_and(|claim| claim.phase() >= ClaimPhase::Launched)
     }
 
     /// `true` if it has a claim whose node has not come up.
     pub fn is_on_its_way(&self) -> bool {
         let claim = self.claim.as_ref();
-        claim.is_some_and(|claim| claim.phase < ClaimPhase::Initialized)
+        claim.is_some_and(|claim| claim.phase() < ClaimPhase::Initialized)
     }
 
     /// `true` if it is deleting.
     pub fn is_deleting(&self) -> bool {
         match (&self.claim, &self.node) {
-            (Some(claim), _) => claim.deleting.is_some() || claim.instance_terminating,
+            (Some(claim), _) => claim.deleting.is_some() || claim.is_instance_terminating(),
             (None, Some(node)) => node.deleting.is_some(),
             (None, None) => false,
         }

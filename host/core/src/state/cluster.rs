@@ -51,7 +51,7 @@ struct BoundPod {
 #[derive(Clone, Debug, Default)]
 pub struct Cluster {
     stores: Stores,
-    /// Counts changes; equal numbers mean equal contents.
+    /// Counts changes that decisions can tell; equal numbers mean equal contents to them.
     revision: u64,
     nodes_by_provider: BTreeMap<ProviderId, BTreeSet<NodeName>>,
     claims_by_provider: BTreeMap<ProviderId, BTreeSet<ClaimName>>,
@@ -188,7 +188,7 @@ impl Cluster {
             self.follow_deleting(before);
         }
         self.follow_deleting(claim);
-        true
+        before.is_none_or(|before| !before.is_alike(claim))
     }
 
     fn remove_claim(&mut self, name: &ClaimName, version: Version) -> bool {
@@ -340,7 +340,7 @@ impl Cluster {
         std::mem::take(&mut self.touched)
     }
 
-    /// Counts changes; equal numbers mean equal contents.
+    /// Counts changes that decisions can tell; equal numbers mean equal contents to them.
     pub fn revision(&self) -> u64 {
         self.revision
     }

@@ -144,8 +144,8 @@ impl Promises {
             },
             PromisedTarget::Claim(name) => match cluster.claims.get(name) {
                 Some(claim) if claim.deleting.is_some() => Some(PAST),
-                Some(claim) if claim.phase == ClaimPhase::Initialized => {
-                    Some(claim.phase_since.max(made) + NOMINATION_WINDOW)
+                Some(claim) if claim.phase() == ClaimPhase::Initialized => {
+                    Some(claim.phase_since().max(made) + NOMINATION_WINDOW)
                 }
                 Some(_) => None,
                 None if expected.get(name).is_some() => None,

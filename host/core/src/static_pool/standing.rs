@@ -27,7 +27,7 @@ impl Standing {
 
     /// Counts one claim; `set_apart` says that it is to go though nobody has asked it to yet.
     pub fn count(&mut self, claim: &NodeClaim, set_apart: bool) {
-        let goes = set_apart || claim.deleting.is_some() || claim.instance_terminating;
+        let goes = set_apart || claim.deleting.is_some() || claim.is_instance_terminating();
         self.staying += u32::from(!goes);
         self.deleting += u32::from(goes);
     }

@@ -31,7 +31,7 @@ enum Rank {
 pub fn leaving(mut members: Vec<Member<'_>>, excess: u32, now: Timestamp) -> Vec<ClaimName> {
     members.sort_by_cached_key(|member| {
         let claim = member.claim;
-        let ready = claim.phase == ClaimPhase::Initialized;
+        let ready = claim.phase() == ClaimPhase::Initialized;
         let name = claim.name.clone();
         (
             rank(member, now),

@@ -196,7 +196,7 @@ pub fn addresses_of(requests: &Resources) -> i64 {
 /// The reservations that a claim in flight will draw on, or may: those that it requires by id, else that of the offering it
 /// was planned as. None once it is launched, since the reservation's own count has it then.
 fn drawn_on(catalogues: &Catalogues, claim: &NodeClaim) -> Vec<ReservationId> {
-    if claim.provider_id.is_some() || claim.phase > ClaimPhase::Created {
+    if claim.provider_id.is_some() || claim.phase() > ClaimPhase::Created {
         return Vec::new();
     }
     let key = catalogues.provider().reservation_id.as_ref();

@@ -94,7 +94,7 @@ fn of_group(world: &Cluster, group: GroupId) -> impl Iterator<Item = &Arc<Pod>> 
 fn deleting(world: &Cluster) -> Vec<&NodeName> {
     let leaves = |claim: &NodeClaim| {
         let is_set_apart = world.marked(&claim.name).is_some();
-        is_set_apart || claim.deleting.is_some() || claim.instance_terminating
+        is_set_apart || claim.deleting.is_some() || claim.is_instance_terminating()
     };
     let own = |node: &Node| {
         let all = world.claims.iter().map(|(_, claim)| claim);
@@ -111,7 +111,7 @@ fn counted(world: &Cluster, pool: &PoolName) -> ClaimCounts {
     let mut counts = ClaimCounts::default();
     for (_, claim) in world.claims.iter().filter(|(_, claim)| claim.pool == *pool) {
         let is_set_apart = world.marked(&claim.name).is_some();
-        if is_set_apart || claim.deleting.is_some() || claim.instance_terminating {
+        if is_set_apart || claim.deleting.is_some() || claim.is_instance_terminating() {
             counts.deleting += 1;
         } else {
             counts.staying += 1;

@@ -6,8 +6,8 @@ use plimsoll_core::command::{Command, Decision, DisruptionQuestion, HeldAs};
 use plimsoll_core::disrupt::{consider, explain};
 use plimsoll_core::labels;
 use plimsoll_core::model::{
-    Budget, BudgetNodes, ClaimPhase, DisruptionReason, DoNotDisrupt, NodeClaim, NodePool,
-    OwnerKind, PackingMode, Pod,
+    Budget, BudgetNodes, ClaimPhase, Conditions, DisruptionReason, DoNotDisrupt, NodeClaim,
+    NodePool, OwnerKind, PackingMode, Pod,
 };
 use plimsoll_core::snapshot::{Settings, Snapshot};
 use plimsoll_core::static_pool::{Member, Standing, leaving, planned, report};
@@ -453,7 +453,7 @@ fn cost_counts_with_what_is_left_of_a_nodes_life() {
 #[test]
 fn among_empty_nodes_those_that_are_not_ready_go_first_and_then_the_drifted() {
     let mut surplus = Surplus::of(three(sold())).change("n2", |claim| {
-        claim.phase = ClaimPhase::Registered;
+        claim.conditions = Conditions::reached(ClaimPhase::Registered, claim.created);
     });
     surplus.drifted = vec!["n3"];
     assert_eq!(surplus.goes(3), ["n2", "n3", "n1"]);

@@ -1,18 +1,16 @@
-//! Writes to NodeClaims: made, marked, let go.
+//! Writes to NodeClaims: made, changed, let go.
 
-use kube::ResourceExt;
 use kube::api::{Patch, PostParams};
 use kube::core::DynamicObject;
-use plimsoll_api::write::{amounts, claim_spec, map};
+use plimsoll_api::write::{claim_spec, map};
 use plimsoll_api::{Kind, keys};
-use plimsoll_core::action::{Answer, ClaimMark, Machine};
+use plimsoll_core::action::{Answer, ClaimChange, Finalizer};
 use plimsoll_core::ids::{ClaimName, Uid};
 use plimsoll_core::model::{NodeClaim, Version};
 use plimsoll_core::time::Timestamp;
-use serde_json::{Map, Value, json};
+use serde_json::{Value, json};
 
-use super::condition::{Stamp, with_true};
-use super::{Failure, Writer, answer, check, is_status, ours};
+use super::{Failure, Writer, answer, check, difference, is_status, ours};
 use crate::FIELD_MANAGER;
 use crate::resource::api;
 
@@ -48,53 +46,36 @@ impl Writer {
         }
     }
 
-    /// Labels first, status last: the condition says that all that belongs to it has been written.
-    pub(super) async fn mark_claim(
+    /// Metadata first, status last: a condition says that all that belongs to it stands. A claim that is not there holds nothing
+    /// up by our finalizer.
+    pub(super) async fn change_claim(
         &self,
         name: &ClaimName,
-        mark: &ClaimMark,
+        change: &ClaimChange,
         version: Option<Version>,
         now: Timestamp,
     ) -> Result<Answer, Failure> {
         let api = api(&self.client, Kind::NodeClaim);
-        let mut claim = api.get(name.as_str()).await?;
-        check(&claim, version)?;
-        if let ClaimMark::Launched(machine) = mark {
-            let patch = json!({"metadata": {
-                "resourceVersion": claim.resource_version(),
-                "labels": missing_labels(&claim, machine),
-            }});
-            claim = api
-                .patch(name.as_str(), &ours(), &Patch::Merge(&patch))
-                .await?;
-        }
-        let patch = json!({
-            "metadata": {"resourceVersion": claim.resource_version()},
-            "status": status(&claim, mark, now),
-        });
-        let marked = api
-            .patch_status(name.as_str(), &ours(), &Patch::Merge(&patch))
-            .await?;
-        answer(Kind::NodeClaim, &marked)
-    }
-
-    pub(super) async fn release_claim(&self, name: &ClaimName) -> Result<Answer, Failure> {
-        let api = api(&self.client, Kind::NodeClaim);
-        let Some(claim) = api.get_opt(name.as_str()).await? else {
-            return Ok(Answer::Nothing);
+        let mut claim = match api.get(name.as_str()).await {
+            Ok(claim) => claim,
+            Err(error) if change.finalizer == Finalizer::Removed && is_status(&error, 404) => {
+                return Ok(Answer::Nothing);
+            }
+            Err(error) => return Err(error.into()),
         };
-        let left: Vec<&String> = claim
-            .finalizers()
-            .iter()
-            .filter(|finalizer| *finalizer != keys::FINALIZER)
-            .collect();
-        let patch = json!({"metadata": {
-            "resourceVersion": claim.resource_version(),
-            "finalizers": left,
-        }});
-        api.patch(name.as_str(), &ours(), &Patch::Merge(&patch))
-            .await?;
-        Ok(Answer::Nothing)
+        check(&claim, version)?;
+        if let Some(patch) = difference::claim_metadata(&claim, change) {
+            let patch = Patch::Merge(&patch);
+            claim = api.patch(name.as_str(), &ours(), &patch).await?;
+        }
+        if change.finalizer == Finalizer::Removed {
+            return Ok(Answer::Nothing);
+        }
+        if let Some(patch) = difference::claim_status(&claim, change, now) {
+            let patch = Patch::Merge(&patch);
+            claim = api.patch_status(name.as_str(), &ours(), &patch).await?;
+        }
+        answer(Kind::NodeClaim, &claim)
     }
 }
 
@@ -118,44 +99,4 @@ fn manifest(claim: &NodeClaim, pool: &Uid) -> Value {
         },
         "spec": claim_spec(claim),
     })
-}
-
-/// Labels of the machine that the claim has not: its own values win.
-fn missing_labels(claim: &DynamicObject, machine: &Machine) -> Value {
-    let own = claim.labels();
-    let missing = machine
-        .labels
-        .iter()
-        .filter(|(key, _)| !own.contains_key(key.as_ref()));
-    let entries = missing.map(|(key, value)| (key.to_string(), value.as_ref().into()));
-    Value::Object(entries.collect::<Map<_, _>>())
-}
-
-fn status(claim: &DynamicObject, mark: &ClaimMark, now: Timestamp) -> Value {
-    let created = claim
-        .creation_timestamp()
-        .map_or(now, |time| Timestamp::from_millis(time.0.as_millisecond()));
-    let stamp = Stamp {
-        created,
-        now,
-        generation: claim.metadata.generation.unwrap_or_default(),
-    };
-    let conditions = &claim.data["status"]["conditions"];
-    let kind = match mark {
-        ClaimMark::Launched(_) => "Launched",
-        ClaimMark::Registered(_) => "Registered",
-        ClaimMark::Initialized => "Initialized",
-        ClaimMark::Terminating => "InstanceTerminating",
-    };
-    let mut status = json!({"conditions": with_true(conditions, kind, stamp)});
-    match mark {
-        ClaimMark::Launched(machine) => {
-            status["providerID"] = machine.provider_id.as_str().into();
-            status["capacity"] = amounts(&machine.capacity);
-            status["allocatable"] = amounts(&machine.allocatable);
-        }
-        ClaimMark::Registered(node) => status["nodeName"] = node.as_str().into(),
-        ClaimMark::Initialized | ClaimMark::Terminating => {}
-    }
-    status
 }

@@ -4,7 +4,7 @@
 //! refuses what was decided on an older object. What may have been done although no answer came is unknown, never failed.
 
 mod claim;
-mod condition;
+mod difference;
 mod node;
 mod pod;
 
@@ -65,14 +65,10 @@ impl Writer {
         match write {
             Write::CreateClaim { claim, pool } => self.create_claim(claim, pool).await,
             Write::ReadClaim(name) => self.read_claim(name).await,
-            Write::MarkClaim(name, mark) => self.mark_claim(name, mark, version, now).await,
+            Write::ChangeClaim(name, change) => self.change_claim(name, change, version, now).await,
             Write::DeleteClaim(name) => self.delete(Kind::NodeClaim, name.as_str()).await,
-            Write::ReleaseClaim(name) => self.release_claim(name).await,
-            Write::RegisterNode(identity) => self.register_node(identity, version).await,
-            Write::InitializeNode(name) => self.initialize_node(name, version).await,
-            Write::SetTaints(name, taints) => self.set_taints(name, taints, version).await,
+            Write::ChangeNode(name, change) => self.change_node(name, change, version).await,
             Write::DeleteNode(name) => self.delete(Kind::Node, name.as_str()).await,
-            Write::ReleaseNode(name) => self.release_node(name).await,
             Write::Nominate { pod, uid, node } => self.nominate(pod, uid, node.as_ref()).await,
             Write::Evict { pod, uid, within } => self.evict(pod, uid, *within).await,
         }

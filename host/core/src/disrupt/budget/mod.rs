@@ -32,7 +32,7 @@ impl Headcount {
         let ending = node
             .claim
             .as_ref()
-            .is_some_and(|claim| claim.instance_terminating);
+            .is_some_and(|claim| claim.is_instance_terminating());
         if !node.is_managed() || !node.is_initialized() || ending {
             return false;
         }

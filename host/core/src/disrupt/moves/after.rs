@@ -10,7 +10,7 @@ use super::Move;
 use crate::catalogue::{NodeResources, Overlaid};
 use crate::ids::{ClaimName, NodeName, ProviderId, Uid};
 use crate::labels::{self, Labels};
-use crate::model::{ClaimPhase, Node, NodeClaim, Pod, Readiness};
+use crate::model::{ClaimPhase, Conditions, Node, NodeClaim, Pod, Readiness};
 use crate::plan::{PlannedClaim, Target};
 use crate::snapshot::{Snapshot, StateNode};
 
@@ -153,12 +153,10 @@ fn launched(
         startup_taints: claim.startup_taints.clone(),
         capacity: resources.capacity,
         allocatable: resources.allocatable,
-        phase: ClaimPhase::Initialized,
         created: snapshot.now,
-        phase_since: snapshot.now,
+        conditions: Conditions::reached(ClaimPhase::Initialized, snapshot.now),
         expire_after: claim.expire_after,
         termination_grace: claim.termination_grace,
         deleting: None,
-        instance_terminating: false,
     }
 }

@@ -33,7 +33,7 @@ impl ClaimCounts {
     }
 
     fn of(claim: &NodeClaim, set_apart: bool) -> Self {
-        let goes = set_apart || claim.deleting.is_some() || claim.instance_terminating;
+        let goes = set_apart || claim.deleting.is_some() || claim.is_instance_terminating();
         Self {
             staying: u32::from(!goes),
             deleting: u32::from(goes),

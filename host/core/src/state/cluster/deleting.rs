@@ -64,7 +64,7 @@ impl Cluster {
         let is_asked = (self.nodes.get(name)).is_some_and(|node| node.deleting.is_some());
         let leaves = |claim: &Arc<NodeClaim>| {
             claim.deleting.is_some()
-                || claim.instance_terminating
+                || claim.is_instance_terminating()
                 || self.marked.contains_key(&claim.name)
         };
         if is_asked || self.claim_on(name).is_some_and(leaves) {

@@ -1,0 +1,55 @@
+//! Conditions of an object's status: those that we know, both ways.
+
+use std::sync::Arc;
+
+use plimsoll_core::model::{self, ConditionStatus, ConditionType};
+use plimsoll_core::time::Timestamp;
+use serde_json::{Value, json};
+
+use super::metadata;
+use crate::intern::Interner;
+use crate::kinds::Condition;
+use crate::write;
+
+/// The conditions of types that we know. One without a time holds since the object's creation. Messages are not shared: they
+/// may be as many as there are conditions.
+pub(super) fn conditions(
+    written: &[Condition],
+    created: Timestamp,
+    interner: &mut Interner,
+) -> model::Conditions {
+    let known = written.iter().filter_map(|written| {
+        let kind = ConditionType::parse(&written.kind)?;
+        let mut condition = condition(written, created);
+        condition.reason = interner.text(&written.reason);
+        Some((kind, condition))
+    });
+    known.collect()
+}
+
+/// A condition as it is written, of whatever type.
+pub fn condition(written: &Condition, created: Timestamp) -> model::Condition {
+    let since = written.last_transition_time.as_ref();
+    model::Condition {
+        status: ConditionStatus::parse(&written.status),
+        reason: Arc::from(written.reason.as_str()),
+        message: Arc::from(written.message.as_str()),
+        since: since.map_or(created, metadata::instant),
+        generation: written.observed_generation,
+    }
+}
+
+/// One condition as it is written.
+pub fn condition_value(kind: ConditionType, condition: &model::Condition) -> Value {
+    let mut value = json!({
+        "type": kind.as_str(),
+        "status": condition.status.as_str(),
+        "reason": condition.reason,
+        "message": condition.message,
+        "lastTransitionTime": write::instant(condition.since),
+    });
+    if let Some(generation) = condition.generation {
+        value["observedGeneration"] = generation.into();
+    }
+    value
+}

@@ -1,0 +1,78 @@
+//! What is said of a claim in its conditions as it stands: how far it has come, and what it waits for.
+//!
+//! Reasons and messages are the incumbent's. What is said follows from the objects and from what the cloud last answered; of
+//! what nothing is known nothing is said, and what was said before stands.
+
+use super::initialize::lack;
+use super::view::is_marked;
+use super::{ClaimView, Step, terminate};
+use crate::action::{ClaimChange, Purpose};
+use crate::labels;
+use crate::model::{ClaimPhase, ConditionStatus, ConditionType, DesiredCondition};
+use crate::time::Timestamp;
+
+const NOT_FOUND: &str = "Node not registered with cluster";
+const SEVERAL: &str = "Invariant violated, matched multiple nodes";
+
+/// Conditions of a claim that has come so far.
+pub(super) fn standing(view: &ClaimView<'_>, phase: ClaimPhase) -> Vec<DesiredCondition> {
+    let own = [
+        (ClaimPhase::Launched, ConditionType::Launched),
+        (ClaimPhase::Registered, ConditionType::Registered),
+        (ClaimPhase::Initialized, ConditionType::Initialized),
+    ];
+    let reached = own.into_iter().filter(|(step, _)| *step <= phase);
+    let reached = reached.map(|(_, kind)| DesiredCondition::holds(kind));
+    reached.chain(waiting(view, phase)).collect()
+}
+
+/// The condition that the claim has to reach next, and why it has not.
+fn waiting(view: &ClaimView<'_>, phase: ClaimPhase) -> Option<DesiredCondition> {
+    match phase {
+        ClaimPhase::Created => {
+            let failure = view.failure?;
+            let kind = ConditionType::Launched;
+            Some(DesiredCondition::unknown(kind, "LaunchFailed", failure))
+        }
+        ClaimPhase::Launched => unregistered(view),
+        ClaimPhase::Registered => uninitialized(view),
+        ClaimPhase::Initialized => None,
+    }
+}
+
+fn unregistered(view: &ClaimView<'_>) -> Option<DesiredCondition> {
+    let kind = ConditionType::Registered;
+    if view.claim.conditions.status(kind) == ConditionStatus::False {
+        return None;
+    }
+    if view.ambiguous {
+        return Some(DesiredCondition::fails(kind, "MultipleNodesFound", SEVERAL));
+    }
+    // A node that is there joins in a moment, or waits for nominations for a few: nothing that anybody could act upon.
+    let absent = DesiredCondition::unknown(kind, "NodeNotFound", NOT_FOUND);
+    view.node.is_none().then_some(absent)
+}
+
+fn uninitialized(view: &ClaimView<'_>) -> Option<DesiredCondition> {
+    let kind = ConditionType::Initialized;
+    let Some((node, _)) = view.only_node() else {
+        return Some(DesiredCondition::unknown(kind, "NodeNotFound", NOT_FOUND));
+    };
+    let lack = lack(view.claim, node).filter(|_| !is_marked(node, labels::INITIALIZED))?;
+    let words = lack.to_string();
+    Some(DesiredCondition::unknown(kind, lack.reason(), &words))
+}
+
+/// Asks for what is to be said of a claim as it stands, unless it is said already, or a change of the claim is on its way.
+pub(super) fn tell(view: &ClaimView<'_>, now: Timestamp, step: &mut Step) {
+    let claim = view.claim;
+    let said = match claim.deleting {
+        Some(_) => terminate::drained(view, now),
+        None => waiting(view, claim.phase()),
+    };
+    let said = said.filter(|said| !claim.conditions.says(said));
+    if let Some(said) = said.filter(|_| !step.changes_claim()) {
+        let change = ClaimChange::saying(vec![said]);
+        step.change_claim(view, Purpose::MarkWaiting, change);
+    }
+}

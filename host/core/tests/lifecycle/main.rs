@@ -1,0 +1,89 @@
+//! A claim's way by data: what is asked for it as it stands, and what is said of it.
+
+mod standing;
+
+use std::sync::Arc;
+
+use plimsoll_core::action::{ClaimChange, Machine, Request, Write};
+use plimsoll_core::catalogue::Market;
+use plimsoll_core::lifecycle::{self, ClaimView, Instance, Step};
+use plimsoll_core::model::{Node, NodeClaim, Pod, Version};
+use plimsoll_core::time::Timestamp;
+use plimsoll_oracles::fixture::{NodeFixture, PodFixture, cluster};
+
+/// A claim, what it is seen with, and what the cloud last said of it.
+struct Scene {
+    claim: Arc<NodeClaim>,
+    node: Option<Arc<Node>>,
+    pods: Vec<Arc<Pod>>,
+    is_ambiguous: bool,
+    machine: Option<Machine>,
+    failure: Option<&'static str>,
+    now: Timestamp,
+}
+
+fn second(second: i64) -> Timestamp {
+    Timestamp::from_millis(second * 1000)
+}
+
+impl Scene {
+    /// A node of ours at one second after its creation, with these pods.
+    fn of(fixture: NodeFixture, pods: impl IntoIterator<Item = PodFixture>) -> Self {
+        let mut world = cluster().node(fixture);
+        for pod in pods {
+            world = world.pod(pod);
+        }
+        let (objects, ..) = world.parts();
+        Self {
+            claim: Arc::clone(&objects.claims[0]),
+            node: objects.nodes.first().cloned(),
+            pods: objects.pods,
+            is_ambiguous: false,
+            machine: None,
+            failure: None,
+            now: second(1),
+        }
+    }
+
+    fn claim(mut self, change: impl FnOnce(&mut NodeClaim)) -> Self {
+        change(Arc::make_mut(&mut self.claim));
+        self
+    }
+
+    fn step(&self) -> Step {
+        let market = Market::new(Arc::default());
+        let view = ClaimView {
+            claim: &self.claim,
+            version: Version(7),
+            node: self.node.as_deref().map(|node| (node, Version(8))),
+            ambiguous: self.is_ambiguous,
+            pods: self.pods.iter().map(AsRef::as_ref).collect(),
+            machine: self.machine.as_ref(),
+            instance: Instance::Unasked,
+            failure: self.failure,
+            must_go: None,
+            moving: false,
+            nominated: true,
+            market: &market,
+        };
+        lifecycle::step(&view, self.now)
+    }
+
+    /// Changes of the claim that are asked for.
+    fn changes(&self) -> Vec<ClaimChange> {
+        let wants = self.step().wants.into_iter();
+        let changes = wants.filter_map(|want| match want.request {
+            Request::Write(Write::ChangeClaim(_, change)) => Some(*change),
+            _ => None,
+        });
+        changes.collect()
+    }
+
+    /// Conditions that are to be said, as text.
+    fn said(&self) -> Vec<String> {
+        let changes = self.changes().into_iter();
+        let said = changes.flat_map(|change| change.conditions);
+        said.map(|said| format!("{}={} {}", said.kind, said.status, said.reason))
+            .collect()
+    }
+}

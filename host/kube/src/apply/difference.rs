@@ -1,0 +1,321 @@
+//! The smallest patches that bring an object to what it is to be. What is not ours is never in them.
+
+use kube::ResourceExt;
+use kube::core::DynamicObject;
+use plimsoll_api::convert::{condition, condition_value};
+use plimsoll_api::kinds;
+use plimsoll_api::write::{amounts, map, taints};
+use plimsoll_api::{Kind, keys};
+use plimsoll_core::action::{ClaimChange, Finalizer, NodeChange};
+use plimsoll_core::labels::Labels;
+use plimsoll_core::model::{ConditionType, Conditions, DesiredCondition, Stamp, Version};
+use plimsoll_core::time::Timestamp;
+use serde_json::{Map, Value, json};
+
+use super::written;
+
+/// The patch of a claim's metadata; `None` where nothing differs.
+pub(super) fn claim_metadata(claim: &DynamicObject, change: &ClaimChange) -> Option<Value> {
+    let mut metadata = Map::new();
+    if let Some(machine) = &change.machine {
+        // The claim's own values win.
+        let missing = |key: &str, _: &str| !claim.labels().contains_key(key);
+        put_some(&mut metadata, "labels", &machine.labels, missing);
+    }
+    let differs = |key: &str, value: &str| {
+        let own = claim.annotations().get(key);
+        own.is_none_or(|own| own != value)
+    };
+    put_some(&mut metadata, "annotations", &change.annotations, differs);
+    if let Some(finalizers) = finalizers(claim, change.finalizer) {
+        metadata.insert("finalizers".to_owned(), finalizers.into());
+    }
+    if metadata.is_empty() {
+        return None;
+    }
+    // Lists are replaced: nobody may have changed them meanwhile.
+    let version = claim.resource_version().into();
+    metadata.insert("resourceVersion".to_owned(), version);
+    Some(json!({ "metadata": metadata }))
+}
+
+fn put_some(
+    metadata: &mut Map<String, Value>,
+    field: &str,
+    wanted: &Labels,
+    is_due: impl Fn(&str, &str) -> bool,
+) {
+    let due = wanted.iter().filter(|(key, value)| is_due(key, value));
+    let due: Map<String, Value> = due
+        .map(|(key, value)| (key.to_string(), value.as_ref().into()))
+        .collect();
+    if !due.is_empty() {
+        metadata.insert(field.to_owned(), due.into());
+    }
+}
+
+/// All finalizers as they are to be; `None` where they are so already.
+fn finalizers(object: &DynamicObject, ours: Finalizer) -> Option<Vec<String>> {
+    let mut all = object.finalizers().to_vec();
+    let is_there = all.iter().any(|finalizer| finalizer == keys::FINALIZER);
+    match ours {
+        Finalizer::Set if !is_there => all.push(keys::FINALIZER.to_owned()),
+        Finalizer::Removed if is_there => all.retain(|finalizer| finalizer != keys::FINALIZER),
+        Finalizer::Kept | Finalizer::Set | Finalizer::Removed => return None,
+    }
+    Some(all)
+}
+
+/// The patch of a claim's status; `None` where nothing differs.
+pub(super) fn claim_status(
+    claim: &DynamicObject,
+    change: &ClaimChange,
+    now: Timestamp,
+) -> Option<Value> {
+    let have = &claim.data["status"];
+    let mut status = Map::new();
+    let mut want = |field: &str, value: Value| {
+        if have[field] != value {
+            status.insert(field.to_owned(), value);
+        }
+    };
+    if let Some(machine) = &change.machine {
+        want("providerID", machine.provider_id.as_str().into());
+        want("capacity", amounts(&machine.capacity));
+        want("allocatable", amounts(&machine.allocatable));
+    }
+    if let Some(node) = &change.node {
+        want("nodeName", node.as_str().into());
+    }
+    if let Some(conditions) = conditions(claim, &change.conditions, now) {
+        want("conditions", conditions);
+    }
+    (!status.is_empty()).then(|| {
+        json!({
+            "metadata": {"resourceVersion": claim.resource_version()},
+            "status": status,
+        })
+    })
+}
+
+/// All conditions of a claim with these said, sorted by transition with `Ready` last, as the incumbent stores them; `None` where
+/// they are said already. Those of others stay as they are written.
+fn conditions(
+    claim: &DynamicObject,
+    desired: &[DesiredCondition],
+    now: Timestamp,
+) -> Option<Value> {
+    let stamp = stamp(claim, now);
+    let list = claim.data["status"]["conditions"].as_array();
+    let list: &[Value] = list.map_or(&[], Vec::as_slice);
+    let kind = |value: &Value| ConditionType::parse(value["type"].as_str()?);
+    let read = |value: &Value| {
+        let written: kinds::Condition = serde_json::from_value(value.clone()).ok()?;
+        Some((kind(value)?, condition(&written, stamp.created)))
+    };
+    let mut own: Conditions = list.iter().filter_map(read).collect();
+    if desired.iter().all(|desired| own.says(desired)) {
+        return None;
+    }
+    own.say(desired, &stamp);
+    let own = own.iter().map(|(kind, own)| condition_value(kind, own));
+    let others = list.iter().filter(|value| kind(value).is_none());
+    let mut all: Vec<Value> = own.chain(others.cloned()).collect();
+    all.sort_by_cached_key(|value| {
+        let since = value["lastTransitionTime"].as_str().unwrap_or_default();
+        (
+            value["type"] == ConditionType::Ready.as_str(),
+            since.to_owned(),
+        )
+    });
+    Some(all.into())
+}
+
+/// Times are whole seconds, as the API server writes them.
+fn stamp(claim: &DynamicObject, now: Timestamp) -> Stamp {
+    let metadata = &claim.metadata;
+    let created = metadata.creation_timestamp.as_ref();
+    Stamp {
+        created: created.map_or(now, |time| Timestamp::from_millis(time.0.as_millisecond())),
+        now: Timestamp::from_millis(now.millis() / 1000 * 1000),
+        generation: metadata.generation.unwrap_or_default(),
+        deleting: metadata.deletion_timestamp.is_some(),
+    }
+}
+
+/// The patch of a node. Lists that others write to as well (finalizers, owners) are merged by the server, entry by entry, and
+/// what is as it is to be already is no change to it.
+pub(super) fn node(change: &NodeChange, version: Option<Version>) -> Value {
+    let mut metadata = Map::new();
+    let mut put = |field: &str, value: Value| metadata.insert(field.to_owned(), value);
+    if let Some(version) = written(version) {
+        put("resourceVersion", version.into());
+    }
+    match change.finalizer {
+        Finalizer::Kept => None,
+        Finalizer::Set => put("finalizers", json!([keys::FINALIZER])),
+        Finalizer::Removed => put(
+            "$deleteFromPrimitiveList/finalizers",
+            json!([keys::FINALIZER]),
+        ),
+    };
+    if let Some((claim, uid)) = &change.owner {
+        let owner = json!({
+            "apiVersion": Kind::NodeClaim.api_version(),
+            "kind": Kind::NodeClaim.as_str(),
+            "name": claim.as_str(),
+            "uid": uid.as_str(),
+            "blockOwnerDeletion": true,
+        });
+        put("ownerReferences", json!([owner]));
+    }
+    for (field, entries) in [
+        ("labels", &change.labels),
+        ("annotations", &change.annotations),
+    ] {
+        if !entries.is_empty() {
+            put(field, map(entries));
+        }
+    }
+    let mut patch = json!({ "metadata": metadata });
+    if let Some(all) = &change.taints {
+        patch["spec"] = json!({"taints": taints(all)});
+    }
+    patch
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use plimsoll_core::action::Machine;
+    use plimsoll_core::ids::{NodeName, ProviderId};
+    use plimsoll_core::resources::{ResourceName, Resources};
+    use std::sync::Arc;
+
+    /// A launched claim that others have written to as well.
+    fn claim() -> DynamicObject {
+        let condition = |kind: &str, status: &str, since: &str| {
+            json!({
+                "type": kind, "status": status, "reason": kind, "message": "",
+                "lastTransitionTime": since, "observedGeneration": 1,
+            })
+        };
+        let foreign = json!({"type": "example.com/Audited", "status": "Maybe", "by": "them"});
+        let object = json!({
+            "apiVersion": "karpenter.sh/v1",
+            "kind": "NodeClaim",
+            "metadata": {
+                "name": "general-a", "resourceVersion": "7", "generation": 1,
+                "creationTimestamp": "2026-01-31T09:00:00Z",
+                "labels": {"topology.kubernetes.io/zone": "own", "team": "a"},
+                "annotations": {"example.com/note": "theirs"},
+                "finalizers": ["example.com/theirs", keys::FINALIZER],
+            },
+            "status": {
+                "providerID": "kwok://a",
+                "capacity": {"cpu": "2"},
+                "allocatable": {"cpu": "1900m"},
+                "conditions": [foreign, condition("Launched", "True", "2026-01-31T09:00:05Z")],
+            },
+        });
+        serde_json::from_value(object).unwrap()
+    }
+
+    fn now() -> Timestamp {
+        Timestamp::from_millis(1_769_850_010_250)
+    }
+
+    fn launched() -> ClaimChange {
+        let cpu = |milli| Resources::new().with(ResourceName::Cpu, milli);
+        let labels = [("topology.kubernetes.io/zone", "b"), ("team", "a")];
+        let labels = labels.map(|(key, value)| (Arc::from(key), Arc::from(value)));
+        let machine = Machine {
+            provider_id: ProviderId::from("kwok://a"),
+            labels: labels.into(),
+            capacity: cpu(2000),
+            allocatable: cpu(1900),
+        };
+        ClaimChange {
+            machine: Some(Box::new(machine)),
+            conditions: vec![DesiredCondition::holds(ConditionType::Launched)],
+            finalizer: Finalizer::Set,
+            ..ClaimChange::default()
+        }
+    }
+
+    #[test]
+    fn what_is_as_it_is_to_be_needs_no_patch() {
+        let (claim, change) = (claim(), launched());
+        assert_eq!(claim_metadata(&claim, &change), None);
+        assert_eq!(claim_status(&claim, &change, now()), None);
+    }
+
+    #[test]
+    fn a_patch_of_metadata_has_what_differs_and_no_more() {
+        let mut change = launched();
+        let machine = change.machine.as_mut().unwrap();
+        machine.labels.insert(Arc::from("size"), Arc::from("large"));
+        let note = (Arc::from("plimsoll.dev/note"), Arc::from("x"));
+        change.annotations = [note].into();
+        change.finalizer = Finalizer::Removed;
+        let expected = json!({"metadata": {
+            "labels": {"size": "large"},
+            "annotations": {"plimsoll.dev/note": "x"},
+            "finalizers": ["example.com/theirs"],
+            "resourceVersion": "7",
+        }});
+        assert_eq!(claim_metadata(&claim(), &change), Some(expected));
+    }
+
+    #[test]
+    fn a_patch_of_conditions_keeps_those_of_others_as_they_are_written() {
+        let tainted = "StartupTaintsExist";
+        let said = DesiredCondition::unknown(ConditionType::Initialized, tainted, "a taint");
+        let change = ClaimChange {
+            node: Some(NodeName::from("n1")),
+            ..ClaimChange::saying(vec![said])
+        };
+        let patch = claim_status(&claim(), &change, now()).unwrap();
+        assert_eq!(patch["metadata"], json!({"resourceVersion": "7"}));
+        let status = patch["status"].as_object().unwrap();
+        assert_eq!(
+            status.keys().collect::<Vec<_>>(),
+            ["conditions", "nodeName"]
+        );
+        let all = status["conditions"].as_array().unwrap();
+        let kinds: Vec<&Value> = all.iter().map(|one| &one["type"]).collect();
+        let sorted = [
+            "example.com/Audited",
+            "Registered",
+            "Initialized",
+            "Launched",
+            "Ready",
+        ];
+        assert_eq!(kinds, sorted);
+        assert_eq!(all[0], claim().data["status"]["conditions"][0]);
+        let initialized = json!({
+            "type": "Initialized", "status": "Unknown", "reason": tainted, "message": "a taint",
+            "lastTransitionTime": "2026-01-31T09:00:00Z", "observedGeneration": 1,
+        });
+        assert_eq!(all[2], initialized);
+        assert_eq!(all[4]["message"], "Registered=Unknown, Initialized=Unknown");
+    }
+
+    #[test]
+    fn a_patch_of_a_node_names_only_what_is_asked_for() {
+        let change = NodeChange {
+            finalizer: Finalizer::Removed,
+            ..NodeChange::default()
+        };
+        let expected = json!({"metadata": {
+            "$deleteFromPrimitiveList/finalizers": ["karpenter.sh/termination"],
+        }});
+        assert_eq!(node(&change, None), expected);
+        let change = NodeChange {
+            taints: Some(Vec::new()),
+            ..NodeChange::default()
+        };
+        let expected = json!({"metadata": {"resourceVersion": "7"}, "spec": {"taints": []}});
+        assert_eq!(node(&change, Some(Version(7))), expected);
+    }
+}
