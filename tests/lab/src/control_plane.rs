@@ -70,6 +70,42 @@ impl ControlPlane {
         self.processes.ids()
     }
 
+    /// The processes, to look at and to disturb.
+    pub(crate) fn running(&mut self) -> &mut Processes {
+        &mut self.processes
+    }
+
+    /// Starts a program of the control plane that was killed, as it was before, and returns when it is ready.
+    pub(crate) async fn start_again(&mut self, program: &str) -> Result<(), LabError> {
+        self.processes.start_again(program)?;
+        let (address, path) = match program {
+            "etcd" => (format!("http://127.0.0.1:{}", self.ports.etcd()), "/health"),
+            "kube-apiserver" => (
+                format!("https://127.0.0.1:{}", self.ports.api_server()),
+                "/readyz",
+            ),
+            "kube-scheduler" => (
+                format!("https://127.0.0.1:{}", self.ports.scheduler()),
+                "/readyz",
+            ),
+            "kube-controller-manager" => (
+                format!("https://127.0.0.1:{}", self.ports.controller_manager()),
+                "/healthz",
+            ),
+            "kwok" => (format!("http://127.0.0.1:{}", self.ports.kwok()), "/readyz"),
+            _ => return Ok(()),
+        };
+        let runs = || match self.processes.has_ended(program)? {
+            None => Ok(()),
+            Some(status) => Err(LabError::Ended {
+                program: program.to_owned(),
+                status,
+                log: self.processes.last_words(program),
+            }),
+        };
+        answers(&address, path, &self.credentials.token, runs).await
+    }
+
     async fn start_store(&mut self, programs: &Programs) -> Result<(), LabError> {
         let client = format!("http://127.0.0.1:{}", self.ports.etcd());
         let peer = format!("http://127.0.0.1:{}", self.ports.etcd_peer());

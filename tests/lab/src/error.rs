@@ -22,15 +22,21 @@ pub enum LabError {
         #[source]
         source: io::Error,
     },
-    /// A program ended by itself while the lab was starting.
-    #[error("{program} ended with {status} while the lab was starting: {log}")]
+    /// A program ended by itself.
+    #[error("{program} ended with {status}: {log}")]
     Ended {
         /// Name of the program.
-        program: &'static str,
+        program: String,
         /// Its exit status.
         status: String,
         /// The last lines of its log.
         log: String,
+    },
+    /// No process of that name was started, or it has ended.
+    #[error("no {program} runs in the lab; expected it to be started before")]
+    NotRunning {
+        /// Name of the program.
+        program: String,
     },
     /// The thread that owns the processes is gone.
     #[error("the lab's processes have been stopped already")]

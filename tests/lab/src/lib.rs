@@ -6,6 +6,9 @@
 //! - nothing outlives the lab: dropping it ends its processes by process id, and the kernel ends them if the process that started it is killed;
 //! - nothing waits for a time, only for a condition with a deadline.
 //!
+//! For tests of what goes wrong, programs are killed and started again ([`Lab::kill`], [`Lab::start_again`]), and requests are disturbed
+//! on their way ([`Lab::proxy`]).
+//!
 //! A node takes part when it carries the annotation `kwok.x-k8s.io/node=fake`: it becomes Ready, pods bound to it run.
 
 mod control_plane;
@@ -16,6 +19,7 @@ mod objects;
 mod ports;
 mod processes;
 mod programs;
+mod proxy;
 mod readiness;
 mod stages;
 
@@ -23,12 +27,14 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use kube::Client;
+use rustix::process::Signal;
 use serde_json::Value;
 
 use control_plane::ControlPlane;
 
 pub use error::LabError;
 pub use objects::{apply, example_class, example_pool, fake_node, pending_pod};
+pub use proxy::{Call, Fault, Proxy, Rule, Verb};
 pub use readiness::until;
 
 /// How a lab is to be.
@@ -104,5 +110,50 @@ impl Lab {
     /// Process ids of the programs, in the order of their start.
     pub fn processes(&self) -> Vec<u32> {
         self.plane.processes()
+    }
+
+    /// A new proxy before the API server. The lab's own programs do not go through it.
+    pub async fn proxy(&self) -> Result<Proxy, LabError> {
+        Proxy::start(self.client(), self.folder()).await
+    }
+
+    /// Runs a program of the caller's until the lab ends, under a name that no other has; what it says goes to `NAME.log`.
+    pub fn run(
+        &mut self,
+        name: &str,
+        program: &Path,
+        arguments: &[String],
+    ) -> Result<(), LabError> {
+        self.plane.running().start(name, program, arguments)
+    }
+
+    /// Kills a program, of the control plane or of the caller's, as `kill -9` does; it stays away until started again.
+    pub fn kill(&mut self, program: &str) -> Result<(), LabError> {
+        self.plane.running().kill(program)
+    }
+
+    /// Starts a program that was killed as it was started before; one of the control plane is ready then.
+    pub async fn start_again(&mut self, program: &str) -> Result<(), LabError> {
+        self.plane.start_again(program).await
+    }
+
+    /// Keeps a program from going on, without its noticing, until [`Lab::resume`].
+    pub fn pause(&mut self, program: &str) -> Result<(), LabError> {
+        self.plane.running().signal(program, Signal::STOP)
+    }
+
+    /// Lets a program go on.
+    pub fn resume(&mut self, program: &str) -> Result<(), LabError> {
+        self.plane.running().signal(program, Signal::CONT)
+    }
+
+    /// The status with which a program ended by itself; `None` while it runs.
+    pub fn has_ended(&mut self, program: &str) -> Result<Option<String>, LabError> {
+        self.plane.running().has_ended(program)
+    }
+
+    /// All that a program has said so far.
+    pub fn log(&mut self, program: &str) -> String {
+        self.plane.running().log(program)
     }
 }

@@ -110,7 +110,8 @@ async fn serve_with(lab: &Lab, program: &Path) -> Result<Child, LabError> {
     apply(&lab.client(), &example_pool()).await?;
     let mut command = Command::new(program);
     command
-        .args(["run", "--provider", "kwok", "--kubeconfig"])
+        .args(["run", "--provider", "kwok", "--disable-leader-election"])
+        .arg("--kubeconfig")
         .arg(lab.kubeconfig())
         .stdin(Stdio::null());
     let failed = |source| LabError::Spawn {
@@ -122,7 +123,7 @@ async fn serve_with(lab: &Lab, program: &Path) -> Result<Child, LabError> {
     while start.elapsed() < TRIAL {
         if let Some(status) = child.try_wait().map_err(failed)? {
             return Err(LabError::Ended {
-                program: "the program to serve",
+                program: "the program to serve".to_owned(),
                 status: status.to_string(),
                 log: "what it said stands above".to_owned(),
             });

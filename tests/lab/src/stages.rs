@@ -1,4 +1,4 @@
-//! KWOK's treatment of nodes and pods, as one file of stages: boot, heartbeat, run, complete, delete; the delays are filled in from the options.
+//! KWOK's treatment of nodes and pods, as one file of stages: boot, heartbeat, run, complete, delete, never ready; the delays are filled in from the options.
 
 use std::path::{Path, PathBuf};
 use std::time::Duration;
@@ -6,12 +6,13 @@ use std::time::Duration;
 use crate::credentials::write;
 use crate::error::LabError;
 
-const STAGES: [&str; 5] = [
+const STAGES: [&str; 6] = [
     include_str!("../stages/node-initialize.yaml"),
     include_str!("../stages/node-heartbeat.yaml"),
     include_str!("../stages/pod-ready.yaml"),
     include_str!("../stages/pod-complete.yaml"),
     include_str!("../stages/pod-delete.yaml"),
+    include_str!("../stages/pod-unhealthy.yaml"),
 ];
 
 /// Writes the stages into `folder`.
