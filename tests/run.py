@@ -23,6 +23,8 @@ ROOT = Path(__file__).resolve().parent.parent
 CARGO = os.environ.get("CARGO", "cargo")
 # Packages whose tests start servers and mostly wait for them.
 LIVE = {"plimsoll-conformance", "plimsoll-lab"}
+# Programs of other packages that do the same.
+LIVE_PROGRAMS = {"live"}
 # Programs of others that tests start, built from Go modules once per machine.
 GO = ["tests/lab/build.sh", "tests/peers/build.sh"]
 LANES = 2
@@ -111,7 +113,7 @@ def main():
     futures = {}
     with ThreadPoolExecutor(LANES) as lanes, ThreadPoolExecutor(1) as live:
         for package, name, executable, folder in programs:
-            lane = live if package in LIVE else lanes
+            lane = live if package in LIVE or name in LIVE_PROGRAMS else lanes
             own = dict(environment, CARGO_MANIFEST_DIR=str(folder), CARGO_PKG_NAME=package)
             futures[f"{package} {name}"] = lane.submit(run, tally, f"{package} {name}", [executable], folder, own)
         examples = [CARGO, "test", "--locked", "--workspace", "--doc", "--no-fail-fast"]

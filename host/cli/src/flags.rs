@@ -337,6 +337,8 @@ pub(crate) struct Run {
     /// ReservedCapacity is on.
     #[arg(long, value_name = "NAME=BOOL,...", default_value = "")]
     pub(crate) feature_gates: String,
+    #[command(flatten)]
+    pub(crate) leader_election: LeaderElection,
     /// Seed of random numbers and of NodeClaim names.
     #[arg(long, default_value_t = 0)]
     pub(crate) seed: u64,
@@ -346,4 +348,20 @@ pub(crate) struct Run {
     /// Record every question to a policy with its answer to this file, for `plimsoll replay`.
     #[arg(long, value_name = "FILE")]
     pub(crate) records: Option<PathBuf>,
+}
+
+/// Leader election, under the incumbent's names.
+#[cfg(feature = "live")]
+#[derive(Debug, Args)]
+pub(crate) struct LeaderElection {
+    /// Run without a lease: only where no other process serves the cluster. Environment: DISABLE_LEADER_ELECTION.
+    #[arg(long = "disable-leader-election", value_name = "BOOL", num_args = 0..=1, require_equals = true, default_missing_value = "true")]
+    pub(crate) disabled: Option<bool>,
+    /// Name of the lease; by default the incumbent's, karpenter-leader-election. Environment: LEADER_ELECTION_NAME.
+    #[arg(long = "leader-election-name", value_name = "NAME")]
+    pub(crate) name: Option<String>,
+    /// Namespace of the lease; by default the controller's own, which SYSTEM_NAMESPACE or the pod says; needed outside a cluster.
+    /// Environment: LEADER_ELECTION_NAMESPACE.
+    #[arg(long = "leader-election-namespace", value_name = "NAMESPACE")]
+    pub(crate) namespace: Option<String>,
 }

@@ -16,6 +16,8 @@ mod flags;
 #[cfg(feature = "live")]
 mod gates;
 mod generate;
+#[cfg(feature = "live")]
+mod leader;
 mod load;
 mod meant;
 mod module;

@@ -2,11 +2,12 @@
 //!
 //! [`Controller`] owns the engine and is the only one to touch it; everything else is a task that ends in an input. It
 //! decides nothing: the same inputs, handed to the same engine on another machine, give the same actions, and [`record`]
-//! writes them down so that [`replay`] can show it. Policies are exchanged beside it ([`follow`]). The clock is read here and nowhere below.
+//! writes them down so that [`replay`] can show it. Policies are exchanged beside it ([`follow`]). Of several processes one acts ([`lease`]). The clock is read here and nowhere below.
 
 mod clock;
 mod fidelity;
 pub mod follow;
+pub mod lease;
 mod orders;
 mod planner;
 pub mod record;

@@ -3,13 +3,16 @@
 use std::fs::File;
 use std::io::{self, BufWriter, Write};
 use std::path::Path;
+use std::pin::pin;
 use std::sync::Arc;
 
 use anyhow::{Context, Result, bail};
+use kube::client::ClientBuilder;
 use kube::config::{KubeConfigOptions, Kubeconfig, KubeconfigError};
 use kube::{Client, Config};
 use plimsoll_controller::follow::Follower;
-use plimsoll_controller::{Controller, Planner, Setup};
+use plimsoll_controller::lease::Leadership;
+use plimsoll_controller::{Controller, Fidelity, Planner, Setup};
 use plimsoll_core::catalogue::Catalogue;
 use plimsoll_core::snapshot::Settings;
 use plimsoll_kube::CheckError;
@@ -19,6 +22,7 @@ use super::of_cluster;
 use crate::failure::Environment;
 use crate::flags::{Provider, Run};
 use crate::gates;
+use crate::leader::LeaseName;
 use crate::policy;
 use crate::records;
 
@@ -43,10 +47,12 @@ pub(crate) fn run(flags: &Run) -> Result<()> {
 
 async fn serve(flags: &Run) -> Result<()> {
     let settings = settings(flags)?;
+    let lease = LeaseName::of(&flags.leader_election, |name| std::env::var(name).ok())?;
     let memory = flags.policy_memory.as_deref().map(policy::memory);
     let engine = policy::controllers_engine(flags.large_modules, memory.transpose()?)?;
     let stopped = stopped().map_err(environment)?;
-    let client = client(flags).await?;
+    let config = config(flags).await?;
+    let client = Client::try_from(config.clone()).map_err(environment)?;
     let catalogue = match flags.provider {
         Provider::Kwok => kwok_types(flags.instance_types_file_path.as_deref())?,
     };
@@ -67,8 +73,15 @@ async fn serve(flags: &Run) -> Result<()> {
         generations: planner.generations(),
     };
     let node_overlays = settings.node_overlays;
+    // All that is watched is read after this, so that what the last leader did is seen.
+    let mut stopped = pin!(stopped);
+    let leading = lead(lease, &client);
+    let leadership = tokio::select! {
+        leadership = leading => leadership,
+        () = &mut stopped => return Ok(()),
+    };
     let controller = Controller::start(Setup {
-        client,
+        client: gated(config, leadership.as_ref())?,
         catalogues: Arc::new(catalogue.into()),
         settings,
         seed: flags.seed,
@@ -85,7 +98,7 @@ async fn serve(flags: &Run) -> Result<()> {
     );
     // Ends with this function.
     let _following = follower.begin(begun.followed);
-    let served = controller.run(stopped).await;
+    let served = while_leading(leadership, controller.run(stopped)).await;
     let written = records.map(|recorder| recorder.finish()).transpose();
     let fidelity = served.map_err(of_controller)?;
     tracing::info!(
@@ -100,7 +113,38 @@ async fn serve(flags: &Run) -> Result<()> {
     }
 }
 
-async fn client(flags: &Run) -> Result<Client> {
+/// Waits until the lease is ours; at once, and without one, where leader election is off.
+async fn lead(lease: Option<LeaseName>, client: &Client) -> Option<Leadership> {
+    let candidate = lease?.candidate(client.clone());
+    Some(candidate.lead().await)
+}
+
+/// A client whose writes end with the leadership.
+fn gated(config: Config, leadership: Option<&Leadership>) -> Result<Client> {
+    let builder = ClientBuilder::try_from(config).map_err(environment)?;
+    Ok(match leadership {
+        Some(leadership) => builder.with_layer(&leadership.gate()).build(),
+        None => builder.build(),
+    })
+}
+
+/// Serves as long as the lease is ours, and gives it up in the end.
+async fn while_leading(
+    leadership: Option<Leadership>,
+    served: impl Future<Output = Result<Fidelity>>,
+) -> Result<Fidelity> {
+    let Some(mut leadership) = leadership else {
+        return served.await;
+    };
+    let served = tokio::select! {
+        lost = leadership.lost() => bail!(Environment(lost.to_string())),
+        served = served => served,
+    };
+    leadership.release().await;
+    served
+}
+
+async fn config(flags: &Run) -> Result<Config> {
     let options = KubeConfigOptions {
         context: flags.context.clone(),
         ..KubeConfigOptions::default()
@@ -118,7 +162,7 @@ async fn client(flags: &Run) -> Result<Client> {
     };
     // The engine tries again by itself. The client's way would hide that an eviction is held up, and hold a permit meanwhile.
     config.default_retry = false;
-    Ok(Client::try_from(config).map_err(environment)?)
+    Ok(config)
 }
 
 /// Why a kubeconfig is of no use, in one sentence.

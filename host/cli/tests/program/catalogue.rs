@@ -309,9 +309,7 @@ fn each_class_of_a_file_has_a_catalogue_of_its_own() {
     let ran = plimsoll(&["catalogue", "m5.large", "--from", &file, "--class", "fwe"]);
     assert!(
         ran.error().starts_with("there is no node class fwe in ")
-            && ran
-                .error()
-                .ends_with("; expected one of few, many"),
+            && ran.error().ends_with("; expected one of few, many"),
         "{ran:?}"
     );
 }
