@@ -4,6 +4,34 @@ use std::cell::OnceCell;
 
 use crate::bindings::configure::plimsoll::policy::types::{Column, ExtColumn, Symbols};
 
+/// Methods of every table, whatever its hook: how many rows it has, and the time of its snapshot. Names the column whose length
+/// is the number of rows, and the context.
+macro_rules! rows_and_time {
+    ($($column:ident).+, $($context:ident).+) => {
+        /// Rows to be answered.
+        pub fn len(&self) -> usize {
+            self.$($column).+.len()
+        }
+
+        /// `true` if nothing is asked.
+        pub fn is_empty(&self) -> bool {
+            self.len() == 0
+        }
+
+        /// Seconds since 1970 at the time of the snapshot; for budgets cut to the minute.
+        pub fn now_unix_s(&self) -> u64 {
+            self.$($context).+.now_unix_s
+        }
+
+        /// Date and time of day in a time zone that is a setting of the policy.
+        pub fn local(&self, zone: &$crate::time::TimeZone) -> $crate::time::LocalTime {
+            $crate::time::LocalTime::of(&self.$($context).+, zone)
+        }
+    };
+}
+
+pub(crate) use rows_and_time;
+
 /// The texts of one call. Columns name them by number.
 #[derive(Debug)]
 pub(crate) struct Texts {

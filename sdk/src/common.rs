@@ -5,6 +5,6 @@ pub use crate::columns::Signal;
 pub use crate::diag::{Level, log};
 pub use crate::reason::{Reason, ReasonText};
 pub use crate::reasons;
-pub use crate::settings::{NoSettings, Problem, Settings};
+pub use crate::settings::{NoSettings, Problem, Settings, unreadable};
 pub use crate::time::{Date, LocalTime, TimeOfDay, TimeZone, Weekday};
 pub use plimsoll_sdk_derive::Settings;

@@ -223,6 +223,29 @@ impl Rule<'_> {
     }
 }
 
+/// A problem for each text of a list that is not written as it should be: its path is the setting's name, and it says what
+/// was `expected`.
+///
+/// ```
+/// use plimsoll_sdk::settings::unreadable;
+/// let hours = ["22".to_owned(), "late".to_owned()];
+/// let problems = unreadable("hours", &hours, |text| text.parse::<u32>().is_ok(), "an hour such as 22");
+/// assert_eq!(problems[0].message, "has \"late\"; expected an hour such as 22");
+/// ```
+pub fn unreadable(
+    path: &str,
+    texts: &[String],
+    reads: impl Fn(&str) -> bool,
+    expected: &str,
+) -> Vec<Problem> {
+    let wrong = texts.iter().filter(|text| !reads(text));
+    let problem = |text| Problem {
+        path: path.to_owned(),
+        message: format!("has \"{text}\"; expected {expected}"),
+    };
+    wrong.map(problem).collect()
+}
+
 /// Ends a test whose settings struct has a default that its own limits refuse.
 #[doc(hidden)]
 #[expect(

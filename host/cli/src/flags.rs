@@ -104,10 +104,9 @@ pub(crate) enum Packing {
     Compatible,
 }
 
+/// Flags of commands that make one plan.
 #[derive(Debug, Args)]
-pub(crate) struct Plan {
-    /// Snapshot file: the output of `kubectl get nodes,pods,nodepools,... -A -o json`, as JSON or YAML, plain or compressed with zstd; - for standard input.
-    pub(crate) snapshot: PathBuf,
+pub(crate) struct Planning {
     /// Ranking policy: rank= and the name of a shipped policy, a .wasm file, or a crate's folder (built first); settings follow as ,KEY=VALUE.
     #[arg(
         long,
@@ -117,6 +116,14 @@ pub(crate) struct Plan {
     pub(crate) policy: String,
     #[command(flatten)]
     pub(crate) deciding: Deciding,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct Plan {
+    /// Snapshot file: the output of `kubectl get nodes,pods,nodepools,... -A -o json`, as JSON or YAML, plain or compressed with zstd; - for standard input.
+    pub(crate) snapshot: PathBuf,
+    #[command(flatten)]
+    pub(crate) planning: Planning,
     /// Verify the plan with an independent checker; exit code 1 if it finds a violation.
     #[arg(long)]
     pub(crate) check: bool,
@@ -202,15 +209,8 @@ pub(crate) struct Explain {
     pub(crate) name: String,
     /// The snapshot file.
     pub(crate) snapshot: PathBuf,
-    /// Ranking policy: rank= and the name of a shipped policy, a .wasm file, or a crate's folder (built first); settings follow as ,KEY=VALUE.
-    #[arg(
-        long,
-        value_name = "rank=NAME|FILE|FOLDER[,KEY=VALUE]",
-        default_value = "rank=list-price"
-    )]
-    pub(crate) policy: String,
     #[command(flatten)]
-    pub(crate) deciding: Deciding,
+    pub(crate) planning: Planning,
 }
 
 #[derive(Debug, Args)]

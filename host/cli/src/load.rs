@@ -137,7 +137,7 @@ pub(crate) fn input(path: &Path, deciding: &Deciding) -> Result<Input> {
     let changes = loaded.changes.into_iter().map(timed);
     let changes = changes.collect::<Result<Vec<_>>>();
     Ok(Input {
-        recording: from_snapshot(&snapshot, changes.with_context(|| name(path))?),
+        recording: Recording::from_snapshot(&snapshot, changes.with_context(|| name(path))?),
         modelled: has_modelled_prices(&snapshot),
         digest,
     })
@@ -151,19 +151,6 @@ fn trace(table: impl Read) -> Result<Loaded, SnapshotError> {
     let empty = r#"{"apiVersion":"v1","kind":"List","items":[],"plimsoll":{"time":"1970-01-01T00:00:00Z","catalogue":{"region":"us-east-1"}}}"#;
     let empty = plimsoll_snapshot::read(empty.as_bytes(), &Limits::default())?;
     Ok(Loaded { changes, ..empty })
-}
-
-/// A recording that begins as a snapshot is.
-fn from_snapshot(snapshot: &Snapshot, changes: Vec<TimedChange>) -> Recording {
-    Recording {
-        start: snapshot.now,
-        end: None,
-        objects: snapshot.objects(),
-        running: Vec::new(),
-        catalogues: Arc::clone(&snapshot.catalogues),
-        settings: Arc::clone(&snapshot.settings),
-        changes,
-    }
 }
 
 /// A recorded change as something that happens to the simulated world.

@@ -14,7 +14,10 @@ use plimsoll_core::model::PackingMode;
 use plimsoll_core::plan::Plan;
 use plimsoll_core::schedule::Session;
 use plimsoll_core::snapshot::{Settings, Snapshot};
-use plimsoll_policy::{Engine, Generation, Hook, Policies, Schema, note_guards};
+use plimsoll_policy::{
+    BudgetModule, ConsolidationModule, Engine, Generation, Hook, Module, Policies, Schema,
+    note_guards,
+};
 use plimsoll_sim::{FixedGroup, Planner as _};
 
 use crate::meant::{closest, question};
@@ -77,18 +80,18 @@ impl Chosen {
         match asked.hook {
             Hook::Rank if self.rank.is_some() => bail!(TWICE),
             Hook::Rank => {
-                let module = engine.accept_with(bytes, &given)?;
+                let module: Module = engine.accept_with(bytes, &given)?;
                 self.rank = Some(label(short_name(module.manifest())));
                 self.policies.rank = Some(module);
             }
             Hook::Consolidate if self.consolidate.is_some() => bail!(TWICE),
             Hook::Consolidate => {
-                let module = engine.accept_consolidation_with(bytes, &given)?;
+                let module: ConsolidationModule = engine.accept_with(bytes, &given)?;
                 self.consolidate = Some(label(short_name(module.manifest())));
                 self.policies.consolidate = Some(module);
             }
             Hook::Budget => {
-                let module = engine.accept_budget_with(bytes, &given)?;
+                let module: BudgetModule = engine.accept_with(bytes, &given)?;
                 self.budget.push(label(short_name(module.manifest())));
                 self.policies.budget.push(module);
             }

@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 
 use plimsoll_columns::emit;
 use plimsoll_columns::lists::HOOKS;
-use plimsoll_columns::model::{Column, Table, Values};
+use plimsoll_columns::model::{Column, Table};
 
 fn root() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../..")
@@ -45,14 +45,8 @@ fn record(interface: &str, table: &Table) -> Vec<(String, String)> {
         .collect()
 }
 
-fn wit_type(column: &Column) -> &'static str {
-    match column.values {
-        Values::Text | Values::Symbol => "list<sym>",
-        Values::Code(..) => "list<u8>",
-        Values::U32 | Values::Ends(_) => "list<u32>",
-        Values::F32 => "list<f32>",
-        Values::F64 => "list<f64>",
-    }
+fn wit_type(column: &Column) -> String {
+    format!("list<{}>", column.value_type().to_lowercase())
 }
 
 #[test]
@@ -61,7 +55,7 @@ fn the_lists_have_every_column_of_the_interface() {
         for table in hook.tables {
             let columns = table.columns();
             let mut listed: Vec<(String, String)> = columns
-                .map(|column| (column.name.to_owned(), wit_type(column).to_owned()))
+                .map(|column| (column.name.to_owned(), wit_type(column)))
                 .collect();
             let ext = table.lists.iter().map(|list| list.ext);
             listed.extend(

@@ -255,11 +255,7 @@ fn read_gpu(row: &mut Row) -> Result<Option<Gpu>, TableError> {
             memory_mib,
         })),
         (None, None, None, None) => Ok(None),
-        _ => Err(row.wrong(
-            "gpu_name",
-            name.unwrap_or("-"),
-            "all four columns of a gpu or none",
-        )),
+        _ => Err(row.partial("gpu_name", name, "all four columns of a gpu or none")),
     }
 }
 
@@ -276,9 +272,9 @@ fn read_accelerator(row: &mut Row) -> Result<Option<Accelerator>, TableError> {
             cores_each,
         })),
         (None, None, None) => Ok(None),
-        _ => Err(row.wrong(
+        _ => Err(row.partial(
             "accelerator_name",
-            name.unwrap_or("-"),
+            name,
             "maker, name and count, or none of them",
         )),
     }
@@ -301,9 +297,9 @@ fn read_network(row: &mut Row) -> Result<Option<NetworkLimits>, TableError> {
             }))
         }
         (None, None, None) => Ok(None),
-        _ => Err(row.wrong(
+        _ => Err(row.partial(
             "interfaces_per_card",
-            cards.unwrap_or("-"),
+            cards,
             "all three network columns or none",
         )),
     }

@@ -94,6 +94,16 @@ impl Row {
         }
     }
 
+    /// The error for columns that are stated together or not at all, by the first of them.
+    pub(crate) fn partial(
+        &self,
+        column: &'static str,
+        stated: Option<&str>,
+        expected: &'static str,
+    ) -> TableError {
+        self.wrong(column, stated.unwrap_or("-"), expected)
+    }
+
     /// The error for a cell of this row.
     pub(crate) fn wrong(
         &self,

@@ -12,7 +12,7 @@ use plimsoll_core::hook::PolicySettings;
 use crate::engine::{Engine, Inner};
 use crate::gate::Refusal;
 use crate::manifest::{Hook, Manifest};
-use crate::module::{Accepted, Admitted, BudgetModule, ConsolidationModule, Module};
+use crate::module::{Accepted, Admitted, BudgetModule, ConsolidationModule, HookModule, Module};
 use crate::records::vectors::{self, SelfTest};
 use crate::settings::Schema;
 use crate::shape::check_shape;
@@ -107,45 +107,22 @@ impl Engine {
         self.accept_with(stored, &|_| Ok(settings.clone()))
     }
 
-    /// The same for settings that are read once it is known which ones there are.
-    pub fn accept_with(&self, stored: &[u8], settings: Given<'_>) -> Result<Module, Refusal> {
-        self.walk(Hook::Rank, stored, settings)
-    }
-
-    /// Takes a consolidation module in, as [`accept`](Self::accept) does a ranking module.
-    pub fn accept_consolidation(
+    /// Takes a module of any one hook in, as [`accept`](Self::accept) does a ranking module.
+    pub fn accept_as<M: HookModule>(
         &self,
         stored: &[u8],
         settings: &PolicySettings,
-    ) -> Result<ConsolidationModule, Refusal> {
-        self.accept_consolidation_with(stored, &|_| Ok(settings.clone()))
+    ) -> Result<M, Refusal> {
+        self.accept_with(stored, &|_| Ok(settings.clone()))
     }
 
     /// The same for settings that are read once it is known which ones there are.
-    pub fn accept_consolidation_with(
+    pub fn accept_with<M: HookModule>(
         &self,
         stored: &[u8],
         settings: Given<'_>,
-    ) -> Result<ConsolidationModule, Refusal> {
-        self.walk(Hook::Consolidate, stored, settings)
-    }
-
-    /// Takes a budget module in, as [`accept`](Self::accept) does a ranking module.
-    pub fn accept_budget(
-        &self,
-        stored: &[u8],
-        settings: &PolicySettings,
-    ) -> Result<BudgetModule, Refusal> {
-        self.accept_budget_with(stored, &|_| Ok(settings.clone()))
-    }
-
-    /// The same for settings that are read once it is known which ones there are.
-    pub fn accept_budget_with(
-        &self,
-        stored: &[u8],
-        settings: Given<'_>,
-    ) -> Result<BudgetModule, Refusal> {
-        self.walk(Hook::Budget, stored, settings)
+    ) -> Result<M, Refusal> {
+        M::accepted(self, stored, settings)
     }
 
     /// Takes a module through every step and tells what each one saw. What the module is for is what its manifest says.
@@ -179,7 +156,7 @@ impl Engine {
     }
 
     /// All steps, for a module of that hook, which is the one of `M`.
-    fn walk<M: Admitted>(
+    pub(crate) fn walk<M: Admitted>(
         &self,
         hook: Hook,
         stored: &[u8],

@@ -3,22 +3,16 @@
 use plimsoll_core::allow::{AllowQuestion, Allowances, Grants, grant, withheld};
 
 use crate::module::BudgetModule;
+use crate::named::Named;
 use crate::outcome::Fault;
 
 /// Who says how many nodes may be down at once.
-pub trait Budgeter {
-    /// Its name, for people.
-    fn name(&self) -> &str;
-
+pub trait Budgeter: Named {
     /// How many nodes of each pool may be down at once for each reason.
     fn allow(&self, question: &AllowQuestion) -> Result<Allowances, Fault>;
 }
 
 impl Budgeter for BudgetModule {
-    fn name(&self) -> &str {
-        &self.manifest().name
-    }
-
     fn allow(&self, question: &AllowQuestion) -> Result<Allowances, Fault> {
         let called = BudgetModule::allow(self, question);
         called.result.map(|checked| checked.typed)

@@ -27,10 +27,8 @@ impl AnyModule {
     pub fn accept(engine: &Engine, stored: &[u8], settings: Given<'_>) -> Result<Self, Refusal> {
         Ok(match engine.inspect(stored)?.manifest.hook {
             Hook::Rank => Self::Rank(engine.accept_with(stored, settings)?),
-            Hook::Consolidate => {
-                Self::Consolidate(engine.accept_consolidation_with(stored, settings)?)
-            }
-            Hook::Budget => Self::Budget(engine.accept_budget_with(stored, settings)?),
+            Hook::Consolidate => Self::Consolidate(engine.accept_with(stored, settings)?),
+            Hook::Budget => Self::Budget(engine.accept_with(stored, settings)?),
         })
     }
 

@@ -124,7 +124,7 @@ fn price(
     ranker: Option<&dyn Ranker>,
     considered: &mut Considered,
 ) {
-    let Some(ranker) = ranker.filter(|ranker| ranker.unit() == Unit::Dollars) else {
+    let Some(ranker) = ranker.filter(|ranker| ranker.facts().unit == Unit::Dollars) else {
         return;
     };
     let Some(asked) = pass.price_question(question) else {
@@ -132,7 +132,7 @@ fn price(
     };
     let (prices, failed) = match ranker.price(&asked) {
         Ok(prices) => (Some(prices), None),
-        Err(fault) if ranker.vetoes() => {
+        Err(fault) if ranker.facts().vetoes => {
             let none = Prices::all_vetoed(asked.pools.cand.len());
             (Some(none), Some((fault, HOLD)))
         }
@@ -156,7 +156,7 @@ fn order(
     ranker: Option<&dyn Ranker>,
     considered: &mut Considered,
 ) {
-    let Some(ranker) = ranker.filter(|ranker| ranker.orders()) else {
+    let Some(ranker) = ranker.filter(|ranker| ranker.facts().orders) else {
         return;
     };
     let name = ranker.name();
@@ -175,15 +175,15 @@ fn order(
             }
             Err(fault) => fault,
         };
-        let instead = if ranker.vetoes() {
+        let instead = if ranker.facts().vetoes {
             HOLD
         } else {
             "launch lists are in order of price"
         };
         let note = format!("policy {name} failed to order replacements: {fault}; {instead}");
         considered.note(name, Some(fault), Some(note));
-        decision.refused.by_policy += u32::from(ranker.vetoes());
-        !ranker.vetoes()
+        decision.refused.by_policy += u32::from(ranker.facts().vetoes);
+        !ranker.facts().vetoes
     });
     decision.commands = commands;
 }

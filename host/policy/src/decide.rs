@@ -13,28 +13,27 @@ use plimsoll_core::schedule::{self, Packed, Prepared, Reach, Session, launch, pa
 use plimsoll_core::snapshot::Snapshot;
 
 use crate::cost_cap;
-use crate::manifest::Unit;
+use crate::manifest::{Manifest, Unit};
 use crate::module::{Module, invalid};
+use crate::named::Named;
 use crate::outcome::Fault;
 
-/// Who answers the core's questions about machines: a module, or code of the host.
-pub trait Ranker {
-    /// Its name, for people.
-    fn name(&self) -> &str;
-
-    /// The unit of its numbers: it is asked for prices where they are dollars, as they are unless it says otherwise.
-    fn unit(&self) -> Unit {
-        Unit::Dollars
-    }
-
-    /// `true` where it is asked for the order of launch lists; unless it says so they are in order of price.
-    fn orders(&self) -> bool {
-        false
-    }
-
+/// Questions that a ranking policy is asked, and what follows where it fails; unless it says otherwise prices in dollars.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct RankerFacts {
+    /// The unit of its numbers: it is asked for prices where they are dollars.
+    pub unit: Unit,
+    /// `true` where it is asked for the order of launch lists; else they are in order of price.
+    pub orders: bool,
     /// `true` where it forbids offerings: then nothing is bought at list prices when it fails.
-    fn vetoes(&self) -> bool {
-        false
+    pub vetoes: bool,
+}
+
+/// Who answers the core's questions about machines: a module, or code of the host.
+pub trait Ranker: Named {
+    /// Questions that it is asked.
+    fn facts(&self) -> RankerFacts {
+        RankerFacts::default()
     }
 
     /// Price of one more node of each candidate; fails where the policy gives none within the rules.
@@ -45,20 +44,18 @@ pub trait Ranker {
 }
 
 impl Ranker for Module {
-    fn name(&self) -> &str {
-        &self.manifest().name
-    }
-
-    fn unit(&self) -> Unit {
-        self.manifest().unit
-    }
-
-    fn orders(&self) -> bool {
-        self.manifest().orders
-    }
-
-    fn vetoes(&self) -> bool {
-        self.manifest().vetoes
+    fn facts(&self) -> RankerFacts {
+        let &Manifest {
+            unit,
+            orders,
+            vetoes,
+            ..
+        } = self.manifest();
+        RankerFacts {
+            unit,
+            orders,
+            vetoes,
+        }
     }
 
     fn price(&self, question: &PriceQuestion) -> Result<Prices, Fault> {
@@ -78,13 +75,18 @@ impl Ranker for Module {
 #[derive(Debug, Clone, Copy, Default)]
 pub struct ListPrice;
 
-impl Ranker for ListPrice {
+impl Named for ListPrice {
     fn name(&self) -> &'static str {
         "list-price"
     }
+}
 
-    fn orders(&self) -> bool {
-        true
+impl Ranker for ListPrice {
+    fn facts(&self) -> RankerFacts {
+        RankerFacts {
+            orders: true,
+            ..RankerFacts::default()
+        }
     }
 
     fn price(&self, question: &PriceQuestion) -> Result<Prices, Fault> {
@@ -116,43 +118,27 @@ pub fn decide(ranker: &impl Ranker, snapshot: &Snapshot) -> Decision {
 pub fn decide_within(ranker: &impl Ranker, snapshot: &Snapshot, session: &Session) -> Decision {
     let prepared = session.prepare(snapshot);
     let mut faults = Faults::default();
-    let prices = match (prepared.question(), ranker.unit()) {
+    let prices = match (prepared.question(), ranker.facts().unit) {
         (Some(question), Unit::Dollars) => Some(ranker.price(question)),
         (None, _) | (_, Unit::Order) => None,
     };
-    let prices = match prices {
-        Some(Err(fault)) if ranker.vetoes() => {
-            faults.add(ranker, "price", fault, HOLD);
-            return hold(&prepared, faults);
-        }
-        Some(Err(fault)) => {
-            faults.add(ranker, "price", fault, "list prices were taken");
-            None
-        }
-        Some(Ok(prices)) => Some(prices),
-        None => None,
+    let Ok(prices) = faults.without(ranker, "price", prices, "list prices were taken") else {
+        return hold(&prepared, faults);
     };
-    let reach = match ranker.unit() {
+    let reach = match ranker.facts().unit {
         Unit::Dollars => Reach::Near,
         Unit::Order => Reach::Far,
     };
     let packed = pack(&prepared, prices.as_ref(), reach);
-    let question = if ranker.orders() {
+    let question = if ranker.facts().orders {
         packed.question()
     } else {
         None
     };
-    let lists = match question.map(|question| ranker.order(&question)) {
-        Some(Err(fault)) if ranker.vetoes() => {
-            faults.add(ranker, "order", fault, HOLD);
-            return hold(&prepared, faults);
-        }
-        Some(Err(fault)) => {
-            faults.add(ranker, "order", fault, "launch lists are in order of price");
-            None
-        }
-        Some(Ok(lists)) => Some(lists),
-        None => None,
+    let lists = question.map(|question| ranker.order(&question));
+    let in_price_order = "launch lists are in order of price";
+    let Ok(lists) = faults.without(ranker, "order", lists, in_price_order) else {
+        return hold(&prepared, faults);
     };
     let plan = launch(&packed, lists.as_ref());
     within_cost_cap(ranker, &packed, prices.as_ref(), plan, faults)
@@ -169,7 +155,7 @@ fn within_cost_cap(
     match cost_cap::instead(packed, prices, &plan) {
         None => faults.on(plan, prices.is_some()),
         // Launch lists in order of price might name what its order forbids.
-        Some(_) if ranker.vetoes() && ranker.orders() => {
+        Some(_) if ranker.facts().vetoes && ranker.facts().orders => {
             faults.note_cost_cap(ranker, HOLD);
             hold(packed.prepared(), faults)
         }
@@ -185,7 +171,7 @@ pub fn note_guards(ranker: &impl Ranker, snapshot: &Snapshot, plan: &mut Plan) {
     let prepared = prepare(snapshot);
     let asked = prepared
         .question()
-        .filter(|_| ranker.unit() == Unit::Dollars);
+        .filter(|_| ranker.facts().unit == Unit::Dollars);
     // Of a fault the plan's notes tell already.
     if let Ok(prices) = asked.map(|question| ranker.price(question)).transpose() {
         schedule::note_guards(&prepared, prices.as_ref(), plan);
@@ -211,7 +197,27 @@ struct Faults {
     notes: Vec<Note>,
 }
 
+/// A policy that forbids offerings has failed: nothing is bought without it.
+struct Held;
+
 impl Faults {
+    /// Goes on without an answer that the policy failed to give, as `instead` says; fails where nothing may be bought then.
+    fn without<T>(
+        &mut self,
+        ranker: &impl Ranker,
+        asked: &str,
+        answer: Option<Result<T, Fault>>,
+        instead: &str,
+    ) -> Result<Option<T>, Held> {
+        let fault = match answer.transpose() {
+            Ok(answer) => return Ok(answer),
+            Err(fault) => fault,
+        };
+        let holds = ranker.facts().vetoes;
+        self.add(ranker, asked, fault, if holds { HOLD } else { instead });
+        if holds { Err(Held) } else { Ok(None) }
+    }
+
     fn add(&mut self, ranker: &impl Ranker, asked: &str, fault: Fault, instead: &str) {
         let name = ranker.name();
         self.notes.push(Note {

@@ -21,10 +21,10 @@ use crate::allow::Budgeter;
 use crate::consider::{Advisers, Considered, consider};
 use crate::decide::{Decision, Ranker, decide_within};
 use crate::module::{BudgetModule, ConsolidationModule, Module};
+use crate::named::Named;
 use crate::observer::{Observed, Observer};
 use crate::outcome::Fault;
 use crate::policies::Policies;
-use crate::score::Consolidator;
 use crate::slot::{Place, WithFallback};
 
 /// Policies that decide together, watched and replaceable.
@@ -180,7 +180,7 @@ fn rank_with(
     } = module;
     let refusal = serving.refusal();
     // One that forbids offerings holds by itself, set aside or not.
-    if serving.vetoes() || (refusal.is_none() && last_good.is_none()) {
+    if serving.facts().vetoes || (refusal.is_none() && last_good.is_none()) {
         return decide_within(serving, snapshot, session);
     }
     // A module that is not asked needs no plan of its own to be thrown away.

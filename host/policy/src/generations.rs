@@ -98,10 +98,10 @@ impl Candidate<'_> {
         Ok(match self.hook {
             Hook::Rank => Successor::Rank(engine.accept_with(&stored, self.settings)?),
             Hook::Consolidate => {
-                Successor::Consolidate(engine.accept_consolidation_with(&stored, self.settings)?)
+                Successor::Consolidate(engine.accept_with(&stored, self.settings)?)
             }
             Hook::Budget => {
-                let module = engine.accept_budget_with(&stored, self.settings)?;
+                let module = engine.accept_with(&stored, self.settings)?;
                 Successor::Budget(self.place, module)
             }
         })

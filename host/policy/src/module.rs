@@ -7,7 +7,7 @@ use std::fmt;
 use std::sync::Arc;
 
 use plimsoll_core::allow::{AllowAnswer, AllowQuestion, Allowances, check_allowances};
-use plimsoll_core::hook::PolicySettings;
+use plimsoll_core::hook::{Context, PolicySettings};
 use plimsoll_core::rank::{
     LaunchLists, OrderAnswer, OrderQuestion, PriceAnswer, PriceQuestion, Prices, check_ordering,
     check_prices,
@@ -15,12 +15,14 @@ use plimsoll_core::rank::{
 use plimsoll_core::score::{ScoreAnswer, ScoreQuestion, Verdicts, check_verdicts};
 use plimsoll_core::time::Span;
 
+use crate::accept::Given;
 use crate::any::AnyModule;
-use crate::engine::Inner;
+use crate::engine::{Engine, Inner};
 use crate::gate::Refusal;
 use crate::limits::{Duty, Limits};
-use crate::manifest::Manifest;
-use crate::note::{Note, asked_rows, notes_of};
+use crate::manifest::{Hook, Manifest};
+use crate::named::Named;
+use crate::note::{Note, RawNote, asked_rows, notes_of};
 use crate::outcome::{Called, Fault, Outcome};
 use crate::sandbox::Budget;
 use crate::text;
@@ -107,6 +109,35 @@ impl Accepted {
         self.zones.iter().map(|zone| zone.at(unix_s)).collect()
     }
 
+    /// Asks for an answer of so many rows, each of so many bytes, and checks it.
+    fn ask<Raw, Typed, Error: fmt::Display>(
+        &self,
+        context: &Context,
+        (rows, row_bytes): (usize, usize),
+        ask: impl FnOnce(&Call<'_>) -> Called<Raw>,
+        check: impl FnOnce(&Raw) -> Result<Typed, Error>,
+    ) -> Called<Checked<Raw, Typed>> {
+        let called = self.call(context.now_unix_s, rows, row_bytes, ask);
+        called.and_then(|raw| {
+            let typed = check(&raw).map_err(|error| invalid(&error))?;
+            Ok(Checked { raw, typed })
+        })
+    }
+
+    /// Asks why some of the rows of an answer are what they are.
+    fn explain(
+        &self,
+        context: &Context,
+        all: usize,
+        rows: &[u32],
+        ask: impl FnOnce(&Call<'_>, &[u32]) -> Called<Vec<RawNote>>,
+    ) -> Called<Vec<Note>> {
+        let called = self.call(context.now_unix_s, all, 0, |call| {
+            ask(call, asked_rows(rows))
+        });
+        called.and_then(|notes| notes_of(notes, rows))
+    }
+
     /// Calls at Unix second `now` about `rows` rows, each of which has `row_bytes` in the answer.
     fn call<T>(
         &self,
@@ -149,6 +180,12 @@ impl Accepted {
     }
 }
 
+/// A module of one hook.
+pub trait HookModule: Sized {
+    /// Takes a stored module in, or says at which step it failed and why.
+    fn accepted(engine: &Engine, stored: &[u8], settings: Given<'_>) -> Result<Self, Refusal>;
+}
+
 /// A module of one hook, as the walk through the gates makes it.
 pub(crate) trait Admitted: Clone + Into<AnyModule> {
     /// The compiled program.
@@ -169,9 +206,25 @@ macro_rules! accepted {
             }
         }
 
+        impl HookModule for $module {
+            fn accepted(
+                engine: &Engine,
+                stored: &[u8],
+                settings: Given<'_>,
+            ) -> Result<Self, Refusal> {
+                engine.walk(Hook::$hook, stored, settings)
+            }
+        }
+
         impl From<$module> for AnyModule {
             fn from(module: $module) -> Self {
                 Self::$hook(module)
+            }
+        }
+
+        impl Named for $module {
+            fn name(&self) -> &str {
+                &self.manifest().name
             }
         }
 
@@ -239,38 +292,38 @@ accepted!(Module, v0_1::Ranker, Rank);
 impl Module {
     /// Asks for prices.
     pub fn price(&self, question: &PriceQuestion) -> Called<Checked<PriceAnswer, Prices>> {
-        let (now, rows) = (question.context.now_unix_s, question.pools.cand.len());
-        let called = self.accepted.call(now, rows, PRICE_ROW, |call| {
-            self.program.price(call, question)
-        });
-        called.and_then(|raw| checked(raw, |raw| check_prices(question, raw)))
+        let ask = |call: &Call<'_>| self.program.price(call, question);
+        let rows = (question.pools.cand.len(), PRICE_ROW);
+        self.accepted.ask(&question.context, rows, ask, |raw| {
+            check_prices(question, raw)
+        })
     }
 
     /// Asks why candidates of a price question, by their rows, got their prices: at most [`MOST_NOTES`](crate::MOST_NOTES) of them.
     pub fn explain_price(&self, question: &PriceQuestion, rows: &[u32]) -> Called<Vec<Note>> {
-        let (now, all) = (question.context.now_unix_s, question.pools.cand.len());
-        let called = self.accepted.call(now, all, 0, |call| {
-            self.program.explain_price(call, question, asked_rows(rows))
-        });
-        called.and_then(|notes| notes_of(notes, rows))
+        let all = question.pools.cand.len();
+        self.accepted
+            .explain(&question.context, all, rows, |call, rows| {
+                self.program.explain_price(call, question, rows)
+            })
     }
 
     /// The same of an order question and its scores.
     pub fn explain_order(&self, question: &OrderQuestion, rows: &[u32]) -> Called<Vec<Note>> {
-        let (now, all) = (question.context.now_unix_s, question.claims.cand.len());
-        let called = self.accepted.call(now, all, 0, |call| {
-            self.program.explain_order(call, question, asked_rows(rows))
-        });
-        called.and_then(|notes| notes_of(notes, rows))
+        let all = question.claims.cand.len();
+        self.accepted
+            .explain(&question.context, all, rows, |call, rows| {
+                self.program.explain_order(call, question, rows)
+            })
     }
 
     /// Asks for an order.
     pub fn order(&self, question: &OrderQuestion) -> Called<Checked<OrderAnswer, LaunchLists>> {
-        let (now, rows) = (question.context.now_unix_s, question.claims.cand.len());
-        let called = self.accepted.call(now, rows, SCORE_ROW, |call| {
-            self.program.order(call, question)
-        });
-        called.and_then(|raw| checked(raw, |raw| check_ordering(question, raw)))
+        let ask = |call: &Call<'_>| self.program.order(call, question);
+        let rows = (question.claims.cand.len(), SCORE_ROW);
+        self.accepted.ask(&question.context, rows, ask, |raw| {
+            check_ordering(question, raw)
+        })
     }
 }
 
@@ -286,22 +339,20 @@ accepted!(ConsolidationModule, v0_1::Consolidator, Consolidate);
 impl ConsolidationModule {
     /// Asks what moves are worth.
     pub fn score(&self, question: &ScoreQuestion) -> Called<Checked<ScoreAnswer, Verdicts>> {
-        let (now, rows) = (question.context.now_unix_s, question.moves.len());
-        let called = self.accepted.call(now, rows, SCORE_ROW, |call| {
-            self.program.score(call, question)
-        });
-        called.and_then(|raw| checked(raw, |raw| check_verdicts(question, raw)))
+        let ask = |call: &Call<'_>| self.program.score(call, question);
+        let rows = (question.moves.len(), SCORE_ROW);
+        self.accepted.ask(&question.context, rows, ask, |raw| {
+            check_verdicts(question, raw)
+        })
     }
-}
 
-impl ConsolidationModule {
     /// Asks why moves, by their rows, got their values: at most [`MOST_NOTES`](crate::MOST_NOTES) of them.
     pub fn explain(&self, question: &ScoreQuestion, rows: &[u32]) -> Called<Vec<Note>> {
-        let (now, all) = (question.context.now_unix_s, question.moves.len());
-        let called = self.accepted.call(now, all, 0, |call| {
-            self.program.explain(call, question, asked_rows(rows))
-        });
-        called.and_then(|notes| notes_of(notes, rows))
+        let all = question.moves.len();
+        self.accepted
+            .explain(&question.context, all, rows, |call, rows| {
+                self.program.explain(call, question, rows)
+            })
     }
 }
 
@@ -317,14 +368,13 @@ accepted!(BudgetModule, v0_1::Budgeter, Budget);
 impl BudgetModule {
     /// Asks how many nodes may be down at once.
     pub fn allow(&self, question: &AllowQuestion) -> Called<Checked<AllowAnswer, Allowances>> {
-        let (now, rows) = (question.context.now_unix_s, question.pools.len());
-        let called = self.accepted.call(now, rows, ALLOWANCE_ROW, |call| {
-            self.program.allow(call, question)
-        });
-        called.and_then(|raw| {
-            let mut answer = checked(raw, |raw| check_allowances(question, raw))?;
+        let ask = |call: &Call<'_>| self.program.allow(call, question);
+        let rows = (question.pools.len(), ALLOWANCE_ROW);
+        let check = |raw: &AllowAnswer| check_allowances(question, raw);
+        let called = self.accepted.ask(&question.context, rows, ask, check);
+        called.and_then(|mut answer| {
             let said = answer.typed.recheck_after;
-            let change = self.next_clock_change(now);
+            let change = self.next_clock_change(question.context.now_unix_s);
             answer.typed.recheck_after = [said, change].into_iter().flatten().min();
             Ok(answer)
         })
@@ -332,11 +382,11 @@ impl BudgetModule {
 
     /// Asks why pools, by their rows, got their allowances: at most [`MOST_NOTES`](crate::MOST_NOTES) of them.
     pub fn explain(&self, question: &AllowQuestion, rows: &[u32]) -> Called<Vec<Note>> {
-        let (now, all) = (question.context.now_unix_s, question.pools.len());
-        let called = self.accepted.call(now, all, 0, |call| {
-            self.program.explain(call, question, asked_rows(rows))
-        });
-        called.and_then(|notes| notes_of(notes, rows))
+        let all = question.pools.len();
+        self.accepted
+            .explain(&question.context, all, rows, |call, rows| {
+                self.program.explain(call, question, rows)
+            })
     }
 
     /// Until the clock of a zone that the settings name changes next: what the policy said of local times ends there.
@@ -346,14 +396,6 @@ impl BudgetModule {
         let next = changes.filter(|change| *change > now).min()?;
         Some(Span::from_secs(i64::try_from(next - now).ok()?))
     }
-}
-
-fn checked<Raw, Typed, Error: fmt::Display>(
-    raw: Raw,
-    check: impl FnOnce(&Raw) -> Result<Typed, Error>,
-) -> Result<Checked<Raw, Typed>, Fault> {
-    let typed = check(&raw).map_err(|error| invalid(&error))?;
-    Ok(Checked { raw, typed })
 }
 
 /// The fault of an answer that the core refuses.

@@ -16,9 +16,9 @@ use plimsoll_core::snapshot::Snapshot;
 
 use crate::allow::Budgeter;
 use crate::consider::Considered;
-use crate::decide::{Decision, Ranker};
-use crate::manifest::Unit;
+use crate::decide::{Decision, Ranker, RankerFacts};
 use crate::module::{BudgetModule, Checked, ConsolidationModule, Module};
+use crate::named::Named;
 use crate::outcome::{Called, Fault};
 use crate::score::Consolidator;
 
@@ -82,6 +82,28 @@ pub trait Observer: fmt::Debug + Send + Sync {
     fn considered(&self, _snapshot: &Snapshot, _considered: &Considered) {}
 }
 
+/// Puts a question to a module and tells whoever looks on what came of it.
+pub fn ask_observed<'o, M, Question, Raw, Typed>(
+    module: &M,
+    question: &Question,
+    ask: impl FnOnce(&M, &Question) -> Called<Checked<Raw, Typed>>,
+    observers: impl IntoIterator<Item = &'o dyn Observer>,
+) -> Called<Checked<Raw, Typed>>
+where
+    for<'c> Asked<'c>: From<EndedCall<'c, M, Question, Raw, Typed>>,
+{
+    let called = ask(module, question);
+    let call = Asked::from(EndedCall {
+        module,
+        question,
+        called: &called,
+    });
+    for observer in observers {
+        observer.asked(&call);
+    }
+    called
+}
+
 /// A module, and who is told of its calls.
 #[derive(Clone, Debug)]
 pub(crate) struct Observed<M> {
@@ -99,35 +121,21 @@ impl<M> Observed<M> {
     where
         for<'c> Asked<'c>: From<EndedCall<'c, M, Question, Raw, Typed>>,
     {
-        let module = &self.module;
-        let called = ask(module, question);
-        let call = Asked::from(EndedCall {
-            module,
-            question,
-            called: &called,
-        });
-        for observer in &self.observers {
-            observer.asked(&call);
-        }
+        let observers = self.observers.iter().map(AsRef::as_ref);
+        let called = ask_observed(&self.module, question, ask, observers);
         called.result.map(|checked| checked.typed)
     }
 }
 
-impl Ranker for Observed<Module> {
+impl<M: Named> Named for Observed<M> {
     fn name(&self) -> &str {
         self.module.name()
     }
+}
 
-    fn unit(&self) -> Unit {
-        self.module.unit()
-    }
-
-    fn orders(&self) -> bool {
-        self.module.orders()
-    }
-
-    fn vetoes(&self) -> bool {
-        self.module.vetoes()
+impl Ranker for Observed<Module> {
+    fn facts(&self) -> RankerFacts {
+        self.module.facts()
     }
 
     fn price(&self, question: &PriceQuestion) -> Result<Prices, Fault> {
@@ -140,20 +148,12 @@ impl Ranker for Observed<Module> {
 }
 
 impl Consolidator for Observed<ConsolidationModule> {
-    fn name(&self) -> &str {
-        self.module.name()
-    }
-
     fn score(&self, question: &ScoreQuestion) -> Result<Verdicts, Fault> {
         self.ask(question, ConsolidationModule::score)
     }
 }
 
 impl Budgeter for Observed<BudgetModule> {
-    fn name(&self) -> &str {
-        self.module.name()
-    }
-
     fn allow(&self, question: &AllowQuestion) -> Result<Allowances, Fault> {
         self.ask(question, BudgetModule::allow)
     }

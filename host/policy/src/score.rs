@@ -5,22 +5,16 @@ use plimsoll_core::score::{
 };
 
 use crate::module::{ConsolidationModule, invalid};
+use crate::named::Named;
 use crate::outcome::Fault;
 
 /// Who says what moves are worth: a module, or code of the host.
-pub trait Consolidator {
-    /// Its name, for people.
-    fn name(&self) -> &str;
-
+pub trait Consolidator: Named {
     /// Value of each move; fails where the policy gives none within the rules.
     fn score(&self, question: &ScoreQuestion) -> Result<Verdicts, Fault>;
 }
 
 impl Consolidator for ConsolidationModule {
-    fn name(&self) -> &str {
-        &self.manifest().name
-    }
-
     fn score(&self, question: &ScoreQuestion) -> Result<Verdicts, Fault> {
         let called = ConsolidationModule::score(self, question);
         called.result.map(|checked| checked.typed)
@@ -31,11 +25,13 @@ impl Consolidator for ConsolidationModule {
 #[derive(Debug, Clone, Copy, Default)]
 pub struct BuiltIn(pub SavingsThreshold);
 
-impl Consolidator for BuiltIn {
+impl Named for BuiltIn {
     fn name(&self) -> &'static str {
         "savings-threshold"
     }
+}
 
+impl Consolidator for BuiltIn {
     fn score(&self, question: &ScoreQuestion) -> Result<Verdicts, Fault> {
         let answer = savings_threshold(question, &self.0);
         check_verdicts(question, &answer).map_err(|error| invalid(&error))

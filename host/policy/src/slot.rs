@@ -13,9 +13,10 @@ use plimsoll_core::time::Timestamp;
 
 use crate::allow::Budgeter;
 use crate::breaker::{ANSWERS, Admission, Breaker, Turn};
-use crate::decide::Ranker;
+use crate::decide::{Ranker, RankerFacts};
 use crate::fingerprint;
 use crate::manifest::Unit;
+use crate::named::Named;
 use crate::outcome::{Fault, Outcome};
 use crate::score::Consolidator;
 
@@ -162,53 +163,47 @@ fn quarantined(sentence: String) -> Fault {
     }
 }
 
-impl<M: Ranker> Ranker for Watched<'_, M> {
+impl<M: Named> Named for Watched<'_, M> {
     fn name(&self) -> &str {
         self.slot.module.name()
     }
+}
 
-    fn unit(&self) -> Unit {
-        self.slot.module.unit()
-    }
-
-    fn orders(&self) -> bool {
-        self.slot.module.orders()
-    }
-
-    fn vetoes(&self) -> bool {
-        self.slot.module.vetoes()
+impl<M: Ranker> Ranker for Watched<'_, M> {
+    fn facts(&self) -> RankerFacts {
+        self.slot.module.facts()
     }
 
     fn price(&self, question: &PriceQuestion) -> Result<Prices, Fault> {
-        let same = || fingerprint::of_price(question);
-        self.ask(same, |module| module.price(question))
+        self.ask(
+            || fingerprint::of_price(question),
+            |module| module.price(question),
+        )
     }
 
     fn order(&self, question: &OrderQuestion) -> Result<LaunchLists, Fault> {
-        let same = || fingerprint::of_order(question);
-        self.ask(same, |module| module.order(question))
+        self.ask(
+            || fingerprint::of_order(question),
+            |module| module.order(question),
+        )
     }
 }
 
 impl<M: Consolidator> Consolidator for Watched<'_, M> {
-    fn name(&self) -> &str {
-        self.slot.module.name()
-    }
-
     fn score(&self, question: &ScoreQuestion) -> Result<Verdicts, Fault> {
-        let same = || fingerprint::of_score(question);
-        self.ask(same, |module| module.score(question))
+        self.ask(
+            || fingerprint::of_score(question),
+            |module| module.score(question),
+        )
     }
 }
 
 impl<M: Budgeter> Budgeter for Watched<'_, M> {
-    fn name(&self) -> &str {
-        self.slot.module.name()
-    }
-
     fn allow(&self, question: &AllowQuestion) -> Result<Allowances, Fault> {
-        let same = || fingerprint::of_allow(question);
-        self.ask(same, |module| module.allow(question))
+        self.ask(
+            || fingerprint::of_allow(question),
+            |module| module.allow(question),
+        )
     }
 }
 
@@ -246,18 +241,24 @@ impl<M> WithFallback<'_, M> {
     }
 }
 
+impl<M: Named> Named for WithFallback<'_, M> {
+    fn name(&self) -> &str {
+        self.serving.name()
+    }
+}
+
 impl<M: Ranker> WithFallback<'_, M> {
     fn stood_in<'a, T>(
         &'a self,
         put: impl Fn(&'a Watched<'_, M>) -> Result<T, Fault>,
     ) -> Result<T, Fault> {
         let failed = match put(&self.serving) {
-            Err(fault) if !self.serving.vetoes() => fault,
+            Err(fault) if !self.serving.facts().vetoes => fault,
             answer => return answer,
         };
         let behind = self.last_good.as_ref();
         match behind
-            .filter(|behind| behind.unit() == self.unit())
+            .filter(|behind| behind.facts().unit == self.facts().unit)
             .map(put)
         {
             Some(Ok(instead)) => {
@@ -272,20 +273,8 @@ impl<M: Ranker> WithFallback<'_, M> {
 /// Prices for a decision about nodes. The one behind answers also where the serving one fails, as it plans then; one that forbids
 /// offerings is never stood in for.
 impl<M: Ranker> Ranker for WithFallback<'_, M> {
-    fn name(&self) -> &str {
-        self.serving.name()
-    }
-
-    fn unit(&self) -> Unit {
-        self.serving.unit()
-    }
-
-    fn orders(&self) -> bool {
-        self.serving.orders()
-    }
-
-    fn vetoes(&self) -> bool {
-        self.serving.vetoes()
+    fn facts(&self) -> RankerFacts {
+        self.serving.facts()
     }
 
     fn price(&self, question: &PriceQuestion) -> Result<Prices, Fault> {
@@ -296,27 +285,19 @@ impl<M: Ranker> Ranker for WithFallback<'_, M> {
     fn order(&self, question: &OrderQuestion) -> Result<LaunchLists, Fault> {
         match (&self.last_good, self.instead()) {
             (Some(behind), Some(_)) => behind.order(question),
-            _ if self.unit() == Unit::Dollars => self.serving.order(question),
+            _ if self.facts().unit == Unit::Dollars => self.serving.order(question),
             _ => self.stood_in(|module| module.order(question)),
         }
     }
 }
 
 impl<M: Consolidator> Consolidator for WithFallback<'_, M> {
-    fn name(&self) -> &str {
-        self.serving.name()
-    }
-
     fn score(&self, question: &ScoreQuestion) -> Result<Verdicts, Fault> {
         self.ask(|module| module.score(question))
     }
 }
 
 impl<M: Budgeter> Budgeter for WithFallback<'_, M> {
-    fn name(&self) -> &str {
-        self.serving.name()
-    }
-
     fn allow(&self, question: &AllowQuestion) -> Result<Allowances, Fault> {
         self.ask(|module| module.allow(question))
     }

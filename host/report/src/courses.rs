@@ -41,9 +41,9 @@ pub(crate) fn cost(contestants: &[Contestant]) -> Markup {
 
 /// The drawing of those costs.
 pub(crate) fn cost_chart(contestants: &[Contestant]) -> Chart {
-    let mut marks = lines(contestants, NANOS, |card| &card.series.cost);
+    let mut marks = lines(contestants, NANOS, |card| &card.series.means.cost);
     if let Some(card) = bounded(contestants) {
-        let course = course(card, &card.series.bound, NANOS);
+        let course = course(card, &card.series.means.bound, NANOS);
         marks.push(Mark::Line(Ink::Bound, course));
     }
     Chart {
@@ -58,7 +58,7 @@ pub(crate) fn cost_chart(contestants: &[Contestant]) -> Chart {
 /// The card whose bound is drawn: the first, where a bound was computed.
 pub(crate) fn bounded(contestants: &[Contestant]) -> Option<&ScoreCard> {
     let first = contestants.first().map(|first| &first.card);
-    first.filter(|card| card.series.bound.iter().any(|bound| *bound > 0))
+    first.filter(|card| card.series.means.bound.iter().any(|bound| *bound > 0))
 }
 
 /// Nodes by type over time, a drawing for each contestant.
@@ -71,7 +71,7 @@ pub(crate) fn nodes(contestants: &[Contestant]) -> Markup {
     let most = drawn.iter().map(|(_, marks)| highest(marks));
     let most = most.fold(0.0, f64::max);
     let others = contestants.iter().any(|contestant| {
-        let mut names = contestant.card.series.nodes.keys();
+        let mut names = contestant.card.series.means.nodes.keys();
         names.any(|name| !types.contains(name))
     });
     let size = if contestants.len() > 1 { HALF } else { WHOLE };
@@ -131,8 +131,10 @@ pub(crate) fn waiting(contestants: &[Contestant]) -> Markup {
 
 /// Shares of cpu and memory that pods asked for, over time.
 pub(crate) fn utilisation(contestants: &[Contestant]) -> Markup {
-    let cpu = lines(contestants, THOUSANDTHS, |card| &card.series.cpu_used);
-    let memory = lines(contestants, THOUSANDTHS, |card| &card.series.memory_used);
+    let cpu = lines(contestants, THOUSANDTHS, |card| &card.series.means.cpu_used);
+    let memory = lines(contestants, THOUSANDTHS, |card| {
+        &card.series.means.memory_used
+    });
     html! {
         ul.legend { (names(contestants)) }
         div.pair {
@@ -193,13 +195,14 @@ fn scaled(points: Vec<Point>, unit: f64) -> Vec<Point> {
 fn stack(card: &ScoreCard, types: &[TypeName]) -> Vec<Mark> {
     let series = &card.series;
     let length = series
+        .means
         .nodes
         .values()
         .map(Vec::len)
         .max()
         .unwrap_or_default();
     let mut layers = vec![vec![0; length]; types.len() + 1];
-    for (name, column) in &series.nodes {
+    for (name, column) in &series.means.nodes {
         let place = types.iter().position(|other| other == name);
         let layer = &mut layers[place.unwrap_or(types.len())];
         for (sum, nodes) in layer.iter_mut().zip(column) {
@@ -235,7 +238,7 @@ fn top_types(contestants: &[Contestant]) -> Vec<TypeName> {
     for contestant in contestants {
         let series = &contestant.card.series;
         let width = i128::from(series.width.millis());
-        for (name, column) in &series.nodes {
+        for (name, column) in &series.means.nodes {
             let nodes: i128 = column.iter().map(|nodes| i128::from(*nodes)).sum();
             let hours = hours.entry(name).or_default();
             *hours = hours.saturating_add(nodes.saturating_mul(width));

@@ -36,15 +36,36 @@ fn sums(usage: &UsageCard) -> Markup {
                 tbody {
                     tr {
                         th scope="row" { "cpu, core hours" }
-                        td { (tenths(usage.cpu_requested)) }
-                        td { (tenths(usage.cpu_used)) }
-                        td { (part(usage.cpu_used, usage.cpu_requested)) }
+                        td { (tenths(usage.hours.cpu_requested)) }
+                        td { (tenths(usage.hours.cpu_used)) }
+                        td { (part(usage.hours.cpu_used, usage.hours.cpu_requested)) }
                     }
                     tr {
                         th scope="row" { "memory, GiB hours" }
-                        td { (count(usage.memory_requested >> 10)) }
-                        td { (count(usage.memory_used >> 10)) }
-                        td { (part(usage.memory_used, usage.memory_requested)) }
+                        td { (count(usage.hours.memory_requested >> 10)) }
+                        td { (count(usage.hours.memory_used >> 10)) }
+                        td { (part(usage.hours.memory_used, usage.hours.memory_requested)) }
+                    }
+                }
+            }
+        }
+    }
+}
+
+/// A table of these columns, each row with what it is about first; nothing without rows.
+fn listed<const N: usize>(columns: [&str; N], rows: &[[String; N]]) -> Markup {
+    html! {
+        @if !rows.is_empty() {
+            div.wide {
+                table.usage {
+                    thead { tr { @for column in columns { th scope="col" { (column) } } } }
+                    tbody {
+                        @for row in rows {
+                            tr {
+                                th scope="row" { (row[0]) }
+                                @for cell in &row[1..] { td { (cell) } }
+                            }
+                        }
                     }
                 }
             }
@@ -53,58 +74,37 @@ fn sums(usage: &UsageCard) -> Markup {
 }
 
 fn inflated(usage: &UsageCard) -> Markup {
-    html! {
-        @if !usage.inflated.is_empty() {
-            div.wide {
-                table.usage {
-                    thead { tr {
-                        th scope="col" { "requests more than twice its use" }
-                        th scope="col" { "cpu requested" } th scope="col" { "cpu used" }
-                        th scope="col" { "memory requested" } th scope="col" { "memory used" }
-                    } }
-                    tbody {
-                        @for one in &usage.inflated {
-                            tr {
-                                th scope="row" { (one.workload) }
-                                td { (with_unit(one.cpu_requested, "m")) }
-                                td { (with_unit(one.cpu_used, "m")) }
-                                td { (with_unit(one.memory_requested >> 20, "MiB")) }
-                                td { (with_unit(one.memory_used >> 20, "MiB")) }
-                            }
-                        }
-                    }
-                }
-            }
-        }
-    }
+    let rows = usage.inflated.iter().map(|one| {
+        [
+            one.workload.clone(),
+            with_unit(one.of_pod.cpu_requested, "m"),
+            with_unit(one.of_pod.cpu_used, "m"),
+            with_unit(one.of_pod.memory_requested >> 20, "MiB"),
+            with_unit(one.of_pod.memory_used >> 20, "MiB"),
+        ]
+    });
+    let columns = [
+        "requests more than twice its use",
+        "cpu requested",
+        "cpu used",
+        "memory requested",
+        "memory used",
+    ];
+    listed(columns, &rows.collect::<Vec<_>>())
 }
 
 fn busy(card: &ScoreCard, usage: &UsageCard) -> Markup {
     let since = |at: Timestamp| span(at.since(card.start));
-    let listed = usize::try_from(usage.busy_count).unwrap_or(usize::MAX);
+    let all = usize::try_from(usage.busy_count).unwrap_or(usize::MAX);
+    let rows = usage.busy.iter().map(|one| {
+        let lasted = span(one.to.since(one.from));
+        [lasted, since(one.from), since(one.to), count(one.nodes)]
+    });
+    let columns = ["busy nodes, none pending", "from", "to", "nodes"];
     html! {
-        @if !usage.busy.is_empty() {
-            div.wide {
-                table.usage {
-                    thead { tr {
-                        th scope="col" { "busy nodes, none pending" }
-                        th scope="col" { "from" } th scope="col" { "to" } th scope="col" { "nodes" }
-                    } }
-                    tbody {
-                        @for one in &usage.busy {
-                            tr {
-                                th scope="row" { (span(one.to.since(one.from))) }
-                                td { (since(one.from)) }
-                                td { (since(one.to)) }
-                                td { (count(one.nodes)) }
-                            }
-                        }
-                    }
-                }
-            }
-        }
-        @if listed > MOST_BUSY_SPANS {
-            p { (count((listed - MOST_BUSY_SPANS) as i128)) " more are counted and not listed." }
+        (listed(columns, &rows.collect::<Vec<_>>()))
+        @if all > MOST_BUSY_SPANS {
+            p { (count((all - MOST_BUSY_SPANS) as i128)) " more are counted and not listed." }
         }
     }
 }

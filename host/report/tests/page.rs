@@ -8,7 +8,8 @@ use plimsoll_core::time::{Span, Timestamp};
 use plimsoll_core::units::PricePerHour;
 use plimsoll_report::{Contestant, Report, html};
 use plimsoll_sim::{
-    BusySpan, Fidelity, Inflated, NodeHours, ScoreCard, Unplaced, UsageCard, Waiting,
+    BusySpan, Fidelity, Inflated, NodeHours, RequestsAndUse, ScoreCard, Unplaced, UsageCard,
+    Waiting,
 };
 
 use crate::cards;
@@ -111,16 +112,20 @@ fn use_stands_beside_requests_where_a_card_tells_of_it() {
     assert!(!text(&html(&report)).contains("Requested against used Over"));
     assert!(!html(&report).contains("<h2>Requested against used"));
     report.contestants[0].card.usage = Some(UsageCard {
-        cpu_requested: 14_000,
-        cpu_used: 1400,
-        memory_requested: 2048,
-        memory_used: 1024,
+        hours: RequestsAndUse {
+            cpu_requested: 14_000,
+            cpu_used: 1400,
+            memory_requested: 2048,
+            memory_used: 1024,
+        },
         inflated: vec![Inflated {
             workload: "shop/web".to_owned(),
-            cpu_requested: 3500,
-            cpu_used: 350,
-            memory_requested: 512 << 20,
-            memory_used: 256 << 20,
+            of_pod: RequestsAndUse {
+                cpu_requested: 3500,
+                cpu_used: 350,
+                memory_requested: 512 << 20,
+                memory_used: 256 << 20,
+            },
         }],
         busy: vec![BusySpan {
             from: Timestamp::from_millis(600_000),
@@ -302,6 +307,7 @@ fn text_from_outside_stays_text() {
     let card = &mut report.contestants[0].card;
     card.node_hours = vec![bought(attack, 1, 1)];
     card.series
+        .means
         .nodes
         .insert(TypeName::from(attack), vec![1000, 2000]);
     card.unplaced_count = 1;
@@ -387,9 +393,10 @@ fn absurd_numbers_are_drawn_too() {
     card.lasted = Span::from_millis(i64::MAX);
     card.series.start = Timestamp::from_millis(i64::MIN);
     card.series.width = Span::from_millis(i64::MAX);
-    card.series.cost = vec![i64::MAX, i64::MIN, i64::MAX];
-    card.series.cpu_used = vec![5000; 3];
+    card.series.means.cost = vec![i64::MAX, i64::MIN, i64::MAX];
+    card.series.means.cpu_used = vec![5000; 3];
     card.series
+        .means
         .nodes
         .insert(TypeName::from("x"), vec![i64::MAX; 3]);
     card.waiting.hundredths = vec![Span::ZERO, Span::from_millis(i64::MAX)];

@@ -75,10 +75,7 @@ impl Planner for FixedGroup {
         for row in pods {
             filler.place(row, self);
         }
-        Planned {
-            plan: filler.plan,
-            faults: Vec::new(),
-        }
+        filler.plan.into()
     }
 
     /// A group gives back machines that nothing uses; it moves nothing.
@@ -90,10 +87,7 @@ impl Planner for FixedGroup {
         let mut decision = disrupt::consider(&request.snapshot, &question);
         let moves_nothing = |command: &Command| !command.reason.facts().moves_pods;
         decision.commands.retain(moves_nothing);
-        Considered {
-            decision,
-            faults: Vec::new(),
-        }
+        decision.into()
     }
 }
 

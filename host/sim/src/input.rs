@@ -8,7 +8,7 @@ use plimsoll_core::labels::Labels;
 use plimsoll_core::model::{
     LabelSelector, Object, Owner, OwnerKind, Pod, PodShape, PodSpec, Replicated, WorkloadKind,
 };
-use plimsoll_core::snapshot::{Objects, Settings};
+use plimsoll_core::snapshot::{Objects, Settings, Snapshot};
 use plimsoll_core::time::{Span, Timestamp};
 use plimsoll_core::units::PricePerHour;
 
@@ -34,6 +34,19 @@ pub struct Recording {
 }
 
 impl Recording {
+    /// A recording that begins as a snapshot is.
+    pub fn from_snapshot(snapshot: &Snapshot, changes: Vec<TimedChange>) -> Self {
+        Self {
+            start: snapshot.now,
+            end: None,
+            objects: snapshot.objects(),
+            running: Vec::new(),
+            catalogues: Arc::clone(&snapshot.catalogues),
+            settings: Arc::clone(&snapshot.settings),
+            changes,
+        }
+    }
+
     /// Catalogues of the pools with the overlays of the start applied, where they are in use.
     pub(crate) fn overlaid(&self) -> Overlaid {
         let pools = &self.objects.pools;
@@ -47,12 +60,15 @@ impl Recording {
 
 /// A change and its instant.
 #[derive(Clone, Debug, PartialEq)]
-pub struct TimedChange {
+pub struct Timed<Change> {
     /// When it happens.
     pub at: Timestamp,
     /// The change itself.
     pub change: Change,
 }
+
+/// A change of the world, and its instant.
+pub type TimedChange = Timed<Change>;
 
 /// Something that happens to the world from outside.
 #[derive(Clone, Debug, PartialEq)]

@@ -25,6 +25,7 @@ mod random;
 mod run;
 mod scheduler;
 mod series;
+mod share;
 mod stretches;
 mod usage;
 mod work;
@@ -36,12 +37,13 @@ pub use card::{
 };
 pub use fixed::FixedGroup;
 pub use input::{
-    Behaviour, Change, Delay, Deployment, Faults, Recording, ReplicaRule, Shortfall, TimedChange,
-    Usage, Which,
+    Behaviour, Change, Delay, Deployment, Faults, Recording, ReplicaRule, Shortfall, Timed,
+    TimedChange, Usage, Which,
 };
 pub use planner::{Considered, Planned, Planner};
 pub use random::Random;
 pub use run::{REST, Run};
-pub use series::Series;
-pub use usage::{BUSY_PERCENT, BusySpan, Inflated, MOST_BUSY_SPANS, UsageCard};
+pub use series::{Figures, Series};
+pub use share::thousandths;
+pub use usage::{BUSY_PERCENT, BusySpan, Inflated, MOST_BUSY_SPANS, RequestsAndUse, UsageCard};
 pub use workload::desired_replicas;

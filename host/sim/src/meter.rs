@@ -348,7 +348,7 @@ impl Meter {
         let unplaced = unplaced.collect();
         let mut series = self.gatherer.finish();
         if let Some(floors) = floors {
-            series.bound = self.courses_of(floors, now);
+            series.means.bound = self.courses_of(floors, now);
         }
         ScoreCard {
             start: self.start,
@@ -384,7 +384,7 @@ impl Meter {
             at = floor.to;
         }
         gatherer.add(&level(0), at, now);
-        gatherer.finish().bound
+        gatherer.finish().means.bound
     }
 }
 

@@ -16,6 +16,14 @@ pub struct Planned {
     pub faults: Vec<String>,
 }
 
+/// A plan that nothing went wrong with.
+impl From<Plan> for Planned {
+    fn from(plan: Plan) -> Self {
+        let faults = Vec::new();
+        Self { plan, faults }
+    }
+}
+
 /// A decision about nodes, and what went wrong with policies while it was made.
 #[derive(Clone, Debug, Default)]
 pub struct Considered {
@@ -25,6 +33,14 @@ pub struct Considered {
     pub faults: Vec<String>,
 }
 
+/// A decision that nothing went wrong with.
+impl From<Decision> for Considered {
+    fn from(decision: Decision) -> Self {
+        let faults = Vec::new();
+        Self { decision, faults }
+    }
+}
+
 /// Plans for snapshots.
 pub trait Planner {
     /// Plans a snapshot. Equal snapshots must give equal plans.
@@ -32,10 +48,7 @@ pub trait Planner {
 
     /// Decides about nodes that might be disrupted. Equal requests must give equal decisions.
     fn consider(&mut self, request: &ConsiderRequest) -> Considered {
-        Considered {
-            decision: disrupt::consider(&request.snapshot, &request.question),
-            faults: Vec::new(),
-        }
+        disrupt::consider(&request.snapshot, &request.question).into()
     }
 
     /// For several amounts of work, each so many copies of each pod of a snapshot: what no fleet for it, bought from
@@ -47,9 +60,6 @@ pub trait Planner {
 
 impl<F: FnMut(&Snapshot) -> Plan> Planner for F {
     fn plan(&mut self, snapshot: &Snapshot) -> Planned {
-        Planned {
-            plan: self(snapshot),
-            faults: Vec::new(),
-        }
+        self(snapshot).into()
     }
 }

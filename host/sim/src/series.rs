@@ -14,20 +14,25 @@ const MOST_POINTS: i64 = 720;
 /// Milliseconds of the first buckets.
 const NARROWEST: i64 = 1000;
 
-/// State of the world between two events.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub(crate) struct Level {
+/// Figures whose course is kept: at one instant, or on average in each bucket.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Figures<T> {
     /// Nano-dollars per hour.
-    pub(crate) cost: i64,
-    /// Nano-dollars per hour.
-    pub(crate) bound: i64,
-    pub(crate) pending: i64,
-    /// Thousandths.
-    pub(crate) cpu_used: i64,
-    /// Thousandths.
-    pub(crate) memory_used: i64,
-    pub(crate) nodes: BTreeMap<TypeName, i64>,
+    pub cost: T,
+    /// Nano-dollars per hour that no fleet could have undercut; zero if nobody computed it.
+    pub bound: T,
+    /// Pods that waited; averages in thousandths.
+    pub pending: T,
+    /// Share of cpu that is requested, in thousandths.
+    pub cpu_used: T,
+    /// Share of memory that is requested, in thousandths.
+    pub memory_used: T,
+    /// Nodes by type; averages in thousandths.
+    pub nodes: BTreeMap<TypeName, T>,
 }
+
+/// State of the world between two events.
+pub(crate) type Level = Figures<i64>;
 
 /// Averages over time, in buckets of equal width.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
@@ -36,18 +41,9 @@ pub struct Series {
     pub start: Timestamp,
     /// Width of each bucket.
     pub width: Span,
-    /// Nano-dollars per hour.
-    pub cost: Vec<i64>,
-    /// Nano-dollars per hour that no fleet could have undercut; zeros if nobody computed it.
-    pub bound: Vec<i64>,
-    /// Pods that waited, in thousandths.
-    pub pending: Vec<i64>,
-    /// Share of cpu asked for, in thousandths.
-    pub cpu_used: Vec<i64>,
-    /// Share of memory asked for, in thousandths.
-    pub memory_used: Vec<i64>,
-    /// Nodes by type, in thousandths.
-    pub nodes: BTreeMap<TypeName, Vec<i64>>,
+    /// The averages, bucket by bucket.
+    #[serde(flatten)]
+    pub means: Figures<Vec<i64>>,
 }
 
 /// Gathers a [`Series`].
@@ -131,12 +127,14 @@ impl Gatherer {
         Series {
             start: self.buckets.start(),
             width: self.buckets.width(),
-            cost: column(0),
-            bound: column(1),
-            pending: column(2),
-            cpu_used: column(3),
-            memory_used: column(4),
-            nodes,
+            means: Figures {
+                cost: column(0),
+                bound: column(1),
+                pending: column(2),
+                cpu_used: column(3),
+                memory_used: column(4),
+                nodes,
+            },
         }
     }
 }
@@ -161,8 +159,8 @@ mod tests {
         gatherer.add(&level(10), start, noon);
         gatherer.add(&level(30), noon, day);
         let series = gatherer.finish();
-        assert!(series.cost.len() <= 720);
-        assert_eq!(series.cost.first(), Some(&10));
-        assert_eq!(series.cost.last(), Some(&30));
+        assert!(series.means.cost.len() <= 720);
+        assert_eq!(series.means.cost.first(), Some(&10));
+        assert_eq!(series.means.cost.last(), Some(&30));
     }
 }

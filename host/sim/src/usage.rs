@@ -5,6 +5,7 @@
 //! node, pods whose use nobody knows count with what they ask for.
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::ops::AddAssign;
 use std::sync::Arc;
 
 use plimsoll_core::ids::{NodeName, ObjectName, Uid};
@@ -22,17 +23,46 @@ pub const MOST_BUSY_SPANS: usize = 100;
 /// Requests are inflated when more than so many times what is used.
 const INFLATED: i128 = 2;
 
+/// Cpu and memory that pods request, and that they use.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct RequestsAndUse<T> {
+    /// Cpu requested.
+    pub cpu_requested: T,
+    /// Cpu used.
+    pub cpu_used: T,
+    /// Memory requested.
+    pub memory_requested: T,
+    /// Memory used.
+    pub memory_used: T,
+}
+
+impl<T> RequestsAndUse<T> {
+    /// Each of the amounts, changed.
+    fn map<U>(self, change: impl Fn(T) -> U) -> RequestsAndUse<U> {
+        RequestsAndUse {
+            cpu_requested: change(self.cpu_requested),
+            cpu_used: change(self.cpu_used),
+            memory_requested: change(self.memory_requested),
+            memory_used: change(self.memory_used),
+        }
+    }
+}
+
+impl AddAssign for RequestsAndUse<i128> {
+    fn add_assign(&mut self, more: Self) {
+        self.cpu_requested += more.cpu_requested;
+        self.cpu_used += more.cpu_used;
+        self.memory_requested += more.memory_requested;
+        self.memory_used += more.memory_used;
+    }
+}
+
 /// Requests and use of pods, over those whose use is known, from being bound to being gone.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct UsageCard {
-    /// Cpu asked for, in thousandths of core hours.
-    pub cpu_requested: i64,
-    /// Cpu used, likewise.
-    pub cpu_used: i64,
-    /// Memory asked for, in MiB hours.
-    pub memory_requested: i64,
-    /// Memory used, likewise.
-    pub memory_used: i64,
+    /// Cpu in thousandths of core hours, memory in MiB hours.
+    #[serde(flatten)]
+    pub hours: RequestsAndUse<i64>,
     /// Workloads that ask for more than twice what they use, most cpu hours wasted first.
     pub inflated: Vec<Inflated>,
     /// When nodes were busy while no pod waited: the first [`MOST_BUSY_SPANS`].
@@ -48,14 +78,9 @@ pub struct UsageCard {
 pub struct Inflated {
     /// Namespace and name.
     pub workload: String,
-    /// Milli-cores that a pod asked for, on average.
-    pub cpu_requested: i64,
-    /// Milli-cores that a pod used, on average.
-    pub cpu_used: i64,
-    /// Bytes that a pod asked for, on average.
-    pub memory_requested: i64,
-    /// Bytes that a pod used, on average.
-    pub memory_used: i64,
+    /// Milli-cores and bytes of one pod, on average.
+    #[serde(flatten)]
+    pub of_pod: RequestsAndUse<i64>,
 }
 
 /// A span in which some node was busy and no pod waited.
@@ -77,10 +102,10 @@ impl UsageCard {
             result.push(format!(
                 "{}: a pod requests {}m cpu and {} MiB and uses {}m and {} MiB; nodes are launched for requests, and a VerticalPodAutoscaler (VPA) lowers requests to use",
                 inflated.workload,
-                inflated.cpu_requested,
-                inflated.memory_requested >> 20,
-                inflated.cpu_used,
-                inflated.memory_used >> 20,
+                inflated.of_pod.cpu_requested,
+                inflated.of_pod.memory_requested >> 20,
+                inflated.of_pod.cpu_used,
+                inflated.of_pod.memory_used >> 20,
             ));
         }
         if self.busy_count > 0 {
@@ -118,10 +143,7 @@ struct Workload {
 #[derive(Clone, Copy, Debug, Default)]
 struct Sums {
     pods: i128,
-    cpu_asked: i128,
-    cpu_used: i128,
-    memory_asked: i128,
-    memory_used: i128,
+    amounts: RequestsAndUse<i128>,
 }
 
 /// Requests and use of the pods on a node.
@@ -226,13 +248,15 @@ impl UsageMeter {
     pub(crate) fn advance(&mut self, millis: i128) {
         for workload in self.workloads.values_mut() {
             let weight = i128::from(workload.pods) * millis;
-            let times = |amount: i64| i128::from(amount) * weight;
-            let sums = &mut workload.sums;
-            sums.pods += weight;
-            sums.cpu_asked += times(workload.asked.cpu_milli);
-            sums.cpu_used += times(workload.used.cpu_milli);
-            sums.memory_asked += times(workload.asked.memory_bytes);
-            sums.memory_used += times(workload.used.memory_bytes);
+            let (asked, used) = (workload.asked, workload.used);
+            let now = RequestsAndUse {
+                cpu_requested: asked.cpu_milli,
+                cpu_used: used.cpu_milli,
+                memory_requested: asked.memory_bytes,
+                memory_used: used.memory_bytes,
+            };
+            workload.sums.pods += weight;
+            workload.sums.amounts += now.map(|amount| i128::from(amount) * weight);
         }
     }
 
@@ -268,35 +292,26 @@ impl UsageMeter {
         if self.is_idle() {
             return None;
         }
-        let mut all = Sums::default();
+        let mut all = RequestsAndUse::default();
         let mut inflated: Vec<(i128, Inflated)> = Vec::new();
         for workload in self.workloads.values() {
-            let sums = &workload.sums;
-            all.cpu_asked += sums.cpu_asked;
-            all.cpu_used += sums.cpu_used;
-            all.memory_asked += sums.memory_asked;
-            all.memory_used += sums.memory_used;
-            let is_inflated = sums.cpu_asked > sums.cpu_used * INFLATED
-                || sums.memory_asked > sums.memory_used * INFLATED;
+            let Sums { pods, amounts } = workload.sums;
+            all += amounts;
+            let is_inflated = amounts.cpu_requested > amounts.cpu_used * INFLATED
+                || amounts.memory_requested > amounts.memory_used * INFLATED;
             if is_inflated {
-                let mean = |sum: i128| whole(sum / sums.pods.max(1));
-                let of_pod = Inflated {
+                let one = Inflated {
                     workload: workload.name.clone(),
-                    cpu_requested: mean(sums.cpu_asked),
-                    cpu_used: mean(sums.cpu_used),
-                    memory_requested: mean(sums.memory_asked),
-                    memory_used: mean(sums.memory_used),
+                    of_pod: amounts.map(|sum| whole(sum / pods.max(1))),
                 };
-                inflated.push((sums.cpu_used - sums.cpu_asked, of_pod));
+                inflated.push((amounts.cpu_used - amounts.cpu_requested, one));
             }
         }
         inflated.sort_by(|(a, one), (b, other)| (a, &one.workload).cmp(&(b, &other.workload)));
-        let hours = |sum: i128| whole(sum / 3_600_000);
+        all.memory_requested >>= 20;
+        all.memory_used >>= 20;
         Some(UsageCard {
-            cpu_requested: hours(all.cpu_asked),
-            cpu_used: hours(all.cpu_used),
-            memory_requested: hours(all.memory_asked >> 20),
-            memory_used: hours(all.memory_used >> 20),
+            hours: all.map(|sum| whole(sum / 3_600_000)),
             inflated: inflated.into_iter().map(|(_, one)| one).collect(),
             ..self.card
         })

@@ -2,18 +2,12 @@
 
 use plimsoll_api::{Object, ObjectKey};
 use plimsoll_core::ids::{NodeName, ObjectName};
-use plimsoll_core::time::{Span, Timestamp};
+use plimsoll_core::time::Span;
 use plimsoll_core::units::PricePerHour;
-use plimsoll_sim::{Deployment, Usage, Which};
+use plimsoll_sim::{Deployment, Timed, Usage, Which};
 
-/// A change and its instant.
-#[derive(Clone, Debug, PartialEq)]
-pub struct TimedChange {
-    /// When it happens; never before the snapshot.
-    pub at: Timestamp,
-    /// The change itself.
-    pub change: Change,
-}
+/// A change as a file states it, and its instant, which is never before the snapshot.
+pub type TimedChange = Timed<Change>;
 
 /// One change of the world outside.
 #[derive(Clone, Debug, PartialEq)]

@@ -1,17 +1,13 @@
 //! The published schema is the one of the types.
 
-use std::path::Path;
+use plimsoll_oracles::published::is_up_to_date;
 
 #[test]
 fn the_published_schema_is_the_one_of_the_types() {
-    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("schema/snapshot-v1alpha1.json");
     let made = format!("{:#}\n", plimsoll_snapshot::section::schema());
-    if std::env::var_os("UPDATE_SCHEMA").is_some() {
-        std::fs::write(&path, &made).unwrap();
-    }
-    let published = std::fs::read_to_string(&path).unwrap_or_default();
-    assert!(
-        published == made,
-        "schema/snapshot-v1alpha1.json is out of date; run the test with UPDATE_SCHEMA=1"
+    is_up_to_date(
+        env!("CARGO_MANIFEST_DIR"),
+        "schema/snapshot-v1alpha1.json",
+        &made,
     );
 }

@@ -50,15 +50,13 @@ impl Budget for FreezeCalendar {
     }
 
     fn validate(&self, options: &Options) -> Vec<Problem> {
-        let wrong = options.freezes.iter().filter(|text| freeze(text).is_none());
-        wrong
-            .map(|text| Problem {
-                path: String::from("freezes"),
-                message: format!(
-                    "has \"{text}\"; expected a day such as 2026-11-27, or the first and the last one such as 2026-12-20..2027-01-02"
-                ),
-            })
-            .collect()
+        let expected = "a day such as 2026-11-27, or the first and the last one such as 2026-12-20..2027-01-02";
+        unreadable(
+            "freezes",
+            &options.freezes,
+            |text| freeze(text).is_some(),
+            expected,
+        )
     }
 }
 

@@ -57,23 +57,16 @@ impl Budget for MaintenanceWindow {
     }
 
     fn validate(&self, options: &Options) -> Vec<Problem> {
-        let problem = |message: String| Problem {
-            path: String::from("windows"),
-            message,
-        };
         if options.windows.is_empty() {
             let message = "is empty, so no node would ever go; expected at least one window";
-            return vec![problem(String::from(message))];
+            return vec![Problem {
+                path: String::from("windows"),
+                message: String::from(message),
+            }];
         }
-        let wrong = options.windows.iter();
-        let wrong = wrong.filter(|window| Window::parse(window).is_none());
-        wrong
-            .map(|window| {
-                problem(format!(
-                    "has \"{window}\"; expected DAYS START-END, for instance sat-sun 22:00-04:00 or daily 01:00-05:00"
-                ))
-            })
-            .collect()
+        let reads = |text: &str| Window::parse(text).is_some();
+        let expected = "DAYS START-END, for instance sat-sun 22:00-04:00 or daily 01:00-05:00";
+        unreadable("windows", &options.windows, reads, expected)
     }
 }
 

@@ -52,17 +52,9 @@ impl Ranking for CommitmentsFirst {
     }
 
     fn validate(&self, options: &Options) -> Vec<Problem> {
-        let mut wrong = options.commitments.iter();
-        let wrong = wrong.find(|text| Commitment::parse(text).is_none());
-        wrong
-            .map(|text| Problem {
-                path: String::from("commitments"),
-                message: format!(
-                    "has \"{text}\"; expected FAMILY=COUNT or TYPE=COUNT, for instance m7g=8"
-                ),
-            })
-            .into_iter()
-            .collect()
+        let reads = |text: &str| Commitment::parse(text).is_some();
+        let expected = "FAMILY=COUNT or TYPE=COUNT, for instance m7g=8";
+        unreadable("commitments", &options.commitments, reads, expected)
     }
 }
 

@@ -39,15 +39,14 @@ impl Ranking for PerformanceAdjusted {
     }
 
     fn validate(&self, options: &Options) -> Vec<Problem> {
-        let wrong = options.work.iter().filter(|text| entry(text).is_none());
-        wrong
-            .map(|text| Problem {
-                path: String::from("work"),
-                message: format!(
-                    "has \"{text}\"; expected FAMILY=WORK or TYPE=WORK with a number in 0.01 to 100, for instance m7g=1.25"
-                ),
-            })
-            .collect()
+        let expected =
+            "FAMILY=WORK or TYPE=WORK with a number in 0.01 to 100, for instance m7g=1.25";
+        unreadable(
+            "work",
+            &options.work,
+            |text| entry(text).is_some(),
+            expected,
+        )
     }
 }
 

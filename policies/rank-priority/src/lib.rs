@@ -31,26 +31,19 @@ impl Ranking for Priority {
     }
 
     fn validate(&self, options: &Options) -> Vec<Problem> {
-        let problem = |message| Problem {
-            path: String::from("priorities"),
-            message,
-        };
         if options.priorities.is_empty() {
-            return vec![problem(String::from(
-                "is empty; expected at least one entry such as 50=m7g.*",
-            ))];
+            return vec![Problem {
+                path: String::from("priorities"),
+                message: String::from("is empty; expected at least one entry such as 50=m7g.*"),
+            }];
         }
-        let wrong = options
-            .priorities
-            .iter()
-            .filter(|text| entry(text).is_none());
-        wrong
-            .map(|text| {
-                problem(format!(
-                    "has \"{text}\"; expected PRIORITY=TYPE with a whole number, for instance 50=m7g.*"
-                ))
-            })
-            .collect()
+        let expected = "PRIORITY=TYPE with a whole number, for instance 50=m7g.*";
+        unreadable(
+            "priorities",
+            &options.priorities,
+            |text| entry(text).is_some(),
+            expected,
+        )
     }
 }
 

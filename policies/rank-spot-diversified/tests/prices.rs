@@ -13,6 +13,15 @@ fn spot(change: impl FnOnce(Market) -> Market) -> Market {
     change(Market::new().offering("m5.large", "a", 0.10).spot())
 }
 
+/// Spot offerings by type, zone, price and the nodes of theirs that run.
+fn spot_market(offerings: &[(&str, &str, f64, u32)]) -> Market {
+    let add = |market: Market, &(instance_type, zone, price, running): &_| {
+        let market = market.offering(instance_type, zone, price);
+        market.spot().running(running)
+    };
+    offerings.iter().fold(Market::new(), add)
+}
+
 #[track_caller]
 fn assert_first(price: Price, dollars: f64, reason: u16) {
     assert!((price.first() - dollars).abs() < 1e-12, "{price:?}");
@@ -74,13 +83,7 @@ fn failed_launches_are_charged_each() {
 
 #[test]
 fn a_zone_pays_for_its_share_above_an_even_one() {
-    let market = Market::new()
-        .offering("m5.large", "a", 0.10)
-        .spot()
-        .running(9)
-        .offering("c5.large", "b", 0.10)
-        .spot()
-        .running(3);
+    let market = spot_market(&[("m5.large", "a", 0.10, 9), ("c5.large", "b", 0.10, 3)]);
     let options = Options {
         family_charge: 0.0,
         ..Options::default()
@@ -92,13 +95,7 @@ fn a_zone_pays_for_its_share_above_an_even_one() {
 
 #[test]
 fn a_family_pays_for_its_share_above_what_is_free() {
-    let market = Market::new()
-        .offering("m5.large", "a", 0.10)
-        .spot()
-        .running(8)
-        .offering("c5.large", "a", 0.10)
-        .spot()
-        .running(2);
+    let market = spot_market(&[("m5.large", "a", 0.10, 8), ("c5.large", "a", 0.10, 2)]);
     let options = Options {
         zone_charge: 0.0,
         ..Options::default()
@@ -110,13 +107,7 @@ fn a_family_pays_for_its_share_above_what_is_free() {
 
 #[test]
 fn an_offering_in_two_pools_is_counted_once() {
-    let one = Market::new()
-        .offering("m5.large", "a", 0.10)
-        .spot()
-        .running(4)
-        .offering("m6.large", "b", 0.1)
-        .spot()
-        .running(1);
+    let one = spot_market(&[("m5.large", "a", 0.10, 4), ("m6.large", "b", 0.1, 1)]);
     let two = one.clone().pool("batch");
     let (one, two) = (
         prices(&one, &Options::default()),
@@ -127,32 +118,19 @@ fn an_offering_in_two_pools_is_counted_once() {
 
 #[test]
 fn many_at_once_of_a_family_in_a_zone_cost_more_and_share_their_count() {
-    let market = Market::new()
-        .offering("m5.large", "a", 0.10)
-        .spot()
-        .offering("m5.xlarge", "a", 0.20)
-        .spot()
-        .offering("m5.large", "b", 0.10)
-        .spot();
+    let market = spot_market(&[
+        ("m5.large", "a", 0.10, 0),
+        ("m5.xlarge", "a", 0.20, 0),
+        ("m5.large", "b", 0.10, 0),
+    ]);
     let prices = prices(&market, &Options::default());
-    assert_eq!(
-        prices[0],
-        Price::dollars(0.10 * 1.05, Reason(7))
-            .but_first(10, 0.10, Reason(2))
-            .in_group(1)
-    );
-    assert_eq!(
-        prices[1],
-        Price::dollars(0.20 * 1.05, Reason(7))
-            .but_first(10, 0.20, Reason(2))
-            .in_group(1)
-    );
-    assert_eq!(
-        prices[2],
-        Price::dollars(0.10 * 1.05, Reason(7))
-            .but_first(10, 0.10, Reason(2))
-            .in_group(2)
-    );
+    let crowding = |dollars: f64, group| {
+        Price::dollars(dollars * 1.05, Reason(7))
+            .but_first(10, dollars, Reason(2))
+            .in_group(group)
+    };
+    let expected = [crowding(0.10, 1), crowding(0.20, 1), crowding(0.10, 2)];
+    assert_eq!(prices, expected);
 }
 
 #[test]

@@ -162,16 +162,17 @@ fn description(field: &syn::Field) -> String {
     lines.join(" ").trim().to_owned()
 }
 
+fn expected(expression: &Expr, what: &str) -> syn::Error {
+    syn::Error::new_spanned(expression, format!("expected {what}"))
+}
+
 fn flag(expression: &Expr) -> syn::Result<bool> {
     match expression {
         Expr::Lit(ExprLit {
             lit: Lit::Bool(value),
             ..
         }) => Ok(value.value),
-        _ => Err(syn::Error::new_spanned(
-            expression,
-            "expected true or false",
-        )),
+        _ => Err(expected(expression, "true or false")),
     }
 }
 
@@ -190,7 +191,7 @@ fn number(expression: &Expr) -> syn::Result<f64> {
             expr,
             ..
         }) => Ok(-number(expr)?),
-        _ => Err(syn::Error::new_spanned(expression, "expected a number")),
+        _ => Err(expected(expression, "a number")),
     }
 }
 
@@ -200,10 +201,7 @@ fn count(expression: &Expr) -> syn::Result<f64> {
             lit: Lit::Int(value),
             ..
         }) => Ok(f64::from(value.base10_parse::<u32>()?)),
-        _ => Err(syn::Error::new_spanned(
-            expression,
-            "expected a whole number, 0 or more",
-        )),
+        _ => Err(expected(expression, "a whole number, 0 or more")),
     }
 }
 
@@ -213,10 +211,7 @@ fn text(expression: &Expr) -> syn::Result<String> {
             lit: Lit::Str(value),
             ..
         }) => Ok(value.value()),
-        _ => Err(syn::Error::new_spanned(
-            expression,
-            "expected a text in quotes",
-        )),
+        _ => Err(expected(expression, "a text in quotes")),
     }
 }
 
@@ -231,9 +226,6 @@ fn texts(expression: &Expr) -> syn::Result<Vec<String>> {
 fn elements(expression: &Expr) -> syn::Result<Vec<&Expr>> {
     match expression {
         Expr::Array(ExprArray { elems, .. }) => Ok(elems.iter().collect()),
-        _ => Err(syn::Error::new_spanned(
-            expression,
-            "expected a list in brackets",
-        )),
+        _ => Err(expected(expression, "a list in brackets")),
     }
 }

@@ -6,8 +6,7 @@ use super::answer::{Allowance, AllowanceAnswer};
 use super::view::Pool;
 use crate::bindings::budgeter::exports::plimsoll::policy::budgeter::Pools;
 use crate::bindings::configure::plimsoll::policy::types::{Context, Symbols};
-use crate::columns::Texts;
-use crate::time::{LocalTime, TimeZone};
+use crate::columns::{Texts, rows_and_time};
 
 /// The columns of one call, owned once and shared by all views of it.
 #[derive(Debug)]
@@ -34,25 +33,7 @@ impl PoolTable {
         }
     }
 
-    /// Rows to be answered.
-    pub fn len(&self) -> usize {
-        self.columns.pools.name.len()
-    }
-
-    /// `true` if nothing is asked.
-    pub fn is_empty(&self) -> bool {
-        self.columns.pools.name.is_empty()
-    }
-
-    /// Seconds since 1970 at the time of the snapshot, cut to the minute.
-    pub fn now_unix_s(&self) -> u64 {
-        self.columns.context.now_unix_s
-    }
-
-    /// Date and time of day in a time zone that is a setting of the policy.
-    pub fn local(&self, zone: &TimeZone) -> LocalTime {
-        LocalTime::of(&self.columns.context, zone)
-    }
+    rows_and_time!(columns.pools.name, columns.context);
 
     /// Looks at every row, in order.
     pub fn each(&self, mut look: impl FnMut(&Pool)) {

@@ -6,8 +6,7 @@ use super::answer::{Verdict, VerdictAnswer};
 use super::view::{Move, Node};
 use crate::bindings::configure::plimsoll::policy::types::{Context, Symbols};
 use crate::bindings::consolidator::exports::plimsoll::policy::consolidator::{Moves, Nodes};
-use crate::columns::Texts;
-use crate::time::{LocalTime, TimeZone};
+use crate::columns::{Texts, rows_and_time};
 
 /// The columns of one call, owned once and shared by all views of it.
 #[derive(Debug)]
@@ -36,29 +35,11 @@ impl MoveTable {
         }
     }
 
-    /// Moves to be valued.
-    pub fn len(&self) -> usize {
-        self.columns.moves.kind.len()
-    }
-
-    /// `true` if there is nothing to value.
-    pub fn is_empty(&self) -> bool {
-        self.columns.moves.kind.is_empty()
-    }
-
-    /// Seconds since 1970 at the time of the snapshot.
-    pub fn now_unix_s(&self) -> u64 {
-        self.columns.context.now_unix_s
-    }
+    rows_and_time!(columns.moves.kind, columns.context);
 
     /// Randomness of the snapshot: the same snapshot, the same seed.
     pub fn seed(&self) -> u64 {
         self.columns.context.seed
-    }
-
-    /// Date and time of day in a time zone that is a setting of the policy.
-    pub fn local(&self, zone: &TimeZone) -> LocalTime {
-        LocalTime::of(&self.columns.context, zone)
     }
 
     /// Looks at every node, those included that no move touches.

@@ -6,7 +6,7 @@ use super::answer::{Price, PriceAnswer, Score, ScoreAnswer};
 use super::columns::Tables;
 use super::view::{Claim, Offering, Pool};
 use crate::bindings::ranker::exports::plimsoll::policy::ranker::{Claims, Pools};
-use crate::time::{LocalTime, TimeZone};
+use crate::columns::rows_and_time;
 
 /// Every offering that every pool may buy. Rows are in the host's canonical order: by pool, then by offering.
 #[derive(Debug)]
@@ -24,49 +24,20 @@ impl PriceTable {
         }
     }
 
-    /// Rows to be priced.
-    pub fn len(&self) -> usize {
-        self.pools.cand.len()
-    }
-
-    /// `true` if there is nothing to price.
-    pub fn is_empty(&self) -> bool {
-        self.pools.cand.is_empty()
-    }
-
-    /// Seconds since 1970 at the time of the snapshot.
-    pub fn now_unix_s(&self) -> u64 {
-        self.tables.context.now_unix_s
-    }
+    rows_and_time!(pools.cand, tables.context);
 
     /// Randomness of the snapshot: the same snapshot, the same seed.
     pub fn seed(&self) -> u64 {
         self.tables.context.seed
     }
 
-    /// Date and time of day in a time zone that is a setting of the policy.
-    pub fn local(&self, zone: &TimeZone) -> LocalTime {
-        LocalTime::of(&self.tables.context, zone)
-    }
-
     /// Looks at every row, in order.
     pub fn each(&self, mut look: impl FnMut(&Offering, &Pool)) {
-        let mut offering = Offering::new(&self.tables);
-        let mut pool = Pool {
-            tables: Rc::clone(&self.tables),
-            pools: Rc::clone(&self.pools),
-            row: 0,
-        };
-        let mut start = 0;
-        for (row, &end) in self.pools.cand_ends.iter().enumerate() {
+        let mut pool = self.pool(0);
+        self.candidates().each(|offering, row| {
             pool.row = row;
-            let end = end as usize;
-            for (candidate, &offered) in (start..).zip(&self.pools.cand[start..end]) {
-                offering.move_to(candidate, offered);
-                look(&offering, &pool);
-            }
-            start = end;
-        }
+            look(offering, &pool);
+        });
     }
 
     /// Looks at every offering once, however many pools may buy it.
@@ -96,20 +67,17 @@ impl PriceTable {
 
     /// The views of one row; `None` where there is no such row.
     pub fn row(&self, candidate: usize) -> Option<(Offering, Pool)> {
-        let mut offering = Offering::new(&self.tables);
-        offering.move_to(candidate, *self.pools.cand.get(candidate)?);
-        let row = self
-            .pools
-            .cand_ends
-            .partition_point(|&end| end as usize <= candidate);
-        Some((
-            offering,
-            Pool {
-                tables: Rc::clone(&self.tables),
-                pools: Rc::clone(&self.pools),
-                row,
-            },
-        ))
+        let (offering, row) = self.candidates().get(candidate)?;
+        Some((offering, self.pool(row)))
+    }
+
+    fn candidates(&self) -> Candidates<'_> {
+        Candidates::of(&self.tables, &self.pools.cand, &self.pools.cand_ends)
+    }
+
+    fn pool(&self, row: usize) -> Pool {
+        let (tables, pools) = (Rc::clone(&self.tables), Rc::clone(&self.pools));
+        Pool { tables, pools, row }
     }
 }
 
@@ -128,49 +96,20 @@ impl OrderTable {
         }
     }
 
-    /// Rows to be scored.
-    pub fn len(&self) -> usize {
-        self.claims.cand.len()
-    }
-
-    /// `true` if there is nothing to score.
-    pub fn is_empty(&self) -> bool {
-        self.claims.cand.is_empty()
-    }
-
-    /// Seconds since 1970 at the time of the snapshot.
-    pub fn now_unix_s(&self) -> u64 {
-        self.tables.context.now_unix_s
-    }
+    rows_and_time!(claims.cand, tables.context);
 
     /// Randomness of the snapshot: the same snapshot, the same seed.
     pub fn seed(&self) -> u64 {
         self.tables.context.seed
     }
 
-    /// Date and time of day in a time zone that is a setting of the policy.
-    pub fn local(&self, zone: &TimeZone) -> LocalTime {
-        LocalTime::of(&self.tables.context, zone)
-    }
-
     /// Looks at every row, in order.
     pub fn each(&self, mut look: impl FnMut(&Offering, &Claim)) {
-        let mut offering = Offering::new(&self.tables);
-        let mut claim = Claim {
-            tables: Rc::clone(&self.tables),
-            claims: Rc::clone(&self.claims),
-            row: 0,
-        };
-        let mut start = 0;
-        for (row, &end) in self.claims.cand_ends.iter().enumerate() {
+        let mut claim = self.claim(0);
+        self.candidates().each(|offering, row| {
             claim.row = row;
-            let end = end as usize;
-            for (candidate, &offered) in (start..).zip(&self.claims.cand[start..end]) {
-                offering.move_to(candidate, offered);
-                look(&offering, &claim);
-            }
-            start = end;
-        }
+            look(offering, &claim);
+        });
     }
 
     /// Scores every row, in order.
@@ -190,20 +129,61 @@ impl OrderTable {
 
     /// The views of one row; `None` where there is no such row.
     pub fn row(&self, candidate: usize) -> Option<(Offering, Claim)> {
-        let mut offering = Offering::new(&self.tables);
-        offering.move_to(candidate, *self.claims.cand.get(candidate)?);
-        let row = self
-            .claims
-            .cand_ends
-            .partition_point(|&end| end as usize <= candidate);
-        Some((
-            offering,
-            Claim {
-                tables: Rc::clone(&self.tables),
-                claims: Rc::clone(&self.claims),
-                row,
-            },
-        ))
+        let (offering, row) = self.candidates().get(candidate)?;
+        Some((offering, self.claim(row)))
+    }
+
+    fn candidates(&self) -> Candidates<'_> {
+        Candidates::of(&self.tables, &self.claims.cand, &self.claims.cand_ends)
+    }
+
+    fn claim(&self, row: usize) -> Claim {
+        let (tables, claims) = (Rc::clone(&self.tables), Rc::clone(&self.claims));
+        Claim {
+            tables,
+            claims,
+            row,
+        }
+    }
+}
+
+/// Offerings owner by owner: those that each pool may buy, or that can hold each claim.
+struct Candidates<'t> {
+    tables: &'t Rc<Tables>,
+    offerings: &'t [u32],
+    /// Where those of each owner end.
+    ends: &'t [u32],
+}
+
+impl<'t> Candidates<'t> {
+    fn of(tables: &'t Rc<Tables>, offerings: &'t [u32], ends: &'t [u32]) -> Self {
+        Self {
+            tables,
+            offerings,
+            ends,
+        }
+    }
+
+    /// Looks at every one, with the row of its owner.
+    fn each(&self, mut look: impl FnMut(&Offering, usize)) {
+        let mut offering = Offering::new(self.tables);
+        let mut start = 0;
+        for (row, &end) in self.ends.iter().enumerate() {
+            let end = end as usize;
+            for (candidate, &offered) in (start..).zip(&self.offerings[start..end]) {
+                offering.move_to(candidate, offered);
+                look(&offering, row);
+            }
+            start = end;
+        }
+    }
+
+    /// One of them, with the row of its owner; `None` where there are not so many.
+    fn get(&self, candidate: usize) -> Option<(Offering, usize)> {
+        let mut offering = Offering::new(self.tables);
+        offering.move_to(candidate, *self.offerings.get(candidate)?);
+        let row = self.ends.partition_point(|&end| end as usize <= candidate);
+        Some((offering, row))
     }
 }
 

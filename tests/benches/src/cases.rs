@@ -14,7 +14,7 @@ use plimsoll_oracles::fixture::{
 };
 use plimsoll_oracles::generate::{memory_heavy, three_zones, two_architectures};
 use plimsoll_peers::{Mix, Peer};
-use plimsoll_snapshot::write::{CatalogueText, Format, write};
+use plimsoll_snapshot::write::json;
 
 /// Cpu in milli-cores and memory in MiB of mixed pods; each drawn evenly, independent of the other.
 const MIX_CPU: [i64; 5] = [100, 250, 500, 1000, 1500];
@@ -115,15 +115,7 @@ fn problem(market: &Arc<Catalogue>, cluster: ClusterFixture) -> Result<Vec<u8>> 
     let mut snapshot: Snapshot = cluster.snapshot();
     snapshot.catalogues = Arc::new(Catalogues::new(Arc::clone(market), []));
     Arc::make_mut(&mut snapshot.settings).guards.enabled = false;
-    let mut text = Vec::new();
-    write(
-        &snapshot,
-        &[],
-        &CatalogueText::Inline,
-        Format::Json,
-        &mut text,
-    )?;
-    Ok(text)
+    Ok(json(&snapshot)?)
 }
 
 /// Types c, m and r of generation 3 and later in us-east-1 for amd64, on demand in three zones, no bare metal.

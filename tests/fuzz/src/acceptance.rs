@@ -13,12 +13,8 @@ const WORDS: usize = 4 << 10;
 
 /// Nothing is compiled: what comes as far as that is refused for want of a compiler.
 static ENGINE: LazyLock<Engine> = LazyLock::new(|| {
-    let nobody = Helper {
-        program: "/nowhere/compiler".into(),
-        arguments: Vec::new(),
-    };
     let settings = EngineSettings {
-        compiler: Compiler::Child(nobody),
+        compiler: Compiler::Child(Helper::new("/nowhere/compiler")),
         ..EngineSettings::default()
     };
     Engine::new(settings).expect("the engine starts")

@@ -11,7 +11,7 @@ mod table;
 use plimsoll_core::allow::grant;
 use plimsoll_core::hook::{PolicySettings, Setting};
 use plimsoll_core::score::{SavingsThreshold, check_verdicts, savings_threshold};
-use plimsoll_policy::{Engine, EngineSettings};
+use plimsoll_policy::{BudgetModule, ConsolidationModule, Engine, EngineSettings};
 
 use self::table::{Times, asked, line};
 
@@ -32,7 +32,7 @@ fn main() {
     });
     println!("{}", line("score, native", rows, &native, &native));
     for shipped in plimsoll_policies::CONSOLIDATION {
-        let module = engine.accept_consolidation(shipped.bytes, &PolicySettings::new());
+        let module = engine.accept_as::<ConsolidationModule>(shipped.bytes, &PolicySettings::new());
         let module = module.expect("a shipped module is accepted");
         let (times, used) = asked(SCORE_CALLS, rows, || module.score(&question));
         let name = format!("score, {}", shipped.name);
@@ -47,7 +47,7 @@ fn main() {
     });
     println!("{}", line("allow, native", rows, &native, &native));
     for shipped in plimsoll_policies::BUDGET {
-        let module = engine.accept_budget(shipped.bytes, &settings_of(shipped.name));
+        let module = engine.accept_as::<BudgetModule>(shipped.bytes, &settings_of(shipped.name));
         let module = module.expect("a shipped module is accepted");
         let (times, used) = asked(ALLOW_CALLS, rows, || module.allow(&question));
         let name = format!("allow, {}", shipped.name);

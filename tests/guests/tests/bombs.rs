@@ -8,10 +8,7 @@ use plimsoll_policy::{Compiler, Engine, EngineSettings, Helper};
 #[test]
 fn bombs_are_refused_by_counting_where_nobody_could_compile_them() {
     // Whatever came as far as the compiler would be refused as `CompilerMissing`.
-    let nobody = Helper {
-        program: "/nowhere/compiler".into(),
-        arguments: Vec::new(),
-    };
+    let nobody = Helper::new("/nowhere/compiler");
     let engine = Engine::new(EngineSettings {
         compiler: Compiler::Child(nobody),
         ..EngineSettings::default()

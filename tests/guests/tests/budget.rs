@@ -26,7 +26,7 @@ fn shipped(name: &str, settings: &[(&str, Setting)]) -> Result<BudgetModule, Str
         .collect();
     let bytes = plimsoll_policies::budget(name).unwrap().bytes;
     ENGINE
-        .accept_budget(bytes, &settings)
+        .accept_as::<BudgetModule>(bytes, &settings)
         .map_err(|refusal| refusal.to_string())
 }
 
@@ -45,7 +45,7 @@ fn window(window: &str, zone: &str) -> BudgetModule {
 
 fn hostile(behaviour: &str) -> BudgetModule {
     let settings = PolicySettings::from([("behaviour".to_owned(), text(behaviour))]);
-    ENGINE.accept_budget(HOSTILE_BUDGET, &settings).unwrap()
+    ENGINE.accept_as(HOSTILE_BUDGET, &settings).unwrap()
 }
 
 fn most_down(allowed: &Allowed) -> Vec<u32> {

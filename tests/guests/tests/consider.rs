@@ -21,14 +21,15 @@ use plimsoll_policy::{
 };
 
 use crate::machines::{sold, unbudgeted, underused};
-use crate::modules::behaving;
+use crate::modules::{behaving, noted};
 
 static ENGINE: LazyLock<Engine> = LazyLock::new(|| Engine::new(EngineSettings::default()).unwrap());
 
 const PASS: DisruptionQuestion = DisruptionQuestion::Pass { consolidate: true };
 
 fn consolidating(behaviour: &str) -> Policies {
-    let accepted = ENGINE.accept_consolidation(HOSTILE_CONSOLIDATION, &behaving(behaviour));
+    let accepted =
+        ENGINE.accept_as::<ConsolidationModule>(HOSTILE_CONSOLIDATION, &behaving(behaviour));
     Policies {
         consolidate: Some(accepted.unwrap()),
         ..Policies::default()
@@ -37,7 +38,7 @@ fn consolidating(behaviour: &str) -> Policies {
 
 fn capping(behaviours: &[&str]) -> Policies {
     let accept = |behaviour: &&str| -> BudgetModule {
-        let accepted = ENGINE.accept_budget(HOSTILE_BUDGET, &behaving(behaviour));
+        let accepted = ENGINE.accept_as::<BudgetModule>(HOSTILE_BUDGET, &behaving(behaviour));
         accepted.unwrap()
     };
     Policies {
@@ -83,7 +84,7 @@ fn a_move_that_its_policy_finds_worth_nothing_is_not_made() {
     let bytes = plimsoll_policies::consolidation("savings-threshold")
         .unwrap()
         .bytes;
-    let module: ConsolidationModule = ENGINE.accept_consolidation(bytes, &settings).unwrap();
+    let module: ConsolidationModule = ENGINE.accept_as(bytes, &settings).unwrap();
     let policies = Policies {
         consolidate: Some(module),
         ..Policies::default()
@@ -100,11 +101,7 @@ fn a_consolidation_policy_that_fails_moves_nothing_and_is_named() {
         let asked = ask(&consolidating(behaviour), &fleet(0), &PASS);
         assert_eq!(asked.decision.commands, [], "{behaviour}");
         assert_eq!(asked.faults.len(), 1, "{behaviour}");
-        let told = &asked.notes[0];
-        assert!(
-            told.contains("failed to score") && told.ends_with("no node is consolidated"),
-            "{told}"
-        );
+        noted(&asked, "failed to score", "no node is consolidated");
     }
 }
 

@@ -11,6 +11,7 @@ use std::sync::LazyLock;
 use plimsoll_core::hook::{PolicySettings, Setting};
 use plimsoll_core::score::{SavingsThreshold, ScoreQuestion, savings_threshold};
 use plimsoll_guests::{HOSTILE_BUDGET, HOSTILE_CONSOLIDATION};
+use plimsoll_oracles::judge::cases;
 use plimsoll_policy::{
     BuiltIn, ConsolidationModule, Engine, EngineSettings, Outcome, Scored, score,
 };
@@ -26,15 +27,13 @@ fn shipped(name: &str, settings: &[(&str, f64)]) -> ConsolidationModule {
     let settings = settings.map(|&(name, value)| (name.to_owned(), Setting::Number(value)));
     let bytes = plimsoll_policies::consolidation(name).unwrap().bytes;
     let settings: PolicySettings = settings.collect();
-    ENGINE.accept_consolidation(bytes, &settings).unwrap()
+    ENGINE.accept_as(bytes, &settings).unwrap()
 }
 
 fn hostile(behaviour: &str) -> ConsolidationModule {
     let behaviour = Setting::Text(behaviour.to_owned());
     let settings = PolicySettings::from([("behaviour".to_owned(), behaviour)]);
-    ENGINE
-        .accept_consolidation(HOSTILE_CONSOLIDATION, &settings)
-        .unwrap()
+    ENGINE.accept_as(HOSTILE_CONSOLIDATION, &settings).unwrap()
 }
 
 fn bits(values: &[f64]) -> Vec<u64> {
@@ -42,7 +41,7 @@ fn bits(values: &[f64]) -> Vec<u64> {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig::with_cases(8))]
+    #![proptest_config(cases(8))]
 
     #[test]
     fn the_module_and_the_twin_agree_to_the_bit(
@@ -162,7 +161,7 @@ fn nobody_is_asked_about_no_move() {
 fn a_module_for_another_hook_is_refused() {
     let refusal = |bytes| {
         ENGINE
-            .accept_consolidation(bytes, &PolicySettings::new())
+            .accept_as::<ConsolidationModule>(bytes, &PolicySettings::new())
             .unwrap_err()
     };
     let refused = refusal(HOSTILE_BUDGET);

@@ -73,6 +73,13 @@ fn there<'t, T>(test: &str, made: &'t Result<T, &str>) -> Option<&'t T> {
     made.as_ref().ok()
 }
 
+/// The policy in Rust that answers the same.
+fn twin() -> Module {
+    let twin = plimsoll_policies::ranking("list-price").unwrap();
+    let engine = limited(Limits::default());
+    engine.accept(twin.bytes, &PolicySettings::new()).unwrap()
+}
+
 #[test]
 fn a_policy_in_javascript_answers_as_its_twin_in_rust_does() {
     let Some(module) = there(
@@ -81,9 +88,7 @@ fn a_policy_in_javascript_answers_as_its_twin_in_rust_does() {
     ) else {
         return;
     };
-    let twin = plimsoll_policies::ranking("list-price").unwrap();
-    let twin = limited(Limits::default()).accept(twin.bytes, &PolicySettings::new());
-    let twin = twin.unwrap();
+    let twin = twin();
     let question = common::question(3, 100, 3);
     let priced = module.price(&question);
     assert_eq!(
@@ -103,10 +108,8 @@ fn a_plan_with_a_policy_in_javascript_is_the_one_of_its_twin() {
     ) else {
         return;
     };
-    let twin = plimsoll_policies::ranking("list-price").unwrap();
-    let twin = limited(Limits::default()).accept(twin.bytes, &PolicySettings::new());
     let snapshot = plimsoll_oracles::generate::benchmark_mix(30, 20, 5);
-    let (own, its) = (decide(module, &snapshot), decide(&twin.unwrap(), &snapshot));
+    let (own, its) = (decide(module, &snapshot), decide(&twin(), &snapshot));
     assert_eq!(own.faults, []);
     assert_eq!(own.plan, its.plan);
 }

@@ -20,7 +20,7 @@ use plimsoll_oracles::fixture::{
 use plimsoll_oracles::generate::{Shape, benchmark_mix, random_cluster, shapes};
 use plimsoll_oracles::judge;
 use plimsoll_policy::{
-    Decision, Engine, EngineSettings, Fault, ListPrice, Module, Ranker, Unit, decide,
+    Decision, Engine, EngineSettings, Fault, ListPrice, Module, Named, Ranker, RankerFacts, decide,
 };
 use proptest::prelude::*;
 
@@ -116,7 +116,7 @@ fn no_order_leads_spot_nodes_back_into_a_full_market() {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig::with_cases(24))]
+    #![proptest_config(judge::cases(24))]
 
     #[test]
     fn random_clusters_are_planned_alike_by_module_and_twin(shape in shapes(Shape::tiny(0))) {
@@ -165,21 +165,18 @@ fn a_module_that_fails_to_order_leaves_the_order_of_price_and_is_named() {
 /// Answers as another, and forbids.
 struct Forbidding(Module);
 
-impl Ranker for Forbidding {
+impl Named for Forbidding {
     fn name(&self) -> &str {
         self.0.name()
     }
+}
 
-    fn unit(&self) -> Unit {
-        self.0.unit()
-    }
-
-    fn orders(&self) -> bool {
-        self.0.orders()
-    }
-
-    fn vetoes(&self) -> bool {
-        true
+impl Ranker for Forbidding {
+    fn facts(&self) -> RankerFacts {
+        RankerFacts {
+            vetoes: true,
+            ..self.0.facts()
+        }
     }
 
     fn price(&self, question: &PriceQuestion) -> Result<plimsoll_core::rank::Prices, Fault> {
@@ -206,11 +203,13 @@ fn a_module_that_forbids_and_fails_buys_nothing() {
 /// A policy that gives the dearest machine away.
 struct Squanders;
 
-impl Ranker for Squanders {
+impl Named for Squanders {
     fn name(&self) -> &'static str {
         "squanders"
     }
+}
 
+impl Ranker for Squanders {
     fn price(&self, question: &PriceQuestion) -> Result<plimsoll_core::rank::Prices, Fault> {
         let mut prices = check_prices(question, &list_price(question)).unwrap();
         let dearest = prices.rows.iter().map(|row| row.then.price).max();

@@ -18,12 +18,12 @@ use plimsoll_oracles::fixture::{
     Amounts, CAPACITY_TYPE, OnDemand, ZONE_1, cluster, instance_type, node, pod, pool,
 };
 use plimsoll_policy::{
-    Advisers, Considered, Engine, EngineSettings, Fault, Generation, Module, Outcome, Policies,
-    Ranker, consider,
+    Advisers, Considered, Engine, EngineSettings, Fault, Generation, Module, Named, Outcome,
+    Policies, Ranker, RankerFacts, consider,
 };
 
 use crate::machines::{large, little, sold, unbudgeted};
-use crate::modules::{hostile, shipped};
+use crate::modules::{hostile, noted, shipped};
 
 static ENGINE: LazyLock<Engine> = LazyLock::new(|| Engine::new(EngineSettings::default()).unwrap());
 
@@ -102,24 +102,25 @@ fn a_module_that_fails_leaves_list_prices_and_is_named() {
         let asked = ask(&ranked(hostile(&ENGINE, behaviour)), &snapshot);
         assert_eq!(asked.decision, native, "{behaviour}");
         assert_eq!(asked.faults.len(), 1, "{behaviour}");
-        let told = &asked.notes[0];
-        assert!(
-            told.contains("failed to price moves") && told.ends_with("list prices were taken"),
-            "{told}"
-        );
+        noted(&asked, "failed to price moves", "list prices were taken");
     }
 }
 
 /// Forbids offerings, and fails.
 struct Forbids;
 
-impl Ranker for Forbids {
+impl Named for Forbids {
     fn name(&self) -> &'static str {
         "forbids"
     }
+}
 
-    fn vetoes(&self) -> bool {
-        true
+impl Ranker for Forbids {
+    fn facts(&self) -> RankerFacts {
+        RankerFacts {
+            vetoes: true,
+            ..RankerFacts::default()
+        }
     }
 
     fn price(&self, _question: &PriceQuestion) -> Result<Prices, Fault> {
@@ -148,11 +149,7 @@ fn a_module_that_forbids_offerings_and_fails_buys_nothing_and_lets_pods_move_tog
         (1, 0)
     );
     assert_eq!(both.faults.len(), 1);
-    assert!(
-        both.notes[0].ends_with("so nothing is bought"),
-        "{:?}",
-        both.notes
-    );
+    noted(&both, "forbids", "so nothing is bought");
 }
 
 /// Twelve like machines of which a commitment covers eight; others cost half of what they do.

@@ -16,7 +16,8 @@ use plimsoll_core::time::{Span, Timestamp};
 use plimsoll_guests::{HOSTILE, HOSTILE_BUDGET, HOSTILE_CONSOLIDATION, handmade};
 use plimsoll_oracles::fixture::{Amounts, OnDemand, ZONE_1, cluster, instance_type, pod, pool};
 use plimsoll_policy::{
-    Decision, Engine, EngineSettings, Generation, Generations, Outcome, Policies, Successor,
+    BudgetModule, ConsolidationModule, Decision, Engine, EngineSettings, Generation, Generations,
+    Outcome, Policies, Successor,
 };
 
 use crate::machines::{sold, unbudgeted, underused};
@@ -242,7 +243,7 @@ fn pass(generation: &Generation, fleet: &Snapshot) -> (usize, Vec<String>) {
 fn a_consolidation_module_that_is_set_aside_moves_nothing_and_its_last_good_one_does() {
     let consolidating = |behaviour| {
         let settings = PolicySettings::from([("behaviour".to_owned(), Setting::Text(behaviour))]);
-        let accepted = ENGINE.accept_consolidation(HOSTILE_CONSOLIDATION, &settings);
+        let accepted = ENGINE.accept_as::<ConsolidationModule>(HOSTILE_CONSOLIDATION, &settings);
         accepted.unwrap()
     };
     let broken = || consolidating(String::from("nan"));
@@ -275,7 +276,9 @@ fn a_consolidation_module_that_is_set_aside_moves_nothing_and_its_last_good_one_
 fn a_budget_module_that_is_set_aside_lets_nothing_go() {
     let settings =
         PolicySettings::from([("behaviour".to_owned(), Setting::Text("short".to_owned()))]);
-    let module = ENGINE.accept_budget(HOSTILE_BUDGET, &settings).unwrap();
+    let module = ENGINE
+        .accept_as::<BudgetModule>(HOSTILE_BUDGET, &settings)
+        .unwrap();
     let generation = Generation::first(Policies {
         budget: vec![module],
         ..Policies::default()

@@ -15,6 +15,7 @@ use plimsoll_core::schedule::Session;
 use plimsoll_oracles::fixture::{
     Amounts, CAPACITY_TYPE, OnDemand, ZONE_1, cluster, instance_type, machine, node, pod, pool,
 };
+use plimsoll_oracles::judge::cases;
 use plimsoll_policy::records::{
     Entry, InMemory, Reader, RecordStore, Recorder, RecordsError, Replayed, digest_of_decision,
     replay,
@@ -31,17 +32,8 @@ static STORE: LazyLock<RecordStore> = LazyLock::new(|| store(&ENGINE));
 static FIVE: LazyLock<Vec<u8>> = LazyLock::new(|| records(&ENGINE, 5, 4));
 
 fn replayed(bytes: &[u8], threads: usize) -> Result<Replayed, String> {
-    let words = |error: &dyn std::error::Error| {
-        let mut words = error.to_string();
-        let mut cause = error.source();
-        while let Some(error) = cause {
-            words = format!("{words}: {error}");
-            cause = error.source();
-        }
-        words
-    };
-    let reader = Reader::begin(bytes).map_err(|error| words(&error))?;
-    replay(reader, &STORE, threads).map_err(|error| words(&error))
+    let replayed = || anyhow::Ok(replay(Reader::begin(bytes)?, &STORE, threads)?);
+    replayed().map_err(|error| format!("{error:#}"))
 }
 
 /// The lines of a file, to be changed.
@@ -351,7 +343,7 @@ fn prices_asked_for_moves_are_recorded_and_answered_again_to_the_byte() {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig::with_cases(200))]
+    #![proptest_config(cases(200))]
 
     /// Whatever a file says, reading it ends with an answer or a sentence.
     #[test]

@@ -24,11 +24,12 @@ use plimsoll_oracles::fixture::{
     CAPACITY_TYPE, ClusterFixture, PoolFixture, Spot, ZONE_1, cluster, machine,
 };
 use plimsoll_policy::{
-    Advisers, Asked, Considered, Engine, EngineSettings, Fault, Generation, Observer, Outcome,
-    Policies, Ranker, Unit, consider,
+    Advisers, Asked, Considered, Engine, EngineSettings, Fault, Generation, Named, Observer,
+    Outcome, Policies, Ranker, RankerFacts, Unit, consider,
 };
 
 use crate::machines::{large, little, sold, unbudgeted};
+use crate::modules::noted;
 
 static ENGINE: LazyLock<Engine> = LazyLock::new(|| Engine::new(EngineSettings::default()).unwrap());
 
@@ -51,21 +52,19 @@ impl Sorts {
     }
 }
 
-impl Ranker for Sorts {
+impl Named for Sorts {
     fn name(&self) -> &'static str {
         "sorts"
     }
+}
 
-    fn unit(&self) -> Unit {
-        self.price.map_or(Unit::Order, |_| Unit::Dollars)
-    }
-
-    fn orders(&self) -> bool {
-        true
-    }
-
-    fn vetoes(&self) -> bool {
-        self.vetoes
+impl Ranker for Sorts {
+    fn facts(&self) -> RankerFacts {
+        RankerFacts {
+            unit: self.price.map_or(Unit::Order, |_| Unit::Dollars),
+            orders: true,
+            vetoes: self.vetoes,
+        }
     }
 
     fn price(&self, question: &PriceQuestion) -> Result<Prices, Fault> {
@@ -170,11 +169,7 @@ fn an_order_that_removes_everything_or_is_no_number_leaves_the_move_as_it_was() 
     let wrong = confirmed(&snapshot, Some(&Sorts::by(|_| f64::NAN)));
     assert_eq!(wrong.decision, alone);
     assert_eq!(wrong.faults[0].1.outcome, Outcome::InvalidOutput);
-    let told = &wrong.notes[0];
-    assert!(
-        told.contains("failed to order replacements") && told.ends_with("in order of price"),
-        "{told}"
-    );
+    noted(&wrong, "failed to order replacements", "in order of price");
 }
 
 #[test]

@@ -55,10 +55,7 @@ impl Planner for &mut Modules {
         let decision = self.generation.plan(snapshot, &self.session);
         let faults = decision.faults.iter().map(ToString::to_string);
         self.faults.extend(faults);
-        Planned {
-            plan: decision.plan,
-            faults: Vec::new(),
-        }
+        decision.plan.into()
     }
 
     fn consider(&mut self, request: &ConsiderRequest) -> Considered {
@@ -66,10 +63,7 @@ impl Planner for &mut Modules {
         let (snapshot, question) = (&request.snapshot, &request.question);
         let considered = generation.consider(snapshot, question, &self.session);
         self.faults.extend(considered.notes);
-        Considered {
-            decision: considered.decision,
-            faults: Vec::new(),
-        }
+        considered.decision.into()
     }
 }
 
@@ -250,10 +244,7 @@ impl ScaleDown {
 
 impl Planner for &mut ScaleDown {
     fn plan(&mut self, snapshot: &Snapshot) -> Planned {
-        Planned {
-            plan: schedule::plan(snapshot),
-            faults: Vec::new(),
-        }
+        schedule::plan(snapshot).into()
     }
 
     fn consider(&mut self, request: &ConsiderRequest) -> Considered {
@@ -282,10 +273,7 @@ impl Planner for &mut ScaleDown {
                 confirm::confirm(&DisruptionPass::at(snapshot, false), command)
             }
         };
-        Considered {
-            decision,
-            faults: Vec::new(),
-        }
+        decision.into()
     }
 }
 
@@ -365,7 +353,7 @@ fn the_nodes_that_the_utilisation_rule_lets_go_are_those_removed() {
         .bytes;
     let mut rule = ScaleDown {
         module: ENGINE
-            .accept_consolidation(bytes, &PolicySettings::new())
+            .accept_as::<ConsolidationModule>(bytes, &PolicySettings::new())
             .unwrap(),
         removed: 0,
         wrong: Vec::new(),

@@ -291,12 +291,8 @@ fn candidates_that_break_at_whatever_gate_never_displace_the_one_that_serves() {
 
 #[test]
 fn a_host_that_cannot_compile_keeps_the_module_that_serves_and_takes_the_blame() {
-    let nobody = Helper {
-        program: "/nowhere/compiler".into(),
-        arguments: Vec::new(),
-    };
     let settings = EngineSettings {
-        compiler: Compiler::Child(nobody),
+        compiler: Compiler::Child(Helper::new("/nowhere/compiler")),
         ..EngineSettings::default()
     };
     let engine = Engine::new(settings).unwrap();

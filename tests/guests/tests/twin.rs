@@ -10,6 +10,7 @@ use std::sync::{Arc, LazyLock};
 use plimsoll_core::rank::{
     ClaimRow, Claims, OrderQuestion, PolicySettings, PriceQuestion, list_order, list_price,
 };
+use plimsoll_oracles::judge::cases;
 use plimsoll_policy::{Engine, EngineSettings, Module};
 use proptest::prelude::*;
 
@@ -55,7 +56,7 @@ fn bits(prices: &[f64]) -> Vec<u64> {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig::with_cases(64))]
+    #![proptest_config(cases(64))]
 
     #[test]
     fn the_module_and_the_twin_agree_to_the_bit(

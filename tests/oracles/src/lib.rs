@@ -7,4 +7,5 @@ pub mod fixture;
 pub mod generate;
 pub mod judge;
 pub mod moves;
+pub mod published;
 pub mod skip;

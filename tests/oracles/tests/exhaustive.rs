@@ -10,6 +10,7 @@ use plimsoll_oracles::fixture::*;
 use plimsoll_oracles::generate::{
     Kind, Shape, benchmark_mix, mixed, random_cluster, shapes, three_zones,
 };
+use plimsoll_oracles::judge::cases;
 
 /// Pods unplaced, and nano-dollars per hour.
 #[track_caller]
@@ -141,7 +142,7 @@ fn a_longer_workload_begins_with_the_shorter() {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig::with_cases(48))]
+    #![proptest_config(cases(48))]
 
     #[test]
     fn one_shape_is_one_cluster(shape in shapes(Shape { pods: 20, nodes: 6, types: 8, zones: 3, ..Shape::tiny(0) })) {

@@ -8,8 +8,6 @@ use plimsoll_core::model::{
     Budget, DisruptionLimit, LabelSelector, NodePool, Object, OwnerKind, PodDisruptionBudget,
 };
 use plimsoll_core::resources::{ResourceName, Resources};
-use plimsoll_core::schedule;
-use plimsoll_core::snapshot::Snapshot;
 use plimsoll_core::time::{Span, Timestamp};
 use plimsoll_oracles::fixture::{Amounts, CAPACITY_TYPE, cluster, instance_type, is_in, pod, pool};
 use plimsoll_sim::{
@@ -39,7 +37,6 @@ pub struct Failure {
 
 /// Plays a script with the core's own planner at list prices; the transcript.
 pub fn play(script: &Script) -> Result<String, Box<Failure>> {
-    let planner = |snapshot: &Snapshot| schedule::plan(snapshot);
     let (recording, behaviour) = world(script);
     let start = recording.start;
     let mut player = Player {
@@ -47,7 +44,7 @@ pub fn play(script: &Script) -> Result<String, Box<Failure>> {
         pools: recording.objects.pools.clone(),
         observer: Observer::new(start),
         start,
-        run: Run::new(recording, behaviour, planner),
+        run: stage::run(recording, behaviour),
     };
     player.observer.look(&player.run);
     for step in &script.steps {
@@ -111,14 +108,7 @@ fn world(script: &Script) -> (Recording, Behaviour) {
             }
             Given::Deployment(name, replicas, cpu, memory) => {
                 let template = pod(name).cpu(*cpu).memory_mib(*memory);
-                deployments.push(Deployment {
-                    name: ObjectName::new("default", name.as_str()),
-                    labels: Arc::new(template.labels().clone()),
-                    spec: Arc::new(template.spec().clone()),
-                    replicas: *replicas,
-                    follows: None,
-                    uses: None,
-                });
+                deployments.push(stage::deployment(&template, *replicas));
             }
             Given::Follows(name, target, least, most) => {
                 let rule = ReplicaRule {

@@ -1,12 +1,14 @@
-//! Beginnings that tests of runs share: recordings of a world, deployments like a pod, machines that are up after a while.
+//! Beginnings that tests of runs share: recordings of a world, deployments like a pod, machines that are up after a while, runs
+//! at list prices.
 
 use std::sync::Arc;
 
 use plimsoll_core::catalogue::Catalogues;
-use plimsoll_core::snapshot::{Objects, Settings};
+use plimsoll_core::schedule;
+use plimsoll_core::snapshot::{Objects, Settings, Snapshot};
 use plimsoll_core::time::{Span, Timestamp};
 use plimsoll_oracles::fixture::PodFixture;
-use plimsoll_sim::{Behaviour, Delay, Deployment, Recording, TimedChange};
+use plimsoll_sim::{Behaviour, Delay, Deployment, Planner, Recording, Run, Shortfall, TimedChange};
 
 /// A world as fixtures make it (`ClusterFixture::parts`), and all that happens to it until `end`; to the last change and its
 /// consequences when `None`.
@@ -36,6 +38,21 @@ pub fn deployment(template: &PodFixture, replicas: u32) -> Deployment {
         replicas,
         follows: None,
         uses: None,
+    }
+}
+
+/// A run whose plans are the core's own, at list prices.
+pub fn run(recording: Recording, behaviour: Behaviour) -> Run<impl Planner> {
+    Run::new(recording, behaviour, |snapshot: &Snapshot| {
+        schedule::plan(snapshot)
+    })
+}
+
+/// [`uninterrupted`] machines that lack some thousandths of the memory that was computed for them.
+pub fn lacking(thousandths: u32) -> Behaviour {
+    Behaviour {
+        shortfall: Shortfall::always(thousandths),
+        ..uninterrupted()
     }
 }
 

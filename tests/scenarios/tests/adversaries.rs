@@ -13,7 +13,7 @@ use plimsoll_core::hook::Capacity;
 use plimsoll_core::ids::ObjectName;
 use plimsoll_core::model::{Budget, BudgetNodes, DisruptionReason};
 use plimsoll_core::plan::PlannedClaim;
-use plimsoll_core::rank::{PriceAnswer, PriceQuestion, check_prices};
+use plimsoll_core::rank::{PriceAnswer, PriceQuestion, check_prices, list_price};
 use plimsoll_core::schedule;
 use plimsoll_core::snapshot::{Snapshot, StateNode};
 use plimsoll_core::time::{Span, Timestamp};
@@ -21,7 +21,7 @@ use plimsoll_core::units::PricePerHour;
 use plimsoll_oracles::fixture::{
     Amounts, OnDemand, Spot, ZONE_1, ZONE_2, cluster, machine, pod, pool,
 };
-use plimsoll_oracles::judge::faults;
+use plimsoll_oracles::judge::{cases, faults};
 use plimsoll_oracles::moves;
 use plimsoll_scenarios::stage;
 use plimsoll_sim::{
@@ -71,16 +71,8 @@ impl Adversary {
     }
 
     fn prices(&mut self, question: &PriceQuestion) -> PriceAnswer {
-        let rows = question.pools.cand.len();
-        let mut answer = PriceAnswer {
-            first: vec![0.0; rows],
-            first_count: vec![0; rows],
-            first_group: vec![0; rows],
-            first_reason: vec![0; rows],
-            then: vec![0.0; rows],
-            then_reason: vec![0; rows],
-        };
-        for row in 0..rows {
+        let mut answer = list_price(question);
+        for row in 0..question.pools.cand.len() {
             answer.then[row] = self.price();
             answer.first[row] = self.price().min(answer.then[row]);
             answer.first_count[row] = u32::try_from(self.draw(4)).unwrap_or(0);
@@ -191,10 +183,7 @@ impl Planner for &mut Adversary {
             .wrong
             .extend(faults.iter().map(ToString::to_string));
         self.seen.plans += 1;
-        Planned {
-            plan,
-            faults: Vec::new(),
-        }
+        plan.into()
     }
 
     fn consider(&mut self, request: &ConsiderRequest) -> Considered {
@@ -232,10 +221,7 @@ impl Planner for &mut Adversary {
             }
         };
         self.judge(snapshot, &decision);
-        Considered {
-            decision,
-            faults: Vec::new(),
-        }
+        decision.into()
     }
 }
 
@@ -294,7 +280,7 @@ fn played(seed: u64) -> Seen {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig::with_cases(12))]
+    #![proptest_config(cases(12))]
 
     #[test]
     fn no_answer_of_a_policy_breaks_a_rule_of_the_host(seed in any::<u64>()) {

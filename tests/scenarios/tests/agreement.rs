@@ -21,7 +21,7 @@ use plimsoll_core::time::{Span, Timestamp};
 use plimsoll_oracles::fixture::{
     Amounts, CAPACITY_TYPE, OnDemand, Spot, ZONE_1, ZONE_2, cluster, is_in, machine, pod, pool,
 };
-use plimsoll_oracles::judge::faults;
+use plimsoll_oracles::judge::{cases, faults};
 use plimsoll_oracles::moves;
 use plimsoll_scenarios::stage;
 use plimsoll_sim::{
@@ -169,10 +169,7 @@ impl Planner for &mut Tastes {
             .wrong
             .extend(faults.iter().map(ToString::to_string));
         self.hold_vetoes(&plan.claims);
-        Planned {
-            plan,
-            faults: Vec::new(),
-        }
+        plan.into()
     }
 
     fn consider(&mut self, request: &ConsiderRequest) -> Considered {
@@ -191,10 +188,7 @@ impl Planner for &mut Tastes {
                 decision
             }
         };
-        Considered {
-            decision,
-            faults: Vec::new(),
-        }
+        decision.into()
     }
 }
 
@@ -285,7 +279,7 @@ fn played(seed: u64, sold: Sold) -> (Seen, ScoreCard) {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig::with_cases(24))]
+    #![proptest_config(cases(24))]
 
     #[test]
     fn at_any_prices_clusters_come_to_rest_and_no_move_breaks_a_rule(seed in any::<u64>()) {

@@ -4,12 +4,10 @@ use std::collections::BTreeMap;
 
 use plimsoll_core::ids::ObjectName;
 use plimsoll_core::resources::ResourceName;
-use plimsoll_core::schedule;
-use plimsoll_core::snapshot::Snapshot;
 use plimsoll_core::time::Timestamp;
 use plimsoll_oracles::fixture::*;
 use plimsoll_scenarios::stage;
-use plimsoll_sim::{Behaviour, Change, Planner, Run, Shortfall, TimedChange, Which};
+use plimsoll_sim::{Change, Planner, Run, TimedChange, Which};
 
 fn at(seconds: i64) -> Timestamp {
     Timestamp::from_millis(seconds * 1000)
@@ -49,13 +47,7 @@ fn run(lacking: u32, changes: Vec<TimedChange>) -> Run<impl Planner> {
         .pool(pool("lean").class("lean"))
         .settings(|all| all.guards.replicas_apart_from = u32::MAX);
     let recording = stage::recording(fixture.parts(), at(0), Some(at(7200)), changes);
-    let behaviour = Behaviour {
-        shortfall: Shortfall::always(lacking),
-        ..stage::uninterrupted()
-    };
-    Run::new(recording, behaviour, |snapshot: &Snapshot| {
-        schedule::plan(snapshot)
-    })
+    stage::run(recording, stage::lacking(lacking))
 }
 
 /// Pods that each node of a pool has room for, by pool.

@@ -22,10 +22,7 @@ struct Core;
 
 impl Planner for Core {
     fn plan(&mut self, snapshot: &Snapshot) -> Planned {
-        Planned {
-            plan: schedule::plan(snapshot),
-            faults: Vec::new(),
-        }
+        schedule::plan(snapshot).into()
     }
 
     fn bounds(&mut self, snapshot: &Snapshot, work: &[Vec<u32>]) -> Option<Vec<PricePerHour>> {
@@ -122,7 +119,7 @@ fn a_fixed_group_costs_more_per_hour_than_types_chosen_by_fit() {
     // The line of dollars per hour is there for both, and adds up to the cost.
     for card in [&chosen, &fixed] {
         let series = &card.series;
-        let sum: i128 = series.cost.iter().map(|rate| i128::from(*rate)).sum();
+        let sum: i128 = series.means.cost.iter().map(|rate| i128::from(*rate)).sum();
         let sum = sum * i128::from(series.width.millis()) / 3_600_000;
         let apart = (sum - i128::from(card.cost)).abs();
         assert!(apart * 50 < i128::from(card.cost), "{sum} {}", card.cost);

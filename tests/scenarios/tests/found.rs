@@ -24,7 +24,7 @@ use plimsoll_oracles::fixture::{
 };
 use plimsoll_oracles::generate::{Draw, Features, Shape, random_cluster, shapes};
 use plimsoll_oracles::judge::cases;
-use plimsoll_snapshot::write::{CatalogueText, Format, write};
+use plimsoll_snapshot::write::json;
 use plimsoll_snapshot::{Limits, Loaded, read};
 use proptest::prelude::*;
 use serde::Serialize;
@@ -82,15 +82,7 @@ impl World {
     fn written(&self, now: Timestamp) -> Loaded {
         let (settings, catalogues) = (Arc::clone(&self.settings), Arc::clone(&self.catalogues));
         let snapshot = Snapshot::new(now, self.seed, settings, catalogues, self.objects.clone());
-        let mut text = Vec::new();
-        write(
-            &snapshot,
-            &[],
-            &CatalogueText::Inline,
-            Format::Json,
-            &mut text,
-        )
-        .expect("memory takes it");
+        let text = json(&snapshot).expect("memory takes it");
         read(&*text, &Limits::default()).expect("what is written can be read")
     }
 }

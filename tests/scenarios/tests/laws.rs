@@ -4,8 +4,6 @@
 use std::sync::Arc;
 
 use plimsoll_core::ids::ObjectName;
-use plimsoll_core::schedule;
-use plimsoll_core::snapshot::Snapshot;
 use plimsoll_core::time::{Span, Timestamp};
 use plimsoll_oracles::fixture::{Amounts, cluster, instance_type, pod, pool};
 use plimsoll_oracles::judge::cases;
@@ -72,8 +70,7 @@ impl Stand {
 }
 
 fn after_an_hour(sizes: &[(u32, i64)], behaviour: Behaviour, crashes: &[i64]) -> Stand {
-    let planner = |snapshot: &Snapshot| schedule::plan(snapshot);
-    let mut run = Run::new(recording(sizes), behaviour, planner);
+    let mut run = stage::run(recording(sizes), behaviour);
     let mut crashes = crashes.to_vec();
     crashes.sort_unstable();
     for crash in crashes {
@@ -113,10 +110,7 @@ fn rough_world(lost: u64, conflict: u64, repeated: u64) -> Faults {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig {
-        failure_persistence: None,
-        ..ProptestConfig::default()
-    })]
+    #![proptest_config(cases(256))]
 
     /// Pods of one deployment are one another's equals: whatever is lost on the way, just what was planned is bought.
     #[test]
@@ -205,8 +199,7 @@ fn moved(sizes: &[(u32, i64)], behaviour: Behaviour, crashes: &[i64]) -> Run<imp
             });
         }
     }
-    let planner = |snapshot: &Snapshot| schedule::plan(snapshot);
-    let mut run = Run::new(recording, behaviour, planner);
+    let mut run = stage::run(recording, behaviour);
     for crash in crashes {
         run.run_until(Timestamp::from_millis(*crash));
         run.crash();

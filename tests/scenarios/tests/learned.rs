@@ -3,13 +3,12 @@
 use plimsoll_core::action::ObjectKey;
 use plimsoll_core::ids::ObjectName;
 use plimsoll_core::model::PackingMode;
-use plimsoll_core::schedule;
-use plimsoll_core::snapshot::{Settings, Snapshot};
+use plimsoll_core::snapshot::Settings;
 use plimsoll_core::time::Timestamp;
 use plimsoll_oracles::fixture::{Amounts, OnDemand, ZONE_1, cluster, instance_type, pod, pool};
 use plimsoll_oracles::judge::cases;
 use plimsoll_scenarios::stage;
-use plimsoll_sim::{Behaviour, Change, Planner, Run, Shortfall, TimedChange};
+use plimsoll_sim::{Change, Planner, Run, TimedChange};
 use proptest::prelude::*;
 
 const PACKINGS: [PackingMode; 2] = [PackingMode::Price, PackingMode::Compatible];
@@ -56,13 +55,7 @@ fn run(
             settings(all);
         });
     let recording = stage::recording(fixture.parts(), at(0), Some(at(7200)), changes);
-    let behaviour = Behaviour {
-        shortfall: Shortfall::always(lacking),
-        ..stage::uninterrupted()
-    };
-    Run::new(recording, behaviour, |snapshot: &Snapshot| {
-        schedule::plan(snapshot)
-    })
+    stage::run(recording, stage::lacking(lacking))
 }
 
 fn as_computed(settings: &mut Settings) {

@@ -4,8 +4,7 @@ use std::sync::Arc;
 
 use plimsoll_core::action::ObjectKey;
 use plimsoll_core::model::{Ceilings, PackingMode};
-use plimsoll_core::schedule;
-use plimsoll_core::snapshot::{RunawayGuards, Snapshot};
+use plimsoll_core::snapshot::RunawayGuards;
 use plimsoll_core::time::Timestamp;
 use plimsoll_core::units::PricePerHour;
 use plimsoll_oracles::fixture::{
@@ -48,9 +47,7 @@ fn half_an_hour(fixture: ClusterFixture, deployments: Vec<(PodFixture, u32)>) ->
     };
     let changes = deployments.into_iter().map(deploy).collect();
     let recording = stage::recording(fixture.parts(), at(0), Some(at(1800)), changes);
-    Run::new(recording, stage::uninterrupted(), |snapshot: &Snapshot| {
-        schedule::plan(snapshot)
-    })
+    stage::run(recording, stage::uninterrupted())
 }
 
 /// Lets time pass to an instant; the most nodes in flight at once, and what pods were told.

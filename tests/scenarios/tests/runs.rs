@@ -100,6 +100,7 @@ fn every_task_runs_and_every_machine_ends() {
     assert_eq!(card.pods, 200 + card.evictions);
     let last = card
         .series
+        .means
         .nodes
         .values()
         .filter_map(|column| column.last());
@@ -132,7 +133,7 @@ fn a_hundred_and_fifty_days_are_played_to_the_end() {
     let days = Span::from_secs(150 * 86_400);
     let card = Run::new(tasks(8152, days), behaviour, core_planner()).finish();
     assert_eq!(card.completed, 8152);
-    assert!(card.series.cost.len() <= 1440);
+    assert!(card.series.means.cost.len() <= 1440);
     let bound = card.pending_pods;
     assert!(bound.as_planned * 100 >= bound.bound * 95, "{bound:?}");
 }

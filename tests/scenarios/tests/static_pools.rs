@@ -8,8 +8,6 @@ use plimsoll_core::model::{
     Budget, BudgetNodes, Ceilings, ClaimPhase, NodeClaim, NodePool, Object,
 };
 use plimsoll_core::resources::{ResourceName, Resources};
-use plimsoll_core::schedule;
-use plimsoll_core::snapshot::Snapshot;
 use plimsoll_core::time::{Span, Timestamp};
 use plimsoll_oracles::fixture::{
     Amounts, OnDemand, PoolFixture, ZONE_1, ZONE_2, cluster, instance_type, pod, pool,
@@ -38,9 +36,7 @@ fn run_of(own: PoolFixture, gate: bool, faults: Faults, seed: u64) -> Run<impl P
         faults,
         ..stage::uninterrupted()
     };
-    Run::new(recording, behaviour, |snapshot: &Snapshot| {
-        schedule::plan(snapshot)
-    })
+    stage::run(recording, behaviour)
 }
 
 fn calm(pool: PoolFixture) -> Run<impl Planner> {

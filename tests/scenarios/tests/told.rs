@@ -28,10 +28,7 @@ impl Planner for Heard {
             .lock()
             .expect("nothing panics while it is held")
             .push(failures.sum());
-        Planned {
-            plan: schedule::plan(snapshot),
-            faults: Vec::new(),
-        }
+        schedule::plan(snapshot).into()
     }
 
     fn consider(&mut self, request: &ConsiderRequest) -> Considered {
@@ -40,10 +37,7 @@ impl Planner for Heard {
             .lock()
             .expect("nothing panics while it is held")
             .push(activity);
-        Considered {
-            decision: disrupt::consider(&request.snapshot, &request.question),
-            faults: Vec::new(),
-        }
+        disrupt::consider(&request.snapshot, &request.question).into()
     }
 }
 

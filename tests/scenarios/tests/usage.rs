@@ -1,12 +1,10 @@
 //! Usage beside requests on a score card: load alone launches nothing, requests alone launch though nobody needs it.
 
 use plimsoll_core::ids::ObjectName;
-use plimsoll_core::schedule;
-use plimsoll_core::snapshot::Snapshot;
 use plimsoll_core::time::{Span, Timestamp};
 use plimsoll_oracles::fixture::{Amounts, OnDemand, ZONE_1, cluster, instance_type, pod, pool};
 use plimsoll_scenarios::stage;
-use plimsoll_sim::{BusySpan, Change, Deployment, Run, ScoreCard, TimedChange, Usage};
+use plimsoll_sim::{BusySpan, Change, Deployment, ScoreCard, TimedChange, Usage};
 
 const HOUR: i64 = 3600;
 const MEBIBYTE: i64 = 1 << 20;
@@ -48,9 +46,7 @@ fn hour(changes: Vec<(i64, Change)>) -> ScoreCard {
         change,
     });
     let recording = stage::recording(fixture.parts(), at(0), Some(at(HOUR)), changes.collect());
-    let behaviour = stage::uninterrupted();
-    let planner = |snapshot: &Snapshot| schedule::plan(snapshot);
-    Run::new(recording, behaviour, planner).finish()
+    stage::run(recording, stage::uninterrupted()).finish()
 }
 
 /// C16: high use without a waiting pod launches nothing, and the card says when nodes were busy.
@@ -109,12 +105,21 @@ fn inflated_requests_launch_and_the_card_holds_them_against_use() {
         panic!("{:?}", usage.inflated);
     };
     assert_eq!(inflated.workload, "default/web");
-    assert_eq!((inflated.cpu_requested, inflated.cpu_used), (3500, 200));
-    let mebibytes = (inflated.memory_requested, inflated.memory_used);
+    assert_eq!(
+        (inflated.of_pod.cpu_requested, inflated.of_pod.cpu_used),
+        (3500, 200)
+    );
+    let mebibytes = (
+        inflated.of_pod.memory_requested,
+        inflated.of_pod.memory_used,
+    );
     assert_eq!(mebibytes, (512 * MEBIBYTE, 128 * MEBIBYTE));
     // Four pods for an hour less the start of their nodes.
-    assert!((13_000..14_000).contains(&usage.cpu_requested), "{usage:?}");
-    assert_eq!(usage.cpu_used, usage.cpu_requested * 200 / 3500);
+    assert!(
+        (13_000..14_000).contains(&usage.hours.cpu_requested),
+        "{usage:?}"
+    );
+    assert_eq!(usage.hours.cpu_used, usage.hours.cpu_requested * 200 / 3500);
     let advice = usage.advice().join("\n");
     assert!(
         advice.contains("requests 3500m cpu and 512 MiB and uses 200m and 128 MiB"),

@@ -16,6 +16,7 @@ use plimsoll_core::snapshot::{Objects, Settings, Snapshot};
 use plimsoll_core::time::Timestamp;
 use plimsoll_oracles::fixture::*;
 use plimsoll_oracles::generate::{Features, Shape, random_cluster, shapes};
+use plimsoll_oracles::judge::cases;
 use plimsoll_scheduling_tests::Run;
 
 use crate::guards::{markets, shop, spot, web};
@@ -144,7 +145,7 @@ fn claim_takes_its_floor_of_the_limits_of_its_pool() {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig::with_cases(96))]
+    #![proptest_config(cases(96))]
 
     /// A claim becomes a node that satisfies it, whichever way it is bought, and that is no smaller than its floor.
     #[test]

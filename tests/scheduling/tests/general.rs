@@ -73,11 +73,8 @@ fn requirement_that_overlaps_the_label_of_the_pool_is_met() {
 
 #[test]
 fn zone_of_the_pool_decides_the_zone_of_the_node() {
-    let outcome = check(
-        bare_market()
-            .pool(pool("general").zones(&[ZONE_2]))
-            .pod(web()),
-    );
+    let second = pool("general").zones(&[ZONE_2]);
+    let outcome = check(bare_market().pool(second).pod(web()));
     assert_eq!(outcome.domain_names(ZONE, "web"), [ZONE_2]);
 }
 

@@ -11,14 +11,7 @@ fn shop() -> Vec<InstanceType> {
     for cpu in [1, 4, 16] {
         for gib in [2, 8] {
             for (zone, terms, os, arch) in ways() {
-                let name = format!("{cpu}-cpu-{gib}-mem-{arch}-{os}-{zone}-{terms}");
-                let fixture = instance_type(&name)
-                    .cpu(cpu * 1000)
-                    .memory_mib(gib * 1024)
-                    .arch(arch)
-                    .describes(is_in(OS, &[os]))
-                    .offered(zone, terms);
-                types.push(fixture.build());
+                types.push(assorted_type((cpu, gib), (zone, terms), (os, arch)).build());
             }
         }
     }

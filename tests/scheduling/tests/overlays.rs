@@ -8,6 +8,7 @@ use plimsoll_core::catalogue::{Catalogue, InstanceType};
 use plimsoll_core::ids::PoolName;
 use plimsoll_core::labels::NODEPOOL;
 use plimsoll_core::plan::Plan;
+use plimsoll_core::requirement::Requirement;
 use plimsoll_core::resources::ResourceName;
 use plimsoll_core::schedule::plan;
 use plimsoll_oracles::fixture::*;
@@ -33,8 +34,12 @@ fn world() -> ClusterFixture {
         .pool(pool("other"))
 }
 
-fn left() -> plimsoll_core::requirement::Requirement {
+fn left() -> Requirement {
     is_in(INSTANCE_TYPE, &["left"])
+}
+
+fn in_zone(zone: &str) -> Requirement {
+    is_in(ZONE, &[zone])
 }
 
 /// Names of overlays that hold nowhere, each with the condition's reason.
@@ -91,7 +96,7 @@ fn price_is_replaced_raised_or_lowered_but_not_below_nothing() {
 #[test]
 fn price_changes_only_offerings_that_the_overlay_speaks_of() {
     let cases = [
-        (is_in(ZONE, &[ZONE_1]), [100, 100, 400, 400]),
+        (in_zone(ZONE_1), [100, 100, 400, 400]),
         (is_in(CAPACITY_TYPE, &["spot"]), [400, 100, 400, 100]),
         (not_in(ZONE, &[ZONE_1]), [400, 400, 100, 100]),
         (left(), [100; 4]),
@@ -133,12 +138,7 @@ fn heaviest_overlay_decides_a_price_and_lighter_ones_the_rest() {
         world()
             .overlay(overlay("a").weight(1).price(0.1))
             .overlay(overlay("b").weight(5).needs(left()).dearer_by_percent(100))
-            .overlay(
-                overlay("c")
-                    .weight(3)
-                    .needs(is_in(ZONE, &[ZONE_1]))
-                    .price(0.2),
-            )
+            .overlay(overlay("c").weight(3).needs(in_zone(ZONE_1)).price(0.2))
     };
     assert_eq!(prices(cluster(), "general", "left"), [800; 4]);
     assert_eq!(prices(cluster(), "general", "right"), [200, 200, 100, 100]);
@@ -150,12 +150,7 @@ fn equal_weights_on_one_price_conflict_even_when_they_say_the_same() {
     let cluster = || {
         world()
             .overlay(overlay("a").weight(5).needs(left()).price(0.1))
-            .overlay(
-                overlay("b")
-                    .weight(5)
-                    .needs(is_in(ZONE, &[ZONE_2]))
-                    .price(0.1),
-            )
+            .overlay(overlay("b").weight(5).needs(in_zone(ZONE_2)).price(0.1))
     };
     assert_eq!(refused(cluster()), [("a".to_owned(), "Conflict")]);
     assert_eq!(
@@ -203,7 +198,7 @@ fn refused_overlay_conflicts_with_nobody() {
 fn overlays_that_nowhere_meet_do_not_conflict() {
     let pairs = [
         (left(), is_in(INSTANCE_TYPE, &["right"])),
-        (is_in(ZONE, &[ZONE_1]), is_in(ZONE, &[ZONE_2])),
+        (in_zone(ZONE_1), in_zone(ZONE_2)),
         (
             is_in(CAPACITY_TYPE, &["spot"]),
             is_in(CAPACITY_TYPE, &["on-demand"]),
@@ -225,7 +220,7 @@ fn capacity_holds_for_the_whole_type_and_merges_by_resource() {
             .overlay(
                 overlay("a")
                     .needs(left())
-                    .needs(is_in(ZONE, &[ZONE_1]))
+                    .needs(in_zone(ZONE_1))
                     .adds("example.com/slot", 2),
             )
             .overlay(overlay("b").needs(left()).adds("example.com/fuse", 4))
@@ -243,13 +238,13 @@ fn equal_weights_on_one_resource_of_a_type_conflict() {
         world()
             .overlay(
                 overlay("a")
-                    .needs(is_in(ZONE, &[ZONE_1]))
+                    .needs(in_zone(ZONE_1))
                     .adds("example.com/slot", 2)
                     .adds("example.com/fuse", 2),
             )
             .overlay(
                 overlay("b")
-                    .needs(is_in(ZONE, &[ZONE_2]))
+                    .needs(in_zone(ZONE_2))
                     .adds("example.com/slot", 3),
             )
     };
@@ -322,7 +317,7 @@ fn plan_buys_what_overlays_make_cheapest_and_says_so_on_the_claim() {
     let outcome = check(cluster(
         overlay("o")
             .needs(left())
-            .needs(is_in(ZONE, &[ZONE_2]))
+            .needs(in_zone(ZONE_2))
             .price(0.05),
     ));
     outcome.agreed(|run| {
@@ -395,7 +390,7 @@ fn overlays() -> impl Strategy<Value = OverlayFixture> {
     let asked = prop_oneof![
         Just(None),
         Just(Some(is_in(INSTANCE_TYPE, &["type-0", "type-2"]))),
-        Just(Some(is_in(ZONE, &[ZONE_1]))),
+        Just(Some(in_zone(ZONE_1))),
         Just(Some(is_in(CAPACITY_TYPE, &["spot"]))),
         Just(Some(is_in(NODEPOOL, &["pool-0"]))),
         Just(Some(is_in("team", &["red"]))),

@@ -31,14 +31,11 @@ fn pools_that_are_not_ready_static_or_leaving_are_not_used() {
 
 #[test]
 fn usable_pool_is_used_beside_unusable_ones() {
-    let outcome = check(
-        bare_market()
-            .pool(pool("a").replicas(3))
-            .pool(pool("b").weight(50).not_ready())
-            .pool(pool("c"))
-            .pod(web()),
-    );
-    assert_eq!(pool_of_web(&outcome), "c");
+    let market = bare_market()
+        .pool(pool("a").replicas(3))
+        .pool(pool("b").weight(50).not_ready())
+        .pool(pool("c"));
+    assert_eq!(pool_of_web(&check(market.pod(web()))), "c");
 }
 
 #[test]
@@ -203,13 +200,9 @@ fn pool_whose_requirements_nothing_meets_says_so() {
 
 #[test]
 fn pool_that_sells_nothing_does_not_keep_pods_from_another() {
-    let outcome = check(
-        bare_market()
-            .pool(pool("empty").weight(100).only_types(&["no-such-type"]))
-            .pool(pool("general"))
-            .pod(web()),
-    );
-    assert_eq!(pool_of_web(&outcome), "general");
+    let empty = pool("empty").weight(100).only_types(&["no-such-type"]);
+    let market = bare_market().pool(empty).pool(pool("general"));
+    assert_eq!(pool_of_web(&check(market.pod(web()))), "general");
 }
 
 /// K19.
@@ -251,11 +244,8 @@ fn spot_that_nobody_asked_for_is_bought_where_nothing_else_holds_the_pod_and_the
 
 #[test]
 fn pool_limited_to_on_demand_buys_on_demand_only() {
-    let outcome = check(
-        bare_market()
-            .pool(pool("general").capacity_types(&[OnDemand]))
-            .pod(web()),
-    );
+    let on_demand = pool("general").capacity_types(&[OnDemand]);
+    let outcome = check(bare_market().pool(on_demand).pod(web()));
     assert_eq!(outcome.domain_names(CAPACITY_TYPE, "web"), ["on-demand"]);
 }
 

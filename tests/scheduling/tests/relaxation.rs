@@ -129,16 +129,12 @@ fn taint_that_only_prefers_is_avoided_while_there_is_another_pool() {
 
 #[test]
 fn soft_taint_is_tolerated_only_after_preferences_are_given_up() {
-    let outcome = check(
-        bare_market()
-            .pool(
-                pool("soft")
-                    .zones(&[ZONE_1])
-                    .taint("soft", "yes", PreferNoSchedule),
-            )
-            .pool(pool("plain").zones(&[ZONE_2]))
-            .pod(web().prefers(1, is_in(ZONE, &[ZONE_1]))),
-    );
+    let soft = pool("soft")
+        .zones(&[ZONE_1])
+        .taint("soft", "yes", PreferNoSchedule);
+    let plain = pool("plain").zones(&[ZONE_2]);
+    let pod = web().prefers(1, is_in(ZONE, &[ZONE_1]));
+    let outcome = check(bare_market().pool(soft).pool(plain).pod(pod));
     assert_eq!(outcome.domains(ZONE, "web")[ZONE_2], 1);
 }
 

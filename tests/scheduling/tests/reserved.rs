@@ -46,16 +46,19 @@ fn reservations(outcome: &Outcome) -> Vec<(String, usize)> {
     })
 }
 
-fn counted(claims: &[(&str, usize)]) -> Vec<(String, usize)> {
+/// Claims are counted as stated.
+#[track_caller]
+fn draws_on(outcome: &Outcome, claims: &[(&str, usize)]) {
     let owned = |&(id, count): &(&str, usize)| (id.to_owned(), count);
-    claims.iter().map(owned).collect()
+    let expected: Vec<_> = claims.iter().map(owned).collect();
+    assert_eq!(reservations(outcome), expected);
 }
 
 #[test]
 fn reservation_is_used_up_to_what_it_has_and_then_others_are_bought_at_once() {
     let outcome = decided([partly_reserved("m", "r-1", 2)], alone(5));
     assert_eq!(outcome.unplaced(), 0, "nobody waits for a reservation");
-    assert_eq!(reservations(&outcome), counted(&[(OTHERS, 3), ("r-1", 2)]));
+    draws_on(&outcome, &[(OTHERS, 3), ("r-1", 2)]);
 }
 
 #[test]
@@ -76,7 +79,7 @@ fn claim_of_a_reservation_names_it_and_its_terms_alone() {
 #[test]
 fn claim_of_other_terms_names_no_reservation() {
     let outcome = decided([partly_reserved("m", "r-1", 0)], alone(1));
-    assert_eq!(reservations(&outcome), counted(&[(OTHERS, 1)]));
+    draws_on(&outcome, &[(OTHERS, 1)]);
     let reserved = outcome.agreed(|run| {
         let mut options = run.plan().claims[0].options.iter();
         options.any(|option| option.capacity_type == Reserved)
@@ -93,10 +96,7 @@ fn reservations_of_several_types_are_all_used_in_one_decision() {
         ],
         alone(3),
     );
-    assert_eq!(
-        reservations(&outcome),
-        counted(&[(OTHERS, 1), ("r-m", 1), ("r-s", 1)])
-    );
+    draws_on(&outcome, &[(OTHERS, 1), ("r-m", 1), ("r-s", 1)]);
 }
 
 #[test]
@@ -116,7 +116,7 @@ fn reservation_shared_by_pools_is_counted_once() {
             ),
     );
     assert_eq!(outcome.unplaced(), 0);
-    assert_eq!(reservations(&outcome), counted(&[(OTHERS, 2), ("r-1", 2)]));
+    draws_on(&outcome, &[(OTHERS, 2), ("r-1", 2)]);
 }
 
 #[test]
@@ -128,7 +128,7 @@ fn reservation_shared_by_types_is_counted_once() {
         ],
         alone(4),
     );
-    assert_eq!(reservations(&outcome), counted(&[(OTHERS, 2), ("r-1", 2)]));
+    draws_on(&outcome, &[(OTHERS, 2), ("r-1", 2)]);
 }
 
 #[test]
@@ -140,10 +140,7 @@ fn two_reservations_of_one_type_are_used_and_then_others_bought() {
         .price(1.0)
         .offered(ZONE_1, OnDemand);
     let outcome = decided([sold], alone(4));
-    assert_eq!(
-        reservations(&outcome),
-        counted(&[(OTHERS, 1), ("r-1", 2), ("r-2", 1)])
-    );
+    draws_on(&outcome, &[(OTHERS, 1), ("r-1", 2), ("r-2", 1)]);
 }
 
 #[test]
@@ -152,7 +149,7 @@ fn pods_that_fit_share_one_reserved_node() {
         [partly_reserved("m", "r-1", 1)],
         pod("web").cpu(100).replicas(4),
     );
-    assert_eq!(reservations(&outcome), counted(&[("r-1", 1)]));
+    draws_on(&outcome, &[("r-1", 1)]);
 }
 
 #[test]
@@ -212,7 +209,7 @@ fn reservations_are_not_used_when_switched_off() {
             .settings(|settings| settings.reserved_capacity = false)
             .pods(alone(1)),
     );
-    assert_eq!(reservations(&outcome), counted(&[(OTHERS, 1)]));
+    draws_on(&outcome, &[(OTHERS, 1)]);
 }
 
 #[test]

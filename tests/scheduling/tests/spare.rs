@@ -201,6 +201,13 @@ fn spare_room_drives_buying_like_pods_and_shares_their_nodes() {
     assert_eq!(check(&snapshot, &plan), []);
 }
 
+/// Where a pod is planned, if it is.
+fn place(snapshot: &Snapshot, plan: &Plan, name: &str) -> Option<Target> {
+    let pod = pod_row(snapshot, name);
+    let mut placements = plan.placements.iter();
+    placements.find(|it| it.pod == pod).map(|it| it.target)
+}
+
 /// The node there is has room for one of two that ask alike: the pod that exists gets it, though the other is larger.
 #[test]
 fn a_pod_that_exists_comes_before_room_for_one_that_does_not() {
@@ -211,10 +218,8 @@ fn a_pod_that_exists_comes_before_room_for_one_that_does_not() {
         .buffer(by_template().replicas(1))
         .snapshot();
     let plan = plan(&snapshot);
-    let real = pod_row(&snapshot, "real");
-    let placed = plan.placements.iter().find(|placed| placed.pod == real);
     assert!(matches!(
-        placed.map(|placed| placed.target),
+        place(&snapshot, &plan, "real"),
         Some(Target::Existing(_))
     ));
     assert_eq!(plan.claims.len(), 1);
@@ -232,8 +237,7 @@ fn no_pod_waits_for_the_sake_of_spare_room() {
         .buffer(by_template().replicas(3))
         .snapshot();
     let plan = plan(&snapshot);
-    let real = pod_row(&snapshot, "real");
-    assert!(plan.placements.iter().any(|placed| placed.pod == real));
+    assert!(place(&snapshot, &plan, "real").is_some());
     assert_eq!(only(&snapshot).state, State::RequiresNewCapacity);
 }
 

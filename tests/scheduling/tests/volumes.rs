@@ -282,12 +282,9 @@ fn volume_already_attached_takes_no_further_slot() {
 
 #[test]
 fn node_above_its_slots_takes_no_pod_at_all() {
-    let over = slots(0);
-    let outcome = check(
-        over.bound_volume("data", EBS, &[])
-            .pod(pod("first").volume("data").on("n1"))
-            .pod(pod("plain").cpu(10)),
-    );
+    let over = slots(0).bound_volume("data", EBS, &[]);
+    let over = over.pod(pod("first").volume("data").on("n1"));
+    let outcome = check(over.pod(pod("plain").cpu(10)));
     assert_ne!(outcome.place("plain").as_deref(), Some("n1"));
 }
 

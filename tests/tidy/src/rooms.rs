@@ -175,35 +175,14 @@ mod tests {
 
     #[test]
     fn an_edge_that_no_row_allows_is_a_breach() {
+        let [core, api, lab] = ["plimsoll-core", "plimsoll-api", "plimsoll-lab"];
+        let uses = |name| (name, Kind::Normal);
         let graph = made_up(&[
-            (
-                "plimsoll-core",
-                "host/core",
-                &[("plimsoll-api", Kind::Normal)],
-            ),
-            (
-                "plimsoll-api",
-                "host/api",
-                &[("plimsoll-core", Kind::Normal)],
-            ),
-            (
-                "rank-x",
-                "policies/rank-x",
-                &[("plimsoll-core", Kind::Normal)],
-            ),
-            (
-                "plimsoll-sim",
-                "host/sim",
-                &[("plimsoll-lab", Kind::Normal)],
-            ),
-            (
-                "plimsoll-lab",
-                "tests/lab",
-                &[
-                    ("plimsoll-core", Kind::Normal),
-                    ("plimsoll-api", Kind::Normal),
-                ],
-            ),
+            (core, "host/core", &[uses(api)]),
+            (api, "host/api", &[uses(core)]),
+            ("rank-x", "policies/rank-x", &[uses(core)]),
+            ("plimsoll-sim", "host/sim", &[uses(lab)]),
+            (lab, "tests/lab", &[uses(core), uses(api)]),
         ]);
         assert_eq!(
             edges(&graph),

@@ -172,6 +172,13 @@ mod tests {
         Lists::parse(&format!("{head}{bans}")).unwrap()
     }
 
+    /// Breaches of bans in a graph of these packages, by their names and versions.
+    fn banned(packages: &[(&str, &str)], list: &str) -> Vec<String> {
+        let package = |(name, version): &(&str, &str)| outside(name, version, None);
+        let packages = packages.iter().map(package).collect();
+        bans(&Graph { packages }, &lists(list))
+    }
+
     fn outside(name: &str, version: &str, licence: Option<&str>) -> Package {
         let mut package = made_up(&[(name, "", &[])]).packages.remove(0);
         package.version = Version::parse(version).unwrap();
@@ -226,48 +233,31 @@ mod tests {
 
     #[test]
     fn two_versions_are_a_breach_unless_one_is_skipped_with_a_reason() {
-        let graph = Graph {
-            packages: vec![outside("x", "1.2.0", None), outside("x", "2.0.0", None)],
-        };
+        let both = [("x", "1.2.0"), ("x", "2.0.0")];
+        let refused = "x: versions 1.2.0 and 2.0.0 side by side; unite them, or skip one in deny.toml with a reason";
+        assert_eq!(banned(&both, ""), [refused]);
+        let skip = "skip = [{ crate = \"x@1\", reason = \"until y moves\" }]";
+        assert_eq!(banned(&both, skip), [""; 0]);
         assert_eq!(
-            bans(&graph, &lists("")),
-            [
-                "x: versions 1.2.0 and 2.0.0 side by side; unite them, or skip one in deny.toml with a reason"
-            ]
-        );
-        assert_eq!(
-            bans(
-                &graph,
-                &lists("skip = [{ crate = \"x@1\", reason = \"until y moves\" }]")
-            ),
-            [""; 0]
-        );
-        assert_eq!(
-            bans(&graph, &lists("skip = [{ crate = \"x@1\" }]")),
+            banned(&both, "skip = [{ crate = \"x@1\" }]"),
             ["deny.toml: the entry for x@1 has no reason"]
         );
     }
 
     #[test]
     fn a_skip_that_nothing_needs_is_a_breach() {
-        let graph = Graph {
-            packages: vec![outside("x", "1.2.0", None)],
-        };
-        let lists = lists("skip = [{ crate = \"x@1\", reason = \"until y moves\" }]");
+        let skip = "skip = [{ crate = \"x@1\", reason = \"until y moves\" }]";
         assert_eq!(
-            bans(&graph, &lists),
+            banned(&[("x", "1.2.0")], skip),
             ["deny.toml: skip of x@1: there are no two versions of it any more"]
         );
     }
 
     #[test]
     fn a_banned_package_is_a_breach() {
-        let graph = Graph {
-            packages: vec![outside("openssl-sys", "0.9.1", None)],
-        };
-        let lists = lists("deny = [{ crate = \"openssl-sys\", reason = \"one TLS stack\" }]");
+        let deny = "deny = [{ crate = \"openssl-sys\", reason = \"one TLS stack\" }]";
         assert_eq!(
-            bans(&graph, &lists),
+            banned(&[("openssl-sys", "0.9.1")], deny),
             ["openssl-sys: banned by deny.toml: one TLS stack"]
         );
     }

@@ -4,7 +4,7 @@ use plimsoll_core::allow::{AllowAnswer, AllowQuestion};
 use plimsoll_policy::BudgetModule;
 
 use super::shuffle::{Dressed, rename_symbols};
-use super::{Held, Kind, PLAIN, columns, held, same_rows};
+use super::{Answer, Held, PLAIN, Question, columns, held, same_rows};
 
 /// Holds a module's allowances to every law on one question.
 pub(super) fn hold(module: &BudgetModule, question: &AllowQuestion) -> Held {
@@ -12,33 +12,32 @@ pub(super) fn hold(module: &BudgetModule, question: &AllowQuestion) -> Held {
         ("the order of pools means nothing", rows_reversed(question)),
         ("numbers of names mean nothing", names_renumbered(question)),
     ];
-    let asked = (question, question.pools.len());
-    let kind = Kind {
-        names: PLAIN,
-        manifest: module.manifest(),
-        ask: &|question| module.allow(question),
-        reasons: |answer| answer.reason.clone(),
-        alike,
-    };
-    held(&kind, asked, dresses)
+    held(PLAIN, module.manifest(), question, dresses, |question| {
+        module.allow(question)
+    })
 }
 
-/// Fails with the first row whose answer is not the one it had where it came from.
-fn alike(plain: &AllowAnswer, other: &AllowAnswer, origin: &[usize]) -> Result<(), String> {
-    let counts = |answer: &AllowAnswer| -> Vec<f64> {
-        answer
-            .allowed
-            .iter()
-            .map(|&nodes| f64::from(nodes))
-            .collect()
-    };
-    let (was, is) = (counts(plain), counts(other));
-    same_rows((&was, &plain.reason), (&is, &other.reason), origin)?;
-    let (was, is) = (plain.recheck_after_s, other.recheck_after_s);
-    if was == is {
-        return Ok(());
+impl Question for AllowQuestion {
+    fn rows(&self) -> usize {
+        self.pools.len()
     }
-    Err(format!("to ask again after {was} s became {is} s"))
+}
+
+impl Answer for AllowAnswer {
+    fn reasons(&self) -> Vec<u16> {
+        self.reason.clone()
+    }
+
+    fn alike(&self, other: &Self, origin: &[usize]) -> Result<(), String> {
+        let counts = |nodes: &[u32]| -> Vec<f64> { nodes.iter().copied().map(f64::from).collect() };
+        let (was, is) = (counts(&self.allowed), counts(&other.allowed));
+        same_rows((&was, &self.reason), (&is, &other.reason), origin)?;
+        let (was, is) = (self.recheck_after_s, other.recheck_after_s);
+        if was == is {
+            return Ok(());
+        }
+        Err(format!("to ask again after {was} s became {is} s"))
+    }
 }
 
 /// The rows from last to first.
@@ -51,11 +50,10 @@ fn rows_reversed(question: &AllowQuestion) -> Dressed<AllowQuestion> {
 
 /// Names under other numbers; the empty one keeps its own.
 fn names_renumbered(question: &AllowQuestion) -> Dressed<AllowQuestion> {
-    let mut question = question.clone();
-    let renamed = rename_symbols(&mut question.symbols);
-    columns::rename_allow_pools(&mut question.pools, &renamed);
-    let rows = question.pools.len();
-    Dressed::in_place(question, rows)
+    Dressed::in_place(question, |question| {
+        let renamed = rename_symbols(&mut question.symbols);
+        columns::rename_allow_pools(&mut question.pools, &renamed);
+    })
 }
 
 #[cfg(test)]

@@ -63,28 +63,38 @@ pub fn hold(policy: &AnyModule) -> Held {
     }
 }
 
-/// One kind of question to one policy, and what can be said of its answers.
-struct Kind<'m, Question, Raw, Typed> {
-    /// Names of the laws for this kind of question.
-    names: Names,
-    manifest: &'m Manifest,
-    ask: &'m dyn Fn(&Question) -> Called<Checked<Raw, Typed>>,
-    /// Every reason that an answer gives.
-    reasons: fn(&Raw) -> Vec<u16>,
-    /// Fails with the first row whose answer is not the one it had where it came from.
-    alike: fn(&Raw, &Raw, &[usize]) -> Result<(), String>,
+/// A question of any hook.
+trait Question: Clone {
+    /// Rows that an answer has.
+    fn rows(&self) -> usize;
 }
 
-impl<Question, Raw, Typed> Kind<'_, Question, Raw, Typed> {
-    /// The answer as the module gave it, or the words of its failure; and the fuel.
-    fn ask(&self, question: &Question) -> (Result<Raw, String>, u64) {
-        let called = (self.ask)(question);
-        let answer = called.result.map(|checked| checked.raw);
-        (answer.map_err(|fault| fault.to_string()), called.fuel)
+/// An answer of any hook.
+trait Answer: PartialEq + Serialize {
+    /// Every reason that it gives.
+    fn reasons(&self) -> Vec<u16>;
+
+    /// Fails with the first row of the other whose answer is not the one it has here, where it came from.
+    fn alike(&self, other: &Self, origin: &[usize]) -> Result<(), String>;
+}
+
+/// An answer of a number and a reason for each row.
+trait Numbered: PartialEq + Serialize {
+    fn columns(&self) -> (&[f64], &[u16]);
+}
+
+impl<A: Numbered> Answer for A {
+    fn reasons(&self) -> Vec<u16> {
+        self.columns().1.to_vec()
+    }
+
+    fn alike(&self, other: &Self, origin: &[usize]) -> Result<(), String> {
+        same_rows(self.columns(), other.columns(), origin)
     }
 }
 
 /// Names of the laws that hold for every kind of question.
+#[derive(Clone, Copy)]
 struct Names {
     answered: &'static str,
     same_bytes: &'static str,
@@ -100,17 +110,25 @@ const PLAIN: Names = Names {
 };
 
 /// Holds a policy to the laws of one kind of question: those of all kinds, and that no dress makes it another question.
-fn held<Question, Raw: PartialEq + Serialize, Typed>(
-    kind: &Kind<'_, Question, Raw, Typed>,
-    (question, rows): (&Question, usize),
-    dresses: Vec<(&'static str, Dressed<Question>)>,
+fn held<Q: Question, Raw: Answer, Typed>(
+    names: Names,
+    manifest: &Manifest,
+    question: &Q,
+    dresses: Vec<(&'static str, Dressed<Q>)>,
+    ask: impl Fn(&Q) -> Called<Checked<Raw, Typed>>,
 ) -> Held {
-    let names = &kind.names;
+    let rows = question.rows();
+    // The answer as the module gave it, or the words of its failure; and the fuel.
+    let ask = |question: &Q| {
+        let called = ask(question);
+        let answer = called.result.map(|checked| checked.raw);
+        (answer.map_err(|fault| fault.to_string()), called.fuel)
+    };
     let law = |name, held: Result<(), String>| Law {
         name,
         breach: held.err(),
     };
-    let (plain, fuel) = kind.ask(question);
+    let (plain, fuel) = ask(question);
     let plain = match plain {
         Ok(plain) => plain,
         Err(breach) => {
@@ -118,7 +136,7 @@ fn held<Question, Raw: PartialEq + Serialize, Typed>(
             return Held { laws, fuel, rows };
         }
     };
-    let (again, second_fuel) = kind.ask(question);
+    let (again, second_fuel) = ask(question);
     let mut laws = vec![
         law(names.answered, Ok(())),
         law(
@@ -126,11 +144,11 @@ fn held<Question, Raw: PartialEq + Serialize, Typed>(
             again.and_then(|again| same_bytes(&plain, &again)),
         ),
         law(names.same_fuel, same_fuel(fuel, second_fuel)),
-        law(names.reasons, known(kind.manifest, &(kind.reasons)(&plain))),
+        law(names.reasons, known(manifest, &plain.reasons())),
     ];
     for (name, dressed) in dresses {
-        let (answer, _) = kind.ask(&dressed.question);
-        let alike = answer.and_then(|answer| (kind.alike)(&plain, &answer, &dressed.origin));
+        let (answer, _) = ask(&dressed.question);
+        let alike = answer.and_then(|answer| plain.alike(&answer, &dressed.origin));
         laws.push(law(name, alike));
     }
     Held { laws, fuel, rows }

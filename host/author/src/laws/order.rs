@@ -6,8 +6,8 @@ use plimsoll_core::rank::{OrderAnswer, OrderQuestion};
 use plimsoll_policy::Module;
 
 use super::layout::Layout;
-use super::shuffle::{self, Dressed, number};
-use super::{Held, Kind, Names, columns, held, same_rows};
+use super::shuffle::{self, Dressed};
+use super::{Held, Names, Numbered, Question, columns, held};
 
 /// Holds a module's scores for launch lists to every law on one question.
 pub(super) fn hold(module: &Module, question: &OrderQuestion) -> Held {
@@ -33,29 +33,27 @@ pub(super) fn hold(module: &Module, question: &OrderQuestion) -> Held {
             with_a_stranger(question),
         ),
     ];
-    let asked = (question, question.claims.cand.len());
-    let kind = Kind {
-        names: Names {
-            answered: "every claim gets scores within the rules",
-            same_bytes: "the same claims get the same bytes",
-            same_fuel: "the same claims cost the same fuel",
-            reasons: "reasons of scores are in the manifest",
-        },
-        manifest: module.manifest(),
-        ask: &|question| module.order(question),
-        reasons: |answer| answer.reason.clone(),
-        alike,
+    let names = Names {
+        answered: "every claim gets scores within the rules",
+        same_bytes: "the same claims get the same bytes",
+        same_fuel: "the same claims cost the same fuel",
+        reasons: "reasons of scores are in the manifest",
     };
-    held(&kind, asked, dresses)
+    held(names, module.manifest(), question, dresses, |question| {
+        module.order(question)
+    })
 }
 
-/// Fails with the first row whose answer is not the one it had where it came from.
-fn alike(plain: &OrderAnswer, other: &OrderAnswer, origin: &[usize]) -> Result<(), String> {
-    let (was, is) = (
-        (&*plain.score, &*plain.reason),
-        (&*other.score, &*other.reason),
-    );
-    same_rows(was, is, origin)
+impl Question for OrderQuestion {
+    fn rows(&self) -> usize {
+        self.claims.cand.len()
+    }
+}
+
+impl Numbered for OrderAnswer {
+    fn columns(&self) -> (&[f64], &[u16]) {
+        (&self.score, &self.reason)
+    }
 }
 
 fn claims_reversed(question: &OrderQuestion) -> Dressed<OrderQuestion> {
@@ -68,45 +66,37 @@ fn candidates_reversed(question: &OrderQuestion) -> Dressed<OrderQuestion> {
 }
 
 fn rows_renumbered(question: &OrderQuestion) -> Dressed<OrderQuestion> {
-    let mut question = question.clone();
-    let catalogue = &mut Arc::make_mut(&mut question.tables).catalogue;
-    let rows = catalogue.o_type.len();
-    shuffle::reverse_offerings(catalogue);
-    for row in &mut question.claims.cand {
-        *row = number(rows - 1 - *row as usize);
-    }
-    as_it_stands(question)
+    Dressed::in_place(question, |question| {
+        let tables = Arc::make_mut(&mut question.tables);
+        shuffle::renumber_offerings(tables, &mut question.claims.cand);
+    })
 }
 
 fn names_renumbered(question: &OrderQuestion) -> Dressed<OrderQuestion> {
-    let mut question = question.clone();
-    let renamed = shuffle::rename_tables(Arc::make_mut(&mut question.tables));
-    columns::rename_rank_claims(&mut question.claims, &renamed);
-    as_it_stands(question)
+    Dressed::in_place(question, |question| {
+        let renamed = shuffle::rename_tables(Arc::make_mut(&mut question.tables));
+        columns::rename_rank_claims(&mut question.claims, &renamed);
+    })
 }
 
 /// One offering more, the cheapest of all, which no claim names.
 fn with_a_stranger(question: &OrderQuestion) -> Dressed<OrderQuestion> {
-    let mut question = question.clone();
-    shuffle::add_stranger(&mut Arc::make_mut(&mut question.tables).catalogue);
-    as_it_stands(question)
-}
-
-fn as_it_stands(question: OrderQuestion) -> Dressed<OrderQuestion> {
-    let rows = question.claims.cand.len();
-    Dressed::in_place(question, rows)
+    Dressed::in_place(question, |question| {
+        shuffle::add_stranger(&mut Arc::make_mut(&mut question.tables).catalogue);
+    })
 }
 
 /// The claims in that order, each with its candidates in theirs.
 fn reordered(question: &OrderQuestion, layout: &Layout) -> Dressed<OrderQuestion> {
-    let mut question = question.clone();
-    columns::reorder_rank_claim(&mut question.claims, &layout.order);
-    columns::reorder_rank_holder(&mut question.claims, &layout.origin);
-    question.claims.cand_ends.clone_from(&layout.ends);
-    Dressed {
+    Dressed::moved(
         question,
-        origin: layout.origin.clone(),
-    }
+        &layout.origin,
+        |OrderQuestion { claims, .. }| {
+            columns::reorder_rank_claim(claims, &layout.order);
+            columns::reorder_rank_holder(claims, &layout.origin);
+            claims.cand_ends.clone_from(&layout.ends);
+        },
+    )
 }
 
 #[cfg(test)]

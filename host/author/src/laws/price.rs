@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use plimsoll_core::rank::{PriceAnswer, PriceQuestion};
 use plimsoll_policy::Module;
 
-use super::{Held, Kind, PLAIN, close, held, shuffle};
+use super::{Answer, Held, PLAIN, Question, close, held, shuffle};
 
 /// Holds a module's prices to every law on one question.
 pub(super) fn hold(module: &Module, question: &PriceQuestion) -> Held {
@@ -31,45 +31,50 @@ pub(super) fn hold(module: &Module, question: &PriceQuestion) -> Held {
             shuffle::with_a_stranger(question),
         ),
     ];
-    let asked = (question, question.pools.cand.len());
-    let kind = Kind {
-        names: PLAIN,
-        manifest: module.manifest(),
-        ask: &|question| module.price(question),
-        reasons: |answer| [answer.first_reason.as_slice(), &answer.then_reason].concat(),
-        alike,
-    };
-    held(&kind, asked, dresses)
+    held(PLAIN, module.manifest(), question, dresses, |question| {
+        module.price(question)
+    })
 }
 
-/// Fails with the first row whose answer is not the one it had where it came from.
-fn alike(plain: &PriceAnswer, other: &PriceAnswer, origin: &[usize]) -> Result<(), String> {
-    let mut groups: BTreeMap<u32, u32> = BTreeMap::new();
-    let mut back: BTreeMap<u32, u32> = BTreeMap::new();
-    for (row, &from) in origin.iter().enumerate() {
-        let prices = [
-            (plain.first[from], other.first[row]),
-            (plain.then[from], other.then[row]),
-        ];
-        if let Some((was, is)) = prices.into_iter().find(|(was, is)| !close(*was, *is)) {
-            return Err(format!("row {from}: {was} became {is}"));
-        }
-        let same = plain.first_count[from] == other.first_count[row]
-            && plain.first_reason[from] == other.first_reason[row]
-            && plain.then_reason[from] == other.then_reason[row];
-        if !same {
-            return Err(format!(
-                "row {from}: its reason or its count became another"
-            ));
-        }
-        let (was, is) = (plain.first_group[from], other.first_group[row]);
-        let shared =
-            *groups.entry(was).or_insert(is) == is && *back.entry(is).or_insert(was) == was;
-        if !shared || (was == 0) != (is == 0) {
-            return Err(format!(
-                "row {from}: it shares its count with others than before"
-            ));
-        }
+impl Question for PriceQuestion {
+    fn rows(&self) -> usize {
+        self.pools.cand.len()
     }
-    Ok(())
+}
+
+impl Answer for PriceAnswer {
+    fn reasons(&self) -> Vec<u16> {
+        [self.first_reason.as_slice(), &self.then_reason].concat()
+    }
+
+    fn alike(&self, other: &Self, origin: &[usize]) -> Result<(), String> {
+        let mut groups: BTreeMap<u32, u32> = BTreeMap::new();
+        let mut back: BTreeMap<u32, u32> = BTreeMap::new();
+        for (row, &from) in origin.iter().enumerate() {
+            let prices = [
+                (self.first[from], other.first[row]),
+                (self.then[from], other.then[row]),
+            ];
+            if let Some((was, is)) = prices.into_iter().find(|(was, is)| !close(*was, *is)) {
+                return Err(format!("row {from}: {was} became {is}"));
+            }
+            let same = self.first_count[from] == other.first_count[row]
+                && self.first_reason[from] == other.first_reason[row]
+                && self.then_reason[from] == other.then_reason[row];
+            if !same {
+                return Err(format!(
+                    "row {from}: its reason or its count became another"
+                ));
+            }
+            let (was, is) = (self.first_group[from], other.first_group[row]);
+            let shared =
+                *groups.entry(was).or_insert(is) == is && *back.entry(is).or_insert(was) == was;
+            if !shared || (was == 0) != (is == 0) {
+                return Err(format!(
+                    "row {from}: it shares its count with others than before"
+                ));
+            }
+        }
+        Ok(())
+    }
 }

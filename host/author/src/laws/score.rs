@@ -5,7 +5,7 @@ use plimsoll_policy::ConsolidationModule;
 
 use super::layout::Layout;
 use super::shuffle::{Dressed, number, rename_symbols};
-use super::{Held, Kind, PLAIN, columns, held, same_rows};
+use super::{Held, Numbered, PLAIN, Question, columns, held};
 
 /// Holds a module's values to every law on one question.
 pub(super) fn hold(module: &ConsolidationModule, question: &ScoreQuestion) -> Held {
@@ -18,24 +18,21 @@ pub(super) fn hold(module: &ConsolidationModule, question: &ScoreQuestion) -> He
         ("numbers of nodes mean nothing", nodes_renumbered(question)),
         ("numbers of names mean nothing", names_renumbered(question)),
     ];
-    let asked = (question, question.moves.len());
-    let kind = Kind {
-        names: PLAIN,
-        manifest: module.manifest(),
-        ask: &|question| module.score(question),
-        reasons: |answer| answer.reason.clone(),
-        alike,
-    };
-    held(&kind, asked, dresses)
+    held(PLAIN, module.manifest(), question, dresses, |question| {
+        module.score(question)
+    })
 }
 
-/// Fails with the first row whose answer is not the one it had where it came from.
-fn alike(plain: &ScoreAnswer, other: &ScoreAnswer, origin: &[usize]) -> Result<(), String> {
-    let (was, is) = (
-        (&*plain.value, &*plain.reason),
-        (&*other.value, &*other.reason),
-    );
-    same_rows(was, is, origin)
+impl Question for ScoreQuestion {
+    fn rows(&self) -> usize {
+        self.moves.len()
+    }
+}
+
+impl Numbered for ScoreAnswer {
+    fn columns(&self) -> (&[f64], &[u16]) {
+        (&self.value, &self.reason)
+    }
 }
 
 /// The moves from last to first.
@@ -54,36 +51,31 @@ fn moves_reversed(question: &ScoreQuestion) -> Dressed<ScoreQuestion> {
 
 /// The nodes of each move from last to first.
 fn members_reversed(question: &ScoreQuestion) -> Dressed<ScoreQuestion> {
-    let mut question = question.clone();
-    let members = Layout::reversed_within(&question.moves.member_ends);
-    columns::reorder_score_member(&mut question.moves, &members.origin);
-    as_it_stands(question)
+    Dressed::in_place(question, |question| {
+        let members = Layout::reversed_within(&question.moves.member_ends);
+        columns::reorder_score_member(&mut question.moves, &members.origin);
+    })
 }
 
 /// Nodes under other row numbers; the moves stay where they are.
 fn nodes_renumbered(question: &ScoreQuestion) -> Dressed<ScoreQuestion> {
-    let mut question = question.clone();
-    let rows = question.nodes.name.len();
-    let order: Vec<usize> = (0..rows).rev().collect();
-    columns::reorder_score_node(&mut question.nodes, &order);
-    for row in &mut question.moves.member {
-        *row = number(rows - 1 - *row as usize);
-    }
-    as_it_stands(question)
+    Dressed::in_place(question, |question| {
+        let rows = question.nodes.name.len();
+        let order: Vec<usize> = (0..rows).rev().collect();
+        columns::reorder_score_node(&mut question.nodes, &order);
+        for row in &mut question.moves.member {
+            *row = number(rows - 1 - *row as usize);
+        }
+    })
 }
 
 /// Names under other numbers; the empty one keeps its own.
 fn names_renumbered(question: &ScoreQuestion) -> Dressed<ScoreQuestion> {
-    let mut question = question.clone();
-    let renamed = rename_symbols(&mut question.symbols);
-    columns::rename_score_nodes(&mut question.nodes, &renamed);
-    columns::rename_score_moves(&mut question.moves, &renamed);
-    as_it_stands(question)
-}
-
-fn as_it_stands(question: ScoreQuestion) -> Dressed<ScoreQuestion> {
-    let rows = question.moves.len();
-    Dressed::in_place(question, rows)
+    Dressed::in_place(question, |question| {
+        let renamed = rename_symbols(&mut question.symbols);
+        columns::rename_score_nodes(&mut question.nodes, &renamed);
+        columns::rename_score_moves(&mut question.moves, &renamed);
+    })
 }
 
 #[cfg(test)]
@@ -92,7 +84,7 @@ mod tests {
     use crate::laws::shuffle::check_dresses;
     use crate::standard;
 
-    /// Kind, names of the nodes in order of names, saving and evictions of every move.
+    /// names of the nodes in order of names, saving and evictions of every move.
     fn rows(question: &ScoreQuestion) -> Vec<String> {
         let row = |row: usize| {
             let members = question.moves.members(row).iter();

@@ -9,31 +9,36 @@ use plimsoll_core::rank::{
     CatalogueColumns, Column, ExtColumn, PriceQuestion, Sym, Symbols, Tables,
 };
 
-use super::columns;
 use super::layout::Layout;
+use super::{Question, columns};
 
 /// A question, and for each of its rows the place of the same row in the question it was made from.
-pub(super) struct Dressed<Question> {
-    pub(super) question: Question,
+pub(super) struct Dressed<Q> {
+    pub(super) question: Q,
     pub(super) origin: Vec<usize>,
 }
 
-impl<Question> Dressed<Question> {
-    /// A question of so many rows that stayed where they were.
-    pub(super) fn in_place(question: Question, rows: usize) -> Self {
-        Self {
-            question,
-            origin: (0..rows).collect(),
-        }
+impl<Q: Question> Dressed<Q> {
+    /// A question changed so that its rows come from those places of the old one.
+    pub(super) fn moved(question: &Q, origin: &[usize], change: impl FnOnce(&mut Q)) -> Self {
+        let (mut question, origin) = (question.clone(), origin.to_vec());
+        change(&mut question);
+        Self { question, origin }
+    }
+
+    /// A question changed so that its rows stay where they were.
+    pub(super) fn in_place(question: &Q, change: impl FnOnce(&mut Q)) -> Self {
+        let rows: Vec<usize> = (0..question.rows()).collect();
+        Self::moved(question, &rows, change)
     }
 }
 
 /// Every dress looks different, and each of its rows is the one of the plain question where it came from.
 #[cfg(test)]
-pub(super) fn check_dresses<Question: PartialEq, Row: PartialEq + std::fmt::Debug>(
-    question: &Question,
-    rows: impl Fn(&Question) -> Vec<Row>,
-    dresses: &[fn(&Question) -> Dressed<Question>],
+pub(super) fn check_dresses<Q: PartialEq, Row: PartialEq + std::fmt::Debug>(
+    question: &Q,
+    rows: impl Fn(&Q) -> Vec<Row>,
+    dresses: &[fn(&Q) -> Dressed<Q>],
 ) {
     let plain = rows(question);
     for dress in dresses {
@@ -60,22 +65,18 @@ pub(super) fn candidates_reversed(question: &PriceQuestion) -> Dressed<PriceQues
 
 /// Offerings of the catalogue under other row numbers; the candidates stay where they are.
 pub(super) fn rows_renumbered(question: &PriceQuestion) -> Dressed<PriceQuestion> {
-    let mut question = question.clone();
-    let tables = Arc::make_mut(&mut question.tables);
-    let rows = tables.catalogue.o_type.len();
-    reverse_offerings(&mut tables.catalogue);
-    for row in &mut question.pools.cand {
-        *row = number(rows - 1 - *row as usize);
-    }
-    as_it_stands(question)
+    Dressed::in_place(question, |question| {
+        let tables = Arc::make_mut(&mut question.tables);
+        renumber_offerings(tables, &mut question.pools.cand);
+    })
 }
 
 /// Names under other numbers; the empty one keeps its own, as the interface promises.
 pub(super) fn names_renumbered(question: &PriceQuestion) -> Dressed<PriceQuestion> {
-    let mut question = question.clone();
-    let renamed = rename_tables(Arc::make_mut(&mut question.tables));
-    columns::rename_rank_pools(&mut question.pools, &renamed);
-    as_it_stands(question)
+    Dressed::in_place(question, |question| {
+        let renamed = rename_tables(Arc::make_mut(&mut question.tables));
+        columns::rename_rank_pools(&mut question.pools, &renamed);
+    })
 }
 
 /// Gives the names of a catalogue other numbers, and says which.
@@ -100,9 +101,9 @@ pub(super) fn rename_symbols(symbols: &mut Symbols) -> impl Fn(Sym) -> Sym + use
 
 /// One offering more, the cheapest of all, which no pool may buy.
 pub(super) fn with_a_stranger(question: &PriceQuestion) -> Dressed<PriceQuestion> {
-    let mut question = question.clone();
-    add_stranger(&mut Arc::make_mut(&mut question.tables).catalogue);
-    as_it_stands(question)
+    Dressed::in_place(question, |question| {
+        add_stranger(&mut Arc::make_mut(&mut question.tables).catalogue);
+    })
 }
 
 /// Adds an offering like the last one, for nothing.
@@ -116,26 +117,27 @@ pub(super) fn add_stranger(catalogue: &mut CatalogueColumns) {
     }
 }
 
-fn as_it_stands(question: PriceQuestion) -> Dressed<PriceQuestion> {
-    let rows = question.pools.cand.len();
-    Dressed::in_place(question, rows)
-}
-
 /// The pools in that order, each with its candidates in theirs.
 fn reordered(question: &PriceQuestion, layout: &Layout) -> Dressed<PriceQuestion> {
-    let mut question = question.clone();
-    columns::reorder_rank_pool(&mut question.pools, &layout.order);
-    columns::reorder_rank_candidate(&mut question.pools, &layout.origin);
-    question.pools.cand_ends.clone_from(&layout.ends);
-    Dressed {
+    Dressed::moved(
         question,
-        origin: layout.origin.clone(),
-    }
+        &layout.origin,
+        |PriceQuestion { pools, .. }| {
+            columns::reorder_rank_pool(pools, &layout.order);
+            columns::reorder_rank_candidate(pools, &layout.origin);
+            pools.cand_ends.clone_from(&layout.ends);
+        },
+    )
 }
 
-pub(super) fn reverse_offerings(catalogue: &mut CatalogueColumns) {
-    let order: Vec<usize> = (0..catalogue.o_type.len()).rev().collect();
-    columns::reorder_rank_offering(catalogue, &order);
+/// Puts the offerings of a catalogue from last to first, and gives candidates that name them the numbers that they have then.
+pub(super) fn renumber_offerings(tables: &mut Tables, candidates: &mut [u32]) {
+    let rows = tables.catalogue.o_type.len();
+    let order: Vec<usize> = (0..rows).rev().collect();
+    columns::reorder_rank_offering(&mut tables.catalogue, &order);
+    for row in candidates {
+        *row = number(rows - 1 - *row as usize);
+    }
 }
 
 pub(super) fn pick<T: Clone>(column: &[T], order: &[usize]) -> Vec<T> {

@@ -4,8 +4,8 @@ use plimsoll_core::allow::{AllowAnswer, Allowances};
 use plimsoll_core::rank::{LaunchLists, OrderAnswer, PriceAnswer};
 use plimsoll_core::score::{ScoreAnswer, Verdicts};
 use plimsoll_policy::{
-    Asked, BudgetModule, Checked, ConsolidationModule, EndedCall, Fault, Manifest, Module,
-    Observer, Unit,
+    BudgetModule, Checked, ConsolidationModule, Fault, Manifest, Module, Observer, Unit,
+    ask_observed,
 };
 
 use super::answer::{Answer, Names, dollars, reason_text};
@@ -22,24 +22,17 @@ pub(super) fn rank(
     let mut answer = Answer::default();
     let manifest = module.manifest();
     if manifest.unit == Unit::Dollars {
-        let question = &market.price;
-        let called = &module.price(question);
-        observer.asked(&Asked::Price(EndedCall {
-            module,
-            question,
-            called,
-        }));
-        let prices = called.result.clone()?;
-        told_prices(&mut answer, &prices.raw, &market.candidates, manifest);
+        let called = ask_observed(module, &market.price, Module::price, [observer]);
+        told_prices(
+            &mut answer,
+            &called.result?.raw,
+            &market.candidates,
+            manifest,
+        );
     }
     if let Some(question) = market.order.as_ref().filter(|_| manifest.orders) {
-        let called = &module.order(question);
-        observer.asked(&Asked::Order(EndedCall {
-            module,
-            question,
-            called,
-        }));
-        let Checked { raw, typed } = called.result.clone()?;
+        let called = ask_observed(module, question, Module::order, [observer]);
+        let Checked { raw, typed } = called.result?;
         told_lists(&mut answer, &typed, market);
         told_scores(&mut answer, raw, &market.slots, manifest);
     }
@@ -127,14 +120,8 @@ pub(super) fn consolidate(
     fleet: &Fleet,
     observer: &dyn Observer,
 ) -> Result<Answer, Fault> {
-    let question = &fleet.score;
-    let called = &module.score(question);
-    observer.asked(&Asked::Score(EndedCall {
-        module,
-        question,
-        called,
-    }));
-    let Checked { raw, typed } = called.result.clone()?;
+    let ask = ConsolidationModule::score;
+    let Checked { raw, typed } = ask_observed(module, &fleet.score, ask, [observer]).result?;
     let ScoreAnswer { value, reason } = raw;
     let Verdicts { worth, .. } = typed;
     let mut answer = Answer::default();
@@ -155,14 +142,8 @@ pub(super) fn budget(
     declared: &Declared,
     observer: &dyn Observer,
 ) -> Result<Answer, Fault> {
-    let question = &declared.allow;
-    let called = &module.allow(question);
-    observer.asked(&Asked::Allow(EndedCall {
-        module,
-        question,
-        called,
-    }));
-    let Checked { raw, typed } = called.result.clone()?;
+    let ask = BudgetModule::allow;
+    let Checked { raw, typed } = ask_observed(module, &declared.allow, ask, [observer]).result?;
     let AllowAnswer { reason, .. } = raw;
     let Allowances {
         rows,

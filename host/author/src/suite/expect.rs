@@ -14,6 +14,24 @@ struct Expected<'m> {
     wanted: Vec<Wanted>,
 }
 
+impl<'m> Expected<'m> {
+    /// Expectations of rows of a column, as the field of that name gives them.
+    fn of(
+        fields: &Fields<'_>,
+        manifest: &'m Manifest,
+        name: &str,
+        (rows, column): (&Names, &'static [&'static str; 1]),
+    ) -> Result<Self, Problem> {
+        let wanted = Vec::new();
+        let mut expected = Self { manifest, wanted };
+        for (name, field) in named(fields, name)? {
+            let rows = rows.rows(&field, name)?;
+            expected.valued(&field, column, "reason", &rows)?;
+        }
+        Ok(expected)
+    }
+}
+
 impl Expected<'_> {
     fn want(&mut self, field: &Field<'_>, what: What) {
         let field = field.path().to_owned();
@@ -46,15 +64,15 @@ impl Expected<'_> {
         Ok(())
     }
 
-    /// A number, or an object with the number under `name` and a reason.
+    /// A number of a column, or an object with the number under the column's name and a reason.
     fn valued(
         &mut self,
         field: &Field<'_>,
-        name: &'static str,
-        column: &'static [&'static str],
+        column: &'static [&'static str; 1],
         reason: &'static str,
         rows: &[Row],
     ) -> Result<(), Problem> {
+        let [name] = *column;
         if field.is_number() {
             self.number(field, column, rows, field.number()?);
             return Ok(());
@@ -102,7 +120,7 @@ pub(super) fn rank(
     }
     for (name, field) in named(fields, "scores")? {
         let rows = market.slots.rows(&field, name)?;
-        expected.valued(&field, "score", &["score"], "score-reason", &rows)?;
+        expected.valued(&field, &["score"], "score-reason", &rows)?;
     }
     for (name, field) in named(fields, "lists")? {
         if !market.claims.iter().any(|claim| claim == name) {
@@ -179,12 +197,7 @@ pub(super) fn consolidate(
     fleet: &Fleet,
     manifest: &Manifest,
 ) -> Result<Vec<Wanted>, Problem> {
-    let wanted = Vec::new();
-    let mut expected = Expected { manifest, wanted };
-    for (name, field) in named(fields, "values")? {
-        let rows = fleet.moves.rows(&field, name)?;
-        expected.valued(&field, "value", &["value"], "reason", &rows)?;
-    }
+    let mut expected = Expected::of(fields, manifest, "values", (&fleet.moves, &["value"]))?;
     for (name, field) in named(fields, "refuses")? {
         let rows = fleet.moves.rows(&field, name)?;
         expected.want(&field, What::AtMost("value", rows.clone(), 0.0));
@@ -208,12 +221,7 @@ pub(super) fn budget(
     declared: &Declared,
     manifest: &Manifest,
 ) -> Result<Vec<Wanted>, Problem> {
-    let wanted = Vec::new();
-    let mut expected = Expected { manifest, wanted };
-    for (name, field) in named(fields, "allowed")? {
-        let rows = declared.rows.rows(&field, name)?;
-        expected.valued(&field, "nodes", &["nodes"], "reason", &rows)?;
-    }
+    let mut expected = Expected::of(fields, manifest, "allowed", (&declared.rows, &["nodes"]))?;
     if let Some(field) = fields.get("recheck-after-s") {
         let whole = Names(vec![(String::new(), "answer".to_owned())]);
         let rows = whole.rows(&field, "answer")?;

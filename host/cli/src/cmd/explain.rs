@@ -23,9 +23,9 @@ use crate::view::plan::claim_name;
 const LIKENESS: f64 = 0.75;
 
 pub(crate) fn run(flags: &flags::Explain) -> Result<()> {
-    let mut loaded = load::snapshot(&flags.snapshot, &flags.deciding)?;
+    let mut loaded = load::snapshot(&flags.snapshot, &flags.planning.deciding)?;
     load::found(&mut loaded);
-    let mut strategy = Strategy::ranking(&flags.policy, &engine()?)?;
+    let mut strategy = Strategy::ranking(&flags.planning.policy, &engine()?)?;
     strategy.check(&loaded.snapshot.catalogues)?;
     let priced: Arc<Priced> = Arc::default();
     if let Some(policies) = strategy.policies_mut() {

@@ -25,10 +25,10 @@ const MOST_REASONS: usize = 20;
 
 pub(crate) fn run(flags: &flags::Plan) -> Result<()> {
     let began = Instant::now();
-    let (mut loaded, input) = load::snapshot_and_digest(&flags.snapshot, &flags.deciding)?;
+    let (mut loaded, input) = load::snapshot_and_digest(&flags.snapshot, &flags.planning.deciding)?;
     let mut found = load::found(&mut loaded);
     let read = began.elapsed();
-    let strategy = Strategy::ranking(&flags.policy, &engine()?)?;
+    let strategy = Strategy::ranking(&flags.planning.policy, &engine()?)?;
     strategy.check(&loaded.snapshot.catalogues)?;
     let began = Instant::now();
     let Decided {

@@ -33,6 +33,12 @@ struct Kind {
     define: fn(&mut SchemaGenerator),
 }
 
+impl Printer {
+    const fn new(command: &'static str, kinds: &'static [Kind]) -> Self {
+        Self { command, kinds }
+    }
+}
+
 impl Kind {
     const fn of<T: Document>() -> Self {
         Self {
@@ -51,49 +57,25 @@ impl Kind {
 
 /// The commands with `-o json` and `-o yaml` whose documents are ours; `plimsoll policy pack` prints ConfigMaps.
 const PRINTERS: &[Printer] = &[
-    Printer {
-        command: "plan",
-        kinds: &[Kind::of::<Plan>()],
-    },
-    Printer {
-        command: "simulate",
-        kinds: &[Kind::of::<Simulation>()],
-    },
-    Printer {
-        command: "catalogue",
-        kinds: &[Kind::of::<InstanceTypeList>(), Kind::of::<InstanceType>()],
-    },
-    Printer {
-        command: "replay",
-        kinds: &[Kind::of::<Replay>()],
-    },
-    Printer {
-        command: "policy inspect",
-        kinds: &[Kind::of::<PolicyModule<'_>>()],
-    },
-    Printer {
-        command: "policy check",
-        kinds: &[Kind::of::<PolicyCheck>()],
-    },
-    Printer {
-        command: "policy test",
-        kinds: &[Kind::of::<PolicyTest>()],
-    },
-    Printer {
-        command: "policy bench",
-        kinds: &[Kind::of::<PolicyBench>()],
-    },
-    Printer {
-        command: "policy diff",
-        kinds: &[Kind::of::<PolicyDiff>()],
-    },
-    Printer {
-        command: "policy explain",
-        kinds: &[
+    Printer::new("plan", &[Kind::of::<Plan>()]),
+    Printer::new("simulate", &[Kind::of::<Simulation>()]),
+    Printer::new(
+        "catalogue",
+        &[Kind::of::<InstanceTypeList>(), Kind::of::<InstanceType>()],
+    ),
+    Printer::new("replay", &[Kind::of::<Replay>()]),
+    Printer::new("policy inspect", &[Kind::of::<PolicyModule<'_>>()]),
+    Printer::new("policy check", &[Kind::of::<PolicyCheck>()]),
+    Printer::new("policy test", &[Kind::of::<PolicyTest>()]),
+    Printer::new("policy bench", &[Kind::of::<PolicyBench>()]),
+    Printer::new("policy diff", &[Kind::of::<PolicyDiff>()]),
+    Printer::new(
+        "policy explain",
+        &[
             Kind::of::<PolicyDecisionList>(),
             Kind::of::<PolicyDecision>(),
         ],
-    },
+    ),
 ];
 
 pub(crate) fn run(command: &[String]) -> Result<()> {

@@ -448,15 +448,15 @@ impl Averages {
         let dollars = |rates: &[i64]| rates.iter().copied().map(Dollars::from_nanos).collect();
         let percents = |shares: &[i64]| shares.iter().copied().map(percent).collect();
         let numbers = |counts: &[i64]| counts.iter().copied().map(thousandths).collect();
-        let nodes = series.nodes.iter();
+        let nodes = series.means.nodes.iter();
         Self {
             start: instant(series.start),
             interval: duration(series.width),
-            dollars_per_hour: dollars(&series.cost),
-            lp_bound_per_hour: dollars(&series.bound),
-            pending_pods: numbers(&series.pending),
-            requested_cpu_percent: percents(&series.cpu_used),
-            requested_memory_percent: percents(&series.memory_used),
+            dollars_per_hour: dollars(&series.means.cost),
+            lp_bound_per_hour: dollars(&series.means.bound),
+            pending_pods: numbers(&series.means.pending),
+            requested_cpu_percent: percents(&series.means.cpu_used),
+            requested_memory_percent: percents(&series.means.memory_used),
             nodes: nodes
                 .map(|(name, counts)| (name.to_string(), numbers(counts)))
                 .collect(),

@@ -58,9 +58,7 @@ pub(crate) const fn percent(thousandths: i64) -> Percent {
 
 /// The percentage that a part is of a whole; `None` where the whole is nothing.
 pub(crate) fn share_of(part: u64, whole: u64) -> Option<Percent> {
-    let thousandths =
-        (u128::from(part) * 1000 + u128::from(whole) / 2).checked_div(whole.into())?;
-    i64::try_from(thousandths).ok().map(Percent)
+    plimsoll_sim::thousandths(part, whole).map(Percent)
 }
 
 impl Serialize for Percent {

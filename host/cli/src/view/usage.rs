@@ -70,12 +70,12 @@ impl Usage {
         };
         let gib = |mib: i64| mib as f64 / 1024.0;
         Self {
-            requested_core_hours: thousandths(usage.cpu_requested),
-            used_core_hours: thousandths(usage.cpu_used),
-            requested_gib_hours: gib(usage.memory_requested),
-            used_gib_hours: gib(usage.memory_used),
-            used_cpu_percent: share(usage.cpu_used, usage.cpu_requested),
-            used_memory_percent: share(usage.memory_used, usage.memory_requested),
+            requested_core_hours: thousandths(usage.hours.cpu_requested),
+            used_core_hours: thousandths(usage.hours.cpu_used),
+            requested_gib_hours: gib(usage.hours.memory_requested),
+            used_gib_hours: gib(usage.hours.memory_used),
+            used_cpu_percent: share(usage.hours.cpu_used, usage.hours.cpu_requested),
+            used_memory_percent: share(usage.hours.memory_used, usage.hours.memory_requested),
             overrequested: usage.inflated.iter().map(Overrequested::of).collect(),
             busy_for: duration(usage.busy_for),
             busy_count: usage.busy_count,
@@ -98,8 +98,11 @@ impl Overrequested {
         };
         Self {
             workload: inflated.workload.clone(),
-            requests: amounts(inflated.cpu_requested, inflated.memory_requested),
-            used: amounts(inflated.cpu_used, inflated.memory_used),
+            requests: amounts(
+                inflated.of_pod.cpu_requested,
+                inflated.of_pod.memory_requested,
+            ),
+            used: amounts(inflated.of_pod.cpu_used, inflated.of_pod.memory_used),
         }
     }
 }

@@ -180,16 +180,17 @@ fn a_taint_that_is_not_tolerated_is_told() {
     );
 }
 
+/// A pod of one cpu that a pool beside the general one has to serve.
+fn one_from(pool: String, name: &str) -> Ran {
+    let world = pool + &pod("web", "1", "1Gi", &only(name));
+    explained("pod", "web", &world).ok()
+}
+
 /// T08: limit.
 #[test]
 fn a_limit_is_told_with_what_it_leaves() {
     let small = pool("few", "requirements: []", "  limits: {cpu: \"1\"}\n");
-    let ran = explained(
-        "pod",
-        "web",
-        &(small + &pod("web", "1", "1Gi", &only("few"))),
-    )
-    .ok();
+    let ran = one_from(small, "few");
     ran.prints("pool few      its limits leave no room: cpu 1 left, the smallest type it may buy, small, has cpu 2");
     ran.prints(NOT_ITS_POOL);
 }
@@ -202,12 +203,7 @@ fn a_minimum_of_values_is_told() {
         "requirements: [{key: karpenter.k8s.aws/instance-family, operator: Exists, minValues: 3}]",
         "",
     );
-    let ran = explained(
-        "pod",
-        "web",
-        &(choosy + &pod("web", "1", "1Gi", &only("choosy"))),
-    )
-    .ok();
+    let ran = one_from(choosy, "choosy");
     ran.prints("pool choosy   5 offerings: 5 too few to choose from: the pool wants at least 3 values of karpenter.k8s.aws/instance-family (minValues)");
 }
 

@@ -2,7 +2,7 @@
 
 use std::fmt::Write as _;
 
-use super::{File, begin};
+use super::{File, begin, wired};
 use crate::model::Hook;
 
 pub(super) fn file(hooks: &[Hook]) -> File {
@@ -24,25 +24,22 @@ pub(super) fn file(hooks: &[Hook]) -> File {
         );
     }
     body.push('\n');
-    for hook in hooks {
-        for table in hook.tables {
-            let wire = format!("{}::{}", hook.interface, table.wire);
-            let arguments: Vec<String> = table
-                .with_signals()
-                .map(|list| format!(", {}: &'a [ExtColumn<'a>]", list.ext))
-                .collect();
-            let (module, name, arguments) = (hook.module, table.name, arguments.concat());
-            let arguments = format!("<'a>(table: &'a {module}::{name}{arguments}) -> {wire}<'a>");
-            begin("", hook, table.wire, &arguments, &mut body);
-            let _ = writeln!(body, "{wire} {{");
-            for column in table.columns() {
-                let _ = writeln!(body, "{0}: &table.{0},", column.field());
-            }
-            for list in table.with_signals() {
-                let _ = writeln!(body, "{},", list.ext);
-            }
-            body.push_str("}\n}\n\n");
+    for (hook, table, wire) in wired(hooks) {
+        let arguments: Vec<String> = table
+            .with_signals()
+            .map(|list| format!(", {}: &'a [ExtColumn<'a>]", list.ext))
+            .collect();
+        let (module, name, arguments) = (hook.module, table.name, arguments.concat());
+        let arguments = format!("<'a>(table: &'a {module}::{name}{arguments}) -> {wire}<'a>");
+        begin("", hook, table.wire, &arguments, &mut body);
+        let _ = writeln!(body, "{wire} {{");
+        for column in table.columns() {
+            let _ = writeln!(body, "{0}: &table.{0},", column.field());
         }
+        for list in table.with_signals() {
+            let _ = writeln!(body, "{},", list.ext);
+        }
+        body.push_str("}\n}\n\n");
     }
     File::new(
         "host/policy/src/track/v0_1/columns.rs",

@@ -13,7 +13,7 @@ use std::io::{self, Write as _};
 use std::process::{Command, Stdio};
 
 use crate::lists::HOOKS;
-use crate::model::{Hook, snake};
+use crate::model::{Hook, Table, snake};
 
 /// A generated file.
 #[derive(Debug, Clone)]
@@ -58,6 +58,15 @@ impl File {
 fn begin(verb: &str, hook: &Hook, of: &str, arguments: &str, body: &mut String) {
     let (module, of) = (hook.module, snake(&of.to_lowercase()));
     let _ = writeln!(body, "pub(super) fn {verb}{module}_{of}{arguments} {{");
+}
+
+/// Every table of every hook, with its type in the interface.
+fn wired(hooks: &[Hook]) -> impl Iterator<Item = (&Hook, &Table, String)> {
+    hooks.iter().flat_map(|hook| {
+        hook.tables
+            .iter()
+            .map(move |table| (hook, table, format!("{}::{}", hook.interface, table.wire)))
+    })
 }
 
 /// Every generated file.

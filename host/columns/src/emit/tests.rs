@@ -2,7 +2,7 @@
 
 use std::fmt::Write as _;
 
-use super::{File, begin};
+use super::{File, begin, wired};
 use crate::model::{Column, Given, Hook, List, Table, Values};
 
 pub(super) fn file(hooks: &[Hook]) -> File {
@@ -14,13 +14,10 @@ pub(super) fn file(hooks: &[Hook]) -> File {
         );
     }
     body.push('\n');
-    for hook in hooks {
-        for table in hook.tables {
-            let wire = format!("{}::{}", hook.interface, table.wire);
-            empty(hook, table, &wire, &mut body);
-            for list in table.lists.iter().filter(|list| list.in_suites) {
-                push(hook, list, &wire, &mut body);
-            }
+    for (hook, table, wire) in wired(hooks) {
+        empty(hook, table, &wire, &mut body);
+        for list in table.lists.iter().filter(|list| list.in_suites) {
+            push(hook, list, &wire, &mut body);
         }
     }
     File::new(

@@ -81,6 +81,11 @@ fn methods_of(list: &List, view: &View, body: &mut String) {
     body.push_str("}\n\n");
 }
 
+/// The sentence on a value; a duration needs no unit.
+fn meaning(kind: Kind, doc: &str, unit: &str) -> String {
+    sentence(doc, if kind == Kind::Duration { "" } else { unit })
+}
+
 fn constant(signal: &Signal) -> String {
     crate::model::snake(signal.name).to_uppercase()
 }
@@ -97,12 +102,9 @@ fn method(column: &Column, read: &Read, view: &View, body: &mut String) {
         (Kind::Value, Values::F64) => ("f64", value),
         (Kind::Key | Kind::Value, _) => ("u32", value),
     };
-    let doc = if !read.doc.is_empty() {
-        sentence(read.doc, "")
-    } else if read.kind == Kind::Duration {
-        sentence(column.doc, "")
-    } else {
-        sentence(column.doc, column.unit)
+    let doc = match read.doc {
+        "" => meaning(read.kind, column.doc, column.unit),
+        own => sentence(own, ""),
     };
     let _ = writeln!(
         body,
@@ -121,11 +123,7 @@ fn signal_method(signal: &Signal, body: &mut String) {
         ),
         _ => ("f64", number, "0"),
     };
-    let doc = if signal.read.kind == Kind::Duration {
-        sentence(signal.doc, "")
-    } else {
-        sentence(signal.doc, signal.unit)
-    };
+    let doc = meaning(signal.read.kind, signal.doc, signal.unit);
     let _ = writeln!(
         body,
         "/// {}; {zero} {}. `None` where the host does not send the signal.\npub fn {}(&self) -> Option<{given}> {{ {value} }}\n",

@@ -3,46 +3,22 @@
 //! Every count is a possible answer, so lengths are all that can be wrong: a policy that allows more than its pool declares
 //! has simply nothing against what the pool declares.
 
-use thiserror::Error;
-
 use super::answer::{AllowAnswer, Allowance, Allowances};
 use super::question::AllowQuestion;
-use crate::hook::of_other_length;
+use crate::hook::{WrongLength, check_lengths};
 use crate::model::DisruptionReason;
 use crate::time::Span;
-
-/// Why an answer is refused whole.
-#[derive(Debug, Clone, PartialEq, Eq, Error)]
-pub enum AllowanceError {
-    /// A column is shorter or longer than the question.
-    #[error("answer column `{column}` has {found} rows; the question has {expected} rows")]
-    Length {
-        /// Column of the answer.
-        column: &'static str,
-        /// Rows of the question.
-        expected: usize,
-        /// Rows of the answer.
-        found: usize,
-    },
-}
 
 /// Checks allowances against their question and cuts them to what is declared.
 pub fn check_allowances(
     question: &AllowQuestion,
     answer: &AllowAnswer,
-) -> Result<Allowances, AllowanceError> {
-    let expected = question.pools.len();
+) -> Result<Allowances, WrongLength> {
     let columns = [
         ("allowed", answer.allowed.len()),
         ("reason", answer.reason.len()),
     ];
-    if let Some((column, found)) = of_other_length(columns, expected) {
-        return Err(AllowanceError::Length {
-            column,
-            expected,
-            found,
-        });
-    }
+    check_lengths(columns, question.pools.len(), "rows")?;
     let rows = answer.allowed.iter().zip(&question.pools.ceiling);
     let rows = rows.zip(&answer.reason);
     let seconds = answer.recheck_after_s;

@@ -18,7 +18,7 @@ mod question;
 mod tests;
 
 pub use answer::{AllowAnswer, Allowance, Allowances};
-pub use check::{AllowanceError, check_allowances, withheld};
+pub use check::{check_allowances, withheld};
 pub use columns::{BudgetRow, BudgetRows, SIGNALS};
 pub use grant::{Grant, Grants, Limit, grant};
 pub use question::{AllowQuestion, AllowQuestionBuilder};

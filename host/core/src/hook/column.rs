@@ -1,6 +1,7 @@
 //! Columns that more than one hook has: how a machine is bought, and optional signals by name.
 
 use serde::{Deserialize, Serialize};
+use thiserror::Error;
 
 use super::symbols::{Sym, SymbolsBuilder};
 
@@ -77,40 +78,56 @@ pub(crate) trait SignalValue {
     fn set(self, row: usize, column: &mut Column);
 }
 
-impl SignalValue for u32 {
-    fn column() -> Column {
-        Column::U32s(Vec::new())
-    }
+macro_rules! signal_values {
+    ($($value:ty: $column:ident;)*) => {
+        $(impl SignalValue for $value {
+            fn column() -> Column {
+                Column::$column(Vec::new())
+            }
 
-    fn set(self, row: usize, column: &mut Column) {
-        if let Column::U32s(values) = column {
-            set_last(values, row, self);
-        }
-    }
+            fn set(self, row: usize, column: &mut Column) {
+                if let Column::$column(values) = column {
+                    values.resize(row, Self::default());
+                    values.push(self);
+                }
+            }
+        })*
+    };
 }
 
-impl SignalValue for f64 {
-    fn column() -> Column {
-        Column::F64s(Vec::new())
-    }
-
-    fn set(self, row: usize, column: &mut Column) {
-        if let Column::F64s(values) = column {
-            set_last(values, row, self);
-        }
-    }
+signal_values! {
+    u32: U32s;
+    f64: F64s;
 }
 
-/// Makes a value the last row, with 0 on the rows passed over.
-fn set_last<T: Clone + Default>(values: &mut Vec<T>, row: usize, value: T) {
-    values.resize(row, T::default());
-    values.push(value);
+/// A column of an answer that is shorter or longer than the question.
+#[derive(Debug, Clone, PartialEq, Eq, Error)]
+#[error("answer column `{column}` has {found} rows; the question has {expected} {things}")]
+pub struct WrongLength {
+    /// Column of the answer.
+    pub column: &'static str,
+    /// Rows of the answer.
+    pub found: usize,
+    /// Rows of the question.
+    pub expected: usize,
+    /// Things that the question has rows of, for instance `moves`.
+    pub things: &'static str,
 }
 
-/// The first column, with its rows, of an answer that has not as many as were asked for.
-pub(crate) fn of_other_length<const N: usize>(
+/// Fails with the first column, named with its rows, that has not as many as there are things in the question.
+pub(crate) fn check_lengths<const N: usize>(
     columns: [(&'static str, usize); N],
-    rows: usize,
-) -> Option<(&'static str, usize)> {
-    columns.into_iter().find(|(_, found)| *found != rows)
+    expected: usize,
+    things: &'static str,
+) -> Result<(), WrongLength> {
+    let mut columns = columns.into_iter();
+    match columns.find(|(_, found)| *found != expected) {
+        None => Ok(()),
+        Some((column, found)) => Err(WrongLength {
+            column,
+            found,
+            expected,
+            things,
+        }),
+    }
 }

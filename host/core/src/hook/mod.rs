@@ -7,7 +7,7 @@ mod column;
 mod context;
 mod symbols;
 
-pub use column::{Capacity, Column, ExtColumn};
-pub(crate) use column::{Signals, of_other_length};
+pub use column::{Capacity, Column, ExtColumn, WrongLength};
+pub(crate) use column::{Signals, check_lengths};
 pub use context::{Context, PolicySettings, Setting};
 pub use symbols::{NO_SYMBOL, Sym, Symbols, SymbolsBuilder};

@@ -11,7 +11,7 @@ use thiserror::Error;
 use super::answer::{Price, PriceAnswer, Prices, Quote};
 use super::catalogue::Tables;
 use super::question::PriceQuestion;
-use crate::hook::Capacity;
+use crate::hook::{Capacity, WrongLength, check_lengths};
 use crate::units::{MAX_DOLLARS_PER_HOUR, PricePerHour};
 
 /// One candidate of a question, in words.
@@ -49,15 +49,8 @@ impl fmt::Display for CandidateName {
 #[derive(Debug, Clone, PartialEq, Error)]
 pub enum RankingError {
     /// A column is shorter or longer than the question.
-    #[error("answer column `{column}` has {found} rows; the question has {expected} candidates")]
-    Length {
-        /// Column of the answer.
-        column: &'static str,
-        /// Candidates of the question.
-        expected: usize,
-        /// Rows of the answer.
-        found: usize,
-    },
+    #[error(transparent)]
+    Length(#[from] WrongLength),
     /// A value is NaN.
     #[error("{slot}: `{column}` is NaN; expected {}", expected(column))]
     NotANumber {
@@ -116,13 +109,15 @@ pub fn check_prices(
     question: &PriceQuestion,
     answer: &PriceAnswer,
 ) -> Result<Prices, RankingError> {
-    let rows = question.pools.cand.len();
-    check_length("first", rows, answer.first.len())?;
-    check_length("first-count", rows, answer.first_count.len())?;
-    check_length("first-group", rows, answer.first_group.len())?;
-    check_length("first-reason", rows, answer.first_reason.len())?;
-    check_length("then", rows, answer.then.len())?;
-    check_length("then-reason", rows, answer.then_reason.len())?;
+    let columns = [
+        ("first", answer.first.len()),
+        ("first-count", answer.first_count.len()),
+        ("first-group", answer.first_group.len()),
+        ("first-reason", answer.first_reason.len()),
+        ("then", answer.then.len()),
+        ("then-reason", answer.then_reason.len()),
+    ];
+    check_lengths(columns, question.pools.cand.len(), "candidates")?;
 
     if !is_plain(answer) {
         check_rows(question, answer)?;
@@ -212,22 +207,6 @@ impl FirstGroups {
         }
         self.last = (group, count);
         Ok(())
-    }
-}
-
-pub(super) fn check_length(
-    column: &'static str,
-    expected: usize,
-    found: usize,
-) -> Result<(), RankingError> {
-    if found == expected {
-        Ok(())
-    } else {
-        Err(RankingError::Length {
-            column,
-            expected,
-            found,
-        })
     }
 }
 

@@ -4,8 +4,9 @@
 //! total, so that the list is the same on every machine. Whatever the scores, a claim keeps at least one candidate: a policy may shorten a list, not empty it.
 
 use super::answer::OrderAnswer;
-use super::check::{CandidateName, RankingError, check_length, describe, owner_of};
+use super::check::{CandidateName, RankingError, describe, owner_of};
 use super::question::OrderQuestion;
+use crate::hook::check_lengths;
 
 /// Checked order of the candidates of every claim, in the order of claims.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -29,9 +30,11 @@ pub fn check_ordering(
     question: &OrderQuestion,
     answer: &OrderAnswer,
 ) -> Result<LaunchLists, RankingError> {
-    let rows = question.claims.cand.len();
-    check_length("score", rows, answer.score.len())?;
-    check_length("reason", rows, answer.reason.len())?;
+    let columns = [
+        ("score", answer.score.len()),
+        ("reason", answer.reason.len()),
+    ];
+    check_lengths(columns, question.claims.cand.len(), "candidates")?;
     for (row, &value) in answer.score.iter().enumerate() {
         let column = "score";
         let slot = || Box::new(order_slot(question, row));

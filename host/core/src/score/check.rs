@@ -7,7 +7,7 @@ use thiserror::Error;
 
 use super::answer::{ScoreAnswer, Verdict, Verdicts};
 use super::question::{MoveKind, ScoreQuestion};
-use crate::hook::of_other_length;
+use crate::hook::{WrongLength, check_lengths};
 use crate::units::{MAX_DOLLARS_PER_HOUR, PricePerHour};
 use crate::words;
 
@@ -15,15 +15,8 @@ use crate::words;
 #[derive(Debug, Clone, PartialEq, Error)]
 pub enum ScoreError {
     /// A column is shorter or longer than the question.
-    #[error("answer column `{column}` has {found} rows; the question has {expected} moves")]
-    Length {
-        /// Column of the answer.
-        column: &'static str,
-        /// Moves of the question.
-        expected: usize,
-        /// Rows of the answer.
-        found: usize,
-    },
+    #[error(transparent)]
+    Length(#[from] WrongLength),
     /// A value is NaN, infinite or beyond any price.
     #[error(
         "row {row} ({what}): `value` is {value}; expected dollars per hour within plus or minus {MAX_DOLLARS_PER_HOUR}"
@@ -43,18 +36,11 @@ pub fn check_verdicts(
     question: &ScoreQuestion,
     answer: &ScoreAnswer,
 ) -> Result<Verdicts, ScoreError> {
-    let expected = question.moves.len();
     let columns = [
         ("value", answer.value.len()),
         ("reason", answer.reason.len()),
     ];
-    if let Some((column, found)) = of_other_length(columns, expected) {
-        return Err(ScoreError::Length {
-            column,
-            expected,
-            found,
-        });
-    }
+    check_lengths(columns, question.moves.len(), "moves")?;
     let read = |(row, (&value, &reason)): (usize, (&f64, &u16))| {
         let value = PricePerHour::from_dollars(value).ok_or_else(|| ScoreError::Value {
             row,

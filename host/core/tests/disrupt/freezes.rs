@@ -17,6 +17,7 @@ use plimsoll_core::time::{Span, Timestamp};
 use plimsoll_oracles::fixture::{
     Amounts, OnDemand, buffer, cluster, instance_type, node, pod, pool,
 };
+use plimsoll_oracles::judge::cases;
 
 /// Something that happens: its kind, two objects, and two answers to yes-or-no questions about it.
 type Step = (u8, u8, u8, bool, bool);
@@ -320,11 +321,7 @@ fn is_same(brought: &Snapshot, made: &Snapshot) -> Result<(), TestCaseError> {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig {
-        cases: 256,
-        failure_persistence: None,
-        ..ProptestConfig::default()
-    })]
+    #![proptest_config(cases(256))]
 
     #[test]
     fn a_snapshot_brought_up_to_date_is_one_made_anew(

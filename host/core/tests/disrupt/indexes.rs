@@ -12,6 +12,7 @@ use plimsoll_core::snapshot::Objects;
 use plimsoll_core::state::{ClaimCounts, Cluster, GroupId};
 use plimsoll_core::time::Timestamp;
 use plimsoll_oracles::fixture::{NodeFixture, cluster, node, pod};
+use plimsoll_oracles::judge::cases;
 
 /// Something that happens: its kind, two objects, and two answers to yes-or-no questions about it.
 type Step = (u8, u8, u8, bool, bool);
@@ -122,11 +123,7 @@ fn counted(world: &Cluster, pool: &PoolName) -> ClaimCounts {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig {
-        cases: 256,
-        failure_persistence: None,
-        ..ProptestConfig::default()
-    })]
+    #![proptest_config(cases(256))]
 
     #[test]
     fn an_index_finds_what_a_look_at_all_objects_finds(

@@ -37,6 +37,16 @@ pub struct Helper {
     pub arguments: Vec<OsString>,
 }
 
+impl Helper {
+    /// A program that needs no arguments.
+    pub fn new(program: impl Into<PathBuf>) -> Self {
+        Self {
+            program: program.into(),
+            arguments: Vec::new(),
+        }
+    }
+}
+
 impl Compiler {
     /// Makes machine code of a module that has passed the steps before.
     pub(crate) fn compile(&self, inner: &Inner, bytes: &[u8]) -> Result<Component, Refusal> {

@@ -199,10 +199,7 @@ mod tests {
 
     #[test]
     fn a_program_that_is_not_there_is_not_the_modules_fault() {
-        let helper = Helper {
-            program: "/nowhere/compiler".into(),
-            arguments: Vec::new(),
-        };
+        let helper = Helper::new("/nowhere/compiler");
         let refusal = ask(&helper, &Limits::default(), b"").unwrap_err();
         assert!(!refusal.blames_module());
         assert_eq!(

@@ -44,7 +44,7 @@ use crate::manifest::Hook;
 use crate::module::BudgetModule;
 use crate::observer::{Asked, Observer};
 use queue::TaskQueue;
-use verifier::{Task, Verifier, typed};
+use verifier::{Answered, Task, Verifier};
 
 /// How much a shadow is asked and what it keeps.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -200,17 +200,11 @@ impl Observer for Shadow {
     fn asked(&self, call: &Asked<'_>) {
         match (self.hook, call) {
             (Hook::Rank, Asked::Price(_) | Asked::Order(_)) => self.spent(call.fuel()),
-            (Hook::Consolidate, Asked::Score(ended)) => self.ask(|| Task::Moves {
-                question: Box::new(ended.question.clone()),
-                active: typed(ended.called).cloned(),
-                fuel: ended.called.fuel,
-            }),
+            (Hook::Consolidate, Asked::Score(ended)) => {
+                self.ask(|| Task::Moves(Answered::of(ended)));
+            }
             (Hook::Budget, Asked::Allow(ended)) if self.is_beside(ended.module) => {
-                self.ask(|| Task::Budgets {
-                    question: Box::new(ended.question.clone()),
-                    active: typed(ended.called).cloned(),
-                    fuel: ended.called.fuel,
-                });
+                self.ask(|| Task::Budgets(Answered::of(ended)));
             }
             _ => {}
         }

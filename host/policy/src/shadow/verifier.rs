@@ -18,7 +18,7 @@ use super::{allowances, lists, moves, plans};
 use crate::any::AnyModule;
 use crate::decide::decide_within;
 use crate::module::{Checked, Module};
-use crate::observer::{Asked, Observed, Observer};
+use crate::observer::{Asked, EndedCall, Observed, Observer};
 use crate::outcome::{Called, Fault};
 
 /// Something that was decided, as far as a shadow of its hook has to know it.
@@ -30,18 +30,19 @@ pub(super) enum Task {
         /// Fuel of the active policy's calls for it.
         fuel: u64,
     },
-    /// Values of moves; `active` is `None` where the active policy failed to give them.
-    Moves {
-        question: Box<ScoreQuestion>,
-        active: Option<Verdicts>,
-        fuel: u64,
-    },
-    /// How many nodes may be down; nothing where the active policy failed to say.
-    Budgets {
-        question: Box<AllowQuestion>,
-        active: Option<Allowances>,
-        fuel: u64,
-    },
+    /// Values of moves.
+    Moves(Answered<ScoreQuestion, Verdicts>),
+    /// How many nodes may be down.
+    Budgets(Answered<AllowQuestion, Allowances>),
+}
+
+/// A question that the active policy has been asked.
+pub(super) struct Answered<Question, Typed> {
+    question: Box<Question>,
+    /// Its answer; `None` where it failed to give one.
+    active: Option<Typed>,
+    /// Fuel of its call.
+    fuel: u64,
 }
 
 /// A shadow at work.
@@ -58,6 +59,28 @@ pub(super) struct Verifier {
 
 /// Result of asking: fuel, faults and the comparison.
 type Found = (u64, Vec<Fault>, Compared);
+
+impl<Question: Clone, Typed: Clone> Answered<Question, Typed> {
+    /// Of a call that has ended.
+    pub(super) fn of<M, Raw>(ended: &EndedCall<'_, M, Question, Raw, Typed>) -> Self {
+        Self {
+            question: Box::new(ended.question.clone()),
+            active: typed(ended.called).cloned(),
+            fuel: ended.called.fuel,
+        }
+    }
+
+    /// Asks the shadow the same, and compares.
+    fn again<Raw>(
+        &self,
+        ask: impl FnOnce(&Question) -> Called<Checked<Raw, Typed>>,
+        compare: impl FnOnce(&Question, Option<&Typed>, Option<&Typed>) -> Compared,
+    ) -> Found {
+        let now = ask(&self.question);
+        let compared = compare(&self.question, self.active.as_ref(), typed(&now));
+        (now.fuel, faults(&now).to_vec(), compared)
+    }
+}
 
 impl Verifier {
     /// Asks about one decision and enters what comes of it. Of a decision for another hook there is nothing to ask.
@@ -77,31 +100,13 @@ impl Verifier {
                 let at = u64::try_from(snapshot.now.millis() / 1000).unwrap_or(0);
                 (at, fuel, plan(module, session, &snapshot, &active))
             }
-            (
-                AnyModule::Consolidate(module),
-                Task::Moves {
-                    question,
-                    active,
-                    fuel,
-                },
-            ) => {
-                let now = module.score(&question);
-                let compared = moves::compare(&question, active.as_ref(), typed(&now));
-                let found = (now.fuel, faults(&now).to_vec(), compared);
-                (question.context.now_unix_s, fuel, found)
+            (AnyModule::Consolidate(module), Task::Moves(asked)) => {
+                let found = asked.again(|question| module.score(question), moves::compare);
+                (asked.question.context.now_unix_s, asked.fuel, found)
             }
-            (
-                AnyModule::Budget(module),
-                Task::Budgets {
-                    question,
-                    active,
-                    fuel,
-                },
-            ) => {
-                let now = module.allow(&question);
-                let compared = allowances::compare(&question, active.as_ref(), typed(&now));
-                let found = (now.fuel, faults(&now).to_vec(), compared);
-                (question.context.now_unix_s, fuel, found)
+            (AnyModule::Budget(module), Task::Budgets(asked)) => {
+                let found = asked.again(|question| module.allow(question), allowances::compare);
+                (asked.question.context.now_unix_s, asked.fuel, found)
             }
             _ => return,
         };

@@ -6,7 +6,7 @@ use plimsoll_core::catalogue::CapacityType;
 use plimsoll_core::ids::TypeName;
 use plimsoll_core::time::{Span, Timestamp};
 use plimsoll_report::{Contestant, Report};
-use plimsoll_sim::{Fidelity, NodeHours, ScoreCard, Series, Unplaced, Waiting};
+use plimsoll_sim::{Fidelity, Figures, NodeHours, ScoreCard, Series, Unplaced, Waiting};
 
 const POINTS: i64 = 672;
 const WIDTH: Span = Span::from_secs(1800);
@@ -43,7 +43,7 @@ pub(crate) fn report() -> Report {
         ("r7a.4xlarge", demand, 122, 2, 6),
         ("g5.2xlarge", demand, 121, 1, 3),
     ];
-    let cheapest = series(&list, &[]).cost;
+    let cheapest = series(&list, &[]).means.cost;
     let bound: Vec<i64> = cheapest.iter().map(|cost| cost / 110 * 108).collect();
     Report {
         title: "Three ways to buy for a fortnight".to_owned(),
@@ -72,9 +72,9 @@ fn contestant(
     let series = series(bought, bound);
     let hours = POINTS / 2;
     let sum = |values: &[i64]| values.iter().sum::<i64>();
-    let cost = sum(&series.cost) / 2;
-    let nodes: Vec<i64> = (0..series.cost.len())
-        .map(|row| series.nodes.values().map(|column| column[row]).sum())
+    let cost = sum(&series.means.cost) / 2;
+    let nodes: Vec<i64> = (0..series.means.cost.len())
+        .map(|row| series.means.nodes.values().map(|column| column[row]).sum())
         .collect();
     let spot = bought.iter().any(|line| line.1 == CapacityType::Spot);
     Contestant {
@@ -85,7 +85,7 @@ fn contestant(
             cost,
             cost_starting: cost / 60,
             cost_idle: cost / 25,
-            bound: Some(sum(&series.bound) / 2),
+            bound: Some(sum(&series.means.bound) / 2),
             node_hours: node_hours(bought, &series),
             nodes_mean: sum(&nodes) / POINTS,
             nodes_max: nodes.iter().max().map_or(0, |most| small(most / 1000)),
@@ -99,8 +99,8 @@ fn contestant(
             launches: if spot { 1480 } else { 1207 },
             launch_failures: if spot { 12 } else { 0 },
             decisions: 2406,
-            cpu_used: sum(&series.cpu_used) / POINTS,
-            memory_used: sum(&series.memory_used) / POINTS,
+            cpu_used: sum(&series.means.cpu_used) / POINTS,
+            memory_used: sum(&series.means.memory_used) / POINTS,
             pending_pods: Fidelity {
                 bound: 31_000,
                 as_planned: if name == "compatible" { 17_320 } else { 30_805 },
@@ -145,18 +145,20 @@ fn series(bought: &[Bought], bound: &[i64]) -> Series {
     Series {
         start: Timestamp::from_millis(1_750_000_000_000),
         width: WIDTH,
-        cost,
-        bound: bound.to_vec(),
-        pending: rows().map(|load| load * 9).collect(),
-        cpu_used: rows().map(|load| 870 - idle + load / 12).collect(),
-        memory_used: rows().map(|load| 720 - idle + load / 8).collect(),
-        nodes,
+        means: Figures {
+            cost,
+            bound: bound.to_vec(),
+            pending: rows().map(|load| load * 9).collect(),
+            cpu_used: rows().map(|load| 870 - idle + load / 12).collect(),
+            memory_used: rows().map(|load| 720 - idle + load / 8).collect(),
+            nodes,
+        },
     }
 }
 
 fn node_hours(bought: &[Bought], series: &Series) -> Vec<NodeHours> {
     let hours = bought.iter().map(|(name, terms, cents, ..)| {
-        let thousandths: i64 = series.nodes[*name].iter().sum::<i64>() / 2;
+        let thousandths: i64 = series.means.nodes[*name].iter().sum::<i64>() / 2;
         NodeHours {
             instance_type: TypeName::from(*name),
             capacity_type: *terms,

@@ -83,6 +83,19 @@ pub fn write(
     }
 }
 
+/// A snapshot by itself as JSON text, with every type that it knows.
+pub fn json(snapshot: &Snapshot) -> io::Result<Vec<u8>> {
+    let mut text = Vec::new();
+    write(
+        snapshot,
+        &[],
+        &CatalogueText::Inline,
+        Format::Json,
+        &mut text,
+    )?;
+    Ok(text)
+}
+
 fn document(value: &Value, out: &mut dyn Write) -> io::Result<()> {
     let text = serde_saphyr::to_string(value).map_err(io::Error::other)?;
     out.write_all(text.trim_end().as_bytes())?;

@@ -2,13 +2,10 @@
 //!
 //! Usage: `cluster FILE`; then `plimsoll plan FILE --timings` says what reading and planning took at most.
 
-use std::fs::File;
-use std::io::{BufWriter, Write};
-
 use anyhow::{Context, Result};
 use plimsoll_benches::cases::general_types;
 use plimsoll_oracles::fixture::{Amounts, PodFixture, cluster, node, pod, pool};
-use plimsoll_snapshot::write::{CatalogueText, Format, write};
+use plimsoll_snapshot::write::json;
 
 const NODES: usize = 5_000;
 const RUNNING_ON_EACH: usize = 10;
@@ -32,16 +29,7 @@ fn main() -> Result<()> {
     let waiting = (0..WAITING).map(|at| replica(NODES * RUNNING_ON_EACH + at));
     let mut snapshot = built.pods(waiting).snapshot();
     snapshot.catalogues = std::sync::Arc::new(general_types()?.into());
-    let mut out = BufWriter::new(File::create(&path).with_context(|| path.clone())?);
-    write(
-        &snapshot,
-        &[],
-        &CatalogueText::Inline,
-        Format::Json,
-        &mut out,
-    )?;
-    out.flush()?;
-    Ok(())
+    std::fs::write(&path, json(&snapshot)?).with_context(|| path.clone())
 }
 
 fn replica(at: usize) -> PodFixture {

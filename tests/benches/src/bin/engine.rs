@@ -28,7 +28,7 @@ use plimsoll_core::ids::ObjectName;
 use plimsoll_core::model::Object;
 use plimsoll_core::model::{DisruptionLimit, LabelSelector, Pod, PodDisruptionBudget};
 use plimsoll_core::schedule;
-use plimsoll_core::snapshot::{Objects, Snapshot};
+use plimsoll_core::snapshot::Snapshot;
 use plimsoll_core::time::{Span, Timestamp};
 use plimsoll_oracles::fixture::{below, cluster, labels, pool};
 use plimsoll_oracles::generate::{Draw, Waste, fragmented};
@@ -223,15 +223,7 @@ fn engine(fleet: &Snapshot) -> Engine {
 /// The inputs of the engine of a fleet in which as much happens as in one of `busy` nodes, and which of them is the first that
 /// counts.
 fn lived(fleet: &Snapshot, busy: usize) -> (usize, Vec<(Timestamp, Input)>) {
-    let recording = Recording {
-        start: fleet.now,
-        end: None,
-        objects: objects(fleet),
-        running: Vec::new(),
-        catalogues: Arc::clone(&fleet.catalogues),
-        settings: Arc::clone(&fleet.settings),
-        changes: changes(fleet, busy),
-    };
+    let recording = Recording::from_snapshot(fleet, changes(fleet, busy));
     let behaviour = Behaviour {
         seed: SEED,
         ..Behaviour::default()
@@ -254,18 +246,6 @@ fn lived(fleet: &Snapshot, busy: usize) -> (usize, Vec<(Timestamp, Input)>) {
         }
     }
     (start, inputs)
-}
-
-fn objects(fleet: &Snapshot) -> Objects {
-    let nodes = fleet.nodes.iter();
-    Objects {
-        pools: fleet.pools.clone(),
-        nodes: nodes.clone().filter_map(|it| it.node.clone()).collect(),
-        claims: nodes.filter_map(|it| it.claim.clone()).collect(),
-        pods: fleet.pods.clone(),
-        disruption_budgets: fleet.disruption_budgets.clone(),
-        ..Objects::default()
-    }
 }
 
 fn after(fleet: &Snapshot, seconds: usize) -> Timestamp {

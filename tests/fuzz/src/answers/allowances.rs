@@ -7,6 +7,7 @@ use plimsoll_core::allow::{
 };
 use plimsoll_core::hook::PolicySettings;
 use plimsoll_core::model::DisruptionReason;
+use plimsoll_policy::BudgetModule;
 
 use super::{CALLED, ENGINE, ROWS, context, guest, hold, judge_call, misshape};
 use crate::Draw;
@@ -61,7 +62,7 @@ fn judge(answer: &AllowAnswer, allowances: &Allowances) {
 /// A guest that allows as it likes.
 fn call(draw: &mut Draw) {
     let guest = guest(draw, "allows-nothing");
-    let module = ENGINE.accept_budget(&guest, &PolicySettings::new());
+    let module = ENGINE.accept_as::<BudgetModule>(&guest, &PolicySettings::new());
     judge_call(&module.expect("data is any data").allow(&QUESTION));
 }
 

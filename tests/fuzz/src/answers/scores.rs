@@ -8,6 +8,7 @@ use plimsoll_core::score::{
     check_verdicts,
 };
 use plimsoll_core::units::PricePerHour;
+use plimsoll_policy::ConsolidationModule;
 
 use super::{CALLED, ENGINE, ROWS, context, guest, hold, judge_call, misshape, number};
 use crate::Draw;
@@ -71,7 +72,7 @@ fn judge(answer: &ScoreAnswer, verdicts: &Verdicts) {
 /// A guest that values as it likes.
 fn call(draw: &mut Draw) {
     let guest = guest(draw, "values-nothing");
-    let module = ENGINE.accept_consolidation(&guest, &PolicySettings::new());
+    let module = ENGINE.accept_as::<ConsolidationModule>(&guest, &PolicySettings::new());
     judge_call(&module.expect("data is any data").score(&QUESTION));
 }
 

@@ -9,7 +9,7 @@ use std::time::Duration;
 
 use plimsoll_core::hook::{PolicySettings, Setting};
 use plimsoll_guests::HOSTILE;
-use plimsoll_policy::{Engine, EngineSettings, Limits, Module, Outcome};
+use plimsoll_policy::{Considered, Engine, EngineSettings, Limits, Module, Outcome};
 
 /// Settings of one name with a text.
 pub(crate) fn text(name: &str, value: &str) -> PolicySettings {
@@ -54,6 +54,13 @@ pub(crate) fn one_at_a_time(guest_memory: Option<u64>) -> Engine {
         ..EngineSettings::default()
     };
     Engine::new(settings).unwrap()
+}
+
+/// The first note for people says one thing, and ends with what was done instead.
+#[track_caller]
+pub(crate) fn noted(considered: &Considered, says: &str, end: &str) {
+    let told = &considered.notes[0];
+    assert!(told.contains(says) && told.ends_with(end), "{told}");
 }
 
 /// Behaviours that guests of all hooks share, with how a call ends and a part of the sentence; of a question of so many rows.

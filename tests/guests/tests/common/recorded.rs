@@ -6,9 +6,7 @@ use plimsoll_core::hook::{PolicySettings, Setting};
 use plimsoll_core::rank::{OrderQuestion, PriceQuestion};
 use plimsoll_guests::HOSTILE;
 use plimsoll_policy::records::{InMemory, RecordStore, Recorder};
-use plimsoll_policy::{
-    Asked, BudgetModule, ConsolidationModule, EndedCall, Engine, Module, Observer as _,
-};
+use plimsoll_policy::{BudgetModule, ConsolidationModule, Engine, Module, Observer, ask_observed};
 
 use super::{common, fleet};
 
@@ -37,10 +35,10 @@ impl Deciders {
                 engine.accept(HOSTILE, &trap).expect("it is accepted"),
             ],
             consolidate: engine
-                .accept_consolidation(gentle.bytes, &none)
+                .accept_as(gentle.bytes, &none)
                 .expect("it is accepted"),
             budget: engine
-                .accept_budget(budget.bytes, &none)
+                .accept_as(budget.bytes, &none)
                 .expect("it is accepted"),
         }
     }
@@ -51,67 +49,47 @@ pub(crate) fn records(engine: &Engine, decisions: u32, types: u32) -> Vec<u8> {
     let deciders = Deciders::accepted(engine);
     let written = InMemory::default();
     let recorder = Recorder::begin(Box::new(written.clone()), engine, None);
-    let recorder = recorder.expect("memory can be written");
+    let recording = recorder.expect("memory can be written");
+    let recorder: &dyn Observer = &recording;
     let price = common::question(2, types, 3);
     let order = common::claims(5, 20);
     let score = fleet::question(60, 40);
     let allow = fleet::pools(3);
     for number in 0..decisions {
         match number % 5 {
-            0 => priced(&deciders.ranks[0], &price, number, &recorder),
-            1 => ordered(&deciders.ranks[1], &order, number, &recorder),
+            0 => priced(&deciders.ranks[0], &price, number, recorder),
+            1 => ordered(&deciders.ranks[1], &order, number, recorder),
             2 => {
                 let mut question = score.clone();
                 question.nodes.age_s[0] = number;
-                let module = &deciders.consolidate;
-                let called = module.score(&question);
-                recorder.asked(&Asked::Score(EndedCall {
-                    module,
-                    question: &question,
-                    called: &called,
-                }));
+                let ask = ConsolidationModule::score;
+                ask_observed(&deciders.consolidate, &question, ask, [recorder]);
             }
             3 => {
                 let mut question = allow.clone();
                 question.pools.nodes[0] = number;
-                let module = &deciders.budget;
-                let called = module.allow(&question);
-                recorder.asked(&Asked::Allow(EndedCall {
-                    module,
-                    question: &question,
-                    called: &called,
-                }));
+                ask_observed(&deciders.budget, &question, BudgetModule::allow, [recorder]);
             }
-            _ => priced(&deciders.ranks[2], &price, number, &recorder),
+            _ => priced(&deciders.ranks[2], &price, number, recorder),
         }
     }
-    let recorded = recorder.finish().expect("memory can be written");
+    let recorded = recording.finish().expect("memory can be written");
     assert_eq!(recorded.decisions, u64::from(decisions));
     written.bytes()
 }
 
-fn priced(module: &Module, question: &PriceQuestion, number: u32, recorder: &Recorder) {
+fn priced(module: &Module, question: &PriceQuestion, number: u32, recorder: &dyn Observer) {
     let mut question = question.clone();
     let tables = Arc::make_mut(&mut question.tables);
     tables.catalogue.o_running[0] = number;
     tables.catalogue.o_price[0] = f64::from(number) / 3.0 % 100.0;
-    let called = module.price(&question);
-    recorder.asked(&Asked::Price(EndedCall {
-        module,
-        question: &question,
-        called: &called,
-    }));
+    ask_observed(module, &question, Module::price, [recorder]);
 }
 
-fn ordered(module: &Module, question: &OrderQuestion, number: u32, recorder: &Recorder) {
+fn ordered(module: &Module, question: &OrderQuestion, number: u32, recorder: &dyn Observer) {
     let mut question = question.clone();
     question.claims.cpu_milli[0] = number;
-    let called = module.order(&question);
-    recorder.asked(&Asked::Order(EndedCall {
-        module,
-        question: &question,
-        called: &called,
-    }));
+    ask_observed(module, &question, Module::order, [recorder]);
 }
 
 /// The modules that such records name.

@@ -10,7 +10,7 @@ mod topology;
 use plimsoll_core::check::{PriceRule, Rule, check, review};
 use plimsoll_core::plan::Plan;
 use plimsoll_core::snapshot::Snapshot;
-use plimsoll_oracles::fixture::{CapacityType, plan};
+use plimsoll_oracles::fixture::{CapacityType, OnDemand, ZONE_1, ZONE_2, plan};
 
 /// The plan breaks these rules, in this order, and no others.
 #[track_caller]
@@ -28,6 +28,18 @@ pub(crate) fn bought(
     pods: &[&str],
 ) -> Plan {
     plan(snapshot).buy_for("general", options, pods).build()
+}
+
+/// A claim for the pod `web` may name a type in the first zone, on demand, and breaks a rule once it names the second zone, too.
+#[track_caller]
+pub(crate) fn only_in_zone_1(snapshot: &Snapshot, instance_type: &str, rule: Rule) {
+    let [first, second] = [ZONE_1, ZONE_2].map(|zone| (instance_type, zone, OnDemand));
+    passes(snapshot, &bought(snapshot, &[first], &["web"]));
+    breaks(
+        snapshot,
+        &bought(snapshot, &[first, second], &["web"]),
+        &[rule],
+    );
 }
 
 /// The plan is good.

@@ -32,20 +32,25 @@ fn limited(general: PoolFixture) -> Snapshot {
         .snapshot()
 }
 
-#[test]
-fn a_pool_stays_within_its_limits_less_what_it_has() {
-    let enough = limited(pool("general").limit_cpu(4000));
+/// The first limit is just enough for two claims, the second is not.
+#[track_caller]
+fn bounds(enough: PoolFixture, short: PoolFixture) {
+    let enough = limited(enough);
     passes(&enough, &two_claims(&enough));
-    let short = limited(pool("general").limit_cpu(3999));
+    let short = limited(short);
     breaks(&short, &two_claims(&short), &[Rule::PoolLimit]);
 }
 
 #[test]
+fn a_pool_stays_within_its_limits_less_what_it_has() {
+    let limit = |cpu| pool("general").limit_cpu(cpu);
+    bounds(limit(4000), limit(3999));
+}
+
+#[test]
 fn every_new_node_counts_towards_a_limit_of_nodes() {
-    let enough = limited(pool("general").limit_nodes(3));
-    passes(&enough, &two_claims(&enough));
-    let short = limited(pool("general").limit_nodes(2));
-    breaks(&short, &two_claims(&short), &[Rule::PoolLimit]);
+    let limit = |nodes| pool("general").limit_nodes(nodes);
+    bounds(limit(3), limit(2));
 }
 
 #[test]

@@ -2,6 +2,7 @@
 
 use plimsoll_core::check::Rule;
 use plimsoll_core::model::{DefaultSpread, OwnerKind, PodPhase, WhenUnsatisfiable, WorkloadKind};
+use plimsoll_core::plan::Plan;
 use plimsoll_core::snapshot::Snapshot;
 use plimsoll_oracles::fixture::*;
 
@@ -312,19 +313,26 @@ fn shop() -> ClusterFixture {
     cluster().types(ladder(4)).pool(pool("general"))
 }
 
+/// Options of a claim, and the pod that it is for.
+type Claim<'c> = (&'c [(&'c str, &'c str, CapacityType)], &'c str);
+
+/// A claim of its own for each of two pods, that may turn out as any of its options.
+fn apart(snapshot: &Snapshot, claims: [Claim<'_>; 2]) -> Plan {
+    let bought = claims.iter().fold(plan(snapshot), |plan, (options, pod)| {
+        plan.buy_for("general", options, &[pod])
+    });
+    bought.build()
+}
+
 #[test]
 fn a_claim_that_may_turn_out_in_two_zones_blocks_both() {
     let snapshot = shop()
         .pods(pod("web").anti_affinity(ZONE).replicas(2))
         .snapshot();
-    let apart = plan(&snapshot)
-        .buy_for("general", &[IN_1], &["web-0"])
-        .buy_for("general", &[IN_2], &["web-1"]);
-    passes(&snapshot, &apart.build());
-    let open = plan(&snapshot)
-        .buy_for("general", &[IN_1, IN_2], &["web-0"])
-        .buy_for("general", &[IN_2], &["web-1"]);
-    breaks(&snapshot, &open.build(), &[Rule::AntiAffinity]);
+    let decided = apart(&snapshot, [(&[IN_1], "web-0"), (&[IN_2], "web-1")]);
+    passes(&snapshot, &decided);
+    let open = apart(&snapshot, [(&[IN_1, IN_2], "web-0"), (&[IN_2], "web-1")]);
+    breaks(&snapshot, &open, &[Rule::AntiAffinity]);
 }
 
 #[test]
@@ -332,13 +340,10 @@ fn one_pod_may_leave_its_zone_open_and_the_next_may_not_rely_on_it() {
     let snapshot = shop()
         .pods(pod("web").spread(ZONE, 1).replicas(2))
         .snapshot();
-    let alone = plan(&snapshot).buy_for("general", &[IN_1, IN_2], &["web-0"]);
-    let followed = alone.buy_for("general", &[IN_2], &["web-1"]).build();
-    breaks(&snapshot, &followed, &[Rule::Spread]);
-    let decided = plan(&snapshot)
-        .buy_for("general", &[IN_1], &["web-0"])
-        .buy_for("general", &[IN_2], &["web-1"]);
-    passes(&snapshot, &decided.build());
+    let open = apart(&snapshot, [(&[IN_1, IN_2], "web-0"), (&[IN_2], "web-1")]);
+    breaks(&snapshot, &open, &[Rule::Spread]);
+    let decided = apart(&snapshot, [(&[IN_1], "web-0"), (&[IN_2], "web-1")]);
+    passes(&snapshot, &decided);
 }
 
 #[test]
@@ -346,10 +351,7 @@ fn requirements_that_leave_the_zone_open_count_like_options() {
     let snapshot = shop()
         .pods(pod("web").spread(ZONE, 1).replicas(2))
         .snapshot();
-    let mut plan = plan(&snapshot)
-        .buy_for("general", &[IN_1], &["web-0"])
-        .buy_for("general", &[IN_2], &["web-1"])
-        .build();
+    let mut plan = apart(&snapshot, [(&[IN_1], "web-0"), (&[IN_2], "web-1")]);
     plan.claims[0].requirements.remove(ZONE);
     breaks(&snapshot, &plan, &[Rule::Spread]);
 }
@@ -362,10 +364,8 @@ fn neighbours_on_one_claim_are_near_wherever_it_turns_out() {
         .snapshot();
     let together = plan(&snapshot).buy_for("general", &[IN_1, IN_2], &["db", "web"]);
     passes(&snapshot, &together.build());
-    let apart = plan(&snapshot)
-        .buy_for("general", &[IN_1, IN_2], &["db"])
-        .buy_for("general", &[IN_1], &["web"]);
-    breaks(&snapshot, &apart.build(), &[Rule::Affinity]);
+    let open = apart(&snapshot, [(&[IN_1, IN_2], "db"), (&[IN_1], "web")]);
+    breaks(&snapshot, &open, &[Rule::Affinity]);
 }
 
 #[test]
@@ -375,10 +375,7 @@ fn custom_labels_are_domains_when_a_pool_decides_them() {
         .pool(pool("general").needs(is_in("shard", &["1", "2"])))
         .pods(pod("web").spread("shard", 1).replicas(2))
         .snapshot();
-    let mut plan = plan(&snapshot)
-        .buy_for("general", &[IN_1], &["web-0"])
-        .buy_for("general", &[IN_1], &["web-1"])
-        .build();
+    let mut plan = apart(&snapshot, [(&[IN_1], "web-0"), (&[IN_1], "web-1")]);
     breaks(&snapshot, &plan, &[Rule::Spread]);
     plan.claims[1].labels.insert("shard".into(), "2".into());
     passes(&snapshot, &plan);

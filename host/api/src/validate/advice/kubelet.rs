@@ -170,19 +170,30 @@ fn map<'v>(
     value.as_object()
 }
 
-fn reserved(path: &str, value: &Value, findings: &mut Findings) {
-    let Some(amounts) = map(path, value, "amounts by resource", findings) else {
-        return;
-    };
-    for (name, amount) in amounts {
+/// The fields of known names, each with its path; a fault for every other.
+fn known<'v>(
+    path: &str,
+    fields: Option<&'v serde_json::Map<String, Value>>,
+    names: &[&str],
+    wrong: &str,
+    findings: &mut Findings,
+) -> Vec<(String, &'v Value)> {
+    let mut known = Vec::new();
+    for (name, value) in fields.into_iter().flatten() {
         let path = format!("{path}.{name}");
-        if !RESERVABLE.contains(&name.as_str()) {
-            findings.fault(
-                path,
-                format!("cannot be kept from pods; expected {}", or(&RESERVABLE)),
-            );
-            continue;
+        if names.contains(&name.as_str()) {
+            known.push((path, value));
+        } else {
+            findings.fault(path, format!("{wrong}; expected {}", or(names)));
         }
+    }
+    known
+}
+
+fn reserved(path: &str, value: &Value, findings: &mut Findings) {
+    let amounts = map(path, value, "amounts by resource", findings);
+    let wrong = "cannot be kept from pods";
+    for (path, amount) in known(path, amounts, &RESERVABLE, wrong, findings) {
         let text = amount
             .as_str()
             .map_or_else(|| amount.to_string(), str::to_owned);
@@ -208,17 +219,10 @@ fn signals(
     fits: impl Fn(&str) -> bool,
     expected: &str,
 ) {
-    let Some(signals) = map(path, value, "values by signal", findings) else {
-        return;
-    };
-    for (name, value) in signals {
-        let path = format!("{path}.{name}");
-        if !SIGNALS.contains(&name.as_str()) {
-            findings.fault(
-                path,
-                format!("is no signal of eviction; expected {}", or(&SIGNALS)),
-            );
-        } else if !value.as_str().is_some_and(&fits) {
+    let signals = map(path, value, "values by signal", findings);
+    let wrong = "is no signal of eviction";
+    for (path, value) in known(path, signals, &SIGNALS, wrong, findings) {
+        if !value.as_str().is_some_and(&fits) {
             findings.fault(path, format!("is {}; expected {expected}", shown(value)));
         }
     }

@@ -1,7 +1,7 @@
 //! Score cards side by side, for people: a row for each figure, a column for each strategy.
 
 use plimsoll_core::model::DisruptionReason;
-use plimsoll_sim::{Fidelity, ScoreCard, UsageCard};
+use plimsoll_sim::{Fidelity, ScoreCard, UsageCard, thousandths};
 
 use crate::output::{change, dollars, percent, ratio, table, thousands};
 
@@ -76,10 +76,10 @@ const ROWS: &[Row<ScoreCard>] = &[
 /// Rows of use, shown where the recording has samples of it.
 const USAGE: &[Row<UsageCard>] = &[
     ("cpu / memory used of requested", |usage| {
-        let cpu = share(usage.cpu_used, usage.cpu_requested);
+        let cpu = share(usage.hours.cpu_used, usage.hours.cpu_requested);
         format!(
             "{cpu} / {}",
-            share(usage.memory_used, usage.memory_requested)
+            share(usage.hours.memory_used, usage.hours.memory_requested)
         )
     }),
     ("nodes above 80 % cpu, none pending", |usage| {
@@ -125,10 +125,5 @@ fn count(number: u32) -> String {
 
 /// Share of a part in a whole, in percent; a dash where the whole is nothing.
 fn share(part: impl Into<i128>, whole: impl Into<i128>) -> String {
-    let (part, whole) = (part.into(), whole.into());
-    if whole == 0 {
-        return "-".to_owned();
-    }
-    let thousandths = (part * 1000 + whole / 2) / whole;
-    percent(i64::try_from(thousandths).unwrap_or(i64::MAX))
+    thousandths(part, whole).map_or_else(|| "-".to_owned(), percent)
 }

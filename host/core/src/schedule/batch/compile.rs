@@ -27,7 +27,7 @@ use crate::schedule::pods::eligible::{Eligible, eligible, queue_order};
 use crate::schedule::pods::relax::{Wishes, steps};
 use crate::schedule::pods::volumes;
 use crate::schedule::prices::sale::{Offers, Sale};
-use crate::schedule::topology::{Builder, Counts, GroupView, Owned, TopologyModel};
+use crate::schedule::topology::{Builder, CountedBy, Counts, GroupView, Owned, TopologyModel};
 use crate::snapshot::Snapshot;
 
 /// Pods that no rule tells apart.
@@ -63,6 +63,14 @@ pub(crate) struct Level {
 }
 
 impl PodGroup {
+    /// The topology groups that count its pods.
+    pub(crate) fn counted_by(&self) -> CountedBy<'_> {
+        CountedBy {
+            selected: &self.selected,
+            inverse: &self.inverse,
+        }
+    }
+
     /// Ways to buy, out of so many, that are open to its pods once they have given up what they can; room is another matter.
     pub(crate) fn open(&self, of: usize) -> Bits {
         let mut open = Bits::none(of);

@@ -42,19 +42,14 @@ impl HostSet {
     /// The first host from `from` on that is in here and that `passes` lets through; it is asked for 64 hosts at once,
     /// and only where some of them are in here.
     pub(crate) fn first(&self, from: usize, passes: impl Fn(usize) -> u64) -> Option<usize> {
-        let mut mask = u64::MAX << (from % WORD);
-        for (at, word) in self.words.iter().enumerate().skip(from / WORD) {
-            let here = word & mask;
-            mask = u64::MAX;
-            if here == 0 {
-                continue;
-            }
-            let found = here & passes(at);
-            if found != 0 {
-                return Some(at * WORD + found.trailing_zeros() as usize);
-            }
-        }
-        None
+        let after = |at: usize| match (from / WORD).cmp(&at) {
+            Ordering::Less => u64::MAX,
+            Ordering::Equal => u64::MAX << (from % WORD),
+            Ordering::Greater => 0,
+        };
+        let words = from / WORD..self.words.len();
+        let (at, found) = self.first_word(words, after, passes)?;
+        Some(at * WORD + found.trailing_zeros() as usize)
     }
 
     /// The same from the other end: the last host before `until`.
@@ -64,17 +59,23 @@ impl HostSet {
             Ordering::Equal => (1 << (until % WORD)) - 1,
             Ordering::Greater => u64::MAX,
         };
-        for (at, word) in self.words.iter().enumerate().rev() {
-            let here = word & before(at);
-            if here == 0 {
-                continue;
-            }
-            let found = here & passes(at);
-            if found != 0 {
-                return Some(at * WORD + found.ilog2() as usize);
-            }
-        }
-        None
+        let words = (0..self.words.len()).rev();
+        let (at, found) = self.first_word(words, before, passes)?;
+        Some(at * WORD + found.ilog2() as usize)
+    }
+
+    /// The first of some words with hosts that are in here, within `bounds`, and that `passes` lets through; with those hosts.
+    fn first_word(
+        &self,
+        mut words: impl Iterator<Item = usize>,
+        bounds: impl Fn(usize) -> u64,
+        passes: impl Fn(usize) -> u64,
+    ) -> Option<(usize, u64)> {
+        words.find_map(|at| {
+            let here = self.words[at] & bounds(at);
+            let found = if here == 0 { 0 } else { here & passes(at) };
+            (found != 0).then_some((at, found))
+        })
     }
 }
 

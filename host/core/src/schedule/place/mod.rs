@@ -278,14 +278,13 @@ impl<'c, 's> Placer<'c, 's> {
         let group = seeker.group;
         match place {
             Where::Existing(row) => {
-                self.counts
-                    .record_existing(model, row, &group.selected, &group.inverse);
+                self.counts.record_existing(model, row, group.counted_by());
             }
             Where::Bin(bin) => {
                 let host = self.counts.new_host(bin);
                 let rows = self.sets.bits(self.bins[bin].rows);
                 self.counts
-                    .record_new(model, host, rows, &group.selected, &group.inverse);
+                    .record_new(model, host, rows, group.counted_by());
                 self.free_addresses.pay(self.compiled, seeker.pod, rows);
                 self.bins[bin].steps.push(self.steps.len());
                 let key = (seeker.number, self.bins[bin].tier);

@@ -61,7 +61,7 @@ impl Placer<'_, '_> {
         for pod in pods {
             let group = &self.compiled.groups[self.compiled.pods[*pod].group];
             self.counts
-                .forget_existing(&self.compiled.model, row, &group.selected, &group.inverse);
+                .forget_existing(&self.compiled.model, row, group.counted_by());
         }
     }
 
@@ -69,7 +69,7 @@ impl Placer<'_, '_> {
     pub(crate) fn count(&mut self, pod: usize, row: usize) {
         let group = &self.compiled.groups[self.compiled.pods[pod].group];
         self.counts
-            .record_existing(&self.compiled.model, row, &group.selected, &group.inverse);
+            .record_existing(&self.compiled.model, row, group.counted_by());
     }
 
     /// Places every one of these pods, or stops at the first that is certain to find no place. A pod under rules of its own

@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use super::{
-    Counts, Identity, Namespaces, NodeFilter, TopologyGroup, TopologyKey, TopologyModel,
+    CountedBy, Counts, Identity, Namespaces, NodeFilter, TopologyGroup, TopologyKey, TopologyModel,
     TopologyRule,
 };
 use crate::bits::Bits;
@@ -233,12 +233,12 @@ impl Builder {
             let selecting = known
                 .entry((&pod.name.namespace, Arc::as_ptr(&pod.labels)))
                 .or_insert_with(|| self.selecting(&pod.name.namespace, &pod.labels));
-            let owned = self
-                .of_bound
-                .get(&row)
-                .map(Vec::as_slice)
-                .unwrap_or_default();
-            counts.record_existing(model, node, selecting, owned);
+            let own = self.of_bound.get(&row).map(Vec::as_slice);
+            let by = CountedBy {
+                selected: selecting,
+                inverse: own.unwrap_or_default(),
+            };
+            counts.record_existing(model, node, by);
         }
     }
 }

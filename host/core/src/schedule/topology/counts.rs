@@ -52,6 +52,15 @@ pub(crate) struct GroupView<'a> {
     pub(crate) domains: &'a [Bits],
 }
 
+/// The groups by which a pod is counted.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct CountedBy<'g> {
+    /// Groups that select it, ascending.
+    pub(crate) selected: &'g [usize],
+    /// Groups of its own anti-affinity, which count it for others.
+    pub(crate) inverse: &'g [usize],
+}
+
 impl Counts {
     pub(crate) fn new(model: &TopologyModel, nodes: usize) -> Self {
         let sizes = model
@@ -313,12 +322,10 @@ impl Counts {
         &mut self,
         model: &TopologyModel,
         node: usize,
-        selected: &[usize],
-        inverse: &[usize],
+        by: CountedBy<'_>,
     ) {
-        self.record(model, selected, inverse, true, |model, group| {
-            (domain_of(model, group, node), true)
-        });
+        let domain = |group| (domain_of(model, group, node), true);
+        self.record(model, by, true, domain);
     }
 
     /// Counts a pod on an existing node no more.
@@ -326,12 +333,10 @@ impl Counts {
         &mut self,
         model: &TopologyModel,
         node: usize,
-        selected: &[usize],
-        inverse: &[usize],
+        by: CountedBy<'_>,
     ) {
-        self.record(model, selected, inverse, false, |model, group| {
-            (domain_of(model, group, node), true)
-        });
+        let domain = |group| (domain_of(model, group, node), true);
+        self.record(model, by, false, domain);
     }
 
     /// Counts a pod on a new node: `host` is its number, `domain` tells where it lies on a key, `rows` what it may become.
@@ -340,10 +345,9 @@ impl Counts {
         model: &TopologyModel,
         host: usize,
         rows: &Bits,
-        selected: &[usize],
-        inverse: &[usize],
+        by: CountedBy<'_>,
     ) {
-        self.record(model, selected, inverse, true, |model, group| {
+        self.record(model, by, true, |group| {
             let found = &model.groups[group];
             let filter = found.rows.as_ref();
             if filter.is_some_and(|counted| !counted.meets(rows)) {
@@ -364,16 +368,16 @@ impl Counts {
     fn record(
         &mut self,
         model: &TopologyModel,
-        selected: &[usize],
-        inverse: &[usize],
+        by: CountedBy<'_>,
         more: bool,
-        domain: impl Fn(&TopologyModel, usize) -> (usize, bool),
+        domain: impl Fn(usize) -> (usize, bool),
     ) {
-        let counting = selected
+        let counting = by
+            .selected
             .iter()
             .filter(|group| model.groups[**group].identity.rule != TopologyRule::Inverse);
-        for group in counting.chain(inverse) {
-            let (domain, certain) = domain(model, *group);
+        for group in counting.chain(by.inverse) {
+            let (domain, certain) = domain(*group);
             self.change(Change {
                 group: *group,
                 domain,

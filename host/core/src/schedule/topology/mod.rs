@@ -11,7 +11,7 @@ mod counts;
 mod keys;
 
 pub(crate) use build::{Builder, Owned};
-pub(crate) use counts::{Allowed, Counts, GroupView};
+pub(crate) use counts::{Allowed, CountedBy, Counts, GroupView};
 pub(crate) use keys::{NO_DOMAIN, TopologyKey};
 
 use std::sync::Arc;
