@@ -1,8 +1,6 @@
 //! Provisioning and consolidation agree on what machines are worth: whatever a ranking policy thinks of types, zones and terms,
 //! and whatever it vetoes, a cluster that nothing happens to comes to rest, and what it does until then is in order.
 
-use std::collections::BTreeSet;
-
 use plimsoll_core::action::ConsiderRequest;
 use plimsoll_core::check::PriceRule as Whose;
 use plimsoll_core::command::{Decision, DisruptionQuestion};
@@ -299,9 +297,10 @@ fn policies_move_clusters_otherwise_than_list_prices_do() {
     let orders = |seed| played(seed, Sold::InPairs).0.ordered > 0;
     assert!((0..64).any(orders), "some replacement is ordered otherwise");
     let dearer = |card: &ScoreCard| card.ledger.iter().any(|one| one.predicted.nanos() <= 0);
-    let moved: BTreeSet<bool> = runs.iter().map(|(_, card)| dearer(card)).collect();
+    // One run in a hundred or so.
+    let has_dearer = |seed| dearer(&played(seed, Sold::Apart).1);
     assert!(
-        moved.contains(&true),
+        (400..600).any(has_dearer),
         "some move is worth its money to the policy alone"
     );
 }

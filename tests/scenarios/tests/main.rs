@@ -10,6 +10,7 @@ mod learned;
 mod runaway;
 mod runs;
 mod scripts;
+mod shrinks;
 mod spare;
 mod static_pools;
 mod told;

@@ -110,6 +110,17 @@ proptest! {
     }
 
     #[test]
+    fn young_nodes_go_only_for_nothing_new(shape in shapes(MOST)) {
+        let snapshot = fleet(&shape);
+        let (old, young): (Vec<usize>, Vec<usize>) = candidates(&snapshot).into_iter().partition(|row| row % 2 == 0);
+        let settings = MoveSettings { young: young.clone(), ..eager() };
+        for found in find(&snapshot, &candidates(&snapshot), &settings) {
+            let replaces = !found.claims.is_empty();
+            prop_assert!(!replaces || found.members.iter().all(|row| old.contains(row)), "{found:?}");
+        }
+    }
+
+    #[test]
     fn a_move_carried_out_costs_what_it_said(shape in shapes(MOST)) {
         let snapshot = fleet(&shape);
         for found in find(&snapshot, &candidates(&snapshot), &eager()) {

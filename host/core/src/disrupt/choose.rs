@@ -125,7 +125,7 @@ impl Proposal<'_, '_> {
         };
         let mut order: Vec<usize> = (0..moves.len()).collect();
         order.sort_by_key(|at| (std::cmp::Reverse(value(*at)), *at));
-        let mut left = self.pass().left_of_all();
+        let mut left = self.left.clone();
         let mut touched: BTreeSet<usize> = BTreeSet::new();
         let mut drawn: BTreeMap<usize, u32> = BTreeMap::new();
         let mut picked = Picked::default();

@@ -152,8 +152,12 @@ pub fn fits_consolidation(snapshot: &Snapshot, candidate: &Candidate) -> Result<
     if churn::is_spared(snapshot, candidate) {
         return Err(Unfit::RunsJob);
     }
-    let old_enough = churn::old_enough_from(snapshot, candidate);
-    match old_enough {
+    Ok(())
+}
+
+/// `Ok` if a candidate that consolidation may take may go for a new node too, not only for none.
+pub fn fits_replacement(snapshot: &Snapshot, candidate: &Candidate) -> Result<(), Unfit> {
+    match churn::old_enough_from(snapshot, candidate) {
         Some(from) if from > snapshot.now => Err(Unfit::Young { from }),
         _ => Ok(()),
     }

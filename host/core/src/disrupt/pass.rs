@@ -59,6 +59,10 @@ pub struct DisruptionPass<'s> {
 pub struct Proposal<'l, 's> {
     pass: &'l DisruptionPass<'s>,
     decided: Vec<Command>,
+    /// Empty nodes that go, by row.
+    vacant: Vec<usize>,
+    /// Nodes that budgets leave once those have gone, by pool and reason.
+    pub(super) left: BTreeMap<(PoolName, DisruptionReason), u32>,
     /// Moves that are feasible and save something, each by itself: what a consolidation policy is asked about.
     pub moves: Vec<Move>,
     unfit: Vec<(usize, Unfit)>,
@@ -172,11 +176,14 @@ impl<'s> DisruptionPass<'s> {
         self.offers.get_or_init(read)
     }
 
-    /// Candidates for commands: those of the first method that finds any.
+    /// Candidates for commands: those of the first method that finds any. Moves are looked for beside empty nodes, too, unless nodes
+    /// have drifted: what they touch is other nodes, and waiting for each other would cost what both save.
     pub fn propose(&self) -> Proposal<'_, 's> {
         let mut proposal = Proposal {
             pass: self,
             decided: Vec::new(),
+            vacant: Vec::new(),
+            left: self.left_of_all(),
             moves: Vec::new(),
             unfit: Vec::new(),
             held_static: Vec::new(),
@@ -192,7 +199,12 @@ impl<'s> DisruptionPass<'s> {
         if proposal.decided.is_empty() {
             proposal.decided = proposal.drifted().into_iter().collect();
         }
-        if proposal.decided.is_empty() && self.consolidate {
+        let moves_too = if proposal.vacant.is_empty() {
+            proposal.decided.is_empty()
+        } else {
+            self.drifted().is_empty()
+        };
+        if self.consolidate && moves_too {
             proposal.find_moves();
         }
         proposal
@@ -236,6 +248,11 @@ impl<'l, 's> Proposal<'l, 's> {
         if members.is_empty() {
             return None;
         }
+        for ((pool, _), left) in &mut self.left {
+            let own = members.iter().filter(|member| member.pool.name == *pool);
+            *left = left.saturating_sub(u32::try_from(own.count()).unwrap_or(u32::MAX));
+        }
+        self.vacant = members.iter().map(|member| member.row).collect();
         let reason = DisruptionReason::Empty;
         let savings = Savings::of_empty(&members);
         Some(command_of(reason, &members, savings, Plan::default()))
@@ -267,18 +284,34 @@ impl<'l, 's> Proposal<'l, 's> {
 
     fn find_moves(&mut self) {
         let snapshot = self.pass.fleet.snapshot;
+        let reason = DisruptionReason::Underutilized;
+        let left = |candidate: &Candidate| {
+            let key = (candidate.pool.name.clone(), reason);
+            self.left.get(&key).copied().unwrap_or(0)
+        };
         let mut rows = Vec::new();
         for candidate in &self.pass.graceful {
             match consolidate::fits_consolidation(snapshot, candidate) {
-                Ok(()) if self.pass.left(candidate, DisruptionReason::Underutilized) == 0 => {
+                Ok(()) if left(candidate) == 0 => {
                     self.refused.by_budget += 1;
                 }
-                Ok(()) => rows.push(candidate.row),
+                Ok(()) => {
+                    let young = consolidate::fits_replacement(snapshot, candidate).err();
+                    self.unfit.extend(young.map(|unfit| (candidate.row, unfit)));
+                    rows.push(candidate.row);
+                }
                 Err(unfit) => self.unfit.push((candidate.row, unfit)),
             }
         }
         if !rows.is_empty() {
-            let settings = move_settings(snapshot, &self.pass.graceful);
+            let mut settings = move_settings(snapshot, &self.pass.graceful);
+            settings.excluded.extend(&self.vacant);
+            let of_pools = self.left.iter().filter(|((_, of), _)| *of == reason);
+            let least = of_pools
+                .map(|(_, left)| *left)
+                .filter(|left| *left > 0)
+                .min();
+            settings.most_together = least.map_or(usize::MAX, |least| least as usize);
             self.moves = moves::find_at(snapshot, &rows, &settings, self.pass.market());
         }
     }
@@ -288,12 +321,8 @@ impl<'l, 's> Proposal<'l, 's> {
     pub fn decide(mut self, values: Option<&[PricePerHour]>) -> Decision {
         let wake = self.wake();
         let held = self.held();
-        let decided = std::mem::take(&mut self.decided);
-        let commands = if decided.is_empty() {
-            self.choose(values)
-        } else {
-            decided
-        };
+        let mut commands = std::mem::take(&mut self.decided);
+        commands.extend(self.choose(values));
         Decision {
             commands,
             held,
@@ -395,7 +424,16 @@ pub(super) fn move_settings(snapshot: &Snapshot, candidates: &[Candidate]) -> Mo
         },
         least_saving_percent: if guarded { guards.saving_percent } else { 0 },
         excluded: consolidate::excluded(snapshot),
+        young: young(snapshot, candidates),
+        ..MoveSettings::default()
     }
+}
+
+/// Candidates too young to be replaced, by row.
+fn young(snapshot: &Snapshot, candidates: &[Candidate]) -> Vec<usize> {
+    let candidates = candidates.iter();
+    let young = candidates.filter(|it| consolidate::fits_replacement(snapshot, it).is_err());
+    young.map(|candidate| candidate.row).collect()
 }
 
 /// Takes a move's nodes out of what budgets leave; whether they allow it.

@@ -31,11 +31,15 @@ pub(super) struct Disruption {
     asks: u64,
     hints: Hints,
     last_pass: Option<LastPass>,
-    /// `true` if a node has become consolidatable since the last search: new moves may be possible.
-    fresh: bool,
-    /// Searches for savings in a row that found nothing.
+    /// When a node became consolidatable, the last since the last search: new moves may be possible.
+    fresh: Option<Timestamp>,
+    /// Searches for savings in a row that found nothing in the same world.
     fruitless: u32,
     searched: Option<Timestamp>,
+    /// Revisions of the world at the last search.
+    searched_at: (u64, u64),
+    /// When something ends that stood in the way of the last search.
+    held_until: Option<Timestamp>,
     /// `true` if a command of the last pass did not hold or could not begin.
     lapsed: bool,
     moves: Vec<PastMove>,
@@ -107,18 +111,25 @@ impl Disruption {
         self.told.remove(claim);
     }
 
-    /// How long after a search for savings the next may begin: longer after each that found nothing, unless nodes have
-    /// become quiet since.
+    /// Time from a search that found nothing to the next, if nothing tells sooner that it may find something: longer each time.
     fn pause(&self) -> Span {
-        if self.fresh {
-            return SEARCH;
-        }
-        let doubled = SEARCH.millis() << self.fruitless.min(8);
+        let doubled = SEARCH.millis() << self.fruitless.saturating_sub(1).min(8);
         Span::from_millis(doubled.min(LONGEST_PAUSE.millis()))
     }
 
+    /// When the next search for savings may begin: soon after one that found some; after one that found none later each time, or once
+    /// no more nodes become consolidatable, or what stood in the way has ended.
     fn next_search(&self) -> Option<Timestamp> {
-        self.searched.map(|at| at + self.pause())
+        let searched = self.searched?;
+        if self.fruitless == 0 {
+            return Some(searched + POLL);
+        }
+        let paused = searched + self.pause();
+        let fresh = self
+            .fresh
+            .map(|at| (at.max(searched) + POLL).min(searched + SEARCH));
+        let held = self.held_until.map(|until| until.max(searched + SEARCH));
+        fresh.into_iter().chain(held).chain([paused]).min()
     }
 
     /// The last pass does not count any more.
@@ -194,7 +205,9 @@ impl Engine {
                     hints.empty.insert(name.clone());
                 } else if pool.disruption.policy != ConsolidationPolicy::WhenEmpty {
                     hints.consolidatable.insert(name.clone());
-                    self.disruption.fresh |= !was_consolidatable;
+                    if !was_consolidatable {
+                        self.disruption.fresh = Some(now);
+                    }
                 }
             }
         }
@@ -362,11 +375,17 @@ impl Engine {
         self.tell(&decision, now, actions);
         self.disruption.refused.add(decision.refused);
         if searched {
-            self.disruption.fresh = false;
+            self.disruption.fresh = None;
             self.disruption.searched = Some(now);
+            self.disruption.held_until = decision.wake;
             let found = !decision.commands.is_empty();
-            let fruitless = self.disruption.fruitless + 1;
-            self.disruption.fruitless = if found { 0 } else { fruitless };
+            let same = self.disruption.searched_at == revisions;
+            self.disruption.searched_at = revisions;
+            self.disruption.fruitless = match (found, same) {
+                (true, _) => 0,
+                (false, true) => self.disruption.fruitless + 1,
+                (false, false) => 1,
+            };
         }
         if decision.commands.is_empty() {
             self.disruption.last_pass = Some(LastPass {

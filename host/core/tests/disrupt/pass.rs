@@ -95,6 +95,26 @@ fn empty_nodes_go_before_anything_else_and_within_their_budget() {
 }
 
 #[test]
+fn empty_nodes_and_moves_share_a_pass_and_a_budget() {
+    let begun = |budget: u32| {
+        let count = |pool: &mut NodePool| {
+            pool.disruption.budgets = vec![Budget::always(BudgetNodes::Count(budget))];
+        };
+        let world = oversized(count).node(ours("n2", "small", 2000));
+        let decision = pass(&world.snapshot());
+        let command = |it: &Command| (it.reason, it.plan.claims.len());
+        Vec::from_iter(decision.commands.iter().map(command))
+    };
+    let empty = (DisruptionReason::Empty, 0);
+    assert_eq!(
+        begun(2),
+        [empty, (DisruptionReason::Underutilized, 1)],
+        "nothing moves to what goes"
+    );
+    assert_eq!(begun(1), [empty]);
+}
+
+#[test]
 fn a_node_too_large_for_its_pods_is_replaced_for_less() {
     let snapshot = oversized(|_| {}).snapshot();
     let decision = pass(&snapshot);
@@ -158,7 +178,7 @@ fn policies_of_pools_decide_what_is_looked_at() {
 }
 
 #[test]
-fn young_nodes_and_nodes_of_jobs_are_left_alone_where_pods_are_packed_by_price() {
+fn young_nodes_are_not_replaced_and_nodes_of_jobs_left_alone_where_pods_are_packed_by_price() {
     let mut young = oversized(|_| {}).snapshot();
     let now = young.now;
     change_claim(&mut young, "n1", |claim| {
@@ -167,6 +187,21 @@ fn young_nodes_and_nodes_of_jobs_are_left_alone_where_pods_are_packed_by_price()
     let decision = pass(&young);
     assert!(decision.commands.is_empty());
     assert_eq!(decision.wake, Some(now + Span::from_secs(240)));
+    let with_room = oversized(|_| {}).node(ours("n2", "large", 8000));
+    let mut with_room = with_room.pod(web("other", "n2")).snapshot();
+    for name in ["n1", "n2"] {
+        change_claim(&mut with_room, name, |claim| {
+            claim.created = now - Span::from_secs(60);
+        });
+    }
+    let moves = pass(&with_room).commands;
+    let [delete] = &moves[..] else {
+        panic!("one of two goes, not {moves:?}");
+    };
+    assert!(
+        delete.plan.claims.is_empty(),
+        "what buys nothing need not wait"
+    );
     let job = || web("task", "n1").owned_by(OwnerKind::Job, "task");
     assert!(
         pass(&oversized(|_| {}).pod(job()).snapshot())

@@ -133,6 +133,10 @@ impl Asker<'_, '_> {
         if members.is_empty() || !members.iter().all(|row| self.may_go(*row)) {
             return None;
         }
+        let replaced = |row: &usize| self.may_be_replaced(*row);
+        if to != To::Staying && !members.iter().all(replaced) {
+            return None;
+        }
         let price: PricePerHour = members.iter().map(|row| self.price(*row)).sum();
         let places = members.iter().map(|row| self.nodes.place_of[*row]);
         let places: Vec<usize> = places.collect();
@@ -153,6 +157,21 @@ impl Asker<'_, '_> {
             None => self.rest(),
         }
         found.is_some()
+    }
+
+    /// `true` if a node may go for a new one, not only for none.
+    pub(super) fn may_be_replaced(&self, row: usize) -> bool {
+        self.settings.young.binary_search(&row).is_err()
+    }
+
+    /// Nodes that may go at once without a replacement.
+    pub(super) fn most_together(&self) -> usize {
+        self.settings.most_together
+    }
+
+    /// From now on a node neither goes nor takes pods. The last question must have been taken back.
+    pub(super) fn close(&mut self, row: usize) {
+        self.simulation.close(self.nodes.place_of[row]);
     }
 
     /// `true` if the pods of a node could stand on several.

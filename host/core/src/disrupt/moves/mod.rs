@@ -14,6 +14,7 @@ mod asker;
 mod bundle;
 mod order;
 mod search;
+mod together;
 
 pub use after::carry_out;
 pub use asker::{Asker, ask};
@@ -105,6 +106,11 @@ pub struct MoveSettings {
     /// Nodes that take no pods of others, such as those that are not consolidatable yet: positions in the
     /// snapshot's nodes.
     pub excluded: Vec<usize>,
+    /// Nodes too young for a move that buys something; they may go without a replacement. Positions in the snapshot's nodes,
+    /// ascending.
+    pub young: Vec<usize>,
+    /// Nodes that may go at once where several go without a replacement; budgets allow no more.
+    pub most_together: usize,
 }
 
 impl Default for MoveSettings {
@@ -114,6 +120,8 @@ impl Default for MoveSettings {
             least_saving: PricePerHour::from_nanos(20_000_000),
             least_saving_percent: 5,
             excluded: Vec::new(),
+            young: Vec::new(),
+            most_together: usize::MAX,
         }
     }
 }

@@ -1,11 +1,12 @@
 //! Looks for moves: cheap looks at loads and prices say which nodes to ask the scheduler about, and in which order.
 //!
 //! Nodes whose pods are worth least for their price come first. They go without replacement where they can; then several for
-//! one, as whole nodes fill a new one; then one by one; at last neighbours in that order, packed again together.
+//! one, as whole nodes fill a new one; then one by one; then neighbours in that order, packed again together; at last several
+//! without replacement. Nodes too young to be replaced are tried only without.
 
 use std::collections::BTreeSet;
 
-use super::{Asker, Move, bundle};
+use super::{Asker, Move, bundle, together};
 use crate::schedule::simulation::{NodeLoads, To};
 
 /// Nodes that are packed again together; a pool of up to [`WHOLE`] as a whole too.
@@ -33,9 +34,14 @@ pub(super) fn find(asker: &mut Asker<'_, '_>) -> Vec<Move> {
     let order = wasteful_first(asker, &loads);
     let mut moves: Vec<Move> = Vec::new();
     let mut in_vain = 0;
+    let mut alone = Vec::new();
     for node in &order {
         let found = asker.attempt(&[node.row], To::Staying);
-        let replace = || node.worth < WELL_USED;
+        if found.is_some() {
+            alone.push(node.row);
+        }
+        let may_be_replaced = asker.may_be_replaced(node.row);
+        let replace = || node.worth < WELL_USED && may_be_replaced;
         let found = found.or_else(|| replace().then(|| asker.attempt(&[node.row], To::Both))?);
         let found = found.or_else(|| {
             let asks = replace() && in_vain < MOST_IN_VAIN && asker.may_split(node.row);
@@ -45,6 +51,8 @@ pub(super) fn find(asker: &mut Asker<'_, '_>) -> Vec<Move> {
         });
         moves.extend(found);
     }
+    let replaced = |node: &Ranked| asker.may_be_replaced(node.row);
+    let order: Vec<Ranked> = order.into_iter().filter(replaced).collect();
     let mut used: BTreeSet<usize> = BTreeSet::new();
     for (at, seed) in order.iter().enumerate() {
         if used.contains(&seed.row) || seed.worth >= WELL_USED {
@@ -66,6 +74,7 @@ pub(super) fn find(asker: &mut Asker<'_, '_>) -> Vec<Move> {
             break;
         }
     }
+    moves.extend(together::deletions(asker, &alone));
     asker.rest();
     moves.sort_by(|left, right| rank(right).total_cmp(&rank(left)));
     moves

@@ -294,6 +294,12 @@ impl<'g, 's> Simulation<'g, 's> {
         }
     }
 
+    /// From now on a node neither goes nor takes pods; between attempts.
+    pub(crate) fn close(&mut self, row: usize) {
+        self.held[row] = true;
+        self.placer.exclude(row);
+    }
+
     /// Pods that go elsewhere when a node goes, as rows of the snapshot.
     pub(crate) fn pods(&self, row: usize) -> impl Iterator<Item = usize> + '_ {
         let pods = self.movable[row].iter();

@@ -1,0 +1,54 @@
+//! Several nodes that go at once, their pods to nodes that stay: moves of which no two share a node.
+//!
+//! Found one by one, deletions want the same receivers, the fullest nodes with room, so that few of them can be carried out in
+//! one pass. Here a bundle is tried as a whole, halved until it fits, and its nodes and receivers are closed to the next one.
+
+use std::collections::VecDeque;
+
+use super::{Asker, Move};
+use crate::schedule::simulation::To;
+
+/// Nodes of one move at most: where one pod has come in the way since, none of them go.
+const TOGETHER: usize = 8;
+/// Moves that are looked for: more than a pass begins are of no use.
+const MOST_MOVES: usize = 20;
+
+/// Moves of two nodes or more, each of which could go alone, in the order given.
+pub(super) fn deletions(asker: &mut Asker<'_, '_>, alone: &[usize]) -> Vec<Move> {
+    let mut left: VecDeque<usize> = alone.iter().copied().collect();
+    let mut moves = Vec::new();
+    while moves.len() < MOST_MOVES && left.len() > 1 {
+        let Some(found) = next(asker, &mut left) else {
+            continue;
+        };
+        asker.rest();
+        for row in found.members.iter().chain(&found.receivers()) {
+            asker.close(*row);
+        }
+        moves.push(found);
+    }
+    moves.retain(|found| found.members.len() > 1);
+    moves
+}
+
+/// The first nodes that can go together, taken off those that are left; `None` where the first of them cannot go any more.
+fn next(asker: &mut Asker<'_, '_>, left: &mut VecDeque<usize>) -> Option<Move> {
+    let most = asker.most_together().min(TOGETHER);
+    let mut members = Vec::new();
+    while members.len() < most
+        && let Some(row) = left.pop_front()
+    {
+        if asker.may_go(row) {
+            members.push(row);
+        }
+    }
+    loop {
+        let found = asker.attempt(&members, To::Staying);
+        if found.is_some() || members.len() < 2 {
+            return found;
+        }
+        for row in members.drain(members.len().div_ceil(2)..).rev() {
+            left.push_front(row);
+        }
+    }
+}
