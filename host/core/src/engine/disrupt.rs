@@ -7,6 +7,7 @@ use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use super::Engine;
+use super::search_pace::{POLL, SearchPace};
 use crate::action::{Action, ConsiderRequest, ObjectKey};
 use crate::command::{Command, Decision, DisruptionQuestion, Refused};
 use crate::disrupt::{consolidate, drift};
@@ -16,14 +17,6 @@ use crate::snapshot::{Activity, PastMove, Snapshot};
 use crate::state::{PromisedTarget, assignments};
 use crate::time::{Span, Timestamp};
 
-/// The shortest time between two looks that come to nothing.
-const POLL: Span = Span::from_secs(10);
-/// The shortest time between two searches for savings. A search costs far more than a look for empty nodes, and what it
-/// finds is worth no more for being found sooner than pods settle.
-const SEARCH: Span = Span::from_secs(60);
-/// The longest time between two searches for savings in a cluster that changes all the time.
-const LONGEST_PAUSE: Span = Span::from_secs(300);
-
 /// Where disruption stands.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Disruption {
@@ -31,15 +24,7 @@ pub(super) struct Disruption {
     asks: u64,
     hints: Hints,
     last_pass: Option<LastPass>,
-    /// When a node became consolidatable, the last since the last search: new moves may be possible.
-    fresh: Option<Timestamp>,
-    /// Searches for savings in a row that found nothing in the same world.
-    fruitless: u32,
-    searched: Option<Timestamp>,
-    /// Revisions of the world at the last search.
-    searched_at: (u64, u64),
-    /// When something ends that stood in the way of the last search.
-    held_until: Option<Timestamp>,
+    pace: SearchPace,
     /// `true` if a command of the last pass did not hold or could not begin.
     lapsed: bool,
     moves: Vec<PastMove>,
@@ -111,27 +96,6 @@ impl Disruption {
         self.told.remove(claim);
     }
 
-    /// Time from a search that found nothing to the next, if nothing tells sooner that it may find something: longer each time.
-    fn pause(&self) -> Span {
-        let doubled = SEARCH.millis() << self.fruitless.saturating_sub(1).min(8);
-        Span::from_millis(doubled.min(LONGEST_PAUSE.millis()))
-    }
-
-    /// When the next search for savings may begin: soon after one that found some; after one that found none later each time, or once
-    /// no more nodes become consolidatable, or what stood in the way has ended.
-    fn next_search(&self) -> Option<Timestamp> {
-        let searched = self.searched?;
-        if self.fruitless == 0 {
-            return Some(searched + POLL);
-        }
-        let paused = searched + self.pause();
-        let fresh = self
-            .fresh
-            .map(|at| (at.max(searched) + POLL).min(searched + SEARCH));
-        let held = self.held_until.map(|until| until.max(searched + SEARCH));
-        fresh.into_iter().chain(held).chain([paused]).min()
-    }
-
     /// The last pass does not count any more.
     pub(super) fn forget_last_pass(&mut self) {
         self.last_pass = None;
@@ -141,16 +105,18 @@ impl Disruption {
     fn due(&self, revisions: (u64, u64)) -> Option<Timestamp> {
         const NOW: Timestamp = Timestamp::from_millis(i64::MIN);
         let quick = !self.hints.empty.is_empty() || !self.hints.drifted.is_empty();
-        let search =
-            (!self.hints.consolidatable.is_empty()).then(|| self.next_search().unwrap_or(NOW));
+        let settled = self.pace.settled().unwrap_or(NOW);
+        let consolidatable = self.hints.consolidatable.len();
+        let next_search = || self.pace.next(consolidatable).unwrap_or(settled);
+        let search = (consolidatable > 0).then(next_search);
         let Some(last_pass) = self.last_pass else {
-            return if quick { Some(NOW) } else { search };
+            return if quick { Some(settled) } else { search };
         };
         if last_pass.revisions == revisions {
             let unsearched = search.filter(|_| !last_pass.searched);
             return unsearched.into_iter().chain(last_pass.wake).min();
         }
-        let quick = quick.then(|| last_pass.at + POLL);
+        let quick = quick.then(|| settled.max(last_pass.at + POLL));
         quick.into_iter().chain(search).min()
     }
 }
@@ -173,7 +139,7 @@ impl Engine {
 
     /// Follows whether a claim's node is worth disrupting, and sets down when it may become so.
     pub(super) fn watch_disruption(&mut self, name: &ClaimName, now: Timestamp) {
-        self.disruption.hints.empty.remove(name);
+        let was_empty = self.disruption.hints.empty.remove(name);
         self.disruption.hints.drifted.remove(name);
         let was_consolidatable = self.disruption.hints.consolidatable.remove(name);
         let Some(claim) = self.cluster.claims.get(name).cloned() else {
@@ -201,13 +167,17 @@ impl Engine {
             Some(_) => {
                 let used = !self.is_empty(name);
                 let hints = &mut self.disruption.hints;
-                if !used {
+                let known = if !used {
                     hints.empty.insert(name.clone());
+                    was_empty
                 } else if pool.disruption.policy != ConsolidationPolicy::WhenEmpty {
                     hints.consolidatable.insert(name.clone());
-                    if !was_consolidatable {
-                        self.disruption.fresh = Some(now);
-                    }
+                    was_consolidatable
+                } else {
+                    true
+                };
+                if !known {
+                    self.disruption.pace.freshen(now);
                 }
             }
         }
@@ -241,9 +211,9 @@ impl Engine {
     }
 
     fn begin_pass(&mut self, now: Timestamp, actions: &mut Vec<Action>) {
-        let wanted = !self.disruption.hints.consolidatable.is_empty();
-        let next = self.disruption.next_search();
-        let searched = wanted && next.is_none_or(|at| at <= now);
+        let consolidatable = self.disruption.hints.consolidatable.len();
+        let next = self.disruption.pace.next(consolidatable);
+        let searched = consolidatable > 0 && next.is_none_or(|at| at <= now);
         let question = DisruptionQuestion::Pass {
             consolidate: searched,
         };
@@ -269,10 +239,12 @@ impl Engine {
             self.disruption.last_pass = lapsed.then(|| LastPass {
                 at: now,
                 revisions: self.revisions(),
-                wake: Some(now + self.disruption.pause()),
+                wake: Some(now + self.disruption.pace.pause()),
                 searched: true,
             });
-            self.disruption.fruitless += u32::from(lapsed);
+            if lapsed {
+                self.disruption.pace.lapse();
+            }
             self.disruption.stage = Stage::Resting;
             return;
         }
@@ -375,17 +347,9 @@ impl Engine {
         self.tell(&decision, now, actions);
         self.disruption.refused.add(decision.refused);
         if searched {
-            self.disruption.fresh = None;
-            self.disruption.searched = Some(now);
-            self.disruption.held_until = decision.wake;
             let found = !decision.commands.is_empty();
-            let same = self.disruption.searched_at == revisions;
-            self.disruption.searched_at = revisions;
-            self.disruption.fruitless = match (found, same) {
-                (true, _) => 0,
-                (false, true) => self.disruption.fruitless + 1,
-                (false, false) => 1,
-            };
+            let pace = &mut self.disruption.pace;
+            pace.searched(found, revisions, decision.wake, now);
         }
         if decision.commands.is_empty() {
             self.disruption.last_pass = Some(LastPass {

@@ -25,6 +25,7 @@ mod provision;
 mod queue;
 mod recent;
 mod runaway;
+mod search_pace;
 mod spare;
 mod static_pools;
 mod undersized;
