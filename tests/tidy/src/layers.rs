@@ -49,6 +49,7 @@ const SCHEDULE: &[&[&str]] = &[
     &["offers"],
     &["prices"],
     &["pods"],
+    &["reading"],
     &["topology"],
     &["batch"],
     &["place"],

@@ -9,8 +9,9 @@ use std::sync::Arc;
 
 use crate::catalogue::{CapacityType, Catalogue, InstanceType, Overlaid};
 use crate::ids::{ClaimName, ObjectName, PoolName};
-use crate::model::{BudgetIndex, MoveCost, NodePool, Pod, is_reschedulable};
+use crate::model::{MoveCost, NodePool, Pod, is_reschedulable};
 use crate::schedule::Quoted;
+use crate::schedule::reading::Reading;
 use crate::snapshot::{Snapshot, StateNode};
 use crate::time::Timestamp;
 use crate::units::PricePerHour;
@@ -152,8 +153,8 @@ impl fmt::Display for Blocked {
 pub struct Fleet<'s> {
     /// The snapshot that was read.
     pub snapshot: &'s Snapshot,
-    pods: Vec<Vec<usize>>,
-    budgets: BudgetIndex<'s>,
+    /// The same for decisions on where pods go.
+    pub(super) reading: Reading<'s>,
     overlaid: Overlaid,
     nominated: BTreeSet<&'s str>,
     /// Prices that a ranking policy gave for the offers of the pools; `None` where list prices decide.
@@ -167,8 +168,7 @@ impl<'s> Fleet<'s> {
         let nominated = promised.filter_map(|pod| pod.nominated.as_ref());
         Self {
             snapshot,
-            pods: snapshot.pods_by_node(),
-            budgets: BudgetIndex::of(&snapshot.disruption_budgets),
+            reading: Reading::of(snapshot),
             overlaid: snapshot.overlaid(),
             nominated: nominated.map(AsRef::as_ref).collect(),
             quoted: None,
@@ -240,7 +240,7 @@ impl<'s> Fleet<'s> {
     /// The pods on a node, with their rows.
     pub fn pods_on(&self, row: usize) -> impl Iterator<Item = (usize, &'s Pod)> + Clone {
         let snapshot = self.snapshot;
-        let rows = self.pods[row].iter();
+        let rows = self.reading.pods_on(row).iter();
         rows.map(move |row| (*row, snapshot.pods[*row].as_ref()))
     }
 
@@ -294,7 +294,7 @@ impl<'s> Fleet<'s> {
         if !model::is_evictable(pod, now) {
             return None;
         }
-        match self.budgets.selecting(pod).as_slice() {
+        match self.reading.budgets().selecting(pod).as_slice() {
             [] => None,
             [budget] if budget.always_allow_unhealthy && pod.ready == Some(false) => None,
             [budget] if budget.disruptions_allowed > 0 => None,

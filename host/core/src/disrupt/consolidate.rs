@@ -181,15 +181,6 @@ pub fn excluded(snapshot: &Snapshot) -> Vec<usize> {
     nodes.filter_map(is_excluded).collect()
 }
 
-/// Nodes that are not complete and take no pods of nodes that go: such a node may never come. Rows of the snapshot.
-pub fn unsettled(snapshot: &Snapshot) -> Vec<usize> {
-    let nodes = snapshot.nodes.iter().enumerate();
-    nodes
-        .filter(|(_, node)| !node.is_initialized())
-        .map(|(row, _)| row)
-        .collect()
-}
-
 fn event_of(activity: &Activity, claim: &ClaimName) -> Option<Timestamp> {
     activity.pod_events.get(claim).copied()
 }

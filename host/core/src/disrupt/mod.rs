@@ -17,7 +17,6 @@ pub mod moves;
 pub mod pass;
 mod question;
 mod savings;
-mod simulate;
 mod static_drift;
 mod vacant;
 

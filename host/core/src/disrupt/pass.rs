@@ -25,7 +25,6 @@ use super::consolidate::{self, Unfit};
 use super::drift;
 use super::moves::{self, KnownPrices, Move, MoveSettings};
 use super::savings::{Savings, command_of};
-use super::simulate::simulate;
 use super::static_drift;
 use super::vacant::{self, Vacant};
 use crate::buffer;
@@ -34,6 +33,7 @@ use crate::ids::PoolName;
 use crate::model::DisruptionReason;
 use crate::plan::Plan;
 use crate::rank::{PriceQuestion, Prices};
+use crate::schedule::simulation::reschedule;
 use crate::schedule::{self, Offers, Quoted, Session};
 use crate::snapshot::Snapshot;
 use crate::time::Timestamp;
@@ -380,10 +380,8 @@ pub(super) fn without(pass: &DisruptionPass<'_>, candidate: &Candidate) -> Optio
     if candidate.pods.is_empty() {
         return Some(Plan::default());
     }
-    let snapshot = pass.fleet.snapshot;
-    let excluded = consolidate::unsettled(snapshot);
-    let simulated = simulate(snapshot, &[candidate.row], &excluded, pass.market());
-    simulated.stranded.is_empty().then_some(simulated.plan)
+    let KnownPrices { offers, quoted } = pass.market();
+    reschedule(&pass.fleet.reading, &[candidate.row], offers, quoted)
 }
 
 /// Drifted nodes that may go: those without pods to be moved first, then the oldest.

@@ -23,8 +23,8 @@ pub fn pack<'p, 's>(
     reach: Reach,
 ) -> Packed<'p, 's> {
     let compiled = &prepared.compiled;
-    let slots = prepared.question.as_ref().map(|(_, slots)| slots.as_ref());
-    let prices = RowPrices::new(compiled, slots.zip(answer));
+    let slots = prepared.question_rows();
+    let prices = RowPrices::new(compiled, slots.as_deref().zip(answer));
     let (best, first_fit_cost) = best_of(compiled, &prices, &compiled.all());
     let best = with_real_pods_first(compiled, &prices, best);
     Packed::new(prepared, prices, best, first_fit_cost, reach)
@@ -81,26 +81,37 @@ pub fn finish(prepared: &Prepared<'_>, answer: Option<&Prices>) -> Plan {
     launch(&pack(prepared, answer, Reach::Near), None)
 }
 
-/// Decides at prices that were asked for before; within the cost cap, and never by what the policy vetoes.
-pub(crate) fn finish_quoted(prepared: &Prepared<'_>, quoted: &Quoted) -> Plan {
-    let prices = quoted.over(&prepared.compiled).map(|(_, prices)| prices);
-    let plan = finish(prepared, prices.as_deref());
-    let (Some(question), Some(prices)) = (prepared.question(), prices) else {
-        return plan;
+/// Decides at prices that were asked for before, without them at list prices: within the cost cap, and never by what the policy
+/// vetoes. `None` where a pod for which there `must` be a place finds none; pods are given as rows of the snapshot.
+pub(crate) fn finish_placing(
+    prepared: &Prepared<'_>,
+    quoted: Option<&Quoted>,
+    must: impl Fn(usize) -> bool,
+) -> Option<Plan> {
+    let compiled = &prepared.compiled;
+    let at = |answer: Option<&Prices>| {
+        let packed = pack(prepared, answer, Reach::Near);
+        let mut failed = packed.best.failed.iter();
+        let strands = failed.any(|pod| must(compiled.pods[*pod].row));
+        (!strands).then(|| launch(&packed, None))
+    };
+    let Some((_, prices)) = quoted.and_then(|quoted| quoted.over(compiled)) else {
+        return at(None);
+    };
+    let at_list = || at(Some(&list_where_allowed(prepared.question()?, &prices)?));
+    let Some(plan) = at(Some(&prices)) else {
+        // What is bought at other prices may take less of what is short.
+        let is_short = !compiled.supply.is_unbounded();
+        return is_short.then(at_list).flatten();
     };
     if plan.cost.list <= plan.cost.bound * COST_CAP {
-        return plan;
+        return Some(plan);
     }
-    let Some(allowed) = list_where_allowed(question, &prices) else {
-        return plan;
+    let is_cheaper = |list: &Plan| {
+        let places_as_many = list.unplaced.len() <= plan.unplaced.len();
+        places_as_many && plan.cost.list > list.cost.list * COST_CAP
     };
-    let list = finish(prepared, Some(&allowed));
-    let places_as_many = list.unplaced.len() <= plan.unplaced.len();
-    if places_as_many && plan.cost.list > list.cost.list * COST_CAP {
-        list
-    } else {
-        plan
-    }
+    Some(at_list().filter(is_cheaper).unwrap_or(plan))
 }
 
 /// `true` if first fit is to be preferred: better in every respect but the guards, or, where they do not hold in it, better in

@@ -1,9 +1,9 @@
 //! The first step of a decision: a snapshot read, prices still to come.
 
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 
 use super::batch::compile::{Compiled, compile};
-use super::prices::question::{QuestionRows, question};
+use super::prices::question::{self, QuestionRows};
 use super::prices::sale::Offers;
 use crate::rank::PriceQuestion;
 use crate::snapshot::Snapshot;
@@ -11,13 +11,26 @@ use crate::snapshot::Snapshot;
 /// A decision half made: everything read, prices still to come.
 pub struct Prepared<'s> {
     pub(crate) compiled: Compiled<'s>,
-    pub(crate) question: Option<(PriceQuestion, Arc<QuestionRows>)>,
+    question: OnceLock<Option<PriceQuestion>>,
 }
 
-impl Prepared<'_> {
+impl<'s> Prepared<'s> {
+    pub(crate) fn new(compiled: Compiled<'s>) -> Self {
+        Self {
+            compiled,
+            question: OnceLock::new(),
+        }
+    }
+
     /// Question to the ranking policy; `None` when nothing can be bought.
     pub fn question(&self) -> Option<&PriceQuestion> {
-        self.question.as_ref().map(|(question, _)| question)
+        let ask = || question::question(&self.compiled);
+        self.question.get_or_init(ask).as_ref()
+    }
+
+    /// Where the rows that can be bought stand in the question; `None` when there are none.
+    pub(crate) fn question_rows(&self) -> Option<Arc<QuestionRows>> {
+        question::slots(&self.compiled)
     }
 }
 
@@ -32,7 +45,5 @@ pub(crate) fn prepare_with<'s>(
     snapshot: &'s Snapshot,
     earlier: Option<&Arc<Offers>>,
 ) -> Prepared<'s> {
-    let compiled = compile(snapshot, earlier);
-    let question = question(&compiled);
-    Prepared { compiled, question }
+    Prepared::new(compile(snapshot, earlier))
 }

@@ -5,6 +5,7 @@
 
 mod activity;
 mod join;
+mod removal;
 mod rows_by_node;
 mod settings;
 mod state_node;
@@ -14,6 +15,7 @@ use std::sync::Arc;
 pub use crate::model::object::Objects;
 pub use activity::{Activity, PastMove};
 pub use join::{NodeJoin, NodeOrder};
+pub use removal::NodeRemoval;
 pub use rows_by_node::RowsByNode;
 pub use settings::{
     ChurnGuards, Guard, Guards, MinValuesPolicy, PreferencePolicy, RunawayGuards, Settings,

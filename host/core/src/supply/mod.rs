@@ -82,6 +82,20 @@ impl Supply {
         self
     }
 
+    /// The same where some nodes that were counted are gone: limits of their pools have what they took of them. Claims in flight
+    /// keep the reservations and addresses that they are to draw on.
+    #[must_use]
+    pub fn without<'n>(mut self, nodes: impl IntoIterator<Item = &'n StateNode>) -> Self {
+        for node in nodes.into_iter().filter(|node| !node.is_deleting()) {
+            let left = node.pool().and_then(|pool| self.limits.get_mut(&pool));
+            if let Some(left) = left {
+                let capacity = node.capacity();
+                *left = left.map(|name, left| left.saturating_add(capacity.get(name)));
+            }
+        }
+        self
+    }
+
     /// True where nothing that nodes take can run out: there are neither reservations nor limits nor known addresses.
     pub fn is_unbounded(&self) -> bool {
         self.reservations.is_empty() && self.limits.is_empty() && self.addresses.is_empty()

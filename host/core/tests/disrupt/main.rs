@@ -2,6 +2,7 @@
 
 mod candidates;
 mod drift;
+mod drift_plans;
 mod freezes;
 mod indexes;
 mod pass;

@@ -1,6 +1,7 @@
 //! Consolidation of fleets that have gone to waste: cost against the bound, evictions and moves, beside the
 //! incumbent's rules on the same fleets; then how long a full pass takes as fleets grow, and how long one pass of the
-//! controller: without a ranking policy, with one that answers list prices, and with one that finds every second family dear.
+//! controller: without a ranking policy, with one that answers list prices, and with one that finds every second family dear;
+//! last, one pass over a fleet of which some nodes have drifted and cannot go, beside as many plans on copies of the cluster.
 //!
 //! Fleets are bought by price in waves and scaled down at random; types c, m and r of up to 16 cores, on demand; guards off.
 //! Nothing that a move saves is too little. Usage: `consolidation [FLEETS] [MOST_NODES]`.
@@ -13,19 +14,23 @@ use plimsoll_benches::cases::general_types;
 use plimsoll_benches::incumbent;
 use plimsoll_benches::{argument, processor_time};
 use plimsoll_core::command::{Decision, DisruptionQuestion};
-use plimsoll_core::disrupt::consider;
 use plimsoll_core::disrupt::moves::MoveSettings;
 use plimsoll_core::disrupt::pass::DisruptionPass;
+use plimsoll_core::disrupt::{consider, drift};
 use plimsoll_core::rank::{check_prices, list_price};
-use plimsoll_core::schedule::bound_from_nothing;
+use plimsoll_core::schedule::{Session, bound_from_nothing, finish};
 use plimsoll_core::snapshot::Snapshot;
 use plimsoll_core::units::PricePerHour;
-use plimsoll_oracles::fixture::{below, cluster, pool};
+use plimsoll_oracles::fixture::{below, cluster, is_in, pool};
 use plimsoll_oracles::generate::{Waste, fragmented};
-use plimsoll_oracles::moves::{fleet_cost, pass};
+use plimsoll_oracles::moves::{fleet_cost, pass, vacated};
 
 /// Nodes of the fleets whose pass is timed.
 const GROWTH: [usize; 4] = [500, 1_000, 2_000, 5_000];
+/// Nodes of the fleet of which some have drifted.
+const DRIFT_NODES: usize = 2_000;
+/// Plans on copies of the cluster that are timed.
+const COPIES: usize = 20;
 /// Pods that stay on a node, about.
 const PODS_PER_NODE: usize = 10;
 
@@ -62,7 +67,63 @@ fn main() -> anyhow::Result<()> {
             decision.commands.len(),
         );
     }
+    println!(
+        "nodes  pods  drifted  pass: processor s  us a drifted node | plan on a copy: us | one to the other"
+    );
+    drift_pass(&market, DRIFT_NODES.min(most));
     Ok(())
+}
+
+/// One pass over a fleet in which one node in ten has drifted and holds a pod that has no other place, so that each is asked
+/// about; and what it costs to plan without one node on a copy of the cluster.
+fn drift_pass(market: &Snapshot, nodes: usize) {
+    let mut calm = fragmented(market, waste(nodes, 99));
+    for pool in &mut calm.pools {
+        Arc::make_mut(pool).disruption.consolidate_after = None;
+    }
+    let (fleet, rows) = stuck(&calm);
+    let question = DisruptionQuestion::Pass { consolidate: false };
+    let (_, idle) = timed(|| consider(&calm, &question));
+    let (decision, seconds) = timed(|| consider(&fleet, &question));
+    assert!(decision.commands.is_empty(), "no drifted node can go");
+    let session = Session::default();
+    let ((), copied) = timed(|| {
+        for row in rows.iter().take(COPIES) {
+            finish(&session.prepare(&vacated(&fleet, &[*row])), None);
+        }
+    });
+    let each = (seconds - idle) / rows.len() as f64 * 1e6;
+    let copy = copied / COPIES as f64 * 1e6;
+    println!(
+        "{:5}  {:5}  {:4}  {seconds:.2}  {each:.0} | {copy:.0} | {:.3}",
+        fleet.nodes.len(),
+        fleet.pods.len(),
+        rows.len(),
+        each / copy,
+    );
+}
+
+/// The fleet with every tenth node drifted, and on each of those a pod that could run nowhere else; the rows of those nodes.
+fn stuck(calm: &Snapshot) -> (Snapshot, Vec<usize>) {
+    let mut fleet = calm.clone();
+    let rows: Vec<usize> = (0..fleet.nodes.len()).step_by(10).collect();
+    let bound = fleet.pods_by_node();
+    for row in &rows {
+        if let Some(claim) = &mut fleet.nodes[*row].claim {
+            let written = [
+                (drift::HASH_ANNOTATION, "0"),
+                (drift::HASH_VERSION_ANNOTATION, drift::HASH_VERSION),
+            ];
+            let written = written.map(|(key, value)| (key.into(), value.into()));
+            Arc::make_mut(claim).annotations.extend(written);
+        }
+        for pod in bound[*row].iter().take(1) {
+            let pod = Arc::make_mut(&mut fleet.pods[*pod]);
+            let spec = Arc::make_mut(&mut pod.spec);
+            spec.node_selector.add(is_in("example.com/rack", &["gone"]));
+        }
+    }
+    (fleet, rows)
 }
 
 /// A look at list prices times what a ranking policy makes of each type.

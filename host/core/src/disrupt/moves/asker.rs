@@ -6,6 +6,7 @@ use super::order::{Reordered, fullest_first};
 use super::{Move, MoveSettings};
 use crate::model::MoveCost;
 use crate::plan::{Placement, Target};
+use crate::schedule::reading::Reading;
 use crate::schedule::simulation::{
     Ceiling, NodeLoad, NodeLoads, PodWorth, Simulation, SimulationOutcome, Simulator, To,
 };
@@ -46,9 +47,11 @@ pub(in crate::disrupt) fn ask_at<R>(
         let places = rows.iter().filter_map(|row| nodes.place_of.get(*row));
         places.copied().collect()
     };
-    let (deleting, excluded) = (places(candidates), places(&settings.excluded));
+    let (leaving, excluded) = (places(candidates), places(&settings.excluded));
     let KnownPrices { offers, quoted } = market;
-    let simulator = Simulator::new(&nodes.snapshot, &deleting, &excluded, offers, quoted);
+    let reading = Reading::of(&nodes.snapshot);
+    let removal = reading.removal(&leaving, &excluded);
+    let simulator = Simulator::new(&reading, &removal, offers, quoted);
     let mut asker = Asker {
         nodes: &nodes,
         simulator: &simulator,

@@ -23,12 +23,15 @@ use crate::schedule::offers::axes::Axes;
 use crate::schedule::offers::rows::{Rows, open_keys};
 use crate::schedule::offers::templates::{Template, templates};
 use crate::schedule::offers::unused::unused_notes;
-use crate::schedule::pods::eligible::{Eligible, eligible, queue_order};
+use crate::schedule::pods::eligible::{Eligible, queue_order, waiting};
 use crate::schedule::pods::relax::{Wishes, steps};
 use crate::schedule::pods::volumes;
 use crate::schedule::prices::sale::{Offers, Sale};
-use crate::schedule::topology::{Builder, CountedBy, Counts, GroupView, Owned, TopologyModel};
-use crate::snapshot::Snapshot;
+use crate::schedule::reading::Reading;
+use crate::schedule::topology::{
+    Builder, CountInputs, CountedBy, Counts, GroupView, Owned, TopologyModel,
+};
+use crate::snapshot::{NodeRemoval, Snapshot};
 
 /// Pods that no rule tells apart.
 pub(crate) struct PodGroup {
@@ -122,6 +125,8 @@ pub(crate) struct Compiled<'s> {
     /// Counts before any placement.
     pub(crate) counts: Counts,
     pub(crate) existing: Existing,
+    /// Nodes that are taken to be gone, or closed to pods.
+    pub(crate) removal: NodeRemoval,
     /// Requests of the pods of each pool, by template.
     pub(crate) shares: NodeShares,
     /// Pods that cannot be planned at all.
@@ -168,22 +173,29 @@ struct PodGroupKey {
     alternatives: Vec<Requirements>,
 }
 
-/// Compiles a snapshot for the pods that wait in it.
+/// Compiles a snapshot for the pods that wait in it, those of deleting nodes among them.
 pub(crate) fn compile<'s>(snapshot: &'s Snapshot, earlier: Option<&Arc<Offers>>) -> Compiled<'s> {
-    compile_batch(snapshot, eligible(snapshot), earlier)
+    let reading = Reading::of(snapshot);
+    let as_it_is = NodeRemoval::none();
+    let mut batch = waiting(snapshot);
+    batch.pods.extend(reading.displaced(&as_it_is));
+    compile_batch(&reading, as_it_is, batch, earlier)
 }
 
-/// Compiles a snapshot for a batch of its pods. What topology counts are all other pods.
+/// Compiles a snapshot, of which some nodes may be taken to be gone, for a batch of its pods. What topology counts are all other
+/// pods.
 pub(crate) fn compile_batch<'s>(
-    snapshot: &'s Snapshot,
+    reading: &Reading<'s>,
+    removal: NodeRemoval,
     batch: Eligible,
     earlier: Option<&Arc<Offers>>,
 ) -> Compiled<'s> {
+    let snapshot = reading.snapshot;
     let Eligible { mut pods, refused } = batch;
     queue_order(snapshot, &mut pods);
     let offers = Offers::of(snapshot, earlier);
     let overlaid = &offers.overlaid;
-    let supply = offers.supply(snapshot);
+    let supply = reading.supply(&offers, &removal);
     let mut templates = templates(snapshot, overlaid, Some(&supply));
     let soft_taints = templates.iter().any(Template::has_soft_taint);
     let (shapes, shape_of) = shapes(snapshot, &pods);
@@ -201,8 +213,9 @@ pub(crate) fn compile_batch<'s>(
     let axes = Axes::of(shapes.iter().map(|shape| &shape.spec.requests));
 
     let mut builder = Builder::default();
-    let (keys, group_of) = group_keys(snapshot, &pods, &shape_of, &wishes, &mut builder);
-    let mentioned = mentioned(&wishes, &keys, &builder);
+    let (keys, group_of) = group_keys(reading, &pods, &shape_of, &wishes, &mut builder);
+    let required = required_keys(&wishes, &keys);
+    let mentioned: BTreeSet<LabelKey> = required.iter().chain(builder.keys()).cloned().collect();
     learn_states(
         &offers,
         &mut templates,
@@ -218,7 +231,12 @@ pub(crate) fn compile_batch<'s>(
     for row in &pods {
         batch.insert(*row);
     }
-    let (model, counts) = builder.finish(snapshot, &sale.offers, templates, rows, &batch);
+    let counted = CountInputs {
+        reading,
+        removal: &removal,
+        batch: &batch,
+    };
+    let (model, counts) = builder.finish(counted, &sale.offers, templates, rows);
     let groups: Vec<PodGroup> = keys
         .into_iter()
         .map(|key| {
@@ -226,8 +244,7 @@ pub(crate) fn compile_batch<'s>(
             pod_group(snapshot, templates, rows, &model, &axes, key, shape, wishes)
         })
         .collect();
-    let bound = snapshot.pods_by_node();
-    let existing = Existing::of(snapshot, &bound, &axes, &mentioned);
+    let existing = Existing::of(reading, &removal, &axes, &required);
     let pods: Vec<BatchPod> = pods
         .iter()
         .zip(group_of)
@@ -238,7 +255,7 @@ pub(crate) fn compile_batch<'s>(
         })
         .collect();
     Compiled {
-        shares: NodeShares::of(snapshot, &bound, &sale, &groups, &pods),
+        shares: NodeShares::of(reading, &removal, &sale, &groups, &pods),
         addresses: Addresses::of(&sale.supply, &sale.templates, &sale.rows),
         sale,
         axes,
@@ -249,6 +266,7 @@ pub(crate) fn compile_batch<'s>(
         model,
         counts,
         existing,
+        removal,
         refused,
         notes: unused,
     }
@@ -300,21 +318,17 @@ type PodTermsKey<'a> = (usize, &'a Arc<str>, *const Labels);
 
 /// Distinct groups of pods, and each pod's.
 fn group_keys(
-    snapshot: &Snapshot,
+    reading: &Reading<'_>,
     pods: &[usize],
     shape_of: &[usize],
     wishes: &[Vec<Wishes<'_>>],
     builder: &mut Builder,
 ) -> (Vec<PodGroupKey>, Vec<usize>) {
+    let snapshot = reading.snapshot;
     let batch: BTreeSet<usize> = pods.iter().copied().collect();
-    for (row, pod) in snapshot.pods.iter().enumerate() {
-        if pod.node.is_some()
-            && !pod.spec.anti_affinity.is_empty()
-            && pod.is_active()
-            && !batch.contains(&row)
-        {
-            builder.learn_bound(snapshot, row);
-        }
+    let others = reading.anti_affine().iter();
+    for row in others.filter(|row| !batch.contains(row)) {
+        builder.learn_bound(snapshot, *row);
     }
     let place = |at: usize, row: usize| -> PodTermsKey<'_> {
         let pod = &snapshot.pods[row];
@@ -364,22 +378,15 @@ fn group_keys(
     (by_number(numbers), group_of)
 }
 
-/// Label keys of nodes that some pod of the batch speaks of.
-fn mentioned(
-    wishes: &[Vec<Wishes<'_>>],
-    keys: &[PodGroupKey],
-    builder: &Builder,
-) -> BTreeSet<LabelKey> {
-    let of_pods = wishes.iter().flatten().flat_map(Wishes::mentioned_keys);
+/// Label keys of nodes of which some pod of the batch, or a volume of one, requires or prefers values.
+fn required_keys(wishes: &[Vec<Wishes<'_>>], keys: &[PodGroupKey]) -> BTreeSet<LabelKey> {
+    let of_pods = wishes.iter().flatten().flat_map(Wishes::required_keys);
     let of_volumes = keys
         .iter()
         .flat_map(|key| &key.alternatives)
         .flat_map(Requirements::iter)
         .map(|requirement| requirement.key().clone());
-    of_pods
-        .chain(of_volumes)
-        .chain(builder.keys().iter().cloned())
-        .collect()
+    of_pods.chain(of_volumes).collect()
 }
 
 /// Teaches templates which choices of open labels pods ask for, topology domains among them.

@@ -1,8 +1,8 @@
-//! Nodes there are, and machines on their way, as places for pods.
+//! Nodes there are, and machines on their way, as places for the pods of a batch.
 //!
-//! What is free on a node is its allocatable less its pods and less what daemons still need there. A node that is on its
-//! way out, or overcommitted in any resource, takes nothing. A claim that has not launched offers its floor, as the snapshot
-//! says it.
+//! What is free on a node is read once for all batches ([`crate::schedule::reading`]); here it is told in the resources that
+//! pods of the batch ask for, and nodes that look the same to all of them are told apart no more. A node that leaves, or is
+//! closed, takes nothing.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
@@ -10,13 +10,12 @@ use std::sync::Arc;
 use crate::labels::{self, LabelKey};
 use crate::model::{HostPort, Taint, Toleration, first_untolerated};
 use crate::requirement::{Requirement, Requirements, Undefined};
-use crate::resources::Resources;
 use crate::schedule::offers::axes::Axes;
-use crate::schedule::offers::daemons;
-use crate::schedule::pods::volumes::{self, ClaimsByDriver};
-use crate::snapshot::{Snapshot, StateNode};
+use crate::schedule::pods::volumes::ClaimsByDriver;
+use crate::schedule::reading::{NodeKind, NodeKinds, Reading};
+use crate::snapshot::{NodeRemoval, StateNode};
 
-/// Nodes that look the same to every pod of the batch: same taints, same values of the labels that pods mention.
+/// Nodes that look the same to every pod of the batch: same taints, same values of the labels that pods ask for.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 struct NodeSignature {
     taints: Vec<Taint>,
@@ -44,65 +43,70 @@ pub(crate) struct Existing {
     /// Volumes attached per row, by driver; only where a limit counts them.
     pub(crate) attached: BTreeMap<usize, ClaimsByDriver>,
     signatures: Vec<NodeSignature>,
-    look_of: Vec<usize>,
+    signature_of: Vec<usize>,
 }
 
 impl Existing {
-    /// Reads the nodes of a snapshot. `bound` are the pods of each, `mentioned` the label keys that pods of the batch ask for.
+    /// Reads the nodes of a snapshot of which some go or are closed to pods. `required` are the label keys of which pods of the
+    /// batch ask for values.
     pub(crate) fn of(
-        snapshot: &Snapshot,
-        bound: &[Vec<usize>],
+        reading: &Reading<'_>,
+        removal: &NodeRemoval,
         axes: &Axes,
-        mentioned: &BTreeSet<LabelKey>,
+        required: &BTreeSet<LabelKey>,
     ) -> Self {
+        let nodes = &reading.snapshot.nodes;
         let mut result = Self {
-            free: Vec::with_capacity(snapshot.nodes.len()),
-            ports: Vec::with_capacity(snapshot.nodes.len()),
+            free: Vec::with_capacity(nodes.len()),
+            ports: Vec::with_capacity(nodes.len()),
             attached: BTreeMap::new(),
             signatures: Vec::new(),
-            look_of: Vec::with_capacity(snapshot.nodes.len()),
+            signature_of: Vec::with_capacity(nodes.len()),
         };
-        let mut numbers: BTreeMap<NodeSignature, usize> = BTreeMap::new();
-        for (row, node) in snapshot.nodes.iter().enumerate() {
-            let labels = node_labels(node, mentioned);
-            let signature = NodeSignature {
-                taints: node.taints(),
-                labels,
-            };
-            let number = *numbers.entry(signature).or_insert_with_key(|signature| {
-                result.signatures.push(signature.clone());
-                result.signatures.len() - 1
-            });
-            result.look_of.push(number);
-            result
-                .free
-                .push(free(snapshot, node, &bound[row]).map(|free| axes.vector(&free)));
-            let live = || {
-                bound[row]
-                    .iter()
-                    .map(|pod| &snapshot.pods[*pod])
-                    .filter(|pod| !pod.is_terminal())
-            };
-            result.ports.push(
-                live()
-                    .flat_map(|pod| pod.spec.host_ports.iter().cloned())
-                    .collect(),
-            );
-            if node
-                .node
-                .as_ref()
-                .is_some_and(|node| snapshot.volumes.nodes.contains_key(&node.name))
-            {
-                let mut attached = ClaimsByDriver::new();
-                for pod in live().filter(|pod| !pod.spec.volumes.is_empty()) {
-                    for (driver, claims) in volumes::attached(pod, &snapshot.volumes) {
-                        attached.entry(driver).or_default().extend(claims);
-                    }
-                }
-                result.attached.insert(row, attached);
+        for ((row, node), room) in nodes.iter().enumerate().zip(reading.rooms()) {
+            let free = room.free.as_ref().filter(|_| removal.opens(row, node));
+            result.free.push(free.map(|free| axes.vector(free)));
+            result.ports.push(room.ports.clone());
+            if let Some(attached) = &room.attached {
+                result.attached.insert(row, attached.clone());
             }
         }
+        result.sign(reading, required);
         result
+    }
+
+    /// Tells nodes apart by their taints and the labels of which pods ask for values.
+    fn sign(&mut self, reading: &Reading<'_>, required: &BTreeSet<LabelKey>) {
+        let NodeKinds { kinds, of_node } = reading.kinds();
+        let signature = |kind: &NodeKind| NodeSignature {
+            taints: kind.taints.clone(),
+            labels: required_labels(kind, required),
+        };
+        let mut numbers: BTreeMap<NodeSignature, usize> = BTreeMap::new();
+        let of_kind = kinds.iter().map(|kind| {
+            let next = numbers.len();
+            *numbers.entry(signature(kind)).or_insert(next)
+        });
+        let of_kind: Vec<usize> = of_kind.collect();
+        let mut signatures: Vec<(NodeSignature, usize)> = numbers.into_iter().collect();
+        signatures.sort_unstable_by_key(|(_, number)| *number);
+        let signatures = signatures.into_iter().map(|(signature, _)| signature);
+        self.signatures = signatures.collect();
+        self.signature_of = of_node.iter().map(|kind| of_kind[*kind]).collect();
+        let hostname = LabelKey::from(labels::HOSTNAME);
+        if !required.contains(&hostname) {
+            return;
+        }
+        // By its name each node looks like no other.
+        let named = |(node, number): (&StateNode, &usize)| {
+            let mut signature = self.signatures[*number].clone();
+            let own = Requirement::one_of(hostname.clone(), [node.hostname()]);
+            signature.labels.replace(own);
+            signature
+        };
+        let nodes = reading.snapshot.nodes.iter();
+        self.signatures = nodes.zip(&self.signature_of).map(named).collect();
+        self.signature_of = (0..self.signatures.len()).collect();
     }
 
     /// Rows of nodes that labels and taints open to a pod, in the order in which they are tried.
@@ -120,54 +124,18 @@ impl Existing {
         };
         let open: Vec<bool> = self.signatures.iter().map(opens).collect();
         (0..self.free.len())
-            .filter(|row| open[self.look_of[*row]] && self.free[*row].is_some())
+            .filter(|row| open[self.signature_of[*row]] && self.free[*row].is_some())
             .collect()
     }
 }
 
-/// Labels of a node as requirements: those mentioned, with the host name where it is mentioned.
-fn node_labels(node: &StateNode, mentioned: &BTreeSet<LabelKey>) -> Requirements {
+/// Labels of a kind of nodes as requirements: those required.
+fn required_labels(kind: &NodeKind, required: &BTreeSet<LabelKey>) -> Requirements {
     let mut result = Requirements::new();
-    for (key, value) in node.certain_labels().iter() {
-        let key = LabelKey::from(key.as_ref());
-        if mentioned.contains(&key) {
-            result.add(Requirement::one_of(key, [Arc::clone(value)]));
+    for (key, value) in &kind.labels {
+        if required.contains(key) {
+            result.add(Requirement::one_of(key.clone(), [Arc::clone(value)]));
         }
     }
-    let hostname = LabelKey::from(labels::HOSTNAME);
-    if mentioned.contains(&hostname) {
-        result.replace(Requirement::one_of(hostname, [node.hostname()]));
-    }
     result
-}
-
-/// Resources that pods may still have of a node; `None` while it is deleting, or is not launched and reports no resources.
-fn free(snapshot: &Snapshot, node: &StateNode, bound: &[usize]) -> Option<Resources> {
-    if node.is_deleting() {
-        return None;
-    }
-    let allocatable = node.allocatable();
-    if !node.is_launched() && allocatable.is_empty() {
-        return None;
-    }
-    let mut used = Resources::new();
-    for pod in bound
-        .iter()
-        .map(|row| &snapshot.pods[*row])
-        .filter(|pod| !pod.is_terminal())
-    {
-        used.add(&pod.spec.requests);
-    }
-    let mut free = allocatable.minus(&used);
-    if !snapshot.daemon_sets.is_empty() {
-        let mut requirements = Requirements::from_labels(node.certain_labels().as_ref());
-        requirements.replace(Requirement::one_of(
-            LabelKey::from(labels::HOSTNAME),
-            [node.hostname()],
-        ));
-        let need = daemons::remaining_need(snapshot, node, &requirements, bound);
-        free = free.minus(&need);
-    }
-    let overcommitted = free.iter().any(|(_, amount)| amount < 0);
-    (!overcommitted).then_some(free)
 }

@@ -10,17 +10,13 @@
 //! every way to plan it, and more pods never make it smaller. Daemons do not count, since they come with every node, nor does
 //! room that is only kept.
 
-use std::collections::BTreeMap;
-
 use super::compile::{BatchPod, PodGroup};
-use crate::bits::Bits;
-use crate::ids::PoolName;
-use crate::model::is_fixed;
 use crate::schedule::offers::axes::fits;
 use crate::schedule::offers::size::{Cores, Largest, Size, Sizes};
 use crate::schedule::offers::templates::Template;
 use crate::schedule::prices::sale::Sale;
-use crate::snapshot::{Guards, Snapshot};
+use crate::schedule::reading::Reading;
+use crate::snapshot::{Guards, NodeRemoval};
 
 /// Requests of the pods of each pool, by template; the guard on node size takes its share of them.
 #[derive(Clone, Debug)]
@@ -29,24 +25,28 @@ pub(crate) struct NodeShares {
 }
 
 impl NodeShares {
-    /// Adds up what pods request, `bound` being those of every node; nothing while guards are off.
+    /// Adds up what pods request once some nodes have gone; nothing while guards are off.
     pub(crate) fn of(
-        snapshot: &Snapshot,
-        bound: &[Vec<usize>],
+        reading: &Reading<'_>,
+        removal: &NodeRemoval,
         sale: &Sale<'_>,
         groups: &[PodGroup],
         batch: &[BatchPod],
     ) -> Self {
         let (templates, rows) = (&sale.templates, &sale.rows);
-        if !snapshot.settings.guards.enabled {
+        if !reading.snapshot.settings.guards.enabled {
             let requested = vec![Size::default(); templates.len()];
             return Self { requested };
         }
-        let (standing, stays) = standing(snapshot, bound, templates);
-        let mut requested = standing;
+        let standing = reading.requested(removal);
+        let of_pool = |template: &Template| standing.get(&template.pool.name).copied();
+        let mut requested: Vec<Size> = templates
+            .iter()
+            .map(|template| of_pool(template).unwrap_or_default())
+            .collect();
         let mut waiting = vec![0_i64; groups.len()];
         for pod in batch {
-            if !pod.is_spare && !stays.contains(pod.row) {
+            if !pod.is_spare && !stays(reading, removal, pod.row) {
                 waiting[pod.group] += 1;
             }
         }
@@ -96,28 +96,11 @@ impl NodeShares {
     }
 }
 
-/// By template, what the pods of its nodes request, and those pods.
-fn standing(
-    snapshot: &Snapshot,
-    bound: &[Vec<usize>],
-    templates: &[Template],
-) -> (Vec<Size>, Bits) {
-    let number = |(number, template): (usize, &Template)| (template.pool.name.clone(), number);
-    let number_of: BTreeMap<PoolName, usize> = templates.iter().enumerate().map(number).collect();
-    let mut requested = vec![Size::default(); templates.len()];
-    let mut stays = Bits::none(snapshot.pods.len());
-    for (node, pods) in snapshot.nodes.iter().zip(bound) {
-        if !node.is_managed() || node.is_deleting() {
-            continue;
-        }
-        let number = node.pool().and_then(|pool| number_of.get(&pool));
-        for row in pods {
-            let pod = &snapshot.pods[*row];
-            stays.insert(*row);
-            if let Some(number) = number.filter(|_| pod.is_active() && !is_fixed(pod)) {
-                requested[*number].add(Size::of(&pod.spec.requests), 1);
-            }
-        }
-    }
-    (requested, stays)
+/// `true` if a pod runs on a node of ours that stays.
+fn stays(reading: &Reading<'_>, removal: &NodeRemoval, pod: usize) -> bool {
+    let row = reading.node_of(pod);
+    row.is_some_and(|row| {
+        let node = &reading.snapshot.nodes[row];
+        node.is_managed() && removal.stays(row, node)
+    })
 }

@@ -17,7 +17,7 @@ use crate::schedule::batch::attach_slots::AttachSlots;
 use crate::schedule::batch::compile::Compiled;
 use crate::schedule::guards;
 use crate::schedule::guards::addresses;
-use crate::schedule::guards::spot_share::SpotShare;
+use crate::schedule::guards::spot_share::{SpotShare, has_own};
 use crate::schedule::offers::size::Size;
 use crate::schedule::offers::templates::Template;
 use crate::schedule::place::free_addresses::holds;
@@ -114,10 +114,11 @@ fn yielded(compiled: &Compiled<'_>, guards: &Guards, candidate: &DraftPlan) -> Y
         if beyond > 0 {
             result.insert((Guard::FreeAddresses, template), beyond);
         }
+        if !has_own(compiled, template, &candidate.nodes) {
+            continue;
+        }
         let share = SpotShare::of(compiled, template, &candidate.nodes);
-        let own = |node: &&NewNode| compiled.rows.rows[node.row].template == template;
-        let most = share.most(guards);
-        if let Some(most) = most.filter(|_| candidate.nodes.iter().any(|node| own(&node))) {
+        if let Some(most) = share.most(guards) {
             let beyond: u32 = share.beyond(most).map(|(_, count)| count - most).sum();
             if beyond > 0 {
                 let beyond = usize::try_from(beyond).unwrap_or(usize::MAX);
@@ -270,8 +271,8 @@ pub fn guard_costs(
     if !guards.enabled || !by_price || plan.claims.is_empty() {
         return Vec::new();
     }
-    let slots = prepared.question.as_ref().map(|(_, slots)| slots.as_ref());
-    let prices = RowPrices::new(compiled, slots.zip(answer));
+    let slots = prepared.question_rows();
+    let prices = RowPrices::new(compiled, slots.as_deref().zip(answer));
     let guarded = draft::by_price(compiled, &prices, guards, &compiled.all()).planned();
     let cost = |guard: Option<Guard>| -> Option<GuardCost> {
         let lifted = match guard {

@@ -35,8 +35,10 @@ impl SpotShare {
     pub(crate) fn of(compiled: &Compiled<'_>, template: usize, nodes: &[NewNode]) -> Self {
         let mut result = Self::default();
         let pool = &compiled.templates[template].pool.name;
-        let standing = compiled.snapshot.nodes.iter().filter(|node| {
-            node.is_managed() && !node.is_deleting() && node.pool().as_ref() == Some(pool)
+        let nodes_there = compiled.snapshot.nodes.iter().enumerate();
+        let standing = nodes_there.filter_map(|(row, node)| {
+            let counts = node.is_managed() && compiled.removal.stays(row, node);
+            (counts && node.pool().as_ref() == Some(pool)).then_some(node)
         });
         let catalogue = &compiled.templates[template].catalogue;
         for market in standing.filter_map(|node| market_of(node, catalogue)) {
@@ -130,8 +132,11 @@ fn spread_once(
 ) -> bool {
     let mut moved = false;
     for (number, template) in compiled.templates.iter().enumerate() {
+        if template.is_compatible() || !has_own(compiled, number, nodes) {
+            continue;
+        }
         let mut share = SpotShare::of(compiled, number, nodes);
-        let Some(most) = share.most(guards).filter(|_| !template.is_compatible()) else {
+        let Some(most) = share.most(guards) else {
             continue;
         };
         let moves = |node: &NewNode, share: &SpotShare| -> Option<(usize, SpotPool)> {
@@ -166,6 +171,12 @@ fn spread_once(
         }
     }
     moved
+}
+
+/// `true` if one of some new nodes is of a template.
+pub(crate) fn has_own(compiled: &Compiled<'_>, template: usize, nodes: &[NewNode]) -> bool {
+    let mut rows = nodes.iter().map(|node| &compiled.rows.rows[node.row]);
+    rows.any(|row| row.template == template)
 }
 
 /// Takes rows of full markets off what a node may become, where its pool asks for no minimum.

@@ -75,11 +75,12 @@ impl<'p, 's> Packed<'p, 's> {
 
     /// Question to the ranking policy about the order of each claim's launch list; `None` when nothing is bought.
     pub fn question(&self) -> Option<OrderQuestion> {
-        let Prepared { compiled, question } = self.prepared;
-        let (question, slots) = question.as_ref()?;
         if self.best.nodes.is_empty() {
             return None;
         }
+        let compiled = &self.prepared.compiled;
+        let question = self.prepared.question()?;
+        let slots = self.prepared.question_rows()?;
         let provider = compiled.snapshot.catalogues.provider();
         let mut claims = Claims::default();
         for (node, named) in self.best.nodes.iter().zip(&self.named) {

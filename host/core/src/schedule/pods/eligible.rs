@@ -8,47 +8,35 @@ use std::collections::BTreeMap;
 use super::volumes;
 use crate::catalogue::Catalogues;
 use crate::labels::{self, LabelKey};
-use crate::model::{BudgetIndex, OwnerKind, Pod, PodSpec, is_fixed};
+use crate::model::{PodSpec, wants_node};
 use crate::plan::{Refusal, Unplaced};
 use crate::requirement::{Operator, Requirement, Requirements};
 use crate::snapshot::{PreferencePolicy, Snapshot};
-use crate::time::Timestamp;
 
 /// Values of `karpenter.sh/capacity-type`.
 const CAPACITY_TYPES: [&str; 3] = ["on-demand", "reserved", "spot"];
 
-/// Pods of a snapshot sorted by what a decision does with them.
+/// Pods of a batch, and those that would be in it if they could be planned.
 #[derive(Debug, Default)]
 pub(crate) struct Eligible {
-    /// Rows of pods to plan for, in snapshot order.
+    /// Rows of pods to plan for, in any order.
     pub(crate) pods: Vec<usize>,
     /// Pods that enter but cannot be planned.
     pub(crate) refused: Vec<Unplaced>,
 }
 
-/// Sorts the snapshot's pods.
-pub(crate) fn eligible(snapshot: &Snapshot) -> Eligible {
+/// Pods that the scheduler has given up on and that no node holds a place for.
+pub(crate) fn waiting(snapshot: &Snapshot) -> Eligible {
     let rows = snapshot.rows_by_node();
-    let budgets = BudgetIndex::of(&snapshot.disruption_budgets);
     let mut result = Eligible::default();
     for (row, pod) in snapshot.pods.iter().enumerate() {
-        let node = |name: &str| rows.get(name).map(|row| &snapshot.nodes[row]);
-        match &pod.node {
-            None => {
-                let promised = pod.nominated.as_ref().is_some_and(|name| {
-                    node(name.as_str()).is_some_and(|node| !node.is_deleting())
-                });
-                if pod.unschedulable && !promised && !is_fixed(pod) && pod.is_active() {
-                    admit(snapshot, row, &mut result);
-                }
-            }
-            Some(name) => {
-                let leaving =
-                    node(name.as_str()).is_some_and(crate::snapshot::StateNode::is_deleting);
-                if leaving && is_reschedulable(&budgets, pod, snapshot.now) {
-                    result.pods.push(row);
-                }
-            }
+        let promised = || {
+            let node = pod.nominated.as_ref();
+            let node = node.and_then(|name| rows.get(name.as_str()));
+            node.is_some_and(|row| !snapshot.nodes[row].is_deleting())
+        };
+        if wants_node(pod) && !promised() {
+            admit(snapshot, row, &mut result);
         }
     }
     result
@@ -121,13 +109,6 @@ fn invalid_requirement(catalogues: &Catalogues, requirement: &Requirement) -> Op
         "requirement {requirement} names no capacity type; expected one of {}",
         CAPACITY_TYPES.join(", ")
     ))
-}
-
-/// `true` if a bound pod could be evicted now and would come back elsewhere.
-pub(crate) fn is_reschedulable(budgets: &BudgetIndex<'_>, pod: &Pod, now: Timestamp) -> bool {
-    let alive =
-        !pod.is_terminal() && (pod.deleting.is_none() || pod.is_owned_by(OwnerKind::StatefulSet));
-    alive && !is_fixed(pod) && !pod.is_protected(now) && !budgets.blocks(pod)
 }
 
 /// Queue order of the incumbent: cpu, then memory, descending; then age; then uid. Room that is only kept comes last, whatever

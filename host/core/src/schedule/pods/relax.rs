@@ -149,22 +149,11 @@ impl<'a> Wishes<'a> {
         result
     }
 
-    /// Keys of node labels that the pod's wishes name.
-    pub(crate) fn mentioned_keys(&self) -> Vec<LabelKey> {
+    /// Keys of node labels that the pod requires or prefers values of; what topology is about is not among them.
+    pub(crate) fn required_keys(&self) -> Vec<LabelKey> {
         let own = self.requirements();
-        let spread = self
-            .spread
-            .iter()
-            .map(|constraint| &constraint.topology_key);
-        let affinity = self
-            .affinity()
-            .chain(self.anti_affinity())
-            .map(|term| &term.topology_key);
         own.iter()
-            .map(crate::requirement::Requirement::key)
-            .chain(spread)
-            .chain(affinity)
-            .cloned()
+            .map(|requirement| requirement.key().clone())
             .collect()
     }
 }

@@ -59,18 +59,17 @@ pub(crate) fn slots(sale: &Sale<'_>) -> Option<Arc<QuestionRows>> {
 }
 
 /// Asks what one more node of each offering costs in each pool; `None` when there is nothing to buy.
-pub(crate) fn question(sale: &Sale<'_>) -> Option<(PriceQuestion, Arc<QuestionRows>)> {
+pub(crate) fn question(sale: &Sale<'_>) -> Option<PriceQuestion> {
     let listed = sale.offers.listed.as_ref()?;
     let slots = slots(sale)?;
     let (snapshot, templates) = (sale.snapshot, &sale.templates);
-    let question = put(
+    Some(put(
         snapshot,
         &sale.supply,
         templates,
         listed,
         &slots.of_template,
-    );
-    Some((question, slots))
+    ))
 }
 
 /// The question for templates about what of the listed each may buy.

@@ -6,6 +6,8 @@
 //! for pods to come holds nothing: it moves with the other pods of the node it was found on, at no cost, and is no part of
 //! what is to be carried out.
 //!
+//! Pods of nodes that must go, whatever it costs, are another question of the same reading: [`reschedule()`].
+//!
 //! Invariants: a node that pods leave takes nobody; pods of a simulation go to initialised nodes or new ones only; what a pool's
 //! limits leave is reckoned with the leaving nodes still there, since replacements come before they go.
 
@@ -14,12 +16,14 @@ mod cost_cap;
 mod exempt;
 mod loads;
 mod replacements;
+mod reschedule;
 mod simulator;
 
 use std::collections::BTreeMap;
 
 pub(crate) use loads::{NodeLoad, NodeLoads, PodWorth};
 pub(crate) use replacements::{Ceiling, SPOT_TYPES};
+pub(crate) use reschedule::reschedule;
 pub(crate) use simulator::Simulator;
 
 use super::guards::addresses;

@@ -9,7 +9,7 @@ use crate::bits::Bits;
 use crate::catalogue::{CapacityType, OfferingKey, Overlaid};
 use crate::ids::Uid;
 use crate::labels;
-use crate::model::{BudgetIndex, is_fixed};
+use crate::model::is_fixed;
 use crate::plan::LaunchOption;
 use crate::schedule::batch::compile::{Compiled, compile_batch};
 use crate::schedule::fleet::bound::worth_of_groups;
@@ -17,12 +17,13 @@ use crate::schedule::fleet::draft::{closed_tier, open_tier};
 use crate::schedule::guards;
 use crate::schedule::place::Tier;
 use crate::schedule::place::strategy::PackingStrategy;
-use crate::schedule::pods::eligible::{Eligible, eligible, is_reschedulable};
+use crate::schedule::pods::eligible::{Eligible, waiting};
 use crate::schedule::prices::RowPrices;
 use crate::schedule::prices::priced::Priced;
 use crate::schedule::prices::quoted::Quoted;
 use crate::schedule::prices::sale::Offers;
-use crate::snapshot::{Snapshot, StateNode};
+use crate::schedule::reading::Reading;
+use crate::snapshot::{NodeRemoval, Snapshot, StateNode};
 use crate::units::PricePerHour;
 
 /// A snapshot read once for many simulations.
@@ -67,33 +68,33 @@ pub(super) struct NodeOffering {
 }
 
 impl<'s> Simulator<'s> {
-    /// Reads a snapshot in which the nodes at `candidates` may go, and those at `excluded` take no pods of others. A candidate
-    /// with an active pod that could not be evicted stays. Offers of an earlier decision serve again where they still hold.
-    /// Without `quoted` list prices decide.
+    /// Reads which of the nodes that `removal` speaks of may go, one choice of them after another; those that are closed take
+    /// no pods of theirs. A node with an active pod that could not be evicted stays. Offers of an earlier decision serve again
+    /// where they still hold. Without `quoted` list prices decide.
     pub(crate) fn new(
-        snapshot: &'s Snapshot,
-        candidates: &[usize],
-        excluded: &[usize],
+        reading: &Reading<'s>,
+        removal: &NodeRemoval,
         earlier: Option<&Arc<Offers>>,
         quoted: Option<&Quoted>,
     ) -> Self {
-        let homes = Homes::of(snapshot, candidates);
-        let Eligible {
-            pods: waiting,
-            refused,
-        } = eligible(snapshot);
-        let mut pods: Vec<usize> = homes.node_of.iter().map(|(pod, _)| *pod).collect();
-        pods.extend_from_slice(&waiting);
-        let compiled = compile_batch(snapshot, Eligible { pods, refused }, earlier);
+        let snapshot = reading.snapshot;
+        let as_it_is = NodeRemoval::none();
+        let may_go = may_go(reading, removal);
+        let moves = |pod: usize| reading.node_of(pod).filter(|row| may_go[*row]);
+        let Eligible { mut pods, refused } = waiting(snapshot);
+        pods.extend(reading.displaced(&as_it_is));
+        for row in removal.leaving().iter().filter(|row| may_go[**row]) {
+            let own = reading.pods_on(*row).iter().copied();
+            pods.extend(own.filter(|pod| reading.may_move(*pod)));
+        }
+        // All stand where they are until a choice takes some away.
+        let compiled = compile_batch(reading, as_it_is, Eligible { pods, refused }, earlier);
         let mut movable = vec![Vec::new(); snapshot.nodes.len()];
         let mut waits = Vec::new();
         for (at, pod) in compiled.pods.iter().enumerate() {
-            match homes
-                .node_of
-                .binary_search_by_key(&pod.row, |(pod, _)| *pod)
-            {
-                Ok(found) => movable[homes.node_of[found].1].push(at),
-                Err(_) => waits.push(at),
+            match moves(pod.row) {
+                Some(row) => movable[row].push(at),
+                None => waits.push(at),
             }
         }
         let prices = compiled.priced(quoted);
@@ -111,9 +112,9 @@ impl<'s> Simulator<'s> {
             tiers: tiers(&compiled, &prices, &closed_to_all),
             strategy: PackingStrategy::default(),
             movable,
-            may_go: homes.may_go,
+            may_go,
             waiting: waits,
-            excluded: closed_nodes(snapshot, excluded),
+            excluded: removal.closed().to_vec(),
             sold: sold(snapshot, &compiled.offers.overlaid, quoted),
             listed_worth: OnceCell::new(),
             replicas: guards::replicas_per_node(&compiled, limits),
@@ -174,59 +175,19 @@ impl<'s> Simulator<'s> {
     }
 }
 
-/// Nodes that may go, and the pods that would look for another place.
-struct Homes {
-    may_go: Vec<bool>,
-    /// Pods with their nodes, ascending.
-    node_of: Vec<(usize, usize)>,
-}
-
-impl Homes {
-    fn of(snapshot: &Snapshot, candidates: &[usize]) -> Self {
-        let mut may_go = vec![false; snapshot.nodes.len()];
-        for row in candidates {
-            if let Some(may_go) = may_go.get_mut(*row) {
-                *may_go = !snapshot.nodes[*row].is_deleting();
-            }
-        }
-        let bound = snapshot.pods_by_node();
-        let budgets = BudgetIndex::of(&snapshot.disruption_budgets);
-        let mut node_of = Vec::new();
-        for (row, pods) in bound.iter().enumerate() {
-            if !may_go[row] {
-                continue;
-            }
-            let (moved, others): (Vec<usize>, Vec<usize>) = pods
-                .iter()
-                .partition(|pod| is_reschedulable(&budgets, &snapshot.pods[**pod], snapshot.now));
-            let stays = |pod: &usize| {
-                let pod = &snapshot.pods[*pod];
-                pod.is_active() && !is_fixed(pod)
-            };
-            if others.iter().any(stays) {
-                may_go[row] = false;
-            } else {
-                node_of.extend(moved.into_iter().map(|pod| (pod, row)));
-            }
-        }
-        node_of.sort_unstable();
-        Self { may_go, node_of }
+/// By node, whether it may go: one of those meant to leave, unless a pod that must not be evicted runs there.
+fn may_go(reading: &Reading<'_>, removal: &NodeRemoval) -> Vec<bool> {
+    let snapshot = reading.snapshot;
+    let stays = |row: &usize| {
+        let pod = &snapshot.pods[*row];
+        pod.is_active() && !is_fixed(pod) && !reading.may_move(*row)
+    };
+    let mut may_go = vec![false; snapshot.nodes.len()];
+    for row in removal.leaving() {
+        let pods = reading.pods_on(*row);
+        may_go[*row] = !snapshot.nodes[*row].is_deleting() && !pods.iter().any(stays);
     }
-}
-
-/// Nodes to which no pod is moved: those of ours that have not initialised, and those given.
-fn closed_nodes(snapshot: &Snapshot, excluded: &[usize]) -> Vec<usize> {
-    let unsettled = |(row, node): (usize, &StateNode)| (!node.is_initialized()).then_some(row);
-    let mut result: Vec<usize> = snapshot
-        .nodes
-        .iter()
-        .enumerate()
-        .filter_map(unsettled)
-        .collect();
-    result.extend(excluded.iter().filter(|row| **row < snapshot.nodes.len()));
-    result.sort_unstable();
-    result.dedup();
-    result
+    may_go
 }
 
 /// One open tier per pool; then a closed one for all pools of a weight that are packed by price, and for each that asks for a

@@ -18,13 +18,25 @@ use crate::schedule::offers::Stock;
 use crate::schedule::offers::rows::Rows;
 use crate::schedule::offers::templates::Template;
 use crate::schedule::pods::relax::Wishes;
-use crate::snapshot::{Snapshot, StateNode};
+use crate::schedule::reading::Reading;
+use crate::snapshot::{NodeRemoval, Snapshot, StateNode};
 
 /// Groups that a pod owns at one step of relaxation, by number, ascending.
 #[derive(Clone, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) struct Owned {
     /// Spread, affinity and anti-affinity.
     pub(crate) groups: Vec<usize>,
+}
+
+/// Pods and nodes that count before anything is placed.
+#[derive(Clone, Copy)]
+pub(crate) struct CountInputs<'a, 's> {
+    /// All pods and nodes.
+    pub(crate) reading: &'a Reading<'s>,
+    /// Nodes that are taken to be gone.
+    pub(crate) removal: &'a NodeRemoval,
+    /// Pods that are being planned, which are counted when they are placed.
+    pub(crate) batch: &'a Bits,
 }
 
 /// Collects the groups of a decision.
@@ -176,16 +188,15 @@ impl Builder {
         }
     }
 
-    /// Fixes the groups: their domains, the nodes and rows they count, and what is counted already. `batch` tells the
-    /// pods that are being planned, which are counted when they are placed.
+    /// Fixes the groups: their domains, the nodes and rows they count, and what is counted already.
     pub(crate) fn finish(
         self,
-        snapshot: &Snapshot,
+        counted: CountInputs<'_, '_>,
         offers: &Stock,
         templates: &[Template],
         rows: &mut Rows,
-        batch: &Bits,
     ) -> (TopologyModel, Counts) {
+        let snapshot = counted.reading.snapshot;
         let keys: Vec<TopologyKey> = self
             .keys
             .iter()
@@ -197,11 +208,11 @@ impl Builder {
         let groups = self
             .identities
             .iter()
-            .map(|identity| group(identity, snapshot, templates, rows, &keys))
+            .map(|identity| group(identity, counted, templates, rows, &keys))
             .collect();
         let mut model = TopologyModel { groups, keys };
         let mut counts = Counts::new(&model, snapshot.nodes.len());
-        self.count_bound(snapshot, &model, &mut counts, batch);
+        self.count_bound(counted, &model, &mut counts);
         // A domain where a pod counts is known, even when its last node is deleting.
         for (number, group) in model.groups.iter_mut().enumerate() {
             if !model.keys[group.identity.key].is_host {
@@ -215,30 +226,35 @@ impl Builder {
 
     fn count_bound(
         &self,
-        snapshot: &Snapshot,
+        counted: CountInputs<'_, '_>,
         model: &TopologyModel,
         counts: &mut Counts,
-        batch: &Bits,
     ) {
-        let rows = snapshot.rows_by_node();
-        let mut known: BTreeMap<(&Arc<str>, *const Labels), Vec<usize>> = BTreeMap::new();
-        for (row, pod) in snapshot.pods.iter().enumerate() {
-            let node = pod.node.as_ref();
-            let Some(node) = node.and_then(|name| rows.get(name.as_str())) else {
-                continue;
-            };
-            if batch.contains(row) || !pod.is_active() {
+        if self.identities.is_empty() {
+            return;
+        }
+        let in_batch = |pod: usize| counted.batch.contains(pod);
+        for alike in counted.reading.labelled() {
+            let selecting = self.selecting(&alike.namespace, &alike.labels);
+            if selecting.is_empty() {
                 continue;
             }
-            let selecting = known
-                .entry((&pod.name.namespace, Arc::as_ptr(&pod.labels)))
-                .or_insert_with(|| self.selecting(&pod.name.namespace, &pod.labels));
-            let own = self.of_bound.get(&row).map(Vec::as_slice);
             let by = CountedBy {
-                selected: selecting,
-                inverse: own.unwrap_or_default(),
+                selected: &selecting,
+                inverse: &[],
             };
-            counts.record_existing(model, node, by);
+            for (_, node) in alike.pods.iter().filter(|(pod, _)| !in_batch(*pod)) {
+                counts.record_existing(model, *node, by);
+            }
+        }
+        for (pod, owned) in &self.of_bound {
+            let by = CountedBy {
+                selected: &[],
+                inverse: owned,
+            };
+            if let Some(node) = counted.reading.node_of(*pod) {
+                counts.record_existing(model, node, by);
+            }
         }
     }
 }
@@ -295,11 +311,12 @@ fn first_equality(selector: &LabelSelector) -> Option<(Arc<str>, Arc<str>)> {
 
 fn group(
     identity: &Identity,
-    snapshot: &Snapshot,
+    counted: CountInputs<'_, '_>,
     templates: &[Template],
     rows: &mut Rows,
     keys: &[TopologyKey],
 ) -> TopologyGroup {
+    let snapshot = counted.reading.snapshot;
     let key = &keys[identity.key];
     let filter = &identity.filter;
     let unfiltered = *filter == NodeFilter::default();
@@ -324,7 +341,7 @@ fn group(
     if !key.is_host {
         for (row, node) in snapshot.nodes.iter().enumerate() {
             let counts = node.node.is_some()
-                && !node.is_deleting()
+                && counted.removal.stays(row, node)
                 && nodes.as_ref().is_none_or(|nodes| nodes.contains(row));
             if counts && key.of_node[row] != super::NO_DOMAIN {
                 known.insert(key.of_node[row]);

@@ -10,7 +10,7 @@ mod build;
 mod counts;
 mod keys;
 
-pub(crate) use build::{Builder, Owned};
+pub(crate) use build::{Builder, CountInputs, Owned};
 pub(crate) use counts::{Allowed, CountedBy, Counts, GroupView};
 pub(crate) use keys::{NO_DOMAIN, TopologyKey};
 

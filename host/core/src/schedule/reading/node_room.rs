@@ -1,0 +1,85 @@
+//! Room on a node there is: what pods may still have of its resources, its ports and its attach slots.
+//!
+//! What is free is its allocatable less its pods and less what daemons still need there. A node that is deleting, or
+//! overcommitted in any resource, takes nothing. A claim that has not launched offers its floor, as the snapshot says it.
+
+use std::sync::Arc;
+
+use crate::labels::{self, LabelKey};
+use crate::model::{HostPort, Pod};
+use crate::requirement::{Requirement, Requirements};
+use crate::resources::Resources;
+use crate::schedule::offers::daemons;
+use crate::schedule::pods::volumes::{self, ClaimsByDriver};
+use crate::snapshot::{Snapshot, StateNode};
+
+/// Room on one node.
+#[derive(Clone, Debug)]
+pub(crate) struct NodeRoom {
+    /// Resources that pods may still have; `None` where nothing can be put.
+    pub(crate) free: Option<Resources>,
+    /// Ports taken.
+    pub(crate) ports: Vec<HostPort>,
+    /// Volumes attached, by driver; `None` where no limit counts them.
+    pub(crate) attached: Option<ClaimsByDriver>,
+}
+
+impl NodeRoom {
+    /// Reads the node at a row; `bound` are the pods on it.
+    pub(super) fn of(snapshot: &Snapshot, row: usize, bound: &[usize]) -> Self {
+        let node = &snapshot.nodes[row];
+        let live = || {
+            let pods = bound.iter().map(|pod| &snapshot.pods[*pod]);
+            pods.filter(|pod| !pod.is_terminal())
+        };
+        let counted = |node: &StateNode| {
+            let node = node.node.as_ref();
+            node.is_some_and(|node| snapshot.volumes.nodes.contains_key(&node.name))
+        };
+        Self {
+            free: free(snapshot, node, bound),
+            ports: live()
+                .flat_map(|pod| pod.spec.host_ports.iter().cloned())
+                .collect(),
+            attached: counted(node).then(|| attached(snapshot, live())),
+        }
+    }
+}
+
+fn attached<'p>(snapshot: &Snapshot, pods: impl Iterator<Item = &'p Arc<Pod>>) -> ClaimsByDriver {
+    let mut attached = ClaimsByDriver::new();
+    for pod in pods.filter(|pod| !pod.spec.volumes.is_empty()) {
+        for (driver, claims) in volumes::attached(pod, &snapshot.volumes) {
+            attached.entry(driver).or_default().extend(claims);
+        }
+    }
+    attached
+}
+
+/// Resources that pods may still have of a node; `None` while it is deleting, or is not launched and reports no resources.
+fn free(snapshot: &Snapshot, node: &StateNode, bound: &[usize]) -> Option<Resources> {
+    if node.is_deleting() {
+        return None;
+    }
+    let allocatable = node.allocatable();
+    if !node.is_launched() && allocatable.is_empty() {
+        return None;
+    }
+    let mut used = Resources::new();
+    let pods = bound.iter().map(|row| &snapshot.pods[*row]);
+    for pod in pods.filter(|pod| !pod.is_terminal()) {
+        used.add(&pod.spec.requests);
+    }
+    let mut free = allocatable.minus(&used);
+    if !snapshot.daemon_sets.is_empty() {
+        let mut requirements = Requirements::from_labels(node.certain_labels().as_ref());
+        requirements.replace(Requirement::one_of(
+            LabelKey::from(labels::HOSTNAME),
+            [node.hostname()],
+        ));
+        let need = daemons::remaining_need(snapshot, node, &requirements, bound);
+        free = free.minus(&need);
+    }
+    let overcommitted = free.iter().any(|(_, amount)| amount < 0);
+    (!overcommitted).then_some(free)
+}
