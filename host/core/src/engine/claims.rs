@@ -4,6 +4,7 @@ use super::{Engine, report};
 use crate::action::{Action, ObjectKey, Purpose, Write};
 use crate::ids::ClaimName;
 use crate::lifecycle::{self, ClaimView, Instance, Step};
+use crate::model::NodeClaim;
 use crate::state::PromisedTarget;
 use crate::time::{Span, Timestamp};
 
@@ -15,15 +16,7 @@ const CREATION_TIMEOUT: Span = Span::from_secs(60);
 impl Engine {
     pub(super) fn step_claims(&mut self, now: Timestamp, actions: &mut Vec<Action>) {
         let mut due = std::mem::take(&mut self.dirty_claims);
-        while let Some(entry) = self.timers.first_entry() {
-            if *entry.key() > now {
-                break;
-            }
-            for name in entry.remove() {
-                self.timer_of.remove(&name);
-                due.insert(name);
-            }
-        }
+        due.append(&mut self.notes.take_due(now));
         for name in due {
             self.queue.touch(&name);
             self.step_claim(&name, now, actions);
@@ -36,11 +29,11 @@ impl Engine {
         now: Timestamp,
         actions: &mut Vec<Action>,
     ) {
-        if self.cluster.claims.get(name).is_none() {
+        let Some(claim) = self.cluster.claims.get(name).cloned() else {
             self.step_expected(name, now, actions);
             return;
-        }
-        self.watch_disruption(name, now);
+        };
+        self.watch_disruption(&claim, now);
         let Some(step) = self.view(name, now).map(|view| lifecycle::step(&view, now)) else {
             return;
         };
@@ -102,7 +95,7 @@ impl Engine {
             }
         }
         if let Some(at) = wake {
-            self.set_timer(name, at);
+            self.notes.set_timer(name, at);
         }
     }
 
@@ -130,23 +123,20 @@ impl Engine {
             machine: notes.and_then(|notes| notes.machine.as_ref()),
             instance: notes.map_or(Instance::Unasked, |notes| notes.instance),
             failure: notes.and_then(|notes| notes.failure.as_deref()),
-            must_go: self.must_go(name),
+            must_go: self.must_go(claim),
             moving: self.queue.has(name),
             nominated: overdue || self.are_nominated(&PromisedTarget::Claim(name.clone())),
             market: &self.market,
         })
     }
 
-    fn must_go(&self, name: &ClaimName) -> Option<&'static str> {
-        let claim = self.cluster.claims.get(name)?;
-        let interrupted = claim
-            .provider_id
-            .as_ref()
-            .is_some_and(|id| self.interrupted.contains(id));
-        if interrupted {
+    fn must_go(&self, claim: &NodeClaim) -> Option<&'static str> {
+        let name = &claim.name;
+        let notes = self.notes.get(name);
+        if notes.is_some_and(|notes| notes.interrupted) {
             return Some("its instance is being interrupted");
         }
-        if self.notes.get(name).is_some_and(|notes| notes.refused) {
+        if notes.is_some_and(|notes| notes.refused) {
             return Some("its class cannot be used");
         }
         let excess = self.static_pools.must_go(name);
@@ -160,7 +150,7 @@ impl Engine {
         };
         if let Some(node) = self.cluster.nodes_of(claim).first() {
             let at = node.created + NOMINATION_PATIENCE;
-            self.set_timer(name, at);
+            self.notes.set_timer(name, at);
         }
     }
 }
@@ -174,7 +164,7 @@ mod tests {
     use crate::ids::{PoolName, Uid};
     use crate::labels::Labels;
     use crate::lifecycle::Want;
-    use crate::model::{ClassRef, Conditions, NodeClaim};
+    use crate::model::{ClassRef, Conditions};
     use crate::requirement::Requirements;
     use crate::resources::Resources;
 

@@ -3,16 +3,17 @@
 //! Of one thing at a time: a pass, a wait, or a confirmation; never while waiting pods are planned for. Nothing is asked
 //! unless some node is empty, drifted or consolidatable, and nothing is asked twice of a world that has not changed.
 
-use std::collections::BTreeSet;
+use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use super::Engine;
+use super::notes::{DriftFound, Hint, Hints};
 use super::search_pace::{POLL, SearchPace};
 use crate::action::{Action, ConsiderRequest, ObjectKey};
 use crate::command::{Command, Decision, DisruptionQuestion, Refused};
 use crate::disrupt::{consolidate, drift};
 use crate::ids::ClaimName;
-use crate::model::ConsolidationPolicy;
+use crate::model::{ConsolidationPolicy, NodeClaim, NodePool};
 use crate::snapshot::{Activity, PastMove, Snapshot};
 use crate::state::{PromisedTarget, assignments};
 use crate::time::{Span, Timestamp};
@@ -22,22 +23,13 @@ use crate::time::{Span, Timestamp};
 pub(super) struct Disruption {
     stage: Stage,
     asks: u64,
-    hints: Hints,
     last_pass: Option<LastPass>,
     pace: SearchPace,
     /// `true` if a command of the last pass did not hold or could not begin.
     lapsed: bool,
     moves: Vec<PastMove>,
-    told: std::collections::BTreeMap<ClaimName, String>,
+    told: BTreeMap<ClaimName, String>,
     refused: Refused,
-}
-
-/// Claims whose nodes are worth disrupting.
-#[derive(Clone, Debug, Default)]
-struct Hints {
-    empty: BTreeSet<ClaimName>,
-    drifted: BTreeSet<ClaimName>,
-    consolidatable: BTreeSet<ClaimName>,
 }
 
 /// The last pass that came to nothing.
@@ -90,9 +82,6 @@ impl Disruption {
     }
 
     pub(super) fn forget(&mut self, claim: &ClaimName) {
-        self.hints.empty.remove(claim);
-        self.hints.drifted.remove(claim);
-        self.hints.consolidatable.remove(claim);
         self.told.remove(claim);
     }
 
@@ -102,13 +91,12 @@ impl Disruption {
     }
 
     /// When the next pass is due, in a world of these revisions; `None` when there is nothing to look for.
-    fn due(&self, revisions: (u64, u64)) -> Option<Timestamp> {
+    fn due(&self, hints: Hints, revisions: (u64, u64)) -> Option<Timestamp> {
         const NOW: Timestamp = Timestamp::from_millis(i64::MIN);
-        let quick = !self.hints.empty.is_empty() || !self.hints.drifted.is_empty();
+        let quick = hints.empty > 0 || hints.drifted > 0;
         let settled = self.pace.settled().unwrap_or(NOW);
-        let consolidatable = self.hints.consolidatable.len();
-        let next_search = || self.pace.next(consolidatable).unwrap_or(settled);
-        let search = (consolidatable > 0).then(next_search);
+        let next_search = || self.pace.next(hints.consolidatable).unwrap_or(settled);
+        let search = (hints.consolidatable > 0).then(next_search);
         let Some(last_pass) = self.last_pass else {
             return if quick { Some(settled) } else { search };
         };
@@ -132,55 +120,61 @@ impl Engine {
         }
         match &self.disruption.stage {
             Stage::Waiting { until, .. } => Some(*until),
-            Stage::Resting => self.disruption.due(self.revisions()),
+            Stage::Resting => self.disruption.due(self.notes.hints(), self.revisions()),
             Stage::Deciding { .. } | Stage::Confirming { .. } => None,
         }
     }
 
     /// Follows whether a claim's node is worth disrupting, and sets down when it may become so.
-    pub(super) fn watch_disruption(&mut self, name: &ClaimName, now: Timestamp) {
-        let was_empty = self.disruption.hints.empty.remove(name);
-        self.disruption.hints.drifted.remove(name);
-        let was_consolidatable = self.disruption.hints.consolidatable.remove(name);
-        let Some(claim) = self.cluster.claims.get(name).cloned() else {
-            return;
-        };
+    pub(super) fn watch_disruption(&mut self, claim: &NodeClaim, now: Timestamp) {
         let pool = self.cluster.pools.get(claim.pool.as_str()).cloned();
-        let Some(pool) = pool.filter(|_| claim.deleting.is_none()) else {
-            return;
+        let pool = pool.filter(|_| claim.deleting.is_none() && !self.queue.has(&claim.name));
+        let hint = pool.map(|pool| self.hint(&pool, claim, now));
+        let hint = hint.unwrap_or_default();
+        let before = self.notes.set_hint(&claim.name, hint);
+        let fresh_empty = hint.is_empty && !before.is_empty;
+        if fresh_empty || (hint.is_consolidatable && !before.is_consolidatable) {
+            self.disruption.pace.freshen(now);
+        }
+    }
+
+    fn hint(&mut self, pool: &NodePool, claim: &NodeClaim, now: Timestamp) -> Hint {
+        let name = &claim.name;
+        let drift = self.drift(pool, claim, now);
+        if let Some(until) = drift.until {
+            self.notes.set_timer(name, until);
+        }
+        let mut hint = Hint {
+            is_drifted: drift.is_drifted,
+            ..Hint::default()
         };
-        if self.queue.has(name) {
-            return;
-        }
-        let catalogue = self.market.catalogues().of(&pool.class);
-        if drift::drift(&pool, &claim, catalogue, now).is_some() {
-            self.disruption.hints.drifted.insert(name.clone());
-        }
-        let type_checked = claim.created + drift::TYPE_CHECKED_AFTER;
-        if type_checked > now {
-            self.set_timer(name, type_checked);
-        }
         let event = self.last_pod_event(name);
-        match consolidate::consolidatable_from(&pool, &claim, event) {
+        match consolidate::consolidatable_from(pool, claim, event) {
             None => {}
-            Some(from) if from > now => self.set_timer(name, from),
+            Some(from) if from > now => self.notes.set_timer(name, from),
             Some(_) => {
-                let used = !self.is_empty(name);
-                let hints = &mut self.disruption.hints;
-                let known = if !used {
-                    hints.empty.insert(name.clone());
-                    was_empty
-                } else if pool.disruption.policy != ConsolidationPolicy::WhenEmpty {
-                    hints.consolidatable.insert(name.clone());
-                    was_consolidatable
-                } else {
-                    true
-                };
-                if !known {
-                    self.disruption.pace.freshen(now);
-                }
+                hint.is_empty = self.is_empty(claim);
+                hint.is_consolidatable =
+                    !hint.is_empty && pool.disruption.policy != ConsolidationPolicy::WhenEmpty;
             }
         }
+        hint
+    }
+
+    /// Whether a node is drifted: looked at anew where something has changed, or its age lets more be looked at.
+    fn drift(&mut self, pool: &NodePool, claim: &NodeClaim, now: Timestamp) -> DriftFound {
+        let known = self.notes.get(&claim.name).and_then(|notes| notes.drift);
+        if let Some(known) = known.filter(|known| known.until.is_none_or(|at| at > now)) {
+            return known;
+        }
+        let catalogue = self.market.catalogues().of(&pool.class);
+        let type_checked = claim.created + drift::TYPE_CHECKED_AFTER;
+        let found = DriftFound {
+            is_drifted: drift::drift(pool, claim, catalogue, now).is_some(),
+            until: (type_checked > now).then_some(type_checked),
+        };
+        self.notes.of(&claim.name).drift = Some(found);
+        found
     }
 
     /// Time of the last event of a pod on the claim's node. Events before the start are not known; to be safe the last of them is
@@ -202,7 +196,7 @@ impl Engine {
                 self.confirm_next(commands, now, actions);
             }
             Stage::Resting => {
-                let due = self.disruption.due(self.revisions());
+                let due = self.disruption.due(self.notes.hints(), self.revisions());
                 if due.is_some_and(|due| due <= now) {
                     self.begin_pass(now, actions);
                 }
@@ -211,7 +205,7 @@ impl Engine {
     }
 
     fn begin_pass(&mut self, now: Timestamp, actions: &mut Vec<Action>) {
-        let consolidatable = self.disruption.hints.consolidatable.len();
+        let consolidatable = self.notes.hints().consolidatable;
         let next = self.disruption.pace.next(consolidatable);
         let searched = consolidatable > 0 && next.is_none_or(|at| at <= now);
         let question = DisruptionQuestion::Pass {
@@ -276,7 +270,7 @@ impl Engine {
     }
 
     fn activity(&self, now: Timestamp) -> Activity {
-        let claims = self.cluster.claims.iter().map(|(name, _)| name);
+        let claims = self.cluster.claims.unordered().map(|claim| &claim.name);
         let event = |name: &ClaimName| Some((name.clone(), self.last_pod_event(name)?));
         let promised = self.promises.targets().into_iter();
         let promised = promised.filter_map(|target| match target {

@@ -19,6 +19,7 @@ mod found;
 mod input;
 mod ledger;
 mod nominate;
+mod notes;
 mod orders;
 mod outcome;
 mod provision;
@@ -30,18 +31,18 @@ mod spare;
 mod static_pools;
 mod undersized;
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeSet;
 use std::sync::Arc;
 
 pub use input::Input;
 pub use ledger::Begun;
 pub use nominate::{Landing, Landings};
 
-use crate::action::{Action, Event, Machine, ObjectKey};
+use crate::action::{Action, Event, ObjectKey};
 use crate::catalogue::{Catalogues, Market};
 use crate::command::Refused;
-use crate::ids::{ClaimName, ProviderId, ReservationId};
-use crate::lifecycle::{Instance, Want};
+use crate::ids::{ClaimName, ReservationId};
+use crate::lifecycle::Want;
 use crate::model::{ClaimPhase, NodeClaim};
 use crate::snapshot::{Activity, Settings, Snapshot};
 use crate::state::{
@@ -52,6 +53,7 @@ use crate::time::Timestamp;
 
 use disrupt::Disruption;
 use nominate::Nominations;
+use notes::{ClaimNotes, Notes};
 use orders::{Orders, Retry};
 use provision::Provision;
 use queue::CommandQueue;
@@ -87,28 +89,11 @@ pub struct Engine {
     spare: SpareWatch,
     static_pools: StaticPools,
     begun: Begun,
-    notes: BTreeMap<ClaimName, Notes>,
-    interrupted: BTreeSet<ProviderId>,
+    notes: Notes,
     dirty_claims: BTreeSet<ClaimName>,
     dirty_groups: BTreeSet<GroupId>,
     /// Groups that lost promises: their pods ask for a decision once it is clear which of them still stand for others.
     orphaned_groups: BTreeSet<GroupId>,
-    timers: BTreeMap<Timestamp, BTreeSet<ClaimName>>,
-    timer_of: BTreeMap<ClaimName, Timestamp>,
-}
-
-/// Memory of a claim between events. All of it can be asked for again.
-#[derive(Clone, Debug, Default)]
-struct Notes {
-    machine: Option<Machine>,
-    instance: Instance,
-    /// Why its last launch failed, in words.
-    failure: Option<String>,
-    /// Its class could not be used.
-    refused: bool,
-    last_pod_event: Option<Timestamp>,
-    /// `true` if its node was held against the room that it was asked for.
-    judged: bool,
 }
 
 impl Engine {
@@ -136,13 +121,10 @@ impl Engine {
             spare: SpareWatch::default(),
             static_pools: StaticPools::default(),
             begun: Begun::default(),
-            notes: BTreeMap::new(),
-            interrupted: BTreeSet::new(),
+            notes: Notes::default(),
             dirty_claims: BTreeSet::new(),
             dirty_groups: BTreeSet::new(),
             orphaned_groups: BTreeSet::new(),
-            timers: BTreeMap::new(),
-            timer_of: BTreeMap::new(),
         }
     }
 
@@ -175,7 +157,7 @@ impl Engine {
     pub fn next_wake(&self) -> Option<Timestamp> {
         self.synced?;
         let candidates = [
-            self.timers.keys().next().copied(),
+            self.notes.next_wake(),
             (!self.disruption.is_confirming())
                 .then(|| self.provision.next_wake(&self.settings))
                 .flatten(),
@@ -215,15 +197,16 @@ impl Engine {
                 let launched = self.launched_unseen();
                 self.market.relist(catalogues, launched);
                 self.listed = Some(now);
-                let claims = self.cluster.claims.iter();
+                self.notes.forget_drift();
+                let claims = self.cluster.claims.unordered();
                 self.dirty_claims
-                    .extend(claims.map(|(name, _)| name.clone()));
+                    .extend(claims.map(|claim| claim.name.clone()));
                 self.provision.market_changed();
             }
             Input::Interrupted(instance) => {
                 if let Some(claim) = self.cluster.claim_of_instance(&instance) {
+                    self.notes.of(&claim.name).interrupted = true;
                     self.dirty_claims.insert(claim.name.clone());
-                    self.interrupted.insert(instance);
                 }
             }
             Input::Tick => {}
@@ -232,9 +215,9 @@ impl Engine {
 
     /// Claims whose machines the cloud has given and that do not say so yet, with the reservations that they draw on.
     fn launched_unseen(&self) -> Vec<(ClaimName, ReservationId)> {
-        let notes = self.notes.iter();
+        let notes = self.notes.unordered();
         let provider = self.market.catalogues().provider();
-        let of_reservation = |(name, notes): (&ClaimName, &Notes)| {
+        let of_reservation = |(name, notes): (&ClaimName, &ClaimNotes)| {
             let labels = &notes.machine.as_ref()?.labels;
             Some((name.clone(), provider.reservation_of(labels)?))
         };
@@ -282,30 +265,37 @@ impl Engine {
             self.retry.forget(&ObjectKey::Pod(pod.uid.clone()));
         }
         for claim in touched.pod_events {
-            let notes = self.notes.entry(claim).or_default();
-            notes.last_pod_event = Some(now);
+            self.notes.of(&claim).last_pod_event = Some(now);
         }
         for name in &touched.claims {
-            if let Some(claim) = self.cluster.claims.get(name).cloned() {
-                self.expected.settle(name);
-                if claim.provider_id.is_some() && self.market.draws(name, &claim.labels) {
-                    self.provision.market_changed();
-                }
-                if self.synced.is_some() {
-                    self.adopt_promises(&claim, now);
-                }
-            }
-            self.learn(name, now);
-            let groups = self.groups_to_nominate(name);
-            self.dirty_groups.extend(groups);
+            self.follow_claim(name, now);
         }
+        let mut claims = touched.claims;
+        claims.extend(touched.claims_of_pods);
         if self.synced.is_some() {
-            for name in &touched.claims {
+            for name in &claims {
                 self.trigger_deleting(name, now);
             }
         }
-        self.dirty_claims.extend(touched.claims);
+        self.dirty_claims.append(&mut claims);
         self.follow_pods(&touched.pods, &touched.gone_pods, now);
+    }
+
+    /// Follows a claim that came, changed or went, or whose node or pool did.
+    fn follow_claim(&mut self, name: &ClaimName, now: Timestamp) {
+        if let Some(claim) = self.cluster.claims.get(name).cloned() {
+            self.expected.settle(name);
+            self.notes.of(name).drift = None;
+            if claim.provider_id.is_some() && self.market.draws(name, &claim.labels) {
+                self.provision.market_changed();
+            }
+            if self.synced.is_some() {
+                self.adopt_promises(&claim, now);
+            }
+            self.learn(&claim, now);
+        }
+        let groups = self.groups_to_nominate(name);
+        self.dirty_groups.extend(groups);
     }
 
     /// Adopts the promises written on a claim as long as they would hold.
@@ -327,14 +317,11 @@ impl Engine {
         self.static_pools.forget(name);
         self.queue.touch(name);
         self.expected.settle(name);
-        self.notes.remove(name);
+        self.notes.forget(name);
         self.disruption.forget(name);
         self.cluster.unmark(name);
         self.drop_promises(&PromisedTarget::Claim(name.clone()));
         self.retry.forget(&ObjectKey::Claim(name.clone()));
-        if let Some(at) = self.timer_of.remove(name) {
-            self.unset_timer(name, at);
-        }
     }
 
     /// Freezes the state at an instant, with what a decision is told beside the objects.
@@ -380,26 +367,6 @@ impl Engine {
                 let order = self.orders.begin(want, attempt, now);
                 actions.push(Action::Do(Box::new(order)));
                 None
-            }
-        }
-    }
-
-    fn set_timer(&mut self, claim: &ClaimName, at: Timestamp) {
-        if let Some(before) = self.timer_of.get(claim).copied() {
-            if before <= at {
-                return;
-            }
-            self.unset_timer(claim, before);
-        }
-        self.timers.entry(at).or_default().insert(claim.clone());
-        self.timer_of.insert(claim.clone(), at);
-    }
-
-    fn unset_timer(&mut self, claim: &ClaimName, at: Timestamp) {
-        if let Some(names) = self.timers.get_mut(&at) {
-            names.remove(claim);
-            if names.is_empty() {
-                self.timers.remove(&at);
             }
         }
     }

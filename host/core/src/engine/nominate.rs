@@ -179,23 +179,22 @@ impl Engine {
     }
 
     fn follow_pod(&mut self, pod: &Arc<Pod>) {
-        let Some(group) = self.cluster.group_of(&pod.name) else {
-            return;
-        };
-        let held = self.nominations.by_pod.get(&pod.name);
         if let Some(node) = &pod.node {
-            let claim = self.cluster.claim_on(node).map(|claim| claim.name.clone());
             if let Some(nomination) = self.nominations.drop_pod(&pod.name)
                 && nomination.node != *node
             {
-                self.dirty_groups.insert(group);
+                let group = self.cluster.group_of(&pod.name);
+                self.dirty_groups.extend(group);
                 let meant = self.cluster.claim_on(&nomination.node);
                 self.dirty_claims
                     .extend(meant.map(|claim| claim.name.clone()));
             }
-            self.dirty_claims.extend(claim);
             return;
         }
+        let Some(group) = self.cluster.group_of(&pod.name) else {
+            return;
+        };
+        let held = self.nominations.by_pod.get(&pod.name);
         if !self.promises.covers(group) && held.is_none() {
             return;
         }

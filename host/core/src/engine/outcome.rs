@@ -1,7 +1,8 @@
 //! Effects of an outcome: the object as it is now, what the cloud said, and when to try again.
 
+use super::notes::ClaimNotes;
 use super::orders::{Ended, Flight};
-use super::{Engine, Notes, report};
+use super::{Engine, report};
 use crate::action::{
     Action, ActionId, Answer, Machine, ObjectKey, Outcome, Purpose, Reason, Request, Write,
 };
@@ -161,10 +162,10 @@ impl Engine {
             .is_some_and(|claim| claim.deleting.is_some())
     }
 
-    fn notes_of(&mut self, flight: &Flight) -> Option<&mut Notes> {
+    fn notes_of(&mut self, flight: &Flight) -> Option<&mut ClaimNotes> {
         let name = self.claim_of(flight)?;
         let known = self.cluster.claims.get(&name).is_some() || self.expected.get(&name).is_some();
-        known.then(|| self.notes.entry(name).or_default())
+        known.then(|| self.notes.of(&name))
     }
 
     /// A machine that is found for a claim older than the list was launched before that: the list's counts carry it.

@@ -10,6 +10,7 @@ use std::sync::Arc;
 
 use super::commit::{CommitVerdict, PodCounts};
 use super::ledger::CommandAccount;
+use super::notes::Hint;
 use super::runaway::Tally;
 use super::spare::for_spare_alone;
 use super::{Engine, report};
@@ -17,7 +18,7 @@ use crate::action::{Action, ObjectKey};
 use crate::command::Command;
 use crate::ids::ClaimName;
 use crate::lifecycle::Step;
-use crate::model::{ClaimPhase, DisruptionReason, MoveCost, is_reschedulable};
+use crate::model::{ClaimPhase, DisruptionReason, MoveCost, NodeClaim, is_reschedulable};
 use crate::plan::Target as Place;
 use crate::snapshot::Snapshot;
 use crate::state::{PromisedTarget, node_of};
@@ -219,6 +220,7 @@ impl Engine {
         }
         for member in &command.members {
             self.disruption.forget(member);
+            self.notes.set_hint(member, Hint::default());
             self.dirty_claims.insert(member.clone());
         }
         if let Some(past) = command.past {
@@ -366,7 +368,7 @@ impl Engine {
         let tainted = step.taint(&seen.object, seen.version);
         for want in step.wants {
             if let Some(at) = self.order(want, now, actions) {
-                self.set_timer(name, at);
+                self.notes.set_timer(name, at);
             }
         }
         tainted
@@ -376,7 +378,9 @@ impl Engine {
     fn drain(&mut self, command: &mut UnderWay, now: Timestamp, actions: &mut Vec<Action>) {
         command.drains = true;
         for name in command.members.clone() {
-            if !command.reason.facts().moves_pods && !self.is_empty(&name) {
+            let claim = self.cluster.claims.get(&name);
+            let is_used = claim.is_some_and(|claim| !self.is_empty(claim));
+            if is_used && !command.reason.facts().moves_pods {
                 self.let_go(command, &name);
                 self.step_claim(&name, now, actions);
                 continue;
@@ -390,12 +394,12 @@ impl Engine {
     }
 
     /// `true` if no pod on a claim's node minds being moved.
-    pub(super) fn is_empty(&self, name: &ClaimName) -> bool {
-        let node = node_of(&PromisedTarget::Claim(name.clone()), &self.cluster);
-        node.is_none_or(|node| {
-            let pods = self.cluster.pods_on(&node).map(AsRef::as_ref);
-            MoveCost::of_node(pods.filter(|pod| is_reschedulable(pod))).is_of_empty()
-        })
+    pub(super) fn is_empty(&self, claim: &NodeClaim) -> bool {
+        let node = self.cluster.nodes_of(claim).first();
+        let mut pods = node
+            .into_iter()
+            .flat_map(|node| self.cluster.pods_on(&node.name));
+        !pods.any(|pod| is_reschedulable(pod) && MoveCost::of_pod(pod) > MoveCost::ZERO)
     }
 
     fn roll_back(

@@ -157,11 +157,7 @@ impl Engine {
                 Arc::make_mut(&mut claim).capacity = resources.capacity;
             }
             StateNode {
-                node: self
-                    .cluster
-                    .nodes_of(&claim)
-                    .first()
-                    .map(|node| Arc::clone(node)),
+                node: self.cluster.nodes_of(&claim).first().cloned(),
                 claim: Some(claim),
             }
         };

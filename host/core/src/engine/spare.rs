@@ -49,7 +49,7 @@ impl Engine {
     /// When spare room is to be planned for; `None` where nothing asks for any or all was said.
     fn spare_due(&self) -> Option<Timestamp> {
         const NOW: Timestamp = Timestamp::from_millis(i64::MIN);
-        let none = self.cluster.buffers.iter().next().is_none();
+        let none = self.cluster.buffers.is_empty();
         if !self.settings.capacity_buffers || (none && self.spare.told.is_empty()) {
             return None;
         }

@@ -116,7 +116,7 @@ impl Engine {
     }
 
     fn claims_of<'e>(&'e self, pool: &'e PoolName) -> impl Iterator<Item = &'e Arc<NodeClaim>> {
-        let seen = self.cluster.claims.iter().map(|(_, claim)| claim);
+        let seen = self.cluster.claims.unordered();
         let own = seen.filter(move |claim| claim.pool == *pool);
         own.chain(self.unseen_of(pool))
     }

@@ -16,7 +16,7 @@ use std::collections::BTreeMap;
 use super::Engine;
 use super::commit::PodCounts;
 use crate::catalogue::{Catalogues, NodeResources};
-use crate::ids::{ClaimName, PoolName, TypeName};
+use crate::ids::{PoolName, TypeName};
 use crate::model::{ClaimPhase, Node, NodeClaim, Pod};
 use crate::plan::PlannedClaim;
 use crate::resources::Resources;
@@ -113,12 +113,11 @@ impl Launch {
 
 impl Engine {
     /// Learns what a claim's node has, once it has come up.
-    pub(super) fn learn(&mut self, name: &ClaimName, now: Timestamp) {
-        let claim = self.cluster.claims.get(name).cloned();
-        let Some(claim) = claim.filter(|claim| claim.phase() == ClaimPhase::Initialized) else {
+    pub(super) fn learn(&mut self, claim: &NodeClaim, now: Timestamp) {
+        if claim.phase() != ClaimPhase::Initialized {
             return;
-        };
-        let [node] = self.cluster.nodes_of(&claim)[..] else {
+        }
+        let [node] = self.cluster.nodes_of(claim) else {
             return;
         };
         let labels = &node.labels;
@@ -130,7 +129,7 @@ impl Engine {
             self.undersized.clear();
             self.provision.market_changed();
         }
-        self.judge_room(&claim, &seen.allocatable, now);
+        self.judge_room(claim, &seen.allocatable, now);
     }
 
     /// Notes, once, of a claim that is to hold spare room alone whether its node has that room.
@@ -142,7 +141,7 @@ impl Engine {
         let Some(launch) = Launch::behind(claim, self.market.catalogues()) else {
             return;
         };
-        let notes = self.notes.entry(claim.name.clone()).or_default();
+        let notes = self.notes.of(&claim.name);
         if std::mem::replace(&mut notes.judged, true) {
             return;
         }
@@ -178,7 +177,7 @@ impl Engine {
             return None;
         }
         let launch = Launch::behind(claim, self.market.catalogues())?;
-        let node = self.cluster.nodes_of(claim).first().copied()?;
+        let node = self.cluster.nodes_of(claim).first()?;
         let groups = self.promises.groups_on(target);
         let came = |group| bound_of(group, target, &self.cluster) > 0;
         if groups.iter().any(|group| came(*group)) {

@@ -1,5 +1,6 @@
 //! Objects as they come in, and the version that orders them.
 
+use std::hash::Hash;
 use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
@@ -17,7 +18,7 @@ pub struct Version(pub u64);
 /// An object that one thing tells apart from all others of its kind.
 pub trait Keyed {
     /// What tells it apart: its name, with namespace and kind where there are several.
-    type Key: Ord + Clone;
+    type Key: Ord + Hash + Clone;
 
     /// The key of this object.
     fn key(&self) -> Self::Key;

@@ -6,6 +6,7 @@
 mod changes;
 mod claim_counts;
 mod deleting;
+mod instances;
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::ops::Deref;
@@ -15,17 +16,21 @@ pub use changes::Changed;
 pub use claim_counts::ClaimCounts;
 
 use super::group::GroupId;
+use super::name_index::NameIndex;
 use super::stores::Stores;
 use crate::ids::{ClaimName, NodeName, ObjectName, PoolName, ProviderId};
 use crate::model::{Node, NodeClaim, NodePool, Object, OwnerKind, Pod, Version};
 use crate::time::Timestamp;
 use changes::Changes;
+use instances::Instances;
 
 /// Objects that events touched since they were last taken.
 #[derive(Clone, Debug, Default)]
 pub struct Touched {
-    /// Claims that changed, or whose node or pods changed.
+    /// Claims that changed, or whose node or pool did.
     pub claims: BTreeSet<ClaimName>,
+    /// Claims whose node saw a pod come, change or go.
+    pub claims_of_pods: BTreeSet<ClaimName>,
     /// Pods that changed.
     pub pods: BTreeSet<ObjectName>,
     /// Claims whose node saw a pod come, end or begin to end; daemons do not count.
@@ -53,11 +58,11 @@ pub struct Cluster {
     stores: Stores,
     /// Counts changes that decisions can tell; equal numbers mean equal contents to them.
     revision: u64,
-    nodes_by_provider: BTreeMap<ProviderId, BTreeSet<NodeName>>,
-    claims_by_provider: BTreeMap<ProviderId, BTreeSet<ClaimName>>,
-    pods_by_node: BTreeMap<NodeName, BTreeMap<ObjectName, BoundPod>>,
+    instances: Instances,
+    pods_by_node: NameIndex<NodeName, BTreeMap<ObjectName, BoundPod>>,
     unbound: BTreeMap<GroupId, BTreeMap<ObjectName, Arc<Pod>>>,
-    groups: BTreeMap<ObjectName, GroupId>,
+    /// Groups of unbound pods; those of bound ones stand with them.
+    groups_of_unbound: NameIndex<ObjectName, GroupId>,
     deleting: BTreeSet<NodeName>,
     /// Pods that are bound to nodes that are deleting, by node and name.
     displaced: BTreeMap<GroupId, BTreeMap<(NodeName, ObjectName), Arc<Pod>>>,
@@ -108,17 +113,16 @@ impl Cluster {
         let changed = self.stores.pools.apply(pool, version).is_some();
         if changed {
             self.changed_pools.insert(name.clone());
-            let of_pool = self.stores.claims.iter();
-            let of_pool = of_pool.filter(|(_, claim)| claim.pool == name);
+            let claims = self.stores.claims.unordered();
+            let of_pool = claims.filter(|claim| claim.pool == name);
             self.touched
                 .claims
-                .extend(of_pool.map(|(claim, _)| claim.clone()));
+                .extend(of_pool.map(|claim| claim.name.clone()));
         }
         changed
     }
 
     fn apply_node(&mut self, node: &Arc<Node>, version: Version) -> bool {
-        let name = node.name.clone();
         let Some(before) = self.stores.nodes.apply(Arc::clone(node), version) else {
             return false;
         };
@@ -126,18 +130,7 @@ impl Cluster {
             self.note_node(before);
         }
         self.note_node(node);
-        let old_id = before
-            .as_ref()
-            .and_then(|before| before.provider_id.clone());
-        if old_id != node.provider_id {
-            if let Some(id) = old_id {
-                self.unindex_node(&id, &name);
-            }
-            if let Some(id) = &node.provider_id {
-                let names = self.nodes_by_provider.entry(id.clone()).or_default();
-                names.insert(name);
-            }
-        }
+        self.instances.apply_node(before.as_deref(), node);
         self.follow_node(&node.name);
         self.touch_claim_of(node);
         true
@@ -148,22 +141,11 @@ impl Cluster {
             return false;
         };
         self.note_node(&node);
-        if let Some(id) = &node.provider_id {
-            self.unindex_node(id, name);
-        }
+        self.instances.remove_node(&node);
         self.unset_deleting(name);
         self.touch_claim_of(&node);
         self.touched.gone_nodes.push(node);
         true
-    }
-
-    fn unindex_node(&mut self, id: &ProviderId, name: &NodeName) {
-        if let Some(names) = self.nodes_by_provider.get_mut(id) {
-            names.remove(name);
-            if names.is_empty() {
-                self.nodes_by_provider.remove(id);
-            }
-        }
     }
 
     fn apply_claim(&mut self, claim: &Arc<NodeClaim>, version: Version) -> bool {
@@ -173,15 +155,11 @@ impl Cluster {
         };
         if let Some(before) = &before {
             self.uncount_claim(before);
-            self.unindex_claim(before);
             self.note_claim(before);
         }
         self.count_claim(claim);
         self.note_claim(claim);
-        if let Some(id) = &claim.provider_id {
-            let names = self.claims_by_provider.entry(id.clone()).or_default();
-            names.insert(name.clone());
-        }
+        self.instances.apply_claim(before.as_deref(), claim);
         self.changed_pools.insert(claim.pool.clone());
         self.touched.claims.insert(name);
         if let Some(before) = &before {
@@ -195,7 +173,7 @@ impl Cluster {
         let Some(claim) = self.stores.claims.remove(name, version) else {
             return false;
         };
-        self.unindex_claim(&claim);
+        self.instances.remove_claim(&claim);
         self.uncount_claim(&claim);
         self.note_claim(&claim);
         self.follow_deleting(&claim);
@@ -205,25 +183,14 @@ impl Cluster {
         true
     }
 
-    fn unindex_claim(&mut self, claim: &NodeClaim) {
-        let Some(id) = &claim.provider_id else { return };
-        if let Some(names) = self.claims_by_provider.get_mut(id) {
-            names.remove(&claim.name);
-            if names.is_empty() {
-                self.claims_by_provider.remove(id);
-            }
-        }
-    }
-
     fn apply_pod(&mut self, pod: &Arc<Pod>, version: Version) -> bool {
-        let name = pod.name.clone();
         let Some(before) = self.stores.pods.apply(Arc::clone(pod), version) else {
             return false;
         };
         self.note_pod(before.as_deref(), Some(pod));
         let unchanged =
             |before: &&Arc<Pod>| before.uid == pod.uid && Arc::ptr_eq(&before.spec, &pod.spec);
-        let known = self.groups.get(&name).copied();
+        let known = before.as_ref().and_then(|before| self.known_group(before));
         let kept = known.filter(|_| before.as_ref().is_some_and(|before| unchanged(&before)));
         let group = kept.unwrap_or_else(|| GroupId::of(pod));
         if let Some((before, known)) = before.as_ref().zip(known) {
@@ -234,15 +201,11 @@ impl Cluster {
                 self.touched.gone_pods.push(Arc::clone(before));
             }
         }
-        if known != Some(group) {
-            self.groups.insert(name, group);
-        }
         self.index_pod(pod, group);
         if let Some(before) = before.as_ref().filter(|before| before.node != pod.node) {
-            self.touch_by_pod(before);
+            self.touch_by_pod(before, false);
         }
-        self.touch_by_pod(pod);
-        self.note_pod_event(before.as_deref(), pod);
+        self.touch_by_pod(pod, is_pod_event(before.as_deref(), pod));
         true
     }
 
@@ -251,12 +214,9 @@ impl Cluster {
             return false;
         };
         self.note_pod(Some(&pod), None);
-        self.touch_by_pod(&pod);
-        if let Some(group) = self.groups.remove(name) {
+        self.touch_by_pod(&pod, pod.is_active());
+        if let Some(group) = self.known_group(&pod) {
             self.unindex_pod(&pod, group);
-        }
-        if pod.is_active() && pod.node.is_some() {
-            self.note_consolidatable_anew(&pod);
         }
         self.touched.gone_pods.push(pod);
         true
@@ -266,18 +226,20 @@ impl Cluster {
     fn index_pod(&mut self, pod: &Arc<Pod>, group: GroupId) {
         let (name, pod) = (pod.name.clone(), Arc::clone(pod));
         let Some(node) = pod.node.clone() else {
+            self.groups_of_unbound.insert(name.clone(), group);
             self.unbound.entry(group).or_default().insert(name, pod);
             return;
         };
         if self.deleting.contains(&node) {
             self.displace(group, &node, &pod);
         }
-        let pods = self.pods_by_node.entry(node).or_default();
+        let pods = self.pods_by_node.get_or_default(&node);
         pods.insert(name, BoundPod { group, pod });
     }
 
     fn unindex_pod(&mut self, pod: &Pod, group: GroupId) {
         let Some(node) = &pod.node else {
+            self.groups_of_unbound.remove(&pod.name);
             if let Some(pods) = self.unbound.get_mut(&group) {
                 pods.remove(&pod.name);
                 if pods.is_empty() {
@@ -297,41 +259,22 @@ impl Cluster {
         }
     }
 
-    fn touch_by_pod(&mut self, pod: &Pod) {
+    /// A pod came, changed or went; `is_event` says that its node is consolidatable anew, unless it is a daemon.
+    fn touch_by_pod(&mut self, pod: &Pod, is_event: bool) {
         self.touched.pods.insert(pod.name.clone());
-        if let Some(claim) = pod.node.as_ref().and_then(|node| self.claim_on(node)) {
-            let name = claim.name.clone();
-            self.touched.claims.insert(name);
-        }
-    }
-
-    /// A pod event in the sense of `consolidateAfter`: bound, ended, or asked to go.
-    fn note_pod_event(&mut self, before: Option<&Pod>, pod: &Pod) {
-        let bound = pod.node.is_some() && before.is_none_or(|before| before.node.is_none());
-        let ended = pod.is_terminal() && before.is_none_or(|before| !before.is_terminal());
-        let asked = pod.deleting.is_some() && before.is_none_or(|before| before.deleting.is_none());
-        if bound || ended || asked {
-            self.note_consolidatable_anew(pod);
-        }
-    }
-
-    fn note_consolidatable_anew(&mut self, pod: &Pod) {
-        if pod.is_owned_by(OwnerKind::DaemonSet) {
-            return;
-        }
-        if let Some(claim) = pod.node.as_ref().and_then(|node| self.claim_on(node)) {
-            let name = claim.name.clone();
-            self.touched.pod_events.insert(name);
+        let claim = pod.node.as_ref().and_then(|node| self.claim_on(node));
+        if let Some(name) = claim.map(|claim| claim.name.clone()) {
+            if is_event && !pod.is_owned_by(OwnerKind::DaemonSet) {
+                self.touched.pod_events.insert(name.clone());
+            }
+            self.touched.claims_of_pods.insert(name);
         }
     }
 
     fn touch_claim_of(&mut self, node: &Node) {
-        let claim = node
-            .provider_id
-            .as_ref()
-            .and_then(|id| self.claims_by_provider.get(id)?.last());
-        if let Some(name) = claim {
-            self.touched.claims.insert(name.clone());
+        let claim = (node.provider_id.as_ref()).and_then(|id| self.instances.claim_of(id));
+        if let Some(name) = claim.map(|claim| claim.name.clone()) {
+            self.touched.claims.insert(name);
         }
     }
 
@@ -345,17 +288,10 @@ impl Cluster {
         self.revision
     }
 
-    /// The nodes of a claim: those with its provider id. More than one is an error of the world.
-    pub fn nodes_of(&self, claim: &NodeClaim) -> Vec<&Arc<Node>> {
-        let names = claim
-            .provider_id
-            .as_ref()
-            .and_then(|id| self.nodes_by_provider.get(id));
-        names
-            .into_iter()
-            .flatten()
-            .filter_map(|name| self.nodes.get(name))
-            .collect()
+    /// The nodes of a claim, by name: those with its provider id. More than one is an error of the world.
+    pub fn nodes_of(&self, claim: &NodeClaim) -> &[Arc<Node>] {
+        let id = claim.provider_id.as_ref();
+        id.map_or(&[], |id| self.instances.nodes_of(id))
     }
 
     /// The claim of a node.
@@ -366,7 +302,7 @@ impl Cluster {
 
     /// The claim of an instance; of several, which are an error of the world, the last by name.
     pub fn claim_of_instance(&self, id: &ProviderId) -> Option<&Arc<NodeClaim>> {
-        self.claims.get(self.claims_by_provider.get(id)?.last()?)
+        self.instances.claim_of(id)
     }
 
     /// The pods bound to a node, by name.
@@ -384,7 +320,18 @@ impl Cluster {
 
     /// The group of a pod.
     pub fn group_of(&self, pod: &ObjectName) -> Option<GroupId> {
-        self.groups.get(pod).copied()
+        self.known_group(self.pods.get(pod)?)
+    }
+
+    /// The group that a pod was indexed by, where it is or was last.
+    fn known_group(&self, pod: &Pod) -> Option<GroupId> {
+        match &pod.node {
+            None => self.groups_of_unbound.get(&pod.name).copied(),
+            Some(node) => {
+                let pods = self.pods_by_node.get(node)?;
+                pods.get(&pod.name).map(|bound| bound.group)
+            }
+        }
     }
 
     /// Unbound pods of a group, by name.
@@ -403,6 +350,14 @@ impl Cluster {
     pub fn unbound_groups(&self) -> impl Iterator<Item = GroupId> {
         self.unbound.keys().copied()
     }
+}
+
+/// `true` if what happened to a pod is an event in the sense of `consolidateAfter`: it is bound, has ended, or was asked to go.
+fn is_pod_event(before: Option<&Pod>, pod: &Pod) -> bool {
+    let bound = pod.node.is_some() && before.is_none_or(|before| before.node.is_none());
+    let ended = pod.is_terminal() && before.is_none_or(|before| !before.is_terminal());
+    let asked = pod.deleting.is_some() && before.is_none_or(|before| before.deleting.is_none());
+    bound || ended || asked
 }
 
 impl Deref for Cluster {

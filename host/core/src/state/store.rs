@@ -1,8 +1,10 @@
 //! Objects of one kind by key, with versions: the latest word counts, in whatever order words arrive.
 
-use std::collections::BTreeMap;
+use std::borrow::Borrow;
+use std::hash::Hash;
 use std::sync::Arc;
 
+use super::name_index::NameIndex;
 use crate::model::{Keyed, Version};
 
 /// Deletions remembered per kind. An older event about a forgotten one would be a watch that runs thousands of deletions late.
@@ -29,16 +31,16 @@ impl<T> Clone for Seen<T> {
 /// Objects of one kind.
 #[derive(Clone, Debug)]
 pub struct Store<T: Keyed> {
-    rows: BTreeMap<T::Key, Seen<T>>,
-    gone: BTreeMap<T::Key, Version>,
+    rows: NameIndex<T::Key, Seen<T>>,
+    gone: NameIndex<T::Key, Version>,
     revision: u64,
 }
 
 impl<T: Keyed> Default for Store<T> {
     fn default() -> Self {
         Self {
-            rows: BTreeMap::new(),
-            gone: BTreeMap::new(),
+            rows: NameIndex::default(),
+            gone: NameIndex::default(),
             revision: 0,
         }
     }
@@ -77,7 +79,7 @@ impl<T: Keyed + PartialEq> Store<T> {
         {
             return None;
         }
-        let gone = self.gone.entry(key.clone()).or_insert(version);
+        let gone = self.gone.get_or_default(key);
         *gone = version.max(*gone);
         let removed = self.rows.remove(key).map(|seen| seen.object);
         self.revision += u64::from(removed.is_some());
@@ -89,39 +91,43 @@ impl<T: Keyed + PartialEq> Store<T> {
         if self.gone.len() <= REMEMBERED_DELETIONS {
             return;
         }
-        let mut versions: Vec<Version> = self.gone.values().copied().collect();
+        let gone = self.gone.unordered();
+        let mut versions: Vec<Version> = gone.map(|(_, version)| *version).collect();
         versions.sort_unstable();
         let middle = versions[versions.len() / 2];
         self.gone.retain(|_, version| *version > middle);
     }
 
     /// An object by key.
-    pub fn get<Q: Ord + ?Sized>(&self, key: &Q) -> Option<&Arc<T>>
+    pub fn get<Q: Ord + Hash + ?Sized>(&self, key: &Q) -> Option<&Arc<T>>
     where
-        T::Key: std::borrow::Borrow<Q>,
+        T::Key: Borrow<Q>,
     {
         self.rows.get(key).map(|seen| &seen.object)
     }
 
     /// An object by key, with its version.
-    pub fn seen<Q: Ord + ?Sized>(&self, key: &Q) -> Option<&Seen<T>>
+    pub fn seen<Q: Ord + Hash + ?Sized>(&self, key: &Q) -> Option<&Seen<T>>
     where
-        T::Key: std::borrow::Borrow<Q>,
+        T::Key: Borrow<Q>,
     {
         self.rows.get(key)
     }
 
-    /// Keys and objects in key order.
-    pub fn iter(&self) -> impl Iterator<Item = (&T::Key, &Arc<T>)> {
-        self.rows.iter().map(|(key, seen)| (key, &seen.object))
+    /// Objects in an order that means nothing, though it is the same in every run.
+    pub fn unordered(&self) -> impl Iterator<Item = &Arc<T>> {
+        self.rows.unordered().map(|(_, seen)| &seen.object)
     }
 
-    /// Objects in key order.
+    /// Objects in key order. Takes a sort.
+    pub fn sorted(&self) -> Vec<&Arc<T>> {
+        let rows = self.rows.sorted().into_iter();
+        rows.map(|(_, seen)| &seen.object).collect()
+    }
+
+    /// Objects in key order, to be kept. Takes a sort.
     pub fn objects(&self) -> Vec<Arc<T>> {
-        self.rows
-            .values()
-            .map(|seen| Arc::clone(&seen.object))
-            .collect()
+        self.sorted().into_iter().cloned().collect()
     }
 
     /// Number of changes so far: equal numbers mean equal objects.

@@ -171,11 +171,8 @@ impl Kept {
     /// The snapshot, made of all objects.
     fn made_anew(&self) -> Snapshot {
         let assigned = self.assigned();
-        let pods = self
-            .cluster
-            .pods
-            .iter()
-            .map(|(_, pod)| self.shown(pod, &assigned));
+        let pods = self.cluster.pods.sorted().into_iter();
+        let pods = pods.map(|pod| self.shown(pod, &assigned));
         let objects = Objects {
             pools: self.cluster.pools.objects(),
             buffers: self.cluster.buffers.objects(),

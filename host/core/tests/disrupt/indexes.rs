@@ -87,7 +87,7 @@ fn names<'p>(pods: impl Iterator<Item = &'p Arc<Pod>>) -> Vec<ObjectName> {
 }
 
 fn of_group(world: &Cluster, group: GroupId) -> impl Iterator<Item = &Arc<Pod>> {
-    let pods = world.pods.iter().map(|(_, pod)| pod);
+    let pods = world.pods.sorted().into_iter();
     pods.filter(move |pod| GroupId::of(pod) == group)
 }
 
@@ -97,20 +97,25 @@ fn deleting(world: &Cluster) -> Vec<&NodeName> {
         let is_set_apart = world.marked(&claim.name).is_some();
         is_set_apart || claim.deleting.is_some() || claim.is_instance_terminating()
     };
-    let own = |node: &Node| {
-        let all = world.claims.iter().map(|(_, claim)| claim);
-        let own =
-            all.filter(|claim| node.provider_id.is_some() && claim.provider_id == node.provider_id);
-        own.last().is_some_and(|claim| leaves(claim))
-    };
-    let nodes = world.nodes.iter();
-    let nodes = nodes.filter(|(_, node)| node.deleting.is_some() || own(node));
-    nodes.map(|(name, _)| name).collect()
+    let own = |node: &Node| behind(world, node).is_some_and(|claim| leaves(claim));
+    let nodes = world.nodes.sorted().into_iter();
+    let nodes = nodes.filter(|node| node.deleting.is_some() || own(node));
+    nodes.map(|node| &node.name).collect()
+}
+
+/// The last by name of the claims that name the instance of a node.
+fn behind<'w>(world: &'w Cluster, node: &Node) -> Option<&'w Arc<NodeClaim>> {
+    let claims = world.claims.sorted().into_iter();
+    let id = node.provider_id.as_ref()?;
+    claims
+        .filter(|claim| claim.provider_id.as_ref() == Some(id))
+        .next_back()
 }
 
 fn counted(world: &Cluster, pool: &PoolName) -> ClaimCounts {
     let mut counts = ClaimCounts::default();
-    for (_, claim) in world.claims.iter().filter(|(_, claim)| claim.pool == *pool) {
+    let claims = world.claims.unordered();
+    for claim in claims.filter(|claim| claim.pool == *pool) {
         let is_set_apart = world.marked(&claim.name).is_some();
         if is_set_apart || claim.deleting.is_some() || claim.is_instance_terminating() {
             counts.deleting += 1;
@@ -133,7 +138,7 @@ proptest! {
         for (at, step) in steps.into_iter().enumerate() {
             happen(&mut world, Version(at as u64 + 1), step);
             let groups: std::collections::BTreeSet<GroupId> =
-                world.pods.iter().map(|(_, pod)| GroupId::of(pod)).collect();
+                world.pods.unordered().map(|pod| GroupId::of(pod)).collect();
             for group in groups {
                 let unbound = of_group(&world, group).filter(|pod| pod.node.is_none());
                 prop_assert_eq!(names(world.unbound_of(group)), names(unbound));
@@ -149,9 +154,18 @@ proptest! {
                 }
             }
             for node in (0..4).map(|number| NodeName::from(format!("n{number}"))) {
-                let all = world.pods.iter().map(|(_, pod)| pod);
+                let all = world.pods.sorted().into_iter();
                 let on = all.filter(|pod| pod.node.as_ref() == Some(&node));
                 let (found, looked) = (world.pods_on(&node).collect::<Vec<_>>(), on.collect::<Vec<_>>());
+                prop_assert_eq!(found, looked);
+            }
+            for node in world.nodes.unordered() {
+                prop_assert_eq!(world.claim_on(&node.name), behind(&world, node));
+            }
+            for claim in world.claims.unordered().filter(|claim| claim.provider_id.is_some()) {
+                let nodes = world.nodes.sorted().into_iter();
+                let own = nodes.filter(|node| node.provider_id == claim.provider_id);
+                let (found, looked) = (world.nodes_of(claim), own.cloned().collect::<Vec<_>>());
                 prop_assert_eq!(found, looked);
             }
             prop_assert_eq!(world.deleting().collect::<Vec<_>>(), deleting(&world));

@@ -37,10 +37,10 @@ impl Cluster {
         };
         for join in &changed.joins {
             let nodes = match join {
-                NodeJoin::Node(name) => Some(name).into_iter().collect(),
+                NodeJoin::Node(name) => vec![name],
                 NodeJoin::Instance(id) => {
-                    let names = self.nodes_by_provider.get(id);
-                    names.into_iter().flatten().collect()
+                    let nodes = self.instances.nodes_of(id).iter();
+                    nodes.map(|node| &node.name).collect()
                 }
                 NodeJoin::Claim(_) => Vec::new(),
             };
@@ -54,13 +54,11 @@ impl Cluster {
 
     /// All that there is, as if it had just come.
     pub fn all_changed(&self) -> Changed {
-        let nodes = self.nodes.iter().map(|(_, node)| NodeJoin::of_node(node));
-        let claims = self
-            .claims
-            .iter()
-            .map(|(_, claim)| NodeJoin::of_claim(claim));
+        let nodes = self.nodes.unordered().map(|node| NodeJoin::of_node(node));
+        let claims = self.claims.unordered();
+        let claims = claims.map(|claim| NodeJoin::of_claim(claim));
         Changed {
-            pods: self.pods.iter().map(|(name, _)| name.clone()).collect(),
+            pods: self.pods.unordered().map(|pod| pod.name.clone()).collect(),
             joins: nodes.chain(claims).collect(),
         }
     }
@@ -72,10 +70,9 @@ impl Cluster {
     ) -> (Vec<Arc<Node>>, Vec<Arc<NodeClaim>>) {
         match join {
             NodeJoin::Instance(id) => {
-                let names = self.nodes_by_provider.get(id).into_iter().flatten();
-                let nodes = names.filter_map(|name| self.nodes.get(name)).cloned();
-                let claim = self.claim_of_instance(id).cloned();
-                (nodes.collect(), claim.into_iter().collect())
+                let nodes = self.instances.nodes_of(id).to_vec();
+                let claim = self.instances.claim_of(id).cloned();
+                (nodes, claim.into_iter().collect())
             }
             NodeJoin::Node(name) => {
                 let node = self.nodes.get(name);

@@ -52,7 +52,7 @@ impl Cluster {
 
     /// Follows whether the nodes of a claim, as it is or was, are deleting.
     pub(super) fn follow_deleting(&mut self, claim: &NodeClaim) {
-        let nodes = self.nodes_of(claim).into_iter();
+        let nodes = self.nodes_of(claim).iter();
         let names: Vec<NodeName> = nodes.map(|node| node.name.clone()).collect();
         for name in names {
             self.follow_node(&name);
