@@ -98,7 +98,7 @@ async fn serve(flags: &Run) -> Result<()> {
     );
     // Ends with this function.
     let _following = follower.begin(begun.followed);
-    let served = while_leading(leadership, controller.run(stopped)).await;
+    let served = while_leading(leadership, Box::pin(controller.run(stopped))).await;
     let written = records.map(|recorder| recorder.finish()).transpose();
     let fidelity = served.map_err(of_controller)?;
     tracing::info!(

@@ -105,11 +105,9 @@ fn deleting(world: &Cluster) -> Vec<&NodeName> {
 
 /// The last by name of the claims that name the instance of a node.
 fn behind<'w>(world: &'w Cluster, node: &Node) -> Option<&'w Arc<NodeClaim>> {
-    let claims = world.claims.sorted().into_iter();
+    let mut claims = world.claims.sorted().into_iter();
     let id = node.provider_id.as_ref()?;
-    claims
-        .filter(|claim| claim.provider_id.as_ref() == Some(id))
-        .next_back()
+    claims.rfind(|claim| claim.provider_id.as_ref() == Some(id))
 }
 
 fn counted(world: &Cluster, pool: &PoolName) -> ClaimCounts {

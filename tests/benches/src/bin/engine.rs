@@ -35,7 +35,7 @@ use plimsoll_oracles::generate::{Draw, Waste, fragmented};
 use plimsoll_sim::{Behaviour, Change, Recording, Run, TimedChange};
 
 /// Times that the inputs are handed to a fresh engine.
-const ROUNDS: usize = 3;
+const ROUNDS: usize = 5;
 /// Pods that a node is bought for, about; and how many of a workload's stay, in percent: ten on a node.
 const PODS_PER_NODE: usize = 17;
 const STAY: (usize, usize) = (40, 80);
@@ -60,12 +60,12 @@ const SEED: u64 = 7;
 fn main() -> anyhow::Result<()> {
     let fleets = sizes().into_iter().map(fleet);
     let fleets = fleets.collect::<anyhow::Result<Vec<Snapshot>>>()?;
-    let alike = fleets.iter().map(|fleet| measure(fleet, EQUALLY_BUSY));
-    print("as much happens in every fleet", &alike.collect::<Vec<_>>());
-    let larger = fleets.iter().map(|fleet| measure(fleet, fleet.nodes.len()));
+    let alike = measure(&fleets, |_| EQUALLY_BUSY);
+    print("as much happens in every fleet", &alike);
+    let larger = measure(&fleets, |fleet| fleet.nodes.len());
     println!();
     let title = "as much more happens in a fleet as it is larger";
-    print(title, &larger.collect::<Vec<_>>());
+    print(title, &larger);
     Ok(())
 }
 
@@ -147,34 +147,73 @@ impl Kind {
     }
 }
 
-/// A fleet in which as much happens as in one of `busy` nodes.
-fn measure(fleet: &Snapshot, busy: usize) -> Measured {
-    let (nodes, pods) = (fleet.nodes.len(), fleet.pods.len());
-    eprintln!("{nodes} nodes, {pods} pods, as busy as {busy} nodes");
-    let (start, inputs) = lived(fleet, busy);
-    let kinds = kinds(&inputs);
-    let mut least = vec![Duration::MAX; inputs.len()];
-    let mut decides = vec![false; inputs.len()];
-    for _ in 0..ROUNDS {
-        let mut engine = engine(fleet);
-        for (at, (now, input)) in inputs.iter().cloned().enumerate() {
+/// Inputs of one fleet, each with the least time that it took so far.
+struct Lived<'f> {
+    fleet: &'f Snapshot,
+    inputs: Vec<(Timestamp, Input)>,
+    /// The first that counts.
+    start: usize,
+    least: Vec<Duration>,
+    /// `true` for inputs that hand a snapshot out.
+    decides: Vec<bool>,
+}
+
+impl<'f> Lived<'f> {
+    /// A fleet in which as much happens as in one of `busy` nodes.
+    fn of(fleet: &'f Snapshot, busy: usize) -> Self {
+        let (nodes, pods) = (fleet.nodes.len(), fleet.pods.len());
+        eprintln!("{nodes} nodes, {pods} pods, as busy as {busy} nodes");
+        let (start, inputs) = lived(fleet, busy);
+        Self {
+            fleet,
+            least: vec![Duration::MAX; inputs.len()],
+            decides: vec![false; inputs.len()],
+            inputs,
+            start,
+        }
+    }
+
+    /// Hands the inputs to a fresh engine.
+    fn replay(&mut self) {
+        let mut engine = engine(self.fleet);
+        for (at, (now, input)) in self.inputs.iter().cloned().enumerate() {
             let began = Instant::now();
             let actions = engine.handle(input, now);
             black_box(engine.next_wake());
-            least[at] = least[at].min(began.elapsed());
-            decides[at] = actions
+            self.least[at] = self.least[at].min(began.elapsed());
+            self.decides[at] = actions
                 .iter()
                 .any(|action| matches!(action, Action::Solve(_) | Action::Consider(_)));
         }
     }
-    let mut took: BTreeMap<Kind, Taken> = BTreeMap::new();
-    for (at, kind) in kinds.into_iter().enumerate().skip(start) {
-        let kind = if decides[at] { Kind::Snapshot } else { kind };
-        let taken = took.entry(kind).or_default();
-        taken.count += 1;
-        taken.time += least[at];
+
+    fn measured(&self) -> Measured {
+        let mut took: BTreeMap<Kind, Taken> = BTreeMap::new();
+        let kinds = kinds(&self.inputs).into_iter().enumerate();
+        for (at, kind) in kinds.skip(self.start) {
+            let is_snapshot = self.decides[at];
+            let kind = if is_snapshot { Kind::Snapshot } else { kind };
+            let taken = took.entry(kind).or_default();
+            taken.count += 1;
+            taken.time += self.least[at];
+        }
+        Measured {
+            nodes: self.fleet.nodes.len(),
+            pods: self.fleet.pods.len(),
+            took,
+        }
     }
-    Measured { nodes, pods, took }
+}
+
+/// Times of fleets, as much happening in each as says `busy`. They take turns, so that what other programs do meanwhile falls on
+/// all of them.
+fn measure(fleets: &[Snapshot], busy: impl Fn(&Snapshot) -> usize) -> Vec<Measured> {
+    let lived = fleets.iter().map(|fleet| Lived::of(fleet, busy(fleet)));
+    let mut lived: Vec<Lived<'_>> = lived.collect();
+    for _ in 0..ROUNDS {
+        lived.iter_mut().for_each(Lived::replay);
+    }
+    lived.iter().map(Lived::measured).collect()
 }
 
 /// The fleet at the start: one pool that buys machines of up to 16 cores, and a disruption budget for every fourth workload.
