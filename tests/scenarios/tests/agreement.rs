@@ -276,17 +276,46 @@ fn played(seed: u64, sold: Sold) -> (Seen, ScoreCard) {
     (tastes.seen, card)
 }
 
+/// Plays a cluster with types apart or in pairs, and holds what happens in it against the rules; the faults.
+fn faults_of(seed: u64) -> Vec<String> {
+    let sold = if seed.is_multiple_of(2) {
+        Sold::Apart
+    } else {
+        Sold::InPairs
+    };
+    let (seen, card) = played(seed, sold);
+    let mut faults = seen.wrong;
+    if card.unplaced_count > 0 {
+        faults.push(format!("{} pods are unschedulable", card.unplaced_count));
+    }
+    if seen.confirmed.iter().any(|at| *at >= hour(SETTLED)) {
+        faults.push(format!("moves go on: {:?}", seen.confirmed));
+    }
+    faults
+}
+
 proptest! {
     #![proptest_config(cases(24))]
 
     #[test]
     fn at_any_prices_clusters_come_to_rest_and_no_move_breaks_a_rule(seed in any::<u64>()) {
-        let sold = if seed.is_multiple_of(2) { Sold::Apart } else { Sold::InPairs };
-        let (seen, card) = played(seed, sold);
-        prop_assert!(seen.wrong.is_empty(), "{:#?}", seen.wrong);
-        prop_assert_eq!(card.unplaced_count, 0);
-        let late = seen.confirmed.iter().filter(|at| **at >= hour(SETTLED));
-        prop_assert_eq!(late.count(), 0, "moves go on: {:?}", seen.confirmed);
+        let faults = faults_of(seed);
+        prop_assert!(faults.is_empty(), "{faults:#?}");
+    }
+}
+
+/// Three nodes of different sizes hold the pods of four by count and one after the other, not by the shares that the scheduler fills
+/// nodes by: a pod was left, a fourth node was bought for it, and the move was made again every hour.
+#[test]
+fn clusters_whose_moves_the_scheduler_undid_come_to_rest() {
+    for seed in [
+        18_187_608_582_039_253_115,
+        9_309_470_305_164_266_886,
+        15_751_977_311_609_419_092,
+        13_483_766_444_547_772_121,
+        685_445_016_163_230_420,
+    ] {
+        assert_eq!(faults_of(seed), [""; 0], "{seed}");
     }
 }
 

@@ -36,6 +36,11 @@ impl Axes {
         &self.names[axis]
     }
 
+    /// Position of a resource; `None` where no pod of the batch asks for it.
+    pub(crate) fn position(&self, name: &ResourceName) -> Option<usize> {
+        self.names.binary_search(name).ok()
+    }
+
     pub(crate) fn vector(&self, resources: &Resources) -> Box<[i64]> {
         self.amounts(resources).collect()
     }

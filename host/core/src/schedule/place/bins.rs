@@ -80,9 +80,9 @@ impl OpenBins {
     }
 }
 
-/// Why a bin does not take a pod.
+/// Reason why a bin does not take a pod.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum BinRefusal {
+pub(super) enum BinRefusal {
     /// It takes no pod of this fit: nodes only fill up.
     Fit,
     /// The pod's host rules keep it off.
@@ -117,7 +117,7 @@ impl Placer<'_, '_> {
     }
 
     /// Puts a pod on a bin if every rule agrees.
-    fn join(&mut self, seeker: &Seeker<'_>, bin: usize) -> Result<(), BinRefusal> {
+    pub(super) fn join(&mut self, seeker: &Seeker<'_>, bin: usize) -> Result<(), BinRefusal> {
         let group = seeker.group;
         let host = self.counts.new_host(bin);
         let view = group.view(seeker.level);

@@ -111,6 +111,11 @@ impl ExistingNodes {
         self.free[row] = None;
     }
 
+    /// Free room of a node; `None` where nothing can be put.
+    pub(super) fn free_of(&self, row: usize) -> Option<&[i64]> {
+        self.free[row].as_deref()
+    }
+
     fn remember(&mut self, row: usize) {
         if let Some(log) = &mut self.log {
             log.former.push(Former {
@@ -192,32 +197,63 @@ impl Placer<'_, '_> {
         let mut after = None;
         while let Some(row) = self.nodes.next(like, open, allowed, after, backwards) {
             after = Some(row);
-            if !self.has_room(seeker.group, row) {
-                open.remove(row);
-                if let Some(log) = &mut self.nodes.log {
-                    log.full.push((seeker.like.fit, alternative, row));
-                }
-                continue;
-            }
-            if !self.has_room_for_followers(seeker, row) {
-                continue;
-            }
-            let view = seeker.group.view(seeker.level);
-            if !self.counts.host_allows(&self.compiled.model, view, row) {
-                if seeker.like.lasting {
-                    self.nodes.barred[seeker.like.host_rules].insert(row);
-                    if let Some(log) = &mut self.nodes.log {
-                        log.barred.push((seeker.like.host_rules, row));
-                    }
-                }
-                continue;
-            }
-            // Equal pods may have different claims behind their volumes, so this refusal is not for all of them.
-            if self.can_attach(seeker.pod, seeker.group, row) {
+            if self.takes(seeker, alternative, row, open) {
                 return Some(row);
             }
         }
         None
+    }
+
+    /// The first nodes that can take a pod, at most so many, by row.
+    pub(super) fn takers(&mut self, seeker: &Seeker<'_>, most: usize) -> Vec<usize> {
+        let mut result = Vec::new();
+        for alternative in 0..seeker.group.alternatives.len() {
+            let mut open = self.take_open(seeker, alternative);
+            let (like, allowed) = (seeker.like, seeker.allowed);
+            let mut after = None;
+            while result.len() < most
+                && let Some(row) = self.nodes.next(like, &open, allowed, after, false)
+            {
+                after = Some(row);
+                if self.takes(seeker, alternative, row, &mut open) {
+                    result.push(row);
+                }
+            }
+            self.nodes.open[seeker.like.fit][alternative] = Some(open);
+        }
+        result
+    }
+
+    /// `true` if a node takes a pod. One that is full for its fit leaves the open ones.
+    fn takes(
+        &mut self,
+        seeker: &Seeker<'_>,
+        alternative: usize,
+        row: usize,
+        open: &mut HostSet,
+    ) -> bool {
+        if !self.has_room(seeker.group, row) {
+            open.remove(row);
+            if let Some(log) = &mut self.nodes.log {
+                log.full.push((seeker.like.fit, alternative, row));
+            }
+            return false;
+        }
+        if !self.has_room_for_followers(seeker, row) {
+            return false;
+        }
+        let view = seeker.group.view(seeker.level);
+        if !self.counts.host_allows(&self.compiled.model, view, row) {
+            if seeker.like.lasting {
+                self.nodes.barred[seeker.like.host_rules].insert(row);
+                if let Some(log) = &mut self.nodes.log {
+                    log.barred.push((seeker.like.host_rules, row));
+                }
+            }
+            return false;
+        }
+        // Equal pods may have different claims behind their volumes, so this refusal is not for all of them.
+        self.can_attach(seeker.pod, seeker.group, row)
     }
 
     fn has_room(&self, group: &PodGroup, row: usize) -> bool {
@@ -270,7 +306,7 @@ impl Placer<'_, '_> {
         })
     }
 
-    fn take_existing(&mut self, pod: usize, group: &PodGroup, row: usize) {
+    pub(super) fn take_existing(&mut self, pod: usize, group: &PodGroup, row: usize) {
         self.nodes.remember(row);
         if let Some(free) = &mut self.nodes.free[row] {
             free.iter_mut()

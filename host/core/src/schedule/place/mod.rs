@@ -31,6 +31,7 @@ use strategy::PackingStrategy;
 mod bins;
 mod existing;
 mod pin;
+mod scored;
 mod undo;
 
 use bins::OpenBins;
@@ -119,6 +120,8 @@ pub(crate) enum Filling {
     Evenly,
     /// One after another.
     InTurn,
+    /// The one with the best score, nodes there are included.
+    Scored,
 }
 
 /// The state of placing.
@@ -260,7 +263,9 @@ impl<'c, 's> Placer<'c, 's> {
             like: self.compiled.alike.like(number, level),
             allowed: &allowed,
         };
-        let found = if self.search.new_first {
+        let found = if self.search.filling == Filling::Scored {
+            self.best_scored(&seeker)
+        } else if self.search.new_first {
             let open = self.open_bin(&seeker);
             open.or_else(|| self.existing_node(&seeker))
         } else {

@@ -4,8 +4,9 @@
 //! several nodes to choose from, small pods may take the place of large ones, for which a new node must then be bought; and
 //! that may be the very node that was saved. So the pods are bound again, by the scheduler's own rules, in orders made to
 //! break the plan: largest and smallest first on every resource, and shuffled; each on new nodes first and on nodes there
-//! are first, the fullest or the emptiest, and on several new nodes evenly or the dearest first, for as long as it has room.
-//! The plan stands only if every one of them leaves nobody out.
+//! are first, the fullest or the emptiest, and on several new nodes evenly or the dearest first, for as long as it has room; and
+//! each where the scheduler's default scoring would have it, which fills nodes of different sizes by their shares. The plan
+//! stands only if every one of them leaves nobody out.
 
 use std::cmp::Reverse;
 
@@ -15,7 +16,7 @@ use crate::schedule::place::{Filling, PlaceSearch};
 /// Shuffled orders that are tried.
 const SHUFFLES: usize = 4;
 
-/// The ways to look at places that are tried with so many new nodes.
+/// Searches for places that are tried with so many new nodes.
 fn searches(new: usize) -> &'static [PlaceSearch] {
     const fn search(new_first: bool, backwards: bool, filling: Filling) -> PlaceSearch {
         PlaceSearch {
@@ -25,7 +26,8 @@ fn searches(new: usize) -> &'static [PlaceSearch] {
             filling,
         }
     }
-    const SEARCHES: [PlaceSearch; 6] = [
+    const SEARCHES: [PlaceSearch; 7] = [
+        search(false, false, Filling::Scored),
         search(false, false, Filling::Evenly),
         search(false, true, Filling::Evenly),
         search(true, false, Filling::Evenly),
@@ -34,8 +36,8 @@ fn searches(new: usize) -> &'static [PlaceSearch] {
         search(true, false, Filling::InTurn),
     ];
     let matter = match new {
-        0 => 2,
-        1 => 4,
+        0 => 3,
+        1 => 5,
         _ => SEARCHES.len(),
     };
     &SEARCHES[..matter]
