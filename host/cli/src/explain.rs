@@ -1,11 +1,12 @@
 //! Reasons in words, laid out for people: why a pod goes nowhere, what a planned claim is and what it may become.
 
+use plimsoll_core::labels;
 use plimsoll_core::plan::{Plan, PoolRefusal, Refusal, Unplaced};
 use plimsoll_core::snapshot::Snapshot;
 use plimsoll_core::words::shortened;
 
 use crate::output::thousands;
-use crate::priced::Priced;
+use crate::priced::{Priced, option_words};
 use crate::view::plan::claim_name;
 
 /// Why a pod goes nowhere: one line, then one per pool and rule, then the nearest thing that would have worked.
@@ -60,7 +61,7 @@ pub(crate) fn claim(snapshot: &Snapshot, plan: &Plan, number: usize, priced: &Pr
         return format!("NodeClaim {name} has no launch option\n");
     };
     let mut text = format!(
-        "NodeClaim {name} of pool {}: {}, {}, zone {}, {}\n  requests {}\n",
+        "NodeClaim {name} of NodePool {}: {}, {}, zone {}, {}\n  requests {}\n",
         claim.pool,
         chosen.instance_type,
         chosen.capacity_type,
@@ -68,21 +69,22 @@ pub(crate) fn claim(snapshot: &Snapshot, plan: &Plan, number: usize, priced: &Pr
         chosen.list_price,
         claim.requests
     );
-    text.push_str(&priced.lines(claim));
-    for (mark, what) in [("price", "the price"), ("capacity", "the capacity")] {
-        let mark = format!("karpenter.sh/{mark}-overlay-applied");
-        if claim.annotations.contains_key(mark.as_str()) {
+    if let Some(answers) = priced.answers(claim) {
+        text.push_str(&answers.lines(chosen));
+    }
+    for (mark, what) in [
+        (labels::PRICE_OVERLAY_APPLIED, "the price"),
+        (labels::CAPACITY_OVERLAY_APPLIED, "the capacity"),
+    ] {
+        if claim.annotations.contains_key(mark) {
             text.push_str(&format!(
                 "  NodeOverlays set {what} of some of its instance types\n"
             ));
         }
     }
-    let others = claim.options[1..].iter().map(|option| {
-        format!(
-            "{} {} {}",
-            option.instance_type, option.zone, option.list_price
-        )
-    });
+    let others = claim.options[1..]
+        .iter()
+        .map(|option| format!("{} {}", option_words(option), option.list_price));
     let others = shortened(others);
     if !others.is_empty() {
         text.push_str(&format!("  or {others}\n"));

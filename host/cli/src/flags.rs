@@ -211,6 +211,9 @@ pub(crate) struct Explain {
     pub(crate) snapshot: PathBuf,
     #[command(flatten)]
     pub(crate) planning: Planning,
+    /// Output format.
+    #[arg(short, long, value_enum, default_value_t)]
+    pub(crate) output: Format,
 }
 
 #[derive(Debug, Args)]
@@ -246,6 +249,9 @@ pub(crate) enum SnapshotCommand {
     Show {
         /// The file.
         file: PathBuf,
+        /// Output format.
+        #[arg(short, long, value_enum, default_value_t)]
+        output: Format,
     },
     /// Validate a file: fails on objects that an API server would refuse, settings that a controller would ignore, and unknown fields.
     Check {

@@ -37,39 +37,58 @@ impl Priced {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Why a claim's first choice has its price and the next type another one: a line each; nothing where no policy was asked.
-    pub(crate) fn lines(&self, claim: &PlannedClaim) -> String {
+    /// The policy's answers about a claim's first choice and its next instance type; `None` where no policy was asked.
+    pub(crate) fn answers(&self, claim: &PlannedClaim) -> Option<PricedClaim> {
         let kept = self.kept();
-        let Some((module, question)) = kept.as_ref() else {
-            return String::new();
+        let (module, question) = kept.as_ref()?;
+        let chosen = claim.chosen()?;
+        let mut others = claim.options.iter();
+        let next = others.find(|other| other.instance_type != chosen.instance_type);
+        let answer = |option: &LaunchOption| {
+            let row = explained(module, question, claim.pool.as_str(), option)?;
+            Some((option.clone(), row))
         };
-        let Some(chosen) = claim.chosen() else {
-            return String::new();
-        };
-        let others = claim.options.iter();
-        let other = others
-            .clone()
-            .find(|other| other.instance_type != chosen.instance_type);
-        let pool = claim.pool.as_str();
+        Some(PricedClaim {
+            policy: short_name(module.manifest()).to_owned(),
+            chosen: answer(chosen),
+            next: next.and_then(answer),
+        })
+    }
+}
+
+/// Answers of a ranking policy about one claim, each with its launch option.
+pub(crate) struct PricedClaim {
+    /// The policy.
+    pub(crate) policy: String,
+    /// The first choice; `None` where the policy was not asked about it, or cannot say why.
+    pub(crate) chosen: Option<(LaunchOption, ExplainedRow)>,
+    /// The best option of another instance type; `None` likewise, and where there is none.
+    pub(crate) next: Option<(LaunchOption, ExplainedRow)>,
+}
+
+impl PricedClaim {
+    /// The answers as lines of text.
+    pub(crate) fn lines(&self, chosen: &LaunchOption) -> String {
+        let name = &self.policy;
         let mut text = String::new();
-        if let Some(row) = explained(module, question, pool, chosen) {
-            let name = short_name(module.manifest());
-            text += &format!("  priced by {name}: {}\n", words(&row));
+        if let Some((_, row)) = &self.chosen {
+            text += &format!("  priced by {name}: {}\n", words(row));
         } else if chosen.price != chosen.list_price {
-            let name = short_name(module.manifest());
             text += &format!("  priced by {name} at {}\n", chosen.price);
         }
-        let next = other.and_then(|other| Some((other, explained(module, question, pool, other)?)));
-        if let Some((other, row)) = next {
-            let (name, zone, capacity_type) =
-                (&other.instance_type, &other.zone, other.capacity_type);
-            text += &format!(
-                "  next best {name} {zone} {capacity_type}: {}\n",
-                words(&row)
-            );
+        if let Some((option, row)) = &self.next {
+            text += &format!("  next best {}: {}\n", option_words(option), words(row));
         }
         text
     }
+}
+
+/// Instance type, zone and capacity type of a launch option.
+pub(crate) fn option_words(option: &LaunchOption) -> String {
+    format!(
+        "{} {} {}",
+        option.instance_type, option.zone, option.capacity_type
+    )
 }
 
 /// The answer for one option, with its reasons.

@@ -29,6 +29,12 @@ pub const WINDOWS_BUILD: &str = "node.kubernetes.io/windows-build";
 pub const REGISTERED: &str = "karpenter.sh/registered";
 /// Set to `true` when a node has initialised.
 pub const INITIALIZED: &str = "karpenter.sh/initialized";
+/// Annotation of a claim that names a type whose price a NodeOverlay sets.
+pub const PRICE_OVERLAY_APPLIED: &str = "karpenter.sh/price-overlay-applied";
+/// Annotation of a claim that names a type whose capacity a NodeOverlay sets.
+pub const CAPACITY_OVERLAY_APPLIED: &str = "karpenter.sh/capacity-overlay-applied";
+/// Annotation of a claim: whether a minimum of values was lowered for it.
+pub const MIN_VALUES_RELAXED: &str = "karpenter.sh/nodeclaim-min-values-relaxed";
 
 /// Keys that new nodes of every provider may have although no pool names them; [`crate::provider::ProviderFacts`] has further ones.
 pub(crate) const WELL_KNOWN: [&str; 8] = [

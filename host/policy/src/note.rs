@@ -46,13 +46,33 @@ pub(crate) fn notes_of(raw: Vec<RawNote>, rows: &[u32]) -> Result<Vec<Note>, Fau
     Ok(raw.into_iter().map(cleaned).collect())
 }
 
+/// The note as it may be shown: no term without a number, since neither JSON nor a reader could make anything of it.
 fn cleaned(note: RawNote) -> Note {
-    let terms = note.terms.into_iter().take(TERMS);
+    let terms = note.terms.into_iter();
+    let terms = terms.filter(|(_, value)| value.is_finite()).take(TERMS);
     Note {
         reason: note.reason,
         text: text::clean(&note.text, text::NAME),
         terms: terms
             .map(|(name, value)| (text::clean(&name, text::NAME), value))
             .collect(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn terms_without_a_number_are_dropped() {
+        let terms = [f64::NAN, 0.5, f64::INFINITY, f64::NEG_INFINITY];
+        let terms = terms.map(|value| (format!("{value}"), value));
+        let raw = RawNote {
+            reason: 1,
+            text: String::new(),
+            terms: terms.to_vec(),
+        };
+        let notes = notes_of(vec![raw], &[0]).expect("a note for the row");
+        assert_eq!(notes[0].terms, [("0.5".to_owned(), 0.5)]);
     }
 }

@@ -3,7 +3,6 @@
 use std::sync::Arc;
 
 use anyhow::{Result, bail};
-use plimsoll_core::ids::NodeName;
 use plimsoll_core::model::Pod;
 use plimsoll_core::plan::{Plan, Target};
 use plimsoll_core::snapshot::Snapshot;
@@ -13,10 +12,11 @@ use crate::explain;
 use crate::flags::{self, Subject};
 use crate::load;
 use crate::meant::{closest, question};
-use crate::output::{counted, print};
+use crate::output::{counted, show};
 use crate::policy::engine;
 use crate::priced::Priced;
 use crate::strategy::Strategy;
+use crate::view::explanation::{NodeClaimExplanation, PodExplanation, PodState};
 use crate::view::plan::claim_name;
 
 /// Least likeness of two names for one to be suggested.
@@ -32,21 +32,36 @@ pub(crate) fn run(flags: &flags::Explain) -> Result<()> {
         policies.observers.push(priced.clone());
     }
     let plan = strategy.plan(&loaded.snapshot)?.plan;
-    let text = match flags.subject {
-        Subject::Pod => pod(&loaded.snapshot, &plan, &priced, &flags.name)?,
-        Subject::Claim => claim(&loaded.snapshot, &plan, &priced, &flags.name)?,
-    };
-    print(&text)
+    let snapshot = &loaded.snapshot;
+    match flags.subject {
+        Subject::Pod => {
+            let row = pod_row(snapshot, &flags.name)?;
+            show(
+                flags.output,
+                || PodExplanation::of(snapshot, &plan, &priced, row),
+                || pod(snapshot, &plan, &priced, row),
+            )
+        }
+        Subject::Claim => {
+            let number = claim_number(snapshot, &plan, &flags.name)?;
+            show(
+                flags.output,
+                || NodeClaimExplanation::of(snapshot, &plan, &priced, number),
+                || claim(snapshot, &plan, &priced, number),
+            )
+        }
+    }
 }
 
-fn pod(snapshot: &Snapshot, plan: &Plan, priced: &Priced, name: &str) -> Result<String> {
+/// The row of the pod of that name.
+fn pod_row(snapshot: &Snapshot, name: &str) -> Result<usize> {
     let matches = |row: &usize| {
         let pod = &snapshot.pods[*row];
         pod.name.to_string() == name || pod.name.name.as_ref() == name
     };
     let rows: Vec<usize> = (0..snapshot.pods.len()).filter(matches).collect();
-    let row = match rows.as_slice() {
-        [row] => *row,
+    match rows.as_slice() {
+        [row] => Ok(*row),
         [] => bail!(
             "there is no pod {name} in the snapshot{}",
             meant(snapshot, name)
@@ -60,52 +75,29 @@ fn pod(snapshot: &Snapshot, plan: &Plan, priced: &Priced, name: &str) -> Result<
                 shortened(names)
             );
         }
-    };
-    if let Some(unplaced) = plan.unplaced.iter().find(|unplaced| unplaced.pod == row) {
-        return Ok(explain::refusal(snapshot, unplaced));
     }
-    if let Some(placement) = plan
-        .placements
-        .iter()
-        .find(|placement| placement.pod == row)
-    {
-        return Ok(match placement.target {
-            Target::Existing(node) => {
-                format!(
-                    "{} fits on the existing node {}\n",
-                    snapshot.pods[row].name,
-                    snapshot.nodes[node].name()
-                )
-            }
-            Target::New(claim) => {
-                format!(
-                    "{} gets a new node\n{}",
-                    snapshot.pods[row].name,
-                    explain::claim(snapshot, plan, claim, priced)
-                )
-            }
-        });
-    }
-    let pod = &snapshot.pods[row];
-    Ok(match &pod.node {
-        Some(node) if is_to_come(snapshot, node) => {
-            format!(
-                "{} is expected on NodeClaim {node}, whose node has not come up\n",
-                pod.name
-            )
-        }
-        Some(node) => format!("{} runs on {node}\n", pod.name),
-        None => format!(
-            "{} needs no node: the scheduler has not marked it unschedulable\n",
-            pod.name
-        ),
-    })
 }
 
-/// `true` if a node is one on its way, to which pods are promised.
-fn is_to_come(snapshot: &Snapshot, node: &NodeName) -> bool {
-    let row = snapshot.rows_by_node().get(node.as_str());
-    row.is_some_and(|row| !snapshot.nodes[row].is_registered())
+fn pod(snapshot: &Snapshot, plan: &Plan, priced: &Priced, row: usize) -> String {
+    let name = &snapshot.pods[row].name;
+    match PodState::of(snapshot, plan, row) {
+        PodState::Unschedulable(unplaced) => explain::refusal(snapshot, unplaced),
+        PodState::FitsExistingNode(node) => {
+            let node = snapshot.nodes[node].name();
+            format!("{name} fits on the existing node {node}\n")
+        }
+        PodState::NeedsNewNode(number) => {
+            let claim = explain::claim(snapshot, plan, number, priced);
+            format!("{name} gets a new node\n{claim}")
+        }
+        PodState::Nominated(claim) => {
+            format!("{name} is expected on NodeClaim {claim}, whose node has not come up\n")
+        }
+        PodState::Bound(node) => format!("{name} runs on {node}\n"),
+        PodState::NotPending => {
+            format!("{name} needs no node: the scheduler has not marked it unschedulable\n")
+        }
+    }
 }
 
 /// The pod that was probably meant, as a question.
@@ -125,7 +117,8 @@ fn meant(snapshot: &Snapshot, name: &str) -> String {
     })
 }
 
-fn claim(snapshot: &Snapshot, plan: &Plan, priced: &Priced, name: &str) -> Result<String> {
+/// The number of the planned claim of that name, or of that number.
+fn claim_number(snapshot: &Snapshot, plan: &Plan, name: &str) -> Result<usize> {
     let names: Vec<String> = (0..plan.claims.len())
         .map(|row| claim_name(snapshot, plan, row).to_string())
         .collect();
@@ -145,6 +138,10 @@ fn claim(snapshot: &Snapshot, plan: &Plan, priced: &Priced, name: &str) -> Resul
             question(closest(name, names.iter().map(String::as_str)))
         );
     };
+    Ok(number)
+}
+
+fn claim(snapshot: &Snapshot, plan: &Plan, priced: &Priced, number: usize) -> String {
     let mut text = explain::claim(snapshot, plan, number, priced);
     for note in plan.notes.iter().filter(|note| note.pool.is_none()) {
         text.push_str(&format!("  note: {}\n", note.text));
@@ -160,5 +157,5 @@ fn claim(snapshot: &Snapshot, plan: &Plan, priced: &Priced, name: &str) -> Resul
         counted(pods.len(), "pod"),
         shortened(&pods)
     ));
-    Ok(text)
+    text
 }

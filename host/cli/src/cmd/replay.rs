@@ -41,11 +41,14 @@ pub(super) struct Replay {
     plans: usize,
     /// Those of them that were replayed and are the same; 0 without `--on`.
     replayed_plans: usize,
-    /// The line at which the file is cut; null where it is whole.
+    /// The line at which the file is cut; absent where it is whole.
+    #[serde(skip_serializing_if = "Option::is_none")]
     cut_at_line: Option<usize>,
-    /// The first policy decision that differs; null where none does.
+    /// The first policy decision that differs; absent where none does.
+    #[serde(skip_serializing_if = "Option::is_none")]
     first_difference: Option<DecisionDifference>,
-    /// The first plan or disruption decision that differs; null where none does.
+    /// The first plan or disruption decision that differs; absent where none does.
+    #[serde(skip_serializing_if = "Option::is_none")]
     first_plan_difference: Option<PlanDifference>,
 }
 

@@ -13,9 +13,11 @@ use super::replay::Replay;
 use crate::meant::{closest, question};
 use crate::output;
 use crate::output::{print, texts};
+use crate::view::explanation::{NodeClaimExplanation, PodExplanation};
 use crate::view::instance_type::{InstanceType, InstanceTypeList};
 use crate::view::plan::Plan;
 use crate::view::simulation::Simulation;
+use crate::view::snapshot::SnapshotSummary;
 use crate::view::{API_VERSION, Document};
 
 /// A command that prints documents.
@@ -59,6 +61,14 @@ impl Kind {
 const PRINTERS: &[Printer] = &[
     Printer::new("plan", &[Kind::of::<Plan>()]),
     Printer::new("simulate", &[Kind::of::<Simulation>()]),
+    Printer::new(
+        "explain",
+        &[
+            Kind::of::<PodExplanation>(),
+            Kind::of::<NodeClaimExplanation>(),
+        ],
+    ),
+    Printer::new("snapshot show", &[Kind::of::<SnapshotSummary>()]),
     Printer::new(
         "catalogue",
         &[Kind::of::<InstanceTypeList>(), Kind::of::<InstanceType>()],
@@ -121,6 +131,7 @@ fn schema(printer: &Printer) -> Value {
             frame(schema, &name);
         }
     }
+    definitions.values_mut().for_each(drop_null);
     let references = printer.kinds.iter();
     let references = references.map(|kind| json!({"$ref": format!("#/$defs/{}", kind.name())}));
     json!({
@@ -141,5 +152,31 @@ fn frame(schema: &mut Map<String, Value>, kind: &str) {
         if let Some(Value::Array(required)) = schema.get_mut("required") {
             required.push(field.into());
         }
+    }
+}
+
+/// Takes `null` out of the types of a schema: a field without a value is left out.
+fn drop_null(schema: &mut Value) {
+    match schema {
+        Value::Object(keywords) => {
+            if let Some(Value::Array(types)) = keywords.get_mut("type") {
+                types.retain(|name| name != "null");
+                if let [only] = types.as_mut_slice() {
+                    let only = only.take();
+                    keywords.insert("type".to_owned(), only);
+                }
+            }
+            if let Some(Value::Array(choices)) = keywords.get_mut("anyOf") {
+                choices.retain(|choice| choice["type"] != "null");
+                if let [Value::Object(only)] = choices.as_mut_slice() {
+                    let only = std::mem::take(only);
+                    keywords.remove("anyOf");
+                    keywords.extend(only);
+                }
+            }
+            keywords.values_mut().for_each(drop_null);
+        }
+        Value::Array(items) => items.iter_mut().for_each(drop_null),
+        _ => {}
     }
 }

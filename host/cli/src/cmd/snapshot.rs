@@ -10,11 +10,12 @@ use plimsoll_snapshot::write::{CatalogueText, Format, compress, write};
 
 use crate::flags::{self, SnapshotCommand, TextFormat};
 use crate::load;
-use crate::output::{print, table, thousands, write_file};
+use crate::output::{self, print, table, thousands, write_file};
+use crate::view::snapshot::SnapshotSummary;
 
 pub(crate) fn run(flags: &flags::Snapshot) -> Result<()> {
     match &flags.command {
-        SnapshotCommand::Show { file } => show(file),
+        SnapshotCommand::Show { file, output } => show(file, *output),
         SnapshotCommand::Check { file } => check(file),
         SnapshotCommand::Convert {
             file,
@@ -25,37 +26,28 @@ pub(crate) fn run(flags: &flags::Snapshot) -> Result<()> {
     }
 }
 
-fn show(file: &Path) -> Result<()> {
-    let loaded = load::file(file)?;
-    let snapshot = &loaded.snapshot;
-    let bound = snapshot
-        .pods
-        .iter()
-        .filter(|pod| pod.node.is_some())
-        .count();
-    let waiting = snapshot
-        .pods
-        .iter()
-        .filter(|pod| pod.node.is_none() && pod.unschedulable)
-        .count();
+fn show(file: &Path, format: flags::Format) -> Result<()> {
+    let summary = SnapshotSummary::of(&load::file(file)?);
+    output::show(format, || &summary, || people(&summary))
+}
+
+fn people(summary: &SnapshotSummary) -> String {
     let rows = [
-        ("NodePools", snapshot.pools.len()),
-        ("nodes, and NodeClaims without one", snapshot.nodes.len()),
-        ("pods", snapshot.pods.len()),
-        ("  bound", bound),
-        ("  unschedulable", waiting),
-        ("DaemonSets", snapshot.daemon_sets.len()),
+        ("NodePools", summary.node_pools),
+        ("nodes", summary.nodes),
         (
-            "instance types",
-            snapshot.catalogues.of_others().types().len(),
+            "NodeClaims without a node",
+            summary.node_claims_without_node,
         ),
-        ("recorded changes", loaded.changes.len()),
+        ("pods", summary.pods),
+        ("  bound", summary.bound_pods),
+        ("  unschedulable", summary.unschedulable_pods),
+        ("DaemonSets", summary.daemon_sets),
+        ("instance types", summary.instance_types),
+        ("recorded changes", summary.recorded_changes),
     ];
-    let rows: Vec<Vec<String>> = rows
-        .iter()
-        .map(|(name, count)| vec![(*name).to_owned(), thousands(*count as u64)])
-        .collect();
-    print(&table(&rows))
+    let row = |(name, count): (&str, usize)| vec![name.to_owned(), thousands(count as u64)];
+    table(&rows.map(row))
 }
 
 fn convert(file: &Path, to: &Path, format: Option<TextFormat>, inline: bool) -> Result<()> {

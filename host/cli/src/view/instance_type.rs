@@ -2,7 +2,6 @@
 
 use std::collections::BTreeMap;
 
-use plimsoll_api::write;
 use plimsoll_core::catalogue::{InstanceType as Known, Offering as KnownOffering, PriceSource};
 use plimsoll_core::requirement::Requirements;
 use plimsoll_core::resources::Resources;
@@ -11,7 +10,7 @@ use plimsoll_snapshot::section::Duration;
 use schemars::JsonSchema;
 use serde::Serialize;
 
-use super::{Document, Dollars, duration};
+use super::{Document, Dollars, duration, quantities};
 
 /// Output of `plimsoll catalogue`.
 #[derive(Serialize, JsonSchema)]
@@ -159,9 +158,4 @@ fn requirements(requirements: &Requirements) -> Vec<Requirement> {
         })
     });
     expressions.collect()
-}
-
-fn quantities(resources: &Resources) -> BTreeMap<String, String> {
-    let one = |(name, amount)| (ToString::to_string(name), write::quantity(name, amount));
-    resources.iter().map(one).collect()
 }

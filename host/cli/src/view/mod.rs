@@ -4,13 +4,20 @@
 //! name, quantities and durations are written as manifests write them, and money is in dollars ([`Dollars`]). The types are also
 //! the JSON Schema that `plimsoll schema` prints. Within a version no field is renamed or removed; new ones may come.
 
+pub(crate) mod answer;
+pub(crate) mod explanation;
 pub(crate) mod instance_type;
 pub(crate) mod plan;
 pub(crate) mod simulation;
+pub(crate) mod snapshot;
 mod unit;
 mod usage;
 
+use std::collections::BTreeMap;
+
+use plimsoll_api::write;
 use plimsoll_core::ids::ObjectName;
+use plimsoll_core::resources::Resources;
 use schemars::JsonSchema;
 use serde::Serialize;
 
@@ -63,4 +70,10 @@ impl From<&ObjectName> for Name {
             name: name.name.to_string(),
         }
     }
+}
+
+/// Quantities by resource, as manifests write them.
+fn quantities(resources: &Resources) -> BTreeMap<String, String> {
+    let one = |(name, amount)| (ToString::to_string(name), write::quantity(name, amount));
+    resources.iter().map(one).collect()
 }

@@ -60,7 +60,7 @@ struct Cost {
     /// At list prices, if every NodeClaim got the most expensive of its launch options.
     highest_price_per_hour: Dollars,
     /// The linear-programming lower bound at list prices: no nodes that hold these pods cost less.
-    lp_bound_per_hour: Dollars,
+    lp_bound_dollars_per_hour: Dollars,
     /// Cost of first fit in Karpenter's order, at list prices.
     first_fit_price_per_hour: Dollars,
 }
@@ -88,7 +88,7 @@ struct Launch {
 /// An offering: instance type, zone and capacity type, with its price.
 #[derive(Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
-struct Offering {
+pub(super) struct Offering {
     /// The instance type.
     instance_type: String,
     /// The zone.
@@ -126,6 +126,14 @@ struct Placement {
 struct Unschedulable {
     /// The pod.
     pod: Name,
+    #[serde(flatten)]
+    refusal: PodRefusal,
+}
+
+/// The reason why a pod fits on no node.
+#[derive(Serialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub(super) struct PodRefusal {
     /// `InvalidPod`, `DynamicResources`, `NoNodePool`, `ReservedCapacity` or `NoOffering`.
     reason: &'static str,
     /// The reason in a sentence that follows the pod's name.
@@ -198,10 +206,13 @@ struct Note {
     message: String,
 }
 
-/// The name that a planned NodeClaim goes by: its NodePool's and letters that no other snapshot, time or row gives.
+/// The name that a planned NodeClaim goes by: its NodePool's and letters of a hash over time, seed and row and over what it
+/// requires and requests, so that a plan made anew gives the same name, and another claim another.
 pub(crate) fn claim_name(snapshot: &Snapshot, plan: &plan::Plan, row: usize) -> ClaimName {
-    let pool = &plan.claims[row].pool;
-    let number = hash_of(&(snapshot.seed, snapshot.now, "plan", row, pool));
+    let claim = &plan.claims[row];
+    let pool = &claim.pool;
+    let place = (snapshot.seed, snapshot.now, "plan", row, pool);
+    let number = hash_of(&(place, &claim.requirements, &claim.requests));
     ClaimName::from(format!("{pool}-{}", short_name(number, NAME_LENGTH)))
 }
 
@@ -261,7 +272,7 @@ impl Cost {
             price_per_hour: cost.list.into(),
             policy_price_per_hour: cost.planned.into(),
             highest_price_per_hour: cost.dearest.into(),
-            lp_bound_per_hour: cost.bound.into(),
+            lp_bound_dollars_per_hour: cost.bound.into(),
             first_fit_price_per_hour: cost.first_fit.into(),
         }
     }
@@ -333,7 +344,7 @@ impl Launch {
 }
 
 impl Offering {
-    fn of(option: &LaunchOption) -> Self {
+    pub(super) fn of(option: &LaunchOption) -> Self {
         Self {
             instance_type: option.instance_type.to_string(),
             zone: option.zone.to_string(),
@@ -368,7 +379,16 @@ impl Placement {
 
 impl Unschedulable {
     fn of(snapshot: &Snapshot, unplaced: &plan::Unplaced) -> Self {
-        let (reason, pools) = match &unplaced.reason {
+        Self {
+            pod: Name::from(&snapshot.pods[unplaced.pod].name),
+            refusal: PodRefusal::of(&unplaced.reason),
+        }
+    }
+}
+
+impl PodRefusal {
+    pub(super) fn of(refusal: &Refusal) -> Self {
+        let (reason, pools) = match refusal {
             Refusal::Invalid(_) => ("InvalidPod", &[][..]),
             Refusal::DynamicResources => ("DynamicResources", &[][..]),
             Refusal::NoPool => ("NoNodePool", &[][..]),
@@ -376,9 +396,8 @@ impl Unschedulable {
             Refusal::Unschedulable(pools) => ("NoOffering", pools.as_slice()),
         };
         Self {
-            pod: Name::from(&snapshot.pods[unplaced.pod].name),
             reason,
-            message: unplaced.reason.to_string(),
+            message: refusal.to_string(),
             node_pools: pools.iter().map(PoolReasons::of).collect(),
         }
     }

@@ -5,13 +5,13 @@ use std::collections::BTreeMap;
 use plimsoll_core::command::Settled;
 use plimsoll_core::model::DisruptionReason;
 use plimsoll_core::time::Span;
-use plimsoll_sim::{FaultWords, Fidelity, NodeHours, ScoreCard, Series};
+use plimsoll_sim::{FaultWords, Fidelity, NodeHours, ScoreCard};
 use plimsoll_snapshot::section::Duration;
 use schemars::JsonSchema;
 use serde::Serialize;
 
 use super::usage::Usage;
-use super::{Document, Dollars, Instant, Percent, duration, instant, percent, thousandths};
+use super::{Document, Dollars, Instant, Name, Percent, duration, instant, percent, thousandths};
 
 /// Output of `plimsoll simulate`: one input under several policies.
 #[derive(Serialize, JsonSchema)]
@@ -168,9 +168,9 @@ struct Disruption {
     /// Commands that replaced drifted nodes.
     drifted: u32,
     /// Dollars per hour that consolidations were to save, at list prices.
-    predicted_savings_per_hour: Dollars,
+    predicted_savings_dollars_per_hour: Dollars,
     /// Dollars per hour that they saved: the price of terminated nodes less that of replacements.
-    realised_savings_per_hour: Dollars,
+    realised_savings_dollars_per_hour: Dollars,
     /// Disruption that was possible and not done, by who refused.
     refused: Refusals,
     /// The commands that ended, without those of empty nodes, by their ends.
@@ -211,19 +211,17 @@ struct Command {
     /// Nodes that replaced them.
     replacements: u32,
     /// Dollars per hour that it was to save, at list prices.
-    predicted_savings_per_hour: Dollars,
+    predicted_savings_dollars_per_hour: Dollars,
     /// Dollars per hour that it saved; negative where replacements cost more.
-    realised_savings_per_hour: Dollars,
+    realised_savings_dollars_per_hour: Dollars,
 }
 
 /// A pod that stayed unschedulable.
 #[derive(Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 struct Unschedulable {
-    /// Its namespace.
-    namespace: String,
-    /// Its name.
-    name: String,
+    /// The pod.
+    pod: Name,
     /// The reason that the last plan gave.
     message: String,
 }
@@ -272,8 +270,9 @@ struct Averages {
     interval: Duration,
     /// Dollars per hour.
     dollars_per_hour: Vec<Dollars>,
-    /// The linear-programming lower bound, in dollars per hour; zeros where it was not computed.
-    lp_bound_per_hour: Vec<Dollars>,
+    /// The linear-programming lower bound, in dollars per hour; absent where it was not computed.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    lp_bound_dollars_per_hour: Option<Vec<Dollars>>,
     /// Pending pods.
     pending_pods: Vec<f64>,
     /// Share of the allocatable cpu that was requested.
@@ -307,7 +306,7 @@ impl Run {
                 messages: card.fault_words.iter().map(Fault::of).collect(),
             },
             usage: card.usage.as_ref().map(Usage::of),
-            series: Averages::of(&card.series),
+            series: Averages::of(card),
         }
     }
 }
@@ -383,8 +382,8 @@ impl Disruption {
             consolidations: card.begun.of(DisruptionReason::Underutilized),
             empty: card.begun.of(DisruptionReason::Empty),
             drifted: card.begun.of(DisruptionReason::Drifted),
-            predicted_savings_per_hour: predicted.into(),
-            realised_savings_per_hour: realised.into(),
+            predicted_savings_dollars_per_hour: predicted.into(),
+            realised_savings_dollars_per_hour: realised.into(),
             refused: Refusals {
                 by_policy: refused.by_policy,
                 by_guard: refused.by_guard,
@@ -406,8 +405,8 @@ impl Command {
             nodes: settled.nodes,
             terminated_nodes: settled.gone,
             replacements: settled.replacements,
-            predicted_savings_per_hour: settled.predicted.into(),
-            realised_savings_per_hour: settled.realised.into(),
+            predicted_savings_dollars_per_hour: settled.predicted.into(),
+            realised_savings_dollars_per_hour: settled.realised.into(),
         }
     }
 }
@@ -416,8 +415,10 @@ impl Unschedulable {
     fn of(unplaced: &plimsoll_sim::Unplaced) -> Self {
         let (namespace, name) = unplaced.pod.split_once('/').unwrap_or(("", &unplaced.pod));
         Self {
-            namespace: namespace.to_owned(),
-            name: name.to_owned(),
+            pod: Name {
+                namespace: namespace.to_owned(),
+                name: name.to_owned(),
+            },
             message: unplaced.reason.clone(),
         }
     }
@@ -444,7 +445,8 @@ impl Fault {
 }
 
 impl Averages {
-    fn of(series: &Series) -> Self {
+    fn of(card: &ScoreCard) -> Self {
+        let series = &card.series;
         let dollars = |rates: &[i64]| rates.iter().copied().map(Dollars::from_nanos).collect();
         let percents = |shares: &[i64]| shares.iter().copied().map(percent).collect();
         let numbers = |counts: &[i64]| counts.iter().copied().map(thousandths).collect();
@@ -453,7 +455,7 @@ impl Averages {
             start: instant(series.start),
             interval: duration(series.width),
             dollars_per_hour: dollars(&series.means.cost),
-            lp_bound_per_hour: dollars(&series.means.bound),
+            lp_bound_dollars_per_hour: card.bound.map(|_| dollars(&series.means.bound)),
             pending_pods: numbers(&series.means.pending),
             requested_cpu_percent: percents(&series.means.cpu_used),
             requested_memory_percent: percents(&series.means.memory_used),

@@ -10,6 +10,7 @@ use crate::schema::breaches;
 use crate::user::{Folder, fed, plimsoll, pod, snapshot};
 
 const README: &str = include_str!("../../README.md");
+const EVERYTHING: &str = include_str!("data/everything.yaml");
 
 /// The schema of a command's documents.
 fn schema(command: &str) -> Value {
@@ -25,19 +26,43 @@ pub(crate) fn check(command: &str, text: &str) -> Value {
     let found = breaches(&schema(command), &document);
     assert!(found.is_empty(), "{command}: {}", found.join("\n"));
     assert_eq!(document["apiVersion"], "plimsoll.dev/v1alpha1");
-    assert!(is_camel_case(&document), "{command}");
     document
 }
 
-/// `true` if all names of fields are in camel case; labels, annotations, resources and the like have names of their own.
-fn is_camel_case(value: &Value) -> bool {
-    match value {
-        Value::Object(fields) => fields.iter().all(|(name, value)| {
-            let is_field = name.chars().all(|letter| letter.is_ascii_alphanumeric());
-            (is_field || name.contains(['/', '-', '.'])) && is_camel_case(value)
-        }),
-        Value::Array(items) => items.iter().all(is_camel_case),
-        _ => true,
+/// Names of fields that a schema gives, wherever in it.
+fn fields(schema: &Value, found: &mut BTreeSet<String>) {
+    match schema {
+        Value::Object(keywords) => {
+            if let Some(Value::Object(properties)) = keywords.get("properties") {
+                found.extend(properties.keys().cloned());
+            }
+            keywords.values().for_each(|value| fields(value, found));
+        }
+        Value::Array(items) => items.iter().for_each(|item| fields(item, found)),
+        _ => {}
+    }
+}
+
+/// `true` for a name such as `planFidelity` or `p50`.
+fn is_camel_case(name: &str) -> bool {
+    name.starts_with(|first: char| first.is_ascii_lowercase())
+        && name.chars().all(|letter| letter.is_ascii_alphanumeric())
+}
+
+/// Documents have no other fields than those of their schemas, so that their names are the schemas'.
+#[test]
+fn fields_are_in_camel_case_and_left_out_where_they_have_no_value() {
+    for name in ["plan_fidelity", "plan-fidelity", "PlanFidelity"] {
+        assert!(!is_camel_case(name), "{name}");
+    }
+    for command in commands().keys() {
+        let schema = schema(command);
+        let mut names = BTreeSet::new();
+        fields(&schema, &mut names);
+        assert!(names.len() > 2, "{command}");
+        let others: Vec<&String> = names.iter().filter(|name| !is_camel_case(name)).collect();
+        assert_eq!(others, [""; 0], "{command}");
+        assert!(!schema.to_string().contains("\"null\""), "{command}");
     }
 }
 
@@ -132,6 +157,95 @@ fn planned_claims_are_node_claims_that_an_api_server_takes() {
     }
 }
 
+/// Every part that a plan has is there, and what its schema says.
+#[test]
+fn a_plan_with_every_part_is_what_its_schema_says() {
+    let pods: Vec<String> = (0..3)
+        .map(|at| pod(&format!("web-{at}"), "1500m", "1Gi", ""))
+        .collect();
+    let large = pod("large", "50", "1Gi", "") + &pod("huge", "99", "1Gi", "");
+    let text = EVERYTHING.to_owned() + &pods.concat() + &large;
+    let plan = check(
+        "plan",
+        &fed(&["plan", "-", "-o", "json"], text.as_bytes()).ok().out,
+    );
+    for part in [
+        "capacityBuffers",
+        "staticNodePools",
+        "notes",
+        "unschedulablePods",
+    ] {
+        let rows = plan[part].as_array().expect("a list");
+        assert!(!rows.is_empty(), "{part} is empty: {plan}");
+    }
+    let launches = plan["launches"].as_array().expect("a list").iter();
+    let options = launches.flat_map(|launch| launch["options"].as_array().expect("a list"));
+    let kinds: BTreeSet<&str> = options
+        .filter_map(|option| option["capacityType"].as_str())
+        .collect();
+    assert_eq!(
+        kinds,
+        BTreeSet::from(["on-demand", "reserved", "spot"]),
+        "{plan}"
+    );
+}
+
+/// A name stands for a claim of these pods: `kubectl apply` of another plan does not meet it.
+#[test]
+fn other_machines_have_other_names_at_the_same_instant() {
+    let name = |cpu: &str| {
+        let plan = planned(&pod("web", cpu, "1Gi", ""));
+        let name = &plan["nodeClaims"][0]["metadata"]["name"];
+        name.as_str().expect("it has a name").to_owned()
+    };
+    assert_eq!(name("1"), name("1"));
+    assert_ne!(name("1"), name("900m"));
+}
+
+#[test]
+fn an_explanation_is_what_its_schema_says() {
+    let objects = pod("web", "1", "1Gi", "") + &pod("huge", "99", "1Gi", "");
+    let text = snapshot(&objects);
+    let explained = |subject: &str, name: &str| {
+        let arguments = ["explain", subject, name, "-", "-o", "json"];
+        check("explain", &fed(&arguments, text.as_bytes()).ok().out)
+    };
+    let web = explained("pod", "web");
+    assert_eq!(
+        (&web["kind"], &web["state"]),
+        (&json!("PodExplanation"), &json!("NeedsNewNode"))
+    );
+    let planned = &web["plannedNodeClaim"];
+    assert_eq!(planned["options"][0]["instanceType"], "small");
+    assert_eq!(planned["ranking"]["policy"], "list-price");
+    assert_eq!(
+        planned["ranking"]["explained"][0]["terms"],
+        json!([{"name": "list price", "value": 0.05}])
+    );
+    let huge = explained("pod", "huge");
+    assert_eq!(huge["state"], "Unschedulable");
+    assert_eq!(huge["refusal"]["nodePools"][0]["offerings"][0]["count"], 4);
+    let claim = explained("nodeclaim", "0");
+    assert_eq!(claim["kind"], "NodeClaimExplanation");
+    assert_eq!(claim["name"], planned["name"]);
+    assert_eq!(claim["options"], planned["options"]);
+    assert_eq!(claim["pods"], json!([{"namespace": "shop", "name": "web"}]));
+}
+
+#[test]
+fn the_contents_of_a_file_are_what_their_schema_says() {
+    let waiting = "status: {phase: Pending, conditions: [{type: PodScheduled, status: \"False\", reason: Unschedulable}]}\n";
+    let text = snapshot(&(pod("web", "1", "1Gi", "") + waiting));
+    let ran = fed(&["snapshot", "show", "-", "-o", "json"], text.as_bytes()).ok();
+    let summary = check("snapshot show", &ran.out);
+    assert_eq!(summary["time"], "2026-11-21T09:30:00Z");
+    let counts = ["nodePools", "pods", "unschedulablePods", "instanceTypes"];
+    assert_eq!(
+        counts.map(|field| summary[field].as_u64()),
+        [1, 1, 1, 2].map(Some)
+    );
+}
+
 #[test]
 fn yaml_says_what_json_says() {
     let text = snapshot(&(pod("web", "1", "1Gi", "") + &pod("huge", "99", "1Gi", "")));
@@ -159,6 +273,50 @@ fn a_simulation_is_what_its_schema_says() {
         .sum();
     let cost = run["cost"]["dollars"].as_f64().expect("a number");
     assert!((sum - cost).abs() < 1e-8, "{sum} {cost}");
+}
+
+/// A deployment that shrinks, whose use is known, under a policy that fails: ended commands, use and faults are told.
+#[test]
+fn a_simulation_with_every_part_is_what_its_schema_says() {
+    let changes = "changes:\n\
+        - {at: +1m, deploy: {namespace: shop, name: web, replicas: 12, template: {metadata: {labels: {app: web}}, \
+          spec: {containers: [{name: main, resources: {requests: {cpu: 900m, memory: 1Gi}}}]}}, uses: {cpu: 100m, memory: 64Mi}}}\n\
+        - {at: +30m, scale: {namespace: shop, name: web, amount: 5}}\n\
+        - {at: +3h, uses: {namespace: shop, name: web, cpu: 890m, memory: 64Mi}}\n\
+        - {at: +6h, scale: {namespace: shop, name: web, amount: 4}}\n";
+    let folder = Folder::new();
+    let input = snapshot(&pod("huge", "99", "1Gi", ""));
+    let input = folder.file(
+        "recording.yaml",
+        input.replacen("---\n", &format!("{changes}---\n"), 1),
+    );
+    let module = folder.file("hostile.wasm", plimsoll_guests::HOSTILE);
+    let policy = format!("rank={module},behaviour=nan");
+    let other = ["--compare", "fixed:large", "-o", "json"];
+    let ran = plimsoll(&[&["simulate", &input, "--policy", &policy][..], &other].concat()).ok();
+    let document = check("simulate", &ran.out);
+    let run = &document["runs"][0];
+    let pod = &run["unschedulablePods"][0]["pod"];
+    assert_eq!(pod, &json!({"namespace": "shop", "name": "huge"}));
+    for rows in [
+        &run["disruption"]["commands"],
+        &run["policyFaults"]["messages"],
+        &run["usage"]["overrequested"],
+        &run["usage"]["busy"],
+    ] {
+        assert!(
+            rows.as_array().is_some_and(|rows| !rows.is_empty()),
+            "{run}"
+        );
+    }
+    let bounds = |run: &Value| {
+        let (whole, series) = (&run["cost"], &run["series"]);
+        let whole = whole.get("lpBoundDollars").is_some();
+        (whole, series.get("lpBoundDollarsPerHour").is_some())
+    };
+    assert_eq!(bounds(run), (true, true));
+    let other = bounds(&document["runs"][1]);
+    assert_eq!(other.0, other.1, "{document}");
 }
 
 #[test]
@@ -220,17 +378,19 @@ fn what_is_told_of_a_module_is_what_its_schema_says() {
     );
 }
 
+/// The commands that `plimsoll schema` lists, with the kinds of their documents.
+fn commands() -> BTreeMap<String, String> {
+    let listed = plimsoll(&["schema"]).ok().out;
+    let rows = listed.lines().skip(1);
+    rows.filter_map(|line| line.split_once("  "))
+        .map(|(command, kinds)| (command.to_owned(), kinds.trim().to_owned()))
+        .collect()
+}
+
 /// `plimsoll schema` lists what the README lists, and every command that prints documents.
 #[test]
 fn schemas_are_listed_with_their_kinds() {
-    let listed: BTreeMap<String, String> = plimsoll(&["schema"])
-        .ok()
-        .out
-        .lines()
-        .skip(1)
-        .filter_map(|line| line.split_once("  "))
-        .map(|(command, kinds)| (command.to_owned(), kinds.trim().to_owned()))
-        .collect();
+    let listed = commands();
     let section = README
         .split("\n## ")
         .find(|section| section.starts_with("JSON and YAML"));

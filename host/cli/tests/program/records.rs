@@ -212,7 +212,7 @@ fn two_policies_are_compared_on_the_same_decisions() {
     );
     let other = diff("list-price", "rank=fewest-nodes,charge=1");
     assert!(other["differingDecisions"].as_u64() > Some(0), "{other}");
-    let regret = |value: &Value| value["regretPerHour"].as_f64().expect("a number");
+    let regret = |value: &Value| value["regretDollarsPerHour"].as_f64().expect("a number");
     assert!(regret(&other) > 0.0, "{other}");
     let listed = other["differences"].as_array().expect("a list");
     let sum: f64 = listed.iter().map(regret).sum();

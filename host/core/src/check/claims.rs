@@ -11,20 +11,14 @@ use super::listings::Listings;
 use super::market::{self, Shop};
 use crate::catalogue::InstanceType;
 use crate::labels::{
-    CAPACITY_TYPE, HOSTNAME, INITIALIZED, INSTANCE_TYPE, LabelKey, NODEPOOL, REGISTERED, ZONE,
+    CAPACITY_OVERLAY_APPLIED, CAPACITY_TYPE, HOSTNAME, INITIALIZED, INSTANCE_TYPE, LabelKey,
+    MIN_VALUES_RELAXED, NODEPOOL, PRICE_OVERLAY_APPLIED, REGISTERED, ZONE,
 };
 use crate::model::NodePool;
 use crate::plan::PlannedClaim;
 use crate::requirement::{Operator, Requirement};
 use crate::resources::Resources;
 use crate::snapshot::{MinValuesPolicy, Snapshot};
-
-/// Annotation of a claim with a type whose price an overlay changed.
-const PRICE_OVERLAID: &str = "karpenter.sh/price-overlay-applied";
-/// Annotation of a claim with a type whose capacity an overlay changed.
-const CAPACITY_OVERLAID: &str = "karpenter.sh/capacity-overlay-applied";
-/// Annotation of a claim whose minimum values were lowered.
-const MIN_VALUES_RELAXED: &str = "karpenter.sh/nodeclaim-min-values-relaxed";
 
 /// Every rule that the claim breaks by itself, options apart.
 pub(super) fn breaches(snapshot: &Snapshot, shops: &[Shop], claim: &PlannedClaim) -> Vec<Breach> {
@@ -91,7 +85,10 @@ pub(super) fn marks(listings: &Listings<'_>, claim: &PlannedClaim) -> Option<Bre
     let named = claim.options.iter();
     let changes = named.map(|option| listings.changes(&claim.pool, option.instance_type.as_str()));
     let (price, capacity) = changes.fold((false, false), |all, one| (all.0 | one.0, all.1 | one.1));
-    let marks = [(PRICE_OVERLAID, price), (CAPACITY_OVERLAID, capacity)];
+    let marks = [
+        (PRICE_OVERLAY_APPLIED, price),
+        (CAPACITY_OVERLAY_APPLIED, capacity),
+    ];
     marks.into_iter().find_map(|(mark, expected)| {
         let said = claim.annotations.get(mark).map(AsRef::as_ref);
         (said != expected.then_some("true")).then(|| {

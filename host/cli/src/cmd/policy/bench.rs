@@ -47,13 +47,16 @@ struct Measured {
     rows: usize,
     /// Fuel of one call, the same on every machine.
     fuel: u64,
-    /// The recorded fuel; null where there is none.
+    /// The recorded fuel; absent where there is none.
+    #[serde(skip_serializing_if = "Option::is_none")]
     fuel_baseline: Option<u64>,
     /// Most memory that the instance had.
     memory: String,
-    /// The time within which half of the calls ended; null where none was timed.
+    /// The time within which half of the calls ended; absent where none was timed.
+    #[serde(skip_serializing_if = "Option::is_none")]
     p50: Option<Micros>,
-    /// The time within which 99 of 100 calls ended; null where none was timed.
+    /// The time within which 99 of 100 calls ended; absent where none was timed.
+    #[serde(skip_serializing_if = "Option::is_none")]
     p99: Option<Micros>,
 }
 

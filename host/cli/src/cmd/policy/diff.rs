@@ -51,13 +51,15 @@ pub(in crate::cmd) struct PolicyDiff {
     differing_decisions: u64,
     /// Launches, consolidations or budgets that were compared.
     compared: u64,
-    /// The share of them on which both agree: the same first choice, worth it to both or to neither, or the same number; null
+    /// The share of them on which both agree: the same first choice, worth it to both or to neither, or the same number; absent
     /// where nothing was compared.
+    #[serde(skip_serializing_if = "Option::is_none")]
     agreement_percent: Option<Percent>,
-    /// Of ranking policies: launch lists of the NodeClaims that A planned; null for other hooks.
+    /// Of ranking policies: launch lists of the NodeClaims that A planned; absent for other hooks.
+    #[serde(skip_serializing_if = "Option::is_none")]
     launch_lists: Option<LaunchLists>,
     /// Cost of B's choices above that of A's in dollars per hour, summed over decisions; negative where they cost less.
-    regret_per_hour: Dollars,
+    regret_dollars_per_hour: Dollars,
     /// Pods that B leaves pending more than A, summed over decisions; negative where it leaves fewer.
     more_pending_pods: i64,
     /// Consolidations that only B would make.
@@ -70,13 +72,15 @@ pub(in crate::cmd) struct PolicyDiff {
     narrower_budgets: u64,
     /// Failures of B.
     faults: u64,
-    /// The last of them; null where there is none.
+    /// The last of them; absent where there is none.
+    #[serde(skip_serializing_if = "Option::is_none")]
     last_fault: Option<String>,
     /// Fuel of B's calls.
     fuel: u64,
     /// Fuel of A's calls about the same.
     active_fuel: u64,
-    /// `fuel` divided by `activeFuel`; null where that is 0.
+    /// `fuel` divided by `activeFuel`; absent where that is 0.
+    #[serde(skip_serializing_if = "Option::is_none")]
     fuel_ratio: Option<f64>,
     /// The decisions that differ.
     differences: Vec<Difference>,
@@ -90,9 +94,11 @@ impl Document for PolicyDiff {}
 struct LaunchLists {
     /// NodeClaims for which both have a list.
     claims: u64,
-    /// The share of them with the same first choice; null where there are none.
+    /// The share of them with the same first choice; absent where there are none.
+    #[serde(skip_serializing_if = "Option::is_none")]
     same_first_percent: Option<Percent>,
-    /// Kendall's tau of the lists, from -1 to 1, the mean of those with two offerings or more in common; null where there are none.
+    /// Kendall's tau of the lists, from -1 to 1, the mean of those with two offerings or more in common; absent where there are none.
+    #[serde(skip_serializing_if = "Option::is_none")]
     kendall_tau: Option<f64>,
 }
 
@@ -109,7 +115,7 @@ struct Difference {
     /// B's decision in words.
     shadow: String,
     /// Cost of B's choice above that of A's in dollars per hour; negative for less.
-    regret_per_hour: Dollars,
+    regret_dollars_per_hour: Dollars,
 }
 
 /// Two policies compared over one recording.
@@ -196,7 +202,7 @@ impl Compared {
                 same_first_percent: log.lists.first_choice().map(share),
                 kendall_tau: log.lists.order().map(thousandths),
             }),
-            regret_per_hour: log.regret.into(),
+            regret_dollars_per_hour: log.regret.into(),
             more_pending_pods: log.waiting,
             extra_consolidations: log.extra_moves,
             missing_consolidations: log.missing_moves,
@@ -220,7 +226,7 @@ impl Difference {
             time: instant(Timestamp::from_millis(seconds.saturating_mul(1000))),
             active: differing.active.clone(),
             shadow: differing.shadow.clone(),
-            regret_per_hour: differing.regret.into(),
+            regret_dollars_per_hour: differing.regret.into(),
         }
     }
 }

@@ -13,6 +13,7 @@ use crate::load;
 use crate::output::{number, show, table, texts, thousands};
 use crate::policy::engine;
 use crate::records;
+use crate::view::answer::Answer;
 use crate::view::{Document, Instant, instant};
 
 /// Output of `plimsoll policy explain --decision`: a recorded decision, explained.
@@ -57,24 +58,8 @@ struct AnsweredRow {
     row: u32,
     /// The row in words.
     description: String,
-    /// The answer in words.
-    answer: String,
-    /// The reason's text.
-    reason: String,
-    /// The module's own explanation; may be empty.
-    message: String,
-    /// The parts of the answer.
-    terms: Vec<Term>,
-}
-
-/// A part of an answer.
-#[derive(Serialize, JsonSchema)]
-#[serde(rename_all = "camelCase")]
-struct Term {
-    /// Its name.
-    name: String,
-    /// Its value.
-    value: f64,
+    #[serde(flatten)]
+    answer: Answer,
 }
 
 /// Output of `plimsoll policy explain`: the recorded decisions.
@@ -124,14 +109,10 @@ impl Listed {
 
 impl AnsweredRow {
     fn of(row: ExplainedRow) -> Self {
-        let terms = row.terms.into_iter();
         Self {
             row: row.row,
-            description: row.words,
-            answer: row.answer,
-            reason: row.reason,
-            message: row.text,
-            terms: terms.map(|(name, value)| Term { name, value }).collect(),
+            description: row.words.clone(),
+            answer: row.into(),
         }
     }
 }
@@ -276,18 +257,19 @@ fn people(shown: &PolicyDecision) -> String {
     let head = ["row", "description", "answer", "reason", "terms"];
     let mut rows = vec![head.map(str::to_owned).to_vec()];
     for row in &shown.explained {
-        let terms = row.terms.iter();
+        let answer = &row.answer;
+        let terms = answer.terms.iter();
         let mut made_of: Vec<String> = terms
             .map(|term| format!("{} {}", term.name, number(term.value)))
             .collect();
-        if !row.message.is_empty() && row.message != row.reason {
-            made_of.insert(0, row.message.clone());
+        if !answer.message.is_empty() && answer.message != answer.reason {
+            made_of.insert(0, answer.message.clone());
         }
         rows.push(vec![
             row.row.to_string(),
             row.description.clone(),
-            row.answer.clone(),
-            row.reason.clone(),
+            answer.answer.clone(),
+            answer.reason.clone(),
             made_of.join(", "),
         ]);
     }

@@ -46,7 +46,8 @@ pub(in crate::cmd) struct PolicyModule<'a> {
     signals_optional: &'a [String],
     /// Limits that it asks for beyond the defaults.
     limits: ShownLimits,
-    /// Its self-test; null where it has none.
+    /// Its self-test; absent where it has none.
+    #[serde(skip_serializing_if = "Option::is_none")]
     self_test: Option<ShownSelfTest>,
     /// Its settings.
     settings: Vec<ShownSetting<'a>>,
@@ -56,13 +57,15 @@ pub(in crate::cmd) struct PolicyModule<'a> {
 
 impl Document for PolicyModule<'_> {}
 
-/// Limits beyond the defaults; null where the default will do.
+/// Limits beyond the defaults; absent where the default will do.
 #[derive(Clone, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 struct ShownLimits {
     /// Fuel for each row of a question.
+    #[serde(skip_serializing_if = "Option::is_none")]
     fuel_per_row: Option<u64>,
     /// Memory of an instance.
+    #[serde(skip_serializing_if = "Option::is_none")]
     memory: Option<String>,
 }
 
@@ -82,7 +85,8 @@ enum ShownSelfTest {
 struct ShownSetting<'a> {
     /// Its name.
     name: &'a str,
-    /// Its default; null where it must be given.
+    /// Its default; absent where it must be given.
+    #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(with = "Option<serde_json::Value>")]
     default: Option<&'a Setting>,
     /// The values that it takes, in words.

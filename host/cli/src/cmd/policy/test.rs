@@ -78,9 +78,11 @@ struct TestedRow {
     case: String,
     /// The row.
     row: String,
-    /// The recorded answer; null for a new row.
+    /// The recorded answer; absent for a new row.
+    #[serde(skip_serializing_if = "Option::is_none")]
     recorded: Option<String>,
-    /// The present answer; null for a row that is gone.
+    /// The present answer; absent for a row that is gone.
+    #[serde(skip_serializing_if = "Option::is_none")]
     found: Option<String>,
 }
 
@@ -92,7 +94,8 @@ struct TestedLaw {
     law: &'static str,
     /// True if the policy keeps it.
     ok: bool,
-    /// The first breach; null where there is none.
+    /// The first breach; absent where there is none.
+    #[serde(skip_serializing_if = "Option::is_none")]
     breach: Option<String>,
 }
 

@@ -14,14 +14,6 @@ use crate::schedule::batch::compile::Compiled;
 use crate::schedule::batch::minimum::{self, Minimum};
 use crate::schedule::place::PlacementStep;
 
-/// Annotation that tells whether a minimum of values was lowered.
-const MIN_VALUES_RELAXED: &str = "karpenter.sh/nodeclaim-min-values-relaxed";
-
-/// Annotation of a claim that names a type whose price a NodeOverlay changed.
-const PRICE_OVERLAID: &str = "karpenter.sh/price-overlay-applied";
-/// Annotation of a claim that names a type whose capacity a NodeOverlay changed.
-const CAPACITY_OVERLAID: &str = "karpenter.sh/capacity-overlay-applied";
-
 /// The claim of a node planned as `chosen`, which names the rows and options given.
 pub(crate) fn claim(
     compiled: &Compiled<'_>,
@@ -83,7 +75,7 @@ pub(crate) fn annotations_of(pool: &NodePool, lowered: bool) -> Labels {
         );
     }
     annotations.insert(
-        MIN_VALUES_RELAXED.into(),
+        labels::MIN_VALUES_RELAXED.into(),
         if lowered { "true" } else { "false" }.into(),
     );
     annotations
@@ -101,7 +93,10 @@ pub(crate) fn overlay_marks<'t>(
             capacity |= own.capacity != listed.capacity;
         }
     }
-    let marks = [(PRICE_OVERLAID, price), (CAPACITY_OVERLAID, capacity)];
+    let marks = [
+        (labels::PRICE_OVERLAY_APPLIED, price),
+        (labels::CAPACITY_OVERLAY_APPLIED, capacity),
+    ];
     marks
         .into_iter()
         .filter(|(_, holds)| *holds)
@@ -110,8 +105,8 @@ pub(crate) fn overlay_marks<'t>(
 
 /// Takes away what [`overlay_marks`] tells.
 pub(crate) fn unmark(annotations: &mut Labels) {
-    annotations.remove(PRICE_OVERLAID);
-    annotations.remove(CAPACITY_OVERLAID);
+    annotations.remove(labels::PRICE_OVERLAY_APPLIED);
+    annotations.remove(labels::CAPACITY_OVERLAY_APPLIED);
 }
 
 /// Requests of the pods of a node that may become any of the rows named, and the least that daemons of any of them take.

@@ -1,0 +1,229 @@
+//! Explanations as documents: where a pod goes, or why nowhere; what a planned NodeClaim is and what else it may become.
+
+use std::collections::BTreeMap;
+
+use plimsoll_core::labels;
+use plimsoll_core::plan::{LaunchOption, Plan, Target, Unplaced};
+use plimsoll_core::snapshot::Snapshot;
+use plimsoll_policy::records::ExplainedRow;
+use schemars::JsonSchema;
+use serde::Serialize;
+
+use super::answer::Answer;
+use super::plan::{Offering, PodRefusal, claim_name};
+use super::{Document, Name, quantities};
+use crate::priced::Priced;
+
+/// Output of `plimsoll explain pod`: where a pod goes, or why nowhere.
+#[derive(Serialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub(crate) struct PodExplanation {
+    /// The pod.
+    pod: Name,
+    /// `Unschedulable`, `FitsExistingNode`, `NeedsNewNode`, `Nominated` (expected on a NodeClaim whose node does not exist yet),
+    /// `Bound`, or `NotPending` (the scheduler has not marked it unschedulable).
+    state: &'static str,
+    /// The node that it is bound to, or fits on.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    node: Option<String>,
+    /// The NodeClaim of the cluster that it is expected on.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    node_claim: Option<String>,
+    /// The planned NodeClaim that it goes to.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    planned_node_claim: Option<PlannedNodeClaim>,
+    /// The reason why it fits on no node.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    refusal: Option<PodRefusal>,
+}
+
+impl Document for PodExplanation {}
+
+/// Output of `plimsoll explain nodeclaim`: a NodeClaim of the plan, and what else it may become.
+#[derive(Serialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub(crate) struct NodeClaimExplanation {
+    #[serde(flatten)]
+    planned: PlannedNodeClaim,
+    /// Its pods.
+    pods: Vec<Name>,
+    /// Remarks that concern the whole plan.
+    notes: Vec<String>,
+}
+
+impl Document for NodeClaimExplanation {}
+
+/// A NodeClaim of a plan.
+#[derive(Serialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+struct PlannedNodeClaim {
+    /// Its name.
+    name: String,
+    /// Its NodePool.
+    node_pool: String,
+    /// Requests of its pods and of DaemonSets: quantities by resource.
+    requests: BTreeMap<String, String>,
+    /// The launch options, best first.
+    options: Vec<Offering>,
+    /// True if a NodeOverlay sets the price of some of its instance types.
+    price_overlay_applied: bool,
+    /// True if a NodeOverlay sets the capacity of some of its instance types.
+    capacity_overlay_applied: bool,
+    /// Answers of the ranking policy about the first option and the best one of another instance type; absent where no policy
+    /// was asked, or its prices were not followed.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    ranking: Option<Ranking>,
+}
+
+/// Answers of a ranking policy.
+#[derive(Serialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+struct Ranking {
+    /// The policy.
+    policy: String,
+    /// The options that it can explain.
+    explained: Vec<ExplainedOption>,
+}
+
+/// A launch option with the ranking policy's answer.
+#[derive(Serialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+struct ExplainedOption {
+    /// The option.
+    option: Offering,
+    #[serde(flatten)]
+    answer: Answer,
+}
+
+/// What becomes of a pod that was found in a snapshot, once it is planned.
+pub(crate) enum PodState<'p> {
+    /// It fits on no node.
+    Unschedulable(&'p Unplaced),
+    /// It fits on the existing node of this row.
+    FitsExistingNode(usize),
+    /// It goes to the planned claim of this number.
+    NeedsNewNode(usize),
+    /// It is expected on the NodeClaim of this name, whose node does not exist yet.
+    Nominated(&'p str),
+    /// It runs on the node of this name.
+    Bound(&'p str),
+    /// It is not bound, and the scheduler has not marked it unschedulable.
+    NotPending,
+}
+
+impl<'p> PodState<'p> {
+    /// What a plan makes of the pod in a row of its snapshot.
+    pub(crate) fn of(snapshot: &'p Snapshot, plan: &'p Plan, row: usize) -> Self {
+        if let Some(unplaced) = plan.unplaced.iter().find(|unplaced| unplaced.pod == row) {
+            return Self::Unschedulable(unplaced);
+        }
+        let mut placements = plan.placements.iter();
+        let placed = placements.find(|placement| placement.pod == row);
+        match (placed.map(|placed| placed.target), &snapshot.pods[row].node) {
+            (Some(Target::Existing(node)), _) => Self::FitsExistingNode(node),
+            (Some(Target::New(claim)), _) => Self::NeedsNewNode(claim),
+            (None, None) => Self::NotPending,
+            (None, Some(node)) => {
+                let found = snapshot.rows_by_node().get(node.as_str()).copied();
+                let exists = found.is_none_or(|row| snapshot.nodes[row].is_registered());
+                if exists {
+                    Self::Bound(node.as_str())
+                } else {
+                    Self::Nominated(node.as_str())
+                }
+            }
+        }
+    }
+
+    fn name(&self) -> &'static str {
+        match self {
+            Self::Unschedulable(_) => "Unschedulable",
+            Self::FitsExistingNode(_) => "FitsExistingNode",
+            Self::NeedsNewNode(_) => "NeedsNewNode",
+            Self::Nominated(_) => "Nominated",
+            Self::Bound(_) => "Bound",
+            Self::NotPending => "NotPending",
+        }
+    }
+}
+
+impl PodExplanation {
+    /// The explanation of the pod in a row.
+    pub(crate) fn of(snapshot: &Snapshot, plan: &Plan, priced: &Priced, row: usize) -> Self {
+        let state = PodState::of(snapshot, plan, row);
+        let mut explanation = Self {
+            pod: Name::from(&snapshot.pods[row].name),
+            state: state.name(),
+            node: None,
+            node_claim: None,
+            planned_node_claim: None,
+            refusal: None,
+        };
+        match state {
+            PodState::Unschedulable(unplaced) => {
+                explanation.refusal = Some(PodRefusal::of(&unplaced.reason));
+            }
+            PodState::FitsExistingNode(node) => {
+                explanation.node = Some(snapshot.nodes[node].name().to_owned());
+            }
+            PodState::NeedsNewNode(claim) => {
+                let planned = PlannedNodeClaim::of(snapshot, plan, priced, claim);
+                explanation.planned_node_claim = Some(planned);
+            }
+            PodState::Nominated(claim) => explanation.node_claim = Some(claim.to_owned()),
+            PodState::Bound(node) => explanation.node = Some(node.to_owned()),
+            PodState::NotPending => {}
+        }
+        explanation
+    }
+}
+
+impl NodeClaimExplanation {
+    /// The explanation of a planned claim.
+    pub(crate) fn of(snapshot: &Snapshot, plan: &Plan, priced: &Priced, number: usize) -> Self {
+        let own = plan.placements.iter();
+        let own = own.filter(|placement| placement.target == Target::New(number));
+        let notes = plan.notes.iter().filter(|note| note.pool.is_none());
+        Self {
+            planned: PlannedNodeClaim::of(snapshot, plan, priced, number),
+            pods: own
+                .map(|placement| Name::from(&snapshot.pods[placement.pod].name))
+                .collect(),
+            notes: notes.map(|note| note.text.clone()).collect(),
+        }
+    }
+}
+
+impl PlannedNodeClaim {
+    fn of(snapshot: &Snapshot, plan: &Plan, priced: &Priced, number: usize) -> Self {
+        let claim = &plan.claims[number];
+        let answers = priced.answers(claim);
+        Self {
+            name: claim_name(snapshot, plan, number).to_string(),
+            node_pool: claim.pool.to_string(),
+            requests: quantities(&claim.requests),
+            options: claim.options.iter().map(Offering::of).collect(),
+            price_overlay_applied: claim
+                .annotations
+                .contains_key(labels::PRICE_OVERLAY_APPLIED),
+            capacity_overlay_applied: claim
+                .annotations
+                .contains_key(labels::CAPACITY_OVERLAY_APPLIED),
+            ranking: answers.map(|answers| Ranking {
+                policy: answers.policy,
+                explained: (answers.chosen.into_iter().chain(answers.next))
+                    .map(ExplainedOption::of)
+                    .collect(),
+            }),
+        }
+    }
+}
+
+impl ExplainedOption {
+    fn of((option, row): (LaunchOption, ExplainedRow)) -> Self {
+        Self {
+            option: Offering::of(&option),
+            answer: row.into(),
+        }
+    }
+}
