@@ -60,6 +60,7 @@ pub fn market() -> PriceQuestion {
         context: Context {
             now_unix_s: 1_800_000_000,
             seed: 7,
+            generation: 0,
         },
         tables: Arc::new(builder.finish()),
         pools,

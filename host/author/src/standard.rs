@@ -28,6 +28,7 @@ fn context() -> Context {
     Context {
         now_unix_s: NOW,
         seed: 7,
+        generation: 0,
     }
 }
 

@@ -1242,7 +1242,7 @@ pub mod exports {
                         sy: Symbols,
                         p: Pools,
                     ) -> ::core::result::Result<Allowances, PolicyError>;
-                    /// Why these rows got their allowances.
+                    /// Reasons for the allowances of these rows.
                     #[allow(async_fn_in_trait)]
                     fn explain(
                         ctx: Context,

@@ -71,7 +71,7 @@ pub mod plimsoll {
                 }
             }
         }
-        /// What all hooks share.
+        /// Types that all hooks share.
         #[allow(dead_code, async_fn_in_trait, unused_imports, clippy::all)]
         pub mod types {
             #[used]
@@ -197,7 +197,8 @@ pub mod plimsoll {
                         .finish()
                 }
             }
-            /// What a policy may know of the world besides its tables. The same snapshot gives the same context.
+            /// Facts that a policy may know besides its tables. The same snapshot gives the same context. Generation counts the changes
+            /// to the cluster's objects that the host has seen.
             #[derive(Clone)]
             pub struct Context {
                 pub generation: u64,
@@ -244,7 +245,7 @@ pub mod plimsoll {
                 }
             }
             impl ::core::error::Error for PolicyError {}
-            /// What is wrong with a setting.
+            /// A fault in a setting.
             #[derive(Clone)]
             pub struct Problem {
                 pub path: _rt::String,
@@ -261,7 +262,7 @@ pub mod plimsoll {
                         .finish()
                 }
             }
-            /// Why a row was answered as it was. At most 256 bytes of text; terms are the parts of the sum.
+            /// Reasons for the answer to a row. At most 256 bytes of text; terms are the parts of the sum, finite numbers.
             #[derive(Clone)]
             pub struct Note {
                 pub reason: u16,

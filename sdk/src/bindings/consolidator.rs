@@ -11,7 +11,7 @@ use crate::bindings::configure::plimsoll::policy::types as __with_name0;
 pub mod exports {
     pub mod plimsoll {
         pub mod policy {
-            /// Which moves are worth it. The host finds moves that are allowed; the policy values them.
+            /// Values of moves. The host finds moves that are allowed; the policy values them.
             #[allow(dead_code, async_fn_in_trait, unused_imports, clippy::all)]
             pub mod consolidator {
                 #[used]
@@ -1922,7 +1922,7 @@ pub mod exports {
                         n: Nodes,
                         m: Moves,
                     ) -> ::core::result::Result<Verdicts, PolicyError>;
-                    /// Why these moves got their values.
+                    /// Reasons for the values of these moves.
                     #[allow(async_fn_in_trait)]
                     fn explain(
                         ctx: Context,

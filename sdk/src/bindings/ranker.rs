@@ -11,7 +11,7 @@ use crate::bindings::configure::plimsoll::policy::types as __with_name0;
 pub mod exports {
     pub mod plimsoll {
         pub mod policy {
-            /// Which machines to buy: prices before packing, order of launch after it.
+            /// Choice of machines to buy: prices before packing, order of launch after it.
             #[allow(dead_code, async_fn_in_trait, unused_imports, clippy::all)]
             pub mod ranker {
                 #[used]
@@ -25,8 +25,9 @@ pub mod exports {
                 pub type Context = super::super::super::super::__with_name0::Context;
                 pub type PolicyError = super::super::super::super::__with_name0::PolicyError;
                 pub type Note = super::super::super::super::__with_name0::Note;
-                /// What can be bought. `t-` columns have a row per instance type, `o-` columns a row per offering
-                /// (instance type, zone, capacity type). Labels are CSR: `t-label-ends` says where each type's part ends.
+                /// Offerings that pools may buy. `t-` columns have a row per instance type, and one for each size where node classes leave it
+                /// different sizes; `o-` columns a row per offering (instance type, zone, capacity type), and one for each price where overlays
+                /// give pools different prices. Labels are CSR: `t-label-ends` says where each type's part ends.
                 #[derive(Clone)]
                 pub struct Catalog {
                     pub t_name: _rt::Vec<Sym>,
@@ -4497,7 +4498,7 @@ pub mod exports {
                         c: Catalog,
                         cl: Claims,
                     ) -> ::core::result::Result<Ordering, PolicyError>;
-                    /// Why these rows of `pools.cand` got their prices; may be asked later, on recorded inputs.
+                    /// Reasons for the prices of these rows of `pools.cand`; may be asked later, on recorded inputs.
                     #[allow(async_fn_in_trait)]
                     fn explain_price(
                         ctx: Context,
@@ -4507,7 +4508,7 @@ pub mod exports {
                         p: Pools,
                         slots: _rt::Vec<u32>,
                     ) -> ::core::result::Result<_rt::Vec<Note>, PolicyError>;
-                    /// Why these rows of `claims.cand` got their scores; may be asked later, on recorded inputs.
+                    /// Reasons for the scores of these rows of `claims.cand`; may be asked later, on recorded inputs.
                     #[allow(async_fn_in_trait)]
                     fn explain_order(
                         ctx: Context,

@@ -252,6 +252,7 @@ impl Input {
         let context = Context {
             now_unix_s: fields.or("now", NOW, moment)?,
             seed: fields.or("seed", 0, Field::seed)?,
+            generation: 0,
         };
         Ok(match manifest.hook {
             Hook::Rank => Self::Rank(Box::new(Market::read(&fields, context)?)),

@@ -9,13 +9,17 @@ use serde::{Deserialize, Serialize};
 
 use crate::snapshot::Snapshot;
 
-/// Time and seed of a snapshot: all that a policy may know of the world besides its tables.
+/// Time, seed and number of a snapshot: all that a policy may know of the world besides its tables.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Context {
     /// Time of the snapshot, Unix seconds.
     pub now_unix_s: u64,
     /// Randomness for those who want some, derived from the snapshot: the same snapshot, the same seed.
     pub seed: u64,
+    /// Number of the snapshot: changes to the objects of the cluster that the host has seen. Records that were written before there
+    /// were numbers have 0.
+    #[serde(default)]
+    pub generation: u64,
 }
 
 impl Context {
@@ -24,6 +28,7 @@ impl Context {
         Self {
             now_unix_s: u64::try_from(snapshot.now.millis() / 1000).unwrap_or(0),
             seed: snapshot.seed,
+            generation: snapshot.revision,
         }
     }
 }

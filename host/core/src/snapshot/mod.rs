@@ -40,6 +40,9 @@ pub struct Snapshot {
     pub now: Timestamp,
     /// The seed of every draw made in a decision.
     pub seed: u64,
+    /// Changes to the objects of the cluster that were seen before it; equal numbers of one engine stand for equal objects. 0 where
+    /// no engine has made it.
+    pub revision: u64,
     /// How to decide.
     pub settings: Arc<Settings>,
     /// Types and offerings that pools may buy, by class.
@@ -97,6 +100,7 @@ impl Snapshot {
         let mut snapshot = Self {
             now,
             seed,
+            revision: 0,
             settings,
             catalogues,
             nodes: join::join(objects.nodes, objects.claims),

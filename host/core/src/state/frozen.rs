@@ -61,6 +61,7 @@ impl Frozen {
         let snapshot = Arc::make_mut(&mut last);
         snapshot.now = now;
         snapshot.seed = world.seed;
+        snapshot.revision = world.cluster.revision();
         snapshot.settings = Arc::clone(world.settings);
         snapshot.catalogues = Arc::clone(world.market.catalogues());
         self.copy_lists(snapshot, world.cluster);

@@ -28,6 +28,7 @@ fn context() -> Context {
     Context {
         now_unix_s: 1_800_000_000,
         seed: 1,
+        generation: 1,
     }
 }
 

@@ -16,8 +16,7 @@ pub(super) struct Lent<'a> {
 
 pub(super) fn context<'a>(context: &hook::Context, zones: &'a [ZoneTime<'a>]) -> Context<'a> {
     Context {
-        // The interface keeps a place for a number of the snapshot; snapshots have none.
-        generation: 0,
+        generation: context.generation,
         now_unix_s: context.now_unix_s,
         seed: context.seed,
         zones,
