@@ -48,11 +48,12 @@ fmt: components ## formats every Rust source
 guests: toolchain ## the policies we ship, as WebAssembly components
 	$(CARGO) build --locked -p plimsoll-policies
 
-generated: columns ## makes generated code and the committed tables anew; PLIMSOLL_DATA names the folder of the published lists
+generated: ## makes generated code and the committed tables anew; PLIMSOLL_DATA names the folder of the published lists
 	@test -n "$${PLIMSOLL_DATA:-}" || { echo "error: PLIMSOLL_DATA does not name the folder of the published lists" >&2; exit 2; }
+	@$(MAKE) --no-print-directory columns
 	python3 host/ec2-facts/scripts/derive.py "$$PLIMSOLL_DATA"
 
-columns: components ## what reads the columns of policies, made anew from their lists
+columns: components ## makes the code that reads the columns of policies anew from their lists
 	$(CARGO) run --locked --quiet --bin plimsoll-columns
 
 record: toolchain ## answers and fuel of the shipped policies, kept anew beside them

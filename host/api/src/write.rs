@@ -17,12 +17,15 @@ use crate::convert::pod::write_spec;
 use crate::duration;
 use crate::object::Kind;
 
-/// An instant, such as `2026-01-31T09:00:00Z`; the epoch for one that no calendar has.
+/// An instant, such as `2026-01-31T09:00:00Z`; the first or last of the calendar, which ends with year 9999, for one beyond it.
 pub fn instant(instant: Timestamp) -> String {
-    jiff::Timestamp::from_millisecond(instant.millis()).map_or_else(
-        |_| String::from("1970-01-01T00:00:00Z"),
-        |instant| instant.to_string(),
-    )
+    let millis = instant.millis();
+    let known = jiff::Timestamp::from_millisecond(millis).unwrap_or(if millis < 0 {
+        jiff::Timestamp::MIN
+    } else {
+        jiff::Timestamp::MAX
+    });
+    known.to_string()
 }
 
 /// Labels or annotations.

@@ -15,6 +15,12 @@ use plimsoll_sim::{Behaviour, Considered, FixedGroup, Planned, Planner, Recordin
 
 use crate::failure::Environment;
 
+/// Threads to use: the given number, or one per processor.
+pub(crate) fn threads(given: Option<u16>) -> usize {
+    let processors = || std::thread::available_parallelism().map_or(1, usize::from);
+    given.map_or_else(processors, usize::from)
+}
+
 /// A plan, whose prices its options carry, and what went wrong with the policy.
 pub(crate) struct Decided {
     pub(crate) plan: Plan,

@@ -7,10 +7,14 @@ fn main() -> ExitCode {
     let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
     for file in plimsoll_columns::emit::files() {
         let path = root.join(&file.path);
-        let written = file
-            .formatted()
-            .and_then(|text| std::fs::write(&path, text));
-        if let Err(error) = written {
+        let text = match file.formatted() {
+            Ok(text) => text,
+            Err(error) => {
+                eprintln!("error: {}: {error}", file.path);
+                return ExitCode::FAILURE;
+            }
+        };
+        if let Err(error) = std::fs::write(&path, text) {
             eprintln!("error: {} cannot be written: {error}", path.display());
             return ExitCode::FAILURE;
         }

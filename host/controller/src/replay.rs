@@ -21,7 +21,7 @@ pub enum ReplayError {
     Read {
         /// Number of the line, from 1.
         line: usize,
-        /// Why.
+        /// The system's error.
         #[source]
         source: io::Error,
     },

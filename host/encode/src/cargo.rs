@@ -106,7 +106,7 @@ pub enum BuildError {
     Tool {
         /// The program that was called.
         program: String,
-        /// Why.
+        /// The system's error.
         #[source]
         source: std::io::Error,
     },
@@ -135,7 +135,7 @@ pub enum BuildError {
     Encode {
         /// The crate.
         package: String,
-        /// Why.
+        /// The encoder's error.
         source: EncodeError,
     },
 }

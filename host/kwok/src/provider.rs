@@ -33,7 +33,7 @@ pub struct Kwok {
 pub(crate) enum ClassFault {
     /// It cannot be used, in words.
     Unusable(String),
-    /// It is not known.
+    /// The API server did not say whether it can be used.
     Unknown,
 }
 

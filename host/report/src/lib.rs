@@ -1,7 +1,7 @@
 //! Score cards side by side, as one HTML file that opens without a network.
 //!
-//! [`html`] turns a [`Report`] into a page: a table of figures, charts, what differed in what was bought, and the pods
-//! without a place. Styles and drawings stand inside the page, there are no scripts, and a policy of the page's own
+//! [`html`] turns a [`Report`] into a page: a table of figures, charts, what differed in what was bought, and
+//! unschedulable pods. Styles and drawings stand inside the page, there are no scripts, and a policy of the page's own
 //! forbids the browser to load anything. Equal reports give equal bytes. Every text of a report is escaped; none of it
 //! reaches a drawing.
 

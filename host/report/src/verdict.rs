@@ -1,6 +1,6 @@
 //! The sentences at the top of the page: who is cheapest, by how much, and whether costs may be compared at all.
 //!
-//! Whoever leaves fewer pods without a place comes first, then whoever costs less, then whoever was named first.
+//! Whoever leaves fewer pods unschedulable comes first, then whoever costs less, then whoever was named first.
 
 use crate::Contestant;
 use crate::figures::{count, dollars, percent_in_words, span, times};

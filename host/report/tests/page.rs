@@ -422,3 +422,38 @@ fn a_picture_stands_alone_with_a_line_for_each_contestant_and_the_bound() {
     assert!(!picture.contains("href") && !picture.contains("<script"));
     assert_eq!(picture, plimsoll_report::picture(&report));
 }
+
+/// A name that does not fit beside the others goes to a further line.
+#[test]
+fn a_legend_of_long_names_stays_within_the_picture() {
+    let mut report = two();
+    let first = report.contestants[0].clone();
+    let named = |at: usize| Contestant {
+        name: format!("spot-diversified, lost_hours=0.{at} + gentle + maintenance-window"),
+        ..first.clone()
+    };
+    report.contestants = (0..6).map(named).collect();
+    let picture = plimsoll_report::picture(&report);
+    let number = |text: &str, key: &str| {
+        let value = text.split_once(key).expect("it has a place").1;
+        let value = value.split('"').next().expect("a number");
+        value.parse::<usize>().expect("a number")
+    };
+    let legend = picture.split("<text ").skip(2).take(7);
+    let mut lines = Vec::new();
+    for entry in legend {
+        let name = entry.split(['>', '<']).nth(1).expect("a name");
+        let right = number(entry, "x=\"") + 10 * name.chars().count();
+        assert!(right < 2000, "{name} ends at {right}");
+        lines.push(number(entry, "y=\""));
+    }
+    assert!(lines.is_sorted(), "{lines:?}");
+    lines.dedup();
+    assert_eq!(
+        lines.len(),
+        6,
+        "the bound stands beside the last: {lines:?}"
+    );
+    let chart = picture.split("<svg ").nth(2).expect("the chart");
+    assert!(number(chart, "y=\"") > lines[5], "the chart is below");
+}

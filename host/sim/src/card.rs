@@ -148,7 +148,7 @@ pub struct FaultWords {
     pub times: u64,
 }
 
-/// Pods without a place that are listed by name.
+/// Unschedulable pods that are listed by name.
 pub const MOST_UNPLACED: usize = 100;
 
 /// Hours of nodes of one type on one kind of terms.

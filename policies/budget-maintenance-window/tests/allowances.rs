@@ -87,7 +87,7 @@ fn the_host_asks_again_at_the_edge_and_at_least_hourly() {
             zone,
             ..options(&["sat 22:00-23:30"])
         };
-        MaintenanceWindow.allow(&row, &options).again()
+        MaintenanceWindow.allow(&row, &options).recheck_after()
     };
     let minutes = |count: u64| Some(Duration::from_secs(count * 60));
     assert_eq!(again("21:48"), minutes(12));

@@ -34,7 +34,7 @@ reasons! {
 }
 
 /// When to ask again while something looks wrong: counts of the last hour fall without anything happening.
-const LOOK_AGAIN: Duration = Duration::from_mins(5);
+const RECHECK_AFTER: Duration = Duration::from_mins(5);
 
 /// Few at a time, and none while something looks wrong.
 #[derive(Debug)]
@@ -61,7 +61,7 @@ impl Budget for RolloutGuard {
             (pool.recent_failures() >= options.failures, FAILURES),
         ];
         match worries.into_iter().find(|(worrying, _)| *worrying) {
-            Some((_, reason)) => Allowance::none(reason).until(LOOK_AGAIN),
+            Some((_, reason)) => Allowance::none(reason).until(RECHECK_AFTER),
             None => Allowance::nodes(share(options.share_at_once * nodes), WELL),
         }
     }

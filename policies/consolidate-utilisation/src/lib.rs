@@ -1,4 +1,4 @@
-//! Takes nodes away that are little used and have been quiet for long enough. README.md has the rule.
+//! Takes nodes away that are little used and whose pods have not changed for long enough. README.md has the rule.
 
 use std::time::Duration;
 
@@ -10,7 +10,7 @@ pub struct Options {
     /// Share of processors or memory, whichever is more, up to which a node counts as little used.
     #[setting(default = 0.5, min = 0, max = 1)]
     pub threshold: f64,
-    /// Minutes that a node must have been quiet.
+    /// Minutes for which the pods of a node must not have changed.
     #[setting(default = 10, min = 0)]
     pub unneeded_minutes: f64,
     /// Minutes that a node must be old.
@@ -57,7 +57,7 @@ fn objection(node: &Node, options: &Options) -> Option<Reason> {
         Some(USED)
     } else if node.age() < minutes(options.least_age_minutes) {
         Some(YOUNG)
-    } else if node.quiet() < minutes(options.unneeded_minutes) {
+    } else if node.since_pod_change() < minutes(options.unneeded_minutes) {
         Some(BUSY)
     } else {
         None
@@ -95,8 +95,12 @@ mod tests {
     /// C13.
     #[test]
     fn a_node_must_be_quiet_for_ten_minutes() {
-        check(idle().quiet(Duration::from_mins(10)), 0.4, UNNEEDED);
-        check(idle().quiet(Duration::from_secs(599)), 0.0, BUSY);
+        check(
+            idle().since_pod_change(Duration::from_mins(10)),
+            0.4,
+            UNNEEDED,
+        );
+        check(idle().since_pod_change(Duration::from_secs(599)), 0.0, BUSY);
     }
 
     #[test]

@@ -10,7 +10,7 @@ use crate::reason::Reason;
 pub struct Allowance {
     nodes: u32,
     reason: Reason,
-    again: Option<Duration>,
+    recheck_after: Option<Duration>,
 }
 
 impl Allowance {
@@ -19,7 +19,7 @@ impl Allowance {
         Self {
             nodes: count,
             reason,
-            again: None,
+            recheck_after: None,
         }
     }
 
@@ -37,7 +37,7 @@ impl Allowance {
     #[must_use]
     pub const fn until(self, time: Duration) -> Self {
         Self {
-            again: Some(time),
+            recheck_after: Some(time),
             ..self
         }
     }
@@ -52,9 +52,9 @@ impl Allowance {
         self.reason
     }
 
-    /// When the answer may be another.
-    pub const fn again(&self) -> Option<Duration> {
-        self.again
+    /// Time after which the answer may be another although nothing has happened; `None` where it hangs on the question alone.
+    pub const fn recheck_after(&self) -> Option<Duration> {
+        self.recheck_after
     }
 }
 
@@ -81,7 +81,7 @@ impl AllowanceAnswer {
         let columns = &mut self.columns;
         columns.allowed.push(allowance.nodes);
         columns.reason.push(allowance.reason.0);
-        if let Some(time) = allowance.again {
+        if let Some(time) = allowance.recheck_after {
             let seconds = u32::try_from(time.as_secs()).unwrap_or(u32::MAX).max(1);
             columns.recheck_after_s = match columns.recheck_after_s {
                 0 => seconds,

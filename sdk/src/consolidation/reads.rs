@@ -54,7 +54,7 @@ impl Node {
     }
 
     /// Time since a pod last came to it or left it, daemons apart.
-    pub fn quiet(&self) -> Duration {
+    pub fn since_pod_change(&self) -> Duration {
         Duration::from_secs(self.columns.nodes.since_move_s[self.row].into())
     }
 

@@ -55,7 +55,7 @@ impl Fleet {
 
     clock_steps!();
 
-    /// Adds an on-demand node of the pool `general` at so many dollars per hour: a day old, quiet for an hour, half used,
+    /// Adds an on-demand node of the pool `general` at so many dollars per hour: a day old, its pods unchanged for an hour, half used,
     /// with two ordinary pods and a daemon.
     #[must_use]
     pub fn node(mut self, name: &str, price: f64) -> Self {
@@ -95,8 +95,8 @@ impl Fleet {
 
     /// Time since a pod last came or left.
     #[must_use]
-    pub fn quiet(mut self, quiet: Duration) -> Self {
-        set_last(&mut self.nodes.since_move_s, seconds(quiet));
+    pub fn since_pod_change(mut self, since: Duration) -> Self {
+        set_last(&mut self.nodes.since_move_s, seconds(since));
         self
     }
 

@@ -69,7 +69,7 @@ impl Pools {
         self
     }
 
-    /// Nodes on their way out.
+    /// Deleting nodes.
     #[must_use]
     pub fn disrupting(mut self, nodes: u32) -> Self {
         set_rows(&mut self.rows.disrupting, nodes);

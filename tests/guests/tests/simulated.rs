@@ -200,7 +200,7 @@ struct ScaleDown {
 }
 
 impl ScaleDown {
-    /// Nodes that the rule lets go, by row: at most half used, quiet and there for ten minutes, and with another place for each
+    /// Nodes that the rule lets go, by row: at most half used, there and unchanged for ten minutes, and with another place for each
     /// of their pods.
     fn by_rule(snapshot: &Snapshot, pass: &DisruptionPass<'_>) -> BTreeSet<usize> {
         let excluded = consolidate::excluded(snapshot);

@@ -13,7 +13,7 @@ use plimsoll_core::snapshot::{Snapshot, StateNode};
 use plimsoll_core::units::PricePerHour;
 
 /// Everything that is wrong with a move, carried out at once: its members go, and their pods are bound in its order.
-/// Waiting pods and those of other nodes on their way out are nobody's business here.
+/// Waiting pods and those of other deleting nodes are nobody's business here.
 pub fn findings(snapshot: &Snapshot, found: &Move) -> Vec<Finding> {
     findings_at(snapshot, found, PriceRule::List)
 }
@@ -67,7 +67,7 @@ pub fn vacated(snapshot: &Snapshot, members: &[usize]) -> Snapshot {
     result
 }
 
-/// List price of all nodes of ours that are not on their way out, with each node's own cost; nodes that nobody sells are free.
+/// List price of all nodes of ours that are not deleting, with each node's own cost; nodes that nobody sells are free.
 pub fn fleet_cost(snapshot: &Snapshot) -> PricePerHour {
     let staying = snapshot.nodes.iter().filter(|node| !node.is_deleting());
     staying.filter_map(|node| node_price(snapshot, node)).sum()
@@ -119,9 +119,9 @@ impl Passed {
     }
 }
 
-/// Makes moves until none saves anything: each round finds all that there are, as one look does, and makes those that touch no node
+/// Makes moves until none saves anything: each round finds all that there are, as one disruption pass does, and makes those that touch no node
 /// of another, the largest saving first. `candidates` says which nodes of a snapshot may go, as positions. Without budgets, waits and
-/// a limit on the moves of one look.
+/// a limit on the moves of one pass.
 pub fn pass(
     fleet: &Snapshot,
     candidates: impl Fn(&Snapshot) -> Vec<usize>,

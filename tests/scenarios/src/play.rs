@@ -2,7 +2,6 @@
 
 use std::sync::Arc;
 
-use crate::stage;
 use plimsoll_core::ids::ObjectName;
 use plimsoll_core::model::{
     Budget, DisruptionLimit, LabelSelector, NodePool, Object, OwnerKind, PodDisruptionBudget,
@@ -17,6 +16,7 @@ use thiserror::Error;
 
 use crate::observe::Observer;
 use crate::read::{Condition, Given, Quantity, Script, Step};
+use crate::stage;
 
 /// Price of a node out of a reservation, in dollars per hour: next to nothing, as the incumbent has it.
 const PAID_FOR: f64 = 0.000_000_1;

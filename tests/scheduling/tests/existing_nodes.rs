@@ -1,4 +1,4 @@
-//! Nodes there are, nodes on their way, and nodes on their way out, as places for pods.
+//! Nodes there are, nodes in flight, and deleting nodes, as places for pods.
 
 use plimsoll_core::labels::{INITIALIZED, REGISTERED};
 use plimsoll_core::model::{

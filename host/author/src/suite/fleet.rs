@@ -1,6 +1,6 @@
 //! Input of a consolidation policy's case: nodes, and moves that take some of them away.
 //!
-//! Fields are the columns of the interface by name; what is absent is as in the SDK's `testing::Fleet`: a day old, quiet for an hour,
+//! Fields are the columns of the interface by name; what is absent is as in the SDK's `testing::Fleet`: a day old, its pods unchanged for an hour,
 //! half used, with two ordinary pods and a daemon.
 
 use plimsoll_core::hook::{Capacity, Context};

@@ -19,7 +19,7 @@ reasons! {
 }
 
 /// When to ask again although nothing else has changed.
-const LOOK_AGAIN: Duration = Duration::from_secs(60);
+const RECHECK_AFTER: Duration = Duration::from_secs(60);
 
 /// The policy.
 #[derive(Debug)]
@@ -34,7 +34,7 @@ impl Budget for NewPolicy {
             return Allowance::as_declared(EMPTY);
         }
         if pool.pending_pods() >= options.waiting_pods {
-            return Allowance::none(WAITING).until(LOOK_AGAIN);
+            return Allowance::none(WAITING).until(RECHECK_AFTER);
         }
         Allowance::as_declared(CALM)
     }

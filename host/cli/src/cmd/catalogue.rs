@@ -16,7 +16,7 @@ use plimsoll_ec2_facts::{CatalogueSettings, catalogue};
 use crate::flags;
 use crate::load;
 use crate::meant::{closest, question};
-use crate::output::{show, table};
+use crate::output::{counted, show, table};
 use crate::view::instance_type as view;
 
 /// Domain that keys may leave out.
@@ -215,15 +215,15 @@ fn many(types: &[Found]) -> String {
             cheapest(instance_type, CapacityType::Spot),
         ]);
     }
-    table(&rows) + &format!("{} types\n", types.len())
+    table(&rows) + &format!("{}\n", counted(types.len(), "instance type"))
 }
 
 fn cheapest(instance_type: &InstanceType, capacity_type: CapacityType) -> String {
-    let of_terms = instance_type
+    let offered = instance_type
         .offerings
         .iter()
         .filter(|offering| offering.capacity_type == capacity_type);
-    let least = of_terms.min_by_key(|offering| offering.price);
+    let least = offered.min_by_key(|offering| offering.price);
     least.map_or_else(String::new, |offering| {
         format!("{}{}", offering.price, modelled(offering, " (modelled)"))
     })

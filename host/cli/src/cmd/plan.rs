@@ -57,10 +57,8 @@ pub(crate) fn run(flags: &flags::Plan) -> Result<()> {
             eprintln!("check: {finding}");
         }
         if !findings.is_empty() {
-            bail!(
-                "the checker found {} violations in the plan",
-                findings.len()
-            );
+            let violations = counted(findings.len(), "violation");
+            bail!("the checker found {violations} in the plan");
         }
         eprintln!("check: no violations");
     }

@@ -19,8 +19,8 @@ use serde::Serialize;
 use crate::failure::Environment;
 use crate::flags;
 use crate::load;
-use crate::output::{show, thousands};
-use crate::player::play;
+use crate::output::{counted, show, thousands};
+use crate::player::{play, threads};
 use crate::policy::engine;
 use crate::records;
 use crate::view::{Document, Instant, instant};
@@ -125,7 +125,7 @@ pub(crate) fn run(flags: &flags::Replay) -> Result<()> {
     let reader = records::open(&flags.records)?;
     let heading = reader.heading().clone();
     let store = records::store(engine()?, &flags.policy)?;
-    let threads = flags.threads.map_or_else(processors, usize::from);
+    let threads = threads(flags.threads);
     let (replayed, modules) = (replay(reader, &store, threads), store.served());
     if let Err(error @ ReplayError::Machine { .. }) = &replayed {
         bail!(Environment(format!("{name}: {error}")));
@@ -171,10 +171,6 @@ fn nothing(replayed: &Replayed) -> String {
             "the outcome of all its {passed} decisions depended on the machine, so that none can be replayed"
         ),
     }
-}
-
-fn processors() -> usize {
-    std::thread::available_parallelism().map_or(1, usize::from)
 }
 
 /// Plays the recorded input again and compares what is made of the answers.
@@ -287,8 +283,8 @@ fn people(name: &str, shown: &Replay, differs: Option<&Difference>) -> String {
     let decisions = thousands(shown.decisions);
     let mut text = match differs {
         None => format!(
-            "{name}: {decisions} policy decisions of {} modules are the same, byte for byte\n",
-            shown.modules
+            "{name}: {decisions} policy decisions of {} are the same, byte for byte\n",
+            counted(shown.modules, "module")
         ),
         Some(difference) => format!("{name}: {difference}\n"),
     };

@@ -10,7 +10,7 @@ use plimsoll_snapshot::write::{CatalogueText, Format, compress, write};
 
 use crate::flags::{self, SnapshotCommand, TextFormat};
 use crate::load;
-use crate::output::{self, print, table, thousands, write_file};
+use crate::output::{self, counted, print, table, thousands, write_file};
 use crate::view::snapshot::SnapshotSummary;
 
 pub(crate) fn run(flags: &flags::Snapshot) -> Result<()> {
@@ -107,8 +107,9 @@ fn check(file: &Path) -> Result<()> {
     }
     let wrong = loaded.notes.iter().filter(|note| note.is_wrong()).count();
     if wrong > 0 {
+        let errors = counted(wrong, "error");
         bail!(
-            "{}: {wrong} objects, settings or fields are invalid or unknown",
+            "{}: {errors}: invalid or unknown objects, settings or fields",
             load::name(file)
         );
     }

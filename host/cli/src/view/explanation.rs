@@ -95,7 +95,7 @@ struct ExplainedOption {
     answer: Answer,
 }
 
-/// What becomes of a pod that was found in a snapshot, once it is planned.
+/// State of a pod of a snapshot, once the snapshot is planned.
 pub(crate) enum PodState<'p> {
     /// It fits on no node.
     Unschedulable(&'p Unplaced),
@@ -112,7 +112,7 @@ pub(crate) enum PodState<'p> {
 }
 
 impl<'p> PodState<'p> {
-    /// What a plan makes of the pod in a row of its snapshot.
+    /// The state of the pod in a row of the snapshot, by its plan.
     pub(crate) fn of(snapshot: &'p Snapshot, plan: &'p Plan, row: usize) -> Self {
         if let Some(unplaced) = plan.unplaced.iter().find(|unplaced| unplaced.pod == row) {
             return Self::Unschedulable(unplaced);
@@ -124,7 +124,7 @@ impl<'p> PodState<'p> {
             (Some(Target::New(claim)), _) => Self::NeedsNewNode(claim),
             (None, None) => Self::NotPending,
             (None, Some(node)) => {
-                let found = snapshot.rows_by_node().get(node.as_str()).copied();
+                let found = snapshot.rows_by_node().get(node.as_str());
                 let exists = found.is_none_or(|row| snapshot.nodes[row].is_registered());
                 if exists {
                     Self::Bound(node.as_str())

@@ -116,7 +116,8 @@ fn a_resource_that_nothing_offers_is_told_in_one_sentence() {
     let ran = fed(&["explain", "pod", "web", "-"], today.as_bytes()).ok();
     assert!(ran.out.starts_with("shop/web gets a new node\n"), "{ran:?}");
     assert!(
-        ran.out.contains(" of pool general: c7i.2xlarge, on-demand"),
+        ran.out
+            .contains(" of NodePool general: c7i.2xlarge, on-demand"),
         "{ran:?}"
     );
     assert!(
@@ -228,9 +229,9 @@ fn a_pod_that_has_a_place_is_told_where() {
     assert_eq!(
         ran.out,
         "shop/web gets a new node\n\
-         NodeClaim general-ddxz8upk of pool general: small, on-demand, zone zone-a, $0.0500/h\n  requests cpu 1, memory 1024Mi, pods 1\n  \
+         NodeClaim general-ddxz8upk of NodePool general: small, on-demand, zone zone-a, $0.0500/h\n  requests cpu 1, memory 1024Mi, pods 1\n  \
          priced by list-price: 0.0500 $/h, \"list price\" (list price 0.05)\n  \
-         or small zone-b $0.0500/h\n"
+         or small zone-b on-demand $0.0500/h\n"
     );
 }
 

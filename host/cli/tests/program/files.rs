@@ -68,7 +68,7 @@ fn what_is_not_understood_fails_the_check() {
     );
     assert_eq!(
         ran.error(),
-        "standard input: 1 objects, settings or fields are invalid or unknown"
+        "standard input: 1 error: invalid or unknown objects, settings or fields"
     );
 }
 

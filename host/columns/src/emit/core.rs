@@ -79,7 +79,10 @@ fn columns(table: &Table, body: &mut String) {
     );
     for column in table.columns() {
         let (field, value) = (column.field(), column.value_type());
-        let doc = sentence(column.doc, column.unit);
+        let doc = match column.values {
+            Values::Code(..) => sentence(&format!("Code of the {}", column.doc), ""),
+            _ => sentence(column.doc, column.unit),
+        };
         let _ = writeln!(body, "/// {doc}\npub {field}: Vec<{value}>,");
     }
     for list in table.with_signals() {
@@ -114,11 +117,7 @@ fn row_struct(list: &List, row: &Row, body: &mut String) {
     );
     for column in list.columns {
         if let Some(given) = column.row_type() {
-            let doc = match column.values {
-                Values::Code(..) => sentence(column.doc.trim_start_matches("Code of the "), "")
-                    .replacen("[`", "The [`", 1),
-                _ => sentence(column.doc, column.unit),
-            };
+            let doc = sentence(column.doc, column.unit);
             let _ = writeln!(body, "/// {doc}\npub {}: {given},", column.row_field());
         }
     }

@@ -36,11 +36,16 @@ impl File {
 
     /// Text, formatted as the workspace is.
     pub fn formatted(&self) -> io::Result<String> {
-        let mut rustfmt = Command::new("rustfmt")
+        let rustfmt = Command::new("rustfmt")
             .args(["--edition", "2024", "--quiet"])
             .stdin(Stdio::piped())
             .stdout(Stdio::piped())
-            .spawn()?;
+            .spawn();
+        let mut rustfmt = rustfmt.map_err(|error| {
+            let words =
+                format!("rustfmt cannot be started ({error}); `make components` installs it");
+            io::Error::other(words)
+        })?;
         let input = rustfmt.stdin.take();
         let mut input = input.ok_or_else(|| io::Error::other("rustfmt takes no input"))?;
         input.write_all(self.text.as_bytes())?;

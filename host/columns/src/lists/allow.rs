@@ -23,7 +23,7 @@ const POOL: List = List {
         Column::new(
             "reason",
             Values::Code("DisruptionReason", "$.code()"),
-            "Code of the [`DisruptionReason`] that nodes would go for",
+            "[`DisruptionReason`] that nodes would go for",
         )
         .reads(&[
             Read::of("disruption", Kind::Code("Disruption", "Disruption::of($)"))

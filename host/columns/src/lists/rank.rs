@@ -57,7 +57,7 @@ const TYPE: List = List {
         Column::new(
             "t-arch",
             Values::Code("Architecture", "$ as u8"),
-            "Code of the processor's [`Architecture`]",
+            "[`Architecture`] of the processor",
         )
         .row("architecture")
         .key("arch")
@@ -166,7 +166,7 @@ const OFFERING: List = List {
         Column::new(
             "o-capacity",
             Values::Code("Capacity", "$ as u8"),
-            "Code of the [`Capacity`] type that it is bought as",
+            "[`Capacity`] type that it is bought as",
         )
         .row("capacity")
         .key("capacity")

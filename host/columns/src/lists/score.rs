@@ -54,7 +54,7 @@ const NODE: List = List {
         Column::new(
             "capacity",
             CAPACITY,
-            "Code of the [`Capacity`] type that it was bought as",
+            "[`Capacity`] type that it was bought as",
         )
         .code("capacity(fields)?", "0")
         .reads(&[Read::of("capacity", CAPACITY_READ).doc("How it was bought")]),
@@ -77,7 +77,7 @@ const NODE: List = List {
         )
         .unit("seconds")
         .or("3_600")
-        .reads(&[Read::of("quiet", Kind::Duration)]),
+        .reads(&[Read::of("since_pod_change", Kind::Duration)]),
         Column::new(
             "cpu-used",
             Values::F32,
@@ -162,13 +162,8 @@ const NODE: List = List {
 const MOVE: List = List {
     of: "move",
     columns: &[
-        Column::new(
-            "kind",
-            Values::Code("MoveKind", "$ as u8"),
-            "Code of the [`MoveKind`]",
-        )
-        .reads(&[
-            Read::of("kind", Kind::Code("MoveKind", "MoveKind::of($)")).doc("Effect of the move")
+        Column::new("kind", Values::Code("MoveKind", "$ as u8"), "[`MoveKind`]").reads(&[
+            Read::of("kind", Kind::Code("MoveKind", "MoveKind::of($)")).doc("Effect of the move"),
         ]),
         Column::new(
             "member-ends",
@@ -246,7 +241,7 @@ const REPLACEMENT: List = List {
         Column::new(
             "repl-capacity",
             CAPACITY,
-            "Code of the [`Capacity`] type that it is bought as",
+            "[`Capacity`] type that it is bought as",
         )
         .row("capacity")
         .key("capacity")

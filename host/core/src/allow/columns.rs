@@ -40,7 +40,7 @@ pub struct BudgetRows {
 pub struct BudgetRow<'a> {
     /// Name of the NodePool.
     pub name: &'a str,
-    /// The [`DisruptionReason`] that nodes would go for.
+    /// [`DisruptionReason`] that nodes would go for.
     pub reason: DisruptionReason,
     /// Nodes that count: managed, initialized, not ended.
     pub nodes: u32,

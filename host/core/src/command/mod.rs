@@ -21,7 +21,7 @@ pub const VALIDATION: Span = Span::from_secs(15);
 /// Nodes that go together, and what comes in their place.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Command {
-    /// Why.
+    /// Disruption reason, which events and metrics name.
     pub reason: DisruptionReason,
     /// Claims of the nodes that go, ascending.
     pub members: Vec<ClaimName>,

@@ -22,7 +22,7 @@ use crate::schedule::{self, Quoted};
 use crate::snapshot::Snapshot;
 use crate::units::PricePerHour;
 
-/// Commands begun by one look at most.
+/// Commands begun by one disruption pass at most.
 pub(super) const MOST_COMMANDS: usize = 20;
 
 /// Moves that are chosen, and those that are to be held back all the same.

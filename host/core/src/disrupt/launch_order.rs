@@ -19,7 +19,7 @@ use crate::schedule::{self, Relisted};
 use crate::units::PricePerHour;
 
 impl DisruptionPass<'_> {
-    /// The question to the ranking policy about the claims of a command that this look has confirmed; `None` where it buys nothing, or
+    /// The question to the ranking policy about the claims of a command that this pass has confirmed; `None` where it buys nothing, or
     /// for a static pool.
     pub fn order_question(&self, command: &Command) -> Option<OrderQuestion> {
         let pods = command.plan.pods_by_claim();

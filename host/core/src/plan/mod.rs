@@ -190,7 +190,7 @@ pub struct PlanCost {
 pub struct Unplaced {
     /// Row of the pod in the snapshot.
     pub pod: usize,
-    /// Why.
+    /// The rules that refused it.
     pub reason: Refusal,
 }
 

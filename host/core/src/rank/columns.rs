@@ -17,7 +17,7 @@ pub struct CatalogueColumns {
     pub t_name: Vec<Sym>,
     /// Family of the instance type, for instance `m7g`.
     pub t_family: Vec<Sym>,
-    /// Code of the processor's [`Architecture`].
+    /// Code of the [`Architecture`] of the processor.
     pub t_arch: Vec<u8>,
     /// Processor time, milli-CPU of capacity.
     pub t_cpu_milli: Vec<u32>,
@@ -66,7 +66,7 @@ pub struct InstanceTypeRow<'a> {
     pub name: &'a str,
     /// Family of the instance type, for instance `m7g`.
     pub family: &'a str,
-    /// processor's The [`Architecture`].
+    /// [`Architecture`] of the processor.
     pub architecture: Architecture,
     /// Processor time, milli-CPU of capacity.
     pub cpu_milli: u32,
@@ -103,7 +103,7 @@ pub struct OfferingRow<'a> {
     pub instance_type: u32,
     /// Zone, for instance `eu-central-1a`.
     pub zone: &'a str,
-    /// The [`Capacity`] type that it is bought as.
+    /// [`Capacity`] type that it is bought as.
     pub capacity: Capacity,
     /// List price, dollars per hour, in 0 to 100,000.
     pub price: f64,

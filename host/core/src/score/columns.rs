@@ -62,7 +62,7 @@ pub struct NodeRow<'a> {
     pub type_name: &'a str,
     /// Zone, for instance `eu-central-1a`.
     pub zone: &'a str,
-    /// The [`Capacity`] type that it was bought as.
+    /// [`Capacity`] type that it was bought as.
     pub capacity: Capacity,
     /// Worth with the node's own cost, dollars per hour: the ranking policy's price of one more like it, or its list price where that policy does not speak of it; 0 where nobody knows.
     pub price: f64,
@@ -155,7 +155,7 @@ pub struct Moves {
 /// One move, as it enters a question.
 #[derive(Debug, Clone, Copy)]
 pub struct MoveRow<'a> {
-    /// The [`MoveKind`].
+    /// [`MoveKind`].
     pub kind: MoveKind,
     /// Pods that are evicted.
     pub pods_moved: u32,
@@ -180,7 +180,7 @@ pub struct Replacement<'a> {
     pub type_name: &'a str,
     /// Zone, for instance `eu-central-1a`.
     pub zone: &'a str,
-    /// The [`Capacity`] type that it is bought as.
+    /// [`Capacity`] type that it is bought as.
     pub capacity: Capacity,
     /// Price by the ranking policy, or list price without one, with the node's own cost, dollars per hour.
     pub price: f64,

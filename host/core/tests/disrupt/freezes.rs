@@ -185,6 +185,7 @@ impl Kept {
         let catalogues = Arc::clone(self.market.catalogues());
         let settings = Arc::clone(&self.settings);
         let mut snapshot = Snapshot::new(self.now, 1, settings, catalogues, objects);
+        snapshot.revision = self.cluster.revision();
         for row in &mut snapshot.nodes {
             let Some(claim) = row.claim.clone().filter(|_| row.node.is_none()) else {
                 continue;

@@ -29,7 +29,7 @@ pub enum QuestionError {
     Read {
         /// Function that the line names.
         call: Call,
-        /// Why.
+        /// The parser's error.
         #[source]
         source: serde_json::Error,
     },

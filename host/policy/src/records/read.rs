@@ -24,7 +24,7 @@ pub enum RecordsError {
     Io {
         /// Number of the line, from 1.
         line: usize,
-        /// Why.
+        /// The system's error.
         #[source]
         source: io::Error,
     },
@@ -33,7 +33,7 @@ pub enum RecordsError {
     Line {
         /// Number of the line, from 1.
         line: usize,
-        /// Why.
+        /// The parser's error.
         #[source]
         source: serde_json::Error,
     },
@@ -80,7 +80,7 @@ pub enum RecordsError {
         number: u64,
         /// Question or answer.
         field: &'static str,
-        /// Why.
+        /// The part that is missing or folded wrongly.
         #[source]
         source: FoldError,
     },
@@ -89,7 +89,7 @@ pub enum RecordsError {
     Question {
         /// The decision.
         number: u64,
-        /// Why.
+        /// The fault of the question.
         #[source]
         source: QuestionError,
     },

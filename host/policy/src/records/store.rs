@@ -36,7 +36,7 @@ pub enum RecordStoreError {
     Refused {
         /// Name of the policy.
         name: String,
-        /// Why.
+        /// The step that refused it, with its reason.
         #[source]
         refusal: Box<Refusal>,
     },

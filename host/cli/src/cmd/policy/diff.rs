@@ -300,10 +300,10 @@ fn people(compared: &Compared, start: i64, limit: usize) -> String {
 
 fn figures(compared: &Compared) -> Vec<Vec<String>> {
     let log = &compared.log;
-    let what = match compared.hook {
-        Hook::Rank => "of launches have the same first choice",
-        Hook::Consolidate => "of consolidations are worth it to both or to neither",
-        Hook::Budget => "of budgets are the same",
+    let (agreement_of, what) = match compared.hook {
+        Hook::Rank => ("same first choice", "launches"),
+        Hook::Consolidate => ("worth it to both or to neither", "consolidations"),
+        Hook::Budget => ("same budget", "budgets"),
     };
     let mut rows: Vec<Vec<String>> = Vec::new();
     let mut line = |name: &str, value: String| rows.push(vec![name.to_owned(), value]);
@@ -313,8 +313,8 @@ fn figures(compared: &Compared) -> Vec<Vec<String>> {
         || "-".to_owned(),
         |share| percent(i64::try_from(share).unwrap_or(i64::MAX)),
     );
-    line("agreement", agreement);
-    line(&format!("  {what}"), thousands(log.compared));
+    line(&format!("agreement ({agreement_of})"), agreement);
+    line(&format!("  {what} compared"), thousands(log.compared));
     match compared.hook {
         Hook::Rank => {
             let share = |share: u64| percent(i64::try_from(share).unwrap_or(i64::MAX));

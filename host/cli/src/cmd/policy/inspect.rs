@@ -44,7 +44,7 @@ pub(in crate::cmd) struct PolicyModule<'a> {
     signals_required: &'a [String],
     /// Signals that it uses where there are any.
     signals_optional: &'a [String],
-    /// Limits that it asks for beyond the defaults.
+    /// Limits that it requests beyond the defaults.
     limits: ShownLimits,
     /// Its self-test; absent where it has none.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -161,7 +161,7 @@ impl<'a> PolicyModule<'a> {
             (Hook::Rank, Unit::Dollars) => "prices in dollars per hour",
             (Hook::Rank, Unit::Order) => "orders, at list prices",
             (Hook::Consolidate, _) => "scores consolidations in dollars per hour",
-            (Hook::Budget, _) => "allows nodes to be down",
+            (Hook::Budget, _) => "limits disruption",
         }];
         if self.orders && self.unit == Unit::Dollars {
             does.push("orders launch lists");
@@ -191,7 +191,7 @@ impl<'a> PolicyModule<'a> {
             fact("exports", self.exports.join(", ")),
             fact("imports", self.imports.join(", ")),
             fact("signals", signals),
-            fact("asks for", self.asked()),
+            fact("limits requested", self.requested()),
             fact("self-test", self.tested_by()),
         ];
         format!(
@@ -206,18 +206,18 @@ impl<'a> PolicyModule<'a> {
         )
     }
 
-    fn asked(&self) -> String {
+    fn requested(&self) -> String {
         let fuel = self
             .limits
             .fuel_per_row
             .map(|fuel| format!("{fuel} fuel for each row"));
         let memory = self.limits.memory.as_ref();
         let memory = memory.map(|memory| format!("{memory} of memory"));
-        let asked: Vec<String> = fuel.into_iter().chain(memory).collect();
-        if asked.is_empty() {
-            "the default limits".to_owned()
+        let requested: Vec<String> = fuel.into_iter().chain(memory).collect();
+        if requested.is_empty() {
+            "none beyond the defaults".to_owned()
         } else {
-            asked.join(", ")
+            requested.join(", ")
         }
     }
 

@@ -18,6 +18,7 @@ use crate::failure::Environment;
 use crate::flags;
 use crate::load;
 use crate::output::{show, thousands, write_file};
+use crate::player::threads;
 use crate::policy::engine;
 use crate::records::{Draft, run_line};
 use crate::strategy::Strategy;
@@ -83,8 +84,10 @@ pub(crate) fn run(flags: &flags::Simulate) -> Result<()> {
         || document(&comparison),
         || people(&comparison),
     )?;
-    if let Some(path) = &flags.report {
-        eprintln!("report: {}", path.display());
+    for (what, path) in [("report", &flags.report), ("picture", &flags.picture)] {
+        if let Some(path) = path {
+            eprintln!("{what}: {}", path.display());
+        }
     }
     if let Some(written) = written {
         eprintln!("{written}");
@@ -119,7 +122,7 @@ fn play_all(
     flags: &flags::Simulate,
 ) -> Result<Vec<(Played, Duration)>> {
     let bar = progress(recording, contestants)?;
-    let threads = flags.threads.map_or_else(processors, usize::from);
+    let threads = threads(flags.threads);
     let next = AtomicUsize::new(0);
     let results: Mutex<BTreeMap<usize, Result<(Played, Duration)>>> = Mutex::default();
     let work = || {
@@ -146,10 +149,6 @@ fn play_all(
     }
     let results = results.into_inner().unwrap_or_else(PoisonError::into_inner);
     results.into_values().collect()
-}
-
-fn processors() -> usize {
-    std::thread::available_parallelism().map_or(1, usize::from)
 }
 
 fn progress(recording: &Recording, contestants: &[Strategy]) -> Result<ProgressBar> {
@@ -221,11 +220,11 @@ fn faults(result: &Comparison) -> impl Iterator<Item = (&str, String)> {
     result.runs.iter().flat_map(|run| {
         let all = run.card.fault_words.iter();
         all.map(|fault| {
-            let times = thousands(fault.times);
-            (
-                run.policy.as_str(),
-                format!("{} ({times} times)", fault.words),
-            )
+            let times = match fault.times {
+                1 => "once".to_owned(),
+                times => format!("{} times", thousands(times)),
+            };
+            (run.policy.as_str(), format!("{} ({times})", fault.words))
         })
     })
 }

@@ -10,7 +10,7 @@ type Row<Card> = (&'static str, fn(&Card) -> String);
 
 /// The figures, in order; `cost` comes first, and its difference to the first column second.
 const ROWS: &[Row<ScoreCard>] = &[
-    ("  starting / idle nodes", |card| {
+    ("  of it starting / idle nodes", |card| {
         let starting = share(card.cost_starting, card.cost);
         format!("{starting} / {}", share(card.cost_idle, card.cost))
     }),
@@ -54,7 +54,7 @@ const ROWS: &[Row<ScoreCard>] = &[
         let refused = card.refused;
         format!("{} / {}", count(refused.by_policy), count(refused.by_guard))
     }),
-    ("  by budget / pod / change since", |card| {
+    ("  by budget / pod / changed cluster", |card| {
         let refused = card.refused;
         let counts = [refused.by_budget, refused.by_pods, refused.by_change];
         counts.map(count).join(" / ")
@@ -82,7 +82,7 @@ const USAGE: &[Row<UsageCard>] = &[
             share(usage.hours.memory_used, usage.hours.memory_requested)
         )
     }),
-    ("nodes above 80 % cpu, none pending", |usage| {
+    ("time with a node above 80 % cpu, none pending", |usage| {
         usage.busy_for.to_string()
     }),
 ];

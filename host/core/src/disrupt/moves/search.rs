@@ -13,8 +13,8 @@ use crate::schedule::simulation::{NodeLoads, To};
 const NEIGHBOURS: usize = 8;
 const WHOLE: usize = 64;
 
-/// How often the packer is asked in vain before a search does without it.
-const MOST_IN_VAIN: usize = 4;
+/// Failures of the packer in a row before a search does without it.
+const MOST_FAILED_SEARCHES: usize = 4;
 
 /// Pods worth this share of their node's price, in permille, have nothing to gain from a new node; the worth is a bound.
 const WELL_USED: i64 = 985;
@@ -33,7 +33,7 @@ pub(super) fn find(asker: &mut Asker<'_, '_>) -> Vec<Move> {
     let loads = asker.loads(&worth);
     let order = wasteful_first(asker, &loads);
     let mut moves: Vec<Move> = Vec::new();
-    let mut in_vain = 0;
+    let mut failed_searches = 0;
     let mut alone = Vec::new();
     for node in &order {
         let found = asker.attempt(&[node.row], To::Staying);
@@ -44,9 +44,14 @@ pub(super) fn find(asker: &mut Asker<'_, '_>) -> Vec<Move> {
         let replace = || node.worth < WELL_USED && may_be_replaced;
         let found = found.or_else(|| replace().then(|| asker.attempt(&[node.row], To::Both))?);
         let found = found.or_else(|| {
-            let asks = replace() && in_vain < MOST_IN_VAIN && asker.may_split(node.row);
+            let asks =
+                replace() && failed_searches < MOST_FAILED_SEARCHES && asker.may_split(node.row);
             let found = asks.then(|| asker.attempt(&[node.row], To::Packed))?;
-            in_vain = if found.is_some() { 0 } else { in_vain + 1 };
+            failed_searches = if found.is_some() {
+                0
+            } else {
+                failed_searches + 1
+            };
             found
         });
         moves.extend(found);
@@ -65,12 +70,16 @@ pub(super) fn find(asker: &mut Asker<'_, '_>) -> Vec<Move> {
             used.extend(members);
         }
     }
-    in_vain = 0;
+    failed_searches = 0;
     for together in neighbourhoods(&order) {
         let found = asker.attempt(&together, To::Packed);
-        in_vain = if found.is_some() { 0 } else { in_vain + 1 };
+        failed_searches = if found.is_some() {
+            0
+        } else {
+            failed_searches + 1
+        };
         moves.extend(found);
-        if in_vain == MOST_IN_VAIN {
+        if failed_searches == MOST_FAILED_SEARCHES {
             break;
         }
     }

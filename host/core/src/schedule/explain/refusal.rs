@@ -19,7 +19,7 @@ use crate::schedule::place::limits::capacity;
 use crate::schedule::prices::RowPrices;
 use crate::words::shortened;
 
-/// Explains why pods of the batch, by position, were left without a place. Pods of one group have one reason.
+/// Explains why pods of the batch, by position, are unschedulable. Pods of one group have one reason.
 pub(crate) fn refusals(
     compiled: &Compiled<'_>,
     prices: &RowPrices,

@@ -8,7 +8,7 @@ use std::sync::Arc;
 
 use super::breadth::Breadth;
 use super::node_rules::NodeRules;
-use super::replicas::{Hand, Replicas};
+use super::replicas::{NodeReplicas, Replicas};
 use super::slot_axes::SlotAxes;
 use crate::bits::Bits;
 use crate::ids::Uid;
@@ -93,12 +93,12 @@ fn purchases(
     replicas: &Replicas,
 ) -> (Purchases, BTreeSet<Uid>) {
     let nodes = packing.nodes.iter().flat_map(|bought| {
-        let hand = || (bought.kind, Hand::new(bought.load.clone()));
-        (0..bought.count).map(move |_| hand())
+        let dealt = || (bought.kind, NodeReplicas::new(bought.load.clone()));
+        (0..bought.count).map(move |_| dealt())
     });
-    let (kind_of, mut hands): (Vec<usize>, Vec<Hand>) = nodes.unzip();
+    let (kind_of, mut dealt): (Vec<usize>, Vec<NodeReplicas>) = nodes.unzip();
     let mut held = vec![0; members.len()];
-    for (demand, count) in hands.iter().flat_map(|hand| &hand.load) {
+    for (demand, count) in dealt.iter().flat_map(|node| &node.load) {
         held[*demand] += *count as usize;
     }
     let beyond = members
@@ -107,16 +107,16 @@ fn purchases(
         .flat_map(|(bins, held)| bins.split_off(held.min(bins.len())));
     let mut unplaced: Vec<usize> = beyond.collect();
     unplaced.sort_unstable();
-    let crowded = replicas.deal(&mut hands, &members);
-    let node = |(kind, mut hand): (usize, Hand)| {
-        hand.bins.sort_unstable();
+    let crowded = replicas.deal(&mut dealt, &members);
+    let node = |(kind, mut dealt): (usize, NodeReplicas)| {
+        dealt.bins.sort_unstable();
         Purchase {
             row: kinds[kind],
             price: problem.kinds[kind].price,
-            bins: hand.bins,
+            bins: dealt.bins,
         }
     };
-    let nodes = kind_of.into_iter().zip(hands).map(node).collect();
+    let nodes = kind_of.into_iter().zip(dealt).map(node).collect();
     (Purchases { nodes, unplaced }, crowded)
 }
 

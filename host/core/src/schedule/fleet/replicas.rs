@@ -31,7 +31,7 @@ pub(crate) struct Replicas {
 
 /// A node of a packing that bins are to be dealt to.
 #[derive(Debug)]
-pub(crate) struct Hand {
+pub(crate) struct NodeReplicas {
     /// How many bins of each demand it takes.
     pub(crate) load: Vec<(usize, u32)>,
     /// Its bins.
@@ -39,7 +39,7 @@ pub(crate) struct Hand {
     replicas: BTreeMap<Uid, u32>,
 }
 
-impl Hand {
+impl NodeReplicas {
     /// A node that has nothing yet and takes so many bins of each demand.
     pub(crate) fn new(load: Vec<(usize, u32)>) -> Self {
         Self {
@@ -92,11 +92,11 @@ impl Replicas {
     }
 
     /// Deals the bins of each demand to nodes, as many as each takes; workloads of which some node got too many.
-    pub(crate) fn deal(&self, hands: &mut [Hand], members: &[Vec<usize>]) -> BTreeSet<Uid> {
+    pub(crate) fn deal(&self, nodes: &mut [NodeReplicas], members: &[Vec<usize>]) -> BTreeSet<Uid> {
         let mut crowded = BTreeSet::new();
         let mut takers: Vec<BTreeSet<(Reverse<u32>, usize)>> = vec![BTreeSet::new(); members.len()];
-        for (number, hand) in hands.iter().enumerate() {
-            for (demand, count) in hand.load.iter().filter(|(_, count)| *count > 0) {
+        for (number, node) in nodes.iter().enumerate() {
+            for (demand, count) in node.load.iter().filter(|(_, count)| *count > 0) {
                 takers[*demand].insert((Reverse(*count), number));
             }
         }
@@ -106,7 +106,7 @@ impl Replicas {
                 for bin in bins {
                     let mut open = std::iter::from_fn(|| takers.pop_first());
                     let roomy = open.find(|taker @ (_, number)| {
-                        let has_room = self.has_room(&hands[*number], own);
+                        let has_room = self.has_room(&nodes[*number], own);
                         if !has_room {
                             full.insert(*taker);
                         }
@@ -118,7 +118,7 @@ impl Replicas {
                     }) else {
                         break;
                     };
-                    hands[number].take(bin, own);
+                    nodes[number].take(bin, own);
                     if count > 1 {
                         takers.insert((Reverse(count - 1), number));
                     }
@@ -130,8 +130,8 @@ impl Replicas {
     }
 
     /// `true` if a node may have one more bin with these replicas.
-    fn has_room(&self, hand: &Hand, own: &[(Uid, u32)]) -> bool {
-        let has = |uid: &Uid| hand.replicas.get(uid).copied().unwrap_or(0);
+    fn has_room(&self, node: &NodeReplicas, own: &[(Uid, u32)]) -> bool {
+        let has = |uid: &Uid| node.replicas.get(uid).copied().unwrap_or(0);
         own.iter()
             .all(|(uid, more)| has(uid) + more <= self.limits[uid])
     }
@@ -193,22 +193,24 @@ mod tests {
         (Replicas { limits, of_bin }, vec![bins])
     }
 
-    fn hands(loads: &[u32]) -> Vec<Hand> {
+    fn node_replicas(loads: &[u32]) -> Vec<NodeReplicas> {
         let loads = loads.iter();
-        loads.map(|count| Hand::new(vec![(0, *count)])).collect()
+        loads
+            .map(|count| NodeReplicas::new(vec![(0, *count)]))
+            .collect()
     }
 
     /// Nodes that get so many bins each, the last what is left.
-    fn full_hands(each: u32, members: &[Vec<usize>]) -> Vec<Hand> {
+    fn full_node_replicas(each: u32, members: &[Vec<usize>]) -> Vec<NodeReplicas> {
         let sizes = members[0].chunks(each as usize).map(<[usize]>::len);
         let loads: Vec<u32> = sizes.map(|size| u32::try_from(size).unwrap()).collect();
-        hands(&loads)
+        node_replicas(&loads)
     }
 
-    fn holds_limits(replicas: &Replicas, hands: &[Hand]) -> bool {
-        hands.iter().all(|hand| {
+    fn holds_limits(replicas: &Replicas, nodes: &[NodeReplicas]) -> bool {
+        nodes.iter().all(|node| {
             let mut counts: BTreeMap<&Uid, u32> = BTreeMap::new();
-            for bin in &hand.bins {
+            for bin in &node.bins {
                 *counts.entry(&replicas.of_bin[*bin][0].0).or_default() += 1;
             }
             let mut counts = counts.iter();
@@ -231,19 +233,19 @@ mod tests {
     #[test]
     fn a_workload_that_fills_what_others_need_is_named() {
         let (replicas, members) = replicas(&[(10, 3), (2, 3)]);
-        let mut three = hands(&[4, 4, 4]);
+        let mut three = node_replicas(&[4, 4, 4]);
         let crowded = replicas.deal(&mut three, &members);
         assert_eq!(crowded, BTreeSet::from([uid(0)]));
-        let dealt: usize = three.iter().map(|hand| hand.bins.len()).sum();
+        let dealt: usize = three.iter().map(|node| node.bins.len()).sum();
         assert_eq!(dealt, 12, "what is in the way is dealt all the same");
-        let mut four = hands(&[3, 3, 3, 3]);
+        let mut four = node_replicas(&[3, 3, 3, 3]);
         assert_eq!(replicas.deal(&mut four, &members), BTreeSet::new());
     }
 
     #[test]
     fn a_large_node_gets_what_it_may_of_each_workload_before_small_ones_are_full() {
         let (replicas, members) = replicas(&[(3, 2); 4]);
-        let mut uneven = hands(&[8, 2, 2]);
+        let mut uneven = node_replicas(&[8, 2, 2]);
         assert_eq!(replicas.deal(&mut uneven, &members), BTreeSet::new());
         assert!(holds_limits(&replicas, &uneven));
     }
@@ -269,15 +271,15 @@ mod tests {
                 left -= cut.min(left);
             }
             loads.push(left);
-            let mut hands = hands(&loads);
-            let crowded = replicas.deal(&mut hands, &members);
-            for (hand, load) in hands.iter().zip(&loads) {
-                prop_assert_eq!(hand.bins.len(), *load as usize);
+            let mut nodes = node_replicas(&loads);
+            let crowded = replicas.deal(&mut nodes, &members);
+            for (node, load) in nodes.iter().zip(&loads) {
+                prop_assert_eq!(node.bins.len(), *load as usize);
             }
-            let mut all: Vec<usize> = hands.iter().flat_map(|hand| hand.bins.clone()).collect();
+            let mut all: Vec<usize> = nodes.iter().flat_map(|node| node.bins.clone()).collect();
             all.sort_unstable();
             prop_assert_eq!(&all, &members[0]);
-            prop_assert_eq!(crowded.is_empty(), holds_limits(&replicas, &hands));
+            prop_assert_eq!(crowded.is_empty(), holds_limits(&replicas, &nodes));
             prop_assert_eq!(crowded.is_empty(), can_be_dealt(&workloads, &loads), "{:?} on {:?}", workloads, loads);
         }
 
@@ -288,11 +290,11 @@ mod tests {
             let (replicas, members) = replicas(&workloads);
             let whole = u32::try_from(members[0].len()).unwrap();
             let most = replicas.most_bins(&members[0]);
-            let mut hands = full_hands(most.unwrap_or(whole), &members);
-            prop_assert!(replicas.deal(&mut hands, &members).is_empty());
+            let mut nodes = full_node_replicas(most.unwrap_or(whole), &members);
+            prop_assert!(replicas.deal(&mut nodes, &members).is_empty());
             if let Some(most) = most {
-                let mut hands = full_hands(most + 1, &members);
-                prop_assert!(!replicas.deal(&mut hands, &members).is_empty());
+                let mut nodes = full_node_replicas(most + 1, &members);
+                prop_assert!(!replicas.deal(&mut nodes, &members).is_empty());
             }
         }
     }
