@@ -9,6 +9,7 @@ use plimsoll_core::snapshot::Snapshot;
 use plimsoll_core::units::PricePerHour;
 use plimsoll_oracles::fixture::*;
 use plimsoll_oracles::moves::findings;
+use plimsoll_scheduling_tests::of_web;
 
 /// A node of ours of a type of so many cores, on these terms.
 fn ours(name: &str, of_type: &str, cores: i64, terms: &str) -> NodeFixture {
@@ -129,6 +130,32 @@ fn node_stays_whose_pods_fit_elsewhere_in_the_right_order_only() {
         incumbent,
         Some(MoveKind::Delete),
         "the incumbent does not ask"
+    );
+}
+
+/// A pod that waits may be long in coming: until then the zone that it is planned for has one less than the plan says.
+#[test]
+fn spread_of_moved_pods_does_not_count_on_pods_that_are_yet_to_come() {
+    let web = |name: &str| of_web(name, |pod| pod.spread(ZONE, 1)).cpu(1000);
+    let in_both = |name: &str, cores: i64| sized(name, cores).offered(ZONE_2, OnDemand);
+    let fleet = cluster()
+        .sells(in_both("tiny", 1))
+        .sells(in_both("small", 2))
+        .pool(pool("general"))
+        .node(on_demand("n1", "small", 2))
+        .node(on_demand("n2", "tiny", 1).zone(ZONE_2))
+        .node(on_demand("n3", "small", 2).zone(ZONE_2))
+        .pod(web("one").on("n1"))
+        .pod(web("two").on("n2"))
+        .pod(pod("other").cpu(1000).on("n3"));
+    let (snapshot, found) = by_default(fleet.clone());
+    let own = of(&snapshot, &found, "n2").expect("there is room in its zone");
+    assert_eq!(own.receivers(), [node_row(&snapshot, "n3")]);
+    let late = web("late").select(ZONE, ZONE_2);
+    let (snapshot, found) = by_default(fleet.pod(late));
+    assert!(
+        of(&snapshot, &found, "n2").is_none(),
+        "the other zone would be two ahead until the pod has come"
     );
 }
 

@@ -90,6 +90,21 @@ fn places_everybody(snapshot: &Snapshot, found: &Move) -> bool {
     expected == placed && placed.len() == found.placements.len()
 }
 
+/// A waiting pod made the emptier zone look fuller than it was.
+#[test]
+fn a_move_that_once_broke_a_spread_is_not_made() {
+    let numbers = [1, 5, 1, 1, 2];
+    let shape = Shape::of(
+        18_442_251_587_061_895_526,
+        numbers,
+        Features::of(&[Kind::Spread]),
+    );
+    let snapshot = fleet(&shape);
+    for found in find(&snapshot, &candidates(&snapshot), &eager()) {
+        assert_eq!(findings(&snapshot, &found), [], "{found:?}");
+    }
+}
+
 proptest! {
     #![proptest_config(cases(384))]
 

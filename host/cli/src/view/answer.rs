@@ -7,7 +7,7 @@ use serde::Serialize;
 /// The answer about one row.
 #[derive(Clone, Debug, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
-pub(crate) struct Answer {
+pub(crate) struct RowAnswer {
     /// The answer in words.
     pub(crate) answer: String,
     /// The reason's text.
@@ -28,7 +28,7 @@ pub(crate) struct Term {
     pub(crate) value: f64,
 }
 
-impl From<ExplainedRow> for Answer {
+impl From<ExplainedRow> for RowAnswer {
     fn from(row: ExplainedRow) -> Self {
         let terms = row.terms.into_iter();
         Self {

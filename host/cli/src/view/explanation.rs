@@ -9,7 +9,7 @@ use plimsoll_policy::records::ExplainedRow;
 use schemars::JsonSchema;
 use serde::Serialize;
 
-use super::answer::Answer;
+use super::answer::RowAnswer;
 use super::plan::{Offering, PodRefusal, claim_name};
 use super::{Document, Name, quantities};
 use crate::priced::Priced;
@@ -92,7 +92,7 @@ struct ExplainedOption {
     /// The option.
     option: Offering,
     #[serde(flatten)]
-    answer: Answer,
+    answer: RowAnswer,
 }
 
 /// State of a pod of a snapshot, once the snapshot is planned.

@@ -226,12 +226,16 @@ fn the_zone_of_a_volume_is_told_with_its_name() {
 #[test]
 fn a_pod_that_has_a_place_is_told_where() {
     let ran = explained("pod", "shop/web", &pod("web", "1", "1Gi", "")).ok();
+    let name = ran.out.split(' ').find(|word| word.starts_with("general-"));
+    let name = name.expect("the NodeClaim has a name");
     assert_eq!(
         ran.out,
-        "shop/web gets a new node\n\
-         NodeClaim general-ddxz8upk of NodePool general: small, on-demand, zone zone-a, $0.0500/h\n  requests cpu 1, memory 1024Mi, pods 1\n  \
-         priced by list-price: 0.0500 $/h, \"list price\" (list price 0.05)\n  \
-         or small zone-b on-demand $0.0500/h\n"
+        format!(
+            "shop/web gets a new node\n\
+             NodeClaim {name} of NodePool general: small, on-demand, zone zone-a, $0.0500/h\n  requests cpu 1, memory 1024Mi, pods 1\n  \
+             priced by list-price: 0.0500 $/h, \"list price\" (list price 0.05)\n  \
+             or small zone-b on-demand $0.0500/h\n"
+        )
     );
 }
 

@@ -13,7 +13,7 @@ use crate::load;
 use crate::output::{number, show, table, texts, thousands};
 use crate::policy::engine;
 use crate::records;
-use crate::view::answer::Answer;
+use crate::view::answer::RowAnswer;
 use crate::view::{Document, Instant, instant};
 
 /// Output of `plimsoll policy explain --decision`: a recorded decision, explained.
@@ -59,7 +59,7 @@ struct AnsweredRow {
     /// The row in words.
     description: String,
     #[serde(flatten)]
-    answer: Answer,
+    answer: RowAnswer,
 }
 
 /// Output of `plimsoll policy explain`: the recorded decisions.

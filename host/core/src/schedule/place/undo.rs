@@ -130,6 +130,16 @@ impl Placer<'_, '_> {
     /// Ends the simulation; what it has come to holds from now on.
     pub(crate) fn keep(&mut self) {
         self.counts.keep();
+        self.close_simulation();
+    }
+
+    /// The same where the pods are yet to come: nobody finds a place because of the domains that they will be in.
+    pub(crate) fn keep_expected(&mut self) {
+        self.counts.keep_expected(&self.compiled.model);
+        self.close_simulation();
+    }
+
+    fn close_simulation(&mut self) {
         self.nodes.keep();
         self.mark = None;
         self.close_bins();

@@ -2,7 +2,8 @@
 //!
 //! [`Simulator`] reads a snapshot once, with the pods of every node that may go in the batch. A [`Simulation`] then takes pods off some
 //! nodes and places them again, on nodes there are or on new ones, by the same procedure and the same rules as waiting pods;
-//! the outcome is kept or taken back. Pods that wait already are placed first and hold their places. Room that is only kept
+//! the outcome is kept or taken back. Pods that wait already are placed first and hold their places; a spread does not count on
+//! their coming. Room that is only kept
 //! for pods to come holds nothing: it moves with the other pods of the node it was found on, at no cost, and is no part of
 //! what is to be carried out.
 //!
@@ -115,7 +116,7 @@ impl<'g, 's> Simulation<'g, 's> {
                 Where::Bin(_) => {}
             }
         }
-        placer.keep();
+        placer.keep_expected();
         simulator
             .excluded
             .iter()

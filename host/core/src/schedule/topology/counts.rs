@@ -86,6 +86,23 @@ impl Counts {
         self.log = None;
     }
 
+    /// The same for pods that are planned and not there yet: they take a place of a skew, and do not raise the smallest count.
+    pub(crate) fn keep_expected(&mut self, model: &TopologyModel) {
+        for change in self.log.take().into_iter().flatten() {
+            let rule = model.groups[change.group].identity.rule;
+            if change.certain && matches!(rule, TopologyRule::Spread { .. }) {
+                self.change(Change {
+                    more: !change.more,
+                    ..change
+                });
+                self.change(Change {
+                    certain: false,
+                    ..change
+                });
+            }
+        }
+    }
+
     /// Takes back every change since [`Counts::begin`].
     pub(crate) fn undo(&mut self) {
         for change in self.log.take().into_iter().flatten().rev() {
