@@ -13,6 +13,7 @@ use plimsoll_core::ids::{ClaimName, NodeName, ObjectName, ProviderId, Uid};
 use plimsoll_core::model::{Node, NodeClaim, Object, Pod, Stamp, Version};
 use plimsoll_core::time::{Span, Timestamp};
 
+use crate::api::Api;
 use crate::world::{Event, World};
 
 impl World {
@@ -104,14 +105,29 @@ impl World {
     }
 
     fn change_claim(&mut self, name: &ClaimName, change: impl FnOnce(&mut NodeClaim)) -> Outcome {
-        let Some(claim) = self.api.claims.get(name).cloned() else {
+        let kept = self.api.claims.get(name).cloned();
+        let version = self.api.version_of_claim(name).unwrap_or_default();
+        self.change_kept(kept, version, change, Object::Claim, Api::put_claim)
+    }
+
+    /// Changes an object, if it is there; where it stays as it is, so does its version.
+    fn change_kept<T: Clone + PartialEq>(
+        &mut self,
+        kept: Option<Arc<T>>,
+        version: Version,
+        change: impl FnOnce(&mut T),
+        object: impl FnOnce(Arc<T>) -> Object,
+        put: impl FnOnce(&mut Api, T) -> (Object, Version),
+    ) -> Outcome {
+        let Some(kept) = kept else {
             return Outcome::Refused(Reason::NotFound);
         };
-        let Some(changed) = changed(&claim, change) else {
-            let version = self.api.version_of_claim(name).unwrap_or_default();
-            return done(Object::Claim(claim), version);
-        };
-        let (object, version) = self.api.put_claim(changed);
+        let mut changed = T::clone(&kept);
+        change(&mut changed);
+        if changed == *kept {
+            return done(object(kept), version);
+        }
+        let (object, version) = put(&mut self.api, changed);
         done(object, version)
     }
 
@@ -141,15 +157,9 @@ impl World {
     }
 
     fn change_node(&mut self, name: &NodeName, change: impl FnOnce(&mut Node)) -> Outcome {
-        let Some(node) = self.api.nodes.get(name).cloned() else {
-            return Outcome::Refused(Reason::NotFound);
-        };
-        let Some(changed) = changed(&node, change) else {
-            let version = self.api.version_of_node(name).unwrap_or_default();
-            return done(Object::Node(node), version);
-        };
-        let (object, version) = self.api.put_node(changed);
-        done(object, version)
+        let kept = self.api.nodes.get(name).cloned();
+        let version = self.api.version_of_node(name).unwrap_or_default();
+        self.change_kept(kept, version, change, Object::Node, Api::put_node)
     }
 
     fn delete_node(&mut self, name: &NodeName) -> Outcome {
@@ -272,12 +282,6 @@ fn bring(claim: &mut NodeClaim, change: &ClaimChange, now: Timestamp) {
 }
 
 /// An object after a change; `None` where that changes nothing.
-fn changed<T: Clone + PartialEq>(object: &Arc<T>, change: impl FnOnce(&mut T)) -> Option<T> {
-    let mut changed = T::clone(object);
-    change(&mut changed);
-    (changed != **object).then_some(changed)
-}
-
 fn done(object: Object, version: Version) -> Outcome {
     Outcome::Done(Answer::Object(object, version))
 }

@@ -19,6 +19,7 @@ use proptest::prelude::*;
 
 use crate::fleet;
 use crate::modules::misbehaviours;
+use crate::twin::bits;
 
 static ENGINE: LazyLock<Engine> = LazyLock::new(|| Engine::new(EngineSettings::default()).unwrap());
 
@@ -34,10 +35,6 @@ fn hostile(behaviour: &str) -> ConsolidationModule {
     let behaviour = Setting::Text(behaviour.to_owned());
     let settings = PolicySettings::from([("behaviour".to_owned(), behaviour)]);
     ENGINE.accept_as(HOSTILE_CONSOLIDATION, &settings).unwrap()
-}
-
-fn bits(values: &[f64]) -> Vec<u64> {
-    values.iter().map(|value| value.to_bits()).collect()
 }
 
 proptest! {

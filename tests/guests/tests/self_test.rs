@@ -49,17 +49,26 @@ fn refusal(vectors: &[u8]) -> Refusal {
 }
 
 #[track_caller]
-fn check_refused(vectors: &[u8], sentence: &str) {
+fn check_ends(vectors: &[u8], reason: &str, sentence: &str) {
     let refusal = refusal(vectors);
     assert_eq!(refusal.to_string(), sentence);
-    assert_eq!(refusal.reason(), "SelfTestRefused");
+    assert_eq!(refusal.reason(), reason);
+}
+
+#[track_caller]
+fn check_refused(vectors: &[u8], sentence: &str) {
+    check_ends(vectors, "SelfTestRefused", sentence);
+}
+
+/// The same of our vectors once one of them, by its number, is changed.
+#[track_caller]
+fn check_changed(number: u64, change: impl FnOnce(&mut Value), sentence: &str) {
+    check_refused(&with(&VECTORS, number, change), sentence);
 }
 
 #[track_caller]
 fn check_failed(vectors: &[u8], sentence: &str) {
-    let refusal = refusal(vectors);
-    assert_eq!(refusal.to_string(), sentence);
-    assert_eq!(refusal.reason(), "SelfTestFailed");
+    check_ends(vectors, "SelfTestFailed", sentence);
 }
 
 #[test]
@@ -138,11 +147,9 @@ fn each_vector_is_put_under_its_own_settings() {
 
 #[test]
 fn settings_that_do_not_fit_are_refused_with_their_vector() {
-    let vectors = with(&VECTORS, 2, |record| {
-        record["settings"] = json!({"behavior": "honest"});
-    });
-    check_refused(
-        &vectors,
+    check_changed(
+        2,
+        |record| record["settings"] = json!({"behavior": "honest"}),
         "the module's self-test has a vector 2 (price) under settings that do not fit: setting behavior: is not a setting of this policy; did you mean behaviour?",
     );
     let words = refusal(&behaving(&VECTORS, "validate-refuses")).to_string();
@@ -200,25 +207,23 @@ fn a_vector_for_another_hook_or_without_an_answer_is_refused() {
     let told = ENGINE.inspect(&module).unwrap().self_test;
     assert_eq!(told.unwrap().unwrap_err().reason(), "SelfTestRefused");
 
-    let trap = with(&VECTORS, 2, |record| record["outcome"] = "trap".into());
-    check_refused(
-        &trap,
+    check_changed(
+        2,
+        |record| record["outcome"] = "trap".into(),
         "the module's self-test has a vector 2 (price) that was recorded as trap; expected an answer",
     );
-    let none = with(&VECTORS, 2, |record| record["answer"] = Value::Null);
-    check_refused(
-        &none,
+    check_changed(
+        2,
+        |record| record["answer"] = Value::Null,
         "the module's self-test has a vector 2 (price) that was recorded as ok; expected an answer",
     );
 }
 
 #[test]
 fn a_question_that_is_torn_or_has_parts_that_are_not_there_is_refused() {
-    let torn = with(&VECTORS, 1, |record| {
-        record["question"] = json!({"part": "0"});
-    });
-    check_refused(
-        &torn,
+    check_changed(
+        1,
+        |record| record["question"] = json!({"part": "0"}),
         "the module's self-test has a vector 1 (price) that cannot be put together: part 0 is not among the lines before; expected it there",
     );
     let torn = with(&VECTORS, 1, |record| record["question"] = json!({}));
@@ -227,11 +232,9 @@ fn a_question_that_is_torn_or_has_parts_that_are_not_there_is_refused() {
         words.starts_with("the module's self-test has a vector 1 (price) that cannot be put to anybody: is no price question: missing field"),
         "{words}"
     );
-    let torn = with(&VECTORS, 1, |record| {
-        record["answer"]["then"] = json!({"part": "0"});
-    });
-    check_refused(
-        &torn,
+    check_changed(
+        1,
+        |record| record["answer"]["then"] = json!({"part": "0"}),
         "the module's self-test has a vector 1 (price) whose answer is torn: part 0 is not among the lines before; expected it there",
     );
 }

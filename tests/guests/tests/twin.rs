@@ -51,8 +51,9 @@ fn question(prices: &[f64], pools: &[Vec<prop::sample::Index>]) -> PriceQuestion
     question
 }
 
-fn bits(prices: &[f64]) -> Vec<u64> {
-    prices.iter().map(|price| price.to_bits()).collect()
+/// Numbers that are equal only where each bit is.
+pub(crate) fn bits(numbers: &[f64]) -> Vec<u64> {
+    numbers.iter().map(|number| number.to_bits()).collect()
 }
 
 proptest! {

@@ -109,6 +109,12 @@ fn rough_world(lost: u64, conflict: u64, repeated: u64) -> Faults {
     }
 }
 
+/// Answers that are lost, conflicts and repeated events, each up to a share of all.
+fn rough_worlds() -> impl Strategy<Value = Faults> {
+    let shares = (0_u64..200_000, 0_u64..200_000, 0_u64..300_000);
+    shares.prop_map(|(lost, conflict, repeated)| rough_world(lost, conflict, repeated))
+}
+
 proptest! {
     #![proptest_config(cases(256))]
 
@@ -117,11 +123,8 @@ proptest! {
     fn lost_answers_and_conflicts_buy_nothing_twice(
         size in (1_u32..40, 200_i64..1800),
         seed in 0_u64..1000,
-        lost in 0_u64..200_000,
-        conflict in 0_u64..200_000,
-        repeated in 0_u64..300_000,
+        faults in rough_worlds(),
     ) {
-        let faults = rough_world(lost, conflict, repeated);
         let calm = after_an_hour(&[size], behaviour(seed, Faults::default()), &[]);
         let rough = after_an_hour(&[size], behaviour(seed, faults), &[]);
         prop_assert_eq!(rough.waiting, 0);
@@ -147,11 +150,8 @@ proptest! {
     fn of_a_mix_only_pods_that_land_elsewhere_cost_another_node(
         sizes in sizes(),
         seed in 0_u64..1000,
-        lost in 0_u64..200_000,
-        conflict in 0_u64..200_000,
-        repeated in 0_u64..300_000,
+        faults in rough_worlds(),
     ) {
-        let faults = rough_world(lost, conflict, repeated);
         let calm = after_an_hour(&sizes, behaviour(seed, Faults::default()), &[]);
         let rough = after_an_hour(&sizes, behaviour(seed, faults), &[]);
         prop_assert_eq!(rough.waiting, 0);

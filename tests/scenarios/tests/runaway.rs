@@ -131,12 +131,12 @@ fn default_ceilings_hold_nobody() {
 }
 
 /// Two pools of the same machines, the first with ceilings of its own, and four pods for each at the start.
-fn two_pools(ceilings: Ceilings) -> Run<impl Planner> {
+fn two_pools(ceilings: impl FnOnce(&mut Ceilings)) -> Run<impl Planner> {
     let full = instance_type("full").cpu(4000).memory_mib(16_384);
     let full = full.pods(110).no_overhead().price(0.2);
     let bounded = pool("bounded").label("team", "bounded");
     let fixture = cluster()
-        .pool(bounded.with(move |pool| pool.ceilings = ceilings))
+        .pool(bounded.with(|pool| ceilings(&mut pool.ceilings)))
         .pool(pool("open").label("team", "open"))
         .sells(full.offered(ZONE_1, OnDemand));
     let teams = ["bounded", "open"].map(|name| (filling(name).select("team", name), 4));
@@ -154,10 +154,7 @@ fn bought<P: Planner>(run: &Run<P>) -> (usize, usize) {
 
 #[test]
 fn a_pool_has_a_ceiling_of_its_own_on_nodes_in_flight_that_others_do_not_feel() {
-    let mut run = two_pools(Ceilings {
-        nodes_in_flight: Some(1),
-        ..Ceilings::default()
-    });
+    let mut run = two_pools(|own| own.nodes_in_flight = Some(1));
     let (_, told) = watch(&mut run, at(20));
     assert_eq!(bought(&run), (1, 4));
     assert_eq!(
@@ -171,10 +168,7 @@ fn a_pool_has_a_ceiling_of_its_own_on_nodes_in_flight_that_others_do_not_feel() 
 
 #[test]
 fn a_pool_has_a_ceiling_of_its_own_on_nodes_per_minute_also_after_a_crash() {
-    let mut run = two_pools(Ceilings {
-        nodes_per_minute: Some(2),
-        ..Ceilings::default()
-    });
+    let mut run = two_pools(|own| own.nodes_per_minute = Some(2));
     let (_, told) = watch(&mut run, at(20));
     assert_eq!(bought(&run), (2, 4));
     assert!(
@@ -190,10 +184,8 @@ fn a_pool_has_a_ceiling_of_its_own_on_nodes_per_minute_also_after_a_crash() {
 
 #[test]
 fn a_pool_has_a_ceiling_of_its_own_on_cost() {
-    let mut run = two_pools(Ceilings {
-        dollars_per_hour: Some(PricePerHour::from_nanos(700_000_000)),
-        ..Ceilings::default()
-    });
+    let mut run =
+        two_pools(|own| own.dollars_per_hour = Some(PricePerHour::from_nanos(700_000_000)));
     let (_, told) = watch(&mut run, at(1000));
     assert_eq!(bought(&run), (3, 4));
     assert_eq!(

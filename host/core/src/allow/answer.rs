@@ -15,6 +15,16 @@ pub struct AllowAnswer {
     pub recheck_after_s: u32,
 }
 
+impl AllowAnswer {
+    /// Columns with their rows, in the words of the interface.
+    pub(super) fn lengths(&self) -> [(&'static str, usize); 2] {
+        [
+            ("allowed", self.allowed.len()),
+            ("reason", self.reason.len()),
+        ]
+    }
+}
+
 /// Answer of a policy for one pool and one reason.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Allowance {

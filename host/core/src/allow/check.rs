@@ -14,11 +14,7 @@ pub fn check_allowances(
     question: &AllowQuestion,
     answer: &AllowAnswer,
 ) -> Result<Allowances, WrongLength> {
-    let columns = [
-        ("allowed", answer.allowed.len()),
-        ("reason", answer.reason.len()),
-    ];
-    check_lengths(columns, question.pools.len(), "rows")?;
+    check_lengths(answer.lengths(), question.pools.len(), "rows")?;
     let rows = answer.allowed.iter().zip(&question.pools.ceiling);
     let rows = rows.zip(&answer.reason);
     let seconds = answer.recheck_after_s;

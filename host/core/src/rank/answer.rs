@@ -24,6 +24,20 @@ pub struct PriceAnswer {
     pub then_reason: Vec<u16>,
 }
 
+impl PriceAnswer {
+    /// Columns with their rows, in the words of the interface.
+    pub(super) fn lengths(&self) -> [(&'static str, usize); 6] {
+        [
+            ("first", self.first.len()),
+            ("first-count", self.first_count.len()),
+            ("first-group", self.first_group.len()),
+            ("first-reason", self.first_reason.len()),
+            ("then", self.then.len()),
+            ("then-reason", self.then_reason.len()),
+        ]
+    }
+}
+
 /// Answer to an order question: columns parallel to the candidates of its claims. Untrusted.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 pub struct OrderAnswer {
@@ -31,6 +45,13 @@ pub struct OrderAnswer {
     pub score: Vec<f64>,
     /// Code of the reason, from the policy's own table.
     pub reason: Vec<u16>,
+}
+
+impl OrderAnswer {
+    /// Columns with their rows, in the words of the interface.
+    pub(super) fn lengths(&self) -> [(&'static str, usize); 2] {
+        [("score", self.score.len()), ("reason", self.reason.len())]
+    }
 }
 
 /// A price with the reason the policy gave for it.

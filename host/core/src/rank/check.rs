@@ -109,15 +109,7 @@ pub fn check_prices(
     question: &PriceQuestion,
     answer: &PriceAnswer,
 ) -> Result<Prices, RankingError> {
-    let columns = [
-        ("first", answer.first.len()),
-        ("first-count", answer.first_count.len()),
-        ("first-group", answer.first_group.len()),
-        ("first-reason", answer.first_reason.len()),
-        ("then", answer.then.len()),
-        ("then-reason", answer.then_reason.len()),
-    ];
-    check_lengths(columns, question.pools.cand.len(), "candidates")?;
+    check_lengths(answer.lengths(), question.pools.cand.len(), "candidates")?;
 
     if !is_plain(answer) {
         check_rows(question, answer)?;

@@ -30,11 +30,7 @@ pub fn check_ordering(
     question: &OrderQuestion,
     answer: &OrderAnswer,
 ) -> Result<LaunchLists, RankingError> {
-    let columns = [
-        ("score", answer.score.len()),
-        ("reason", answer.reason.len()),
-    ];
-    check_lengths(columns, question.claims.cand.len(), "candidates")?;
+    check_lengths(answer.lengths(), question.claims.cand.len(), "candidates")?;
     for (row, &value) in answer.score.iter().enumerate() {
         let column = "score";
         let slot = || Box::new(order_slot(question, row));

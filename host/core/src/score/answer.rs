@@ -13,6 +13,13 @@ pub struct ScoreAnswer {
     pub reason: Vec<u16>,
 }
 
+impl ScoreAnswer {
+    /// Columns with their rows, in the words of the interface.
+    pub(super) fn lengths(&self) -> [(&'static str, usize); 2] {
+        [("value", self.value.len()), ("reason", self.reason.len())]
+    }
+}
+
 /// Value of one move, with the reason the policy gave for it.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Verdict {

@@ -36,11 +36,7 @@ pub fn check_verdicts(
     question: &ScoreQuestion,
     answer: &ScoreAnswer,
 ) -> Result<Verdicts, ScoreError> {
-    let columns = [
-        ("value", answer.value.len()),
-        ("reason", answer.reason.len()),
-    ];
-    check_lengths(columns, question.moves.len(), "moves")?;
+    check_lengths(answer.lengths(), question.moves.len(), "moves")?;
     let read = |(row, (&value, &reason)): (usize, (&f64, &u16))| {
         let value = PricePerHour::from_dollars(value).ok_or_else(|| ScoreError::Value {
             row,

@@ -2,14 +2,13 @@
 
 use std::sync::LazyLock;
 
-use plimsoll_core::allow::{
-    AllowAnswer, AllowQuestion, AllowQuestionBuilder, Allowances, BudgetRow, check_allowances,
-};
+use plimsoll_author::standard;
+use plimsoll_core::allow::{AllowAnswer, AllowQuestion, Allowances, check_allowances};
 use plimsoll_core::hook::PolicySettings;
 use plimsoll_core::model::DisruptionReason;
 use plimsoll_policy::BudgetModule;
 
-use super::{CALLED, ENGINE, ROWS, context, guest, hold, judge_call, misshape};
+use super::{CALLED, ENGINE, ROWS, guest, hold, judge_call, misshape};
 use crate::Draw;
 
 static QUESTION: LazyLock<AllowQuestion> = LazyLock::new(question);
@@ -68,22 +67,14 @@ fn call(draw: &mut Draw) {
 
 /// Pools with no budget, a small one and none declared, each for every reason.
 fn question() -> AllowQuestion {
-    let mut builder = AllowQuestionBuilder::new(context());
-    for (number, ceiling) in [0, 1, 2, 20, u32::MAX, 3].into_iter().enumerate() {
-        let name = format!("pool-{number}");
-        for reason in DisruptionReason::ALL {
-            builder.pool(&BudgetRow {
-                name: &name,
-                reason,
-                nodes: 20,
-                not_ready: 1,
-                disrupting: 0,
-                ceiling,
-                pending_pods: 0,
-                recent_evictions: 0,
-                recent_failures: 0,
-            });
-        }
+    let mut question = standard::pools(6);
+    let declared = [0, 1, 2, 20, u32::MAX, 3];
+    let of_pool = question
+        .pools
+        .ceiling
+        .chunks_mut(DisruptionReason::ALL.len());
+    for (ceilings, declared) in of_pool.zip(declared) {
+        ceilings.fill(declared);
     }
-    builder.finish()
+    question
 }

@@ -1,14 +1,12 @@
 //! Prices: finite ones and vetoes, the first never above the rest, one count for a group.
 
-use std::sync::{Arc, LazyLock};
+use std::sync::LazyLock;
 
+use plimsoll_author::standard;
 use plimsoll_core::hook::PolicySettings;
-use plimsoll_core::rank::{
-    Architecture, Capacity, InstanceTypeRow, OfferingRow, PoolRow, Pools, PriceAnswer,
-    PriceQuestion, TablesBuilder, check_prices, list_price,
-};
+use plimsoll_core::rank::{PriceAnswer, PriceQuestion, check_prices, list_price};
 
-use super::{CALLED, ENGINE, ROWS, context, guest, hold, judge_call, number};
+use super::{CALLED, ENGINE, ROWS, guest, hold, judge_call, number};
 use crate::Draw;
 
 pub(super) static QUESTION: LazyLock<PriceQuestion> = LazyLock::new(question);
@@ -86,49 +84,7 @@ fn call(draw: &mut Draw) {
 
 /// Three types in three zones, for two pools.
 fn question() -> PriceQuestion {
-    let mut builder = TablesBuilder::default();
-    let mut offerings = Vec::new();
-    for (name, price) in [("small", 0.1), ("middle", 0.2), ("large", 0.4)] {
-        let instance_type = builder.instance_type(&InstanceTypeRow {
-            name,
-            family: "f",
-            architecture: Architecture::Amd64,
-            cpu_milli: 2_000,
-            memory_mib: 8_192,
-            pods: 29,
-            gpus: 0,
-            gpu_kind: "",
-            labels: &[],
-        });
-        for zone in ["a", "b", "c"] {
-            let offering = builder.offering(&OfferingRow {
-                instance_type,
-                zone,
-                capacity: Capacity::OnDemand,
-                price,
-                price_age_s: 60,
-                interruptions_per_day: 0.0,
-                failures_1h: 0,
-                reserved_left: 0,
-                running: 0,
-            });
-            offerings.push(offering.expect("its numbers can be"));
-        }
-    }
-    let mut pools = Pools::default();
-    for name in ["general", "batch"] {
-        let name = builder.symbol(name);
-        let row = PoolRow {
-            name,
-            weight: 0,
-            nodes: 0,
-            cost: 0.0,
-        };
-        pools.push(row, &offerings);
-    }
-    PriceQuestion {
-        context: context(),
-        tables: Arc::new(builder.finish()),
-        pools,
-    }
+    let question = standard::prices(2, 3, 3);
+    assert_eq!(question.pools.cand.len(), usize::from(ROWS));
+    question
 }

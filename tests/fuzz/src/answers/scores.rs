@@ -2,15 +2,13 @@
 
 use std::sync::LazyLock;
 
-use plimsoll_core::hook::{Capacity, PolicySettings};
-use plimsoll_core::score::{
-    MoveKind, MoveRow, NodeRow, ScoreAnswer, ScoreQuestion, ScoreQuestionBuilder, Verdicts,
-    check_verdicts,
-};
+use plimsoll_author::standard;
+use plimsoll_core::hook::PolicySettings;
+use plimsoll_core::score::{ScoreAnswer, ScoreQuestion, Verdicts, check_verdicts};
 use plimsoll_core::units::PricePerHour;
 use plimsoll_policy::ConsolidationModule;
 
-use super::{CALLED, ENGINE, ROWS, context, guest, hold, judge_call, misshape, number};
+use super::{CALLED, ENGINE, ROWS, guest, hold, judge_call, misshape, number};
 use crate::Draw;
 
 static QUESTION: LazyLock<ScoreQuestion> = LazyLock::new(question);
@@ -76,38 +74,8 @@ fn call(draw: &mut Draw) {
     judge_call(&module.expect("data is any data").score(&QUESTION));
 }
 
-/// A node each.
+/// Moves of all kinds.
 fn question() -> ScoreQuestion {
-    let mut builder = ScoreQuestionBuilder::new(context());
-    for number in 0..u32::from(ROWS) {
-        let name = format!("node-{number}");
-        let added = builder.node(&NodeRow {
-            name: &name,
-            pool: "general",
-            type_name: "small",
-            zone: "a",
-            capacity: Capacity::OnDemand,
-            price: 0.1,
-            age_s: 3_600,
-            since_move_s: 60,
-            cpu_used: 0.5,
-            mem_used: 0.5,
-            pods: 5,
-            pods_daemon: 2,
-            pods_no_evict: 0,
-            pods_last_replica: 0,
-            youngest_pod_s: 60,
-            evictions_day: 0,
-            eviction_cost: 3.0,
-        });
-        let node = added.expect("its numbers can be");
-        let added = builder.propose(&MoveRow {
-            kind: MoveKind::Delete,
-            members: &[node],
-            replacements: &[],
-            pods_moved: 3,
-        });
-        added.expect("its numbers can be");
-    }
-    builder.finish()
+    let rows = u32::from(ROWS);
+    standard::moves(rows, rows)
 }

@@ -1,7 +1,7 @@
 //! The bound is never above what a fleet can cost, and its proof cannot be bent.
 
 use crate::pack::tests::exhaustive::{cheapest, random_problem};
-use crate::pack::tests::{add_class, add_demand, problem};
+use crate::pack::tests::{add_class, add_demand, open_problem, problem};
 use crate::pack::{BoundViolation, ExistingNode, bound};
 
 #[test]
@@ -31,20 +31,16 @@ fn no_fleet_is_cheaper_than_the_bound() {
 #[test]
 fn a_liquid_demand_is_bounded_exactly() {
     // 30 of the first axis and 20 of the second: ten of kind 1 and five of kind 0, at 2 and 3.
-    let mut problem = problem(&[(3, &[2, 2]), (2, &[2, 1])]);
-    let class = add_class(&mut problem, &[0, 1], &[]);
-    add_demand(&mut problem, class, &[1, 1], 20);
-    add_demand(&mut problem, class, &[1, 0], 10);
+    let kinds: [(i64, &[i64]); 2] = [(3, &[2, 2]), (2, &[2, 1])];
+    let problem = open_problem(&kinds, &[(&[1, 1], 20), (&[1, 0], 10)]);
     assert_eq!(bound(&problem).list_price, 35);
 }
 
 #[test]
 fn room_on_existing_nodes_lowers_the_bound() {
-    let mut problem = problem(&[(3, &[1])]);
-    let class = add_class(&mut problem, &[0], &[]);
-    add_demand(&mut problem, class, &[1], 10);
+    let mut problem = open_problem(&[(3, &[1])], &[(&[1], 10)]);
     assert_eq!(bound(&problem).list_price, 30);
-    let classes = problem.classes[class].kinds.clone();
+    let classes = problem.classes[0].kinds.clone();
     for _ in 0..2 {
         problem.existing.push(ExistingNode {
             free: [2].into(),
@@ -66,9 +62,7 @@ fn a_pinned_class_pays_its_own_kinds_price() {
 
 #[test]
 fn a_value_raised_in_the_proof_is_refused() {
-    let mut problem = problem(&[(3, &[1])]);
-    let class = add_class(&mut problem, &[0], &[]);
-    add_demand(&mut problem, class, &[1], 10);
+    let problem = open_problem(&[(3, &[1])], &[(&[1], 10)]);
     let mut bound = bound(&problem);
     bound.axis_values[0][0] += 1 << super::FRACTION_BITS;
     assert_eq!(

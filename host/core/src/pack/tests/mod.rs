@@ -61,6 +61,17 @@ pub(super) fn add_class(
 }
 
 /// Adds a demand.
+/// A problem of one class of demands, which any kind may serve.
+pub(super) fn open_problem(kinds: &[(i64, &[i64])], demands: &[(&[i64], u32)]) -> Problem {
+    let mut problem = problem(kinds);
+    let all: Vec<usize> = (0..kinds.len()).collect();
+    let class = add_class(&mut problem, &all, &[]);
+    for (request, count) in demands {
+        add_demand(&mut problem, class, request, *count);
+    }
+    problem
+}
+
 pub(super) fn add_demand(problem: &mut Problem, class: usize, request: &[i64], count: u32) {
     problem.demands.push(Demand {
         class,
@@ -250,10 +261,8 @@ fn mixed_pods_cost_hardly_more_than_the_bound() {
 #[test]
 fn pods_large_against_nodes_are_combined() {
     // Alone, three of the first leave a quarter of a node empty and two of the second a fifth; together they fill it.
-    let mut problem = problem(&[(100, &[20, 20]), (55, &[10, 10])]);
-    let class = add_class(&mut problem, &[0, 1], &[]);
-    add_demand(&mut problem, class, &[5, 6], 40);
-    add_demand(&mut problem, class, &[10, 8], 20);
+    let kinds: [(i64, &[i64]); 2] = [(100, &[20, 20]), (55, &[10, 10])];
+    let problem = open_problem(&kinds, &[(&[5, 6], 40), (&[10, 8], 20)]);
     assert_eq!(packed(&problem).price(&problem), 20 * 100);
 }
 
