@@ -10,7 +10,7 @@ use plimsoll_core::time::Timestamp;
 use super::election::Record;
 
 impl Record {
-    /// What a lease says; what it does not say is nothing and 0.
+    /// Holder and terms that a lease states; nothing and 0 where it states none.
     pub(super) fn read(lease: &Lease) -> Self {
         let spec = lease.spec.clone().unwrap_or_default();
         let seconds = spec.lease_duration_seconds.unwrap_or_default();

@@ -17,9 +17,9 @@ pub struct ClaimChange {
     pub node: Option<NodeName>,
     /// Annotations with these values.
     pub annotations: Labels,
-    /// What is said of it.
+    /// Conditions it is to have.
     pub conditions: Vec<DesiredCondition>,
-    /// What becomes of our finalizer.
+    /// Our finalizer: kept, added or taken off.
     pub finalizer: Finalizer,
 }
 
@@ -44,7 +44,7 @@ pub struct NodeChange {
     pub annotations: Labels,
     /// All of its taints.
     pub taints: Option<Vec<Taint>>,
-    /// What becomes of our finalizer.
+    /// Our finalizer: kept, added or taken off.
     pub finalizer: Finalizer,
 }
 

@@ -166,14 +166,14 @@ mod tests {
         assert_eq!(fresh(&[120]), (Some(at(130)), Some(at(122))));
         assert_eq!(fresh(&[120, 125]), (Some(at(135)), Some(at(127))));
         assert_eq!(fresh(&[101]), (Some(at(111)), Some(at(103))));
-        let all_the_time = Vec::from_iter(101..159);
+        let all_the_time = (101..159).collect::<Vec<i64>>();
         assert_eq!(fresh(&all_the_time).0, Some(at(160)));
         assert_eq!(
             fresh(&[200, 201]).0,
             Some(at(203)),
             "the last search was long ago"
         );
-        let long_after = Vec::from_iter(200..220);
+        let long_after = (200..220).collect::<Vec<i64>>();
         assert_eq!(fresh(&long_after), (Some(at(210)), Some(at(210))));
     }
 }

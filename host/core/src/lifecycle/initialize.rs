@@ -28,7 +28,7 @@ pub(super) fn initialize(view: &ClaimView<'_>, step: &mut Step) {
     }
 }
 
-/// What a node lacks to be complete.
+/// Requirements of a complete node that one does not meet yet.
 pub(super) enum Lack<'a> {
     Readiness,
     /// It has not lost a taint that it starts with.

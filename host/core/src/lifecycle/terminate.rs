@@ -85,7 +85,7 @@ fn is_settled(view: &ClaimView<'_>, begun: Timestamp, now: Timestamp) -> bool {
     now >= begun + SETTLE || view.claim.is_instance_terminating()
 }
 
-/// What is said of the drain of a claim that was asked to go; `None` while it has not begun, and once it is over.
+/// Condition of the drain of a claim that was asked to go; `None` while it has not begun, and once it is over.
 pub(super) fn drained(view: &ClaimView<'_>, now: Timestamp) -> Option<DesiredCondition> {
     let kind = ConditionType::Drained;
     let (node, _) = view.node.filter(|(node, _)| has_joined(view, node))?;

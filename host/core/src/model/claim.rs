@@ -76,7 +76,7 @@ pub struct NodeClaim {
     pub allocatable: Resources,
     /// When it was created.
     pub created: Timestamp,
-    /// What is said of it in its status: how far it has come, and what it waits for.
+    /// Conditions of its status: how far it has come, and what it waits for.
     pub conditions: Conditions,
     /// After what age its node must go, if ever.
     pub expire_after: Option<Span>,

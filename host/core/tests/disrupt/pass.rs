@@ -103,7 +103,7 @@ fn empty_nodes_and_moves_share_a_pass_and_a_budget() {
         let world = oversized(count).node(ours("n2", "small", 2000));
         let decision = pass(&world.snapshot());
         let command = |it: &Command| (it.reason, it.plan.claims.len());
-        Vec::from_iter(decision.commands.iter().map(command))
+        decision.commands.iter().map(command).collect::<Vec<_>>()
     };
     let empty = (DisruptionReason::Empty, 0);
     assert_eq!(

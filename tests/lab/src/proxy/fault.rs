@@ -35,7 +35,7 @@ pub struct Rule {
     pub every: u32,
     /// Requests that it befalls at most; `None` for any number.
     pub times: Option<u32>,
-    /// What happens to them.
+    /// Harm that is done to them.
     pub fault: Fault,
 }
 
