@@ -38,7 +38,7 @@ pub(super) struct ClaimNotes {
     timer: Option<Timestamp>,
 }
 
-/// Whether a node was found drifted.
+/// Drift of a node as it was last looked at.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct DriftFound {
     pub(super) is_drifted: bool,

@@ -68,7 +68,7 @@ impl SearchPace {
         };
     }
 
-    /// What the last search found could not be done.
+    /// Moves that the last search found could not be made.
     pub(super) fn lapse(&mut self) {
         self.fruitless += 1;
     }

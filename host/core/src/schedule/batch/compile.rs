@@ -14,7 +14,7 @@ use super::attach_slots::AttachSlots;
 use super::existing::Existing;
 use super::node_shares::NodeShares;
 use crate::bits::Bits;
-use crate::labels::{self, LabelKey, Labels};
+use crate::labels::{LabelKey, Labels};
 use crate::model::{PodSpec, SpreadConstraint, Toleration};
 use crate::plan::{Note, Unplaced};
 use crate::requirement::{Requirement, Requirements};
@@ -451,11 +451,12 @@ fn pod_group(
                 base.and(&rows.allowed(snapshot, templates, volumes))
             };
             let alternatives = key.alternatives.iter().map(of_alternative).collect();
-            let keys = keys_of(model, &owned.groups, &key.selected, &key.inverse);
+            let groups = owned.groups.iter().chain(&key.selected).chain(&key.inverse);
+            let keys = model.keys_of(groups);
             let strict = wishes.strict_requirements();
             let domains = keys
                 .iter()
-                .map(|key| pod_domains(model, &strict, *key))
+                .map(|key| model.domains_of(&strict, *key))
                 .collect();
             Level {
                 requirements,
@@ -474,32 +475,5 @@ fn pod_group(
         selected: key.selected,
         inverse: key.inverse,
         alternatives: key.alternatives,
-    }
-}
-
-/// Keys that matter to a pod: those of groups it owns, is counted by, or keeps others away with.
-fn keys_of(
-    model: &TopologyModel,
-    owned: &[usize],
-    selected: &[usize],
-    inverse: &[usize],
-) -> Vec<usize> {
-    let all = owned.iter().chain(selected).chain(inverse);
-    let keys: BTreeSet<usize> = all.map(|group| model.groups[*group].identity.key).collect();
-    keys.into_iter()
-        .filter(|key| !model.keys[*key].is_host)
-        .collect()
-}
-
-fn pod_domains(model: &TopologyModel, strict: &Requirements, key: usize) -> Bits {
-    let key = &model.keys[key];
-    assert_ne!(
-        key.name.as_str(),
-        labels::HOSTNAME,
-        "hosts have no listed domains"
-    );
-    match strict.get(key.name.as_str()) {
-        Some(requirement) => key.allowed(requirement),
-        None => Bits::all(key.values.len()),
     }
 }

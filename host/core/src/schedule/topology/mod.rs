@@ -14,6 +14,7 @@ pub(crate) use build::{Builder, CountInputs, Owned};
 pub(crate) use counts::{Allowed, CountedBy, Counts, GroupView};
 pub(crate) use keys::{NO_DOMAIN, TopologyKey};
 
+use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use crate::bits::Bits;
@@ -109,5 +110,25 @@ impl TopologyModel {
     /// `true` if a group is about host names.
     pub(crate) fn is_by_host(&self, group: usize) -> bool {
         self.keys[self.groups[group].identity.key].is_host
+    }
+
+    /// Keys that matter to a pod of these groups (those it owns, is counted by, or keeps others away with), ascending; not that of
+    /// host names.
+    pub(crate) fn keys_of<'g>(&self, groups: impl Iterator<Item = &'g usize>) -> Vec<usize> {
+        let keys: BTreeSet<usize> = groups
+            .map(|group| self.groups[*group].identity.key)
+            .collect();
+        keys.into_iter()
+            .filter(|key| !self.keys[*key].is_host)
+            .collect()
+    }
+
+    /// Domains of a key that requirements allow. Host names have no listed domains.
+    pub(crate) fn domains_of(&self, requirements: &Requirements, key: usize) -> Bits {
+        let key = &self.keys[key];
+        match requirements.get(key.name.as_str()) {
+            Some(requirement) => key.allowed(requirement),
+            None => Bits::all(key.values.len()),
+        }
     }
 }
