@@ -1,4 +1,4 @@
-//! What is said of a claim in its conditions as it stands: how far it has come, and what it waits for.
+//! Conditions of a claim as it stands: how far it has come, and what it waits for.
 //!
 //! Reasons and messages are the incumbent's. What is said follows from the objects and from what the cloud last answered; of
 //! what nothing is known nothing is said, and what was said before stands.

@@ -4,9 +4,9 @@
 //! several nodes to choose from, small pods may take the place of large ones, for which a new node must then be bought; and
 //! that may be the very node that was saved. So the pods are bound again, by the scheduler's own rules, in orders made to
 //! break the plan: largest and smallest first on every resource, and shuffled; each on new nodes first and on nodes there
-//! are first, the fullest or the emptiest, and on several new nodes evenly or the dearest first, for as long as it has room; and
-//! each where the scheduler's default scoring would have it, which fills nodes of different sizes by their shares. The plan
-//! stands only if every one of them leaves nobody out.
+//! are first, the fullest or the emptiest, and on several new nodes evenly, the dearest first for as long as it has room, or
+//! where the scheduler's default scoring would have each, which fills nodes of different sizes by their shares. The plan stands
+//! only if every one of them leaves nobody out.
 
 use std::cmp::Reverse;
 
@@ -27,17 +27,18 @@ fn searches(new: usize) -> &'static [PlaceSearch] {
         }
     }
     const SEARCHES: [PlaceSearch; 7] = [
-        search(false, false, Filling::Scored),
         search(false, false, Filling::Evenly),
         search(false, true, Filling::Evenly),
         search(true, false, Filling::Evenly),
         search(true, true, Filling::Evenly),
         search(false, false, Filling::InTurn),
         search(true, false, Filling::InTurn),
+        // A pod left over by a move without new nodes costs less than the moves that this would forbid save.
+        search(false, false, Filling::Scored),
     ];
     let matter = match new {
-        0 => 3,
-        1 => 5,
+        0 => 2,
+        1 => 4,
         _ => SEARCHES.len(),
     };
     &SEARCHES[..matter]
