@@ -14,6 +14,6 @@ pub mod record;
 pub mod replay;
 mod run;
 
-pub use fidelity::Fidelity;
+pub use fidelity::{Fidelity, LandingCounts};
 pub use planner::Planner;
 pub use run::{Controller, Setup};
