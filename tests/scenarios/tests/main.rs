@@ -7,6 +7,7 @@ mod comparisons;
 mod found;
 mod laws;
 mod learned;
+mod reserved;
 mod runaway;
 mod runs;
 mod scripts;

@@ -26,7 +26,8 @@ pub enum Input {
     Solved(u64, Box<Plan>),
     /// The decision about nodes, by the id of its request.
     Considered(u64, Box<Decision>),
-    /// The catalogues have changed.
+    /// The catalogues have changed. Reservations have what is left beside every machine that was there when they were listed, and
+    /// nothing for those that had ended.
     Catalogues(Arc<Catalogues>),
     /// The cloud will take an instance back. Handed in until its claim is seen to go.
     Interrupted(ProviderId),

@@ -42,7 +42,7 @@ use crate::action::{Action, Event, ObjectKey};
 use crate::catalogue::{Catalogues, Market};
 use crate::command::Refused;
 use crate::ids::{ClaimName, ReservationId};
-use crate::lifecycle::Want;
+use crate::lifecycle::{Instance, Want};
 use crate::model::{ClaimPhase, NodeClaim};
 use crate::snapshot::{Activity, Settings, Snapshot};
 use crate::state::{
@@ -286,7 +286,8 @@ impl Engine {
         if let Some(claim) = self.cluster.claims.get(name).cloned() {
             self.expected.settle(name);
             self.notes.of(name).drift = None;
-            if claim.provider_id.is_some() && self.market.draws(name, &claim.labels) {
+            let has_ended = self.notes.of(name).instance == Instance::Gone;
+            if claim.provider_id.is_some() && !has_ended && self.market.draws(name, &claim.labels) {
                 self.provision.market_changed();
             }
             if self.synced.is_some() {

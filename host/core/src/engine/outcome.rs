@@ -183,6 +183,13 @@ impl Engine {
         if let Some(notes) = self.notes_of(flight) {
             notes.instance = said;
         }
+        // From here on a list of the cloud counts it no more, whenever its claim goes.
+        if said == Instance::Gone
+            && let Some(claim) = self.claim_of(flight)
+            && self.market.gives_back(&claim)
+        {
+            self.provision.market_changed();
+        }
     }
 
     /// The object is looked at again at once; what is held back then sets its own time.

@@ -300,7 +300,9 @@ impl Engine {
                     let claim = self.cluster.claims.get(name)?;
                     claim.deleting.is_none().then_some(&claim.labels)
                 };
-                actions.push(Action::Settle(command.account.close(came, now)));
+                let provider = self.market.catalogues().provider();
+                let settled = command.account.close(provider, came, now);
+                actions.push(Action::Settle(settled));
             } else {
                 self.queue.commands.insert(number, command);
             }

@@ -31,7 +31,7 @@ use crate::schedule::reading::Reading;
 use crate::schedule::topology::{
     Builder, CountInputs, CountedBy, Counts, GroupView, Owned, TopologyModel,
 };
-use crate::snapshot::{NodeRemoval, Snapshot};
+use crate::snapshot::{NodeRemoval, PreferencePolicy, Snapshot};
 
 /// Pods that no rule tells apart.
 pub(crate) struct PodGroup {
@@ -199,9 +199,7 @@ pub(crate) fn compile_batch<'s>(
     let mut templates = templates(snapshot, overlaid, Some(&supply));
     let soft_taints = templates.iter().any(Template::has_soft_taint);
     let (shapes, shape_of) = shapes(snapshot, &pods);
-    let preferences = snapshot.settings.preferences;
-    let wishes_of = |shape: &'_ Shape| steps(&shape.spec, &shape.spread, preferences, soft_taints);
-    let wishes: Vec<Vec<Wishes<'_>>> = shapes.iter().map(wishes_of).collect();
+    let wishes = wishes_of(&shapes, snapshot.settings.preferences, soft_taints);
     let axes = Axes::of(shapes.iter().map(|shape| &shape.spec.requests));
 
     let mut builder = Builder::default();
@@ -248,6 +246,18 @@ pub(crate) fn compile_batch<'s>(
         refused,
         notes: unused,
     }
+}
+
+/// Steps of relaxation of each shape.
+fn wishes_of(
+    shapes: &[Shape],
+    preferences: PreferencePolicy,
+    soft_taints: bool,
+) -> Vec<Vec<Wishes<'_>>> {
+    shapes
+        .iter()
+        .map(|shape| steps(&shape.spec, &shape.spread, preferences, soft_taints))
+        .collect()
 }
 
 /// Rows of a snapshot's pods, as a set.
