@@ -125,11 +125,17 @@ fn nodes_go_together_within_the_budgets_of_their_own_pools() {
             pool.disruption.consolidate_after = None;
         });
         let mut world = sold(general(|pool| budget(pool, own))).pool(other);
-        for node in ["n1", "n2", "n3", "n4"] {
+        let names = ["n1", "n2", "n3", "n4"];
+        for node in names {
             world = world.node(ours(node, "large", 8000));
             world = world.pod(web(&format!("web-{node}"), node));
         }
-        let commands = pass(&world.snapshot()).commands;
+        let mut young = world.snapshot();
+        let created = young.now - Span::from_secs(60);
+        for node in names {
+            change_claim(&mut young, node, |claim| claim.created = created);
+        }
+        let commands = pass(&young).commands;
         commands.iter().map(|command| command.members.len()).max()
     };
     assert_eq!(most(4), Some(2), "the other pool's budget holds nobody");
