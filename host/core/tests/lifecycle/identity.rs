@@ -8,12 +8,12 @@ use plimsoll_core::action::{
 use plimsoll_core::engine::{Engine, Input};
 use plimsoll_core::ids::{ClaimName, NodeName, ProviderId, Uid};
 use plimsoll_core::labels::Labels;
-use plimsoll_core::model::{ClaimPhase, Node, NodeClaim, Object, Pod, Version};
+use plimsoll_core::model::{ClaimPhase, Effect, Node, NodeClaim, Object, Pod, Taint, Version};
 use plimsoll_core::resources::Resources;
 use plimsoll_core::snapshot::Objects;
 use plimsoll_core::state::Cluster;
 use plimsoll_core::time::{Span, Timestamp};
-use plimsoll_oracles::fixture::{cluster, node, pod, pool};
+use plimsoll_oracles::fixture::{cluster, node, pod, pool, taint};
 
 use super::second;
 
@@ -28,7 +28,7 @@ impl World {
     pub(super) fn finding(objects: &Objects) -> (Self, Vec<Order>) {
         let (_, catalogues, settings) = cluster().pool(pool("general")).parts();
         let mut world = Self {
-            engine: Engine::new(Arc::new(settings), catalogues, 1),
+            engine: Engine::new(Arc::new(settings), Arc::new(catalogues), 1),
             version: 0,
             now: second(100),
         };
@@ -175,6 +175,10 @@ fn a_claim_without_a_pool_is_served() {
     assert_eq!(purposes(&orders), [Purpose::DeleteClaim]);
 }
 
+fn leaving() -> Taint {
+    taint("karpenter.sh/disrupted", "", Effect::NoSchedule)
+}
+
 /// A node of ours with a pod, and no claim.
 fn left(asked_to_go: bool) -> (Arc<Node>, Arc<Pod>) {
     let fixture = node("n1").with(|node| {
@@ -197,8 +201,7 @@ fn a_node_without_a_claim_is_drained_and_let_go_once_its_machine_is_gone() {
     };
     let (mut world, orders) = World::finding(&objects);
     assert_eq!(purposes(&orders), [Purpose::Taint]);
-    let leaving = plimsoll_core::model::leaving_taint();
-    Arc::make_mut(&mut node).taints.push(leaving);
+    Arc::make_mut(&mut node).taints.push(leaving());
     let orders = world.see(Object::Node(Arc::clone(&node)));
     assert_eq!(purposes(&orders), [Purpose::Evict]);
     world.answer(&orders[0], Answer::Nothing);
@@ -221,7 +224,7 @@ fn a_node_without_a_claim_is_drained_and_let_go_once_its_machine_is_gone() {
 fn a_silent_node_without_a_claim_is_let_go_with_its_pods_once_its_machine_is_gone() {
     let (mut node, pod) = left(true);
     let own = Arc::make_mut(&mut node);
-    own.taints.push(plimsoll_core::model::leaving_taint());
+    own.taints.push(leaving());
     own.ready = plimsoll_core::model::Readiness::Unknown;
     let objects = Objects {
         nodes: vec![Arc::clone(&node)],
