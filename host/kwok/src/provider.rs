@@ -18,7 +18,7 @@ use crate::machine::{machine, suffix};
 use crate::{DOMAIN, PROVIDER_PREFIX};
 
 /// The kind of class that this provider serves.
-const CLASS: &str = "KWOKNodeClass";
+pub(crate) const CLASS: &str = "KWOKNodeClass";
 /// Selects the nodes that KWOK keeps.
 const FAKE: &str = "kwok.x-k8s.io/node=fake";
 

@@ -55,7 +55,10 @@ impl Engine {
 
     fn step_orphan(&mut self, name: &NodeName, now: Timestamp, actions: &mut Vec<Action>) {
         let seen = self.cluster.nodes.seen(name).cloned();
-        let Some(seen) = seen.filter(|_| self.cluster.is_orphan(name)) else {
+        let catalogues = self.market.catalogues();
+        let ours = |labels| catalogues.provider().manages(labels);
+        let is_orphan = self.cluster.is_orphan(name);
+        let Some(seen) = seen.filter(|seen| is_orphan && ours(&seen.object.labels)) else {
             self.orphans.forget(name);
             return;
         };

@@ -63,7 +63,7 @@ impl Engine {
                 if matches!(flight.purpose, Purpose::Create | Purpose::Find) {
                     self.note_instance(flight, Instance::Unasked);
                 }
-                self.cluster.apply(object, version);
+                self.see(object, version);
             }
             Answer::Machine(machine) => {
                 self.note_instance(flight, Instance::Unasked);

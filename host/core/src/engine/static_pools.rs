@@ -139,6 +139,7 @@ impl Engine {
         self.static_pools.due.extend(changed);
         for name in self.static_pools.take_due(now) {
             let pool = self.cluster.pools.get(&name).cloned();
+            let pool = pool.filter(|pool| self.market.catalogues().serves(&pool.class));
             let keeps = pool.and_then(|pool| Some((static_pool::keeps_number(&pool)?, pool)));
             if let Some((replicas, pool)) = keeps.filter(|_| self.settings.static_capacity) {
                 self.step_static_pool(&pool, replicas, now, actions);

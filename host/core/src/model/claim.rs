@@ -26,8 +26,13 @@ pub struct ClassRef {
 impl ClassRef {
     /// The label that nodes of this class carry: the group and, in small letters, the kind.
     pub fn label_key(&self) -> String {
-        format!("{}/{}", self.group, self.kind.to_lowercase())
+        class_label(&self.group, &self.kind)
     }
+}
+
+/// The label that nodes of a kind of classes carry: the group and, in small letters, the kind.
+pub fn class_label(group: &str, kind: &str) -> String {
+    format!("{group}/{}", kind.to_lowercase())
 }
 
 /// How far a claim has come. Each phase includes those before it.

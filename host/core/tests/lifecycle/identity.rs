@@ -13,20 +13,25 @@ use plimsoll_core::resources::Resources;
 use plimsoll_core::snapshot::Objects;
 use plimsoll_core::state::Cluster;
 use plimsoll_core::time::{Span, Timestamp};
-use plimsoll_oracles::fixture::{cluster, node, pod, pool, taint};
+use plimsoll_oracles::fixture::{ClusterFixture, cluster, node, pod, taint};
 
 use super::second;
 
 /// An engine that has found some objects, at a clock and a version that only grow.
 pub(super) struct World {
-    engine: Engine,
+    pub(super) engine: Engine,
     version: u64,
     now: Timestamp,
 }
 
 impl World {
     pub(super) fn finding(objects: &Objects) -> (Self, Vec<Order>) {
-        let (_, catalogues, settings) = cluster().pool(pool("general")).parts();
+        Self::on(objects, cluster())
+    }
+
+    /// On a provider that sells what a cluster does, under its settings.
+    pub(super) fn on(objects: &Objects, world: ClusterFixture) -> (Self, Vec<Order>) {
+        let (_, catalogues, settings) = world.parts();
         let mut world = Self {
             engine: Engine::new(Arc::new(settings), Arc::new(catalogues), 1),
             version: 0,
@@ -172,7 +177,7 @@ fn a_claim_without_a_pool_is_served() {
     Arc::make_mut(&mut claim).deleting = None;
     Arc::make_mut(&mut claim).expire_after = Some(Span::from_secs(90));
     let (_, orders) = World::finding(&only(&claim));
-    assert_eq!(purposes(&orders), [Purpose::DeleteClaim]);
+    assert_eq!(orders[0].purpose, Purpose::DeleteClaim);
 }
 
 fn leaving() -> Taint {
@@ -181,10 +186,8 @@ fn leaving() -> Taint {
 
 /// A node of ours with a pod, and no claim.
 fn left(asked_to_go: bool) -> (Arc<Node>, Arc<Pod>) {
-    let fixture = node("n1").with(|node| {
-        node.held = true;
-        node.deleting = asked_to_go.then(|| second(99));
-    });
+    let fixture = node("n1").label("karpenter.k8s.aws/ec2nodeclass", "default");
+    let fixture = fixture.with(|node| node.held = true);
     let (objects, ..) = cluster().node(fixture).pod(pod("p1").on("n1")).parts();
     let mut node = Arc::clone(&objects.nodes[0]);
     Arc::make_mut(&mut node).deleting = asked_to_go.then(|| second(99));
