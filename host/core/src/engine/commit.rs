@@ -173,7 +173,8 @@ impl Engine {
         let Some(pool) = self.cluster.pools.get(planned.pool.as_str()).cloned() else {
             return CommitVerdict::Refused;
         };
-        if pool.deleting.is_some() || !pool.ready || planned.options.is_empty() {
+        let ours = self.market.catalogues().serves(&pool.class);
+        if pool.deleting.is_some() || !pool.ready || !ours || planned.options.is_empty() {
             return CommitVerdict::Refused;
         }
         if pool.replicas.is_some() && self.standing(&pool.name).headroom(&pool) == 0 {

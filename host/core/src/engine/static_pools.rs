@@ -139,6 +139,7 @@ impl Engine {
         self.static_pools.due.extend(changed);
         for name in self.static_pools.take_due(now) {
             let pool = self.cluster.pools.get(&name).cloned();
+            let pool = pool.filter(|pool| self.market.catalogues().serves(&pool.class));
             let keeps = pool.and_then(|pool| Some((static_pool::keeps_number(&pool)?, pool)));
             if let Some((replicas, pool)) = keeps.filter(|_| self.settings.static_capacity) {
                 self.step_static_pool(&pool, replicas, now, actions);
@@ -204,7 +205,9 @@ impl Engine {
             .filter(|claim| claim.pool == *pool && claim.deleting.is_none())
             .filter(|claim| {
                 let object = ObjectKey::Claim(claim.name.clone());
-                !self.orders.is_busy(&object, Purpose::DeleteClaim)
+                !self
+                    .orders
+                    .is_busy(&object, Some(&claim.uid), Purpose::DeleteClaim)
             })
             .map(|claim| (Reverse(claim.phase()), claim.name.clone()))
             .collect();
@@ -336,8 +339,8 @@ impl Engine {
     fn may_come(&self, name: &ClaimName) -> bool {
         let object = ObjectKey::Claim(name.clone());
         let notes = self.notes.get(name);
-        self.orders.is_busy(&object, Purpose::Create)
-            || self.orders.is_busy(&object, Purpose::Find)
+        self.orders.is_busy(&object, None, Purpose::Create)
+            || self.orders.is_busy(&object, None, Purpose::Find)
             || notes.is_some_and(|notes| notes.instance == Instance::Unsure)
     }
 }

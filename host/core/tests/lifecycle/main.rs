@@ -1,5 +1,7 @@
 //! A claim's way by data: what is asked for it as it stands, and what is said of it.
 
+mod foreign;
+mod identity;
 mod standing;
 
 use std::sync::Arc;
