@@ -7,12 +7,15 @@
 mod clock;
 mod fidelity;
 pub mod follow;
+mod freshness;
 pub mod lease;
 mod orders;
 mod planner;
 pub mod record;
 pub mod replay;
 mod run;
+mod trouble;
+mod view;
 
 pub use fidelity::{Fidelity, LandingCounts};
 pub use planner::Planner;

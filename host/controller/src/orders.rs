@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, VecDeque};
 use std::sync::Arc;
 use std::time::Duration;
 
-use plimsoll_core::action::{ActionId, ObjectKey, Order, Outcome, Request};
+use plimsoll_core::action::{ObjectKey, Order, Outcome, Request};
 use plimsoll_kube::apply::{Preconditions, Writer};
 use plimsoll_kwok::Kwok;
 use tokio::sync::Semaphore;
@@ -22,7 +22,7 @@ const PATIENCE: Duration = Duration::from_secs(30);
 pub(crate) struct Orders {
     executor: Arc<Executor>,
     running: JoinSet<Outcome>,
-    known: BTreeMap<Id, (ObjectKey, ActionId)>,
+    known: BTreeMap<Id, Arc<Order>>,
     /// Objects with an order under way, and the orders that wait for its end.
     waiting: BTreeMap<ObjectKey, VecDeque<Box<Order>>>,
 }
@@ -58,30 +58,31 @@ impl Orders {
     }
 
     /// The next order that has ended; `None` when none is under way. Nothing is lost if the wait is given up.
-    pub(crate) async fn next(&mut self) -> Option<(ActionId, Outcome)> {
+    pub(crate) async fn next(&mut self) -> Option<(Arc<Order>, Outcome)> {
         let (id, outcome) = match self.running.join_next_with_id().await? {
             Ok((id, outcome)) => (id, outcome),
             Err(error) => (error.id(), Outcome::Unknown),
         };
-        let (object, action) = self.known.remove(&id)?;
-        match self.waiting.get_mut(&object).and_then(VecDeque::pop_front) {
+        let ended = self.known.remove(&id)?;
+        let waiting = self.waiting.get_mut(&ended.object);
+        match waiting.and_then(VecDeque::pop_front) {
             Some(order) => self.begin(order),
             None => {
-                self.waiting.remove(&object);
+                self.waiting.remove(&ended.object);
             }
         }
-        Some((action, outcome))
+        Some((ended, outcome))
     }
 
     fn begin(&mut self, order: Box<Order>) {
-        let named = (order.object.clone(), order.id);
-        let task = carry_out(Arc::clone(&self.executor), order);
+        let order: Arc<Order> = Arc::from(order);
+        let task = carry_out(Arc::clone(&self.executor), Arc::clone(&order));
         let handle = self.running.spawn(task);
-        self.known.insert(handle.id(), named);
+        self.known.insert(handle.id(), order);
     }
 }
 
-async fn carry_out(executor: Arc<Executor>, order: Box<Order>) -> Outcome {
+async fn carry_out(executor: Arc<Executor>, order: Arc<Order>) -> Outcome {
     let Ok(_permit) = executor.permits.acquire().await else {
         return Outcome::Unknown;
     };

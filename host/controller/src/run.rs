@@ -18,8 +18,8 @@ use plimsoll_core::time::Timestamp;
 use plimsoll_core::units::PricePerHour;
 use plimsoll_kube::apply::Writer;
 use plimsoll_kube::check_served;
-use plimsoll_kube::event::Publisher;
-use plimsoll_kube::watch::{self, Index, Watches};
+use plimsoll_kube::event::{Notice, Publisher};
+use plimsoll_kube::watch;
 use plimsoll_kwok::{Boots, Kwok};
 use tokio::task::JoinSet;
 
@@ -28,6 +28,7 @@ use crate::fidelity::Fidelity;
 use crate::orders::Orders;
 use crate::planner::Planner;
 use crate::record::{Beginning, Recorder};
+use crate::view::View;
 
 /// Shortest pause before the engine is woken: it has just been asked.
 const SHORTEST: Duration = Duration::from_millis(1);
@@ -52,8 +53,7 @@ pub struct Setup {
 pub struct Controller {
     engine: Engine,
     clock: Clock,
-    watches: Watches,
-    index: Index,
+    view: View,
     orders: Orders,
     boots: Boots,
     planner: Arc<Planner>,
@@ -82,8 +82,7 @@ impl Controller {
         Ok(Self {
             engine: Engine::new(settings, Arc::default(), setup.seed),
             clock: Clock::default(),
-            watches: Watches::start(&setup.client, &kinds),
-            index: Index::new(&kinds),
+            view: View::start(&setup.client, &kinds),
             orders: Orders::new(Writer::new(setup.client.clone()), provider.clone()),
             boots: Boots::new(provider),
             planner: Arc::new(setup.planner),
@@ -104,11 +103,16 @@ impl Controller {
             let pause = self.pause();
             tokio::select! {
                 () = &mut stop => return Ok(self.fidelity),
-                event = self.watches.next() => match event {
-                    Some(event) => self.watched(event)?,
+                seen = self.view.next() => match seen {
+                    Some(inputs) => self.seen(inputs)?,
                     None => bail!("every watch has ended; expected them to go on"),
                 },
-                Some((id, outcome)) = self.orders.next() => self.feed(Input::Outcome(id, outcome))?,
+                Some((order, outcome)) = self.orders.next() => {
+                    if let Some(stale) = self.view.wrote(&order) {
+                        self.feed(stale)?;
+                    }
+                    self.feed(Input::Outcome(order.id, outcome))?;
+                }
                 Some(solved) = self.solving.join_next() => {
                     let decided = solved.context("the planner's thread")?;
                     self.feed(decided)?;
@@ -126,14 +130,11 @@ impl Controller {
         Some(left.max(SHORTEST))
     }
 
-    fn watched(&mut self, event: watch::Event) -> Result<()> {
-        for input in self.index.take(event) {
-            self.feed(input)?;
+    fn seen(&mut self, inputs: Vec<Input>) -> Result<()> {
+        for notice in self.view.take_notices() {
+            self.publish(notice);
         }
-        for input in self.index.flush() {
-            self.feed(input)?;
-        }
-        Ok(())
+        inputs.into_iter().try_for_each(|input| self.feed(input))
     }
 
     fn feed(&mut self, input: Input) -> Result<()> {
@@ -148,7 +149,7 @@ impl Controller {
                 Action::Do(order) => self.orders.give(order),
                 Action::Solve(request) => self.solve(request, now),
                 Action::Consider(request) => self.consider(*request, now),
-                Action::Report(report) => self.tell(report),
+                Action::Report(report) => self.tell(&report),
                 Action::Settle(settled) => tell_of(&settled),
             }
         }
@@ -192,13 +193,19 @@ impl Controller {
         });
     }
 
-    fn tell(&mut self, report: Report) {
-        while self.reports.try_join_next().is_some() {}
+    fn tell(&mut self, report: &Report) {
         tracing::info!(object = ?report.object, reason = %report.reason, message = report.message, "report");
+        if let Some(notice) = Notice::of(report) {
+            self.publish(notice);
+        }
+    }
+
+    fn publish(&mut self, notice: Notice) {
+        while self.reports.try_join_next().is_some() {}
         let publisher = self.publisher.clone();
         self.reports.spawn(async move {
-            if let Err(error) = publisher.publish(&report).await {
-                tracing::warn!(%error, reason = %report.reason, "event not published");
+            if let Err(error) = publisher.publish(&notice).await {
+                tracing::warn!(%error, reason = notice.reason, "event not published");
             }
         });
     }

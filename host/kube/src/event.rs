@@ -16,6 +16,65 @@ const WARNINGS: [&str; 4] = [
     "FailedDraining",
 ];
 
+/// An event to be written: the object it is about, and what is said.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Notice {
+    kind: Kind,
+    /// Empty for what lives in none.
+    namespace: String,
+    name: String,
+    /// In Pascal case, such as `FailedScheduling`.
+    pub reason: String,
+    /// In words.
+    pub message: String,
+    is_warning: bool,
+}
+
+impl Notice {
+    /// Something went wrong with an object; the namespace is empty for what lives in none.
+    pub fn warning(kind: Kind, namespace: &str, name: &str, reason: &str, message: String) -> Self {
+        Self {
+            kind,
+            namespace: namespace.to_owned(),
+            name: name.to_owned(),
+            reason: reason.to_owned(),
+            message,
+            is_warning: true,
+        }
+    }
+
+    /// An event of the engine's. `None` for one about a pod: it is known by uid here, and events are found by name.
+    pub fn of(event: &Event) -> Option<Self> {
+        let (kind, namespace, name) = match &event.object {
+            ObjectKey::Claim(name) => (Kind::NodeClaim, "", name.as_str()),
+            ObjectKey::Node(name) => (Kind::Node, "", name.as_str()),
+            ObjectKey::Pool(name) => (Kind::NodePool, "", name.as_str()),
+            ObjectKey::Buffer(name) => (
+                Kind::CapacityBuffer,
+                name.namespace.as_ref(),
+                name.name.as_ref(),
+            ),
+            ObjectKey::Pod(_) => return None,
+        };
+        let message = event.message.clone();
+        Some(Self {
+            is_warning: WARNINGS.contains(&event.reason.as_ref()),
+            ..Self::warning(kind, namespace, name, &event.reason, message)
+        })
+    }
+
+    fn reference(&self) -> ObjectReference {
+        let namespace = Some(self.namespace.clone());
+        ObjectReference {
+            api_version: Some(self.kind.api_version()),
+            kind: Some(self.kind.as_str().to_owned()),
+            namespace: namespace.filter(|namespace| !namespace.is_empty()),
+            name: Some(self.name.clone()),
+            ..ObjectReference::default()
+        }
+    }
+}
+
 /// Publishes events; the same again within minutes only raises a count.
 #[derive(Clone)]
 pub struct Publisher {
@@ -34,38 +93,19 @@ impl Publisher {
         }
     }
 
-    /// Publishes one event. One about a pod is passed over: it is known by uid here, and events are found by name.
-    pub async fn publish(&self, event: &Event) -> Result<(), Error> {
-        let (kind, namespace, name) = match &event.object {
-            ObjectKey::Claim(name) => (Kind::NodeClaim, None, name.as_str()),
-            ObjectKey::Node(name) => (Kind::Node, None, name.as_str()),
-            ObjectKey::Pool(name) => (Kind::NodePool, None, name.as_str()),
-            ObjectKey::Buffer(name) => (
-                Kind::CapacityBuffer,
-                Some(name.namespace.to_string()),
-                name.name.as_ref(),
-            ),
-            ObjectKey::Pod(_) => return Ok(()),
-        };
-        let reference = ObjectReference {
-            api_version: Some(kind.api_version()),
-            kind: Some(kind.as_str().to_owned()),
-            namespace,
-            name: Some(name.to_owned()),
-            ..ObjectReference::default()
-        };
-        let is_warning = WARNINGS.contains(&event.reason.as_ref());
+    /// Publishes one event.
+    pub async fn publish(&self, notice: &Notice) -> Result<(), Error> {
         let written = Written {
-            type_: if is_warning {
+            type_: if notice.is_warning {
                 EventType::Warning
             } else {
                 EventType::Normal
             },
-            reason: event.reason.to_string(),
-            note: Some(event.message.clone()),
-            action: event.reason.to_string(),
+            reason: notice.reason.clone(),
+            note: Some(notice.message.clone()),
+            action: notice.reason.clone(),
             secondary: None,
         };
-        self.recorder.publish(&written, &reference).await
+        self.recorder.publish(&written, &notice.reference()).await
     }
 }

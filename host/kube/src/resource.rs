@@ -76,8 +76,12 @@ fn unserved(kind: Kind, source: kube::Error) -> CheckError {
 
 /// The version of an object; zero where there is none, which is older than any.
 pub(crate) fn version(object: &DynamicObject) -> Version {
-    let version = object.resource_version();
-    Version(version.and_then(|text| text.parse().ok()).unwrap_or(0))
+    parsed(object.resource_version().as_deref().unwrap_or_default())
+}
+
+/// A version as the server writes it; zero where that is no number.
+pub(crate) fn parsed(version: &str) -> Version {
+    Version(version.parse().unwrap_or(0))
 }
 
 /// An object in the core's model.

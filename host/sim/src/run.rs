@@ -140,6 +140,13 @@ impl<P: Planner> Run<P> {
         self.settle();
     }
 
+    /// Hands the engine an input that this world does not make by itself.
+    pub fn hand_in(&mut self, input: Input) {
+        self.feed(input, self.world.now);
+        self.flush();
+        self.settle();
+    }
+
     /// A node reports its status once more, unchanged; nothing happens where there is no such node.
     pub fn report_status(&mut self, node: &NodeName) {
         if let Some(node) = self.world.api.nodes.get(node).cloned() {

@@ -13,6 +13,7 @@ mod runs;
 mod scripts;
 mod shrinks;
 mod spare;
+mod stale;
 mod static_pools;
 mod told;
 mod usage;

@@ -81,6 +81,9 @@ impl Engine {
         now: Timestamp,
         actions: &mut Vec<Action>,
     ) {
+        if step.is_expired {
+            self.freshness.hold_expired(name);
+        }
         let mut wake = step.wake;
         let mut given = 0;
         for want in step.wants {
@@ -123,6 +126,7 @@ impl Engine {
             machine: notes.and_then(|notes| notes.machine.as_ref()),
             instance: notes.map_or(Instance::Unasked, |notes| notes.instance),
             failure: notes.and_then(|notes| notes.failure.as_deref()),
+            is_fresh: self.freshness.is_fresh(),
             must_go: self.must_go(claim),
             moving: self.queue.has(name),
             nominated: overdue || self.are_nominated(&PromisedTarget::Claim(name.clone())),

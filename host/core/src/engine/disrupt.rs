@@ -114,8 +114,13 @@ impl Engine {
         (self.cluster.revision(), self.provision.market_revision())
     }
 
+    /// `true` if nothing stands in the way of disruption: what is seen is what is there, and no waiting pods are planned for.
+    fn may_disrupt(&self) -> bool {
+        self.freshness.is_fresh() && self.provision.is_idle(&self.settings)
+    }
+
     pub(super) fn disruption_wake(&self) -> Option<Timestamp> {
-        if !self.provision.is_idle(&self.settings) {
+        if !self.may_disrupt() {
             return None;
         }
         match &self.disruption.stage {
@@ -185,7 +190,7 @@ impl Engine {
     }
 
     pub(super) fn step_disruption(&mut self, now: Timestamp, actions: &mut Vec<Action>) {
-        if !self.provision.is_idle(&self.settings) {
+        if !self.may_disrupt() {
             return;
         }
         match &mut self.disruption.stage {
@@ -310,8 +315,9 @@ impl Engine {
             } if open == id => {
                 self.disruption.refused.add(decision.refused);
                 self.disruption.lapsed |= decision.commands.is_empty();
-                if !self.provision.is_idle(&self.settings) {
-                    // Waiting pods may be given the room that was counted on: looked at once more when they have theirs.
+                if !self.may_disrupt() {
+                    // Waiting pods may be given the room that was counted on, and what was counted on may be no more: looked at once
+                    // more when they have theirs, and the view is fresh.
                     let commands = decision.commands.into_iter().chain(rest).collect();
                     let until = now;
                     self.disruption.stage = Stage::Waiting { commands, until };

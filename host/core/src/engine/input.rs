@@ -31,6 +31,10 @@ pub enum Input {
     Catalogues(Arc<Catalogues>),
     /// The cloud will take an instance back. Handed in until its claim is seen to go.
     Interrupted(ProviderId),
+    /// What is seen may be older than the cluster: the kinds of which that is so, by name. Said again when they change.
+    Stale(Vec<Arc<str>>),
+    /// What is seen is what is there; so it is taken to be until something else is said.
+    Fresh,
     /// Time has passed.
     Tick,
 }

@@ -16,6 +16,7 @@ mod claims;
 mod commit;
 mod disrupt;
 mod found;
+mod freshness;
 mod input;
 mod ledger;
 mod nominate;
@@ -53,6 +54,7 @@ use crate::state::{
 use crate::time::Timestamp;
 
 use disrupt::Disruption;
+use freshness::Freshness;
 use nominate::Nominations;
 use notes::{ClaimNotes, Notes};
 use orders::{Orders, Retry};
@@ -71,6 +73,7 @@ pub struct Engine {
     settings: Arc<Settings>,
     seed: u64,
     synced: Option<Timestamp>,
+    freshness: Freshness,
     /// When the list of what can be bought was handed in, or counted as such.
     listed: Option<Timestamp>,
     cluster: Cluster,
@@ -106,6 +109,7 @@ impl Engine {
             settings,
             seed,
             synced: None,
+            freshness: Freshness::default(),
             listed: None,
             cluster: Cluster::default(),
             market: Market::new(catalogues),
@@ -215,6 +219,8 @@ impl Engine {
                     self.dirty_claims.insert(claim.name.clone());
                 }
             }
+            Input::Stale(kinds) => self.see(kinds),
+            Input::Fresh => self.see(Vec::new()),
             Input::Tick => {}
         }
     }

@@ -106,6 +106,16 @@ impl CommandQueue {
         }
     }
 
+    /// Looks at every command that wants nothing but a fresh view.
+    pub(super) fn touch_ready(&mut self) {
+        for (_, number) in &self.waiting {
+            let command = self.commands.get(number);
+            if command.is_some_and(UnderWay::is_ready) {
+                self.touched.entry(*number).or_default();
+            }
+        }
+    }
+
     pub(super) fn next_wake(&self) -> Option<Timestamp> {
         let (begun, _) = self.waiting.first()?;
         Some(*begun + self.limit())
@@ -161,6 +171,13 @@ impl CommandQueue {
             due.entry(*number).or_default();
         }
         due
+    }
+}
+
+impl UnderWay {
+    /// `true` if every node is tainted and every replacement there.
+    fn is_ready(&self) -> bool {
+        self.untainted.is_empty() && self.awaited.is_empty()
     }
 }
 
@@ -359,7 +376,7 @@ impl Engine {
                 command.untainted.insert(name.clone());
             }
         }
-        if command.untainted.is_empty() && command.awaited.is_empty() {
+        if command.is_ready() && self.freshness.is_fresh() {
             Progress::Ready
         } else if now >= command.begun + limit {
             Progress::Fails(format!("not ready within {limit}"))

@@ -165,6 +165,10 @@ impl Engine {
                 }
                 None
             }
+            (0, _) if !self.freshness.is_fresh() => {
+                self.freshness.hold_surplus(&pool.name);
+                None
+            }
             (0, excess) => {
                 self.trim(pool, excess, now, actions);
                 None

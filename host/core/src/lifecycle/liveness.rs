@@ -2,7 +2,7 @@
 //!
 //! Limits are the incumbent's: five minutes to launch, fifteen to join, each from the last transition of the condition that says
 //! so, which is unknown from the claim's creation; after that the claim goes and its pods are planned again. `expireAfter`
-//! counts from creation.
+//! counts from creation, and waits for a fresh view.
 
 use super::{ClaimView, Step};
 use crate::model::{ClaimPhase, ConditionType};
@@ -31,8 +31,11 @@ pub(super) fn check(view: &ClaimView<'_>, now: Timestamp, step: &mut Step) -> bo
         let end = since(ConditionType::Registered) + REGISTRATION_TIMEOUT;
         limits.push((end, "no node in time"));
     }
-    if let Some(age) = claim.expire_after {
-        limits.push((claim.created + age, "it has reached its age"));
+    let expiry = claim.expire_after.map(|age| claim.created + age);
+    match expiry {
+        Some(end) if now >= end && !view.is_fresh => step.is_expired = true,
+        Some(end) => limits.push((end, "it has reached its age")),
+        None => {}
     }
     for (end, reason) in limits {
         if now >= end {

@@ -25,6 +25,8 @@ pub struct ClaimView<'a> {
     pub instance: Instance,
     /// Why its last launch failed, in words; `None` where it has not, or nobody knows any more.
     pub failure: Option<&'a str>,
+    /// `true` if what is seen is what is there; otherwise a claim that has reached its age waits.
+    pub is_fresh: bool,
     /// Why it should go now, decided elsewhere: interrupted, disrupted.
     pub must_go: Option<&'static str>,
     /// `true` if a command is moving it: its taint is meant.

@@ -30,6 +30,8 @@ pub struct Step {
     pub wants: Vec<Want>,
     /// When to look again.
     pub wake: Option<Timestamp>,
+    /// `true` if the claim has reached its age and stays only because the view is stale.
+    pub is_expired: bool,
     /// Reports to people: reason and words.
     pub reports: Vec<(&'static str, String)>,
 }

@@ -6,12 +6,12 @@ mod standing;
 
 use std::sync::Arc;
 
-use plimsoll_core::action::{ClaimChange, Machine, Request, Write};
+use plimsoll_core::action::{ClaimChange, Machine, Purpose, Request, Write};
 use plimsoll_core::catalogue::Market;
 use plimsoll_core::lifecycle::{self, ClaimView, Instance, Step};
-use plimsoll_core::model::{Node, NodeClaim, Pod, Version};
-use plimsoll_core::time::Timestamp;
-use plimsoll_oracles::fixture::{NodeFixture, PodFixture, cluster};
+use plimsoll_core::model::{ClaimPhase, Node, NodeClaim, Pod, Version};
+use plimsoll_core::time::{Span, Timestamp};
+use plimsoll_oracles::fixture::{NodeFixture, PodFixture, cluster, node};
 
 /// A claim, what it is seen with, and what the cloud last said of it.
 struct Scene {
@@ -21,6 +21,7 @@ struct Scene {
     is_ambiguous: bool,
     machine: Option<Machine>,
     failure: Option<&'static str>,
+    is_fresh: bool,
     now: Timestamp,
 }
 
@@ -43,6 +44,7 @@ impl Scene {
             is_ambiguous: false,
             machine: None,
             failure: None,
+            is_fresh: true,
             now: second(1),
         }
     }
@@ -63,6 +65,7 @@ impl Scene {
             machine: self.machine.as_ref(),
             instance: Instance::Unasked,
             failure: self.failure,
+            is_fresh: self.is_fresh,
             must_go: None,
             moving: false,
             nominated: true,
@@ -88,4 +91,28 @@ impl Scene {
         said.map(|said| format!("{}={} {}", said.kind, said.status, said.reason))
             .collect()
     }
+}
+
+#[test]
+fn a_claim_that_has_reached_its_age_waits_for_a_fresh_view_and_one_that_never_joined_does_not() {
+    let deletes = |scene: &Scene| {
+        let wants = scene.step().wants.into_iter();
+        wants
+            .filter(|want| want.purpose == Purpose::DeleteClaim)
+            .count()
+    };
+    let old = node("n1").managed("general");
+    let mut scene = Scene::of(old, []).claim(|claim| {
+        claim.expire_after = Some(Span::from_secs(1));
+    });
+    assert_eq!((deletes(&scene), scene.step().is_expired), (1, false));
+    scene.is_fresh = false;
+    assert_eq!((deletes(&scene), scene.step().is_expired), (0, true));
+
+    let launched = node("n1").managed("general").phase(ClaimPhase::Launched);
+    let mut late = Scene::of(launched, []);
+    late.node = None;
+    late.is_fresh = false;
+    late.now = second(3600);
+    assert_eq!((deletes(&late), late.step().is_expired), (1, false));
 }

@@ -1,7 +1,8 @@
 //! Watch events in, inputs of the engine out. No request is made here, and nothing waits.
 //!
 //! - What a new list no longer has is a deletion, also where the watch missed it.
-//! - An object that cannot be read is passed over with a warning; what was known of it before stays.
+//! - An object that cannot be read is told of and passed over; what was known of it before stays.
+//! - How far each kind has come is known by version; what the server has that was not told yet is found by comparison ([`Index::lacks`]).
 //! - Volumes, their claims and classes are one object to the engine and are handed in together, by [`Index::flush`]. So are
 //!   daemon sets, which their pods change. Neither is handed in while one of its kinds is being listed.
 //! - [`Input::Synced`] comes once, when every kind has been listed.
@@ -11,15 +12,14 @@ use std::sync::Arc;
 
 use kube::ResourceExt;
 use kube::core::DynamicObject;
-use kube::runtime::watcher;
-use plimsoll_api::{Interner, Kind, Object};
+use plimsoll_api::{Interner, Kind, Object, ReadError};
 use plimsoll_core::engine::Input;
 use plimsoll_core::ids::Uid;
 use plimsoll_core::model;
 use plimsoll_core::model::{Version, Volumes};
 
-use super::Event;
 use super::daemons::Daemons;
+use super::{Change, Event, Read};
 use crate::resource::{to_object, version};
 
 /// Kinds that daemon sets are made of.
@@ -32,8 +32,8 @@ const VOLUMES: [Kind; 4] = [
     Kind::CsiNode,
 ];
 
-/// Namespace and name.
-type Key = (String, String);
+/// Namespace and name; the namespace of what lives in none is empty.
+pub type Key = (String, String);
 
 /// The objects seen, by kind and name.
 #[derive(Debug, Default)]
@@ -46,11 +46,28 @@ pub struct Index {
     daemons_changed: BTreeSet<Uid>,
     volumes: Volumes,
     volumes_changed: bool,
+    /// Objects that could not be read and were not told of yet.
+    told: Vec<Unreadable>,
+}
+
+/// An object that cannot be read, and why.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Unreadable {
+    /// Its kind.
+    pub kind: Kind,
+    /// Its namespace and name.
+    pub key: Key,
+    /// The field at fault.
+    pub error: ReadError,
 }
 
 #[derive(Debug, Default)]
 struct Listing {
     known: BTreeMap<Key, (Object, Version)>,
+    /// Objects that cannot be read as they are now, by the version of that.
+    unreadable: BTreeMap<Key, Version>,
+    /// All that happened up to this version has been told.
+    reached: Version,
     /// Names of a list that is under way.
     listed: Option<BTreeSet<Key>>,
 }
@@ -65,29 +82,100 @@ impl Index {
     }
 
     /// Takes in one event.
-    pub fn take(&mut self, (kind, event): Event) -> Vec<Input> {
+    pub fn take(&mut self, (kind, change): Event) -> Vec<Input> {
         let mut inputs = Vec::new();
-        match event {
-            Ok(watcher::Event::Init) => {
+        match change {
+            Change::ListBegun => {
                 self.listing(kind).listed = Some(BTreeSet::new());
             }
-            Ok(watcher::Event::InitApply(object)) => {
+            Change::Listed(object) => {
                 let key = key(&object);
                 if let Some(listed) = &mut self.listing(kind).listed {
                     listed.insert(key);
                 }
                 self.apply(kind, &object, &mut inputs);
             }
-            Ok(watcher::Event::InitDone) => self.end_list(kind, &mut inputs),
-            Ok(watcher::Event::Apply(object)) => self.apply(kind, &object, &mut inputs),
-            Ok(watcher::Event::Delete(object)) => {
-                self.remove(kind, &key(&object), version(&object), &mut inputs);
+            Change::ListDone(version) => {
+                self.end_list(kind, &mut inputs);
+                self.reach(kind, version);
             }
-            Err(error) => {
-                tracing::warn!(kind = kind.as_str(), %error, "watch interrupted");
+            Change::Applied(object) => {
+                self.apply(kind, &object, &mut inputs);
+                self.reach(kind, version(&object));
             }
+            Change::Deleted(object) => {
+                let version = version(&object);
+                self.remove(kind, &key(&object), version, &mut inputs);
+                self.reach(kind, version);
+            }
+            Change::Reached(version) => self.reach(kind, version),
+            Change::Failed(_) => {}
         }
         inputs
+    }
+
+    fn reach(&mut self, kind: Kind, version: Version) {
+        let reached = &mut self.listing(kind).reached;
+        *reached = version.max(*reached);
+    }
+
+    /// `true` if a kind has been listed, and no new list of it is under way.
+    pub fn is_listed(&self, kind: Kind) -> bool {
+        !self.unlisted.contains(&kind) && !self.is_listing(&[kind])
+    }
+
+    /// Version up to which all that happened to a kind has been told; zero before its first list.
+    pub fn reached(&self, kind: Kind) -> Version {
+        self.listings
+            .get(&kind)
+            .map(|listing| listing.reached)
+            .unwrap_or_default()
+    }
+
+    /// Names of a kind's objects, without their namespaces, in the order of both.
+    pub fn names(&self, kind: Kind) -> impl Iterator<Item = &str> {
+        let listing = self.listings.get(&kind).into_iter();
+        let keys = listing.flat_map(|listing| listing.known.keys());
+        keys.map(|(_, name)| name.as_str())
+    }
+
+    /// Objects that could not be read since the last call.
+    pub fn take_unreadable(&mut self) -> Vec<Unreadable> {
+        std::mem::take(&mut self.told)
+    }
+
+    /// How many objects of each kind cannot be read; kinds without any are absent.
+    pub fn unreadable(&self) -> BTreeMap<Kind, usize> {
+        let counts = self.listings.iter();
+        let counts = counts.map(|(kind, listing)| (*kind, listing.unreadable.len()));
+        counts.filter(|(_, count)| *count > 0).collect()
+    }
+
+    /// `true` if the server had something when it was read that has not been told here yet.
+    pub fn lacks(&self, kind: Kind, read: &Read) -> bool {
+        let Some(listing) = self.listings.get(&kind) else {
+            return true;
+        };
+        if !self.is_listed(kind) {
+            return true;
+        }
+        if listing.reached >= read.version {
+            return false;
+        }
+        let Some(objects) = &read.objects else {
+            return true;
+        };
+        let seen = |key: &Key| {
+            let unreadable = listing.unreadable.get(key);
+            unreadable.or_else(|| listing.known.get(key).map(|(_, version)| version))
+        };
+        let lacks = |(key, version): (&Key, &Version)| seen(key).is_none_or(|seen| seen < version);
+        // What is here and was not there is gone, unless it was made after the read.
+        let gone = |key: &Key| {
+            !objects.contains_key(key) && seen(key).is_some_and(|seen| *seen <= read.version)
+        };
+        let mut known = listing.known.keys().chain(listing.unreadable.keys());
+        objects.iter().any(lacks) || known.any(gone)
     }
 
     /// Inputs that are handed in once for many events: daemon sets, volumes, and that every kind has been listed.
@@ -131,6 +219,7 @@ impl Index {
             .filter(|(key, _)| !listed.contains(*key))
             .map(|(key, (_, version))| (key.clone(), *version))
             .collect();
+        listing.unreadable.retain(|key, _| listed.contains(key));
         for (key, version) in gone {
             self.remove(kind, &key, version, inputs);
         }
@@ -140,14 +229,14 @@ impl Index {
     fn apply(&mut self, kind: Kind, written: &DynamicObject, inputs: &mut Vec<Input>) {
         let object = match to_object(kind, written, &mut self.interner) {
             Ok(object) => object,
-            Err(error) => {
-                tracing::warn!(kind = kind.as_str(), %error, "object passed over");
-                return;
-            }
+            Err(error) => return self.pass_over(kind, written, error),
         };
         let version = version(written);
-        let known = &mut self.listing(kind).known;
-        known.insert(key(written), (object.clone(), version));
+        let listing = self.listing(kind);
+        listing.unreadable.remove(&key(written));
+        listing
+            .known
+            .insert(key(written), (object.clone(), version));
         match object {
             Object::Part(part) => {
                 self.volumes.put(part);
@@ -166,8 +255,20 @@ impl Index {
         }
     }
 
+    /// Tells once of each version that cannot be read.
+    fn pass_over(&mut self, kind: Kind, written: &DynamicObject, error: ReadError) {
+        let key = key(written);
+        let version = version(written);
+        let before = self.listing(kind).unreadable.insert(key.clone(), version);
+        if before != Some(version) {
+            self.told.push(Unreadable { kind, key, error });
+        }
+    }
+
     fn remove(&mut self, kind: Kind, key: &Key, version: Version, inputs: &mut Vec<Input>) {
-        let Some((object, _)) = self.listing(kind).known.remove(key) else {
+        let listing = self.listing(kind);
+        listing.unreadable.remove(key);
+        let Some((object, _)) = listing.known.remove(key) else {
             return;
         };
         match object {
@@ -194,156 +295,4 @@ fn key(object: &DynamicObject) -> Key {
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-    use serde_json::{Value, json};
-
-    const KINDS: [Kind; 3] = [Kind::Node, Kind::Pod, Kind::StorageClass];
-
-    fn object(value: Value) -> DynamicObject {
-        serde_json::from_value(value).unwrap()
-    }
-
-    fn node(name: &str, version: &str) -> DynamicObject {
-        object(json!({"metadata": {"name": name, "resourceVersion": version}}))
-    }
-
-    /// A list of one kind, as a watch gives it.
-    fn list(index: &mut Index, kind: Kind, objects: Vec<DynamicObject>) -> Vec<String> {
-        let mut events = vec![watcher::Event::Init];
-        events.extend(objects.into_iter().map(watcher::Event::InitApply));
-        events.push(watcher::Event::InitDone);
-        let inputs = events
-            .into_iter()
-            .flat_map(|event| index.take((kind, Ok(event))));
-        inputs.collect::<Vec<_>>().iter().map(show).collect()
-    }
-
-    fn show(input: &Input) -> String {
-        match input {
-            Input::Applied(model::Object::Node(node), version) => {
-                format!("+{} {}", node.name, version.0)
-            }
-            Input::Deleted(model::Object::Node(node), version) => {
-                format!("-{} {}", node.name, version.0)
-            }
-            Input::Applied(model::Object::Volumes(volumes), _) => {
-                format!("{} classes", volumes.classes.len())
-            }
-            other => format!("{other:?}"),
-        }
-    }
-
-    fn flushed(index: &mut Index) -> Vec<String> {
-        index.flush().iter().map(show).collect()
-    }
-
-    #[test]
-    fn what_a_new_list_no_longer_has_is_gone() {
-        let mut index = Index::new(&KINDS);
-        let first = vec![node("a", "5"), node("b", "6")];
-        assert_eq!(list(&mut index, Kind::Node, first), ["+a 5", "+b 6"]);
-        let second = vec![node("b", "9")];
-        assert_eq!(list(&mut index, Kind::Node, second), ["+b 9", "-a 5"]);
-    }
-
-    #[test]
-    fn a_deletion_has_the_version_of_the_deletion() {
-        let mut index = Index::new(&KINDS);
-        list(&mut index, Kind::Node, vec![node("a", "5")]);
-        let event = watcher::Event::Delete(node("a", "8"));
-        let inputs = index.take((Kind::Node, Ok(event)));
-        assert_eq!(inputs.iter().map(show).collect::<Vec<_>>(), ["-a 8"]);
-    }
-
-    #[test]
-    fn the_engine_is_told_once_that_every_kind_has_been_listed() {
-        let mut index = Index::new(&KINDS);
-        for kind in KINDS {
-            assert_eq!(flushed(&mut index), [""; 0]);
-            list(&mut index, kind, Vec::new());
-        }
-        assert_eq!(flushed(&mut index), ["Synced"]);
-        list(&mut index, Kind::Node, Vec::new());
-        assert_eq!(flushed(&mut index), [""; 0]);
-    }
-
-    #[test]
-    fn volumes_are_handed_in_together() {
-        let mut index = Index::new(&KINDS);
-        let class = |name: &str| object(json!({"metadata": {"name": name}, "provisioner": "p"}));
-        list(&mut index, Kind::Node, Vec::new());
-        list(&mut index, Kind::Pod, Vec::new());
-        let classes = vec![class("fast"), class("slow")];
-        assert_eq!(list(&mut index, Kind::StorageClass, classes), [""; 0]);
-        assert_eq!(flushed(&mut index), ["2 classes", "Synced"]);
-        list(&mut index, Kind::StorageClass, vec![class("slow")]);
-        assert_eq!(flushed(&mut index), ["1 classes"]);
-    }
-
-    #[test]
-    fn volumes_are_held_back_while_they_are_listed() {
-        let mut index = Index::new(&[Kind::StorageClass]);
-        let class = |name: &str| object(json!({"metadata": {"name": name}, "provisioner": "p"}));
-        list(&mut index, Kind::StorageClass, vec![class("fast")]);
-        assert_eq!(flushed(&mut index), ["1 classes", "Synced"]);
-        for event in [
-            watcher::Event::Init,
-            watcher::Event::InitApply(class("slow")),
-            watcher::Event::InitApply(class("slower")),
-        ] {
-            index.take((Kind::StorageClass, Ok(event)));
-            assert_eq!(flushed(&mut index), [""; 0]);
-        }
-        index.take((Kind::StorageClass, Ok(watcher::Event::InitDone)));
-        assert_eq!(flushed(&mut index), ["2 classes"]);
-    }
-
-    #[test]
-    fn a_daemon_set_is_shown_once_for_all_its_listed_pods() {
-        let mut index = Index::new(&[Kind::DaemonSet, Kind::Pod]);
-        let set = object(json!({
-            "metadata": {"name": "logs", "namespace": "d", "uid": "s1", "resourceVersion": "3"},
-            "spec": {"template": {"spec": {"containers": []}}},
-        }));
-        let pod = |name: &str| {
-            let owner = json!({
-                "apiVersion": "apps/v1", "kind": "DaemonSet", "name": "logs", "uid": "s1",
-                "controller": true,
-            });
-            object(json!({
-                "metadata": {"name": name, "namespace": "d", "uid": name, "ownerReferences": [owner]},
-                "spec": {"containers": []},
-            }))
-        };
-        let sets = |inputs: &[Input]| {
-            let is_set =
-                |input: &&Input| matches!(input, Input::Applied(model::Object::DaemonSet(_), _));
-            inputs.iter().filter(is_set).count()
-        };
-        list(&mut index, Kind::Pod, vec![pod("a"), pod("b")]);
-        list(&mut index, Kind::DaemonSet, vec![set]);
-        assert_eq!(sets(&index.flush()), 1);
-        index.take((Kind::Pod, Ok(watcher::Event::Init)));
-        for name in ["a", "b", "c"] {
-            let event = watcher::Event::InitApply(pod(name));
-            assert_eq!(sets(&index.take((Kind::Pod, Ok(event)))), 0);
-            assert_eq!(sets(&index.flush()), 0);
-        }
-        index.take((Kind::Pod, Ok(watcher::Event::InitDone)));
-        assert_eq!(sets(&index.flush()), 1);
-    }
-
-    #[test]
-    fn an_object_that_cannot_be_read_leaves_what_was_known() {
-        let mut index = Index::new(&KINDS);
-        list(&mut index, Kind::Node, vec![node("a", "5")]);
-        let odd = json!({
-            "metadata": {"name": "a", "resourceVersion": "6"},
-            "status": {"capacity": {"cpu": "-2"}},
-        });
-        let relisted = vec![object(odd)];
-        assert_eq!(list(&mut index, Kind::Node, relisted), [""; 0]);
-        assert_eq!(list(&mut index, Kind::Node, Vec::new()), ["-a 5"]);
-    }
-}
+mod tests;

@@ -1,0 +1,125 @@
+//! The cluster as it is seen: watches taken into an index, read against the API server, and told of where they fail.
+
+use std::time::Instant;
+
+use kube::Client;
+use plimsoll_api::Kind;
+use plimsoll_core::action::{ObjectKey, Order, Request};
+use plimsoll_core::engine::Input;
+use plimsoll_kube::event::Notice;
+use plimsoll_kube::watch::{Index, Watches};
+use std::sync::Arc;
+
+use crate::freshness::{Freshness, Reads, failure};
+use crate::trouble::Troubles;
+
+/// All that is seen of a cluster, and how old it may be.
+pub(crate) struct View {
+    watches: Watches,
+    index: Index,
+    reads: Reads,
+    freshness: Freshness,
+    troubles: Troubles,
+    /// Whether the engine takes the view to be fresh; `None` before it has been told.
+    told: Option<bool>,
+    notices: Vec<Notice>,
+}
+
+impl View {
+    /// Begins to watch these kinds.
+    pub(crate) fn start(client: &Client, kinds: &[Kind]) -> Self {
+        Self {
+            watches: Watches::start(client, kinds),
+            index: Index::new(kinds),
+            reads: Reads::new(client.clone()),
+            freshness: Freshness::new(kinds),
+            troubles: Troubles::default(),
+            told: None,
+            notices: Vec::new(),
+        }
+    }
+
+    /// The next news, as inputs of the engine; `None` when every watch has ended. Nothing is lost if the wait is given up.
+    pub(crate) async fn next(&mut self) -> Option<Vec<Input>> {
+        let mut inputs = Vec::new();
+        let now = Instant::now();
+        let wake = self.freshness.next_wake(now);
+        let wake = wake.into_iter().chain(self.troubles.next_wake()).min();
+        tokio::select! {
+            event = self.watches.next() => {
+                let (kind, change) = event?;
+                let failure = failure(&change);
+                inputs.extend(self.index.take((kind, change)));
+                inputs.extend(self.index.flush());
+                self.freshness.hear(kind, failure, &self.index, Instant::now());
+            }
+            Some(answered) = self.reads.next() => {
+                self.freshness.answer(answered, &self.index, Instant::now());
+            }
+            () = until(wake) => {}
+        }
+        let now = Instant::now();
+        for asked in self.freshness.ask(now) {
+            self.reads.begin(asked, now);
+        }
+        inputs.extend(self.judge());
+        self.notices
+            .extend(self.troubles.unreadable(self.index.take_unreadable()));
+        let stale = self.freshness.stale(now);
+        let pools: Vec<&str> = self.index.names(Kind::NodePool).collect();
+        let told = self
+            .troubles
+            .of_view(&stale, self.freshness.failures(), &pools, now);
+        self.notices.extend(told);
+        Some(inputs)
+    }
+
+    /// An order has ended: what it wrote is not seen until the watch has caught up with a read that began after this.
+    pub(crate) fn wrote(&mut self, order: &Order) -> Option<Input> {
+        let now = Instant::now();
+        for kind in written(order) {
+            self.freshness.wrote(*kind, now);
+        }
+        self.judge()
+    }
+
+    /// News of people.
+    pub(crate) fn take_notices(&mut self) -> Vec<Notice> {
+        std::mem::take(&mut self.notices)
+    }
+
+    /// Whether the view is fresh, where that has changed.
+    fn judge(&mut self) -> Option<Input> {
+        let stale = self.freshness.stale(Instant::now());
+        let is_fresh = stale.is_empty();
+        if self.told.replace(is_fresh) == Some(is_fresh) {
+            return None;
+        }
+        Some(if is_fresh {
+            Input::Fresh
+        } else {
+            let names = stale.into_iter().map(|kind| Arc::from(kind.as_str()));
+            Input::Stale(names.collect())
+        })
+    }
+}
+
+/// Kinds that an order changes.
+fn written(order: &Order) -> &'static [Kind] {
+    match (&order.object, &order.request) {
+        // A provider may keep its machines as nodes.
+        (ObjectKey::Claim(_), Request::Cloud(_)) => &[Kind::NodeClaim, Kind::Node],
+        (ObjectKey::Claim(_), Request::Write(_)) => &[Kind::NodeClaim],
+        (ObjectKey::Node(_), _) => &[Kind::Node],
+        (ObjectKey::Pod(_), _) => &[Kind::Pod],
+        (ObjectKey::Buffer(_), _) => &[Kind::CapacityBuffer],
+        (ObjectKey::Pool(_), _) => &[Kind::NodePool],
+    }
+}
+
+async fn until(wake: Option<Instant>) {
+    match wake {
+        Some(wake) => tokio::time::sleep_until(wake.into()).await,
+        None => std::future::pending().await,
+    }
+}

@@ -1,0 +1,230 @@
+use super::*;
+use serde_json::{Value, json};
+
+const KINDS: [Kind; 3] = [Kind::Node, Kind::Pod, Kind::StorageClass];
+
+fn object(value: Value) -> DynamicObject {
+    serde_json::from_value(value).unwrap()
+}
+
+fn node(name: &str, version: &str) -> DynamicObject {
+    object(json!({"metadata": {"name": name, "resourceVersion": version}}))
+}
+
+/// A list of one kind, as a watch gives it.
+fn list(index: &mut Index, kind: Kind, objects: Vec<DynamicObject>) -> Vec<String> {
+    let mut events = vec![Change::ListBegun];
+    events.extend(objects.into_iter().map(|it| Change::Listed(Box::new(it))));
+    events.push(Change::ListDone(Version(0)));
+    let inputs = events
+        .into_iter()
+        .flat_map(|event| index.take((kind, event)));
+    inputs.collect::<Vec<_>>().iter().map(show).collect()
+}
+
+fn show(input: &Input) -> String {
+    match input {
+        Input::Applied(model::Object::Node(node), version) => {
+            format!("+{} {}", node.name, version.0)
+        }
+        Input::Deleted(model::Object::Node(node), version) => {
+            format!("-{} {}", node.name, version.0)
+        }
+        Input::Applied(model::Object::Volumes(volumes), _) => {
+            format!("{} classes", volumes.classes.len())
+        }
+        other => format!("{other:?}"),
+    }
+}
+
+fn flushed(index: &mut Index) -> Vec<String> {
+    index.flush().iter().map(show).collect()
+}
+
+#[test]
+fn what_a_new_list_no_longer_has_is_gone() {
+    let mut index = Index::new(&KINDS);
+    let first = vec![node("a", "5"), node("b", "6")];
+    assert_eq!(list(&mut index, Kind::Node, first), ["+a 5", "+b 6"]);
+    let second = vec![node("b", "9")];
+    assert_eq!(list(&mut index, Kind::Node, second), ["+b 9", "-a 5"]);
+}
+
+#[test]
+fn a_deletion_has_the_version_of_the_deletion() {
+    let mut index = Index::new(&KINDS);
+    list(&mut index, Kind::Node, vec![node("a", "5")]);
+    let event = Change::Deleted(Box::new(node("a", "8")));
+    let inputs = index.take((Kind::Node, event));
+    assert_eq!(inputs.iter().map(show).collect::<Vec<_>>(), ["-a 8"]);
+}
+
+#[test]
+fn the_engine_is_told_once_that_every_kind_has_been_listed() {
+    let mut index = Index::new(&KINDS);
+    for kind in KINDS {
+        assert_eq!(flushed(&mut index), [""; 0]);
+        list(&mut index, kind, Vec::new());
+    }
+    assert_eq!(flushed(&mut index), ["Synced"]);
+    list(&mut index, Kind::Node, Vec::new());
+    assert_eq!(flushed(&mut index), [""; 0]);
+}
+
+#[test]
+fn volumes_are_handed_in_together() {
+    let mut index = Index::new(&KINDS);
+    let class = |name: &str| object(json!({"metadata": {"name": name}, "provisioner": "p"}));
+    list(&mut index, Kind::Node, Vec::new());
+    list(&mut index, Kind::Pod, Vec::new());
+    let classes = vec![class("fast"), class("slow")];
+    assert_eq!(list(&mut index, Kind::StorageClass, classes), [""; 0]);
+    assert_eq!(flushed(&mut index), ["2 classes", "Synced"]);
+    list(&mut index, Kind::StorageClass, vec![class("slow")]);
+    assert_eq!(flushed(&mut index), ["1 classes"]);
+}
+
+#[test]
+fn volumes_are_held_back_while_they_are_listed() {
+    let mut index = Index::new(&[Kind::StorageClass]);
+    let class = |name: &str| object(json!({"metadata": {"name": name}, "provisioner": "p"}));
+    list(&mut index, Kind::StorageClass, vec![class("fast")]);
+    assert_eq!(flushed(&mut index), ["1 classes", "Synced"]);
+    for event in [
+        Change::ListBegun,
+        Change::Listed(Box::new(class("slow"))),
+        Change::Listed(Box::new(class("slower"))),
+    ] {
+        index.take((Kind::StorageClass, event));
+        assert_eq!(flushed(&mut index), [""; 0]);
+    }
+    index.take((Kind::StorageClass, Change::ListDone(Version(9))));
+    assert_eq!(flushed(&mut index), ["2 classes"]);
+}
+
+#[test]
+fn a_daemon_set_is_shown_once_for_all_its_listed_pods() {
+    let mut index = Index::new(&[Kind::DaemonSet, Kind::Pod]);
+    let set = object(json!({
+        "metadata": {"name": "logs", "namespace": "d", "uid": "s1", "resourceVersion": "3"},
+        "spec": {"template": {"spec": {"containers": []}}},
+    }));
+    let pod = |name: &str| {
+        let owner = json!({
+            "apiVersion": "apps/v1", "kind": "DaemonSet", "name": "logs", "uid": "s1",
+            "controller": true,
+        });
+        object(json!({
+            "metadata": {"name": name, "namespace": "d", "uid": name, "ownerReferences": [owner]},
+            "spec": {"containers": []},
+        }))
+    };
+    let sets = |inputs: &[Input]| {
+        let is_set =
+            |input: &&Input| matches!(input, Input::Applied(model::Object::DaemonSet(_), _));
+        inputs.iter().filter(is_set).count()
+    };
+    list(&mut index, Kind::Pod, vec![pod("a"), pod("b")]);
+    list(&mut index, Kind::DaemonSet, vec![set]);
+    assert_eq!(sets(&index.flush()), 1);
+    index.take((Kind::Pod, Change::ListBegun));
+    for name in ["a", "b", "c"] {
+        let event = Change::Listed(Box::new(pod(name)));
+        assert_eq!(sets(&index.take((Kind::Pod, event))), 0);
+        assert_eq!(sets(&index.flush()), 0);
+    }
+    index.take((Kind::Pod, Change::ListDone(Version(9))));
+    assert_eq!(sets(&index.flush()), 1);
+}
+
+#[test]
+fn an_object_that_cannot_be_read_leaves_what_was_known() {
+    let mut index = Index::new(&KINDS);
+    list(&mut index, Kind::Node, vec![node("a", "5")]);
+    let odd = json!({
+        "metadata": {"name": "a", "resourceVersion": "6"},
+        "status": {"capacity": {"cpu": "-2"}},
+    });
+    let relisted = vec![object(odd)];
+    assert_eq!(list(&mut index, Kind::Node, relisted), [""; 0]);
+    assert_eq!(index.unreadable(), [(Kind::Node, 1)].into());
+    let told = index.take_unreadable();
+    let named = |it: &Unreadable| format!("{} {}", it.key.1, it.error.field);
+    let told: Vec<String> = told.iter().map(named).collect();
+    assert_eq!(
+        told,
+        ["a status.capacity.cpu is \"-2\"; expected a quantity such as 500m or 2Gi, zero or more"]
+    );
+    assert_eq!(list(&mut index, Kind::Node, Vec::new()), ["-a 5"]);
+    assert_eq!(index.unreadable(), [].into());
+}
+
+#[test]
+fn the_same_version_that_cannot_be_read_is_told_of_once() {
+    let mut index = Index::new(&KINDS);
+    let odd = |version: &str| {
+        object(json!({
+            "metadata": {"name": "a", "resourceVersion": version},
+            "status": {"capacity": {"cpu": "-2"}},
+        }))
+    };
+    for (version, told) in [("6", 1), ("6", 0), ("7", 1)] {
+        list(&mut index, Kind::Node, vec![odd(version)]);
+        assert_eq!(index.take_unreadable().len(), told, "{version}");
+    }
+    list(&mut index, Kind::Node, vec![node("a", "8")]);
+    assert_eq!(index.unreadable(), [].into());
+}
+
+/// A read at a version that found these nodes.
+fn found(version: u64, nodes: &[(&str, u64)]) -> Read {
+    let object =
+        |(name, version): &(&str, u64)| ((String::new(), (*name).to_owned()), Version(*version));
+    Read {
+        version: Version(version),
+        objects: Some(nodes.iter().map(object).collect()),
+    }
+}
+
+#[test]
+fn a_read_is_caught_up_with_by_version_or_object_by_object() {
+    let mut index = Index::new(&KINDS);
+    let lacks = |index: &Index, read: &Read| index.lacks(Kind::Node, read);
+    assert!(lacks(&index, &found(0, &[])), "nothing has been listed");
+    list(&mut index, Kind::Node, vec![node("a", "5"), node("b", "6")]);
+    assert!(!lacks(&index, &found(9, &[("a", 5), ("b", 6)])), "equal");
+    assert!(
+        !lacks(&index, &found(9, &[("a", 4), ("b", 6)])),
+        "newer here"
+    );
+    assert!(lacks(&index, &found(9, &[("a", 7), ("b", 6)])), "changed");
+    assert!(
+        lacks(&index, &found(9, &[("a", 5), ("b", 6), ("c", 8)])),
+        "made"
+    );
+    assert!(lacks(&index, &found(9, &[("a", 5)])), "deleted");
+    let only_version = Read {
+        objects: None,
+        ..found(9, &[])
+    };
+    assert!(lacks(&index, &only_version));
+    index.take((Kind::Node, Change::Reached(Version(8))));
+    assert!(lacks(&index, &only_version));
+    index.take((Kind::Node, Change::Applied(Box::new(node("c", "10")))));
+    assert!(!lacks(&index, &only_version), "its version is passed");
+    assert!(!lacks(&index, &found(11, &[("a", 5), ("b", 6), ("c", 10)])));
+    index.take((Kind::Node, Change::ListBegun));
+    assert!(lacks(&index, &only_version), "a list is under way");
+}
+
+#[test]
+fn an_object_made_after_a_read_is_not_one_that_is_gone() {
+    let mut index = Index::new(&KINDS);
+    list(&mut index, Kind::Node, vec![node("a", "5")]);
+    let read = found(7, &[]);
+    assert!(index.lacks(Kind::Node, &read));
+    let mut later = Index::new(&KINDS);
+    list(&mut later, Kind::Node, Vec::new());
+    later.take((Kind::Node, Change::Listed(Box::new(node("b", "8")))));
+    assert!(!later.lacks(Kind::Node, &read));
+}
