@@ -6,7 +6,7 @@ use std::cmp::Reverse;
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
-use plimsoll_core::ids::{ClaimName, NodeName, ObjectName};
+use plimsoll_core::ids::{ClaimName, NodeName, ObjectName, Uid};
 use plimsoll_core::labels;
 use plimsoll_core::model::{DaemonSet, Node, NodeClaim, Object, Pod, Readiness, Version};
 use plimsoll_core::resources::{ResourceName, Resources};
@@ -43,6 +43,8 @@ pub(crate) struct Api {
     repelling: BTreeSet<ObjectName>,
     nominated: BTreeMap<NodeName, BTreeSet<ObjectName>>,
     versions: BTreeMap<Name, Version>,
+    /// How many claims were made of each name.
+    made: BTreeMap<ClaimName, u32>,
     version: u64,
     outbox: Vec<Watched>,
 }
@@ -101,6 +103,21 @@ impl Api {
             deleted,
         });
         version
+    }
+
+    /// Version of the last change.
+    pub(crate) fn version(&self) -> Version {
+        Version(self.version)
+    }
+
+    /// Uid of a claim that is made now: of a name that was used before it is another.
+    pub(crate) fn new_uid(&mut self, name: &ClaimName) -> Uid {
+        let made = self.made.entry(name.clone()).or_default();
+        *made += 1;
+        Uid::from(match *made {
+            1 => format!("claim/{name}"),
+            number => format!("claim/{name}/{number}"),
+        })
     }
 
     /// Watch events since the last call.

@@ -85,7 +85,7 @@ impl World {
             return done(Object::Claim(have), version);
         }
         let mut claim = claim.clone();
-        claim.uid = Uid::from(format!("claim/{}", claim.name));
+        claim.uid = self.api.new_uid(&claim.name);
         claim.created = self.now;
         let (object, version) = self.api.put_claim(claim);
         done(object, version)
