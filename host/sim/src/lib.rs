@@ -10,6 +10,7 @@
 
 mod api;
 mod budgets;
+mod by_hand;
 mod card;
 mod cloud;
 mod execute;

@@ -3,8 +3,6 @@
 //!
 //! What a process that is no more has sent may still arrive: its orders are carried out, and nobody hears of it.
 
-use std::sync::Arc;
-
 use plimsoll_core::action::Order;
 use plimsoll_core::engine::{Engine, Input};
 use plimsoll_core::model::Object;
