@@ -5,7 +5,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use plimsoll_core::action::{ActionId, ObjectKey, Order, Outcome, Request};
-use plimsoll_kube::apply::Writer;
+use plimsoll_kube::apply::{Preconditions, Writer};
 use plimsoll_kwok::Kwok;
 use tokio::sync::Semaphore;
 use tokio::task::{Id, JoinSet};
@@ -89,7 +89,8 @@ async fn carry_out(executor: Arc<Executor>, order: Box<Order>) -> Outcome {
         match &order.request {
             Request::Write(write) => {
                 let now = Clock::default().now();
-                executor.writer.write(write, order.version, now).await
+                let only = Preconditions::of(&order);
+                executor.writer.write(write, only, now).await
             }
             Request::Cloud(call) => executor.provider.call(call).await,
         }

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use k8s_openapi::api::core::v1::Node;
-use kube::api::{Api, DeleteParams, ListParams};
+use kube::api::{Api, DeleteParams, ListParams, Preconditions};
 use kube::core::{ApiResource, DynamicObject, GroupVersionKind};
 use kube::{Client, Error, ResourceExt};
 use plimsoll_api::{Interner, convert, duration, failed_request};
@@ -48,6 +48,7 @@ impl Kwok {
         match call {
             CloudCall::Launch { claim, options } => self.launch(claim, options).await,
             CloudCall::Find { claim } => self.find(claim).await,
+            CloudCall::Get { instance } => self.get(instance).await,
             CloudCall::Terminate { instance } => self.terminate(instance).await,
         }
     }
@@ -85,6 +86,27 @@ impl Kwok {
         Outcome::Done(found.map_or(Answer::Absent, |machine| Answer::Machine(Box::new(machine))))
     }
 
+    async fn get(&self, instance: &ProviderId) -> Outcome {
+        let found = match self.node_of(instance).await {
+            Ok(node) => node.as_ref().and_then(machine_of),
+            Err(error) => return failed(&format!("instance {instance} cannot be read"), &error),
+        };
+        Outcome::Done(found.map_or(Answer::Absent, |machine| Answer::Machine(Box::new(machine))))
+    }
+
+    /// The node of an instance; another that bears its name is none.
+    async fn node_of(&self, instance: &ProviderId) -> Result<Option<Node>, Error> {
+        let Some(name) = instance.as_str().strip_prefix(PROVIDER_PREFIX) else {
+            return Ok(None);
+        };
+        let nodes: Api<Node> = Api::all(self.client.clone());
+        let node = nodes.get_opt(name).await?;
+        Ok(node.filter(|node| {
+            let spec = node.spec.as_ref();
+            spec.and_then(|spec| spec.provider_id.as_deref()) == Some(instance.as_str())
+        }))
+    }
+
     /// A node that is deleted has ended: there is nothing behind it.
     async fn terminate(&self, instance: &ProviderId) -> Outcome {
         let Some(name) = instance.as_str().strip_prefix(PROVIDER_PREFIX) else {
@@ -92,10 +114,24 @@ impl Kwok {
                 format!("instance {instance}: expected an id that begins with {PROVIDER_PREFIX}");
             return Outcome::Refused(Reason::Other(words));
         };
+        let node = match self.node_of(instance).await {
+            Ok(Some(node)) => node,
+            Ok(None) => return Outcome::Done(Answer::Gone),
+            Err(error) => return failed(&format!("node {name} cannot be read"), &error),
+        };
+        let only = DeleteParams {
+            preconditions: Some(Preconditions {
+                uid: node.uid(),
+                resource_version: None,
+            }),
+            ..DeleteParams::default()
+        };
         let nodes: Api<Node> = Api::all(self.client.clone());
-        match nodes.delete(name, &DeleteParams::default()).await {
+        match nodes.delete(name, &only).await {
             Ok(_) => Outcome::Done(Answer::Gone),
             Err(Error::Api(status)) if status.code == 404 => Outcome::Done(Answer::Gone),
+            // Another bears the name by now: looked at again.
+            Err(Error::Api(status)) if status.code == 409 => Outcome::Unknown,
             Err(error) => failed(&format!("node {name} cannot be deleted"), &error),
         }
     }

@@ -31,8 +31,8 @@ pub(crate) struct Api {
     pub(crate) daemon_sets: Vec<Arc<DaemonSet>>,
     others: Vec<Object>,
     pub(crate) budgets: Budgets,
-    /// Nodes that carry our finalizer.
-    held_nodes: BTreeSet<NodeName>,
+    /// How many objects have borne a name so far, by kind and name.
+    births: BTreeMap<String, u32>,
     pods_on: BTreeMap<NodeName, BTreeSet<ObjectName>>,
     used: BTreeMap<NodeName, Resources>,
     room: Room,
@@ -43,8 +43,6 @@ pub(crate) struct Api {
     repelling: BTreeSet<ObjectName>,
     nominated: BTreeMap<NodeName, BTreeSet<ObjectName>>,
     versions: BTreeMap<Name, Version>,
-    /// How many claims were made of each name.
-    made: BTreeMap<ClaimName, u32>,
     version: u64,
     outbox: Vec<Watched>,
 }
@@ -110,14 +108,15 @@ impl Api {
         Version(self.version)
     }
 
-    /// Uid of a claim that is made now: of a name that was used before it is another.
-    pub(crate) fn new_uid(&mut self, name: &ClaimName) -> Uid {
-        let made = self.made.entry(name.clone()).or_default();
-        *made += 1;
-        Uid::from(match *made {
-            1 => format!("claim/{name}"),
-            number => format!("claim/{name}/{number}"),
-        })
+    /// The uid of an object that is made now: no other has it, though its name may come back.
+    pub(crate) fn new_uid(&mut self, kind: &str, name: &str) -> Uid {
+        let own = format!("{kind}/{name}");
+        let births = self.births.entry(own.clone()).or_default();
+        *births += 1;
+        match births {
+            1 => Uid::from(own),
+            later => Uid::from(format!("{own}/{later}")),
+        }
     }
 
     /// Watch events since the last call.
@@ -304,25 +303,7 @@ impl Api {
         (object, version)
     }
 
-    /// Our finalizer goes onto a node.
-    pub(crate) fn hold_node(&mut self, name: &NodeName) {
-        self.held_nodes.insert(name.clone());
-    }
-
-    /// Our finalizer comes off a node; whether the node was asked to go and may now.
-    pub(crate) fn release_node(&mut self, name: &NodeName) -> bool {
-        self.held_nodes.remove(name);
-        self.nodes
-            .get(name)
-            .is_some_and(|node| node.deleting.is_some())
-    }
-
-    pub(crate) fn is_held(&self, name: &NodeName) -> bool {
-        self.held_nodes.contains(name)
-    }
-
     pub(crate) fn remove_node(&mut self, name: &NodeName) {
-        self.held_nodes.remove(name);
         self.used.remove(name);
         if let Some(node) = self.nodes.remove(name) {
             self.touched_nodes.insert(name.clone());

@@ -47,7 +47,7 @@ impl<P: Planner> Run<P> {
             return false;
         };
         let next = NodeClaim {
-            uid: self.world.api.new_uid(name),
+            uid: self.world.api.new_uid("claim", name.as_str()),
             provider_id: None,
             node: None,
             capacity: Resources::new(),

@@ -78,8 +78,10 @@ impl World {
         taints.push(taint(UNREGISTERED_TAINT, Effect::NoExecute));
         taints.push(taint(NOT_READY, Effect::NoSchedule));
         let (capacity, allocatable) = self.real_size(instance);
+        let name = instance.node();
         let node = Node {
-            name: instance.node(),
+            name: name.clone(),
+            uid: self.api.new_uid("node", name.as_str()),
             provider_id: Some(id.clone()),
             labels: own,
             annotations: Labels::new(),
@@ -89,6 +91,7 @@ impl World {
             ready: Readiness::NotReady,
             created: self.now,
             deleting: None,
+            held: false,
         };
         let event = Event::Ready(node.name.clone());
         self.queue.push(self.now + self.behaviour.ready, event);
@@ -183,7 +186,7 @@ impl World {
         for (pod, uid) in pods {
             self.pod_gone(&pod, &uid);
         }
-        if self.api.is_held(&name) {
+        if node.held {
             let mut down = Node::clone(&node);
             down.ready = Readiness::NotReady;
             down.taints.push(taint(NOT_READY, Effect::NoSchedule));
@@ -208,20 +211,23 @@ impl World {
         }
     }
 
-    /// A node that is there from the start has an instance behind it, with a price where the catalogue knows one.
-    pub(crate) fn adopt_node(&mut self, node: &Node) {
-        let Some(id) = &node.provider_id else { return };
+    /// A node that is there from the start has an instance behind it, with a price where the catalogue knows one; whether it is ours
+    /// to let go, which a node with a claim is.
+    pub(crate) fn adopt_node(&mut self, node: &Node) -> bool {
+        let Some(id) = &node.provider_id else {
+            return false;
+        };
         let claims = &self.api.claims;
         let claim = claims
             .values()
             .find(|claim| claim.provider_id.as_ref() == Some(id))
             .cloned();
-        let Some(claim) = claim else { return };
-        self.api.hold_node(&node.name);
+        let Some(claim) = claim else { return node.held };
         if let Some(instance) = self.instance_behind(node, &claim) {
             self.meter.bought(id, &instance, self.now);
             self.cloud.adopt(id.clone(), instance);
         }
+        true
     }
 
     fn instance_behind(&self, node: &Node, claim: &NodeClaim) -> Option<Instance> {

@@ -9,7 +9,7 @@ use std::sync::Arc;
 use plimsoll_core::action::Order;
 use plimsoll_core::engine::{Input, Landings};
 use plimsoll_core::ids::{NodeName, ObjectName, ProviderId, Uid};
-use plimsoll_core::model::{Object, Pod, PodPhase};
+use plimsoll_core::model::{Node, NodeClaim, Object, Pod, PodPhase};
 use plimsoll_core::time::{Span, Timestamp};
 
 use crate::api::{Api, Watched};
@@ -104,11 +104,18 @@ impl World {
             }
         }
         for claim in &objects.claims {
-            self.api.put_claim((**claim).clone());
+            let held = true;
+            self.api.put_claim(NodeClaim {
+                held,
+                ..NodeClaim::clone(claim)
+            });
         }
         for node in &objects.nodes {
-            self.api.put_node((**node).clone());
-            self.adopt_node(node);
+            let held = self.adopt_node(node);
+            self.api.put_node(Node {
+                held,
+                ..Node::clone(node)
+            });
         }
         for (name, runs_for) in &recording.running {
             self.tasks.insert(name.clone(), Task::of(*runs_for));

@@ -261,6 +261,7 @@ impl Fates<'_> {
         let is_complete = phase == ClaimPhase::Initialized;
         let mut node = Node {
             name: name.clone(),
+            uid: Uid::from(format!("node/{name}")),
             provider_id: Some(id),
             labels: claim.labels.clone(),
             annotations: claim.annotations.clone(),
@@ -270,6 +271,7 @@ impl Fates<'_> {
             ready: Readiness::Ready,
             created: FIRST,
             deleting: None,
+            held: true,
         };
         node.labels
             .insert(HOSTNAME.into(), claim.name.as_str().into());

@@ -66,6 +66,12 @@ pub(super) fn deleting(metadata: &ObjectMeta) -> Option<Timestamp> {
     metadata.deletion_timestamp.as_ref().map(instant)
 }
 
+/// `true` if the object carries our finalizer.
+pub(super) fn held(metadata: &ObjectMeta) -> bool {
+    let mut finalizers = metadata.finalizers.iter().flatten();
+    finalizers.any(|finalizer| finalizer == keys::FINALIZER)
+}
+
 /// An annotation's value.
 pub(super) fn annotation<'a>(metadata: &'a ObjectMeta, key: &str) -> Option<&'a str> {
     metadata

@@ -51,7 +51,7 @@ impl Engine {
             .is_some_and(|notes| notes.instance == Instance::Unsure);
         let idle = !self
             .orders
-            .is_busy(&ObjectKey::Claim(name.clone()), Purpose::Create);
+            .is_busy(&ObjectKey::Claim(name.clone()), None, Purpose::Create);
         let pool = self.cluster.pools.get(claim.pool.as_str());
         let pool = pool.map(|pool| pool.uid.clone());
         let late = now >= claim.created + CREATION_TIMEOUT;
@@ -70,7 +70,7 @@ impl Engine {
             }
         };
         let mut step = Step::default();
-        step.write_claim(name, purpose, None, write);
+        step.write_unseen(name, purpose, write);
         self.carry_out(name, step, now, actions);
     }
 
@@ -193,6 +193,7 @@ mod tests {
             expire_after: None,
             termination_grace: None,
             deleting: None,
+            held: false,
         }
     }
 
@@ -205,6 +206,7 @@ mod tests {
         engine.expected.ask(Arc::new(claim.clone()));
         let want = Want {
             object: ObjectKey::Claim(name.clone()),
+            uid: None,
             purpose: Purpose::Create,
             version: None,
             request: Request::Write(Write::CreateClaim {

@@ -21,6 +21,7 @@ mod ledger;
 mod nominate;
 mod notes;
 mod orders;
+mod orphans;
 mod outcome;
 mod provision;
 mod queue;
@@ -55,6 +56,7 @@ use disrupt::Disruption;
 use nominate::Nominations;
 use notes::{ClaimNotes, Notes};
 use orders::{Orders, Retry};
+use orphans::Orphans;
 use provision::Provision;
 use queue::CommandQueue;
 use recent::RecentActivity;
@@ -90,6 +92,7 @@ pub struct Engine {
     static_pools: StaticPools,
     begun: Begun,
     notes: Notes,
+    orphans: Orphans,
     dirty_claims: BTreeSet<ClaimName>,
     dirty_groups: BTreeSet<GroupId>,
     /// Groups that lost promises: their pods ask for a decision once it is clear which of them still stand for others.
@@ -122,6 +125,7 @@ impl Engine {
             static_pools: StaticPools::default(),
             begun: Begun::default(),
             notes: Notes::default(),
+            orphans: Orphans::default(),
             dirty_claims: BTreeSet::new(),
             dirty_groups: BTreeSet::new(),
             orphaned_groups: BTreeSet::new(),
@@ -146,6 +150,7 @@ impl Engine {
         self.lapse_promises(now);
         self.step_groups(now, &mut actions);
         self.step_claims(now, &mut actions);
+        self.step_orphans(now, &mut actions);
         self.step_queue(now, &mut actions);
         self.step_static_pools(now, &mut actions);
         self.step_provision(now, &mut actions);
@@ -158,6 +163,7 @@ impl Engine {
         self.synced?;
         let candidates = [
             self.notes.next_wake(),
+            self.orphans.next_wake(),
             (!self.disruption.is_confirming())
                 .then(|| self.provision.next_wake(&self.settings))
                 .flatten(),
@@ -253,12 +259,14 @@ impl Engine {
     fn absorb_touched(&mut self, now: Timestamp) {
         let touched = self.cluster.take_touched();
         self.spare.may_ask |= touched.buffers;
+        self.orphans.due.extend(touched.orphans);
         for claim in &touched.gone_claims {
             self.note_end(claim, now);
             self.forget_claim(&claim.name);
         }
         for node in &touched.gone_nodes {
             self.retry.forget(&ObjectKey::Node(node.name.clone()));
+            self.orphans.forget(&node.name);
             self.drop_promises(&PromisedTarget::Node(node.name.clone()));
         }
         for pod in &touched.gone_pods {
@@ -316,6 +324,9 @@ impl Engine {
         }
         self.static_pools.forget(name);
         self.queue.touch(name);
+        if self.cluster.claims.get(name).is_some() {
+            self.queue.lose(name);
+        }
         self.expected.settle(name);
         self.notes.forget(name);
         self.disruption.forget(name);
@@ -358,10 +369,11 @@ impl Engine {
         now: Timestamp,
         actions: &mut Vec<Action>,
     ) -> Option<Timestamp> {
-        if self.orders.is_busy(&want.object, want.purpose) {
+        let uid = want.uid.as_ref();
+        if self.orders.is_busy(&want.object, uid, want.purpose) {
             return None;
         }
-        match self.retry.may_begin(&want.object, want.purpose, now) {
+        match self.retry.may_begin(&want, now) {
             Err(not_before) => Some(not_before),
             Ok(attempt) => {
                 let order = self.orders.begin(want, attempt, now);

@@ -6,7 +6,7 @@ use super::{Engine, report};
 use crate::action::{
     Action, ActionId, Answer, Machine, ObjectKey, Outcome, Purpose, Reason, Request, Write,
 };
-use crate::ids::ClaimName;
+use crate::ids::{ClaimName, NodeName};
 use crate::lifecycle::Instance;
 use crate::time::Timestamp;
 
@@ -25,6 +25,9 @@ impl Engine {
         let Some(flight) = self.orders.end(id) else {
             return;
         };
+        if self.is_of_the_gone(&flight) {
+            return;
+        }
         let ended = match outcome {
             Outcome::Done(answer) => {
                 self.note_eviction(&flight, now);
@@ -41,6 +44,17 @@ impl Engine {
         };
         let next = self.retry.note(&flight, ended, now);
         self.recheck_at(&flight, ended, next);
+    }
+
+    /// `true` if the claim or node that an order was about is no more, whatever bears its name now.
+    fn is_of_the_gone(&self, flight: &Flight) -> bool {
+        let Some(uid) = &flight.uid else { return false };
+        let there = match &flight.object {
+            ObjectKey::Claim(name) => self.cluster.claims.get(name).map(|claim| &claim.uid),
+            ObjectKey::Node(name) => self.cluster.nodes.get(name).map(|node| &node.uid),
+            ObjectKey::Pod(_) | ObjectKey::Buffer(_) | ObjectKey::Pool(_) => return false,
+        };
+        there != Some(uid)
     }
 
     fn take_answer(&mut self, flight: &Flight, answer: Answer) -> Ended {
@@ -155,11 +169,19 @@ impl Engine {
         }
     }
 
-    /// `true` if the claim that an order is about was asked to go.
+    /// `true` if the claim that an order is about was asked to go, or it is about a node that goes without one.
     fn is_deleting(&self, flight: &Flight) -> bool {
-        self.claim_of(flight)
-            .and_then(|name| self.cluster.claims.get(&name))
-            .is_some_and(|claim| claim.deleting.is_some())
+        let claim = self.claim_of(flight);
+        let claim = claim.and_then(|name| self.cluster.claims.get(&name));
+        claim.is_some_and(|claim| claim.deleting.is_some()) || self.orphan_of(flight).is_some()
+    }
+
+    /// The node without a claim that an order is about.
+    fn orphan_of<'f>(&self, flight: &'f Flight) -> Option<&'f NodeName> {
+        match &flight.object {
+            ObjectKey::Node(name) if self.cluster.is_orphan(name) => Some(name),
+            _ => None,
+        }
     }
 
     fn notes_of(&mut self, flight: &Flight) -> Option<&mut ClaimNotes> {
@@ -180,7 +202,9 @@ impl Engine {
     }
 
     fn note_instance(&mut self, flight: &Flight, said: Instance) {
-        if let Some(notes) = self.notes_of(flight) {
+        if let Some(node) = self.orphan_of(flight) {
+            self.orphans.note(node, said);
+        } else if let Some(notes) = self.notes_of(flight) {
             notes.instance = said;
         }
     }
@@ -197,11 +221,15 @@ impl Engine {
             }
             Request::Write(Write::Evict { pod, .. }) => {
                 let node = self.cluster.pods.get(pod).and_then(|pod| pod.node.clone());
+                let orphan = node.clone().filter(|node| self.cluster.is_orphan(node));
+                self.orphans.due.extend(orphan);
                 let claim = node.and_then(|node| self.cluster.claim_on(&node).cloned());
                 self.dirty_claims
                     .extend(claim.map(|claim| claim.name.clone()));
             }
             _ => {
+                let orphan = self.orphan_of(flight).cloned();
+                self.orphans.due.extend(orphan);
                 let claim = self.claim_of(flight);
                 self.dirty_claims.extend(claim);
             }
@@ -223,6 +251,7 @@ mod tests {
         let now = Timestamp::default();
         let want = Want {
             object,
+            uid: None,
             purpose,
             version: None,
             request: Request::Write(Write::DeleteClaim(ClaimName::from("a"))),

@@ -48,6 +48,8 @@ pub(super) struct CommandQueue {
     leaving: BTreeSet<ClaimName>,
     /// Commands to be looked at, and the claims of each to which something happened.
     touched: BTreeMap<u64, BTreeSet<ClaimName>>,
+    /// Claims that are no more, though others bear their names by now.
+    gone: BTreeSet<ClaimName>,
 }
 
 #[derive(Clone, Debug)]
@@ -93,6 +95,14 @@ impl CommandQueue {
         for number in of_member.into_iter().chain(of_awaited) {
             let claims = self.touched.entry(number).or_default();
             claims.insert(claim.clone());
+        }
+    }
+
+    /// A claim is no more, though another bears its name by now.
+    pub(super) fn lose(&mut self, claim: &ClaimName) {
+        if self.has(claim) || self.of_awaited.contains_key(claim) {
+            self.gone.insert(claim.clone());
+            self.touch(claim);
         }
     }
 
@@ -271,12 +281,13 @@ impl Engine {
     /// Moves commands on as far as they go, those to which something happened.
     pub(super) fn step_queue(&mut self, now: Timestamp, actions: &mut Vec<Action>) {
         let limit = self.queue.limit();
+        let gone = std::mem::take(&mut self.queue.gone);
         for (number, claims) in self.queue.take_due(limit, now) {
             let Some(mut command) = self.queue.commands.remove(&number) else {
                 continue;
             };
             for name in &claims {
-                let is_gone = self.cluster.claims.get(name).is_none();
+                let is_gone = gone.contains(name) || self.cluster.claims.get(name).is_none();
                 if is_gone && command.members.contains(name) {
                     if command.drains {
                         command.account.goes(name);
@@ -285,7 +296,7 @@ impl Engine {
                 }
             }
             if !command.drains {
-                match self.progress(&mut command, &claims, limit, now, actions) {
+                match self.progress(&mut command, (&claims, &gone), limit, now, actions) {
                     Progress::Waits => {}
                     Progress::Ready => {
                         self.queue.waiting.remove(&(command.begun, number));
@@ -307,11 +318,12 @@ impl Engine {
         }
     }
 
-    /// How far a command has come, now that something happened to some of its claims.
+    /// How far a command has come, now that something happened to some of its claims, or some of them are gone though others
+    /// bear their names.
     fn progress(
         &mut self,
         command: &mut UnderWay,
-        claims: &BTreeSet<ClaimName>,
+        (claims, gone): (&BTreeSet<ClaimName>, &BTreeSet<ClaimName>),
         limit: Span,
         now: Timestamp,
         actions: &mut Vec<Action>,
@@ -322,6 +334,7 @@ impl Engine {
                 continue;
             }
             match self.cluster.claims.get(name) {
+                _ if gone.contains(name) => lost = Some(name),
                 Some(claim) if claim.deleting.is_some() => lost = Some(name),
                 Some(claim) if claim.phase() == ClaimPhase::Initialized => {
                     command.awaited.remove(name);

@@ -204,7 +204,9 @@ impl Engine {
             .filter(|claim| claim.pool == *pool && claim.deleting.is_none())
             .filter(|claim| {
                 let object = ObjectKey::Claim(claim.name.clone());
-                !self.orders.is_busy(&object, Purpose::DeleteClaim)
+                !self
+                    .orders
+                    .is_busy(&object, Some(&claim.uid), Purpose::DeleteClaim)
             })
             .map(|claim| (Reverse(claim.phase()), claim.name.clone()))
             .collect();
@@ -336,8 +338,8 @@ impl Engine {
     fn may_come(&self, name: &ClaimName) -> bool {
         let object = ObjectKey::Claim(name.clone());
         let notes = self.notes.get(name);
-        self.orders.is_busy(&object, Purpose::Create)
-            || self.orders.is_busy(&object, Purpose::Find)
+        self.orders.is_busy(&object, None, Purpose::Create)
+            || self.orders.is_busy(&object, None, Purpose::Find)
             || notes.is_some_and(|notes| notes.instance == Instance::Unsure)
     }
 }

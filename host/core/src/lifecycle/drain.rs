@@ -43,6 +43,7 @@ pub(crate) fn evict(
         if due {
             step.wants.push(Want {
                 object: ObjectKey::Pod(pod.uid.clone()),
+                uid: None,
                 purpose: Purpose::Evict,
                 version: None,
                 request: Request::Write(Write::Evict {

@@ -50,7 +50,7 @@ pub struct NodeClaim {
     pub name: ClaimName,
     /// Uid of the NodeClaim.
     pub uid: Uid,
-    /// The pool it was made for.
+    /// The pool it was made for; empty for a claim that stands alone.
     pub pool: PoolName,
     /// The provider's class.
     pub class: ClassRef,
@@ -84,6 +84,9 @@ pub struct NodeClaim {
     pub termination_grace: Option<Span>,
     /// When it was asked to go.
     pub deleting: Option<Timestamp>,
+    /// `true` if it carries our finalizer: it does not go without us.
+    #[serde(default)]
+    pub held: bool,
 }
 
 impl ClaimPhase {
