@@ -1,10 +1,8 @@
 //! What people and other controllers do to objects behind the engine's back: an object deleted and created again under its
 //! name, a claim gone with its finalizer taken off.
 
-use std::sync::Arc;
-
 use plimsoll_core::ids::{ClaimName, NodeName, ObjectName};
-use plimsoll_core::model::{Conditions, Node, NodeClaim, Pod, PodPhase};
+use plimsoll_core::model::{Conditions, NodeClaim, Pod, PodPhase};
 use plimsoll_core::resources::Resources;
 
 use crate::planner::Planner;
@@ -38,12 +36,12 @@ impl<P: Planner> Run<P> {
 
     /// A claim's finalizer is taken off and the claim deleted: its machine and its node stay; `false` where there is none.
     pub fn remove_claim(&mut self, name: &ClaimName) -> bool {
-        self.world.api.remove_claim(name).is_some()
+        self.world.drop_claim(name).is_some()
     }
 
     /// The same, and its manifest is applied again: a claim of its name that has no machine yet. `false` where there is none.
     pub fn recreate_claim(&mut self, name: &ClaimName) -> bool {
-        let Some(claim) = self.world.api.remove_claim(name) else {
+        let Some(claim) = self.world.drop_claim(name) else {
             return false;
         };
         let next = NodeClaim {
@@ -55,6 +53,7 @@ impl<P: Planner> Run<P> {
             created: self.world.now,
             conditions: Conditions::default(),
             deleting: None,
+            held: false,
             ..NodeClaim::clone(&claim)
         };
         self.world.api.put_claim(next);
@@ -76,17 +75,8 @@ impl<P: Planner> Run<P> {
 
     /// A node is asked to go by hand; `false` where there is none.
     pub fn delete_node(&mut self, name: &NodeName) -> bool {
-        let Some(node) = self.world.api.nodes.get(name).map(Arc::clone) else {
-            return false;
-        };
-        let now = self.world.now;
-        if self.world.api.is_held(name) {
-            let mut going = Node::clone(&node);
-            going.deleting.get_or_insert(now);
-            self.world.api.put_node(going);
-        } else {
-            self.world.remove_node(name);
-        }
-        true
+        let is_there = self.world.api.nodes.contains_key(name);
+        self.world.delete_node(name);
+        is_there
     }
 }

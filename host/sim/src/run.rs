@@ -189,7 +189,8 @@ impl<P: Planner> Run<P> {
 
     /// `true` if a node carries our finalizer.
     pub fn is_held(&self, node: &NodeName) -> bool {
-        self.world.api.is_held(node)
+        let node = self.world.api.nodes.get(node);
+        node.is_some_and(|node| node.held)
     }
 
     /// Prices of the instances that run, or end just now, summed.

@@ -51,6 +51,8 @@ pub(crate) enum Event {
     InstanceGone(ProviderId),
     /// Replicas follow their load.
     Autoscale,
+    /// A node whose owner, of this uid, is gone is collected as garbage.
+    Collect(NodeName, Uid),
 }
 
 /// The world.
@@ -319,6 +321,7 @@ impl World {
             Event::Notice(id) => self.notice(&id),
             Event::InstanceGone(id) => self.instance_gone(&id),
             Event::Autoscale => self.autoscale(),
+            Event::Collect(node, owner) => self.collect(&node, &owner),
             // These are the run's own.
             Event::Wake(_)
             | Event::Execute(..)

@@ -20,9 +20,9 @@ use plimsoll_sim::{Change, Run, TimedChange};
 pub(super) type Simulated = Run<fn(&Snapshot) -> Plan>;
 
 /// When everything that was asked for should stand, whatever happened on the way.
-pub(super) const RESTS: Timestamp = at(60 * 60);
+pub(super) const RESTS: Timestamp = at(110 * 60);
 /// Until when it must stay so.
-pub(super) const STAYS: Timestamp = at(80 * 60);
+pub(super) const STAYS: Timestamp = at(130 * 60);
 /// From here on nothing is asked for any more, and no order is a boundary.
 pub(super) const LAST: Timestamp = at(45 * 60);
 
