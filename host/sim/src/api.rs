@@ -33,6 +33,8 @@ pub(crate) struct Api {
     pub(crate) budgets: Budgets,
     /// How many objects have borne a name so far, by kind and name.
     births: BTreeMap<String, u32>,
+    /// Uids of the claims that own nodes.
+    owners: BTreeMap<NodeName, Uid>,
     pods_on: BTreeMap<NodeName, BTreeSet<ObjectName>>,
     used: BTreeMap<NodeName, Resources>,
     room: Room,
@@ -101,6 +103,11 @@ impl Api {
             deleted,
         });
         version
+    }
+
+    /// Version of the last change.
+    pub(crate) fn version(&self) -> Version {
+        Version(self.version)
     }
 
     /// The uid of an object that is made now: no other has it, though its name may come back.
@@ -300,6 +307,7 @@ impl Api {
 
     pub(crate) fn remove_node(&mut self, name: &NodeName) {
         self.used.remove(name);
+        self.owners.remove(name);
         if let Some(node) = self.nodes.remove(name) {
             self.touched_nodes.insert(name.clone());
             self.room.had(&node, -1);
@@ -321,6 +329,19 @@ impl Api {
         let object = Object::Claim(Arc::clone(&claim));
         self.emit(object, Some(Name::Claim(name.clone())), true);
         Some(claim)
+    }
+
+    /// A claim owns a node from now on, known by its uid.
+    pub(crate) fn own_node(&mut self, name: &NodeName, claim: &Uid) {
+        if self.nodes.contains_key(name) {
+            self.owners.insert(name.clone(), claim.clone());
+        }
+    }
+
+    /// Nodes that a claim owns.
+    pub(crate) fn owned_by(&self, claim: &Uid) -> Vec<NodeName> {
+        let owned = self.owners.iter().filter(|(_, owner)| *owner == claim);
+        owned.map(|(node, _)| node.clone()).collect()
     }
 
     pub(crate) fn version_of_node(&self, name: &NodeName) -> Option<Version> {

@@ -109,7 +109,7 @@ impl World {
         let claim = self.api.claims.get(name);
         let goes = claim.is_none_or(|claim| claim.deleting.is_some());
         if goes && change.finalizer == Finalizer::Removed {
-            self.api.remove_claim(name);
+            self.drop_claim(name);
             return Outcome::Done(Answer::Nothing);
         }
         self.change_claim(name, |claim| bring(claim, change, now))
@@ -160,6 +160,9 @@ impl World {
             }
             node.held |= change.finalizer == Finalizer::Set;
         });
+        if let Some((_, uid)) = &change.owner {
+            self.api.own_node(name, uid);
+        }
         if matches!(outcome, Outcome::Done(_)) && change.taints.is_some() {
             self.open(name);
         }
@@ -172,7 +175,7 @@ impl World {
         self.change_kept(kept, version, change, Object::Node, Api::put_node)
     }
 
-    fn delete_node(&mut self, name: &NodeName) -> Outcome {
+    pub(crate) fn delete_node(&mut self, name: &NodeName) -> Outcome {
         if self.api.nodes.get(name).is_some_and(|node| node.held) {
             let now = self.now;
             return self.change_node(name, |node| {

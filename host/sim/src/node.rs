@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use plimsoll_core::catalogue::CapacityType;
-use plimsoll_core::ids::{NodeName, ObjectName, ProviderId};
+use plimsoll_core::ids::{ClaimName, NodeName, ObjectName, ProviderId, Uid};
 use plimsoll_core::labels::{self, Labels};
 use plimsoll_core::lifecycle::UNREGISTERED_TAINT;
 use plimsoll_core::model::{
@@ -16,6 +16,8 @@ use crate::cloud::Instance;
 use crate::scheduler::daemon_fits;
 use crate::world::{Event, World};
 
+/// How long after its owner an object is collected as garbage.
+const COLLECTED: Span = Span::from_secs(10);
 const NOT_READY: &str = "node.kubernetes.io/not-ready";
 /// Odds of interruption are drawn once per hour of an instance's life, this many hours ahead at most.
 const HOURS_AHEAD: u64 = 24 * 365;
@@ -194,6 +196,23 @@ impl World {
             self.api.put_node(down);
         } else {
             self.remove_node(&name);
+        }
+    }
+
+    /// A claim's object goes. Nodes that it owned are collected as garbage a little later.
+    pub(crate) fn drop_claim(&mut self, name: &ClaimName) -> Option<Arc<NodeClaim>> {
+        let claim = self.api.remove_claim(name)?;
+        for node in self.api.owned_by(&claim.uid) {
+            let event = Event::Collect(node, claim.uid.clone());
+            self.queue.push(self.now + COLLECTED, event);
+        }
+        Some(claim)
+    }
+
+    /// A node whose owner is gone is asked to go, unless it is another by now or has another owner.
+    pub(crate) fn collect(&mut self, node: &NodeName, owner: &Uid) {
+        if self.api.owned_by(owner).contains(node) {
+            self.delete_node(node);
         }
     }
 
