@@ -152,9 +152,12 @@ impl<P: Planner> Run<P> {
         self.settle();
     }
 
-    /// Hands the engine an input that this world does not make by itself.
-    pub fn hand_in(&mut self, input: Input) {
-        self.feed(input, self.world.now);
+    /// Hands every engine an input that this world does not make by itself.
+    pub fn hand_in(&mut self, input: &Input) {
+        let processes: Vec<ProcessId> = self.processes.keys().copied().collect();
+        for process in processes {
+            self.tell(process, input.clone(), self.world.now);
+        }
         self.flush();
         self.settle();
     }

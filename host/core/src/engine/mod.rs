@@ -219,8 +219,8 @@ impl Engine {
                     self.dirty_claims.insert(claim.name.clone());
                 }
             }
-            Input::Stale(kinds) => self.see(kinds),
-            Input::Fresh => self.see(Vec::new()),
+            Input::Stale(kinds) => self.note_stale(kinds),
+            Input::Fresh => self.note_stale(Vec::new()),
             Input::Tick => {}
         }
     }
