@@ -18,6 +18,7 @@ mod disrupt;
 mod found;
 mod input;
 mod ledger;
+mod naming;
 mod nominate;
 mod notes;
 mod orders;
@@ -100,7 +101,7 @@ pub struct Engine {
 }
 
 impl Engine {
-    /// An engine that has seen nothing yet. `seed` is handed to decisions and enters the names of claims.
+    /// An engine that has seen nothing yet. `seed` is handed to decisions.
     pub fn new(settings: Arc<Settings>, catalogues: Arc<Catalogues>, seed: u64) -> Self {
         Self {
             settings,

@@ -8,6 +8,7 @@ use crate::action::{
 };
 use crate::ids::{ClaimName, NodeName};
 use crate::lifecycle::Instance;
+use crate::model::Object;
 use crate::time::Timestamp;
 
 /// The most of a failure's words, in characters, that a claim's condition shows.
@@ -62,6 +63,11 @@ impl Engine {
             Answer::Object(object, version) => {
                 if matches!(flight.purpose, Purpose::Create | Purpose::Find) {
                     self.note_instance(flight, Instance::Unasked);
+                }
+                if let Object::Claim(claim) = &object
+                    && flight.purpose == Purpose::Create
+                {
+                    self.meet(claim);
                 }
                 self.see(object, version);
             }

@@ -3,6 +3,7 @@
 mod drain;
 mod foreign;
 mod identity;
+mod naming;
 mod standing;
 
 use std::sync::Arc;
