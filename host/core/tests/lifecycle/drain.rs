@@ -32,7 +32,7 @@ fn evicted(scene: &mut Scene, at: i64) -> Vec<(String, Option<i64>)> {
     let wants = scene.step().wants.into_iter();
     let evictions = wants.filter_map(|want| match want.request {
         Request::Write(Write::Evict { pod, within, .. }) => Some((
-            pod.name.name.to_string(),
+            pod.name.to_string(),
             within.map(|span| span.millis() / 1000),
         )),
         _ => None,
