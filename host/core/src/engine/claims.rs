@@ -197,6 +197,7 @@ mod tests {
             expire_after: None,
             termination_grace: None,
             deleting: None,
+            drained_by: None,
             held: false,
         }
     }

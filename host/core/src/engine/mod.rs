@@ -19,6 +19,7 @@ mod found;
 mod freshness;
 mod input;
 mod ledger;
+mod naming;
 mod nominate;
 mod notes;
 mod orders;
@@ -103,7 +104,7 @@ pub struct Engine {
 }
 
 impl Engine {
-    /// An engine that has seen nothing yet. `seed` is handed to decisions and enters the names of claims.
+    /// An engine that has seen nothing yet. `seed` is handed to decisions.
     pub fn new(settings: Arc<Settings>, catalogues: Arc<Catalogues>, seed: u64) -> Self {
         Self {
             settings,

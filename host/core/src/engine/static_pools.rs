@@ -13,6 +13,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use super::commit::{CommitVerdict, PodCounts};
+use super::naming::ClaimPurpose;
 use super::runaway::Tally;
 use super::{Engine, report};
 use crate::action::{Action, ObjectKey, Purpose};
@@ -44,8 +45,6 @@ pub(super) struct StaticPools {
     back_off: BTreeMap<PoolName, (u32, Timestamp)>,
     /// Last message about each pool that is short.
     told: BTreeMap<PoolName, String>,
-    /// How often claims were asked for: tells claims of one instant apart.
-    asks: u64,
 }
 
 impl StaticPools {
@@ -249,18 +248,19 @@ impl Engine {
         let catalogue = self.sold_by(pool);
         let mut planned = static_pool::planned(pool, &catalogue, &self.settings);
         let mut tally = Tally::default();
-        self.static_pools.asks += 1;
         let claims = self.staying(&pool.name).map(AsRef::as_ref);
         let mut zones = static_pool::zones(claims, &catalogue);
-        for row in 0..missing {
+        let mut first = 0;
+        for _ in 0..missing {
             static_pool::spread(&mut planned, &zones);
             self.drop_exhausted(&mut planned, &mut tally, now);
             let verdict = self.may_buy(&planned, &mut tally, now);
             if verdict != CommitVerdict::Buys {
                 return Some(self.held_back(pool, &planned, verdict, now));
             }
-            let place = ("static", self.static_pools.asks, row as usize);
-            let name = self.ask_for(Some(pool), &planned, &PodCounts::new(), place, now);
+            let (name, ordinal) = self.free_name(&pool.name, &ClaimPurpose::Replica, first);
+            first = ordinal + 1;
+            self.ask_for(Some(pool), &planned, &PodCounts::new(), name.clone(), now);
             if let Some(chosen) = planned.chosen() {
                 *zones.entry(Arc::clone(&chosen.zone)).or_insert(0) += 1;
             }

@@ -10,6 +10,7 @@ use plimsoll_core::ids::{ClaimName, NodeName, ProviderId, Uid};
 use plimsoll_core::labels::Labels;
 use plimsoll_core::model::{ClaimPhase, Effect, Node, NodeClaim, Object, Pod, Taint, Version};
 use plimsoll_core::resources::Resources;
+use plimsoll_core::schedule;
 use plimsoll_core::snapshot::Objects;
 use plimsoll_core::state::Cluster;
 use plimsoll_core::time::{Span, Timestamp};
@@ -20,8 +21,8 @@ use super::second;
 /// An engine that has found some objects, at a clock and a version that only grow.
 pub(super) struct World {
     pub(super) engine: Engine,
-    version: u64,
-    now: Timestamp,
+    pub(super) version: u64,
+    pub(super) now: Timestamp,
 }
 
 impl World {
@@ -44,13 +45,19 @@ impl World {
         (world, orders)
     }
 
-    fn hear(&mut self, input: Input) -> Vec<Order> {
-        let actions = self.engine.handle(input, self.now).into_iter();
-        let orders = actions.filter_map(|action| match action {
-            Action::Do(order) => Some(*order),
-            _ => None,
-        });
-        orders.collect()
+    pub(super) fn hear(&mut self, input: Input) -> Vec<Order> {
+        let mut orders = Vec::new();
+        for action in self.engine.handle(input, self.now) {
+            match action {
+                Action::Do(order) => orders.push(*order),
+                Action::Solve(request) => {
+                    let plan = schedule::plan(&request.snapshot);
+                    orders.extend(self.hear(Input::Solved(request.id, Box::new(plan))));
+                }
+                _ => {}
+            }
+        }
+        orders
     }
 
     pub(super) fn see(&mut self, object: impl Into<Object>) -> Vec<Order> {
@@ -58,12 +65,12 @@ impl World {
         self.hear(Input::Applied(object.into(), Version(self.version)))
     }
 
-    fn miss(&mut self, object: impl Into<Object>) -> Vec<Order> {
+    pub(super) fn miss(&mut self, object: impl Into<Object>) -> Vec<Order> {
         self.version += 1;
         self.hear(Input::Deleted(object.into(), Version(self.version)))
     }
 
-    fn answer(&mut self, order: &Order, answer: Answer) -> Vec<Order> {
+    pub(super) fn answer(&mut self, order: &Order, answer: Answer) -> Vec<Order> {
         self.hear(Input::Outcome(order.id, Outcome::Done(answer)))
     }
 
