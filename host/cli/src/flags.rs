@@ -345,7 +345,7 @@ pub(crate) struct Run {
     pub(crate) feature_gates: String,
     #[command(flatten)]
     pub(crate) leader_election: LeaderElection,
-    /// Seed of random numbers and of NodeClaim names.
+    /// Seed of random numbers.
     #[arg(long, default_value_t = 0)]
     pub(crate) seed: u64,
     /// Record every input and action of the controller to this file.

@@ -287,6 +287,9 @@ pub enum Answer {
 pub enum Reason {
     /// The cloud is out of these offerings: the claim goes, they are avoided for a while.
     InsufficientCapacity(Vec<OfferingKey>),
+    /// The provider's class is not there. As with exhausted offerings the claim goes and its pods are planned anew, but no
+    /// offering is to blame.
+    ClassMissing(String),
     /// The provider's class cannot be used: the claim goes.
     ClassNotReady(String),
     /// The object is not there.

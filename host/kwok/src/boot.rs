@@ -88,7 +88,7 @@ async fn boot(provider: Kwok, claim: Arc<NodeClaim>, now: Timestamp) {
         match provider.registration_delay(&claim.class).await {
             Ok(delay) => break delay,
             // It could be used when the claim was launched: the machine is there and boots.
-            Err(ClassFault::Unusable(_)) => break Span::ZERO,
+            Err(ClassFault::Missing(_) | ClassFault::Unusable(_)) => break Span::ZERO,
             Err(ClassFault::Unknown) => tokio::time::sleep(AGAIN).await,
         }
     };
@@ -180,6 +180,7 @@ pub(crate) mod tests {
             expire_after: None,
             termination_grace: None,
             deleting: None,
+            drained_by: None,
             held: true,
         }
     }

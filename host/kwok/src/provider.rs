@@ -18,7 +18,7 @@ use crate::machine::{machine, suffix};
 use crate::{DOMAIN, PROVIDER_PREFIX};
 
 /// The kind of class that this provider serves.
-const CLASS: &str = "KWOKNodeClass";
+pub(crate) const CLASS: &str = "KWOKNodeClass";
 /// Selects the nodes that KWOK keeps.
 const FAKE: &str = "kwok.x-k8s.io/node=fake";
 
@@ -31,6 +31,8 @@ pub struct Kwok {
 
 /// Why a class gives no machines.
 pub(crate) enum ClassFault {
+    /// There is no such class, in words.
+    Missing(String),
     /// It cannot be used, in words.
     Unusable(String),
     /// The API server did not say whether it can be used.
@@ -57,6 +59,9 @@ impl Kwok {
     async fn launch(&self, claim: &NodeClaim, options: &[LaunchOption]) -> Outcome {
         match self.registration_delay(&claim.class).await {
             Ok(_) => {}
+            Err(ClassFault::Missing(words)) => {
+                return Outcome::Refused(Reason::ClassMissing(words));
+            }
             Err(ClassFault::Unusable(words)) => {
                 return Outcome::Refused(Reason::ClassNotReady(words));
             }
@@ -107,18 +112,16 @@ impl Kwok {
         }))
     }
 
-    /// A node that is deleted has ended: there is nothing behind it.
+    /// A machine ends with its node: one that is deleting has none any more, and what another provider made is none of ours.
     async fn terminate(&self, instance: &ProviderId) -> Outcome {
-        let Some(name) = instance.as_str().strip_prefix(PROVIDER_PREFIX) else {
-            let words =
-                format!("instance {instance}: expected an id that begins with {PROVIDER_PREFIX}");
-            return Outcome::Refused(Reason::Other(words));
-        };
         let node = match self.node_of(instance).await {
-            Ok(Some(node)) => node,
-            Ok(None) => return Outcome::Done(Answer::Gone),
-            Err(error) => return failed(&format!("node {name} cannot be read"), &error),
+            Ok(node) => node.filter(|node| node.metadata.deletion_timestamp.is_none()),
+            Err(error) => return failed(&format!("instance {instance} cannot be read"), &error),
         };
+        let Some(node) = node else {
+            return Outcome::Done(Answer::Gone);
+        };
+        let name = node.name_any();
         let only = DeleteParams {
             preconditions: Some(Preconditions {
                 uid: node.uid(),
@@ -127,8 +130,8 @@ impl Kwok {
             ..DeleteParams::default()
         };
         let nodes: Api<Node> = Api::all(self.client.clone());
-        match nodes.delete(name, &only).await {
-            Ok(_) => Outcome::Done(Answer::Gone),
+        match nodes.delete(&name, &only).await {
+            Ok(_) => Outcome::Done(Answer::Ending),
             Err(Error::Api(status)) if status.code == 404 => Outcome::Done(Answer::Gone),
             // Another bears the name by now: looked at again.
             Err(Error::Api(status)) if status.code == 409 => Outcome::Unknown,
@@ -152,7 +155,7 @@ impl Kwok {
             Ok(Some(class)) => delay(&class).map_err(ClassFault::Unusable),
             Ok(None) => {
                 let words = format!("{CLASS} {} does not exist", class.name);
-                Err(ClassFault::Unusable(words))
+                Err(ClassFault::Missing(words))
             }
             Err(error) => {
                 let what = format!("{CLASS} {} cannot be read", class.name);

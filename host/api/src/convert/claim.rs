@@ -9,6 +9,7 @@ use super::amounts::amounts;
 use super::{condition, metadata, pool, requirement, taint};
 use crate::error::{FieldError, Within};
 use crate::intern::Interner;
+use crate::keys;
 use crate::kinds::{self, NodeClaimStatus};
 use crate::object::Kind;
 use crate::write;
@@ -47,6 +48,8 @@ pub(crate) fn node_claim(
         expire_after: pool::expiry(spec.expire_after.as_deref()).within("spec")?,
         termination_grace: pool::grace(spec.termination_grace_period.as_deref()).within("spec")?,
         deleting: metadata::deleting(metadata),
+        drained_by: metadata::annotation(metadata, keys::TERMINATION_TIMESTAMP)
+            .and_then(metadata::written_instant),
         held: metadata::held(metadata),
     })
 }

@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use k8s_openapi::apimachinery::pkg::apis::meta::v1::{ObjectMeta, OwnerReference, Time};
+use k8s_openapi::jiff;
 use plimsoll_core::ids::{ObjectName, Uid};
 use plimsoll_core::labels::Labels;
 use plimsoll_core::model::{Owner, OwnerKind};
@@ -51,6 +52,12 @@ pub(super) fn uid(metadata: &ObjectMeta) -> Uid {
 /// An instant.
 pub(super) fn instant(time: &Time) -> Timestamp {
     Timestamp::from_millis(time.0.as_millisecond())
+}
+
+/// An instant that somebody wrote as text; `None` where it is none, which then counts as not said.
+pub(super) fn written_instant(text: &str) -> Option<Timestamp> {
+    let read: jiff::Timestamp = text.parse().ok()?;
+    Some(Timestamp::from_millis(read.as_millisecond()))
 }
 
 /// When the object was created; the epoch when nothing is said.

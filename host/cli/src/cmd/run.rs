@@ -224,7 +224,9 @@ fn settings(flags: &Run) -> Result<Settings> {
         batch_max: span("batch-max-duration", &flags.batch_max_duration)?,
         ..Settings::default()
     };
-    gates::set(&mut settings, &flags.feature_gates)?;
+    for warning in gates::set(&mut settings, &flags.feature_gates)? {
+        tracing::warn!("{warning}");
+    }
     Ok(settings)
 }
 

@@ -193,6 +193,7 @@ mod tests {
             expire_after: None,
             termination_grace: None,
             deleting: None,
+            drained_by: None,
             held: false,
         }
     }

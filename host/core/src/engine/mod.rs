@@ -18,6 +18,7 @@ mod disrupt;
 mod found;
 mod input;
 mod ledger;
+mod naming;
 mod nominate;
 mod notes;
 mod orders;
@@ -44,7 +45,7 @@ use crate::catalogue::{Catalogues, Market};
 use crate::command::Refused;
 use crate::ids::{ClaimName, ReservationId};
 use crate::lifecycle::Want;
-use crate::model::{ClaimPhase, NodeClaim};
+use crate::model::{ClaimPhase, NodeClaim, Object, Version};
 use crate::snapshot::{Activity, Settings, Snapshot};
 use crate::state::{
     Assignment, Cluster, Expected, Frozen, GroupId, NOMINATION_WINDOW, PromisedTarget, Promises,
@@ -100,7 +101,7 @@ pub struct Engine {
 }
 
 impl Engine {
-    /// An engine that has seen nothing yet. `seed` is handed to decisions and enters the names of claims.
+    /// An engine that has seen nothing yet. `seed` is handed to decisions.
     pub fn new(settings: Arc<Settings>, catalogues: Arc<Catalogues>, seed: u64) -> Self {
         Self {
             settings,
@@ -193,7 +194,7 @@ impl Engine {
 
     fn take(&mut self, input: Input, now: Timestamp, actions: &mut Vec<Action>) {
         match input {
-            Input::Applied(object, version) => self.cluster.apply(object, version),
+            Input::Applied(object, version) => self.see(object, version),
             Input::Deleted(object, version) => self.cluster.remove(&object, version),
             Input::Synced => self.sync(now),
             Input::Outcome(id, outcome) => self.end_order(id, outcome, now, actions),
@@ -216,6 +217,17 @@ impl Engine {
                 }
             }
             Input::Tick => {}
+        }
+    }
+
+    /// Takes in an object. Claims of classes that others serve are theirs: their nodes are like any that nobody here made.
+    fn see(&mut self, object: Object, version: Version) {
+        let is_foreign = match &object {
+            Object::Claim(claim) => !self.market.catalogues().serves(&claim.class),
+            _ => false,
+        };
+        if !is_foreign {
+            self.cluster.apply(object, version);
         }
     }
 

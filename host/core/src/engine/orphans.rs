@@ -1,6 +1,7 @@
 //! Steps of nodes that are left without a claim: those that something touched, and those whose time has come.
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
 
 use super::Engine;
 use crate::action::Action;
@@ -55,7 +56,10 @@ impl Engine {
 
     fn step_orphan(&mut self, name: &NodeName, now: Timestamp, actions: &mut Vec<Action>) {
         let seen = self.cluster.nodes.seen(name).cloned();
-        let Some(seen) = seen.filter(|_| self.cluster.is_orphan(name)) else {
+        let provider = Arc::clone(self.market.catalogues().provider());
+        let is_orphan = self.cluster.is_orphan(name);
+        let Some(seen) = seen.filter(|seen| is_orphan && provider.manages(&seen.object.labels))
+        else {
             self.orphans.forget(name);
             return;
         };

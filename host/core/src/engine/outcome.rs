@@ -8,6 +8,7 @@ use crate::action::{
 };
 use crate::ids::{ClaimName, NodeName};
 use crate::lifecycle::Instance;
+use crate::model::Object;
 use crate::time::Timestamp;
 
 /// The most of a failure's words, in characters, that a claim's condition shows.
@@ -63,7 +64,12 @@ impl Engine {
                 if matches!(flight.purpose, Purpose::Create | Purpose::Find) {
                     self.note_instance(flight, Instance::Unasked);
                 }
-                self.cluster.apply(object, version);
+                if let Object::Claim(claim) = &object
+                    && flight.purpose == Purpose::Create
+                {
+                    self.meet(claim);
+                }
+                self.see(object, version);
             }
             Answer::Machine(machine) => {
                 self.note_instance(flight, Instance::Unasked);
@@ -117,10 +123,13 @@ impl Engine {
                 self.market.avoid(offerings, now);
                 self.provision.market_changed();
             }
+            Reason::ClassMissing(words) => {
+                self.note_unusable(flight);
+                let object = flight.object.clone();
+                actions.push(report(object, "InsufficientCapacityError", words, now));
+            }
             Reason::ClassNotReady(words) => {
-                if let Some(notes) = self.notes_of(flight) {
-                    notes.refused = true;
-                }
+                self.note_unusable(flight);
                 let object = flight.object.clone();
                 actions.push(report(object, "NodeClassNotReady", words, now));
             }
@@ -144,6 +153,13 @@ impl Engine {
             }
         }
         Ended::Badly
+    }
+
+    /// The class of a claim cannot be used: the claim goes.
+    fn note_unusable(&mut self, flight: &Flight) {
+        if let Some(notes) = self.notes_of(flight) {
+            notes.refused = true;
+        }
     }
 
     fn note_eviction(&mut self, flight: &Flight, now: Timestamp) {
@@ -265,6 +281,34 @@ mod tests {
             other => format!("{other:?}"),
         };
         actions.iter().map(reason).collect()
+    }
+
+    #[test]
+    fn a_class_that_is_missing_is_told_as_capacity_that_is() {
+        let told = |reason: Reason| {
+            let mut engine = Engine::new(Arc::default(), Arc::default(), 1);
+            let want = Want {
+                object: ObjectKey::Claim(ClaimName::from("a")),
+                uid: None,
+                purpose: Purpose::Launch,
+                version: None,
+                request: Request::Write(Write::DeleteClaim(ClaimName::from("a"))),
+            };
+            let order = engine.orders.begin(want, 0, Timestamp::default());
+            let refused = Outcome::Refused(reason);
+            let mut actions = Vec::new();
+            engine.end_order(order.id, refused, Timestamp::default(), &mut actions);
+            match actions.as_slice() {
+                [Action::Report(event)] => event.reason.to_string(),
+                other => format!("{other:?}"),
+            }
+        };
+        let words = || "KWOKNodeClass default".to_owned();
+        assert_eq!(
+            told(Reason::ClassMissing(words())),
+            "InsufficientCapacityError"
+        );
+        assert_eq!(told(Reason::ClassNotReady(words())), "NodeClassNotReady");
     }
 
     #[test]

@@ -10,6 +10,7 @@ use std::sync::Arc;
 
 use super::commit::{CommitVerdict, PodCounts};
 use super::ledger::CommandAccount;
+use super::naming::ClaimPurpose;
 use super::notes::Hint;
 use super::runaway::Tally;
 use super::spare::for_spare_alone;
@@ -178,7 +179,6 @@ impl Engine {
         &mut self,
         command: Command,
         snapshot: &Snapshot,
-        id: u64,
         now: Timestamp,
         actions: &mut Vec<Action>,
     ) -> bool {
@@ -201,6 +201,8 @@ impl Engine {
         }
         let replaces: Vec<&str> = command.members.iter().map(ClaimName::as_str).collect();
         let replaces: Arc<str> = Arc::from(replaces.join(","));
+        let uid = |name: &ClaimName| Some(self.cluster.claims.get(name)?.uid.clone());
+        let least = command.members.iter().filter_map(uid).min();
         let mut targets = BTreeSet::new();
         let mut awaited = BTreeSet::new();
         let mut account = CommandAccount::open(&command, now);
@@ -218,7 +220,9 @@ impl Engine {
                     planned.annotations.insert(own, Arc::clone(&replaces));
                     self.note_relaunch(&planned, &pods);
                     let pool = snapshot.pool(planned.pool.as_str());
-                    let name = self.ask_for(pool, &planned, &pods, ("disrupt", id, row), now);
+                    let purpose = ClaimPurpose::Replaces(least.clone(), row);
+                    let (name, _) = self.free_name(&planned.pool, &purpose, 0);
+                    self.ask_for(pool, &planned, &pods, name.clone(), now);
                     let words = format!("replaces {replaces}: {}", command.reason.as_str());
                     let object = ObjectKey::Claim(name.clone());
                     actions.push(report(object, "DisruptionLaunching", words, now));

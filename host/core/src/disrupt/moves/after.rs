@@ -160,6 +160,7 @@ fn launched(
         expire_after: claim.expire_after,
         termination_grace: claim.termination_grace,
         deleting: None,
+        drained_by: None,
         held: true,
     }
 }
