@@ -176,7 +176,7 @@ fn explore() {
         let faults: Vec<Fault> = match std::env::var("FAMILY").as_deref() {
             Ok("stale") => vec![Fault::StaleBefore(0, 5), Fault::StaleAfter(0, 5), Fault::StaleBefore(5, 5), Fault::StaleAfter(60, 5), Fault::StaleAfter(60, 60), Fault::StaleAfter(300, 30), Fault::StaleAfter(900, 5)],
             Ok("cut") => vec![Fault::Cut(5), Fault::Cut(60), Fault::CutLost(5), Fault::CutLost(60), Fault::CutLost(200)],
-            Ok("two") => vec![Fault::Paused(20), Fault::Paused(120), Fault::Paused(600), Fault::Both(20), Fault::Both(600)],
+            Ok("two") => vec![Fault::Paused(20), Fault::Paused(120), Fault::Paused(600), Fault::Paused(3)],
             Ok("hand") => vec![Fault::PodsAgain(0), Fault::PodsAgain(30), Fault::ClaimGone, Fault::ClaimAgain(0), Fault::ClaimAgain(30), Fault::NodeAgain, Fault::NodeDeleted],
             _ => ALL.to_vec(),
         };
