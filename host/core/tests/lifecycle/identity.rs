@@ -83,7 +83,7 @@ impl World {
         self.hear(Input::Outcome(order.id, Outcome::Done(answer)))
     }
 
-    /// What is ordered within so many seconds if nothing else happens.
+    /// Orders given within so many seconds if nothing else happens.
     pub(super) fn wait(&mut self, seconds: i64) -> Vec<Order> {
         let end = self.now + Span::from_secs(seconds);
         let mut orders = Vec::new();
