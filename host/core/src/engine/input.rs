@@ -26,6 +26,10 @@ pub enum Input {
     Solved(u64, Box<Plan>),
     /// The decision about nodes, by the id of its request.
     Considered(u64, Box<Decision>),
+    /// The plan for a solve request, by the request's id, cannot be made: whoever makes it failed.
+    Unsolved(u64),
+    /// The decision about nodes, by the id of its request, cannot be made.
+    Unconsidered(u64),
     /// The catalogues have changed.
     Catalogues(Arc<Catalogues>),
     /// The cloud will take an instance back. Handed in until its claim is seen to go.

@@ -25,6 +25,8 @@ pub(super) struct ClaimNotes {
     pub(super) instance: Instance,
     /// Why its last launch failed, in words.
     pub(super) failure: Option<String>,
+    /// The API server would not have it made.
+    pub(super) rejected: bool,
     /// Its class could not be used.
     pub(super) refused: bool,
     /// The cloud will take its instance back.
