@@ -1,20 +1,43 @@
-//! The next step after a request that failed, read from the API server's answer.
+//! Requests that failed at the API server, sorted by what is to be done next.
 
 use plimsoll_core::action::{Outcome, Reason};
+use plimsoll_core::time::Span;
 
 /// Longest text of the API server's that is handed on, in characters.
 const MESSAGE: usize = 300;
+/// The cause by which an API server marks an eviction that a disruption budget holds up.
+const DISRUPTION_BUDGET: &str = "DisruptionBudget";
 
-/// How an order ended whose request was answered with an HTTP status of 400 or above, and the server's words. A server that broke
-/// may have done what was asked: that is [`Outcome::Unknown`].
-pub fn failed_request(code: u16, message: &str) -> Outcome {
-    let words = || message.chars().take(MESSAGE).collect();
-    match code {
-        404 => Outcome::Refused(Reason::NotFound),
-        409 => Outcome::Conflict,
-        429 => Outcome::Refused(Reason::Blocked(words())),
-        400..500 => Outcome::Refused(Reason::Other(words())),
-        _ => Outcome::Unknown,
+/// An answer with an HTTP status of 400 or above.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct FailedRequest<'a> {
+    /// The HTTP status.
+    pub code: u16,
+    /// The server's words.
+    pub message: &'a str,
+    /// Reasons of the causes that its details name.
+    pub causes: Vec<&'a str>,
+    /// Seconds after which to come again; zero where the server does not say.
+    pub retry_after: u32,
+}
+
+impl FailedRequest<'_> {
+    /// How the order ended. A server that broke may have done what was asked: that is [`Outcome::Unknown`].
+    pub fn outcome(&self) -> Outcome {
+        let words = || self.message.chars().take(MESSAGE).collect();
+        let reason = match self.code {
+            404 => Reason::NotFound,
+            409 => return Outcome::Conflict,
+            429 if self.causes.contains(&DISRUPTION_BUDGET) => Reason::Blocked(words()),
+            429 => {
+                let seconds = i64::from(self.retry_after);
+                Reason::Throttled((seconds > 0).then(|| Span::from_secs(seconds)))
+            }
+            408 => return Outcome::Unknown,
+            400..500 => Reason::Rejected(words()),
+            _ => return Outcome::Unknown,
+        };
+        Outcome::Refused(reason)
     }
 }
 
@@ -22,27 +45,57 @@ pub fn failed_request(code: u16, message: &str) -> Outcome {
 mod tests {
     use super::*;
 
-    fn ends(code: u16) -> Outcome {
-        failed_request(code, "x")
+    fn failed(code: u16) -> FailedRequest<'static> {
+        FailedRequest {
+            code,
+            message: "x",
+            ..FailedRequest::default()
+        }
     }
 
     #[test]
     fn an_answer_sorts_a_failure_by_what_is_done_next() {
-        assert_eq!(ends(404), Outcome::Refused(Reason::NotFound));
-        assert_eq!(ends(409), Outcome::Conflict);
-        assert_eq!(ends(429), Outcome::Refused(Reason::Blocked("x".to_owned())));
-        assert_eq!(ends(422), Outcome::Refused(Reason::Other("x".to_owned())));
+        let rejected = Outcome::Refused(Reason::Rejected("x".to_owned()));
+        for code in [400, 401, 403, 413, 422] {
+            assert_eq!(failed(code).outcome(), rejected, "{code}");
+        }
+        let refused = Outcome::Refused;
+        assert_eq!(failed(404).outcome(), refused(Reason::NotFound));
+        assert_eq!(failed(409).outcome(), Outcome::Conflict);
+        assert_eq!(failed(429).outcome(), refused(Reason::Throttled(None)));
+    }
+
+    #[test]
+    fn a_budget_that_holds_an_eviction_up_is_told_from_too_many_requests() {
+        let busy = FailedRequest {
+            retry_after: 7,
+            ..failed(429)
+        };
+        let throttled = Reason::Throttled(Some(Span::from_secs(7)));
+        assert_eq!(busy.outcome(), Outcome::Refused(throttled));
+        let budget = FailedRequest {
+            causes: vec![DISRUPTION_BUDGET],
+            ..busy
+        };
+        let blocked = Reason::Blocked("x".to_owned());
+        assert_eq!(budget.outcome(), Outcome::Refused(blocked));
     }
 
     #[test]
     fn a_server_that_broke_may_have_done_it() {
-        assert_eq!(ends(500), Outcome::Unknown);
-        assert_eq!(ends(504), Outcome::Unknown);
+        for code in [408, 500, 503, 504] {
+            assert_eq!(failed(code).outcome(), Outcome::Unknown, "{code}");
+        }
     }
 
     #[test]
     fn only_the_beginning_of_long_words_is_handed_on() {
-        let refused = failed_request(400, &"é".repeat(400));
-        assert_eq!(refused, Outcome::Refused(Reason::Other("é".repeat(300))));
+        let words = "é".repeat(400);
+        let long = FailedRequest {
+            message: &words,
+            ..failed(400)
+        };
+        let rejected = Reason::Rejected("é".repeat(300));
+        assert_eq!(long.outcome(), Outcome::Refused(rejected));
     }
 }

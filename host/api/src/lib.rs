@@ -20,7 +20,7 @@ mod value;
 pub mod write;
 
 pub use error::{FieldError, FieldProblem};
-pub use failed_request::failed_request;
+pub use failed_request::FailedRequest;
 pub use intern::Interner;
 pub use object::{Kind, Object, ObjectKey};
 pub use read::{ReadError, read};

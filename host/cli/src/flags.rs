@@ -345,6 +345,8 @@ pub(crate) struct Run {
     pub(crate) feature_gates: String,
     #[command(flatten)]
     pub(crate) leader_election: LeaderElection,
+    #[command(flatten)]
+    pub(crate) process: Process,
     /// Seed of random numbers.
     #[arg(long, default_value_t = 0)]
     pub(crate) seed: u64,
@@ -354,6 +356,27 @@ pub(crate) struct Run {
     /// Record every question to a policy with its answer to this file, for `plimsoll replay`.
     #[arg(long, value_name = "FILE")]
     pub(crate) records: Option<PathBuf>,
+}
+
+/// Ports and limits of the process, under the incumbent's names.
+#[cfg(feature = "live")]
+#[derive(Debug, Args)]
+pub(crate) struct Process {
+    /// Port of the metrics, 8080 by default; 0 takes any that is free. Environment: METRICS_PORT.
+    #[arg(long, value_name = "PORT")]
+    pub(crate) metrics_port: Option<u16>,
+    /// Port of the probes, 8081 by default; 0 takes any that is free. Environment: HEALTH_PROBE_PORT.
+    #[arg(long, value_name = "PORT")]
+    pub(crate) health_probe_port: Option<u16>,
+    /// Requests to the API server a second, 200 by default. Environment: KUBE_CLIENT_QPS.
+    #[arg(long, value_name = "NUMBER")]
+    pub(crate) kube_client_qps: Option<u32>,
+    /// Requests to the API server at once after a pause, 300 by default. Environment: KUBE_CLIENT_BURST.
+    #[arg(long, value_name = "NUMBER")]
+    pub(crate) kube_client_burst: Option<u32>,
+    /// Folder for snapshots on which the planner failed; by default the system's folder for temporary files.
+    #[arg(long, value_name = "FOLDER")]
+    pub(crate) failed_snapshots: Option<PathBuf>,
 }
 
 /// Leader election, under the incumbent's names.

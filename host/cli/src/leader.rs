@@ -50,6 +50,11 @@ impl LeaseName {
         }))
     }
 
+    /// Name of the lease, without its namespace.
+    pub(crate) fn name(&self) -> &str {
+        &self.name
+    }
+
     /// This process as a candidate for the lease.
     pub(crate) fn candidate(self, client: Client) -> Candidate {
         Candidate {

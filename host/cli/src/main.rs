@@ -25,6 +25,8 @@ mod output;
 mod player;
 mod policy;
 mod priced;
+#[cfg(feature = "live")]
+mod process;
 mod records;
 mod strategy;
 mod view;

@@ -49,6 +49,15 @@ struct Sight {
     not_before: Option<Instant>,
 }
 
+/// How a kind's watch does.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Health {
+    /// `true` if it does not go on.
+    pub(crate) is_failing: bool,
+    /// Time since it said something last; `None` before the first list.
+    pub(crate) silent: Option<Duration>,
+}
+
 /// A kind that is to be read, and how.
 pub(crate) type Asked = (Kind, Depth);
 
@@ -189,9 +198,15 @@ impl Freshness {
             .filter_map(|sight| sight.failing.as_ref())
     }
 
-    /// When each kind's watch said something last; `None` before its first list.
-    pub(crate) fn heard(&self) -> impl Iterator<Item = (Kind, Option<Instant>)> {
-        self.kinds.iter().map(|(kind, sight)| (*kind, sight.heard))
+    /// How each kind's watch does.
+    pub(crate) fn health(&self, now: Instant) -> impl Iterator<Item = (Kind, Health)> {
+        self.kinds.iter().map(move |(kind, sight)| {
+            let health = Health {
+                is_failing: sight.failing.is_some(),
+                silent: sight.heard.map(|heard| now.duration_since(heard)),
+            };
+            (*kind, health)
+        })
     }
 }
 

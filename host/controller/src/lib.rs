@@ -5,18 +5,27 @@
 //! writes them down so that [`replay`] can show it. Policies are exchanged beside it ([`follow`]). Of several processes one acts ([`lease`]). The clock is read here and nowhere below.
 
 mod clock;
+mod decision;
 mod fidelity;
 pub mod follow;
 mod freshness;
+mod lane;
 pub mod lease;
+mod limits;
 mod orders;
 mod planner;
+mod publish;
 pub mod record;
 pub mod replay;
 mod run;
+pub mod serve;
+mod telemetry;
 mod trouble;
 mod view;
 
+pub use decision::Keep;
 pub use fidelity::{Fidelity, LandingCounts};
+pub use limits::{Limited, Limits};
 pub use planner::Planner;
 pub use run::{Controller, Setup};
+pub use telemetry::Telemetry;

@@ -1,20 +1,21 @@
-//! Orders under way: each a task, those about one object one after another.
+//! Orders under way: each a task, those about one object one after another, those to the API server and to the cloud in lanes of their own.
 
 use std::collections::{BTreeMap, VecDeque};
 use std::sync::Arc;
 use std::time::Duration;
 
-use plimsoll_core::action::{ObjectKey, Order, Outcome, Request};
+use plimsoll_core::action::{ObjectKey, Order, Outcome, Purpose, Request};
 use plimsoll_kube::apply::{Preconditions, Writer};
 use plimsoll_kwok::Kwok;
-use tokio::sync::Semaphore;
 use tokio::task::{Id, JoinSet};
 use tokio::time::timeout;
 
 use crate::clock::Clock;
+use crate::lane::Lane;
+use crate::telemetry::word;
 
-/// Requests at the same time.
-const AT_ONCE: usize = 64;
+/// Requests at the same time, to the API server and to the cloud.
+const AT_ONCE: (usize, usize) = (64, 32);
 /// After this long without an answer nobody knows how an order ended.
 const PATIENCE: Duration = Duration::from_secs(30);
 
@@ -24,36 +25,41 @@ pub(crate) struct Orders {
     running: JoinSet<Outcome>,
     known: BTreeMap<Id, Arc<Order>>,
     /// Objects with an order under way, and the orders that wait for its end.
-    waiting: BTreeMap<ObjectKey, VecDeque<Box<Order>>>,
+    waiting: BTreeMap<ObjectKey, VecDeque<Arc<Order>>>,
+    writes: Lane<Arc<Order>>,
+    calls: Lane<Arc<Order>>,
 }
 
 struct Executor {
     writer: Writer,
     provider: Kwok,
-    permits: Semaphore,
+    clock: Clock,
 }
 
 impl Orders {
-    pub(crate) fn new(writer: Writer, provider: Kwok) -> Self {
+    pub(crate) fn new(writer: Writer, provider: Kwok, clock: Clock) -> Self {
         Self {
             executor: Arc::new(Executor {
                 writer,
                 provider,
-                permits: Semaphore::new(AT_ONCE),
+                clock,
             }),
             running: JoinSet::new(),
             known: BTreeMap::new(),
             waiting: BTreeMap::new(),
+            writes: Lane::new(AT_ONCE.0),
+            calls: Lane::new(AT_ONCE.1),
         }
     }
 
-    /// Takes an order. It begins at once unless another about the same object is under way.
+    /// Takes an order. It begins as soon as its lane has room, unless another about the same object is under way.
     pub(crate) fn give(&mut self, order: Box<Order>) {
+        let order: Arc<Order> = Arc::from(order);
         if let Some(queue) = self.waiting.get_mut(&order.object) {
             queue.push_back(order);
         } else {
             self.waiting.insert(order.object.clone(), VecDeque::new());
-            self.begin(order);
+            self.admit(order);
         }
     }
 
@@ -64,32 +70,46 @@ impl Orders {
             Err(error) => (error.id(), Outcome::Unknown),
         };
         let ended = self.known.remove(&id)?;
+        self.lane(&ended).end();
         let waiting = self.waiting.get_mut(&ended.object);
         match waiting.and_then(VecDeque::pop_front) {
-            Some(order) => self.begin(order),
+            Some(order) => self.admit(order),
             None => {
                 self.waiting.remove(&ended.object);
+                self.begin();
             }
         }
         Some((ended, outcome))
     }
 
-    fn begin(&mut self, order: Box<Order>) {
-        let order: Arc<Order> = Arc::from(order);
-        let task = carry_out(Arc::clone(&self.executor), Arc::clone(&order));
-        let handle = self.running.spawn(task);
-        self.known.insert(handle.id(), order);
+    fn lane(&mut self, order: &Order) -> &mut Lane<Arc<Order>> {
+        match order.request {
+            Request::Write(_) => &mut self.writes,
+            Request::Cloud(_) => &mut self.calls,
+        }
+    }
+
+    fn admit(&mut self, order: Arc<Order>) {
+        let is_urgent = matches!(order.purpose, Purpose::Evict | Purpose::Terminate);
+        self.lane(&order).push(order, is_urgent);
+        self.begin();
+    }
+
+    /// Begins what the lanes have room for.
+    fn begin(&mut self) {
+        while let Some(order) = self.writes.next().or_else(|| self.calls.next()) {
+            let task = carry_out(Arc::clone(&self.executor), Arc::clone(&order));
+            let handle = self.running.spawn(task);
+            self.known.insert(handle.id(), order);
+        }
     }
 }
 
 async fn carry_out(executor: Arc<Executor>, order: Arc<Order>) -> Outcome {
-    let Ok(_permit) = executor.permits.acquire().await else {
-        return Outcome::Unknown;
-    };
     let work = async {
         match &order.request {
             Request::Write(write) => {
-                let now = Clock::default().now();
+                let now = executor.clock.now();
                 let only = Preconditions::of(&order);
                 executor.writer.write(write, only, now).await
             }
@@ -99,16 +119,14 @@ async fn carry_out(executor: Arc<Executor>, order: Arc<Order>) -> Outcome {
     let outcome = timeout(PATIENCE, work).await.unwrap_or(Outcome::Unknown);
     tracing::info!(
         object = ?order.object, purpose = ?order.purpose, attempt = order.attempt,
-        outcome = word(&outcome), "order ended"
+        outcome = words(&outcome), "order ended"
     );
     outcome
 }
 
-fn word(outcome: &Outcome) -> String {
+fn words(outcome: &Outcome) -> String {
     match outcome {
-        Outcome::Done(_) => "done".to_owned(),
         Outcome::Refused(reason) => format!("refused: {reason:?}"),
-        Outcome::Conflict => "conflict".to_owned(),
-        Outcome::Unknown => "unknown".to_owned(),
+        other => word(other).to_owned(),
     }
 }

@@ -1,18 +1,24 @@
 //! Everything that went into an engine and came out of it, as lines of JSON.
 //!
 //! The first line says with what the engine began; then every input with its time, and after each the actions that it led
-//! to. A solve request is written as a digest of its snapshot: the snapshot follows from the inputs.
+//! to. A solve request is written as a digest of its snapshot: the snapshot follows from the inputs. Lines are made and written by a
+//! thread of their own, so that the loop does not wait for digests.
 
 use std::io::{self, Write};
 use std::sync::Arc;
+use std::sync::mpsc::{Receiver, SyncSender, TryRecvError, sync_channel};
+use std::thread::{self, JoinHandle};
 
 use plimsoll_core::action::Action;
 use plimsoll_core::engine::Input;
 use plimsoll_core::fixed_hash::hash_of;
-use plimsoll_core::snapshot::Settings;
+use plimsoll_core::snapshot::{Settings, Snapshot};
 use plimsoll_core::time::Timestamp;
 use serde::{Deserialize, Serialize};
 use serde_json::json;
+
+/// Lines that wait to be written; the loop waits for more.
+const AHEAD: usize = 4096;
 
 /// With what an engine began.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -35,49 +41,105 @@ pub enum Line {
     Action(serde_json::Value),
 }
 
+/// A line that is still to be made.
+enum Item {
+    Made(Box<Line>),
+    Action(Box<Action>),
+}
+
 /// Writes a recording.
 pub struct Recorder {
-    out: Box<dyn Write + Send>,
+    items: Option<SyncSender<Item>>,
+    writing: Option<JoinHandle<io::Result<()>>>,
 }
 
 impl Recorder {
-    /// Begins a recording.
+    /// Begins a recording; fails where no thread can be had.
     pub fn begin(out: Box<dyn Write + Send>, beginning: Beginning) -> io::Result<Self> {
-        let mut recorder = Self { out };
-        recorder.line(&Line::Begin(beginning))?;
+        let (sender, items) = sync_channel(AHEAD);
+        let writing = thread::Builder::new().name("recorder".to_owned());
+        let writing = writing.spawn(move || write(out, &items))?;
+        let mut recorder = Self {
+            items: Some(sender),
+            writing: Some(writing),
+        };
+        recorder.send(Item::Made(Box::new(Line::Begin(beginning))))?;
         Ok(recorder)
     }
 
     /// An input, before the engine has it.
     pub fn input(&mut self, input: &Input, now: Timestamp) -> io::Result<()> {
-        self.line(&Line::Input(now, Box::new(input.clone())))
+        let line = Line::Input(now, Box::new(input.clone()));
+        self.send(Item::Made(Box::new(line)))
     }
 
-    /// Writes the actions that the engine came to; fails as the file does.
+    /// Writes the actions that the engine came to; fails as the file did.
     pub fn actions(&mut self, actions: &[Action]) -> io::Result<()> {
-        for action in actions {
-            self.line(&Line::Action(shown(action)?))?;
-        }
-        self.out.flush()
+        let mut actions = actions.iter();
+        actions.try_for_each(|action| self.send(Item::Action(Box::new(action.clone()))))
     }
 
-    fn line(&mut self, line: &Line) -> io::Result<()> {
-        serde_json::to_writer(&mut self.out, line)?;
-        self.out.write_all(b"\n")
+    /// Waits until all is written; fails as the file did.
+    pub fn finish(mut self) -> io::Result<()> {
+        self.end()
     }
+
+    fn send(&mut self, item: Item) -> io::Result<()> {
+        let sent = self.items.as_ref().map(|items| items.send(item));
+        match sent {
+            Some(Ok(())) => Ok(()),
+            _ => self.end(),
+        }
+    }
+
+    fn end(&mut self) -> io::Result<()> {
+        self.items = None;
+        match self.writing.take().map(JoinHandle::join) {
+            Some(Ok(written)) => written,
+            Some(Err(_)) => Err(io::Error::other("the recorder failed")),
+            None => Ok(()),
+        }
+    }
+}
+
+/// Writes lines until there are no more to come. What was written is handed on whenever nothing waits.
+fn write(mut out: Box<dyn Write + Send>, items: &Receiver<Item>) -> io::Result<()> {
+    loop {
+        let item = match items.try_recv() {
+            Ok(item) => item,
+            Err(TryRecvError::Disconnected) => return out.flush(),
+            Err(TryRecvError::Empty) => {
+                out.flush()?;
+                match items.recv() {
+                    Ok(item) => item,
+                    Err(_) => return Ok(()),
+                }
+            }
+        };
+        let line = match item {
+            Item::Made(line) => *line,
+            Item::Action(action) => Line::Action(shown(&action)?),
+        };
+        serde_json::to_writer(&mut out, &line)?;
+        out.write_all(b"\n")?;
+    }
+}
+
+/// A snapshot's digest, as recordings have it.
+pub(crate) fn digest(snapshot: &Snapshot) -> serde_json::Result<String> {
+    let text = serde_json::to_string(snapshot)?;
+    Ok(format!("{:016x}", hash_of(&text)))
 }
 
 /// An action as it is written down.
 pub(crate) fn shown(action: &Action) -> serde_json::Result<serde_json::Value> {
     match action {
         Action::Solve(request) => {
-            let text = serde_json::to_string(&request.snapshot)?;
-            let digest = format!("{:016x}", hash_of(&text));
+            let digest = digest(&request.snapshot)?;
             Ok(json!({"Solve": {"id": request.id, "snapshot": digest}}))
         }
         Action::Consider(request) => {
-            let text = serde_json::to_string(&request.snapshot)?;
-            let digest = format!("{:016x}", hash_of(&text));
+            let digest = digest(&request.snapshot)?;
             let question = &request.question;
             Ok(json!({"Consider": {"id": request.id, "snapshot": digest, "question": question}}))
         }

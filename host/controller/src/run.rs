@@ -9,25 +9,26 @@ use std::time::Duration;
 use anyhow::{Context, Result, bail};
 use kube::Client;
 use plimsoll_api::Kind;
-use plimsoll_core::action::{Action, ConsiderRequest, Event as Report, SolveRequest};
+use plimsoll_core::action::{Action, Event as Report, ObjectKey, Order, Outcome};
 use plimsoll_core::catalogue::Catalogues;
 use plimsoll_core::command::Settled;
 use plimsoll_core::engine::{Engine, Input};
 use plimsoll_core::snapshot::Settings;
-use plimsoll_core::time::Timestamp;
 use plimsoll_core::units::PricePerHour;
 use plimsoll_kube::apply::Writer;
 use plimsoll_kube::check_served;
-use plimsoll_kube::event::{Notice, Publisher};
+use plimsoll_kube::event::Notice;
 use plimsoll_kube::watch;
 use plimsoll_kwok::{Boots, Kwok};
-use tokio::task::JoinSet;
 
 use crate::clock::Clock;
+use crate::decision::{Decided, Decisions, Failed, Keep};
 use crate::fidelity::Fidelity;
 use crate::orders::Orders;
 use crate::planner::Planner;
+use crate::publish::Publishing;
 use crate::record::{Beginning, Recorder};
+use crate::telemetry::Telemetry;
 use crate::view::View;
 
 /// Shortest pause before the engine is woken: it has just been asked.
@@ -47,6 +48,10 @@ pub struct Setup {
     pub planner: Planner,
     /// Where to write down what happens.
     pub record: Option<Box<dyn Write + Send>>,
+    /// Keeps snapshots on which the planner failed.
+    pub keep: Keep,
+    /// Figures and health of the process.
+    pub telemetry: Telemetry,
 }
 
 /// The engine and all that it listens to and acts through.
@@ -56,11 +61,9 @@ pub struct Controller {
     view: View,
     orders: Orders,
     boots: Boots,
-    planner: Arc<Planner>,
-    /// Decisions being made, each an input once it is.
-    solving: JoinSet<Input>,
-    publisher: Publisher,
-    reports: JoinSet<()>,
+    decisions: Decisions,
+    publishing: Publishing,
+    telemetry: Telemetry,
     recorder: Option<Recorder>,
     fidelity: Fidelity,
     catalogues: Arc<Catalogues>,
@@ -79,16 +82,17 @@ impl Controller {
         let recorder = setup.record.map(|out| Recorder::begin(out, beginning));
         let recorder = recorder.transpose().context("the recording")?;
         let provider = Kwok::new(setup.client.clone(), Arc::clone(&setup.catalogues));
+        let clock = Clock::default();
+        let writer = Writer::new(setup.client.clone());
         Ok(Self {
             engine: Engine::new(settings, Arc::default(), setup.seed),
-            clock: Clock::default(),
-            view: View::start(&setup.client, &kinds),
-            orders: Orders::new(Writer::new(setup.client.clone()), provider.clone()),
+            view: View::start(&setup.client, &kinds, setup.telemetry.clone()),
+            orders: Orders::new(writer, provider.clone(), clock.clone()),
             boots: Boots::new(provider),
-            planner: Arc::new(setup.planner),
-            solving: JoinSet::new(),
-            publisher: Publisher::new(setup.client),
-            reports: JoinSet::new(),
+            decisions: Decisions::new(setup.planner, setup.keep),
+            publishing: Publishing::new(setup.client, setup.telemetry.clone()),
+            telemetry: setup.telemetry,
+            clock,
             recorder,
             fidelity: Fidelity::default(),
             catalogues: setup.catalogues,
@@ -97,26 +101,26 @@ impl Controller {
 
     /// Serves until told to stop. Orders under way are given up: what they came to is seen on the objects next time.
     pub async fn run(mut self, stop: impl Future<Output = ()>) -> Result<Fidelity> {
+        let served = self.serve(stop).await;
+        let written = self.recorder.take().map_or(Ok(()), Recorder::finish);
+        served?;
+        written.context("the recording")?;
+        Ok(self.fidelity)
+    }
+
+    async fn serve(&mut self, stop: impl Future<Output = ()>) -> Result<()> {
         let mut stop = pin!(stop);
         self.feed(Input::Catalogues(Arc::clone(&self.catalogues)))?;
         loop {
             let pause = self.pause();
             tokio::select! {
-                () = &mut stop => return Ok(self.fidelity),
+                () = &mut stop => return Ok(()),
                 seen = self.view.next() => match seen {
                     Some(inputs) => self.seen(inputs)?,
                     None => bail!("every watch has ended; expected them to go on"),
                 },
-                Some((order, outcome)) = self.orders.next() => {
-                    if let Some(stale) = self.view.wrote(&order) {
-                        self.feed(stale)?;
-                    }
-                    self.feed(Input::Outcome(order.id, outcome))?;
-                }
-                Some(solved) = self.solving.join_next() => {
-                    let decided = solved.context("the planner's thread")?;
-                    self.feed(decided)?;
-                }
+                Some((order, outcome)) = self.orders.next() => self.ended(&order, outcome)?,
+                Some(decided) = self.decisions.next() => self.decided(decided)?,
                 () = wait(pause) => self.feed(Input::Tick)?,
             }
         }
@@ -130,10 +134,45 @@ impl Controller {
         Some(left.max(SHORTEST))
     }
 
+    fn ended(&mut self, order: &Order, outcome: Outcome) -> Result<()> {
+        self.telemetry.ended(order, &outcome);
+        if let Some(stale) = self.view.wrote(order) {
+            self.feed(stale)?;
+        }
+        self.feed(Input::Outcome(order.id, outcome))
+    }
+
+    fn decided(&mut self, decided: Decided) -> Result<()> {
+        let input = decided.unwrap_or_else(|failed| self.failed(*failed));
+        if let Input::Solved(_, plan) = &input {
+            let unplaced = u32::try_from(plan.unplaced.len()).unwrap_or(u32::MAX);
+            let labels = [("controller", "provisioner")];
+            let name = "karpenter_scheduler_unschedulable_pods_count";
+            self.telemetry.set(name, &labels, f64::from(unplaced));
+        }
+        self.feed(input)
+    }
+
+    /// Tells of a decision that could not be made; what the engine is to know of it.
+    fn failed(&mut self, failed: Failed) -> Input {
+        let sentence = failed.sentence();
+        tracing::error!(digest = failed.digest, "{sentence}");
+        let labels = [("controller", failed.controller())];
+        let name = "controller_runtime_reconcile_panics_total";
+        self.telemetry.count(name, &labels);
+        for notice in self.view.on_pools(failed.reason(), &sentence) {
+            self.publishing.publish(notice);
+        }
+        failed.input
+    }
+
     fn seen(&mut self, inputs: Vec<Input>) -> Result<()> {
         for notice in self.view.take_notices() {
-            self.publish(notice);
+            self.publishing.publish(notice);
         }
+        let nodes = u32::try_from(self.engine.cluster().nodes.len()).unwrap_or(u32::MAX);
+        let name = "karpenter_cluster_state_node_count";
+        self.telemetry.set(name, &[], f64::from(nodes));
         inputs.into_iter().try_for_each(|input| self.feed(input))
     }
 
@@ -147,8 +186,8 @@ impl Controller {
         for action in actions {
             match action {
                 Action::Do(order) => self.orders.give(order),
-                Action::Solve(request) => self.solve(request, now),
-                Action::Consider(request) => self.consider(*request, now),
+                Action::Solve(request) => self.decisions.solve(request),
+                Action::Consider(request) => self.decisions.consider(*request),
                 Action::Report(report) => self.tell(&report),
                 Action::Settle(settled) => tell_of(&settled),
             }
@@ -163,51 +202,15 @@ impl Controller {
             .context("the recording")
     }
 
-    fn solve(&mut self, request: SolveRequest, now: Timestamp) {
-        let planner = Arc::clone(&self.planner);
-        tracing::info!(request = request.id, at = now.millis(), "planning");
-        self.solving.spawn_blocking(move || {
-            let plan = planner.plan(&request.snapshot);
-            tracing::info!(
-                request = request.id,
-                placed = plan.placements.len(),
-                claims = plan.claims.len(),
-                unplaced = plan.unplaced.len(),
-                "planned"
-            );
-            Input::Solved(request.id, Box::new(plan))
-        });
-    }
-
-    fn consider(&mut self, request: ConsiderRequest, now: Timestamp) {
-        let planner = Arc::clone(&self.planner);
-        tracing::debug!(request = request.id, at = now.millis(), "considering");
-        self.solving.spawn_blocking(move || {
-            let decision = planner.consider(&request.snapshot, &request.question);
-            tracing::debug!(
-                request = request.id,
-                commands = decision.commands.len(),
-                "considered"
-            );
-            Input::Considered(request.id, Box::new(decision))
-        });
-    }
-
     fn tell(&mut self, report: &Report) {
         tracing::info!(object = ?report.object, reason = %report.reason, message = report.message, "report");
-        if let Some(notice) = Notice::of(report) {
-            self.publish(notice);
+        let name = match &report.object {
+            ObjectKey::Pod(uid) => self.view.pod(uid),
+            _ => None,
+        };
+        if let Some(notice) = Notice::of(report, name.as_ref()) {
+            self.publishing.publish(notice);
         }
-    }
-
-    fn publish(&mut self, notice: Notice) {
-        while self.reports.try_join_next().is_some() {}
-        let publisher = self.publisher.clone();
-        self.reports.spawn(async move {
-            if let Err(error) = publisher.publish(&notice).await {
-                tracing::warn!(%error, reason = notice.reason, "event not published");
-            }
-        });
     }
 }
 

@@ -80,17 +80,77 @@ impl Troubles {
                 continue;
             }
             tracing::warn!(reason, "{words}");
-            for pool in pools.iter().take(POOLS) {
-                notices.push(Notice::warning(
-                    Kind::NodePool,
-                    "",
-                    pool,
-                    reason,
-                    words.clone(),
-                ));
-            }
+            notices.extend(on_pools(pools, reason, &words));
             self.told.insert(words, now);
         }
         notices
+    }
+}
+
+/// The same on pools, as many as can be told.
+pub(crate) fn on_pools(pools: &[&str], reason: &str, words: &str) -> Vec<Notice> {
+    let notice = |pool: &&str| Notice::warning(Kind::NodePool, "", pool, reason, words.to_owned());
+    pools.iter().take(POOLS).map(notice).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use kube::Error;
+    use kube::core::Status;
+
+    fn told(
+        troubles: &mut Troubles,
+        stale: &[Kind],
+        failures: &[Failure],
+        at: Instant,
+    ) -> Vec<String> {
+        let notices = troubles.of_view(stale, failures.iter(), &["a", "b"], at);
+        let words = |notice: Notice| format!("{}: {}", notice.reason, notice.message);
+        notices.into_iter().map(words).collect()
+    }
+
+    #[test]
+    fn a_view_that_stays_stale_is_told_on_the_pools_and_again_while_it_lasts() {
+        let mut troubles = Troubles::default();
+        let start = Instant::now();
+        let at = |seconds: u64| start + Duration::from_secs(seconds);
+        let mut tell = |stale: &[Kind], second| told(&mut troubles, stale, &[], at(second));
+        assert_eq!(tell(&[Kind::Pod], 0), [""; 0]);
+        assert_eq!(tell(&[], 59), [""; 0], "it was a moment");
+        assert_eq!(tell(&[Kind::Pod], 60), [""; 0]);
+        let words = "DisruptionBlocked: no voluntary disruption and no expiry: what is seen of pods is older than a minute";
+        assert_eq!(tell(&[Kind::Pod], 120), [words; 2]);
+        assert_eq!(tell(&[Kind::Pod], 300), [""; 0]);
+        assert_eq!(tell(&[Kind::Pod], 720), [words; 2]);
+    }
+
+    #[test]
+    fn a_missing_right_is_told_at_once_and_what_passes_by_itself_is_not() {
+        let failure = |code| {
+            let status = Status {
+                code,
+                ..Status::default()
+            };
+            Failure::of(Kind::Pod, "list", Some(&Error::Api(status.boxed())))
+        };
+        let mut troubles = Troubles::default();
+        let now = Instant::now();
+        let said = told(
+            &mut troubles,
+            &[Kind::Pod],
+            &[failure(403), failure(503)],
+            now,
+        );
+        assert_eq!(said.len(), 2, "{said:?}");
+        assert!(
+            said[0].starts_with("Forbidden: no right to list pods; "),
+            "{said:?}"
+        );
+    }
+
+    #[test]
+    fn many_pools_are_not_all_told() {
+        assert_eq!(on_pools(&["a"; 40], "Forbidden", "no").len(), POOLS);
     }
 }

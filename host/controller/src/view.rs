@@ -6,12 +6,14 @@ use kube::Client;
 use plimsoll_api::Kind;
 use plimsoll_core::action::{ObjectKey, Order, Request};
 use plimsoll_core::engine::Input;
+use plimsoll_core::ids::{ObjectName, Uid};
 use plimsoll_kube::event::Notice;
 use plimsoll_kube::watch::{Index, Watches};
 use std::sync::Arc;
 
 use crate::freshness::{Freshness, Reads, failure};
-use crate::trouble::Troubles;
+use crate::telemetry::Telemetry;
+use crate::trouble::{Troubles, on_pools};
 
 /// All that is seen of a cluster, and how old it may be.
 pub(crate) struct View {
@@ -23,11 +25,12 @@ pub(crate) struct View {
     /// Whether the engine takes the view to be fresh; `None` before it has been told.
     told: Option<bool>,
     notices: Vec<Notice>,
+    telemetry: Telemetry,
 }
 
 impl View {
     /// Begins to watch these kinds.
-    pub(crate) fn start(client: &Client, kinds: &[Kind]) -> Self {
+    pub(crate) fn start(client: &Client, kinds: &[Kind], telemetry: Telemetry) -> Self {
         Self {
             watches: Watches::start(client, kinds),
             index: Index::new(kinds),
@@ -36,6 +39,7 @@ impl View {
             troubles: Troubles::default(),
             told: None,
             notices: Vec::new(),
+            telemetry,
         }
     }
 
@@ -66,6 +70,7 @@ impl View {
         self.notices
             .extend(self.troubles.unreadable(self.index.take_unreadable()));
         let stale = self.freshness.stale(now);
+        self.show(&stale, now);
         let pools: Vec<&str> = self.index.names(Kind::NodePool).collect();
         let told = self
             .troubles
@@ -83,9 +88,51 @@ impl View {
         self.judge()
     }
 
-    /// News of people.
+    /// The same for every pool, but for the many.
+    pub(crate) fn on_pools(&self, reason: &str, words: &str) -> Vec<Notice> {
+        let pools: Vec<&str> = self.index.names(Kind::NodePool).collect();
+        on_pools(&pools, reason, words)
+    }
+
+    /// Name of a pod; `None` where there is none of this uid.
+    pub(crate) fn pod(&self, uid: &Uid) -> Option<ObjectName> {
+        self.index.pod(uid)
+    }
+
+    /// News for people.
     pub(crate) fn take_notices(&mut self) -> Vec<Notice> {
         std::mem::take(&mut self.notices)
+    }
+
+    /// Sets down figures and health.
+    fn show(&self, stale: &[Kind], now: Instant) {
+        let telemetry = &self.telemetry;
+        telemetry.see(stale.is_empty(), now);
+        let failures = self.freshness.failures().map(ToString::to_string);
+        let mut unready: Vec<String> = failures.collect();
+        for kind in self.index.unlisted() {
+            unready.push(format!("{} have not been listed yet", kind.plural()));
+        }
+        telemetry.unready(unready);
+        for (kind, health) in self.freshness.health(now) {
+            let labels = [("kind", kind.as_str())];
+            let flag = |is: bool| if is { 1.0 } else { 0.0 };
+            telemetry.set("plimsoll_watch_stale", &labels, flag(stale.contains(&kind)));
+            telemetry.set("plimsoll_watch_failing", &labels, flag(health.is_failing));
+            if let Some(silent) = health.silent {
+                let name = "plimsoll_watch_silent_seconds";
+                telemetry.set(name, &labels, silent.as_secs_f64());
+            }
+        }
+        telemetry.clear("plimsoll_unreadable_objects");
+        for (kind, count) in self.index.unreadable() {
+            let count = f64::from(u32::try_from(count).unwrap_or(u32::MAX));
+            telemetry.set(
+                "plimsoll_unreadable_objects",
+                &[("kind", kind.as_str())],
+                count,
+            );
+        }
     }
 
     /// Whether the view is fresh, where that has changed.

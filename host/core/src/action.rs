@@ -295,8 +295,12 @@ pub enum Reason {
     ClassNotReady(String),
     /// The object is not there.
     NotFound,
-    /// Not now: a disruption budget, or too many requests.
+    /// Not now: a disruption budget of the pod's, in words.
     Blocked(String),
+    /// Not now: too many requests. `None` where the server does not say how long to wait.
+    Throttled(Option<Span>),
+    /// The API server will not have it: admission, a missing right, a quota; in its words. Nothing that is decided anew helps.
+    Rejected(String),
     /// Anything else, in words; tried again later.
     Other(String),
 }

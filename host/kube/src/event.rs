@@ -5,15 +5,20 @@ use kube::runtime::events::{Event as Written, EventType, Recorder, Reporter};
 use kube::{Client, Error};
 use plimsoll_api::Kind;
 use plimsoll_core::action::{Event, ObjectKey};
+use plimsoll_core::ids::ObjectName;
 
 use crate::FIELD_MANAGER;
 
 /// Reasons that mean something went wrong; all others are normal.
-const WARNINGS: [&str; 4] = [
+const WARNINGS: [&str; 8] = [
     "InsufficientCapacityError",
     "NodeClassNotReady",
     "LaunchFailed",
     "FailedDraining",
+    "FailedScheduling",
+    "FailedCreate",
+    "FailedUpdate",
+    "FailedDelete",
 ];
 
 /// An event to be written: the object it is about, and what is said.
@@ -43,8 +48,8 @@ impl Notice {
         }
     }
 
-    /// An event of the engine's. `None` for one about a pod: it is known by uid here, and events are found by name.
-    pub fn of(event: &Event) -> Option<Self> {
+    /// An event of the engine's. One about a pod names it by uid, and `pod` is its name; `None` where that is not known any more.
+    pub fn of(event: &Event, pod: Option<&ObjectName>) -> Option<Self> {
         let (kind, namespace, name) = match &event.object {
             ObjectKey::Claim(name) => (Kind::NodeClaim, "", name.as_str()),
             ObjectKey::Node(name) => (Kind::Node, "", name.as_str()),
@@ -54,7 +59,10 @@ impl Notice {
                 name.namespace.as_ref(),
                 name.name.as_ref(),
             ),
-            ObjectKey::Pod(_) => return None,
+            ObjectKey::Pod(_) => {
+                let name = pod?;
+                (Kind::Pod, name.namespace.as_ref(), name.name.as_ref())
+            }
         };
         let message = event.message.clone();
         Some(Self {

@@ -4,9 +4,9 @@ use std::sync::Arc;
 
 use k8s_openapi::api::core::v1::Node;
 use kube::api::{Api, DeleteParams, ListParams, Preconditions};
-use kube::core::{ApiResource, DynamicObject, GroupVersionKind};
+use kube::core::{ApiResource, DynamicObject, GroupVersionKind, Status};
 use kube::{Client, Error, ResourceExt};
-use plimsoll_api::{Interner, convert, duration, failed_request};
+use plimsoll_api::{FailedRequest, Interner, convert, duration};
 use plimsoll_core::action::{Answer, CloudCall, Machine, Outcome, Reason};
 use plimsoll_core::catalogue::Catalogues;
 use plimsoll_core::ids::{ProviderId, Uid};
@@ -180,11 +180,11 @@ impl Kwok {
 /// How a failed request ended, by what is to be done next. The cause of what stays unknown is only in the log.
 fn failed(what: &str, error: &Error) -> Outcome {
     let outcome = match error {
-        Error::Api(status) => failed_request(status.code, &status.message),
+        Error::Api(status) => refusal(status).outcome(),
         _ => Outcome::Unknown,
     };
     match outcome {
-        Outcome::Refused(Reason::Other(said)) => {
+        Outcome::Refused(Reason::Rejected(said)) => {
             Outcome::Refused(Reason::Other(format!("{what}: {said}")))
         }
         Outcome::Unknown => {
@@ -192,6 +192,18 @@ fn failed(what: &str, error: &Error) -> Outcome {
             Outcome::Unknown
         }
         other => other,
+    }
+}
+
+/// An API server's refusal, as far as it says what is to be done next.
+fn refusal(status: &Status) -> FailedRequest<'_> {
+    let details = status.details.as_ref();
+    let causes = details.into_iter().flat_map(|details| &details.causes);
+    FailedRequest {
+        code: status.code,
+        message: &status.message,
+        causes: causes.map(|cause| cause.reason.as_str()).collect(),
+        retry_after: details.map_or(0, |details| details.retry_after_seconds),
     }
 }
 
@@ -232,7 +244,6 @@ fn machine_of(node: &Node) -> Option<Machine> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use kube::core::Status;
 
     fn ends(code: u16) -> Outcome {
         let status = Status {
@@ -247,8 +258,7 @@ mod tests {
     fn what_the_server_refuses_is_told_with_what_was_asked() {
         let words = "it cannot be read: no".to_owned();
         assert_eq!(ends(403), Outcome::Refused(Reason::Other(words)));
-        let blocked = Reason::Blocked("no".to_owned());
-        assert_eq!(ends(429), Outcome::Refused(blocked));
+        assert_eq!(ends(429), Outcome::Refused(Reason::Throttled(None)));
         assert_eq!(ends(500), Outcome::Unknown);
     }
 }

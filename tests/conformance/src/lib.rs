@@ -12,7 +12,7 @@ use kube::Client;
 use plimsoll_api::crd;
 use plimsoll_author::pack;
 use plimsoll_controller::record::Line;
-use plimsoll_controller::{Controller, Fidelity, Planner, Setup};
+use plimsoll_controller::{Controller, Fidelity, Planner, Setup, Telemetry};
 use plimsoll_core::ids::ObjectName;
 use plimsoll_core::rank;
 use plimsoll_core::snapshot::Settings;
@@ -76,6 +76,8 @@ impl Served {
             seed: 1,
             planner: Planner::new(from_cluster(&client, "list-price").await?),
             record: Some(Box::new(recording.clone())),
+            keep: Arc::new(|_, _| Err(io::ErrorKind::Unsupported.into())),
+            telemetry: Telemetry::default(),
         };
         let controller = Controller::start(setup).await?;
         let (stop, stopped) = oneshot::channel();

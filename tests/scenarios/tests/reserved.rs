@@ -36,18 +36,19 @@ fn at(seconds: i64) -> Timestamp {
 
 /// Lets time pass until the engine asks for a plan.
 fn asks_for_plan(engine: &mut Engine) -> (SolveRequest, Timestamp) {
-    for _ in 0..20 {
-        let next = engine.next_wake().expect("pods wait");
-        let asked = engine.handle(Input::Tick, next).into_iter();
+    let mut next = engine.next_wake();
+    while let Some(now) = next {
+        let asked = engine.handle(Input::Tick, now).into_iter();
         let mut solves = asked.filter_map(|action| match action {
             Action::Solve(request) => Some(request),
             _ => None,
         });
         if let Some(request) = solves.next() {
-            return (request, next);
+            return (request, now);
         }
+        next = engine.next_wake().filter(|next| *next > now);
     }
-    panic!("no plan was asked for");
+    unreachable!("pods wait, and no plan was asked for");
 }
 
 /// A machine out of a reservation that lists two more ends, the cloud lists three from then on, and only then does its claim go.

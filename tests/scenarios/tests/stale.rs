@@ -3,13 +3,16 @@
 use std::sync::Arc;
 
 use plimsoll_core::engine::Input;
-use plimsoll_core::model::Object;
+use plimsoll_core::model::{Node, Object, is_disrupted};
 use plimsoll_core::time::{Span, Timestamp};
 use plimsoll_oracles::fixture::{
     Amounts, OnDemand, PoolFixture, ZONE_1, cluster, instance_type, pod, pool,
 };
 use plimsoll_scenarios::stage;
-use plimsoll_sim::{Change, Planner, Run};
+use plimsoll_sim::{Behaviour, Change, Planner, Run};
+
+/// How long a write takes.
+const WRITE: Span = Span::from_secs(1);
 
 fn at(seconds: i64) -> Timestamp {
     Timestamp::from_millis(seconds * 1000)
@@ -24,7 +27,11 @@ fn two_nodes(own: PoolFixture) -> Run<impl Planner> {
         .pool(own)
         .settings(|settings| settings.static_capacity = true);
     let recording = stage::recording(fixture.parts(), at(0), None, Vec::new());
-    let mut run = stage::run(recording, stage::uninterrupted());
+    let behaviour = Behaviour {
+        write: WRITE,
+        ..stage::uninterrupted()
+    };
+    let mut run = stage::run(recording, behaviour);
     run.change(web(2));
     run.run_until(at(120));
     assert_eq!(run.claims().count(), 2);
@@ -89,21 +96,27 @@ fn a_command_that_waits_is_not_begun_on_a_stale_view() {
 
 #[test]
 fn nodes_of_a_command_under_way_are_asked_to_go_once_the_view_is_fresh() {
-    let mut run = two_nodes(general());
-    run.change(web(1));
-    while !run.nodes().any(|node| !node.taints.is_empty()) {
-        assert!(run.now() < at(600), "no command has begun");
-        run.step();
-        run.hand_in(&stale());
-        if run.now() < at(170) || run.nodes().all(|node| node.taints.is_empty()) {
-            run.hand_in(&Input::Fresh);
-        }
+    let is_tainted = |node: &Arc<Node>| node.taints.iter().any(is_disrupted);
+    let half_empty = || {
+        let mut run = two_nodes(general());
+        run.change(web(1));
+        run
+    };
+    let mut first = half_empty();
+    while !first.nodes().any(is_tainted) {
+        assert!(first.now() < at(600), "no command has begun");
+        first.step();
     }
-    let begun = run.now();
-    run.run_until(begun + Span::from_secs(300));
-    assert_eq!(staying(&run), 2, "tainted, and not asked to go");
+    let tainted = first.now();
+
+    let mut run = half_empty();
+    run.run_until(Timestamp::from_millis(tainted.millis() - 1));
+    run.hand_in(&stale());
+    run.run_until(tainted + Span::from_secs(300));
+    assert!(run.nodes().any(is_tainted), "the command is under way");
+    assert_eq!(staying(&run), 2, "its nodes are not asked to go");
     run.hand_in(&Input::Fresh);
-    run.run_until(begun + Span::from_secs(320));
+    run.run_until(tainted + Span::from_secs(310));
     assert_eq!(staying(&run), 1);
 }
 

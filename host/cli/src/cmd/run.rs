@@ -12,7 +12,7 @@ use kube::config::{KubeConfigOptions, Kubeconfig, KubeconfigError};
 use kube::{Client, Config};
 use plimsoll_controller::follow::Follower;
 use plimsoll_controller::lease::Leadership;
-use plimsoll_controller::{Controller, Fidelity, Planner, Setup};
+use plimsoll_controller::{Controller, Fidelity, Limits, Planner, Setup, Telemetry};
 use plimsoll_core::catalogue::Catalogue;
 use plimsoll_core::snapshot::Settings;
 use plimsoll_kube::CheckError;
@@ -24,6 +24,7 @@ use crate::flags::{Provider, Run};
 use crate::gates;
 use crate::leader::LeaseName;
 use crate::policy;
+use crate::process;
 use crate::records;
 
 /// Threads for requests and watches; planning has its own.
@@ -47,7 +48,10 @@ pub(crate) fn run(flags: &Run) -> Result<()> {
 
 async fn serve(flags: &Run) -> Result<()> {
     let settings = settings(flags)?;
-    let lease = LeaseName::of(&flags.leader_election, |name| std::env::var(name).ok())?;
+    let environment_of = |name: &str| std::env::var(name).ok();
+    let lease = LeaseName::of(&flags.leader_election, environment_of)?;
+    let limits = process::limits(&flags.process, &environment_of);
+    let telemetry = Telemetry::default();
     let memory = flags.policy_memory.as_deref().map(policy::memory);
     let engine = policy::controllers_engine(flags.large_modules, memory.transpose()?)?;
     let stopped = stopped().map_err(environment)?;
@@ -75,19 +79,28 @@ async fn serve(flags: &Run) -> Result<()> {
     let node_overlays = settings.node_overlays;
     // All that is watched is read after this, so that what the last leader did is seen.
     let mut stopped = pin!(stopped);
+    // Every process serves these, whether it leads or waits.
+    let _servers = process::serve(&flags.process, &environment_of, &telemetry).await?;
+    let name = lease.as_ref().map(|lease| lease.name().to_owned());
     let leading = lead(lease, &client);
     let leadership = tokio::select! {
         leadership = leading => leadership,
         () = &mut stopped => return Ok(()),
     };
     let controller = Controller::start(Setup {
-        client: gated(config, leadership.as_ref())?,
+        client: gated(config, leadership.as_ref(), &limits)?,
         catalogues: Arc::new(catalogue.into()),
         settings,
         seed: flags.seed,
         planner,
         record,
+        keep: process::keep(&flags.process),
+        telemetry: telemetry.clone(),
     });
+    if let Some(name) = name {
+        let labels = [("name", name.as_str())];
+        telemetry.set("leader_election_master_status", &labels, 1.0);
+    }
     let controller = controller.await.map_err(of_controller)?;
     tracing::info!(
         policies = flags.policy.join(" "),
@@ -123,12 +136,15 @@ async fn lead(lease: Option<LeaseName>, client: &Client) -> Option<Leadership> {
     Some(candidate.lead().await)
 }
 
-/// A client whose writes end with the leadership.
-fn gated(config: Config, leadership: Option<&Leadership>) -> Result<Client> {
+/// A client within limits, whose writes end with the leadership.
+fn gated(config: Config, leadership: Option<&Leadership>, limits: &Limits) -> Result<Client> {
     let builder = ClientBuilder::try_from(config).map_err(environment)?;
     Ok(match leadership {
-        Some(leadership) => builder.with_layer(&leadership.gate()).build(),
-        None => builder.build(),
+        Some(leadership) => {
+            let gated = builder.with_layer(&leadership.gate());
+            gated.with_layer(limits).build()
+        }
+        None => builder.with_layer(limits).build(),
     })
 }
 

@@ -102,6 +102,8 @@ fn run(lab: &mut Lab, name: &str, proxy: &Proxy) {
         "--kubeconfig",
         &kubeconfig,
         "--leader-election-namespace=kube-system",
+        "--metrics-port=0",
+        "--health-probe-port=0",
     ];
     let program = Path::new(env!("CARGO_BIN_EXE_plimsoll"));
     lab.run(name, program, &arguments.map(ToOwned::to_owned))

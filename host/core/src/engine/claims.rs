@@ -12,6 +12,8 @@ use crate::time::{Span, Timestamp};
 const NOMINATION_PATIENCE: Span = Span::from_secs(5);
 /// How long a claim is asked for without an answer before its pods are planned anew.
 const CREATION_TIMEOUT: Span = Span::from_secs(60);
+/// The same where the API server will not have it.
+const REJECTION_TIMEOUT: Span = Span::from_secs(900);
 
 impl Engine {
     pub(super) fn step_claims(&mut self, now: Timestamp, actions: &mut Vec<Action>) {
@@ -54,7 +56,14 @@ impl Engine {
             .is_busy(&ObjectKey::Claim(name.clone()), None, Purpose::Create);
         let pool = self.cluster.pools.get(claim.pool.as_str());
         let pool = pool.map(|pool| pool.uid.clone());
-        let late = now >= claim.created + CREATION_TIMEOUT;
+        // To decide anew would ask for the same.
+        let rejected = self.notes.get(name).is_some_and(|notes| notes.rejected);
+        let timeout = if rejected {
+            REJECTION_TIMEOUT
+        } else {
+            CREATION_TIMEOUT
+        };
+        let late = now >= claim.created + timeout;
         let (purpose, write) = match pool {
             _ if unsure => (Purpose::Find, Write::ReadClaim(name.clone())),
             // What becomes of the creation says what to do next.

@@ -41,6 +41,7 @@ impl Engine {
     ) {
         let open = self.provision.solving.take_if(|solving| solving.id == id);
         let Some(solving) = open else { return };
+        self.provision.failed.succeed();
         let (pod_counts, stale) = self.pod_counts(&solving.snapshot, plan, now);
         let mut tally = Tally::default();
         let mut held: BTreeMap<usize, String> = BTreeMap::new();
@@ -80,6 +81,7 @@ impl Engine {
             refused |= !done;
         }
         self.tell_held(&solving.snapshot, plan, &held, now, actions);
+        self.tell_unplaced(&solving.snapshot, plan, now, actions);
         self.tell_buffers(&solving.snapshot, plan, &held, now, actions);
         let exists = |row: usize| {
             let pod = solving.snapshot.pods.get(row);

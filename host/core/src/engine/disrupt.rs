@@ -7,6 +7,7 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use super::Engine;
+use super::failed::FailedDecisions;
 use super::notes::{DriftFound, Hint, Hints};
 use super::search_pace::{POLL, SearchPace};
 use crate::action::{Action, ConsiderRequest, ObjectKey};
@@ -27,6 +28,7 @@ pub(super) struct Disruption {
     pace: SearchPace,
     /// `true` if a command of the last pass did not hold or could not begin.
     lapsed: bool,
+    failed: FailedDecisions,
     moves: Vec<PastMove>,
     told: BTreeMap<ClaimName, String>,
     refused: Refused,
@@ -124,8 +126,11 @@ impl Engine {
             return None;
         }
         match &self.disruption.stage {
-            Stage::Waiting { until, .. } => Some(*until),
-            Stage::Resting => self.disruption.due(self.notes.hints(), self.revisions()),
+            Stage::Waiting { until, .. } => Some(self.disruption.failed.delays(*until)),
+            Stage::Resting => {
+                let due = self.disruption.due(self.notes.hints(), self.revisions());
+                due.map(|at| self.disruption.failed.delays(at))
+            }
             Stage::Deciding { .. } | Stage::Confirming { .. } => None,
         }
     }
@@ -190,7 +195,7 @@ impl Engine {
     }
 
     pub(super) fn step_disruption(&mut self, now: Timestamp, actions: &mut Vec<Action>) {
-        if !self.may_disrupt() {
+        if !self.may_disrupt() || self.disruption.failed.holds(now) {
             return;
         }
         match &mut self.disruption.stage {
@@ -302,6 +307,7 @@ impl Engine {
         now: Timestamp,
         actions: &mut Vec<Action>,
     ) {
+        self.disruption.failed.succeed();
         match std::mem::take(&mut self.disruption.stage) {
             Stage::Deciding {
                 id: open,
@@ -332,6 +338,19 @@ impl Engine {
                 self.confirm_next(rest, now, actions);
             }
             other => self.disruption.stage = other,
+        }
+    }
+
+    /// The answer to the question that is open cannot be had; any other is late and passed over. Commands that were to be confirmed are
+    /// dropped: what still holds is found anew.
+    pub(super) fn unconsidered(&mut self, id: u64, now: Timestamp) {
+        let is_open = match &self.disruption.stage {
+            Stage::Deciding { id: open, .. } | Stage::Confirming { id: open, .. } => *open == id,
+            Stage::Resting | Stage::Waiting { .. } => false,
+        };
+        if is_open {
+            self.disruption.stage = Stage::Resting;
+            self.disruption.failed.fail(now);
         }
     }
 

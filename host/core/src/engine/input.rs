@@ -26,6 +26,10 @@ pub enum Input {
     Solved(u64, Box<Plan>),
     /// The decision about nodes, by the id of its request.
     Considered(u64, Box<Decision>),
+    /// The plan for a solve request, by the request's id, cannot be made: whoever makes it failed.
+    Unsolved(u64),
+    /// The decision about nodes, by the id of its request, cannot be made.
+    Unconsidered(u64),
     /// The catalogues have changed. Reservations have what is left beside every machine that was there when they were listed, and
     /// nothing for those that had ended.
     Catalogues(Arc<Catalogues>),

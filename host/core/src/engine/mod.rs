@@ -15,6 +15,7 @@
 mod claims;
 mod commit;
 mod disrupt;
+mod failed;
 mod found;
 mod freshness;
 mod input;
@@ -33,6 +34,7 @@ mod search_pace;
 mod spare;
 mod static_pools;
 mod undersized;
+mod unschedulable;
 
 use std::collections::BTreeSet;
 use std::sync::Arc;
@@ -67,6 +69,7 @@ use runaway::Runaway;
 use spare::SpareWatch;
 use static_pools::StaticPools;
 use undersized::UndersizedNodes;
+use unschedulable::ToldPods;
 
 /// The whole of Plimsoll's deciding side, as one value.
 #[derive(Clone, Debug)]
@@ -92,6 +95,7 @@ pub struct Engine {
     runaway: Runaway,
     recent: RecentActivity,
     undersized: UndersizedNodes,
+    told_pods: ToldPods,
     spare: SpareWatch,
     static_pools: StaticPools,
     begun: Begun,
@@ -126,6 +130,7 @@ impl Engine {
             runaway: Runaway::default(),
             recent: RecentActivity::default(),
             undersized: UndersizedNodes::default(),
+            told_pods: ToldPods::default(),
             spare: SpareWatch::default(),
             static_pools: StaticPools::default(),
             begun: Begun::default(),
@@ -204,6 +209,8 @@ impl Engine {
             Input::Outcome(id, outcome) => self.end_order(id, outcome, now, actions),
             Input::Solved(id, plan) => self.commit(id, &plan, now, actions),
             Input::Considered(id, decision) => self.considered(id, *decision, now, actions),
+            Input::Unsolved(id) => self.unsolved(id, now),
+            Input::Unconsidered(id) => self.unconsidered(id, now),
             Input::Catalogues(catalogues) => {
                 let launched = self.launched_unseen();
                 self.market.relist(catalogues, launched);

@@ -20,11 +20,17 @@ pub(super) struct Notes {
 
 /// Memory of one claim.
 #[derive(Clone, Debug, Default)]
+#[expect(
+    clippy::struct_excessive_bools,
+    reason = "each is a fact of its own, and no two exclude one another"
+)]
 pub(super) struct ClaimNotes {
     pub(super) machine: Option<Machine>,
     pub(super) instance: Instance,
     /// Why its last launch failed, in words.
     pub(super) failure: Option<String>,
+    /// The API server would not have it made.
+    pub(super) rejected: bool,
     /// Its class could not be used.
     pub(super) refused: bool,
     /// The cloud will take its instance back.

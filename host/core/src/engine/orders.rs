@@ -16,6 +16,10 @@ const OVERDUE: Span = Span::from_secs(120);
 const SETTLED: Span = Span::from_secs(1);
 /// How often an instance that is deleting, or whose claim is, is asked about.
 const ENDING: Span = Span::from_secs(5);
+/// After a conflict the change that outran us needs a moment to be seen; after conflicts in a row up to the longest.
+const OUTRUN: (i64, i64) = (20, 1000);
+/// The longest that a server may put an order off.
+const LONGEST_THROTTLE: Span = Span::from_secs(300);
 
 /// An object, told by uid from others of its name, and what is to be done about it.
 type OrderKey = (ObjectKey, Option<Uid>, Purpose);
@@ -104,6 +108,10 @@ pub(super) enum Ended {
     Well,
     /// The instance is deleting: ask again.
     Ending,
+    /// The object has changed since: looked at again as soon as the change has been seen.
+    Outrun,
+    /// Too many requests; not again before this long, where that is said.
+    Throttled(Option<Span>),
     Badly,
 }
 
@@ -117,6 +125,7 @@ pub(super) struct Retry {
 struct Trouble {
     attempt: u32,
     failures: u32,
+    conflicts: u32,
     not_before: Timestamp,
 }
 
@@ -136,13 +145,22 @@ impl Retry {
         let trouble = self.slots.entry(flight.key()).or_default();
         trouble.attempt += 1;
         let wait = match ended {
-            Ended::Well => {
-                trouble.failures = 0;
-                SETTLED
+            Ended::Well | Ended::Ending => {
+                (trouble.failures, trouble.conflicts) = (0, 0);
+                if ended == Ended::Well {
+                    SETTLED
+                } else {
+                    ENDING
+                }
             }
-            Ended::Ending => {
-                trouble.failures = 0;
-                ENDING
+            Ended::Outrun => {
+                trouble.conflicts += 1;
+                doubled(OUTRUN, trouble.conflicts)
+            }
+            Ended::Throttled(after) => {
+                trouble.failures += 1;
+                let own = backoff(flight.purpose, trouble.failures);
+                own.max(after.unwrap_or_default().min(LONGEST_THROTTLE))
             }
             Ended::Badly => {
                 trouble.failures += 1;
@@ -169,12 +187,17 @@ impl Retry {
 
 /// Doubling waits: evictions from 100 ms to 10 s as the eviction queue's, nominations from 1 s to 10 s, all else to 60 s.
 fn backoff(purpose: Purpose, failures: u32) -> Span {
-    let (first, longest) = match purpose {
+    let bounds = match purpose {
         Purpose::Evict => (100, 10_000),
         Purpose::Nominate | Purpose::Withdraw => (1000, 10_000),
         Purpose::Launch | Purpose::Create => (1000, 60_000),
         _ => (500, 60_000),
     };
+    doubled(bounds, failures)
+}
+
+/// The wait after so many failures in a row, from the first, in milliseconds, up to the longest.
+fn doubled((first, longest): (i64, i64), failures: u32) -> Span {
     let doublings = failures.saturating_sub(1).min(16);
     Span::from_millis((first << doublings).min(longest))
 }

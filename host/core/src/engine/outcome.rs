@@ -35,7 +35,7 @@ impl Engine {
                 self.take_answer(&flight, answer)
             }
             Outcome::Refused(reason) => self.take_refusal(&flight, reason, now, actions),
-            Outcome::Conflict => Ended::Badly,
+            Outcome::Conflict => Ended::Outrun,
             Outcome::Unknown => {
                 if matches!(flight.purpose, Purpose::Create | Purpose::Launch) {
                     self.note_instance(&flight, Instance::Unsure);
@@ -137,10 +137,12 @@ impl Engine {
                 self.note_instance(flight, Instance::Gone);
             }
             Reason::Blocked(words) if flight.purpose == Purpose::Evict => {
-                let object = flight.object.clone();
+                let object = self.drained(flight);
                 actions.push(report(object, "FailedDraining", words, now));
             }
-            // Elsewhere too many requests are meant: nobody's fault, and tried again.
+            // Nobody's fault, and tried again.
+            Reason::Throttled(after) => return Ended::Throttled(after),
+            Reason::Rejected(words) => self.tell_rejected(flight, &words, now, actions),
             Reason::NotFound | Reason::Blocked(_) => {}
             Reason::Other(words) => {
                 if flight.purpose == Purpose::Launch {
@@ -160,6 +162,45 @@ impl Engine {
         if let Some(notes) = self.notes_of(flight) {
             notes.refused = true;
         }
+    }
+
+    /// Tells of what the API server will not have: on the object, or on its pool where there is to be one.
+    fn tell_rejected(
+        &mut self,
+        flight: &Flight,
+        words: &str,
+        now: Timestamp,
+        actions: &mut Vec<Action>,
+    ) {
+        let words: String = words.chars().take(LONGEST_FAILURE).collect();
+        let (object, reason) = match flight.purpose {
+            Purpose::Create => {
+                if let Some(notes) = self.notes_of(flight) {
+                    notes.rejected = true;
+                }
+                let claim = self
+                    .claim_of(flight)
+                    .and_then(|name| self.expected.get(&name));
+                let pool = claim.map(|claim| ObjectKey::Pool(claim.pool.clone()));
+                (
+                    pool.unwrap_or_else(|| flight.object.clone()),
+                    "FailedCreate",
+                )
+            }
+            Purpose::Evict => (self.drained(flight), "FailedDraining"),
+            Purpose::DeleteClaim | Purpose::DeleteNode => (flight.object.clone(), "FailedDelete"),
+            _ => (flight.object.clone(), "FailedUpdate"),
+        };
+        actions.push(report(object, reason, words, now));
+    }
+
+    /// The node that an eviction is to empty; the pod itself where that is not known any more.
+    fn drained(&self, flight: &Flight) -> ObjectKey {
+        let Request::Write(Write::Evict { pod, .. }) = &flight.request else {
+            return flight.object.clone();
+        };
+        let node = self.cluster.pods.get(pod).and_then(|pod| pod.node.clone());
+        node.map_or_else(|| flight.object.clone(), ObjectKey::Node)
     }
 
     fn note_eviction(&mut self, flight: &Flight, now: Timestamp) {
@@ -237,7 +278,7 @@ impl Engine {
         match &flight.request {
             Request::Write(Write::Nominate { pod, .. }) => {
                 if let Some(group) = self.cluster.group_of(pod)
-                    && ended == Ended::Badly
+                    && matches!(ended, Ended::Badly | Ended::Outrun | Ended::Throttled(_))
                 {
                     self.renominate(group, next);
                 }

@@ -6,6 +6,7 @@
 use std::sync::Arc;
 
 use super::Engine;
+use super::failed::FailedDecisions;
 use crate::action::{Action, SolveRequest};
 use crate::batch::Batch;
 use crate::ids::ClaimName;
@@ -23,6 +24,7 @@ pub(super) struct Provision {
     pub(super) batch: Batch,
     pub(super) solving: Option<Solving>,
     pub(super) solves: u64,
+    pub(super) failed: FailedDecisions,
     leftover: Option<Leftover>,
     market_revision: u64,
     /// `true` if all waiting pods are to ask for a decision, though nothing about them has changed.
@@ -52,6 +54,7 @@ impl Provision {
             Some(_) => None,
             None => self.batch.ends_at(settings.batch_idle, settings.batch_max),
         };
+        let batch = batch.map(|end| self.failed.delays(end));
         let again = self
             .leftover
             .filter(|leftover| leftover.changed)
@@ -59,10 +62,10 @@ impl Provision {
         batch.into_iter().chain(again).min()
     }
 
-    /// `true` if nothing is being planned nor about to be.
+    /// `true` if nothing is being planned nor about to be. While failures put planning off nobody waits for it.
     pub(super) fn is_idle(&self, settings: &Settings) -> bool {
         let batch = self.batch.ends_at(settings.batch_idle, settings.batch_max);
-        self.solving.is_none() && batch.is_none()
+        self.solving.is_none() && (batch.is_none() || self.failed.is_pausing())
     }
 
     pub(super) fn market_revision(&self) -> u64 {
@@ -136,7 +139,7 @@ impl Engine {
             .batch
             .ends_at(self.settings.batch_idle, self.settings.batch_max);
         let busy = self.provision.solving.is_some() || self.disruption.is_confirming();
-        if busy || ends.is_none_or(|end| end > now) {
+        if busy || self.provision.failed.holds(now) || ends.is_none_or(|end| end > now) {
             return;
         }
         self.provision.batch.close();

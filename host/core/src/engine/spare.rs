@@ -71,7 +71,8 @@ impl Engine {
     /// When to look again; nothing while a decision is being made or about to be, which will look at spare room, too.
     pub(super) fn spare_wake(&self) -> Option<Timestamp> {
         let rests = self.provision.is_idle(&self.settings) && !self.disruption.is_confirming();
-        self.spare_due().filter(|_| rests)
+        let due = self.spare_due().filter(|_| rests);
+        due.map(|at| self.provision.failed.delays(at))
     }
 
     /// Opens a batch where spare room may be lacking.

@@ -9,9 +9,9 @@ mod node;
 mod pod;
 
 use kube::api::{DeleteParams, PatchParams};
-use kube::core::DynamicObject;
+use kube::core::{DynamicObject, Status};
 use kube::{Client, Error, ResourceExt};
-use plimsoll_api::{Interner, Kind, Object, failed_request};
+use plimsoll_api::{FailedRequest, Interner, Kind, Object};
 use plimsoll_core::action::{Answer, Order, Outcome, Reason, Write};
 use plimsoll_core::ids::Uid;
 use plimsoll_core::model::Version;
@@ -171,7 +171,19 @@ fn is_status(error: &Error, code: u16) -> bool {
 /// How a failed request ended, by what is to be done next.
 fn outcome(error: &Error) -> Outcome {
     match error {
-        Error::Api(status) => failed_request(status.code, &status.message),
+        Error::Api(status) => refusal(status).outcome(),
         _ => Outcome::Unknown,
+    }
+}
+
+/// An API server's refusal, as far as it says what is to be done next.
+fn refusal(status: &Status) -> FailedRequest<'_> {
+    let details = status.details.as_ref();
+    let causes = details.into_iter().flat_map(|details| &details.causes);
+    FailedRequest {
+        code: status.code,
+        message: &status.message,
+        causes: causes.map(|cause| cause.reason.as_str()).collect(),
+        retry_after: details.map_or(0, |details| details.retry_after_seconds),
     }
 }

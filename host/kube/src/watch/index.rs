@@ -14,7 +14,7 @@ use kube::ResourceExt;
 use kube::core::DynamicObject;
 use plimsoll_api::{Interner, Kind, Object, ReadError};
 use plimsoll_core::engine::Input;
-use plimsoll_core::ids::Uid;
+use plimsoll_core::ids::{ObjectName, Uid};
 use plimsoll_core::model;
 use plimsoll_core::model::{Version, Volumes};
 
@@ -137,6 +137,21 @@ impl Index {
         let listing = self.listings.get(&kind).into_iter();
         let keys = listing.flat_map(|listing| listing.known.keys());
         keys.map(|(_, name)| name.as_str())
+    }
+
+    /// Kinds that have not been listed yet.
+    pub fn unlisted(&self) -> impl Iterator<Item = Kind> {
+        self.unlisted.iter().copied()
+    }
+
+    /// Name of a pod; `None` where there is none of this uid.
+    pub fn pod(&self, uid: &Uid) -> Option<ObjectName> {
+        let listing = self.listings.get(&Kind::Pod)?;
+        let mut objects = listing.known.values();
+        objects.find_map(|(object, _)| match object {
+            Object::Whole(model::Object::Pod(pod)) if pod.uid == *uid => Some(pod.name.clone()),
+            _ => None,
+        })
     }
 
     /// Objects that could not be read since the last call.

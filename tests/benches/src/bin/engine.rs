@@ -368,9 +368,13 @@ fn kinds(inputs: &[(Timestamp, Input)]) -> Vec<Kind> {
         Input::Solved(..) => Kind::Plan,
         Input::Considered(..) => Kind::Decision,
         Input::Interrupted(_) => Kind::Interruption,
-        Input::Synced | Input::Catalogues(_) | Input::Stale(_) | Input::Fresh | Input::Tick => {
-            Kind::Timer
-        }
+        Input::Unsolved(_)
+        | Input::Unconsidered(_)
+        | Input::Synced
+        | Input::Catalogues(_)
+        | Input::Stale(_)
+        | Input::Fresh
+        | Input::Tick => Kind::Timer,
     };
     inputs.iter().map(kind).collect()
 }

@@ -116,7 +116,15 @@ fn disturbed(run: &Simulated, fault: Fault) -> Simulated {
         }
         Fault::PodsAgain(cut) => {
             run.cut_watches(Span::from_secs(cut));
-            let pods: Vec<_> = run.pods().filter(|pod| pod.owner.as_ref().is_some_and(|o| o.kind==OwnerKind::ReplicaSet)).map(|pod| pod.name.clone()).collect();
+            let pods: Vec<_> = run
+                .pods()
+                .filter(|pod| {
+                    pod.owner
+                        .as_ref()
+                        .is_some_and(|o| o.kind == OwnerKind::ReplicaSet)
+                })
+                .map(|pod| pod.name.clone())
+                .collect();
             for pod in pods {
                 run.recreate_pod(&pod);
             }
@@ -128,7 +136,9 @@ fn disturbed(run: &Simulated, fault: Fault) -> Simulated {
         }
         Fault::ClaimAgain(cut) => {
             if let Some(name) = claim_of(&run) {
-                if cut > 0 { run.cut_watches(Span::from_secs(cut)); }
+                if cut > 0 {
+                    run.cut_watches(Span::from_secs(cut));
+                }
                 run.recreate_claim(&name);
             }
         }
@@ -168,25 +178,61 @@ fn explore() {
     println!("calm: {calm}");
     let mut n = 0;
     let mut outcomes: BTreeMap<(Fault, String), (usize, String)> = BTreeMap::new();
-    let step: usize = std::env::var("EVERY").ok().and_then(|v| v.parse().ok()).unwrap_or(10);
+    let step: usize = std::env::var("EVERY")
+        .ok()
+        .and_then(|v| v.parse().ok())
+        .unwrap_or(10);
     let count = boundaries(|number, run| {
         if number % step != 0 {
             return;
         }
         let faults: Vec<Fault> = match std::env::var("FAMILY").as_deref() {
-            Ok("stale") => vec![Fault::StaleBefore(0, 5), Fault::StaleAfter(0, 5), Fault::StaleBefore(5, 5), Fault::StaleAfter(60, 5), Fault::StaleAfter(60, 60), Fault::StaleAfter(300, 30), Fault::StaleAfter(900, 5)],
-            Ok("cut") => vec![Fault::Cut(5), Fault::Cut(60), Fault::CutLost(5), Fault::CutLost(60), Fault::CutLost(200)],
-            Ok("two") => vec![Fault::Paused(20), Fault::Paused(120), Fault::Paused(600), Fault::Paused(3)],
-            Ok("hand") => vec![Fault::PodsAgain(0), Fault::PodsAgain(30), Fault::ClaimGone, Fault::ClaimAgain(0), Fault::ClaimAgain(30), Fault::NodeAgain, Fault::NodeDeleted],
+            Ok("stale") => vec![
+                Fault::StaleBefore(0, 5),
+                Fault::StaleAfter(0, 5),
+                Fault::StaleBefore(5, 5),
+                Fault::StaleAfter(60, 5),
+                Fault::StaleAfter(60, 60),
+                Fault::StaleAfter(300, 30),
+                Fault::StaleAfter(900, 5),
+            ],
+            Ok("cut") => vec![
+                Fault::Cut(5),
+                Fault::Cut(60),
+                Fault::CutLost(5),
+                Fault::CutLost(60),
+                Fault::CutLost(200),
+            ],
+            Ok("two") => vec![
+                Fault::Paused(20),
+                Fault::Paused(120),
+                Fault::Paused(600),
+                Fault::Paused(3),
+            ],
+            Ok("hand") => vec![
+                Fault::PodsAgain(0),
+                Fault::PodsAgain(30),
+                Fault::ClaimGone,
+                Fault::ClaimAgain(0),
+                Fault::ClaimAgain(30),
+                Fault::NodeAgain,
+                Fault::NodeDeleted,
+            ],
             _ => ALL.to_vec(),
         };
         for fault in faults {
             n += 1;
             let verdict: Verdict = rest(disturbed(run, fault));
             let order = run.next_order().expect("there is one");
-            let bad = !verdict.is_clean() || verdict.price != calm.price || verdict.launches > calm.launches;
+            let bad = !verdict.is_clean()
+                || verdict.price != calm.price
+                || verdict.launches > calm.launches;
             if bad {
-                println!("{number} {} {fault:?} {}: {verdict}", run.now().millis(), words(order));
+                println!(
+                    "{number} {} {fault:?} {}: {verdict}",
+                    run.now().millis(),
+                    words(order)
+                );
             }
             let own = outcomes.entry((fault, verdict.to_string())).or_default();
             own.0 += 1;
@@ -201,10 +247,17 @@ fn explore() {
 
 #[test]
 fn story() {
-    let Ok(number) = std::env::var("NUMBER") else { return };
+    let Ok(number) = std::env::var("NUMBER") else {
+        return;
+    };
     let number: usize = number.parse().unwrap();
     let fault = std::env::var("FAULT").unwrap();
-    let span = |i: usize| std::env::var("SPANS").ok().and_then(|v| v.split(',').nth(i).map(|v| v.parse::<i64>().unwrap())).unwrap_or(0);
+    let span = |i: usize| {
+        std::env::var("SPANS")
+            .ok()
+            .and_then(|v| v.split(',').nth(i).map(|v| v.parse::<i64>().unwrap()))
+            .unwrap_or(0)
+    };
     let fault = match fault.as_str() {
         "StopBefore" => Fault::StopBefore,
         "StopAfter" => Fault::StopAfter,
@@ -222,22 +275,57 @@ fn story() {
         _ => Fault::Lost,
     };
     let mut found = None;
-    boundaries(|at, run| if at == number { found = Some(run.clone()) });
+    boundaries(|at, run| {
+        if at == number {
+            found = Some(run.clone())
+        }
+    });
     let mut run = disturbed(&found.unwrap(), fault);
     run.take_reports();
     let mut lines = 0;
     while run.next_at().is_some_and(|at| at <= world::STAYS) && lines < 400 {
         if let Some(order) = run.next_order() {
             let request = format!("{:?}", order.request);
-            println!("{:>9} {} v{:?} {}", run.next_at().unwrap().millis(), words(order), order.version.map(|v| v.0), &request[..request.len().min(160)]);
+            println!(
+                "{:>9} {} v{:?} {}",
+                run.next_at().unwrap().millis(),
+                words(order),
+                order.version.map(|v| v.0),
+                &request[..request.len().min(160)]
+            );
             lines += 1;
         }
         run.step_event();
         for report in run.take_reports() {
-            println!("{:>9} -- {:?} {} {}", run.now().millis(), report.object, report.reason, report.message);
+            println!(
+                "{:>9} -- {:?} {} {}",
+                run.now().millis(),
+                report.object,
+                report.reason,
+                report.message
+            );
         }
     }
-    for claim in run.claims() { println!("{} {} {:?} {:?} {:?}", claim.name, claim.uid, claim.provider_id, claim.deleting, claim.phase()); }
-    for node in run.nodes() { println!("{} {:?} {:?} held {}", node.name, node.provider_id, node.deleting, run.is_held(&node.name)); }
-    for (id, claim) in run.instances() { println!("{id} {}", claim.name); }
+    for claim in run.claims() {
+        println!(
+            "{} {} {:?} {:?} {:?}",
+            claim.name,
+            claim.uid,
+            claim.provider_id,
+            claim.deleting,
+            claim.phase()
+        );
+    }
+    for node in run.nodes() {
+        println!(
+            "{} {:?} {:?} held {}",
+            node.name,
+            node.provider_id,
+            node.deleting,
+            run.is_held(&node.name)
+        );
+    }
+    for (id, claim) in run.instances() {
+        println!("{id} {}", claim.name);
+    }
 }

@@ -70,11 +70,22 @@ pub(super) fn rest(mut run: Simulated) -> Verdict {
 fn judge(run: &Simulated) -> Verdict {
     let claims: BTreeSet<&Uid> = run.claims().map(|claim| &claim.uid).collect();
     let machines: BTreeSet<_> = run.instances().map(|(id, _)| id).collect();
-    let owned: BTreeSet<_> = run.claims().filter_map(|claim| claim.provider_id.as_ref()).collect();
-    let leaked = run.instances().filter(|(_, claim)| !claims.contains(&claim.uid));
-    let going = run.claims().filter(|claim| claim.deleting.is_some()).count();
+    let owned: BTreeSet<_> = run
+        .claims()
+        .filter_map(|claim| claim.provider_id.as_ref())
+        .collect();
+    let leaked = run
+        .instances()
+        .filter(|(_, claim)| !claims.contains(&claim.uid));
+    let going = run
+        .claims()
+        .filter(|claim| claim.deleting.is_some())
+        .count();
     let stuck = run.nodes().filter(|node| {
-        let is_owned = node.provider_id.as_ref().is_some_and(|id| owned.contains(id));
+        let is_owned = node
+            .provider_id
+            .as_ref()
+            .is_some_and(|id| owned.contains(id));
         node.deleting.is_some() || (run.is_held(&node.name) && !is_owned)
     });
     let hollow_claims = run.claims().filter(|claim| {

@@ -153,7 +153,7 @@ fn an_object_that_cannot_be_read_leaves_what_was_known() {
     let told: Vec<String> = told.iter().map(named).collect();
     assert_eq!(
         told,
-        ["a status.capacity.cpu is \"-2\"; expected a quantity such as 500m or 2Gi, zero or more"]
+        ["a status.capacity.cpu is \"-2\"; a quantity must not be negative"]
     );
     assert_eq!(list(&mut index, Kind::Node, Vec::new()), ["-a 5"]);
     assert_eq!(index.unreadable(), [].into());

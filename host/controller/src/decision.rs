@@ -1,0 +1,241 @@
+//! Decisions that are being made, each on a thread of its own. A planner that panics has failed to decide, and that is all.
+//!
+//! What it was asked about is kept in a file, so that the failure can be looked into, and the engine asks again later.
+
+use std::any::Any;
+use std::io;
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::path::PathBuf;
+use std::sync::Arc;
+
+use plimsoll_core::action::{ConsiderRequest, SolveRequest};
+use plimsoll_core::engine::Input;
+use plimsoll_core::snapshot::Snapshot;
+use tokio::task::JoinSet;
+
+use crate::planner::Planner;
+use crate::record::digest;
+
+/// The most snapshots of failed decisions that a process keeps.
+const KEPT: usize = 10;
+/// Longest text of a failure that is told, in characters.
+const WORDS: usize = 300;
+
+/// Keeps a snapshot under a name; where it is afterwards.
+pub type Keep = Arc<dyn Fn(&Snapshot, &str) -> io::Result<PathBuf> + Send + Sync>;
+
+/// The decision that was asked for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Asked {
+    /// Where waiting pods go.
+    Plan,
+    /// Which nodes are disrupted.
+    Disruption,
+}
+
+/// A decision that could not be made.
+#[derive(Debug)]
+pub(crate) struct Failed {
+    pub(crate) asked: Asked,
+    /// Says so to the engine.
+    pub(crate) input: Input,
+    /// Words of the panic.
+    pub(crate) cause: String,
+    /// Digest of the snapshot, as recordings have it.
+    pub(crate) digest: String,
+    /// Where the snapshot is kept; else why it is not.
+    pub(crate) file: Result<PathBuf, String>,
+}
+
+/// A decision, or its failure.
+pub(crate) type Decided = Result<Input, Box<Failed>>;
+
+/// Decisions being made.
+pub(crate) struct Decisions {
+    planner: Arc<Planner>,
+    keep: Keep,
+    kept: usize,
+    under_way: JoinSet<Decided>,
+}
+
+impl Decisions {
+    pub(crate) fn new(planner: Planner, keep: Keep) -> Self {
+        Self {
+            planner: Arc::new(planner),
+            keep,
+            kept: 0,
+            under_way: JoinSet::new(),
+        }
+    }
+
+    /// Begins to plan.
+    pub(crate) fn solve(&mut self, request: SolveRequest) {
+        let planner = Arc::clone(&self.planner);
+        let keep = self.keeper();
+        tracing::info!(request = request.id, "planning");
+        self.under_way.spawn_blocking(move || {
+            let SolveRequest { id, snapshot } = request;
+            let question = (Asked::Plan, Input::Unsolved(id), &*snapshot);
+            guarded(question, keep, || {
+                let plan = planner.plan(&snapshot);
+                tracing::info!(
+                    request = id,
+                    placed = plan.placements.len(),
+                    claims = plan.claims.len(),
+                    unplaced = plan.unplaced.len(),
+                    "planned"
+                );
+                Input::Solved(id, Box::new(plan))
+            })
+        });
+    }
+
+    /// Begins to look for nodes to be disrupted.
+    pub(crate) fn consider(&mut self, request: ConsiderRequest) {
+        let planner = Arc::clone(&self.planner);
+        let keep = self.keeper();
+        tracing::debug!(request = request.id, "considering");
+        self.under_way.spawn_blocking(move || {
+            let id = request.id;
+            let question = (
+                Asked::Disruption,
+                Input::Unconsidered(id),
+                &*request.snapshot,
+            );
+            guarded(question, keep, || {
+                let decision = planner.consider(&request.snapshot, &request.question);
+                let commands = decision.commands.len();
+                tracing::debug!(request = id, commands, "considered");
+                Input::Considered(id, Box::new(decision))
+            })
+        });
+    }
+
+    /// The next that has been made, or could not be; `None` while none is under way. Nothing is lost if the wait is given up.
+    pub(crate) async fn next(&mut self) -> Option<Decided> {
+        loop {
+            match self.under_way.join_next().await? {
+                Ok(decided) => {
+                    if matches!(&decided, Err(failed) if failed.file.is_ok()) {
+                        self.kept += 1;
+                    }
+                    return Some(decided);
+                }
+                Err(error) => tracing::error!(%error, "a decision was given up"),
+            }
+        }
+    }
+
+    fn keeper(&self) -> Option<Keep> {
+        (self.kept < KEPT).then(|| Arc::clone(&self.keep))
+    }
+}
+
+/// Decides; a panic is a failure. What is asked goes with the input that tells the engine of a failure, and the snapshot.
+fn guarded(
+    (asked, input, snapshot): (Asked, Input, &Snapshot),
+    keep: Option<Keep>,
+    decide: impl FnOnce() -> Input,
+) -> Decided {
+    // What a panic leaves behind is the planner's cache of offers, which is replaced as a whole or not at all.
+    catch_unwind(AssertUnwindSafe(decide)).map_err(|panic| {
+        let digest = digest(snapshot).unwrap_or_else(|error| error.to_string());
+        let file = match keep {
+            None => Err(format!("{KEPT} others are kept already")),
+            Some(keep) => {
+                let kept = keep(snapshot, &format!("snapshot-{digest}.json"));
+                kept.map_err(|error| error.to_string())
+            }
+        };
+        Box::new(Failed {
+            asked,
+            input,
+            cause: words(&*panic).chars().take(WORDS).collect(),
+            digest,
+            file,
+        })
+    })
+}
+
+fn words(panic: &(dyn Any + Send)) -> &str {
+    let owned = panic.downcast_ref::<String>().map(String::as_str);
+    let text = owned.or_else(|| panic.downcast_ref::<&str>().copied());
+    text.unwrap_or("a panic without words")
+}
+
+impl Failed {
+    /// A sentence for people: what happened, and where to look.
+    pub(crate) fn sentence(&self) -> String {
+        let what = match self.asked {
+            Asked::Plan => "waiting pods were not planned for",
+            Asked::Disruption => "no decision on disruption was made",
+        };
+        let (cause, digest) = (&self.cause, &self.digest);
+        let kept = match &self.file {
+            Ok(file) => format!("kept in {}", file.display()),
+            Err(why) => format!("not kept: {why}"),
+        };
+        format!(
+            "{what}: the planner failed ({cause}) on snapshot {digest}, {kept}; tried again after a pause"
+        )
+    }
+
+    /// The reason of an event about it.
+    pub(crate) fn reason(&self) -> &'static str {
+        match self.asked {
+            Asked::Plan => "FailedScheduling",
+            Asked::Disruption => "DisruptionBlocked",
+        }
+    }
+
+    /// The incumbent's controller that would have decided.
+    pub(crate) fn controller(&self) -> &'static str {
+        match self.asked {
+            Asked::Plan => "provisioner",
+            Asked::Disruption => "disruption",
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use plimsoll_core::snapshot::{Objects, Settings};
+    use plimsoll_core::time::Timestamp;
+
+    fn snapshot() -> Snapshot {
+        let settings = Arc::new(Settings::default());
+        Snapshot::new(
+            Timestamp::default(),
+            1,
+            settings,
+            Arc::default(),
+            Objects::default(),
+        )
+    }
+
+    #[test]
+    fn a_panic_is_a_failure_that_names_the_snapshot_and_where_it_is() {
+        let snapshot = snapshot();
+        let keep: Keep = Arc::new(|_, name| Ok(PathBuf::from("/kept").join(name)));
+        let ask = |keep: Option<Keep>, decide: fn() -> Input| {
+            guarded((Asked::Plan, Input::Unsolved(7), &snapshot), keep, decide)
+        };
+        let made = ask(Some(Arc::clone(&keep)), || Input::Tick);
+        assert_eq!(made.unwrap(), Input::Tick);
+        let failed = ask(Some(keep), || panic!("row {} of 3", 4)).unwrap_err();
+        let digest = digest(&snapshot).unwrap();
+        assert_eq!(failed.input, Input::Unsolved(7));
+        assert_eq!(
+            failed.sentence(),
+            format!(
+                "waiting pods were not planned for: the planner failed (row 4 of 3) on snapshot {digest}, kept in /kept/snapshot-{digest}.json; tried again after a pause"
+            )
+        );
+        let full: Keep = Arc::new(|_, _| Err(io::ErrorKind::StorageFull.into()));
+        let unkept = ask(Some(full), || panic!("no")).unwrap_err();
+        assert!(unkept.sentence().contains("(no)") && unkept.sentence().contains("not kept: "));
+        let more = ask(None, || panic!("no")).unwrap_err();
+        assert!(more.sentence().contains("10 others are kept already"));
+    }
+}
