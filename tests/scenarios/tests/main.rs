@@ -2,6 +2,7 @@
 
 mod adversaries;
 mod agreement;
+mod answers;
 mod classes;
 mod comparisons;
 mod found;
