@@ -24,7 +24,7 @@ const COST: u32 = 10;
 /// Time from a read that failed to the next.
 const AGAIN: Duration = Duration::from_secs(2);
 
-/// What is known of each kind's view.
+/// Views of all kinds.
 #[derive(Debug, Default)]
 pub(crate) struct Freshness {
     kinds: BTreeMap<Kind, Sight>,
@@ -191,7 +191,7 @@ impl Freshness {
         stale.map(|(kind, _)| *kind).collect()
     }
 
-    /// What keeps kinds from being seen, by kind.
+    /// Causes that keep kinds from being seen, by kind.
     pub(crate) fn failures(&self) -> impl Iterator<Item = &Failure> {
         self.kinds
             .values()

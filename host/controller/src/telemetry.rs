@@ -126,7 +126,7 @@ impl Telemetry {
         self.figures().gauges.retain(|(have, _), _| *have != name);
     }
 
-    /// Whether the view is fresh.
+    /// Sets down that the view is fresh, or is not.
     pub fn see(&self, is_fresh: bool, now: Instant) {
         let mut figures = self.figures();
         figures.unsynced = if is_fresh {
@@ -139,7 +139,7 @@ impl Telemetry {
         figures.gauges.insert((name, String::new()), synced);
     }
 
-    /// What keeps this process from its work, in sentences; nothing where it can do it.
+    /// Sets down what keeps this process from its work, in sentences; nothing where it can do it.
     pub fn unready(&self, causes: Vec<String>) {
         self.figures().unready = causes;
     }

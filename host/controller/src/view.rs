@@ -68,7 +68,7 @@ impl View {
         }
         inputs.extend(self.judge());
         self.notices
-            .extend(self.troubles.unreadable(self.index.take_unreadable()));
+            .extend(Troubles::unreadable(self.index.take_unreadable()));
         let stale = self.freshness.stale(now);
         self.show(&stale, now);
         let pools: Vec<&str> = self.index.names(Kind::NodePool).collect();
@@ -108,8 +108,9 @@ impl View {
     fn show(&self, stale: &[Kind], now: Instant) {
         let telemetry = &self.telemetry;
         telemetry.see(stale.is_empty(), now);
-        let failures = self.freshness.failures().map(ToString::to_string);
-        let mut unready: Vec<String> = failures.collect();
+        let failures = self.freshness.failures();
+        let lasting = failures.filter(|failure| failure.needs_people());
+        let mut unready: Vec<String> = lasting.map(ToString::to_string).collect();
         for kind in self.index.unlisted() {
             unready.push(format!("{} have not been listed yet", kind.plural()));
         }

@@ -2,6 +2,7 @@
 
 mod adversaries;
 mod agreement;
+mod answers;
 mod boundaries;
 mod classes;
 mod comparisons;

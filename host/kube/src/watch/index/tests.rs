@@ -1,3 +1,5 @@
+//! Lists and watches as they come, made up, and the inputs, troubles and gaps that follow from them.
+
 use super::*;
 use serde_json::{Value, json};
 
