@@ -65,6 +65,9 @@ fn advance(view: &ClaimView<'_>, now: Timestamp, step: &mut Step) {
     if liveness::check(view, now, step) {
         return;
     }
+    if register::rejoin(view, step) {
+        return;
+    }
     match view.claim.phase() {
         ClaimPhase::Created => launch::launch(view, step),
         ClaimPhase::Launched => register::register(view, step),
