@@ -232,7 +232,8 @@ pub enum CloudCall {
         /// The instance.
         instance: ProviderId,
     },
-    /// End an instance; answered with [`Answer::Ending`] or [`Answer::Gone`].
+    /// End an instance; answered with [`Answer::Ending`] until it is no more, then with [`Answer::Gone`], which one that is not of
+    /// this provider is as well.
     Terminate {
         /// The instance.
         instance: ProviderId,

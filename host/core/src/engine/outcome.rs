@@ -303,7 +303,7 @@ mod tests {
                 other => format!("{other:?}"),
             }
         };
-        let words = || "KWOKNodeClass default".to_owned();
+        let words = || "class default".to_owned();
         assert_eq!(
             told(Reason::ClassMissing(words())),
             "InsufficientCapacityError"

@@ -11,11 +11,18 @@ use super::{Scene, second};
 
 const HOUR: i64 = 3600;
 
-/// A node that drains since second 0, with pods of these names, after a change of each.
+/// A node that drains since second 0, with pods of these names, after a change of each. One called `critical` is that.
 fn draining(pods: &[&str], change: impl Fn(&str, &mut Pod)) -> Scene {
     let fixture = node("n1").managed("general");
     let fixture = fixture.taint("karpenter.sh/disrupted", "", Effect::NoSchedule);
-    let own = |name: &&str| pod(name).on("n1").with(|pod| change(name, pod));
+    let own = |name: &&str| {
+        let own = pod(name).on("n1").with(|pod| change(name, pod));
+        own.with_spec(|spec| {
+            if *name == "critical" {
+                spec.priority = 2_000_000_000;
+            }
+        })
+    };
     let mut scene = Scene::of(fixture, pods.iter().map(own));
     if let Some(node) = &mut scene.node {
         Arc::make_mut(node).deleting = Some(second(0));
@@ -32,7 +39,7 @@ fn evicted(scene: &mut Scene, at: i64) -> Vec<(String, Option<i64>)> {
     let wants = scene.step().wants.into_iter();
     let evictions = wants.filter_map(|want| match want.request {
         Request::Write(Write::Evict { pod, within, .. }) => Some((
-            pod.name.name.to_string(),
+            pod.name.to_string(),
             within.map(|span| span.millis() / 1000),
         )),
         _ => None,
@@ -89,25 +96,22 @@ fn the_wish_to_be_left_alone_holds_until_it_must_go() {
 
 #[test]
 fn who_must_go_does_not_wait_for_its_turn_and_holds_up_nobody() {
-    let mut scene = draining(&["dns", "web"], |name, pod| {
-        if name == "dns" {
-            Arc::make_mut(&mut pod.spec).priority = 2_000_000_000;
+    let mut scene = draining(&["critical", "web"], |name, pod| {
+        if name == "critical" {
             pod.grace = Some(Span::from_secs(600));
         }
     });
     assert_eq!(evicted(&mut scene, 10), named("web", None));
-    let both = [named("dns", Some(600)), named("web", None)].concat();
+    let both = [named("critical", Some(600)), named("web", None)].concat();
     assert_eq!(evicted(&mut scene, HOUR - 600), both);
-    let mut scene = draining(&["last", "web"], |name, pod| {
-        if name == "last" {
-            Arc::make_mut(&mut pod.spec).priority = 2_000_000_000;
-        } else {
+    let mut scene = draining(&["critical", "web"], |name, pod| {
+        if name == "web" {
             pod.grace = Some(Span::from_secs(600));
             protected(pod);
         }
     });
     assert_eq!(evicted(&mut scene, 10), [], "the critical one waits");
-    let both = [named("last", None), named("web", Some(600))].concat();
+    let both = [named("critical", None), named("web", Some(600))].concat();
     assert_eq!(evicted(&mut scene, HOUR - 600), both);
 }
 

@@ -5,6 +5,7 @@ use std::sync::Arc;
 use plimsoll_core::action::{
     Action, Answer, CloudCall, Machine, ObjectKey, Order, Outcome, Purpose, Request, Write,
 };
+use plimsoll_core::disrupt;
 use plimsoll_core::engine::{Engine, Input};
 use plimsoll_core::ids::{ClaimName, NodeName, ProviderId, Uid};
 use plimsoll_core::labels::Labels;
@@ -14,7 +15,10 @@ use plimsoll_core::schedule;
 use plimsoll_core::snapshot::Objects;
 use plimsoll_core::state::Cluster;
 use plimsoll_core::time::{Span, Timestamp};
-use plimsoll_oracles::fixture::{ClusterFixture, cluster, node, pod, taint};
+use plimsoll_oracles::fixture::{
+    Amounts, CAPACITY_TYPE, ClusterFixture, OnDemand, ZONE_1, cluster, instance_type, node, pod,
+    pool, taint,
+};
 
 use super::second;
 
@@ -54,6 +58,11 @@ impl World {
                     let plan = schedule::plan(&request.snapshot);
                     orders.extend(self.hear(Input::Solved(request.id, Box::new(plan))));
                 }
+                Action::Consider(request) => {
+                    let decision = disrupt::consider(&request.snapshot, &request.question);
+                    let considered = Input::Considered(request.id, Box::new(decision));
+                    orders.extend(self.hear(considered));
+                }
                 _ => {}
             }
         }
@@ -74,7 +83,7 @@ impl World {
         self.hear(Input::Outcome(order.id, Outcome::Done(answer)))
     }
 
-    /// What is ordered within so many seconds if nothing else happens.
+    /// Orders given within so many seconds if nothing else happens.
     pub(super) fn wait(&mut self, seconds: i64) -> Vec<Order> {
         let end = self.now + Span::from_secs(seconds);
         let mut orders = Vec::new();
@@ -163,6 +172,43 @@ fn an_older_word_about_a_predecessor_changes_nothing() {
     cluster.apply(Object::Claim(going("a")), Version(5));
     let claim = cluster.claims.get(&ClaimName::from("claim-n1"));
     assert_eq!(claim.map(|claim| claim.uid.as_str()), Some("b"));
+}
+
+/// An empty node that is to go and waits for its taint, and the claim whose it is.
+fn emptied() -> (World, Arc<Node>, Arc<NodeClaim>) {
+    let small = instance_type("small").cpu(4000).memory_mib(8192).pods(110);
+    let small = small.no_overhead().price(0.1).offered(ZONE_1, OnDemand);
+    let general = pool("general").with(|pool| {
+        pool.disruption.consolidate_after = Some(Span::from_secs(30));
+        pool.disruption.budgets.clear();
+    });
+    let n1 = node("n1").managed("general").of_type("small").zone(ZONE_1);
+    let n1 = n1.label(CAPACITY_TYPE, "on-demand");
+    let sold = cluster().sells(small).pool(general).node(n1);
+    let (objects, ..) = sold.clone().parts();
+    let (mut world, mut orders) = World::on(&objects, sold);
+    orders.extend(world.wait(300));
+    assert_eq!(purposes(&orders), [Purpose::Taint]);
+    let mut node = Arc::clone(&objects.nodes[0]);
+    Arc::make_mut(&mut node).taints.push(leaving());
+    (world, node, Arc::clone(&objects.claims[0]))
+}
+
+#[test]
+fn a_command_about_a_claim_is_not_carried_out_on_its_successor() {
+    let (mut world, tainted, claim) = emptied();
+    let orders = world.see(Object::Node(Arc::clone(&tainted)));
+    assert_eq!(purposes(&orders), [Purpose::DeleteClaim]);
+    assert_eq!(orders[0].uid, Some(claim.uid));
+
+    let (mut world, tainted, mut other) = emptied();
+    Arc::make_mut(&mut other).uid = Uid::from("other");
+    let mut orders = world.see(Object::Claim(other));
+    orders.extend(world.see(Object::Node(tainted)));
+    let goes = |order: &Order| order.purpose == Purpose::DeleteClaim;
+    assert!(!orders.iter().any(goes), "{:?}", purposes(&orders));
+    // Nobody moves it any more: its taint is taken off.
+    assert!(purposes(&orders).contains(&Purpose::Untaint));
 }
 
 #[test]

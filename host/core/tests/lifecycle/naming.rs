@@ -14,13 +14,16 @@ use plimsoll_oracles::fixture::{
 use super::identity::{World, purposes};
 use super::second;
 
-/// Machines for two pods each.
+/// Machines for two pods each, and dearer ones for one.
 fn sold() -> ClusterFixture {
-    let small = instance_type("small").cpu(2000).memory_mib(8192).pods(110);
-    let small = small.no_overhead().price(0.1).offered(ZONE_1, OnDemand);
-    cluster()
-        .sells(small)
-        .settings(|it| it.static_capacity = true)
+    let sold = |name: &str, cpu: i64, price: f64| {
+        let listed = instance_type(name).cpu(cpu).memory_mib(8192).pods(110);
+        let listed = listed.no_overhead().price(price);
+        listed.offered(ZONE_1, OnDemand)
+    };
+    let world = cluster().sells(sold("tiny", 1000, 0.06));
+    let world = world.sells(sold("small", 2000, 0.1));
+    world.settings(|it| it.static_capacity = true)
 }
 
 /// Pods that wait, of these names.

@@ -1,5 +1,6 @@
 //! Writes to NodeClaims: made, changed, let go.
 
+use kube::Error;
 use kube::api::{Patch, PostParams};
 use kube::core::DynamicObject;
 use plimsoll_api::write::{claim_spec, map};
@@ -64,16 +65,32 @@ impl Writer {
         check(&claim, only.version)?;
         if let Some(patch) = difference::claim_metadata(&claim, change) {
             let patch = Patch::Merge(&patch);
-            claim = api.patch(name.as_str(), &ours(), &patch).await?;
+            match api.patch(name.as_str(), &ours(), &patch).await {
+                Ok(patched) => claim = patched,
+                Err(error) => return Err(self.claim_conflict(name, only, error).await),
+            }
         }
         if change.finalizer == Finalizer::Removed {
             return Ok(Answer::Nothing);
         }
         if let Some(patch) = difference::claim_status(&claim, change, now) {
             let patch = Patch::Merge(&patch);
-            claim = api.patch_status(name.as_str(), &ours(), &patch).await?;
+            match api.patch_status(name.as_str(), &ours(), &patch).await {
+                Ok(patched) => claim = patched,
+                Err(error) => return Err(self.claim_conflict(name, only, error).await),
+            }
         }
         answer(Kind::NodeClaim, &claim)
+    }
+
+    async fn claim_conflict(
+        &self,
+        name: &ClaimName,
+        only: Preconditions<'_>,
+        error: Error,
+    ) -> Failure {
+        let name = name.as_str();
+        self.conflict(Kind::NodeClaim, name, only.uid, error).await
     }
 }
 

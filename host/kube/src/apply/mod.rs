@@ -114,9 +114,10 @@ impl Writer {
         }
     }
 
-    /// A conflict says that the object has changed, or that another bears its name: which of both is read.
+    /// A conflict, or a refusal of what is written, may say that the object has changed or that another bears its name: which of both
+    /// is read.
     async fn conflict(&self, kind: Kind, name: &str, uid: Option<&Uid>, error: Error) -> Failure {
-        if uid.is_none() || !is_status(&error, 409) {
+        if uid.is_none() || !(is_status(&error, 409) || is_status(&error, 422)) {
             return error.into();
         }
         match api(&self.client, kind).get_opt(name).await {
