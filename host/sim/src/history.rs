@@ -29,7 +29,9 @@ impl History {
         let (before, after) = self.events.split_at(seen);
         let mut listed = self.first.clone();
         for (_, watched) in before {
-            let own = listed.iter().position(|(have, _)| have.is_same(&watched.object));
+            let own = listed
+                .iter()
+                .position(|(have, _)| have.is_same(&watched.object));
             match own {
                 Some(own) if watched.deleted => {
                     listed.remove(own);

@@ -2,7 +2,8 @@
 //!
 //! Every replacement says which command it was bought for. Where all replacements of one are there, its nodes count as moving
 //! from the first look on, and go once the replacements are ready. A command that lacks a replacement is not taken up: what
-//! came of it is capacity like any other, as after a command that failed. Nor is one whose time was over: it was taken back.
+//! was launched for it is capacity like any other, as after a command that failed, and what was not goes before it costs
+//! anything. Nor is one whose time was over: it was taken back.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
@@ -130,9 +131,13 @@ impl Engine {
                 .map(ClaimName::from)
                 .filter(|member| self.stays(member))
                 .collect();
-            let whole = bought.replacements.len() == bought.record.replacements;
-            if whole && !going.is_empty() {
+            if going.is_empty() {
+                continue;
+            }
+            if bought.replacements.len() == bought.record.replacements {
                 self.resume_command(going, &bought, now);
+            } else {
+                self.abandon(&bought);
             }
         }
     }
@@ -145,8 +150,21 @@ impl Engine {
         if bought.begun + keep > now {
             let PastRecord { pools, from, to } = past;
             let at = bought.begun;
-            let past = PastMove { at, pools, from, to };
+            let past = PastMove {
+                at,
+                pools,
+                from,
+                to,
+            };
             self.disruption.remember(past, keep);
+        }
+    }
+
+    /// Gives up the replacements of a command of which not all were asked for, those that have no machine.
+    fn abandon(&mut self, bought: &Bought) {
+        let replacements = bought.replacements.iter();
+        for claim in replacements.filter(|claim| claim.phase() == ClaimPhase::Created) {
+            self.notes.of(&claim.name).abandoned = true;
         }
     }
 

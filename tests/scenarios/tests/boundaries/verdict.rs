@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 use std::fmt;
 
-use plimsoll_core::ids::{ClaimName, NodeName, Uid};
+use plimsoll_core::ids::Uid;
 use plimsoll_core::model::{OwnerKind, Version};
 use plimsoll_core::units::PricePerHour;
 
@@ -70,11 +70,22 @@ pub(super) fn rest(mut run: Simulated) -> Verdict {
 fn judge(run: &Simulated) -> Verdict {
     let claims: BTreeSet<&Uid> = run.claims().map(|claim| &claim.uid).collect();
     let machines: BTreeSet<_> = run.instances().map(|(id, _)| id).collect();
-    let owned: BTreeSet<_> = run.claims().filter_map(|claim| claim.provider_id.as_ref()).collect();
-    let leaked = run.instances().filter(|(_, claim)| !claims.contains(&claim.uid));
-    let going = run.claims().filter(|claim| claim.deleting.is_some()).count();
+    let owned: BTreeSet<_> = run
+        .claims()
+        .filter_map(|claim| claim.provider_id.as_ref())
+        .collect();
+    let leaked = run
+        .instances()
+        .filter(|(_, claim)| !claims.contains(&claim.uid));
+    let going = run
+        .claims()
+        .filter(|claim| claim.deleting.is_some())
+        .count();
     let stuck = run.nodes().filter(|node| {
-        let is_owned = node.provider_id.as_ref().is_some_and(|id| owned.contains(id));
+        let is_owned = node
+            .provider_id
+            .as_ref()
+            .is_some_and(|id| owned.contains(id));
         node.deleting.is_some() || (run.is_held(&node.name) && !is_owned)
     });
     let hollow_claims = run.claims().filter(|claim| {
@@ -108,11 +119,4 @@ fn lost(run: &Simulated) -> usize {
         lost += runs.count().abs_diff(wished);
     }
     lost + run.pods().filter(|pod| pod.node.is_none()).count()
-}
-
-/// Names of what is there, for people.
-pub(super) fn names(run: &Simulated) -> (Vec<ClaimName>, Vec<NodeName>) {
-    let claims = run.claims().map(|claim| claim.name.clone());
-    let nodes = run.nodes().map(|node| node.name.clone());
-    (claims.collect(), nodes.collect())
 }

@@ -61,7 +61,9 @@ fn relabelled(minute: i64, pool: &NodePool) -> TimedChange {
 pub(super) fn start() -> Simulated {
     let brief = quick(pool("brief")).label("team", "brief");
     let general = quick(pool("general")).label("team", "general").build();
-    let fixed = quick(pool("fixed").replicas(1)).label("team", "fixed").build();
+    let fixed = quick(pool("fixed").replicas(1))
+        .label("team", "fixed")
+        .build();
     let pdb = PodDisruptionBudget {
         name: ObjectName::new("default", "api"),
         selector: LabelSelector::match_labels([(&"app".into(), &"api".into())]),
@@ -88,9 +90,8 @@ pub(super) fn start() -> Simulated {
         )),
     };
     let job = pod("job").cpu(700).memory_mib(256);
-    let (mut objects, catalogues, settings) = fixture
-        .pod(job.owned_by(OwnerKind::Job, "job"))
-        .parts();
+    let (mut objects, catalogues, settings) =
+        fixture.pod(job.owned_by(OwnerKind::Job, "job")).parts();
     let job = objects.pods.pop().map(|job| TimedChange {
         at: at(10),
         change: Change::Arrive(job, Some(Span::from_secs(300))),
