@@ -289,3 +289,27 @@ fn nodes_of_equal_price_are_spread_over_zones() {
     });
     assert_eq!(first.count(), 3);
 }
+
+/// A node of the pool bears the name of one that was replaced and has gone: its successor does not replace it, too.
+#[test]
+fn a_node_that_bears_the_name_of_one_that_was_replaced_stays_after_a_restart() {
+    let mut pool = (*base(2, 1).build()).clone();
+    pool.limits = Some(Resources::new().with(ResourceName::Nodes, 3));
+    let fixture = pool.clone();
+    let mut run = run_of(
+        base(2, 1).with(|pool| *pool = fixture),
+        true,
+        Faults::default(),
+        0,
+    );
+    run.run_until(at(37));
+    pool.labels.insert("team".into(), "t0".into());
+    apply(&mut run, &pool);
+    run.run_until(at(47));
+    pool.replicas = Some(3);
+    apply(&mut run, &pool);
+    run.run_until(at(347));
+    assert_eq!(ready(&run), 3);
+    run.crash();
+    assert_eq!(watch(&mut run, &pool, &[(at(0), 3)], at(3 * 3600)), Ok(()));
+}

@@ -129,7 +129,7 @@ impl Engine {
             let going: BTreeSet<ClaimName> = members
                 .split(',')
                 .map(ClaimName::from)
-                .filter(|member| self.stays(member))
+                .filter(|member| self.stays(member, bought.begun))
                 .collect();
             if going.is_empty() {
                 continue;
@@ -168,10 +168,12 @@ impl Engine {
         }
     }
 
-    /// `true` if a claim is there, was not asked to go and is not moved by a command.
-    fn stays(&self, claim: &ClaimName) -> bool {
+    /// `true` if a claim that was there when a command began is still there, was not asked to go and is not moved by a command.
+    /// One that was made since bears the name of one that has gone.
+    fn stays(&self, claim: &ClaimName, begun: Timestamp) -> bool {
         let there = self.cluster.claims.get(claim);
-        there.is_some_and(|claim| claim.deleting.is_none()) && !self.queue.has(claim)
+        let stays = |claim: &Arc<NodeClaim>| claim.created <= begun && claim.deleting.is_none();
+        there.is_some_and(stays) && !self.queue.has(claim)
     }
 
     fn resume_command(&mut self, members: BTreeSet<ClaimName>, bought: &Bought, now: Timestamp) {
