@@ -2,6 +2,8 @@
 
 /// Asks that a pod, node or claim not be disrupted: `true`, or on pods a duration counted from the pod's start.
 pub const DO_NOT_DISRUPT: &str = "karpenter.sh/do-not-disrupt";
+/// Annotation of a claim: when its drain must be over, as RFC 3339.
+pub const TERMINATION_TIMESTAMP: &str = "karpenter.sh/nodeclaim-termination-timestamp";
 /// Hash of a pool's fields whose change makes its nodes drift.
 pub const NODEPOOL_HASH: &str = "karpenter.sh/nodepool-hash";
 /// Version of the method by which [`NODEPOOL_HASH`] was computed.

@@ -15,6 +15,7 @@ use serde_json::{Map, Value, json};
 
 use crate::convert::pod::write_spec;
 use crate::duration;
+use crate::keys;
 use crate::object::Kind;
 
 /// An instant, such as `2026-01-31T09:00:00Z`; the first or last of the calendar, which ends with year 9999, for one beyond it.
@@ -180,6 +181,13 @@ pub(crate) fn put(fields: &mut Map<String, Value>, name: &str, value: Value) {
     };
     if !is_empty {
         fields.insert(name.to_owned(), value);
+    }
+}
+
+/// Adds our finalizer where the object carries it.
+pub(crate) fn held(metadata: &mut Map<String, Value>, held: bool) {
+    if held {
+        metadata.insert("finalizers".to_owned(), [keys::FINALIZER][..].into());
     }
 }
 

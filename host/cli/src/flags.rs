@@ -347,7 +347,7 @@ pub(crate) struct Run {
     pub(crate) leader_election: LeaderElection,
     #[command(flatten)]
     pub(crate) process: Process,
-    /// Seed of random numbers and of NodeClaim names.
+    /// Seed of random numbers.
     #[arg(long, default_value_t = 0)]
     pub(crate) seed: u64,
     /// Record every input and action of the controller to this file.
@@ -386,10 +386,10 @@ pub(crate) struct LeaderElection {
     /// Run without a lease: only where no other process serves the cluster. Environment: DISABLE_LEADER_ELECTION.
     #[arg(long = "disable-leader-election", value_name = "BOOL", num_args = 0..=1, require_equals = true, default_missing_value = "true")]
     pub(crate) disabled: Option<bool>,
-    /// Name of the lease; by default the incumbent's, karpenter-leader-election. Environment: LEADER_ELECTION_NAME.
+    /// Name of the lease; by default Karpenter's, karpenter-leader-election. Environment: LEADER_ELECTION_NAME.
     #[arg(long = "leader-election-name", value_name = "NAME")]
     pub(crate) name: Option<String>,
-    /// Namespace of the lease; by default the controller's own, which SYSTEM_NAMESPACE or the pod says; needed outside a cluster.
+    /// Namespace of the lease; by default SYSTEM_NAMESPACE, else that of the controller's own pod; needed outside a cluster.
     /// Environment: LEADER_ELECTION_NAMESPACE.
     #[arg(long = "leader-election-namespace", value_name = "NAMESPACE")]
     pub(crate) namespace: Option<String>,

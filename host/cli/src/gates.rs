@@ -22,8 +22,10 @@ const GATES: [(&str, Setting); 5] = [
 /// Gates whose features are not served: they may be shut, not open.
 const UNSERVED: [&str; 1] = ["NodeRepair"];
 
-/// Opens and shuts gates; what is not named stays as it is.
-pub(crate) fn set(settings: &mut Settings, text: &str) -> Result<()> {
+/// Opens and shuts gates; what is not named stays as it is. Names that nobody knows, which other versions may have, are passed over; a
+/// warning for each.
+pub(crate) fn set(settings: &mut Settings, text: &str) -> Result<Vec<String>> {
+    let mut warnings = Vec::new();
     for entry in text.split(',').map(str::trim).filter(|it| !it.is_empty()) {
         let (name, open) = match entry.split_once('=') {
             Some((name, "true")) => (name, true),
@@ -35,12 +37,14 @@ pub(crate) fn set(settings: &mut Settings, text: &str) -> Result<()> {
         } else if !UNSERVED.contains(&name) {
             let known: Vec<&str> = GATES.iter().map(|(known, _)| *known).collect();
             let known = known.join(", ");
-            bail!("--feature-gates names {name}; expected one of {known}");
+            warnings.push(format!(
+                "--feature-gates names {name}, which is passed over; known are {known}"
+            ));
         } else if open {
             bail!("--feature-gates opens {name}, which is not served; expected {name}=false");
         }
     }
-    Ok(())
+    Ok(warnings)
 }
 
 #[cfg(test)]
@@ -49,7 +53,8 @@ mod tests {
 
     fn set_to(text: &str) -> Result<Settings, String> {
         let mut settings = Settings::default();
-        set(&mut settings, text).map_err(|error| error.to_string())?;
+        let warnings = set(&mut settings, text).map_err(|error| error.to_string())?;
+        assert!(warnings.is_empty(), "{warnings:?}");
         Ok(settings)
     }
 
@@ -71,9 +76,20 @@ mod tests {
             refused("NodeRepair=true"),
             "--feature-gates opens NodeRepair, which is not served; expected NodeRepair=false"
         );
-        assert!(
-            refused("Static=true")
-                .starts_with("--feature-gates names Static; expected one of CapacityBuffer,")
+        assert_eq!(
+            refused("Drift=yes"),
+            "--feature-gates has \"Drift=yes\"; expected NAME=true or NAME=false"
         );
+    }
+
+    #[test]
+    fn gates_that_nobody_knows_are_passed_over_with_a_warning() {
+        let mut settings = Settings::default();
+        let warnings = set(&mut settings, "Drift=true,StaticCapacity=true,Static=false").unwrap();
+        assert!(settings.static_capacity);
+        let known = "CapacityBuffer, NodeOverlay, ReservedCapacity, SpotToSpotConsolidation, StaticCapacity";
+        let warning =
+            |name| format!("--feature-gates names {name}, which is passed over; known are {known}");
+        assert_eq!(warnings, ["Drift", "Static"].map(warning));
     }
 }

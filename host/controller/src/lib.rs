@@ -24,7 +24,7 @@ mod trouble;
 mod view;
 
 pub use decision::Keep;
-pub use fidelity::Fidelity;
+pub use fidelity::{Fidelity, LandingCounts};
 pub use limits::{Limited, Limits};
 pub use planner::Planner;
 pub use run::{Controller, Setup};

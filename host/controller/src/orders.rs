@@ -5,7 +5,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use plimsoll_core::action::{ObjectKey, Order, Outcome, Purpose, Request};
-use plimsoll_kube::apply::Writer;
+use plimsoll_kube::apply::{Preconditions, Writer};
 use plimsoll_kwok::Kwok;
 use tokio::task::{Id, JoinSet};
 use tokio::time::timeout;
@@ -110,7 +110,8 @@ async fn carry_out(executor: Arc<Executor>, order: Arc<Order>) -> Outcome {
         match &order.request {
             Request::Write(write) => {
                 let now = executor.clock.now();
-                executor.writer.write(write, order.version, now).await
+                let only = Preconditions::of(&order);
+                executor.writer.write(write, only, now).await
             }
             Request::Cloud(call) => executor.provider.call(call).await,
         }

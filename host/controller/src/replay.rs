@@ -52,7 +52,7 @@ pub enum ReplayError {
 }
 
 /// Inputs and actions of a recording, counted, and the first difference.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Played {
     /// Inputs.
     pub inputs: usize,

@@ -234,6 +234,7 @@ pub(crate) fn word(outcome: &Outcome) -> &'static str {
         Outcome::Unknown => "unknown",
         Outcome::Refused(Reason::InsufficientCapacity(_)) => "insufficient_capacity",
         Outcome::Refused(Reason::ClassNotReady(_)) => "nodeclass_not_ready",
+        Outcome::Refused(Reason::ClassMissing(_)) => "nodeclass_missing",
         Outcome::Refused(Reason::NotFound) => "not_found",
         Outcome::Refused(Reason::Blocked(_)) => "blocked",
         Outcome::Refused(Reason::Throttled(_)) => "throttled",

@@ -2,7 +2,7 @@
 //!
 //! The engine decides; adapters carry out. An [`Order`] says what to do, on what condition, and under which identity; an
 //! [`Outcome`] says how it ended. An order may be carried out twice without harm: creations are by name, launches by the
-//! claim's uid, writes by version.
+//! claim's uid, writes by uid and version.
 
 mod change;
 
@@ -64,9 +64,9 @@ pub struct ConsiderRequest {
 pub struct ActionId(u64);
 
 impl ActionId {
-    /// The id of an attempt.
-    pub fn of(object: &ObjectKey, purpose: Purpose, attempt: u32) -> Self {
-        Self(fixed_hash::hash_of(&(object, purpose, attempt)))
+    /// The id of an attempt. `uid` tells the object from others that bear its name before or after it.
+    pub fn of(object: &ObjectKey, uid: Option<&Uid>, purpose: Purpose, attempt: u32) -> Self {
+        Self(fixed_hash::hash_of(&(object, uid, purpose, attempt)))
     }
 }
 
@@ -76,7 +76,8 @@ impl fmt::Display for ActionId {
     }
 }
 
-/// The object that an order is about. Claims and nodes are known by name: ours are never reused.
+/// The object that an order is about. Claims and nodes are known by name; which of those that bore it one after the other
+/// says the order's uid.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 pub enum ObjectKey {
     /// A NodeClaim.
@@ -134,6 +135,8 @@ pub enum Purpose {
     ReleaseClaim,
     /// Write down what a claim waits for.
     MarkWaiting,
+    /// Put our finalizer on a claim that others made.
+    Hold,
 }
 
 /// One thing to do.
@@ -147,6 +150,10 @@ pub struct Order {
     pub purpose: Purpose,
     /// Number of the attempt, from 0.
     pub attempt: u32,
+    /// Uid of the claim or node, for which another object of its name is not taken: the object counts as gone then. `None` where
+    /// it does not exist yet, and for pods, whose uid stands in the request.
+    #[serde(default)]
+    pub uid: Option<Uid>,
     /// The version that the object must still have; anything else is a conflict. `None` where it does not matter.
     pub version: Option<Version>,
     /// The call that carries the order out.
@@ -219,7 +226,14 @@ pub enum CloudCall {
         /// The claim's uid.
         claim: Uid,
     },
-    /// End an instance; answered with [`Answer::Ending`] or [`Answer::Gone`].
+    /// Look for an instance; answered with [`Answer::Machine`], or [`Answer::Absent`] where it is no more, is being ended, or is
+    /// not of this provider.
+    Get {
+        /// The instance.
+        instance: ProviderId,
+    },
+    /// End an instance; answered with [`Answer::Ending`] until it is no more, then with [`Answer::Gone`], which one that is not of
+    /// this provider is as well.
     Terminate {
         /// The instance.
         instance: ProviderId,
@@ -274,6 +288,9 @@ pub enum Answer {
 pub enum Reason {
     /// The cloud is out of these offerings: the claim goes, they are avoided for a while.
     InsufficientCapacity(Vec<OfferingKey>),
+    /// The provider's class is not there. As with exhausted offerings the claim goes and its pods are planned anew, but no
+    /// offering is to blame.
+    ClassMissing(String),
     /// The provider's class cannot be used: the claim goes.
     ClassNotReady(String),
     /// The object is not there.

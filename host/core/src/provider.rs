@@ -10,6 +10,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::ids::ReservationId;
 use crate::labels::{self, LabelKey, Labels};
+use crate::model::{ClassRef, class_label};
 use crate::requirement::{Requirement, Requirements};
 use crate::resources::ResourceName;
 
@@ -34,6 +35,9 @@ pub struct ProviderFacts {
     pub well_known: BTreeSet<LabelKey>,
     /// Those of its well-known keys whose value an offering decides; a type decides the others.
     pub of_offerings: BTreeSet<LabelKey>,
+    /// Kinds of classes that it serves: pools and claims of any other are somebody else's. None of them said stands for all.
+    #[serde(default, skip_serializing_if = "BTreeSet::is_empty")]
+    pub classes: BTreeSet<ClassKind>,
     /// Keys in its domains that are not well known and that NodeOverlays may ask for all the same: those of its classes.
     pub of_classes: BTreeSet<LabelKey>,
     /// The key with the id of the capacity reservation that a node draws on; `None` where there are no reservations.
@@ -48,6 +52,15 @@ pub struct ProviderFacts {
     pub reported: BTreeSet<ResourceName>,
     /// Resources that count as accelerators, which policies are told the number and kind of.
     pub accelerators: BTreeSet<ResourceName>,
+}
+
+/// Group and kind of a provider's classes.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+pub struct ClassKind {
+    /// API group of the kind.
+    pub group: Arc<str>,
+    /// The kind.
+    pub kind: Arc<str>,
 }
 
 /// A label whose value marks a type.
@@ -123,6 +136,20 @@ impl ProviderFacts {
                 below.is_some_and(|below| below.is_empty() || below.ends_with('.'))
             })
             .map(|restricted| format!("label {key} is in the reserved domain {restricted}"))
+    }
+
+    /// `true` if pools and claims of a class are this provider's to serve.
+    pub fn serves(&self, class: &ClassRef) -> bool {
+        let mut kinds = self.classes.iter();
+        self.classes.is_empty()
+            || kinds.any(|own| own.group == class.group && own.kind == class.kind)
+    }
+
+    /// `true` if a node with these labels is of a class that it serves.
+    pub fn manages(&self, labels: &Labels) -> bool {
+        let mut kinds = self.classes.iter();
+        self.classes.is_empty()
+            || kinds.any(|own| labels.contains_key(class_label(&own.group, &own.kind).as_str()))
     }
 
     /// The reservation that a node with these labels draws on.
@@ -202,6 +229,30 @@ mod tests {
         ] {
             assert_eq!(restriction(key), None, "{key}");
         }
+    }
+
+    #[test]
+    fn a_provider_serves_the_kinds_of_classes_that_it_names() {
+        let class = |group: &str, kind: &str| ClassRef {
+            group: group.into(),
+            kind: kind.into(),
+            name: "default".into(),
+        };
+        let kind = ClassKind {
+            group: "cloud.example".into(),
+            kind: "CloudNodeClass".into(),
+        };
+        let own = ProviderFacts {
+            classes: BTreeSet::from([kind]),
+            ..facts()
+        };
+        assert!(own.serves(&class("cloud.example", "CloudNodeClass")));
+        assert!(!own.serves(&class("cloud.example", "OtherNodeClass")));
+        assert!(!own.serves(&class("other.example", "CloudNodeClass")));
+        let labelled = |key: &str| own.manages(&[(Arc::from(key), Arc::from("default"))].into());
+        assert!(labelled("cloud.example/cloudnodeclass"));
+        assert!(!labelled("cloud.example/CloudNodeClass") && !labelled("other.example/x"));
+        assert!(facts().serves(&class("other.example", "X")) && facts().manages(&Labels::new()));
     }
 
     #[test]

@@ -6,7 +6,7 @@ use std::collections::BTreeSet;
 use std::sync::{Arc, LazyLock};
 
 use plimsoll_core::labels::LabelKey;
-use plimsoll_core::provider::{MarkedValues, ProviderFacts, TypeMark};
+use plimsoll_core::provider::{ClassKind, MarkedValues, ProviderFacts, TypeMark};
 use plimsoll_core::resources::ResourceName;
 
 /// Domain of the provider's labels, and group of its kinds.
@@ -94,6 +94,10 @@ fn facts() -> ProviderFacts {
             .chain([LabelKey::from(ZONE_ID)])
             .collect(),
         of_offerings: BTreeSet::from([LabelKey::from(ZONE_ID)]),
+        classes: BTreeSet::from([ClassKind {
+            group: DOMAIN.into(),
+            kind: CLASS.into(),
+        }]),
         of_classes: BTreeSet::from([own(&CLASS.to_lowercase())]),
         reservation_id: Some(LabelKey::from(RESERVATION_ID)),
         family: Some(LabelKey::from(FAMILY)),

@@ -14,7 +14,7 @@ use kube::api::{Api, PostParams};
 use plimsoll_api::write::{amounts, map};
 use plimsoll_api::{Kind, keys};
 use plimsoll_core::engine::Input;
-use plimsoll_core::ids::ClaimName;
+use plimsoll_core::ids::{ClaimName, Uid};
 use plimsoll_core::labels;
 use plimsoll_core::model::{ClaimPhase, NodeClaim, Object};
 use plimsoll_core::time::{Span, Timestamp};
@@ -31,7 +31,8 @@ const AGAIN: Duration = Duration::from_secs(1);
 pub struct Boots {
     provider: Kwok,
     tasks: JoinSet<()>,
-    coming: BTreeMap<ClaimName, AbortHandle>,
+    /// By claim, with the uid that tells it from others of its name.
+    coming: BTreeMap<ClaimName, (Uid, AbortHandle)>,
 }
 
 impl Boots {
@@ -52,14 +53,24 @@ impl Boots {
             Input::Deleted(Object::Claim(claim), _) => (claim, false),
             _ => return,
         };
-        if !there || !is_booting(claim) {
-            if let Some(handle) = self.coming.remove(&claim.name) {
-                handle.abort();
-            }
-        } else if !self.coming.contains_key(&claim.name) {
+        let boots = there && is_booting(claim);
+        let coming = self.coming.get(&claim.name);
+        let is_known = match coming {
+            Some((uid, _)) if boots => *uid == claim.uid,
+            // An earlier one of its name has gone.
+            Some((uid, _)) => !there && *uid != claim.uid,
+            None => false,
+        };
+        if is_known {
+            return;
+        }
+        if let Some((_, handle)) = self.coming.remove(&claim.name) {
+            handle.abort();
+        }
+        if boots {
             let task = boot(self.provider.clone(), Arc::clone(claim), now);
-            let handle = self.tasks.spawn(task);
-            self.coming.insert(claim.name.clone(), handle);
+            let own = (claim.uid.clone(), self.tasks.spawn(task));
+            self.coming.insert(claim.name.clone(), own);
         }
     }
 }
@@ -77,7 +88,7 @@ async fn boot(provider: Kwok, claim: Arc<NodeClaim>, now: Timestamp) {
         match provider.registration_delay(&claim.class).await {
             Ok(delay) => break delay,
             // It could be used when the claim was launched: the machine is there and boots.
-            Err(ClassFault::Unusable(_)) => break Span::ZERO,
+            Err(ClassFault::Missing(_) | ClassFault::Unusable(_)) => break Span::ZERO,
             Err(ClassFault::Unknown) => tokio::time::sleep(AGAIN).await,
         }
     };
@@ -138,7 +149,7 @@ fn manifest(claim: &NodeClaim) -> Option<Node> {
 #[cfg(test)]
 pub(crate) mod tests {
     use super::*;
-    use plimsoll_core::ids::{NodeName, PoolName, ProviderId, Uid};
+    use plimsoll_core::ids::{NodeName, PoolName, ProviderId};
     use plimsoll_core::model::{ClassRef, Conditions};
     use plimsoll_core::requirement::Requirements;
     use plimsoll_core::resources::{ResourceName, Resources};
@@ -169,6 +180,8 @@ pub(crate) mod tests {
             expire_after: None,
             termination_grace: None,
             deleting: None,
+            drained_by: None,
+            held: true,
         }
     }
 

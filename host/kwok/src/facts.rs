@@ -6,10 +6,11 @@ use std::collections::BTreeSet;
 use std::sync::{Arc, LazyLock};
 
 use plimsoll_core::labels::LabelKey;
-use plimsoll_core::provider::ProviderFacts;
+use plimsoll_core::provider::{ClassKind, ProviderFacts};
 use plimsoll_core::resources::ResourceName;
 
 use crate::DOMAIN;
+use crate::provider::CLASS;
 
 /// Id of the capacity reservation that a node draws on, as lists of types write it.
 pub(crate) const RESERVATION_ID: &str = "karpenter.k8s.aws/capacity-reservation-id";
@@ -39,6 +40,10 @@ fn facts() -> ProviderFacts {
         name: "kwok".into(),
         domains: vec![DOMAIN.into()],
         well_known: well_known.chain([reservation_id.clone()]).collect(),
+        classes: BTreeSet::from([ClassKind {
+            group: DOMAIN.into(),
+            kind: CLASS.into(),
+        }]),
         of_classes: BTreeSet::from([own("kwoknodeclass")]),
         reservation_id: Some(reservation_id),
         family: Some(own(FAMILY)),

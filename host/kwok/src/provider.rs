@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use k8s_openapi::api::core::v1::Node;
-use kube::api::{Api, DeleteParams, ListParams};
+use kube::api::{Api, DeleteParams, ListParams, Preconditions};
 use kube::core::{ApiResource, DynamicObject, GroupVersionKind, Status};
 use kube::{Client, Error, ResourceExt};
 use plimsoll_api::{FailedRequest, Interner, convert, duration};
@@ -18,7 +18,7 @@ use crate::machine::{machine, suffix};
 use crate::{DOMAIN, PROVIDER_PREFIX};
 
 /// The kind of class that this provider serves.
-const CLASS: &str = "KWOKNodeClass";
+pub(crate) const CLASS: &str = "KWOKNodeClass";
 /// Selects the nodes that KWOK keeps.
 const FAKE: &str = "kwok.x-k8s.io/node=fake";
 
@@ -31,6 +31,8 @@ pub struct Kwok {
 
 /// Why a class gives no machines.
 pub(crate) enum ClassFault {
+    /// There is no such class, in words.
+    Missing(String),
     /// It cannot be used, in words.
     Unusable(String),
     /// The API server did not say whether it can be used.
@@ -48,6 +50,7 @@ impl Kwok {
         match call {
             CloudCall::Launch { claim, options } => self.launch(claim, options).await,
             CloudCall::Find { claim } => self.find(claim).await,
+            CloudCall::Get { instance } => self.get(instance).await,
             CloudCall::Terminate { instance } => self.terminate(instance).await,
         }
     }
@@ -56,6 +59,9 @@ impl Kwok {
     async fn launch(&self, claim: &NodeClaim, options: &[LaunchOption]) -> Outcome {
         match self.registration_delay(&claim.class).await {
             Ok(_) => {}
+            Err(ClassFault::Missing(words)) => {
+                return Outcome::Refused(Reason::ClassMissing(words));
+            }
             Err(ClassFault::Unusable(words)) => {
                 return Outcome::Refused(Reason::ClassNotReady(words));
             }
@@ -85,17 +91,50 @@ impl Kwok {
         Outcome::Done(found.map_or(Answer::Absent, |machine| Answer::Machine(Box::new(machine))))
     }
 
-    /// A node that is deleted has ended: there is nothing behind it.
-    async fn terminate(&self, instance: &ProviderId) -> Outcome {
+    async fn get(&self, instance: &ProviderId) -> Outcome {
+        let found = match self.node_of(instance).await {
+            Ok(node) => node.as_ref().and_then(machine_of),
+            Err(error) => return failed(&format!("instance {instance} cannot be read"), &error),
+        };
+        Outcome::Done(found.map_or(Answer::Absent, |machine| Answer::Machine(Box::new(machine))))
+    }
+
+    /// The node of an instance; another that bears its name is none.
+    async fn node_of(&self, instance: &ProviderId) -> Result<Option<Node>, Error> {
         let Some(name) = instance.as_str().strip_prefix(PROVIDER_PREFIX) else {
-            let words =
-                format!("instance {instance}: expected an id that begins with {PROVIDER_PREFIX}");
-            return Outcome::Refused(Reason::Other(words));
+            return Ok(None);
         };
         let nodes: Api<Node> = Api::all(self.client.clone());
-        match nodes.delete(name, &DeleteParams::default()).await {
-            Ok(_) => Outcome::Done(Answer::Gone),
+        let node = nodes.get_opt(name).await?;
+        Ok(node.filter(|node| {
+            let spec = node.spec.as_ref();
+            spec.and_then(|spec| spec.provider_id.as_deref()) == Some(instance.as_str())
+        }))
+    }
+
+    /// A machine ends with its node: one that is deleting has none any more, and what another provider made is none of ours.
+    async fn terminate(&self, instance: &ProviderId) -> Outcome {
+        let node = match self.node_of(instance).await {
+            Ok(node) => node.filter(|node| node.metadata.deletion_timestamp.is_none()),
+            Err(error) => return failed(&format!("instance {instance} cannot be read"), &error),
+        };
+        let Some(node) = node else {
+            return Outcome::Done(Answer::Gone);
+        };
+        let name = node.name_any();
+        let only = DeleteParams {
+            preconditions: Some(Preconditions {
+                uid: node.uid(),
+                resource_version: None,
+            }),
+            ..DeleteParams::default()
+        };
+        let nodes: Api<Node> = Api::all(self.client.clone());
+        match nodes.delete(&name, &only).await {
+            Ok(_) => Outcome::Done(Answer::Ending),
             Err(Error::Api(status)) if status.code == 404 => Outcome::Done(Answer::Gone),
+            // Another bears the name by now: looked at again.
+            Err(Error::Api(status)) if status.code == 409 => Outcome::Unknown,
             Err(error) => failed(&format!("node {name} cannot be deleted"), &error),
         }
     }
@@ -116,7 +155,7 @@ impl Kwok {
             Ok(Some(class)) => delay(&class).map_err(ClassFault::Unusable),
             Ok(None) => {
                 let words = format!("{CLASS} {} does not exist", class.name);
-                Err(ClassFault::Unusable(words))
+                Err(ClassFault::Missing(words))
             }
             Err(error) => {
                 let what = format!("{CLASS} {} cannot be read", class.name);

@@ -6,7 +6,7 @@ use std::cmp::Reverse;
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
-use plimsoll_core::ids::{ClaimName, NodeName, ObjectName};
+use plimsoll_core::ids::{ClaimName, NodeName, ObjectName, Uid};
 use plimsoll_core::labels;
 use plimsoll_core::model::{DaemonSet, Node, NodeClaim, Object, Pod, Readiness, Version};
 use plimsoll_core::resources::{ResourceName, Resources};
@@ -31,8 +31,10 @@ pub(crate) struct Api {
     pub(crate) daemon_sets: Vec<Arc<DaemonSet>>,
     others: Vec<Object>,
     pub(crate) budgets: Budgets,
-    /// Nodes that carry our finalizer.
-    held_nodes: BTreeSet<NodeName>,
+    /// How many objects have borne a name so far, by kind and name.
+    births: BTreeMap<String, u32>,
+    /// Uids of the claims that own nodes.
+    owners: BTreeMap<NodeName, Uid>,
     pods_on: BTreeMap<NodeName, BTreeSet<ObjectName>>,
     used: BTreeMap<NodeName, Resources>,
     room: Room,
@@ -101,6 +103,22 @@ impl Api {
             deleted,
         });
         version
+    }
+
+    /// Version of the last change.
+    pub(crate) fn version(&self) -> Version {
+        Version(self.version)
+    }
+
+    /// The uid of an object that is made now: no other has it, though its name may come back.
+    pub(crate) fn new_uid(&mut self, kind: &str, name: &str) -> Uid {
+        let own = format!("{kind}/{name}");
+        let births = self.births.entry(own.clone()).or_default();
+        *births += 1;
+        match births {
+            1 => Uid::from(own),
+            later => Uid::from(format!("{own}/{later}")),
+        }
     }
 
     /// Watch events since the last call.
@@ -287,26 +305,9 @@ impl Api {
         (object, version)
     }
 
-    /// Our finalizer goes onto a node.
-    pub(crate) fn hold_node(&mut self, name: &NodeName) {
-        self.held_nodes.insert(name.clone());
-    }
-
-    /// Our finalizer comes off a node; whether the node was asked to go and may now.
-    pub(crate) fn release_node(&mut self, name: &NodeName) -> bool {
-        self.held_nodes.remove(name);
-        self.nodes
-            .get(name)
-            .is_some_and(|node| node.deleting.is_some())
-    }
-
-    pub(crate) fn is_held(&self, name: &NodeName) -> bool {
-        self.held_nodes.contains(name)
-    }
-
     pub(crate) fn remove_node(&mut self, name: &NodeName) {
-        self.held_nodes.remove(name);
         self.used.remove(name);
+        self.owners.remove(name);
         if let Some(node) = self.nodes.remove(name) {
             self.touched_nodes.insert(name.clone());
             self.room.had(&node, -1);
@@ -328,6 +329,19 @@ impl Api {
         let object = Object::Claim(Arc::clone(&claim));
         self.emit(object, Some(Name::Claim(name.clone())), true);
         Some(claim)
+    }
+
+    /// A claim owns a node from now on, known by its uid.
+    pub(crate) fn own_node(&mut self, name: &NodeName, claim: &Uid) {
+        if self.nodes.contains_key(name) {
+            self.owners.insert(name.clone(), claim.clone());
+        }
+    }
+
+    /// Nodes that a claim owns.
+    pub(crate) fn owned_by(&self, claim: &Uid) -> Vec<NodeName> {
+        let owned = self.owners.iter().filter(|(_, owner)| *owner == claim);
+        owned.map(|(node, _)| node.clone()).collect()
     }
 
     pub(crate) fn version_of_node(&self, name: &NodeName) -> Option<Version> {

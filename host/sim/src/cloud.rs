@@ -31,9 +31,14 @@ pub(crate) struct Instance {
 }
 
 impl Instance {
-    /// Name that its node will have.
+    /// Name that its node will have: its claim's, and of a later claim of the same name another.
     pub(crate) fn node(&self) -> NodeName {
-        NodeName::from(self.claim.name.as_str())
+        let later = self.claim.uid.as_str().strip_prefix("claim/");
+        let later = later.filter(|own| own.contains('/'));
+        match later {
+            Some(own) => NodeName::from(own.replace('/', "-")),
+            None => NodeName::from(self.claim.name.as_str()),
+        }
     }
 }
 

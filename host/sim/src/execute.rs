@@ -37,6 +37,7 @@ impl World {
             return Outcome::Conflict;
         }
         let outcome = match &order.request {
+            Request::Write(write) if self.is_of_the_gone(order) => gone(write),
             Request::Write(write) => self.write(write),
             Request::Cloud(call) => self.call(call),
         };
@@ -53,6 +54,17 @@ impl World {
             ObjectKey::Pod(_) | ObjectKey::Buffer(_) | ObjectKey::Pool(_) => None,
         };
         now.is_some_and(|now| now != version)
+    }
+
+    /// `true` if another object bears the name of the one that an order is about.
+    fn is_of_the_gone(&self, order: &Order) -> bool {
+        let there = match &order.object {
+            ObjectKey::Claim(name) => self.api.claims.get(name).map(|claim| &claim.uid),
+            ObjectKey::Node(name) => self.api.nodes.get(name).map(|node| &node.uid),
+            ObjectKey::Pod(_) | ObjectKey::Buffer(_) | ObjectKey::Pool(_) => None,
+        };
+        let other = |uid| there.is_some_and(|there| there != uid);
+        order.uid.as_ref().is_some_and(other)
     }
 
     fn write(&mut self, write: &Write) -> Outcome {
@@ -85,7 +97,8 @@ impl World {
             return done(Object::Claim(have), version);
         }
         let mut claim = claim.clone();
-        claim.uid = Uid::from(format!("claim/{}", claim.name));
+        claim.uid = self.api.new_uid("claim", claim.name.as_str());
+        claim.held = true;
         claim.created = self.now;
         let (object, version) = self.api.put_claim(claim);
         done(object, version)
@@ -93,15 +106,13 @@ impl World {
 
     fn bring_claim(&mut self, name: &ClaimName, change: &ClaimChange) -> Outcome {
         let now = self.now;
-        let outcome = self.change_claim(name, |claim| bring(claim, change, now));
-        if change.finalizer != Finalizer::Removed {
-            return outcome;
-        }
         let claim = self.api.claims.get(name);
-        if claim.is_some_and(|claim| claim.deleting.is_some()) {
-            self.api.remove_claim(name);
+        let goes = claim.is_none_or(|claim| claim.deleting.is_some());
+        if goes && change.finalizer == Finalizer::Removed {
+            self.drop_claim(name);
+            return Outcome::Done(Answer::Nothing);
         }
-        Outcome::Done(Answer::Nothing)
+        self.change_claim(name, |claim| bring(claim, change, now))
     }
 
     fn change_claim(&mut self, name: &ClaimName, change: impl FnOnce(&mut NodeClaim)) -> Outcome {
@@ -133,8 +144,11 @@ impl World {
 
     fn bring_node(&mut self, name: &NodeName, change: &NodeChange) -> Outcome {
         if change.finalizer == Finalizer::Removed {
-            if self.api.release_node(name) {
+            let node = self.api.nodes.get(name);
+            if node.is_some_and(|node| node.deleting.is_some()) {
                 self.remove_node(name);
+            } else {
+                self.change_node(name, |node| node.held = false);
             }
             return Outcome::Done(Answer::Nothing);
         }
@@ -144,14 +158,13 @@ impl World {
             if let Some(taints) = &change.taints {
                 node.taints.clone_from(taints);
             }
+            node.held |= change.finalizer == Finalizer::Set;
         });
-        if matches!(outcome, Outcome::Done(_)) {
-            if change.finalizer == Finalizer::Set {
-                self.api.hold_node(name);
-            }
-            if change.taints.is_some() {
-                self.open(name);
-            }
+        if let Some((_, uid)) = &change.owner {
+            self.api.own_node(name, uid);
+        }
+        if matches!(outcome, Outcome::Done(_)) && change.taints.is_some() {
+            self.open(name);
         }
         outcome
     }
@@ -162,8 +175,8 @@ impl World {
         self.change_kept(kept, version, change, Object::Node, Api::put_node)
     }
 
-    fn delete_node(&mut self, name: &NodeName) -> Outcome {
-        if self.api.is_held(name) {
+    pub(crate) fn delete_node(&mut self, name: &NodeName) -> Outcome {
+        if self.api.nodes.get(name).is_some_and(|node| node.held) {
             let now = self.now;
             return self.change_node(name, |node| {
                 node.deleting.get_or_insert(now);
@@ -224,6 +237,13 @@ impl World {
                 }
                 None => Outcome::Done(Answer::Absent),
             },
+            CloudCall::Get { instance } => {
+                let instance = self.cloud.instances.get(instance);
+                let there = instance.filter(|instance| !instance.ending);
+                Outcome::Done(there.map_or(Answer::Absent, |instance| {
+                    Answer::Machine(Box::new(instance.machine.clone()))
+                }))
+            }
             CloudCall::Terminate { instance } => self.terminate(instance),
         }
     }
@@ -268,6 +288,11 @@ fn bring(claim: &mut NodeClaim, change: &ClaimChange, now: Timestamp) {
         claim.node = Some(node.clone());
     }
     claim.annotations.extend(change.annotations.clone());
+    match change.finalizer {
+        Finalizer::Kept => {}
+        Finalizer::Set => claim.held = true,
+        Finalizer::Removed => claim.held = false,
+    }
     let is_deleting = claim.deleting.is_some();
     let mut conditions = change.conditions.iter();
     if !conditions.all(|desired| claim.conditions.says(desired)) {
@@ -279,6 +304,19 @@ fn bring(claim: &mut NodeClaim, change: &ClaimChange, now: Timestamp) {
         };
         claim.conditions.say(&change.conditions, &stamp);
     }
+}
+
+/// What comes of a write to an object that is gone: nothing is held up by our finalizer any more.
+fn gone(write: &Write) -> Outcome {
+    let finalizer = match write {
+        Write::ChangeClaim(_, change) => change.finalizer,
+        Write::ChangeNode(_, change) => change.finalizer,
+        _ => Finalizer::Kept,
+    };
+    if finalizer == Finalizer::Removed {
+        return Outcome::Done(Answer::Nothing);
+    }
+    Outcome::Refused(Reason::NotFound)
 }
 
 /// An object after a change; `None` where that changes nothing.

@@ -10,16 +10,19 @@
 
 mod api;
 mod budgets;
+mod by_hand;
 mod card;
 mod cloud;
 mod execute;
 mod fixed;
 mod floor;
+mod history;
 mod input;
 mod meter;
 mod money;
 mod node;
 mod planner;
+mod process;
 mod queue;
 mod random;
 mod run;
@@ -41,6 +44,7 @@ pub use input::{
     TimedChange, Usage, Which,
 };
 pub use planner::{Considered, Planned, Planner};
+pub use process::{Fate, FirstList, Paused};
 pub use random::Random;
 pub use run::{REST, Run};
 pub use series::{Figures, Series};

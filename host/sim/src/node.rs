@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use plimsoll_core::catalogue::CapacityType;
-use plimsoll_core::ids::{NodeName, ObjectName, ProviderId};
+use plimsoll_core::ids::{ClaimName, NodeName, ObjectName, ProviderId, Uid};
 use plimsoll_core::labels::{self, Labels};
 use plimsoll_core::lifecycle::UNREGISTERED_TAINT;
 use plimsoll_core::model::{
@@ -16,6 +16,8 @@ use crate::cloud::Instance;
 use crate::scheduler::daemon_fits;
 use crate::world::{Event, World};
 
+/// How long after its owner an object is collected as garbage.
+const COLLECTED: Span = Span::from_secs(10);
 const NOT_READY: &str = "node.kubernetes.io/not-ready";
 /// Odds of interruption are drawn once per hour of an instance's life, this many hours ahead at most.
 const HOURS_AHEAD: u64 = 24 * 365;
@@ -78,8 +80,10 @@ impl World {
         taints.push(taint(UNREGISTERED_TAINT, Effect::NoExecute));
         taints.push(taint(NOT_READY, Effect::NoSchedule));
         let (capacity, allocatable) = self.real_size(instance);
+        let name = instance.node();
         let node = Node {
-            name: instance.node(),
+            name: name.clone(),
+            uid: self.api.new_uid("node", name.as_str()),
             provider_id: Some(id.clone()),
             labels: own,
             annotations: Labels::new(),
@@ -89,6 +93,7 @@ impl World {
             ready: Readiness::NotReady,
             created: self.now,
             deleting: None,
+            held: false,
         };
         let event = Event::Ready(node.name.clone());
         self.queue.push(self.now + self.behaviour.ready, event);
@@ -183,7 +188,7 @@ impl World {
         for (pod, uid) in pods {
             self.pod_gone(&pod, &uid);
         }
-        if self.api.is_held(&name) {
+        if node.held {
             let mut down = Node::clone(&node);
             down.ready = Readiness::NotReady;
             down.taints.push(taint(NOT_READY, Effect::NoSchedule));
@@ -191,6 +196,23 @@ impl World {
             self.api.put_node(down);
         } else {
             self.remove_node(&name);
+        }
+    }
+
+    /// A claim's object goes. Nodes that it owned are collected as garbage a little later.
+    pub(crate) fn drop_claim(&mut self, name: &ClaimName) -> Option<Arc<NodeClaim>> {
+        let claim = self.api.remove_claim(name)?;
+        for node in self.api.owned_by(&claim.uid) {
+            let event = Event::Collect(node, claim.uid.clone());
+            self.queue.push(self.now + COLLECTED, event);
+        }
+        Some(claim)
+    }
+
+    /// A node whose owner is gone is asked to go, unless it is another by now or has another owner.
+    pub(crate) fn collect(&mut self, node: &NodeName, owner: &Uid) {
+        if self.api.owned_by(owner).contains(node) {
+            self.delete_node(node);
         }
     }
 
@@ -208,20 +230,23 @@ impl World {
         }
     }
 
-    /// A node that is there from the start has an instance behind it, with a price where the catalogue knows one.
-    pub(crate) fn adopt_node(&mut self, node: &Node) {
-        let Some(id) = &node.provider_id else { return };
+    /// A node that is there from the start has an instance behind it, with a price where the catalogue knows one; whether it is ours
+    /// to let go, which a node with a claim is.
+    pub(crate) fn adopt_node(&mut self, node: &Node) -> bool {
+        let Some(id) = &node.provider_id else {
+            return false;
+        };
         let claims = &self.api.claims;
         let claim = claims
             .values()
             .find(|claim| claim.provider_id.as_ref() == Some(id))
             .cloned();
-        let Some(claim) = claim else { return };
-        self.api.hold_node(&node.name);
+        let Some(claim) = claim else { return node.held };
         if let Some(instance) = self.instance_behind(node, &claim) {
             self.meter.bought(id, &instance, self.now);
             self.cloud.adopt(id.clone(), instance);
         }
+        true
     }
 
     fn instance_behind(&self, node: &Node, claim: &NodeClaim) -> Option<Instance> {

@@ -53,6 +53,11 @@ impl<E> Queue<E> {
         self.events.retain(|_, event| keep(event));
     }
 
+    /// What happens next.
+    pub(crate) fn first(&self) -> Option<&E> {
+        self.events.values().next()
+    }
+
     pub(crate) fn next_at(&self) -> Option<Timestamp> {
         self.events.keys().next().map(|entry| entry.at)
     }

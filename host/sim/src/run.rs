@@ -3,22 +3,25 @@
 //! At every instant: the world's events, then what the engine makes of them, then the scheduler, until all is quiet; then
 //! the clock jumps to the next event. Nothing is done for time that merely passes.
 
+use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use plimsoll_core::action::{
-    Action, ConsiderRequest, Event as Report, Order, Request, SolveRequest,
+    Action, ConsiderRequest, Event as Report, Order, Outcome, Request, SolveRequest,
 };
 use plimsoll_core::engine::{Engine, Input};
-use plimsoll_core::ids::NodeName;
-use plimsoll_core::model::{Node, NodeClaim, Pod};
+use plimsoll_core::ids::{NodeName, ProviderId};
+use plimsoll_core::model::{Node, NodeClaim, Pod, Version};
 use plimsoll_core::time::{Span, Timestamp};
+use plimsoll_core::units::PricePerHour;
 
 use crate::api::Watched;
 use crate::card::ScoreCard;
 use crate::floor::floors;
+use crate::history::History;
 use crate::input::{Behaviour, Recording};
 use crate::planner::Planner;
-use crate::queue::Entry;
+use crate::process::{Fate, FirstList, Process, ProcessId};
 use crate::world::{Event, World};
 
 /// A watch event that comes a second time comes this much later.
@@ -29,13 +32,18 @@ const ROUNDS: u32 = 10_000;
 pub const REST: Span = Span::from_secs(3600);
 
 /// A run that can be stopped and looked at.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub struct Run<P> {
     pub(crate) world: World,
-    engine: Engine,
+    pub(crate) processes: BTreeMap<ProcessId, Process>,
+    /// Number of processes that have started.
+    pub(crate) started: ProcessId,
+    /// Fate of the next order that is carried out.
+    pub(crate) fate: Fate,
+    /// `None` where it is not kept.
+    pub(crate) history: Option<History>,
     planner: P,
-    recording: Recording,
-    wake: Option<Entry>,
+    pub(crate) recording: Arc<Recording>,
     reports: Vec<Report>,
     /// Inputs of the engine since they were last taken; `None` where they are not kept.
     inputs: Option<Vec<(Timestamp, Input)>>,
@@ -44,15 +52,15 @@ pub struct Run<P> {
 impl<P: Planner> Run<P> {
     /// A run at its start.
     pub fn new(recording: Recording, behaviour: Behaviour, planner: P) -> Self {
-        Self::start(recording, behaviour, planner, None)
+        Self::begin(recording, behaviour, planner, None)
     }
 
     /// The same, with every input of the engine kept for [`Run::take_inputs`].
     pub fn with_inputs_kept(recording: Recording, behaviour: Behaviour, planner: P) -> Self {
-        Self::start(recording, behaviour, planner, Some(Vec::new()))
+        Self::begin(recording, behaviour, planner, Some(Vec::new()))
     }
 
-    fn start(
+    fn begin(
         recording: Recording,
         behaviour: Behaviour,
         planner: P,
@@ -60,17 +68,17 @@ impl<P: Planner> Run<P> {
     ) -> Self {
         let world = World::new(&recording, behaviour);
         let mut run = Self {
-            engine: new_engine(&recording, world.behaviour.seed),
             world,
+            processes: BTreeMap::new(),
+            started: 0,
+            fate: Fate::default(),
+            history: None,
             planner,
-            recording,
-            wake: None,
+            recording: Arc::new(recording),
             reports: Vec::new(),
             inputs,
         };
-        run.world.api.take_watched();
-        run.start_engine();
-        run.settle();
+        run.start(FirstList::Present);
         run
     }
 
@@ -93,7 +101,9 @@ impl<P: Planner> Run<P> {
             }
             self.step();
         }
-        self.world.meter.disrupted(self.engine.disruptions());
+        for process in self.processes.values() {
+            self.world.meter.disrupted(process.engine.disruptions());
+        }
         let at_rest = match self.recording.end {
             Some(end) => end,
             None if self.world.cloud.instances.is_empty() => self.world.now,
@@ -102,10 +112,12 @@ impl<P: Planner> Run<P> {
         let now = at_rest.max(self.world.now);
         let (work, listed) = self.world.meter.close_work(now);
         let floors = floors(work, listed, &self.recording, &mut self.planner, now);
-        let (engine, mut world) = (self.engine, self.world);
-        world
-            .meter
-            .held(&world.api, |pod| engine.held_by_ceiling(pod));
+        let (processes, mut world) = (self.processes, self.world);
+        let engines = processes.values().map(|process| &process.engine);
+        world.meter.held(&world.api, |pod| {
+            let mut engines = engines.clone();
+            engines.find_map(|engine| engine.held_by_ceiling(pod))
+        });
         world.meter.finish(&world.api, floors.as_deref(), now)
     }
 
@@ -140,9 +152,12 @@ impl<P: Planner> Run<P> {
         self.settle();
     }
 
-    /// Hands the engine an input that this world does not make by itself.
-    pub fn hand_in(&mut self, input: Input) {
-        self.feed(input, self.world.now);
+    /// Hands every engine an input that this world does not make by itself.
+    pub fn hand_in(&mut self, input: &Input) {
+        let processes: Vec<ProcessId> = self.processes.keys().copied().collect();
+        for process in processes {
+            self.tell(process, input.clone(), self.world.now);
+        }
         self.flush();
         self.settle();
     }
@@ -176,6 +191,29 @@ impl<P: Planner> Run<P> {
         self.world.cloud.instances.len()
     }
 
+    /// Instances that run, or end just now, each with the claim that it was launched for, as that was then.
+    pub fn instances(&self) -> impl Iterator<Item = (&ProviderId, &Arc<NodeClaim>)> {
+        let instances = self.world.cloud.instances.iter();
+        instances.map(|(id, instance)| (id, &instance.claim))
+    }
+
+    /// `true` if a node carries our finalizer.
+    pub fn is_held(&self, node: &NodeName) -> bool {
+        let node = self.world.api.nodes.get(node);
+        node.is_some_and(|node| node.held)
+    }
+
+    /// Prices of the instances that run, or end just now, summed.
+    pub fn price(&self) -> PricePerHour {
+        let instances = self.world.cloud.instances.values();
+        instances.map(|instance| instance.price).sum()
+    }
+
+    /// Version of the last change of any object.
+    pub fn version(&self) -> Version {
+        self.world.api.version()
+    }
+
     /// The score card so far.
     pub fn counts(&self) -> &ScoreCard {
         self.world.meter.card()
@@ -183,83 +221,97 @@ impl<P: Planner> Run<P> {
 
     /// The next instant at which anything happens, with everything that happens then.
     pub fn step(&mut self) {
+        let at = self.next_at();
+        while at.is_some() && self.next_at() == at && self.step_event() {}
+    }
+
+    /// The very next thing that happens, and where it is the last of its instant what everyone makes of it; `false` where that
+    /// ends an instant, or there is nothing left to happen.
+    pub fn step_event(&mut self) -> bool {
         let Some((at, event)) = self.world.queue.pop() else {
-            return;
+            return false;
         };
         self.world.meter.advance(at);
         self.world.now = at;
         self.happen(event);
-        while self.world.queue.next_at() == Some(at) {
-            let Some((_, event)) = self.world.queue.pop() else {
-                break;
-            };
-            self.happen(event);
+        let goes_on = self.world.queue.next_at() == Some(at);
+        if !goes_on {
+            self.settle();
         }
-        self.settle();
-    }
-
-    /// The engine crashes: orders under way are lost, and another starts from the objects as they are.
-    pub fn crash(&mut self) {
-        self.world.meter.disrupted(self.engine.disruptions());
-        self.world.forget_orders();
-        self.world.api.take_watched();
-        self.engine = new_engine(&self.recording, self.world.behaviour.seed);
-        self.start_engine();
-        self.settle();
-    }
-
-    fn start_engine(&mut self) {
-        let now = self.world.now;
-        self.feed(Input::Catalogues(self.world.cloud.listed()), now);
-        for (object, version) in self.world.api.list() {
-            self.feed(Input::Applied(object, version), now);
-        }
-        self.feed(Input::Synced, now);
+        goes_on
     }
 
     fn happen(&mut self, event: Event) {
         let now = self.world.now;
         match event {
-            Event::Wake => {
-                self.wake = None;
-                self.feed(Input::Tick, now);
+            Event::Wake(id) => {
+                if let Some(process) = self.processes.get_mut(&id) {
+                    process.wake = None;
+                    self.feed(id, Input::Tick, now);
+                }
             }
-            Event::Execute(order) => {
-                let outcome = self.world.execute(&order);
+            Event::Execute(id, order) => {
+                let outcome = match std::mem::take(&mut self.fate) {
+                    Fate::Done => self.world.execute(&order),
+                    Fate::AnswerLost => {
+                        self.world.execute(&order);
+                        Outcome::Unknown
+                    }
+                    Fate::Lost => Outcome::Unknown,
+                    Fate::Late(later) => {
+                        // Nobody waits for its answer.
+                        let event = Event::Execute(ProcessId::MAX, order.clone());
+                        self.world.queue.push(now + later, event);
+                        Outcome::Unknown
+                    }
+                };
                 self.flush();
-                self.feed(Input::Outcome(order.id, outcome), now);
+                self.tell(id, Input::Outcome(order.id, outcome), now);
             }
-            Event::Late(watched) => self.feed(input_of(*watched), now),
+            Event::Late(watched) => {
+                for id in self.ids() {
+                    self.feed(id, input_of((*watched).clone()), now);
+                }
+            }
+            Event::CatchUp(id) => self.catch_up(id, true),
+            Event::Relist(id) => self.catch_up(id, false),
             other => self.world.happen(other),
         }
         self.flush();
     }
 
     /// Lets everyone react until all is quiet.
-    fn settle(&mut self) {
+    pub(crate) fn settle(&mut self) {
         for _ in 0..ROUNDS {
             self.flush();
-            let landings = self.engine.landings(self.world.now);
+            let engine = self.processes.values().next_back();
+            let landings = engine.map(|process| process.engine.landings(self.world.now));
             self.world.schedule(landings);
             if !self.world.api.has_watched() && self.world.announcements.is_empty() {
                 break;
             }
         }
         self.world.meter.measure(&mut self.world.api);
-        self.set_wake();
+        self.set_wakes();
     }
 
-    /// There is one wake at most, so that none is left over when what it was for is no more.
-    fn set_wake(&mut self) {
+    /// There is one wake of a process at most, so that none is left over when what it was for is no more.
+    fn set_wakes(&mut self) {
         let soonest = self.world.now + Span::from_millis(1);
-        let at = self.engine.next_wake().map(|at| at.max(soonest));
-        if at == self.wake.map(|entry| entry.at) {
-            return;
+        for (id, process) in &mut self.processes {
+            let at = process.engine.next_wake().map(|at| at.max(soonest));
+            if process.is_paused() || at == process.wake.map(|entry| entry.at) {
+                continue;
+            }
+            if let Some(entry) = process.wake.take() {
+                self.world.queue.cancel(entry);
+            }
+            process.wake = at.map(|at| self.world.queue.push(at, Event::Wake(*id)));
         }
-        if let Some(entry) = self.wake.take() {
-            self.world.queue.cancel(entry);
-        }
-        self.wake = at.map(|at| self.world.queue.push(at, Event::Wake));
+    }
+
+    fn ids(&self) -> Vec<ProcessId> {
+        self.processes.keys().copied().collect()
     }
 
     /// Hands the engine what the watch and the cloud have put out.
@@ -267,13 +319,39 @@ impl<P: Planner> Run<P> {
         let now = self.world.now;
         self.world.api.show_budgets();
         while self.world.api.has_watched() || !self.world.announcements.is_empty() {
-            for watched in self.world.api.take_watched() {
-                self.repeat_late(&watched);
-                self.feed(input_of(watched), now);
-            }
+            self.show_watched();
             for input in std::mem::take(&mut self.world.announcements) {
-                self.feed(input, now);
+                for id in self.ids() {
+                    self.tell(id, input.clone(), now);
+                }
             }
+        }
+    }
+
+    /// Hands each process what the watch has put out.
+    pub(crate) fn show_watched(&mut self) {
+        let now = self.world.now;
+        for watched in self.world.api.take_watched() {
+            if let Some(history) = &mut self.history {
+                history.note(&watched, now);
+            }
+            if !self.processes.is_empty() {
+                self.repeat_late(&watched);
+            }
+            for id in self.ids() {
+                let process = self.processes.get_mut(&id);
+                if let Some(input) = process.and_then(|process| process.sees(&watched)) {
+                    self.feed(id, input, now);
+                }
+            }
+        }
+    }
+
+    /// Hands a process an input that does not come by its watch, now or when it goes on.
+    fn tell(&mut self, id: ProcessId, input: Input, now: Timestamp) {
+        let process = self.processes.get_mut(&id);
+        if let Some(input) = process.and_then(|process| process.hears(input)) {
+            self.feed(id, input, now);
         }
     }
 
@@ -285,32 +363,35 @@ impl<P: Planner> Run<P> {
         }
     }
 
-    fn feed(&mut self, input: Input, now: Timestamp) {
+    pub(crate) fn feed(&mut self, id: ProcessId, input: Input, now: Timestamp) {
+        let Some(process) = self.processes.get_mut(&id) else {
+            return;
+        };
         if let Some(inputs) = &mut self.inputs {
             inputs.push((now, input.clone()));
         }
-        for action in self.engine.handle(input, now) {
+        for action in process.engine.handle(input, now) {
             match action {
-                Action::Do(order) => self.send(order),
-                Action::Solve(request) => self.solve(request),
-                Action::Consider(request) => self.consider(*request),
+                Action::Do(order) => self.send(id, order),
+                Action::Solve(request) => self.solve(id, request),
+                Action::Consider(request) => self.consider(id, *request),
                 Action::Report(report) => self.reports.push(report),
                 Action::Settle(settled) => self.world.meter.settled(settled),
             }
         }
     }
 
-    fn send(&mut self, order: Box<Order>) {
+    fn send(&mut self, id: ProcessId, order: Box<Order>) {
         let behaviour = &self.world.behaviour;
         let takes = match &order.request {
             Request::Write(_) => behaviour.write,
             Request::Cloud(_) => behaviour.call,
         };
         let at = self.world.now + takes;
-        self.world.queue.push(at, Event::Execute(order));
+        self.world.queue.push(at, Event::Execute(id, order));
     }
 
-    fn solve(&mut self, request: SolveRequest) {
+    fn solve(&mut self, process: ProcessId, request: SolveRequest) {
         let planned = self.planner.plan(&request.snapshot);
         self.world
             .meter
@@ -318,22 +399,22 @@ impl<P: Planner> Run<P> {
         let (id, now) = (request.id, self.world.now);
         // The engine's next snapshot is made of this one once nobody reads it.
         drop(request);
-        self.feed(Input::Solved(id, Box::new(planned.plan)), now);
+        self.feed(process, Input::Solved(id, Box::new(planned.plan)), now);
     }
 }
 
 impl<P: Planner> Run<P> {
-    fn consider(&mut self, request: ConsiderRequest) {
+    fn consider(&mut self, process: ProcessId, request: ConsiderRequest) {
         let considered = self.planner.consider(&request);
         self.world.meter.faulted(&considered.faults);
         let (id, now) = (request.id, self.world.now);
         drop(request);
         let decision = Box::new(considered.decision);
-        self.feed(Input::Considered(id, decision), now);
+        self.feed(process, Input::Considered(id, decision), now);
     }
 }
 
-fn new_engine(recording: &Recording, seed: u64) -> Engine {
+pub(crate) fn new_engine(recording: &Recording, seed: u64) -> Engine {
     Engine::new(
         Arc::clone(&recording.settings),
         Arc::clone(&recording.catalogues),
@@ -341,7 +422,7 @@ fn new_engine(recording: &Recording, seed: u64) -> Engine {
     )
 }
 
-fn input_of(watched: Watched) -> Input {
+pub(crate) fn input_of(watched: Watched) -> Input {
     if watched.deleted {
         Input::Deleted(watched.object, watched.version)
     } else {

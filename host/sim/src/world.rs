@@ -9,13 +9,14 @@ use std::sync::Arc;
 use plimsoll_core::action::Order;
 use plimsoll_core::engine::{Input, Landings};
 use plimsoll_core::ids::{NodeName, ObjectName, ProviderId, Uid};
-use plimsoll_core::model::{Object, Pod, PodPhase};
+use plimsoll_core::model::{Node, NodeClaim, Object, Pod, PodPhase};
 use plimsoll_core::time::{Span, Timestamp};
 
 use crate::api::{Api, Watched};
 use crate::cloud::Cloud;
 use crate::input::{Behaviour, Change, Recording};
 use crate::meter::Meter;
+use crate::process::ProcessId;
 use crate::queue::Queue;
 use crate::random::Random;
 use crate::scheduler::{Attempt, Scheduler};
@@ -26,12 +27,16 @@ use crate::workload::Workloads;
 pub(crate) enum Event {
     /// From the recording.
     Change(Box<Change>),
-    /// The engine asked to be woken.
-    Wake,
-    /// An order reaches its addressee.
-    Execute(Box<Order>),
+    /// An engine asked to be woken.
+    Wake(ProcessId),
+    /// An order of a process reaches its addressee.
+    Execute(ProcessId, Box<Order>),
     /// A watch event arrives late.
     Late(Box<Watched>),
+    /// The watch of a process brings all that it held back.
+    CatchUp(ProcessId),
+    /// The watch of a process lists anew.
+    Relist(ProcessId),
     /// An instance's node appears.
     Boot(ProviderId),
     /// A node becomes ready.
@@ -46,10 +51,12 @@ pub(crate) enum Event {
     InstanceGone(ProviderId),
     /// Replicas follow their load.
     Autoscale,
+    /// A node whose owner, of this uid, is gone is collected as garbage.
+    Collect(NodeName, Uid),
 }
 
 /// The world.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub(crate) struct World {
     pub(crate) now: Timestamp,
     pub(crate) random: Random,
@@ -99,11 +106,18 @@ impl World {
             }
         }
         for claim in &objects.claims {
-            self.api.put_claim((**claim).clone());
+            let held = true;
+            self.api.put_claim(NodeClaim {
+                held,
+                ..NodeClaim::clone(claim)
+            });
         }
         for node in &objects.nodes {
-            self.api.put_node((**node).clone());
-            self.adopt_node(node);
+            let held = self.adopt_node(node);
+            self.api.put_node(Node {
+                held,
+                ..Node::clone(node)
+            });
         }
         for (name, runs_for) in &recording.running {
             self.tasks.insert(name.clone(), Task::of(*runs_for));
@@ -144,8 +158,8 @@ impl World {
     }
 
     /// Lets the scheduler try what there is to try; binds and failures become visible at once. `landings` tells how each
-    /// binding stands to the plan.
-    pub(crate) fn schedule(&mut self, mut landings: Landings<'_>) {
+    /// binding stands to the plan; `None` where nobody plans.
+    pub(crate) fn schedule(&mut self, mut landings: Option<Landings<'_>>) {
         let queue = self.scheduler.take_queue(&self.api);
         let mut failed: Vec<Arc<Pod>> = Vec::new();
         for (name, scope) in queue {
@@ -164,7 +178,8 @@ impl World {
             };
             match attempt {
                 Attempt::Bind(node) => {
-                    if let Some(landing) = landings.of(&pod, &node) {
+                    let landing = landings.as_mut();
+                    if let Some(landing) = landing.and_then(|it| it.of(&pod, &node)) {
                         self.meter.landed(&pod, landing);
                     }
                     self.bind(&pod, node);
@@ -306,8 +321,13 @@ impl World {
             Event::Notice(id) => self.notice(&id),
             Event::InstanceGone(id) => self.instance_gone(&id),
             Event::Autoscale => self.autoscale(),
+            Event::Collect(node, owner) => self.collect(&node, &owner),
             // These are the run's own.
-            Event::Wake | Event::Execute(_) | Event::Late(_) => {}
+            Event::Wake(_)
+            | Event::Execute(..)
+            | Event::Late(_)
+            | Event::CatchUp(_)
+            | Event::Relist(_) => {}
         }
     }
 
@@ -321,7 +341,7 @@ impl World {
     /// Orders under way are lost with whoever sent them.
     pub(crate) fn forget_orders(&mut self) {
         self.queue
-            .retain(|event| !matches!(event, Event::Execute(_) | Event::Late(_)));
+            .retain(|event| !matches!(event, Event::Execute(..) | Event::Late(_)));
     }
 }
 

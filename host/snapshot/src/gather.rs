@@ -28,7 +28,9 @@ pub(crate) const API_VERSION: &str = "plimsoll.dev/v1alpha1";
 pub(crate) const SNAPSHOT: &str = "Snapshot";
 
 /// Kinds that are part of a full picture without being read for decisions made from a file.
-const SILENT: [&str; 2] = [CLASS, "KWOKNodeClass"];
+const SILENT: [&str; 2] = [CLASS, KWOK_CLASS];
+/// Kind of the classes of KWOK's provider.
+pub(crate) const KWOK_CLASS: &str = "KWOKNodeClass";
 
 /// Groups of the kinds whose fields are looked at by [`plimsoll_api::validate`].
 const VALIDATED: [&str; 2] = ["karpenter.sh", "autoscaling.x-k8s.io"];

@@ -159,7 +159,7 @@ async fn a_plan_holds_under_the_scheduler_and_its_recording_plays_the_same() -> 
     );
 
     let course = served.stop().await?;
-    let landed = course.fidelity;
+    let landed = course.fidelity.pending;
     assert_eq!(
         landed.as_planned + landed.sooner + landed.elsewhere,
         20,
@@ -291,7 +291,10 @@ async fn ten_pods_beside_one_small_node_get_their_room_in_one_batch() -> Result<
     let played = replay(&course.recording[..], &|snapshot| planner.plan(snapshot))?;
     assert_eq!(played.plans, 1, "one batch");
     assert_eq!(
-        (course.fidelity.as_planned, course.fidelity.elsewhere),
+        (
+            course.fidelity.pending.as_planned,
+            course.fidelity.pending.elsewhere
+        ),
         (6, 0)
     );
     Ok(())

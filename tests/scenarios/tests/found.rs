@@ -14,6 +14,7 @@ use plimsoll_core::model::{
     ClaimPhase, Conditions, Node, NodeClaim, Object, Pod, PodPhase, Readiness, Version,
 };
 use plimsoll_core::plan::{Plan, Target};
+use plimsoll_core::provider::ProviderFacts;
 use plimsoll_core::resources::ResourceName;
 use plimsoll_core::schedule;
 use plimsoll_core::snapshot::{Objects, Settings, Snapshot};
@@ -121,10 +122,18 @@ fn reserve(seed: u64, sold: &mut InstanceType) {
     sold.offerings.insert(0, reserved);
 }
 
+/// Facts about the provider as a file is read, which does not say whose it is.
+fn provider_of_files() -> ProviderFacts {
+    let text = r#"{"plimsoll": {"catalogue": {"instanceTypes": [
+        {"name": "m", "capacity": {"cpu": 4, "memory": "16Gi"}, "offerings": [{"zone": "a", "price": 1}]}]}}}"#;
+    let loaded = read(text.as_bytes(), &Limits::default()).expect("it is a snapshot");
+    ProviderFacts::clone(loaded.snapshot.catalogues.provider())
+}
+
 /// A world: a random cluster, planned once, whose claims have come as far as they may.
 fn world(shape: &Shape) -> World {
     let mut draw = Draw::new(shape.seed, "world", 0);
-    let mut fixture = random_cluster(shape);
+    let mut fixture = random_cluster(shape).provider(provider_of_files());
     if draw.percent(50) {
         let cheap = overlay("cheap").needs(is_in(INSTANCE_TYPE, &["type-1"]));
         fixture = fixture.overlay(cheap.price(0.01));
@@ -261,6 +270,7 @@ impl Fates<'_> {
         let is_complete = phase == ClaimPhase::Initialized;
         let mut node = Node {
             name: name.clone(),
+            uid: Uid::from(format!("node/{name}")),
             provider_id: Some(id),
             labels: claim.labels.clone(),
             annotations: claim.annotations.clone(),
@@ -270,6 +280,7 @@ impl Fates<'_> {
             ready: Readiness::Ready,
             created: FIRST,
             deleting: None,
+            held: true,
         };
         node.labels
             .insert(HOSTNAME.into(), claim.name.as_str().into());

@@ -3,11 +3,13 @@
 mod adversaries;
 mod agreement;
 mod answers;
+mod boundaries;
 mod classes;
 mod comparisons;
 mod found;
 mod laws;
 mod learned;
+mod reserved;
 mod runaway;
 mod runs;
 mod scripts;

@@ -63,7 +63,7 @@ fn staying<P: Planner>(run: &Run<P>) -> usize {
 #[test]
 fn an_empty_node_stays_until_the_view_is_fresh_and_pods_get_nodes_meanwhile() {
     let mut run = two_nodes(general());
-    run.hand_in(stale());
+    run.hand_in(&stale());
     run.change(web(1));
     run.run_until(at(1200));
     assert_eq!(staying(&run), 2, "the view is stale");
@@ -73,7 +73,7 @@ fn an_empty_node_stays_until_the_view_is_fresh_and_pods_get_nodes_meanwhile() {
     run.change(web(1));
     run.run_until(at(1800));
     assert_eq!(staying(&run), 3);
-    run.hand_in(Input::Fresh);
+    run.hand_in(&Input::Fresh);
     run.run_until(at(1900));
     assert_eq!(staying(&run), 1);
 }
@@ -85,11 +85,11 @@ fn a_command_that_waits_is_not_begun_on_a_stale_view() {
     // It is found within ten seconds and confirmed after fifteen more.
     run.run_until(at(160));
     assert_eq!(staying(&run), 2, "it waits");
-    run.hand_in(stale());
+    run.hand_in(&stale());
     run.run_until(at(600));
     let tainted = run.nodes().any(|node| !node.taints.is_empty());
     assert_eq!((staying(&run), tainted), (2, false));
-    run.hand_in(Input::Fresh);
+    run.hand_in(&Input::Fresh);
     run.run_until(at(660));
     assert_eq!(staying(&run), 1);
 }
@@ -111,11 +111,11 @@ fn nodes_of_a_command_under_way_are_asked_to_go_once_the_view_is_fresh() {
 
     let mut run = half_empty();
     run.run_until(Timestamp::from_millis(tainted.millis() - 1));
-    run.hand_in(stale());
+    run.hand_in(&stale());
     run.run_until(tainted + Span::from_secs(300));
     assert!(run.nodes().any(is_tainted), "the command is under way");
     assert_eq!(staying(&run), 2, "its nodes are not asked to go");
-    run.hand_in(Input::Fresh);
+    run.hand_in(&Input::Fresh);
     run.run_until(tainted + Span::from_secs(310));
     assert_eq!(staying(&run), 1);
 }
@@ -126,21 +126,21 @@ fn nodes_of_age_and_the_surplus_of_static_pools_wait_too() {
         pool.disruption.consolidate_after = None;
         pool.expire_after = Some(Span::from_secs(300));
     }));
-    run.hand_in(stale());
+    run.hand_in(&stale());
     let first: Vec<_> = run.claims().map(|claim| claim.name.clone()).collect();
     run.run_until(at(1000));
     assert_eq!(staying(&run), 2);
-    run.hand_in(Input::Fresh);
+    run.hand_in(&Input::Fresh);
     run.run_until(at(1100));
     assert!(run.claims().all(|claim| !first.contains(&claim.name)));
 
     let mut run = two_nodes(pool("base").replicas(2));
-    run.hand_in(stale());
+    run.hand_in(&stale());
     let fewer = pool("base").replicas(1).build();
     run.change(Change::Apply(Object::Pool(fewer)));
     run.run_until(at(600));
     assert_eq!(staying(&run), 2);
-    run.hand_in(Input::Fresh);
+    run.hand_in(&Input::Fresh);
     run.run_until(at(700));
     assert_eq!(staying(&run), 1);
 }

@@ -29,6 +29,35 @@ fn pools_that_are_not_ready_static_or_leaving_are_not_used() {
     }
 }
 
+/// Of a class that another provider serves.
+fn of_others(pool: PoolFixture) -> PoolFixture {
+    pool.with(|pool| pool.class.kind = "OtherNodeClass".into())
+}
+
+#[test]
+fn pool_of_others_sells_nothing_and_says_so() {
+    let outcome = check(bare_market().pool(of_others(pool("theirs"))).pod(web()));
+    let reason = outcome.agreed(|run| run.plan().unplaced[0].reason.clone());
+    assert_eq!(reason, Refusal::NoPool);
+    let words = "NodePool theirs is left alone: its nodeClassRef is karpenter.k8s.aws/OtherNodeClass; provider ec2 serves karpenter.k8s.aws/EC2NodeClass";
+    let notes = outcome.agreed(|run| run.plan().notes.clone());
+    assert!(notes.iter().any(|note| note.text == words), "{notes:?}");
+    let both = bare_market().pool(of_others(pool("theirs").weight(100)));
+    assert_eq!(
+        pool_of_web(&check(both.pool(pool("ours")).pod(web()))),
+        "ours"
+    );
+}
+
+#[test]
+fn nodes_of_pools_of_others_take_pods() {
+    let theirs = node("n1").label(NODEPOOL, "theirs").cpu(4000);
+    let market = bare_market().pool(of_others(pool("theirs"))).node(theirs);
+    let outcome = check(market.pod(web()));
+    assert!(outcome.agreed(|run| run.plan().unplaced.is_empty()));
+    assert!(outcome.agreed(|run| run.plan().claims.is_empty()));
+}
+
 #[test]
 fn usable_pool_is_used_beside_unusable_ones() {
     let market = bare_market()

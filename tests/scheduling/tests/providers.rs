@@ -31,6 +31,7 @@ fn facts() -> ProviderFacts {
         domains: vec!["karpenter.example.cloud".into()],
         well_known: keys(&[FAMILY, CPU, RESERVATION]),
         of_offerings: BTreeSet::new(),
+        classes: BTreeSet::new(),
         of_classes: keys(&[CLASS]),
         reservation_id: Some(LabelKey::from(RESERVATION)),
         family: Some(LabelKey::from(FAMILY)),

@@ -9,11 +9,12 @@ use super::amounts::amounts;
 use super::{condition, metadata, pool, requirement, taint};
 use crate::error::{FieldError, Within};
 use crate::intern::Interner;
+use crate::keys;
 use crate::kinds::{self, NodeClaimStatus};
 use crate::object::Kind;
 use crate::write;
 
-/// A claim. Its pool is named by its label, or else by its owner.
+/// A claim. Its pool is named by its label, or else by its owner; one that names none stands alone.
 pub(crate) fn node_claim(
     written: &kinds::NodeClaim,
     interner: &mut Interner,
@@ -26,7 +27,7 @@ pub(crate) fn node_claim(
     Ok(NodeClaim {
         name: ClaimName::from(interner.text(metadata::name(metadata)?)),
         uid: metadata::uid(metadata),
-        pool: pool_name(written, interner)?,
+        pool: pool_name(written, interner),
         class: pool::class(&spec.node_class_ref, interner).within("spec.nodeClassRef")?,
         provider_id: filled(&status.provider_id).map(ProviderId::from),
         node: filled(&status.node_name).map(|name| NodeName::from(interner.text(&name))),
@@ -47,10 +48,13 @@ pub(crate) fn node_claim(
         expire_after: pool::expiry(spec.expire_after.as_deref()).within("spec")?,
         termination_grace: pool::grace(spec.termination_grace_period.as_deref()).within("spec")?,
         deleting: metadata::deleting(metadata),
+        drained_by: metadata::annotation(metadata, keys::TERMINATION_TIMESTAMP)
+            .and_then(metadata::written_instant),
+        held: metadata::held(metadata),
     })
 }
 
-fn pool_name(written: &kinds::NodeClaim, interner: &mut Interner) -> Result<PoolName, FieldError> {
+fn pool_name(written: &kinds::NodeClaim, interner: &mut Interner) -> PoolName {
     let metadata = &written.metadata;
     let label = metadata
         .labels
@@ -65,10 +69,7 @@ fn pool_name(written: &kinds::NodeClaim, interner: &mut Interner) -> Result<Pool
     label
         .or_else(owner)
         .map(|name| PoolName::from(interner.text(name)))
-        .ok_or_else(|| {
-            let expected = "the name of the claim's pool";
-            FieldError::missing("metadata.labels[karpenter.sh/nodepool]", expected)
-        })
+        .unwrap_or_default()
 }
 
 /// A claim as it is written; its pool is named by label and owner.
@@ -76,11 +77,14 @@ pub(crate) fn to_value(claim: &NodeClaim) -> Value {
     let mut meta = write::metadata(claim.name.as_str(), Some(&claim.uid), claim.created);
     write::put(&mut meta, "labels", write::map(&claim.labels));
     write::put(&mut meta, "annotations", write::map(&claim.annotations));
+    write::held(&mut meta, claim.held);
     write::deleting(&mut meta, claim.deleting);
-    let owner = json!({
-        "apiVersion": "karpenter.sh/v1", "kind": "NodePool", "name": claim.pool.as_str(), "uid": "",
-    });
-    meta.insert("ownerReferences".to_owned(), json!([owner]));
+    if !claim.pool.as_str().is_empty() {
+        let owner = json!({
+            "apiVersion": "karpenter.sh/v1", "kind": "NodePool", "name": claim.pool.as_str(), "uid": "",
+        });
+        meta.insert("ownerReferences".to_owned(), json!([owner]));
+    }
     let conditions = claim.conditions.iter();
     let conditions = conditions.map(|(kind, own)| condition::condition_value(kind, own));
     let conditions: Vec<Value> = conditions.collect();

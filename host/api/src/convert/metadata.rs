@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use k8s_openapi::apimachinery::pkg::apis::meta::v1::{ObjectMeta, OwnerReference, Time};
+use k8s_openapi::jiff;
 use plimsoll_core::ids::{ObjectName, Uid};
 use plimsoll_core::labels::Labels;
 use plimsoll_core::model::{Owner, OwnerKind};
@@ -53,6 +54,12 @@ pub(super) fn instant(time: &Time) -> Timestamp {
     Timestamp::from_millis(time.0.as_millisecond())
 }
 
+/// An instant that somebody wrote as text; `None` where it is none, which then counts as not said.
+pub(super) fn written_instant(text: &str) -> Option<Timestamp> {
+    let read: jiff::Timestamp = text.parse().ok()?;
+    Some(Timestamp::from_millis(read.as_millisecond()))
+}
+
 /// When the object was created; the epoch when nothing is said.
 pub(super) fn created(metadata: &ObjectMeta) -> Timestamp {
     metadata
@@ -64,6 +71,12 @@ pub(super) fn created(metadata: &ObjectMeta) -> Timestamp {
 /// When the object was asked to go.
 pub(super) fn deleting(metadata: &ObjectMeta) -> Option<Timestamp> {
     metadata.deletion_timestamp.as_ref().map(instant)
+}
+
+/// `true` if the object carries our finalizer.
+pub(super) fn held(metadata: &ObjectMeta) -> bool {
+    let mut finalizers = metadata.finalizers.iter().flatten();
+    finalizers.any(|finalizer| finalizer == keys::FINALIZER)
 }
 
 /// An annotation's value.

@@ -28,6 +28,7 @@ pub fn node(written: &k8s::Node, interner: &mut Interner) -> Result<Node, FieldE
         .unwrap_or_default();
     Ok(Node {
         name: NodeName::from(interner.text(metadata::name(metadata)?)),
+        uid: metadata::uid(metadata),
         provider_id: spec
             .and_then(|spec| spec.provider_id.as_deref())
             .filter(|id| !id.is_empty())
@@ -40,6 +41,7 @@ pub fn node(written: &k8s::Node, interner: &mut Interner) -> Result<Node, FieldE
         ready: readiness(status),
         created: metadata::created(metadata),
         deleting: metadata::deleting(metadata),
+        held: metadata::held(metadata),
     })
 }
 
@@ -58,9 +60,10 @@ fn readiness(status: Option<&k8s::NodeStatus>) -> Readiness {
 
 /// A node as it is written.
 pub(crate) fn to_value(node: &Node) -> Value {
-    let mut meta = write::metadata(node.name.as_str(), None, node.created);
+    let mut meta = write::metadata(node.name.as_str(), Some(&node.uid), node.created);
     write::put(&mut meta, "labels", write::map(&node.labels));
     write::put(&mut meta, "annotations", write::map(&node.annotations));
+    write::held(&mut meta, node.held);
     write::deleting(&mut meta, node.deleting);
     let mut spec = Map::new();
     write::put(&mut spec, "taints", write::taints(&node.taints));

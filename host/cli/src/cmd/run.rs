@@ -114,12 +114,16 @@ async fn serve(flags: &Run) -> Result<()> {
     let served = while_leading(leadership, Box::pin(controller.run(stopped))).await;
     let written = records.map(|recorder| recorder.finish()).transpose();
     let fidelity = served.map_err(of_controller)?;
-    tracing::info!(
-        as_planned = fidelity.as_planned,
-        sooner = fidelity.sooner,
-        elsewhere = fidelity.elsewhere,
-        "stopped"
-    );
+    for (pods, bound) in [("pending", fidelity.pending), ("evicted", fidelity.evicted)] {
+        tracing::info!(
+            pods,
+            as_planned = bound.as_planned,
+            sooner = bound.sooner,
+            elsewhere = bound.elsewhere,
+            "bound, held against the plan"
+        );
+    }
+    tracing::info!("stopped");
     match written {
         Ok(_) => Ok(()),
         Err(error) => bail!(Environment(format!("records cannot be written: {error}"))),
@@ -240,7 +244,9 @@ fn settings(flags: &Run) -> Result<Settings> {
         batch_max: span("batch-max-duration", &flags.batch_max_duration)?,
         ..Settings::default()
     };
-    gates::set(&mut settings, &flags.feature_gates)?;
+    for warning in gates::set(&mut settings, &flags.feature_gates)? {
+        tracing::warn!("{warning}");
+    }
     Ok(settings)
 }
 

@@ -189,6 +189,11 @@ impl Catalogues {
         self.of_others().provider()
     }
 
+    /// `true` if a class is the provider's to serve: of a kind that it names, or listed with what it sells.
+    pub fn serves(&self, class: &ClassRef) -> bool {
+        self.by_class.contains_key(class) || self.provider().serves(class)
+    }
+
     /// Why nobody may ask for a label; `None` where anybody may.
     pub fn restriction(&self, key: &LabelKey) -> Option<String> {
         self.of_others().restriction(key)

@@ -94,7 +94,7 @@ impl Market {
         }
     }
 
-    /// A claim is no more; whether a reservation has more left for it.
+    /// The machine of a claim is no more, or the claim is; whether a reservation has more left for it.
     pub fn gives_back(&mut self, claim: &ClaimName) -> bool {
         let news = self.drawn.remove(claim).is_some();
         if news {

@@ -329,6 +329,15 @@ impl Catalogue {
         Self::new(provider, types, own)
     }
 
+    /// The same with other facts about the provider.
+    #[must_use]
+    pub fn with_provider(&self, provider: Arc<ProviderFacts>) -> Self {
+        Self {
+            provider,
+            ..self.clone()
+        }
+    }
+
     /// The same with some types, by position, replaced by a revision of the same name; the others are shared.
     pub(crate) fn revised(&self, mut revisions: BTreeMap<usize, InstanceType>) -> Self {
         let types = self.types.iter().enumerate();

@@ -26,7 +26,7 @@ pub(super) fn breaches(snapshot: &Snapshot, shops: &[Shop], claim: &PlannedClaim
         let why = snapshot
             .pool(claim.pool.as_str())
             .map_or("does not exist", |pool| {
-                market::refusal(pool).unwrap_or("cannot be used")
+                market::refusal(snapshot, pool).unwrap_or("cannot be used")
             });
         let value = format!("pool {} {why}", claim.pool);
         return vec![Breach::new(

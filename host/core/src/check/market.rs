@@ -25,8 +25,17 @@ pub(super) struct Shop {
 }
 
 /// Why a pool takes no part, if it does not.
-pub(super) fn refusal(pool: &NodePool) -> Option<&'static str> {
-    if pool.deleting.is_some() {
+pub(super) fn refusal(snapshot: &Snapshot, pool: &NodePool) -> Option<&'static str> {
+    let listed = snapshot
+        .catalogues
+        .classes()
+        .any(|class| *class == pool.class);
+    let kinds = &snapshot.catalogues.provider().classes;
+    let mut own = kinds.iter();
+    let is_served = own.any(|own| own.group == pool.class.group && own.kind == pool.class.kind);
+    if !listed && !kinds.is_empty() && !is_served {
+        Some("is of a class that others serve")
+    } else if pool.deleting.is_some() {
         Some("is being deleted")
     } else if pool.replicas.is_some() {
         Some("is static")
@@ -39,7 +48,8 @@ pub(super) fn refusal(pool: &NodePool) -> Option<&'static str> {
 
 /// The pools that can be used, by name, with what they may buy; possibly nothing.
 pub(super) fn shops(snapshot: &Snapshot, listings: &Listings<'_>) -> Vec<Shop> {
-    let usable = snapshot.pools.iter().filter(|pool| refusal(pool).is_none());
+    let pools = snapshot.pools.iter();
+    let usable = pools.filter(|pool| refusal(snapshot, pool).is_none());
     usable
         .map(|pool| {
             let node = pool.node_requirements();

@@ -8,6 +8,7 @@
 use std::cell::OnceCell;
 use std::collections::{BTreeMap, BTreeSet};
 
+use super::MOST_COMMANDS;
 use super::balanced;
 use super::candidate::Candidate;
 use super::churn;
@@ -21,9 +22,6 @@ use crate::rank::{PriceQuestion, Prices};
 use crate::schedule::{self, Quoted};
 use crate::snapshot::Snapshot;
 use crate::units::PricePerHour;
-
-/// Commands begun by one disruption pass at most.
-pub(super) const MOST_COMMANDS: usize = 20;
 
 /// Moves that are chosen, and those that are to be held back all the same.
 #[derive(Default)]

@@ -69,7 +69,7 @@ pub fn is_reversal<'s>(
     })
 }
 
-/// The move as later ones remember it; `None` for one that cannot be reversed.
+/// The move as later ones remember it, so that none reverses it within the cooldown.
 pub fn remembered(
     snapshot: &Snapshot,
     members: &[&Candidate],

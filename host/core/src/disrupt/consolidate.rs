@@ -1,7 +1,7 @@
 //! Candidates that consolidation considers, and why it passes over the others.
 //!
-//! Rules and order are the incumbent's, and two guards of ours after them (`churn`): no work of Jobs is lost, and a node has a
-//! least age. A node counts as consolidatable when `consolidateAfter` has passed since its last pod event.
+//! Rules and order are the incumbent's, and two guards of ours after them (`churn`): no work of Jobs is lost, and a node that
+//! is replaced has a least age. A node counts as consolidatable when `consolidateAfter` has passed since its last pod event.
 
 use std::fmt;
 

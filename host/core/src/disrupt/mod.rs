@@ -26,6 +26,9 @@ use crate::snapshot::Snapshot;
 use candidate::{DisruptionClass, Fleet};
 use pass::DisruptionPass;
 
+/// Commands begun by one disruption pass at most.
+const MOST_COMMANDS: usize = 20;
+
 /// Answers a question without policies: declared budgets alone, and moves worth what they save.
 pub fn consider(snapshot: &Snapshot, question: &DisruptionQuestion) -> Decision {
     match question {
@@ -42,8 +45,11 @@ pub fn consider(snapshot: &Snapshot, question: &DisruptionQuestion) -> Decision 
 pub fn explain(snapshot: &Snapshot, row: usize) -> Option<String> {
     match Fleet::of(snapshot).candidate(row, DisruptionClass::Graceful) {
         Err(blocked) => Some(format!("not disrupted now: {blocked}")),
-        Ok(candidate) => consolidate::fits_consolidation(snapshot, &candidate)
-            .err()
-            .map(|unfit| format!("not consolidated now: {unfit}")),
+        Ok(candidate) => match consolidate::fits_consolidation(snapshot, &candidate) {
+            Err(unfit) => Some(format!("not consolidated now: {unfit}")),
+            Ok(()) => consolidate::fits_replacement(snapshot, &candidate)
+                .err()
+                .map(|unfit| format!("not replaced now: {unfit}")),
+        },
     }
 }

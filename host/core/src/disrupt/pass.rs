@@ -4,22 +4,24 @@
 //! snapshot ─► candidates ─► allowances ─► question ─► policies (budget, ranking)
 //!                               │                        │ caps, prices
 //!                               ▼                        ▼
-//!              empty nodes, else drifted ones, else moves ─► question ─► policy (consolidation)
+//!              empty nodes, else drifted ones; moves ─► question ─► policy (consolidation)
 //!                                                     │                    │ values
 //!                                                     ▼                    ▼
 //!                                        guards, budgets, order of value ─► commands
 //! ```
 //!
-//! The order of methods is the incumbent's: what is empty goes before anything else, drift before saving. A policy's cap
-//! only lowers an allowance, and its values only choose among moves that are feasible and save enough.
+//! The order of methods is the incumbent's: what is empty goes before anything else, drift before saving; but moves go beside empty
+//! nodes, where nothing has drifted. A policy's cap only lowers an allowance, and its values only choose among moves that are feasible
+//! and save enough.
 
 use std::cell::OnceCell;
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
+use super::MOST_COMMANDS;
 use super::budget::{PoolAllowance, allowances};
 use super::candidate::{Blocked, Candidate, DisruptionClass, Fleet};
-use super::choose::{Choice, MOST_COMMANDS};
+use super::choose::Choice;
 use super::churn;
 use super::consolidate::{self, Unfit};
 use super::drift;
@@ -290,6 +292,7 @@ impl<'l, 's> Proposal<'l, 's> {
             self.left.get(&key).copied().unwrap_or(0)
         };
         let mut rows = Vec::new();
+        let mut least_left = u32::MAX;
         for candidate in &self.pass.graceful {
             match consolidate::fits_consolidation(snapshot, candidate) {
                 Ok(()) if left(candidate) == 0 => {
@@ -298,6 +301,7 @@ impl<'l, 's> Proposal<'l, 's> {
                 Ok(()) => {
                     let young = consolidate::fits_replacement(snapshot, candidate).err();
                     self.unfit.extend(young.map(|unfit| (candidate.row, unfit)));
+                    least_left = least_left.min(left(candidate));
                     rows.push(candidate.row);
                 }
                 Err(unfit) => self.unfit.push((candidate.row, unfit)),
@@ -306,12 +310,8 @@ impl<'l, 's> Proposal<'l, 's> {
         if !rows.is_empty() {
             let mut settings = move_settings(snapshot, &self.pass.graceful);
             settings.excluded.extend(&self.vacant);
-            let of_pools = self.left.iter().filter(|((_, of), _)| *of == reason);
-            let least = of_pools
-                .map(|(_, left)| *left)
-                .filter(|left| *left > 0)
-                .min();
-            settings.most_together = least.map_or(usize::MAX, |least| least as usize);
+            // A move may hold nodes of any of these pools.
+            settings.most_together = least_left as usize;
             self.moves = moves::find_at(snapshot, &rows, &settings, self.pass.market());
         }
     }

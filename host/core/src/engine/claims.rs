@@ -53,7 +53,7 @@ impl Engine {
             .is_some_and(|notes| notes.instance == Instance::Unsure);
         let idle = !self
             .orders
-            .is_busy(&ObjectKey::Claim(name.clone()), Purpose::Create);
+            .is_busy(&ObjectKey::Claim(name.clone()), None, Purpose::Create);
         let pool = self.cluster.pools.get(claim.pool.as_str());
         let pool = pool.map(|pool| pool.uid.clone());
         // To decide anew would ask for the same.
@@ -79,7 +79,7 @@ impl Engine {
             }
         };
         let mut step = Step::default();
-        step.write_claim(name, purpose, None, write);
+        step.write_unseen(name, purpose, write);
         self.carry_out(name, step, now, actions);
     }
 
@@ -206,6 +206,8 @@ mod tests {
             expire_after: None,
             termination_grace: None,
             deleting: None,
+            drained_by: None,
+            held: false,
         }
     }
 
@@ -218,6 +220,7 @@ mod tests {
         engine.expected.ask(Arc::new(claim.clone()));
         let want = Want {
             object: ObjectKey::Claim(name.clone()),
+            uid: None,
             purpose: Purpose::Create,
             version: None,
             request: Request::Write(Write::CreateClaim {

@@ -4,11 +4,11 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use super::Engine;
+use super::naming::ClaimPurpose;
 use super::runaway::Tally;
 use super::spare::for_spare_alone;
 use crate::action::Action;
 use crate::disrupt::drift;
-use crate::fixed_hash::{hash_of, short_name};
 use crate::ids::ClaimName;
 use crate::model::{NodeClaim, NodePool, is_displaced};
 use crate::plan::{Plan, PlannedClaim, Target as Place};
@@ -64,10 +64,11 @@ impl Engine {
                     };
                     match &verdict {
                         CommitVerdict::Buys => {
-                            let place = ("place", id, row);
                             self.note_relaunch(planned, &pods);
                             let pool = solving.snapshot.pool(planned.pool.as_str());
-                            self.ask_for(pool, planned, &pods, place, now);
+                            let purpose = ClaimPurpose::pods(&solving.snapshot, plan, row);
+                            let (name, _) = self.free_name(&planned.pool, &purpose, 0);
+                            self.ask_for(pool, planned, &pods, name, now);
                         }
                         CommitVerdict::Held(words) => {
                             held.insert(row, words.clone());
@@ -175,7 +176,8 @@ impl Engine {
         let Some(pool) = self.cluster.pools.get(planned.pool.as_str()).cloned() else {
             return CommitVerdict::Refused;
         };
-        if pool.deleting.is_some() || !pool.ready || planned.options.is_empty() {
+        let ours = self.market.catalogues().serves(&pool.class);
+        if pool.deleting.is_some() || !pool.ready || !ours || planned.options.is_empty() {
             return CommitVerdict::Refused;
         }
         if pool.replicas.is_some() && self.standing(&pool.name).headroom(&pool) == 0 {
@@ -187,18 +189,15 @@ impl Engine {
         }
     }
 
-    /// Asks for a claim and promises its room; its name. It is marked as made from `pool` as it was when it was planned. `place`
-    /// tells it from all others of this instant.
+    /// Asks for a claim of this name and promises its room. It is marked as made from `pool` as it was when it was planned.
     pub(super) fn ask_for(
         &mut self,
         pool: Option<&Arc<NodePool>>,
         planned: &PlannedClaim,
         pods: &PodCounts,
-        place: (&str, u64, usize),
+        name: ClaimName,
         now: Timestamp,
-    ) -> ClaimName {
-        let number = hash_of(&(self.seed, now, place, &planned.pool));
-        let name = ClaimName::from(format!("{}-{}", planned.pool, short_name(number, 8)));
+    ) {
         let mut claim = new_claim(planned, name, pods, now);
         if let Some(pool) = pool {
             claim.annotations.extend(drift::annotations(pool));
@@ -208,11 +207,9 @@ impl Engine {
         for (group, count) in pods {
             self.promises.make(&target, *group, *count, 0, now);
         }
-        let name = claim.name.clone();
-        self.dirty_claims.insert(name.clone());
+        self.dirty_claims.insert(claim.name.clone());
         self.runaway.note(&planned.pool, now);
         self.expected.ask(claim);
-        name
     }
 }
 

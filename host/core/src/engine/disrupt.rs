@@ -330,7 +330,7 @@ impl Engine {
                     return;
                 }
                 for command in decision.commands {
-                    let begun = self.begin(command, &snapshot, id, now, actions);
+                    let begun = self.begin(command, &snapshot, now, actions);
                     self.disruption.lapsed |= !begun;
                 }
                 // The next snapshot is made of this one.

@@ -30,7 +30,7 @@ impl Engine {
     ) -> Self {
         let mut engine = Self::new(settings, catalogues, seed);
         for object in objects.iter() {
-            engine.cluster.apply(object, Version::default());
+            engine.see(object, Version::default());
         }
         engine.absorb_touched(now);
         engine.sync(now);

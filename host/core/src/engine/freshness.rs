@@ -39,7 +39,7 @@ impl Freshness {
 
 impl Engine {
     /// The view of these kinds is stale; of none where it is fresh again.
-    pub(super) fn see(&mut self, stale: Vec<Arc<str>>) {
+    pub(super) fn note_stale(&mut self, stale: Vec<Arc<str>>) {
         self.freshness.stale = stale;
         if !self.freshness.is_fresh() {
             return;

@@ -30,7 +30,8 @@ pub enum Input {
     Unsolved(u64),
     /// The decision about nodes, by the id of its request, cannot be made.
     Unconsidered(u64),
-    /// The catalogues have changed.
+    /// The catalogues have changed. Reservations have what is left beside every machine that was there when they were listed, and
+    /// nothing for those that had ended.
     Catalogues(Arc<Catalogues>),
     /// The cloud will take an instance back. Handed in until its claim is seen to go.
     Interrupted(ProviderId),

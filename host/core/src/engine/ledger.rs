@@ -9,6 +9,7 @@ use crate::ids::ClaimName;
 use crate::labels::{self, Labels};
 use crate::model::DisruptionReason;
 use crate::plan::LaunchOption;
+use crate::provider::ProviderFacts;
 use crate::time::Timestamp;
 use crate::units::PricePerHour;
 
@@ -91,12 +92,13 @@ impl CommandAccount {
     /// Result of the command at its end. `came` gives the labels of a replacement that is there.
     pub(super) fn close<'c>(
         self,
+        provider: &ProviderFacts,
         came: impl Fn(&ClaimName) -> Option<&'c Labels>,
         now: Timestamp,
     ) -> Settled {
         let mut settled = self.settled;
         for (claim, options) in &self.bought {
-            let option = came(claim).and_then(|labels| option_of(options, labels));
+            let option = came(claim).and_then(|labels| option_of(provider, options, labels));
             if let Some(option) = option {
                 settled.realised = settled.realised - option.list_price;
             }
@@ -107,12 +109,53 @@ impl CommandAccount {
 }
 
 /// The option that became a machine with these labels.
-fn option_of<'o>(options: &'o [LaunchOption], labels: &Labels) -> Option<&'o LaunchOption> {
+fn option_of<'o>(
+    provider: &ProviderFacts,
+    options: &'o [LaunchOption],
+    labels: &Labels,
+) -> Option<&'o LaunchOption> {
+    let reservation = provider.reservation_of(labels);
     let says =
         |key: &str, value: &str| labels.get(key).is_some_and(|label| label.as_ref() == value);
     options.iter().find(|option| {
         says(labels::INSTANCE_TYPE, option.instance_type.as_str())
             && says(labels::ZONE, &option.zone)
             && says(labels::CAPACITY_TYPE, option.capacity_type.as_str())
+            && (reservation.is_none() || option.reservation == reservation)
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::catalogue::CapacityType;
+    use crate::ids::{ReservationId, TypeName};
+    use crate::labels::LabelKey;
+
+    #[test]
+    fn a_machine_out_of_a_reservation_was_bought_at_the_price_of_that_one() {
+        let provider = ProviderFacts {
+            reservation_id: Some(LabelKey::from("example.com/reservation-id")),
+            ..ProviderFacts::default()
+        };
+        let option = |id: &str, nanos: i64| LaunchOption {
+            instance_type: TypeName::from("m7g.large"),
+            zone: "zone-a".into(),
+            capacity_type: CapacityType::Reserved,
+            reservation: Some(ReservationId::from(id)),
+            price: PricePerHour::from_nanos(nanos),
+            list_price: PricePerHour::from_nanos(nanos),
+        };
+        let options = [option("cr-1", 1), option("cr-2", 2)];
+        let labels: Labels = [
+            (labels::INSTANCE_TYPE, "m7g.large"),
+            (labels::ZONE, "zone-a"),
+            (labels::CAPACITY_TYPE, "reserved"),
+            ("example.com/reservation-id", "cr-2"),
+        ]
+        .into_iter()
+        .map(|(key, value)| (key.into(), value.into()))
+        .collect();
+        assert_eq!(option_of(&provider, &options, &labels), Some(&options[1]));
+    }
 }

@@ -20,9 +20,11 @@ mod found;
 mod freshness;
 mod input;
 mod ledger;
+mod naming;
 mod nominate;
 mod notes;
 mod orders;
+mod orphans;
 mod outcome;
 mod provision;
 mod queue;
@@ -45,8 +47,8 @@ use crate::action::{Action, Event, ObjectKey};
 use crate::catalogue::{Catalogues, Market};
 use crate::command::Refused;
 use crate::ids::{ClaimName, ReservationId};
-use crate::lifecycle::Want;
-use crate::model::{ClaimPhase, NodeClaim};
+use crate::lifecycle::{Instance, Want};
+use crate::model::{ClaimPhase, NodeClaim, Object, Version};
 use crate::snapshot::{Activity, Settings, Snapshot};
 use crate::state::{
     Assignment, Cluster, Expected, Frozen, GroupId, NOMINATION_WINDOW, PromisedTarget, Promises,
@@ -59,6 +61,7 @@ use freshness::Freshness;
 use nominate::Nominations;
 use notes::{ClaimNotes, Notes};
 use orders::{Orders, Retry};
+use orphans::Orphans;
 use provision::Provision;
 use queue::CommandQueue;
 use recent::RecentActivity;
@@ -97,6 +100,7 @@ pub struct Engine {
     static_pools: StaticPools,
     begun: Begun,
     notes: Notes,
+    orphans: Orphans,
     dirty_claims: BTreeSet<ClaimName>,
     dirty_groups: BTreeSet<GroupId>,
     /// Groups that lost promises: their pods ask for a decision once it is clear which of them still stand for others.
@@ -104,7 +108,7 @@ pub struct Engine {
 }
 
 impl Engine {
-    /// An engine that has seen nothing yet. `seed` is handed to decisions and enters the names of claims.
+    /// An engine that has seen nothing yet. `seed` is handed to decisions.
     pub fn new(settings: Arc<Settings>, catalogues: Arc<Catalogues>, seed: u64) -> Self {
         Self {
             settings,
@@ -131,6 +135,7 @@ impl Engine {
             static_pools: StaticPools::default(),
             begun: Begun::default(),
             notes: Notes::default(),
+            orphans: Orphans::default(),
             dirty_claims: BTreeSet::new(),
             dirty_groups: BTreeSet::new(),
             orphaned_groups: BTreeSet::new(),
@@ -155,6 +160,7 @@ impl Engine {
         self.lapse_promises(now);
         self.step_groups(now, &mut actions);
         self.step_claims(now, &mut actions);
+        self.step_orphans(now, &mut actions);
         self.step_queue(now, &mut actions);
         self.step_static_pools(now, &mut actions);
         self.step_provision(now, &mut actions);
@@ -167,6 +173,7 @@ impl Engine {
         self.synced?;
         let candidates = [
             self.notes.next_wake(),
+            self.orphans.next_wake(),
             (!self.disruption.is_confirming())
                 .then(|| self.provision.next_wake(&self.settings))
                 .flatten(),
@@ -196,7 +203,7 @@ impl Engine {
 
     fn take(&mut self, input: Input, now: Timestamp, actions: &mut Vec<Action>) {
         match input {
-            Input::Applied(object, version) => self.cluster.apply(object, version),
+            Input::Applied(object, version) => self.see(object, version),
             Input::Deleted(object, version) => self.cluster.remove(&object, version),
             Input::Synced => self.sync(now),
             Input::Outcome(id, outcome) => self.end_order(id, outcome, now, actions),
@@ -220,9 +227,20 @@ impl Engine {
                     self.dirty_claims.insert(claim.name.clone());
                 }
             }
-            Input::Stale(kinds) => self.see(kinds),
-            Input::Fresh => self.see(Vec::new()),
+            Input::Stale(kinds) => self.note_stale(kinds),
+            Input::Fresh => self.note_stale(Vec::new()),
             Input::Tick => {}
+        }
+    }
+
+    /// Takes in an object. Claims of classes that others serve are theirs: their nodes are like any that nobody here made.
+    fn see(&mut self, object: Object, version: Version) {
+        let is_foreign = match &object {
+            Object::Claim(claim) => !self.market.catalogues().serves(&claim.class),
+            _ => false,
+        };
+        if !is_foreign {
+            self.cluster.apply(object, version);
         }
     }
 
@@ -266,12 +284,14 @@ impl Engine {
     fn absorb_touched(&mut self, now: Timestamp) {
         let touched = self.cluster.take_touched();
         self.spare.may_ask |= touched.buffers;
+        self.orphans.due.extend(touched.orphans);
         for claim in &touched.gone_claims {
             self.note_end(claim, now);
             self.forget_claim(&claim.name);
         }
         for node in &touched.gone_nodes {
             self.retry.forget(&ObjectKey::Node(node.name.clone()));
+            self.orphans.forget(&node.name);
             self.drop_promises(&PromisedTarget::Node(node.name.clone()));
         }
         for pod in &touched.gone_pods {
@@ -299,7 +319,8 @@ impl Engine {
         if let Some(claim) = self.cluster.claims.get(name).cloned() {
             self.expected.settle(name);
             self.notes.of(name).drift = None;
-            if claim.provider_id.is_some() && self.market.draws(name, &claim.labels) {
+            let has_ended = self.notes.of(name).instance == Instance::Gone;
+            if claim.provider_id.is_some() && !has_ended && self.market.draws(name, &claim.labels) {
                 self.provision.market_changed();
             }
             if self.synced.is_some() {
@@ -329,6 +350,9 @@ impl Engine {
         }
         self.static_pools.forget(name);
         self.queue.touch(name);
+        if self.cluster.claims.get(name).is_some() {
+            self.queue.lose(name);
+        }
         self.expected.settle(name);
         self.notes.forget(name);
         self.disruption.forget(name);
@@ -371,10 +395,11 @@ impl Engine {
         now: Timestamp,
         actions: &mut Vec<Action>,
     ) -> Option<Timestamp> {
-        if self.orders.is_busy(&want.object, want.purpose) {
+        let uid = want.uid.as_ref();
+        if self.orders.is_busy(&want.object, uid, want.purpose) {
             return None;
         }
-        match self.retry.may_begin(&want.object, want.purpose, now) {
+        match self.retry.may_begin(&want, now) {
             Err(not_before) => Some(not_before),
             Ok(attempt) => {
                 let order = self.orders.begin(want, attempt, now);

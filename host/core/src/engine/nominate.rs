@@ -284,6 +284,7 @@ impl Engine {
     ) {
         let want = Want {
             object: ObjectKey::Pod(pod.uid.clone()),
+            uid: None,
             purpose: match node {
                 Some(_) => Purpose::Nominate,
                 None => Purpose::Withdraw,

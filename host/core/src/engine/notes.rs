@@ -20,6 +20,10 @@ pub(super) struct Notes {
 
 /// Memory of one claim.
 #[derive(Clone, Debug, Default)]
+#[expect(
+    clippy::struct_excessive_bools,
+    reason = "each is a fact of its own, and no two exclude one another"
+)]
 pub(super) struct ClaimNotes {
     pub(super) machine: Option<Machine>,
     pub(super) instance: Instance,

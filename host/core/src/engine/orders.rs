@@ -6,6 +6,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use crate::action::{ActionId, ObjectKey, Order, Purpose, Request};
+use crate::ids::Uid;
 use crate::lifecycle::Want;
 use crate::time::{Span, Timestamp};
 
@@ -20,7 +21,8 @@ const OUTRUN: (i64, i64) = (20, 1000);
 /// The longest that a server may put an order off.
 const LONGEST_THROTTLE: Span = Span::from_secs(300);
 
-type OrderKey = (ObjectKey, Purpose);
+/// An object, told by uid from others of its name, and what is to be done about it.
+type OrderKey = (ObjectKey, Option<Uid>, Purpose);
 
 /// Orders under way.
 #[derive(Clone, Debug, Default)]
@@ -35,21 +37,25 @@ pub(super) struct Orders {
 #[derive(Clone, Debug)]
 pub(super) struct Flight {
     pub(super) object: ObjectKey,
+    pub(super) uid: Option<Uid>,
     pub(super) purpose: Purpose,
     pub(super) request: Request,
     since: Timestamp,
 }
 
 impl Orders {
-    pub(super) fn is_busy(&self, object: &ObjectKey, purpose: Purpose) -> bool {
-        self.busy.contains_key(&(object.clone(), purpose))
+    pub(super) fn is_busy(&self, object: &ObjectKey, uid: Option<&Uid>, purpose: Purpose) -> bool {
+        self.busy
+            .contains_key(&(object.clone(), uid.cloned(), purpose))
     }
 
     pub(super) fn begin(&mut self, want: Want, attempt: u32, now: Timestamp) -> Order {
-        let id = ActionId::of(&want.object, want.purpose, attempt);
-        self.busy.insert((want.object.clone(), want.purpose), id);
+        let id = ActionId::of(&want.object, want.uid.as_ref(), want.purpose, attempt);
+        let key = (want.object.clone(), want.uid.clone(), want.purpose);
+        self.busy.insert(key, id);
         let flight = Flight {
             object: want.object.clone(),
+            uid: want.uid.clone(),
             purpose: want.purpose,
             request: want.request.clone(),
             since: now,
@@ -59,6 +65,7 @@ impl Orders {
         Order {
             id,
             object: want.object,
+            uid: want.uid,
             purpose: want.purpose,
             attempt,
             version: want.version,
@@ -69,7 +76,7 @@ impl Orders {
     /// Ends an order; `None` when it is not under way.
     pub(super) fn end(&mut self, id: ActionId) -> Option<Flight> {
         let flight = self.flights.remove(&id)?;
-        self.busy.remove(&(flight.object.clone(), flight.purpose));
+        self.busy.remove(&flight.key());
         self.by_age.remove(&(flight.since, id));
         Some(flight)
     }
@@ -86,6 +93,12 @@ impl Orders {
     pub(super) fn next_overdue(&self) -> Option<Timestamp> {
         let (since, _) = self.by_age.first()?;
         Some(*since + OVERDUE)
+    }
+}
+
+impl Flight {
+    fn key(&self) -> OrderKey {
+        (self.object.clone(), self.uid.clone(), self.purpose)
     }
 }
 
@@ -118,13 +131,9 @@ struct Trouble {
 
 impl Retry {
     /// The number of the next attempt, or the time before which there is none.
-    pub(super) fn may_begin(
-        &self,
-        object: &ObjectKey,
-        purpose: Purpose,
-        now: Timestamp,
-    ) -> Result<u32, Timestamp> {
-        match self.slots.get(&(object.clone(), purpose)) {
+    pub(super) fn may_begin(&self, want: &Want, now: Timestamp) -> Result<u32, Timestamp> {
+        let key = (want.object.clone(), want.uid.clone(), want.purpose);
+        match self.slots.get(&key) {
             Some(trouble) if now < trouble.not_before => Err(trouble.not_before),
             Some(trouble) => Ok(trouble.attempt),
             None => Ok(0),
@@ -133,8 +142,7 @@ impl Retry {
 
     /// Takes note of an ended order; the time from which the next attempt may begin.
     pub(super) fn note(&mut self, flight: &Flight, ended: Ended, now: Timestamp) -> Timestamp {
-        let slot = (flight.object.clone(), flight.purpose);
-        let trouble = self.slots.entry(slot).or_default();
+        let trouble = self.slots.entry(flight.key()).or_default();
         trouble.attempt += 1;
         let wait = match ended {
             Ended::Well | Ended::Ending => {
@@ -167,8 +175,8 @@ impl Retry {
     pub(super) fn forget(&mut self, object: &ObjectKey) {
         let slots: Vec<OrderKey> = self
             .slots
-            .range((object.clone(), Purpose::Create)..)
-            .take_while(|((have, _), _)| have == object)
+            .range((object.clone(), None, Purpose::Create)..)
+            .take_while(|((have, ..), _)| have == object)
             .map(|(slot, _)| slot.clone())
             .collect();
         for slot in slots {

@@ -6,8 +6,9 @@ use super::{Engine, report};
 use crate::action::{
     Action, ActionId, Answer, Machine, ObjectKey, Outcome, Purpose, Reason, Request, Write,
 };
-use crate::ids::ClaimName;
+use crate::ids::{ClaimName, NodeName};
 use crate::lifecycle::Instance;
+use crate::model::Object;
 use crate::time::Timestamp;
 
 /// The most of a failure's words, in characters, that a claim's condition shows.
@@ -25,6 +26,9 @@ impl Engine {
         let Some(flight) = self.orders.end(id) else {
             return;
         };
+        if self.is_of_the_gone(&flight) {
+            return;
+        }
         let ended = match outcome {
             Outcome::Done(answer) => {
                 self.note_eviction(&flight, now);
@@ -43,13 +47,29 @@ impl Engine {
         self.recheck_at(&flight, ended, next);
     }
 
+    /// `true` if the claim or node that an order was about is no more, whatever bears its name now.
+    fn is_of_the_gone(&self, flight: &Flight) -> bool {
+        let Some(uid) = &flight.uid else { return false };
+        let there = match &flight.object {
+            ObjectKey::Claim(name) => self.cluster.claims.get(name).map(|claim| &claim.uid),
+            ObjectKey::Node(name) => self.cluster.nodes.get(name).map(|node| &node.uid),
+            ObjectKey::Pod(_) | ObjectKey::Buffer(_) | ObjectKey::Pool(_) => return false,
+        };
+        there != Some(uid)
+    }
+
     fn take_answer(&mut self, flight: &Flight, answer: Answer) -> Ended {
         match answer {
             Answer::Object(object, version) => {
                 if matches!(flight.purpose, Purpose::Create | Purpose::Find) {
                     self.note_instance(flight, Instance::Unasked);
                 }
-                self.cluster.apply(object, version);
+                if let Object::Claim(claim) = &object
+                    && flight.purpose == Purpose::Create
+                {
+                    self.meet(claim);
+                }
+                self.see(object, version);
             }
             Answer::Machine(machine) => {
                 self.note_instance(flight, Instance::Unasked);
@@ -103,10 +123,13 @@ impl Engine {
                 self.market.avoid(offerings, now);
                 self.provision.market_changed();
             }
+            Reason::ClassMissing(words) => {
+                self.note_unusable(flight);
+                let object = flight.object.clone();
+                actions.push(report(object, "InsufficientCapacityError", words, now));
+            }
             Reason::ClassNotReady(words) => {
-                if let Some(notes) = self.notes_of(flight) {
-                    notes.refused = true;
-                }
+                self.note_unusable(flight);
                 let object = flight.object.clone();
                 actions.push(report(object, "NodeClassNotReady", words, now));
             }
@@ -119,7 +142,7 @@ impl Engine {
             }
             // Nobody's fault, and tried again.
             Reason::Throttled(after) => return Ended::Throttled(after),
-            Reason::Rejected(words) => self.tell_rejected(flight, words, now, actions),
+            Reason::Rejected(words) => self.tell_rejected(flight, &words, now, actions),
             Reason::NotFound | Reason::Blocked(_) => {}
             Reason::Other(words) => {
                 if flight.purpose == Purpose::Launch {
@@ -134,11 +157,18 @@ impl Engine {
         Ended::Badly
     }
 
+    /// The class of a claim cannot be used: the claim goes.
+    fn note_unusable(&mut self, flight: &Flight) {
+        if let Some(notes) = self.notes_of(flight) {
+            notes.refused = true;
+        }
+    }
+
     /// Tells of what the API server will not have: on the object, or on its pool where there is to be one.
     fn tell_rejected(
         &mut self,
         flight: &Flight,
-        words: String,
+        words: &str,
         now: Timestamp,
         actions: &mut Vec<Action>,
     ) {
@@ -196,11 +226,19 @@ impl Engine {
         }
     }
 
-    /// `true` if the claim that an order is about was asked to go.
+    /// `true` if the claim that an order is about was asked to go, or it is about a node that goes without one.
     fn is_deleting(&self, flight: &Flight) -> bool {
-        self.claim_of(flight)
-            .and_then(|name| self.cluster.claims.get(&name))
-            .is_some_and(|claim| claim.deleting.is_some())
+        let claim = self.claim_of(flight);
+        let claim = claim.and_then(|name| self.cluster.claims.get(&name));
+        claim.is_some_and(|claim| claim.deleting.is_some()) || self.orphan_of(flight).is_some()
+    }
+
+    /// The node without a claim that an order is about.
+    fn orphan_of<'f>(&self, flight: &'f Flight) -> Option<&'f NodeName> {
+        match &flight.object {
+            ObjectKey::Node(name) if self.cluster.is_orphan(name) => Some(name),
+            _ => None,
+        }
     }
 
     fn notes_of(&mut self, flight: &Flight) -> Option<&mut ClaimNotes> {
@@ -221,8 +259,17 @@ impl Engine {
     }
 
     fn note_instance(&mut self, flight: &Flight, said: Instance) {
-        if let Some(notes) = self.notes_of(flight) {
+        if let Some(node) = self.orphan_of(flight) {
+            self.orphans.note(node, said);
+        } else if let Some(notes) = self.notes_of(flight) {
             notes.instance = said;
+        }
+        // From here on a list of the cloud counts it no more, whenever its claim goes.
+        if said == Instance::Gone
+            && let Some(claim) = self.claim_of(flight)
+            && self.market.gives_back(&claim)
+        {
+            self.provision.market_changed();
         }
     }
 
@@ -238,11 +285,15 @@ impl Engine {
             }
             Request::Write(Write::Evict { pod, .. }) => {
                 let node = self.cluster.pods.get(pod).and_then(|pod| pod.node.clone());
+                let orphan = node.clone().filter(|node| self.cluster.is_orphan(node));
+                self.orphans.due.extend(orphan);
                 let claim = node.and_then(|node| self.cluster.claim_on(&node).cloned());
                 self.dirty_claims
                     .extend(claim.map(|claim| claim.name.clone()));
             }
             _ => {
+                let orphan = self.orphan_of(flight).cloned();
+                self.orphans.due.extend(orphan);
                 let claim = self.claim_of(flight);
                 self.dirty_claims.extend(claim);
             }
@@ -264,6 +315,7 @@ mod tests {
         let now = Timestamp::default();
         let want = Want {
             object,
+            uid: None,
             purpose,
             version: None,
             request: Request::Write(Write::DeleteClaim(ClaimName::from("a"))),
@@ -277,6 +329,34 @@ mod tests {
             other => format!("{other:?}"),
         };
         actions.iter().map(reason).collect()
+    }
+
+    #[test]
+    fn a_class_that_is_missing_is_told_as_capacity_that_is() {
+        let told = |reason: Reason| {
+            let mut engine = Engine::new(Arc::default(), Arc::default(), 1);
+            let want = Want {
+                object: ObjectKey::Claim(ClaimName::from("a")),
+                uid: None,
+                purpose: Purpose::Launch,
+                version: None,
+                request: Request::Write(Write::DeleteClaim(ClaimName::from("a"))),
+            };
+            let order = engine.orders.begin(want, 0, Timestamp::default());
+            let refused = Outcome::Refused(reason);
+            let mut actions = Vec::new();
+            engine.end_order(order.id, refused, Timestamp::default(), &mut actions);
+            match actions.as_slice() {
+                [Action::Report(event)] => event.reason.to_string(),
+                other => format!("{other:?}"),
+            }
+        };
+        let words = || "class default".to_owned();
+        assert_eq!(
+            told(Reason::ClassMissing(words())),
+            "InsufficientCapacityError"
+        );
+        assert_eq!(told(Reason::ClassNotReady(words())), "NodeClassNotReady");
     }
 
     #[test]

@@ -10,6 +10,7 @@ use std::sync::Arc;
 
 use super::commit::{CommitVerdict, PodCounts};
 use super::ledger::CommandAccount;
+use super::naming::ClaimPurpose;
 use super::notes::Hint;
 use super::runaway::Tally;
 use super::spare::for_spare_alone;
@@ -48,6 +49,8 @@ pub(super) struct CommandQueue {
     leaving: BTreeSet<ClaimName>,
     /// Commands to be looked at, and the claims of each to which something happened.
     touched: BTreeMap<u64, BTreeSet<ClaimName>>,
+    /// Claims that are no more, though others bear their names by now.
+    gone: BTreeSet<ClaimName>,
 }
 
 #[derive(Clone, Debug)]
@@ -93,6 +96,14 @@ impl CommandQueue {
         for number in of_member.into_iter().chain(of_awaited) {
             let claims = self.touched.entry(number).or_default();
             claims.insert(claim.clone());
+        }
+    }
+
+    /// A claim is no more, though another bears its name by now.
+    pub(super) fn lose(&mut self, claim: &ClaimName) {
+        if self.has(claim) || self.of_awaited.contains_key(claim) {
+            self.gone.insert(claim.clone());
+            self.touch(claim);
         }
     }
 
@@ -185,7 +196,6 @@ impl Engine {
         &mut self,
         command: Command,
         snapshot: &Snapshot,
-        id: u64,
         now: Timestamp,
         actions: &mut Vec<Action>,
     ) -> bool {
@@ -208,6 +218,8 @@ impl Engine {
         }
         let replaces: Vec<&str> = command.members.iter().map(ClaimName::as_str).collect();
         let replaces: Arc<str> = Arc::from(replaces.join(","));
+        let uid = |name: &ClaimName| Some(self.cluster.claims.get(name)?.uid.clone());
+        let least = command.members.iter().filter_map(uid).min();
         let mut targets = BTreeSet::new();
         let mut awaited = BTreeSet::new();
         let mut account = CommandAccount::open(&command, now);
@@ -225,7 +237,9 @@ impl Engine {
                     planned.annotations.insert(own, Arc::clone(&replaces));
                     self.note_relaunch(&planned, &pods);
                     let pool = snapshot.pool(planned.pool.as_str());
-                    let name = self.ask_for(pool, &planned, &pods, ("disrupt", id, row), now);
+                    let purpose = ClaimPurpose::Replaces(least.clone(), row);
+                    let (name, _) = self.free_name(&planned.pool, &purpose, 0);
+                    self.ask_for(pool, &planned, &pods, name.clone(), now);
                     let words = format!("replaces {replaces}: {}", command.reason.as_str());
                     let object = ObjectKey::Claim(name.clone());
                     actions.push(report(object, "DisruptionLaunching", words, now));
@@ -288,12 +302,13 @@ impl Engine {
     /// Moves commands on as far as they go, those to which something happened.
     pub(super) fn step_queue(&mut self, now: Timestamp, actions: &mut Vec<Action>) {
         let limit = self.queue.limit();
+        let gone = std::mem::take(&mut self.queue.gone);
         for (number, claims) in self.queue.take_due(limit, now) {
             let Some(mut command) = self.queue.commands.remove(&number) else {
                 continue;
             };
             for name in &claims {
-                let is_gone = self.cluster.claims.get(name).is_none();
+                let is_gone = gone.contains(name) || self.cluster.claims.get(name).is_none();
                 if is_gone && command.members.contains(name) {
                     if command.drains {
                         command.account.goes(name);
@@ -302,7 +317,7 @@ impl Engine {
                 }
             }
             if !command.drains {
-                match self.progress(&mut command, &claims, limit, now, actions) {
+                match self.progress(&mut command, (&claims, &gone), limit, now, actions) {
                     Progress::Waits => {}
                     Progress::Ready => {
                         self.queue.waiting.remove(&(command.begun, number));
@@ -317,18 +332,21 @@ impl Engine {
                     let claim = self.cluster.claims.get(name)?;
                     claim.deleting.is_none().then_some(&claim.labels)
                 };
-                actions.push(Action::Settle(command.account.close(came, now)));
+                let provider = self.market.catalogues().provider();
+                let settled = command.account.close(provider, came, now);
+                actions.push(Action::Settle(settled));
             } else {
                 self.queue.commands.insert(number, command);
             }
         }
     }
 
-    /// How far a command has come, now that something happened to some of its claims.
+    /// How far a command has come, now that something happened to some of its claims, or some of them are gone though others
+    /// bear their names.
     fn progress(
         &mut self,
         command: &mut UnderWay,
-        claims: &BTreeSet<ClaimName>,
+        (claims, gone): (&BTreeSet<ClaimName>, &BTreeSet<ClaimName>),
         limit: Span,
         now: Timestamp,
         actions: &mut Vec<Action>,
@@ -339,6 +357,7 @@ impl Engine {
                 continue;
             }
             match self.cluster.claims.get(name) {
+                _ if gone.contains(name) => lost = Some(name),
                 Some(claim) if claim.deleting.is_some() => lost = Some(name),
                 Some(claim) if claim.phase() == ClaimPhase::Initialized => {
                     command.awaited.remove(name);

@@ -147,7 +147,8 @@ impl Engine {
         listed.less(catalogues, &nodes).with_loads(loads)
     }
 
-    /// Claims, those asked for and not seen among them, each with its node and with what is to be counted on of it.
+    /// Claims, those asked for and not seen among them, each with its node and with what is to be counted on of it; then nodes
+    /// that no claim stands behind, which count against limits of their pool, too.
     fn state_nodes(&self, overlaid: &Overlaid) -> Vec<StateNode> {
         let mut expected = ExpectedResources::new(overlaid);
         let claims = self.expected.overlay(&self.cluster).into_iter();
@@ -161,7 +162,13 @@ impl Engine {
                 claim: Some(claim),
             }
         };
-        claims.map(with_node).collect()
+        let nodes = self.cluster.nodes.objects().into_iter();
+        let alone = nodes.filter(|node| self.cluster.claim_on(&node.name).is_none());
+        let alone = alone.map(|node| StateNode {
+            node: Some(node),
+            claim: None,
+        });
+        claims.map(with_node).chain(alone).collect()
     }
 
     /// Loads that count against ceilings now.

@@ -13,6 +13,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use super::commit::{CommitVerdict, PodCounts};
+use super::naming::ClaimPurpose;
 use super::runaway::Tally;
 use super::{Engine, report};
 use crate::action::{Action, ObjectKey, Purpose};
@@ -44,8 +45,6 @@ pub(super) struct StaticPools {
     back_off: BTreeMap<PoolName, (u32, Timestamp)>,
     /// Last message about each pool that is short.
     told: BTreeMap<PoolName, String>,
-    /// How often claims were asked for: tells claims of one instant apart.
-    asks: u64,
 }
 
 impl StaticPools {
@@ -139,6 +138,7 @@ impl Engine {
         self.static_pools.due.extend(changed);
         for name in self.static_pools.take_due(now) {
             let pool = self.cluster.pools.get(&name).cloned();
+            let pool = pool.filter(|pool| self.market.catalogues().serves(&pool.class));
             let keeps = pool.and_then(|pool| Some((static_pool::keeps_number(&pool)?, pool)));
             if let Some((replicas, pool)) = keeps.filter(|_| self.settings.static_capacity) {
                 self.step_static_pool(&pool, replicas, now, actions);
@@ -208,7 +208,9 @@ impl Engine {
             .filter(|claim| claim.pool == *pool && claim.deleting.is_none())
             .filter(|claim| {
                 let object = ObjectKey::Claim(claim.name.clone());
-                !self.orders.is_busy(&object, Purpose::DeleteClaim)
+                !self
+                    .orders
+                    .is_busy(&object, Some(&claim.uid), Purpose::DeleteClaim)
             })
             .map(|claim| (Reverse(claim.phase()), claim.name.clone()))
             .collect();
@@ -246,18 +248,19 @@ impl Engine {
         let catalogue = self.sold_by(pool);
         let mut planned = static_pool::planned(pool, &catalogue, &self.settings);
         let mut tally = Tally::default();
-        self.static_pools.asks += 1;
         let claims = self.staying(&pool.name).map(AsRef::as_ref);
         let mut zones = static_pool::zones(claims, &catalogue);
-        for row in 0..missing {
+        let mut first = 0;
+        for _ in 0..missing {
             static_pool::spread(&mut planned, &zones);
             self.drop_exhausted(&mut planned, &mut tally, now);
             let verdict = self.may_buy(&planned, &mut tally, now);
             if verdict != CommitVerdict::Buys {
                 return Some(self.held_back(pool, &planned, verdict, now));
             }
-            let place = ("static", self.static_pools.asks, row as usize);
-            let name = self.ask_for(Some(pool), &planned, &PodCounts::new(), place, now);
+            let (name, ordinal) = self.free_name(&pool.name, &ClaimPurpose::Replica, first);
+            first = ordinal + 1;
+            self.ask_for(Some(pool), &planned, &PodCounts::new(), name.clone(), now);
             if let Some(chosen) = planned.chosen() {
                 *zones.entry(Arc::clone(&chosen.zone)).or_insert(0) += 1;
             }
@@ -340,8 +343,8 @@ impl Engine {
     fn may_come(&self, name: &ClaimName) -> bool {
         let object = ObjectKey::Claim(name.clone());
         let notes = self.notes.get(name);
-        self.orders.is_busy(&object, Purpose::Create)
-            || self.orders.is_busy(&object, Purpose::Find)
+        self.orders.is_busy(&object, None, Purpose::Create)
+            || self.orders.is_busy(&object, None, Purpose::Find)
             || notes.is_some_and(|notes| notes.instance == Instance::Unsure)
     }
 }

@@ -1,16 +1,17 @@
 //! Moving pods off a node in waves, under the disruption budgets of workloads.
 //!
 //! Waves follow the incumbent: ordinary pods, their daemons, critical pods, critical daemons; a later wave waits until the
-//! earlier is gone. Pods that ask to be left alone are waited for and not evicted. Daemons that tolerate the leaving taint, mirrors, and pods that are stuck that are deleting are not
-//! waited for. When the time allowed is over, what remains is moved regardless of
-//! budgets, and so is what is deleting but would take its time.
+//! earlier is gone. Pods that ask to be left alone are waited for and not evicted. Daemons that tolerate the leaving taint,
+//! mirrors, and pods that are stuck that are deleting are not waited for. Where the drain has a deadline, a pod that would not
+//! end by then is asked to go in time to do so, out of turn and whatever budgets and its own wish say; one that is deleting
+//! and would take longer gets what is left.
 
 use crate::action::{ObjectKey, Purpose, Request, Write};
 use crate::lifecycle::{Step, Want};
 use crate::model::{OwnerKind, Pod, STUCK, is_waited_for};
 use crate::time::{Span, Timestamp};
 
-/// How long a pod has to end once the time allowed for the drain is over.
+/// The least that a pod has to end: none would be at once, and another of its name might run while it still does.
 const LAST_GRACE: Span = Span::from_secs(1);
 /// Priority from which a pod is critical: that of `system-cluster-critical`.
 const CRITICAL: i32 = 2_000_000_000;
@@ -26,34 +27,51 @@ pub(crate) fn evict(
     for gone_by in waiting.iter().filter_map(|pod| pod.deleting) {
         step.wake_at(gone_by + STUCK);
     }
-    let forced = deadline.is_some_and(|deadline| now >= deadline);
-    if let Some(deadline) = deadline.filter(|deadline| *deadline > now) {
-        step.wake_at(deadline);
+    let forced = |pod: &&&Pod| deadline.and_then(|deadline| within(pod, deadline, now));
+    if let Some(deadline) = deadline {
+        let starts = waiting.iter().filter(|pod| pod.deleting.is_none());
+        for at in starts.map(|pod| deadline - pod.termination_grace()) {
+            if at > now {
+                step.wake_at(at);
+            }
+        }
     }
-    let first = waiting.iter().map(|pod| wave(pod)).min();
+    let graceful = waiting.iter().filter(|pod| forced(pod).is_none());
+    let first = graceful.map(|pod| wave(pod)).min();
     for pod in &waiting {
         let protected = pod.is_protected(now);
         if let Some(until) = pod.protected_until().filter(|_| protected) {
             step.wake_at(until);
         }
-        let its_turn = Some(wave(pod)) == first && !protected;
-        let lingers = |gone_by: Timestamp| gone_by > now + LAST_GRACE;
-        let overdue = forced && pod.deleting.is_none_or(lingers);
-        let due = overdue || (its_turn && pod.deleting.is_none());
-        if due {
+        let within = forced(pod);
+        let its_turn = Some(wave(pod)) == first && !protected && pod.deleting.is_none();
+        if within.is_some() || its_turn {
             step.wants.push(Want {
                 object: ObjectKey::Pod(pod.uid.clone()),
+                uid: None,
                 purpose: Purpose::Evict,
                 version: None,
                 request: Request::Write(Write::Evict {
                     pod: pod.name.clone(),
                     uid: pod.uid.clone(),
-                    within: forced.then_some(LAST_GRACE),
+                    within,
                 }),
             });
         }
     }
     waiting.is_empty()
+}
+
+/// The time that a pod gets to end, in whole seconds, where it would not end by the deadline otherwise; `None` where it would, or
+/// cannot be hurried any more.
+fn within(pod: &Pod, deadline: Timestamp, now: Timestamp) -> Option<Span> {
+    let left = deadline.since(now).millis() / 1000 * 1000;
+    let left = Span::from_millis(left).max(LAST_GRACE);
+    let is_late = match pod.deleting {
+        Some(gone_by) => gone_by > deadline && gone_by > now + left,
+        None => now >= deadline - pod.termination_grace(),
+    };
+    is_late.then_some(left)
 }
 
 fn wave(pod: &Pod) -> (bool, bool) {

@@ -24,7 +24,7 @@ pub(super) fn initialize(view: &ClaimView<'_>, step: &mut Step) {
             labels: [(Arc::from(labels::INITIALIZED), Arc::from("true"))].into(),
             ..NodeChange::default()
         };
-        step.change_node(&node.name, Purpose::Initialize, Some(version), change);
+        step.change_node(node, Purpose::Initialize, Some(version), change);
     }
 }
 

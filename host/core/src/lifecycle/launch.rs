@@ -38,7 +38,7 @@ pub(super) fn launch(view: &ClaimView<'_>, step: &mut Step) {
         claim: Arc::clone(claim),
         options,
     };
-    step.call_cloud(&claim.name, Purpose::Launch, call);
+    step.call_cloud(claim, Purpose::Launch, call);
 }
 
 /// The ways to buy a claim that are not avoided now: as written on it, or by list price when nothing is.

@@ -5,7 +5,7 @@
 //! object and purpose under way and holds back what failed a moment ago.
 //!
 //! ```text
-//! created -> launch -> mark launched -> node appears -> nominate -> register -> mark -> initialise -> mark
+//! created -> hold (where others made it) -> launch -> mark launched -> node appears -> nominate -> register -> mark -> initialise -> mark
 //!      any time: late, expired, interrupted, disrupted or its node deleted -> delete -> (terminate) drain -> end instance -> release
 //! ```
 
@@ -13,6 +13,7 @@ pub mod drain;
 mod initialize;
 mod launch;
 mod liveness;
+mod orphan;
 mod register;
 mod standing;
 pub mod terminate;
@@ -20,9 +21,11 @@ mod view;
 mod want;
 
 pub use liveness::{LAUNCH_TIMEOUT, REGISTRATION_TIMEOUT};
+pub use orphan::{OrphanView, step_orphan};
 pub use view::{ClaimView, Instance};
 pub use want::{Step, Want};
 
+use crate::action::{ClaimChange, Finalizer, Purpose};
 use crate::model::{ClaimPhase, is_disrupted};
 use crate::time::Timestamp;
 
@@ -40,6 +43,14 @@ pub fn step(view: &ClaimView<'_>, now: Timestamp) -> Step {
 fn advance(view: &ClaimView<'_>, now: Timestamp, step: &mut Step) {
     if view.claim.deleting.is_some() {
         terminate::finalize(view, now, step);
+        return;
+    }
+    if !view.claim.held {
+        let change = ClaimChange {
+            finalizer: Finalizer::Set,
+            ..ClaimChange::default()
+        };
+        step.change_claim(view, Purpose::Hold, change);
         return;
     }
     let node = view.node.filter(|_| !view.ambiguous);

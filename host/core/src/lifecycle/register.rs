@@ -33,7 +33,7 @@ pub(super) fn register(view: &ClaimView<'_>, step: &mut Step) {
         return;
     }
     let change = joined(claim, node);
-    step.change_node(&node.name, Purpose::Register, Some(version), change);
+    step.change_node(node, Purpose::Register, Some(version), change);
 }
 
 /// A node that has joined: our finalizer, its claim as owner, and what the claim says of labels, annotations and taints.

@@ -4,8 +4,7 @@
 //! events: node asked to go -> taint -> drain -> end the instance -> release node -> release claim.
 
 use super::drain;
-use crate::action::{ClaimChange, CloudCall, Finalizer, NodeChange, Purpose, Write};
-use crate::catalogue::LAUNCH_ORDER_ANNOTATION;
+use crate::action::{ClaimChange, CloudCall, Purpose};
 use crate::ids::ProviderId;
 use crate::labels;
 use crate::lifecycle::{ClaimView, Instance, Step};
@@ -16,15 +15,14 @@ use crate::model::{
 use crate::time::{Span, Timestamp};
 
 /// Shortest drain: catches pods that were bound before the scheduler saw the taint.
-const SETTLE: Span = Span::from_secs(5);
+pub(super) const SETTLE: Span = Span::from_secs(5);
 
 /// The orders that are due for a claim that was asked to go.
 pub(crate) fn finalize(view: &ClaimView<'_>, now: Timestamp, step: &mut Step) {
     let claim = view.claim;
     if let Some((node, version)) = view.node.filter(|(node, _)| has_joined(view, node)) {
         if node.deleting.is_none() {
-            let write = Write::DeleteNode(node.name.clone());
-            step.write_node(&node.name, Purpose::DeleteNode, None, write);
+            step.delete_node(node);
         } else {
             end_node(view, node, version, now, step);
         }
@@ -55,17 +53,14 @@ fn end_node(view: &ClaimView<'_>, node: &Node, version: Version, now: Timestamp,
         return;
     }
     let begun = node.deleting.unwrap_or(now);
-    let deadline = view
-        .claim
-        .deleting
-        .zip(view.claim.termination_grace)
-        .map(|(asked, grace)| asked + grace);
-    // A node that is not ready and whose instance is gone has nothing left to move. Only launches of our own can be found by
-    // their claim: of others it would be said that there is none.
+    let deadline = view.claim.drain_deadline();
+    // A node that is not ready and whose instance is gone has nothing left to move.
     let silent = node.ready != Readiness::Ready;
-    let ours = view.claim.annotations.contains_key(LAUNCH_ORDER_ANNOTATION);
-    if silent && ours && view.instance == Instance::Unasked {
-        step.find_instance(view.claim);
+    if let Some(instance) = view.claim.provider_id.clone()
+        && silent
+        && view.instance == Instance::Unasked
+    {
+        step.call_cloud(view.claim, Purpose::Find, CloudCall::Get { instance });
     }
     let lost = silent && view.instance == Instance::Gone;
     if !lost && !drain::evict(&view.pods, deadline, now, step) {
@@ -115,24 +110,15 @@ fn end_instance(view: &ClaimView<'_>, instance: &ProviderId, step: &mut Step) {
     let call = CloudCall::Terminate {
         instance: instance.clone(),
     };
-    step.call_cloud(&claim.name, Purpose::Terminate, call);
+    step.call_cloud(claim, Purpose::Terminate, call);
 }
 
 /// The instance is no more: let the objects go, the node first.
 fn release(view: &ClaimView<'_>, step: &mut Step) {
-    if let Some((node, _)) = view.node.filter(|(node, _)| node.deleting.is_some()) {
-        let change = NodeChange {
-            finalizer: Finalizer::Removed,
-            ..NodeChange::default()
-        };
-        step.change_node(&node.name, Purpose::ReleaseNode, None, change);
-    } else {
-        let name = &view.claim.name;
-        let change = ClaimChange {
-            finalizer: Finalizer::Removed,
-            ..ClaimChange::default()
-        };
-        let write = Write::ChangeClaim(name.clone(), Box::new(change));
-        step.write_claim(name, Purpose::ReleaseClaim, None, write);
+    let node = view.node.map(|(node, _)| node);
+    if let Some(node) = node.filter(|node| node.deleting.is_some() && node.held) {
+        step.release_node(node);
+    } else if view.claim.held {
+        step.release_claim(view.claim);
     }
 }

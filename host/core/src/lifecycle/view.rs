@@ -8,6 +8,10 @@ use crate::model::{Node, NodeClaim, Pod, Version};
 
 /// A claim with its node, its instance and the market.
 #[derive(Clone, Debug)]
+#[expect(
+    clippy::struct_excessive_bools,
+    reason = "each is a fact of its own, and no two exclude one another"
+)]
 pub struct ClaimView<'a> {
     /// The claim.
     pub claim: &'a Arc<NodeClaim>,

@@ -1,8 +1,10 @@
 //! The wishes of a step, before they become orders.
 
 use super::ClaimView;
-use crate::action::{ClaimChange, CloudCall, NodeChange, ObjectKey, Purpose, Request, Write};
-use crate::ids::{ClaimName, NodeName};
+use crate::action::{
+    ClaimChange, CloudCall, Finalizer, NodeChange, ObjectKey, Purpose, Request, Write,
+};
+use crate::ids::{ClaimName, Uid};
 use crate::model::{Node, NodeClaim, Taint, Version};
 use crate::time::Timestamp;
 
@@ -11,6 +13,8 @@ use crate::time::Timestamp;
 pub struct Want {
     /// The object that the order is about.
     pub object: ObjectKey,
+    /// Uid of the claim or node, once it is seen.
+    pub uid: Option<Uid>,
     /// Purpose of the order.
     pub purpose: Purpose,
     /// The version that the object must still have.
@@ -38,51 +42,57 @@ impl Step {
         self.wake = Some(self.wake.map_or(at, |have| have.min(at)));
     }
 
-    /// Asks for a write to a claim.
-    pub fn write_claim(
-        &mut self,
-        claim: &ClaimName,
-        purpose: Purpose,
-        version: Option<Version>,
-        write: Write,
-    ) {
-        self.write(ObjectKey::Claim(claim.clone()), purpose, version, write);
-    }
-
-    /// Asks for a write to a node.
-    pub fn write_node(
-        &mut self,
-        node: &NodeName,
-        purpose: Purpose,
-        version: Option<Version>,
-        write: Write,
-    ) {
-        self.write(ObjectKey::Node(node.clone()), purpose, version, write);
-    }
-
-    fn write(
-        &mut self,
-        object: ObjectKey,
-        purpose: Purpose,
-        version: Option<Version>,
-        write: Write,
-    ) {
+    /// Asks for a claim to be made or read that nobody has seen, so that it has no uid yet.
+    pub fn write_unseen(&mut self, claim: &ClaimName, purpose: Purpose, write: Write) {
         self.wants.push(Want {
-            object,
+            object: ObjectKey::Claim(claim.clone()),
+            uid: None,
             purpose,
-            version,
+            version: None,
             request: Request::Write(write),
         });
     }
 
-    /// Asks for a call to the cloud about a claim.
-    pub fn call_cloud(&mut self, claim: &ClaimName, purpose: Purpose, call: CloudCall) {
+    fn want_of_claim(
+        &mut self,
+        claim: &NodeClaim,
+        purpose: Purpose,
+        version: Option<Version>,
+        request: Request,
+    ) {
         self.wants.push(Want {
-            object: ObjectKey::Claim(claim.clone()),
+            object: ObjectKey::Claim(claim.name.clone()),
+            uid: Some(claim.uid.clone()),
             purpose,
-            version: None,
-            request: Request::Cloud(call),
+            version,
+            request,
         });
+    }
+
+    fn want_of_node(
+        &mut self,
+        node: &Node,
+        purpose: Purpose,
+        version: Option<Version>,
+        request: Request,
+    ) {
+        self.wants.push(Want {
+            object: ObjectKey::Node(node.name.clone()),
+            uid: Some(node.uid.clone()),
+            purpose,
+            version,
+            request,
+        });
+    }
+
+    /// Asks for a call to the cloud about a claim.
+    pub fn call_cloud(&mut self, claim: &NodeClaim, purpose: Purpose, call: CloudCall) {
+        self.want_of_claim(claim, purpose, None, Request::Cloud(call));
+    }
+
+    /// Asks for a call to the cloud about a node without a claim.
+    pub fn call_cloud_for(&mut self, node: &Node, purpose: Purpose, call: CloudCall) {
+        self.want_of_node(node, purpose, None, Request::Cloud(call));
     }
 
     /// Asks the cloud whether a claim has an instance.
@@ -90,35 +100,61 @@ impl Step {
         let call = CloudCall::Find {
             claim: claim.uid.clone(),
         };
-        self.call_cloud(&claim.name, Purpose::Find, call);
+        self.call_cloud(claim, Purpose::Find, call);
     }
 
     /// Asks the claim to go.
     pub fn delete_claim(&mut self, view: &ClaimView<'_>, reason: &str) {
         let name = &view.claim.name;
         let write = Write::DeleteClaim(name.clone());
-        self.write_claim(name, Purpose::DeleteClaim, None, write);
+        let request = Request::Write(write);
+        self.want_of_claim(view.claim, Purpose::DeleteClaim, None, request);
         self.reports
             .push(("Deleting", format!("claim {name} goes: {reason}")));
     }
 
+    /// Asks a node to go.
+    pub fn delete_node(&mut self, node: &Node) {
+        let write = Write::DeleteNode(node.name.clone());
+        self.want_of_node(node, Purpose::DeleteNode, None, Request::Write(write));
+    }
+
     /// Asks for a change of the claim as it is seen.
     pub fn change_claim(&mut self, view: &ClaimView<'_>, purpose: Purpose, change: ClaimChange) {
-        let name = &view.claim.name;
-        let write = Write::ChangeClaim(name.clone(), Box::new(change));
-        self.write_claim(name, purpose, Some(view.version), write);
+        let write = Write::ChangeClaim(view.claim.name.clone(), Box::new(change));
+        let request = Request::Write(write);
+        self.want_of_claim(view.claim, purpose, Some(view.version), request);
+    }
+
+    /// Lets a claim's object go, whatever has become of it meanwhile.
+    pub fn release_claim(&mut self, claim: &NodeClaim) {
+        let change = ClaimChange {
+            finalizer: Finalizer::Removed,
+            ..ClaimChange::default()
+        };
+        let write = Write::ChangeClaim(claim.name.clone(), Box::new(change));
+        self.want_of_claim(claim, Purpose::ReleaseClaim, None, Request::Write(write));
     }
 
     /// Asks for a change of a node, at this version if it matters.
     pub fn change_node(
         &mut self,
-        node: &NodeName,
+        node: &Node,
         purpose: Purpose,
         version: Option<Version>,
         change: NodeChange,
     ) {
-        let write = Write::ChangeNode(node.clone(), Box::new(change));
-        self.write_node(node, purpose, version, write);
+        let write = Write::ChangeNode(node.name.clone(), Box::new(change));
+        self.want_of_node(node, purpose, version, Request::Write(write));
+    }
+
+    /// Lets a node's object go, whatever has become of it meanwhile.
+    pub fn release_node(&mut self, node: &Node) {
+        let change = NodeChange {
+            finalizer: Finalizer::Removed,
+            ..NodeChange::default()
+        };
+        self.change_node(node, Purpose::ReleaseNode, None, change);
     }
 
     /// `true` if a change of the claim itself is asked for.
@@ -129,7 +165,7 @@ impl Step {
 
     /// Asks for a node's taint of leaving to be taken off.
     pub fn untaint(&mut self, node: &Node, version: Version, taints: Vec<Taint>) {
-        self.change_node(&node.name, Purpose::Untaint, Some(version), tainted(taints));
+        self.change_node(node, Purpose::Untaint, Some(version), tainted(taints));
     }
 
     /// Asks for a node to be tainted as leaving; whether it is already.
@@ -139,7 +175,7 @@ impl Step {
         }
         let mut taints = node.taints.clone();
         taints.push(crate::model::leaving_taint());
-        self.change_node(&node.name, Purpose::Taint, Some(version), tainted(taints));
+        self.change_node(node, Purpose::Taint, Some(version), tainted(taints));
         false
     }
 }

@@ -26,8 +26,13 @@ pub struct ClassRef {
 impl ClassRef {
     /// The label that nodes of this class carry: the group and, in small letters, the kind.
     pub fn label_key(&self) -> String {
-        format!("{}/{}", self.group, self.kind.to_lowercase())
+        class_label(&self.group, &self.kind)
     }
+}
+
+/// The label that nodes of a kind of classes carry: the group and, in small letters, the kind.
+pub fn class_label(group: &str, kind: &str) -> String {
+    format!("{group}/{}", kind.to_lowercase())
 }
 
 /// How far a claim has come. Each phase includes those before it.
@@ -50,7 +55,7 @@ pub struct NodeClaim {
     pub name: ClaimName,
     /// Uid of the NodeClaim.
     pub uid: Uid,
-    /// The pool it was made for.
+    /// The pool it was made for; empty for a claim that stands alone.
     pub pool: PoolName,
     /// The provider's class.
     pub class: ClassRef,
@@ -84,6 +89,12 @@ pub struct NodeClaim {
     pub termination_grace: Option<Span>,
     /// When it was asked to go.
     pub deleting: Option<Timestamp>,
+    /// When its drain must be over, as its annotation says; whoever wrote it meant it more than the time that the drain may take.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub drained_by: Option<Timestamp>,
+    /// `true` if it carries our finalizer: it does not go without us.
+    #[serde(default)]
+    pub held: bool,
 }
 
 impl ClaimPhase {
@@ -114,6 +125,13 @@ impl NodeClaim {
         steps
             .take_while(|(_, kind)| self.conditions.is_true(*kind))
             .last()
+    }
+
+    /// When its drain must be over, once it was asked to go; `None` where nothing bounds it.
+    pub fn drain_deadline(&self) -> Option<Timestamp> {
+        let bounded = self.deleting.zip(self.termination_grace);
+        self.drained_by
+            .or_else(|| bounded.map(|(asked, grace)| asked + grace))
     }
 
     /// `true` if decisions cannot tell the two apart: they differ at most in the words of conditions.

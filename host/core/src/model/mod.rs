@@ -24,7 +24,7 @@ mod workload;
 
 pub use budget_index::BudgetIndex;
 pub use buffer::{BufferSource, BufferWindow, CapacityBuffer, PodShape, PodTemplate};
-pub use claim::{ClaimPhase, ClassRef, NodeClaim};
+pub use claim::{ClaimPhase, ClassRef, NodeClaim, class_label};
 pub use condition::{
     Condition, ConditionStatus, ConditionType, Conditions, DesiredCondition, Stamp,
 };

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use serde::{Deserialize, Serialize};
 
 use super::taint::Taint;
-use crate::ids::{NodeName, PoolName, ProviderId};
+use crate::ids::{NodeName, PoolName, ProviderId, Uid};
 use crate::labels::{self, Labels};
 use crate::resources::Resources;
 use crate::time::Timestamp;
@@ -26,6 +26,9 @@ pub enum Readiness {
 pub struct Node {
     /// Name of the Node, unique in the cluster.
     pub name: NodeName,
+    /// Uid of the Node.
+    #[serde(default)]
+    pub uid: Uid,
     /// The instance behind it.
     pub provider_id: Option<ProviderId>,
     /// Labels of the Node.
@@ -44,6 +47,9 @@ pub struct Node {
     pub created: Timestamp,
     /// When it was asked to go.
     pub deleting: Option<Timestamp>,
+    /// `true` if it carries our finalizer: it does not go without us.
+    #[serde(default)]
+    pub held: bool,
 }
 
 impl Node {

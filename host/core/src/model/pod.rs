@@ -42,6 +42,9 @@ pub struct Pod {
     pub ready: Option<bool>,
     /// When it was asked to go.
     pub deleting: Option<Timestamp>,
+    /// How long it has to end once it is asked to go; `None` for the 30 seconds that Kubernetes gives.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub grace: Option<Span>,
     /// When it started to run.
     pub started: Option<Timestamp>,
     /// The pod's wish not to be disrupted, and for how long.
@@ -49,6 +52,9 @@ pub struct Pod {
     /// `controller.kubernetes.io/pod-deletion-cost`; 0 when absent.
     pub deletion_cost: i32,
 }
+
+/// Time to end of a pod that names none, as the API server fills it in.
+const DEFAULT_GRACE: Span = Span::from_secs(30);
 
 /// Phase of a pod's life.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
@@ -267,6 +273,7 @@ impl Pod {
             unschedulable: true,
             ready: None,
             deleting: None,
+            grace: None,
             started: None,
             do_not_disrupt: DoNotDisrupt::No,
             deletion_cost: 0,
@@ -281,6 +288,11 @@ impl Pod {
     /// `true` if it runs or will run: neither ended nor asked to go.
     pub fn is_active(&self) -> bool {
         !self.is_terminal() && self.deleting.is_none()
+    }
+
+    /// How long it has to end once it is asked to go.
+    pub fn termination_grace(&self) -> Span {
+        self.grace.unwrap_or(DEFAULT_GRACE)
     }
 
     /// `true` if it asks to be left alone now. One that has ended or was asked to go never does; one that has not started

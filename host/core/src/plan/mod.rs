@@ -166,6 +166,8 @@ impl PlannedClaim {
             expire_after: self.expire_after,
             termination_grace: self.termination_grace,
             deleting: None,
+            drained_by: None,
+            held: true,
         }
     }
 }

@@ -80,7 +80,8 @@ pub struct Snapshot {
 impl Snapshot {
     /// Sorts and joins objects, and adds the pods that stand for spare room. A node with a pool's label but without a provider id is left out, as is a node of a claim
     /// that has not initialised and lacks its instance-type label: both will be seen again when they are complete. Claims whose
-    /// nodes have not come up have what is to be counted on of them ([`ExpectedResources`]).
+    /// nodes have not come up have what is to be counted on of them ([`ExpectedResources`]). Claims of classes that others serve are
+    /// left out: their nodes are like any that nobody here made.
     pub fn new(
         now: Timestamp,
         seed: u64,
@@ -91,6 +92,9 @@ impl Snapshot {
         let mut objects = objects;
         objects.sort();
         objects.pods.retain(|pod| !pod.is_spare());
+        objects
+            .claims
+            .retain(|claim| catalogues.serves(&claim.class));
         if settings.capacity_buffers {
             let (templates, workloads) = (&objects.templates, &objects.workloads);
             let pods = buffer::pods(&objects.buffers, templates, workloads, now);

@@ -133,10 +133,10 @@ impl StateNode {
         Cow::Owned(labels)
     }
 
-    /// The pool it belongs to.
+    /// The pool it belongs to; `None` for a claim that stands alone, and for a node of others without a pool's label.
     pub fn pool(&self) -> Option<PoolName> {
         match &self.claim {
-            Some(claim) => Some(claim.pool.clone()),
+            Some(claim) => Some(claim.pool.clone()).filter(|pool| !pool.as_str().is_empty()),
             None => self.node.as_ref().and_then(|node| node.pool()),
         }
     }

@@ -41,6 +41,8 @@ pub struct Touched {
     pub gone_pods: Vec<Arc<Pod>>,
     /// Nodes that are no more.
     pub gone_nodes: Vec<Arc<Node>>,
+    /// Nodes that only we can let go and that have no claim to be let go with: they or their pods changed, or their claim went.
+    pub orphans: BTreeSet<NodeName>,
     /// `true` if a buffer changed, or something that one may refer to.
     pub buffers: bool,
 }
@@ -91,13 +93,28 @@ impl Cluster {
         self.revision += u64::from(changed);
     }
 
-    /// Takes in that an object is no more, as of a version.
+    /// Takes in that an object is no more, as of a version. Another that bears its name by now stays.
     pub fn remove(&mut self, object: &Object, version: Version) {
         self.touched.buffers |= object.is_of_buffers();
         let changed = match object {
-            Object::Node(node) => self.remove_node(&node.name, version),
-            Object::Claim(claim) => self.remove_claim(&claim.name, version),
-            Object::Pod(pod) => self.remove_pod(&pod.name, version),
+            Object::Node(node) => {
+                let own = self
+                    .nodes
+                    .get(&node.name)
+                    .is_none_or(|it| it.uid == node.uid);
+                own && self.remove_node(&node.name, version)
+            }
+            Object::Claim(claim) => {
+                let own = self
+                    .claims
+                    .get(&claim.name)
+                    .is_none_or(|it| it.uid == claim.uid);
+                own && self.remove_claim(&claim.name, version)
+            }
+            Object::Pod(pod) => {
+                let own = self.pods.get(&pod.name).is_none_or(|it| it.uid == pod.uid);
+                own && self.remove_pod(&pod.name, version)
+            }
             other => {
                 if let Object::Pool(pool) = other {
                     self.changed_pools.insert(pool.name.clone());
@@ -123,6 +140,12 @@ impl Cluster {
     }
 
     fn apply_node(&mut self, node: &Arc<Node>, version: Version) -> bool {
+        let seen = self.stores.nodes.seen(&node.name);
+        if let Some(seen) = seen.filter(|it| it.object.uid != node.uid && it.version < version) {
+            // Deleted and made again between two looks.
+            let last = seen.version;
+            self.remove_node(&node.name, last);
+        }
         let Some(before) = self.stores.nodes.apply(Arc::clone(node), version) else {
             return false;
         };
@@ -150,6 +173,12 @@ impl Cluster {
 
     fn apply_claim(&mut self, claim: &Arc<NodeClaim>, version: Version) -> bool {
         let name = claim.name.clone();
+        let seen = self.stores.claims.seen(&name);
+        if let Some(seen) = seen.filter(|it| it.object.uid != claim.uid && it.version < version) {
+            // Deleted and made again between two looks.
+            let last = seen.version;
+            self.remove_claim(&name, last);
+        }
         let Some(before) = self.stores.claims.apply(Arc::clone(claim), version) else {
             return false;
         };
@@ -174,6 +203,9 @@ impl Cluster {
             return false;
         };
         self.instances.remove_claim(&claim);
+        for node in self.nodes_of(&claim).to_vec() {
+            self.touch_claim_of(&node);
+        }
         self.uncount_claim(&claim);
         self.note_claim(&claim);
         self.follow_deleting(&claim);
@@ -262,7 +294,11 @@ impl Cluster {
     /// A pod came, changed or went; `is_event` says that its node is consolidatable anew, unless it is a daemon.
     fn touch_by_pod(&mut self, pod: &Pod, is_event: bool) {
         self.touched.pods.insert(pod.name.clone());
-        let claim = pod.node.as_ref().and_then(|node| self.claim_on(node));
+        let Some(node) = &pod.node else { return };
+        if self.is_orphan(node) {
+            self.touched.orphans.insert(node.clone());
+        }
+        let claim = self.claim_on(node);
         if let Some(name) = claim.map(|claim| claim.name.clone()) {
             if is_event && !pod.is_owned_by(OwnerKind::DaemonSet) {
                 self.touched.pod_events.insert(name.clone());
@@ -275,7 +311,15 @@ impl Cluster {
         let claim = (node.provider_id.as_ref()).and_then(|id| self.instances.claim_of(id));
         if let Some(name) = claim.map(|claim| claim.name.clone()) {
             self.touched.claims.insert(name);
+        } else if self.is_orphan(&node.name) {
+            self.touched.orphans.insert(node.name.clone());
         }
+    }
+
+    /// `true` if a node that was asked to go waits for us alone and has no claim that it goes with.
+    pub fn is_orphan(&self, node: &NodeName) -> bool {
+        let waits = |node: &Arc<Node>| node.held && node.deleting.is_some();
+        self.nodes.get(node).is_some_and(waits) && self.claim_on(node).is_none()
     }
 
     /// Takes the objects touched since the last call, and leaves none.

@@ -14,7 +14,7 @@ use super::cluster::Cluster;
 use super::expected::Expected;
 use super::promise::{Assignment, PromisedTarget, Promises, node_of};
 use crate::catalogue::Market;
-use crate::ids::{ClaimName, NodeName, ObjectName};
+use crate::ids::{ClaimName, NodeName, ObjectName, Uid};
 use crate::labels::{self, Labels};
 use crate::model::{Node, NodeClaim, Pod, Readiness, is_displaced, wants_node};
 use crate::resources::Resources;
@@ -155,6 +155,7 @@ fn placeholder(claim: &NodeClaim, name: NodeName) -> Node {
     own.insert(Arc::from(labels::HOSTNAME), Arc::from(claim.name.as_str()));
     Node {
         name,
+        uid: Uid::default(),
         provider_id: claim.provider_id.clone(),
         labels: own,
         annotations: Labels::new(),
@@ -164,5 +165,6 @@ fn placeholder(claim: &NodeClaim, name: NodeName) -> Node {
         ready: Readiness::Unknown,
         created: claim.created,
         deleting: None,
+        held: false,
     }
 }

@@ -40,8 +40,8 @@ pub fn left_alone(pools: &[Arc<NodePool>], settings: &Settings) -> Option<String
 /// How each static pool of a snapshot stands, in words, by pool.
 pub fn report(snapshot: &Snapshot) -> Vec<(Arc<NodePool>, String)> {
     let pools = snapshot.pools.iter();
-    pools
-        .filter_map(|pool| Some((Arc::clone(pool), words(snapshot, pool, keeps_number(pool)?))))
+    let ours = pools.filter(|pool| snapshot.catalogues.serves(&pool.class));
+    ours.filter_map(|pool| Some((Arc::clone(pool), words(snapshot, pool, keeps_number(pool)?))))
         .collect()
 }
 

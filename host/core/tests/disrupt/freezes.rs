@@ -230,6 +230,8 @@ impl Kept {
         let like = a_node(0, 0, false, false);
         Node {
             name: self.name_of(target),
+            uid: plimsoll_core::ids::Uid::default(),
+            held: false,
             provider_id: claim.provider_id.clone(),
             labels: plimsoll_oracles::fixture::labels(&[(
                 plimsoll_core::labels::HOSTNAME,

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use proptest::prelude::*;
 
-use plimsoll_core::ids::{ClaimName, NodeName, ObjectName, PoolName};
+use plimsoll_core::ids::{ClaimName, NodeName, ObjectName, PoolName, Uid};
 use plimsoll_core::model::{
     ClaimPhase, Node, NodeClaim, Object, OwnerKind, Pod, PodPhase, Version,
 };
@@ -52,6 +52,11 @@ fn bound(number: u8, to: u8, has_ended: bool, of_other: bool) -> Arc<Pod> {
     Arc::clone(&cluster().pod(fixture).parts().0.pods[0])
 }
 
+/// The uid of the first or the second object of a name.
+fn reborn(again: bool) -> Uid {
+    Uid::from(if again { "second" } else { "first" })
+}
+
 fn happen(world: &mut Cluster, version: Version, step: Step) {
     let (kind, one, other, first, second) = step;
     let claim = ClaimName::from(format!("claim-n{}", one % 4));
@@ -62,19 +67,24 @@ fn happen(world: &mut Cluster, version: Version, step: Step) {
             world.remove(&gone, version);
         }
         4 => {
-            let node = &cluster().node(fixture(one % 4, first)).parts().0.nodes[0];
+            // Sometimes it is another of its name.
+            let own = fixture(one % 4, first).with(|node| node.uid = reborn(second));
+            let node = &cluster().node(own).parts().0.nodes[0];
             world.apply(Object::Node(Arc::clone(node)), version);
         }
         5 => {
-            let node = &cluster().node(fixture(one % 4, false)).parts().0.nodes[0];
+            let own = fixture(one % 4, false).with(|node| node.uid = reborn(second));
+            let node = &cluster().node(own).parts().0.nodes[0];
             world.remove(&Object::Node(Arc::clone(node)), version);
         }
         6 | 7 => {
-            let objects = claimed(one % 4, other, first, second);
+            let mut objects = claimed(one % 4, other, first, second);
+            Arc::make_mut(&mut objects.claims[0]).uid = reborn(other > 3);
             world.apply(Object::Claim(Arc::clone(&objects.claims[0])), version);
         }
         8 => {
-            let objects = claimed(one % 4, other, first, second);
+            let mut objects = claimed(one % 4, other, first, second);
+            Arc::make_mut(&mut objects.claims[0]).uid = reborn(other > 3);
             world.remove(&Object::Claim(Arc::clone(&objects.claims[0])), version);
         }
         _ if first => world.mark(&claim, Timestamp::from_millis(1)),

@@ -115,6 +115,34 @@ fn empty_nodes_and_moves_share_a_pass_and_a_budget() {
 }
 
 #[test]
+fn nodes_go_together_within_the_budgets_of_their_own_pools() {
+    let most = |own: u32| {
+        let budget = |pool: &mut NodePool, nodes: u32| {
+            pool.disruption.budgets = vec![Budget::always(BudgetNodes::Count(nodes))];
+        };
+        let other = pool("other").with(|pool| {
+            budget(pool, 1);
+            pool.disruption.consolidate_after = None;
+        });
+        let mut world = sold(general(|pool| budget(pool, own))).pool(other);
+        let names = ["n1", "n2", "n3", "n4"];
+        for node in names {
+            world = world.node(ours(node, "large", 8000));
+            world = world.pod(web(&format!("web-{node}"), node));
+        }
+        let mut young = world.snapshot();
+        let created = young.now - Span::from_secs(60);
+        for node in names {
+            change_claim(&mut young, node, |claim| claim.created = created);
+        }
+        let commands = pass(&young).commands;
+        commands.iter().map(|command| command.members.len()).max()
+    };
+    assert_eq!(most(4), Some(2), "the other pool's budget holds nobody");
+    assert_eq!(most(1), Some(1));
+}
+
+#[test]
 fn a_node_too_large_for_its_pods_is_replaced_for_less() {
     let snapshot = oversized(|_| {}).snapshot();
     let decision = pass(&snapshot);
@@ -321,6 +349,11 @@ fn an_explanation_names_the_first_thing_in_the_way() {
         said(never.snapshot()).as_deref(),
         Some("not consolidated now: its pool has consolidateAfter: Never")
     );
+    let mut young = oversized(|_| {}).snapshot();
+    let created = young.now - Span::from_secs(60);
+    change_claim(&mut young, "n1", |claim| claim.created = created);
+    let words = said(young).expect("it is too young to be replaced");
+    assert!(words.starts_with("not replaced now: "), "{words}");
     let others = sold(general(|_| {})).node(node("n1"));
     assert_eq!(
         said(others.snapshot()).as_deref(),

@@ -1,5 +1,9 @@
 //! A claim's way by data: what is asked for it as it stands, and what is said of it.
 
+mod drain;
+mod foreign;
+mod identity;
+mod naming;
 mod standing;
 
 use std::sync::Arc;

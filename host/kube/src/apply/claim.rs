@@ -1,16 +1,17 @@
 //! Writes to NodeClaims: made, changed, let go.
 
+use kube::Error;
 use kube::api::{Patch, PostParams};
 use kube::core::DynamicObject;
 use plimsoll_api::write::{claim_spec, map};
 use plimsoll_api::{Kind, keys};
 use plimsoll_core::action::{Answer, ClaimChange, Finalizer};
 use plimsoll_core::ids::{ClaimName, Uid};
-use plimsoll_core::model::{NodeClaim, Version};
+use plimsoll_core::model::NodeClaim;
 use plimsoll_core::time::Timestamp;
 use serde_json::{Value, json};
 
-use super::{Failure, Writer, answer, check, difference, is_status, ours};
+use super::{Failure, Preconditions, Writer, answer, check, difference, is_it, is_status, ours};
 use crate::FIELD_MANAGER;
 use crate::resource::api;
 
@@ -46,36 +47,50 @@ impl Writer {
         }
     }
 
-    /// Metadata first, status last: a condition says that all that belongs to it stands. A claim that is not there holds nothing
-    /// up by our finalizer.
+    /// Metadata first, status last: a condition says that all that belongs to it stands. A claim that is not there, or whose name
+    /// another bears, holds nothing up by our finalizer.
     pub(super) async fn change_claim(
         &self,
         name: &ClaimName,
         change: &ClaimChange,
-        version: Option<Version>,
+        only: Preconditions<'_>,
         now: Timestamp,
     ) -> Result<Answer, Failure> {
         let api = api(&self.client, Kind::NodeClaim);
-        let mut claim = match api.get(name.as_str()).await {
-            Ok(claim) => claim,
-            Err(error) if change.finalizer == Finalizer::Removed && is_status(&error, 404) => {
-                return Ok(Answer::Nothing);
-            }
-            Err(error) => return Err(error.into()),
+        let mut claim = match api.get_opt(name.as_str()).await? {
+            Some(claim) if is_it(&claim, only.uid) => claim,
+            _ if change.finalizer == Finalizer::Removed => return Ok(Answer::Nothing),
+            _ => return Err(Failure::Gone),
         };
-        check(&claim, version)?;
+        check(&claim, only.version)?;
         if let Some(patch) = difference::claim_metadata(&claim, change) {
             let patch = Patch::Merge(&patch);
-            claim = api.patch(name.as_str(), &ours(), &patch).await?;
+            match api.patch(name.as_str(), &ours(), &patch).await {
+                Ok(patched) => claim = patched,
+                Err(error) => return Err(self.claim_conflict(name, only, error).await),
+            }
         }
         if change.finalizer == Finalizer::Removed {
             return Ok(Answer::Nothing);
         }
         if let Some(patch) = difference::claim_status(&claim, change, now) {
             let patch = Patch::Merge(&patch);
-            claim = api.patch_status(name.as_str(), &ours(), &patch).await?;
+            match api.patch_status(name.as_str(), &ours(), &patch).await {
+                Ok(patched) => claim = patched,
+                Err(error) => return Err(self.claim_conflict(name, only, error).await),
+            }
         }
         answer(Kind::NodeClaim, &claim)
+    }
+
+    async fn claim_conflict(
+        &self,
+        name: &ClaimName,
+        only: Preconditions<'_>,
+        error: Error,
+    ) -> Failure {
+        let name = name.as_str();
+        self.conflict(Kind::NodeClaim, name, only.uid, error).await
     }
 }
 

@@ -8,11 +8,11 @@ use plimsoll_api::write::{amounts, map, taints};
 use plimsoll_api::{Kind, keys};
 use plimsoll_core::action::{ClaimChange, Finalizer, NodeChange};
 use plimsoll_core::labels::Labels;
-use plimsoll_core::model::{ConditionType, Conditions, DesiredCondition, Stamp, Version};
+use plimsoll_core::model::{ConditionType, Conditions, DesiredCondition, Stamp};
 use plimsoll_core::time::Timestamp;
 use serde_json::{Map, Value, json};
 
-use super::written;
+use super::{Preconditions, written};
 
 /// The patch of a claim's metadata; `None` where nothing differs.
 pub(super) fn claim_metadata(claim: &DynamicObject, change: &ClaimChange) -> Option<Value> {
@@ -34,9 +34,18 @@ pub(super) fn claim_metadata(claim: &DynamicObject, change: &ClaimChange) -> Opt
         return None;
     }
     // Lists are replaced: nobody may have changed them meanwhile.
-    let version = claim.resource_version().into();
-    metadata.insert("resourceVersion".to_owned(), version);
+    metadata.extend(as_seen(claim));
     Some(json!({ "metadata": metadata }))
+}
+
+/// What says that an object is the one that was read, and as it was then.
+fn as_seen(object: &DynamicObject) -> Map<String, Value> {
+    let version = object.resource_version().map(Value::from);
+    let uid = object.uid().map(Value::from);
+    let fields = [("resourceVersion", version), ("uid", uid)].into_iter();
+    fields
+        .filter_map(|(field, value)| Some((field.to_owned(), value?)))
+        .collect()
 }
 
 fn put_some(
@@ -92,7 +101,7 @@ pub(super) fn claim_status(
     }
     (!status.is_empty()).then(|| {
         json!({
-            "metadata": {"resourceVersion": claim.resource_version()},
+            "metadata": as_seen(claim),
             "status": status,
         })
     })
@@ -145,11 +154,14 @@ fn stamp(claim: &DynamicObject, now: Timestamp) -> Stamp {
 
 /// The patch of a node. Lists that others write to as well (finalizers, owners) are merged by the server, entry by entry, and
 /// what is as it is to be already is no change to it.
-pub(super) fn node(change: &NodeChange, version: Option<Version>) -> Value {
+pub(super) fn node(change: &NodeChange, only: Preconditions<'_>) -> Value {
     let mut metadata = Map::new();
     let mut put = |field: &str, value: Value| metadata.insert(field.to_owned(), value);
-    if let Some(version) = written(version) {
+    if let Some(version) = written(only.version) {
         put("resourceVersion", version.into());
+    }
+    if let Some(uid) = only.uid {
+        put("uid", uid.as_str().into());
     }
     match change.finalizer {
         Finalizer::Kept => None,
@@ -188,7 +200,8 @@ pub(super) fn node(change: &NodeChange, version: Option<Version>) -> Value {
 mod tests {
     use super::*;
     use plimsoll_core::action::Machine;
-    use plimsoll_core::ids::{NodeName, ProviderId};
+    use plimsoll_core::ids::{NodeName, ProviderId, Uid};
+    use plimsoll_core::model::Version;
     use plimsoll_core::resources::{ResourceName, Resources};
     use std::sync::Arc;
 
@@ -205,7 +218,7 @@ mod tests {
             "apiVersion": "karpenter.sh/v1",
             "kind": "NodeClaim",
             "metadata": {
-                "name": "general-a", "resourceVersion": "7", "generation": 1,
+                "name": "general-a", "uid": "u1", "resourceVersion": "7", "generation": 1,
                 "creationTimestamp": "2026-01-31T09:00:00Z",
                 "labels": {"topology.kubernetes.io/zone": "own", "team": "a"},
                 "annotations": {"example.com/note": "theirs"},
@@ -263,6 +276,7 @@ mod tests {
             "annotations": {"plimsoll.dev/note": "x"},
             "finalizers": ["example.com/theirs"],
             "resourceVersion": "7",
+            "uid": "u1",
         }});
         assert_eq!(claim_metadata(&claim(), &change), Some(expected));
     }
@@ -276,7 +290,10 @@ mod tests {
             ..ClaimChange::saying(vec![said])
         };
         let patch = claim_status(&claim(), &change, now()).unwrap();
-        assert_eq!(patch["metadata"], json!({"resourceVersion": "7"}));
+        assert_eq!(
+            patch["metadata"],
+            json!({"resourceVersion": "7", "uid": "u1"})
+        );
         let status = patch["status"].as_object().unwrap();
         assert_eq!(
             status.keys().collect::<Vec<_>>(),
@@ -310,12 +327,19 @@ mod tests {
         let expected = json!({"metadata": {
             "$deleteFromPrimitiveList/finalizers": ["karpenter.sh/termination"],
         }});
-        assert_eq!(node(&change, None), expected);
+        assert_eq!(node(&change, Preconditions::default()), expected);
         let change = NodeChange {
             taints: Some(Vec::new()),
             ..NodeChange::default()
         };
-        let expected = json!({"metadata": {"resourceVersion": "7"}, "spec": {"taints": []}});
-        assert_eq!(node(&change, Some(Version(7))), expected);
+        let expected = json!({
+            "metadata": {"resourceVersion": "7", "uid": "n1"},
+            "spec": {"taints": []},
+        });
+        let only = Preconditions {
+            uid: Some(&Uid::from("n1")),
+            version: Some(Version(7)),
+        };
+        assert_eq!(node(&change, only), expected);
     }
 }

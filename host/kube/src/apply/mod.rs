@@ -1,7 +1,7 @@
 //! The engine's writes, as requests to the API server, and how each ended.
 //!
-//! A write is done as ordered or not at all: the version that an order names goes with the request, so that the server
-//! refuses what was decided on an older object. What may have been done although no answer came is unknown, never failed.
+//! A write is done as ordered or not at all: the uid and the version that an order names go with the request, so that the
+//! server refuses what was decided on an older object, or on another of its name, which counts as the object being gone. What may have been done although no answer came is unknown, never failed.
 
 mod claim;
 mod difference;
@@ -12,7 +12,8 @@ use kube::api::{DeleteParams, PatchParams};
 use kube::core::{DynamicObject, Status};
 use kube::{Client, Error, ResourceExt};
 use plimsoll_api::{FailedRequest, Interner, Kind, Object};
-use plimsoll_core::action::{Answer, Outcome, Reason, Write};
+use plimsoll_core::action::{Answer, Order, Outcome, Reason, Write};
+use plimsoll_core::ids::Uid;
 use plimsoll_core::model::Version;
 use plimsoll_core::time::Timestamp;
 
@@ -25,11 +26,32 @@ pub struct Writer {
     client: Client,
 }
 
+/// Conditions of a write on the object as it is.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Preconditions<'a> {
+    /// The uid that it must have; another object of its name counts as its being gone. `None` where any will do.
+    pub uid: Option<&'a Uid>,
+    /// The version that it must still have; `None` where any will do.
+    pub version: Option<Version>,
+}
+
+impl<'a> Preconditions<'a> {
+    /// The conditions that an order names.
+    pub fn of(order: &'a Order) -> Self {
+        Self {
+            uid: order.uid.as_ref(),
+            version: order.version,
+        }
+    }
+}
+
 /// Why a write has no answer.
 enum Failure {
     Request(Box<Error>),
     /// The object has another version than the order names.
     Changed,
+    /// There is no such object, or only another of its name.
+    Gone,
     /// The server's answer makes no sense, in words.
     Answer(String),
 }
@@ -46,11 +68,12 @@ impl Writer {
         Self { client }
     }
 
-    /// Carries out one write. `version` is what its object must still have; `now` is the time written into conditions.
-    pub async fn write(&self, write: &Write, version: Option<Version>, now: Timestamp) -> Outcome {
-        match self.attempt(write, version, now).await {
+    /// Carries out one write on these conditions; `now` is the time written into conditions of statuses.
+    pub async fn write(&self, write: &Write, only: Preconditions<'_>, now: Timestamp) -> Outcome {
+        match self.attempt(write, only, now).await {
             Ok(answer) => Outcome::Done(answer),
             Err(Failure::Changed) => Outcome::Conflict,
+            Err(Failure::Gone) => Outcome::Refused(Reason::NotFound),
             Err(Failure::Answer(words)) => Outcome::Refused(Reason::Other(words)),
             Err(Failure::Request(error)) => outcome(&error),
         }
@@ -59,27 +82,49 @@ impl Writer {
     async fn attempt(
         &self,
         write: &Write,
-        version: Option<Version>,
+        only: Preconditions<'_>,
         now: Timestamp,
     ) -> Result<Answer, Failure> {
         match write {
             Write::CreateClaim { claim, pool } => self.create_claim(claim, pool).await,
             Write::ReadClaim(name) => self.read_claim(name).await,
-            Write::ChangeClaim(name, change) => self.change_claim(name, change, version, now).await,
-            Write::DeleteClaim(name) => self.delete(Kind::NodeClaim, name.as_str()).await,
-            Write::ChangeNode(name, change) => self.change_node(name, change, version).await,
-            Write::DeleteNode(name) => self.delete(Kind::Node, name.as_str()).await,
+            Write::ChangeClaim(name, change) => self.change_claim(name, change, only, now).await,
+            Write::DeleteClaim(name) => self.delete(Kind::NodeClaim, name.as_str(), only.uid).await,
+            Write::ChangeNode(name, change) => self.change_node(name, change, only).await,
+            Write::DeleteNode(name) => self.delete(Kind::Node, name.as_str(), only.uid).await,
             Write::Nominate { pod, uid, node } => self.nominate(pod, uid, node.as_ref()).await,
             Write::Evict { pod, uid, within } => self.evict(pod, uid, *within).await,
         }
     }
 
-    async fn delete(&self, kind: Kind, name: &str) -> Result<Answer, Failure> {
+    async fn delete(&self, kind: Kind, name: &str, uid: Option<&Uid>) -> Result<Answer, Failure> {
         let api = api(&self.client, kind);
-        let deleted = api.delete(name, &DeleteParams::default()).await?;
-        deleted
-            .left()
-            .map_or(Ok(Answer::Nothing), |object| answer(kind, &object))
+        let parameters = DeleteParams {
+            preconditions: uid.map(|uid| kube::api::Preconditions {
+                uid: Some(uid.as_str().to_owned()),
+                resource_version: None,
+            }),
+            ..DeleteParams::default()
+        };
+        match api.delete(name, &parameters).await {
+            Ok(deleted) => deleted
+                .left()
+                .map_or(Ok(Answer::Nothing), |object| answer(kind, &object)),
+            Err(error) => Err(self.conflict(kind, name, uid, error).await),
+        }
+    }
+
+    /// A conflict, or a refusal of what is written, may say that the object has changed or that another bears its name: which of both
+    /// is read.
+    async fn conflict(&self, kind: Kind, name: &str, uid: Option<&Uid>, error: Error) -> Failure {
+        if uid.is_none() || !(is_status(&error, 409) || is_status(&error, 422)) {
+            return error.into();
+        }
+        match api(&self.client, kind).get_opt(name).await {
+            Ok(Some(object)) if is_it(&object, uid) => error.into(),
+            Ok(_) => Failure::Gone,
+            Err(_) => error.into(),
+        }
     }
 }
 
@@ -103,6 +148,11 @@ fn ours() -> PatchParams {
 /// The version that a patch must find, as the server writes versions.
 fn written(version: Option<Version>) -> Option<String> {
     version.map(|version| version.0.to_string())
+}
+
+/// `true` if an object has the uid that is asked for.
+fn is_it(object: &DynamicObject, uid: Option<&Uid>) -> bool {
+    uid.is_none_or(|uid| object.metadata.uid.as_deref() == Some(uid.as_str()))
 }
 
 fn check(object: &DynamicObject, expected: Option<Version>) -> Result<(), Failure> {

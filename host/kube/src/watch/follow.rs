@@ -82,15 +82,15 @@ impl Follower {
             for object in page.items {
                 self.tell(Change::Listed(Box::new(object))).await?;
             }
-            match page.metadata.continue_.filter(|next| !next.is_empty()) {
-                Some(next) => parameters.continue_token = Some(next),
-                None => {
-                    self.failures = 0;
-                    let version = page.metadata.resource_version.unwrap_or_default();
-                    self.tell(Change::ListDone(parsed(&version))).await?;
-                    return Ok(Some(version));
-                }
+            let next = page.metadata.continue_.filter(|next| !next.is_empty());
+            if next.is_some() {
+                parameters.continue_token = next;
+                continue;
             }
+            self.failures = 0;
+            let version = page.metadata.resource_version.unwrap_or_default();
+            self.tell(Change::ListDone(parsed(&version))).await?;
+            return Ok(Some(version));
         }
     }
 

@@ -12,8 +12,10 @@ use std::sync::Arc;
 
 use plimsoll_api::convert::with_live_pods;
 pub(crate) use plimsoll_api::write::instant as written_instant;
+use plimsoll_core::catalogue::Catalogues;
 use plimsoll_core::ids::ObjectName;
 use plimsoll_core::model::{ClassRef, NodePool};
+use plimsoll_core::provider::{ClassKind, ProviderFacts};
 use plimsoll_core::snapshot::{Settings, Snapshot};
 use plimsoll_core::time::Timestamp;
 use plimsoll_core::words::shortened;
@@ -22,7 +24,7 @@ use plimsoll_ec2_facts::provider::CLASS;
 use serde_json::{Map, Value};
 
 use crate::error::SnapshotError;
-use crate::gather::Gatherer;
+use crate::gather::{Gatherer, KWOK_CLASS};
 use crate::input::Loaded;
 use crate::note::Note;
 use crate::recording::{self, TimedChange};
@@ -63,7 +65,7 @@ pub(crate) fn resolve(mut gathered: Gatherer) -> Result<Loaded, SnapshotError> {
             .map_err(SnapshotError::Section)?;
     let subnets =
         subnets::subnets(&section.subnets, &catalogues).map_err(SnapshotError::Section)?;
-    let catalogues = Arc::new(catalogues.with_subnets(subnets));
+    let catalogues = served(&catalogues.with_subnets(subnets));
     let changes = timed(gathered.changes, now)?;
     let seed = section.seed.unwrap_or(0);
     let settings = Arc::new(settings);
@@ -80,6 +82,17 @@ pub(crate) fn resolve(mut gathered: Gatherer) -> Result<Loaded, SnapshotError> {
             CatalogueText::Inline
         },
     })
+}
+
+/// The catalogues of a provider that serves every kind of class that this program has a provider for: a file does not say whose it is.
+fn served(catalogues: &Catalogues) -> Arc<Catalogues> {
+    let mut facts = ProviderFacts::clone(catalogues.provider());
+    facts.classes.insert(ClassKind {
+        group: "karpenter.kwok.sh".into(),
+        kind: KWOK_CLASS.into(),
+    });
+    let facts = Arc::new(facts);
+    Arc::new(catalogues.revised(|_, own| Arc::new(own.with_provider(Arc::clone(&facts)))))
 }
 
 /// Settings of the classes on EC2 of a file. A pool's class that is not among them is told, where there are any: its nodes are

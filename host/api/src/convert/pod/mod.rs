@@ -16,11 +16,17 @@ pub(crate) use written::{to_value, write_spec};
 use k8s_openapi::api::core::v1 as k8s;
 use plimsoll_core::ids::NodeName;
 use plimsoll_core::model::{DoNotDisrupt, OwnerKind, Pod, PodPhase};
+use plimsoll_core::time::Span;
 
 use super::metadata;
 use crate::error::{FieldError, Within};
 use crate::intern::Interner;
 use crate::{duration, keys};
+
+/// Seconds that Kubernetes gives a pod to end where it names none.
+const DEFAULT_GRACE: i64 = 30;
+/// Seconds beyond which more make no difference: a hundred years.
+const MOST_GRACE: i64 = 3_155_760_000;
 
 /// A pod. One without any status, as in a manifest, counts as seen by the scheduler and found unschedulable; a server
 /// never shows such a pod.
@@ -62,6 +68,7 @@ pub(crate) fn pod(written: &k8s::Pod, interner: &mut Interner) -> Result<Pod, Fi
         nominated,
         ready: condition(status, "Ready").map(|condition| condition.status == "True"),
         deleting: metadata::deleting(metadata),
+        grace: grace(spec),
         started: status
             .and_then(|status| status.start_time.as_ref())
             .map(metadata::instant),
@@ -70,6 +77,13 @@ pub(crate) fn pod(written: &k8s::Pod, interner: &mut Interner) -> Result<Pod, Fi
             .and_then(|text| text.parse().ok())
             .unwrap_or(0),
     })
+}
+
+/// What Kubernetes gives anyway is not told apart from nothing said.
+fn grace(spec: &k8s::PodSpec) -> Option<Span> {
+    let seconds = spec.termination_grace_period_seconds;
+    let seconds = seconds.filter(|seconds| *seconds != DEFAULT_GRACE);
+    seconds.map(|seconds| Span::from_secs(seconds.clamp(0, MOST_GRACE)))
 }
 
 fn condition<'a>(status: Option<&'a k8s::PodStatus>, kind: &str) -> Option<&'a k8s::PodCondition> {

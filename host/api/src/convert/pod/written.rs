@@ -32,6 +32,10 @@ pub(crate) fn to_value(pod: &Pod) -> Value {
     if let Some(node) = &pod.node {
         spec.insert("nodeName".to_owned(), node.as_str().into());
     }
+    if let Some(grace) = pod.grace {
+        let seconds = grace.millis() / 1000;
+        spec.insert("terminationGracePeriodSeconds".to_owned(), seconds.into());
+    }
     let mut conditions = Vec::new();
     if pod.unschedulable {
         let reason = "Unschedulable";

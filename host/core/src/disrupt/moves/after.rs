@@ -111,6 +111,7 @@ fn ready(
     let provider_id = Some(ProviderId::from(format!("planned:///{name}")));
     let node = Node {
         name: name.clone(),
+        uid: Uid::from(format!("planned-{name}")),
         provider_id: provider_id.clone(),
         labels: labels.clone(),
         annotations: claim.annotations.clone(),
@@ -120,6 +121,7 @@ fn ready(
         ready: Readiness::Ready,
         created: snapshot.now,
         deleting: None,
+        held: true,
     };
     let claim = launched(snapshot, claim, name, labels, resources);
     Some(StateNode {
@@ -158,5 +160,7 @@ fn launched(
         expire_after: claim.expire_after,
         termination_grace: claim.termination_grace,
         deleting: None,
+        drained_by: None,
+        held: true,
     }
 }

@@ -6,19 +6,20 @@
 use std::collections::VecDeque;
 
 use super::{Asker, Move};
+use crate::disrupt::MOST_COMMANDS;
 use crate::schedule::simulation::To;
 
 /// Nodes of one move at most: where one pod has come in the way since, none of them go.
 const TOGETHER: usize = 8;
-/// Moves that are looked for: more than a pass begins are of no use.
-const MOST_MOVES: usize = 20;
 
 /// Moves of two nodes or more, each of which could go alone, in the order given.
 pub(super) fn deletions(asker: &mut Asker<'_, '_>, alone: &[usize]) -> Vec<Move> {
     let mut left: VecDeque<usize> = alone.iter().copied().collect();
     let mut moves = Vec::new();
-    while moves.len() < MOST_MOVES && left.len() > 1 {
-        let Some(found) = next(asker, &mut left) else {
+    // More moves than a pass carries out are of no use.
+    let most = asker.most_together().min(TOGETHER);
+    while most > 1 && moves.len() < MOST_COMMANDS && left.len() > 1 {
+        let Some(found) = next(asker, &mut left, most) else {
             continue;
         };
         asker.rest();
@@ -32,8 +33,7 @@ pub(super) fn deletions(asker: &mut Asker<'_, '_>, alone: &[usize]) -> Vec<Move>
 }
 
 /// The first nodes that can go together, taken off those that are left; `None` where the first of them cannot go any more.
-fn next(asker: &mut Asker<'_, '_>, left: &mut VecDeque<usize>) -> Option<Move> {
-    let most = asker.most_together().min(TOGETHER);
+fn next(asker: &mut Asker<'_, '_>, left: &mut VecDeque<usize>, most: usize) -> Option<Move> {
     let mut members = Vec::new();
     while members.len() < most
         && let Some(row) = left.pop_front()

@@ -31,7 +31,7 @@ use crate::schedule::reading::Reading;
 use crate::schedule::topology::{
     Builder, CountInputs, CountedBy, Counts, GroupView, Owned, TopologyModel,
 };
-use crate::snapshot::{NodeRemoval, Snapshot};
+use crate::snapshot::{NodeRemoval, PreferencePolicy, Snapshot};
 
 /// Pods that no rule tells apart.
 pub(crate) struct PodGroup {
@@ -199,17 +199,7 @@ pub(crate) fn compile_batch<'s>(
     let mut templates = templates(snapshot, overlaid, Some(&supply));
     let soft_taints = templates.iter().any(Template::has_soft_taint);
     let (shapes, shape_of) = shapes(snapshot, &pods);
-    let wishes: Vec<Vec<Wishes<'_>>> = shapes
-        .iter()
-        .map(|shape| {
-            steps(
-                &shape.spec,
-                &shape.spread,
-                snapshot.settings.preferences,
-                soft_taints,
-            )
-        })
-        .collect();
+    let wishes = wishes_of(&shapes, snapshot.settings.preferences, soft_taints);
     let axes = Axes::of(shapes.iter().map(|shape| &shape.spec.requests));
 
     let mut builder = Builder::default();
@@ -227,33 +217,19 @@ pub(crate) fn compile_batch<'s>(
     let unused = unused_notes(snapshot, &offers.overlaid);
     let mut sale = Sale::new(snapshot, offers, templates, &axes, supply);
     let (templates, rows) = (&sale.templates, &mut sale.rows);
-    let mut batch = Bits::none(snapshot.pods.len());
-    for row in &pods {
-        batch.insert(*row);
-    }
     let counted = CountInputs {
         reading,
         removal: &removal,
-        batch: &batch,
+        batch: &rows_of(snapshot, &pods),
     };
     let (model, counts) = builder.finish(counted, &sale.offers, templates, rows);
-    let groups: Vec<PodGroup> = keys
-        .into_iter()
-        .map(|key| {
-            let (shape, wishes) = (&shapes[key.shape], &wishes[key.shape]);
-            pod_group(snapshot, templates, rows, &model, &axes, key, shape, wishes)
-        })
-        .collect();
+    let group_of_key = |key: PodGroupKey| {
+        let (shape, wishes) = (&shapes[key.shape], &wishes[key.shape]);
+        pod_group(snapshot, templates, rows, &model, &axes, key, shape, wishes)
+    };
+    let groups: Vec<PodGroup> = keys.into_iter().map(group_of_key).collect();
     let existing = Existing::of(reading, &removal, &axes, &required);
-    let pods: Vec<BatchPod> = pods
-        .iter()
-        .zip(group_of)
-        .map(|(row, group)| BatchPod {
-            row: *row,
-            group,
-            is_spare: snapshot.pods[*row].is_spare(),
-        })
-        .collect();
+    let pods = batch_pods(snapshot, &pods, &group_of);
     Compiled {
         shares: NodeShares::of(reading, &removal, &sale, &groups, &pods),
         addresses: Addresses::of(&sale.supply, &sale.templates, &sale.rows),
@@ -270,6 +246,37 @@ pub(crate) fn compile_batch<'s>(
         refused,
         notes: unused,
     }
+}
+
+/// Steps of relaxation of each shape.
+fn wishes_of(
+    shapes: &[Shape],
+    preferences: PreferencePolicy,
+    soft_taints: bool,
+) -> Vec<Vec<Wishes<'_>>> {
+    shapes
+        .iter()
+        .map(|shape| steps(&shape.spec, &shape.spread, preferences, soft_taints))
+        .collect()
+}
+
+/// Rows of a snapshot's pods, as a set.
+fn rows_of(snapshot: &Snapshot, pods: &[usize]) -> Bits {
+    let mut rows = Bits::none(snapshot.pods.len());
+    for row in pods {
+        rows.insert(*row);
+    }
+    rows
+}
+
+/// Pods of the batch with their groups, which are parallel to them.
+fn batch_pods(snapshot: &Snapshot, rows: &[usize], group_of: &[usize]) -> Vec<BatchPod> {
+    let of_row = |(row, group): (&usize, &usize)| BatchPod {
+        row: *row,
+        group: *group,
+        is_spare: snapshot.pods[*row].is_spare(),
+    };
+    rows.iter().zip(group_of).map(of_row).collect()
 }
 
 /// Distinct shapes of pods, and each pod's.

@@ -45,8 +45,12 @@ pub(crate) fn templates(
     overlaid: &Overlaid,
     supply: Option<&Supply>,
 ) -> Vec<Template> {
-    let usable =
-        |pool: &&Arc<NodePool>| pool.ready && pool.replicas.is_none() && pool.deleting.is_none();
+    let usable = |pool: &&Arc<NodePool>| {
+        pool.ready
+            && pool.replicas.is_none()
+            && pool.deleting.is_none()
+            && snapshot.catalogues.serves(&pool.class)
+    };
     let mut pools: Vec<Arc<NodePool>> = snapshot.pools.iter().filter(usable).cloned().collect();
     pools.sort_by(|a, b| (b.weight, &b.name).cmp(&(a.weight, &a.name)));
     let template = |pool: Arc<NodePool>| Template {

@@ -1,7 +1,8 @@
-//! Overlays and buffers that planning does not use, with the reason.
+//! Overlays, buffers and pools that planning does not use, with the reason.
 
 use crate::buffer;
-use crate::catalogue::Overlaid;
+use crate::catalogue::{Catalogues, Overlaid};
+use crate::model::{ClassRef, NodePool};
 use crate::plan::Note;
 use crate::snapshot::Snapshot;
 
@@ -24,6 +25,10 @@ pub(crate) fn unused_notes(snapshot: &Snapshot, overlaid: &Overlaid) -> Vec<Note
     let overlays = off(overlays.0, overlays.1, "NodeOverlays", "nodeOverlays");
     let buffers = (settings.capacity_buffers, snapshot.buffers.len());
     let buffers = off(buffers.0, buffers.1, "CapacityBuffers", "capacityBuffers");
+    let foreign = snapshot.pools.iter().filter_map(|pool| {
+        let served = snapshot.catalogues.serves(&pool.class);
+        (!served).then(|| note(foreign_pool(pool, &snapshot.catalogues)))
+    });
     let refused = overlaid.refused().iter();
     let refused = refused.map(|(name, why)| note(format!("overlay {name} not applied: {why}")));
     overlays
@@ -31,7 +36,24 @@ pub(crate) fn unused_notes(snapshot: &Snapshot, overlaid: &Overlaid) -> Vec<Note
         .chain(refused)
         .chain(buffers)
         .chain(unready(snapshot).into_iter().map(note))
+        .chain(foreign)
         .collect()
+}
+
+/// Why a pool takes no part, in words.
+fn foreign_pool(pool: &NodePool, catalogues: &Catalogues) -> String {
+    let ClassRef { group, kind, .. } = &pool.class;
+    let provider = catalogues.provider();
+    let served = provider.classes.iter();
+    let served: Vec<String> = served
+        .map(|own| format!("{}/{}", own.group, own.kind))
+        .collect();
+    format!(
+        "NodePool {} is left alone: its nodeClassRef is {group}/{kind}; provider {} serves {}",
+        pool.name,
+        provider.name,
+        served.join(", ")
+    )
 }
 
 /// Why buffers that are in use ask for nothing, in words.

@@ -15,6 +15,11 @@ impl Cluster {
         self.deleting.iter()
     }
 
+    /// `true` if a node is deleting: it was asked to go, its claim was, or its claim is set apart.
+    pub fn is_deleting(&self, node: &NodeName) -> bool {
+        self.deleting.contains(node)
+    }
+
     /// From now on a claim counts as deleting, whether or not it has been asked to go.
     pub fn mark(&mut self, name: &ClaimName, now: Timestamp) {
         self.set_mark(name, Some(now));

@@ -88,7 +88,7 @@ fn put<T: Keyed>(objects: &mut Vec<Arc<T>>, object: &Arc<T>) {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::ids::NodeName;
+    use crate::ids::{NodeName, Uid};
     use crate::labels::Labels;
     use crate::model::Readiness;
     use crate::resources::Resources;
@@ -97,6 +97,7 @@ mod tests {
     fn node(name: &str, id: &str) -> Arc<Node> {
         Arc::new(Node {
             name: NodeName::from(name),
+            uid: Uid::from(name),
             provider_id: Some(ProviderId::from(id)),
             labels: Labels::new(),
             annotations: Labels::new(),
@@ -106,6 +107,7 @@ mod tests {
             ready: Readiness::Ready,
             created: Timestamp::default(),
             deleting: None,
+            held: false,
         })
     }
 

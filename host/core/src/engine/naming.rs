@@ -1,0 +1,84 @@
+//! Names of claims, made of what was decided: the same decision made twice, by another process or after a restart, asks for the
+//! same claim, and the second creation finds the first instead of buying another machine.
+//!
+//! A name is that of the pool and a hash of the pool's uid, of what the claim is for, and of the attempt:
+//!
+//! - for waiting pods: the least uid of those planned on it;
+//! - for spare room alone: the least uid of the pods that stand for the room, which are made of the buffer's uid and a number;
+//! - in the place of nodes that go: the least uid of the claims that it replaces, and its place among those that the command buys;
+//! - for a static pool: nothing more, its nodes being all alike.
+//!
+//! The attempt is the first of which no claim is known that bears its name: with it one counts the nodes of a static pool, and the
+//! launches for one pod whose claims are still going. It follows from the objects, so that nothing has to be remembered. A name
+//! whose claim is gone may come back; uids tell the two apart.
+
+use super::Engine;
+use crate::catalogue::LAUNCH_ORDER_ANNOTATION;
+use crate::fixed_hash::{hash_of, short_name};
+use crate::ids::{ClaimName, PoolName, Uid};
+use crate::model::NodeClaim;
+use crate::plan::Plan;
+use crate::plan::Target as Place;
+use crate::snapshot::Snapshot;
+use crate::state::{ANNOTATION, PromisedTarget};
+
+/// Letters and digits of a name after that of the pool.
+const HASH_LENGTH: usize = 8;
+
+/// Purpose of a claim, as far as its name tells it.
+#[derive(Clone, Debug, Hash)]
+pub(super) enum ClaimPurpose {
+    /// Room for pods, the least uid of which is this; `None` for a plan that places none on it.
+    Pods(Option<Uid>),
+    /// In the place of claims, the least uid of which is this: so manieth of those that the command buys.
+    Replaces(Option<Uid>, usize),
+    /// A node of a static pool.
+    Replica,
+}
+
+impl ClaimPurpose {
+    /// Room for the pods that a plan places on its claim of this row, those that exist before those of spare room.
+    pub(super) fn pods(snapshot: &Snapshot, plan: &Plan, row: usize) -> Self {
+        let own = plan.placements.iter();
+        let own = own.filter(|placed| placed.target == Place::New(row));
+        let pods = own.filter_map(|placed| snapshot.pods.get(placed.pod));
+        let least = pods.min_by_key(|pod| (pod.is_spare(), &pod.uid));
+        Self::Pods(least.map(|pod| pod.uid.clone()))
+    }
+}
+
+impl Engine {
+    /// The first name, from an attempt on, that no claim bears which is known, and its attempt.
+    pub(super) fn free_name(
+        &self,
+        pool: &PoolName,
+        purpose: &ClaimPurpose,
+        first: u32,
+    ) -> (ClaimName, u32) {
+        let uid = self.cluster.pools.get(pool).map(|pool| &pool.uid);
+        let mut attempt = first;
+        loop {
+            let number = hash_of(&(uid, purpose, attempt));
+            let name = format!("{pool}-{}", short_name(number, HASH_LENGTH));
+            let name = ClaimName::from(name);
+            let is_known = self.cluster.claims.get(&name).is_some();
+            if !is_known && self.expected.get(&name).is_none() {
+                return (name, attempt);
+            }
+            attempt += 1;
+        }
+    }
+
+    /// A claim that was asked for is there. Where it is not the one of this request, it has the room that is written on it: what
+    /// was promised here beyond that is planned anew.
+    pub(super) fn meet(&mut self, claim: &NodeClaim) {
+        let Some(asked) = self.expected.get(&claim.name) else {
+            return;
+        };
+        let says = |claim: &NodeClaim, key: &str| claim.annotations.get(key).cloned();
+        let alike = |key: &str| says(claim, key) == says(asked, key);
+        if !alike(ANNOTATION) || !alike(LAUNCH_ORDER_ANNOTATION) {
+            self.drop_promises(&PromisedTarget::Claim(claim.name.clone()));
+        }
+    }
+}

@@ -1,0 +1,100 @@
+//! Claims, pools and nodes of classes that another provider serves are left alone, whatever becomes of them.
+
+use std::sync::Arc;
+
+use plimsoll_core::action::Purpose;
+use plimsoll_core::model::{ClaimPhase, ClassRef, NodeClaim, Object};
+use plimsoll_core::snapshot::Objects;
+use plimsoll_core::time::Span;
+use plimsoll_oracles::fixture::{
+    Amounts, ClusterFixture, OnDemand, ZONE_1, cluster, instance_type, node, pool,
+};
+
+use super::identity::{World, purposes};
+use super::second;
+
+fn theirs() -> ClassRef {
+    ClassRef {
+        group: "cloud.example".into(),
+        kind: "OtherNodeClass".into(),
+        name: "default".into(),
+    }
+}
+
+/// A claim without a node, of a class that another provider serves, after some other change.
+fn claim(phase: ClaimPhase, change: impl FnOnce(&mut NodeClaim)) -> Objects {
+    let fixture = node("n1").managed("general").phase(phase);
+    let (mut objects, ..) = cluster().node(fixture).parts();
+    let own = Arc::make_mut(&mut objects.claims[0]);
+    own.class = theirs();
+    change(own);
+    objects
+}
+
+fn ordered(objects: &Objects) -> Vec<Purpose> {
+    let (mut world, mut orders) = World::finding(objects);
+    orders.extend(world.wait(7200));
+    purposes(&orders)
+}
+
+#[test]
+fn nothing_is_done_about_a_claim_of_others() {
+    let nothing = |_: &mut NodeClaim| {};
+    assert_eq!(ordered(&claim(ClaimPhase::Created, nothing)), []);
+    assert_eq!(ordered(&claim(ClaimPhase::Launched, nothing)), []);
+    let expires = |claim: &mut NodeClaim| claim.expire_after = Some(Span::from_secs(1));
+    assert_eq!(ordered(&claim(ClaimPhase::Initialized, expires)), []);
+    let goes = |claim: &mut NodeClaim| claim.deleting = Some(second(90));
+    assert_eq!(ordered(&claim(ClaimPhase::Launched, goes)), []);
+    let bare = |claim: &mut NodeClaim| claim.held = false;
+    assert_eq!(ordered(&claim(ClaimPhase::Created, bare)), []);
+}
+
+#[test]
+fn a_node_of_others_that_goes_is_not_drained() {
+    let mut objects = claim(ClaimPhase::Initialized, |_| {});
+    let node = Arc::make_mut(&mut objects.nodes[0]);
+    (node.held, node.deleting) = (true, Some(second(90)));
+    assert_eq!(ordered(&objects), []);
+    // Nor is it once its claim is gone; ours would be.
+    objects.claims.clear();
+    assert_eq!(ordered(&objects), []);
+    let labels = &mut Arc::make_mut(&mut objects.nodes[0]).labels;
+    labels.insert("karpenter.k8s.aws/ec2nodeclass".into(), "default".into());
+    assert_eq!(ordered(&objects)[0], Purpose::Taint);
+}
+
+#[test]
+fn a_claim_of_others_is_unknown_and_its_node_is_like_any() {
+    let objects = claim(ClaimPhase::Initialized, |_| {});
+    let (world, _) = World::finding(&objects);
+    let snapshot = world.engine.snapshot(second(100));
+    assert_eq!(snapshot.nodes.len(), 1);
+    assert!(snapshot.nodes[0].node.is_some() && !snapshot.nodes[0].is_managed());
+}
+
+fn sold() -> ClusterFixture {
+    let small = instance_type("small").cpu(2000).memory_mib(8192).pods(110);
+    let small = small.no_overhead().price(0.1).offered(ZONE_1, OnDemand);
+    cluster()
+        .sells(small)
+        .settings(|it| it.static_capacity = true)
+}
+
+#[test]
+fn a_static_pool_of_others_is_not_filled() {
+    let made = |class: Option<ClassRef>| {
+        let base = pool("base").replicas(3).with(|pool| {
+            if let Some(class) = class {
+                pool.class = class;
+            }
+        });
+        let (objects, ..) = sold().pool(base).parts();
+        let (mut world, mut orders) = World::on(&objects, sold());
+        orders.extend(world.see(Object::Pool(Arc::clone(&objects.pools[0]))));
+        orders.extend(world.wait(30));
+        purposes(&orders).len()
+    };
+    assert_eq!(made(Some(theirs())), 0);
+    assert_eq!(made(None), 3);
+}
