@@ -27,10 +27,10 @@ pub(crate) struct Troubles {
 
 impl Troubles {
     /// When there may be something to tell though nothing happens.
-    pub(crate) fn next_wake(&self) -> Option<Instant> {
-        let first = self.stale_since? + PATIENCE;
-        let again = self.told.values().map(|at| *at + AGAIN).min();
-        Some(again.map_or(first, |again| again.max(first)))
+    pub(crate) fn next_wake(&self, now: Instant) -> Option<Instant> {
+        let first = self.stale_since.map(|since| since + PATIENCE);
+        let again = self.told.values().map(|at| *at + AGAIN);
+        again.chain(first).filter(|at| *at > now).min()
     }
 
     /// Objects that cannot be read.

@@ -67,7 +67,7 @@ impl View {
         let mut inputs = Vec::new();
         let now = Instant::now();
         let wake = self.freshness.next_wake(now);
-        let wake = wake.into_iter().chain(self.troubles.next_wake()).min();
+        let wake = wake.into_iter().chain(self.troubles.next_wake(now)).min();
         tokio::select! {
             event = self.watches.next() => {
                 let (kind, change) = event?;
