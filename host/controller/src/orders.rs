@@ -72,12 +72,11 @@ impl Orders {
         let ended = self.known.remove(&id)?;
         self.lane(&ended).end();
         let waiting = self.waiting.get_mut(&ended.object);
-        match waiting.and_then(VecDeque::pop_front) {
-            Some(order) => self.admit(order),
-            None => {
-                self.waiting.remove(&ended.object);
-                self.begin();
-            }
+        if let Some(order) = waiting.and_then(VecDeque::pop_front) {
+            self.admit(order);
+        } else {
+            self.waiting.remove(&ended.object);
+            self.begin();
         }
         Some((ended, outcome))
     }

@@ -34,7 +34,7 @@ impl Troubles {
     }
 
     /// Objects that cannot be read.
-    pub(crate) fn unreadable(&self, objects: Vec<Unreadable>) -> Vec<Notice> {
+    pub(crate) fn unreadable(objects: Vec<Unreadable>) -> Vec<Notice> {
         let notice = |it: Unreadable| {
             let (kind, (namespace, name)) = (it.kind, it.key);
             let field = it.error.field;

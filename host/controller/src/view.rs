@@ -90,7 +90,7 @@ impl View {
         }
         inputs.extend(self.judge());
         self.notices
-            .extend(self.troubles.unreadable(self.index.take_unreadable()));
+            .extend(Troubles::unreadable(self.index.take_unreadable()));
         let stale = self.freshness.stale(now);
         self.show_changes(&stale, now);
         let pools: Vec<&str> = self.index.names(Kind::NodePool).collect();

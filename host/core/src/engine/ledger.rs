@@ -77,6 +77,32 @@ impl CommandAccount {
         }
     }
 
+    /// The account of a command that another engine began: its members that are left, by list price, and the number of its
+    /// replacements.
+    pub(super) fn resumed(
+        reason: DisruptionReason,
+        prices: BTreeMap<ClaimName, PricePerHour>,
+        replacements: usize,
+        saving: PricePerHour,
+        begun: Timestamp,
+    ) -> Self {
+        let count = |many: usize| u32::try_from(many).unwrap_or(u32::MAX);
+        Self {
+            settled: Settled {
+                reason,
+                begun,
+                ended: begun,
+                nodes: count(prices.len()),
+                gone: 0,
+                replacements: count(replacements),
+                predicted: saving,
+                realised: PricePerHour::ZERO,
+            },
+            prices,
+            bought: BTreeMap::new(),
+        }
+    }
+
     pub(super) fn buys(&mut self, claim: &ClaimName, options: &[LaunchOption]) {
         self.bought.insert(claim.clone(), options.to_vec());
     }

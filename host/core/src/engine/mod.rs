@@ -29,6 +29,7 @@ mod outcome;
 mod provision;
 mod queue;
 mod recent;
+mod resume;
 mod runaway;
 mod search_pace;
 mod spare;
@@ -263,6 +264,7 @@ impl Engine {
         self.listed = Some(now);
         let claims = self.cluster.claims.objects();
         self.recall_asked(&claims, now);
+        self.resume_commands(&claims, now);
         for claim in &claims {
             self.adopt_promises(claim, now);
             self.dirty_claims.insert(claim.name.clone());

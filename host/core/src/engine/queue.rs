@@ -3,7 +3,8 @@
 //! From when a command begins its nodes count as deleting: budgets see them, nothing is planned for them, and their pods stand
 //! for the room promised to them. Where a replacement or a taint does not come, or takes too long, all is taken back but
 //! the replacements: the nodes stay, untainted, and what was bought is capacity like any other. Which claims a claim
-//! replaces is written on it, for people: commands and past moves are not taken up again after a restart.
+//! replaces is written on it, and so is all that another engine needs to take the command up again
+//! ([`resume`](super::resume)).
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
@@ -12,6 +13,7 @@ use super::commit::{CommitVerdict, PodCounts};
 use super::ledger::CommandAccount;
 use super::naming::ClaimPurpose;
 use super::notes::Hint;
+use super::resume::CommandRecord;
 use super::runaway::Tally;
 use super::spare::for_spare_alone;
 use super::{Engine, report};
@@ -26,7 +28,7 @@ use crate::state::{PromisedTarget, node_of};
 use crate::time::{Span, Timestamp};
 
 /// Annotation of a claim with the claims that it replaces, comma separated.
-const REPLACES_ANNOTATION: &str = "plimsoll.dev/replaces";
+pub(super) const REPLACES_ANNOTATION: &str = "plimsoll.dev/replaces";
 /// Bounds on how long replacements and taints may take to be there, and what each node under way adds.
 const SHORTEST_LIMIT: i64 = 600_000;
 const LONGEST_LIMIT: i64 = 3_600_000;
@@ -53,19 +55,20 @@ pub(super) struct CommandQueue {
     gone: BTreeSet<ClaimName>,
 }
 
+/// One command under way.
 #[derive(Clone, Debug)]
-struct UnderWay {
-    reason: DisruptionReason,
-    members: BTreeSet<ClaimName>,
+pub(super) struct UnderWay {
+    pub(super) reason: DisruptionReason,
+    pub(super) members: BTreeSet<ClaimName>,
     /// Members whose nodes are not seen to be tainted.
-    untainted: BTreeSet<ClaimName>,
+    pub(super) untainted: BTreeSet<ClaimName>,
     /// Replacements that are not ready yet.
-    awaited: BTreeSet<ClaimName>,
-    account: CommandAccount,
+    pub(super) awaited: BTreeSet<ClaimName>,
+    pub(super) account: CommandAccount,
     /// Where room is kept for the pods.
-    targets: BTreeSet<PromisedTarget>,
-    begun: Timestamp,
-    drains: bool,
+    pub(super) targets: BTreeSet<PromisedTarget>,
+    pub(super) begun: Timestamp,
+    pub(super) drains: bool,
 }
 
 impl CommandQueue {
@@ -123,13 +126,18 @@ impl CommandQueue {
     }
 
     fn limit(&self) -> Span {
-        let nodes = i64::try_from(self.of_member.len()).unwrap_or(i64::MAX);
+        self.limit_with(0)
+    }
+
+    /// How long commands may take to be ready with so many more nodes under way.
+    pub(super) fn limit_with(&self, more: usize) -> Span {
+        let nodes = i64::try_from(self.of_member.len() + more).unwrap_or(i64::MAX);
         let limit = nodes.saturating_mul(LIMIT_PER_NODE);
         Span::from_millis(limit.clamp(SHORTEST_LIMIT, LONGEST_LIMIT))
     }
 
     /// A command begins; it is looked at before the next input.
-    fn push(&mut self, command: UnderWay) {
+    pub(super) fn push(&mut self, command: UnderWay) {
         self.begun += 1;
         let number = self.begun;
         let reason = command.reason;
@@ -223,6 +231,7 @@ impl Engine {
         let mut targets = BTreeSet::new();
         let mut awaited = BTreeSet::new();
         let mut account = CommandAccount::open(&command, now);
+        let record = CommandRecord::of(&command).annotation();
         for (place, pods) in pod_counts {
             match place {
                 Place::Existing(row) => {
@@ -234,7 +243,8 @@ impl Engine {
                     };
                     let mut planned = planned.clone();
                     let own = Arc::from(REPLACES_ANNOTATION);
-                    planned.annotations.insert(own, Arc::clone(&replaces));
+                    let also = [(own, Arc::clone(&replaces)), record.clone()];
+                    planned.annotations.extend(also);
                     self.note_relaunch(&planned, &pods);
                     let pool = snapshot.pool(planned.pool.as_str());
                     let purpose = ClaimPurpose::Replaces(least.clone(), row);

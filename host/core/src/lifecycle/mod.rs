@@ -22,10 +22,12 @@ mod want;
 
 pub use liveness::{LAUNCH_TIMEOUT, REGISTRATION_TIMEOUT};
 pub use orphan::{OrphanView, step_orphan};
+use view::is_marked;
 pub use view::{ClaimView, Instance};
 pub use want::{Step, Want};
 
 use crate::action::{ClaimChange, Finalizer, Purpose};
+use crate::labels;
 use crate::model::{ClaimPhase, is_disrupted};
 use crate::time::Timestamp;
 
@@ -65,6 +67,9 @@ fn advance(view: &ClaimView<'_>, now: Timestamp, step: &mut Step) {
     if liveness::check(view, now, step) {
         return;
     }
+    if register::rejoin(view, step) {
+        return;
+    }
     match view.claim.phase() {
         ClaimPhase::Created => launch::launch(view, step),
         ClaimPhase::Launched => register::register(view, step),
@@ -73,11 +78,17 @@ fn advance(view: &ClaimView<'_>, now: Timestamp, step: &mut Step) {
     }
 }
 
-/// A node that is not going must not carry the taint of those that go: a restart may have left it there.
+/// A node that is not going must not carry the taint of those that go: a restart may have left it there. One that was made anew
+/// is complete again once it lacks nothing.
 fn heal(view: &ClaimView<'_>, step: &mut Step) {
     let Some((node, version)) = view.node else {
         return;
     };
+    let is_complete = initialize::lack(view.claim, node).is_none();
+    if is_complete && !is_marked(node, labels::INITIALIZED) {
+        initialize::initialize(view, step);
+        return;
+    }
     if !view.moving && node.deleting.is_none() && node.taints.iter().any(is_disrupted) {
         let taints = node.taints.iter().filter(|taint| !is_disrupted(taint));
         step.untaint(node, version, taints.cloned().collect());

@@ -36,6 +36,22 @@ pub(super) fn register(view: &ClaimView<'_>, step: &mut Step) {
     step.change_node(node, Purpose::Register, Some(version), change);
 }
 
+/// A node that has joined before and does not say so: it was deleted and its kubelet has made it anew, or somebody took its label
+/// off. It joins once more; whether it has to.
+pub(super) fn rejoin(view: &ClaimView<'_>, step: &mut Step) -> bool {
+    if view.claim.phase() < ClaimPhase::Registered {
+        return false;
+    }
+    let node = view.only_node();
+    let Some((node, version)) = node.filter(|(node, _)| !is_marked(node, labels::REGISTERED))
+    else {
+        return false;
+    };
+    let change = joined(view.claim, node);
+    step.change_node(node, Purpose::Register, Some(version), change);
+    true
+}
+
 /// A node that has joined: our finalizer, its claim as owner, and what the claim says of labels, annotations and taints.
 fn joined(claim: &NodeClaim, node: &Node) -> NodeChange {
     let mut own = claim.labels.clone();

@@ -1,20 +1,34 @@
-//! Every write boundary.
+//! Every boundary of a run: the point before each order, whether a write to the API server or a call to the cloud.
+//!
+//! At each of them a copy of the run is disturbed: its process ends before or after the order, answers are lost, another
+//! process starts from an older list, the watch skips what happened, a second process acts meanwhile. Then nothing more goes
+//! wrong, and the copy must come to rest where the calm run does: no machine without a claim, no pod that does not run, no
+//! finalizer that holds an object for ever, no machine bought twice, the same price, and nothing that changes any more.
+//!
+//! What is played at every boundary is said beside each test. What is played at a part of them is drawn by a fixed seed;
+//! `PLIMSOLL_BOUNDARIES=all` plays the whole product, `PLIMSOLL_BOUNDARY=NUMBER` one boundary. How many there are is written to
+//! standard error.
 
+mod fault;
 mod verdict;
 mod world;
 
-use std::collections::BTreeMap;
+use std::fmt::Write as _;
+use std::io::Write as _;
 
-use plimsoll_core::action::{ObjectKey, Order};
-use plimsoll_core::ids::{ClaimName, NodeName};
-use plimsoll_core::model::OwnerKind;
-use plimsoll_core::time::Span;
-use plimsoll_sim::{Fate, FirstList};
+use plimsoll_core::units::PricePerHour;
+use plimsoll_sim::Random;
 
+use fault::Fault;
 use verdict::{Verdict, rest};
 use world::{LAST, Simulated, start};
 
-/// Hands out the run at each boundary, before the order is carried out; their number.
+/// A rest is the same where it costs at most so much more: what is worth less is not moved for.
+const LEAST_SAVING: PricePerHour = PricePerHour::from_nanos(20_000_000);
+/// Faults that are not played at every boundary are at one of so many.
+const DRAWN: u64 = 4;
+
+/// Hands out the run at each boundary, before the order is carried out; how many there are.
 fn boundaries(mut visit: impl FnMut(usize, &Simulated)) -> usize {
     let mut run = start();
     let mut number = 0;
@@ -28,304 +42,212 @@ fn boundaries(mut visit: impl FnMut(usize, &Simulated)) -> usize {
     number
 }
 
-/// Way to be in the way of an order.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-enum Fault {
-    StopBefore,
-    StopBeforeOthersArrive,
-    StopAfter,
-    StopAfterAndWait,
-    Lost,
-    AnswerLost,
-    Late,
-    StaleBefore(i64, i64),
-    StaleAfter(i64, i64),
-    Cut(i64),
-    CutLost(i64),
-    Paused(i64),
-    Both(i64),
-    PodsAgain(i64),
-    ClaimGone,
-    ClaimAgain(i64),
-    NodeAgain,
-    NodeDeleted,
+/// The boundaries to play: all, one, or those drawn.
+#[derive(Clone, Copy, Debug)]
+enum Part {
+    All,
+    One(usize),
+    Drawn(u64),
 }
 
-const ALL: [Fault; 7] = [
-    Fault::StopBefore,
-    Fault::StopBeforeOthersArrive,
-    Fault::StopAfter,
-    Fault::StopAfterAndWait,
-    Fault::Lost,
-    Fault::AnswerLost,
-    Fault::Late,
-];
+impl Part {
+    fn of_environment(drawn: u64) -> Self {
+        let number = std::env::var("PLIMSOLL_BOUNDARY").ok();
+        if let Some(number) = number.and_then(|number| number.parse().ok()) {
+            return Self::One(number);
+        }
+        match std::env::var("PLIMSOLL_BOUNDARIES").as_deref() {
+            Ok("all") => Self::All,
+            _ => Self::Drawn(drawn),
+        }
+    }
 
-fn disturbed(run: &Simulated, fault: Fault) -> Simulated {
-    let mut run = run.clone();
-    match fault {
-        Fault::StopBefore => {
-            run.drop_next_order();
-            run.crash();
-        }
-        Fault::StopBeforeOthersArrive => {
-            run.drop_next_order();
-            run.stop();
-            run.start(FirstList::Present);
-        }
-        Fault::StopAfter => {
-            run.stop();
-            run.step_event();
-            run.crash();
-        }
-        Fault::StopAfterAndWait => {
-            run.stop();
-            run.step_event();
-            run.run_until(run.now() + Span::from_secs(90));
-            run.start(FirstList::Present);
-        }
-        Fault::Lost => run.fate_of_next(Fate::Lost),
-        Fault::AnswerLost => run.fate_of_next(Fate::AnswerLost),
-        Fault::Late => run.fate_of_next(Fate::Late(Span::from_secs(3))),
-        Fault::StaleBefore(age, behind) => {
-            run.drop_next_order();
-            run.stop();
-            let at = run.now() - Span::from_secs(age);
-            run.start(FirstList::Stale(at, Span::from_secs(behind)));
-        }
-        Fault::StaleAfter(age, behind) => {
-            run.stop();
-            run.step_event();
-            let at = run.now() - Span::from_secs(age);
-            run.start(FirstList::Stale(at, Span::from_secs(behind)));
-        }
-        Fault::Cut(span) => run.cut_watches(Span::from_secs(span)),
-        Fault::CutLost(span) => {
-            run.cut_watches(Span::from_secs(span));
-            run.fate_of_next(Fate::AnswerLost);
-        }
-        Fault::Paused(span) | Fault::Both(span) => {
-            let paused = run.pause_before_next().expect("there is an order");
-            run.start(FirstList::Present);
-            run.run_until(run.now() + Span::from_secs(span));
-            run.wake(paused, Span::from_secs(1));
-            if matches!(fault, Fault::Paused(_)) {
-                run.run_until(run.now() + Span::from_secs(3));
-                run.stop_oldest();
-            }
-        }
-        Fault::PodsAgain(cut) => {
-            run.cut_watches(Span::from_secs(cut));
-            let pods: Vec<_> = run
-                .pods()
-                .filter(|pod| {
-                    pod.owner
-                        .as_ref()
-                        .is_some_and(|o| o.kind == OwnerKind::ReplicaSet)
-                })
-                .map(|pod| pod.name.clone())
-                .collect();
-            for pod in pods {
-                run.recreate_pod(&pod);
-            }
-        }
-        Fault::ClaimGone => {
-            if let Some(name) = claim_of(&run) {
-                run.remove_claim(&name);
-            }
-        }
-        Fault::ClaimAgain(cut) => {
-            if let Some(name) = claim_of(&run) {
-                if cut > 0 {
-                    run.cut_watches(Span::from_secs(cut));
-                }
-                run.recreate_claim(&name);
-            }
-        }
-        Fault::NodeAgain => {
-            if let Some(name) = claim_of(&run) {
-                run.recreate_node(&NodeName::from(name.as_str()));
-            }
-        }
-        Fault::NodeDeleted => {
-            if let Some(name) = claim_of(&run) {
-                run.delete_node(&NodeName::from(name.as_str()));
+    fn has(self, number: usize, fault: Fault) -> bool {
+        match self {
+            Self::All => true,
+            Self::One(one) => one == number,
+            Self::Drawn(of) => {
+                Random::new(7).below("boundary", (number, format!("{fault:?}")), of) == 0
             }
         }
     }
-    run
 }
 
-fn claim_of(run: &Simulated) -> Option<ClaimName> {
-    match &run.next_order()?.object {
-        ObjectKey::Claim(name) => Some(name.clone()),
-        ObjectKey::Node(name) => Some(ClaimName::from(name.as_str())),
-        ObjectKey::Pod(uid) => {
-            let pod = run.pods().find(|pod| pod.uid == *uid)?;
-            pod.node.as_ref().map(|node| ClaimName::from(node.as_str()))
-        }
-        _ => None,
-    }
+/// Rests after faults at boundaries that are not as they must be.
+#[derive(Debug, Default)]
+struct Findings {
+    runs: usize,
+    launches_beyond: u32,
+    words: String,
 }
 
-fn words(order: &Order) -> String {
-    format!("{:?} {:?}", order.purpose, order.object)
-}
-
-#[test]
-fn explore() {
+/// Plays faults at boundaries, one of so many; `is_wrong` holds a rest against that of the calm run.
+fn play(
+    name: &str,
+    faults: &[Fault],
+    drawn: u64,
+    is_wrong: impl Fn(Fault, &Verdict, &Verdict) -> bool,
+) {
     let calm = rest(start());
-    println!("calm: {calm}");
-    let mut n = 0;
-    let mut outcomes: BTreeMap<(Fault, String), (usize, String)> = BTreeMap::new();
-    let step: usize = std::env::var("EVERY")
-        .ok()
-        .and_then(|v| v.parse().ok())
-        .unwrap_or(10);
+    assert!(calm.is_clean(), "{calm}");
+    let part = Part::of_environment(drawn);
+    let mut found = Findings::default();
     let count = boundaries(|number, run| {
-        if number % step != 0 {
-            return;
-        }
-        let faults: Vec<Fault> = match std::env::var("FAMILY").as_deref() {
-            Ok("stale") => vec![
-                Fault::StaleBefore(0, 5),
-                Fault::StaleAfter(0, 5),
-                Fault::StaleBefore(5, 5),
-                Fault::StaleAfter(60, 5),
-                Fault::StaleAfter(60, 60),
-                Fault::StaleAfter(300, 30),
-                Fault::StaleAfter(900, 5),
-            ],
-            Ok("cut") => vec![
-                Fault::Cut(5),
-                Fault::Cut(60),
-                Fault::CutLost(5),
-                Fault::CutLost(60),
-                Fault::CutLost(200),
-            ],
-            Ok("two") => vec![
-                Fault::Paused(20),
-                Fault::Paused(120),
-                Fault::Paused(600),
-                Fault::Paused(3),
-            ],
-            Ok("hand") => vec![
-                Fault::PodsAgain(0),
-                Fault::PodsAgain(30),
-                Fault::ClaimGone,
-                Fault::ClaimAgain(0),
-                Fault::ClaimAgain(30),
-                Fault::NodeAgain,
-                Fault::NodeDeleted,
-            ],
-            _ => ALL.to_vec(),
-        };
-        for fault in faults {
-            n += 1;
-            let verdict: Verdict = rest(disturbed(run, fault));
-            let order = run.next_order().expect("there is one");
-            let bad = !verdict.is_clean()
-                || verdict.price != calm.price
-                || verdict.launches > calm.launches;
-            if bad {
-                println!(
-                    "{number} {} {fault:?} {}: {verdict}",
-                    run.now().millis(),
-                    words(order)
+        for fault in faults.iter().copied() {
+            if !part.has(number, fault) {
+                continue;
+            }
+            let verdict = rest(fault.befalls(run));
+            found.runs += 1;
+            let beyond = verdict.launches.saturating_sub(calm.launches);
+            found.launches_beyond += beyond;
+            if is_wrong(fault, &verdict, &calm) {
+                let order = run.next_order().expect("an order is next");
+                let (purpose, object) = (order.purpose, &order.object);
+                let _ = writeln!(
+                    found.words,
+                    "boundary {number}, {purpose:?} of {object:?}, {fault:?}: {verdict}"
                 );
             }
-            let own = outcomes.entry((fault, verdict.to_string())).or_default();
-            own.0 += 1;
-            own.1 = format!("{number} {}", words(order));
         }
     });
-    println!("{count} boundaries, {n} runs");
-    for (key, (times, one)) in outcomes {
-        println!("{:?} {}: {times} such as {one}", key.0, key.1);
-    }
+    let (runs, beyond) = (found.runs, found.launches_beyond);
+    let line = format!(
+        "{name}: {count} boundaries, {runs} runs, {beyond} machines launched beyond a calm run's\n"
+    );
+    let _ = std::io::stderr().write_all(line.as_bytes());
+    assert!(count > 150, "{count} boundaries");
+    assert!(
+        found.words.is_empty(),
+        "a calm run: {calm}\n{}",
+        found.words
+    );
+}
+
+/// Anything that must not be; machines bought beyond a calm run's where the fault excuses none.
+fn differs(fault: Fault, verdict: &Verdict, calm: &Verdict) -> bool {
+    let beyond = verdict.launches > calm.launches && !fault.may_buy_more();
+    !verdict.is_clean() || beyond || verdict.price > calm.price + LEAST_SAVING
+}
+
+/// At every boundary.
+#[test]
+fn a_process_that_ends_before_or_after_any_order_is_followed_by_one_that_goes_on() {
+    let faults = [
+        Fault::StopBefore,
+        Fault::StopBeforeTheRestArrives,
+        Fault::StopAfter,
+    ];
+    play("stopped", &faults, 1, differs);
+}
+
+/// At every boundary.
+#[test]
+fn an_answer_that_is_lost_or_late_changes_nothing_in_the_end() {
+    let faults = [Fault::Lost, Fault::AnswerLost, Fault::Late(3)];
+    play("lost answers", &faults, 1, differs);
+}
+
+/// Nobody acts for a while: what happened meanwhile is found in the objects.
+#[test]
+fn a_process_that_starts_late_goes_on_all_the_same() {
+    let faults = [90, 600].map(Fault::StopAfterFor);
+    play("started late", &faults, DRAWN, differs);
+}
+
+/// What is decided on an old list may buy what is not needed any more; it goes as empty.
+#[test]
+fn a_process_that_begins_with_an_older_list_comes_to_the_same_rest() {
+    let faults = [
+        Fault::StaleBefore(0, 5),
+        Fault::StaleAfter(0, 5),
+        Fault::StaleBefore(5, 5),
+        Fault::StaleAfter(60, 5),
+        Fault::StaleAfter(60, 60),
+        Fault::StaleAfter(300, 30),
+        Fault::StaleAfter(900, 5),
+    ];
+    play("stale", &faults, DRAWN, differs);
 }
 
 #[test]
-fn story() {
-    let Ok(number) = std::env::var("NUMBER") else {
-        return;
-    };
-    let number: usize = number.parse().unwrap();
-    let fault = std::env::var("FAULT").unwrap();
-    let span = |i: usize| {
-        std::env::var("SPANS")
-            .ok()
-            .and_then(|v| v.split(',').nth(i).map(|v| v.parse::<i64>().unwrap()))
-            .unwrap_or(0)
-    };
-    let fault = match fault.as_str() {
-        "StopBefore" => Fault::StopBefore,
-        "StopAfter" => Fault::StopAfter,
-        "StopAfterAndWait" => Fault::StopAfterAndWait,
-        "StaleAfter" => Fault::StaleAfter(span(0), span(1)),
-        "StaleBefore" => Fault::StaleBefore(span(0), span(1)),
-        "Both" => Fault::Both(span(0)),
-        "Paused" => Fault::Paused(span(0)),
-        "PodsAgain" => Fault::PodsAgain(span(0)),
-        "ClaimGone" => Fault::ClaimGone,
-        "ClaimAgain" => Fault::ClaimAgain(span(0)),
-        "NodeAgain" => Fault::NodeAgain,
-        "NodeDeleted" => Fault::NodeDeleted,
-        "Late" => Fault::Late,
-        _ => Fault::Lost,
-    };
-    let mut found = None;
-    boundaries(|at, run| {
-        if at == number {
-            found = Some(run.clone())
-        }
+fn a_watch_that_skips_what_happened_changes_nothing_in_the_end() {
+    let faults = [
+        Fault::Cut(5),
+        Fault::Cut(60),
+        Fault::CutAndLost(5),
+        Fault::CutAndLost(60),
+        Fault::CutAndLost(200),
+    ];
+    play("cut watches", &faults, DRAWN, differs);
+}
+
+#[test]
+fn objects_that_come_back_under_their_names_are_others() {
+    let faults = [
+        Fault::PodsAgain(0),
+        Fault::PodsAgain(30),
+        Fault::NodeAgain(0),
+        Fault::NodeAgain(30),
+        Fault::NodeDeleted,
+    ];
+    play("made anew", &faults, DRAWN, differs);
+}
+
+/// Nobody lists machines yet: one whose claim was taken away by hand before its node joined stays, and so does its node. Nothing
+/// else is wrong.
+#[test]
+fn a_claim_taken_away_by_hand_leaves_at_most_its_own_machine() {
+    let faults = [
+        Fault::ClaimGone,
+        Fault::ClaimAgain(0),
+        Fault::ClaimAgain(30),
+    ];
+    play("claims by hand", &faults, DRAWN, |_, verdict, _| {
+        let stuck = verdict.stuck > verdict.leaked;
+        stuck || verdict.leaked > 1 || verdict.lost + verdict.hollow > 0 || verdict.unrest > 0
     });
-    let mut run = disturbed(&found.unwrap(), fault);
-    run.take_reports();
-    let mut lines = 0;
-    while run.next_at().is_some_and(|at| at <= world::STAYS) && lines < 400 {
-        if let Some(order) = run.next_order() {
-            let request = format!("{:?}", order.request);
-            println!(
-                "{:>9} {} v{:?} {}",
-                run.next_at().unwrap().millis(),
-                words(order),
-                order.version.map(|v| v.0),
-                &request[..request.len().min(160)]
-            );
-            lines += 1;
-        }
-        run.step_event();
-        for report in run.take_reports() {
-            println!(
-                "{:>9} -- {:?} {} {}",
-                run.now().millis(),
-                report.object,
-                report.reason,
-                report.message
-            );
-        }
-    }
-    for claim in run.claims() {
-        println!(
-            "{} {} {:?} {:?} {:?}",
-            claim.name,
-            claim.uid,
-            claim.provider_id,
-            claim.deleting,
-            claim.phase()
-        );
-    }
-    for node in run.nodes() {
-        println!(
-            "{} {:?} {:?} held {}",
-            node.name,
-            node.provider_id,
-            node.deleting,
-            run.is_held(&node.name)
-        );
-    }
-    for (id, claim) in run.instances() {
-        println!("{id} {}", claim.name);
+}
+
+#[test]
+fn the_last_order_of_a_process_that_lost_its_lease_buys_nothing_twice() {
+    let faults = [20, 120, 600].map(Fault::Paused);
+    play("paused", &faults, DRAWN, differs);
+}
+
+/// Without a lease two processes undo each other's work while both act; what they buy too much goes as empty.
+#[test]
+fn two_processes_without_a_lease_leave_nothing_behind() {
+    let faults = [20, 600].map(Fault::TwoActive);
+    play("two active", &faults, 2 * DRAWN, differs);
+}
+
+/// Orders of every kind are among the boundaries, and each part of a claim's life is.
+#[test]
+fn boundaries_are_of_every_purpose() {
+    let mut purposes = std::collections::BTreeSet::new();
+    boundaries(|_, run| {
+        purposes.extend(run.next_order().map(|order| format!("{:?}", order.purpose)));
+    });
+    for purpose in [
+        "Create",
+        "Launch",
+        "MarkLaunched",
+        "MarkRegistered",
+        "MarkInitialized",
+        "MarkTerminating",
+        "MarkWaiting",
+        "Register",
+        "Initialize",
+        "Taint",
+        "Nominate",
+        "DeleteClaim",
+        "DeleteNode",
+        "Evict",
+        "Terminate",
+        "ReleaseNode",
+        "ReleaseClaim",
+    ] {
+        assert!(purposes.contains(purpose), "{purpose} in {purposes:?}");
     }
 }

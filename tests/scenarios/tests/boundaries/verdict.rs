@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 use std::fmt;
 
-use plimsoll_core::ids::{ClaimName, NodeName, Uid};
+use plimsoll_core::ids::Uid;
 use plimsoll_core::model::{OwnerKind, Version};
 use plimsoll_core::units::PricePerHour;
 
@@ -119,11 +119,4 @@ fn lost(run: &Simulated) -> usize {
         lost += runs.count().abs_diff(wished);
     }
     lost + run.pods().filter(|pod| pod.node.is_none()).count()
-}
-
-/// Names of what is there, for people.
-pub(super) fn names(run: &Simulated) -> (Vec<ClaimName>, Vec<NodeName>) {
-    let claims = run.claims().map(|claim| claim.name.clone());
-    let nodes = run.nodes().map(|node| node.name.clone());
-    (claims.collect(), nodes.collect())
 }

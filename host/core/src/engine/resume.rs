@@ -1,0 +1,289 @@
+//! Commands taken up again after a restart, and past moves remembered: both are read from the claims that were bought.
+//!
+//! Every replacement says which command it was bought for. Where all replacements of one are there, its nodes count as moving
+//! from the first look on, and go once the replacements are ready. A command that lacks a replacement is not taken up: what
+//! was launched for it is capacity like any other, as after a command that failed, and what was not goes before it costs
+//! anything. Nor is one whose time was over: it was taken back.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
+
+use super::Engine;
+use super::ledger::CommandAccount;
+use super::queue::{REPLACES_ANNOTATION, UnderWay};
+use crate::catalogue::launch_order;
+use crate::command::Command;
+use crate::ids::{ClaimName, PoolName, TypeName};
+use crate::model::{ClaimPhase, DisruptionReason, NodeClaim};
+use crate::plan::{LaunchOption, option};
+use crate::snapshot::PastMove;
+use crate::state::PromisedTarget;
+use crate::time::Timestamp;
+use crate::units::PricePerHour;
+
+/// Annotation of a claim with the command that it was bought for, as `word=value` pairs.
+const COMMAND_ANNOTATION: &str = "plimsoll.dev/command";
+
+/// A command as each of its replacements tells it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct CommandRecord {
+    reason: DisruptionReason,
+    /// Number of replacements.
+    replacements: usize,
+    /// Saving per hour at list prices, as predicted.
+    saving: PricePerHour,
+    /// The move, unless it may be reversed.
+    past: Option<PastRecord>,
+}
+
+/// A move as later ones remember it, but for its instant: that is when the claim was asked for.
+#[derive(Clone, Debug, PartialEq, Eq)]
+struct PastRecord {
+    pools: BTreeSet<PoolName>,
+    from: BTreeSet<TypeName>,
+    to: BTreeSet<TypeName>,
+}
+
+impl CommandRecord {
+    /// The record of a command that is about to begin.
+    pub(super) fn of(command: &Command) -> Self {
+        let past = command.past.as_ref().map(|past| PastRecord {
+            pools: past.pools.clone(),
+            from: past.from.clone(),
+            to: past.to.clone(),
+        });
+        Self {
+            reason: command.reason,
+            replacements: command.plan.claims.len(),
+            saving: command.list_saving,
+            past,
+        }
+    }
+
+    /// Writes it down for a claim.
+    pub(super) fn annotation(&self) -> (Arc<str>, Arc<str>) {
+        (Arc::from(COMMAND_ANNOTATION), Arc::from(self.to_text()))
+    }
+
+    fn to_text(&self) -> String {
+        let reason = self.reason.as_str();
+        let (count, saving) = (self.replacements, self.saving.nanos());
+        let mut text = format!("reason={reason} replacements={count} saving={saving}");
+        if let Some(past) = &self.past {
+            for (word, names) in [
+                ("pools", joined(&past.pools)),
+                ("from", joined(&past.from)),
+                ("to", joined(&past.to)),
+            ] {
+                text.push_str(&format!(" {word}={names}"));
+            }
+        }
+        text
+    }
+
+    /// Reads what a claim says; `None` where it says nothing that can be read.
+    fn parse(text: &str) -> Option<Self> {
+        let words: BTreeMap<&str, &str> = text
+            .split_whitespace()
+            .filter_map(|pair| pair.split_once('='))
+            .collect();
+        let past = || {
+            Some(PastRecord {
+                pools: names(words.get("pools")?),
+                from: names(words.get("from")?),
+                to: names(words.get("to")?),
+            })
+        };
+        Some(Self {
+            reason: DisruptionReason::parse(words.get("reason")?)?,
+            replacements: words.get("replacements")?.parse().ok()?,
+            saving: PricePerHour::from_nanos(words.get("saving")?.parse().ok()?),
+            past: past(),
+        })
+    }
+}
+
+fn joined<N: ToString>(names: &BTreeSet<N>) -> String {
+    let names: Vec<String> = names.iter().map(ToString::to_string).collect();
+    names.join(",")
+}
+
+fn names<N: for<'a> From<&'a str> + Ord>(text: &str) -> BTreeSet<N> {
+    let names = text.split(',').filter(|name| !name.is_empty());
+    names.map(N::from).collect()
+}
+
+/// Claims that were bought for one command.
+#[derive(Debug)]
+struct Bought {
+    record: CommandRecord,
+    begun: Timestamp,
+    replacements: Vec<Arc<NodeClaim>>,
+}
+
+impl Engine {
+    /// Takes commands up again that were under way, and remembers past moves, as the claims tell.
+    pub(super) fn resume_commands(&mut self, claims: &[Arc<NodeClaim>], now: Timestamp) {
+        for (members, bought) in by_command(claims) {
+            self.recall_move(&bought, now);
+            let going: BTreeSet<ClaimName> = members
+                .split(',')
+                .map(ClaimName::from)
+                .filter(|member| self.stays(member))
+                .collect();
+            if going.is_empty() {
+                continue;
+            }
+            if bought.replacements.len() == bought.record.replacements {
+                self.resume_command(going, &bought, now);
+            } else {
+                self.abandon(&bought);
+            }
+        }
+    }
+
+    fn recall_move(&mut self, bought: &Bought, now: Timestamp) {
+        let keep = self.settings.churn.reversal_cooldown;
+        let Some(past) = bought.record.past.clone() else {
+            return;
+        };
+        if bought.begun + keep > now {
+            let PastRecord { pools, from, to } = past;
+            let at = bought.begun;
+            let past = PastMove {
+                at,
+                pools,
+                from,
+                to,
+            };
+            self.disruption.remember(past, keep);
+        }
+    }
+
+    /// Gives up the replacements of a command of which not all were asked for, those that have no machine.
+    fn abandon(&mut self, bought: &Bought) {
+        let replacements = bought.replacements.iter();
+        for claim in replacements.filter(|claim| claim.phase() == ClaimPhase::Created) {
+            self.notes.of(&claim.name).abandoned = true;
+        }
+    }
+
+    /// `true` if a claim is there, was not asked to go and is not moved by a command.
+    fn stays(&self, claim: &ClaimName) -> bool {
+        let there = self.cluster.claims.get(claim);
+        there.is_some_and(|claim| claim.deleting.is_none()) && !self.queue.has(claim)
+    }
+
+    fn resume_command(&mut self, members: BTreeSet<ClaimName>, bought: &Bought, now: Timestamp) {
+        let catalogues = self.market.catalogues();
+        let price = |name: &ClaimName| {
+            let claim = self.cluster.claims.get(name)?;
+            Some((name.clone(), catalogues.of(&claim.class).price_of(claim)))
+        };
+        let prices: BTreeMap<_, _> = members.iter().filter_map(price).collect();
+        let mut command = UnderWay::resumed(prices, bought);
+        for claim in &bought.replacements {
+            let sold = catalogues.of(&claim.class);
+            let options = launch_order(claim).filter_map(|key| sold.offering(&key));
+            let options: Vec<LaunchOption> = options.map(option).collect();
+            command.account.buys(&claim.name, &options);
+        }
+        if now >= bought.begun + self.queue.limit_with(members.len()) {
+            return;
+        }
+        for member in &members {
+            self.cluster.mark(member, now);
+            self.dirty_claims.insert(member.clone());
+        }
+        self.queue.push(command);
+    }
+}
+
+/// Replacements by the claims that they replace, as they are written on them.
+fn by_command(claims: &[Arc<NodeClaim>]) -> BTreeMap<Arc<str>, Bought> {
+    let mut commands: BTreeMap<Arc<str>, Bought> = BTreeMap::new();
+    for claim in claims.iter().filter(|claim| claim.deleting.is_none()) {
+        let members = claim.annotations.get(REPLACES_ANNOTATION);
+        let record = claim.annotations.get(COMMAND_ANNOTATION);
+        let record = record.and_then(|text| CommandRecord::parse(text));
+        let Some((members, record)) = members.zip(record) else {
+            continue;
+        };
+        let own = commands.entry(Arc::clone(members)).or_insert(Bought {
+            record,
+            begun: claim.created,
+            replacements: Vec::new(),
+        });
+        own.begun = own.begun.min(claim.created);
+        own.replacements.push(Arc::clone(claim));
+    }
+    commands
+}
+
+impl UnderWay {
+    /// A command as its replacements tell it; members with their list prices. Replacements that are ready are not waited for.
+    fn resumed(prices: BTreeMap<ClaimName, PricePerHour>, bought: &Bought) -> Self {
+        let members: BTreeSet<ClaimName> = prices.keys().cloned().collect();
+        let replacements = bought.replacements.iter();
+        let targets = replacements.clone();
+        let targets = targets.map(|claim| PromisedTarget::Claim(claim.name.clone()));
+        let awaited = replacements.filter(|claim| claim.phase() < ClaimPhase::Initialized);
+        let CommandRecord { reason, saving, .. } = bought.record;
+        let count = bought.replacements.len();
+        Self {
+            reason,
+            untainted: members.clone(),
+            members,
+            awaited: awaited.map(|claim| claim.name.clone()).collect(),
+            account: CommandAccount::resumed(reason, prices, count, saving, bought.begun),
+            targets: targets.collect(),
+            begun: bought.begun,
+            drains: false,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn set<N: for<'a> From<&'a str> + Ord>(of: &[&str]) -> BTreeSet<N> {
+        of.iter().map(|name| N::from(name)).collect()
+    }
+
+    #[test]
+    fn a_record_is_read_as_it_was_written() {
+        let whole = CommandRecord {
+            reason: DisruptionReason::Underutilized,
+            replacements: 2,
+            saving: PricePerHour::from_nanos(-17),
+            past: Some(PastRecord {
+                pools: set(&["general", "spot"]),
+                from: set(&["m5.large"]),
+                to: set(&["c5.large", "m5.xlarge"]),
+            }),
+        };
+        let text = "reason=Underutilized replacements=2 saving=-17 pools=general,spot from=m5.large to=c5.large,m5.xlarge";
+        assert_eq!(whole.to_text(), text);
+        assert_eq!(CommandRecord::parse(text), Some(whole.clone()));
+        let bare = CommandRecord {
+            reason: DisruptionReason::Drifted,
+            past: None,
+            ..whole
+        };
+        assert_eq!(CommandRecord::parse(&bare.to_text()), Some(bare));
+    }
+
+    #[test]
+    fn what_cannot_be_read_is_no_record() {
+        for text in [
+            "",
+            "reason=Underutilized",
+            "reason=Sideways replacements=1 saving=0",
+            "reason=Drifted replacements=-1 saving=0",
+            "reason=Drifted replacements=1 saving=much",
+        ] {
+            assert_eq!(CommandRecord::parse(text), None, "{text}");
+        }
+    }
+}
