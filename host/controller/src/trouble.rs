@@ -2,7 +2,7 @@
 //!
 //! Trouble with an object is told on the object. Trouble with a whole kind is told on the NodePools, whose nodes are not disrupted for it.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::time::{Duration, Instant};
 
 use plimsoll_api::Kind;
@@ -20,15 +20,17 @@ const POOLS: usize = 10;
 #[derive(Debug, Default)]
 pub(crate) struct Troubles {
     told: BTreeMap<String, Instant>,
+    /// Trouble that is in the log.
+    logged: BTreeSet<String>,
     stale_since: Option<Instant>,
 }
 
 impl Troubles {
     /// When there may be something to tell though nothing happens.
-    pub(crate) fn next_wake(&self) -> Option<Instant> {
-        let first = self.stale_since? + PATIENCE;
-        let again = self.told.values().map(|at| *at + AGAIN).min();
-        Some(again.map_or(first, |again| again.max(first)))
+    pub(crate) fn next_wake(&self, now: Instant) -> Option<Instant> {
+        let first = self.stale_since.map(|since| since + PATIENCE);
+        let again = self.told.values().map(|at| *at + AGAIN);
+        again.chain(first).filter(|at| *at > now).min()
     }
 
     /// Objects that cannot be read.
@@ -74,12 +76,20 @@ impl Troubles {
             }
         }
         self.told.retain(|_, at| now < *at + AGAIN);
+        let lasts = |words: &String| troubles.iter().any(|(_, have)| have == words);
+        self.logged.retain(lasts);
         let mut notices = Vec::new();
         for (reason, words) in troubles {
             if self.told.contains_key(&words) {
                 continue;
             }
-            tracing::warn!(reason, "{words}");
+            if self.logged.insert(words.clone()) {
+                tracing::warn!(reason, "{words}");
+            }
+            // There will be pools once they have been listed.
+            if pools.is_empty() {
+                continue;
+            }
             notices.extend(on_pools(pools, reason, &words));
             self.told.insert(words, now);
         }
@@ -147,6 +157,20 @@ mod tests {
             said[0].starts_with("Forbidden: no right to list pods; "),
             "{said:?}"
         );
+    }
+
+    #[test]
+    fn trouble_from_before_the_pools_are_known_is_told_once_they_are() {
+        let status = Status {
+            code: 403,
+            ..Status::default()
+        };
+        let failure = Failure::of(Kind::Pod, "list", Some(&Error::Api(status.boxed())));
+        let mut troubles = Troubles::default();
+        let now = Instant::now();
+        let none = troubles.of_view(&[Kind::Pod], [&failure].into_iter(), &[], now);
+        assert_eq!(none, []);
+        assert_eq!(told(&mut troubles, &[Kind::Pod], &[failure], now).len(), 2);
     }
 
     #[test]

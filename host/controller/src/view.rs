@@ -1,6 +1,8 @@
 //! The cluster as it is seen: watches taken into an index, read against the API server, and told of where they fail.
 
-use std::time::Instant;
+use std::collections::BTreeMap;
+use std::sync::Arc;
+use std::time::{Duration, Instant};
 
 use kube::Client;
 use plimsoll_api::Kind;
@@ -8,12 +10,14 @@ use plimsoll_core::action::{ObjectKey, Order, Request};
 use plimsoll_core::engine::Input;
 use plimsoll_core::ids::{ObjectName, Uid};
 use plimsoll_kube::event::Notice;
-use plimsoll_kube::watch::{Index, Watches};
-use std::sync::Arc;
+use plimsoll_kube::watch::{Failure, Index, Watches};
 
 use crate::freshness::{Freshness, Reads, failure};
 use crate::telemetry::Telemetry;
 use crate::trouble::{Troubles, on_pools};
+
+/// Figures that only grow with time are set down again after this.
+const SHOWN_AGAIN: Duration = Duration::from_secs(1);
 
 /// All that is seen of a cluster, and how old it may be.
 pub(crate) struct View {
@@ -26,6 +30,19 @@ pub(crate) struct View {
     told: Option<bool>,
     notices: Vec<Notice>,
     telemetry: Telemetry,
+    /// Figures and health as they were set down last, and when.
+    shown: Option<(Instant, State)>,
+    /// NodeClaims that cannot be read, as the engine has been told.
+    unreadable: usize,
+}
+
+/// State that figures and health hang on.
+#[derive(PartialEq, Eq)]
+struct State {
+    stale: Vec<Kind>,
+    failing: Vec<Kind>,
+    unlisted: usize,
+    unreadable: BTreeMap<Kind, usize>,
 }
 
 impl View {
@@ -40,6 +57,8 @@ impl View {
             told: None,
             notices: Vec::new(),
             telemetry,
+            shown: None,
+            unreadable: 0,
         }
     }
 
@@ -48,7 +67,7 @@ impl View {
         let mut inputs = Vec::new();
         let now = Instant::now();
         let wake = self.freshness.next_wake(now);
-        let wake = wake.into_iter().chain(self.troubles.next_wake()).min();
+        let wake = wake.into_iter().chain(self.troubles.next_wake(now)).min();
         tokio::select! {
             event = self.watches.next() => {
                 let (kind, change) = event?;
@@ -66,11 +85,14 @@ impl View {
         for asked in self.freshness.ask(now) {
             self.reads.begin(asked, now);
         }
+        if let Some(unreadable) = self.unreadable_claims() {
+            inputs.insert(0, unreadable);
+        }
         inputs.extend(self.judge());
         self.notices
             .extend(Troubles::unreadable(self.index.take_unreadable()));
         let stale = self.freshness.stale(now);
-        self.show(&stale, now);
+        self.show_changes(&stale, now);
         let pools: Vec<&str> = self.index.names(Kind::NodePool).collect();
         let told = self
             .troubles
@@ -104,7 +126,25 @@ impl View {
         std::mem::take(&mut self.notices)
     }
 
-    /// Sets down figures and health.
+    /// Sets figures and health down where they have changed, and once a second.
+    fn show_changes(&mut self, stale: &[Kind], now: Instant) {
+        let failing = self.freshness.failures().map(Failure::kind);
+        let state = State {
+            stale: stale.to_vec(),
+            failing: failing.collect(),
+            unlisted: self.index.unlisted().count(),
+            unreadable: self.index.unreadable(),
+        };
+        let is_due = self
+            .shown
+            .as_ref()
+            .is_none_or(|(at, shown)| now >= *at + SHOWN_AGAIN || *shown != state);
+        if is_due {
+            self.show(stale, now);
+            self.shown = Some((now, state));
+        }
+    }
+
     fn show(&self, stale: &[Kind], now: Instant) {
         let telemetry = &self.telemetry;
         telemetry.see(stale.is_empty(), now);
@@ -134,6 +174,14 @@ impl View {
                 count,
             );
         }
+    }
+
+    /// How many claims cannot be read, where that has changed.
+    fn unreadable_claims(&mut self) -> Option<Input> {
+        let unreadable = self.index.unreadable();
+        let count = unreadable.get(&Kind::NodeClaim).copied().unwrap_or(0);
+        let before = std::mem::replace(&mut self.unreadable, count);
+        (before != count).then_some(Input::UnreadableClaims(count))
     }
 
     /// Whether the view is fresh, where that has changed.

@@ -37,6 +37,8 @@ pub enum Input {
     Interrupted(ProviderId),
     /// What is seen may be older than the cluster: the kinds of which that is so, by name. Said again when they change.
     Stale(Vec<Arc<str>>),
+    /// So many NodeClaims cannot be read: no node is without a claim for that, and no machine is ended for want of one.
+    UnreadableClaims(usize),
     /// What is seen is what is there; so it is taken to be until something else is said.
     Fresh,
     /// Time has passed.

@@ -230,6 +230,7 @@ impl Engine {
             }
             Input::Stale(kinds) => self.note_stale(kinds),
             Input::Fresh => self.note_stale(Vec::new()),
+            Input::UnreadableClaims(count) => self.note_unreadable_claims(count),
             Input::Tick => {}
         }
     }

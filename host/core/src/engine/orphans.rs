@@ -63,6 +63,10 @@ impl Engine {
             self.orphans.forget(name);
             return;
         };
+        if !self.freshness.knows_claims() {
+            self.freshness.hold_orphan(name);
+            return;
+        }
         let said = self.orphans.said.get(name).copied();
         let step = step_orphan(
             &OrphanView {

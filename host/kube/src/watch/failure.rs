@@ -37,6 +37,11 @@ impl Failure {
         Self { kind, verb, cause }
     }
 
+    /// The kind that is not seen.
+    pub fn kind(&self) -> Kind {
+        self.kind
+    }
+
     /// `true` if it lasts until somebody changes rights or definitions.
     pub fn needs_people(&self) -> bool {
         !matches!(self.cause, Cause::Interrupted(_))

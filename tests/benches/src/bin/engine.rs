@@ -374,6 +374,7 @@ fn kinds(inputs: &[(Timestamp, Input)]) -> Vec<Kind> {
         | Input::Catalogues(_)
         | Input::Stale(_)
         | Input::Fresh
+        | Input::UnreadableClaims(_)
         | Input::Tick => Kind::Timer,
     };
     inputs.iter().map(kind).collect()
