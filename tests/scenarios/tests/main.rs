@@ -5,6 +5,7 @@ mod agreement;
 mod boundaries;
 mod classes;
 mod comparisons;
+mod forgets;
 mod found;
 mod laws;
 mod learned;
