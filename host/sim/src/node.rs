@@ -74,13 +74,13 @@ impl World {
         let claim = &instance.claim;
         let mut own = instance.machine.labels.clone();
         own.extend(claim.labels.clone());
-        own.insert(Arc::from(labels::HOSTNAME), Arc::from(claim.name.as_str()));
+        let name = instance.node();
+        own.insert(Arc::from(labels::HOSTNAME), Arc::from(name.as_str()));
         let mut taints = claim.taints.clone();
         taints.extend(claim.startup_taints.iter().cloned());
         taints.push(taint(UNREGISTERED_TAINT, Effect::NoExecute));
         taints.push(taint(NOT_READY, Effect::NoSchedule));
         let (capacity, allocatable) = self.real_size(instance);
-        let name = instance.node();
         let node = Node {
             name: name.clone(),
             uid: self.api.new_uid("node", name.as_str()),

@@ -100,6 +100,12 @@ pub enum FirstList {
 }
 
 impl<P: Planner> Run<P> {
+    /// All that the processes hold, written down: what grows without end shows in its length.
+    pub fn written_engine(&self) -> String {
+        let engines = self.processes.values().map(|process| &process.engine);
+        engines.map(|engine| format!("{engine:?}")).collect()
+    }
+
     /// From now on the watch is remembered, so that a process can begin with an older list.
     pub fn keep_history(&mut self) {
         self.history = Some(History::since(self.world.api.list()));

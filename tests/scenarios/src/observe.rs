@@ -51,9 +51,19 @@ impl Observer {
         let mut claims = BTreeMap::new();
         for claim in run.claims() {
             let name = claim.name.to_string();
-            let next = self.numbers.len() + 1;
+            let next = self.numbers.values().max().map_or(1, |last| last + 1);
             self.numbers.entry(name.clone()).or_insert(next);
             claims.insert(name, state_of(claim));
+        }
+        // A claim that comes back under its name has a node of another.
+        for node in run.nodes() {
+            let own = run
+                .claims()
+                .find(|claim| claim.provider_id == node.provider_id);
+            let number = own.and_then(|claim| self.numbers.get(claim.name.as_str()));
+            if let Some(number) = number.copied() {
+                self.numbers.entry(node.name.to_string()).or_insert(number);
+            }
         }
         let mut pods = BTreeMap::new();
         for pod in run

@@ -6,6 +6,7 @@ mod answers;
 mod boundaries;
 mod classes;
 mod comparisons;
+mod forgets;
 mod found;
 mod laws;
 mod learned;

@@ -50,20 +50,21 @@ pub(super) enum Fault {
 }
 
 impl Fault {
-    /// `true` if machines may be launched beyond those of a calm run: decisions were made on what is not so any more, or
-    /// objects were taken away that must be made again.
-    pub(super) fn may_buy_more(self) -> bool {
-        !matches!(
-            self,
+    /// The most machines that may be launched beyond those of a calm run; `None` where decisions are made on what is not so any
+    /// more, or objects were taken away that must be made again.
+    pub(super) fn excess(self) -> Option<u32> {
+        match self {
             Self::StopBefore
-                | Self::StopBeforeTheRestArrives
-                | Self::StopAfter
-                | Self::Lost
-                | Self::AnswerLost
-                | Self::Late(_)
-                | Self::Cut(_)
-                | Self::CutAndLost(_)
-        )
+            | Self::StopAfter
+            | Self::Lost
+            | Self::AnswerLost
+            | Self::Late(_)
+            | Self::Cut(_)
+            | Self::CutAndLost(_) => Some(0),
+            // Half of a command may arrive when nobody waits for it any more.
+            Self::StopBeforeTheRestArrives => Some(1),
+            _ => None,
+        }
     }
 
     /// A copy of a run that stands before an order, with this in its way.

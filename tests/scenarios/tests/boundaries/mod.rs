@@ -126,7 +126,8 @@ fn play(
 
 /// Anything that must not be; machines bought beyond a calm run's where the fault excuses none.
 fn differs(fault: Fault, verdict: &Verdict, calm: &Verdict) -> bool {
-    let beyond = verdict.launches > calm.launches && !fault.may_buy_more();
+    let excess = fault.excess();
+    let beyond = excess.is_some_and(|excess| verdict.launches > calm.launches + excess);
     !verdict.is_clean() || beyond || verdict.price > calm.price + LEAST_SAVING
 }
 

@@ -1,0 +1,52 @@
+//! The engine forgets what is gone: Jobs that come and go through a cluster of constant size leave its memory as it was.
+
+use plimsoll_core::model::OwnerKind;
+use plimsoll_core::time::{Span, Timestamp};
+use plimsoll_oracles::fixture::{Amounts, OnDemand, ZONE_1, cluster, machine, pod, pool};
+use plimsoll_scenarios::stage;
+use plimsoll_sim::{Change, Planner, Run, TimedChange};
+
+fn at(seconds: i64) -> Timestamp {
+    Timestamp::from_millis(seconds * 1000)
+}
+
+/// Every ten seconds one more Job of its own name and needs, which runs for a minute.
+fn jobs(count: u32) -> Run<impl Planner> {
+    let pool = pool("general").with(|pool| {
+        pool.disruption.consolidate_after = Some(Span::from_secs(30));
+    });
+    let listed = machine("middle", 4, 0.19)
+        .pods(58)
+        .offered(ZONE_1, OnDemand);
+    let fixture = cluster().sells(listed).pool(pool);
+    let job = |number: u32| {
+        let name = format!("job{number:06}");
+        let job = pod(&name).cpu(500 + i64::from(number % 700)).memory_mib(64);
+        job.owned_by(OwnerKind::Job, &name)
+    };
+    let (mut objects, catalogues, settings) = fixture.pods((0..count).map(job)).parts();
+    let arriving = std::mem::take(&mut objects.pods);
+    let arrive = |(number, pod)| TimedChange {
+        at: at(i64::from(number) * 10),
+        change: Change::Arrive(pod, Some(Span::from_secs(60))),
+    };
+    let changes = (0..count).zip(arriving).map(arrive).collect();
+    let recording = stage::recording((objects, catalogues, settings), at(0), None, changes);
+    stage::run(recording, stage::uninterrupted())
+}
+
+/// Length of all that the engine holds, written down.
+fn held<P: Planner>(run: &mut Run<P>, seconds: i64) -> usize {
+    run.run_until(at(seconds));
+    run.written_engine().len()
+}
+
+#[test]
+fn jobs_that_are_gone_leave_nothing() {
+    let mut run = jobs(3000);
+    // Deletions are remembered up to a number, against events that come late; it is reached before.
+    let early = held(&mut run, 10_000);
+    let late = held(&mut run, 29_000);
+    println!("{early} then {late}");
+    assert!(late <= early + early / 10, "{early} then {late}");
+}
