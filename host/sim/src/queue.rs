@@ -53,7 +53,7 @@ impl<E> Queue<E> {
         self.events.retain(|_, event| keep(event));
     }
 
-    /// What happens next.
+    /// Entry that happens next.
     pub(crate) fn first(&self) -> Option<&E> {
         self.events.values().next()
     }

@@ -238,7 +238,8 @@ fn a_node_whose_claim_is_not_seen_is_kept_while_claims_cannot_be_read_or_the_vie
     for (blind, sighted) in pairs {
         let mut driven = Driven::start(sold(), at(1000));
         driven.hand_in(blind);
-        let left = node("n1").with(|node| {
+        let ours = node("n1").label("karpenter.k8s.aws/ec2nodeclass", "default");
+        let left = ours.with(|node| {
             node.held = true;
             node.deleting = Some(at(0));
             node.provider_id = Some("made-up://n1".into());

@@ -6,6 +6,7 @@
 //! anything. Nor is one whose time was over: it was taken back.
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::fmt::Write as _;
 use std::sync::Arc;
 
 use super::Engine;
@@ -75,7 +76,7 @@ impl CommandRecord {
                 ("from", joined(&past.from)),
                 ("to", joined(&past.to)),
             ] {
-                text.push_str(&format!(" {word}={names}"));
+                let _ = write!(text, " {word}={names}");
             }
         }
         text
@@ -115,7 +116,7 @@ fn names<N: for<'a> From<&'a str> + Ord>(text: &str) -> BTreeSet<N> {
 
 /// Claims that were bought for one command.
 #[derive(Debug)]
-struct Bought {
+struct BoughtClaims {
     record: CommandRecord,
     begun: Timestamp,
     replacements: Vec<Arc<NodeClaim>>,
@@ -135,14 +136,14 @@ impl Engine {
                 continue;
             }
             if bought.replacements.len() == bought.record.replacements {
-                self.resume_command(going, &bought, now);
+                self.resume_command(&going, &bought, now);
             } else {
                 self.abandon(&bought);
             }
         }
     }
 
-    fn recall_move(&mut self, bought: &Bought, now: Timestamp) {
+    fn recall_move(&mut self, bought: &BoughtClaims, now: Timestamp) {
         let keep = self.settings.churn.reversal_cooldown;
         let Some(past) = bought.record.past.clone() else {
             return;
@@ -161,7 +162,7 @@ impl Engine {
     }
 
     /// Gives up the replacements of a command of which not all were asked for, those that have no machine.
-    fn abandon(&mut self, bought: &Bought) {
+    fn abandon(&mut self, bought: &BoughtClaims) {
         let replacements = bought.replacements.iter();
         for claim in replacements.filter(|claim| claim.phase() == ClaimPhase::Created) {
             self.notes.of(&claim.name).abandoned = true;
@@ -176,7 +177,12 @@ impl Engine {
         there.is_some_and(stays) && !self.queue.has(claim)
     }
 
-    fn resume_command(&mut self, members: BTreeSet<ClaimName>, bought: &Bought, now: Timestamp) {
+    fn resume_command(
+        &mut self,
+        members: &BTreeSet<ClaimName>,
+        bought: &BoughtClaims,
+        now: Timestamp,
+    ) {
         let catalogues = self.market.catalogues();
         let price = |name: &ClaimName| {
             let claim = self.cluster.claims.get(name)?;
@@ -193,7 +199,7 @@ impl Engine {
         if now >= bought.begun + self.queue.limit_with(members.len()) {
             return;
         }
-        for member in &members {
+        for member in members {
             self.cluster.mark(member, now);
             self.dirty_claims.insert(member.clone());
         }
@@ -202,8 +208,8 @@ impl Engine {
 }
 
 /// Replacements by the claims that they replace, as they are written on them.
-fn by_command(claims: &[Arc<NodeClaim>]) -> BTreeMap<Arc<str>, Bought> {
-    let mut commands: BTreeMap<Arc<str>, Bought> = BTreeMap::new();
+fn by_command(claims: &[Arc<NodeClaim>]) -> BTreeMap<Arc<str>, BoughtClaims> {
+    let mut commands: BTreeMap<Arc<str>, BoughtClaims> = BTreeMap::new();
     for claim in claims.iter().filter(|claim| claim.deleting.is_none()) {
         let members = claim.annotations.get(REPLACES_ANNOTATION);
         let record = claim.annotations.get(COMMAND_ANNOTATION);
@@ -211,7 +217,7 @@ fn by_command(claims: &[Arc<NodeClaim>]) -> BTreeMap<Arc<str>, Bought> {
         let Some((members, record)) = members.zip(record) else {
             continue;
         };
-        let own = commands.entry(Arc::clone(members)).or_insert(Bought {
+        let own = commands.entry(Arc::clone(members)).or_insert(BoughtClaims {
             record,
             begun: claim.created,
             replacements: Vec::new(),
@@ -224,7 +230,7 @@ fn by_command(claims: &[Arc<NodeClaim>]) -> BTreeMap<Arc<str>, Bought> {
 
 impl UnderWay {
     /// A command as its replacements tell it; members with their list prices. Replacements that are ready are not waited for.
-    fn resumed(prices: BTreeMap<ClaimName, PricePerHour>, bought: &Bought) -> Self {
+    fn resumed(prices: BTreeMap<ClaimName, PricePerHour>, bought: &BoughtClaims) -> Self {
         let members: BTreeSet<ClaimName> = prices.keys().cloned().collect();
         let replacements = bought.replacements.iter();
         let targets = replacements.clone();
