@@ -1,7 +1,7 @@
 //! Freshness of what is seen, kind by kind: nothing is ended on the word of an old view.
 //!
 //! A kind is fresh if its watch goes on, and has shown all that a consistent read found which began after our last write to the kind, and
-//! no more than [`OLDEST`] ago. A read asks for the kind's version first. Where the watch does not reach that soon, since nothing happens to
+//! no more than [`OLDEST`] ago. Where a kind has many objects a read asks for its version first; where the watch does not reach that soon, since nothing happens to
 //! the kind or the watch lags, the next read compares object by object. A read that takes long is followed by a longer pause.
 
 use std::collections::BTreeMap;
@@ -21,6 +21,8 @@ const RENEWED: Duration = Duration::from_secs(25);
 const PACE: Duration = Duration::from_millis(400);
 /// The same in terms of how long the read took.
 const COST: u32 = 10;
+/// Objects of a kind that are compared at once: they come in one answer, and spare the next read.
+const FEW: usize = 200;
 /// Time from a read that failed to the next.
 const AGAIN: Duration = Duration::from_secs(2);
 
@@ -137,14 +139,14 @@ impl Freshness {
     }
 
     /// Kinds that are to be read now; they count as being read from here on.
-    pub(crate) fn ask(&mut self, now: Instant) -> Vec<Asked> {
+    pub(crate) fn ask(&mut self, index: &Index, now: Instant) -> Vec<Asked> {
         let mut asked = Vec::new();
         for (kind, sight) in &mut self.kinds {
             if sight.due().is_none_or(|due| due > now) {
                 continue;
             }
             sight.is_asked = true;
-            let depth = if sight.open.is_some() {
+            let depth = if sight.open.is_some() || index.count(*kind) <= FEW {
                 Depth::Objects
             } else {
                 Depth::Version
@@ -270,8 +272,12 @@ mod tests {
     }
 
     impl Seen {
-        /// A kind whose list of one node showed it at version 5.
+        /// A kind with many objects whose list showed it at version 5; one of them is named a.
         fn listed() -> Self {
+            Self::of(FEW + 1)
+        }
+
+        fn of(count: usize) -> Self {
             let mut seen = Self {
                 start: Instant::now(),
                 index: Index::new(&[KIND]),
@@ -279,6 +285,11 @@ mod tests {
             };
             seen.hear(Change::ListBegun, 0);
             seen.hear(Change::Listed(node(4)), 0);
+            for number in 1..count {
+                let metadata = json!({"name": format!("n{number}"), "resourceVersion": "1"});
+                let node = serde_json::from_value(json!({"metadata": metadata})).unwrap();
+                seen.hear(Change::Listed(Box::new(node)), 0);
+            }
             seen.hear(Change::ListDone(Version(5)), 0);
             seen
         }
@@ -305,7 +316,7 @@ mod tests {
             let now = self.at(from);
             let due = self.freshness.next_wake(now).map(|due| due.max(now));
             let due = due.expect("it is to be read");
-            let asked = self.freshness.ask(due);
+            let asked = self.freshness.ask(&self.index, due);
             assert_eq!(asked.len(), 1, "at {:?}", due - self.start);
             let millis = (due - self.start).as_millis();
             (u64::try_from(millis).unwrap(), asked[0].1)
@@ -334,7 +345,11 @@ mod tests {
         assert!(!seen.is_fresh(0), "nobody has asked the server");
         assert_eq!(seen.asks(0), (0, Depth::Version));
         assert!(
-            seen.freshness.ask(seen.at(10)).is_empty(),
+            {
+                let at = seen.at(10);
+                seen.freshness.ask(&seen.index, at)
+            }
+            .is_empty(),
             "it is asked already"
         );
         seen.answer(0, read_at(7), 20);
@@ -352,19 +367,22 @@ mod tests {
 
     #[test]
     fn a_kind_that_stays_behind_a_read_is_compared_object_by_object() {
+        let mut few = Seen::of(FEW);
+        assert_eq!(few.asks(0), (0, Depth::Objects));
         let mut seen = Seen::listed();
         seen.asks(0);
         seen.answer(0, read_at(7), 20);
         assert_eq!(seen.asks(20), (400, Depth::Objects));
-        let key = (String::new(), "a".to_owned());
-        let equal = Read {
-            version: Version(9),
-            objects: Some([(key.clone(), Version(4))].into()),
+        let found = |of_a: u64| {
+            let key = |name: String| (String::new(), name);
+            let others = (1..=FEW).map(|number| (key(format!("n{number}")), Version(1)));
+            let objects = others.chain([(key("a".to_owned()), Version(of_a))]);
+            Read {
+                version: Version(9),
+                objects: Some(objects.collect()),
+            }
         };
-        let newer = Read {
-            version: Version(9),
-            objects: Some([(key, Version(8))].into()),
-        };
+        let (equal, newer) = (found(4), found(8));
         seen.answer(400, newer, 500);
         assert!(!seen.is_fresh(500));
         assert_eq!(

@@ -82,7 +82,7 @@ impl View {
             () = until(wake) => {}
         }
         let now = Instant::now();
-        for asked in self.freshness.ask(now) {
+        for asked in self.freshness.ask(&self.index, now) {
             self.reads.begin(asked, now);
         }
         if let Some(unreadable) = self.unreadable_claims() {

@@ -139,6 +139,13 @@ impl Index {
         keys.map(|(_, name)| name.as_str())
     }
 
+    /// Number of a kind's objects that can be read.
+    pub fn count(&self, kind: Kind) -> usize {
+        self.listings
+            .get(&kind)
+            .map_or(0, |listing| listing.known.len())
+    }
+
     /// Kinds that have not been listed yet.
     pub fn unlisted(&self) -> impl Iterator<Item = Kind> {
         self.unlisted.iter().copied()
