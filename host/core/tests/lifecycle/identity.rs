@@ -199,7 +199,7 @@ fn a_command_about_a_claim_is_not_carried_out_on_its_successor() {
     let (mut world, tainted, claim) = emptied();
     let orders = world.see(Object::Node(Arc::clone(&tainted)));
     assert_eq!(purposes(&orders), [Purpose::DeleteClaim]);
-    assert_eq!(orders[0].uid, Some(claim.uid));
+    assert_eq!(orders[0].uid, Some(claim.uid.clone()));
 
     let (mut world, tainted, mut other) = emptied();
     Arc::make_mut(&mut other).uid = Uid::from("other");

@@ -1,0 +1,174 @@
+//! Writes meet the object that was meant, or none: another that bears its name is left as it is.
+
+use anyhow::{Context, Result};
+use kube::api::{Api, PostParams};
+use kube::core::DynamicObject;
+use kube::{Client, ResourceExt};
+use plimsoll_api::{Kind, crd};
+use plimsoll_core::action::{
+    Answer, ClaimChange, CloudCall, Finalizer, NodeChange, Outcome, Reason, Write,
+};
+use plimsoll_core::catalogue::Catalogues;
+use plimsoll_core::ids::{ClaimName, NodeName, ProviderId, Uid};
+use plimsoll_core::time::Timestamp;
+use plimsoll_kube::apply::{Preconditions, Writer};
+use plimsoll_kwok::Kwok;
+use plimsoll_lab::{Lab, Options};
+use serde_json::{Value, json};
+
+async fn lab() -> Result<Lab> {
+    let lab = Lab::start(Options {
+        definitions: crd::karpenter(),
+        ..Options::default()
+    });
+    lab.await.context("the lab")
+}
+
+/// Makes an object and gives its uid.
+async fn make(client: &Client, kind: Kind, manifest: Value) -> Result<Uid> {
+    let api: Api<DynamicObject> = plimsoll_kube::api(client, kind);
+    let object = serde_json::from_value(manifest)?;
+    let made = api.create(&PostParams::default(), &object).await?;
+    Ok(Uid::from(made.uid().context("a uid")?))
+}
+
+async fn read(client: &Client, kind: Kind, name: &str) -> Result<Option<DynamicObject>> {
+    Ok(plimsoll_kube::api(client, kind).get_opt(name).await?)
+}
+
+fn claim() -> Value {
+    json!({
+        "apiVersion": "karpenter.sh/v1", "kind": "NodeClaim",
+        "metadata": {"name": "general-a", "finalizers": ["karpenter.sh/termination"]},
+        "spec": {
+            "nodeClassRef": {"group": "karpenter.kwok.sh", "kind": "KWOKNodeClass", "name": "default"},
+            "requirements": [{"key": "kubernetes.io/os", "operator": "In", "values": ["linux"]}],
+        },
+    })
+}
+
+fn node(provider_id: &str) -> Value {
+    json!({
+        "apiVersion": "v1", "kind": "Node",
+        "metadata": {"name": "n1", "finalizers": ["karpenter.sh/termination"]},
+        "spec": {"providerID": provider_id},
+    })
+}
+
+/// Writes that change, release and delete the claim and the node of this lab.
+fn writes() -> Vec<Write> {
+    let note = || [("plimsoll.dev/note".into(), "x".into())].into();
+    let of_claim = |finalizer| {
+        let change = ClaimChange {
+            annotations: note(),
+            finalizer,
+            ..ClaimChange::default()
+        };
+        Write::ChangeClaim(ClaimName::from("general-a"), Box::new(change))
+    };
+    let of_node = |finalizer| {
+        let change = NodeChange {
+            annotations: note(),
+            finalizer,
+            ..NodeChange::default()
+        };
+        Write::ChangeNode(NodeName::from("n1"), Box::new(change))
+    };
+    vec![
+        of_claim(Finalizer::Kept),
+        of_node(Finalizer::Kept),
+        of_claim(Finalizer::Removed),
+        of_node(Finalizer::Removed),
+        Write::DeleteClaim(ClaimName::from("general-a")),
+        Write::DeleteNode(NodeName::from("n1")),
+    ]
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn another_of_the_name_counts_as_gone_and_is_left_as_it_is() -> Result<()> {
+    let lab = lab().await?;
+    let client = lab.client();
+    let uid_of_claim = make(&client, Kind::NodeClaim, claim()).await?;
+    let uid_of_node = make(&client, Kind::Node, node("kwok://n1")).await?;
+    let writer = Writer::new(client.clone());
+    let now = Timestamp::from_millis(1_769_850_010_000);
+    let other = Uid::from("5e9a5a2c-1111-2222-3333-444444444444");
+    for write in writes() {
+        let only = Preconditions {
+            uid: Some(&other),
+            version: None,
+        };
+        let outcome = writer.write(&write, only, now).await;
+        let released = Outcome::Done(Answer::Nothing);
+        let gone = Outcome::Refused(Reason::NotFound);
+        assert!(
+            outcome == released || outcome == gone,
+            "{write:?}: {outcome:?}"
+        );
+        let is_release = matches!(&write, Write::ChangeClaim(_, it) if it.finalizer == Finalizer::Removed)
+            || matches!(&write, Write::ChangeNode(_, it) if it.finalizer == Finalizer::Removed);
+        assert_eq!(outcome == released, is_release, "{write:?}: {outcome:?}");
+    }
+    for (kind, name) in [(Kind::NodeClaim, "general-a"), (Kind::Node, "n1")] {
+        let object = read(&client, kind, name).await?.context("it is there")?;
+        assert_eq!(object.finalizers(), ["karpenter.sh/termination"]);
+        assert!(object.metadata.deletion_timestamp.is_none());
+        assert!(!object.annotations().contains_key("plimsoll.dev/note"));
+    }
+    // Under their own uids all of it is done.
+    for write in writes() {
+        let uid = match &write {
+            Write::ChangeClaim(..) | Write::DeleteClaim(_) => &uid_of_claim,
+            _ => &uid_of_node,
+        };
+        let only = Preconditions {
+            uid: Some(uid),
+            version: None,
+        };
+        let outcome = writer.write(&write, only, now).await;
+        assert!(
+            matches!(outcome, Outcome::Done(_)),
+            "{write:?}: {outcome:?}"
+        );
+    }
+    assert!(read(&client, Kind::NodeClaim, "general-a").await?.is_none());
+    assert!(read(&client, Kind::Node, "n1").await?.is_none());
+    Ok(())
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_machine_says_that_it_ends_and_then_that_it_is_gone() -> Result<()> {
+    let lab = lab().await?;
+    let client = lab.client();
+    make(&client, Kind::Node, node("kwok://n1")).await?;
+    let provider = Kwok::new(client.clone(), std::sync::Arc::new(Catalogues::default()));
+    let ask = async |instance: &str, end: bool| {
+        let instance = ProviderId::from(instance);
+        let call = if end {
+            CloudCall::Terminate { instance }
+        } else {
+            CloudCall::Get { instance }
+        };
+        provider.call(&call).await
+    };
+    let absent = Outcome::Done(Answer::Absent);
+    let gone = Outcome::Done(Answer::Gone);
+    for foreign in ["aws:///us-east-1a/i-0123", "kwok://n2", "n1"] {
+        assert_eq!(ask(foreign, false).await, absent, "{foreign}");
+        assert_eq!(ask(foreign, true).await, gone, "{foreign}");
+    }
+    let found = ask("kwok://n1", false).await;
+    assert!(
+        matches!(found, Outcome::Done(Answer::Machine(_))),
+        "{found:?}"
+    );
+    assert_eq!(ask("kwok://n1", true).await, Outcome::Done(Answer::Ending));
+    // Its node is held by our finalizer; the machine behind it has ended.
+    assert_eq!(ask("kwok://n1", false).await, absent);
+    assert_eq!(ask("kwok://n1", true).await, gone);
+    let node = read(&client, Kind::Node, "n1")
+        .await?
+        .context("it is held")?;
+    assert!(node.metadata.deletion_timestamp.is_some());
+    Ok(())
+}
