@@ -28,6 +28,8 @@ const COMMAND_ANNOTATION: &str = "plimsoll.dev/command";
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct CommandRecord {
     reason: DisruptionReason,
+    /// When it began, which tells it from others that were to move the same nodes.
+    begun: Timestamp,
     /// Number of replacements.
     replacements: usize,
     /// Saving per hour at list prices, as predicted.
@@ -36,7 +38,7 @@ pub(super) struct CommandRecord {
     past: Option<PastRecord>,
 }
 
-/// A move as later ones remember it, but for its instant: that is when the claim was asked for.
+/// A move as later ones remember it, but for its instant: that is when its command began.
 #[derive(Clone, Debug, PartialEq, Eq)]
 struct PastRecord {
     pools: BTreeSet<PoolName>,
@@ -45,8 +47,8 @@ struct PastRecord {
 }
 
 impl CommandRecord {
-    /// The record of a command that is about to begin.
-    pub(super) fn of(command: &Command) -> Self {
+    /// The record of a command that begins now.
+    pub(super) fn of(command: &Command, now: Timestamp) -> Self {
         let past = command.past.as_ref().map(|past| PastRecord {
             pools: past.pools.clone(),
             from: past.from.clone(),
@@ -54,6 +56,7 @@ impl CommandRecord {
         });
         Self {
             reason: command.reason,
+            begun: now,
             replacements: command.plan.claims.len(),
             saving: command.list_saving,
             past,
@@ -68,7 +71,9 @@ impl CommandRecord {
     fn to_text(&self) -> String {
         let reason = self.reason.as_str();
         let (count, saving) = (self.replacements, self.saving.nanos());
-        let mut text = format!("reason={reason} replacements={count} saving={saving}");
+        let begun = self.begun.millis();
+        let mut text =
+            format!("reason={reason} begun={begun} replacements={count} saving={saving}");
         if let Some(past) = &self.past {
             for (word, names) in [
                 ("pools", joined(&past.pools)),
@@ -96,6 +101,7 @@ impl CommandRecord {
         };
         Some(Self {
             reason: DisruptionReason::parse(words.get("reason")?)?,
+            begun: Timestamp::from_millis(words.get("begun")?.parse().ok()?),
             replacements: words.get("replacements")?.parse().ok()?,
             saving: PricePerHour::from_nanos(words.get("saving")?.parse().ok()?),
             past: past(),
@@ -117,14 +123,13 @@ fn names<N: for<'a> From<&'a str> + Ord>(text: &str) -> BTreeSet<N> {
 #[derive(Debug)]
 struct Bought {
     record: CommandRecord,
-    begun: Timestamp,
     replacements: Vec<Arc<NodeClaim>>,
 }
 
 impl Engine {
     /// Takes commands up again that were under way, and remembers past moves, as the claims tell.
     pub(super) fn resume_commands(&mut self, claims: &[Arc<NodeClaim>], now: Timestamp) {
-        for (members, bought) in by_command(claims) {
+        for ((_, members), bought) in by_command(claims) {
             self.recall_move(&bought, now);
             let going: BTreeSet<ClaimName> = members
                 .split(',')
@@ -147,9 +152,9 @@ impl Engine {
         let Some(past) = bought.record.past.clone() else {
             return;
         };
-        if bought.begun + keep > now {
+        let at = bought.record.begun;
+        if at + keep > now {
             let PastRecord { pools, from, to } = past;
-            let at = bought.begun;
             let past = PastMove {
                 at,
                 pools,
@@ -188,7 +193,7 @@ impl Engine {
             let options: Vec<LaunchOption> = options.map(option).collect();
             command.account.buys(&claim.name, &options);
         }
-        if now >= bought.begun + self.queue.limit_with(members.len()) {
+        if now >= bought.record.begun + self.queue.limit_with(members.len()) {
             return;
         }
         for member in &members {
@@ -199,9 +204,9 @@ impl Engine {
     }
 }
 
-/// Replacements by the claims that they replace, as they are written on them.
-fn by_command(claims: &[Arc<NodeClaim>]) -> BTreeMap<Arc<str>, Bought> {
-    let mut commands: BTreeMap<Arc<str>, Bought> = BTreeMap::new();
+/// Replacements by their command, the oldest first: when it began, and the claims that they replace as they are written on them.
+fn by_command(claims: &[Arc<NodeClaim>]) -> BTreeMap<(Timestamp, Arc<str>), Bought> {
+    let mut commands: BTreeMap<(Timestamp, Arc<str>), Bought> = BTreeMap::new();
     for claim in claims.iter().filter(|claim| claim.deleting.is_none()) {
         let members = claim.annotations.get(REPLACES_ANNOTATION);
         let record = claim.annotations.get(COMMAND_ANNOTATION);
@@ -209,12 +214,11 @@ fn by_command(claims: &[Arc<NodeClaim>]) -> BTreeMap<Arc<str>, Bought> {
         let Some((members, record)) = members.zip(record) else {
             continue;
         };
-        let own = commands.entry(Arc::clone(members)).or_insert(Bought {
+        let command = (record.begun, Arc::clone(members));
+        let own = commands.entry(command).or_insert(Bought {
             record,
-            begun: claim.created,
             replacements: Vec::new(),
         });
-        own.begun = own.begun.min(claim.created);
         own.replacements.push(Arc::clone(claim));
     }
     commands
@@ -228,16 +232,21 @@ impl UnderWay {
         let targets = replacements.clone();
         let targets = targets.map(|claim| PromisedTarget::Claim(claim.name.clone()));
         let awaited = replacements.filter(|claim| claim.phase() < ClaimPhase::Initialized);
-        let CommandRecord { reason, saving, .. } = bought.record;
+        let CommandRecord {
+            reason,
+            begun,
+            saving,
+            ..
+        } = bought.record;
         let count = bought.replacements.len();
         Self {
             reason,
             untainted: members.clone(),
             members,
             awaited: awaited.map(|claim| claim.name.clone()).collect(),
-            account: CommandAccount::resumed(reason, prices, count, saving, bought.begun),
+            account: CommandAccount::resumed(reason, prices, count, saving, begun),
             targets: targets.collect(),
-            begun: bought.begun,
+            begun,
             drains: false,
         }
     }
@@ -255,6 +264,7 @@ mod tests {
     fn a_record_is_read_as_it_was_written() {
         let whole = CommandRecord {
             reason: DisruptionReason::Underutilized,
+            begun: Timestamp::from_millis(1000),
             replacements: 2,
             saving: PricePerHour::from_nanos(-17),
             past: Some(PastRecord {
@@ -263,7 +273,7 @@ mod tests {
                 to: set(&["c5.large", "m5.xlarge"]),
             }),
         };
-        let text = "reason=Underutilized replacements=2 saving=-17 pools=general,spot from=m5.large to=c5.large,m5.xlarge";
+        let text = "reason=Underutilized begun=1000 replacements=2 saving=-17 pools=general,spot from=m5.large to=c5.large,m5.xlarge";
         assert_eq!(whole.to_text(), text);
         assert_eq!(CommandRecord::parse(text), Some(whole.clone()));
         let bare = CommandRecord {
@@ -279,9 +289,10 @@ mod tests {
         for text in [
             "",
             "reason=Underutilized",
-            "reason=Sideways replacements=1 saving=0",
-            "reason=Drifted replacements=-1 saving=0",
-            "reason=Drifted replacements=1 saving=much",
+            "reason=Sideways begun=0 replacements=1 saving=0",
+            "reason=Drifted begun=0 replacements=-1 saving=0",
+            "reason=Drifted replacements=1 saving=0",
+            "reason=Drifted begun=0 replacements=1 saving=much",
         ] {
             assert_eq!(CommandRecord::parse(text), None, "{text}");
         }
