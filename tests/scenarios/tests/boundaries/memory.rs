@@ -36,8 +36,10 @@ fn the_next_process_remembers_the_moves_of_the_one_before() {
     let mut run = Run::new(recording(), behaviour(), told.clone());
     let start = run.now();
     run.run_until(start + Span::from_secs(38 * 60));
-    let before = told.moves.take();
-    assert!(!before.is_empty(), "something was moved");
+    // Moves that bought nothing cannot be taken back, so nobody has to remember them.
+    let mut before = told.moves.take();
+    before.retain(|past| !past.to.is_empty());
+    assert!(!before.is_empty(), "something was bought for a move");
     run.crash();
     run.run_until(start + Span::from_secs(41 * 60));
     assert_eq!(told.moves.take(), before);
