@@ -1,7 +1,8 @@
 //! One table of shared values, so that equal strings, label sets and pod specifications are held once.
 //!
 //! A cluster of 50,000 pods has a few hundred templates; without sharing their specifications alone would take hundreds
-//! of megabytes. The tables are never iterated, so their order cannot be seen.
+//! of megabytes. What nobody else holds any more is forgotten from time to time, so that objects which come and go leave
+//! nothing. The tables are never iterated otherwise, so their order cannot be seen.
 
 use std::borrow::Borrow;
 use std::collections::HashSet;
@@ -22,7 +23,12 @@ pub struct Interner {
     texts: Table<Arc<str>>,
     labels: Table<Arc<Labels>>,
     specs: Table<Arc<PodSpec>>,
+    /// Number of values from which the next look is for those that nobody holds.
+    look_at: usize,
 }
+
+/// Number of values up to which none is forgotten.
+const FEW: usize = 4096;
 
 impl Interner {
     /// An empty table.
@@ -30,11 +36,34 @@ impl Interner {
         Self::default()
     }
 
+    /// Number of values that are held.
+    pub fn len(&self) -> usize {
+        self.texts.len() + self.labels.len() + self.specs.len()
+    }
+
+    /// `true` if no value is held.
+    pub fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
+
+    /// Forgets values that nobody else holds, each time that there are twice as many as were left before. Whole ones go first, since
+    /// they hold the texts that they are made of.
+    fn forget_unused(&mut self) {
+        if self.len() < self.look_at.max(FEW) {
+            return;
+        }
+        self.specs.retain(|spec| Arc::strong_count(spec) > 1);
+        self.labels.retain(|labels| Arc::strong_count(labels) > 1);
+        self.texts.retain(|text| Arc::strong_count(text) > 1);
+        self.look_at = 2 * self.len();
+    }
+
     /// The shared copy of a text.
     pub fn text(&mut self, text: &str) -> Arc<str> {
         if let Some(known) = self.texts.get(text) {
             return Arc::clone(known);
         }
+        self.forget_unused();
         let made: Arc<str> = Arc::from(text);
         self.texts.insert(Arc::clone(&made));
         made
@@ -57,11 +86,13 @@ impl Interner {
         entries: impl IntoIterator<Item = (&'a String, &'a String)>,
     ) -> Arc<Labels> {
         let labels = self.map(entries);
+        self.forget_unused();
         share(&mut self.labels, labels)
     }
 
     /// The shared copy of a pod specification.
     pub fn spec(&mut self, spec: PodSpec) -> Arc<PodSpec> {
+        self.forget_unused();
         share(&mut self.specs, spec)
     }
 
@@ -104,5 +135,21 @@ mod tests {
         let pairs = || entries.iter().map(|(key, value)| (key, value));
         let labels = interner.labels(pairs());
         assert!(Arc::ptr_eq(&labels, &interner.labels(pairs())));
+    }
+
+    #[test]
+    fn values_that_nobody_holds_any_more_are_forgotten_and_others_stay_shared() {
+        let mut interner = Interner::new();
+        let entries = |name: String| [("job".to_owned(), name)];
+        let kept = entries("kept".to_owned());
+        let held = interner.labels(kept.iter().map(|(key, value)| (key, value)));
+        for number in 0..100_000 {
+            let own = entries(format!("job-{number}"));
+            interner.labels(own.iter().map(|(key, value)| (key, value)));
+            interner.text(&format!("uid-{number}"));
+        }
+        assert!(interner.len() <= FEW, "{} values", interner.len());
+        let again = interner.labels(kept.iter().map(|(key, value)| (key, value)));
+        assert!(Arc::ptr_eq(&held, &again));
     }
 }

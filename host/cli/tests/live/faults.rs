@@ -39,7 +39,9 @@ impl Served {
             apply(&client, &object).await.expect("applied");
         }
         let proxy = lab.proxy().await.expect("a proxy");
-        rules.into_iter().for_each(|rule| proxy.add(rule));
+        for rule in rules {
+            proxy.add(rule);
+        }
         run(&mut lab, "plimsoll", &proxy);
         Self { lab, client, proxy }
     }

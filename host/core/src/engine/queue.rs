@@ -231,7 +231,7 @@ impl Engine {
         let mut targets = BTreeSet::new();
         let mut awaited = BTreeSet::new();
         let mut account = CommandAccount::open(&command, now);
-        let record = CommandRecord::of(&command).annotation();
+        let record = CommandRecord::of(&command, now).annotation();
         for (place, pods) in pod_counts {
             match place {
                 Place::Existing(row) => {

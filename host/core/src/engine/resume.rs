@@ -29,6 +29,8 @@ const COMMAND_ANNOTATION: &str = "plimsoll.dev/command";
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct CommandRecord {
     reason: DisruptionReason,
+    /// When it began, which tells it from others that were to move the same nodes.
+    begun: Timestamp,
     /// Number of replacements.
     replacements: usize,
     /// Saving per hour at list prices, as predicted.
@@ -37,7 +39,7 @@ pub(super) struct CommandRecord {
     past: Option<PastRecord>,
 }
 
-/// A move as later ones remember it, but for its instant: that is when the claim was asked for.
+/// A move as later ones remember it, but for its instant: that is when its command began.
 #[derive(Clone, Debug, PartialEq, Eq)]
 struct PastRecord {
     pools: BTreeSet<PoolName>,
@@ -46,8 +48,8 @@ struct PastRecord {
 }
 
 impl CommandRecord {
-    /// The record of a command that is about to begin.
-    pub(super) fn of(command: &Command) -> Self {
+    /// The record of a command that begins now.
+    pub(super) fn of(command: &Command, now: Timestamp) -> Self {
         let past = command.past.as_ref().map(|past| PastRecord {
             pools: past.pools.clone(),
             from: past.from.clone(),
@@ -55,6 +57,7 @@ impl CommandRecord {
         });
         Self {
             reason: command.reason,
+            begun: now,
             replacements: command.plan.claims.len(),
             saving: command.list_saving,
             past,
@@ -69,7 +72,9 @@ impl CommandRecord {
     fn to_text(&self) -> String {
         let reason = self.reason.as_str();
         let (count, saving) = (self.replacements, self.saving.nanos());
-        let mut text = format!("reason={reason} replacements={count} saving={saving}");
+        let begun = self.begun.millis();
+        let mut text =
+            format!("reason={reason} begun={begun} replacements={count} saving={saving}");
         if let Some(past) = &self.past {
             for (word, names) in [
                 ("pools", joined(&past.pools)),
@@ -97,6 +102,7 @@ impl CommandRecord {
         };
         Some(Self {
             reason: DisruptionReason::parse(words.get("reason")?)?,
+            begun: Timestamp::from_millis(words.get("begun")?.parse().ok()?),
             replacements: words.get("replacements")?.parse().ok()?,
             saving: PricePerHour::from_nanos(words.get("saving")?.parse().ok()?),
             past: past(),
@@ -118,19 +124,18 @@ fn names<N: for<'a> From<&'a str> + Ord>(text: &str) -> BTreeSet<N> {
 #[derive(Debug)]
 struct BoughtClaims {
     record: CommandRecord,
-    begun: Timestamp,
     replacements: Vec<Arc<NodeClaim>>,
 }
 
 impl Engine {
     /// Takes commands up again that were under way, and remembers past moves, as the claims tell.
     pub(super) fn resume_commands(&mut self, claims: &[Arc<NodeClaim>], now: Timestamp) {
-        for (members, bought) in by_command(claims) {
+        for ((_, members), bought) in by_command(claims) {
             self.recall_move(&bought, now);
             let going: BTreeSet<ClaimName> = members
                 .split(',')
                 .map(ClaimName::from)
-                .filter(|member| self.stays(member, bought.begun))
+                .filter(|member| self.stays(member, bought.record.begun))
                 .collect();
             if going.is_empty() {
                 continue;
@@ -148,9 +153,9 @@ impl Engine {
         let Some(past) = bought.record.past.clone() else {
             return;
         };
-        if bought.begun + keep > now {
+        let at = bought.record.begun;
+        if at + keep > now {
             let PastRecord { pools, from, to } = past;
-            let at = bought.begun;
             let past = PastMove {
                 at,
                 pools,
@@ -196,7 +201,7 @@ impl Engine {
             let options: Vec<LaunchOption> = options.map(option).collect();
             command.account.buys(&claim.name, &options);
         }
-        if now >= bought.begun + self.queue.limit_with(members.len()) {
+        if now >= bought.record.begun + self.queue.limit_with(members.len()) {
             return;
         }
         for member in members {
@@ -207,9 +212,9 @@ impl Engine {
     }
 }
 
-/// Replacements by the claims that they replace, as they are written on them.
-fn by_command(claims: &[Arc<NodeClaim>]) -> BTreeMap<Arc<str>, BoughtClaims> {
-    let mut commands: BTreeMap<Arc<str>, BoughtClaims> = BTreeMap::new();
+/// Replacements by their command, the oldest first: when it began, and the claims that they replace as they are written on them.
+fn by_command(claims: &[Arc<NodeClaim>]) -> BTreeMap<(Timestamp, Arc<str>), BoughtClaims> {
+    let mut commands: BTreeMap<(Timestamp, Arc<str>), BoughtClaims> = BTreeMap::new();
     for claim in claims.iter().filter(|claim| claim.deleting.is_none()) {
         let members = claim.annotations.get(REPLACES_ANNOTATION);
         let record = claim.annotations.get(COMMAND_ANNOTATION);
@@ -217,12 +222,11 @@ fn by_command(claims: &[Arc<NodeClaim>]) -> BTreeMap<Arc<str>, BoughtClaims> {
         let Some((members, record)) = members.zip(record) else {
             continue;
         };
-        let own = commands.entry(Arc::clone(members)).or_insert(BoughtClaims {
+        let command = (record.begun, Arc::clone(members));
+        let own = commands.entry(command).or_insert(BoughtClaims {
             record,
-            begun: claim.created,
             replacements: Vec::new(),
         });
-        own.begun = own.begun.min(claim.created);
         own.replacements.push(Arc::clone(claim));
     }
     commands
@@ -236,16 +240,21 @@ impl UnderWay {
         let targets = replacements.clone();
         let targets = targets.map(|claim| PromisedTarget::Claim(claim.name.clone()));
         let awaited = replacements.filter(|claim| claim.phase() < ClaimPhase::Initialized);
-        let CommandRecord { reason, saving, .. } = bought.record;
+        let CommandRecord {
+            reason,
+            begun,
+            saving,
+            ..
+        } = bought.record;
         let count = bought.replacements.len();
         Self {
             reason,
             untainted: members.clone(),
             members,
             awaited: awaited.map(|claim| claim.name.clone()).collect(),
-            account: CommandAccount::resumed(reason, prices, count, saving, bought.begun),
+            account: CommandAccount::resumed(reason, prices, count, saving, begun),
             targets: targets.collect(),
-            begun: bought.begun,
+            begun,
             drains: false,
         }
     }
@@ -263,6 +272,7 @@ mod tests {
     fn a_record_is_read_as_it_was_written() {
         let whole = CommandRecord {
             reason: DisruptionReason::Underutilized,
+            begun: Timestamp::from_millis(1000),
             replacements: 2,
             saving: PricePerHour::from_nanos(-17),
             past: Some(PastRecord {
@@ -271,7 +281,7 @@ mod tests {
                 to: set(&["c5.large", "m5.xlarge"]),
             }),
         };
-        let text = "reason=Underutilized replacements=2 saving=-17 pools=general,spot from=m5.large to=c5.large,m5.xlarge";
+        let text = "reason=Underutilized begun=1000 replacements=2 saving=-17 pools=general,spot from=m5.large to=c5.large,m5.xlarge";
         assert_eq!(whole.to_text(), text);
         assert_eq!(CommandRecord::parse(text), Some(whole.clone()));
         let bare = CommandRecord {
@@ -287,9 +297,10 @@ mod tests {
         for text in [
             "",
             "reason=Underutilized",
-            "reason=Sideways replacements=1 saving=0",
-            "reason=Drifted replacements=-1 saving=0",
-            "reason=Drifted replacements=1 saving=much",
+            "reason=Sideways begun=0 replacements=1 saving=0",
+            "reason=Drifted begun=0 replacements=-1 saving=0",
+            "reason=Drifted replacements=1 saving=0",
+            "reason=Drifted begun=0 replacements=1 saving=much",
         ] {
             assert_eq!(CommandRecord::parse(text), None, "{text}");
         }

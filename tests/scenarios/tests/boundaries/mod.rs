@@ -10,6 +10,7 @@
 //! standard error.
 
 mod fault;
+mod memory;
 mod verdict;
 mod world;
 

@@ -14,7 +14,7 @@ use plimsoll_oracles::fixture::{
     Amounts, OnDemand, PoolFixture, ZONE_1, ZONE_2, cluster, machine, pod, pool,
 };
 use plimsoll_scenarios::stage;
-use plimsoll_sim::{Change, Run, TimedChange};
+use plimsoll_sim::{Behaviour, Change, Recording, Run, TimedChange};
 
 /// A run that can be copied at any point.
 pub(super) type Simulated = Run<fn(&Snapshot) -> Plan>;
@@ -57,8 +57,8 @@ fn relabelled(minute: i64, pool: &NodePool) -> TimedChange {
     }
 }
 
-/// The run at its start.
-pub(super) fn start() -> Simulated {
+/// All that happens in the run.
+pub(super) fn recording() -> Recording {
     let brief = quick(pool("brief")).label("team", "brief");
     let general = quick(pool("general")).label("team", "general").build();
     let fixed = quick(pool("fixed").replicas(1))
@@ -108,12 +108,18 @@ pub(super) fn start() -> Simulated {
     ];
     changes.extend(job);
     let world = (objects, catalogues, settings);
-    let recording = stage::recording(world, at(0), Some(STAYS), changes);
-    let mut run = Run::new(
-        recording,
-        stage::uninterrupted(),
-        schedule::plan as fn(&Snapshot) -> Plan,
-    );
+    stage::recording(world, at(0), Some(STAYS), changes)
+}
+
+/// Machines and the world around them, without faults of their own.
+pub(super) fn behaviour() -> Behaviour {
+    stage::uninterrupted()
+}
+
+/// The run at its start.
+pub(super) fn start() -> Simulated {
+    let plan = schedule::plan as fn(&Snapshot) -> Plan;
+    let mut run = Run::new(recording(), behaviour(), plan);
     run.keep_history();
     run
 }
