@@ -5,8 +5,7 @@ use std::sync::Arc;
 
 use plimsoll_core::action::{Action, Event, ObjectKey, Order, Outcome, Purpose, Reason};
 use plimsoll_core::engine::{Engine, Input};
-use plimsoll_core::model::Effect::NoSchedule;
-use plimsoll_core::model::{ClaimPhase, DISRUPTED_TAINT, Object, Version};
+use plimsoll_core::model::{ClaimPhase, Object, Version};
 use plimsoll_core::schedule;
 use plimsoll_core::time::{Span, Timestamp};
 use plimsoll_oracles::fixture::{
@@ -96,13 +95,6 @@ fn consider(action: Action) -> Option<u64> {
 fn create(action: Action) -> Option<Box<Order>> {
     match action {
         Action::Do(order) if order.purpose == Purpose::Create => Some(order),
-        _ => None,
-    }
-}
-
-fn terminate(action: Action) -> Option<Box<Order>> {
-    match action {
-        Action::Do(order) if order.purpose == Purpose::Terminate => Some(order),
         _ => None,
     }
 }
@@ -227,33 +219,4 @@ fn pods_without_a_place_are_told_why_once_and_no_more_than_a_hundred_at_a_time()
     driven.hand_in(Input::Applied(late, Version(2)));
     driven.plan();
     assert_eq!(driven.reports("FailedScheduling").len(), 51);
-}
-
-#[test]
-fn a_node_whose_claim_is_not_seen_is_kept_while_claims_cannot_be_read_or_the_view_is_stale() {
-    let pairs = [
-        (Input::UnreadableClaims(1), Input::UnreadableClaims(0)),
-        (Input::Stale(vec!["NodeClaim".into()]), Input::Fresh),
-    ];
-    for (blind, sighted) in pairs {
-        let mut driven = Driven::start(sold(), at(1000));
-        driven.hand_in(blind);
-        let left = node("n1").with(|node| {
-            node.held = true;
-            node.deleting = Some(at(0));
-            node.provider_id = Some("made-up://n1".into());
-        });
-        let (objects, ..) = cluster()
-            .node(left.taint(DISRUPTED_TAINT, "", NoSchedule))
-            .parts();
-        let left = Object::Node(Arc::clone(&objects.nodes[0]));
-        driven.hand_in(Input::Applied(left, Version(2)));
-        let within = Span::from_secs(600);
-        assert!(
-            driven.next(within, terminate).is_none(),
-            "its claim may be there"
-        );
-        driven.hand_in(sighted);
-        assert!(driven.next(within, terminate).is_some());
-    }
 }
