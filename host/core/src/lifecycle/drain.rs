@@ -43,7 +43,7 @@ pub(crate) fn evict(
         if let Some(until) = pod.protected_until().filter(|_| protected) {
             step.wake_at(until);
         }
-        let within = forced(&pod);
+        let within = forced(pod);
         let its_turn = Some(wave(pod)) == first && !protected && pod.deleting.is_none();
         if within.is_some() || its_turn {
             step.wants.push(Want {

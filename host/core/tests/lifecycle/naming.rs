@@ -12,7 +12,6 @@ use plimsoll_oracles::fixture::{
 };
 
 use super::identity::{World, purposes};
-use super::second;
 
 /// Machines for two pods each, and dearer ones for one.
 fn sold() -> ClusterFixture {
@@ -51,8 +50,7 @@ fn names(orders: &[Order]) -> Vec<ClaimName> {
 
 /// What an engine asks for that finds these objects at a second.
 fn decided(objects: &Objects, at: i64) -> (World, Vec<Order>) {
-    let (mut world, mut orders) = World::on(objects, sold());
-    world.now = second(at);
+    let (mut world, mut orders) = World::on(objects, sold(), at);
     orders.extend(world.wait(15));
     (world, orders)
 }
