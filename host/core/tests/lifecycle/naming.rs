@@ -175,7 +175,7 @@ fn nodes_of_a_static_pool_are_numbered() {
     let mut left = objects(3);
     left.claims = three[1..]
         .iter()
-        .map(|claim| made(claim, &claim.name.to_string()))
+        .map(|claim| made(claim, claim.name.as_str()))
         .collect();
     assert_eq!(names(&decided(&left, 900).1), [three[0].name.clone()]);
 }
