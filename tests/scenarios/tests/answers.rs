@@ -5,7 +5,8 @@ use std::sync::Arc;
 
 use plimsoll_core::action::{Action, Event, ObjectKey, Order, Outcome, Purpose, Reason};
 use plimsoll_core::engine::{Engine, Input};
-use plimsoll_core::model::{ClaimPhase, Object, Version};
+use plimsoll_core::model::Effect::NoSchedule;
+use plimsoll_core::model::{ClaimPhase, DISRUPTED_TAINT, Object, Version};
 use plimsoll_core::schedule;
 use plimsoll_core::time::{Span, Timestamp};
 use plimsoll_oracles::fixture::{
@@ -95,6 +96,13 @@ fn consider(action: Action) -> Option<u64> {
 fn create(action: Action) -> Option<Box<Order>> {
     match action {
         Action::Do(order) if order.purpose == Purpose::Create => Some(order),
+        _ => None,
+    }
+}
+
+fn terminate(action: Action) -> Option<Box<Order>> {
+    match action {
+        Action::Do(order) if order.purpose == Purpose::Terminate => Some(order),
         _ => None,
     }
 }

@@ -2,8 +2,9 @@
 
 use std::sync::Arc;
 
-use plimsoll_core::action::Purpose;
-use plimsoll_core::model::{ClaimPhase, ClassRef, NodeClaim, Object};
+use plimsoll_core::action::{Action, Purpose};
+use plimsoll_core::engine::Input;
+use plimsoll_core::model::{ClaimPhase, ClassRef, NodeClaim, Object, Version};
 use plimsoll_core::snapshot::Objects;
 use plimsoll_core::time::Span;
 use plimsoll_oracles::fixture::{
@@ -90,9 +91,14 @@ fn a_static_pool_of_others_is_not_filled() {
             }
         });
         let (objects, ..) = sold().pool(base).parts();
-        let (mut world, mut orders) = World::on(&objects, sold());
-        orders.extend(world.see(Object::Pool(Arc::clone(&objects.pools[0]))));
-        orders.extend(world.wait(30));
+        let (mut world, mut orders) = World::on(&Objects::default(), sold(), 100);
+        let pool = Input::Applied(Object::Pool(Arc::clone(&objects.pools[0])), Version(1));
+        for action in world.engine.handle(pool, second(100)) {
+            match action {
+                Action::Do(order) => orders.push(*order),
+                other => panic!("nothing is to be told: {other:?}"),
+            }
+        }
         purposes(&orders).len()
     };
     assert_eq!(made(Some(theirs())), 0);

@@ -31,16 +31,16 @@ pub(super) struct World {
 
 impl World {
     pub(super) fn finding(objects: &Objects) -> (Self, Vec<Order>) {
-        Self::on(objects, cluster())
+        Self::on(objects, cluster(), 100)
     }
 
-    /// On a provider that sells what a cluster does, under its settings.
-    pub(super) fn on(objects: &Objects, world: ClusterFixture) -> (Self, Vec<Order>) {
+    /// On a provider that sells what a cluster does, under its settings, at a second, which is the engine's seed as well.
+    pub(super) fn on(objects: &Objects, world: ClusterFixture, at: i64) -> (Self, Vec<Order>) {
         let (_, catalogues, settings) = world.parts();
         let mut world = Self {
-            engine: Engine::new(Arc::new(settings), Arc::new(catalogues), 1),
+            engine: Engine::new(Arc::new(settings), Arc::new(catalogues), at.unsigned_abs()),
             version: 0,
-            now: second(100),
+            now: second(at),
         };
         for object in objects.iter() {
             world.see(object);
@@ -186,7 +186,7 @@ fn emptied() -> (World, Arc<Node>, Arc<NodeClaim>) {
     let n1 = n1.label(CAPACITY_TYPE, "on-demand");
     let sold = cluster().sells(small).pool(general).node(n1);
     let (objects, ..) = sold.clone().parts();
-    let (mut world, mut orders) = World::on(&objects, sold);
+    let (mut world, mut orders) = World::on(&objects, sold, 100);
     orders.extend(world.wait(300));
     // Nobody answers, so that it is asked for again.
     assert!(purposes(&orders).iter().all(|own| *own == Purpose::Taint));
@@ -329,20 +329,24 @@ fn a_node_goes_with_its_claim_and_by_itself_once_that_is_gone() {
 
 #[test]
 fn a_node_that_was_made_again_is_another() {
-    let (node, _) = left(true);
+    let (mut node, _) = left(true);
+    Arc::make_mut(&mut node).taints.push(leaving());
     let objects = Objects {
         nodes: vec![Arc::clone(&node)],
         ..Objects::default()
     };
-    let (mut world, orders) = World::finding(&objects);
-    assert_eq!(orders[0].uid, Some(node.uid.clone()));
+    let (mut world, mut orders) = World::finding(&objects);
+    orders.extend(world.wait(10));
+    assert_eq!(purposes(&orders), [Purpose::Terminate]);
+    let orders = world.answer(&orders[0], Answer::Gone);
+    assert_eq!(purposes(&orders), [Purpose::ReleaseNode]);
     let mut other = Arc::clone(&node);
     Arc::make_mut(&mut other).uid = Uid::from("other");
     let own = world.see(Object::Node(Arc::clone(&other)));
     assert_eq!(
         purposes(&own),
-        [Purpose::Taint],
-        "the order of before is of another"
+        [Purpose::Terminate],
+        "its machine was not asked about"
     );
     assert_eq!(own[0].uid, Some(Uid::from("other")));
 }

@@ -12,7 +12,6 @@ use plimsoll_oracles::fixture::{
 };
 
 use super::identity::{World, purposes};
-use super::second;
 
 /// Machines for two pods each, and dearer ones for one.
 fn sold() -> ClusterFixture {
@@ -51,8 +50,7 @@ fn names(orders: &[Order]) -> Vec<ClaimName> {
 
 /// What an engine asks for that finds these objects at a second.
 fn decided(objects: &Objects, at: i64) -> (World, Vec<Order>) {
-    let (mut world, mut orders) = World::on(objects, sold());
-    world.now = second(at);
+    let (mut world, mut orders) = World::on(objects, sold(), at);
     orders.extend(world.wait(15));
     (world, orders)
 }
@@ -177,7 +175,7 @@ fn nodes_of_a_static_pool_are_numbered() {
     let mut left = objects(3);
     left.claims = three[1..]
         .iter()
-        .map(|claim| made(claim, claim.name.as_ref()))
+        .map(|claim| made(claim, claim.name.as_str()))
         .collect();
     assert_eq!(names(&decided(&left, 900).1), [three[0].name.clone()]);
 }
