@@ -53,7 +53,7 @@ impl<E> Queue<E> {
         self.events.retain(|_, event| keep(event));
     }
 
-    /// What happens next.
+    /// The event that happens next; `None` where none will.
     pub(crate) fn first(&self) -> Option<&E> {
         self.events.values().next()
     }

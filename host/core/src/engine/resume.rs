@@ -121,7 +121,7 @@ fn names<N: for<'a> From<&'a str> + Ord>(text: &str) -> BTreeSet<N> {
 
 /// Claims that were bought for one command.
 #[derive(Debug)]
-struct Bought {
+struct ReplacementSet {
     record: CommandRecord,
     replacements: Vec<Arc<NodeClaim>>,
 }
@@ -147,7 +147,7 @@ impl Engine {
         }
     }
 
-    fn recall_move(&mut self, bought: &Bought, now: Timestamp) {
+    fn recall_move(&mut self, bought: &ReplacementSet, now: Timestamp) {
         let keep = self.settings.churn.reversal_cooldown;
         let Some(past) = bought.record.past.clone() else {
             return;
@@ -166,7 +166,7 @@ impl Engine {
     }
 
     /// Gives up the replacements of a command of which not all were asked for, those that have no machine.
-    fn abandon(&mut self, bought: &Bought) {
+    fn abandon(&mut self, bought: &ReplacementSet) {
         let replacements = bought.replacements.iter();
         for claim in replacements.filter(|claim| claim.phase() == ClaimPhase::Created) {
             self.notes.of(&claim.name).abandoned = true;
@@ -179,7 +179,12 @@ impl Engine {
         there.is_some_and(|claim| claim.deleting.is_none()) && !self.queue.has(claim)
     }
 
-    fn resume_command(&mut self, members: BTreeSet<ClaimName>, bought: &Bought, now: Timestamp) {
+    fn resume_command(
+        &mut self,
+        members: BTreeSet<ClaimName>,
+        bought: &ReplacementSet,
+        now: Timestamp,
+    ) {
         let catalogues = self.market.catalogues();
         let price = |name: &ClaimName| {
             let claim = self.cluster.claims.get(name)?;
@@ -205,8 +210,8 @@ impl Engine {
 }
 
 /// Replacements by their command, the oldest first: when it began, and the claims that they replace as they are written on them.
-fn by_command(claims: &[Arc<NodeClaim>]) -> BTreeMap<(Timestamp, Arc<str>), Bought> {
-    let mut commands: BTreeMap<(Timestamp, Arc<str>), Bought> = BTreeMap::new();
+fn by_command(claims: &[Arc<NodeClaim>]) -> BTreeMap<(Timestamp, Arc<str>), ReplacementSet> {
+    let mut commands: BTreeMap<(Timestamp, Arc<str>), ReplacementSet> = BTreeMap::new();
     for claim in claims.iter().filter(|claim| claim.deleting.is_none()) {
         let members = claim.annotations.get(REPLACES_ANNOTATION);
         let record = claim.annotations.get(COMMAND_ANNOTATION);
@@ -215,7 +220,7 @@ fn by_command(claims: &[Arc<NodeClaim>]) -> BTreeMap<(Timestamp, Arc<str>), Boug
             continue;
         };
         let command = (record.begun, Arc::clone(members));
-        let own = commands.entry(command).or_insert(Bought {
+        let own = commands.entry(command).or_insert(ReplacementSet {
             record,
             replacements: Vec::new(),
         });
@@ -226,7 +231,7 @@ fn by_command(claims: &[Arc<NodeClaim>]) -> BTreeMap<(Timestamp, Arc<str>), Boug
 
 impl UnderWay {
     /// A command as its replacements tell it; members with their list prices. Replacements that are ready are not waited for.
-    fn resumed(prices: BTreeMap<ClaimName, PricePerHour>, bought: &Bought) -> Self {
+    fn resumed(prices: BTreeMap<ClaimName, PricePerHour>, bought: &ReplacementSet) -> Self {
         let members: BTreeSet<ClaimName> = prices.keys().cloned().collect();
         let replacements = bought.replacements.iter();
         let targets = replacements.clone();
