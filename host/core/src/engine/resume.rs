@@ -6,6 +6,7 @@
 //! anything. Nor is one whose time was over: it was taken back.
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::fmt::Write as _;
 use std::sync::Arc;
 
 use super::Engine;
@@ -80,7 +81,7 @@ impl CommandRecord {
                 ("from", joined(&past.from)),
                 ("to", joined(&past.to)),
             ] {
-                text.push_str(&format!(" {word}={names}"));
+                let _ = write!(text, " {word}={names}");
             }
         }
         text
@@ -140,7 +141,7 @@ impl Engine {
                 continue;
             }
             if bought.replacements.len() == bought.record.replacements {
-                self.resume_command(going, &bought, now);
+                self.resume_command(&going, &bought, now);
             } else {
                 self.abandon(&bought);
             }
@@ -168,9 +169,9 @@ impl Engine {
     /// Gives up the replacements of a command of which not all were asked for, those that have no machine.
     fn abandon(&mut self, bought: &ReplacementSet) {
         let replacements = bought.replacements.iter();
-        for claim in replacements.filter(|claim| claim.phase() == ClaimPhase::Created) {
-            self.notes.of(&claim.name).abandoned = true;
-        }
+        let waiting = replacements.filter(|claim| claim.phase() == ClaimPhase::Created);
+        let names = waiting.map(|claim| claim.name.clone());
+        self.queue.abandoned.extend(names);
     }
 
     /// `true` if a claim is there, was not asked to go and is not moved by a command.
@@ -181,7 +182,7 @@ impl Engine {
 
     fn resume_command(
         &mut self,
-        members: BTreeSet<ClaimName>,
+        members: &BTreeSet<ClaimName>,
         bought: &ReplacementSet,
         now: Timestamp,
     ) {
@@ -201,7 +202,7 @@ impl Engine {
         if now >= bought.record.begun + self.queue.limit_with(members.len()) {
             return;
         }
-        for member in &members {
+        for member in members {
             self.cluster.mark(member, now);
             self.dirty_claims.insert(member.clone());
         }
