@@ -103,7 +103,7 @@ impl<P: Planner> Run<P> {
     /// All that the processes hold, written down: what grows without end shows in its length.
     pub fn written_engine(&self) -> String {
         let engines = self.processes.values().map(|process| &process.engine);
-        engines.map(|engine| format!("{engine:?}")).collect()
+        format!("{:?}", engines.collect::<Vec<_>>())
     }
 
     /// From now on the watch is remembered, so that a process can begin with an older list.

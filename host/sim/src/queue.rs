@@ -53,7 +53,7 @@ impl<E> Queue<E> {
         self.events.retain(|_, event| keep(event));
     }
 
-    /// The event that happens next; `None` where none will.
+    /// The event that happens next; `None` where there is none left.
     pub(crate) fn first(&self) -> Option<&E> {
         self.events.values().next()
     }
