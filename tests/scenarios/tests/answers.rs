@@ -241,11 +241,10 @@ fn a_node_whose_claim_is_not_seen_is_kept_while_claims_cannot_be_read_or_the_vie
         let ours = node("n1").label("karpenter.k8s.aws/ec2nodeclass", "default");
         let left = ours.with(|node| {
             node.held = true;
-            node.deleting = Some(at(0));
             node.provider_id = Some("made-up://n1".into());
         });
         let (objects, ..) = cluster()
-            .node(left.taint(DISRUPTED_TAINT, "", NoSchedule))
+            .node(left.deleting().taint(DISRUPTED_TAINT, "", NoSchedule))
             .parts();
         let left = Object::Node(Arc::clone(&objects.nodes[0]));
         driven.hand_in(Input::Applied(left, Version(2)));

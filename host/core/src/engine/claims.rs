@@ -152,7 +152,7 @@ impl Engine {
         if notes.is_some_and(|notes| notes.refused) {
             return Some("its class cannot be used");
         }
-        if notes.is_some_and(|notes| notes.abandoned) && claim.provider_id.is_none() {
+        if self.queue.abandoned.contains(name) && claim.provider_id.is_none() {
             return Some("what it replaces was not replaced whole");
         }
         let excess = self.static_pools.must_go(name);

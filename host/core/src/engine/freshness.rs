@@ -1,8 +1,9 @@
 //! Freshness of the view: while it may be older than the cluster, no node is ended for reasons that can wait.
 //!
-//! What waits is voluntary disruption, expiry, the surplus of static pools and nodes left without a claim: each of them takes away what
-//! runs, on the word of what is seen. The last wait for claims that cannot be read, too. Everything else goes on: pods are planned for, nodes join, and what was asked to go is drained. A stale view is
-//! no failure: once it is fresh again all that was held is looked at, and nothing has to be found anew.
+//! What waits is voluntary disruption, expiry, the surplus of static pools and nodes left without a claim: each of them takes away
+//! what runs, on the word of what is seen. The last wait for claims that cannot be read, too. Everything else goes on: pods are planned
+//! for, nodes join, and what was asked to go is drained. A stale view is no failure: once it is fresh again all that was held is looked
+//! at, and nothing has to be found anew.
 
 use std::collections::BTreeSet;
 use std::sync::Arc;

@@ -353,6 +353,7 @@ impl Engine {
         }
         self.static_pools.forget(name);
         self.queue.touch(name);
+        self.queue.abandoned.remove(name);
         if self.cluster.claims.get(name).is_some() {
             self.queue.lose(name);
         }

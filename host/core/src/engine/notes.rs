@@ -33,8 +33,6 @@ pub(super) struct ClaimNotes {
     pub(super) rejected: bool,
     /// Its class could not be used.
     pub(super) refused: bool,
-    /// It had no machine when it was found to replace nodes of a command that lacks other replacements.
-    pub(super) abandoned: bool,
     /// The cloud will take its instance back.
     pub(super) interrupted: bool,
     pub(super) last_pod_event: Option<Timestamp>,

@@ -51,6 +51,8 @@ pub(super) struct CommandQueue {
     leaving: BTreeSet<ClaimName>,
     /// Commands to be looked at, and the claims of each to which something happened.
     touched: BTreeMap<u64, BTreeSet<ClaimName>>,
+    /// Claims that had no machine when they were found to replace nodes of a command that lacks other replacements.
+    pub(super) abandoned: BTreeSet<ClaimName>,
     /// Claims that are no more, though others bear their names by now.
     gone: BTreeSet<ClaimName>,
 }
