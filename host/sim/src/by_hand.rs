@@ -1,4 +1,4 @@
-//! What people and other controllers do to objects behind the engine's back: an object deleted and created again under its
+//! Changes of objects by people and other controllers, behind the engine's back: an object deleted and created again under its
 //! name, a claim gone with its finalizer taken off.
 
 use plimsoll_core::ids::{ClaimName, NodeName, ObjectName};
