@@ -53,11 +53,7 @@ impl<E> Queue<E> {
         self.events.retain(|_, event| keep(event));
     }
 
-<<<<<<< HEAD
-    /// Entry that happens next.
-=======
     /// The event that happens next; `None` where there is none left.
->>>>>>> boundaries
     pub(crate) fn first(&self) -> Option<&E> {
         self.events.values().next()
     }

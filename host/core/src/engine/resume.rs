@@ -122,11 +122,7 @@ fn names<N: for<'a> From<&'a str> + Ord>(text: &str) -> BTreeSet<N> {
 
 /// Claims that were bought for one command.
 #[derive(Debug)]
-<<<<<<< HEAD
-struct BoughtClaims {
-=======
 struct ReplacementSet {
->>>>>>> boundaries
     record: CommandRecord,
     replacements: Vec<Arc<NodeClaim>>,
 }
@@ -152,11 +148,7 @@ impl Engine {
         }
     }
 
-<<<<<<< HEAD
-    fn recall_move(&mut self, bought: &BoughtClaims, now: Timestamp) {
-=======
     fn recall_move(&mut self, bought: &ReplacementSet, now: Timestamp) {
->>>>>>> boundaries
         let keep = self.settings.churn.reversal_cooldown;
         let Some(past) = bought.record.past.clone() else {
             return;
@@ -175,11 +167,7 @@ impl Engine {
     }
 
     /// Gives up the replacements of a command of which not all were asked for, those that have no machine.
-<<<<<<< HEAD
-    fn abandon(&mut self, bought: &BoughtClaims) {
-=======
     fn abandon(&mut self, bought: &ReplacementSet) {
->>>>>>> boundaries
         let replacements = bought.replacements.iter();
         let waiting = replacements.filter(|claim| claim.phase() == ClaimPhase::Created);
         let names = waiting.map(|claim| claim.name.clone());
@@ -197,11 +185,7 @@ impl Engine {
     fn resume_command(
         &mut self,
         members: &BTreeSet<ClaimName>,
-<<<<<<< HEAD
-        bought: &BoughtClaims,
-=======
         bought: &ReplacementSet,
->>>>>>> boundaries
         now: Timestamp,
     ) {
         let catalogues = self.market.catalogues();
@@ -229,13 +213,8 @@ impl Engine {
 }
 
 /// Replacements by their command, the oldest first: when it began, and the claims that they replace as they are written on them.
-<<<<<<< HEAD
-fn by_command(claims: &[Arc<NodeClaim>]) -> BTreeMap<(Timestamp, Arc<str>), BoughtClaims> {
-    let mut commands: BTreeMap<(Timestamp, Arc<str>), BoughtClaims> = BTreeMap::new();
-=======
 fn by_command(claims: &[Arc<NodeClaim>]) -> BTreeMap<(Timestamp, Arc<str>), ReplacementSet> {
     let mut commands: BTreeMap<(Timestamp, Arc<str>), ReplacementSet> = BTreeMap::new();
->>>>>>> boundaries
     for claim in claims.iter().filter(|claim| claim.deleting.is_none()) {
         let members = claim.annotations.get(REPLACES_ANNOTATION);
         let record = claim.annotations.get(COMMAND_ANNOTATION);
@@ -244,11 +223,7 @@ fn by_command(claims: &[Arc<NodeClaim>]) -> BTreeMap<(Timestamp, Arc<str>), Repl
             continue;
         };
         let command = (record.begun, Arc::clone(members));
-<<<<<<< HEAD
-        let own = commands.entry(command).or_insert(BoughtClaims {
-=======
         let own = commands.entry(command).or_insert(ReplacementSet {
->>>>>>> boundaries
             record,
             replacements: Vec::new(),
         });
@@ -259,11 +234,7 @@ fn by_command(claims: &[Arc<NodeClaim>]) -> BTreeMap<(Timestamp, Arc<str>), Repl
 
 impl UnderWay {
     /// A command as its replacements tell it; members with their list prices. Replacements that are ready are not waited for.
-<<<<<<< HEAD
-    fn resumed(prices: BTreeMap<ClaimName, PricePerHour>, bought: &BoughtClaims) -> Self {
-=======
     fn resumed(prices: BTreeMap<ClaimName, PricePerHour>, bought: &ReplacementSet) -> Self {
->>>>>>> boundaries
         let members: BTreeSet<ClaimName> = prices.keys().cloned().collect();
         let replacements = bought.replacements.iter();
         let targets = replacements.clone();
