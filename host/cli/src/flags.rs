@@ -57,7 +57,7 @@ pub(crate) enum Command {
     },
     /// Run the controller: launch nodes for pending pods, and disrupt nodes that are expired, empty, drifted or underutilized.
     #[cfg(feature = "live")]
-    Run(Run),
+    Run(Box<Run>),
 }
 
 /// The form of a result.
@@ -368,6 +368,9 @@ pub(crate) struct Process {
     /// Port of the probes, 8081 by default; 0 takes any that is free. Environment: HEALTH_PROBE_PORT.
     #[arg(long, value_name = "PORT")]
     pub(crate) health_probe_port: Option<u16>,
+    /// Address on which both ports are served; by default all that the machine has.
+    #[arg(long, value_name = "ADDRESS")]
+    pub(crate) bind_address: Option<std::net::IpAddr>,
     /// Requests to the API server a second, 200 by default. Environment: KUBE_CLIENT_QPS.
     #[arg(long, value_name = "NUMBER")]
     pub(crate) kube_client_qps: Option<u32>,

@@ -52,11 +52,13 @@ pub(crate) async fn serve(
         (metrics, "metrics-port", Served::Metrics),
         (probes, "health-probe-port", Served::Probes),
     ] {
-        let listener = serve::listen(port).await.map_err(|error| {
-            Environment(format!(
-                "port {port} cannot be had: {error}; expected a free one as --{flag}"
-            ))
-        })?;
+        let listener = serve::listen(flags.bind_address, port)
+            .await
+            .map_err(|error| {
+                Environment(format!(
+                    "port {port} cannot be had: {error}; expected a free one as --{flag}"
+                ))
+            })?;
         if let Ok(address) = listener.local_addr() {
             tracing::info!(port = address.port(), "listening for --{flag}");
         }

@@ -2,7 +2,7 @@
 
 use std::convert::Infallible;
 use std::io;
-use std::net::Ipv4Addr;
+use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 use std::time::{Duration, Instant};
 
 use http::{Request, Response, StatusCode, header};
@@ -33,9 +33,18 @@ pub enum Served {
     Metrics,
 }
 
-/// Takes a port on every address of this machine; 0 takes any that is free.
-pub async fn listen(port: u16) -> io::Result<TcpListener> {
-    TcpListener::bind((Ipv4Addr::UNSPECIFIED, port)).await
+/// Takes a port on an address, or on all that this machine has; port 0 takes any that is free.
+pub async fn listen(address: Option<IpAddr>, port: u16) -> io::Result<TcpListener> {
+    if let Some(address) = address {
+        return TcpListener::bind((address, port)).await;
+    }
+    // IPv4 is among these, too; a machine without IPv6 has none of them.
+    match TcpListener::bind((Ipv6Addr::UNSPECIFIED, port)).await {
+        Err(error) if error.kind() != io::ErrorKind::AddrInUse => {
+            TcpListener::bind((Ipv4Addr::UNSPECIFIED, port)).await
+        }
+        taken => taken,
+    }
 }
 
 /// Serves until it is dropped.
@@ -117,7 +126,7 @@ mod tests {
         let mut tasks = JoinSet::new();
         let mut ports = Vec::new();
         for served in [Served::Probes, Served::Metrics] {
-            let listener = listen(0).await.unwrap();
+            let listener = listen(Some(Ipv4Addr::LOCALHOST.into()), 0).await.unwrap();
             ports.push(listener.local_addr().unwrap().port());
             tasks.spawn(serve(listener, served, telemetry.clone()));
         }

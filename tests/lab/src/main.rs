@@ -111,6 +111,12 @@ async fn serve_with(lab: &Lab, program: &Path) -> Result<Child, LabError> {
     let mut command = Command::new(program);
     command
         .args(["run", "--provider", "kwok", "--disable-leader-election"])
+        // Ports that are free, so that nothing else on the machine is in the way.
+        .args([
+            "--bind-address=127.0.0.1",
+            "--metrics-port=0",
+            "--health-probe-port=0",
+        ])
         .arg("--kubeconfig")
         .arg(lab.kubeconfig())
         .stdin(Stdio::null());

@@ -104,6 +104,7 @@ fn run(lab: &mut Lab, name: &str, proxy: &Proxy) {
         "--kubeconfig",
         &kubeconfig,
         "--leader-election-namespace=kube-system",
+        "--bind-address=127.0.0.1",
         "--metrics-port=0",
         "--health-probe-port=0",
     ];
