@@ -19,7 +19,7 @@ use plimsoll_kube::apply::Writer;
 use plimsoll_kube::check_served;
 use plimsoll_kube::event::Notice;
 use plimsoll_kube::watch;
-use plimsoll_kwok::{Boots, Kwok};
+use plimsoll_kwok::{Boots, Classes, Kwok};
 
 use crate::clock::Clock;
 use crate::decision::{Decided, Decisions, Failed, Keep};
@@ -33,6 +33,8 @@ use crate::view::View;
 
 /// Shortest pause before the engine is woken: it has just been asked.
 const SHORTEST: Duration = Duration::from_millis(1);
+/// The longest that the first list of classes is waited for.
+const FIRST_CLASSES: Duration = Duration::from_secs(5);
 
 /// With what a controller begins.
 pub struct Setup {
@@ -61,6 +63,7 @@ pub struct Controller {
     view: View,
     orders: Orders,
     boots: Boots,
+    classes: Classes,
     decisions: Decisions,
     publishing: Publishing,
     telemetry: Telemetry,
@@ -89,6 +92,7 @@ impl Controller {
             view: View::start(&setup.client, &kinds, setup.telemetry.clone()),
             orders: Orders::new(writer, provider.clone(), clock.clone()),
             boots: Boots::new(provider),
+            classes: Classes::follow(&setup.client),
             decisions: Decisions::new(setup.planner, setup.keep),
             publishing: Publishing::new(setup.client, setup.telemetry.clone()),
             telemetry: setup.telemetry,
@@ -111,6 +115,10 @@ impl Controller {
     async fn serve(&mut self, stop: impl Future<Output = ()>) -> Result<()> {
         let mut stop = pin!(stop);
         self.feed(Input::Catalogues(Arc::clone(&self.catalogues)))?;
+        // Pools are judged by their classes: these come first, unless they take too long.
+        if let Ok(Some(told)) = tokio::time::timeout(FIRST_CLASSES, self.classes.next()).await {
+            self.feed(Input::Classes(told))?;
+        }
         loop {
             let pause = self.pause();
             tokio::select! {
@@ -120,6 +128,7 @@ impl Controller {
                     None => bail!("every watch has ended; expected them to go on"),
                 },
                 Some((order, outcome)) = self.orders.next() => self.ended(&order, outcome)?,
+                Some(told) = self.classes.next() => self.feed(Input::Classes(told))?,
                 Some(decided) = self.decisions.next() => self.decided(decided)?,
                 () = wait(pause) => self.feed(Input::Tick)?,
             }

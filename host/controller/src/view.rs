@@ -210,6 +210,7 @@ fn written(order: &Order) -> &'static [Kind] {
         (ObjectKey::Pod(_), _) => &[Kind::Pod],
         (ObjectKey::Buffer(_), _) => &[Kind::CapacityBuffer],
         (ObjectKey::Pool(_), _) => &[Kind::NodePool],
+        (ObjectKey::Overlay(_), _) => &[Kind::NodeOverlay],
     }
 }
 

@@ -9,7 +9,7 @@ mod change;
 use std::fmt;
 use std::sync::Arc;
 
-pub use change::{ClaimChange, Finalizer, NodeChange};
+pub use change::{ClaimChange, Finalizer, NodeChange, StatusChange};
 use serde::{Deserialize, Serialize};
 
 use crate::catalogue::OfferingKey;
@@ -86,10 +86,12 @@ pub enum ObjectKey {
     Node(NodeName),
     /// A pod, by uid: its name may come back for another.
     Pod(Uid),
-    /// A CapacityBuffer; only told of, never ordered about.
+    /// A CapacityBuffer.
     Buffer(ObjectName),
-    /// A NodePool; only told of, never ordered about.
+    /// A NodePool.
     Pool(PoolName),
+    /// A NodeOverlay.
+    Overlay(Arc<str>),
 }
 
 /// Purpose of an order. Of one object and purpose at most one order is under way.
@@ -135,6 +137,12 @@ pub enum Purpose {
     ReleaseClaim,
     /// Write down what a claim waits for.
     MarkWaiting,
+    /// Write down how a pool, overlay or buffer stands.
+    MarkStatus,
+    /// Write down when a claim's drain must be over.
+    MarkDeadline,
+    /// Write down when a pod last came to a claim's node or left it.
+    MarkPodEvent,
     /// Put our finalizer on a claim that others made.
     Hold,
 }
@@ -188,6 +196,8 @@ pub enum Write {
     DeleteClaim(ClaimName),
     /// Bring what is ours on a node to what it is to be.
     ChangeNode(NodeName, Box<NodeChange>),
+    /// Bring what is ours in the status of a pool, overlay or buffer to what it is to be.
+    ChangeStatus(ObjectKey, Box<StatusChange>),
     /// Ask a node to go; it stays until released where it carries our finalizer.
     DeleteNode(NodeName),
     /// Set or clear `status.nominatedNodeName`, if the pod still has this uid and is not bound.

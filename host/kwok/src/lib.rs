@@ -7,6 +7,7 @@
 mod boot;
 mod builtin;
 pub mod catalogue;
+mod classes;
 mod facts;
 mod listed;
 mod machine;
@@ -14,6 +15,7 @@ mod provider;
 
 pub use boot::Boots;
 pub use catalogue::CatalogueError;
+pub use classes::{Classes, Told};
 pub use facts::provider;
 pub use provider::Kwok;
 

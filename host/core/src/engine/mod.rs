@@ -26,6 +26,7 @@ mod notes;
 mod orders;
 mod orphans;
 mod outcome;
+mod pod_events;
 mod provision;
 mod queue;
 mod recent;
@@ -34,6 +35,7 @@ mod runaway;
 mod search_pace;
 mod spare;
 mod static_pools;
+mod statuses;
 mod undersized;
 mod unschedulable;
 
@@ -69,6 +71,7 @@ use recent::RecentActivity;
 use runaway::Runaway;
 use spare::SpareWatch;
 use static_pools::StaticPools;
+use statuses::StatusWatch;
 use undersized::UndersizedNodes;
 use unschedulable::ToldPods;
 
@@ -99,6 +102,7 @@ pub struct Engine {
     told_pods: ToldPods,
     spare: SpareWatch,
     static_pools: StaticPools,
+    statuses: StatusWatch,
     begun: Begun,
     notes: Notes,
     orphans: Orphans,
@@ -134,6 +138,7 @@ impl Engine {
             told_pods: ToldPods::default(),
             spare: SpareWatch::default(),
             static_pools: StaticPools::default(),
+            statuses: StatusWatch::default(),
             begun: Begun::default(),
             notes: Notes::default(),
             orphans: Orphans::default(),
@@ -164,6 +169,7 @@ impl Engine {
         self.step_orphans(now, &mut actions);
         self.step_queue(now, &mut actions);
         self.step_static_pools(now, &mut actions);
+        self.step_statuses(now, &mut actions);
         self.step_provision(now, &mut actions);
         self.step_disruption(now, &mut actions);
         actions
@@ -188,6 +194,7 @@ impl Engine {
             self.disruption_wake(),
             self.spare_wake(),
             self.static_pools.next_wake(),
+            self.statuses.next_wake(),
         ];
         candidates.into_iter().flatten().min()
     }
@@ -222,6 +229,7 @@ impl Engine {
                     .extend(claims.map(|claim| claim.name.clone()));
                 self.provision.market_changed();
             }
+            Input::Classes(classes) => self.note_classes(classes),
             Input::Interrupted(instance) => {
                 if let Some(claim) = self.cluster.claim_of_instance(&instance) {
                     self.notes.of(&claim.name).interrupted = true;
@@ -236,7 +244,13 @@ impl Engine {
     }
 
     /// Takes in an object. Claims of classes that others serve are theirs: their nodes are like any that nobody here made.
-    fn see(&mut self, object: Object, version: Version) {
+    fn see(&mut self, mut object: Object, version: Version) {
+        if let Object::Pool(pool) = &mut object {
+            let is_ready = self.is_ready(pool);
+            if pool.ready != is_ready {
+                Arc::make_mut(pool).ready = is_ready;
+            }
+        }
         let is_foreign = match &object {
             Object::Claim(claim) => !self.market.catalogues().serves(&claim.class),
             _ => false,
@@ -267,6 +281,7 @@ impl Engine {
         self.resume_commands(&claims, now);
         for claim in &claims {
             self.adopt_promises(claim, now);
+            self.recall_pod_event(claim, now);
             self.dirty_claims.insert(claim.name.clone());
         }
         let nominated: Vec<_> = self
@@ -287,6 +302,12 @@ impl Engine {
     fn absorb_touched(&mut self, now: Timestamp) {
         let touched = self.cluster.take_touched();
         self.spare.may_ask |= touched.buffers;
+        if touched.buffers {
+            self.look_at_buffers();
+        }
+        for object in &touched.statuses {
+            self.statuses.look_at(object);
+        }
         self.orphans.due.extend(touched.orphans);
         for claim in &touched.gone_claims {
             self.note_end(claim, now);
@@ -300,8 +321,8 @@ impl Engine {
         for pod in &touched.gone_pods {
             self.retry.forget(&ObjectKey::Pod(pod.uid.clone()));
         }
-        for claim in touched.pod_events {
-            self.notes.of(&claim).last_pod_event = Some(now);
+        for claim in touched.pod_events.iter().filter(|_| self.synced.is_some()) {
+            self.notes.of(claim).last_pod_event = Some(now);
         }
         for name in &touched.claims {
             self.follow_claim(name, now);
@@ -329,6 +350,7 @@ impl Engine {
             if self.synced.is_some() {
                 self.adopt_promises(&claim, now);
             }
+            self.note_joined(&claim);
             self.learn(&claim, now);
         }
         let groups = self.groups_to_nominate(name);

@@ -53,7 +53,10 @@ impl Engine {
         let there = match &flight.object {
             ObjectKey::Claim(name) => self.cluster.claims.get(name).map(|claim| &claim.uid),
             ObjectKey::Node(name) => self.cluster.nodes.get(name).map(|node| &node.uid),
-            ObjectKey::Pod(_) | ObjectKey::Buffer(_) | ObjectKey::Pool(_) => return false,
+            ObjectKey::Pod(_)
+            | ObjectKey::Buffer(_)
+            | ObjectKey::Pool(_)
+            | ObjectKey::Overlay(_) => return false,
         };
         there != Some(uid)
     }
@@ -222,7 +225,10 @@ impl Engine {
         match &flight.object {
             ObjectKey::Claim(name) => Some(name.clone()),
             ObjectKey::Node(node) => self.cluster.claim_on(node).map(|claim| claim.name.clone()),
-            ObjectKey::Pod(_) | ObjectKey::Buffer(_) | ObjectKey::Pool(_) => None,
+            ObjectKey::Pod(_)
+            | ObjectKey::Buffer(_)
+            | ObjectKey::Pool(_)
+            | ObjectKey::Overlay(_) => None,
         }
     }
 
@@ -296,6 +302,7 @@ impl Engine {
                 self.orphans.due.extend(orphan);
                 let claim = self.claim_of(flight);
                 self.dirty_claims.extend(claim);
+                self.statuses.look_at(&flight.object);
             }
         }
     }

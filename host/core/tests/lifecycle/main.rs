@@ -4,6 +4,7 @@ mod drain;
 mod foreign;
 mod identity;
 mod naming;
+mod pod_event;
 mod standing;
 
 use std::sync::Arc;
@@ -23,6 +24,7 @@ struct Scene {
     is_ambiguous: bool,
     machine: Option<Machine>,
     failure: Option<&'static str>,
+    last_pod_event: Option<Timestamp>,
     is_fresh: bool,
     now: Timestamp,
 }
@@ -46,6 +48,7 @@ impl Scene {
             is_ambiguous: false,
             machine: None,
             failure: None,
+            last_pod_event: None,
             is_fresh: true,
             now: second(1),
         }
@@ -67,6 +70,7 @@ impl Scene {
             machine: self.machine.as_ref(),
             instance: Instance::Unasked,
             failure: self.failure,
+            last_pod_event: self.last_pod_event,
             is_fresh: self.is_fresh,
             must_go: None,
             moving: false,

@@ -239,6 +239,7 @@ fn boundaries_are_of_every_purpose() {
         "MarkInitialized",
         "MarkTerminating",
         "MarkWaiting",
+        "MarkPodEvent",
         "Register",
         "Initialize",
         "Taint",
