@@ -208,9 +208,8 @@ fn written(order: &Order) -> &'static [Kind] {
         (ObjectKey::Claim(_), Request::Write(_)) => &[Kind::NodeClaim],
         (ObjectKey::Node(_), _) => &[Kind::Node],
         (ObjectKey::Pod(_), _) => &[Kind::Pod],
-        (ObjectKey::Buffer(_), _) => &[Kind::CapacityBuffer],
-        (ObjectKey::Pool(_), _) => &[Kind::NodePool],
-        (ObjectKey::Overlay(_), _) => &[Kind::NodeOverlay],
+        // Only their statuses are written, which decisions do not read.
+        (ObjectKey::Buffer(_) | ObjectKey::Pool(_) | ObjectKey::Overlay(_), _) => &[],
     }
 }
 

@@ -29,13 +29,11 @@ pub(crate) fn key(object: &Object) -> Option<ObjectKey> {
 /// An object as it is applied over one that is there.
 pub(crate) fn applied(before: Option<&Object>, object: Object) -> Object {
     match (before, object) {
-        (Some(Object::Pool(before)), Object::Pool(pool)) => {
-            let is_ready = before.ready;
-            let mut pool = over(before, pool);
-            if !pool.status.conditions.is_empty() {
-                pool.ready = is_ready;
+        (Some(Object::Pool(before)), Object::Pool(mut pool)) => {
+            if !before.status.conditions.is_empty() {
+                Arc::make_mut(&mut pool).ready = before.ready;
             }
-            pool.into()
+            over(before, pool).into()
         }
         (Some(Object::Overlay(before)), Object::Overlay(overlay)) => over(before, overlay).into(),
         (Some(Object::Buffer(before)), Object::Buffer(buffer)) => over(before, buffer).into(),
@@ -126,6 +124,9 @@ fn bring(status: &mut Status, change: &StatusChange, dependents: &[ConditionType
     }
     status.class_generation = change.class_generation.or(status.class_generation);
     status.units = change.units.or(status.units);
+    if change.asked.is_some() {
+        status.asked.clone_from(&change.asked);
+    }
     if change.template.is_some() {
         status.template.clone_from(&change.template);
     }

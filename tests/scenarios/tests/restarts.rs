@@ -105,10 +105,14 @@ fn the_deadline_of_a_drain_stays() {
     run.run_until(at(5 * MINUTE));
     let node: Vec<NodeName> = run.nodes().map(|node| node.name.clone()).collect();
     assert!(run.delete_node(&node[0]));
+    run.report_status(&node[0]);
     run.run_until(at(6 * MINUTE));
     let written = |run: &Run<_>| run.claims().next().and_then(|claim| claim.drained_by);
     let deadline = written(&run);
-    assert_eq!(deadline, Some(at(35 * MINUTE)));
+    let asked = run.claims().next().and_then(|claim| claim.deleting);
+    let allowed = Span::from_secs(30 * MINUTE);
+    assert!(asked.is_some());
+    assert_eq!(deadline, asked.map(|asked| asked + allowed));
     for minute in [10, 20, 34] {
         run.run_until(at(minute * MINUTE));
         assert!(run.nodes().next().is_some(), "minute {minute}");
@@ -117,4 +121,38 @@ fn the_deadline_of_a_drain_stays() {
     }
     run.run_until(at(37 * MINUTE));
     assert_eq!(run.nodes().count(), 0);
+}
+
+#[test]
+fn claims_that_are_gone_count_against_the_minutes_ceiling_of_the_next_process() {
+    let launched = |restarts: bool| {
+        let mut run = ceiling_of_two();
+        run.run_until(at(10));
+        let claims: Vec<_> = run.claims().map(|claim| claim.name.clone()).collect();
+        for claim in &claims {
+            run.remove_claim(claim);
+        }
+        run.run_until(at(12));
+        if restarts {
+            run.crash();
+        }
+        run.run_until(at(50));
+        (claims.len(), run.counts().launches)
+    };
+    assert_eq!(launched(false), (2, 2), "two of this minute");
+    assert_eq!(launched(true), (2, 2));
+}
+
+/// Four pods that each fill a node, and at most two nodes a minute.
+fn ceiling_of_two() -> Run<impl Planner> {
+    let full = instance_type("full").cpu(4000).memory_mib(16_384);
+    let full = full.pods(110).no_overhead().price(0.2);
+    let fixture = cluster()
+        .pool(pool("general"))
+        .sells(full.offered(ZONE_1, OnDemand))
+        .settings(|settings| settings.runaway.nodes_per_minute = 2);
+    let recording = stage::recording(fixture.parts(), at(0), None, Vec::new());
+    let mut run = stage::run(recording, stage::uninterrupted());
+    scale(&mut run, 4);
+    run
 }

@@ -66,9 +66,11 @@ pub(crate) fn node_pool(
 /// What a pool's status says. Capacity that cannot be read counts as not said: it is counted anew.
 fn status(written: &kinds::NodePool, interner: &mut Interner) -> Status {
     let metadata = &written.metadata;
+    let asked = metadata::annotation(metadata, keys::ASKED).map(Arc::from);
     let Some(status) = &written.status else {
         return Status {
             generation: metadata::generation(metadata),
+            asked,
             ..Status::default()
         };
     };
@@ -79,6 +81,7 @@ fn status(written: &kinds::NodePool, interner: &mut Interner) -> Status {
         nodes: status.nodes,
         resources: amounts(&status.resources, interner).unwrap_or_default(),
         class_generation: status.node_class_observed_generation,
+        asked,
         ..Status::default()
     }
 }
@@ -299,6 +302,9 @@ pub(crate) fn to_value(pool: &NodePool) -> Value {
         annotations.insert(keys::PACKING.to_owned(), "compatible".into());
     }
     write_ceilings(&pool.ceilings, &mut annotations);
+    if let Some(asked) = &pool.status.asked {
+        annotations.insert(keys::ASKED.to_owned(), asked.as_ref().into());
+    }
     if let Some((hash, version)) = &pool.hash {
         annotations.insert(keys::NODEPOOL_HASH.to_owned(), hash.as_ref().into());
         annotations.insert(

@@ -67,6 +67,8 @@ pub struct StatusChange {
     pub resources: Option<Resources>,
     /// Generation of a pool's class.
     pub class_generation: Option<i64>,
+    /// When claims of a pool that are no more were asked for within a minute, in seconds; written as an annotation.
+    pub asked: Option<Arc<str>>,
     /// Units that a buffer comes to.
     pub units: Option<i64>,
     /// The template of a buffer's units.

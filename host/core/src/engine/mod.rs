@@ -12,6 +12,7 @@
 //!
 //! The caller hands in [`Input::Tick`] at [`Engine::next_wake`]; nothing happens by itself.
 
+mod asked;
 mod claims;
 mod commit;
 mod disrupt;
@@ -311,6 +312,7 @@ impl Engine {
         self.orphans.due.extend(touched.orphans);
         for claim in &touched.gone_claims {
             self.note_end(claim, now);
+            self.note_gone_ask(claim, now);
             self.forget_claim(&claim.name);
         }
         for node in &touched.gone_nodes {

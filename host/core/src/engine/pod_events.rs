@@ -1,15 +1,15 @@
 //! The last event of a pod on each claim's node, from which `consolidateAfter` counts: as it was seen, and after a restart as the
 //! objects tell.
 //!
-//! It is written on the claim ([`crate::lifecycle`]), and pods say when they started and were asked to go. What ended while
-//! nobody looked has left no trace.
+//! It is written on the claim ([`crate::lifecycle`]), pods say when they started, and those that are deleting were asked to a moment
+//! ago. What ended while nobody looked has left no trace.
 
 use std::sync::Arc;
 
 use super::Engine;
 use crate::catalogue::LAUNCH_ORDER_ANNOTATION;
 use crate::ids::ClaimName;
-use crate::model::{NodeClaim, OwnerKind};
+use crate::model::{NodeClaim, OwnerKind, Pod};
 use crate::time::Timestamp;
 
 impl Engine {
@@ -30,12 +30,12 @@ impl Engine {
         let nodes = self.cluster.nodes_of(claim).iter();
         let pods = nodes.flat_map(|node| self.cluster.pods_on(&node.name));
         let pods = pods.filter(|pod| !pod.is_owned_by(OwnerKind::DaemonSet));
-        let events = pods.flat_map(|pod| {
-            let asked = pod
-                .deleting
-                .map(|gone_by| gone_by - pod.termination_grace());
-            [pod.started, asked].into_iter().flatten()
-        });
+        let event = |pod: &Arc<Pod>| {
+            // Asked to go a moment ago; nobody knows when.
+            let asked = pod.deleting.map(|_| now);
+            asked.or(pod.started)
+        };
+        let events = pods.filter_map(event);
         let last = events.map(|at| at.min(now)).max();
         if last > claim.last_pod_event {
             self.notes.of(&claim.name).last_pod_event = last;

@@ -1,10 +1,12 @@
 //! The last event of a pod on a claim's node, written on the claim: from it `consolidateAfter` counts, whoever counts.
 //!
 //! As with the incumbent it is written for ten seconds at once: what happens sooner after what is written waits until they are
-//! over. So it is never further behind than that, and a burst of pods costs one write of each claim.
+//! over. So it is never further behind than that, and a burst of pods costs one write of each claim. Until a node is complete nothing
+//! is written, since nothing counts from it yet.
 
 use super::{ClaimView, Step};
 use crate::action::{ClaimChange, Purpose};
+use crate::model::ClaimPhase;
 use crate::time::{Span, Timestamp};
 
 /// The least time from what is written to the next write.
@@ -15,7 +17,8 @@ pub(super) fn tell(view: &ClaimView<'_>, now: Timestamp, step: &mut Step) {
     let claim = view.claim;
     let written = claim.last_pod_event;
     let last = view.last_pod_event.map(whole_second);
-    let Some(last) = last.filter(|last| Some(*last) > written && claim.deleting.is_none()) else {
+    let counts = claim.deleting.is_none() && claim.phase() == ClaimPhase::Initialized;
+    let Some(last) = last.filter(|last| Some(*last) > written && counts) else {
         return;
     };
     let due = written.map_or(last, |written| written + COARSENESS);

@@ -29,6 +29,9 @@ pub struct Status {
     /// `status.nodeClassObservedGeneration` of a pool.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub class_generation: Option<i64>,
+    /// When claims of a pool that are no more were asked for within a minute, as its annotation says; in seconds.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub asked: Option<Arc<str>>,
     /// `status.replicas` of a buffer: units it comes to.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub units: Option<i64>,

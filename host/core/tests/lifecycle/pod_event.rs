@@ -1,5 +1,6 @@
 //! When the last event of a pod is written on a claim: at once where nothing is written, then ten seconds apart.
 
+use plimsoll_core::model::ClaimPhase;
 use plimsoll_core::time::Timestamp;
 use plimsoll_oracles::fixture::node;
 
@@ -44,6 +45,18 @@ fn nothing_is_written_of_a_claim_that_was_asked_to_go() {
     let mut scene = Scene::of(node("n1").managed("general"), []).claim(|claim| {
         claim.deleting = Some(second(0));
     });
+    scene.last_pod_event = Some(second(1));
+    let changes = scene.changes().into_iter();
+    assert_eq!(
+        changes.filter_map(|change| change.last_pod_event).count(),
+        0
+    );
+}
+
+#[test]
+fn nothing_is_written_before_the_node_is_complete() {
+    let joined = node("n1").managed("general").phase(ClaimPhase::Registered);
+    let mut scene = Scene::of(joined, []);
     scene.last_pod_event = Some(second(1));
     let changes = scene.changes().into_iter();
     assert_eq!(

@@ -135,7 +135,9 @@ fn what_is_said_already_is_not_written_again() {
             generation: 1,
             deleting: false,
         };
-        claim.conditions.say(&said, ConditionType::OF_CLAIMS, &stamp);
+        claim
+            .conditions
+            .say(&said, ConditionType::OF_CLAIMS, &stamp);
     });
     assert!(scene.changes().is_empty(), "{:?}", scene.changes());
 }

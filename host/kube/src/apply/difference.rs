@@ -119,6 +119,17 @@ pub(super) fn claim_status(
     })
 }
 
+/// The patch of a pool's annotation of what was asked for; `None` where nothing differs.
+pub(super) fn asked(object: &DynamicObject, change: &StatusChange) -> Option<Value> {
+    let asked = change.asked.as_deref()?;
+    let have = object.annotations().get(keys::ASKED);
+    have.is_none_or(|have| have != asked).then(|| {
+        let mut metadata = as_seen(object);
+        metadata.insert("annotations".to_owned(), json!({ keys::ASKED: asked }));
+        json!({ "metadata": metadata })
+    })
+}
+
 /// The patch of the status of a pool, overlay or buffer, whose `Ready` depends on these types; `None` where nothing differs.
 pub(super) fn status(
     object: &DynamicObject,

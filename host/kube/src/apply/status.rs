@@ -49,10 +49,13 @@ impl Writer {
             }
         };
         let seen = api.get_opt(name).await?;
-        let Some(seen) = seen.filter(|seen| is_it(seen, only.uid)) else {
+        let Some(mut seen) = seen.filter(|seen| is_it(seen, only.uid)) else {
             return Err(Failure::Gone);
         };
         check(&seen, only.version)?;
+        if let Some(patch) = difference::asked(&seen, change) {
+            seen = api.patch(name, &ours(), &Patch::Merge(&patch)).await?;
+        }
         let Some(patch) = difference::status(&seen, change, dependents, now) else {
             return answer(kind, &seen);
         };

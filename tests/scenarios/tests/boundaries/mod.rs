@@ -240,6 +240,7 @@ fn boundaries_are_of_every_purpose() {
         "MarkTerminating",
         "MarkWaiting",
         "MarkPodEvent",
+        "MarkStatus",
         "Register",
         "Initialize",
         "Taint",

@@ -13,6 +13,7 @@ mod validation;
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::Engine;
+use super::asked::GoneAsks;
 use crate::action::{Action, ObjectKey, Purpose, Request, StatusChange, Write};
 use crate::ids::{ClaimName, ObjectName, PoolName};
 use crate::lifecycle::Want;
@@ -29,6 +30,7 @@ pub(super) struct StatusWatch {
     /// Classes as the provider told of them last; `None` before it has.
     classes: Option<BTreeMap<ClassRef, ClassStatus>>,
     health: RegistrationHealth,
+    gone_asks: GoneAsks,
     overlays: RefusedOverlays,
     /// What plans last came to for buffers.
     verdicts: BTreeMap<ObjectName, DesiredCondition>,
@@ -117,6 +119,21 @@ impl Engine {
         }
     }
 
+    /// A claim is no more: where it counts against the minute's ceiling still, its pool says so from now on.
+    pub(super) fn note_gone_ask(&mut self, claim: &NodeClaim, now: Timestamp) {
+        if self.statuses.gone_asks.note(claim, now) {
+            self.statuses.look_at(&ObjectKey::Pool(claim.pool.clone()));
+        }
+    }
+
+    /// When claims of a pool that are no more were asked for within the last minute, as the pool says.
+    pub(super) fn recall_gone_asks(&mut self, pool: &PoolName, now: Timestamp) -> Vec<Timestamp> {
+        let seen = self.cluster.status(&ObjectKey::Pool(pool.clone()));
+        let asks = &mut self.statuses.gone_asks;
+        seen.map(|seen| asks.recall(pool, &seen.status, now))
+            .unwrap_or_default()
+    }
+
     /// Counts, once, that a claim's node has joined. Those that are there at the start have been counted before.
     pub(super) fn note_joined(&mut self, claim: &NodeClaim) {
         if claim.phase() < ClaimPhase::Registered {
@@ -161,7 +178,7 @@ impl Engine {
                 continue;
             };
             let change = match &object {
-                ObjectKey::Pool(name) => self.pool_status(name, &seen, capacities.get(name)),
+                ObjectKey::Pool(name) => self.pool_status(name, &seen, capacities.get(name), now),
                 ObjectKey::Overlay(name) => self.overlay_status(name, &seen),
                 ObjectKey::Buffer(name) => self.buffer_status(name, &seen, now),
                 ObjectKey::Claim(_) | ObjectKey::Node(_) | ObjectKey::Pod(_) => None,

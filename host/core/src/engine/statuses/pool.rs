@@ -51,6 +51,7 @@ impl Engine {
         name: &PoolName,
         seen: &SeenStatus,
         capacity: Option<&Resources>,
+        now: Timestamp,
     ) -> Option<StatusChange> {
         let pool = self.cluster.pools.get(name.as_str()).cloned()?;
         if !self.market.catalogues().serves(&pool.class) {
@@ -72,7 +73,9 @@ impl Engine {
             self.cluster.set_ready(name, is_ready);
         }
         conditions.retain(|said| !status.conditions.says_of(said, status.generation));
+        let asked = self.statuses.gone_asks.text(name, now);
         let change = StatusChange {
+            asked: asked.filter(|text| status.asked.as_ref() != Some(text)),
             conditions,
             resources: capacity.filter(|all| **all != status.resources).cloned(),
             class_generation: class.filter(|own| Some(*own) != status.class_generation),
