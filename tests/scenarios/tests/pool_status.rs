@@ -46,7 +46,7 @@ fn own<P: Planner>(run: &Run<P>) -> &NodePool {
 /// A condition of the pool: status, reason and words.
 fn said<P: Planner>(run: &Run<P>, kind: ConditionType) -> (ConditionStatus, String, String) {
     let condition = own(run).status.conditions.get(kind);
-    let condition = condition.unwrap_or_else(|| panic!("{kind} is said"));
+    let condition = condition.expect("it is said");
     let (reason, message) = (condition.reason.to_string(), condition.message.to_string());
     (condition.status, reason, message)
 }
@@ -55,12 +55,11 @@ fn said<P: Planner>(run: &Run<P>, kind: ConditionType) -> (ConditionStatus, Stri
 fn a_pool_tells_that_it_can_be_used_and_what_its_nodes_have() {
     let mut run = run(general(), 2, stage::uninterrupted());
     run.run_until(at(5 * MINUTE));
-    use ConditionType::{NodeClassReady, NodeRegistrationHealthy, Ready, ValidationSucceeded};
     for kind in [
-        ValidationSucceeded,
-        NodeClassReady,
-        NodeRegistrationHealthy,
-        Ready,
+        ConditionType::ValidationSucceeded,
+        ConditionType::NodeClassReady,
+        ConditionType::NodeRegistrationHealthy,
+        ConditionType::Ready,
     ] {
         let own = (ConditionStatus::True, kind.to_string(), String::new());
         assert_eq!(said(&run, kind), own);
