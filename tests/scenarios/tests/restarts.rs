@@ -132,7 +132,7 @@ fn claims_that_are_gone_count_against_the_minutes_ceiling_of_the_next_process() 
         for claim in &claims {
             run.remove_claim(claim);
         }
-        run.run_until(at(12));
+        run.run_until(at(20));
         if restarts {
             run.crash();
         }
