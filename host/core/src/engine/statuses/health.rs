@@ -1,4 +1,4 @@
-//! Whether the nodes that are bought for a pool join: by the last four, of which two that did not are too many.
+//! Health of registration: the nodes that are bought for a pool join, but for one of the last four at most.
 //!
 //! It is told and changes nothing else. What was told before a restart stands; it counts no more once the pool or its class is another.
 
