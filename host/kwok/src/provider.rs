@@ -7,20 +7,26 @@ use kube::api::{Api, DeleteParams, ListParams, Preconditions};
 use kube::core::{ApiResource, DynamicObject, GroupVersionKind, Status};
 use kube::{Client, Error, ResourceExt};
 use plimsoll_api::{FailedRequest, Interner, convert, duration};
-use plimsoll_core::action::{Answer, CloudCall, Machine, Outcome, Reason};
+use plimsoll_core::action::{
+    Answer, ClaimLaunch, CloudCall, LaunchAnswer, LaunchRequest, ListedMachine, Machine, Outcome,
+    Reason,
+};
 use plimsoll_core::catalogue::Catalogues;
-use plimsoll_core::ids::{ProviderId, Uid};
-use plimsoll_core::model::{ClassRef, NodeClaim};
+use plimsoll_core::ids::ProviderId;
+use plimsoll_core::model::ClassRef;
 use plimsoll_core::plan::LaunchOption;
 use plimsoll_core::time::Span;
 
-use crate::machine::{machine, suffix};
+use crate::machine::{machine, provider_id};
 use crate::{DOMAIN, PROVIDER_PREFIX};
 
 /// The kind of class that this provider serves.
 pub(crate) const CLASS: &str = "KWOKNodeClass";
+
 /// Selects the nodes that KWOK keeps.
 const FAKE: &str = "kwok.x-k8s.io/node=fake";
+/// Nodes that are listed at once.
+const PAGE: u32 = 500;
 
 /// The provider.
 #[derive(Clone)]
@@ -48,16 +54,22 @@ impl Kwok {
     /// Answers a call.
     pub async fn call(&self, call: &CloudCall) -> Outcome {
         match call {
-            CloudCall::Launch { claim, options } => self.launch(claim, options).await,
-            CloudCall::Find { claim } => self.find(claim).await,
+            CloudCall::Launch(request) => self.launch(request).await,
+            CloudCall::Find(request) => self.find(request).await,
+            CloudCall::List => self.list().await,
+            // Its nodes have their claims' names already.
+            CloudCall::Tag { .. } => Outcome::Done(Answer::Nothing),
             CloudCall::Get { instance } => self.get(instance).await,
             CloudCall::Terminate { instance } => self.terminate(instance).await,
         }
     }
 
-    /// The first option that there is. Nothing is written: the node comes up once the claim says that it is launched.
-    async fn launch(&self, claim: &NodeClaim, options: &[LaunchOption]) -> Outcome {
-        match self.registration_delay(&claim.class).await {
+    /// To each claim the first option that there is. Nothing is written: a node comes up once its claim says that it is launched.
+    async fn launch(&self, request: &LaunchRequest) -> Outcome {
+        let Some(class) = request.claims.first().map(|claim| &claim.class) else {
+            return Outcome::Done(Answer::Launched(LaunchAnswer::default()));
+        };
+        match self.registration_delay(class).await {
             Ok(_) => {}
             Err(ClassFault::Missing(words)) => {
                 return Outcome::Refused(Reason::ClassMissing(words));
@@ -67,28 +79,51 @@ impl Kwok {
             }
             Err(ClassFault::Unknown) => return Outcome::Unknown,
         }
-        for option in options {
-            let catalogue = self.catalogues.of(&claim.class);
-            let sold = catalogue.offering(&option.offering());
-            if let Some(sold) = sold.filter(|sold| sold.offering.available) {
-                let machine = machine(claim, sold);
-                return Outcome::Done(Answer::Machine(Box::new(machine)));
-            }
-        }
-        let tried = options.iter().map(LaunchOption::offering).collect();
-        Outcome::Refused(Reason::InsufficientCapacity(tried))
+        let catalogue = self.catalogues.of(class);
+        let offerings = request.options.iter().map(LaunchOption::offering);
+        let mut sold = offerings.filter_map(|key| catalogue.offering(&key));
+        let Some(sold) = sold.find(|sold| sold.offering.available) else {
+            let tried = request.options.iter().map(LaunchOption::offering).collect();
+            return Outcome::Refused(Reason::InsufficientCapacity(tried));
+        };
+        let claims = request.claims.iter();
+        let launched = claims.map(|claim| ClaimLaunch::Machine(Box::new(machine(claim, sold))));
+        Outcome::Done(Answer::Launched(LaunchAnswer {
+            claims: launched.collect(),
+            exhausted: Vec::new(),
+        }))
     }
 
-    async fn find(&self, claim: &Uid) -> Outcome {
+    /// The nodes of a launch's claims: where there is none yet, there is no machine.
+    async fn find(&self, request: &LaunchRequest) -> Outcome {
+        let mut answer = LaunchAnswer::default();
+        for claim in &request.claims {
+            let instance = ProviderId::from(provider_id(claim));
+            answer.claims.push(match self.get(&instance).await {
+                Outcome::Done(Answer::Machine(machine)) => ClaimLaunch::Machine(machine),
+                Outcome::Done(_) => ClaimLaunch::Absent,
+                _ => ClaimLaunch::Unknown,
+            });
+        }
+        Outcome::Done(Answer::Launched(answer))
+    }
+
+    /// Every node that is not deleting, page by page.
+    async fn list(&self) -> Outcome {
         let nodes: Api<Node> = Api::all(self.client.clone());
-        let listed = match nodes.list(&ListParams::default().labels(FAKE)).await {
-            Ok(listed) => listed,
-            Err(error) => return failed("the nodes cannot be listed", &error),
-        };
-        let end = format!("-{}", suffix(claim));
-        let mut ours = listed.items.iter().filter_map(machine_of);
-        let found = ours.find(|machine| machine.provider_id.as_str().ends_with(&end));
-        Outcome::Done(found.map_or(Answer::Absent, |machine| Answer::Machine(Box::new(machine))))
+        let mut pages = ListParams::default().labels(FAKE).limit(PAGE);
+        let mut listed = Vec::new();
+        loop {
+            let page = match nodes.list(&pages).await {
+                Ok(page) => page,
+                Err(error) => return failed("the nodes cannot be listed", &error),
+            };
+            listed.extend(page.items.iter().filter_map(listed_of));
+            match page.metadata.continue_.filter(|more| !more.is_empty()) {
+                Some(more) => pages.continue_token = Some(more),
+                None => return Outcome::Done(Answer::Listed(listed)),
+            }
+        }
     }
 
     async fn get(&self, instance: &ProviderId) -> Outcome {
@@ -229,6 +264,17 @@ fn delay(class: &DynamicObject) -> Result<Span, String> {
     }
 }
 
+/// A node as it is listed; `None` for one that is deleting, and for one of another provider.
+fn listed_of(node: &Node) -> Option<ListedMachine> {
+    let id = node.spec.as_ref()?.provider_id.as_ref()?;
+    let stays = node.metadata.deletion_timestamp.is_none();
+    (stays && id.starts_with(PROVIDER_PREFIX)).then(|| ListedMachine {
+        instance: ProviderId::from(id.as_str()),
+        token: None,
+        ending: None,
+    })
+}
+
 /// The instance behind a node; a node that is deleting has none any more.
 fn machine_of(node: &Node) -> Option<Machine> {
     let node = convert::node(node, &mut Interner::new()).ok()?;
@@ -238,6 +284,8 @@ fn machine_of(node: &Node) -> Option<Machine> {
         labels: node.labels,
         capacity: node.capacity,
         allocatable: node.allocatable,
+        image: None,
+        launched: Some(node.created),
     })
 }
 

@@ -12,7 +12,7 @@ use kube::Client;
 use plimsoll_api::crd;
 use plimsoll_author::pack;
 use plimsoll_controller::record::Line;
-use plimsoll_controller::{Controller, Fidelity, Planner, Setup, Telemetry};
+use plimsoll_controller::{Controller, Fidelity, Planner, Setup, Telemetry, provider};
 use plimsoll_core::ids::ObjectName;
 use plimsoll_core::rank;
 use plimsoll_core::snapshot::Settings;
@@ -71,7 +71,7 @@ impl Served {
         let recording = Recording::default();
         let setup = Setup {
             client: client.clone(),
-            catalogues: Arc::new(catalogue::builtin()?.into()),
+            provider: provider::kwok(client.clone(), Arc::new(catalogue::builtin()?.into())),
             settings,
             seed: 1,
             planner: Planner::new(from_cluster(&client, "list-price").await?),

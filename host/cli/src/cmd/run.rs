@@ -12,7 +12,7 @@ use kube::config::{KubeConfigOptions, Kubeconfig, KubeconfigError};
 use kube::{Client, Config};
 use plimsoll_controller::follow::Follower;
 use plimsoll_controller::lease::Leadership;
-use plimsoll_controller::{Controller, Fidelity, Limits, Planner, Setup, Telemetry};
+use plimsoll_controller::{Controller, Fidelity, Limits, Planner, Setup, Telemetry, provider};
 use plimsoll_core::catalogue::Catalogue;
 use plimsoll_core::snapshot::Settings;
 use plimsoll_kube::CheckError;
@@ -87,9 +87,10 @@ async fn serve(flags: &Run) -> Result<()> {
         leadership = leading => leadership,
         () = &mut stopped => return Ok(()),
     };
+    let client = gated(config, leadership.as_ref(), &limits)?;
     let controller = Controller::start(Setup {
-        client: gated(config, leadership.as_ref(), &limits)?,
-        catalogues: Arc::new(catalogue.into()),
+        provider: provider::kwok(client.clone(), Arc::new(catalogue.into())),
+        client,
         settings,
         seed: flags.seed,
         planner,

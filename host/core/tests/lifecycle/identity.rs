@@ -3,7 +3,8 @@
 use std::sync::Arc;
 
 use plimsoll_core::action::{
-    Action, Answer, CloudCall, Machine, ObjectKey, Order, Outcome, Purpose, Request, Write,
+    Action, Answer, ClaimLaunch, CloudCall, LaunchAnswer, LaunchBatch, Machine, ObjectKey, Order,
+    Outcome, Purpose, Request, Write,
 };
 use plimsoll_core::disrupt;
 use plimsoll_core::engine::{Engine, Input};
@@ -109,6 +110,15 @@ fn going(uid: &str) -> Arc<NodeClaim> {
     own.uid = Uid::from(uid);
     own.provider_id = Some(ProviderId::from(format!("fake:///of-{uid}")));
     own.deleting = Some(second(99));
+    claim
+}
+
+/// The same without a machine that it knows of, and with a launch of its own.
+fn launching(mut claim: Arc<NodeClaim>) -> Arc<NodeClaim> {
+    let own = Arc::make_mut(&mut claim);
+    own.provider_id = None;
+    let batch = LaunchBatch::new([&own.uid], 1, 0);
+    own.annotations.extend(batch.to_annotations());
     claim
 }
 
@@ -353,8 +363,7 @@ fn a_node_that_was_made_again_is_another() {
 
 #[test]
 fn a_machine_found_for_a_going_claim_is_the_claim_s_own() {
-    let mut claim = going("a");
-    Arc::make_mut(&mut claim).provider_id = None;
+    let claim = launching(going("a"));
     let (mut world, orders) = World::finding(&only(&claim));
     assert_eq!(purposes(&orders), [Purpose::Find]);
     let machine = Machine {
@@ -362,13 +371,21 @@ fn a_machine_found_for_a_going_claim_is_the_claim_s_own() {
         labels: Labels::new(),
         capacity: Resources::new(),
         allocatable: Resources::new(),
+        image: None,
+        launched: None,
     };
     // The claim goes meanwhile, and another of its name comes.
-    let mut other = going("b");
-    Arc::make_mut(&mut other).provider_id = None;
+    let other = launching(going("b"));
     let own = world.see(Object::Claim(other));
     assert_eq!(purposes(&own), [Purpose::Find]);
-    world.answer(&orders[0], Answer::Machine(Box::new(machine)));
-    let orders = world.answer(&own[0], Answer::Absent);
+    let found = |became: ClaimLaunch| {
+        Answer::Launched(LaunchAnswer {
+            claims: vec![became],
+            exhausted: Vec::new(),
+        })
+    };
+    let late = ClaimLaunch::Machine(Box::new(machine));
+    world.answer(&orders[0], found(late));
+    let orders = world.answer(&own[0], found(ClaimLaunch::Absent));
     assert_eq!(purposes(&orders), [Purpose::ReleaseClaim]);
 }

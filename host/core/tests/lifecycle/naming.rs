@@ -101,7 +101,7 @@ fn a_claim_that_is_there_already_is_the_one_that_was_asked_for() {
     let mut orders = world.answer(&orders[0], answer);
     orders.extend(world.wait(30));
     assert_eq!(asked(&orders), [], "no pod waits for another");
-    assert_eq!(orders[0].purpose, Purpose::Launch);
+    assert_eq!(orders[0].purpose, Purpose::MarkLaunching);
     let uids: Vec<_> = orders
         .iter()
         .filter_map(|order| order.uid.clone())

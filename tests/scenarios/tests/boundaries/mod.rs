@@ -233,6 +233,7 @@ fn boundaries_are_of_every_purpose() {
     });
     for purpose in [
         "Create",
+        "MarkLaunching",
         "Launch",
         "MarkLaunched",
         "MarkRegistered",
