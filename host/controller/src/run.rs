@@ -117,6 +117,7 @@ impl Controller {
                 },
                 Some((order, outcome)) = self.orders.next() => self.ended(&order, outcome)?,
                 Some(decided) = self.decisions.next() => self.decided(decided)?,
+                input = self.provider.next() => self.feed(input)?,
                 () = wait(pause) => self.feed(Input::Tick)?,
             }
         }

@@ -1,13 +1,14 @@
 //! The provider for laboratories: its machines are Node objects, which KWOK keeps alive.
 //!
 //! [`catalogue`] says what can be bought, [`Kwok`] answers the engine's calls, [`Boots`] brings up the nodes of launched
-//! claims. All that must survive a restart is on the claims: a launch writes nothing, and the node's name follows from the
+//! claims, and ends those that a [`FaultPlan`] says end by themselves. All that must survive a restart is on the claims: a launch writes nothing, and the node's name follows from the
 //! claim's name and uid, so that no crash leaves a node behind or makes two.
 
 mod boot;
 mod builtin;
 pub mod catalogue;
 mod facts;
+mod faults;
 mod listed;
 mod machine;
 mod provider;
@@ -15,6 +16,7 @@ mod provider;
 pub use boot::Boots;
 pub use catalogue::CatalogueError;
 pub use facts::provider;
+pub use faults::{FaultPlan, FaultPlanError};
 pub use provider::Kwok;
 
 /// Prefix of our provider ids; the node's name follows.

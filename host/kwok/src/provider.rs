@@ -1,6 +1,7 @@
 //! The engine's calls to the cloud, answered out of the catalogue and the API server's nodes.
 
 use std::sync::Arc;
+use std::time::Duration;
 
 use k8s_openapi::api::core::v1::Node;
 use kube::api::{Api, DeleteParams, ListParams, Preconditions};
@@ -17,6 +18,7 @@ use plimsoll_core::model::ClassRef;
 use plimsoll_core::plan::LaunchOption;
 use plimsoll_core::time::Span;
 
+use crate::faults::FaultPlan;
 use crate::machine::{machine, provider_id};
 use crate::{DOMAIN, PROVIDER_PREFIX};
 
@@ -33,6 +35,7 @@ const PAGE: u32 = 500;
 pub struct Kwok {
     client: Client,
     catalogues: Arc<Catalogues>,
+    faults: Option<Arc<FaultPlan>>,
 }
 
 /// Why a class gives no machines.
@@ -48,11 +51,35 @@ pub(crate) enum ClassFault {
 impl Kwok {
     /// A provider that sells each class what its catalogue lists.
     pub fn new(client: Client, catalogues: Arc<Catalogues>) -> Self {
-        Self { client, catalogues }
+        Self {
+            client,
+            catalogues,
+            faults: None,
+        }
     }
 
-    /// Answers a call.
+    /// The same with what goes wrong.
+    #[must_use]
+    pub fn with_faults(mut self, plan: FaultPlan) -> Self {
+        self.faults = Some(Arc::new(plan));
+        self
+    }
+
+    /// Answers a call, as late as the fault plan says, if at all.
     pub async fn call(&self, call: &CloudCall) -> Outcome {
+        let outcome = self.answer(call).await;
+        let Some(plan) = &self.faults else {
+            return outcome;
+        };
+        let delay = u64::try_from(plan.answer_delay().millis()).unwrap_or(0);
+        tokio::time::sleep(Duration::from_millis(delay)).await;
+        if plan.loses_answer() {
+            return Outcome::Unknown;
+        }
+        outcome
+    }
+
+    async fn answer(&self, call: &CloudCall) -> Outcome {
         match call {
             CloudCall::Launch(request) => self.launch(request).await,
             CloudCall::Find(request) => self.find(request).await,
@@ -80,6 +107,9 @@ impl Kwok {
             Err(ClassFault::Unknown) => return Outcome::Unknown,
         }
         let catalogue = self.catalogues.of(class);
+        if let Some(plan) = &self.faults {
+            return Outcome::Done(Answer::Launched(plan.launch(request, catalogue)));
+        }
         let offerings = request.options.iter().map(LaunchOption::offering);
         let mut sold = offerings.filter_map(|key| catalogue.offering(&key));
         let Some(sold) = sold.find(|sold| sold.offering.available) else {
@@ -101,7 +131,10 @@ impl Kwok {
             let instance = ProviderId::from(provider_id(claim));
             answer.claims.push(match self.get(&instance).await {
                 Outcome::Done(Answer::Machine(machine)) => ClaimLaunch::Machine(machine),
-                Outcome::Done(_) => ClaimLaunch::Absent,
+                Outcome::Done(_) => {
+                    self.ended(&instance);
+                    ClaimLaunch::Absent
+                }
                 _ => ClaimLaunch::Unknown,
             });
         }
@@ -154,6 +187,7 @@ impl Kwok {
             Err(error) => return failed(&format!("instance {instance} cannot be read"), &error),
         };
         let Some(node) = node else {
+            self.ended(instance);
             return Outcome::Done(Answer::Gone);
         };
         let name = node.name_any();
@@ -204,6 +238,25 @@ impl Kwok {
                     _ => ClassFault::Unknown,
                 })
             }
+        }
+    }
+
+    /// How long after its launch a machine ends by itself; `None` for one that does not.
+    pub(crate) fn lifetime(&self, instance: &ProviderId) -> Option<Span> {
+        self.faults.as_ref()?.lifetime(instance)
+    }
+
+    /// How long before its end a machine that ends by itself is announced to.
+    pub(crate) fn notice(&self) -> Span {
+        self.faults
+            .as_ref()
+            .map_or(Span::ZERO, |plan| plan.notice())
+    }
+
+    /// A machine is no more: there may be another in its place.
+    fn ended(&self, instance: &ProviderId) {
+        if let Some(plan) = &self.faults {
+            plan.ended(instance);
         }
     }
 

@@ -71,7 +71,7 @@ impl Served {
         let recording = Recording::default();
         let setup = Setup {
             client: client.clone(),
-            provider: provider::kwok(client.clone(), Arc::new(catalogue::builtin()?.into())),
+            provider: provider::kwok(client.clone(), Arc::new(catalogue::builtin()?.into()), None),
             settings,
             seed: 1,
             planner: Planner::new(from_cluster(&client, "list-price").await?),

@@ -6,22 +6,39 @@ use kube::Client;
 use plimsoll_core::action::CloudCall;
 use plimsoll_core::catalogue::Catalogues;
 use plimsoll_core::engine::Input;
+use plimsoll_core::ids::ProviderId;
 use plimsoll_core::time::Timestamp;
-use plimsoll_kwok::{Boots, Kwok};
+use plimsoll_kwok::{Boots, FaultPlan, Kwok};
+use tokio::sync::mpsc::{Receiver, channel};
 
-use super::{Calling, Provider};
+use super::{Calling, Provider, Telling};
+
+/// Announcements that wait to be heard; machines wait for more.
+const AHEAD: usize = 64;
 
 struct Machines {
     kwok: Kwok,
     boots: Mutex<Boots>,
+    /// Machines that will end by themselves.
+    ending: tokio::sync::Mutex<Receiver<ProviderId>>,
     catalogues: Arc<Catalogues>,
 }
 
-/// The provider whose machines are Node objects, at an API server, which sells each class what its catalogue lists.
-pub fn kwok(client: Client, catalogues: Arc<Catalogues>) -> Arc<dyn Provider> {
-    let kwok = Kwok::new(client, Arc::clone(&catalogues));
+/// The provider whose machines are Node objects, at an API server, which sells each class what its catalogue lists; with what goes
+/// wrong, where a plan says so.
+pub fn kwok(
+    client: Client,
+    catalogues: Arc<Catalogues>,
+    faults: Option<FaultPlan>,
+) -> Arc<dyn Provider> {
+    let mut kwok = Kwok::new(client, Arc::clone(&catalogues));
+    if let Some(plan) = faults {
+        kwok = kwok.with_faults(plan);
+    }
+    let (announce, ending) = channel(AHEAD);
     Arc::new(Machines {
-        boots: Mutex::new(Boots::new(kwok.clone())),
+        boots: Mutex::new(Boots::new(kwok.clone(), announce)),
+        ending: tokio::sync::Mutex::new(ending),
         kwok,
         catalogues,
     })
@@ -39,5 +56,14 @@ impl Provider for Machines {
     fn observe(&self, input: &Input, now: Timestamp) {
         let mut boots = self.boots.lock().unwrap_or_else(PoisonError::into_inner);
         boots.observe(input, now);
+    }
+
+    fn next(&self) -> Telling<'_> {
+        Box::pin(async {
+            match self.ending.lock().await.recv().await {
+                Some(instance) => Input::Interrupted(instance),
+                None => std::future::pending().await,
+            }
+        })
     }
 }

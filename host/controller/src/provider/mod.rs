@@ -14,6 +14,8 @@ use plimsoll_core::time::Timestamp;
 
 pub use kwok::kwok;
 
+/// Something that a provider says by itself.
+pub type Telling<'a> = Pin<Box<dyn Future<Output = Input> + Send + 'a>>;
 /// The end of a call.
 pub type Calling<'a> = Pin<Box<dyn Future<Output = Outcome> + Send + 'a>>;
 
@@ -27,4 +29,8 @@ pub trait Provider: Send + Sync {
 
     /// Follows what the engine is told, before the engine is.
     fn observe(&self, input: &Input, now: Timestamp);
+
+    /// The next thing that the provider says by itself: other catalogues, instances that will be taken back. It may take for ever; nothing
+    /// is lost if the wait is given up.
+    fn next(&self) -> Telling<'_>;
 }

@@ -28,6 +28,8 @@ pub(super) struct World {
     pub(super) engine: Engine,
     pub(super) version: u64,
     pub(super) now: Timestamp,
+    /// Lists of machines that were asked for, which have nothing to do with most tests.
+    pub(super) lists: Vec<Order>,
 }
 
 impl World {
@@ -42,6 +44,7 @@ impl World {
             engine: Engine::new(Arc::new(settings), Arc::new(catalogues), at.unsigned_abs()),
             version: 0,
             now: second(at),
+            lists: Vec::new(),
         };
         for object in objects.iter() {
             world.see(object);
@@ -54,6 +57,7 @@ impl World {
         let mut orders = Vec::new();
         for action in self.engine.handle(input, self.now) {
             match action {
+                Action::Do(order) if order.purpose == Purpose::List => self.lists.push(*order),
                 Action::Do(order) => orders.push(*order),
                 Action::Solve(request) => {
                     let plan = schedule::plan(&request.snapshot);

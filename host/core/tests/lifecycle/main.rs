@@ -2,7 +2,9 @@
 
 mod drain;
 mod foreign;
+mod garbage;
 mod identity;
+mod launches;
 mod naming;
 mod standing;
 

@@ -189,6 +189,6 @@ fn claim_of_next(run: &Simulated) -> Option<ClaimName> {
             let pod = run.pods().find(|pod| pod.uid == *uid)?;
             pod.node.as_ref().map(|node| ClaimName::from(node.as_str()))
         }
-        ObjectKey::Buffer(_) | ObjectKey::Pool(_) => None,
+        _ => None,
     }
 }
