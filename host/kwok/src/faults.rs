@@ -183,15 +183,12 @@ impl FaultPlan {
                 None if is_new => self.first(request, catalogue, &sold, &mut exhausted),
                 given => given,
             };
-            claims.push(match found {
-                Some(offering) => {
-                    sold.machines.insert(id, offering.key());
-                    ClaimLaunch::Machine(Box::new(machine(claim, offering)))
-                }
-                None => {
-                    let tried = request.options.iter().map(LaunchOption::offering);
-                    ClaimLaunch::Refused(Reason::InsufficientCapacity(tried.collect()))
-                }
+            claims.push(if let Some(offering) = found {
+                sold.machines.insert(id, offering.key());
+                ClaimLaunch::Machine(Box::new(machine(claim, offering)))
+            } else {
+                let tried = request.options.iter().map(LaunchOption::offering);
+                ClaimLaunch::Refused(Reason::InsufficientCapacity(tried.collect()))
             });
         }
         LaunchAnswer {
@@ -242,6 +239,7 @@ mod tests {
     use crate::catalogue;
     use plimsoll_core::action::LaunchBatch;
     use plimsoll_core::ids::Uid;
+    use plimsoll_core::units::PricePerHour;
 
     const TWO_LEFT: &str = r#"{"stock": [{"zone": "test-zone-a", "available": 2}]}"#;
 
@@ -260,8 +258,8 @@ mod tests {
                 zone: key.zone,
                 capacity_type: key.capacity_type,
                 reservation: None,
-                price: Default::default(),
-                list_price: Default::default(),
+                price: PricePerHour::default(),
+                list_price: PricePerHour::default(),
             }
         });
         LaunchRequest {

@@ -180,12 +180,16 @@ impl Cloud {
             *left -= 1;
         }
         let id = provider_id(claim, token, &offering.zone);
+        let mut node = node_of(claim);
+        if self.instances.values().any(|other| other.node == node) {
+            node = NodeName::from(format!("{node}-{}", short_name(hash_of(&id), 5)));
+        }
         let instance = Instance {
             claim: Arc::clone(claim),
             price: offering.price,
             machine: machine(claim, id.clone(), promised, now),
             token: Some(token.clone()),
-            node: node_of(claim),
+            node,
             offering: key,
             interruptions_per_day: offering.interruptions_per_day,
             ending: None,

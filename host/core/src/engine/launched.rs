@@ -35,6 +35,11 @@ impl Engine {
             }
             // Nobody was asked: the same call is made later.
             Outcome::Refused(Reason::Throttled(after)) => Ended::Throttled(after),
+            Outcome::Refused(_) if flight.purpose == Purpose::Find => Ended::Badly,
+            // Says nothing of a call before it: that is read back.
+            Outcome::Refused(reason) if self.launches.refuse(&request.batch.token, &reason) => {
+                Ended::Badly
+            }
             Outcome::Refused(reason) => {
                 let refused = ClaimLaunch::Refused(reason);
                 let answer = LaunchAnswer {
@@ -43,7 +48,10 @@ impl Engine {
                 };
                 self.take_launched(flight.purpose, request, answer, now, actions)
             }
-            Outcome::Done(_) | Outcome::Conflict | Outcome::Unknown => Ended::Badly,
+            Outcome::Done(_) | Outcome::Conflict | Outcome::Unknown => {
+                self.launches.doubt(&request.batch.token);
+                Ended::Badly
+            }
         };
         let names = request.claims.iter().map(|claim| claim.name.clone());
         self.dirty_claims.extend(names);
@@ -62,6 +70,7 @@ impl Engine {
         let token = &request.batch.token;
         let mut exhausted: BTreeSet<OfferingKey> = answer.exhausted.into_iter().collect();
         let mut ended = Ended::Well;
+        let refused = self.launches.take_refusal(token);
         let mut answers = answer.claims.into_iter();
         for claim in &request.claims {
             let became = answers.next().unwrap_or(ClaimLaunch::Unknown);
@@ -70,12 +79,19 @@ impl Engine {
             }
             match became {
                 ClaimLaunch::Machine(machine) => self.give_machine(claim, *machine, purpose),
-                ClaimLaunch::Absent => self.end_launch_of(&claim.name, token),
-                ClaimLaunch::Unknown => ended = Ended::Badly,
-                ClaimLaunch::Refused(reason) => {
-                    if let Reason::InsufficientCapacity(offerings) = &reason {
-                        exhausted.extend(offerings.iter().cloned());
+                ClaimLaunch::Absent => match &refused {
+                    Some(reason) => {
+                        exhausted.extend(offerings_of(reason));
+                        self.refuse_launch(claim, token, reason.clone(), now, actions);
                     }
+                    None => self.end_launch_of(&claim.name, token),
+                },
+                ClaimLaunch::Unknown => {
+                    self.launches.doubt(token);
+                    ended = Ended::Badly;
+                }
+                ClaimLaunch::Refused(reason) => {
+                    exhausted.extend(offerings_of(&reason));
                     self.refuse_launch(claim, token, reason, now, actions);
                 }
             }
@@ -138,6 +154,14 @@ impl Engine {
         let object = ObjectKey::Claim(claim.name.clone());
         let key = (object, Some(claim.uid.clone()), Purpose::Launch);
         self.retry.note(key, ended, now);
+    }
+}
+
+/// Offerings that a refusal says there are none of.
+fn offerings_of(reason: &Reason) -> Vec<OfferingKey> {
+    match reason {
+        Reason::InsufficientCapacity(offerings) => offerings.clone(),
+        _ => Vec::new(),
     }
 }
 

@@ -13,7 +13,8 @@ use std::sync::Arc;
 
 use super::Engine;
 use crate::action::{
-    Action, CloudCall, LaunchBatch, LaunchRequest, ObjectKey, Purpose, Request, launch_digest,
+    Action, CloudCall, LaunchBatch, LaunchRequest, ObjectKey, Purpose, Reason, Request,
+    launch_digest,
 };
 use crate::ids::{ClaimName, LaunchToken, ProviderId, Uid};
 use crate::lifecycle::{LaunchWish, PendingLaunch, Want, written_options};
@@ -63,6 +64,10 @@ struct Batch {
     unwritten: BTreeSet<ClaimName>,
     /// Since when claims of it are missing that nobody here will write.
     torn: Option<Timestamp>,
+    /// `true` if a call may have been made whose answer nobody here has heard.
+    is_unsure: bool,
+    /// Why the last call was refused, where an earlier one may have been carried out: it is read back first.
+    refused: Option<Reason>,
 }
 
 /// A claim's part in launches.
@@ -105,6 +110,28 @@ impl Launches {
     /// Claims that wait for others.
     pub(super) fn waiting(&self) -> impl Iterator<Item = &ClaimName> {
         self.windows.values().flat_map(|window| &window.claims)
+    }
+
+    /// Nobody knows how a call for a batch ended.
+    pub(super) fn doubt(&mut self, token: &LaunchToken) {
+        if let Some(batch) = self.batches.get_mut(token) {
+            batch.is_unsure = true;
+        }
+    }
+
+    /// A call for a batch was refused; `true` if an earlier one may have been carried out, so that it must be read back.
+    pub(super) fn refuse(&mut self, token: &LaunchToken, reason: &Reason) -> bool {
+        let batch = self.batches.get_mut(token).filter(|batch| batch.is_unsure);
+        let is_unsure = batch.is_some();
+        if let Some(batch) = batch {
+            batch.refused = Some(reason.clone());
+        }
+        is_unsure
+    }
+
+    /// A batch was read back: why it was refused before that, if it was.
+    pub(super) fn take_refusal(&mut self, token: &LaunchToken) -> Option<Reason> {
+        self.batches.get_mut(token)?.refused.take()
     }
 
     /// Looks at a batch in this round.
@@ -154,7 +181,11 @@ impl Launches {
 
     /// A claim bears a batch.
     fn bear(&mut self, claim: &ClaimName, own: &LaunchBatch) {
-        let batch = self.batches.entry(own.token.clone()).or_default();
+        let found = || Batch {
+            is_unsure: true,
+            ..Batch::default()
+        };
+        let batch = self.batches.entry(own.token.clone()).or_insert_with(found);
         batch.size = own.size;
         batch.unwritten.remove(claim);
         batch.bearers.insert(claim.clone());
@@ -279,7 +310,7 @@ impl Engine {
         let setting = self.market.catalogues().provider().launch;
         loop {
             for window in self.launches.take_over(setting, now) {
-                self.gather(window, setting, now, actions);
+                self.gather(&window, setting, now, actions);
             }
             for token in self.launches.take_due(now) {
                 self.step_batch(&token, now, actions);
@@ -295,7 +326,7 @@ impl Engine {
     /// Makes batches of a window that is over.
     fn gather(
         &mut self,
-        window: Window,
+        window: &Window,
         setting: LaunchWindow,
         now: Timestamp,
         actions: &mut Vec<Action>,
@@ -344,6 +375,7 @@ impl Engine {
             return;
         };
         let (size, is_written) = (batch.size, batch.unwritten.is_empty());
+        let is_refused = batch.refused.is_some();
         let stays = |name: &ClaimName| {
             let claim = self.cluster.claims.get(name);
             claim.is_some_and(|claim| claim.deleting.is_none())
@@ -361,13 +393,13 @@ impl Engine {
         let goes = claims.iter().any(|claim| claim.deleting.is_some());
         let is_whole = !goes && claims.len() + taken.len() == size;
         let options = written_options(first, &self.market);
-        if is_whole || goes {
+        if is_whole || goes || is_refused {
             self.untear(token);
         } else if let Some(at) = self.torn_until(token, now) {
             self.launches.timers.insert((at, token.clone()));
             return;
         }
-        let is_launched = is_whole && !options.is_empty();
+        let is_launched = is_whole && !is_refused && !options.is_empty();
         let request = LaunchRequest {
             batch: LaunchBatch {
                 token: token.clone(),

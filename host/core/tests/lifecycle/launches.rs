@@ -55,9 +55,11 @@ fn finding(claims: &[Arc<NodeClaim>], size: usize) -> (World, Vec<Order>) {
 
 /// A claim as an order changes its annotations.
 fn marked(claims: &[Arc<NodeClaim>], order: &Order) -> Arc<NodeClaim> {
-    let Request::Write(Write::ChangeClaim(name, change)) = &order.request else {
-        panic!("{order:?}");
-    };
+    let (name, change) = match &order.request {
+        Request::Write(Write::ChangeClaim(name, change)) => Some((name, change)),
+        _ => None,
+    }
+    .expect("it changes a claim");
     let claim = claims.iter().find(|claim| claim.name == *name);
     let mut claim = Arc::clone(claim.expect("it is one of them"));
     let own = Arc::make_mut(&mut claim);
@@ -67,9 +69,10 @@ fn marked(claims: &[Arc<NodeClaim>], order: &Order) -> Arc<NodeClaim> {
 
 fn request(order: &Order) -> &LaunchRequest {
     match &order.request {
-        Request::Cloud(CloudCall::Launch(request) | CloudCall::Find(request)) => request,
-        other => panic!("{other:?}"),
+        Request::Cloud(CloudCall::Launch(request) | CloudCall::Find(request)) => Some(request),
+        _ => None,
     }
+    .expect("it is a launch")
 }
 
 fn uids(order: &Order) -> Vec<&str> {
@@ -238,4 +241,39 @@ fn a_claim_that_goes_is_let_go_once_its_launch_says_that_it_has_no_machine() {
         orders[0].version.is_some(),
         "a token may have been written since"
     );
+}
+
+/// A refusal of the call itself.
+fn refused() -> Outcome {
+    Outcome::Refused(Reason::Other("internal error".to_owned()))
+}
+
+#[test]
+fn a_refusal_says_nothing_of_a_call_before_it_whose_answer_was_lost() {
+    let claims = launching(&["a"]);
+    let (mut world, orders) = finding(&claims, 1);
+    assert_eq!(
+        purposes(&orders),
+        [Purpose::Launch],
+        "somebody may have called before"
+    );
+    let orders = world.hear(Input::Outcome(orders[0].id, refused()));
+    assert_eq!(purposes(&orders), [Purpose::Find]);
+    let told = world.answer(&orders[0], became(vec![ClaimLaunch::Absent]));
+    assert_eq!(
+        purposes(&told),
+        [Purpose::MarkWaiting],
+        "now it is known to have failed"
+    );
+    assert_eq!(purposes(&world.wait(2)), [Purpose::MarkLaunching]);
+}
+
+#[test]
+fn a_call_that_nobody_made_before_has_failed_when_it_is_refused() {
+    let claims = alike(&["a"]);
+    let (mut world, orders) = finding(&claims, 1);
+    let call = world.see(Object::Claim(marked(&claims, &orders[0])));
+    assert_eq!(purposes(&call), [Purpose::Launch]);
+    let orders = world.hear(Input::Outcome(call[0].id, refused()));
+    assert_eq!(purposes(&orders), [Purpose::MarkWaiting]);
 }
