@@ -184,6 +184,13 @@ pub(crate) fn put(fields: &mut Map<String, Value>, name: &str, value: Value) {
     }
 }
 
+/// Adds the object's generation where it has one.
+pub(crate) fn generation(metadata: &mut Map<String, Value>, generation: i64) {
+    if generation != 0 {
+        metadata.insert("generation".to_owned(), generation.into());
+    }
+}
+
 /// Adds our finalizer where the object carries it.
 pub(crate) fn held(metadata: &mut Map<String, Value>, held: bool) {
     if held {

@@ -32,6 +32,8 @@ use crate::view::View;
 
 /// Shortest pause before the engine is woken: it has just been asked.
 const SHORTEST: Duration = Duration::from_millis(1);
+/// The longest that the first word of the provider is waited for.
+const FIRST_WORD: Duration = Duration::from_secs(5);
 
 /// With what a controller begins.
 pub struct Setup {
@@ -107,6 +109,10 @@ impl Controller {
     async fn serve(&mut self, stop: impl Future<Output = ()>) -> Result<()> {
         let mut stop = pin!(stop);
         self.feed(Input::Catalogues(self.provider.catalogues()))?;
+        // Pools are judged by their classes: the provider's first word is about these, unless it takes too long.
+        if let Ok(input) = tokio::time::timeout(FIRST_WORD, self.provider.next()).await {
+            self.feed(input)?;
+        }
         loop {
             let pause = self.pause();
             tokio::select! {

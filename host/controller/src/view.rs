@@ -211,8 +211,8 @@ fn written(order: &Order) -> &'static [Kind] {
         (ObjectKey::Node(_) | ObjectKey::Instance(_), _) => &[Kind::Node],
         (ObjectKey::Cloud, _) => &[],
         (ObjectKey::Pod(_), _) => &[Kind::Pod],
-        (ObjectKey::Buffer(_), _) => &[Kind::CapacityBuffer],
-        (ObjectKey::Pool(_), _) => &[Kind::NodePool],
+        // Only their statuses are written, which decisions do not read.
+        (ObjectKey::Buffer(_) | ObjectKey::Pool(_) | ObjectKey::Overlay(_), _) => &[],
     }
 }
 

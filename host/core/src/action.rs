@@ -11,7 +11,7 @@ mod launch;
 use std::fmt;
 use std::sync::Arc;
 
-pub use change::{ClaimChange, Finalizer, NodeChange};
+pub use change::{ClaimChange, Finalizer, NodeChange, StatusChange};
 pub use cloud::{CloudCall, ListedMachine, Machine};
 pub use launch::{
     ClaimLaunch, LAUNCH_BATCH_ANNOTATION, LAUNCH_TOKEN_ANNOTATION, LaunchAnswer, LaunchBatch,
@@ -90,10 +90,12 @@ pub enum ObjectKey {
     Node(NodeName),
     /// A pod, by uid: its name may come back for another.
     Pod(Uid),
-    /// A CapacityBuffer; only told of, never ordered about.
+    /// A CapacityBuffer.
     Buffer(ObjectName),
-    /// A NodePool; only told of, never ordered about.
+    /// A NodePool.
     Pool(PoolName),
+    /// A NodeOverlay.
+    Overlay(Arc<str>),
     /// A launch of claims that ask for the same.
     Launch(LaunchToken),
     /// An instance that no claim stands for.
@@ -153,6 +155,12 @@ pub enum Purpose {
     ReleaseClaim,
     /// Write down what a claim waits for.
     MarkWaiting,
+    /// Write down how a pool, overlay or buffer stands.
+    MarkStatus,
+    /// Write down when a claim's drain must be over.
+    MarkDeadline,
+    /// Write down when a pod last came to a claim's node or left it.
+    MarkPodEvent,
     /// Put our finalizer on a claim that others made.
     Hold,
 }
@@ -206,6 +214,8 @@ pub enum Write {
     DeleteClaim(ClaimName),
     /// Bring what is ours on a node to what it is to be.
     ChangeNode(NodeName, Box<NodeChange>),
+    /// Bring what is ours in the status of a pool, overlay or buffer to what it is to be.
+    ChangeStatus(ObjectKey, Box<StatusChange>),
     /// Ask a node to go; it stays until released where it carries our finalizer.
     DeleteNode(NodeName),
     /// Set or clear `status.nominatedNodeName`, if the pod still has this uid and is not bound.

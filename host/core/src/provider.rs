@@ -10,7 +10,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::ids::ReservationId;
 use crate::labels::{self, LabelKey, Labels};
-use crate::model::{ClassRef, class_label};
+use crate::model::{ClassRef, Condition, class_label};
 use crate::requirement::{Requirement, Requirements};
 use crate::resources::ResourceName;
 use crate::time::Span;
@@ -96,6 +96,17 @@ pub struct ClassKind {
     pub group: Arc<str>,
     /// The kind.
     pub kind: Arc<str>,
+}
+
+/// A provider's word on one of its classes.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct ClassStatus {
+    /// Generation of the class, which changes with what it asks for; 0 where it does not say.
+    pub generation: i64,
+    /// `true` if it was asked to go.
+    pub deleting: bool,
+    /// Its condition `Ready`; `None` where it has none.
+    pub ready: Option<Condition>,
 }
 
 /// A label whose value marks a type.

@@ -10,7 +10,7 @@ use plimsoll_core::ids::ObjectName;
 use crate::FIELD_MANAGER;
 
 /// Reasons that mean something went wrong; all others are normal.
-const WARNINGS: [&str; 8] = [
+const WARNINGS: [&str; 9] = [
     "InsufficientCapacityError",
     "NodeClassNotReady",
     "LaunchFailed",
@@ -19,6 +19,7 @@ const WARNINGS: [&str; 8] = [
     "FailedCreate",
     "FailedUpdate",
     "FailedDelete",
+    "TerminationGracePeriodExpiring",
 ];
 
 /// An event to be written: the object it is about, and what is said.
@@ -54,6 +55,7 @@ impl Notice {
             ObjectKey::Claim(name) => (Kind::NodeClaim, "", name.as_str()),
             ObjectKey::Node(name) => (Kind::Node, "", name.as_str()),
             ObjectKey::Pool(name) => (Kind::NodePool, "", name.as_str()),
+            ObjectKey::Overlay(name) => (Kind::NodeOverlay, "", name.as_ref()),
             ObjectKey::Buffer(name) => (
                 Kind::CapacityBuffer,
                 name.namespace.as_ref(),

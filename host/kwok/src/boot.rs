@@ -226,6 +226,7 @@ pub(crate) mod tests {
             termination_grace: None,
             deleting: None,
             drained_by: None,
+            last_pod_event: None,
             held: true,
         }
     }

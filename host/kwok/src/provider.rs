@@ -217,10 +217,7 @@ impl Kwok {
             );
             return Err(ClassFault::Unusable(words));
         }
-        let kind = GroupVersionKind::gvk(DOMAIN, "v1alpha1", CLASS);
-        let resource = ApiResource::from_gvk_with_plural(&kind, "kwoknodeclasses");
-        let classes: Api<DynamicObject> = Api::all_with(self.client.clone(), &resource);
-        match classes.get_opt(&class.name).await {
+        match classes(&self.client).get_opt(&class.name).await {
             Ok(Some(class)) => delay(&class).map_err(ClassFault::Unusable),
             Ok(None) => {
                 let words = format!("{CLASS} {} does not exist", class.name);
@@ -263,6 +260,13 @@ impl Kwok {
     pub(crate) fn client(&self) -> &Client {
         &self.client
     }
+}
+
+/// The classes at an API server.
+pub(crate) fn classes(client: &Client) -> Api<DynamicObject> {
+    let kind = GroupVersionKind::gvk(DOMAIN, "v1alpha1", CLASS);
+    let resource = ApiResource::from_gvk_with_plural(&kind, "kwoknodeclasses");
+    Api::all_with(client.clone(), &resource)
 }
 
 /// How a failed request ended, by what is to be done next. The cause of what stays unknown is only in the log.

@@ -6,6 +6,7 @@ use std::cmp::Reverse;
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
+use plimsoll_core::action::ObjectKey;
 use plimsoll_core::ids::{ClaimName, NodeName, ObjectName, Uid};
 use plimsoll_core::labels;
 use plimsoll_core::model::{DaemonSet, Node, NodeClaim, Object, Pod, Readiness, Version};
@@ -13,6 +14,7 @@ use plimsoll_core::resources::{ResourceName, Resources};
 use plimsoll_core::time::Timestamp;
 
 use crate::budgets::Budgets;
+use crate::status;
 
 /// One watch event.
 #[derive(Clone, Debug)]
@@ -82,6 +84,7 @@ enum Name {
     Pod(ObjectName),
     Node(NodeName),
     Claim(ClaimName),
+    Other(ObjectKey),
 }
 
 impl Api {
@@ -136,7 +139,11 @@ impl Api {
         let mut listed: Vec<(Object, Version)> = Vec::new();
         let sets = self.daemon_sets.iter().cloned().map(Object::DaemonSet);
         let others = self.others.iter().cloned().chain(sets);
-        listed.extend(others.map(|object| (object, Version(self.version))));
+        listed.extend(others.map(|object| {
+            let name = status::key(&object).map(Name::Other);
+            let known = name.and_then(|name| self.versions.get(&name).copied());
+            (object, known.unwrap_or(Version(self.version)))
+        }));
         for (name, claim) in &self.claims {
             let version = own(Name::Claim(name.clone()));
             listed.push((Object::Claim(Arc::clone(claim)), version));
@@ -152,8 +159,30 @@ impl Api {
         listed
     }
 
+    /// A pool, overlay or buffer.
+    pub(crate) fn other(&self, key: &ObjectKey) -> Option<&Object> {
+        let mut others = self.others.iter();
+        others.find(|object| status::key(object).as_ref() == Some(key))
+    }
+
+    /// Version of a pool, overlay or buffer.
+    pub(crate) fn version_of_status(&self, key: &ObjectKey) -> Option<Version> {
+        self.versions.get(&Name::Other(key.clone())).copied()
+    }
+
+    /// A pool, overlay or buffer with another status.
+    pub(crate) fn put_status(&mut self, object: Object) {
+        if let Some(own) = self.others.iter_mut().find(|have| have.is_same(&object)) {
+            own.clone_from(&object);
+        }
+        let name = status::key(&object).map(Name::Other);
+        self.emit(object, name, false);
+    }
+
     /// An object that nothing here acts upon.
     pub(crate) fn put_other(&mut self, object: Object) {
+        let before = self.others.iter().find(|have| have.is_same(&object));
+        let object = status::applied(before, object);
         if let Object::DaemonSet(set) = &object {
             self.daemon_sets.retain(|have| have.name != set.name);
             self.daemon_sets.push(Arc::clone(set));
@@ -165,7 +194,8 @@ impl Api {
             self.others.retain(|have| !have.is_same(&object));
             self.others.push(object.clone());
         }
-        self.emit(object, None, false);
+        let name = status::key(&object).map(Name::Other);
+        self.emit(object, name, false);
     }
 
     /// Shows what disruption budgets allow now.

@@ -53,6 +53,8 @@ impl<P: Planner> Run<P> {
             created: self.world.now,
             conditions: Conditions::default(),
             deleting: None,
+            drained_by: None,
+            last_pod_event: None,
             held: false,
             ..NodeClaim::clone(&claim)
         };

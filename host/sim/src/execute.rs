@@ -10,7 +10,7 @@ use plimsoll_core::action::{
     Purpose, Reason, Request, Write,
 };
 use plimsoll_core::ids::{ClaimName, NodeName, ObjectName, ProviderId, Uid};
-use plimsoll_core::model::{Node, NodeClaim, Object, Pod, Stamp, Version};
+use plimsoll_core::model::{ConditionType, Node, NodeClaim, Object, Pod, Stamp, Version};
 use plimsoll_core::time::{Span, Timestamp};
 
 use crate::api::Api;
@@ -51,6 +51,9 @@ impl World {
         let now = match &order.object {
             ObjectKey::Claim(name) => self.api.version_of_claim(name),
             ObjectKey::Node(name) => self.api.version_of_node(name),
+            ObjectKey::Buffer(_) | ObjectKey::Pool(_) | ObjectKey::Overlay(_) => {
+                self.api.version_of_status(&order.object)
+            }
             _ => None,
         };
         now.is_some_and(|now| now != version)
@@ -85,6 +88,7 @@ impl World {
                 })
             }
             Write::ChangeNode(name, change) => self.bring_node(name, change),
+            Write::ChangeStatus(object, change) => self.bring_status(object, change),
             Write::DeleteNode(name) => self.delete_node(name),
             Write::Nominate { pod, uid, node } => self.nominate(pod, uid, node.as_ref()),
             Write::Evict { pod, uid, within } => self.evict(pod, uid, *within),
@@ -277,6 +281,8 @@ fn bring(claim: &mut NodeClaim, change: &ClaimChange, now: Timestamp) {
         claim.node = Some(node.clone());
     }
     claim.annotations.extend(change.annotations.clone());
+    claim.drained_by = change.drained_by.or(claim.drained_by);
+    claim.last_pod_event = change.last_pod_event.or(claim.last_pod_event);
     match change.finalizer {
         Finalizer::Kept => {}
         Finalizer::Set => claim.held = true,
@@ -291,7 +297,9 @@ fn bring(claim: &mut NodeClaim, change: &ClaimChange, now: Timestamp) {
             generation: 1 + i64::from(is_deleting),
             deleting: is_deleting,
         };
-        claim.conditions.say(&change.conditions, &stamp);
+        claim
+            .conditions
+            .say(&change.conditions, ConditionType::OF_CLAIMS, &stamp);
     }
 }
 
@@ -308,7 +316,7 @@ fn gone(write: &Write) -> Outcome {
     Outcome::Refused(Reason::NotFound)
 }
 
-/// An object after a change; `None` where that changes nothing.
-fn done(object: Object, version: Version) -> Outcome {
+/// An object after a change.
+pub(crate) fn done(object: Object, version: Version) -> Outcome {
     Outcome::Done(Answer::Object(object, version))
 }

@@ -29,6 +29,7 @@ mod run;
 mod scheduler;
 mod series;
 mod share;
+mod status;
 mod stretches;
 mod usage;
 mod work;

@@ -170,6 +170,7 @@ impl<P: Planner> Run<P> {
         };
         self.processes.insert(id, process);
         self.feed(id, Input::Catalogues(self.world.cloud.listed()), now);
+        self.feed(id, self.world.told_classes(), now);
         for (object, version) in listed {
             self.feed(id, Input::Applied(object, version), now);
         }

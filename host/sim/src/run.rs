@@ -7,11 +7,11 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use plimsoll_core::action::{
-    Action, ConsiderRequest, Event as Report, Order, Outcome, Request, SolveRequest,
+    Action, ConsiderRequest, Event as Report, ObjectKey, Order, Outcome, Request, SolveRequest,
 };
 use plimsoll_core::engine::{Engine, Input};
-use plimsoll_core::ids::{NodeName, ProviderId};
-use plimsoll_core::model::{Node, NodeClaim, Pod, Version};
+use plimsoll_core::ids::{NodeName, PoolName, ProviderId};
+use plimsoll_core::model::{Node, NodeClaim, NodePool, Object, Pod, Version};
 use plimsoll_core::time::{Span, Timestamp};
 use plimsoll_core::units::PricePerHour;
 
@@ -184,6 +184,18 @@ impl<P: Planner> Run<P> {
     /// NodeClaims, by name.
     pub fn claims(&self) -> impl Iterator<Item = &Arc<NodeClaim>> {
         self.world.api.claims.values()
+    }
+
+    /// A pool by name.
+    pub fn pool(&self, name: &str) -> Option<&Arc<NodePool>> {
+        match self
+            .world
+            .api
+            .other(&ObjectKey::Pool(PoolName::from(name)))?
+        {
+            Object::Pool(pool) => Some(pool),
+            _ => None,
+        }
     }
 
     /// Instances that run, or end just now.

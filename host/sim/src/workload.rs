@@ -89,6 +89,9 @@ impl World {
                 self.arrive(pod);
             }
             Change::Apply(object) => {
+                if let Object::Pool(pool) = &object {
+                    self.class_of(pool);
+                }
                 self.api.put_other(object);
                 self.scheduler.try_all();
             }

@@ -9,7 +9,7 @@ use std::sync::Arc;
 use plimsoll_core::action::Order;
 use plimsoll_core::engine::{Input, Landings};
 use plimsoll_core::ids::{NodeName, ObjectName, ProviderId, Uid};
-use plimsoll_core::model::{Node, NodeClaim, Object, Pod, PodPhase};
+use plimsoll_core::model::{ClassRef, Node, NodeClaim, Object, Pod, PodPhase};
 use plimsoll_core::time::{Span, Timestamp};
 
 use crate::api::{Api, Watched};
@@ -71,6 +71,8 @@ pub(crate) struct World {
     pub(crate) tasks: BTreeMap<ObjectName, Task>,
     /// Inputs from the cloud for the engine.
     pub(crate) announcements: Vec<Input>,
+    /// Classes that pools name, and whether each can be used.
+    pub(crate) classes: BTreeMap<ClassRef, bool>,
 }
 
 impl World {
@@ -88,6 +90,7 @@ impl World {
             meter: Meter::new(recording.start, Arc::clone(&recording.catalogues)),
             tasks: BTreeMap::new(),
             announcements: Vec::new(),
+            classes: BTreeMap::new(),
         };
         world.fill(recording);
         for timed in &recording.changes {
@@ -102,6 +105,10 @@ impl World {
         let objects = &recording.objects;
         for object in objects.iter() {
             if !matches!(object, Object::Claim(_) | Object::Node(_) | Object::Pod(_)) {
+                if let Object::Pool(pool) = &object {
+                    let is_ready = self.classes.entry(pool.class.clone()).or_insert(true);
+                    *is_ready &= pool.ready;
+                }
                 self.api.put_other(object);
             }
         }

@@ -8,15 +8,15 @@ use std::sync::Arc;
 use k8s_openapi::api::core::v1 as core_v1;
 use plimsoll_core::cron::Schedule;
 use plimsoll_core::model::{
-    BufferSource, BufferWindow, CapacityBuffer, PodShape, PodSpec, PodTemplate,
+    BufferSource, BufferWindow, CapacityBuffer, PodShape, PodSpec, PodTemplate, Status,
 };
 use plimsoll_core::resources::{ResourceName, Resources};
 use plimsoll_core::time::{Span, Timestamp};
 use serde_json::{Map, Value, json};
 
 use super::amounts::amounts;
-use super::metadata;
 use super::pod::{Template, pod_spec, write_problem, write_spec};
+use super::{condition, metadata};
 use crate::error::{FieldError, FieldProblem, Within};
 use crate::intern::Interner;
 use crate::object::Kind;
@@ -62,7 +62,31 @@ pub(crate) fn capacity_buffer(
             .filter(|strategy| !["", ACTIVE].contains(strategy))
             .map(Arc::from),
         window: window(written)?,
+        status: status(written, interner),
     })
+}
+
+fn status(written: &kinds::CapacityBuffer, interner: &mut Interner) -> Status {
+    let metadata = &written.metadata;
+    let generation = metadata::generation(metadata);
+    let Some(status) = &written.status else {
+        return Status {
+            generation,
+            ..Status::default()
+        };
+    };
+    let template = status.pod_template_ref.as_ref();
+    Status {
+        generation,
+        conditions: condition::conditions_without_ready(
+            &status.conditions,
+            metadata::created(metadata),
+            interner,
+        ),
+        units: status.replicas.map(i64::from),
+        template: template.map(|template| interner.text(&template.name)),
+        ..Status::default()
+    }
 }
 
 fn count(path: &str, written: Option<i32>) -> Result<Option<u32>, FieldError> {
@@ -176,6 +200,7 @@ pub(crate) fn template_to_value(template: &PodTemplate) -> Value {
 /// A buffer as it is written.
 pub(crate) fn to_value(buffer: &CapacityBuffer) -> Value {
     let mut meta = write::namespaced(&buffer.name, Some(&buffer.uid), buffer.created);
+    write::generation(&mut meta, buffer.status.generation);
     if let Some(window) = &buffer.window {
         let annotations = json!({
             keys::SPARE_SCHEDULE: window.schedule,
@@ -213,9 +238,17 @@ pub(crate) fn to_value(buffer: &CapacityBuffer) -> Value {
         let strategy = strategy.as_ref().into();
         spec.insert("provisioningStrategy".to_owned(), strategy);
     }
-    write::framed(
-        Kind::CapacityBuffer,
-        Value::Object(meta),
-        json!({ "spec": spec }),
-    )
+    let mut fields = json!({ "spec": spec });
+    let mut status = Map::new();
+    let conditions = condition::conditions_value(&buffer.status.conditions);
+    write::put(&mut status, "conditions", conditions.into());
+    write::put(&mut status, "replicas", buffer.status.units.into());
+    if let Some(template) = &buffer.status.template {
+        let template = json!({ "name": template });
+        status.insert("podTemplateRef".to_owned(), template);
+    }
+    if !status.is_empty() {
+        fields["status"] = Value::Object(status);
+    }
+    write::framed(Kind::CapacityBuffer, Value::Object(meta), fields)
 }

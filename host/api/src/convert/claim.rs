@@ -50,6 +50,7 @@ pub(crate) fn node_claim(
         deleting: metadata::deleting(metadata),
         drained_by: metadata::annotation(metadata, keys::TERMINATION_TIMESTAMP)
             .and_then(metadata::written_instant),
+        last_pod_event: status.last_pod_event_time.as_ref().map(metadata::instant),
         held: metadata::held(metadata),
     })
 }
@@ -85,16 +86,22 @@ pub(crate) fn to_value(claim: &NodeClaim) -> Value {
         });
         meta.insert("ownerReferences".to_owned(), json!([owner]));
     }
-    let conditions = claim.conditions.iter();
-    let conditions = conditions.map(|(kind, own)| condition::condition_value(kind, own));
-    let conditions: Vec<Value> = conditions.collect();
-    let status = json!({
+    let conditions = condition::conditions_value(&claim.conditions);
+    if let Some(at) = claim.drained_by {
+        let at = write::instant(at).into();
+        let annotations = meta.entry("annotations").or_insert_with(|| json!({}));
+        annotations[keys::TERMINATION_TIMESTAMP] = at;
+    }
+    let mut status = json!({
         "providerID": claim.provider_id.as_ref().map(ProviderId::as_str),
         "nodeName": claim.node.as_ref().map(NodeName::as_str),
         "capacity": write::amounts(&claim.capacity),
         "allocatable": write::amounts(&claim.allocatable),
         "conditions": conditions,
     });
+    if let Some(at) = claim.last_pod_event {
+        status["lastPodEventTime"] = write::instant(at).into();
+    }
     write::framed(
         Kind::NodeClaim,
         Value::Object(meta),

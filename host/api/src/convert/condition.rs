@@ -27,6 +27,23 @@ pub(super) fn conditions(
     known.collect()
 }
 
+/// The same but for `Ready`, which follows from the others.
+pub(super) fn conditions_without_ready(
+    written: &[Condition],
+    created: Timestamp,
+    interner: &mut Interner,
+) -> model::Conditions {
+    let all = conditions(written, created, interner);
+    let own = all.iter().filter(|(kind, _)| *kind != ConditionType::Ready);
+    own.map(|(kind, own)| (kind, own.clone())).collect()
+}
+
+/// Conditions as they are written.
+pub(super) fn conditions_value(conditions: &model::Conditions) -> Vec<Value> {
+    let each = conditions.iter();
+    each.map(|(kind, own)| condition_value(kind, own)).collect()
+}
+
 /// A condition as it is written, of whatever type.
 pub fn condition(written: &Condition, created: Timestamp) -> model::Condition {
     let since = written.last_transition_time.as_ref();

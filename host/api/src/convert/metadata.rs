@@ -68,6 +68,11 @@ pub(super) fn created(metadata: &ObjectMeta) -> Timestamp {
         .map_or_else(Timestamp::default, instant)
 }
 
+/// The object's generation; 0 where it does not say.
+pub(super) fn generation(metadata: &ObjectMeta) -> i64 {
+    metadata.generation.unwrap_or_default()
+}
+
 /// When the object was asked to go.
 pub(super) fn deleting(metadata: &ObjectMeta) -> Option<Timestamp> {
     metadata.deletion_timestamp.as_ref().map(instant)

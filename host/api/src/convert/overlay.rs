@@ -1,13 +1,13 @@
 //! `karpenter.sh/v1alpha1 NodeOverlay`.
 
-use plimsoll_core::model::{NodeOverlay, PriceChange};
+use plimsoll_core::model::{NodeOverlay, PriceChange, Status};
 use plimsoll_core::time::Timestamp;
 use plimsoll_core::units::PricePerHour;
 use serde_json::{Value, json};
 
 use super::amounts::amounts;
 use super::pool::weight;
-use super::{metadata, requirement};
+use super::{condition, metadata, requirement};
 use crate::error::{FieldError, Within};
 use crate::intern::Interner;
 use crate::object::Kind;
@@ -35,7 +35,23 @@ pub(crate) fn node_overlay(
             .collect(),
         price: price(spec).within("spec")?,
         capacity: amounts(&spec.capacity, interner).within("spec.capacity")?,
+        status: status(written, interner),
     })
+}
+
+fn status(written: &kinds::NodeOverlay, interner: &mut Interner) -> Status {
+    let metadata = &written.metadata;
+    let status = written.status.as_ref();
+    let conditions = status.map_or(&[][..], |status| &status.conditions);
+    Status {
+        generation: metadata::generation(metadata),
+        conditions: condition::conditions_without_ready(
+            conditions,
+            metadata::created(metadata),
+            interner,
+        ),
+        ..Status::default()
+    }
 }
 
 fn price(spec: &kinds::NodeOverlaySpec) -> Result<Option<PriceChange>, FieldError> {
@@ -84,7 +100,8 @@ fn decimal(text: &str) -> Option<f64> {
 
 /// An overlay as it is written.
 pub(crate) fn to_value(overlay: &NodeOverlay) -> Value {
-    let meta = write::metadata(&overlay.name, None, Timestamp::default());
+    let mut meta = write::metadata(&overlay.name, None, Timestamp::default());
+    write::generation(&mut meta, overlay.status.generation);
     let mut spec = json!({
         "requirements": write::all_expressions(overlay.requirements.iter()),
         "capacity": write::amounts(&overlay.capacity),
@@ -105,9 +122,10 @@ pub(crate) fn to_value(overlay: &NodeOverlay) -> Value {
             spec["priceAdjustment"] = format!("{percent:+.4}%").into();
         }
     }
-    write::framed(
-        Kind::NodeOverlay,
-        Value::Object(meta),
-        json!({"spec": spec}),
-    )
+    let mut fields = json!({"spec": spec});
+    if !overlay.status.conditions.is_empty() {
+        let conditions = condition::conditions_value(&overlay.status.conditions);
+        fields["status"] = json!({ "conditions": conditions });
+    }
+    write::framed(Kind::NodeOverlay, Value::Object(meta), fields)
 }

@@ -6,14 +6,14 @@ use k8s_openapi::apimachinery::pkg::apis::meta::v1::ObjectMeta;
 use plimsoll_core::ids::PoolName;
 use plimsoll_core::model::{
     Budget, BudgetNodes, Ceilings, ClassRef, ConsolidationPolicy, DisruptionReason, NodePool,
-    PackingMode, PoolDisruption,
+    PackingMode, PoolDisruption, Status,
 };
 use plimsoll_core::time::{Span, Timestamp};
 use plimsoll_core::units::PricePerHour;
 use serde_json::{Map, Value, json};
 
 use super::amounts::amounts;
-use super::{metadata, requirement, taint};
+use super::{condition, metadata, requirement, taint};
 use crate::error::{FieldError, Within};
 use crate::intern::Interner;
 use crate::kinds::{self, Condition, NodeClassReference};
@@ -59,7 +59,31 @@ pub(crate) fn node_pool(
         packing: packing(metadata::annotation(metadata, keys::PACKING))?,
         ceilings: ceilings(metadata)?,
         hash: hash(written),
+        status: status(written, interner),
     })
+}
+
+/// What a pool's status says. Capacity that cannot be read counts as not said: it is counted anew.
+fn status(written: &kinds::NodePool, interner: &mut Interner) -> Status {
+    let metadata = &written.metadata;
+    let asked = metadata::annotation(metadata, keys::ASKED).map(Arc::from);
+    let Some(status) = &written.status else {
+        return Status {
+            generation: metadata::generation(metadata),
+            asked,
+            ..Status::default()
+        };
+    };
+    let created = metadata::created(metadata);
+    Status {
+        generation: metadata::generation(metadata),
+        conditions: condition::conditions_without_ready(&status.conditions, created, interner),
+        nodes: status.nodes,
+        resources: amounts(&status.resources, interner).unwrap_or_default(),
+        class_generation: status.node_class_observed_generation,
+        asked,
+        ..Status::default()
+    }
 }
 
 /// The class that a pool or claim names.
@@ -272,11 +296,15 @@ fn budget_nodes(text: &str) -> Result<BudgetNodes, FieldError> {
 pub(crate) fn to_value(pool: &NodePool) -> Value {
     let mut meta = write::metadata(pool.name.as_str(), Some(&pool.uid), Timestamp::default());
     write::deleting(&mut meta, pool.deleting);
+    write::generation(&mut meta, pool.status.generation);
     let mut annotations = Map::new();
     if pool.packing == PackingMode::Compatible {
         annotations.insert(keys::PACKING.to_owned(), "compatible".into());
     }
     write_ceilings(&pool.ceilings, &mut annotations);
+    if let Some(asked) = &pool.status.asked {
+        annotations.insert(keys::ASKED.to_owned(), asked.as_ref().into());
+    }
     if let Some((hash, version)) = &pool.hash {
         annotations.insert(keys::NODEPOOL_HASH.to_owned(), hash.as_ref().into());
         annotations.insert(
@@ -312,7 +340,18 @@ pub(crate) fn to_value(pool: &NodePool) -> Value {
         spec["limits"] = write::amounts(limits);
     }
     let ready = if pool.ready { "True" } else { "False" };
-    let status = json!({"conditions": [{"type": "Ready", "status": ready}]});
+    let mut conditions = vec![json!({"type": "Ready", "status": ready})];
+    conditions.extend(condition::conditions_value(&pool.status.conditions));
+    let mut status = Map::new();
+    status.insert("conditions".to_owned(), conditions.into());
+    write::put(
+        &mut status,
+        "resources",
+        write::amounts(&pool.status.resources),
+    );
+    write::put(&mut status, "nodes", pool.status.nodes.into());
+    let class = pool.status.class_generation;
+    write::put(&mut status, "nodeClassObservedGeneration", class.into());
     write::framed(
         Kind::NodePool,
         Value::Object(meta),

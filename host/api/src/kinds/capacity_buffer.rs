@@ -3,7 +3,7 @@
 use k8s_openapi::apimachinery::pkg::apis::meta::v1::ObjectMeta;
 use serde::{Deserialize, Serialize};
 
-use super::common::Quantities;
+use super::common::{Condition, Quantities};
 
 /// Room to be kept for pods that are yet to come.
 #[derive(Clone, Debug, Default, PartialEq, Deserialize, Serialize)]
@@ -21,7 +21,7 @@ pub struct CapacityBuffer {
     pub spec: CapacityBufferSpec,
     /// Observed state; nothing is decided by it.
     #[serde(default)]
-    pub status: Option<serde_json::Value>,
+    pub status: Option<CapacityBufferStatus>,
 }
 
 /// Desired state of a buffer.
@@ -59,4 +59,21 @@ pub struct ScalableReference {
     pub kind: String,
     /// Name of the object, in the namespace of the buffer.
     pub name: String,
+}
+
+/// Observed state of a buffer.
+#[derive(Clone, Debug, Default, PartialEq, Deserialize, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct CapacityBufferStatus {
+    /// Conditions.
+    #[serde(default)]
+    pub conditions: Vec<Condition>,
+    /// Generation of the template.
+    pub pod_template_generation: Option<i64>,
+    /// The template in use.
+    pub pod_template_ref: Option<TemplateReference>,
+    /// The strategy in use.
+    pub provisioning_strategy: Option<String>,
+    /// Units it comes to.
+    pub replicas: Option<i32>,
 }

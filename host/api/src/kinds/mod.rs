@@ -11,7 +11,7 @@ mod node_overlay;
 mod node_pool;
 
 pub use capacity_buffer::{
-    CapacityBuffer, CapacityBufferSpec, ScalableReference, TemplateReference,
+    CapacityBuffer, CapacityBufferSpec, CapacityBufferStatus, ScalableReference, TemplateReference,
 };
 pub use common::{Condition, NodeClassReference, NodeSelectorRequirement, Quantities, TaintEntry};
 pub use ec2_node_class::{Ec2NodeClass, Ec2NodeClassSpec};

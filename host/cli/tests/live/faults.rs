@@ -17,14 +17,14 @@ use tokio::net::TcpStream;
 use super::{PATIENCE, run};
 
 /// A lab with a pool whose empty nodes go soon, and the program serving it.
-struct Served {
+pub(super) struct Served {
     lab: Lab,
-    client: Client,
+    pub(super) client: Client,
     proxy: Proxy,
 }
 
 impl Served {
-    async fn start(rules: Vec<Rule>) -> Self {
+    pub(super) async fn start(rules: Vec<Rule>) -> Self {
         let mut definitions = crd::karpenter();
         definitions.push(crd::kwok());
         let options = Options {
@@ -46,7 +46,7 @@ impl Served {
         Self { lab, client, proxy }
     }
 
-    async fn run_pods(&self, count: usize) {
+    pub(super) async fn run_pods(&self, count: usize) {
         let pods: Api<Pod> = Api::namespaced(self.client.clone(), "default");
         for number in 0..count {
             let pod = pending_pod(&format!("web-{number}"), "3", "1Gi");
@@ -61,20 +61,20 @@ impl Served {
         bound.await.expect("bound");
     }
 
-    async fn end_pods(&self) {
+    pub(super) async fn end_pods(&self) {
         let pods: Api<Pod> = Api::namespaced(self.client.clone(), "default");
         let now = DeleteParams::default().grace_period(0);
         let ended = pods.delete_collection(&now, &ListParams::default()).await;
         ended.expect("deleted");
     }
 
-    async fn nodes(&self) -> Vec<Node> {
+    pub(super) async fn nodes(&self) -> Vec<Node> {
         let nodes: Api<Node> = Api::all(self.client.clone());
         let nodes = nodes.list(&ListParams::default()).await;
         nodes.expect("nodes").items
     }
 
-    async fn until_no_nodes(&self) {
+    pub(super) async fn until_no_nodes(&self) {
         let gone = until("the nodes to go", PATIENCE, async || {
             Ok(self.nodes().await.is_empty().then_some(()))
         });

@@ -1,6 +1,7 @@
 //! Two processes of the program, one cluster and one lease: one acts, and when it dies or sleeps the other does.
 
 mod faults;
+mod pools;
 
 use std::collections::BTreeSet;
 use std::path::Path;

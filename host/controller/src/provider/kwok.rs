@@ -8,7 +8,7 @@ use plimsoll_core::catalogue::Catalogues;
 use plimsoll_core::engine::Input;
 use plimsoll_core::ids::ProviderId;
 use plimsoll_core::time::Timestamp;
-use plimsoll_kwok::{Boots, FaultPlan, Kwok};
+use plimsoll_kwok::{Boots, Classes, FaultPlan, Kwok};
 use tokio::sync::mpsc::{Receiver, channel};
 
 use super::{Calling, Provider, Telling};
@@ -21,6 +21,7 @@ struct Machines {
     boots: Mutex<Boots>,
     /// Machines that will end by themselves.
     ending: tokio::sync::Mutex<Receiver<ProviderId>>,
+    classes: tokio::sync::Mutex<Classes>,
     catalogues: Arc<Catalogues>,
 }
 
@@ -31,6 +32,7 @@ pub fn kwok(
     catalogues: Arc<Catalogues>,
     faults: Option<FaultPlan>,
 ) -> Arc<dyn Provider> {
+    let classes = Classes::follow(&client);
     let mut kwok = Kwok::new(client, Arc::clone(&catalogues));
     if let Some(plan) = faults {
         kwok = kwok.with_faults(plan);
@@ -39,6 +41,7 @@ pub fn kwok(
     Arc::new(Machines {
         boots: Mutex::new(Boots::new(kwok.clone(), announce)),
         ending: tokio::sync::Mutex::new(ending),
+        classes: tokio::sync::Mutex::new(classes),
         kwok,
         catalogues,
     })
@@ -60,9 +63,11 @@ impl Provider for Machines {
 
     fn next(&self) -> Telling<'_> {
         Box::pin(async {
-            match self.ending.lock().await.recv().await {
-                Some(instance) => Input::Interrupted(instance),
-                None => std::future::pending().await,
+            let (mut ending, mut classes) = (self.ending.lock().await, self.classes.lock().await);
+            tokio::select! {
+                Some(instance) = ending.recv() => Input::Interrupted(instance),
+                Some(told) = classes.next() => Input::Classes(told),
+                else => std::future::pending().await,
             }
         })
     }

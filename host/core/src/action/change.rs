@@ -1,11 +1,15 @@
 //! Desired state of what is ours on an object: whoever writes it changes what differs and leaves all else as it is.
 
+use std::sync::Arc;
+
 use serde::{Deserialize, Serialize};
 
 use super::Machine;
 use crate::ids::{ClaimName, NodeName, Uid};
 use crate::labels::Labels;
 use crate::model::{DesiredCondition, Taint};
+use crate::resources::{ResourceName, Resources};
+use crate::time::Timestamp;
 
 /// A NodeClaim as it is to be, as far as it is ours to say. It is written in one go: metadata first, status last, so that a
 /// condition says that all that belongs to it stands.
@@ -17,6 +21,12 @@ pub struct ClaimChange {
     pub node: Option<NodeName>,
     /// Annotations with these values.
     pub annotations: Labels,
+    /// When its drain must be over; `None` leaves what it says of that.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub drained_by: Option<Timestamp>,
+    /// When a pod last came to its node or left it, in whole seconds; `None` leaves what it says of that.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub last_pod_event: Option<Timestamp>,
     /// Conditions it is to have.
     pub conditions: Vec<DesiredCondition>,
     /// Our finalizer: kept, added or taken off.
@@ -46,6 +56,31 @@ pub struct NodeChange {
     pub taints: Option<Vec<Taint>>,
     /// Our finalizer: kept, added or taken off.
     pub finalizer: Finalizer,
+}
+
+/// Status of a pool, overlay or buffer as it is to be, as far as it is ours to say; what is `None` or empty stays as it is.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct StatusChange {
+    /// Conditions it is to have.
+    pub conditions: Vec<DesiredCondition>,
+    /// Capacity of a pool's nodes, and their number among it; nothing else is left there.
+    pub resources: Option<Resources>,
+    /// Generation of a pool's class.
+    pub class_generation: Option<i64>,
+    /// When claims of a pool that are no more were asked for within a minute, in seconds; written as an annotation.
+    pub asked: Option<Arc<str>>,
+    /// Units that a buffer comes to.
+    pub units: Option<i64>,
+    /// The template of a buffer's units.
+    pub template: Option<Arc<str>>,
+}
+
+impl StatusChange {
+    /// Nodes of a pool among its resources.
+    pub fn nodes(&self) -> Option<i64> {
+        let resources = self.resources.as_ref()?;
+        Some(resources.get(&ResourceName::Nodes))
+    }
 }
 
 /// Our finalizer on an object.

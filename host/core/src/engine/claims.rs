@@ -90,6 +90,9 @@ impl Engine {
         now: Timestamp,
         actions: &mut Vec<Action>,
     ) {
+        if step.is_late {
+            self.note_late(name);
+        }
         if step.is_expired {
             self.freshness.hold_expired(name);
         }
@@ -142,6 +145,7 @@ impl Engine {
             is_tagged: notes.is_some_and(|notes| notes.is_tagged),
             instance: notes.map_or(Instance::Unasked, |notes| notes.instance),
             failure: notes.and_then(|notes| notes.failure.as_deref()),
+            last_pod_event: notes.and_then(|notes| notes.last_pod_event),
             is_fresh: self.freshness.is_fresh(),
             must_go: self.must_go(claim),
             moving: self.queue.has(name),
@@ -220,6 +224,7 @@ pub(super) mod tests {
             termination_grace: None,
             deleting: None,
             drained_by: None,
+            last_pod_event: None,
             held: false,
         }
     }

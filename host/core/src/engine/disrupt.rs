@@ -187,13 +187,6 @@ impl Engine {
         found
     }
 
-    /// Time of the last event of a pod on the claim's node. Events before the start are not known; to be safe the last of them is
-    /// taken to be at the start.
-    fn last_pod_event(&self, name: &ClaimName) -> Option<Timestamp> {
-        let noted = self.notes.get(name).and_then(|notes| notes.last_pod_event);
-        noted.or(self.synced)
-    }
-
     pub(super) fn step_disruption(&mut self, now: Timestamp, actions: &mut Vec<Action>) {
         if !self.may_disrupt() || self.disruption.failed.holds(now) {
             return;

@@ -8,8 +8,9 @@ use crate::action::{ActionId, Outcome};
 use crate::catalogue::Catalogues;
 use crate::command::Decision;
 use crate::ids::ProviderId;
-use crate::model::{Object, Version};
+use crate::model::{ClassRef, Object, Version};
 use crate::plan::Plan;
+use crate::provider::ClassStatus;
 
 /// One thing that happened.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -33,6 +34,8 @@ pub enum Input {
     /// The catalogues have changed. Reservations have what is left beside every machine that was there when they were listed, and
     /// nothing for those that had ended.
     Catalogues(Arc<Catalogues>),
+    /// The classes that the provider has, all of them; said again when one of them changes. Before that nothing is known of any.
+    Classes(Vec<(ClassRef, ClassStatus)>),
     /// The cloud will take an instance back. Handed in until its claim is seen to go.
     Interrupted(ProviderId),
     /// What is seen may be older than the cluster: the kinds of which that is so, by name. Said again when they change.

@@ -12,6 +12,7 @@
 //!
 //! The caller hands in [`Input::Tick`] at [`Engine::next_wake`]; nothing happens by itself.
 
+mod asked;
 mod claims;
 mod commit;
 mod disrupt;
@@ -29,6 +30,7 @@ mod notes;
 mod orders;
 mod orphans;
 mod outcome;
+mod pod_events;
 mod provision;
 mod queue;
 mod recent;
@@ -37,6 +39,7 @@ mod runaway;
 mod search_pace;
 mod spare;
 mod static_pools;
+mod statuses;
 mod undersized;
 mod unschedulable;
 
@@ -74,6 +77,7 @@ use recent::RecentActivity;
 use runaway::Runaway;
 use spare::SpareWatch;
 use static_pools::StaticPools;
+use statuses::StatusWatch;
 use undersized::UndersizedNodes;
 use unschedulable::ToldPods;
 
@@ -105,6 +109,7 @@ pub struct Engine {
     told_pods: ToldPods,
     spare: SpareWatch,
     static_pools: StaticPools,
+    statuses: StatusWatch,
     begun: Begun,
     notes: Notes,
     orphans: Orphans,
@@ -142,6 +147,7 @@ impl Engine {
             told_pods: ToldPods::default(),
             spare: SpareWatch::default(),
             static_pools: StaticPools::default(),
+            statuses: StatusWatch::default(),
             begun: Begun::default(),
             notes: Notes::default(),
             orphans: Orphans::default(),
@@ -173,6 +179,7 @@ impl Engine {
         self.step_orphans(now, &mut actions);
         self.step_queue(now, &mut actions);
         self.step_static_pools(now, &mut actions);
+        self.step_statuses(now, &mut actions);
         self.step_launches(now, &mut actions);
         self.step_garbage(now, &mut actions);
         self.step_provision(now, &mut actions);
@@ -202,6 +209,7 @@ impl Engine {
             self.disruption_wake(),
             self.spare_wake(),
             self.static_pools.next_wake(),
+            self.statuses.next_wake(),
         ];
         candidates.into_iter().flatten().min()
     }
@@ -236,6 +244,7 @@ impl Engine {
                     .extend(claims.map(|claim| claim.name.clone()));
                 self.provision.market_changed();
             }
+            Input::Classes(classes) => self.note_classes(classes),
             Input::Interrupted(instance) => {
                 if let Some(claim) = self.cluster.claim_of_instance(&instance) {
                     self.notes.of(&claim.name).interrupted = true;
@@ -250,7 +259,13 @@ impl Engine {
     }
 
     /// Takes in an object. Claims of classes that others serve are theirs: their nodes are like any that nobody here made.
-    fn see(&mut self, object: Object, version: Version) {
+    fn see(&mut self, mut object: Object, version: Version) {
+        if let Object::Pool(pool) = &mut object {
+            let is_ready = self.is_ready(pool);
+            if pool.ready != is_ready {
+                Arc::make_mut(pool).ready = is_ready;
+            }
+        }
         let is_foreign = match &object {
             Object::Claim(claim) => !self.market.catalogues().serves(&claim.class),
             _ => false,
@@ -282,6 +297,7 @@ impl Engine {
         self.resume_commands(&claims, now);
         for claim in &claims {
             self.adopt_promises(claim, now);
+            self.recall_pod_event(claim, now);
             self.dirty_claims.insert(claim.name.clone());
         }
         let nominated: Vec<_> = self
@@ -302,10 +318,17 @@ impl Engine {
     fn absorb_touched(&mut self, now: Timestamp) {
         let touched = self.cluster.take_touched();
         self.spare.may_ask |= touched.buffers;
+        if touched.buffers {
+            self.look_at_buffers();
+        }
+        for object in &touched.statuses {
+            self.statuses.look_at(object);
+        }
         self.orphans.due.extend(touched.orphans);
         for claim in &touched.gone_claims {
             self.note_end(claim, now);
             self.note_left(claim, now);
+            self.note_gone_ask(claim, now);
             self.forget_claim(&claim.name);
         }
         for node in &touched.gone_nodes {
@@ -316,8 +339,8 @@ impl Engine {
         for pod in &touched.gone_pods {
             self.retry.forget(&ObjectKey::Pod(pod.uid.clone()));
         }
-        for claim in touched.pod_events {
-            self.notes.of(&claim).last_pod_event = Some(now);
+        for claim in touched.pod_events.iter().filter(|_| self.synced.is_some()) {
+            self.notes.of(claim).last_pod_event = Some(now);
         }
         for name in &touched.claims {
             self.follow_claim(name, now);
@@ -347,6 +370,7 @@ impl Engine {
             if self.synced.is_some() {
                 self.adopt_promises(&claim, now);
             }
+            self.note_joined(&claim);
             self.learn(&claim, now);
         }
         let groups = self.groups_to_nominate(name);

@@ -42,6 +42,10 @@ pub(super) struct ClaimNotes {
     /// The cloud will take its instance back.
     pub(super) interrupted: bool,
     pub(super) last_pod_event: Option<Timestamp>,
+    /// `true` once its node was seen to have joined.
+    pub(super) joined: bool,
+    /// `true` once it was counted as one whose node did not join.
+    pub(super) late: bool,
     /// `true` if its node was held against the room that it was asked for.
     pub(super) judged: bool,
     /// `None` after something changed that drift hangs on.

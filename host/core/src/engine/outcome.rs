@@ -278,6 +278,7 @@ impl Engine {
                 self.orphans.due.extend(orphan);
                 let claim = self.claim_of(flight);
                 self.dirty_claims.extend(claim);
+                self.statuses.look_at(&flight.object);
             }
         }
     }

@@ -6,7 +6,7 @@
 //! the minute has passed. A command that would break one is not begun. Nodes that are deleting or being replaced count neither
 //! as in flight nor in dollars.
 //!
-//! When claims were asked for is read off the claims after a restart; claims that failed before it are forgotten.
+//! When claims were asked for is read off the claims after a restart, and of those that are no more off their pools ([`super::asked`]).
 
 use std::collections::{BTreeMap, VecDeque};
 use std::sync::Arc;
@@ -23,7 +23,7 @@ use crate::supply::{CeilingScope, Exhausted, Load, Loads, Supply};
 use crate::time::{Span, Timestamp};
 
 /// The stretch in which claims asked for are counted.
-const MINUTE: Span = Span::from_secs(60);
+pub(super) const MINUTE: Span = Span::from_secs(60);
 
 /// Memory of buying, for the ceilings on it.
 #[derive(Clone, Debug, Default)]
@@ -85,6 +85,10 @@ impl Engine {
         let mut asked: Vec<(Timestamp, PoolName)> = recent
             .map(|claim| (claim.created, claim.pool.clone()))
             .collect();
+        for pool in self.cluster.pools.objects() {
+            let gone = self.recall_gone_asks(&pool.name, now);
+            asked.extend(gone.into_iter().map(|at| (at, pool.name.clone())));
+        }
         asked.sort_unstable();
         self.runaway.asked = asked.into();
     }

@@ -109,6 +109,7 @@ impl Engine {
             if let Some(words) = holding.get(&verdict.buffer) {
                 verdict.message = format!("{}; not bought: {words}", verdict.message);
             }
+            self.note_verdict(&verdict);
             let words = format!("{} {}", verdict.state, verdict.message);
             let known = before.remove(&verdict.buffer);
             if known.as_ref() != Some(&words) {

@@ -135,6 +135,7 @@ impl Engine {
 
     pub(super) fn step_static_pools(&mut self, now: Timestamp, actions: &mut Vec<Action>) {
         let changed = self.cluster.take_changed_pools();
+        self.statuses.count_anew(&changed);
         self.static_pools.due.extend(changed);
         for name in self.static_pools.take_due(now) {
             let pool = self.cluster.pools.get(&name).cloned();

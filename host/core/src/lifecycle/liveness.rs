@@ -23,11 +23,12 @@ pub(super) fn check(view: &ClaimView<'_>, now: Timestamp, step: &mut Step) -> bo
             .map_or(claim.created, |own| own.since)
     };
     let mut limits = Vec::new();
+    let joins = claim.phase() < ClaimPhase::Registered;
     if claim.phase() == ClaimPhase::Created && view.machine.is_none() {
         let end = since(ConditionType::Launched) + LAUNCH_TIMEOUT;
         limits.push((end, "no instance in time"));
     }
-    if claim.phase() < ClaimPhase::Registered {
+    if joins {
         let end = since(ConditionType::Registered) + REGISTRATION_TIMEOUT;
         limits.push((end, "no node in time"));
     }
@@ -39,6 +40,7 @@ pub(super) fn check(view: &ClaimView<'_>, now: Timestamp, step: &mut Step) -> bo
     }
     for (end, reason) in limits {
         if now >= end {
+            step.is_late = joins && Some(end) != expiry;
             step.delete_claim(view, reason);
             return true;
         }

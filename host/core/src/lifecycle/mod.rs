@@ -14,6 +14,7 @@ mod initialize;
 mod launch;
 mod liveness;
 mod orphan;
+mod pod_event;
 mod register;
 mod standing;
 mod tag;
@@ -42,6 +43,7 @@ pub fn step(view: &ClaimView<'_>, now: Timestamp) -> Step {
     let mut step = Step::default();
     advance(view, now, &mut step);
     standing::tell(view, now, &mut step);
+    pod_event::tell(view, now, &mut step);
     step
 }
 

@@ -21,6 +21,7 @@ pub(super) const SETTLE: Span = Span::from_secs(5);
 pub(crate) fn finalize(view: &ClaimView<'_>, now: Timestamp, step: &mut Step) {
     let claim = view.claim;
     if let Some((node, version)) = view.node.filter(|(node, _)| has_joined(view, node)) {
+        set_deadline(view, step);
         if node.deleting.is_none() {
             step.delete_node(node);
         } else {
@@ -39,6 +40,25 @@ pub(crate) fn finalize(view: &ClaimView<'_>, now: Timestamp, step: &mut Step) {
         (None, Some(token)) => step.launch = Some(LaunchWish::Ask(token)),
         (None, None) => release(view, step),
     }
+}
+
+/// Writes down when the drain must be over, once: it stays, whatever becomes of the time that drains may take.
+fn set_deadline(view: &ClaimView<'_>, step: &mut Step) {
+    let claim = view.claim;
+    let deadline = claim.drain_deadline();
+    let deadline = deadline.filter(|_| claim.drained_by.is_none());
+    let Some((deadline, grace)) = deadline.zip(claim.termination_grace) else {
+        return;
+    };
+    let change = ClaimChange {
+        drained_by: Some(deadline),
+        ..ClaimChange::default()
+    };
+    step.change_claim(view, Purpose::MarkDeadline, change);
+    let words = format!(
+        "its drain takes {grace} at most: pods are deleted in time, whatever protects them"
+    );
+    step.reports.push(("TerminationGracePeriodExpiring", words));
 }
 
 /// `true` if pods may be on a claim's node: the node says so a moment before the claim does.

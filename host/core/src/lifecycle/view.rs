@@ -7,6 +7,7 @@ use crate::action::{LaunchBatch, Machine};
 use crate::catalogue::Market;
 use crate::ids::LaunchToken;
 use crate::model::{Node, NodeClaim, Pod, Version};
+use crate::time::Timestamp;
 
 /// A claim with its node, its instance and the market.
 #[derive(Clone, Debug)]
@@ -37,6 +38,8 @@ pub struct ClaimView<'a> {
     pub instance: Instance,
     /// Why its last launch failed, in words; `None` where it has not, or nobody knows any more.
     pub failure: Option<&'a str>,
+    /// When a pod last came to its node or left it, as far as that was seen.
+    pub last_pod_event: Option<Timestamp>,
     /// `true` if what is seen is what is there; otherwise a claim that has reached its age waits.
     pub is_fresh: bool,
     /// Why it should go now, decided elsewhere: interrupted, disrupted.

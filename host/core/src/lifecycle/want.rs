@@ -35,6 +35,8 @@ pub struct Step {
     pub wake: Option<Timestamp>,
     /// `true` if the claim has reached its age and stays only because the view is stale.
     pub is_expired: bool,
+    /// `true` if the claim goes since its node has not come in time.
+    pub is_late: bool,
     /// Reports to people: reason and words.
     pub reports: Vec<(&'static str, String)>,
 }

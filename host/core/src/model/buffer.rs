@@ -5,6 +5,7 @@ use std::sync::Arc;
 use serde::{Deserialize, Serialize};
 
 use super::pod::PodSpec;
+use super::status::Status;
 use crate::ids::{ObjectName, Uid};
 use crate::labels::Labels;
 use crate::resources::Resources;
@@ -49,6 +50,9 @@ pub struct CapacityBuffer {
     pub strategy: Option<Arc<str>>,
     /// When it asks for its room; always when absent.
     pub window: Option<BufferWindow>,
+    /// Status of the object, which decisions do not read.
+    #[serde(default, skip_serializing_if = "Status::is_silent")]
+    pub status: Status,
 }
 
 /// Where the shape of a buffer's unit comes from. What is named need not exist: the buffer is not ready then.

@@ -92,6 +92,9 @@ pub struct NodeClaim {
     /// When its drain must be over, as its annotation says; whoever wrote it meant it more than the time that the drain may take.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub drained_by: Option<Timestamp>,
+    /// When a pod last came to its node or left it, as its status says: up to ten seconds behind what has happened, in whole seconds.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub last_pod_event: Option<Timestamp>,
     /// `true` if it carries our finalizer: it does not go without us.
     #[serde(default)]
     pub held: bool,
@@ -134,11 +137,13 @@ impl NodeClaim {
             .or_else(|| bounded.map(|(asked, grace)| asked + grace))
     }
 
-    /// `true` if decisions cannot tell the two apart: they differ at most in the words of conditions.
+    /// `true` if decisions cannot tell the two apart: they differ at most in the words of conditions, and in when a pod last came or
+    /// left, which they are told otherwise.
     pub fn is_alike(&self, other: &Self) -> bool {
         let facts = |claim: &Self| (claim.phase_since(), claim.is_instance_terminating());
         let silent = |claim: &Self| Self {
             conditions: Conditions::reached(claim.phase(), claim.created),
+            last_pod_event: None,
             ..claim.clone()
         };
         facts(self) == facts(other) && silent(self) == silent(other)

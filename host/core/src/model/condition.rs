@@ -27,22 +27,43 @@ pub enum ConditionType {
     Drained,
     /// The end of the claim's instance has been asked for, and the cloud has agreed.
     InstanceTerminating,
+    /// The specification of a pool or overlay can be followed.
+    ValidationSucceeded,
+    /// The class that a pool names is there and can be used.
+    NodeClassReady,
+    /// Of the last nodes bought for a pool most have joined; says nothing of whether it is used.
+    NodeRegistrationHealthy,
+    /// What a buffer refers to is there, so that its room can be worked out.
+    ReadyForProvisioning,
+    /// All room of a buffer is on nodes that are there.
+    Provisioning,
     /// All of what it depends on is true.
     Ready,
 }
 
 impl ConditionType {
-    /// Every type, in the order in which a claim gets there.
-    pub const ALL: [Self; 6] = [
+    /// Every type: of claims in the order in which one gets there, then of other objects.
+    pub const ALL: [Self; 11] = [
         Self::Launched,
         Self::Registered,
         Self::Initialized,
         Self::Drained,
         Self::InstanceTerminating,
+        Self::ValidationSucceeded,
+        Self::NodeClassReady,
+        Self::NodeRegistrationHealthy,
+        Self::ReadyForProvisioning,
+        Self::Provisioning,
         Self::Ready,
     ];
     /// Types that `Ready` of a claim depends on.
-    pub const DEPENDENTS: [Self; 3] = [Self::Launched, Self::Registered, Self::Initialized];
+    pub const OF_CLAIMS: &[Self] = &[Self::Launched, Self::Registered, Self::Initialized];
+    /// Types that `Ready` of a pool depends on.
+    pub const OF_POOLS: &[Self] = &[Self::ValidationSucceeded, Self::NodeClassReady];
+    /// Types that `Ready` of an overlay depends on.
+    pub const OF_OVERLAYS: &[Self] = &[Self::ValidationSucceeded];
+    /// Buffers have no `Ready`.
+    pub const OF_BUFFERS: &[Self] = &[];
 
     /// The name as the API writes it.
     pub const fn as_str(self) -> &'static str {
@@ -52,6 +73,11 @@ impl ConditionType {
             Self::Initialized => "Initialized",
             Self::Drained => "Drained",
             Self::InstanceTerminating => "InstanceTerminating",
+            Self::ValidationSucceeded => "ValidationSucceeded",
+            Self::NodeClassReady => "NodeClassReady",
+            Self::NodeRegistrationHealthy => "NodeRegistrationHealthy",
+            Self::ReadyForProvisioning => "ReadyForProvisioning",
+            Self::Provisioning => "Provisioning",
             Self::Ready => "Ready",
         }
     }
@@ -127,6 +153,11 @@ impl DesiredCondition {
         Self::with(kind, ConditionStatus::True, kind.as_str(), "")
     }
 
+    /// It holds, and why.
+    pub fn holds_since(kind: ConditionType, reason: &str, message: &str) -> Self {
+        Self::with(kind, ConditionStatus::True, reason, message)
+    }
+
     /// It does not hold, and why.
     pub fn fails(kind: ConditionType, reason: &str, message: &str) -> Self {
         Self::with(kind, ConditionStatus::False, reason, message)
@@ -135,6 +166,26 @@ impl DesiredCondition {
     /// Nobody knows yet, and why.
     pub fn unknown(kind: ConditionType, reason: &str, message: &str) -> Self {
         Self::with(kind, ConditionStatus::Unknown, reason, message)
+    }
+
+    /// What is said already.
+    pub fn repeated(kind: ConditionType, said: &Condition) -> Self {
+        Self {
+            kind,
+            status: said.status,
+            reason: Arc::clone(&said.reason),
+            message: Arc::clone(&said.message),
+        }
+    }
+
+    /// `true` if it is to hold.
+    pub fn is_true(&self) -> bool {
+        self.status == ConditionStatus::True
+    }
+
+    /// Nobody has looked yet.
+    pub fn awaited(kind: ConditionType) -> Self {
+        Self::unknown(kind, "AwaitingReconciliation", "")
     }
 
     fn with(kind: ConditionType, status: ConditionStatus, reason: &str, message: &str) -> Self {
@@ -213,12 +264,29 @@ impl Conditions {
         })
     }
 
-    /// Says these of a claim, and what follows of its `Ready`.
-    pub fn say(&mut self, desired: &[DesiredCondition], stamp: &Stamp) {
-        for kind in ConditionType::DEPENDENTS {
-            let unknown = DesiredCondition::unknown(kind, "AwaitingReconciliation", "");
+    /// `true` if this is said already of a generation, or of none in particular.
+    pub fn says_of(&self, desired: &DesiredCondition, generation: i64) -> bool {
+        let known = self.get(desired.kind);
+        let own = known.and_then(|known| known.generation);
+        self.says(desired) && own.is_none_or(|own| own == generation)
+    }
+
+    /// `true` if there is none.
+    pub fn is_empty(&self) -> bool {
+        self.0.is_empty()
+    }
+
+    /// Says these of an object, and what follows of its `Ready`, which depends on the types given; without any it has none.
+    pub fn say(
+        &mut self,
+        desired: &[DesiredCondition],
+        dependents: &[ConditionType],
+        stamp: &Stamp,
+    ) {
+        for kind in dependents {
+            let unknown = DesiredCondition::awaited(*kind);
             let unknown = stamped(&unknown, stamp.created, stamp);
-            self.0.entry(kind).or_insert(unknown);
+            self.0.entry(*kind).or_insert(unknown);
         }
         for desired in desired {
             self.set(desired, stamp);
@@ -228,8 +296,10 @@ impl Conditions {
                 condition.generation = Some(stamp.generation);
             }
         }
-        let ready = self.ready(stamp.generation);
-        self.set(&ready, stamp);
+        if !dependents.is_empty() {
+            let ready = self.ready(dependents, stamp.generation);
+            self.set(&ready, stamp);
+        }
     }
 
     fn set(&mut self, desired: &DesiredCondition, stamp: &Stamp) {
@@ -241,14 +311,14 @@ impl Conditions {
 
     /// True if all that it depends on is true of this generation, false if one of them is false of it, else unknown. The message
     /// lists what holds it up, the latest first.
-    fn ready(&self, generation: i64) -> DesiredCondition {
+    fn ready(&self, dependents: &[ConditionType], generation: i64) -> DesiredCondition {
         let of_now = |kind: ConditionType| {
             let known = self.get(kind)?;
             (known.generation == Some(generation)).then_some(known.status)
         };
         let mut open: Vec<(ConditionType, &Condition)> = self
             .iter()
-            .filter(|(kind, _)| ConditionType::DEPENDENTS.contains(kind))
+            .filter(|(kind, _)| dependents.contains(kind))
             .filter(|(kind, _)| of_now(*kind) != Some(ConditionStatus::True))
             .collect();
         if open.is_empty() {
@@ -313,7 +383,11 @@ mod tests {
     fn said(steps: &[(i64, DesiredCondition)]) -> Conditions {
         let mut conditions = Conditions::default();
         for (second, desired) in steps {
-            conditions.say(std::slice::from_ref(desired), &stamp(*second));
+            conditions.say(
+                std::slice::from_ref(desired),
+                ConditionType::OF_CLAIMS,
+                &stamp(*second),
+            );
         }
         conditions
     }
@@ -389,10 +463,11 @@ mod tests {
             generation: 2,
             ..stamp(5)
         };
-        conditions.say(&ending, &newer);
+        conditions.say(&ending, ConditionType::OF_CLAIMS, &newer);
         assert_eq!(conditions.status(Ready), ConditionStatus::Unknown);
         conditions.say(
             &ending,
+            ConditionType::OF_CLAIMS,
             &Stamp {
                 deleting: true,
                 ..newer

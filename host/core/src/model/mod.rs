@@ -18,6 +18,7 @@ mod pool;
 mod predicates;
 mod selector;
 mod spread;
+mod status;
 mod taint;
 mod volume;
 mod workload;
@@ -45,6 +46,7 @@ pub(crate) use predicates::{STUCK, is_evictable, is_waited_for};
 pub use predicates::{is_displaced, is_fixed, is_reschedulable, wants_node};
 pub use selector::{LabelExpression, LabelSelector, SelectorOperator};
 pub use spread::{DefaultSpread, NodeInclusion, SpreadConstraint, WhenUnsatisfiable};
+pub use status::{HasStatus, Status};
 pub(crate) use taint::leaving_taint;
 pub use taint::{
     DISRUPTED_TAINT, Effect, Taint, Toleration, TolerationOperator, first_untolerated, is_disrupted,

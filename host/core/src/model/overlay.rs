@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
 
+use super::status::Status;
 use crate::requirement::Requirements;
 use crate::resources::Resources;
 use crate::units::{MAX_DOLLARS_PER_HOUR, PricePerHour};
@@ -48,6 +49,9 @@ pub struct NodeOverlay {
     pub price: Option<PriceChange>,
     /// Extended resources it adds to their types.
     pub capacity: Resources,
+    /// Status of the object, which decisions do not read.
+    #[serde(default, skip_serializing_if = "Status::is_silent")]
+    pub status: Status,
 }
 
 #[cfg(test)]

@@ -7,6 +7,7 @@ use serde::{Deserialize, Serialize};
 
 use super::claim::ClassRef;
 use super::disruption::PoolDisruption;
+use super::status::Status;
 use super::taint::Taint;
 use crate::ids::{PoolName, Uid};
 use crate::labels::{self, LabelKey, Labels};
@@ -90,6 +91,9 @@ pub struct NodePool {
     pub ceilings: Ceilings,
     /// Hash of the fields whose change makes its nodes drift, and the hash's version, as read with the object.
     pub hash: Option<(Arc<str>, Arc<str>)>,
+    /// Status of the object, which decisions do not read.
+    #[serde(default, skip_serializing_if = "Status::is_silent")]
+    pub status: Status,
 }
 
 impl NodePool {

@@ -167,6 +167,7 @@ impl PlannedClaim {
             termination_grace: self.termination_grace,
             deleting: None,
             drained_by: None,
+            last_pod_event: None,
             held: true,
         }
     }

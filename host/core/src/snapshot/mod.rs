@@ -28,8 +28,9 @@ use serde::Serialize;
 use crate::buffer;
 use crate::catalogue::{Catalogues, ExpectedResources, NodeResources, Overlaid};
 use crate::model::{
-    CapacityBuffer, DaemonSet, Namespace, NodeOverlay, NodePool, Pod, PodDisruptionBudget,
-    PodTemplate, Replicated, Service, SpreadConstraint, Volumes, default_constraints,
+    CapacityBuffer, DaemonSet, HasStatus, Namespace, NodeOverlay, NodePool, Pod,
+    PodDisruptionBudget, PodTemplate, Replicated, Service, SpreadConstraint, Volumes,
+    default_constraints,
 };
 use crate::time::Timestamp;
 
@@ -92,6 +93,9 @@ impl Snapshot {
         let mut objects = objects;
         objects.sort();
         objects.pods.retain(|pod| !pod.is_spare());
+        objects.pools.iter_mut().for_each(silence);
+        objects.overlays.iter_mut().for_each(silence);
+        objects.buffers.iter_mut().for_each(silence);
         objects
             .claims
             .retain(|claim| catalogues.serves(&claim.class));
@@ -214,4 +218,9 @@ impl Snapshot {
         }
         result
     }
+}
+
+/// Takes off an object what only people read of it.
+fn silence<T: HasStatus>(object: &mut Arc<T>) {
+    T::take_status(object);
 }

@@ -7,6 +7,7 @@ mod changes;
 mod claim_counts;
 mod deleting;
 mod instances;
+mod statuses;
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::ops::Deref;
@@ -14,15 +15,18 @@ use std::sync::Arc;
 
 pub use changes::Changed;
 pub use claim_counts::ClaimCounts;
+pub use statuses::SeenStatus;
 
 use super::group::GroupId;
 use super::name_index::NameIndex;
 use super::stores::Stores;
+use crate::action::ObjectKey;
 use crate::ids::{ClaimName, NodeName, ObjectName, PoolName, ProviderId, Uid};
 use crate::model::{Node, NodeClaim, NodePool, Object, OwnerKind, Pod, Version};
 use crate::time::Timestamp;
 use changes::Changes;
 use instances::Instances;
+use statuses::{Identified, Statuses};
 
 /// Objects that events touched since they were last taken.
 #[derive(Clone, Debug, Default)]
@@ -45,6 +49,8 @@ pub struct Touched {
     pub orphans: BTreeSet<NodeName>,
     /// `true` if a buffer changed, or something that one may refer to.
     pub buffers: bool,
+    /// Pools, overlays and buffers that came, changed or went, if only in their status.
+    pub statuses: BTreeSet<ObjectKey>,
 }
 
 /// A pod on a node, so that what is asked of a node's pods takes no look at all others.
@@ -76,6 +82,7 @@ pub struct Cluster {
     nominated: BTreeMap<NodeName, BTreeSet<ObjectName>>,
     /// Changes since the last freeze; `None` where they are not told apart.
     changes: Option<Changes>,
+    statuses: Statuses,
     touched: Touched,
 }
 
@@ -84,7 +91,18 @@ impl Cluster {
     pub fn apply(&mut self, object: Object, version: Version) {
         self.touched.buffers |= object.is_of_buffers();
         let changed = match object {
-            Object::Pool(pool) => self.apply_pool(pool, version),
+            Object::Pool(pool) => {
+                let pool = self.statuses.take(pool, version);
+                self.apply_pool(pool, version)
+            }
+            Object::Overlay(overlay) => {
+                let overlay = self.statuses.take(overlay, version);
+                self.stores.apply(Object::Overlay(overlay), version)
+            }
+            Object::Buffer(buffer) => {
+                let buffer = self.statuses.take(buffer, version);
+                self.stores.apply(Object::Buffer(buffer), version)
+            }
             Object::Node(node) => self.apply_node(&node, version),
             Object::Claim(claim) => self.apply_claim(&claim, version),
             Object::Pod(pod) => self.apply_pod(&pod, version),
@@ -111,12 +129,42 @@ impl Cluster {
                 is_own(seen, &pod.uid) && self.remove_pod(&pod.name, version)
             }
             other => {
-                if let Object::Pool(pool) = other {
-                    self.changed_pools.insert(pool.name.clone());
+                match other {
+                    Object::Pool(pool) => {
+                        self.changed_pools.insert(pool.name.clone());
+                        self.forget_status(pool.as_ref(), version);
+                    }
+                    Object::Overlay(overlay) => self.forget_status(overlay.as_ref(), version),
+                    Object::Buffer(buffer) => self.forget_status(buffer.as_ref(), version),
+                    _ => {}
                 }
                 self.stores.remove(other, version)
             }
         };
+        self.revision += u64::from(changed);
+    }
+
+    fn forget_status(&mut self, object: &impl Identified, version: Version) {
+        let (key, _) = object.identity();
+        self.statuses.remove(&key, version);
+    }
+
+    /// The status of a pool, overlay or buffer as it was last seen.
+    pub fn status(&self, object: &ObjectKey) -> Option<&SeenStatus> {
+        self.statuses.get(object)
+    }
+
+    /// Says whether a pool may be used, whatever its conditions say.
+    pub fn set_ready(&mut self, pool: &PoolName, is_ready: bool) {
+        let seen = self.pools.seen(pool.as_str());
+        let Some(seen) = seen.filter(|seen| seen.object.ready != is_ready).cloned() else {
+            return;
+        };
+        let pool = NodePool {
+            ready: is_ready,
+            ..NodePool::clone(&seen.object)
+        };
+        let changed = self.apply_pool(Arc::new(pool), seen.version);
         self.revision += u64::from(changed);
     }
 
@@ -319,6 +367,7 @@ impl Cluster {
 
     /// Takes the objects touched since the last call, and leaves none.
     pub fn take_touched(&mut self) -> Touched {
+        self.touched.statuses = self.statuses.take_touched();
         std::mem::take(&mut self.touched)
     }
 

@@ -18,7 +18,7 @@ mod sorted;
 mod store;
 mod stores;
 
-pub use cluster::{Changed, ClaimCounts, Cluster, Touched};
+pub use cluster::{Changed, ClaimCounts, Cluster, SeenStatus, Touched};
 pub use expected::Expected;
 pub use freeze::{World, assignments, open_pods};
 pub use frozen::Frozen;

@@ -152,3 +152,21 @@ fn the_deadline_that_is_written_on_a_claim_counts() {
     let mut none = by(None, None);
     assert_eq!(evicted(&mut none, 30 * HOUR), named("web", None));
 }
+
+#[test]
+fn the_deadline_is_written_once_before_anybody_is_asked_to_go() {
+    let written = |scene: &Scene| {
+        let changes = scene.changes().into_iter();
+        let deadlines = changes.filter_map(|change| change.drained_by);
+        deadlines.collect::<Vec<_>>()
+    };
+    let mut scene = draining(&["web"], |_, _| {});
+    if let Some(node) = &mut scene.node {
+        Arc::make_mut(node).deleting = None;
+    }
+    assert_eq!(written(&scene), [second(HOUR)]);
+    let scene = scene.claim(|claim| claim.drained_by = Some(second(500)));
+    assert_eq!(written(&scene), [], "it stays as it is");
+    let unbounded = draining(&["web"], |_, _| {}).claim(|claim| claim.termination_grace = None);
+    assert_eq!(written(&unbounded), []);
+}

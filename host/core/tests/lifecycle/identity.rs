@@ -58,7 +58,7 @@ impl World {
         for action in self.engine.handle(input, self.now) {
             match action {
                 Action::Do(order) if order.purpose == Purpose::List => self.lists.push(*order),
-                Action::Do(order) => orders.push(*order),
+                Action::Do(order) if order.purpose != Purpose::MarkStatus => orders.push(*order),
                 Action::Solve(request) => {
                     let plan = schedule::plan(&request.snapshot);
                     orders.extend(self.hear(Input::Solved(request.id, Box::new(plan))));

@@ -6,6 +6,7 @@ mod garbage;
 mod identity;
 mod launches;
 mod naming;
+mod pod_event;
 mod standing;
 
 use std::sync::Arc;
@@ -25,6 +26,7 @@ struct Scene {
     is_ambiguous: bool,
     machine: Option<Machine>,
     failure: Option<&'static str>,
+    last_pod_event: Option<Timestamp>,
     is_fresh: bool,
     now: Timestamp,
 }
@@ -48,6 +50,7 @@ impl Scene {
             is_ambiguous: false,
             machine: None,
             failure: None,
+            last_pod_event: None,
             is_fresh: true,
             now: second(1),
         }
@@ -72,6 +75,7 @@ impl Scene {
             is_tagged: false,
             instance: Instance::Unasked,
             failure: self.failure,
+            last_pod_event: self.last_pod_event,
             is_fresh: self.is_fresh,
             must_go: None,
             moving: false,

@@ -74,7 +74,9 @@ fn a_claim_of_several_nodes_fails_and_stays_so() {
             generation: 1,
             deleting: false,
         };
-        claim.conditions.say(&[said], &stamp);
+        claim
+            .conditions
+            .say(&[said], ConditionType::OF_CLAIMS, &stamp);
     });
     assert!(scene.step().wants.is_empty(), "{:?}", scene.step().wants);
 }
@@ -135,7 +137,9 @@ fn what_is_said_already_is_not_written_again() {
             generation: 1,
             deleting: false,
         };
-        claim.conditions.say(&said, &stamp);
+        claim
+            .conditions
+            .say(&said, ConditionType::OF_CLAIMS, &stamp);
     });
     assert!(scene.changes().is_empty(), "{:?}", scene.changes());
 }

@@ -4,9 +4,9 @@ use kube::ResourceExt;
 use kube::core::DynamicObject;
 use plimsoll_api::convert::{condition, condition_value};
 use plimsoll_api::kinds;
-use plimsoll_api::write::{amounts, map, taints};
+use plimsoll_api::write::{amounts, instant, map, taints};
 use plimsoll_api::{Kind, keys};
-use plimsoll_core::action::{ClaimChange, Finalizer, NodeChange};
+use plimsoll_core::action::{ClaimChange, Finalizer, NodeChange, StatusChange};
 use plimsoll_core::labels::Labels;
 use plimsoll_core::model::{ConditionType, Conditions, DesiredCondition, Stamp};
 use plimsoll_core::time::Timestamp;
@@ -26,7 +26,15 @@ pub(super) fn claim_metadata(claim: &DynamicObject, change: &ClaimChange) -> Opt
         let own = claim.annotations().get(key);
         own.is_none_or(|own| own != value)
     };
-    put_some(&mut metadata, "annotations", &change.annotations, differs);
+    let deadline = change.drained_by.map(instant);
+    let deadline = deadline.map(|at| (keys::TERMINATION_TIMESTAMP.into(), at.into()));
+    let annotations = change.annotations.clone().into_iter().chain(deadline);
+    put_some(
+        &mut metadata,
+        "annotations",
+        &annotations.collect(),
+        differs,
+    );
     if let Some(finalizers) = finalizers(claim, change.finalizer) {
         metadata.insert("finalizers".to_owned(), finalizers.into());
     }
@@ -99,7 +107,11 @@ pub(super) fn claim_status(
     if let Some(node) = &change.node {
         want("nodeName", node.as_str().into());
     }
-    if let Some(conditions) = conditions(claim, &change.conditions, now) {
+    if let Some(at) = change.last_pod_event {
+        want("lastPodEventTime", instant(at).into());
+    }
+    let dependents = ConditionType::OF_CLAIMS;
+    if let Some(conditions) = conditions(claim, &change.conditions, dependents, now) {
         want("conditions", conditions);
     }
     (!status.is_empty()).then(|| {
@@ -110,15 +122,74 @@ pub(super) fn claim_status(
     })
 }
 
-/// All conditions of a claim with these said, sorted by transition with `Ready` last, as the incumbent stores them; `None` where
-/// they are said already. Those of others stay as they are written.
-fn conditions(
-    claim: &DynamicObject,
-    desired: &[DesiredCondition],
+/// The patch of a pool's annotation of what was asked for; `None` where nothing differs.
+pub(super) fn asked(object: &DynamicObject, change: &StatusChange) -> Option<Value> {
+    let asked = change.asked.as_deref()?;
+    let have = object.annotations().get(keys::ASKED);
+    have.is_none_or(|have| have != asked).then(|| {
+        let mut metadata = as_seen(object);
+        metadata.insert("annotations".to_owned(), json!({ keys::ASKED: asked }));
+        json!({ "metadata": metadata })
+    })
+}
+
+/// The patch of the status of a pool, overlay or buffer, whose `Ready` depends on these types; `None` where nothing differs.
+pub(super) fn status(
+    object: &DynamicObject,
+    change: &StatusChange,
+    dependents: &[ConditionType],
     now: Timestamp,
 ) -> Option<Value> {
-    let stamp = stamp(claim, now);
-    let list = claim.data["status"]["conditions"].as_array();
+    let have = &object.data["status"];
+    let mut status = Map::new();
+    let mut want = |field: &str, value: Value| {
+        if have[field] != value {
+            status.insert(field.to_owned(), value);
+        }
+    };
+    if let Some(nodes) = change.nodes() {
+        want("nodes", nodes.into());
+    }
+    if let Some(generation) = change.class_generation {
+        want("nodeClassObservedGeneration", generation.into());
+    }
+    if let Some(units) = change.units {
+        want("replicas", units.into());
+    }
+    if let Some(template) = &change.template {
+        want("podTemplateRef", json!({ "name": template }));
+    }
+    if let Some(resources) = change.resources.as_ref().map(amounts) {
+        let gone = have["resources"].as_object().into_iter().flatten();
+        let gone = gone.filter(|(name, _)| resources.get(name).is_none());
+        let gone: Map<String, Value> = gone.map(|(name, _)| (name.clone(), Value::Null)).collect();
+        if have["resources"] != resources {
+            let mut resources = resources;
+            resources.as_object_mut()?.extend(gone);
+            status.insert("resources".to_owned(), resources);
+        }
+    }
+    if let Some(conditions) = conditions(object, &change.conditions, dependents, now) {
+        status.insert("conditions".to_owned(), conditions);
+    }
+    (!status.is_empty()).then(|| {
+        json!({
+            "metadata": as_seen(object),
+            "status": status,
+        })
+    })
+}
+
+/// All conditions of an object with these said, sorted by transition with `Ready` last, as the incumbent stores them; `None` where
+/// they are said already. Those of others stay as they are written.
+fn conditions(
+    object: &DynamicObject,
+    desired: &[DesiredCondition],
+    dependents: &[ConditionType],
+    now: Timestamp,
+) -> Option<Value> {
+    let stamp = stamp(object, now);
+    let list = object.data["status"]["conditions"].as_array();
     let list: &[Value] = list.map_or(&[], Vec::as_slice);
     let kind = |value: &Value| ConditionType::parse(value["type"].as_str()?);
     let read = |value: &Value| {
@@ -126,10 +197,14 @@ fn conditions(
         Some((kind(value)?, condition(&written, stamp.created)))
     };
     let mut own: Conditions = list.iter().filter_map(read).collect();
-    if desired.iter().all(|desired| own.says(desired)) {
+    let generation = stamp.generation;
+    if desired
+        .iter()
+        .all(|desired| own.says_of(desired, generation))
+    {
         return None;
     }
-    own.say(desired, &stamp);
+    own.say(desired, dependents, &stamp);
     let own = own.iter().map(|(kind, own)| condition_value(kind, own));
     let others = list.iter().filter(|value| kind(value).is_none());
     let mut all: Vec<Value> = own.chain(others.cloned()).collect();
@@ -321,6 +396,52 @@ mod tests {
         });
         assert_eq!(all[2], initialized);
         assert_eq!(all[4]["message"], "Registered=Unknown, Initialized=Unknown");
+    }
+
+    #[test]
+    fn a_patch_of_a_status_keeps_what_is_others_and_takes_off_what_is_no_more() {
+        let foreign = json!({"type": "example.com/Audited", "status": "True"});
+        let pool = json!({
+            "apiVersion": "karpenter.sh/v1", "kind": "NodePool",
+            "metadata": {
+                "name": "general", "uid": "u1", "resourceVersion": "7", "generation": 2,
+                "creationTimestamp": "2026-01-31T09:00:00Z",
+            },
+            "status": {
+                "nodes": 1, "resources": {"cpu": "2", "nodes": "1", "nvidia.com/gpu": "1"},
+                "conditions": [foreign],
+            },
+        });
+        let pool: DynamicObject = serde_json::from_value(pool).unwrap();
+        let resources = Resources::new().with(ResourceName::Cpu, 0);
+        let kind = ConditionType::NodeClassReady;
+        let change = StatusChange {
+            resources: Some(resources.with(ResourceName::Nodes, 0)),
+            conditions: vec![DesiredCondition::fails(kind, "NodeClassNotFound", "none")],
+            ..StatusChange::default()
+        };
+        let patch = status(&pool, &change, ConditionType::OF_POOLS, now()).unwrap();
+        let of = &patch["status"];
+        assert_eq!(of["nodes"], 0);
+        let counted = json!({"cpu": "0", "nodes": "0", "nvidia.com/gpu": null});
+        assert_eq!(of["resources"], counted);
+        let conditions = of["conditions"].as_array().unwrap();
+        assert_eq!(conditions[0], foreign);
+        let last = conditions.last().unwrap();
+        assert_eq!(last["type"], "Ready");
+        assert_eq!(last["status"], "False");
+        assert_eq!(last["observedGeneration"], 2);
+        let mut written = pool.clone();
+        written.data["status"]["conditions"] = of["conditions"].clone();
+        written.data["status"]["nodes"] = 0.into();
+        written.data["status"]["resources"] = json!({"cpu": "0", "nodes": "0"});
+        assert_eq!(
+            status(&written, &change, ConditionType::OF_POOLS, now()),
+            None
+        );
+        written.metadata.generation = Some(3);
+        let again = status(&written, &change, ConditionType::OF_POOLS, now());
+        assert!(again.is_some(), "of another generation it is said anew");
     }
 
     #[test]

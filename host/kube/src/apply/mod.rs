@@ -7,6 +7,7 @@ mod claim;
 mod difference;
 mod node;
 mod pod;
+mod status;
 
 use kube::api::{DeleteParams, PatchParams};
 use kube::core::{DynamicObject, Status};
@@ -91,6 +92,9 @@ impl Writer {
             Write::ChangeClaim(name, change) => self.change_claim(name, change, only, now).await,
             Write::DeleteClaim(name) => self.delete(Kind::NodeClaim, name.as_str(), only.uid).await,
             Write::ChangeNode(name, change) => self.change_node(name, change, only).await,
+            Write::ChangeStatus(object, change) => {
+                self.change_status(object, change, only, now).await
+            }
             Write::DeleteNode(name) => self.delete(Kind::Node, name.as_str(), only.uid).await,
             Write::Nominate { pod, uid, node } => self.nominate(pod, uid, node.as_ref()).await,
             Write::Evict { pod, uid, within } => self.evict(pod, uid, *within).await,

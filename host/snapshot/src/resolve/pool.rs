@@ -2,7 +2,7 @@
 
 use plimsoll_core::ids::{PoolName, Uid};
 use plimsoll_core::labels::{self, LabelKey, Labels};
-use plimsoll_core::model::{Ceilings, NodePool, PackingMode, PoolDisruption};
+use plimsoll_core::model::{Ceilings, NodePool, PackingMode, PoolDisruption, Status};
 use plimsoll_core::requirement::Requirement;
 use plimsoll_core::time::Span;
 
@@ -35,5 +35,6 @@ pub(super) fn default_pool(class: &str) -> NodePool {
         packing: PackingMode::Price,
         ceilings: Ceilings::default(),
         hash: None,
+        status: Status::default(),
     }
 }

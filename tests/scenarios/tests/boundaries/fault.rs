@@ -33,7 +33,7 @@ pub(super) enum Fault {
     Cut(i64),
     /// The same, and the answer to the order is lost.
     CutAndLost(i64),
-    /// Every pod of a workload is deleted and made anew under its name, while the watch is cut for so long.
+    /// Every pod of a workload that stays is deleted and made anew under its name, while the watch is cut for so long.
     PodsAgain(i64),
     /// The finalizer of the order's claim is taken off and the claim deleted.
     ClaimGone,
@@ -59,8 +59,10 @@ impl Fault {
             | Self::Lost
             | Self::AnswerLost
             | Self::Late(_)
-            | Self::Cut(_)
-            | Self::CutAndLost(_) => Some(0),
+            | Self::Cut(5)
+            | Self::CutAndLost(5) => Some(0),
+            // Nobody tells the engine that its view is stale: what it decides for so long is decided on what is not so any more.
+            Self::Cut(_) | Self::CutAndLost(_) => Some(2),
             // Half of a command may arrive when nobody waits for it any more.
             Self::StopBeforeTheRestArrives => Some(1),
             _ => None,
@@ -169,7 +171,7 @@ fn pause(run: &mut Simulated, time: i64, goes_on: Span) {
 fn pods_of_workloads(run: &Simulated) -> Vec<ObjectName> {
     let own = run
         .pods()
-        .filter(|pod| pod.is_owned_by(OwnerKind::ReplicaSet));
+        .filter(|pod| pod.is_owned_by(OwnerKind::ReplicaSet) && pod.deleting.is_none());
     own.map(|pod| pod.name.clone()).collect()
 }
 

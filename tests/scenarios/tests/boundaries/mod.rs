@@ -248,6 +248,8 @@ fn boundaries_are_of_every_purpose() {
         "MarkInitialized",
         "MarkTerminating",
         "MarkWaiting",
+        "MarkPodEvent",
+        "MarkStatus",
         "Register",
         "Initialize",
         "Taint",

@@ -161,6 +161,7 @@ fn launched(
         termination_grace: claim.termination_grace,
         deleting: None,
         drained_by: None,
+        last_pod_event: None,
         held: true,
     }
 }

@@ -1,0 +1,112 @@
+//! Faults of a pool's specification that no schema sees: labels that nobody may set or ask for, taints given twice, values that do
+//! not exist.
+
+use std::collections::BTreeSet;
+
+use crate::catalogue::CapacityType;
+use crate::labels::{self, LabelKey};
+use crate::model::{NodePool, Taint};
+use crate::provider::ProviderFacts;
+use crate::requirement::Requirement;
+
+/// The first fault, in words that name the field; `None` where there is none.
+pub(super) fn fault(pool: &NodePool, provider: &ProviderFacts) -> Option<String> {
+    let labels = pool.labels.keys().find_map(|key| {
+        let fault = key_fault(key, provider)?;
+        Some(format!("spec.template.metadata.labels: {fault}"))
+    });
+    labels
+        .or_else(|| taint_fault(pool))
+        .or_else(|| requirement_fault(pool, provider))
+}
+
+fn key_fault(key: &str, provider: &ProviderFacts) -> Option<String> {
+    if key == labels::NODEPOOL {
+        return Some(format!(
+            "label {key} is the pool's own name and must not be set or asked for"
+        ));
+    }
+    if !is_qualified(key) {
+        return Some(format!(
+            "\"{key}\" is no label key; expected a name of at most 63 characters, with a domain before a slash or none"
+        ));
+    }
+    provider.restriction(&LabelKey::from(key))
+}
+
+fn taint_fault(pool: &NodePool) -> Option<String> {
+    let mut seen = BTreeSet::new();
+    let lists = [
+        ("taints", &pool.taints),
+        ("startupTaints", &pool.startup_taints),
+    ];
+    lists.into_iter().find_map(|(field, taints)| {
+        taints.iter().find_map(|taint| {
+            let fault = one_taint_fault(taint).or_else(|| {
+                let is_new = seen.insert((&taint.key, taint.effect));
+                let Taint { key, effect, .. } = taint;
+                (!is_new).then(|| {
+                    format!("{key}:{effect} is given twice; expected each key and effect once")
+                })
+            })?;
+            Some(format!("spec.template.spec.{field}: {fault}"))
+        })
+    })
+}
+
+fn one_taint_fault(taint: &Taint) -> Option<String> {
+    let texts = [("key", &taint.key), ("value", &taint.value)];
+    let mut texts = texts
+        .into_iter()
+        .filter(|(field, text)| *field == "key" || !text.is_empty());
+    let (field, text) = texts.find(|(_, text)| !is_qualified(text))?;
+    Some(format!(
+        "{field} \"{text}\" is no name; expected letters, digits, dashes, dots and underscores"
+    ))
+}
+
+fn requirement_fault(pool: &NodePool, provider: &ProviderFacts) -> Option<String> {
+    pool.requirements.iter().find_map(|requirement| {
+        let key = requirement.key().as_str();
+        let fault = key_fault(key, provider).or_else(|| capacity_type_fault(requirement))?;
+        Some(format!("spec.template.spec.requirements: {fault}"))
+    })
+}
+
+/// Of capacity types that are listed at least one must exist, and as many as there must be values to choose from.
+fn capacity_type_fault(requirement: &Requirement) -> Option<String> {
+    if requirement.key().as_str() != labels::CAPACITY_TYPE {
+        return None;
+    }
+    let listed = requirement.listed().filter(|values| !values.is_empty())?;
+    let known = listed
+        .iter()
+        .filter(|value| CapacityType::parse(value).is_some());
+    let least = requirement.min_values().unwrap_or(0).max(1);
+    let known = known.count();
+    (known < least as usize).then(|| {
+        format!(
+            "{} lists {known} of on-demand, spot and reserved; expected at least {least}",
+            labels::CAPACITY_TYPE
+        )
+    })
+}
+
+/// `true` for a qualified name: at most 63 letters, digits, dashes, underscores and dots between a letter or digit at either end, with
+/// a domain before a slash or none.
+fn is_qualified(text: &str) -> bool {
+    let (domain, name) = text
+        .split_once('/')
+        .map_or((None, text), |(domain, name)| (Some(domain), name));
+    let part = |text: &str, most: usize, is_inner: fn(char) -> bool| {
+        let ends = |c: Option<char>| c.is_some_and(|c| c.is_ascii_alphanumeric());
+        (1..=most).contains(&text.len())
+            && ends(text.chars().next())
+            && ends(text.chars().next_back())
+            && text
+                .chars()
+                .all(|c| c.is_ascii_alphanumeric() || is_inner(c))
+    };
+    part(name, 63, |c| matches!(c, '-' | '_' | '.'))
+        && domain.is_none_or(|domain| part(domain, 253, |c| matches!(c, '-' | '.')))
+}
