@@ -5,7 +5,8 @@
 //! object and purpose under way and holds back what failed a moment ago.
 //!
 //! ```text
-//! created -> hold (where others made it) -> mark launching -> launch -> mark launched -> node appears -> nominate -> register -> mark -> initialise -> mark
+//! created -> hold (where others made it) -> mark launching -> launch -> mark launched -> node appears
+//!      -> nominate -> register -> mark -> initialise -> mark
 //!      any time: late, expired, interrupted, disrupted or its node deleted -> delete -> (terminate) drain -> end instance -> release
 //! ```
 
