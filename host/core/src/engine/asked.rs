@@ -44,7 +44,7 @@ impl GoneAsks {
         asks
     }
 
-    /// What a pool is to say now; `None` where that stays as it is, out of date or not.
+    /// Words for a pool to say now; `None` where those it has stay, out of date or not.
     pub(super) fn text(&mut self, pool: &PoolName, now: Timestamp) -> Option<Arc<str>> {
         let asks = self.by_pool.get_mut(pool)?;
         asks.retain(|at| *at + MINUTE > now);

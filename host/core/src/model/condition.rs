@@ -168,7 +168,7 @@ impl DesiredCondition {
         Self::with(kind, ConditionStatus::Unknown, reason, message)
     }
 
-    /// What is said already.
+    /// The same as is said already.
     pub fn repeated(kind: ConditionType, said: &Condition) -> Self {
         Self {
             kind,

@@ -13,7 +13,7 @@ const LAST: usize = 4;
 const MOST_FAILED: usize = 1;
 const KIND: ConditionType = ConditionType::NodeRegistrationHealthy;
 
-/// What became of the last nodes of each pool.
+/// Fate of the last nodes of each pool.
 #[derive(Clone, Debug, Default)]
 pub(super) struct RegistrationHealth {
     pools: BTreeMap<PoolName, Last>,
@@ -64,7 +64,7 @@ impl RegistrationHealth {
         self.pools.remove(pool);
     }
 
-    /// What is to be said of a pool whose class is of this generation, where that is known.
+    /// Condition of a pool whose class is of this generation, where that is known.
     pub(super) fn condition(
         &mut self,
         pool: &NodePool,
