@@ -195,7 +195,7 @@ async fn course(client: &Client, ledger: &Arc<Mutex<Ledger>>) {
     }
     until_running(client, "first").await;
     note(ledger, |ledger| {
-        ledger.fewest = Some(ledger.running.len().max(1))
+        ledger.fewest = Some(ledger.running.len().max(1));
     });
     apply(client, &pool("second")).await.expect("applied");
     until_running(client, "second").await;

@@ -221,7 +221,7 @@ pub(super) fn played(lab: &Lab, name: &str) -> Played {
         rank: Some(module.expect("it is accepted")),
         ..Policies::default()
     });
-    let played = replay(text[..last].as_bytes(), &planner).expect("it plays the same");
+    let played = replay(&text.as_bytes()[..last], &planner).expect("it plays the same");
     eprintln!("{name}, offline the same: {played:?}");
     played
 }

@@ -1,8 +1,8 @@
 //! The incumbent's controller and ours at the same work in labs of their own: 1,000 pods of two shapes come, then 300 of them go.
 //!
 //! Clocks: from the creation of the deployments until every pod runs, and from their scaling down until the last node or claim
-//! came, began to go or went before a minute of quiet. A third lab has the nodes that ours bought from the beginning and no controller: what
-//! that takes is the scheduler's, not the controllers'. Both fleets are priced by one list. Usage: `live [incumbent|plimsoll]`.
+//! came, began to go or went before a minute of quiet. A third lab has as many nodes as ours bought from the beginning, with room to spare, and no
+//! controller: what that takes is the scheduler's, not the controllers'. Both fleets are priced by one list. Usage: `live [incumbent|plimsoll]`.
 
 #![expect(clippy::print_stdout, reason = "the table is what it is for")]
 
@@ -71,7 +71,7 @@ async fn run(only: Option<Contender>, programs: &Programs) -> Result<()> {
     let least = beforehand(&ours.fleet).await?;
     print_course("incumbent", &theirs);
     print_course("plimsoll", &ours);
-    println!("the same nodes beforehand: all running after {least:.1} s\n");
+    println!("as many nodes beforehand: all running after {least:.1} s\n");
     print_sent(&ours.sent);
     print_bars(&theirs, &ours, least);
     Ok(())
@@ -103,7 +103,7 @@ async fn course(contender: Contender, programs: &Programs, prices: &Prices) -> R
         scale(&client, name, REPLICAS.1).await?;
     }
     let left = 2 * REPLICAS.1;
-    let settled = world.until_settled(QUIET, PATIENCE, |seen| seen.running() == left);
+    let settled = world.until_settled(began, (QUIET, PATIENCE), |seen| seen.running() == left);
     let settled = settled.await?;
     let rest = Fleet::of(&world.seen().nodes, prices)?;
     let down = Part {

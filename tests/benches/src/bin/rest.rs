@@ -60,7 +60,7 @@ async fn run((nodes, pods): (usize, usize), programs: &Programs) -> Result<()> {
         began.elapsed().as_secs_f64()
     );
     deploy(&client, ("filler", pods - nodes), ("100m", "100Mi"), &[]).await?;
-    let settled = world.until_settled(QUIET, PATIENCE, |seen| seen.running() == pods);
+    let settled = world.until_settled(began, (QUIET, PATIENCE), |seen| seen.running() == pods);
     settled.await?;
     eprintln!(
         "{pods} pods run, and nothing changes, after {:.0} s",
@@ -70,7 +70,11 @@ async fn run((nodes, pods): (usize, usize), programs: &Programs) -> Result<()> {
     let began = Instant::now();
     tokio::time::sleep(SPAN).await;
     let after = controller.usage();
-    let cores = (after.processor - before.processor).as_secs_f64() / began.elapsed().as_secs_f64();
+    let cores = after
+        .processor
+        .saturating_sub(before.processor)
+        .as_secs_f64()
+        / began.elapsed().as_secs_f64();
     let seen = world.seen();
     println!(
         "{} nodes, {} claims, {} pods that run",

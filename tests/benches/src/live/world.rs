@@ -1,6 +1,6 @@
 //! A cluster as a bench sees it: running pods, nodes, claims, and when the fleet changed last. Followed by watches of its own.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Debug;
 use std::time::{Duration, Instant};
 
@@ -20,7 +20,7 @@ use tokio::time::{sleep_until, timeout};
 #[derive(Debug, Default)]
 pub struct Seen {
     /// Pods whose phase is Running, by namespace and name.
-    running: BTreeMap<String, ()>,
+    running: BTreeSet<String>,
     /// Nodes by name.
     pub nodes: BTreeMap<String, Node>,
     /// Claims by name.
@@ -55,19 +55,22 @@ impl World {
         let running = watcher::Config::default().fields("status.phase=Running");
         let pods: Api<Pod> = Api::all(client.clone());
         watching.spawn(follow(pods, running, sender.clone(), |seen, told| {
-            take(&mut seen.running, told, |_| ());
+            match told {
+                Told::There(pod) => seen.running.insert(key(&pod)),
+                Told::Gone(key) => seen.running.remove(&key),
+            };
         }));
         let nodes: Api<Node> = Api::all(client.clone());
         let all = watcher::Config::default();
         watching.spawn(follow(nodes, all.clone(), sender.clone(), |seen, told| {
             let changed = is_change(&seen.nodes, &told);
-            take(&mut seen.nodes, told, |node| node);
+            take(&mut seen.nodes, told);
             seen.note(changed);
         }));
         let claims: Api<DynamicObject> = plimsoll_kube::api(client, Kind::NodeClaim);
         watching.spawn(follow(claims, all, sender, |seen, told| {
             let changed = is_change(&seen.claims, &told);
-            take(&mut seen.claims, told, |claim| claim);
+            take(&mut seen.claims, told);
             seen.note(changed);
         }));
         Self {
@@ -97,11 +100,11 @@ impl World {
         )
     }
 
-    /// Waits until no node or claim has changed for this long while something holds; when the last one did.
+    /// Waits until nodes or claims have changed after `since`, and none has for `quiet` while something holds; when the last one did.
     pub async fn until_settled(
         &self,
-        quiet: Duration,
-        patience: Duration,
+        since: Instant,
+        (quiet, patience): (Duration, Duration),
         holds: impl Fn(&Seen) -> bool,
     ) -> Result<Instant> {
         let end = Instant::now() + patience;
@@ -109,7 +112,8 @@ impl World {
         loop {
             let (last, held) = {
                 let seen = seen.borrow_and_update();
-                (seen.changed.unwrap_or_else(Instant::now), holds(&seen))
+                let changed = seen.changed.filter(|at| *at > since);
+                (changed.unwrap_or(end), changed.is_some() && holds(&seen))
             };
             let now = Instant::now();
             if held && now >= last + quiet {
@@ -165,10 +169,10 @@ fn key<K: ResourceExt>(object: &K) -> String {
     }
 }
 
-fn take<K: ResourceExt, V>(known: &mut BTreeMap<String, V>, told: Told<K>, keep: impl Fn(K) -> V) {
+fn take<K: ResourceExt>(known: &mut BTreeMap<String, K>, told: Told<K>) {
     match told {
         Told::There(object) => {
-            known.insert(key(&object), keep(object));
+            known.insert(key(&object), object);
         }
         Told::Gone(key) => {
             known.remove(&key);

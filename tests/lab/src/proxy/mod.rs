@@ -60,7 +60,7 @@ impl Shared {
     /// Holds a request for good: its connection ends with who asked, or with the proxy.
     async fn hold(&self) {
         self.held.send_modify(|held| *held += 1);
-        std::future::pending().await
+        std::future::pending::<()>().await;
     }
 
     fn rules(&self) -> std::sync::MutexGuard<'_, Rules> {
