@@ -208,7 +208,7 @@ impl Controller {
             ObjectKey::Pod(uid) => self.view.pod(uid),
             _ => None,
         };
-        if let Some(notice) = Notice::of(report, name.as_ref()) {
+        if let Some(notice) = Notice::of(report, name) {
             self.publishing.publish(notice);
         }
     }

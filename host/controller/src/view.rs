@@ -117,7 +117,7 @@ impl View {
     }
 
     /// Name of a pod; `None` where there is none of this uid.
-    pub(crate) fn pod(&self, uid: &Uid) -> Option<ObjectName> {
+    pub(crate) fn pod(&self, uid: &Uid) -> Option<&ObjectName> {
         self.index.pod(uid)
     }
 

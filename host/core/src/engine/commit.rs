@@ -43,6 +43,7 @@ impl Engine {
         let Some(solving) = open else { return };
         self.provision.failed.succeed();
         let (pod_counts, stale) = self.pod_counts(&solving.snapshot, plan, now);
+        let purposes = ClaimPurpose::of_plan(&solving.snapshot, plan);
         let mut tally = Tally::default();
         let mut held: BTreeMap<usize, String> = BTreeMap::new();
         let mut refused = stale;
@@ -66,8 +67,7 @@ impl Engine {
                         CommitVerdict::Buys => {
                             self.note_relaunch(planned, &pods);
                             let pool = solving.snapshot.pool(planned.pool.as_str());
-                            let purpose = ClaimPurpose::pods(&solving.snapshot, plan, row);
-                            let (name, _) = self.free_name(&planned.pool, &purpose, 0);
+                            let (name, _) = self.free_name(&planned.pool, &purposes[row], 0);
                             self.ask_for(pool, planned, &pods, name, now);
                         }
                         CommitVerdict::Held(words) => {

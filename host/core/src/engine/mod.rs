@@ -313,7 +313,7 @@ impl Engine {
                 self.trigger_deleting(name, now);
             }
         }
-        self.dirty_claims.append(&mut claims);
+        self.dirty_claims.extend(claims);
         self.follow_pods(&touched.pods, &touched.gone_pods, now);
     }
 

@@ -12,11 +12,13 @@
 //! launches for one pod whose claims are still going. It follows from the objects, so that nothing has to be remembered. A name
 //! whose claim is gone may come back; uids tell the two apart.
 
+use std::sync::Arc;
+
 use super::Engine;
 use crate::catalogue::LAUNCH_ORDER_ANNOTATION;
 use crate::fixed_hash::{hash_of, short_name};
 use crate::ids::{ClaimName, PoolName, Uid};
-use crate::model::NodeClaim;
+use crate::model::{NodeClaim, Pod};
 use crate::plan::Plan;
 use crate::plan::Target as Place;
 use crate::snapshot::Snapshot;
@@ -37,13 +39,26 @@ pub(super) enum ClaimPurpose {
 }
 
 impl ClaimPurpose {
-    /// Room for the pods that a plan places on its claim of this row, those that exist before those of spare room.
-    pub(super) fn pods(snapshot: &Snapshot, plan: &Plan, row: usize) -> Self {
-        let own = plan.placements.iter();
-        let own = own.filter(|placed| placed.target == Place::New(row));
-        let pods = own.filter_map(|placed| snapshot.pods.get(placed.pod));
-        let least = pods.min_by_key(|pod| (pod.is_spare(), &pod.uid));
-        Self::Pods(least.map(|pod| pod.uid.clone()))
+    /// Purposes of the claims of a plan, by row: room for the pods placed on each, those that exist before those of spare room.
+    pub(super) fn of_plan(snapshot: &Snapshot, plan: &Plan) -> Vec<Self> {
+        let rank = |pod: &Arc<Pod>| (pod.is_spare(), pod.uid.clone());
+        let mut least: Vec<Option<(bool, Uid)>> = vec![None; plan.claims.len()];
+        for placement in &plan.placements {
+            let Place::New(row) = placement.target else {
+                continue;
+            };
+            let pod = snapshot.pods.get(placement.pod).map(rank);
+            if let Some((so_far, pod)) = least.get_mut(row).zip(pod) {
+                *so_far = Some(match so_far.take() {
+                    Some(before) => before.min(pod),
+                    None => pod,
+                });
+            }
+        }
+        let purposes = least.into_iter();
+        purposes
+            .map(|least| Self::Pods(least.map(|(_, uid)| uid)))
+            .collect()
     }
 }
 

@@ -18,7 +18,7 @@ pub use claim_counts::ClaimCounts;
 use super::group::GroupId;
 use super::name_index::NameIndex;
 use super::stores::Stores;
-use crate::ids::{ClaimName, NodeName, ObjectName, PoolName, ProviderId};
+use crate::ids::{ClaimName, NodeName, ObjectName, PoolName, ProviderId, Uid};
 use crate::model::{Node, NodeClaim, NodePool, Object, OwnerKind, Pod, Version};
 use crate::time::Timestamp;
 use changes::Changes;
@@ -96,24 +96,19 @@ impl Cluster {
     /// Takes in that an object is no more, as of a version. Another that bears its name by now stays.
     pub fn remove(&mut self, object: &Object, version: Version) {
         self.touched.buffers |= object.is_of_buffers();
+        let is_own = |seen: Option<&Uid>, uid| seen.is_none_or(|seen| seen == uid);
         let changed = match object {
             Object::Node(node) => {
-                let own = self
-                    .nodes
-                    .get(&node.name)
-                    .is_none_or(|it| it.uid == node.uid);
-                own && self.remove_node(&node.name, version)
+                let seen = self.nodes.get(&node.name).map(|it| &it.uid);
+                is_own(seen, &node.uid) && self.remove_node(&node.name, version)
             }
             Object::Claim(claim) => {
-                let own = self
-                    .claims
-                    .get(&claim.name)
-                    .is_none_or(|it| it.uid == claim.uid);
-                own && self.remove_claim(&claim.name, version)
+                let seen = self.claims.get(&claim.name).map(|it| &it.uid);
+                is_own(seen, &claim.uid) && self.remove_claim(&claim.name, version)
             }
             Object::Pod(pod) => {
-                let own = self.pods.get(&pod.name).is_none_or(|it| it.uid == pod.uid);
-                own && self.remove_pod(&pod.name, version)
+                let seen = self.pods.get(&pod.name).map(|it| &it.uid);
+                is_own(seen, &pod.uid) && self.remove_pod(&pod.name, version)
             }
             other => {
                 if let Object::Pool(pool) = other {

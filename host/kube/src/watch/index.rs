@@ -7,7 +7,7 @@
 //!   daemon sets, which their pods change. Neither is handed in while one of its kinds is being listed.
 //! - [`Input::Synced`] comes once, when every kind has been listed.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::sync::Arc;
 
 use kube::ResourceExt;
@@ -16,7 +16,7 @@ use plimsoll_api::{Interner, Kind, Object, ReadError};
 use plimsoll_core::engine::Input;
 use plimsoll_core::ids::{ObjectName, Uid};
 use plimsoll_core::model;
-use plimsoll_core::model::{Version, Volumes};
+use plimsoll_core::model::{Pod, Version, Volumes};
 
 use super::daemons::Daemons;
 use super::{Change, Event, Read};
@@ -42,6 +42,7 @@ pub struct Index {
     listings: BTreeMap<Kind, Listing>,
     unlisted: BTreeSet<Kind>,
     synced: bool,
+    pod_names: HashMap<Uid, ObjectName>,
     daemons: Daemons,
     daemons_changed: BTreeSet<Uid>,
     volumes: Volumes,
@@ -152,13 +153,8 @@ impl Index {
     }
 
     /// Name of a pod; `None` where there is none of this uid.
-    pub fn pod(&self, uid: &Uid) -> Option<ObjectName> {
-        let listing = self.listings.get(&Kind::Pod)?;
-        let mut objects = listing.known.values();
-        objects.find_map(|(object, _)| match object {
-            Object::Whole(model::Object::Pod(pod)) if pod.uid == *uid => Some(pod.name.clone()),
-            _ => None,
-        })
+    pub fn pod(&self, uid: &Uid) -> Option<&ObjectName> {
+        self.pod_names.get(uid)
     }
 
     /// Objects that could not be read since the last call.
@@ -256,7 +252,7 @@ impl Index {
         let version = version(written);
         let listing = self.listing(kind);
         listing.unreadable.remove(&key(written));
-        listing
+        let before = listing
             .known
             .insert(key(written), (object.clone(), version));
         match object {
@@ -270,11 +266,23 @@ impl Index {
             }
             Object::Whole(object) => {
                 if let model::Object::Pod(pod) = &object {
-                    self.daemons_changed.extend(self.daemons.apply_pod(pod));
+                    let before = before.as_ref().and_then(|(object, _)| as_pod(object));
+                    self.follow_pod(before.map(AsRef::as_ref), Some(pod));
                 }
                 inputs.push(Input::Applied(object, version));
             }
         }
+    }
+
+    fn follow_pod(&mut self, before: Option<&Pod>, after: Option<&Arc<Pod>>) {
+        if let Some(before) = before {
+            self.pod_names.remove(&before.uid);
+        }
+        if let Some(after) = after {
+            self.pod_names.insert(after.uid.clone(), after.name.clone());
+        }
+        self.daemons_changed
+            .extend(self.daemons.follow_pod(before, after));
     }
 
     /// Tells once of each version that cannot be read.
@@ -300,15 +308,20 @@ impl Index {
             }
             Object::Whole(object) => {
                 match &object {
-                    model::Object::Pod(pod) => {
-                        self.daemons_changed.extend(self.daemons.remove_pod(pod));
-                    }
+                    model::Object::Pod(pod) => self.follow_pod(Some(pod), None),
                     model::Object::DaemonSet(set) => self.daemons.remove(set),
                     _ => {}
                 }
                 inputs.push(Input::Deleted(object, version));
             }
         }
+    }
+}
+
+fn as_pod(object: &Object) -> Option<&Arc<Pod>> {
+    match object {
+        Object::Whole(model::Object::Pod(pod)) => Some(pod),
+        _ => None,
     }
 }
 

@@ -26,7 +26,9 @@ use plimsoll_core::action::Action;
 use plimsoll_core::engine::{Engine, Input};
 use plimsoll_core::ids::ObjectName;
 use plimsoll_core::model::Object;
-use plimsoll_core::model::{DisruptionLimit, LabelSelector, Pod, PodDisruptionBudget};
+use plimsoll_core::model::{
+    Budget, BudgetNodes, DisruptionLimit, LabelSelector, Pod, PodDisruptionBudget,
+};
 use plimsoll_core::schedule;
 use plimsoll_core::snapshot::Snapshot;
 use plimsoll_core::time::{Span, Timestamp};
@@ -47,6 +49,8 @@ const SECONDS: usize = 240;
 const SETTLES: usize = 60;
 /// In every fleet of the first table as much happens as in one of this many nodes.
 const EQUALLY_BUSY: usize = 2_000;
+/// And so many nodes at most are disrupted at once: what a larger fleet may lose together is no cost of an input.
+const EQUALLY_DISRUPTED: u32 = 20;
 /// Of this many nodes one loses a pod each second, for another of its workload.
 const NODES_PER_CHANGE: usize = 250;
 /// Seconds from one growth of workloads to the next, how many nodes there are for each that grows, and by how many pods it does.
@@ -60,7 +64,8 @@ const SEED: u64 = 7;
 fn main() -> anyhow::Result<()> {
     let fleets = sizes().into_iter().map(fleet);
     let fleets = fleets.collect::<anyhow::Result<Vec<Snapshot>>>()?;
-    let alike = measure(&fleets, |_| EQUALLY_BUSY);
+    let held: Vec<Snapshot> = fleets.iter().map(equally_disrupted).collect();
+    let alike = measure(&held, |_| EQUALLY_BUSY);
     print("as much happens in every fleet", &alike);
     let larger = measure(&fleets, |fleet| fleet.nodes.len());
     println!();
@@ -214,6 +219,16 @@ fn measure(fleets: &[Snapshot], busy: impl Fn(&Snapshot) -> usize) -> Vec<Measur
         lived.iter_mut().for_each(Lived::replay);
     }
     lived.iter().map(Lived::measured).collect()
+}
+
+/// A fleet of which as many nodes may be disrupted at once as of any other.
+fn equally_disrupted(fleet: &Snapshot) -> Snapshot {
+    let mut fleet = fleet.clone();
+    for pool in &mut fleet.pools {
+        let nodes = BudgetNodes::Count(EQUALLY_DISRUPTED);
+        Arc::make_mut(pool).disruption.budgets = vec![Budget::always(nodes)];
+    }
+    fleet
 }
 
 /// The fleet at the start: one pool that buys machines of up to 16 cores, and a disruption budget for every fourth workload.

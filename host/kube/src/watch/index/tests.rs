@@ -1,6 +1,7 @@
 //! Lists and watches as they come, made up, and the inputs, troubles and gaps that follow from them.
 
 use super::*;
+use plimsoll_core::resources::ResourceName;
 use serde_json::{Value, json};
 
 const KINDS: [Kind; 3] = [Kind::Node, Kind::Pod, Kind::StorageClass];
@@ -104,39 +105,77 @@ fn volumes_are_held_back_while_they_are_listed() {
     assert_eq!(flushed(&mut index), ["2 classes"]);
 }
 
+fn daemon_set() -> DynamicObject {
+    object(json!({
+        "metadata": {"name": "logs", "namespace": "d", "uid": "s1", "resourceVersion": "3"},
+        "spec": {"template": {"spec": {"containers": []}}},
+    }))
+}
+
+/// A pod of the daemon set, created in a second of the day.
+fn daemon(name: &str, second: u32, cpu: &str) -> Box<DynamicObject> {
+    let owner = json!({
+        "apiVersion": "apps/v1", "kind": "DaemonSet", "name": "logs", "uid": "s1",
+        "controller": true,
+    });
+    let container = json!({"name": "c", "resources": {"requests": {"cpu": cpu}}});
+    Box::new(object(json!({
+        "metadata": {
+            "name": name, "namespace": "d", "uid": name, "ownerReferences": [owner],
+            "creationTimestamp": format!("2026-01-01T00:00:{second:02}Z"),
+        },
+        "spec": {"containers": [container]},
+    })))
+}
+
+/// Processors that daemon sets which are handed in ask for, in thousandths.
+fn daemon_sets(inputs: &[Input]) -> Vec<i64> {
+    let sets = inputs.iter().filter_map(|input| match input {
+        Input::Applied(model::Object::DaemonSet(set), _) => Some(set),
+        _ => None,
+    });
+    sets.map(|set| set.pod.requests.get(&ResourceName::Cpu))
+        .collect()
+}
+
 #[test]
 fn a_daemon_set_is_shown_once_for_all_its_listed_pods() {
     let mut index = Index::new(&[Kind::DaemonSet, Kind::Pod]);
-    let set = object(json!({
-        "metadata": {"name": "logs", "namespace": "d", "uid": "s1", "resourceVersion": "3"},
-        "spec": {"template": {"spec": {"containers": []}}},
-    }));
-    let pod = |name: &str| {
-        let owner = json!({
-            "apiVersion": "apps/v1", "kind": "DaemonSet", "name": "logs", "uid": "s1",
-            "controller": true,
-        });
-        object(json!({
-            "metadata": {"name": name, "namespace": "d", "uid": name, "ownerReferences": [owner]},
-            "spec": {"containers": []},
-        }))
-    };
-    let sets = |inputs: &[Input]| {
-        let is_set =
-            |input: &&Input| matches!(input, Input::Applied(model::Object::DaemonSet(_), _));
-        inputs.iter().filter(is_set).count()
-    };
-    list(&mut index, Kind::Pod, vec![pod("a"), pod("b")]);
-    list(&mut index, Kind::DaemonSet, vec![set]);
-    assert_eq!(sets(&index.flush()), 1);
+    let pods = ["a", "b"].map(|name| *daemon(name, 1, "100m"));
+    list(&mut index, Kind::Pod, pods.to_vec());
+    list(&mut index, Kind::DaemonSet, vec![daemon_set()]);
+    assert_eq!(daemon_sets(&index.flush()), [100]);
     index.take((Kind::Pod, Change::ListBegun));
-    for name in ["a", "b", "c"] {
-        let event = Change::Listed(Box::new(pod(name)));
-        assert_eq!(sets(&index.take((Kind::Pod, event))), 0);
-        assert_eq!(sets(&index.flush()), 0);
+    for (name, cpu) in [("a", "100m"), ("b", "200m"), ("c", "300m")] {
+        let event = Change::Listed(daemon(name, 1, cpu));
+        assert_eq!(daemon_sets(&index.take((Kind::Pod, event))), [0; 0]);
+        assert_eq!(daemon_sets(&index.flush()), [0; 0]);
     }
     index.take((Kind::Pod, Change::ListDone(Version(9))));
-    assert_eq!(sets(&index.flush()), 1);
+    assert_eq!(daemon_sets(&index.flush()), [300]);
+}
+
+#[test]
+fn a_daemon_set_is_shown_anew_when_its_newest_pod_says_something_else() {
+    let mut index = Index::new(&[Kind::DaemonSet, Kind::Pod]);
+    let pods = [daemon("a", 1, "100m"), daemon("b", 2, "200m")];
+    list(&mut index, Kind::Pod, pods.map(|pod| *pod).to_vec());
+    list(&mut index, Kind::DaemonSet, vec![daemon_set()]);
+    assert_eq!(daemon_sets(&index.flush()), [200]);
+    let mut after = |change| {
+        let inputs = index.take((Kind::Pod, change));
+        assert_eq!(daemon_sets(&inputs), [0; 0]);
+        daemon_sets(&index.flush())
+    };
+    let applied = |name, second, cpu| Change::Applied(daemon(name, second, cpu));
+    assert_eq!(after(applied("a", 1, "150m")), [0; 0], "not the newest");
+    assert_eq!(after(applied("b", 2, "200m")), [0; 0], "nothing new");
+    assert_eq!(after(applied("c", 3, "200m")), [0; 0], "nothing new");
+    assert_eq!(after(applied("d", 4, "300m")), [300]);
+    assert_eq!(after(Change::Deleted(daemon("d", 4, "300m"))), [200]);
+    assert_eq!(after(applied("b", 5, "400m")), [400], "made again");
+    assert_eq!(after(Change::Deleted(daemon("b", 5, "400m"))), [200]);
+    assert_eq!(after(Change::Deleted(daemon("c", 3, "200m"))), [150]);
 }
 
 #[test]
