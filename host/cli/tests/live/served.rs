@@ -209,8 +209,8 @@ fn recording(lab: &Lab, name: &str) -> std::path::PathBuf {
     lab.folder().join(format!("{name}.recording"))
 }
 
-/// What a process that has ended wrote down, played offline with the shipped module that it asked: every action, plan and decision
-/// on disruption is the same, byte by byte. Who was killed may have left the actions of its last input in part; that input is left out.
+/// Plays what a process that has ended wrote down, offline, with the shipped module that it asked: every action, plan and decision on
+/// disruption is the same, byte by byte. Who was killed may have left the actions of its last input in part; that input is left out.
 pub(super) fn played(lab: &Lab, name: &str) -> Played {
     let text = std::fs::read_to_string(recording(lab, name)).expect("a recording");
     let last = text.rfind("\n{\"input\"").map_or(0, |at| at + 1);

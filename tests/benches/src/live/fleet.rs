@@ -23,7 +23,7 @@ pub struct Prices(Catalogue);
 pub struct Fleet {
     /// By name.
     pub nodes: BTreeMap<String, Node>,
-    /// What they cost together, in dollars per hour.
+    /// Cost of all of them, in dollars per hour.
     pub price: f64,
 }
 
