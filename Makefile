@@ -7,7 +7,7 @@ SHELL := bash
 .ONESHELL:
 .SHELLFLAGS := -euo pipefail -c
 .DEFAULT_GOAL := help
-.PHONY: help demo picture test check bench bench-trace bench-peers fuzz lab javascript fmt guests generated columns record toolchain components
+.PHONY: help demo picture test check bench bench-trace bench-peers bench-live bench-rest fuzz lab javascript fmt guests generated columns record toolchain components
 
 CARGO ?= cargo
 # From nothing a build is quicker when it keeps nothing for the next one.
@@ -62,13 +62,14 @@ record: toolchain ## answers and fuel of the shipped policies, kept anew beside 
 		$(plimsoll) policy bench "$${folder##*/}" --suite "$$folder" --update --calls 0
 	done
 
-bench: toolchain ## cost of packing against its bound, time of planning and how it grows, time of small decisions, what inputs cost the engine in small and large clusters, what consolidation comes to and takes, peak memory, what asking a policy module costs, and 10,000 recorded decisions made again
+bench: toolchain ## cost of packing against its bound, time of planning and how it grows, time of small decisions, what inputs cost the engine in small and large clusters, how soon it has acted on pods, what consolidation comes to and takes, peak memory, what asking a policy module costs, and 10,000 recorded decisions made again
 	$(bench) plimsoll-packing-bench
 	$(bench) mix
 	mkdir -p "$(bench_folder)"
 	$(bench) growth -- "$(bench_folder)/growth.svg"
 	$(bench) decisions
 	$(bench) engine
+	$(bench) reaction
 	$(bench) consolidation
 	$(bench) cluster -- "$(bench_folder)/cluster.json"
 	$(plimsoll) plan "$(bench_folder)/cluster.json" --timings -o json > /dev/null
@@ -94,6 +95,14 @@ lab: toolchain ## a real control plane with fake nodes, on loopback, served by p
 
 bench-peers: toolchain ## the incumbent's scheduler and ours on the very same files, side by side
 	$(bench) side_by_side
+
+bench-live: toolchain ## the incumbent's controller and ours at the same work in the lab: time, price, memory and processor time, against the bars
+	$(CARGO) build --locked --quiet --bin plimsoll --bin live
+	"$(built)/live"
+
+bench-rest: toolchain ## 2,000 nodes and 20,000 pods in the lab to which nothing happens: memory and processors of the controller
+	$(CARGO) build --locked --quiet --bin plimsoll --bin rest
+	"$(built)/rest"
 
 # rust-toolchain.toml names version, target and components; a rustup that installs nothing by itself is asked to.
 toolchain:

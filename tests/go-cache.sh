@@ -17,11 +17,12 @@ require_go() {
 
 # build_cached MODULE_FOLDER CACHE_NAME LINKER_FLAGS (PACKAGE PROGRAM)...
 # Prints the folder that holds the programs. Who comes while another builds the same waits for it; builds run at low priority.
+# A script that defines a function `adapted` has it called in the module with a scratch folder, and builds with the flags that it prints.
 build_cached() {
     local module=$1 name=$2 flags=$3 digest target
     shift 3
     digest=$( { cd "$module" && find . -type f \( -name '*.go' -o -name go.mod -o -name go.sum \) ! -name '*_test.go' -print0 \
-        | LC_ALL=C sort -z | xargs -0 cat; echo "$flags $*"; uname -sm; } | sha256sum | cut -c1-16)
+        | LC_ALL=C sort -z | xargs -0 cat; echo "$flags $*"; uname -sm; declare -f adapted || true; } | sha256sum | cut -c1-16)
     target=$(cache_root)/$name/$digest
     if [ ! -d "$target" ]; then
         require_go "$name"
@@ -38,11 +39,18 @@ build_into() {
     local target=$1 module=$2 flags=$3 scratch
     shift 3
     scratch=$(mktemp -d "$target.XXXXXX")
+    local adaptation=$scratch.adapted flags_of_go=()
+    if declare -F adapted >/dev/null; then
+        mkdir "$adaptation"
+        mapfile -t flags_of_go < <(cd "$module" && adapted "$adaptation")
+        [ ${#flags_of_go[@]} -gt 0 ] || { rm -rf "$scratch" "$adaptation"; return 1; }
+    fi
     while [ $# -gt 0 ]; do
         echo "building $2 from $1 (kept in $target)" >&2
-        (cd "$module" && GOFLAGS=-mod=readonly CGO_ENABLED=0 nice -n 10 go build -trimpath -buildvcs=false -ldflags "-s -w $flags" -o "$scratch/$2" "$1") >&2 \
-            || { rm -rf "$scratch"; return 1; }
+        (cd "$module" && GOFLAGS=-mod=readonly CGO_ENABLED=0 nice -n 10 go build -trimpath -buildvcs=false "${flags_of_go[@]}" -ldflags "-s -w $flags" -o "$scratch/$2" "$1") >&2 \
+            || { rm -rf "$scratch" "$adaptation"; return 1; }
         shift 2
     done
+    rm -rf "$adaptation"
     mv -T "$scratch" "$target"
 }

@@ -14,6 +14,7 @@ pub mod lease;
 mod limits;
 mod orders;
 mod planner;
+pub mod provider;
 mod publish;
 pub mod record;
 pub mod replay;

@@ -6,12 +6,12 @@ use std::time::Duration;
 
 use plimsoll_core::action::{ObjectKey, Order, Outcome, Purpose, Request};
 use plimsoll_kube::apply::{Preconditions, Writer};
-use plimsoll_kwok::Kwok;
 use tokio::task::{Id, JoinSet};
 use tokio::time::timeout;
 
 use crate::clock::Clock;
 use crate::lane::Lane;
+use crate::provider::Provider;
 use crate::telemetry::word;
 
 /// Requests at the same time, to the API server and to the cloud.
@@ -32,12 +32,12 @@ pub(crate) struct Orders {
 
 struct Executor {
     writer: Writer,
-    provider: Kwok,
+    provider: Arc<dyn Provider>,
     clock: Clock,
 }
 
 impl Orders {
-    pub(crate) fn new(writer: Writer, provider: Kwok, clock: Clock) -> Self {
+    pub(crate) fn new(writer: Writer, provider: Arc<dyn Provider>, clock: Clock) -> Self {
         Self {
             executor: Arc::new(Executor {
                 writer,

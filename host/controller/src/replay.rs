@@ -1,16 +1,18 @@
 //! A recording played again: the same inputs into a fresh engine, without a cluster and without a clock.
 
+use std::collections::BTreeMap;
 use std::io::{self, BufRead};
 use std::sync::Arc;
 
-use plimsoll_core::action::Action;
+use plimsoll_core::action::{Action, ConsiderRequest};
 use plimsoll_core::catalogue::Catalogues;
 use plimsoll_core::engine::{Engine, Input};
-use plimsoll_core::plan::Plan;
 use plimsoll_core::snapshot::Snapshot;
+use serde::Serialize;
 use thiserror::Error;
 
 use crate::fidelity::Fidelity;
+use crate::planner::Planner;
 use crate::record::{Line, shown};
 
 /// Why a recording could not be played, or did not play the same.
@@ -49,6 +51,14 @@ pub enum ReplayError {
         /// The request.
         id: u64,
     },
+    /// The decision on disruption that was made then is not the one that is made now.
+    #[error("line {line} of the recording: request {id} on disruption gives another decision now")]
+    Decision {
+        /// Number of the line, from 1.
+        line: usize,
+        /// The request.
+        id: u64,
+    },
 }
 
 /// Inputs and actions of a recording, counted, and the first difference.
@@ -60,28 +70,30 @@ pub struct Played {
     pub actions: usize,
     /// Plans, all equal to those recorded.
     pub plans: usize,
+    /// Decisions on disruption, all equal to those recorded.
+    pub decisions: usize,
     /// Where pods landed.
     pub fidelity: Fidelity,
 }
 
 struct Player<'a> {
     engine: Option<Engine>,
-    plan: &'a dyn Fn(&Snapshot) -> Plan,
-    solving: Option<(u64, Arc<Snapshot>)>,
+    planner: &'a Planner,
+    /// Requests without an answer so far.
+    solving: BTreeMap<u64, Arc<Snapshot>>,
+    considering: BTreeMap<u64, Box<ConsiderRequest>>,
     /// Actions of the last input that the recording has not shown yet, last first.
     owed: Vec<String>,
     played: Played,
 }
 
-/// Plays a recording; the first difference ends it. Plans are made again by `plan` and compared, too.
-pub fn replay(
-    recording: impl BufRead,
-    plan: &dyn Fn(&Snapshot) -> Plan,
-) -> Result<Played, ReplayError> {
+/// Plays a recording; the first difference ends it. Plans and decisions on disruption are made again, and compared byte by byte.
+pub fn replay(recording: impl BufRead, planner: &Planner) -> Result<Played, ReplayError> {
     let mut player = Player {
         engine: None,
-        plan,
-        solving: None,
+        planner,
+        solving: BTreeMap::new(),
+        considering: BTreeMap::new(),
         owed: Vec::new(),
         played: Played::default(),
     };
@@ -110,7 +122,7 @@ impl Player<'_> {
             Line::Begin(_) => Err(wrong),
             Line::Input(now, input) => {
                 self.settle(number)?;
-                self.check_plan(&input, number)?;
+                self.check_answer(&input, number)?;
                 let engine = self.engine.as_mut().ok_or(wrong)?;
                 self.played.inputs += 1;
                 self.played.fidelity.observe(engine, &input, now);
@@ -135,8 +147,15 @@ impl Player<'_> {
 
     fn owe(&mut self, actions: &[Action], line: usize) -> Result<(), ReplayError> {
         for action in actions.iter().rev() {
-            if let Action::Solve(request) = action {
-                self.solving = Some((request.id, Arc::clone(&request.snapshot)));
+            match action {
+                Action::Solve(request) => {
+                    let snapshot = Arc::clone(&request.snapshot);
+                    self.solving.insert(request.id, snapshot);
+                }
+                Action::Consider(request) => {
+                    self.considering.insert(request.id, request.clone());
+                }
+                Action::Do(_) | Action::Report(_) | Action::Settle(_) => {}
             }
             let shown = shown(action).map_err(|error| ReplayError::Read {
                 line,
@@ -159,21 +178,40 @@ impl Player<'_> {
         }
     }
 
-    fn check_plan(&mut self, input: &Input, line: usize) -> Result<(), ReplayError> {
-        let Input::Solved(id, recorded) = input else {
-            return Ok(());
-        };
-        let Some((asked, snapshot)) = self.solving.take() else {
-            return Ok(());
-        };
-        self.played.plans += 1;
-        let now = (self.plan)(&snapshot);
-        let same = asked == *id
-            && serde_json::to_string(&now).ok() == serde_json::to_string(recorded).ok();
-        if same {
-            Ok(())
-        } else {
-            Err(ReplayError::Plan { line, id: *id })
+    /// Makes what an input hands back once more.
+    fn check_answer(&mut self, input: &Input, line: usize) -> Result<(), ReplayError> {
+        match input {
+            Input::Solved(id, recorded) => {
+                let snapshot = self.solving.remove(id);
+                let plan = snapshot.map(|snapshot| self.planner.plan(&snapshot));
+                self.played.plans += 1;
+                let differs = ReplayError::Plan { line, id: *id };
+                equal(plan.as_ref(), &**recorded).ok_or(differs)
+            }
+            Input::Considered(id, recorded) => {
+                let request = self.considering.remove(id);
+                let consider =
+                    |it: Box<ConsiderRequest>| self.planner.consider(&it.snapshot, &it.question);
+                let decision = request.map(consider);
+                self.played.decisions += 1;
+                let differs = ReplayError::Decision { line, id: *id };
+                equal(decision.as_ref(), &**recorded).ok_or(differs)
+            }
+            Input::Unsolved(id) => {
+                self.solving.remove(id);
+                Ok(())
+            }
+            Input::Unconsidered(id) => {
+                self.considering.remove(id);
+                Ok(())
+            }
+            _ => Ok(()),
         }
     }
+}
+
+/// Something if both are written with the same bytes.
+fn equal<T: Serialize>(now: Option<&T>, recorded: &T) -> Option<()> {
+    let now = serde_json::to_vec(now?).ok()?;
+    (now == serde_json::to_vec(recorded).ok()?).then_some(())
 }

@@ -10,7 +10,6 @@ use anyhow::{Context, Result, bail};
 use kube::Client;
 use plimsoll_api::Kind;
 use plimsoll_core::action::{Action, Event as Report, ObjectKey, Order, Outcome};
-use plimsoll_core::catalogue::Catalogues;
 use plimsoll_core::command::Settled;
 use plimsoll_core::engine::{Engine, Input};
 use plimsoll_core::snapshot::Settings;
@@ -19,13 +18,13 @@ use plimsoll_kube::apply::Writer;
 use plimsoll_kube::check_served;
 use plimsoll_kube::event::Notice;
 use plimsoll_kube::watch;
-use plimsoll_kwok::{Boots, Classes, Kwok};
 
 use crate::clock::Clock;
 use crate::decision::{Decided, Decisions, Failed, Keep};
 use crate::fidelity::Fidelity;
 use crate::orders::Orders;
 use crate::planner::Planner;
+use crate::provider::Provider;
 use crate::publish::Publishing;
 use crate::record::{Beginning, Recorder};
 use crate::telemetry::Telemetry;
@@ -33,15 +32,15 @@ use crate::view::View;
 
 /// Shortest pause before the engine is woken: it has just been asked.
 const SHORTEST: Duration = Duration::from_millis(1);
-/// The longest that the first list of classes is waited for.
-const FIRST_CLASSES: Duration = Duration::from_secs(5);
+/// The longest that the first word of the provider is waited for.
+const FIRST_WORD: Duration = Duration::from_secs(5);
 
 /// With what a controller begins.
 pub struct Setup {
     /// The API server.
     pub client: Client,
-    /// Types and offerings that pools may buy, by class.
-    pub catalogues: Arc<Catalogues>,
+    /// Where machines come from.
+    pub provider: Arc<dyn Provider>,
     /// How to decide.
     pub settings: Settings,
     /// Seed of draws and names.
@@ -62,14 +61,12 @@ pub struct Controller {
     clock: Clock,
     view: View,
     orders: Orders,
-    boots: Boots,
-    classes: Classes,
+    provider: Arc<dyn Provider>,
     decisions: Decisions,
     publishing: Publishing,
     telemetry: Telemetry,
     recorder: Option<Recorder>,
     fidelity: Fidelity,
-    catalogues: Arc<Catalogues>,
 }
 
 impl Controller {
@@ -84,22 +81,19 @@ impl Controller {
         };
         let recorder = setup.record.map(|out| Recorder::begin(out, beginning));
         let recorder = recorder.transpose().context("the recording")?;
-        let provider = Kwok::new(setup.client.clone(), Arc::clone(&setup.catalogues));
         let clock = Clock::default();
         let writer = Writer::new(setup.client.clone());
         Ok(Self {
             engine: Engine::new(settings, Arc::default(), setup.seed),
             view: View::start(&setup.client, &kinds, setup.telemetry.clone()),
-            orders: Orders::new(writer, provider.clone(), clock.clone()),
-            boots: Boots::new(provider),
-            classes: Classes::follow(&setup.client),
+            orders: Orders::new(writer, Arc::clone(&setup.provider), clock.clone()),
+            provider: setup.provider,
             decisions: Decisions::new(setup.planner, setup.keep),
             publishing: Publishing::new(setup.client, setup.telemetry.clone()),
             telemetry: setup.telemetry,
             clock,
             recorder,
             fidelity: Fidelity::default(),
-            catalogues: setup.catalogues,
         })
     }
 
@@ -114,10 +108,10 @@ impl Controller {
 
     async fn serve(&mut self, stop: impl Future<Output = ()>) -> Result<()> {
         let mut stop = pin!(stop);
-        self.feed(Input::Catalogues(Arc::clone(&self.catalogues)))?;
-        // Pools are judged by their classes: these come first, unless they take too long.
-        if let Ok(Some(told)) = tokio::time::timeout(FIRST_CLASSES, self.classes.next()).await {
-            self.feed(Input::Classes(told))?;
+        self.feed(Input::Catalogues(self.provider.catalogues()))?;
+        // Pools are judged by their classes: the provider's first word is about these, unless it takes too long.
+        if let Ok(input) = tokio::time::timeout(FIRST_WORD, self.provider.next()).await {
+            self.feed(input)?;
         }
         loop {
             let pause = self.pause();
@@ -128,8 +122,8 @@ impl Controller {
                     None => bail!("every watch has ended; expected them to go on"),
                 },
                 Some((order, outcome)) = self.orders.next() => self.ended(&order, outcome)?,
-                Some(told) = self.classes.next() => self.feed(Input::Classes(told))?,
                 Some(decided) = self.decisions.next() => self.decided(decided)?,
+                input = self.provider.next() => self.feed(input)?,
                 () = wait(pause) => self.feed(Input::Tick)?,
             }
         }
@@ -188,7 +182,7 @@ impl Controller {
     fn feed(&mut self, input: Input) -> Result<()> {
         let now = self.clock.now();
         self.fidelity.observe(&self.engine, &input, now);
-        self.boots.observe(&input, now);
+        self.provider.observe(&input, now);
         self.record(|recorder| recorder.input(&input, now))?;
         let actions = self.engine.handle(input, now);
         self.record(|recorder| recorder.actions(&actions))?;

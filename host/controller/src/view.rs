@@ -204,9 +204,12 @@ impl View {
 fn written(order: &Order) -> &'static [Kind] {
     match (&order.object, &order.request) {
         // A provider may keep its machines as nodes.
-        (ObjectKey::Claim(_), Request::Cloud(_)) => &[Kind::NodeClaim, Kind::Node],
-        (ObjectKey::Claim(_), Request::Write(_)) => &[Kind::NodeClaim],
-        (ObjectKey::Node(_), _) => &[Kind::Node],
+        (ObjectKey::Claim(_) | ObjectKey::Launch(_), Request::Cloud(_)) => {
+            &[Kind::NodeClaim, Kind::Node]
+        }
+        (ObjectKey::Claim(_) | ObjectKey::Launch(_), Request::Write(_)) => &[Kind::NodeClaim],
+        (ObjectKey::Node(_) | ObjectKey::Instance(_), _) => &[Kind::Node],
+        (ObjectKey::Cloud, _) => &[],
         (ObjectKey::Pod(_), _) => &[Kind::Pod],
         // Only their statuses are written, which decisions do not read.
         (ObjectKey::Buffer(_) | ObjectKey::Pool(_) | ObjectKey::Overlay(_), _) => &[],

@@ -1,25 +1,29 @@
 //! All that may be asked of the outside, and the answers to it.
 //!
 //! The engine decides; adapters carry out. An [`Order`] says what to do, on what condition, and under which identity; an
-//! [`Outcome`] says how it ended. An order may be carried out twice without harm: creations are by name, launches by the
-//! claim's uid, writes by uid and version.
+//! [`Outcome`] says how it ended. An order may be carried out twice without harm: creations are by name, launches by their
+//! token, writes by uid and version.
 
 mod change;
+mod cloud;
+mod launch;
 
 use std::fmt;
 use std::sync::Arc;
 
 pub use change::{ClaimChange, Finalizer, NodeChange, StatusChange};
+pub use cloud::{CloudCall, ListedMachine, Machine};
+pub use launch::{
+    ClaimLaunch, LAUNCH_BATCH_ANNOTATION, LAUNCH_TOKEN_ANNOTATION, LaunchAnswer, LaunchBatch,
+    LaunchRequest, launch_digest,
+};
 use serde::{Deserialize, Serialize};
 
 use crate::catalogue::OfferingKey;
 use crate::command::{DisruptionQuestion, Settled};
 use crate::fixed_hash;
-use crate::ids::{ClaimName, NodeName, ObjectName, PoolName, ProviderId, Uid};
-use crate::labels::Labels;
+use crate::ids::{ClaimName, LaunchToken, NodeName, ObjectName, PoolName, ProviderId, Uid};
 use crate::model::{NodeClaim, Object, Version};
-use crate::plan::LaunchOption;
-use crate::resources::Resources;
 use crate::snapshot::Snapshot;
 use crate::time::{Span, Timestamp};
 
@@ -92,6 +96,12 @@ pub enum ObjectKey {
     Pool(PoolName),
     /// A NodeOverlay.
     Overlay(Arc<str>),
+    /// A launch of claims that ask for the same.
+    Launch(LaunchToken),
+    /// An instance that no claim stands for.
+    Instance(ProviderId),
+    /// All instances.
+    Cloud,
 }
 
 /// Purpose of an order. Of one object and purpose at most one order is under way.
@@ -99,10 +109,18 @@ pub enum ObjectKey {
 pub enum Purpose {
     /// Make a claim.
     Create,
-    /// Get an instance for a claim.
+    /// Write on a claim by which launch it gets its instance.
+    MarkLaunching,
+    /// Get instances for claims.
     Launch,
-    /// Look whether a claim has an instance.
+    /// Look whether there is an instance.
     Find,
+    /// Look which instances there are.
+    List,
+    /// Name an instance after its node and claim.
+    Tag,
+    /// Write on a claim that its instance has its names.
+    MarkTagged,
     /// Write down that a claim is launched.
     MarkLaunched,
     /// Write down that a claim's node has joined.
@@ -221,48 +239,6 @@ pub enum Write {
     },
 }
 
-/// A call to the cloud.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub enum CloudCall {
-    /// Get an instance. A claim's uid stands for at most one instance, however often this is asked.
-    Launch {
-        /// The claim.
-        claim: Arc<NodeClaim>,
-        /// The ways to buy it, best first; at most 60.
-        options: Vec<LaunchOption>,
-    },
-    /// Look for the instance of a claim; answered with [`Answer::Machine`] or [`Answer::Absent`].
-    Find {
-        /// The claim's uid.
-        claim: Uid,
-    },
-    /// Look for an instance; answered with [`Answer::Machine`], or [`Answer::Absent`] where it is no more, is being ended, or is
-    /// not of this provider.
-    Get {
-        /// The instance.
-        instance: ProviderId,
-    },
-    /// End an instance; answered with [`Answer::Ending`] until it is no more, then with [`Answer::Gone`], which one that is not of
-    /// this provider is as well.
-    Terminate {
-        /// The instance.
-        instance: ProviderId,
-    },
-}
-
-/// An instance that was had.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub struct Machine {
-    /// Provider id of the instance.
-    pub provider_id: ProviderId,
-    /// Labels that follow from its type and offering.
-    pub labels: Labels,
-    /// All it has.
-    pub capacity: Resources,
-    /// Resources of the node for pods and daemons.
-    pub allocatable: Resources,
-}
-
 /// How an order ended.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub enum Outcome {
@@ -287,6 +263,10 @@ pub enum Answer {
     Absent,
     /// An instance.
     Machine(Box<Machine>),
+    /// What became of the claims of a launch.
+    Launched(LaunchAnswer),
+    /// Every instance that is not gone.
+    Listed(Vec<ListedMachine>),
     /// The instance is deleting.
     Ending,
     /// The instance is no more.

@@ -84,6 +84,8 @@ names! {
     TypeName;
     /// Id of a capacity reservation.
     ReservationId;
+    /// Token of a launch: the cloud answers the same one with the same machines, however often it is asked.
+    LaunchToken;
 }
 
 /// Namespace and name of a namespaced object.

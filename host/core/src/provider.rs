@@ -13,6 +13,7 @@ use crate::labels::{self, LabelKey, Labels};
 use crate::model::{ClassRef, Condition, class_label};
 use crate::requirement::{Requirement, Requirements};
 use crate::resources::ResourceName;
+use crate::time::Span;
 
 /// Domain of the keys that every provider has.
 const KARPENTER: &str = "karpenter.sh";
@@ -52,6 +53,40 @@ pub struct ProviderFacts {
     pub reported: BTreeSet<ResourceName>,
     /// Resources that count as accelerators, which policies are told the number and kind of.
     pub accelerators: BTreeSet<ResourceName>,
+    /// Annotations by which a claim says that its instance was named after it and its node. None: instances are not named.
+    #[serde(default, skip_serializing_if = "BTreeSet::is_empty")]
+    pub tagged: BTreeSet<Arc<str>>,
+    /// How launches that ask for the same are gathered into one call.
+    #[serde(default, skip_serializing_if = "LaunchWindow::is_default")]
+    pub launch: LaunchWindow,
+}
+
+/// How launches that ask for the same are gathered into one call: it is made once none has come for some time, once the first has
+/// waited for some time, or once there are so many. The default gathers none.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct LaunchWindow {
+    /// The call waits for so long after each that comes.
+    pub idle: Span,
+    /// The first waits no longer than this.
+    pub longest: Span,
+    /// The most claims of one call, at least one.
+    pub size: usize,
+}
+
+impl Default for LaunchWindow {
+    fn default() -> Self {
+        Self {
+            idle: Span::ZERO,
+            longest: Span::ZERO,
+            size: 1,
+        }
+    }
+}
+
+impl LaunchWindow {
+    fn is_default(&self) -> bool {
+        *self == Self::default()
+    }
 }
 
 /// Group and kind of a provider's classes.

@@ -112,6 +112,7 @@ fn facts() -> ProviderFacts {
         ],
         reported: resources(REPORTED),
         accelerators: resources(ACCELERATORS),
+        ..ProviderFacts::default()
     }
 }
 

@@ -61,6 +61,7 @@ impl Notice {
                 name.namespace.as_ref(),
                 name.name.as_ref(),
             ),
+            ObjectKey::Launch(_) | ObjectKey::Instance(_) | ObjectKey::Cloud => return None,
             ObjectKey::Pod(_) => {
                 let name = pod?;
                 (Kind::Pod, name.namespace.as_ref(), name.name.as_ref())

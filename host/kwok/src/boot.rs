@@ -13,12 +13,14 @@ use kube::Error;
 use kube::api::{Api, PostParams};
 use plimsoll_api::write::{amounts, map};
 use plimsoll_api::{Kind, keys};
+use plimsoll_core::action::CloudCall;
 use plimsoll_core::engine::Input;
-use plimsoll_core::ids::{ClaimName, Uid};
+use plimsoll_core::ids::{ClaimName, ProviderId, Uid};
 use plimsoll_core::labels;
-use plimsoll_core::model::{ClaimPhase, NodeClaim, Object};
+use plimsoll_core::model::{ClaimPhase, ConditionType, NodeClaim, Object};
 use plimsoll_core::time::{Span, Timestamp};
 use serde_json::{Value, json};
+use tokio::sync::mpsc::Sender;
 use tokio::task::{AbortHandle, JoinSet};
 
 use crate::PROVIDER_PREFIX;
@@ -30,18 +32,23 @@ const AGAIN: Duration = Duration::from_secs(1);
 /// The nodes that are coming up.
 pub struct Boots {
     provider: Kwok,
+    announce: Sender<ProviderId>,
     tasks: JoinSet<()>,
     /// By claim, with the uid that tells it from others of its name.
     coming: BTreeMap<ClaimName, (Uid, AbortHandle)>,
+    /// Machines that end by themselves, by claim.
+    ending: BTreeMap<ClaimName, (Uid, AbortHandle)>,
 }
 
 impl Boots {
-    /// None yet.
-    pub fn new(provider: Kwok) -> Self {
+    /// None yet. Machines that end by themselves are announced first.
+    pub fn new(provider: Kwok, announce: Sender<ProviderId>) -> Self {
         Self {
+            announce,
             provider,
             tasks: JoinSet::new(),
             coming: BTreeMap::new(),
+            ending: BTreeMap::new(),
         }
     }
 
@@ -53,6 +60,7 @@ impl Boots {
             Input::Deleted(Object::Claim(claim), _) => (claim, false),
             _ => return,
         };
+        self.observe_end(claim, there, now);
         let boots = there && is_booting(claim);
         let coming = self.coming.get(&claim.name);
         let is_known = match coming {
@@ -73,6 +81,43 @@ impl Boots {
             self.coming.insert(claim.name.clone(), own);
         }
     }
+}
+
+impl Boots {
+    /// Follows the claims whose machines end by themselves.
+    fn observe_end(&mut self, claim: &Arc<NodeClaim>, there: bool, now: Timestamp) {
+        let instance = claim
+            .provider_id
+            .as_ref()
+            .filter(|_| there && claim.deleting.is_none());
+        let lifetime = instance.and_then(|id| Some((id.clone(), self.provider.lifetime(id)?)));
+        let known = self.ending.get(&claim.name);
+        let is_known = known.is_some_and(|(uid, _)| *uid == claim.uid);
+        if lifetime.is_some() == is_known {
+            return;
+        }
+        if let Some((_, handle)) = self.ending.remove(&claim.name) {
+            handle.abort();
+        }
+        if let Some((instance, lifetime)) = lifetime {
+            let launched = claim.conditions.get(ConditionType::Launched);
+            let left = (launched.map_or(now, |own| own.since) + lifetime).since(now);
+            let end = end(self.provider.clone(), self.announce.clone(), instance, left);
+            let own = (claim.uid.clone(), self.tasks.spawn(end));
+            self.ending.insert(claim.name.clone(), own);
+        }
+    }
+}
+
+/// A machine ends by itself after some time, and is announced to do so.
+async fn end(provider: Kwok, announce: Sender<ProviderId>, instance: ProviderId, left: Span) {
+    let millis = |span: Span| Duration::from_millis(u64::try_from(span.millis()).unwrap_or(0));
+    let notice = provider.notice();
+    tokio::time::sleep(millis(left).saturating_sub(millis(notice))).await;
+    // Where nobody listens any more nobody is told.
+    let _ = announce.send(instance.clone()).await;
+    tokio::time::sleep(millis(notice)).await;
+    provider.call(&CloudCall::Terminate { instance }).await;
 }
 
 fn is_booting(claim: &NodeClaim) -> bool {
@@ -149,7 +194,7 @@ fn manifest(claim: &NodeClaim) -> Option<Node> {
 #[cfg(test)]
 pub(crate) mod tests {
     use super::*;
-    use plimsoll_core::ids::{NodeName, PoolName, ProviderId};
+    use plimsoll_core::ids::{NodeName, PoolName};
     use plimsoll_core::model::{ClassRef, Conditions};
     use plimsoll_core::requirement::Requirements;
     use plimsoll_core::resources::{ResourceName, Resources};

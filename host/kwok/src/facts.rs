@@ -6,8 +6,9 @@ use std::collections::BTreeSet;
 use std::sync::{Arc, LazyLock};
 
 use plimsoll_core::labels::LabelKey;
-use plimsoll_core::provider::{ClassKind, ProviderFacts};
+use plimsoll_core::provider::{ClassKind, LaunchWindow, ProviderFacts};
 use plimsoll_core::resources::ResourceName;
+use plimsoll_core::time::Span;
 
 use crate::DOMAIN;
 use crate::provider::CLASS;
@@ -24,6 +25,13 @@ const ACCELERATORS: [&str; 4] = [
     "habana.ai/gaudi",
     "nvidia.com/gpu",
 ];
+
+/// Each call reads its class at the API server: launches are gathered as the incumbent gathers those of its largest cloud.
+const LAUNCH: LaunchWindow = LaunchWindow {
+    idle: Span::from_millis(35),
+    longest: Span::from_secs(1),
+    size: 1000,
+};
 
 static PROVIDER: LazyLock<Arc<ProviderFacts>> = LazyLock::new(|| Arc::new(facts()));
 
@@ -49,6 +57,7 @@ fn facts() -> ProviderFacts {
         family: Some(own(FAMILY)),
         naming: BTreeSet::from([own(FAMILY)]),
         accelerators: ACCELERATORS.into_iter().map(ResourceName::from).collect(),
+        launch: LAUNCH,
         ..ProviderFacts::default()
     }
 }

@@ -1,14 +1,16 @@
 //! The provider for laboratories: its machines are Node objects, which KWOK keeps alive.
 //!
-//! [`catalogue`] says what can be bought, [`Kwok`] answers the engine's calls, [`Boots`] brings up the nodes of launched
-//! claims. All that must survive a restart is on the claims: a launch writes nothing, and the node's name follows from the
-//! claim's name and uid, so that no crash leaves a node behind or makes two.
+//! [`catalogue`] says what can be bought, [`Kwok`] answers the engine's calls, [`Classes`] tells what classes there are, [`Boots`]
+//! brings up the nodes of launched claims, and ends those that a [`FaultPlan`] says end by themselves. All that must survive a
+//! restart is on the claims: a launch writes nothing, and the node's name follows from the claim's name and uid, so that no crash
+//! leaves a node behind or makes two.
 
 mod boot;
 mod builtin;
 pub mod catalogue;
 mod classes;
 mod facts;
+mod faults;
 mod listed;
 mod machine;
 mod provider;
@@ -17,6 +19,7 @@ pub use boot::Boots;
 pub use catalogue::CatalogueError;
 pub use classes::{Classes, Told};
 pub use facts::provider;
+pub use faults::{FaultPlan, FaultPlanError};
 pub use provider::Kwok;
 
 /// Prefix of our provider ids; the node's name follows.

@@ -15,13 +15,13 @@ pub(crate) const PRICE_LABEL: &str = "eks-node-viewer/instance-price";
 const SUFFIX: usize = 8;
 
 /// The name of a claim's node: the same however often the claim is launched.
-pub(crate) fn node_name(claim: &ClaimName, uid: &Uid) -> String {
-    format!("kwok-{claim}-{}", suffix(uid))
+fn node_name(claim: &ClaimName, uid: &Uid) -> String {
+    format!("kwok-{claim}-{}", short_name(hash_of(uid), SUFFIX))
 }
 
-/// The end of the name of a claim's node.
-pub(crate) fn suffix(uid: &Uid) -> String {
-    short_name(hash_of(uid), SUFFIX)
+/// The id of a claim's instance: the same however often the claim is launched.
+pub(crate) fn provider_id(claim: &NodeClaim) -> String {
+    format!("{PROVIDER_PREFIX}{}", node_name(&claim.name, &claim.uid))
 }
 
 /// The instance of a claim bought through an offering.
@@ -30,12 +30,13 @@ pub(crate) fn machine(claim: &NodeClaim, sold: TypeOffering<'_>) -> Machine {
     let price = format!("{:.6}", sold.offering.price.dollars());
     own.insert(Arc::from(PRICE_LABEL), Arc::from(price));
     let resources = sold.resources();
-    let node = node_name(&claim.name, &claim.uid);
     Machine {
-        provider_id: ProviderId::from(format!("{PROVIDER_PREFIX}{node}")),
+        provider_id: ProviderId::from(provider_id(claim)),
         labels: own,
         capacity: resources.capacity,
         allocatable: resources.allocatable,
+        image: None,
+        launched: None,
     }
 }
 

@@ -1,32 +1,41 @@
 //! The engine's calls to the cloud, answered out of the catalogue and the API server's nodes.
 
 use std::sync::Arc;
+use std::time::Duration;
 
 use k8s_openapi::api::core::v1::Node;
 use kube::api::{Api, DeleteParams, ListParams, Preconditions};
 use kube::core::{ApiResource, DynamicObject, GroupVersionKind, Status};
 use kube::{Client, Error, ResourceExt};
 use plimsoll_api::{FailedRequest, Interner, convert, duration};
-use plimsoll_core::action::{Answer, CloudCall, Machine, Outcome, Reason};
+use plimsoll_core::action::{
+    Answer, ClaimLaunch, CloudCall, LaunchAnswer, LaunchRequest, ListedMachine, Machine, Outcome,
+    Reason,
+};
 use plimsoll_core::catalogue::Catalogues;
-use plimsoll_core::ids::{ProviderId, Uid};
-use plimsoll_core::model::{ClassRef, NodeClaim};
+use plimsoll_core::ids::ProviderId;
+use plimsoll_core::model::ClassRef;
 use plimsoll_core::plan::LaunchOption;
 use plimsoll_core::time::Span;
 
-use crate::machine::{machine, suffix};
+use crate::faults::FaultPlan;
+use crate::machine::{machine, provider_id};
 use crate::{DOMAIN, PROVIDER_PREFIX};
 
 /// The kind of class that this provider serves.
 pub(crate) const CLASS: &str = "KWOKNodeClass";
+
 /// Selects the nodes that KWOK keeps.
 const FAKE: &str = "kwok.x-k8s.io/node=fake";
+/// Nodes that are listed at once.
+const PAGE: u32 = 500;
 
 /// The provider.
 #[derive(Clone)]
 pub struct Kwok {
     client: Client,
     catalogues: Arc<Catalogues>,
+    faults: Option<Arc<FaultPlan>>,
 }
 
 /// Why a class gives no machines.
@@ -42,22 +51,52 @@ pub(crate) enum ClassFault {
 impl Kwok {
     /// A provider that sells each class what its catalogue lists.
     pub fn new(client: Client, catalogues: Arc<Catalogues>) -> Self {
-        Self { client, catalogues }
+        Self {
+            client,
+            catalogues,
+            faults: None,
+        }
     }
 
-    /// Answers a call.
+    /// The same with what goes wrong.
+    #[must_use]
+    pub fn with_faults(mut self, plan: FaultPlan) -> Self {
+        self.faults = Some(Arc::new(plan));
+        self
+    }
+
+    /// Answers a call, as late as the fault plan says, if at all.
     pub async fn call(&self, call: &CloudCall) -> Outcome {
+        let outcome = self.answer(call).await;
+        let Some(plan) = &self.faults else {
+            return outcome;
+        };
+        let delay = u64::try_from(plan.answer_delay().millis()).unwrap_or(0);
+        tokio::time::sleep(Duration::from_millis(delay)).await;
+        if plan.loses_answer() {
+            return Outcome::Unknown;
+        }
+        outcome
+    }
+
+    async fn answer(&self, call: &CloudCall) -> Outcome {
         match call {
-            CloudCall::Launch { claim, options } => self.launch(claim, options).await,
-            CloudCall::Find { claim } => self.find(claim).await,
+            CloudCall::Launch(request) => self.launch(request).await,
+            CloudCall::Find(request) => self.find(request).await,
+            CloudCall::List => self.list().await,
+            // Its nodes have their claims' names already.
+            CloudCall::Tag { .. } => Outcome::Done(Answer::Nothing),
             CloudCall::Get { instance } => self.get(instance).await,
             CloudCall::Terminate { instance } => self.terminate(instance).await,
         }
     }
 
-    /// The first option that there is. Nothing is written: the node comes up once the claim says that it is launched.
-    async fn launch(&self, claim: &NodeClaim, options: &[LaunchOption]) -> Outcome {
-        match self.registration_delay(&claim.class).await {
+    /// To each claim the first option that there is. Nothing is written: a node comes up once its claim says that it is launched.
+    async fn launch(&self, request: &LaunchRequest) -> Outcome {
+        let Some(class) = request.claims.first().map(|claim| &claim.class) else {
+            return Outcome::Done(Answer::Launched(LaunchAnswer::default()));
+        };
+        match self.registration_delay(class).await {
             Ok(_) => {}
             Err(ClassFault::Missing(words)) => {
                 return Outcome::Refused(Reason::ClassMissing(words));
@@ -67,28 +106,57 @@ impl Kwok {
             }
             Err(ClassFault::Unknown) => return Outcome::Unknown,
         }
-        for option in options {
-            let catalogue = self.catalogues.of(&claim.class);
-            let sold = catalogue.offering(&option.offering());
-            if let Some(sold) = sold.filter(|sold| sold.offering.available) {
-                let machine = machine(claim, sold);
-                return Outcome::Done(Answer::Machine(Box::new(machine)));
-            }
+        let catalogue = self.catalogues.of(class);
+        if let Some(plan) = &self.faults {
+            return Outcome::Done(Answer::Launched(plan.launch(request, catalogue)));
         }
-        let tried = options.iter().map(LaunchOption::offering).collect();
-        Outcome::Refused(Reason::InsufficientCapacity(tried))
+        let offerings = request.options.iter().map(LaunchOption::offering);
+        let mut sold = offerings.filter_map(|key| catalogue.offering(&key));
+        let Some(sold) = sold.find(|sold| sold.offering.available) else {
+            let tried = request.options.iter().map(LaunchOption::offering).collect();
+            return Outcome::Refused(Reason::InsufficientCapacity(tried));
+        };
+        let claims = request.claims.iter();
+        let launched = claims.map(|claim| ClaimLaunch::Machine(Box::new(machine(claim, sold))));
+        Outcome::Done(Answer::Launched(LaunchAnswer {
+            claims: launched.collect(),
+            exhausted: Vec::new(),
+        }))
     }
 
-    async fn find(&self, claim: &Uid) -> Outcome {
+    /// The nodes of a launch's claims: where there is none yet, there is no machine.
+    async fn find(&self, request: &LaunchRequest) -> Outcome {
+        let mut answer = LaunchAnswer::default();
+        for claim in &request.claims {
+            let instance = ProviderId::from(provider_id(claim));
+            answer.claims.push(match self.get(&instance).await {
+                Outcome::Done(Answer::Machine(machine)) => ClaimLaunch::Machine(machine),
+                Outcome::Done(_) => {
+                    self.ended(&instance);
+                    ClaimLaunch::Absent
+                }
+                _ => ClaimLaunch::Unknown,
+            });
+        }
+        Outcome::Done(Answer::Launched(answer))
+    }
+
+    /// Every node that is not deleting, page by page.
+    async fn list(&self) -> Outcome {
         let nodes: Api<Node> = Api::all(self.client.clone());
-        let listed = match nodes.list(&ListParams::default().labels(FAKE)).await {
-            Ok(listed) => listed,
-            Err(error) => return failed("the nodes cannot be listed", &error),
-        };
-        let end = format!("-{}", suffix(claim));
-        let mut ours = listed.items.iter().filter_map(machine_of);
-        let found = ours.find(|machine| machine.provider_id.as_str().ends_with(&end));
-        Outcome::Done(found.map_or(Answer::Absent, |machine| Answer::Machine(Box::new(machine))))
+        let mut pages = ListParams::default().labels(FAKE).limit(PAGE);
+        let mut listed = Vec::new();
+        loop {
+            let page = match nodes.list(&pages).await {
+                Ok(page) => page,
+                Err(error) => return failed("the nodes cannot be listed", &error),
+            };
+            listed.extend(page.items.iter().filter_map(listed_of));
+            match page.metadata.continue_.filter(|more| !more.is_empty()) {
+                Some(more) => pages.continue_token = Some(more),
+                None => return Outcome::Done(Answer::Listed(listed)),
+            }
+        }
     }
 
     async fn get(&self, instance: &ProviderId) -> Outcome {
@@ -119,6 +187,7 @@ impl Kwok {
             Err(error) => return failed(&format!("instance {instance} cannot be read"), &error),
         };
         let Some(node) = node else {
+            self.ended(instance);
             return Outcome::Done(Answer::Gone);
         };
         let name = node.name_any();
@@ -166,6 +235,25 @@ impl Kwok {
                     _ => ClassFault::Unknown,
                 })
             }
+        }
+    }
+
+    /// How long after its launch a machine ends by itself; `None` for one that does not.
+    pub(crate) fn lifetime(&self, instance: &ProviderId) -> Option<Span> {
+        self.faults.as_ref()?.lifetime(instance)
+    }
+
+    /// How long before its end a machine that ends by itself is announced to.
+    pub(crate) fn notice(&self) -> Span {
+        self.faults
+            .as_ref()
+            .map_or(Span::ZERO, |plan| plan.notice())
+    }
+
+    /// A machine is no more: there may be another in its place.
+    fn ended(&self, instance: &ProviderId) {
+        if let Some(plan) = &self.faults {
+            plan.ended(instance);
         }
     }
 
@@ -233,6 +321,17 @@ fn delay(class: &DynamicObject) -> Result<Span, String> {
     }
 }
 
+/// A node as it is listed; `None` for one that is deleting, and for one of another provider.
+fn listed_of(node: &Node) -> Option<ListedMachine> {
+    let id = node.spec.as_ref()?.provider_id.as_ref()?;
+    let stays = node.metadata.deletion_timestamp.is_none();
+    (stays && id.starts_with(PROVIDER_PREFIX)).then(|| ListedMachine {
+        instance: ProviderId::from(id.as_str()),
+        token: None,
+        ending: None,
+    })
+}
+
 /// The instance behind a node; a node that is deleting has none any more.
 fn machine_of(node: &Node) -> Option<Machine> {
     let node = convert::node(node, &mut Interner::new()).ok()?;
@@ -242,6 +341,8 @@ fn machine_of(node: &Node) -> Option<Machine> {
         labels: node.labels,
         capacity: node.capacity,
         allocatable: node.allocatable,
+        image: None,
+        launched: Some(node.created),
     })
 }
 

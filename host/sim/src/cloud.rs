@@ -1,17 +1,21 @@
 //! The cloud: instances for money, as long as there are any, and out of reservations as long as these last.
 //!
-//! A claim's uid stands for at most one instance: asked again, the cloud gives the one it gave. That is what makes a
-//! launch whose answer was lost safe to repeat, and it is what the real calls promise too.
+//! A token stands for one launch: asked again with it, the cloud gives what it gave. That is what makes a launch whose answer was
+//! lost safe to repeat, and it is what the real calls promise too. It knows nothing of claims but what it was told at the launch:
+//! a second launch for a claim, under another token, gives a second machine.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
-use plimsoll_core::action::{Machine, Reason};
+use plimsoll_core::action::{
+    ClaimLaunch, LaunchAnswer, LaunchRequest, ListedMachine, Machine, Reason,
+};
 use plimsoll_core::catalogue::{CapacityType, Catalogues, OfferingKey, Overlaid, TypeOffering};
 use plimsoll_core::fixed_hash::{hash_of, short_name};
-use plimsoll_core::ids::{NodeName, ProviderId, ReservationId, TypeName, Uid};
+use plimsoll_core::ids::{LaunchToken, NodeName, ProviderId, ReservationId, TypeName};
 use plimsoll_core::model::NodeClaim;
 use plimsoll_core::plan::LaunchOption;
+use plimsoll_core::time::Timestamp;
 use plimsoll_core::units::PricePerHour;
 
 use crate::input::Which;
@@ -25,20 +29,23 @@ pub(crate) struct Instance {
     pub(crate) price: PricePerHour,
     pub(crate) machine: Machine,
     pub(crate) interruptions_per_day: f32,
-    pub(crate) ending: bool,
+    /// Since when it ends.
+    pub(crate) ending: Option<Timestamp>,
+    /// The launch that gave it.
+    pub(crate) token: Option<LaunchToken>,
+    /// Name that its node will have.
+    pub(crate) node: NodeName,
     /// When the market will announce that it wants it back.
     pub(crate) notice: Option<Entry>,
 }
 
-impl Instance {
-    /// Name that its node will have: its claim's, and of a later claim of the same name another.
-    pub(crate) fn node(&self) -> NodeName {
-        let later = self.claim.uid.as_str().strip_prefix("claim/");
-        let later = later.filter(|own| own.contains('/'));
-        match later {
-            Some(own) => NodeName::from(own.replace('/', "-")),
-            None => NodeName::from(self.claim.name.as_str()),
-        }
+/// Name of the node of a claim's machine: the claim's, and of a later claim of the same name another.
+pub(crate) fn node_of(claim: &NodeClaim) -> NodeName {
+    let later = claim.uid.as_str().strip_prefix("claim/");
+    let later = later.filter(|own| own.contains('/'));
+    match later {
+        Some(own) => NodeName::from(own.replace('/', "-")),
+        None => NodeName::from(claim.name.as_str()),
     }
 }
 
@@ -49,7 +56,8 @@ pub(crate) struct Cloud {
     /// Sizes of nodes by their classes, with the promises of the owner's overlays, pool by pool; true of every node in this world.
     promised: Overlaid,
     pub(crate) instances: BTreeMap<ProviderId, Instance>,
-    by_claim: BTreeMap<Uid, ProviderId>,
+    /// What each launch has given.
+    launches: BTreeMap<LaunchToken, BTreeSet<ProviderId>>,
     stock: BTreeMap<(TypeName, Arc<str>, CapacityType), u32>,
     /// Instances left in each reservation.
     reservations: BTreeMap<ReservationId, u32>,
@@ -62,30 +70,93 @@ impl Cloud {
             catalogues,
             promised,
             instances: BTreeMap::new(),
-            by_claim: BTreeMap::new(),
+            launches: BTreeMap::new(),
             stock: BTreeMap::new(),
         }
     }
 
-    /// Sells the first option that is to be had; whether it is newly bought.
+    /// Sells a machine for each claim, by the first option that is to be had, unless it did under that token before. Machines newly
+    /// sold come second.
     pub(crate) fn launch(
         &mut self,
-        claim: &Arc<NodeClaim>,
-        options: &[LaunchOption],
-    ) -> Result<(ProviderId, bool), Reason> {
-        if let Some(id) = self.by_claim.get(&claim.uid) {
-            return Ok((id.clone(), false));
-        }
-        for option in options {
-            if let Some(id) = self.try_option(claim, option) {
-                return Ok((id, true));
+        request: &LaunchRequest,
+        now: Timestamp,
+    ) -> (LaunchAnswer, Vec<ProviderId>) {
+        let token = &request.batch.token;
+        let mut sold = Vec::new();
+        if !self.launches.contains_key(token) {
+            for claim in &request.claims {
+                let mut options = request.options.iter();
+                let one = options.find_map(|option| self.try_option(claim, token, option, now));
+                sold.extend(one);
             }
+            let given = sold.iter().cloned().collect();
+            self.launches.insert(token.clone(), given);
         }
-        let tried = options.iter().map(LaunchOption::offering).collect();
-        Err(Reason::InsufficientCapacity(tried))
+        let tried = request.options.iter().map(LaunchOption::offering);
+        let refused = Reason::InsufficientCapacity(tried.collect());
+        (self.deal(request, &ClaimLaunch::Refused(refused)), sold)
     }
 
-    fn try_option(&mut self, claim: &Arc<NodeClaim>, option: &LaunchOption) -> Option<ProviderId> {
+    /// Every machine that is not gone.
+    pub(crate) fn list(&self) -> Vec<ListedMachine> {
+        let instances = self.instances.iter();
+        let listed = instances.map(|(id, instance)| ListedMachine {
+            instance: id.clone(),
+            token: instance.token.clone(),
+            ending: instance.ending,
+        });
+        listed.collect()
+    }
+
+    /// What a launch has given, without giving more.
+    pub(crate) fn find(&mut self, request: &LaunchRequest) -> LaunchAnswer {
+        self.deal(request, &ClaimLaunch::Absent)
+    }
+
+    /// Deals the machines of a launch to its claims: to each the one that it was sold for, then those that nobody has. The others
+    /// get what `lacking` says.
+    fn deal(&mut self, request: &LaunchRequest, lacking: &ClaimLaunch) -> LaunchAnswer {
+        let given = self.launches.get(&request.batch.token);
+        let given = given.into_iter().flatten();
+        let mut free: BTreeSet<ProviderId> = given
+            .filter(|id| self.instances.contains_key(*id) && !request.taken.contains(*id))
+            .cloned()
+            .collect();
+        let own = |claim: &NodeClaim, free: &mut BTreeSet<ProviderId>| {
+            let mut ids = free.iter();
+            let is_own = |id: &&ProviderId| {
+                let instance = self.instances.get(*id);
+                instance.is_some_and(|instance| instance.claim.uid == claim.uid)
+            };
+            let id = ids.find(is_own).cloned();
+            id.and_then(|id| free.take(&id))
+        };
+        let claims = request.claims.iter();
+        let mut dealt: Vec<Option<ProviderId>> =
+            claims.map(|claim| own(claim, &mut free)).collect();
+        let mut answer = LaunchAnswer::default();
+        for (claim, id) in request.claims.iter().zip(&mut dealt) {
+            let id = id.take().or_else(|| free.pop_first());
+            let instance = id.and_then(|id| self.instances.get_mut(&id));
+            answer.claims.push(match instance {
+                Some(instance) => {
+                    instance.claim = Arc::clone(claim);
+                    ClaimLaunch::Machine(Box::new(instance.machine.clone()))
+                }
+                None => lacking.clone(),
+            });
+        }
+        answer
+    }
+
+    fn try_option(
+        &mut self,
+        claim: &Arc<NodeClaim>,
+        token: &LaunchToken,
+        option: &LaunchOption,
+        now: Timestamp,
+    ) -> Option<ProviderId> {
         let catalogues = Arc::clone(&self.catalogues);
         let key = option.offering();
         let offering = catalogues.of(&claim.class).offering(&key)?.offering;
@@ -108,30 +179,29 @@ impl Cloud {
         if let Some(left) = reserved {
             *left -= 1;
         }
-        let id = provider_id(claim, &offering.zone);
+        let id = provider_id(claim, token, &offering.zone);
+        let mut node = node_of(claim);
+        if self.instances.values().any(|other| other.node == node) {
+            node = NodeName::from(format!("{node}-{}", short_name(hash_of(&id), 5)));
+        }
         let instance = Instance {
             claim: Arc::clone(claim),
             price: offering.price,
-            machine: machine(claim, id.clone(), promised),
+            machine: machine(claim, id.clone(), promised, now),
+            token: Some(token.clone()),
+            node,
             offering: key,
             interruptions_per_day: offering.interruptions_per_day,
-            ending: false,
+            ending: None,
             notice: None,
         };
-        self.by_claim.insert(claim.uid.clone(), id.clone());
         self.instances.insert(id.clone(), instance);
         Some(id)
     }
 
     /// Takes in an instance that was there from the start.
     pub(crate) fn adopt(&mut self, id: ProviderId, instance: Instance) {
-        self.by_claim.insert(instance.claim.uid.clone(), id.clone());
         self.instances.insert(id, instance);
-    }
-
-    /// The instance of a claim.
-    pub(crate) fn find(&self, claim: &Uid) -> Option<&Instance> {
-        self.instances.get(self.by_claim.get(claim)?)
     }
 
     /// The instance is no more.
@@ -212,17 +282,24 @@ impl Cloud {
     }
 }
 
-fn provider_id(claim: &NodeClaim, zone: &str) -> ProviderId {
-    let number = short_name(hash_of(&claim.uid), 10);
+fn provider_id(claim: &NodeClaim, token: &LaunchToken, zone: &str) -> ProviderId {
+    let number = short_name(hash_of(&(&claim.uid, token)), 10);
     ProviderId::from(format!("sim:///{zone}/i-{number}"))
 }
 
-fn machine(claim: &NodeClaim, provider_id: ProviderId, promised: TypeOffering<'_>) -> Machine {
+fn machine(
+    claim: &NodeClaim,
+    provider_id: ProviderId,
+    promised: TypeOffering<'_>,
+    now: Timestamp,
+) -> Machine {
     let resources = promised.resources();
     Machine {
         provider_id,
         labels: promised.node_labels(&claim.labels, &claim.requirements),
         capacity: resources.capacity,
         allocatable: resources.allocatable,
+        image: None,
+        launched: Some(now),
     }
 }

@@ -6,8 +6,8 @@
 use std::sync::Arc;
 
 use plimsoll_core::action::{
-    Answer, ClaimChange, CloudCall, Finalizer, NodeChange, ObjectKey, Order, Outcome, Purpose,
-    Reason, Request, Write,
+    Answer, ClaimChange, ClaimLaunch, CloudCall, Finalizer, NodeChange, ObjectKey, Order, Outcome,
+    Purpose, Reason, Request, Write,
 };
 use plimsoll_core::ids::{ClaimName, NodeName, ObjectName, ProviderId, Uid};
 use plimsoll_core::model::{ConditionType, Node, NodeClaim, Object, Pod, Stamp, Version};
@@ -54,7 +54,7 @@ impl World {
             ObjectKey::Buffer(_) | ObjectKey::Pool(_) | ObjectKey::Overlay(_) => {
                 self.api.version_of_status(&order.object)
             }
-            ObjectKey::Pod(_) => None,
+            _ => None,
         };
         now.is_some_and(|now| now != version)
     }
@@ -64,10 +64,7 @@ impl World {
         let there = match &order.object {
             ObjectKey::Claim(name) => self.api.claims.get(name).map(|claim| &claim.uid),
             ObjectKey::Node(name) => self.api.nodes.get(name).map(|node| &node.uid),
-            ObjectKey::Pod(_)
-            | ObjectKey::Buffer(_)
-            | ObjectKey::Pool(_)
-            | ObjectKey::Overlay(_) => None,
+            _ => None,
         };
         let other = |uid| there.is_some_and(|there| there != uid);
         order.uid.as_ref().is_some_and(other)
@@ -230,23 +227,24 @@ impl World {
 
     fn call(&mut self, call: &CloudCall) -> Outcome {
         match call {
-            CloudCall::Launch { claim, options } => match self.cloud.launch(claim, options) {
-                Ok((id, fresh)) => self.launched(&id, fresh),
-                Err(reason) => {
+            CloudCall::Launch(request) => {
+                let (answer, sold) = self.cloud.launch(request, self.now);
+                let refused = |became: &&ClaimLaunch| matches!(became, ClaimLaunch::Refused(_));
+                for _ in answer.claims.iter().filter(refused) {
                     self.meter.launch_failed();
-                    Outcome::Refused(reason)
                 }
-            },
-            CloudCall::Find { claim } => match self.cloud.find(claim) {
-                Some(instance) => {
-                    let machine = Box::new(instance.machine.clone());
-                    Outcome::Done(Answer::Machine(machine))
+                for id in sold {
+                    self.meter.launched();
+                    self.started(&id);
                 }
-                None => Outcome::Done(Answer::Absent),
-            },
+                Outcome::Done(Answer::Launched(answer))
+            }
+            CloudCall::List => Outcome::Done(Answer::Listed(self.cloud.list())),
+            CloudCall::Tag { .. } => Outcome::Done(Answer::Nothing),
+            CloudCall::Find(request) => Outcome::Done(Answer::Launched(self.cloud.find(request))),
             CloudCall::Get { instance } => {
                 let instance = self.cloud.instances.get(instance);
-                let there = instance.filter(|instance| !instance.ending);
+                let there = instance.filter(|instance| instance.ending.is_none());
                 Outcome::Done(there.map_or(Answer::Absent, |instance| {
                     Answer::Machine(Box::new(instance.machine.clone()))
                 }))
@@ -255,24 +253,12 @@ impl World {
         }
     }
 
-    fn launched(&mut self, id: &ProviderId, fresh: bool) -> Outcome {
-        let Some(instance) = self.cloud.instances.get(id) else {
-            return Outcome::Refused(Reason::Other("the instance has ended".to_owned()));
-        };
-        let machine = Box::new(instance.machine.clone());
-        if fresh {
-            self.meter.launched();
-            self.started(id);
-        }
-        Outcome::Done(Answer::Machine(machine))
-    }
-
     fn terminate(&mut self, id: &ProviderId) -> Outcome {
         let Some(instance) = self.cloud.instances.get_mut(id) else {
             return Outcome::Done(Answer::Gone);
         };
-        if !instance.ending {
-            instance.ending = true;
+        if instance.ending.is_none() {
+            instance.ending = Some(self.now);
             let at = self.now + self.behaviour.ending;
             self.queue.push(at, Event::InstanceGone(id.clone()));
         }

@@ -68,13 +68,13 @@ impl World {
 
     /// An instance's kubelet puts up its node.
     pub(crate) fn boot(&mut self, id: &ProviderId) {
-        let Some(instance) = self.cloud.instances.get(id).filter(|i| !i.ending) else {
+        let Some(instance) = self.cloud.instances.get(id).filter(|i| i.ending.is_none()) else {
             return;
         };
         let claim = &instance.claim;
         let mut own = instance.machine.labels.clone();
         own.extend(claim.labels.clone());
-        let name = instance.node();
+        let name = instance.node.clone();
         own.insert(Arc::from(labels::HOSTNAME), Arc::from(name.as_str()));
         let mut taints = claim.taints.clone();
         taints.extend(claim.startup_taints.iter().cloned());
@@ -157,7 +157,12 @@ impl World {
 
     /// The cloud wants an instance back.
     pub(crate) fn notice(&mut self, id: &ProviderId) {
-        if self.cloud.instances.get(id).is_none_or(|i| i.ending) {
+        if self
+            .cloud
+            .instances
+            .get(id)
+            .is_none_or(|i| i.ending.is_some())
+        {
             return;
         }
         self.meter.interrupted();
@@ -176,7 +181,7 @@ impl World {
         if let Some(notice) = instance.notice {
             self.queue.cancel(notice);
         }
-        let name = instance.node();
+        let name = instance.node.clone();
         let Some(node) = self.api.nodes.get(&name).cloned() else {
             return;
         };
@@ -267,9 +272,13 @@ impl World {
                 labels: node.labels.clone(),
                 capacity: node.capacity.clone(),
                 allocatable: node.allocatable.clone(),
+                image: None,
+                launched: Some(node.created),
             },
             interruptions_per_day: sold.offering.interruptions_per_day,
-            ending: false,
+            ending: None,
+            token: None,
+            node: node.name.clone(),
             notice: None,
         })
     }

@@ -3,8 +3,9 @@
 pub mod cases;
 mod gauge;
 pub mod incumbent;
+pub mod live;
 
-pub use gauge::{peak_bytes, processor_time};
+pub use gauge::{Usage, peak_bytes, processor_time};
 
 use std::time::{Duration, Instant};
 

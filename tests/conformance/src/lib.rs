@@ -12,7 +12,8 @@ use kube::Client;
 use plimsoll_api::crd;
 use plimsoll_author::pack;
 use plimsoll_controller::record::Line;
-use plimsoll_controller::{Controller, Fidelity, Planner, Setup, Telemetry};
+use plimsoll_controller::replay::{Played, replay};
+use plimsoll_controller::{Controller, Fidelity, Planner, Setup, Telemetry, provider};
 use plimsoll_core::ids::ObjectName;
 use plimsoll_core::rank;
 use plimsoll_core::snapshot::Settings;
@@ -39,12 +40,12 @@ pub struct Served {
     _turn: MutexGuard<'static, ()>,
 }
 
-/// Lines and objects that a run leaves behind.
+/// A run that has ended.
 pub struct Course {
     /// Where pods landed.
     pub fidelity: Fidelity,
-    /// Inputs and actions, as the controller wrote them down.
-    pub recording: Vec<u8>,
+    /// The same inputs offline, in which every action, plan and decision was the same, byte by byte.
+    pub played: Played,
 }
 
 impl Served {
@@ -71,7 +72,7 @@ impl Served {
         let recording = Recording::default();
         let setup = Setup {
             client: client.clone(),
-            catalogues: Arc::new(catalogue::builtin()?.into()),
+            provider: provider::kwok(client.clone(), Arc::new(catalogue::builtin()?.into()), None),
             settings,
             seed: 1,
             planner: Planner::new(from_cluster(&client, "list-price").await?),
@@ -124,16 +125,15 @@ impl Served {
             .with_context(|| format!("waited {PATIENCE:?} in vain for {what}"))?
     }
 
-    /// Ends the controller and hands back what it did.
+    /// Ends the controller, plays what it wrote down once more without a cluster, and hands back what it did. Prices offline are out of the
+    /// core itself instead of the module.
     pub async fn stop(self) -> Result<Course> {
         // The controller may have ended by itself: then its error is the answer.
         let _ = self.stop.send(());
         let fidelity = self.controller.await.context("the controller's task")??;
-        let recording = self.recording.bytes();
-        Ok(Course {
-            fidelity,
-            recording,
-        })
+        let played = replay(&self.recording.bytes()[..], &native())?;
+        anyhow::ensure!(played.fidelity == fidelity, "{:?}", played.fidelity);
+        Ok(Course { fidelity, played })
     }
 }
 

@@ -34,6 +34,7 @@ use control_plane::ControlPlane;
 
 pub use error::LabError;
 pub use objects::{apply, example_class, example_pool, fake_node, pending_pod};
+pub use programs::incumbent;
 pub use proxy::{Call, Fault, Proxy, Rule, Verb};
 pub use readiness::until;
 

@@ -20,32 +20,46 @@ pub(crate) type Programs = BTreeMap<&'static str, PathBuf>;
 
 /// Blocks for some minutes the first time; what the build says goes to our standard error too, so that the wait is explained.
 pub(crate) fn find() -> Result<Programs, LabError> {
-    let script = Path::new(env!("CARGO_MANIFEST_DIR")).join("build.sh");
-    let build = |reason: String| LabError::Build { reason };
+    let folders = built("build.sh")?;
+    let placed = NAMES
+        .into_iter()
+        .map(|name| Ok((name, place(&folders, name)?)));
+    placed.collect()
+}
+
+/// Path of the incumbent's controller with its KWOK provider, which listens on loopback alone. Blocks for minutes the first time.
+pub fn incumbent() -> Result<PathBuf, LabError> {
+    place(&built("karpenter.sh")?, "karpenter")
+}
+
+/// Folders with the programs that a script beside this crate builds.
+fn built(script: &str) -> Result<Vec<PathBuf>, LabError> {
+    let script = Path::new(env!("CARGO_MANIFEST_DIR")).join(script);
     let output = Command::new(&script)
         .stdin(Stdio::null())
         .stdout(Stdio::piped())
         .output()
-        .map_err(|source| build(format!("{}: {source}", script.display())))?;
+        .map_err(|source| failed(format!("{}: {source}", script.display())))?;
     let talk = String::from_utf8_lossy(&output.stderr);
     if !output.status.success() {
         let lines: Vec<&str> = talk.lines().collect();
-        return Err(build(lines[lines.len().saturating_sub(6)..].join("\n")));
+        return Err(failed(lines[lines.len().saturating_sub(6)..].join("\n")));
     }
     let printed = String::from_utf8_lossy(&output.stdout);
-    let folders: Vec<&Path> = printed.lines().map(Path::new).collect();
-    let place = |name: &str| {
-        let found = folders
-            .iter()
-            .map(|folder| folder.join(name))
-            .find(|path| path.is_file());
-        found.ok_or_else(|| {
-            build(format!(
-                "no {name} in {}",
-                printed.trim().replace('\n', ", ")
-            ))
-        })
-    };
-    let placed = NAMES.into_iter().map(|name| Ok((name, place(name)?)));
-    placed.collect()
+    Ok(printed.lines().map(PathBuf::from).collect())
+}
+
+fn place(folders: &[PathBuf], name: &str) -> Result<PathBuf, LabError> {
+    let found = folders
+        .iter()
+        .map(|folder| folder.join(name))
+        .find(|path| path.is_file());
+    found.ok_or_else(|| {
+        let folders: Vec<String> = folders.iter().map(|it| it.display().to_string()).collect();
+        failed(format!("no {name} in {}", folders.join(", ")))
+    })
+}
+
+fn failed(reason: String) -> LabError {
+    LabError::Build { reason }
 }

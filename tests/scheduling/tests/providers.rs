@@ -42,6 +42,7 @@ fn facts() -> ProviderFacts {
         }],
         reported: resources(),
         accelerators: resources(),
+        ..ProviderFacts::default()
     }
 }
 

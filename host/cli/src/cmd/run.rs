@@ -12,11 +12,11 @@ use kube::config::{KubeConfigOptions, Kubeconfig, KubeconfigError};
 use kube::{Client, Config};
 use plimsoll_controller::follow::Follower;
 use plimsoll_controller::lease::Leadership;
-use plimsoll_controller::{Controller, Fidelity, Limits, Planner, Setup, Telemetry};
+use plimsoll_controller::{Controller, Fidelity, Limits, Planner, Setup, Telemetry, provider};
 use plimsoll_core::catalogue::Catalogue;
 use plimsoll_core::snapshot::Settings;
 use plimsoll_kube::CheckError;
-use plimsoll_kwok::catalogue;
+use plimsoll_kwok::{FaultPlan, catalogue};
 
 use super::of_cluster;
 use crate::failure::Environment;
@@ -57,8 +57,11 @@ async fn serve(flags: &Run) -> Result<()> {
     let stopped = stopped().map_err(environment)?;
     let config = config(flags).await?;
     let client = Client::try_from(config.clone()).map_err(environment)?;
-    let catalogue = match flags.provider {
-        Provider::Kwok => kwok_types(flags.instance_types_file_path.as_deref())?,
+    let (catalogue, faults) = match flags.provider {
+        Provider::Kwok => (
+            kwok_types(flags.instance_types_file_path.as_deref())?,
+            flags.fault_plan.as_deref().map(kwok_faults).transpose()?,
+        ),
     };
     let mut begun = of_cluster::policies(&client, &engine, &flags.policy).await?;
     let records = flags.records.as_deref();
@@ -87,9 +90,10 @@ async fn serve(flags: &Run) -> Result<()> {
         leadership = leading => leadership,
         () = &mut stopped => return Ok(()),
     };
+    let client = gated(config, leadership.as_ref(), &limits)?;
     let controller = Controller::start(Setup {
-        client: gated(config, leadership.as_ref(), &limits)?,
-        catalogues: Arc::new(catalogue.into()),
+        provider: provider::kwok(client.clone(), Arc::new(catalogue.into()), faults),
+        client,
         settings,
         seed: flags.seed,
         planner,
@@ -230,6 +234,11 @@ fn kwok_types(path: Option<&Path>) -> Result<Catalogue> {
     };
     let text = std::fs::read_to_string(path).with_context(|| path.display().to_string())?;
     catalogue::read(&text).with_context(|| path.display().to_string())
+}
+
+fn kwok_faults(path: &Path) -> Result<FaultPlan> {
+    let text = std::fs::read_to_string(path).with_context(|| path.display().to_string())?;
+    FaultPlan::read(&text).with_context(|| path.display().to_string())
 }
 
 fn settings(flags: &Run) -> Result<Settings> {

@@ -1,10 +1,13 @@
 //! Two processes of the program, one cluster and one lease: one acts, and when it dies or sleeps the other does.
 
+mod answers;
+mod boundaries;
 mod faults;
+mod outages;
 mod pools;
+mod served;
 
 use std::collections::BTreeSet;
-use std::path::Path;
 use std::time::{Duration, Instant};
 
 use k8s_openapi::api::coordination::v1::Lease;
@@ -12,10 +15,11 @@ use k8s_openapi::api::core::v1::{Node, Pod};
 use kube::api::{Api, ListParams, PostParams};
 use kube::core::{ApiResource, DynamicObject, GroupVersionKind};
 use kube::{Client, ResourceExt};
-use plimsoll_api::crd;
 use plimsoll_lab::{
     Call, Lab, Options, Proxy, Verb, apply, example_class, example_pool, pending_pod, until,
 };
+
+use served::{definitions, played, run};
 
 const PATIENCE: Duration = Duration::from_mins(3);
 /// The longest that a cluster may be without a leader that acts.
@@ -32,10 +36,8 @@ struct Pair {
 
 impl Pair {
     async fn start() -> Self {
-        let mut definitions = crd::karpenter();
-        definitions.push(crd::kwok());
         let options = Options {
-            definitions,
+            definitions: definitions(),
             ..Options::default()
         };
         let mut lab = Lab::start(options).await.expect("a lab starts");
@@ -45,13 +47,13 @@ impl Pair {
         }
         let first = lab.proxy().await.expect("a proxy");
         let second = lab.proxy().await.expect("a proxy");
-        run(&mut lab, "first", &first);
+        run(&mut lab, "first", &first, &[]);
         let leads = |calls: &[Call]| is_listed(calls, "nodeclaims");
         first
             .until("the first to lead", PATIENCE, leads)
             .await
             .expect("it leads");
-        run(&mut lab, "second", &second);
+        run(&mut lab, "second", &second, &[]);
         let waits = |calls: &[Call]| position(calls, Verb::Get, "leases").is_some();
         second
             .until("the second to look", PATIENCE, waits)
@@ -95,23 +97,6 @@ impl Pair {
         let lease = leases.get_opt(LEASE).await.expect("an answer");
         lease.and_then(|lease| lease.spec?.holder_identity)
     }
-}
-
-fn run(lab: &mut Lab, name: &str, proxy: &Proxy) {
-    let kubeconfig = proxy.kubeconfig().display().to_string();
-    let arguments = [
-        "run",
-        "--provider=kwok",
-        "--kubeconfig",
-        &kubeconfig,
-        "--leader-election-namespace=kube-system",
-        "--bind-address=127.0.0.1",
-        "--metrics-port=0",
-        "--health-probe-port=0",
-    ];
-    let program = Path::new(env!("CARGO_BIN_EXE_plimsoll"));
-    lab.run(name, program, &arguments.map(ToOwned::to_owned))
-        .expect("it starts");
 }
 
 fn position(calls: &[Call], verb: Verb, resource: &str) -> Option<usize> {
@@ -162,6 +147,10 @@ async fn one_of_two_acts_and_the_other_when_it_has_died() {
         );
     }
     pair.until_bound(42).await;
+    pair.lab.kill("second").expect("it runs");
+    for name in ["first", "second"] {
+        assert!(played(&pair.lab, name).plans > 0, "{name}");
+    }
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
@@ -212,4 +201,8 @@ async fn a_leader_that_wakes_after_its_lease_writes_nothing_and_ends() {
     let owners: BTreeSet<&str> = owners.map(|owner| owner.uid.as_str()).collect();
     assert_eq!(owners.len(), nodes.len(), "no claim has two nodes");
     assert!(nodes.len() <= claims.len(), "every node has a claim");
+    pair.lab.kill("second").expect("it runs");
+    for name in ["first", "second"] {
+        assert!(played(&pair.lab, name).plans > 0, "{name}");
+    }
 }

@@ -9,7 +9,7 @@ use plimsoll_lab::{apply, example_class, example_pool, until};
 use serde_json::Value;
 
 use super::PATIENCE;
-use super::faults::Served;
+use super::served::{Asked, Served};
 
 /// Columns of a pool's row, as the API server prints them.
 async fn row(client: &Client, pool: &str) -> Result<BTreeMap<String, String>, kube::Error> {
@@ -64,13 +64,13 @@ async fn condition(client: &Client, pool: &str, kind: &str) -> Value {
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_pool_shows_its_nodes_and_one_without_its_class_says_so_until_that_is_there() {
-    let served = Served::start(Vec::new()).await;
+    let served = Served::start(Asked::default()).await;
     let client = &served.client;
     let mut lost = example_pool();
     lost["metadata"]["name"] = "lost".into();
     lost["spec"]["template"]["spec"]["nodeClassRef"]["name"] = "missing".into();
     apply(client, &lost).await.expect("applied");
-    served.run_pods(3).await;
+    served.run_pods("web", 3).await;
     until_shown(client, "general", "Ready", "True").await;
     let nodes = served.nodes().await.len().to_string();
     until_shown(client, "general", "Nodes", &nodes).await;

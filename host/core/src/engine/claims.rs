@@ -98,6 +98,10 @@ impl Engine {
         }
         let mut wake = step.wake;
         let mut given = 0;
+        if let Some(claim) = self.cluster.claims.get(name).cloned() {
+            let held = self.wish_launch(&claim, step.launch, now);
+            wake = wake.into_iter().chain(held).min();
+        }
         for want in step.wants {
             match self.order(want, now, actions) {
                 Some(at) => wake = Some(wake.map_or(at, |have| have.min(at))),
@@ -136,6 +140,9 @@ impl Engine {
             ambiguous: nodes.len() > 1,
             pods,
             machine: notes.and_then(|notes| notes.machine.as_ref()),
+            pending_launch: notes.and_then(|notes| notes.launch.pending.as_ref()),
+            ended_launch: notes.and_then(|notes| notes.launch.ended.as_ref()),
+            is_tagged: notes.is_some_and(|notes| notes.is_tagged),
             instance: notes.map_or(Instance::Unasked, |notes| notes.instance),
             failure: notes.and_then(|notes| notes.failure.as_deref()),
             last_pod_event: notes.and_then(|notes| notes.last_pod_event),
@@ -152,6 +159,9 @@ impl Engine {
         let notes = self.notes.get(name);
         if notes.is_some_and(|notes| notes.interrupted) {
             return Some("its instance is being interrupted");
+        }
+        if notes.is_some_and(|notes| notes.vanished) {
+            return Some("its instance is gone");
         }
         if notes.is_some_and(|notes| notes.refused) {
             return Some("its class cannot be used");
@@ -176,7 +186,7 @@ impl Engine {
 }
 
 #[cfg(test)]
-mod tests {
+pub(super) mod tests {
     use std::sync::Arc;
 
     use super::*;
@@ -188,7 +198,7 @@ mod tests {
     use crate::requirement::Requirements;
     use crate::resources::Resources;
 
-    fn asked() -> NodeClaim {
+    pub(in crate::engine) fn asked() -> NodeClaim {
         NodeClaim {
             name: ClaimName::from("general-a"),
             uid: Uid::from("u1"),

@@ -61,6 +61,7 @@ impl Engine {
 
     fn recheck_orphans(&mut self) {
         if self.freshness.knows_claims() {
+            self.garbage.release();
             self.orphans.due.append(&mut self.freshness.orphans);
         }
     }

@@ -19,7 +19,10 @@ mod disrupt;
 mod failed;
 mod found;
 mod freshness;
+mod garbage;
 mod input;
+mod launched;
+mod launches;
 mod ledger;
 mod naming;
 mod nominate;
@@ -62,6 +65,8 @@ use crate::time::Timestamp;
 
 use disrupt::Disruption;
 use freshness::Freshness;
+use garbage::Garbage;
+use launches::Launches;
 use nominate::Nominations;
 use notes::{ClaimNotes, Notes};
 use orders::{Orders, Retry};
@@ -92,6 +97,7 @@ pub struct Engine {
     /// The snapshot handed out last.
     frozen: Frozen,
     nominations: Nominations,
+    launches: Launches,
     orders: Orders,
     retry: Retry,
     provision: Provision,
@@ -107,6 +113,7 @@ pub struct Engine {
     begun: Begun,
     notes: Notes,
     orphans: Orphans,
+    garbage: Garbage,
     dirty_claims: BTreeSet<ClaimName>,
     dirty_groups: BTreeSet<GroupId>,
     /// Groups that lost promises: their pods ask for a decision once it is clear which of them still stand for others.
@@ -128,6 +135,7 @@ impl Engine {
             promises: Promises::default(),
             frozen: Frozen::default(),
             nominations: Nominations::default(),
+            launches: Launches::default(),
             orders: Orders::default(),
             retry: Retry::default(),
             provision: Provision::default(),
@@ -143,6 +151,7 @@ impl Engine {
             begun: Begun::default(),
             notes: Notes::default(),
             orphans: Orphans::default(),
+            garbage: Garbage::default(),
             dirty_claims: BTreeSet::new(),
             dirty_groups: BTreeSet::new(),
             orphaned_groups: BTreeSet::new(),
@@ -171,6 +180,8 @@ impl Engine {
         self.step_queue(now, &mut actions);
         self.step_static_pools(now, &mut actions);
         self.step_statuses(now, &mut actions);
+        self.step_launches(now, &mut actions);
+        self.step_garbage(now, &mut actions);
         self.step_provision(now, &mut actions);
         self.step_disruption(now, &mut actions);
         actions
@@ -182,6 +193,9 @@ impl Engine {
         let candidates = [
             self.notes.next_wake(),
             self.orphans.next_wake(),
+            self.garbage.next_wake(),
+            self.launches
+                .next_wake(self.market.catalogues().provider().launch),
             (!self.disruption.is_confirming())
                 .then(|| self.provision.next_wake(&self.settings))
                 .flatten(),
@@ -275,6 +289,7 @@ impl Engine {
     /// All objects are there: look at every one of them once, and take over what was promised before.
     fn sync(&mut self, now: Timestamp) {
         self.synced = Some(now);
+        self.garbage.list_by(now);
         self.market.counts_all();
         self.listed = Some(now);
         let claims = self.cluster.claims.objects();
@@ -312,6 +327,7 @@ impl Engine {
         self.orphans.due.extend(touched.orphans);
         for claim in &touched.gone_claims {
             self.note_end(claim, now);
+            self.note_left(claim, now);
             self.note_gone_ask(claim, now);
             self.forget_claim(&claim.name);
         }
@@ -344,6 +360,8 @@ impl Engine {
     fn follow_claim(&mut self, name: &ClaimName, now: Timestamp) {
         if let Some(claim) = self.cluster.claims.get(name).cloned() {
             self.expected.settle(name);
+            self.follow_launch(&claim);
+            self.garbage.has_claim(now);
             self.notes.of(name).drift = None;
             let has_ended = self.notes.of(name).instance == Instance::Gone;
             if claim.provider_id.is_some() && !has_ended && self.market.draws(name, &claim.labels) {
@@ -382,6 +400,7 @@ impl Engine {
             self.queue.lose(name);
         }
         self.expected.settle(name);
+        self.forget_launch(name);
         self.notes.forget(name);
         self.disruption.forget(name);
         self.cluster.unmark(name);

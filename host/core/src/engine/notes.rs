@@ -3,6 +3,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use super::launches::LaunchNotes;
 use crate::action::Machine;
 use crate::ids::ClaimName;
 use crate::lifecycle::Instance;
@@ -26,6 +27,7 @@ pub(super) struct Notes {
 )]
 pub(super) struct ClaimNotes {
     pub(super) machine: Option<Machine>,
+    pub(super) launch: LaunchNotes,
     pub(super) instance: Instance,
     /// Why its last launch failed, in words.
     pub(super) failure: Option<String>,
@@ -33,6 +35,10 @@ pub(super) struct ClaimNotes {
     pub(super) rejected: bool,
     /// Its class could not be used.
     pub(super) refused: bool,
+    /// Its instance is not there any more.
+    pub(super) vanished: bool,
+    /// Its instance has its names.
+    pub(super) is_tagged: bool,
     /// The cloud will take its instance back.
     pub(super) interrupted: bool,
     pub(super) last_pod_event: Option<Timestamp>,

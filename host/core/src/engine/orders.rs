@@ -22,7 +22,7 @@ const OUTRUN: (i64, i64) = (20, 1000);
 const LONGEST_THROTTLE: Span = Span::from_secs(300);
 
 /// An object, told by uid from others of its name, and what is to be done about it.
-type OrderKey = (ObjectKey, Option<Uid>, Purpose);
+pub(super) type OrderKey = (ObjectKey, Option<Uid>, Purpose);
 
 /// Orders under way.
 #[derive(Clone, Debug, Default)]
@@ -97,7 +97,7 @@ impl Orders {
 }
 
 impl Flight {
-    fn key(&self) -> OrderKey {
+    pub(super) fn key(&self) -> OrderKey {
         (self.object.clone(), self.uid.clone(), self.purpose)
     }
 }
@@ -140,9 +140,21 @@ impl Retry {
         }
     }
 
+    /// The time before which there is no attempt at something; `None` where it was not tried.
+    pub(super) fn not_before(
+        &self,
+        object: &ObjectKey,
+        uid: Option<&Uid>,
+        purpose: Purpose,
+    ) -> Option<Timestamp> {
+        let slot = self.slots.get(&(object.clone(), uid.cloned(), purpose));
+        slot.map(|trouble| trouble.not_before)
+    }
+
     /// Takes note of an ended order; the time from which the next attempt may begin.
-    pub(super) fn note(&mut self, flight: &Flight, ended: Ended, now: Timestamp) -> Timestamp {
-        let trouble = self.slots.entry(flight.key()).or_default();
+    pub(super) fn note(&mut self, key: OrderKey, ended: Ended, now: Timestamp) -> Timestamp {
+        let purpose = key.2;
+        let trouble = self.slots.entry(key).or_default();
         trouble.attempt += 1;
         let wait = match ended {
             Ended::Well | Ended::Ending => {
@@ -159,12 +171,12 @@ impl Retry {
             }
             Ended::Throttled(after) => {
                 trouble.failures += 1;
-                let own = backoff(flight.purpose, trouble.failures);
+                let own = backoff(purpose, trouble.failures);
                 own.max(after.unwrap_or_default().min(LONGEST_THROTTLE))
             }
             Ended::Badly => {
                 trouble.failures += 1;
-                backoff(flight.purpose, trouble.failures)
+                backoff(purpose, trouble.failures)
             }
         };
         trouble.not_before = now + wait;

@@ -12,7 +12,7 @@ use crate::model::Object;
 use crate::time::Timestamp;
 
 /// The most of a failure's words, in characters, that a claim's condition shows.
-const LONGEST_FAILURE: usize = 300;
+pub(super) const LONGEST_FAILURE: usize = 300;
 
 impl Engine {
     /// Ends an order. An outcome for an order that is not under way is passed over: it came twice, or too late.
@@ -30,6 +30,13 @@ impl Engine {
             return;
         }
         let ended = match outcome {
+            outcome if matches!(flight.object, ObjectKey::Launch(_)) => {
+                self.end_launch(&flight, outcome, now, actions)
+            }
+            Outcome::Done(Answer::Listed(listed)) => {
+                self.take_list(&listed, now, actions);
+                Ended::Well
+            }
             Outcome::Done(answer) => {
                 self.note_eviction(&flight, now);
                 self.take_answer(&flight, answer)
@@ -37,14 +44,17 @@ impl Engine {
             Outcome::Refused(reason) => self.take_refusal(&flight, reason, now, actions),
             Outcome::Conflict => Ended::Outrun,
             Outcome::Unknown => {
-                if matches!(flight.purpose, Purpose::Create | Purpose::Launch) {
+                if flight.purpose == Purpose::Create {
                     self.note_instance(&flight, Instance::Unsure);
                 }
                 Ended::Badly
             }
         };
-        let next = self.retry.note(&flight, ended, now);
+        let next = self.retry.note(flight.key(), ended, now);
         self.recheck_at(&flight, ended, next);
+        if flight.purpose == Purpose::List {
+            self.unlisted(next);
+        }
     }
 
     /// `true` if the claim or node that an order was about is no more, whatever bears its name now.
@@ -53,10 +63,7 @@ impl Engine {
         let there = match &flight.object {
             ObjectKey::Claim(name) => self.cluster.claims.get(name).map(|claim| &claim.uid),
             ObjectKey::Node(name) => self.cluster.nodes.get(name).map(|node| &node.uid),
-            ObjectKey::Pod(_)
-            | ObjectKey::Buffer(_)
-            | ObjectKey::Pool(_)
-            | ObjectKey::Overlay(_) => return false,
+            _ => return false,
         };
         there != Some(uid)
     }
@@ -76,8 +83,10 @@ impl Engine {
             }
             Answer::Machine(machine) => {
                 self.note_instance(flight, Instance::Unasked);
-                if flight.purpose == Purpose::Find {
-                    self.note_found(flight, &machine);
+                if let Some(claim) = self.claim_of(flight)
+                    && flight.purpose == Purpose::Find
+                {
+                    self.note_found(&claim, &machine);
                 }
                 if let Some(notes) = self.notes_of(flight) {
                     notes.machine = Some(*machine);
@@ -99,7 +108,12 @@ impl Engine {
                 return Ended::Ending;
             }
             Answer::Gone => self.note_instance(flight, Instance::Gone),
-            Answer::Absent | Answer::Nothing => {}
+            Answer::Nothing if flight.purpose == Purpose::Tag => {
+                if let Some(notes) = self.notes_of(flight) {
+                    notes.is_tagged = true;
+                }
+            }
+            Answer::Absent | Answer::Nothing | Answer::Launched(_) | Answer::Listed(_) => {}
         }
         Ended::Well
     }
@@ -111,31 +125,7 @@ impl Engine {
         now: Timestamp,
         actions: &mut Vec<Action>,
     ) -> Ended {
-        if flight.purpose == Purpose::Launch {
-            let claim = self.claim_of(flight);
-            let claim = claim.and_then(|name| self.cluster.claims.get(&name));
-            if let Some(pool) = claim.map(|claim| claim.pool.clone()) {
-                self.recent.failed(pool, now);
-            }
-        }
         match reason {
-            Reason::InsufficientCapacity(offerings) => {
-                let words = format!("out of stock: {} offerings", offerings.len());
-                let object = flight.object.clone();
-                actions.push(report(object, "InsufficientCapacityError", words, now));
-                self.market.avoid(offerings, now);
-                self.provision.market_changed();
-            }
-            Reason::ClassMissing(words) => {
-                self.note_unusable(flight);
-                let object = flight.object.clone();
-                actions.push(report(object, "InsufficientCapacityError", words, now));
-            }
-            Reason::ClassNotReady(words) => {
-                self.note_unusable(flight);
-                let object = flight.object.clone();
-                actions.push(report(object, "NodeClassNotReady", words, now));
-            }
             Reason::NotFound if flight.purpose == Purpose::Terminate => {
                 self.note_instance(flight, Instance::Gone);
             }
@@ -146,25 +136,15 @@ impl Engine {
             // Nobody's fault, and tried again.
             Reason::Throttled(after) => return Ended::Throttled(after),
             Reason::Rejected(words) => self.tell_rejected(flight, &words, now, actions),
-            Reason::NotFound | Reason::Blocked(_) => {}
-            Reason::Other(words) => {
-                if flight.purpose == Purpose::Launch {
-                    if let Some(notes) = self.notes_of(flight) {
-                        notes.failure = Some(words.chars().take(LONGEST_FAILURE).collect());
-                    }
-                    let object = flight.object.clone();
-                    actions.push(report(object, "LaunchFailed", words, now));
-                }
-            }
+            // What only launches are refused for is told there.
+            Reason::NotFound
+            | Reason::Blocked(_)
+            | Reason::Other(_)
+            | Reason::InsufficientCapacity(_)
+            | Reason::ClassMissing(_)
+            | Reason::ClassNotReady(_) => {}
         }
         Ended::Badly
-    }
-
-    /// The class of a claim cannot be used: the claim goes.
-    fn note_unusable(&mut self, flight: &Flight) {
-        if let Some(notes) = self.notes_of(flight) {
-            notes.refused = true;
-        }
     }
 
     /// Tells of what the API server will not have: on the object, or on its pool where there is to be one.
@@ -225,10 +205,7 @@ impl Engine {
         match &flight.object {
             ObjectKey::Claim(name) => Some(name.clone()),
             ObjectKey::Node(node) => self.cluster.claim_on(node).map(|claim| claim.name.clone()),
-            ObjectKey::Pod(_)
-            | ObjectKey::Buffer(_)
-            | ObjectKey::Pool(_)
-            | ObjectKey::Overlay(_) => None,
+            _ => None,
         }
     }
 
@@ -253,14 +230,13 @@ impl Engine {
         known.then(|| self.notes.of(&name))
     }
 
-    /// A machine that is found for a claim older than the list was launched before that: the list's counts carry it.
-    fn note_found(&mut self, flight: &Flight, machine: &Machine) {
-        let Some(name) = self.claim_of(flight) else {
-            return;
-        };
-        let claim = self.cluster.claims.get(&name);
-        if claim.is_some_and(|claim| Some(claim.created) < self.listed) {
-            self.market.carries(&name, &machine.labels);
+    /// A machine that was launched before the list, or whose claim is older than that where nobody says when it was: the list's
+    /// counts carry it.
+    pub(super) fn note_found(&mut self, name: &ClaimName, machine: &Machine) {
+        let claim = self.cluster.claims.get(name);
+        let launched = machine.launched.or(claim.map(|claim| claim.created));
+        if launched.is_some() && launched < self.listed {
+            self.market.carries(name, &machine.labels);
         }
     }
 
@@ -336,34 +312,6 @@ mod tests {
             other => format!("{other:?}"),
         };
         actions.iter().map(reason).collect()
-    }
-
-    #[test]
-    fn a_class_that_is_missing_is_told_as_capacity_that_is() {
-        let told = |reason: Reason| {
-            let mut engine = Engine::new(Arc::default(), Arc::default(), 1);
-            let want = Want {
-                object: ObjectKey::Claim(ClaimName::from("a")),
-                uid: None,
-                purpose: Purpose::Launch,
-                version: None,
-                request: Request::Write(Write::DeleteClaim(ClaimName::from("a"))),
-            };
-            let order = engine.orders.begin(want, 0, Timestamp::default());
-            let refused = Outcome::Refused(reason);
-            let mut actions = Vec::new();
-            engine.end_order(order.id, refused, Timestamp::default(), &mut actions);
-            match actions.as_slice() {
-                [Action::Report(event)] => event.reason.to_string(),
-                other => format!("{other:?}"),
-            }
-        };
-        let words = || "class default".to_owned();
-        assert_eq!(
-            told(Reason::ClassMissing(words())),
-            "InsufficientCapacityError"
-        );
-        assert_eq!(told(Reason::ClassNotReady(words())), "NodeClassNotReady");
     }
 
     #[test]

@@ -1,17 +1,18 @@
 //! Getting an instance for a claim, at most one.
 //!
-//! The claim's uid stands for at most one instance, so that asking again after a crash or a lost answer is safe. What the
-//! cloud gave is written on the claim; until that is seen, the answer is kept by the engine or asked for again.
+//! Claims that ask for the same are launched together, under a token that is written on each before the call: asking again with it,
+//! after a crash or a lost answer, gives the same machines. What the cloud gave is written on the claim; until that is seen, the
+//! answer is kept by the engine or asked for again.
 //! The order in which offerings are tried was decided by the plan and is written on the claim.
 
 use std::sync::Arc;
 
 use super::standing::standing;
-use super::{ClaimView, Instance, Step};
-use crate::action::{ClaimChange, CloudCall, Purpose};
-use crate::catalogue::{Catalogue, Market, launch_order};
+use super::{ClaimView, LaunchWish, Step};
+use crate::action::{ClaimChange, LaunchBatch, Purpose};
+use crate::catalogue::{Catalogue, LAUNCH_ORDER_ANNOTATION, Market, launch_order};
 use crate::model::{ClaimPhase, NodeClaim};
-use crate::plan::{LaunchOption, MAX_LAUNCH_TYPES, option, sold};
+use crate::plan::{LaunchOption, MAX_LAUNCH_TYPES, launch_order_text, option, sold};
 
 pub(super) fn launch(view: &ClaimView<'_>, step: &mut Step) {
     let claim = view.claim;
@@ -23,8 +24,16 @@ pub(super) fn launch(view: &ClaimView<'_>, step: &mut Step) {
         step.change_claim(view, Purpose::MarkLaunched, change);
         return;
     }
-    if view.instance == Instance::Unsure {
-        step.find_instance(claim);
+    let written = LaunchBatch::of(claim);
+    if let Some(pending_launch) = view
+        .pending_launch
+        .filter(|pending_launch| written.as_ref() != Some(&pending_launch.batch))
+    {
+        step.change_claim(view, Purpose::MarkLaunching, pending_launch.change(claim));
+        return;
+    }
+    if let Some(token) = view.open_launch() {
+        step.launch = Some(LaunchWish::Ask(token));
         return;
     }
     let options = options(claim, view.market);
@@ -34,20 +43,46 @@ pub(super) fn launch(view: &ClaimView<'_>, step: &mut Step) {
         step.delete_claim(view, "nothing it names can be had");
         return;
     }
-    let call = CloudCall::Launch {
-        claim: Arc::clone(claim),
-        options,
-    };
-    step.call_cloud(claim, Purpose::Launch, call);
+    step.launch = Some(LaunchWish::Join(options));
+}
+
+/// A claim's place in a launch, before it is written on the claim.
+#[derive(Clone, Debug, PartialEq)]
+pub struct PendingLaunch {
+    /// The launch.
+    pub batch: LaunchBatch,
+    /// The ways to buy that the launch is made with, best first.
+    pub options: Arc<Vec<LaunchOption>>,
+}
+
+impl PendingLaunch {
+    /// What is written on a claim: the batch, and the order of offerings where the claim says another.
+    fn change(&self, claim: &NodeClaim) -> ClaimChange {
+        let mut annotations = self.batch.to_annotations();
+        let order = launch_order_text(&self.options);
+        let written = claim.annotations.get(LAUNCH_ORDER_ANNOTATION);
+        if written.is_none_or(|written| **written != *order) {
+            annotations.insert(Arc::from(LAUNCH_ORDER_ANNOTATION), Arc::from(order));
+        }
+        ClaimChange {
+            annotations,
+            ..ClaimChange::default()
+        }
+    }
+}
+
+/// The ways to buy that are written on a claim, to be had now or not, at the prices of now.
+pub(crate) fn written_options(claim: &NodeClaim, market: &Market) -> Vec<LaunchOption> {
+    let catalogue = market.catalogues().of(&claim.class);
+    let written = launch_order(claim).filter_map(|key| catalogue.offering(&key));
+    written.map(option).take(MAX_LAUNCH_TYPES).collect()
 }
 
 /// The ways to buy a claim that are not avoided now: as written on it, or by list price when nothing is.
 fn options(claim: &NodeClaim, market: &Market) -> Vec<LaunchOption> {
-    let catalogue = market.catalogues().of(&claim.class);
-    let written = launch_order(claim).filter_map(|key| catalogue.offering(&key));
-    let mut options: Vec<LaunchOption> = written.map(option).collect();
+    let mut options = written_options(claim, market);
     if options.is_empty() {
-        options = by_price(claim, catalogue);
+        options = by_price(claim, market.catalogues().of(&claim.class));
     }
     options.retain(|option| !market.is_avoided(&option.offering()));
     options.truncate(MAX_LAUNCH_TYPES);

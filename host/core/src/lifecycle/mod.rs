@@ -5,7 +5,8 @@
 //! object and purpose under way and holds back what failed a moment ago.
 //!
 //! ```text
-//! created -> hold (where others made it) -> launch -> mark launched -> node appears -> nominate -> register -> mark -> initialise -> mark
+//! created -> hold (where others made it) -> mark launching -> launch -> mark launched -> node appears
+//!      -> nominate -> register -> mark -> initialise -> mark
 //!      any time: late, expired, interrupted, disrupted or its node deleted -> delete -> (terminate) drain -> end instance -> release
 //! ```
 
@@ -17,15 +18,18 @@ mod orphan;
 mod pod_event;
 mod register;
 mod standing;
+mod tag;
 pub mod terminate;
 mod view;
 mod want;
 
+pub use launch::PendingLaunch;
+pub(crate) use launch::written_options;
 pub use liveness::{LAUNCH_TIMEOUT, REGISTRATION_TIMEOUT};
 pub use orphan::{OrphanView, step_orphan};
 use view::is_marked;
 pub use view::{ClaimView, Instance};
-pub use want::{Step, Want};
+pub use want::{LaunchWish, Step, Want};
 
 use crate::action::{ClaimChange, Finalizer, Purpose};
 use crate::labels;
@@ -72,6 +76,7 @@ fn advance(view: &ClaimView<'_>, now: Timestamp, step: &mut Step) {
     if register::rejoin(view, step) {
         return;
     }
+    tag::tag(view, step);
     match view.claim.phase() {
         ClaimPhase::Created => launch::launch(view, step),
         ClaimPhase::Launched => register::register(view, step),

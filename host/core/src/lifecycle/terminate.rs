@@ -7,7 +7,7 @@ use super::drain;
 use crate::action::{ClaimChange, CloudCall, Purpose};
 use crate::ids::ProviderId;
 use crate::labels;
-use crate::lifecycle::{ClaimView, Instance, Step};
+use crate::lifecycle::{ClaimView, Instance, LaunchWish, Step};
 use crate::model::{
     ClaimPhase, ConditionType, DesiredCondition, Node, Readiness, Version, is_disrupted,
     is_waited_for,
@@ -34,10 +34,11 @@ pub(crate) fn finalize(view: &ClaimView<'_>, now: Timestamp, step: &mut Step) {
         return;
     }
     let known = view.machine.map(|machine| &machine.provider_id);
-    match claim.provider_id.as_ref().or(known) {
-        Some(id) => end_instance(view, id, step),
+    match (claim.provider_id.as_ref().or(known), view.open_launch()) {
+        (Some(id), _) => end_instance(view, id, step),
         // It says nothing of an instance but may have one: the launch may have been answered to one who crashed.
-        None => step.find_instance(claim),
+        (None, Some(token)) => step.launch = Some(LaunchWish::Ask(token)),
+        (None, None) => release(view, step),
     }
 }
 
@@ -139,6 +140,6 @@ fn release(view: &ClaimView<'_>, step: &mut Step) {
     if let Some(node) = node.filter(|node| node.deleting.is_some() && node.held) {
         step.release_node(node);
     } else if view.claim.held {
-        step.release_claim(view.claim);
+        step.release_claim(view);
     }
 }

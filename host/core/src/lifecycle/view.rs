@@ -2,8 +2,10 @@
 
 use std::sync::Arc;
 
-use crate::action::Machine;
+use super::PendingLaunch;
+use crate::action::{LaunchBatch, Machine};
 use crate::catalogue::Market;
+use crate::ids::LaunchToken;
 use crate::model::{Node, NodeClaim, Pod, Version};
 use crate::time::Timestamp;
 
@@ -26,6 +28,12 @@ pub struct ClaimView<'a> {
     pub pods: Vec<&'a Pod>,
     /// The instance the cloud gave, where its claim does not say so yet.
     pub machine: Option<&'a Machine>,
+    /// Its place in a launch, where it was given one and the launch has not ended for it.
+    pub pending_launch: Option<&'a PendingLaunch>,
+    /// The launch that has ended for it without an instance, if any did.
+    pub ended_launch: Option<&'a LaunchToken>,
+    /// `true` if its instance was named after it and its node a moment ago.
+    pub is_tagged: bool,
     /// The cloud's last word about its instance.
     pub instance: Instance,
     /// Why its last launch failed, in words; `None` where it has not, or nobody knows any more.
@@ -49,6 +57,12 @@ impl<'a> ClaimView<'a> {
     pub(super) fn only_node(&self) -> Option<(&'a Node, Version)> {
         self.node.filter(|_| !self.ambiguous)
     }
+
+    /// The launch that is written on the claim, unless it has ended for it: it may have given it an instance.
+    pub(super) fn open_launch(&self) -> Option<LaunchToken> {
+        let token = LaunchBatch::of(self.claim)?.token;
+        (self.ended_launch != Some(&token)).then_some(token)
+    }
 }
 
 /// `true` if a label says `true`.
@@ -63,7 +77,7 @@ pub enum Instance {
     /// Nothing that would change what is done.
     #[default]
     Unasked,
-    /// A launch was sent and its answer lost: there may be one.
+    /// Its claim was asked for and the answer lost: there may be one.
     Unsure,
     /// It is deleting.
     Ending,

@@ -4,8 +4,9 @@ use super::ClaimView;
 use crate::action::{
     ClaimChange, CloudCall, Finalizer, NodeChange, ObjectKey, Purpose, Request, Write,
 };
-use crate::ids::{ClaimName, Uid};
+use crate::ids::{ClaimName, LaunchToken, Uid};
 use crate::model::{Node, NodeClaim, Taint, Version};
+use crate::plan::LaunchOption;
 use crate::time::Timestamp;
 
 /// One thing asked for. It becomes an order unless one for the same object and purpose is under way or held back.
@@ -28,6 +29,8 @@ pub struct Want {
 pub struct Step {
     /// Asked for, in order.
     pub wants: Vec<Want>,
+    /// What its launch needs, which it shares with other claims.
+    pub launch: Option<LaunchWish>,
     /// When to look again.
     pub wake: Option<Timestamp>,
     /// `true` if the claim has reached its age and stays only because the view is stale.
@@ -36,6 +39,15 @@ pub struct Step {
     pub is_late: bool,
     /// Reports to people: reason and words.
     pub reports: Vec<(&'static str, String)>,
+}
+
+/// What a claim needs of a launch.
+#[derive(Clone, Debug, PartialEq)]
+pub enum LaunchWish {
+    /// A place in one, with these ways to buy.
+    Join(Vec<LaunchOption>),
+    /// The answer of the one that is written on it.
+    Ask(LaunchToken),
 }
 
 impl Step {
@@ -97,14 +109,6 @@ impl Step {
         self.want_of_node(node, purpose, None, Request::Cloud(call));
     }
 
-    /// Asks the cloud whether a claim has an instance.
-    pub fn find_instance(&mut self, claim: &NodeClaim) {
-        let call = CloudCall::Find {
-            claim: claim.uid.clone(),
-        };
-        self.call_cloud(claim, Purpose::Find, call);
-    }
-
     /// Asks the claim to go.
     pub fn delete_claim(&mut self, view: &ClaimView<'_>, reason: &str) {
         let name = &view.claim.name;
@@ -128,14 +132,17 @@ impl Step {
         self.want_of_claim(view.claim, purpose, Some(view.version), request);
     }
 
-    /// Lets a claim's object go, whatever has become of it meanwhile.
-    pub fn release_claim(&mut self, claim: &NodeClaim) {
+    /// Lets a claim's object go, whatever has become of it meanwhile. One that shows no instance must still be as it was seen:
+    /// a launch may have been written on it since.
+    pub fn release_claim(&mut self, view: &ClaimView<'_>) {
+        let claim = view.claim;
         let change = ClaimChange {
             finalizer: Finalizer::Removed,
             ..ClaimChange::default()
         };
         let write = Write::ChangeClaim(claim.name.clone(), Box::new(change));
-        self.want_of_claim(claim, Purpose::ReleaseClaim, None, Request::Write(write));
+        let version = claim.provider_id.is_none().then_some(view.version);
+        self.want_of_claim(claim, Purpose::ReleaseClaim, version, Request::Write(write));
     }
 
     /// Asks for a change of a node, at this version if it matters.

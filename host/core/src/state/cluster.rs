@@ -382,6 +382,11 @@ impl Cluster {
         id.map_or(&[], |id| self.instances.nodes_of(id))
     }
 
+    /// The nodes that bear the id of an instance, by name.
+    pub fn nodes_of_instance(&self, id: &ProviderId) -> &[Arc<Node>] {
+        self.instances.nodes_of(id)
+    }
+
     /// The claim of a node.
     pub fn claim_on(&self, node: &NodeName) -> Option<&Arc<NodeClaim>> {
         let id = self.nodes.get(node)?.provider_id.as_ref()?;

@@ -3,7 +3,8 @@
 use std::sync::Arc;
 
 use plimsoll_core::action::{
-    Action, Answer, CloudCall, Machine, ObjectKey, Order, Outcome, Purpose, Request, Write,
+    Action, Answer, ClaimLaunch, CloudCall, LaunchAnswer, LaunchBatch, Machine, ObjectKey, Order,
+    Outcome, Purpose, Request, Write,
 };
 use plimsoll_core::disrupt;
 use plimsoll_core::engine::{Engine, Input};
@@ -27,6 +28,8 @@ pub(super) struct World {
     pub(super) engine: Engine,
     pub(super) version: u64,
     pub(super) now: Timestamp,
+    /// Lists of machines that were asked for, which have nothing to do with most tests.
+    pub(super) lists: Vec<Order>,
 }
 
 impl World {
@@ -41,6 +44,7 @@ impl World {
             engine: Engine::new(Arc::new(settings), Arc::new(catalogues), at.unsigned_abs()),
             version: 0,
             now: second(at),
+            lists: Vec::new(),
         };
         for object in objects.iter() {
             world.see(object);
@@ -53,6 +57,7 @@ impl World {
         let mut orders = Vec::new();
         for action in self.engine.handle(input, self.now) {
             match action {
+                Action::Do(order) if order.purpose == Purpose::List => self.lists.push(*order),
                 Action::Do(order) if order.purpose != Purpose::MarkStatus => orders.push(*order),
                 Action::Solve(request) => {
                     let plan = schedule::plan(&request.snapshot);
@@ -109,6 +114,15 @@ fn going(uid: &str) -> Arc<NodeClaim> {
     own.uid = Uid::from(uid);
     own.provider_id = Some(ProviderId::from(format!("fake:///of-{uid}")));
     own.deleting = Some(second(99));
+    claim
+}
+
+/// The same without a machine that it knows of, and with a launch of its own.
+fn launching(mut claim: Arc<NodeClaim>) -> Arc<NodeClaim> {
+    let own = Arc::make_mut(&mut claim);
+    own.provider_id = None;
+    let batch = LaunchBatch::new([&own.uid], 1, 0);
+    own.annotations.extend(batch.to_annotations());
     claim
 }
 
@@ -353,8 +367,7 @@ fn a_node_that_was_made_again_is_another() {
 
 #[test]
 fn a_machine_found_for_a_going_claim_is_the_claim_s_own() {
-    let mut claim = going("a");
-    Arc::make_mut(&mut claim).provider_id = None;
+    let claim = launching(going("a"));
     let (mut world, orders) = World::finding(&only(&claim));
     assert_eq!(purposes(&orders), [Purpose::Find]);
     let machine = Machine {
@@ -362,13 +375,21 @@ fn a_machine_found_for_a_going_claim_is_the_claim_s_own() {
         labels: Labels::new(),
         capacity: Resources::new(),
         allocatable: Resources::new(),
+        image: None,
+        launched: None,
     };
     // The claim goes meanwhile, and another of its name comes.
-    let mut other = going("b");
-    Arc::make_mut(&mut other).provider_id = None;
+    let other = launching(going("b"));
     let own = world.see(Object::Claim(other));
     assert_eq!(purposes(&own), [Purpose::Find]);
-    world.answer(&orders[0], Answer::Machine(Box::new(machine)));
-    let orders = world.answer(&own[0], Answer::Absent);
+    let found = |became: ClaimLaunch| {
+        Answer::Launched(LaunchAnswer {
+            claims: vec![became],
+            exhausted: Vec::new(),
+        })
+    };
+    let late = ClaimLaunch::Machine(Box::new(machine));
+    world.answer(&orders[0], found(late));
+    let orders = world.answer(&own[0], found(ClaimLaunch::Absent));
     assert_eq!(purposes(&orders), [Purpose::ReleaseClaim]);
 }

@@ -2,7 +2,9 @@
 
 mod drain;
 mod foreign;
+mod garbage;
 mod identity;
+mod launches;
 mod naming;
 mod pod_event;
 mod standing;
@@ -68,6 +70,9 @@ impl Scene {
             ambiguous: self.is_ambiguous,
             pods: self.pods.iter().map(AsRef::as_ref).collect(),
             machine: self.machine.as_ref(),
+            pending_launch: None,
+            ended_launch: None,
+            is_tagged: false,
             instance: Instance::Unasked,
             failure: self.failure,
             last_pod_event: self.last_pod_event,

@@ -14,7 +14,7 @@ use plimsoll_oracles::fixture::{
 use super::identity::{World, purposes};
 
 /// Machines for two pods each, and dearer ones for one.
-fn sold() -> ClusterFixture {
+pub(super) fn sold() -> ClusterFixture {
     let sold = |name: &str, cpu: i64, price: f64| {
         let listed = instance_type(name).cpu(cpu).memory_mib(8192).pods(110);
         let listed = listed.no_overhead().price(price);
@@ -26,14 +26,14 @@ fn sold() -> ClusterFixture {
 }
 
 /// Pods that wait, of these names.
-fn waiting(names: &[&str]) -> Objects {
+pub(super) fn waiting(names: &[&str]) -> Objects {
     let world = sold().pool(pool("general"));
     let pods = names.iter().map(|name| pod(name).cpu(900).memory_mib(64));
     pods.fold(world, ClusterFixture::pod).parts().0
 }
 
 /// Claims asked for, by name.
-fn asked(orders: &[Order]) -> Vec<NodeClaim> {
+pub(super) fn asked(orders: &[Order]) -> Vec<NodeClaim> {
     let claims = orders.iter().filter_map(|order| match &order.request {
         Request::Write(Write::CreateClaim { claim, .. }) => Some(NodeClaim::clone(claim)),
         _ => None,
@@ -49,14 +49,14 @@ fn names(orders: &[Order]) -> Vec<ClaimName> {
 }
 
 /// What an engine asks for that finds these objects at a second.
-fn decided(objects: &Objects, at: i64) -> (World, Vec<Order>) {
+pub(super) fn decided(objects: &Objects, at: i64) -> (World, Vec<Order>) {
     let (mut world, mut orders) = World::on(objects, sold(), at);
     orders.extend(world.wait(15));
     (world, orders)
 }
 
 /// The claim as the API server has made it.
-fn made(claim: &NodeClaim, uid: &str) -> Arc<NodeClaim> {
+pub(super) fn made(claim: &NodeClaim, uid: &str) -> Arc<NodeClaim> {
     Arc::new(NodeClaim {
         uid: Uid::from(uid),
         ..claim.clone()
@@ -101,7 +101,7 @@ fn a_claim_that_is_there_already_is_the_one_that_was_asked_for() {
     let mut orders = world.answer(&orders[0], answer);
     orders.extend(world.wait(30));
     assert_eq!(asked(&orders), [], "no pod waits for another");
-    assert_eq!(orders[0].purpose, Purpose::Launch);
+    assert_eq!(orders[0].purpose, Purpose::MarkLaunching);
     let uids: Vec<_> = orders
         .iter()
         .filter_map(|order| order.uid.clone())

@@ -51,6 +51,8 @@ fn a_claim_that_is_launched_waits_for_its_node_in_the_same_write() {
         labels: Labels::new(),
         capacity: Resources::new(),
         allocatable: Resources::new(),
+        image: None,
+        launched: None,
     });
     assert_eq!(scene.changes().len(), 1);
     let said = ["Launched=True Launched", "Registered=Unknown NodeNotFound"];

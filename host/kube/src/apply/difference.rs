@@ -100,6 +100,9 @@ pub(super) fn claim_status(
         want("providerID", machine.provider_id.as_str().into());
         want("capacity", amounts(&machine.capacity));
         want("allocatable", amounts(&machine.allocatable));
+        if let Some(image) = &machine.image {
+            want("imageID", image.as_ref().into());
+        }
     }
     if let Some(node) = &change.node {
         want("nodeName", node.as_str().into());
@@ -322,6 +325,8 @@ mod tests {
             labels: labels.into(),
             capacity: cpu(2000),
             allocatable: cpu(1900),
+            image: None,
+            launched: None,
         };
         ClaimChange {
             machine: Some(Box::new(machine)),

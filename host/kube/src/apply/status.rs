@@ -43,7 +43,7 @@ impl Writer {
                 let api = in_namespace(&self.client, kind, &name.namespace);
                 (kind, name.name.as_ref(), api, ConditionType::OF_BUFFERS)
             }
-            ObjectKey::Claim(_) | ObjectKey::Node(_) | ObjectKey::Pod(_) => {
+            _ => {
                 let words = format!("{object:?} has no status of ours");
                 return Err(Failure::Answer(words));
             }

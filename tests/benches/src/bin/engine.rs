@@ -387,6 +387,7 @@ fn kinds(inputs: &[(Timestamp, Input)]) -> Vec<Kind> {
         | Input::Unconsidered(_)
         | Input::Synced
         | Input::Catalogues(_)
+        | Input::Classes(_)
         | Input::Stale(_)
         | Input::Fresh
         | Input::UnreadableClaims(_)

@@ -22,6 +22,10 @@ pub enum Fault {
     LoseAnswer,
     /// Its answer breaks off after this long: for watches.
     CutAfter(Duration),
+    /// It never reaches the API server, and is never answered: for who is to die meanwhile.
+    Hold,
+    /// It is carried out, and its answer never comes.
+    HoldAnswer,
 }
 
 /// A fault, and the requests that it befalls.
@@ -31,6 +35,8 @@ pub struct Rule {
     pub verbs: Vec<Verb>,
     /// Resources as [`Call::resource`] has them; none for every one.
     pub resources: Vec<String>,
+    /// So many requests that match are let pass before it holds.
+    pub skip: u32,
     /// The first of every so many requests that match, and so again; 1 for each.
     pub every: u32,
     /// Requests that it befalls at most; `None` for any number.
@@ -45,6 +51,7 @@ impl Rule {
         Self {
             verbs: verbs.to_vec(),
             resources: resources.iter().map(ToString::to_string).collect(),
+            skip: 0,
             every: 1,
             times: None,
             fault,
@@ -93,6 +100,10 @@ impl Rules {
 
 impl Counted {
     fn befall(&mut self) -> Option<Fault> {
+        if self.rule.skip > 0 {
+            self.rule.skip -= 1;
+            return None;
+        }
         let is_turn = self.matched.is_multiple_of(self.rule.every.max(1));
         self.matched = self.matched.wrapping_add(1);
         if !is_turn || self.left == Some(0) {
@@ -136,6 +147,7 @@ mod tests {
     fn a_rule_befalls_the_first_of_every_so_many_and_at_most_so_often() {
         let mut rules = Rules::default();
         rules.add(Rule {
+            skip: 1,
             every: 3,
             times: Some(2),
             ..Rule::new(&[], &[], Fault::Cut)
@@ -145,8 +157,14 @@ mod tests {
             ..Rule::new(&[Verb::Watch], &[], REFUSED)
         });
         let watch = call(Verb::Watch, "nodes");
-        let faults: Vec<Option<Fault>> = (0..8).map(|_| rules.fault(&watch)).collect();
-        let mut expected = vec![Some(Fault::Cut), Some(REFUSED), None, Some(Fault::Cut)];
+        let faults: Vec<Option<Fault>> = (0..9).map(|_| rules.fault(&watch)).collect();
+        let mut expected = vec![
+            Some(REFUSED),
+            Some(Fault::Cut),
+            None,
+            None,
+            Some(Fault::Cut),
+        ];
         expected.extend([None; 4]);
         assert_eq!(faults, expected);
     }

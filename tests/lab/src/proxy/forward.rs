@@ -34,11 +34,14 @@ pub(super) async fn answer(
         Some(Fault::Refuse { code, retry_after }) => return Ok(refusal(code, retry_after)),
         Some(Fault::Cut) => return Err(cut()),
         Some(Fault::Delay(time)) => sleep(time).await,
-        Some(Fault::LoseAnswer | Fault::CutAfter(_)) | None => {}
+        Some(Fault::Hold) => shared.hold().await,
+        Some(Fault::LoseAnswer | Fault::CutAfter(_) | Fault::HoldAnswer) | None => {}
     }
     let answered = forward(&shared, request).await?;
-    if fault == Some(Fault::LoseAnswer) {
-        return Err(cut());
+    match fault {
+        Some(Fault::LoseAnswer) => return Err(cut()),
+        Some(Fault::HoldAnswer) => shared.hold().await,
+        _ => {}
     }
     let lasts = match fault {
         Some(Fault::CutAfter(time)) => Some(time),

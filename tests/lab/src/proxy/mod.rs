@@ -43,6 +43,8 @@ struct Shared {
     rules: Mutex<Rules>,
     /// Requests that came, in their order.
     calls: watch::Sender<Vec<Call>>,
+    /// Requests that have been held so far.
+    held: watch::Sender<usize>,
     /// The version that is shown instead of the present one.
     view: watch::Sender<Option<u64>>,
 }
@@ -53,6 +55,12 @@ impl Shared {
         let fault = self.rules().fault(&call);
         self.calls.send_modify(|calls| calls.push(call));
         fault
+    }
+
+    /// Holds a request for good: its connection ends with who asked, or with the proxy.
+    async fn hold(&self) {
+        self.held.send_modify(|held| *held += 1);
+        std::future::pending::<()>().await;
     }
 
     fn rules(&self) -> std::sync::MutexGuard<'_, Rules> {
@@ -82,6 +90,7 @@ impl Proxy {
             upstream,
             rules: Mutex::default(),
             calls: watch::Sender::default(),
+            held: watch::Sender::default(),
             view: watch::Sender::default(),
         });
         let mut listening = JoinSet::new();
@@ -139,6 +148,20 @@ impl Proxy {
     /// Requests that came so far, in their order.
     pub fn calls(&self) -> Vec<Call> {
         self.shared.calls.borrow().clone()
+    }
+
+    /// Waits until so many requests have been held since the proxy began; one whose answer is held has been carried out by then.
+    pub async fn until_held(&self, count: usize, deadline: Duration) -> Result<(), LabError> {
+        let mut held = self.shared.held.subscribe();
+        let met = timeout(deadline, held.wait_for(|held| *held >= count)).await;
+        if matches!(met, Ok(Ok(_))) {
+            return Ok(());
+        }
+        Err(LabError::Deadline {
+            what: format!("request {count} to be held"),
+            waited: deadline,
+            last: format!("{} requests", self.calls().len()),
+        })
     }
 
     /// Waits until a condition holds of the requests that came.

@@ -1,6 +1,6 @@
 //! Ways to be in the way of an order, or of what the engine sees of the world while it gives one.
 
-use plimsoll_core::action::ObjectKey;
+use plimsoll_core::action::{CloudCall, ObjectKey, Request};
 use plimsoll_core::ids::{ClaimName, NodeName, ObjectName};
 use plimsoll_core::model::OwnerKind;
 use plimsoll_core::time::Span;
@@ -173,15 +173,22 @@ fn pods_of_workloads(run: &Simulated) -> Vec<ObjectName> {
     own.map(|pod| pod.name.clone()).collect()
 }
 
-/// The claim that the next order is about; nodes have the names of their claims.
+/// The claim that the next order is about, of a launch the first; nodes have the names of their claims.
 fn claim_of_next(run: &Simulated) -> Option<ClaimName> {
-    match &run.next_order()?.object {
+    let order = run.next_order()?;
+    match &order.object {
+        ObjectKey::Launch(_) => match &order.request {
+            Request::Cloud(CloudCall::Launch(request) | CloudCall::Find(request)) => {
+                request.claims.first().map(|claim| claim.name.clone())
+            }
+            _ => None,
+        },
         ObjectKey::Claim(name) => Some(name.clone()),
         ObjectKey::Node(name) => Some(ClaimName::from(name.as_str())),
         ObjectKey::Pod(uid) => {
             let pod = run.pods().find(|pod| pod.uid == *uid)?;
             pod.node.as_ref().map(|node| ClaimName::from(node.as_str()))
         }
-        ObjectKey::Buffer(_) | ObjectKey::Pool(_) | ObjectKey::Overlay(_) => None,
+        _ => None,
     }
 }

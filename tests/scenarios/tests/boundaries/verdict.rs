@@ -7,7 +7,7 @@ use plimsoll_core::ids::Uid;
 use plimsoll_core::model::{OwnerKind, Version};
 use plimsoll_core::units::PricePerHour;
 
-use super::world::{RESTS, STAYS, Simulated, WISH};
+use super::world::{Course, Simulated};
 
 /// Counts of what must not be, and the figures of the end.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -55,19 +55,19 @@ impl fmt::Display for Verdict {
 }
 
 /// Lets a run come to rest, and judges it.
-pub(super) fn rest(mut run: Simulated) -> Verdict {
-    run.run_until(RESTS);
+pub(super) fn rest(course: &Course, mut run: Simulated) -> Verdict {
+    run.run_until(course.rests);
     let Version(before) = run.version();
-    run.run_until(STAYS);
+    run.run_until(course.stays);
     let Version(after) = run.version();
-    let verdict = judge(&run);
+    let verdict = judge(course, &run);
     Verdict {
         unrest: after - before,
         ..verdict
     }
 }
 
-fn judge(run: &Simulated) -> Verdict {
+fn judge(course: &Course, run: &Simulated) -> Verdict {
     let claims: BTreeSet<&Uid> = run.claims().map(|claim| &claim.uid).collect();
     let machines: BTreeSet<_> = run.instances().map(|(id, _)| id).collect();
     let owned: BTreeSet<_> = run
@@ -98,7 +98,7 @@ fn judge(run: &Simulated) -> Verdict {
     });
     Verdict {
         leaked: leaked.count(),
-        lost: lost(run),
+        lost: lost(course, run),
         stuck: going + stuck.count(),
         hollow: hollow_claims.count() + hollow_nodes.count(),
         unrest: 0,
@@ -108,9 +108,9 @@ fn judge(run: &Simulated) -> Verdict {
     }
 }
 
-fn lost(run: &Simulated) -> usize {
+fn lost(course: &Course, run: &Simulated) -> usize {
     let mut lost = 0;
-    for (name, wished) in WISH {
+    for (name, wished) in course.wish.iter().copied() {
         let own = run.pods().filter(|pod| {
             let owner = pod.owner.as_ref();
             owner.is_some_and(|owner| &*owner.name == name && owner.kind == OwnerKind::ReplicaSet)

@@ -16,31 +16,48 @@ use plimsoll_oracles::fixture::{
 use plimsoll_scenarios::stage;
 use plimsoll_sim::{Behaviour, Change, Recording, Run, TimedChange};
 
+/// A run that is stopped everywhere, and what must come of it.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Course {
+    /// The run at its start.
+    pub(super) start: fn() -> Simulated,
+    /// From here on nothing is asked for any more, and no order is a boundary.
+    pub(super) last: Timestamp,
+    /// When everything that was asked for should stand, whatever happened on the way.
+    pub(super) rests: Timestamp,
+    /// Until when it must stay so.
+    pub(super) stays: Timestamp,
+    /// Replicas of each workload in the end.
+    pub(super) wish: &'static [(&'static str, usize)],
+    /// The fewest boundaries that it has.
+    pub(super) boundaries: usize,
+}
+
 /// A run that can be copied at any point.
 pub(super) type Simulated = Run<fn(&Snapshot) -> Plan>;
 
-/// When everything that was asked for should stand, whatever happened on the way.
-pub(super) const RESTS: Timestamp = at(110 * 60);
-/// Until when it must stay so.
-pub(super) const STAYS: Timestamp = at(130 * 60);
-/// From here on nothing is asked for any more, and no order is a boundary.
-pub(super) const LAST: Timestamp = at(45 * 60);
+/// The run of this file.
+pub(super) const COURSE: Course = Course {
+    start,
+    last: at(45 * 60),
+    rests: at(110 * 60),
+    stays: at(130 * 60),
+    wish: &[("web", 3), ("api", 1), ("brief", 0)],
+    boundaries: 150,
+};
 
-const fn at(seconds: i64) -> Timestamp {
+pub(super) const fn at(seconds: i64) -> Timestamp {
     Timestamp::from_millis(seconds * 1000)
 }
 
-/// Replicas of each workload in the end, and pods that have no end.
-pub(super) const WISH: [(&str, usize); 3] = [("web", 3), ("api", 1), ("brief", 0)];
-
-fn quick(own: PoolFixture) -> PoolFixture {
+pub(super) fn quick(own: PoolFixture) -> PoolFixture {
     own.with(|pool| {
         pool.disruption.consolidate_after = Some(Span::from_secs(30));
         pool.disruption.budgets = vec![Budget::always(BudgetNodes::Percent(100))];
     })
 }
 
-fn scale(minute: i64, name: &str, replicas: u32) -> TimedChange {
+pub(super) fn scale(minute: i64, name: &str, replicas: u32) -> TimedChange {
     TimedChange {
         at: at(minute * 60),
         change: Change::Scale(ObjectName::new("default", name), replicas),
@@ -108,7 +125,7 @@ pub(super) fn recording() -> Recording {
     ];
     changes.extend(job);
     let world = (objects, catalogues, settings);
-    stage::recording(world, at(0), Some(STAYS), changes)
+    stage::recording(world, at(0), Some(COURSE.stays), changes)
 }
 
 /// Machines and the world around them, without faults of their own.
@@ -116,8 +133,7 @@ pub(super) fn behaviour() -> Behaviour {
     stage::uninterrupted()
 }
 
-/// The run at its start.
-pub(super) fn start() -> Simulated {
+fn start() -> Simulated {
     let plan = schedule::plan as fn(&Snapshot) -> Plan;
     let mut run = Run::new(recording(), behaviour(), plan);
     run.keep_history();

@@ -181,7 +181,7 @@ impl Engine {
                 ObjectKey::Pool(name) => self.pool_status(name, &seen, capacities.get(name), now),
                 ObjectKey::Overlay(name) => self.overlay_status(name, &seen),
                 ObjectKey::Buffer(name) => self.buffer_status(name, &seen, now),
-                ObjectKey::Claim(_) | ObjectKey::Node(_) | ObjectKey::Pod(_) => None,
+                _ => None,
             };
             if let Some(change) = change {
                 self.change_status(object, &seen, change, now, actions);

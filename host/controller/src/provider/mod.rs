@@ -1,0 +1,36 @@
+//! What the loop asks of a provider, whichever it is. Providers know nothing of it: each has a file here that says how it does what
+//! is asked.
+
+mod kwok;
+
+use std::future::Future;
+use std::pin::Pin;
+use std::sync::Arc;
+
+use plimsoll_core::action::{CloudCall, Outcome};
+use plimsoll_core::catalogue::Catalogues;
+use plimsoll_core::engine::Input;
+use plimsoll_core::time::Timestamp;
+
+pub use kwok::kwok;
+
+/// Something that a provider says by itself.
+pub type Telling<'a> = Pin<Box<dyn Future<Output = Input> + Send + 'a>>;
+/// The end of a call.
+pub type Calling<'a> = Pin<Box<dyn Future<Output = Outcome> + Send + 'a>>;
+
+/// A provider of machines.
+pub trait Provider: Send + Sync {
+    /// Types and offerings that pools may buy, by class, when the loop begins.
+    fn catalogues(&self) -> Arc<Catalogues>;
+
+    /// Carries out a call of the engine, and says how it ended. It may be given up at any time: then nobody knows how it ended.
+    fn call<'a>(&'a self, call: &'a CloudCall) -> Calling<'a>;
+
+    /// Follows what the engine is told, before the engine is.
+    fn observe(&self, input: &Input, now: Timestamp);
+
+    /// The next thing that the provider says by itself: other catalogues, instances that will be taken back. It may take for ever; nothing
+    /// is lost if the wait is given up.
+    fn next(&self) -> Telling<'_>;
+}

@@ -1,0 +1,78 @@
+//! Calls to the cloud as values, and the machines that it answers with. Whoever drives a provider carries them out; nothing here
+//! knows which provider that is.
+
+use std::sync::Arc;
+
+use serde::{Deserialize, Serialize};
+
+use super::LaunchRequest;
+use crate::ids::{ClaimName, LaunchToken, NodeName, ProviderId};
+use crate::labels::Labels;
+use crate::resources::Resources;
+use crate::time::Timestamp;
+
+/// A call to the cloud.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub enum CloudCall {
+    /// Get machines for claims, under one token: asked again with it, the cloud answers with the machines of the first time. Answered
+    /// with [`Answer::Launched`](super::Answer::Launched).
+    Launch(LaunchRequest),
+    /// Look which machines a launch has given, and give none. Answered as [`CloudCall::Launch`] is.
+    Find(LaunchRequest),
+    /// Look for an instance; answered with [`Answer::Machine`](super::Answer::Machine), or [`Answer::Absent`](super::Answer::Absent)
+    /// where it is no more, is being ended, or is not of this provider.
+    Get {
+        /// The instance.
+        instance: ProviderId,
+    },
+    /// End an instance; answered with [`Answer::Ending`](super::Answer::Ending) until it is no more, then with
+    /// [`Answer::Gone`](super::Answer::Gone), which one that is not of this provider is as well.
+    Terminate {
+        /// The instance.
+        instance: ProviderId,
+    },
+    /// List every instance that was launched for claims of this cluster and is not gone; answered with
+    /// [`Answer::Listed`](super::Answer::Listed).
+    List,
+    /// Name an instance after its node and claim, for people who look at the cloud; names that they gave it themselves stay.
+    Tag {
+        /// The instance.
+        instance: ProviderId,
+        /// Its claim.
+        claim: ClaimName,
+        /// Its node.
+        node: NodeName,
+    },
+}
+
+/// One instance of a list.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct ListedMachine {
+    /// The instance.
+    pub instance: ProviderId,
+    /// The launch that gave it; `None` where the provider does not say.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub token: Option<LaunchToken>,
+    /// Since when it is being ended, as far as is known; `None` while it stays.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub ending: Option<Timestamp>,
+}
+
+/// An instance that was had.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Machine {
+    /// Provider id of the instance.
+    pub provider_id: ProviderId,
+    /// Labels that follow from its type and offering.
+    pub labels: Labels,
+    /// All it has.
+    pub capacity: Resources,
+    /// Resources of the node for pods and daemons.
+    pub allocatable: Resources,
+    /// The image that it runs; `None` where the provider has none.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub image: Option<Arc<str>>,
+    /// When it was launched; `None` where the provider does not say.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub launched: Option<Timestamp>,
+}

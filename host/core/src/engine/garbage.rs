@@ -1,0 +1,209 @@
+//! Garbage collection: machines that no claim stands for are ended, and claims whose machine is no more go.
+//!
+//! Both are found in a list of all machines, asked for at the start, then every two minutes, and sooner where a claim went that may
+//! have left one. Nothing is collected while the view is stale or claims cannot be read. A machine is ended once no claim was seen
+//! for it for a minute, since its claim may be about to be seen; one that a launch gave whose claims still ask for it stays. A claim
+//! goes if it had registered before the list was asked for and its node is not ready: a kubelet that reports knows better than a
+//! list. Where pods may run on a machine without a claim its node is asked to go, which drains it first.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
+
+use super::Engine;
+use crate::action::{Action, CloudCall, ListedMachine, ObjectKey, Purpose, Request};
+use crate::ids::{ClaimName, ProviderId};
+use crate::lifecycle::{Instance, Step, Want};
+use crate::model::{ConditionType, NodeClaim, Readiness};
+use crate::time::{Span, Timestamp};
+
+/// From one list to the next.
+const INTERVAL: Span = Span::from_secs(120);
+/// How long a machine must be without a claim.
+const ALONE: Span = Span::from_secs(60);
+/// From the sight of a machine without a claim to the list that confirms it.
+const CONFIRMED: Span = Span::from_secs(61);
+
+/// Memory of machines, between lists.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Garbage {
+    /// When machines are listed next; `None` while there is nothing to be found.
+    next: Option<Timestamp>,
+    /// When the list under way was asked for.
+    begun: Option<Timestamp>,
+    /// A list that is due waits for a fresh view.
+    is_held: bool,
+    /// Machines without a claim, and since when.
+    alone: BTreeMap<ProviderId, Timestamp>,
+}
+
+impl Garbage {
+    pub(super) fn next_wake(&self) -> Option<Timestamp> {
+        self.next.filter(|_| !self.is_held && self.begun.is_none())
+    }
+
+    /// The next list is due at this time, or sooner.
+    pub(super) fn list_by(&mut self, at: Timestamp) {
+        self.next = Some(self.next.map_or(at, |next| next.min(at)));
+    }
+
+    /// There is a claim, whose machine may vanish.
+    pub(super) fn has_claim(&mut self, now: Timestamp) {
+        if self.next.is_none() {
+            self.next = Some(now + INTERVAL);
+        }
+    }
+
+    /// The view is fresh again.
+    pub(super) fn release(&mut self) {
+        self.is_held = false;
+    }
+}
+
+impl Engine {
+    /// Asks for a list where one is due.
+    pub(super) fn step_garbage(&mut self, now: Timestamp, actions: &mut Vec<Action>) {
+        let is_due = self.garbage.next.is_some_and(|at| at <= now);
+        if !is_due || self.garbage.begun.is_some() {
+            return;
+        }
+        if !self.freshness.knows_claims() {
+            self.garbage.is_held = true;
+            return;
+        }
+        let want = Want {
+            object: ObjectKey::Cloud,
+            uid: None,
+            purpose: Purpose::List,
+            version: None,
+            request: Request::Cloud(CloudCall::List),
+        };
+        self.garbage.next = self.order(want, now, actions);
+        if self.garbage.next.is_none() {
+            self.garbage.begun = Some(now);
+        }
+    }
+
+    /// A claim is no more: it may have left a machine.
+    pub(super) fn note_left(&mut self, claim: &NodeClaim, now: Timestamp) {
+        let notes = self.notes.get(&claim.name);
+        let has_ended = notes.is_some_and(|notes| notes.instance == Instance::Gone);
+        let may_have = notes.is_some_and(|notes| notes.machine.is_some() || notes.launch.is_open());
+        if !has_ended && (claim.provider_id.is_some() || may_have) {
+            self.garbage.list_by(now);
+        } else if self.cluster.claims.is_empty() && self.garbage.alone.is_empty() {
+            self.garbage.next = None;
+        }
+    }
+
+    /// The list under way cannot be had: it is asked for again.
+    pub(super) fn unlisted(&mut self, next: Timestamp) {
+        if self.garbage.begun.take().is_some() {
+            self.garbage.list_by(next);
+        }
+    }
+
+    /// Takes in a list of all machines.
+    pub(super) fn take_list(
+        &mut self,
+        listed: &[ListedMachine],
+        now: Timestamp,
+        actions: &mut Vec<Action>,
+    ) {
+        let Some(begun) = self.garbage.begun.take() else {
+            return;
+        };
+        if !self.freshness.knows_claims() {
+            self.garbage.list_by(now);
+            self.garbage.is_held = true;
+            return;
+        }
+        let lasting = listed.iter().filter(|machine| machine.ending.is_none());
+        let there: BTreeSet<&ProviderId> = lasting.map(|machine| &machine.instance).collect();
+        self.mark_vanished(&there, begun);
+        let before = std::mem::take(&mut self.garbage.alone);
+        for id in before.keys().filter(|id| !there.contains(id)) {
+            self.retry.forget(&ObjectKey::Instance(id.clone()));
+        }
+        for machine in self.unclaimed(listed) {
+            let id = machine.instance.clone();
+            let since = before.get(&id).copied().unwrap_or(now);
+            self.garbage.alone.insert(id.clone(), since);
+            if since + ALONE <= now {
+                self.collect(&id, now, actions);
+            }
+        }
+        if !self.garbage.alone.is_empty() {
+            self.garbage.list_by(now + CONFIRMED);
+        } else if !self.cluster.claims.is_empty() {
+            self.garbage.list_by(now + INTERVAL);
+        }
+    }
+
+    /// Listed machines that stay and that no claim has or may yet have.
+    fn unclaimed<'l>(&self, listed: &'l [ListedMachine]) -> Vec<&'l ListedMachine> {
+        let unwritten = self.notes.unordered();
+        let unwritten =
+            unwritten.filter_map(|(_, notes)| Some(&notes.machine.as_ref()?.provider_id));
+        let unwritten: BTreeSet<&ProviderId> = unwritten.collect();
+        let is_unclaimed = |machine: &&ListedMachine| {
+            let id = &machine.instance;
+            let is_asked_for = || {
+                let token = machine.token.as_ref();
+                token.is_some_and(|token| self.asks_for(token))
+            };
+            machine.ending.is_none()
+                && self.cluster.claim_of_instance(id).is_none()
+                && !unwritten.contains(id)
+                && !is_asked_for()
+        };
+        listed.iter().filter(is_unclaimed).collect()
+    }
+
+    /// Claims that had registered before a list was asked for, and whose machine is not in it, go unless their node reports.
+    fn mark_vanished(&mut self, there: &BTreeSet<&ProviderId>, begun: Timestamp) {
+        let is_lost = |claim: &&Arc<NodeClaim>| {
+            let registered = claim.conditions.get(ConditionType::Registered);
+            let had_registered = registered.is_some_and(|own| own.since < begun);
+            let id = claim.provider_id.as_ref();
+            let mut nodes = self.cluster.nodes_of(claim).iter();
+            claim.deleting.is_none()
+                && claim.conditions.is_true(ConditionType::Registered)
+                && had_registered
+                && id.is_some_and(|id| !there.contains(id))
+                && !nodes.any(|node| node.ready == Readiness::Ready)
+        };
+        let claims = self.cluster.claims.unordered().filter(is_lost);
+        let lost: Vec<ClaimName> = claims.map(|claim| claim.name.clone()).collect();
+        for name in lost {
+            self.notes.of(&name).vanished = true;
+            self.dirty_claims.insert(name);
+        }
+    }
+
+    /// Ends a machine that no claim stands for. Where its node is ours to let go, that is asked to go instead, and the machine ends
+    /// once it is drained.
+    fn collect(&mut self, id: &ProviderId, now: Timestamp, actions: &mut Vec<Action>) {
+        let mut step = Step::default();
+        let mut is_drained = false;
+        for node in self.cluster.nodes_of_instance(id) {
+            is_drained |= node.held;
+            if node.deleting.is_none() {
+                step.delete_node(node);
+            }
+        }
+        if !is_drained {
+            let instance = id.clone();
+            step.wants.push(Want {
+                object: ObjectKey::Instance(id.clone()),
+                uid: None,
+                purpose: Purpose::Terminate,
+                version: None,
+                request: Request::Cloud(CloudCall::Terminate { instance }),
+            });
+        }
+        for want in step.wants {
+            // What is held back is asked for again with the next list.
+            self.order(want, now, actions);
+        }
+    }
+}

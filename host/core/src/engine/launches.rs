@@ -1,0 +1,496 @@
+//! Launches: claims that ask for the same wait for one another, get a token together, and are asked for in one call.
+//!
+//! ```text
+//! claim wants a machine -> window of those that ask for the same -> batch with a token -> token written on each -> one call
+//! ```
+//!
+//! The call is made only while all claims of the batch are there and stay: then it can be repeated as it is, by whoever comes next,
+//! and gives no second machine. A batch that is not whole any more is read back instead, and claims that got nothing from it wait
+//! for the next. What was found written at the start is as good as what was written since.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
+
+use super::Engine;
+use crate::action::{
+    Action, CloudCall, LaunchBatch, LaunchRequest, ObjectKey, Purpose, Reason, Request,
+    launch_digest,
+};
+use crate::ids::{ClaimName, LaunchToken, ProviderId, Uid};
+use crate::lifecycle::{LaunchWish, PendingLaunch, Want, written_options};
+use crate::model::NodeClaim;
+use crate::plan::LaunchOption;
+use crate::provider::LaunchWindow;
+use crate::time::{Span, Timestamp};
+
+/// How long a batch that was found, and that is not whole, is left alone: who wrote it may be about to go on, or its view may.
+const TORN_PATIENCE: Span = Span::from_secs(5);
+
+/// Launches that are being gathered, and those that are written on claims.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Launches {
+    /// Claims that wait for others, by what they ask for.
+    windows: BTreeMap<u64, Window>,
+    batches: BTreeMap<LaunchToken, Batch>,
+    /// Batches to be looked at now.
+    due: BTreeSet<LaunchToken>,
+    /// Batches to be looked at later.
+    timers: BTreeSet<(Timestamp, LaunchToken)>,
+}
+
+/// Claims that wait to be launched together.
+#[derive(Clone, Debug)]
+struct Window {
+    first: Timestamp,
+    last: Timestamp,
+    options: Arc<Vec<LaunchOption>>,
+    claims: BTreeSet<ClaimName>,
+}
+
+impl Window {
+    /// When it is over, however few have come.
+    fn end(&self, setting: LaunchWindow) -> Timestamp {
+        (self.last + setting.idle).min(self.first + setting.longest)
+    }
+}
+
+/// Claims with one token.
+#[derive(Clone, Debug, Default)]
+struct Batch {
+    size: usize,
+    /// Claims that bear it.
+    bearers: BTreeSet<ClaimName>,
+    /// Claims that are to bear it: nobody has made the call.
+    unwritten: BTreeSet<ClaimName>,
+    /// Since when claims of it are missing that nobody here will write.
+    torn: Option<Timestamp>,
+    /// `true` if a call may have been made whose answer nobody here has heard.
+    is_unsure: bool,
+    /// Why the last call was refused, where an earlier one may have been carried out: it is read back first.
+    refused: Option<Reason>,
+}
+
+/// A claim's part in launches.
+#[derive(Clone, Debug, Default)]
+pub(super) struct LaunchNotes {
+    /// What it asks for while it waits for others.
+    window: Option<u64>,
+    /// The launch that it was given a place in.
+    pub(super) pending: Option<PendingLaunch>,
+    /// The launch that is written on it.
+    written: Option<LaunchToken>,
+    /// The last that ended for it without a machine.
+    pub(super) ended: Option<LaunchToken>,
+}
+
+impl LaunchNotes {
+    /// `true` if a launch may give it a machine, or may have.
+    pub(super) fn is_open(&self) -> bool {
+        let is_open = |token: &LaunchToken| self.ended.as_ref() != Some(token);
+        self.written.as_ref().is_some_and(is_open)
+    }
+}
+
+/// A batch as it stands.
+struct Standing {
+    /// Claims without a machine that is known, and for which the launch has not ended; by uid.
+    claims: Vec<Arc<NodeClaim>>,
+    /// Machines that its other claims have.
+    taken: BTreeSet<ProviderId>,
+}
+
+impl Launches {
+    /// When a window ends, or a batch is to be looked at again.
+    pub(super) fn next_wake(&self, setting: LaunchWindow) -> Option<Timestamp> {
+        let windows = self.windows.values().map(|window| window.end(setting));
+        let batches = self.timers.first().map(|(at, _)| *at);
+        windows.chain(batches).min()
+    }
+
+    /// Claims that wait for others.
+    pub(super) fn waiting(&self) -> impl Iterator<Item = &ClaimName> {
+        self.windows.values().flat_map(|window| &window.claims)
+    }
+
+    /// Nobody knows how a call for a batch ended.
+    pub(super) fn doubt(&mut self, token: &LaunchToken) {
+        if let Some(batch) = self.batches.get_mut(token) {
+            batch.is_unsure = true;
+        }
+    }
+
+    /// A call for a batch was refused; `true` if an earlier one may have been carried out, so that it must be read back.
+    pub(super) fn refuse(&mut self, token: &LaunchToken, reason: &Reason) -> bool {
+        let batch = self.batches.get_mut(token).filter(|batch| batch.is_unsure);
+        let is_unsure = batch.is_some();
+        if let Some(batch) = batch {
+            batch.refused = Some(reason.clone());
+        }
+        is_unsure
+    }
+
+    /// A batch was read back: why it was refused before that, if it was.
+    pub(super) fn take_refusal(&mut self, token: &LaunchToken) -> Option<Reason> {
+        self.batches.get_mut(token)?.refused.take()
+    }
+
+    /// Looks at a batch in this round.
+    pub(super) fn look_at(&mut self, token: &LaunchToken) {
+        self.due.insert(token.clone());
+    }
+
+    fn take_due(&mut self, now: Timestamp) -> BTreeSet<LaunchToken> {
+        while let Some((at, _)) = self.timers.first()
+            && *at <= now
+        {
+            self.due
+                .extend(self.timers.pop_first().map(|(_, token)| token));
+        }
+        std::mem::take(&mut self.due)
+    }
+
+    /// Windows that are over, or have as many claims as one call may have.
+    fn take_over(&mut self, setting: LaunchWindow, now: Timestamp) -> Vec<Window> {
+        let is_over = |window: &Window| {
+            window.claims.len() >= setting.size.max(1) || now >= window.end(setting)
+        };
+        let over = self.windows.extract_if(.., |_, window| is_over(window));
+        over.map(|(_, window)| window).collect()
+    }
+
+    fn join(&mut self, claim: &ClaimName, digest: u64, options: Vec<LaunchOption>, now: Timestamp) {
+        let window = self.windows.entry(digest).or_insert_with(|| Window {
+            first: now,
+            last: now,
+            options: Arc::new(options),
+            claims: BTreeSet::new(),
+        });
+        if window.claims.insert(claim.clone()) {
+            window.last = now;
+        }
+    }
+
+    fn leave(&mut self, claim: &ClaimName, digest: u64) {
+        if let Some(window) = self.windows.get_mut(&digest) {
+            window.claims.remove(claim);
+            if window.claims.is_empty() {
+                self.windows.remove(&digest);
+            }
+        }
+    }
+
+    /// A claim bears a batch.
+    fn bear(&mut self, claim: &ClaimName, own: &LaunchBatch) {
+        let found = || Batch {
+            is_unsure: true,
+            ..Batch::default()
+        };
+        let batch = self.batches.entry(own.token.clone()).or_insert_with(found);
+        batch.size = own.size;
+        batch.unwritten.remove(claim);
+        batch.bearers.insert(claim.clone());
+        self.due.insert(own.token.clone());
+    }
+
+    /// A claim has no part in a batch any more; whether that was its last claim.
+    fn drop_out(&mut self, claim: &ClaimName, token: &LaunchToken) -> bool {
+        let Some(batch) = self.batches.get_mut(token) else {
+            return false;
+        };
+        batch.bearers.remove(claim);
+        batch.unwritten.remove(claim);
+        self.due.insert(token.clone());
+        let is_last = batch.bearers.is_empty() && batch.unwritten.is_empty();
+        if is_last {
+            self.batches.remove(token);
+            self.due.remove(token);
+        }
+        is_last
+    }
+}
+
+impl Engine {
+    /// Follows the launch that is written on a claim.
+    pub(super) fn follow_launch(&mut self, claim: &NodeClaim) {
+        let own = LaunchBatch::of(claim);
+        let notes = &mut self.notes.of(&claim.name).launch;
+        let token = own.as_ref().map(|own| &own.token);
+        if notes.written.as_ref() == token {
+            return;
+        }
+        let before = std::mem::replace(&mut notes.written, token.cloned());
+        // Somebody else has written another: theirs may have been called, ours was not.
+        let is_other =
+            |pending: &mut PendingLaunch| own.is_some() && own.as_ref() != Some(&pending.batch);
+        let outrun = notes.pending.take_if(is_other);
+        if let Some(before) = before {
+            self.drop_out(&claim.name, &before);
+        }
+        if let Some(pending) = outrun {
+            self.drop_out(&claim.name, &pending.batch.token);
+        }
+        if let Some(own) = own {
+            self.launches.bear(&claim.name, &own);
+        }
+    }
+
+    /// A claim is no more: it takes part in no launch.
+    pub(super) fn forget_launch(&mut self, claim: &ClaimName) {
+        self.leave_window(claim);
+        let Some(notes) = self.notes.get(claim) else {
+            return;
+        };
+        let pending = notes.launch.pending.as_ref();
+        let pending = pending.map(|pending| pending.batch.token.clone());
+        for token in pending.into_iter().chain(notes.launch.written.clone()) {
+            self.drop_out(claim, &token);
+        }
+    }
+
+    fn drop_out(&mut self, claim: &ClaimName, token: &LaunchToken) {
+        if self.launches.drop_out(claim, token) {
+            self.retry.forget(&ObjectKey::Launch(token.clone()));
+        }
+    }
+
+    fn leave_window(&mut self, claim: &ClaimName) {
+        if self
+            .notes
+            .get(claim)
+            .is_some_and(|notes| notes.launch.window.is_some())
+            && let Some(digest) = self.notes.of(claim).launch.window.take()
+        {
+            self.launches.leave(claim, digest);
+        }
+    }
+
+    /// Takes in what a claim needs of a launch; when to look at it again, where it is held back.
+    pub(super) fn wish_launch(
+        &mut self,
+        claim: &NodeClaim,
+        wish: Option<LaunchWish>,
+        now: Timestamp,
+    ) -> Option<Timestamp> {
+        let name = &claim.name;
+        match wish {
+            Some(LaunchWish::Join(options)) => {
+                let object = ObjectKey::Claim(name.clone());
+                let held = self
+                    .retry
+                    .not_before(&object, Some(&claim.uid), Purpose::Launch);
+                if let Some(at) = held.filter(|at| *at > now) {
+                    self.leave_window(name);
+                    return Some(at);
+                }
+                let digest = launch_digest(claim, &options);
+                if self.notes.of(name).launch.window != Some(digest) {
+                    self.leave_window(name);
+                    self.notes.of(name).launch.window = Some(digest);
+                    self.launches.join(name, digest, options, now);
+                }
+            }
+            Some(LaunchWish::Ask(token)) => {
+                self.leave_window(name);
+                self.launches.look_at(&token);
+            }
+            None => {
+                self.leave_window(name);
+                let pending = self.notes.get(name);
+                let pending = pending.and_then(|notes| notes.launch.pending.as_ref());
+                if let Some(token) = pending.map(|pending| pending.batch.token.clone()) {
+                    self.launches.look_at(&token);
+                }
+            }
+        }
+        None
+    }
+
+    /// Gives tokens to those that have waited for one another, and makes the calls that can be made.
+    pub(super) fn step_launches(&mut self, now: Timestamp, actions: &mut Vec<Action>) {
+        let setting = self.market.catalogues().provider().launch;
+        loop {
+            for window in self.launches.take_over(setting, now) {
+                self.gather(&window, setting, now, actions);
+            }
+            for token in self.launches.take_due(now) {
+                self.step_batch(&token, now, actions);
+            }
+            // Of a batch that came apart, those that stay begin anew.
+            if self.dirty_claims.is_empty() {
+                break;
+            }
+            self.step_claims(now, actions);
+        }
+    }
+
+    /// Makes batches of a window that is over.
+    fn gather(
+        &mut self,
+        window: &Window,
+        setting: LaunchWindow,
+        now: Timestamp,
+        actions: &mut Vec<Action>,
+    ) {
+        let claims: Vec<Arc<NodeClaim>> = window
+            .claims
+            .iter()
+            .filter_map(|name| self.cluster.claims.get(name).cloned())
+            .collect();
+        for claims in claims.chunks(setting.size.max(1)) {
+            let attempts = claims.iter().map(|claim| {
+                LaunchBatch::of(claim).map_or(0, |before| before.attempt().saturating_add(1))
+            });
+            let attempt = attempts.max().unwrap_or(0);
+            let uids = claims.iter().map(|claim| &claim.uid);
+            let digest = launch_digest(&claims[0], &window.options);
+            let own = LaunchBatch::new(uids, digest, attempt);
+            let batch = Batch {
+                size: own.size,
+                unwritten: claims.iter().map(|claim| claim.name.clone()).collect(),
+                ..Batch::default()
+            };
+            self.launches.batches.insert(own.token.clone(), batch);
+            for claim in claims {
+                let notes = &mut self.notes.of(&claim.name).launch;
+                notes.window = None;
+                notes.pending = Some(PendingLaunch {
+                    batch: own.clone(),
+                    options: Arc::clone(&window.options),
+                });
+            }
+            for claim in claims {
+                self.step_claim(&claim.name, now, actions);
+            }
+        }
+    }
+
+    /// Does what is due for a batch: the call, reading it back, or giving it up before it was made.
+    fn step_batch(&mut self, token: &LaunchToken, now: Timestamp, actions: &mut Vec<Action>) {
+        let object = ObjectKey::Launch(token.clone());
+        let mut calls = [Purpose::Launch, Purpose::Find].into_iter();
+        if calls.any(|purpose| self.orders.is_busy(&object, None, purpose)) {
+            return;
+        }
+        let Some(batch) = self.launches.batches.get(token) else {
+            return;
+        };
+        let (size, is_written) = (batch.size, batch.unwritten.is_empty());
+        let is_refused = batch.refused.is_some();
+        let stays = |name: &ClaimName| {
+            let claim = self.cluster.claims.get(name);
+            claim.is_some_and(|claim| claim.deleting.is_none())
+        };
+        if !is_written {
+            let mut claims = batch.bearers.iter().chain(&batch.unwritten);
+            let count = batch.bearers.len() + batch.unwritten.len();
+            if count < size || !claims.all(stays) {
+                self.give_up(token);
+            }
+            return;
+        }
+        let Standing { claims, taken } = self.standing_of(token);
+        let Some(first) = claims.first() else { return };
+        let goes = claims.iter().any(|claim| claim.deleting.is_some());
+        let is_whole = !goes && claims.len() + taken.len() == size;
+        let options = written_options(first, &self.market);
+        if is_whole || goes || is_refused {
+            self.untear(token);
+        } else if let Some(at) = self.torn_until(token, now) {
+            self.launches.timers.insert((at, token.clone()));
+            return;
+        }
+        let is_launched = is_whole && !is_refused && !options.is_empty();
+        let request = LaunchRequest {
+            batch: LaunchBatch {
+                token: token.clone(),
+                size,
+            },
+            claims,
+            taken,
+            options,
+        };
+        let (purpose, call) = if is_launched {
+            (Purpose::Launch, CloudCall::Launch(request))
+        } else {
+            (Purpose::Find, CloudCall::Find(request))
+        };
+        let want = Want {
+            object,
+            uid: None,
+            purpose,
+            version: None,
+            request: Request::Cloud(call),
+        };
+        if let Some(at) = self.order(want, now, actions) {
+            self.launches.timers.insert((at, token.clone()));
+        }
+    }
+
+    /// The claims of a batch that still want a machine of it, and the machines that the others have.
+    fn standing_of(&self, token: &LaunchToken) -> Standing {
+        let bearers = self.launches.batches.get(token);
+        let bearers = bearers.into_iter().flat_map(|batch| &batch.bearers);
+        let mut claims: Vec<Arc<NodeClaim>> = Vec::new();
+        let mut taken = BTreeSet::new();
+        for claim in bearers.filter_map(|name| self.cluster.claims.get(name)) {
+            let notes = self.notes.get(&claim.name);
+            let machine = notes.and_then(|notes| notes.machine.as_ref());
+            let known = machine.map(|machine| &machine.provider_id);
+            if let Some(id) = claim.provider_id.as_ref().or(known) {
+                taken.insert(id.clone());
+            } else if notes.is_none_or(|notes| notes.launch.ended.as_ref() != Some(token)) {
+                claims.push(Arc::clone(claim));
+            }
+        }
+        claims.sort_by(|a, b| a.uid.cmp(&b.uid));
+        Standing { claims, taken }
+    }
+
+    /// `true` if claims still want a machine of a launch.
+    pub(super) fn asks_for(&self, token: &LaunchToken) -> bool {
+        !self.standing_of(token).claims.is_empty()
+    }
+
+    fn untear(&mut self, token: &LaunchToken) {
+        if let Some(batch) = self.launches.batches.get_mut(token) {
+            batch.torn = None;
+        }
+    }
+
+    /// Until when a batch that is not whole is left alone; `None` once that is over.
+    fn torn_until(&mut self, token: &LaunchToken, now: Timestamp) -> Option<Timestamp> {
+        let batch = self.launches.batches.get_mut(token)?;
+        let until = *batch.torn.get_or_insert(now) + TORN_PATIENCE;
+        (until > now).then_some(until)
+    }
+
+    /// A batch whose call was never made: its claims wait for the next.
+    fn give_up(&mut self, token: &LaunchToken) {
+        let Some(batch) = self.launches.batches.get_mut(token) else {
+            return;
+        };
+        let unwritten = std::mem::take(&mut batch.unwritten);
+        let claims: Vec<ClaimName> = batch.bearers.iter().cloned().chain(unwritten).collect();
+        if batch.bearers.is_empty() {
+            self.launches.batches.remove(token);
+        }
+        for name in claims {
+            self.end_launch_of(&name, token);
+        }
+    }
+
+    /// A launch has ended for a claim without a machine.
+    pub(super) fn end_launch_of(&mut self, name: &ClaimName, token: &LaunchToken) {
+        let notes = &mut self.notes.of(name).launch;
+        let is_own = |pending: &mut PendingLaunch| pending.batch.token == *token;
+        notes.pending.take_if(is_own);
+        notes.ended = Some(token.clone());
+        self.dirty_claims.insert(name.clone());
+    }
+
+    /// `true` if a claim is the one of this uid.
+    pub(super) fn is_claim(&self, name: &ClaimName, uid: &Uid) -> bool {
+        let claim = self.cluster.claims.get(name);
+        claim.is_some_and(|claim| claim.uid == *uid)
+    }
+}
