@@ -248,6 +248,7 @@ mod tests {
         let one = |number: usize| {
             let mut claim = launched();
             claim.uid = Uid::from(format!("{prefix}{number}"));
+            claim.labels.clear();
             Arc::new(claim)
         };
         let claims: Vec<_> = (0..count).map(one).collect();

@@ -109,7 +109,7 @@ impl Cloud {
         listed.collect()
     }
 
-    /// What a launch has given, without giving more.
+    /// Machines that a launch has given, without giving more.
     pub(crate) fn find(&mut self, request: &LaunchRequest) -> LaunchAnswer {
         self.deal(request, &ClaimLaunch::Absent)
     }

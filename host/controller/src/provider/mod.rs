@@ -1,5 +1,5 @@
-//! What the loop asks of a provider, whichever it is. Providers know nothing of it: each has a file here that says how it does what
-//! is asked.
+//! Duties of a provider towards the loop, whichever provider it is. Providers know nothing of it: each has a file here that says how it does
+//! what is asked.
 
 mod kwok;
 

@@ -84,16 +84,16 @@ pub struct LaunchRequest {
     pub options: Vec<LaunchOption>,
 }
 
-/// What became of a launch.
+/// Outcome of a launch.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct LaunchAnswer {
-    /// What became of each claim of the request, in its order.
+    /// Outcome for each claim of the request, in its order.
     pub claims: Vec<ClaimLaunch>,
     /// Offerings that were found exhausted on the way, whether or not others gave machines.
     pub exhausted: Vec<OfferingKey>,
 }
 
-/// What became of one claim of a launch.
+/// Outcome of a launch for one of its claims.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub enum ClaimLaunch {
     /// It has a machine.

@@ -30,8 +30,8 @@ const TORN_PATIENCE: Span = Span::from_secs(5);
 #[derive(Clone, Debug, Default)]
 pub(super) struct Launches {
     /// Claims that wait for others, by what they ask for.
-    windows: BTreeMap<u64, Window>,
-    batches: BTreeMap<LaunchToken, Batch>,
+    windows: BTreeMap<u64, Gathering>,
+    batches: BTreeMap<LaunchToken, OpenBatch>,
     /// Batches to be looked at now.
     due: BTreeSet<LaunchToken>,
     /// Batches to be looked at later.
@@ -40,14 +40,14 @@ pub(super) struct Launches {
 
 /// Claims that wait to be launched together.
 #[derive(Clone, Debug)]
-struct Window {
+struct Gathering {
     first: Timestamp,
     last: Timestamp,
     options: Arc<Vec<LaunchOption>>,
     claims: BTreeSet<ClaimName>,
 }
 
-impl Window {
+impl Gathering {
     /// When it is over, however few have come.
     fn end(&self, setting: LaunchWindow) -> Timestamp {
         (self.last + setting.idle).min(self.first + setting.longest)
@@ -56,7 +56,7 @@ impl Window {
 
 /// Claims with one token.
 #[derive(Clone, Debug, Default)]
-struct Batch {
+struct OpenBatch {
     size: usize,
     /// Claims that bear it.
     bearers: BTreeSet<ClaimName>,
@@ -92,7 +92,7 @@ impl LaunchNotes {
 }
 
 /// A batch as it stands.
-struct Standing {
+struct BatchClaims {
     /// Claims without a machine that is known, and for which the launch has not ended; by uid.
     claims: Vec<Arc<NodeClaim>>,
     /// Machines that its other claims have.
@@ -150,8 +150,8 @@ impl Launches {
     }
 
     /// Windows that are over, or have as many claims as one call may have.
-    fn take_over(&mut self, setting: LaunchWindow, now: Timestamp) -> Vec<Window> {
-        let is_over = |window: &Window| {
+    fn take_over(&mut self, setting: LaunchWindow, now: Timestamp) -> Vec<Gathering> {
+        let is_over = |window: &Gathering| {
             window.claims.len() >= setting.size.max(1) || now >= window.end(setting)
         };
         let over = self.windows.extract_if(.., |_, window| is_over(window));
@@ -159,7 +159,7 @@ impl Launches {
     }
 
     fn join(&mut self, claim: &ClaimName, digest: u64, options: Vec<LaunchOption>, now: Timestamp) {
-        let window = self.windows.entry(digest).or_insert_with(|| Window {
+        let window = self.windows.entry(digest).or_insert_with(|| Gathering {
             first: now,
             last: now,
             options: Arc::new(options),
@@ -181,9 +181,9 @@ impl Launches {
 
     /// A claim bears a batch.
     fn bear(&mut self, claim: &ClaimName, own: &LaunchBatch) {
-        let found = || Batch {
+        let found = || OpenBatch {
             is_unsure: true,
-            ..Batch::default()
+            ..OpenBatch::default()
         };
         let batch = self.batches.entry(own.token.clone()).or_insert_with(found);
         batch.size = own.size;
@@ -326,7 +326,7 @@ impl Engine {
     /// Makes batches of a window that is over.
     fn gather(
         &mut self,
-        window: &Window,
+        window: &Gathering,
         setting: LaunchWindow,
         now: Timestamp,
         actions: &mut Vec<Action>,
@@ -344,10 +344,10 @@ impl Engine {
             let uids = claims.iter().map(|claim| &claim.uid);
             let digest = launch_digest(&claims[0], &window.options);
             let own = LaunchBatch::new(uids, digest, attempt);
-            let batch = Batch {
+            let batch = OpenBatch {
                 size: own.size,
                 unwritten: claims.iter().map(|claim| claim.name.clone()).collect(),
-                ..Batch::default()
+                ..OpenBatch::default()
             };
             self.launches.batches.insert(own.token.clone(), batch);
             for claim in claims {
@@ -388,7 +388,7 @@ impl Engine {
             }
             return;
         }
-        let Standing { claims, taken } = self.standing_of(token);
+        let BatchClaims { claims, taken } = self.standing_of(token);
         let Some(first) = claims.first() else { return };
         let goes = claims.iter().any(|claim| claim.deleting.is_some());
         let is_whole = !goes && claims.len() + taken.len() == size;
@@ -427,7 +427,7 @@ impl Engine {
     }
 
     /// The claims of a batch that still want a machine of it, and the machines that the others have.
-    fn standing_of(&self, token: &LaunchToken) -> Standing {
+    fn standing_of(&self, token: &LaunchToken) -> BatchClaims {
         let bearers = self.launches.batches.get(token);
         let bearers = bearers.into_iter().flat_map(|batch| &batch.bearers);
         let mut claims: Vec<Arc<NodeClaim>> = Vec::new();
@@ -443,7 +443,7 @@ impl Engine {
             }
         }
         claims.sort_by(|a, b| a.uid.cmp(&b.uid));
-        Standing { claims, taken }
+        BatchClaims { claims, taken }
     }
 
     /// `true` if claims still want a machine of a launch.

@@ -29,7 +29,7 @@ pub struct Want {
 pub struct Step {
     /// Asked for, in order.
     pub wants: Vec<Want>,
-    /// What its launch needs, which it shares with other claims.
+    /// Need of its launch, which it shares with other claims.
     pub launch: Option<LaunchWish>,
     /// When to look again.
     pub wake: Option<Timestamp>,
@@ -41,7 +41,7 @@ pub struct Step {
     pub reports: Vec<(&'static str, String)>,
 }
 
-/// What a claim needs of a launch.
+/// Need that a claim has of a launch.
 #[derive(Clone, Debug, PartialEq)]
 pub enum LaunchWish {
     /// A place in one, with these ways to buy.

@@ -48,7 +48,7 @@ fn names(orders: &[Order]) -> Vec<ClaimName> {
     claims.map(|claim| claim.name).collect()
 }
 
-/// What an engine asks for that finds these objects at a second.
+/// Orders of an engine that finds these objects at a second.
 pub(super) fn decided(objects: &Objects, at: i64) -> (World, Vec<Order>) {
     let (mut world, mut orders) = World::on(objects, sold(), at);
     orders.extend(world.wait(15));
