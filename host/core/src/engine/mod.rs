@@ -20,6 +20,7 @@ mod failed;
 mod found;
 mod freshness;
 mod garbage;
+mod group_pace;
 mod input;
 mod launched;
 mod launches;

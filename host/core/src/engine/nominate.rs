@@ -7,6 +7,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use super::Engine;
+use super::group_pace::GroupPace;
 use crate::action::{Action, ObjectKey, Purpose, Request, Write};
 use crate::ids::{ClaimName, NodeName, ObjectName, Uid};
 use crate::lifecycle::{UNREGISTERED_TAINT, Want};
@@ -22,6 +23,7 @@ pub(super) struct Nominations {
     by_node: BTreeMap<NodeName, BTreeSet<ObjectName>>,
     lapses: BTreeMap<Timestamp, BTreeSet<PromisedTarget>>,
     again: BTreeMap<Timestamp, BTreeSet<GroupId>>,
+    pace: GroupPace,
 }
 
 /// How a binding stands to what was planned.
@@ -46,7 +48,8 @@ impl Nominations {
     pub(super) fn next_wake(&self) -> Option<Timestamp> {
         let lapse = self.lapses.keys().next().copied();
         let again = self.again.keys().next().copied();
-        lapse.into_iter().chain(again).min()
+        let rest = self.pace.next_wake();
+        lapse.into_iter().chain(again).chain(rest).min()
     }
 
     pub(super) fn holds(&self, pod: &ObjectName) -> bool {
@@ -164,7 +167,7 @@ impl Engine {
     ) {
         for pod in gone {
             if let Some(nomination) = self.nominations.drop_pod(&pod.name) {
-                self.dirty_groups.insert(nomination.group);
+                self.look_at_group(nomination.group);
             }
         }
         for name in touched {
@@ -183,8 +186,9 @@ impl Engine {
             if let Some(nomination) = self.nominations.drop_pod(&pod.name)
                 && nomination.node != *node
             {
-                let group = self.cluster.group_of(&pod.name);
-                self.dirty_groups.extend(group);
+                if let Some(group) = self.cluster.group_of(&pod.name) {
+                    self.look_at_group(group);
+                }
                 let meant = self.cluster.claim_on(&nomination.node);
                 self.dirty_claims
                     .extend(meant.map(|claim| claim.name.clone()));
@@ -208,6 +212,13 @@ impl Engine {
             self.dirty_claims
                 .extend(claim.map(|claim| claim.name.clone()));
         } else {
+            self.look_at_group(group);
+        }
+    }
+
+    /// Something happened to a pod of a group.
+    fn look_at_group(&mut self, group: GroupId) {
+        if self.nominations.pace.may_look(group) {
             self.dirty_groups.insert(group);
         }
     }
@@ -230,6 +241,7 @@ impl Engine {
             }
             self.dirty_groups.extend(entry.remove());
         }
+        self.dirty_groups.extend(self.nominations.pace.take_due(now));
         for group in std::mem::take(&mut self.dirty_groups) {
             self.nominate_group(group, now, actions);
         }
@@ -241,6 +253,7 @@ impl Engine {
     fn nominate_group(&mut self, group: GroupId, now: Timestamp, actions: &mut Vec<Action>) {
         let assigned = self.promises.assign(group, &self.cluster, now);
         let pods: Vec<Arc<Pod>> = self.cluster.unbound_of(group).cloned().collect();
+        self.nominations.pace.looked(group, pods.len(), now);
         for pod in pods {
             let node = assigned
                 .get(&pod.name)
