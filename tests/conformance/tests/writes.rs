@@ -1,6 +1,7 @@
 //! Writes meet the object that was meant, or none: another that bears its name is left as it is.
 
 use anyhow::{Context, Result};
+use k8s_openapi::api::core::v1::Pod;
 use kube::api::{Api, PostParams};
 use kube::core::DynamicObject;
 use kube::{Client, ResourceExt};
@@ -9,11 +10,11 @@ use plimsoll_core::action::{
     Answer, ClaimChange, CloudCall, Finalizer, NodeChange, Outcome, Reason, Write,
 };
 use plimsoll_core::catalogue::Catalogues;
-use plimsoll_core::ids::{ClaimName, NodeName, ProviderId, Uid};
+use plimsoll_core::ids::{ClaimName, NodeName, ObjectName, ProviderId, Uid};
 use plimsoll_core::time::Timestamp;
 use plimsoll_kube::apply::{Preconditions, Writer};
 use plimsoll_kwok::Kwok;
-use plimsoll_lab::{Lab, Options};
+use plimsoll_lab::{Lab, Options, pending_pod};
 use serde_json::{Value, json};
 
 async fn lab() -> Result<Lab> {
@@ -170,5 +171,28 @@ async fn a_machine_says_that_it_ends_and_then_that_it_is_gone() -> Result<()> {
         .await?
         .context("it is held")?;
     assert!(node.metadata.deletion_timestamp.is_some());
+    Ok(())
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_pod_that_was_bound_meanwhile_needs_no_nomination() -> Result<()> {
+    let lab = lab().await?;
+    let client = lab.client();
+    let mut pod = pending_pod("web", "500m", "1Gi");
+    pod.spec.get_or_insert_default().node_name = Some("n1".to_owned());
+    let pods: Api<Pod> = Api::namespaced(client.clone(), "default");
+    let pod = pods.create(&PostParams::default(), &pod).await?;
+    let nominate = Write::Nominate {
+        pod: ObjectName::new("default", "web"),
+        uid: Uid::from(pod.uid().context("a uid")?),
+        node: Some(NodeName::from("n2")),
+    };
+    let only = Preconditions {
+        uid: None,
+        version: None,
+    };
+    let now = Timestamp::from_millis(1_769_850_010_000);
+    let outcome = Writer::new(client).write(&nominate, only, now).await;
+    assert_eq!(outcome, Outcome::Done(Answer::Nothing));
     Ok(())
 }

@@ -241,7 +241,8 @@ impl Engine {
             }
             self.dirty_groups.extend(entry.remove());
         }
-        self.dirty_groups.extend(self.nominations.pace.take_due(now));
+        self.dirty_groups
+            .extend(self.nominations.pace.take_due(now));
         for group in std::mem::take(&mut self.dirty_groups) {
             self.nominate_group(group, now, actions);
         }

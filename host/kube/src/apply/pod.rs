@@ -1,7 +1,9 @@
 //! Writes to pods: nominated for a node, moved away.
 
 use k8s_openapi::api::core::v1::Pod;
+use kube::Error;
 use kube::api::{Api, DeleteParams, EvictParams, Patch, PatchParams, Preconditions};
+use kube::core::Status;
 use plimsoll_api::Kind;
 use plimsoll_core::action::Answer;
 use plimsoll_core::ids::{NodeName, ObjectName, Uid};
@@ -13,7 +15,8 @@ use crate::FIELD_MANAGER;
 use crate::resource::in_namespace;
 
 impl Writer {
-    /// Server-side apply under our name, so that what we no longer say is taken back by saying nothing.
+    /// Server-side apply under our name, so that what we no longer say is taken back by saying nothing. A pod that has been bound meanwhile
+    /// needs no nomination: that is no failure, and nothing to tell anybody.
     pub(super) async fn nominate(
         &self,
         pod: &ObjectName,
@@ -34,8 +37,11 @@ impl Writer {
         let parameters = PatchParams::apply(FIELD_MANAGER).force();
         let patched = api
             .patch_status(&pod.name, &parameters, &Patch::Apply(&patch))
-            .await?;
-        answer(Kind::Pod, &patched)
+            .await;
+        match patched {
+            Err(Error::Api(status)) if is_of_bound(&status) => Ok(Answer::Nothing),
+            patched => answer(Kind::Pod, &patched?),
+        }
     }
 
     /// A move that has to end within some time is a deletion, which no disruption budget holds up.
@@ -65,6 +71,15 @@ impl Writer {
         }
         Ok(Answer::Nothing)
     }
+}
+
+/// `true` if a server has a nomination refused since the pod is bound already.
+fn is_of_bound(status: &Status) -> bool {
+    let details = status.details.as_ref();
+    let mut causes = details.into_iter().flat_map(|details| &details.causes);
+    causes.any(|cause| {
+        cause.field == "status.nominatedNodeName" && cause.reason == "FieldValueForbidden"
+    })
 }
 
 /// As a server counts it: whole seconds, and at least one, since none means at once and without a word.
