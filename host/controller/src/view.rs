@@ -209,10 +209,12 @@ fn written(order: &Order) -> &'static [Kind] {
         }
         (ObjectKey::Claim(_) | ObjectKey::Launch(_), Request::Write(_)) => &[Kind::NodeClaim],
         (ObjectKey::Node(_) | ObjectKey::Instance(_), _) => &[Kind::Node],
-        (ObjectKey::Cloud, _) => &[],
         (ObjectKey::Pod(_), _) => &[Kind::Pod],
-        // Only their statuses are written, which decisions do not read.
-        (ObjectKey::Buffer(_) | ObjectKey::Pool(_) | ObjectKey::Overlay(_), _) => &[],
+        // Nothing is written, or only statuses, which decisions do not read.
+        (
+            ObjectKey::Cloud | ObjectKey::Buffer(_) | ObjectKey::Pool(_) | ObjectKey::Overlay(_),
+            _,
+        ) => &[],
     }
 }
 
