@@ -60,6 +60,7 @@ async fn an_api_server_that_answers_late_is_waited_for() {
     let served = Served::start(alone(vec![Rule::new(&[], &[], Fault::Delay(late))])).await;
     served.run_pods("web", 3).await;
     assert_no_doubles(&served).await;
+    served.until_initialized().await;
     let from = served.proxy.calls().len();
     served.end_pods().await;
     served.until_no_nodes().await;

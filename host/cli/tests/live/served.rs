@@ -128,6 +128,16 @@ impl Served {
         nodes.expect("nodes").items
     }
 
+    /// Waits until every node is complete: nothing is left to be written on it but to take it away.
+    pub(super) async fn until_initialized(&self) {
+        let complete = until("the nodes to be complete", PATIENCE, async || {
+            let nodes = self.nodes().await;
+            let is_complete = |node: &Node| node.labels().contains_key("karpenter.sh/initialized");
+            Ok(nodes.iter().all(is_complete).then_some(()))
+        });
+        complete.await.expect("complete");
+    }
+
     pub(super) async fn until_no_nodes(&self) {
         let nodes: Api<Node> = Api::all(self.client.clone());
         let gone = until("the nodes to go", PATIENCE, async || {

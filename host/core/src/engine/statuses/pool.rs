@@ -4,7 +4,6 @@
 //! with what its node has once that is complete, and what its claim says before.
 
 use std::collections::{BTreeMap, BTreeSet};
-use std::sync::Arc;
 
 use super::super::Engine;
 use super::validation;
@@ -116,25 +115,23 @@ impl Engine {
                 continue;
             };
             if let Some(capacity) = self.capacity(claim) {
-                sum.add(&capacity);
-                sum.set(ResourceName::Nodes, sum.get(&ResourceName::Nodes) + 1);
+                let nodes = sum.get(&ResourceName::Nodes) + 1;
+                sum.add(capacity);
+                sum.set(ResourceName::Nodes, nodes);
             }
         }
         sums
     }
 
     /// What a claim's node counts for in its pool; `None` where it does not.
-    fn capacity(&self, claim: &Arc<NodeClaim>) -> Option<Resources> {
+    fn capacity<'e>(&'e self, claim: &'e NodeClaim) -> Option<&'e Resources> {
         let stays = claim.deleting.is_none() && self.cluster.marked(&claim.name).is_none();
         if !stays || claim.provider_id.is_none() {
             return None;
         }
         let complete = claim.phase() == ClaimPhase::Initialized;
         let node = self.cluster.nodes_of(claim).first().filter(|_| complete);
-        let capacity = node.map_or(&claim.capacity, |node| &node.capacity);
-        let mut capacity = capacity.clone();
-        capacity.set(ResourceName::Nodes, 0);
-        Some(capacity)
+        Some(node.map_or(&claim.capacity, |node| &node.capacity))
     }
 }
 
