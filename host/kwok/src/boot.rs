@@ -144,7 +144,8 @@ async fn boot(provider: Kwok, claim: Arc<NodeClaim>, now: Timestamp) {
     loop {
         match nodes.create(&PostParams::default(), &node).await {
             Ok(_) => return,
-            Err(Error::Api(status)) if status.code == 409 => return,
+            // Any other conflict leaves the node unmade.
+            Err(Error::Api(status)) if status.reason == "AlreadyExists" => return,
             Err(error) => {
                 tracing::warn!(claim = claim.name.as_str(), %error, "node not created, tried again");
                 tokio::time::sleep(AGAIN).await;
