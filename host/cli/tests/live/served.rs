@@ -5,8 +5,8 @@ use std::path::Path;
 
 use k8s_openapi::api::core::v1::{Node, Pod};
 use k8s_openapi::api::events::v1::Event;
-use kube::{Client, ResourceExt};
 use kube::api::{Api, DeleteParams, ListParams, PostParams};
+use kube::{Client, ResourceExt};
 use plimsoll_api::crd;
 use plimsoll_controller::Planner;
 use plimsoll_controller::replay::{Played, replay};
