@@ -148,9 +148,9 @@ async fn one_of_two_acts_and_the_other_when_it_has_died() {
     }
     pair.until_bound(42).await;
     pair.lab.kill("second").expect("it runs");
-    // What the first had not put on disk when it ended is lost with it; the rest plays the same.
-    played(&pair.lab, "first");
-    assert!(played(&pair.lab, "second").plans > 0);
+    for name in ["first", "second"] {
+        assert!(played(&pair.lab, name).plans > 0, "{name}");
+    }
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
@@ -202,7 +202,7 @@ async fn a_leader_that_wakes_after_its_lease_writes_nothing_and_ends() {
     assert_eq!(owners.len(), nodes.len(), "no claim has two nodes");
     assert!(nodes.len() <= claims.len(), "every node has a claim");
     pair.lab.kill("second").expect("it runs");
-    for name in ["first", "second"] {
-        assert!(played(&pair.lab, name).plans > 0, "{name}");
-    }
+    // What the first had not put on disk when it ended is lost with it; the rest plays the same.
+    played(&pair.lab, "first");
+    assert!(played(&pair.lab, "second").plans > 0);
 }
