@@ -8,8 +8,6 @@ pub const TERMINATION_TIMESTAMP: &str = "karpenter.sh/nodeclaim-termination-time
 pub const NODEPOOL_HASH: &str = "karpenter.sh/nodepool-hash";
 /// Version of the method by which [`NODEPOOL_HASH`] was computed.
 pub const NODEPOOL_HASH_VERSION: &str = "karpenter.sh/nodepool-hash-version";
-/// On a pool, written by us: when claims that are no more were asked for within a minute, in seconds, for the ceiling on nodes per minute.
-pub const ASKED: &str = "plimsoll.dev/asked";
 /// How pods are packed onto a pool's new nodes: `price` or `compatible`.
 pub const PACKING: &str = "plimsoll.dev/packing";
 /// On a capacity buffer: from when on it asks for its room, five cron fields in UTC; without it, always.

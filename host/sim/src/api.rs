@@ -284,7 +284,7 @@ impl Api {
     pub(crate) fn is_usable(&self, name: &NodeName) -> bool {
         self.nodes.get(name).is_some_and(|node| {
             let let_in = node.label(labels::REGISTERED);
-            node.ready == Readiness::Ready && let_in.is_some_and(|value| &**value == "true")
+            node.readiness() == Readiness::Ready && let_in.is_some_and(|value| &**value == "true")
         })
     }
 

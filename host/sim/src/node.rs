@@ -7,7 +7,8 @@ use plimsoll_core::ids::{ClaimName, NodeName, ObjectName, ProviderId, Uid};
 use plimsoll_core::labels::{self, Labels};
 use plimsoll_core::lifecycle::UNREGISTERED_TAINT;
 use plimsoll_core::model::{
-    DaemonSet, Effect, Node, NodeClaim, Owner, OwnerKind, Pod, PodPhase, Readiness, Taint,
+    DaemonSet, Effect, Node, NodeClaim, NodeConditions, Owner, OwnerKind, Pod, PodPhase, Readiness,
+    Taint,
 };
 use plimsoll_core::resources::{ResourceName, Resources};
 use plimsoll_core::time::{Span, Timestamp};
@@ -90,7 +91,7 @@ impl World {
             taints,
             capacity,
             allocatable,
-            ready: Readiness::NotReady,
+            conditions: NodeConditions::of(Readiness::NotReady, self.now),
             created: self.now,
             deleting: None,
             held: false,
@@ -135,7 +136,7 @@ impl World {
         };
         node.taints
             .retain(|taint| taint.key.as_ref() != NOT_READY && !startup(taint));
-        node.ready = Readiness::Ready;
+        node.conditions = NodeConditions::of(Readiness::Ready, self.now);
         self.api.put_node(node);
         self.open(name);
     }
@@ -195,7 +196,7 @@ impl World {
         }
         if node.held {
             let mut down = Node::clone(&node);
-            down.ready = Readiness::NotReady;
+            down.conditions = NodeConditions::of(Readiness::NotReady, self.now);
             down.taints.push(taint(NOT_READY, Effect::NoSchedule));
             down.deleting.get_or_insert(self.now);
             self.api.put_node(down);

@@ -124,9 +124,8 @@ fn bring(status: &mut Status, change: &StatusChange, dependents: &[ConditionType
     }
     status.class_generation = change.class_generation.or(status.class_generation);
     status.units = change.units.or(status.units);
-    if change.asked.is_some() {
-        status.asked.clone_from(&change.asked);
-    }
+    status.memory.extend(change.memory.clone());
+    status.memory.retain(|_, text| !text.is_empty());
     if change.template.is_some() {
         status.template.clone_from(&change.template);
     }

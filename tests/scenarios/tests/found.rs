@@ -11,7 +11,8 @@ use plimsoll_core::engine::{Engine, Input};
 use plimsoll_core::ids::{NodeName, ProviderId, ReservationId, Uid};
 use plimsoll_core::labels::{INITIALIZED, REGISTERED};
 use plimsoll_core::model::{
-    ClaimPhase, Conditions, Node, NodeClaim, Object, Pod, PodPhase, Readiness, Version,
+    ClaimPhase, Conditions, Node, NodeClaim, NodeConditions, Object, Pod, PodPhase, Readiness,
+    Version,
 };
 use plimsoll_core::plan::{Plan, Target};
 use plimsoll_core::provider::ProviderFacts;
@@ -277,7 +278,7 @@ impl Fates<'_> {
             taints: claim.taints.clone(),
             capacity: claim.capacity.clone(),
             allocatable: claim.allocatable.clone(),
-            ready: Readiness::Ready,
+            conditions: NodeConditions::of(Readiness::Ready, FIRST),
             created: FIRST,
             deleting: None,
             held: true,

@@ -186,6 +186,26 @@ fn after_two_equal_relaunches_the_pod_waits_and_is_told_by_how_much_it_misses() 
 }
 
 #[test]
+fn another_process_does_not_begin_to_count_anew() {
+    for restarts in [[100, 200], [900, 901]] {
+        let changes = vec![deploy(0, "big", 1, 16_200)];
+        let mut run = run(PackingMode::Price, 20, changes, as_computed);
+        for restart in restarts {
+            run.run_until(at(restart));
+            run.crash();
+        }
+        assert_eq!(launches(&mut run, &[3500, 7000]), [3, 4], "{restarts:?}");
+        let words = told(&mut run);
+        assert!(
+            words[0].contains(
+                "memory of its node is 16057Mi where 16384Mi was computed, and it misses by 144Mi"
+            ),
+            "{words:?}"
+        );
+    }
+}
+
+#[test]
 fn a_loss_too_large_to_be_believed_is_not_learned_and_not_bought_for_ever() {
     let mut run = run(
         PackingMode::Price,

@@ -41,7 +41,8 @@ pub(super) fn conditions_without_ready(
 /// Conditions as they are written.
 pub(super) fn conditions_value(conditions: &model::Conditions) -> Vec<Value> {
     let each = conditions.iter();
-    each.map(|(kind, own)| condition_value(kind, own)).collect()
+    each.map(|(kind, own)| condition_value(kind.as_str(), own))
+        .collect()
 }
 
 /// A condition as it is written, of whatever type.
@@ -57,9 +58,9 @@ pub fn condition(written: &Condition, created: Timestamp) -> model::Condition {
 }
 
 /// One condition as it is written.
-pub fn condition_value(kind: ConditionType, condition: &model::Condition) -> Value {
+pub fn condition_value(kind: &str, condition: &model::Condition) -> Value {
     let mut value = json!({
-        "type": kind.as_str(),
+        "type": kind,
         "status": condition.status.as_str(),
         "reason": condition.reason,
         "message": condition.message,

@@ -1,11 +1,15 @@
 //! `v1 Node`.
 
+use std::sync::Arc;
+
 use k8s_openapi::api::core::v1 as k8s;
 use plimsoll_core::ids::{NodeName, ProviderId};
-use plimsoll_core::model::{Node, Readiness};
+use plimsoll_core::model::{Condition, ConditionStatus, Node, NodeConditions};
+use plimsoll_core::time::Timestamp;
 use serde_json::{Map, Value, json};
 
 use super::amounts::amounts_or_none;
+use super::condition::condition_value;
 use super::{metadata, taint};
 use crate::error::{FieldError, Within};
 use crate::intern::Interner;
@@ -26,6 +30,9 @@ pub fn node(written: &k8s::Node, interner: &mut Interner) -> Result<Node, FieldE
     let taints = spec
         .and_then(|spec| spec.taints.as_deref())
         .unwrap_or_default();
+    let created = metadata::created(metadata);
+    let said = status.and_then(|status| status.conditions.as_deref());
+    let said = said.unwrap_or_default();
     Ok(Node {
         name: NodeName::from(interner.text(metadata::name(metadata)?)),
         uid: metadata::uid(metadata),
@@ -38,24 +45,31 @@ pub fn node(written: &k8s::Node, interner: &mut Interner) -> Result<Node, FieldE
         taints: taint::of_node(taints, interner).within("spec.taints")?,
         capacity,
         allocatable,
-        ready: readiness(status),
-        created: metadata::created(metadata),
+        conditions: conditions(said, created, interner),
+        created,
         deleting: metadata::deleting(metadata),
         held: metadata::held(metadata),
     })
 }
 
-fn readiness(status: Option<&k8s::NodeStatus>) -> Readiness {
-    let conditions = status.and_then(|status| status.conditions.as_deref());
-    let ready = conditions
-        .unwrap_or_default()
-        .iter()
-        .find(|condition| condition.type_ == "Ready");
-    match ready.map(|condition| condition.status.as_str()) {
-        Some("True") => Readiness::Ready,
-        Some("False") => Readiness::NotReady,
-        _ => Readiness::Unknown,
-    }
+/// Conditions of every type. One without a time holds since the node's creation.
+fn conditions(
+    written: &[k8s::NodeCondition],
+    created: Timestamp,
+    interner: &mut Interner,
+) -> NodeConditions {
+    let each = written.iter().map(|own| {
+        let since = own.last_transition_time.as_ref();
+        let condition = Condition {
+            status: ConditionStatus::parse(&own.status),
+            reason: interner.text(own.reason.as_deref().unwrap_or_default()),
+            message: Arc::from(own.message.as_deref().unwrap_or_default()),
+            since: since.map_or(created, metadata::instant),
+            generation: None,
+        };
+        (interner.text(&own.type_), condition)
+    });
+    each.collect()
 }
 
 /// A node as it is written.
@@ -70,19 +84,55 @@ pub(crate) fn to_value(node: &Node) -> Value {
     if let Some(id) = &node.provider_id {
         spec.insert("providerID".to_owned(), id.as_str().into());
     }
-    let ready = match node.ready {
-        Readiness::Ready => "True",
-        Readiness::NotReady => "False",
-        Readiness::Unknown => "Unknown",
-    };
+    let conditions = node.conditions.iter();
+    let conditions: Vec<Value> = conditions
+        .map(|(kind, own)| condition_value(kind, own))
+        .collect();
     let status = json!({
         "capacity": write::amounts(&node.capacity),
         "allocatable": write::amounts(&node.allocatable),
-        "conditions": [{"type": "Ready", "status": ready}],
+        "conditions": conditions,
     });
     write::framed(
         Kind::Node,
         Value::Object(meta),
         json!({"spec": spec, "status": status}),
     )
+}
+
+#[cfg(test)]
+mod tests {
+    use plimsoll_core::model::Readiness;
+
+    use super::*;
+
+    #[test]
+    fn conditions_of_every_type_are_read_and_written() {
+        let written = json!({
+            "metadata": {"name": "n1", "creationTimestamp": "2026-01-01T00:00:00Z"},
+            "status": {"conditions": [
+                {"type": "Ready", "status": "False", "reason": "KubeletNotReady", "message": "no network",
+                 "lastHeartbeatTime": "2026-01-03T00:00:00Z", "lastTransitionTime": "2026-01-02T00:00:00Z"},
+                {"type": "example.com/Gpu", "status": "sideways"},
+            ]},
+        });
+        let read = |value: Value| {
+            let written: k8s::Node = serde_json::from_value(value).expect("a node");
+            node(&written, &mut Interner::default()).expect("it is read")
+        };
+        let seen = read(written);
+        assert_eq!(seen.readiness(), Readiness::NotReady);
+        let ready = seen.conditions.get("Ready").expect("it is said");
+        assert_eq!(
+            (&*ready.reason, &*ready.message),
+            ("KubeletNotReady", "no network")
+        );
+        assert_eq!(ready.since.millis(), 1_767_312_000_000);
+        let gpu = seen.conditions.get("example.com/Gpu").expect("it is said");
+        assert_eq!(
+            (gpu.status, gpu.since),
+            (ConditionStatus::Unknown, seen.created)
+        );
+        assert_eq!(read(to_value(&seen)), seen);
+    }
 }

@@ -4,9 +4,10 @@ use std::sync::Arc;
 
 use k8s_openapi::apimachinery::pkg::apis::meta::v1::ObjectMeta;
 use plimsoll_core::ids::PoolName;
+use plimsoll_core::labels::Labels;
 use plimsoll_core::model::{
-    Budget, BudgetNodes, Ceilings, ClassRef, ConsolidationPolicy, DisruptionReason, NodePool,
-    PackingMode, PoolDisruption, Status,
+    Budget, BudgetNodes, Ceilings, ClassRef, ConsolidationPolicy, DisruptionReason, MEMORY,
+    NodePool, PackingMode, PoolDisruption, Status,
 };
 use plimsoll_core::time::{Span, Timestamp};
 use plimsoll_core::units::PricePerHour;
@@ -66,11 +67,14 @@ pub(crate) fn node_pool(
 /// What a pool's status says. Capacity that cannot be read counts as not said: it is counted anew.
 fn status(written: &kinds::NodePool, interner: &mut Interner) -> Status {
     let metadata = &written.metadata;
-    let asked = metadata::annotation(metadata, keys::ASKED).map(Arc::from);
+    let own = MEMORY
+        .into_iter()
+        .filter_map(|key| Some((key, metadata::annotation(metadata, key)?)));
+    let memory: Labels = own.map(|(key, text)| (key.into(), text.into())).collect();
     let Some(status) = &written.status else {
         return Status {
             generation: metadata::generation(metadata),
-            asked,
+            memory,
             ..Status::default()
         };
     };
@@ -81,7 +85,7 @@ fn status(written: &kinds::NodePool, interner: &mut Interner) -> Status {
         nodes: status.nodes,
         resources: amounts(&status.resources, interner).unwrap_or_default(),
         class_generation: status.node_class_observed_generation,
-        asked,
+        memory,
         ..Status::default()
     }
 }
@@ -302,8 +306,8 @@ pub(crate) fn to_value(pool: &NodePool) -> Value {
         annotations.insert(keys::PACKING.to_owned(), "compatible".into());
     }
     write_ceilings(&pool.ceilings, &mut annotations);
-    if let Some(asked) = &pool.status.asked {
-        annotations.insert(keys::ASKED.to_owned(), asked.as_ref().into());
+    for (key, text) in &pool.status.memory {
+        annotations.insert(key.as_ref().to_owned(), text.as_ref().into());
     }
     if let Some((hash, version)) = &pool.hash {
         annotations.insert(keys::NODEPOOL_HASH.to_owned(), hash.as_ref().into());

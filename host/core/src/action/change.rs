@@ -67,8 +67,8 @@ pub struct StatusChange {
     pub resources: Option<Resources>,
     /// Generation of a pool's class.
     pub class_generation: Option<i64>,
-    /// When claims of a pool that are no more were asked for within a minute, in seconds; written as an annotation.
-    pub asked: Option<Arc<str>>,
+    /// Annotations of a pool for the next process, of [`MEMORY`](crate::model::MEMORY); an empty one is taken off.
+    pub memory: Labels,
     /// Units that a buffer comes to.
     pub units: Option<i64>,
     /// The template of a buffer's units.

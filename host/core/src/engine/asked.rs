@@ -8,7 +8,7 @@ use std::sync::Arc;
 
 use super::runaway::MINUTE;
 use crate::ids::PoolName;
-use crate::model::{NodeClaim, Status};
+use crate::model::{ASKED_ANNOTATION, NodeClaim, Status};
 use crate::time::Timestamp;
 
 /// When claims that are no more were asked for, by pool, oldest first.
@@ -36,7 +36,8 @@ impl GoneAsks {
         status: &Status,
         now: Timestamp,
     ) -> Vec<Timestamp> {
-        let asks = status.asked.as_deref().map(read).unwrap_or_default();
+        let text = status.memory.get(ASKED_ANNOTATION);
+        let asks = text.map(|text| read(text)).unwrap_or_default();
         let asks: Vec<Timestamp> = asks.into_iter().filter(|at| *at + MINUTE > now).collect();
         if !asks.is_empty() {
             self.by_pool.insert(pool.clone(), asks.clone());
@@ -84,18 +85,16 @@ mod tests {
     #[test]
     fn what_is_written_is_read_as_long_as_it_counts() {
         let pool = PoolName::from("general");
-        let status = Status {
-            asked: Some(Arc::from("70 x 20 9223372036854775807 75")),
+        let says = |text: &str| Status {
+            memory: [(ASKED_ANNOTATION.into(), text.into())].into(),
             ..Status::default()
         };
+        let status = says("70 x 20 9223372036854775807 75");
         let mut asks = GoneAsks::default();
         let read = asks.recall(&pool, &status, second(81));
         assert_eq!(read[..2], [second(70), second(75)]);
         let mut asks = GoneAsks::default();
-        let status = Status {
-            asked: Some(Arc::from("70 20 75")),
-            ..Status::default()
-        };
+        let status = says("70 20 75");
         asks.recall(&pool, &status, second(81));
         assert_eq!(asks.text(&pool, second(81)).as_deref(), Some("70 75"));
         assert_eq!(asks.text(&pool, second(132)).as_deref(), Some("75"));

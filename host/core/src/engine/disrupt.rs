@@ -273,8 +273,6 @@ impl Engine {
     }
 
     fn activity(&self, now: Timestamp) -> Activity {
-        let claims = self.cluster.claims.unordered().map(|claim| &claim.name);
-        let event = |name: &ClaimName| Some((name.clone(), self.last_pod_event(name)?));
         let promised = self.promises.targets().into_iter();
         let promised = promised.filter_map(|target| match target {
             PromisedTarget::Claim(name) => Some(name),
@@ -282,7 +280,7 @@ impl Engine {
         });
         let is_seen = |name: &ClaimName| self.cluster.claims.get(name).is_some();
         let mut activity = Activity {
-            pod_events: claims.filter_map(event).collect(),
+            pod_events: Arc::clone(&self.pod_events),
             promised: promised.filter(is_seen).collect(),
             under_way: self.queue.members().cloned().collect(),
             moves: self.disruption.moves.clone(),

@@ -145,16 +145,14 @@ impl Engine {
         let unwritten =
             unwritten.filter_map(|(_, notes)| Some(&notes.machine.as_ref()?.provider_id));
         let unwritten: BTreeSet<&ProviderId> = unwritten.collect();
+        let asked_for = self.launches_asked_for();
         let is_unclaimed = |machine: &&ListedMachine| {
             let id = &machine.instance;
-            let is_asked_for = || {
-                let token = machine.token.as_ref();
-                token.is_some_and(|token| self.asks_for(token))
-            };
+            let token = machine.token.as_ref();
             machine.ending.is_none()
                 && self.cluster.claim_of_instance(id).is_none()
                 && !unwritten.contains(id)
-                && !is_asked_for()
+                && token.is_none_or(|token| !asked_for.contains(token))
         };
         listed.iter().filter(is_unclaimed).collect()
     }
@@ -170,7 +168,7 @@ impl Engine {
                 && claim.conditions.is_true(ConditionType::Registered)
                 && had_registered
                 && id.is_some_and(|id| !there.contains(id))
-                && !nodes.any(|node| node.ready == Readiness::Ready)
+                && !nodes.any(|node| node.readiness() == Readiness::Ready)
         };
         let claims = self.cluster.claims.unordered().filter(is_lost);
         let lost: Vec<ClaimName> = claims.map(|claim| claim.name.clone()).collect();

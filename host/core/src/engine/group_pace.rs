@@ -1,7 +1,7 @@
 //! The pace at which large groups of pods are looked at. What happens to one pod of a group looks at all that wait with it, and pods of
 //! a group come and go together: one look at all of them costs hardly more than one at each.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use crate::state::GroupId;
 use crate::time::{Span, Timestamp};
@@ -16,6 +16,8 @@ const REST: Span = Span::from_millis(100);
 pub(super) struct GroupPace {
     /// Until when each rests, and whether it is to be looked at then.
     resting: BTreeMap<GroupId, (Timestamp, bool)>,
+    /// The same groups by when their rest is over.
+    timers: BTreeSet<(Timestamp, GroupId)>,
 }
 
 impl GroupPace {
@@ -32,28 +34,31 @@ impl GroupPace {
 
     /// A group of so many waiting pods has been looked at.
     pub(super) fn looked(&mut self, group: GroupId, pods: usize, now: Timestamp) {
+        if let Some((until, _)) = self.resting.remove(&group) {
+            self.timers.remove(&(until, group));
+        }
         if pods > LARGE {
             self.resting.insert(group, (now + REST, false));
-        } else {
-            self.resting.remove(&group);
+            self.timers.insert((now + REST, group));
         }
     }
 
     /// When the first rest is over.
     pub(super) fn next_wake(&self) -> Option<Timestamp> {
-        self.resting.values().map(|(until, _)| *until).min()
+        self.timers.first().map(|(until, _)| *until)
     }
 
     /// Groups whose rest is over and that are to be looked at.
     pub(super) fn take_due(&mut self, now: Timestamp) -> Vec<GroupId> {
         let mut due = Vec::new();
-        self.resting.retain(|group, (until, asked)| {
-            let rests = *until > now;
-            if !rests && *asked {
-                due.push(*group);
+        while let Some((until, group)) = self.timers.first().copied()
+            && until <= now
+        {
+            self.timers.pop_first();
+            if let Some((_, true)) = self.resting.remove(&group) {
+                due.push(group);
             }
-            rests
-        });
+        }
         due
     }
 }

@@ -44,7 +44,7 @@ mod statuses;
 mod undersized;
 mod unschedulable;
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 pub use input::Input;
@@ -113,6 +113,8 @@ pub struct Engine {
     statuses: StatusWatch,
     begun: Begun,
     notes: Notes,
+    /// The last event of a pod on each claim's node, as decisions are told.
+    pod_events: Arc<BTreeMap<ClaimName, Timestamp>>,
     orphans: Orphans,
     garbage: Garbage,
     dirty_claims: BTreeSet<ClaimName>,
@@ -151,6 +153,7 @@ impl Engine {
             statuses: StatusWatch::default(),
             begun: Begun::default(),
             notes: Notes::default(),
+            pod_events: Arc::default(),
             orphans: Orphans::default(),
             garbage: Garbage::default(),
             dirty_claims: BTreeSet::new(),
@@ -295,10 +298,12 @@ impl Engine {
         self.listed = Some(now);
         let claims = self.cluster.claims.objects();
         self.recall_asked(&claims, now);
+        self.recall_undersized(now);
         self.resume_commands(&claims, now);
         for claim in &claims {
             self.adopt_promises(claim, now);
             self.recall_pod_event(claim, now);
+            self.follow_pod_event(&claim.name);
             self.dirty_claims.insert(claim.name.clone());
         }
         let nominated: Vec<_> = self
@@ -340,15 +345,17 @@ impl Engine {
         for pod in &touched.gone_pods {
             self.retry.forget(&ObjectKey::Pod(pod.uid.clone()));
         }
-        for claim in touched.pod_events.iter().filter(|_| self.synced.is_some()) {
+        let is_synced = self.synced.is_some();
+        for claim in touched.pod_events.iter().filter(|_| is_synced) {
             self.notes.of(claim).last_pod_event = Some(now);
+            self.follow_pod_event(claim);
         }
         for name in &touched.claims {
             self.follow_claim(name, now);
         }
         let mut claims = touched.claims;
         claims.extend(touched.claims_of_pods);
-        if self.synced.is_some() {
+        if is_synced {
             for name in &claims {
                 self.trigger_deleting(name, now);
             }
@@ -374,6 +381,7 @@ impl Engine {
             self.note_joined(&claim);
             self.learn(&claim, now);
         }
+        self.follow_pod_event(name);
         let groups = self.groups_to_nominate(name);
         self.dirty_groups.extend(groups);
     }
@@ -403,6 +411,7 @@ impl Engine {
         self.expected.settle(name);
         self.forget_launch(name);
         self.notes.forget(name);
+        self.follow_pod_event(name);
         self.disruption.forget(name);
         self.cluster.unmark(name);
         self.drop_promises(&PromisedTarget::Claim(name.clone()));

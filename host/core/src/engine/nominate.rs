@@ -349,7 +349,7 @@ impl Engine {
             let mut taints = node.taints.iter();
             taints.any(|taint| &*taint.key == UNREGISTERED_TAINT || is_ephemeral(taint))
         };
-        node.is_some_and(|node| node.ready == Readiness::Ready && !starting(node))
+        node.is_some_and(|node| node.readiness() == Readiness::Ready && !starting(node))
     }
 
     /// Drops promises whose time is over.

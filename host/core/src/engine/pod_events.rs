@@ -25,6 +25,20 @@ impl Engine {
         noted.max(written).or(silent)
     }
 
+    /// Follows the last event on a claim's node in what decisions are told: something was noted of it, or the claim changed.
+    pub(super) fn follow_pod_event(&mut self, name: &ClaimName) {
+        let is_there = self.cluster.claims.get(name).is_some();
+        let last = self.last_pod_event(name).filter(|_| is_there);
+        if self.pod_events.get(name) == last.as_ref() {
+            return;
+        }
+        let told = Arc::make_mut(&mut self.pod_events);
+        match last {
+            Some(at) => told.insert(name.clone(), at),
+            None => told.remove(name),
+        };
+    }
+
     /// Finds out, after a restart, when pods that are on a claim's node came or were asked to go.
     pub(super) fn recall_pod_event(&mut self, claim: &NodeClaim, now: Timestamp) {
         let nodes = self.cluster.nodes_of(claim).iter();

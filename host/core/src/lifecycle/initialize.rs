@@ -76,7 +76,7 @@ fn written(taint: &Taint) -> String {
 
 /// The first thing that a node lacks to be complete, in the incumbent's order.
 pub(super) fn lack<'a>(claim: &'a NodeClaim, node: &'a Node) -> Option<Lack<'a>> {
-    if node.ready != Readiness::Ready {
+    if node.readiness() != Readiness::Ready {
         return Some(Lack::Readiness);
     }
     let is_there = |start: &&Taint| {

@@ -34,7 +34,7 @@ pub fn step_orphan(view: &OrphanView<'_>, now: Timestamp) -> Step {
     if !step.taint(node, view.version) {
         return step;
     }
-    let silent = node.ready != Readiness::Ready;
+    let silent = node.readiness() != Readiness::Ready;
     if let Some(instance) = node.provider_id.clone()
         && silent
         && view.instance == Instance::Unasked

@@ -76,7 +76,7 @@ fn end_node(view: &ClaimView<'_>, node: &Node, version: Version, now: Timestamp,
     let begun = node.deleting.unwrap_or(now);
     let deadline = view.claim.drain_deadline();
     // A node that is not ready and whose instance is gone has nothing left to move.
-    let silent = node.ready != Readiness::Ready;
+    let silent = node.readiness() != Readiness::Ready;
     if let Some(instance) = view.claim.provider_id.clone()
         && silent
         && view.instance == Instance::Unasked

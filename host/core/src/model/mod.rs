@@ -11,6 +11,7 @@ mod default_spread;
 mod disruption;
 mod move_cost;
 mod node;
+mod node_condition;
 pub(crate) mod object;
 mod overlay;
 mod pod;
@@ -35,6 +36,7 @@ pub use disruption::{
 };
 pub use move_cost::MoveCost;
 pub use node::{Node, Readiness};
+pub use node_condition::NodeConditions;
 pub use object::{Keyed, Object, Version};
 pub use overlay::{NodeOverlay, PriceChange};
 pub use pod::{
@@ -46,7 +48,7 @@ pub(crate) use predicates::{STUCK, is_evictable, is_waited_for};
 pub use predicates::{is_displaced, is_fixed, is_reschedulable, wants_node};
 pub use selector::{LabelExpression, LabelSelector, SelectorOperator};
 pub use spread::{DefaultSpread, NodeInclusion, SpreadConstraint, WhenUnsatisfiable};
-pub use status::{HasStatus, Status};
+pub use status::{ASKED_ANNOTATION, HasStatus, MEMORY, Status, UNDERSIZED_ANNOTATION};
 pub(crate) use taint::leaving_taint;
 pub use taint::{
     DISRUPTED_TAINT, Effect, Taint, Toleration, TolerationOperator, first_untolerated, is_disrupted,

@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
 
+use super::node_condition::NodeConditions;
 use super::taint::Taint;
 use crate::ids::{NodeName, PoolName, ProviderId, Uid};
 use crate::labels::{self, Labels};
@@ -41,8 +42,9 @@ pub struct Node {
     pub capacity: Resources,
     /// Resources for pods and daemons.
     pub allocatable: Resources,
-    /// Readiness as the kubelet reports it.
-    pub ready: Readiness,
+    /// Its health, in the words of its kubelet and of whoever else watches it.
+    #[serde(default)]
+    pub conditions: NodeConditions,
     /// When it was created.
     pub created: Timestamp,
     /// When it was asked to go.
@@ -56,6 +58,20 @@ impl Node {
     /// The value of a label.
     pub fn label(&self, key: &str) -> Option<&Arc<str>> {
         self.labels.get(key)
+    }
+
+    /// Its readiness as its kubelet reports it; `Unknown` where nothing is said of it.
+    pub fn readiness(&self) -> Readiness {
+        self.conditions.readiness()
+    }
+
+    /// `true` if decisions cannot tell the two apart: they differ at most in conditions, and not in whether the node is ready.
+    pub fn is_alike(&self, other: &Self) -> bool {
+        let silent = |node: &Self| Self {
+            conditions: NodeConditions::of(node.readiness(), node.created),
+            ..node.clone()
+        };
+        self == other || (self.conditions != other.conditions && silent(self) == silent(other))
     }
 
     /// The pool it belongs to, by its label.

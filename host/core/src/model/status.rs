@@ -9,7 +9,16 @@ use super::buffer::CapacityBuffer;
 use super::condition::Conditions;
 use super::overlay::NodeOverlay;
 use super::pool::NodePool;
+use crate::labels::Labels;
 use crate::resources::Resources;
+
+/// Annotation of a pool: when claims of it that are no more were asked for within a minute, in seconds, for the ceiling on nodes per
+/// minute.
+pub const ASKED_ANNOTATION: &str = "plimsoll.dev/asked";
+/// Annotation of a pool: its launches whose machines were too small for every pod they were made for, so that none is made for ever.
+pub const UNDERSIZED_ANNOTATION: &str = "plimsoll.dev/undersized";
+/// Annotations of a pool that we alone write, and that another process reads at its start.
+pub const MEMORY: [&str; 2] = [ASKED_ANNOTATION, UNDERSIZED_ANNOTATION];
 
 /// Observed state of an object, and the generation of its desired one.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
@@ -29,9 +38,9 @@ pub struct Status {
     /// `status.nodeClassObservedGeneration` of a pool.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub class_generation: Option<i64>,
-    /// When claims of a pool that are no more were asked for within a minute, as its annotation says; in seconds.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub asked: Option<Arc<str>>,
+    /// Annotations of [`MEMORY`] on a pool: one process leaves them for the next.
+    #[serde(skip_serializing_if = "Labels::is_empty")]
+    pub memory: Labels,
     /// `status.replicas` of a buffer: units it comes to.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub units: Option<i64>,

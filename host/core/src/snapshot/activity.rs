@@ -4,6 +4,7 @@
 //! was initialised.
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
 
@@ -14,7 +15,7 @@ use crate::time::Timestamp;
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct Activity {
     /// When a pod last came to a claim's node, ended there or was asked to go; daemons do not count.
-    pub pod_events: BTreeMap<ClaimName, Timestamp>,
+    pub pod_events: Arc<BTreeMap<ClaimName, Timestamp>>,
     /// Claims on whose nodes room is promised to pods on their way.
     pub promised: BTreeSet<ClaimName>,
     /// Claims that a command is moving.

@@ -3,6 +3,7 @@
 //! Invariants: every index follows the rows; nothing here decides. The step before is the engine's input, the step after
 //! are the steps of claims, nominations and batches, which look only at what was touched.
 
+mod capacity;
 mod changes;
 mod claim_counts;
 mod deleting;
@@ -24,6 +25,7 @@ use crate::action::ObjectKey;
 use crate::ids::{ClaimName, NodeName, ObjectName, PoolName, ProviderId, Uid};
 use crate::model::{Node, NodeClaim, NodePool, Object, OwnerKind, Pod, Version};
 use crate::time::Timestamp;
+use capacity::PoolCapacities;
 use changes::Changes;
 use instances::Instances;
 use statuses::{Identified, Statuses};
@@ -77,6 +79,7 @@ pub struct Cluster {
     /// Claims that a command is moving, and since when.
     marked: BTreeMap<ClaimName, Timestamp>,
     claim_counts: BTreeMap<PoolName, ClaimCounts>,
+    capacities: PoolCapacities,
     changed_pools: BTreeSet<PoolName>,
     /// Pods by the node that they are nominated to.
     nominated: BTreeMap<NodeName, BTreeSet<ObjectName>>,
@@ -197,9 +200,14 @@ impl Cluster {
         }
         self.note_node(node);
         self.instances.apply_node(before.as_deref(), node);
+        let moved = before.as_ref();
+        if let Some(before) = moved.filter(|before| before.provider_id != node.provider_id) {
+            self.count_capacity_of(before.provider_id.as_ref());
+        }
+        self.count_capacity_of(node.provider_id.as_ref());
         self.follow_node(&node.name);
         self.touch_claim_of(node);
-        true
+        before.is_none_or(|before| !before.is_alike(node))
     }
 
     fn remove_node(&mut self, name: &NodeName, version: Version) -> bool {
@@ -208,6 +216,7 @@ impl Cluster {
         };
         self.note_node(&node);
         self.instances.remove_node(&node);
+        self.count_capacity_of(node.provider_id.as_ref());
         self.unset_deleting(name);
         self.touch_claim_of(&node);
         self.touched.gone_nodes.push(node);
@@ -233,6 +242,7 @@ impl Cluster {
         self.note_claim(claim);
         self.instances.apply_claim(before.as_deref(), claim);
         self.changed_pools.insert(claim.pool.clone());
+        self.count_capacity(&name);
         self.touched.claims.insert(name);
         if let Some(before) = &before {
             self.follow_deleting(before);
@@ -253,6 +263,7 @@ impl Cluster {
         self.note_claim(&claim);
         self.follow_deleting(&claim);
         self.changed_pools.insert(claim.pool.clone());
+        self.count_capacity(name);
         self.touched.claims.insert(name.clone());
         self.touched.gone_claims.push(claim);
         true

@@ -16,7 +16,7 @@ use super::promise::{Assignment, PromisedTarget, Promises, node_of};
 use crate::catalogue::Market;
 use crate::ids::{ClaimName, NodeName, ObjectName, Uid};
 use crate::labels::{self, Labels};
-use crate::model::{Node, NodeClaim, Pod, Readiness, is_displaced, wants_node};
+use crate::model::{Node, NodeClaim, NodeConditions, Pod, Readiness, is_displaced, wants_node};
 use crate::resources::Resources;
 use crate::snapshot::{NodeJoin, Settings, StateNode};
 use crate::time::Timestamp;
@@ -162,7 +162,7 @@ fn placeholder(claim: &NodeClaim, name: NodeName) -> Node {
         taints: Vec::new(),
         capacity: Resources::new(),
         allocatable: Resources::new(),
-        ready: Readiness::Unknown,
+        conditions: NodeConditions::of(Readiness::Unknown, claim.created),
         created: claim.created,
         deleting: None,
         held: false,

@@ -5,10 +5,12 @@ use std::sync::Arc;
 use proptest::prelude::*;
 
 use plimsoll_core::catalogue::{Catalogues, Market};
-use plimsoll_core::ids::{ClaimName, NodeName, ObjectName, ProviderId};
+use plimsoll_core::ids::{ClaimName, NodeName, ObjectName, PoolName, ProviderId};
 use plimsoll_core::labels::{INSTANCE_TYPE, NODEPOOL};
-use plimsoll_core::model::{ClaimPhase, Node, NodeClaim, Object, OwnerKind, Pod, Version};
-use plimsoll_core::resources::Resources;
+use plimsoll_core::model::{
+    ClaimPhase, Node, NodeClaim, NodeConditions, Object, OwnerKind, Pod, Readiness, Version,
+};
+use plimsoll_core::resources::{ResourceName, Resources};
 use plimsoll_core::snapshot::{Objects, Settings, Snapshot};
 use plimsoll_core::state::{
     Assignment, Cluster, Expected, Frozen, GroupId, PromisedTarget, Promises, World, assignments,
@@ -214,6 +216,27 @@ impl Kept {
         Arc::new(shown)
     }
 
+    /// What the pool's nodes have, counted over all claims.
+    fn capacity(&self) -> Resources {
+        use ResourceName::{Cpu, EphemeralStorage, Memory, Nodes, Pods};
+        let told = [Cpu, EphemeralStorage, Memory, Nodes, Pods];
+        let mut sum: Resources = told.into_iter().map(|name| (name, 0)).collect();
+        for claim in self.cluster.claims.objects() {
+            let goes = claim.deleting.is_some() || self.cluster.marked(&claim.name).is_some();
+            if goes || claim.provider_id.is_none() {
+                continue;
+            }
+            let is_complete = claim.phase() == ClaimPhase::Initialized;
+            let nodes = self.cluster.nodes_of(&claim);
+            match nodes.first().filter(|_| is_complete) {
+                Some(node) => sum.add(&node.capacity),
+                None => sum.add(&claim.capacity),
+            }
+            sum.add(&Resources::new().with(Nodes, 1));
+        }
+        sum
+    }
+
     fn name_of(&self, target: &PromisedTarget) -> NodeName {
         match target {
             PromisedTarget::Node(name) => name.clone(),
@@ -240,7 +263,7 @@ impl Kept {
             taints: Vec::new(),
             capacity: Resources::new(),
             allocatable: Resources::new(),
-            ready: plimsoll_core::model::Readiness::Unknown,
+            conditions: NodeConditions::of(Readiness::Unknown, claim.created),
             created: claim.created,
             deleting: None,
             ..Node::clone(&like)
@@ -341,6 +364,8 @@ proptest! {
             until_next = pauses.next().unwrap_or(1);
             let (brought, made) = (kept.frozen(), kept.made_anew());
             is_same(&brought, &made)?;
+            let counted = kept.cluster.capacity(&PoolName::from("pool-0"));
+            prop_assert_eq!(counted, kept.capacity());
             // Some decisions are still under way when the next begins.
             if step.3 {
                 read.push((brought, made));
@@ -350,4 +375,37 @@ proptest! {
             is_same(&brought, &made)?;
         }
     }
+}
+
+#[test]
+fn conditions_of_a_node_are_seen_and_count_for_decisions_by_readiness_alone() {
+    let ready = a_node(0, 9, false, true);
+    let with = |conditions: NodeConditions| {
+        Arc::new(Node {
+            conditions,
+            ..Node::clone(&ready)
+        })
+    };
+    let full = NodeConditions::of(Readiness::Unknown, ready.created);
+    let full = full.get("Ready").cloned().expect("it is said");
+    let own = ready.conditions.iter();
+    let own = own.map(|(kind, own)| (Arc::clone(kind), own.clone()));
+    let more: NodeConditions = own.chain([("DiskPressure".into(), full)]).collect();
+    let silent = NodeConditions::of(Readiness::Unknown, ready.created);
+
+    let mut cluster = Cluster::default();
+    let mut revisions = Vec::new();
+    let seen = [
+        Arc::clone(&ready),
+        with(more.clone()),
+        with(silent),
+        with(more),
+    ];
+    for (version, node) in seen.into_iter().enumerate() {
+        let object = Object::Node(Arc::clone(&node));
+        cluster.apply(object, Version(version as u64 + 1));
+        assert_eq!(cluster.nodes.get(&node.name), Some(&node));
+        revisions.push(cluster.revision());
+    }
+    assert_eq!(revisions, [1, 1, 2, 3]);
 }

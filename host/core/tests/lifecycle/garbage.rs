@@ -8,7 +8,7 @@ use plimsoll_core::action::{
 };
 use plimsoll_core::engine::Input;
 use plimsoll_core::ids::ProviderId;
-use plimsoll_core::model::{ClaimPhase, NodeClaim, Object, Readiness};
+use plimsoll_core::model::{ClaimPhase, NodeClaim, NodeConditions, Object, Readiness};
 use plimsoll_core::provider::ProviderFacts;
 use plimsoll_core::snapshot::Objects;
 use plimsoll_oracles::fixture::{NodeFixture, cluster, node};
@@ -90,7 +90,9 @@ fn a_node_that_pods_may_be_on_is_drained_before_its_machine_ends() {
 
 /// Orders for a claim whose machine is not listed, with its node in this state.
 fn vanished(ready: Readiness) -> Vec<Purpose> {
-    let (objects, _) = standing(registered().with(|node| node.ready = ready));
+    let (objects, _) = standing(
+        registered().with(|node| node.conditions = NodeConditions::of(ready, node.created)),
+    );
     let (mut world, _) = World::finding(&objects);
     purposes(&list(&mut world, &[]))
 }

@@ -297,7 +297,7 @@ fn a_silent_node_without_a_claim_is_let_go_with_its_pods_once_its_machine_is_gon
     let (mut node, pod) = left(true);
     let own = Arc::make_mut(&mut node);
     own.taints.push(leaving());
-    own.ready = plimsoll_core::model::Readiness::Unknown;
+    own.conditions = plimsoll_core::model::NodeConditions::default();
     let objects = Objects {
         nodes: vec![Arc::clone(&node)],
         pods: vec![pod],

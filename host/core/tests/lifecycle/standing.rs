@@ -4,7 +4,8 @@ use plimsoll_core::action::Machine;
 use plimsoll_core::ids::ProviderId;
 use plimsoll_core::labels::{INITIALIZED, Labels, REGISTERED};
 use plimsoll_core::model::{
-    ClaimPhase, ConditionType, Conditions, DesiredCondition, Effect, Node, Readiness, Stamp,
+    ClaimPhase, ConditionType, Conditions, DesiredCondition, Effect, Node, NodeConditions,
+    Readiness, Stamp,
 };
 use plimsoll_core::resources::{ResourceName, Resources};
 use plimsoll_oracles::fixture::{NodeFixture, node, pod, taint};
@@ -85,7 +86,7 @@ fn a_claim_of_several_nodes_fails_and_stays_so() {
 fn what_a_node_lacks_is_said_in_the_order_in_which_it_is_looked_at() {
     let lacking = |change: fn(&mut Node)| registered(change).said();
     let not_ready = |node: &mut Node| {
-        node.ready = Readiness::NotReady;
+        node.conditions = NodeConditions::of(Readiness::NotReady, node.created);
         node.taints.push(taint("boot", "x", Effect::NoSchedule));
     };
     assert_eq!(lacking(not_ready), ["Initialized=Unknown NodeNotReady"]);
@@ -128,7 +129,8 @@ fn messages_name_the_taint_or_the_resource() {
 
 #[test]
 fn what_is_said_already_is_not_written_again() {
-    let scene = registered(|node| node.ready = Readiness::NotReady);
+    let scene =
+        registered(|node| node.conditions = NodeConditions::of(Readiness::NotReady, node.created));
     let said = scene.changes()[0].conditions.clone();
     let scene = scene.claim(|claim| {
         let stamp = Stamp {
@@ -147,7 +149,7 @@ fn what_is_said_already_is_not_written_again() {
 #[test]
 fn a_node_that_joins_and_is_not_ready_is_both_in_one_write() {
     let scene = registered(|node| {
-        node.ready = Readiness::NotReady;
+        node.conditions = NodeConditions::of(Readiness::NotReady, node.created);
         node.labels.insert(REGISTERED.into(), "true".into());
     });
     let scene = scene.claim(|claim| {

@@ -122,13 +122,20 @@ pub(super) fn claim_status(
     })
 }
 
-/// The patch of a pool's annotation of what was asked for; `None` where nothing differs.
-pub(super) fn asked(object: &DynamicObject, change: &StatusChange) -> Option<Value> {
-    let asked = change.asked.as_deref()?;
-    let have = object.annotations().get(keys::ASKED);
-    have.is_none_or(|have| have != asked).then(|| {
+/// The patch of a pool's annotations for the next process; `None` where nothing differs.
+pub(super) fn memory(object: &DynamicObject, change: &StatusChange) -> Option<Value> {
+    let have = |key: &str| object.annotations().get(key).map_or("", String::as_str);
+    let wanted = change.memory.iter();
+    let wanted: Map<String, Value> = wanted
+        .filter(|(key, text)| have(key) != &***text)
+        .map(|(key, text)| {
+            let value = (!text.is_empty()).then(|| text.to_string());
+            (key.to_string(), json!(value))
+        })
+        .collect();
+    (!wanted.is_empty()).then(|| {
         let mut metadata = as_seen(object);
-        metadata.insert("annotations".to_owned(), json!({ keys::ASKED: asked }));
+        metadata.insert("annotations".to_owned(), wanted.into());
         json!({ "metadata": metadata })
     })
 }
@@ -205,7 +212,9 @@ fn conditions(
         return None;
     }
     own.say(desired, dependents, &stamp);
-    let own = own.iter().map(|(kind, own)| condition_value(kind, own));
+    let own = own
+        .iter()
+        .map(|(kind, own)| condition_value(kind.as_str(), own));
     let others = list.iter().filter(|value| kind(value).is_none());
     let mut all: Vec<Value> = own.chain(others.cloned()).collect();
     all.sort_by_cached_key(|value| {

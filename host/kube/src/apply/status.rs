@@ -18,42 +18,30 @@ impl Writer {
         only: Preconditions<'_>,
         now: Timestamp,
     ) -> Result<Answer, Failure> {
-        let cluster_wide = |kind| api(&self.client, kind);
-        let (kind, name, api, dependents) = match object {
-            ObjectKey::Pool(name) => {
-                let kind = Kind::NodePool;
-                (
-                    kind,
-                    name.as_str(),
-                    cluster_wide(kind),
-                    ConditionType::OF_POOLS,
-                )
-            }
+        let (kind, name, dependents) = match object {
+            ObjectKey::Pool(name) => (Kind::NodePool, name.as_str(), ConditionType::OF_POOLS),
             ObjectKey::Overlay(name) => {
-                let kind = Kind::NodeOverlay;
-                (
-                    kind,
-                    name.as_ref(),
-                    cluster_wide(kind),
-                    ConditionType::OF_OVERLAYS,
-                )
+                (Kind::NodeOverlay, name.as_ref(), ConditionType::OF_OVERLAYS)
             }
             ObjectKey::Buffer(name) => {
-                let kind = Kind::CapacityBuffer;
-                let api = in_namespace(&self.client, kind, &name.namespace);
-                (kind, name.name.as_ref(), api, ConditionType::OF_BUFFERS)
+                let own = name.name.as_ref();
+                (Kind::CapacityBuffer, own, ConditionType::OF_BUFFERS)
             }
             _ => {
                 let words = format!("{object:?} has no status of ours");
                 return Err(Failure::Answer(words));
             }
         };
+        let api = match object {
+            ObjectKey::Buffer(own) => in_namespace(&self.client, kind, &own.namespace),
+            _ => api(&self.client, kind),
+        };
         let seen = api.get_opt(name).await?;
         let Some(mut seen) = seen.filter(|seen| is_it(seen, only.uid)) else {
             return Err(Failure::Gone);
         };
         check(&seen, only.version)?;
-        if let Some(patch) = difference::asked(&seen, change) {
+        if let Some(patch) = difference::memory(&seen, change) {
             seen = api.patch(name, &ours(), &Patch::Merge(&patch)).await?;
         }
         let Some(patch) = difference::status(&seen, change, dependents, now) else {

@@ -39,7 +39,7 @@ impl Headcount {
         let ready = node
             .node
             .as_ref()
-            .is_some_and(|node| node.ready == Readiness::Ready);
+            .is_some_and(|node| node.readiness() == Readiness::Ready);
         let deleting = node.is_deleting();
         self.counted += 1;
         self.not_ready += u32::from(!ready);

@@ -10,7 +10,7 @@ use super::Move;
 use crate::catalogue::{NodeResources, Overlaid};
 use crate::ids::{ClaimName, NodeName, ProviderId, Uid};
 use crate::labels::{self, Labels};
-use crate::model::{ClaimPhase, Conditions, Node, NodeClaim, Pod, Readiness};
+use crate::model::{ClaimPhase, Conditions, Node, NodeClaim, NodeConditions, Pod, Readiness};
 use crate::plan::{PlannedClaim, Target};
 use crate::snapshot::{Snapshot, StateNode};
 
@@ -118,7 +118,7 @@ fn ready(
         taints: claim.taints.clone(),
         capacity: resources.capacity.clone(),
         allocatable: resources.allocatable.clone(),
-        ready: Readiness::Ready,
+        conditions: NodeConditions::of(Readiness::Ready, snapshot.now),
         created: snapshot.now,
         deleting: None,
         held: true,

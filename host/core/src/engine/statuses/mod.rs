@@ -16,6 +16,7 @@ use super::Engine;
 use super::asked::GoneAsks;
 use crate::action::{Action, ObjectKey, Purpose, Request, StatusChange, Write};
 use crate::ids::{ClaimName, ObjectName, PoolName};
+use crate::labels::Labels;
 use crate::lifecycle::Want;
 use crate::model::{ClaimPhase, ClassRef, ConditionType, DesiredCondition, NodeClaim, NodePool};
 use crate::provider::ClassStatus;
@@ -126,6 +127,12 @@ impl Engine {
         }
     }
 
+    /// Annotations that an earlier process left on a pool for this one; `None` where the pool was not seen.
+    pub(super) fn pool_memory(&self, pool: &PoolName) -> Option<&Labels> {
+        let seen = self.cluster.status(&ObjectKey::Pool(pool.clone()))?;
+        Some(&seen.status.memory)
+    }
+
     /// When claims of a pool that are no more were asked for within the last minute, as the pool says.
     pub(super) fn recall_gone_asks(&mut self, pool: &PoolName, now: Timestamp) -> Vec<Timestamp> {
         let seen = self.cluster.status(&ObjectKey::Pool(pool.clone()));
@@ -171,14 +178,13 @@ impl Engine {
     pub(super) fn step_statuses(&mut self, now: Timestamp, actions: &mut Vec<Action>) {
         self.judge_overlays();
         let due = self.statuses.take_due(now);
-        let capacities = self.capacities(&due, now);
         for object in due {
             let Some(seen) = self.cluster.status(&object).cloned() else {
                 self.statuses.forget(&object);
                 continue;
             };
             let change = match &object {
-                ObjectKey::Pool(name) => self.pool_status(name, &seen, capacities.get(name), now),
+                ObjectKey::Pool(name) => self.pool_status(name, &seen, now),
                 ObjectKey::Overlay(name) => self.overlay_status(name, &seen),
                 ObjectKey::Buffer(name) => self.buffer_status(name, &seen, now),
                 _ => None,

@@ -1,32 +1,23 @@
 //! Status of a pool: its conditions, and the capacity of its nodes.
 //!
-//! Reasons are the incumbent's, as are the rules of what counts: instances that are there and neither deleting nor about to be, each
-//! with what its node has once that is complete, and what its claim says before.
-
-use std::collections::{BTreeMap, BTreeSet};
+//! Reasons are the incumbent's.
 
 use super::super::Engine;
 use super::validation;
 use crate::action::{ObjectKey, StatusChange};
 use crate::ids::PoolName;
+use crate::labels::Labels;
 use crate::model::{
-    ClaimPhase, ConditionStatus, ConditionType, DesiredCondition, NodeClaim, NodePool,
+    ASKED_ANNOTATION, ConditionStatus, ConditionType, DesiredCondition, NodePool,
+    UNDERSIZED_ANNOTATION,
 };
 use crate::provider::ClassStatus;
-use crate::resources::{ResourceName, Resources};
+use crate::resources::Resources;
 use crate::state::SeenStatus;
 use crate::time::{Span, Timestamp};
 
-/// The least time between two counts of a pool's capacity.
+/// The least time between two looks at a pool's capacity: as long as the incumbent's.
 const COUNTED: Span = Span::from_secs(5);
-/// Resources that are told of every pool, of one without nodes, too.
-const TOLD: [ResourceName; 5] = [
-    ResourceName::Cpu,
-    ResourceName::Memory,
-    ResourceName::Pods,
-    ResourceName::EphemeralStorage,
-    ResourceName::Nodes,
-];
 
 impl Engine {
     /// Conditions that say whether a pool may be used; `None` where nothing is known of classes, and for pools of others.
@@ -49,7 +40,6 @@ impl Engine {
         &mut self,
         name: &PoolName,
         seen: &SeenStatus,
-        capacity: Option<&Resources>,
         now: Timestamp,
     ) -> Option<StatusChange> {
         let pool = self.cluster.pools.get(name.as_str()).cloned()?;
@@ -57,9 +47,7 @@ impl Engine {
             return None;
         }
         let status = &seen.status;
-        if capacity.is_some_and(|all| *all == status.resources) {
-            self.statuses.uncounted.remove(name);
-        }
+        let capacity = self.unsaid_capacity(name, &status.resources, now);
         let class = self.statuses.classes.as_ref();
         let class = class.and_then(|classes| classes.get(&pool.class));
         let class = class.map(|class| class.generation);
@@ -72,66 +60,55 @@ impl Engine {
             self.cluster.set_ready(name, is_ready);
         }
         conditions.retain(|said| !status.conditions.says_of(said, status.generation));
-        let asked = self.statuses.gone_asks.text(name, now);
         let change = StatusChange {
-            asked: asked.filter(|text| status.asked.as_ref() != Some(text)),
+            memory: self.unsaid_memory(name, &status.memory, now),
             conditions,
-            resources: capacity.filter(|all| **all != status.resources).cloned(),
+            resources: capacity,
             class_generation: class.filter(|own| Some(*own) != status.class_generation),
             ..StatusChange::default()
         };
         (change != StatusChange::default()).then_some(change)
     }
 
-    /// Capacity of the pools among these whose status is to say it anew; others are looked at again when that is due.
-    pub(super) fn capacities(
-        &mut self,
-        due: &BTreeSet<ObjectKey>,
-        now: Timestamp,
-    ) -> BTreeMap<PoolName, Resources> {
-        let nothing: Resources = TOLD.into_iter().map(|name| (name, 0)).collect();
-        let mut sums = BTreeMap::new();
-        for object in due {
-            let ObjectKey::Pool(name) = object else {
-                continue;
-            };
-            if !self.statuses.uncounted.contains(name) {
-                continue;
-            }
-            let last = self.statuses.counted.get(name);
-            let next = last.map_or(now, |last| *last + COUNTED);
-            if next <= now {
-                sums.insert(name.clone(), nothing.clone());
-                self.statuses.counted.insert(name.clone(), now);
-            } else {
-                self.statuses.look_again(object.clone(), next);
-            }
-        }
-        if sums.is_empty() {
-            return sums;
-        }
-        for claim in self.cluster.claims.unordered() {
-            let Some(sum) = sums.get_mut(&claim.pool) else {
-                continue;
-            };
-            if let Some(capacity) = self.capacity(claim) {
-                let nodes = sum.get(&ResourceName::Nodes) + 1;
-                sum.add(capacity);
-                sum.set(ResourceName::Nodes, nodes);
-            }
-        }
-        sums
+    /// Annotations for the next process that a pool does not have as they are to be; those to be taken off are empty.
+    fn unsaid_memory(&mut self, pool: &PoolName, said: &Labels, now: Timestamp) -> Labels {
+        let asked = self.statuses.gone_asks.text(pool, now);
+        let undersized = self.undersized.text(pool);
+        let wanted = [
+            asked.map(|text| (ASKED_ANNOTATION, text)),
+            Some((UNDERSIZED_ANNOTATION, undersized)),
+        ];
+        let says = |key: &str| said.get(key).map_or("", AsRef::as_ref);
+        let unsaid = wanted.into_iter().flatten();
+        let unsaid = unsaid.filter(|(key, text)| says(key) != &**text);
+        unsaid.map(|(key, text)| (key.into(), text)).collect()
     }
 
-    /// What a claim's node counts for in its pool; `None` where it does not.
-    fn capacity<'e>(&'e self, claim: &'e NodeClaim) -> Option<&'e Resources> {
-        let stays = claim.deleting.is_none() && self.cluster.marked(&claim.name).is_none();
-        if !stays || claim.provider_id.is_none() {
+    /// What a pool's nodes have, where that is not what it says and is to be said now; a pool that said it a moment ago is looked at
+    /// again once it is due.
+    fn unsaid_capacity(
+        &mut self,
+        pool: &PoolName,
+        said: &Resources,
+        now: Timestamp,
+    ) -> Option<Resources> {
+        if !self.statuses.uncounted.contains(pool) {
             return None;
         }
-        let complete = claim.phase() == ClaimPhase::Initialized;
-        let node = self.cluster.nodes_of(claim).first().filter(|_| complete);
-        Some(node.map_or(&claim.capacity, |node| &node.capacity))
+        let last = self.statuses.counted.get(pool);
+        let next = last.map_or(now, |last| *last + COUNTED);
+        if next > now {
+            let object = ObjectKey::Pool(pool.clone());
+            self.statuses.look_again(object, next);
+            return None;
+        }
+        self.statuses.counted.insert(pool.clone(), now);
+        let capacity = self.cluster.capacity(pool);
+        if capacity == *said {
+            self.statuses.uncounted.remove(pool);
+            return None;
+        }
+        Some(capacity)
     }
 }
 

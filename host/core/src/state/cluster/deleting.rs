@@ -45,6 +45,7 @@ impl Cluster {
         if let Some(claim) = &claim {
             self.count_claim(claim);
             self.note_claim(claim);
+            self.count_capacity(name);
             self.changed_pools.insert(claim.pool.clone());
             self.follow_deleting(claim);
         }

@@ -25,6 +25,11 @@ impl Instances {
         self.joined.get(id).map_or(&[], |joined| &joined.nodes)
     }
 
+    /// The claims of an instance, by name.
+    pub(super) fn claims_of(&self, id: &ProviderId) -> &[Arc<NodeClaim>] {
+        self.joined.get(id).map_or(&[], |joined| &joined.claims)
+    }
+
     /// The claim of an instance; of several the last by name, `None` where there is none.
     pub(super) fn claim_of(&self, id: &ProviderId) -> Option<&Arc<NodeClaim>> {
         self.joined.get(id)?.claims.last()
@@ -90,7 +95,7 @@ mod tests {
     use super::*;
     use crate::ids::{NodeName, Uid};
     use crate::labels::Labels;
-    use crate::model::Readiness;
+    use crate::model::NodeConditions;
     use crate::resources::Resources;
     use crate::time::Timestamp;
 
@@ -104,7 +109,7 @@ mod tests {
             taints: Vec::new(),
             capacity: Resources::new(),
             allocatable: Resources::new(),
-            ready: Readiness::Ready,
+            conditions: NodeConditions::default(),
             created: Timestamp::default(),
             deleting: None,
             held: false,

@@ -8,67 +8,23 @@
 //! and gives no second machine. A batch that is not whole any more is read back instead, and claims that got nothing from it wait
 //! for the next. What was found written at the start is as good as what was written since.
 
-use std::collections::{BTreeMap, BTreeSet};
+mod batches;
+
+use std::collections::BTreeSet;
 use std::sync::Arc;
 
+pub(super) use batches::Launches;
+
+use self::batches::{Gathering, OpenBatch};
 use super::Engine;
 use crate::action::{
-    Action, CloudCall, LaunchBatch, LaunchRequest, ObjectKey, Purpose, Reason, Request,
-    launch_digest,
+    Action, CloudCall, LaunchBatch, LaunchRequest, ObjectKey, Purpose, Request, launch_digest,
 };
 use crate::ids::{ClaimName, LaunchToken, ProviderId, Uid};
 use crate::lifecycle::{LaunchWish, PendingLaunch, Want, written_options};
 use crate::model::NodeClaim;
-use crate::plan::LaunchOption;
 use crate::provider::LaunchWindow;
-use crate::time::{Span, Timestamp};
-
-/// How long a batch that was found, and that is not whole, is left alone: who wrote it may be about to go on, or its view may.
-const TORN_PATIENCE: Span = Span::from_secs(5);
-
-/// Launches that are being gathered, and those that are written on claims.
-#[derive(Clone, Debug, Default)]
-pub(super) struct Launches {
-    /// Claims that wait for others, by what they ask for.
-    windows: BTreeMap<u64, Gathering>,
-    batches: BTreeMap<LaunchToken, OpenBatch>,
-    /// Batches to be looked at now.
-    due: BTreeSet<LaunchToken>,
-    /// Batches to be looked at later.
-    timers: BTreeSet<(Timestamp, LaunchToken)>,
-}
-
-/// Claims that wait to be launched together.
-#[derive(Clone, Debug)]
-struct Gathering {
-    first: Timestamp,
-    last: Timestamp,
-    options: Arc<Vec<LaunchOption>>,
-    claims: BTreeSet<ClaimName>,
-}
-
-impl Gathering {
-    /// When it is over, however few have come.
-    fn end(&self, setting: LaunchWindow) -> Timestamp {
-        (self.last + setting.idle).min(self.first + setting.longest)
-    }
-}
-
-/// Claims with one token.
-#[derive(Clone, Debug, Default)]
-struct OpenBatch {
-    size: usize,
-    /// Claims that bear it.
-    bearers: BTreeSet<ClaimName>,
-    /// Claims that are to bear it: nobody has made the call.
-    unwritten: BTreeSet<ClaimName>,
-    /// Since when claims of it are missing that nobody here will write.
-    torn: Option<Timestamp>,
-    /// `true` if a call may have been made whose answer nobody here has heard.
-    is_unsure: bool,
-    /// Why the last call was refused, where an earlier one may have been carried out: it is read back first.
-    refused: Option<Reason>,
-}
+use crate::time::Timestamp;
 
 /// A claim's part in launches.
 #[derive(Clone, Debug, Default)]
@@ -99,121 +55,18 @@ struct BatchClaims {
     taken: BTreeSet<ProviderId>,
 }
 
-impl Launches {
-    /// When a window ends, or a batch is to be looked at again.
-    pub(super) fn next_wake(&self, setting: LaunchWindow) -> Option<Timestamp> {
-        let windows = self.windows.values().map(|window| window.end(setting));
-        let batches = self.timers.first().map(|(at, _)| *at);
-        windows.chain(batches).min()
-    }
-
-    /// Claims that wait for others.
-    pub(super) fn waiting(&self) -> impl Iterator<Item = &ClaimName> {
-        self.windows.values().flat_map(|window| &window.claims)
-    }
-
-    /// Nobody knows how a call for a batch ended.
-    pub(super) fn doubt(&mut self, token: &LaunchToken) {
-        if let Some(batch) = self.batches.get_mut(token) {
-            batch.is_unsure = true;
-        }
-    }
-
-    /// A call for a batch was refused; `true` if an earlier one may have been carried out, so that it must be read back.
-    pub(super) fn refuse(&mut self, token: &LaunchToken, reason: &Reason) -> bool {
-        let batch = self.batches.get_mut(token).filter(|batch| batch.is_unsure);
-        let is_unsure = batch.is_some();
-        if let Some(batch) = batch {
-            batch.refused = Some(reason.clone());
-        }
-        is_unsure
-    }
-
-    /// A batch was read back: why it was refused before that, if it was.
-    pub(super) fn take_refusal(&mut self, token: &LaunchToken) -> Option<Reason> {
-        self.batches.get_mut(token)?.refused.take()
-    }
-
-    /// Looks at a batch in this round.
-    pub(super) fn look_at(&mut self, token: &LaunchToken) {
-        self.due.insert(token.clone());
-    }
-
-    fn take_due(&mut self, now: Timestamp) -> BTreeSet<LaunchToken> {
-        while let Some((at, _)) = self.timers.first()
-            && *at <= now
-        {
-            self.due
-                .extend(self.timers.pop_first().map(|(_, token)| token));
-        }
-        std::mem::take(&mut self.due)
-    }
-
-    /// Windows that are over, or have as many claims as one call may have.
-    fn take_over(&mut self, setting: LaunchWindow, now: Timestamp) -> Vec<Gathering> {
-        let is_over = |window: &Gathering| {
-            window.claims.len() >= setting.size.max(1) || now >= window.end(setting)
-        };
-        let over = self.windows.extract_if(.., |_, window| is_over(window));
-        over.map(|(_, window)| window).collect()
-    }
-
-    fn join(&mut self, claim: &ClaimName, digest: u64, options: Vec<LaunchOption>, now: Timestamp) {
-        let window = self.windows.entry(digest).or_insert_with(|| Gathering {
-            first: now,
-            last: now,
-            options: Arc::new(options),
-            claims: BTreeSet::new(),
-        });
-        if window.claims.insert(claim.clone()) {
-            window.last = now;
-        }
-    }
-
-    fn leave(&mut self, claim: &ClaimName, digest: u64) {
-        if let Some(window) = self.windows.get_mut(&digest) {
-            window.claims.remove(claim);
-            if window.claims.is_empty() {
-                self.windows.remove(&digest);
-            }
-        }
-    }
-
-    /// A claim bears a batch.
-    fn bear(&mut self, claim: &ClaimName, own: &LaunchBatch) {
-        let found = || OpenBatch {
-            is_unsure: true,
-            ..OpenBatch::default()
-        };
-        let batch = self.batches.entry(own.token.clone()).or_insert_with(found);
-        batch.size = own.size;
-        batch.unwritten.remove(claim);
-        batch.bearers.insert(claim.clone());
-        self.due.insert(own.token.clone());
-    }
-
-    /// A claim has no part in a batch any more; whether that was its last claim.
-    fn drop_out(&mut self, claim: &ClaimName, token: &LaunchToken) -> bool {
-        let Some(batch) = self.batches.get_mut(token) else {
-            return false;
-        };
-        batch.bearers.remove(claim);
-        batch.unwritten.remove(claim);
-        self.due.insert(token.clone());
-        let is_last = batch.bearers.is_empty() && batch.unwritten.is_empty();
-        if is_last {
-            self.batches.remove(token);
-            self.due.remove(token);
-        }
-        is_last
-    }
-}
-
 impl Engine {
     /// Follows the launch that is written on a claim.
     pub(super) fn follow_launch(&mut self, claim: &NodeClaim) {
         let own = LaunchBatch::of(claim);
         let notes = &mut self.notes.of(&claim.name).launch;
+        if claim.deleting.is_some() {
+            let pending = notes.pending.as_ref();
+            let pending = pending.map(|pending| &pending.batch.token);
+            for token in pending.into_iter().chain(&notes.written) {
+                self.launches.note_going(token);
+            }
+        }
         let token = own.as_ref().map(|own| &own.token);
         if notes.written.as_ref() == token {
             return;
@@ -344,11 +197,7 @@ impl Engine {
             let uids = claims.iter().map(|claim| &claim.uid);
             let digest = launch_digest(&claims[0], &window.options);
             let own = LaunchBatch::new(uids, digest, attempt);
-            let batch = OpenBatch {
-                size: own.size,
-                unwritten: claims.iter().map(|claim| claim.name.clone()).collect(),
-                ..OpenBatch::default()
-            };
+            let batch = OpenBatch::of(claims);
             self.launches.batches.insert(own.token.clone(), batch);
             for claim in claims {
                 let notes = &mut self.notes.of(&claim.name).launch;
@@ -376,14 +225,9 @@ impl Engine {
         };
         let (size, is_written) = (batch.size, batch.unwritten.is_empty());
         let is_refused = batch.refused.is_some();
-        let stays = |name: &ClaimName| {
-            let claim = self.cluster.claims.get(name);
-            claim.is_some_and(|claim| claim.deleting.is_none())
-        };
         if !is_written {
-            let mut claims = batch.bearers.iter().chain(&batch.unwritten);
             let count = batch.bearers.len() + batch.unwritten.len();
-            if count < size || !claims.all(stays) {
+            if count < size || batch.goes {
                 self.give_up(token);
             }
             return;
@@ -394,8 +238,8 @@ impl Engine {
         let is_whole = !goes && claims.len() + taken.len() == size;
         let options = written_options(first, &self.market);
         if is_whole || goes || is_refused {
-            self.untear(token);
-        } else if let Some(at) = self.torn_until(token, now) {
+            self.launches.untear(token);
+        } else if let Some(at) = self.launches.torn_until(token, now) {
             self.launches.timers.insert((at, token.clone()));
             return;
         }
@@ -446,22 +290,12 @@ impl Engine {
         BatchClaims { claims, taken }
     }
 
-    /// `true` if claims still want a machine of a launch.
-    pub(super) fn asks_for(&self, token: &LaunchToken) -> bool {
-        !self.standing_of(token).claims.is_empty()
-    }
-
-    fn untear(&mut self, token: &LaunchToken) {
-        if let Some(batch) = self.launches.batches.get_mut(token) {
-            batch.torn = None;
-        }
-    }
-
-    /// Until when a batch that is not whole is left alone; `None` once that is over.
-    fn torn_until(&mut self, token: &LaunchToken, now: Timestamp) -> Option<Timestamp> {
-        let batch = self.launches.batches.get_mut(token)?;
-        let until = *batch.torn.get_or_insert(now) + TORN_PATIENCE;
-        (until > now).then_some(until)
+    /// Launches of which claims still want a machine.
+    pub(super) fn launches_asked_for(&self) -> BTreeSet<&LaunchToken> {
+        let tokens = self.launches.batches.keys();
+        tokens
+            .filter(|token| !self.standing_of(token).claims.is_empty())
+            .collect()
     }
 
     /// A batch whose call was never made: its claims wait for the next.

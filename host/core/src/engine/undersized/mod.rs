@@ -8,18 +8,23 @@
 //! [`equal_relaunches`](crate::snapshot::RunawayGuards::equal_relaunches) undersized repetitions the next is not made: its pods
 //! wait and are told by how much they miss. Machines may have been put right meanwhile, so it is tried once more every hour.
 //!
-//! Both are held in memory. Another engine learns from the nodes it finds, and begins to count anew. What is learned ends
-//! every count, since plans are others then; a launch that was not undersized ends its own.
+//! Another engine learns from the nodes it finds, and reads the counts off the pools ([`memory`]). What is learned ends every count,
+//! since plans are others then; a launch that was not undersized ends its own.
+
+mod memory;
 
 use std::collections::BTreeMap;
+use std::fmt;
 
 use super::Engine;
 use super::commit::PodCounts;
+use crate::action::ObjectKey;
 use crate::catalogue::{Catalogues, NodeResources};
+use crate::fixed_hash::hash_of;
 use crate::ids::{PoolName, TypeName};
 use crate::model::{ClaimPhase, Node, NodeClaim, Pod};
 use crate::plan::PlannedClaim;
-use crate::resources::Resources;
+use crate::resources::{ResourceName, Resources};
 use crate::state::{ANNOTATION, PromisedTarget, bound_of, to_annotation};
 use crate::time::{Span, Timestamp};
 use crate::words;
@@ -39,21 +44,31 @@ pub(super) struct UndersizedNodes {
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 struct Launch {
     pool: PoolName,
-    planned: TypeName,
-    /// Its promises, as they are written on the claim.
-    pods: String,
-    /// Room that it must have where nobody is promised a place on it.
-    room: Option<Resources>,
+    /// Of the planned type, the promises as they are written on the claim, and the room that it must have where nobody is promised a
+    /// place on it.
+    digest: u64,
 }
 
-#[derive(Clone, Debug, Default)]
+/// By how much pods miss a node that has less than its claim says, in the units of [`Resources`].
+#[derive(Clone, Debug, PartialEq, Eq)]
+struct Miss {
+    resource: ResourceName,
+    /// What the node has.
+    has: i64,
+    /// What was computed for it.
+    computed: i64,
+    /// What the pods ask for beyond what is free.
+    short: i64,
+}
+
+#[derive(Clone, Debug)]
 struct RelaunchBackOff {
     /// How often it was repeated.
     relaunched: u32,
     /// `true` if the last one was undersized; not while the next is under way.
     open: bool,
     /// By how much its pods miss.
-    misses: String,
+    misses: Miss,
     /// When it was last known to be undersized.
     at: Timestamp,
 }
@@ -65,11 +80,6 @@ impl RelaunchBackOff {
 }
 
 impl UndersizedNodes {
-    /// Plans are others from now on.
-    fn clear(&mut self) {
-        self.back_off.clear();
-    }
-
     /// When a launch that is held may be tried once more.
     pub(super) fn next_wake(&self, most: u32) -> Option<Timestamp> {
         let held = self.back_off.values().filter(|it| it.is_held(most));
@@ -86,28 +96,25 @@ impl UndersizedNodes {
 
 impl Launch {
     fn of(planned: &PlannedClaim, pods: &PodCounts) -> Option<Self> {
-        Some(Self {
-            pool: planned.pool.clone(),
-            planned: planned.chosen()?.instance_type.clone(),
-            pods: to_annotation(pods),
-            room: pods.is_empty().then(|| planned.requests.clone()),
-        })
+        let room = pods.is_empty().then_some(&planned.requests);
+        let chosen = &planned.chosen()?.instance_type;
+        Some(Self::new(&planned.pool, chosen, &to_annotation(pods), room))
     }
 
     /// The launch that made a claim.
     fn behind(claim: &NodeClaim, catalogues: &Catalogues) -> Option<Self> {
-        let pods = claim.annotations.get(ANNOTATION)?.to_string();
-        Some(Self {
-            pool: claim.pool.clone(),
-            planned: catalogues
-                .of(&claim.class)
-                .planned(claim)?
-                .instance_type
-                .name
-                .clone(),
-            room: pods.is_empty().then(|| claim.requests.clone()),
-            pods,
-        })
+        let pods = claim.annotations.get(ANNOTATION)?;
+        let planned = catalogues.of(&claim.class).planned(claim)?;
+        let room = pods.is_empty().then_some(&claim.requests);
+        let planned = &planned.instance_type.name;
+        Some(Self::new(&claim.pool, planned, pods, room))
+    }
+
+    fn new(pool: &PoolName, planned: &TypeName, pods: &str, room: Option<&Resources>) -> Self {
+        Self {
+            pool: pool.clone(),
+            digest: hash_of(&(planned, pods, room)),
+        }
     }
 }
 
@@ -126,7 +133,10 @@ impl Engine {
             allocatable: node.allocatable.clone(),
         };
         if self.settings.guards.learns() && self.market.learn(&claim.class, labels, &seen) {
-            self.undersized.clear();
+            let counted = std::mem::take(&mut self.undersized.back_off);
+            for launch in counted.into_keys() {
+                self.statuses.look_at(&ObjectKey::Pool(launch.pool));
+            }
             self.provision.market_changed();
         }
         self.judge_room(claim, &seen.allocatable, now);
@@ -156,19 +166,28 @@ impl Engine {
         }
     }
 
-    fn note_launch(&mut self, launch: Launch, misses: Option<String>, now: Timestamp) {
+    fn note_launch(&mut self, launch: Launch, misses: Option<Miss>, now: Timestamp) {
         let known = &mut self.undersized.back_off;
         known.retain(|_, back_off| back_off.at + REMEMBERED > now);
         let Some(misses) = misses else {
-            known.remove(&launch);
+            if known.remove(&launch).is_some() {
+                self.statuses.look_at(&ObjectKey::Pool(launch.pool));
+            }
             return;
         };
-        let back_off = known.entry(launch).or_default();
-        (back_off.open, back_off.at, back_off.misses) = (true, now, misses);
+        self.statuses.look_at(&ObjectKey::Pool(launch.pool.clone()));
+        let relaunched = known.get(&launch).map_or(0, |before| before.relaunched);
+        let back_off = RelaunchBackOff {
+            relaunched,
+            open: true,
+            misses,
+            at: now,
+        };
+        known.insert(launch, back_off);
     }
 
     /// The launch behind a target, and by how much its pods miss the node where none of them came for want of room.
-    fn launch_behind(&self, target: &PromisedTarget) -> Option<(Launch, Option<String>)> {
+    fn launch_behind(&self, target: &PromisedTarget) -> Option<(Launch, Option<Miss>)> {
         let PromisedTarget::Claim(name) = target else {
             return None;
         };
@@ -190,8 +209,8 @@ impl Engine {
         Some((launch, Some(misses)))
     }
 
-    /// By how much a pod misses a node that it would fit were it as large as its claim says, in words.
-    fn misses(&self, pod: &Pod, claim: &NodeClaim, node: &Node) -> Option<String> {
+    /// By how much a pod misses a node that it would fit were it as large as its claim says.
+    fn misses(&self, pod: &Pod, claim: &NodeClaim, node: &Node) -> Option<Miss> {
         let mut used = Resources::new();
         for bound in self.cluster.pods_on(&node.name) {
             if bound.is_active() {
@@ -214,7 +233,7 @@ impl Engine {
         back_off.is_held(most).then(|| {
             format!(
                 "{} was launched {} times and was too small for its pods each time: {} (setting runaway.equalRelaunches)",
-                launch.planned,
+                planned.chosen().map_or("", |chosen| chosen.instance_type.as_str()),
                 back_off.relaunched.saturating_add(1),
                 back_off.misses
             )
@@ -226,6 +245,8 @@ impl Engine {
         let launch = Launch::of(planned, pods);
         let back_off = launch.and_then(|launch| self.undersized.back_off.get_mut(&launch));
         if let Some(back_off) = back_off.filter(|back_off| back_off.open) {
+            self.statuses
+                .look_at(&ObjectKey::Pool(planned.pool.clone()));
             back_off.relaunched = back_off.relaunched.saturating_add(1);
             back_off.open = false;
         }
@@ -238,20 +259,29 @@ fn miss(
     allocatable: &Resources,
     free: &Resources,
     requests: &Resources,
-) -> Option<String> {
+) -> Option<Miss> {
     let mut computed = free.clone();
     for (name, amount) in claim.allocatable.iter() {
         let lost = amount.saturating_sub(allocatable.get(name)).max(0);
         computed.set(name.clone(), free.get(name).saturating_add(lost));
     }
     let short = free.first_short_of(requests)?;
-    computed.fits(requests).then(|| {
-        let amount = |amount| words::amount(&short, amount);
-        format!(
-            "{short} of its node is {} where {} was computed, and it misses by {}",
-            amount(allocatable.get(&short)),
-            amount(claim.allocatable.get(&short)),
-            amount(requests.get(&short).saturating_sub(free.get(&short))),
-        )
+    computed.fits(requests).then(|| Miss {
+        has: allocatable.get(&short),
+        computed: claim.allocatable.get(&short),
+        short: requests.get(&short).saturating_sub(free.get(&short)),
+        resource: short,
     })
+}
+
+impl fmt::Display for Miss {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let amount = |amount| words::amount(&self.resource, amount);
+        let (has, computed) = (amount(self.has), amount(self.computed));
+        let (resource, short) = (&self.resource, amount(self.short));
+        write!(
+            f,
+            "{resource} of its node is {has} where {computed} was computed, and it misses by {short}"
+        )
+    }
 }
