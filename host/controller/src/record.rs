@@ -102,6 +102,15 @@ impl Recorder {
     }
 }
 
+impl Drop for Recorder {
+    /// A process that ends early, its lease lost for instance, keeps all that it did.
+    fn drop(&mut self) {
+        if let Err(error) = self.end() {
+            tracing::error!(%error, "the recording is not whole");
+        }
+    }
+}
+
 /// Writes lines until there are no more to come. What was written is handed on whenever nothing waits.
 fn write(mut out: Box<dyn Write + Send>, items: &Receiver<Item>) -> io::Result<()> {
     loop {
@@ -144,5 +153,43 @@ pub(crate) fn shown(action: &Action) -> serde_json::Result<serde_json::Value> {
             Ok(json!({"Consider": {"id": request.id, "snapshot": digest, "question": question}}))
         }
         Action::Do(_) | Action::Report(_) | Action::Settle(_) => serde_json::to_value(action),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::Mutex;
+
+    use super::*;
+
+    #[derive(Clone, Default)]
+    struct Kept(Arc<Mutex<Vec<u8>>>);
+
+    impl Write for Kept {
+        fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+            self.0.lock().expect("nobody failed").write(bytes)
+        }
+
+        fn flush(&mut self) -> io::Result<()> {
+            Ok(())
+        }
+    }
+
+    #[test]
+    fn a_recorder_given_up_has_written_all_that_it_was_handed() {
+        let kept = Kept::default();
+        let beginning = Beginning {
+            seed: 1,
+            settings: Arc::default(),
+        };
+        let mut recorder = Recorder::begin(Box::new(kept.clone()), beginning).expect("a thread");
+        for at in 0..3000 {
+            let now = Timestamp::from_millis(at);
+            recorder.input(&Input::Tick, now).expect("it takes it");
+        }
+        drop(recorder);
+        let written = kept.0.lock().expect("nobody failed");
+        let lines = written.split(|byte| *byte == b'\n');
+        assert_eq!(lines.filter(|line| !line.is_empty()).count(), 3001);
     }
 }

@@ -12,7 +12,7 @@ use std::fmt;
 use std::sync::Arc;
 
 pub use change::{ClaimChange, Finalizer, NodeChange, StatusChange};
-pub use cloud::{CloudCall, ListedMachine, Machine};
+pub use cloud::{CloudCall, LaunchedInstance, ListedInstance};
 pub use launch::{
     ClaimLaunch, LAUNCH_BATCH_ANNOTATION, LAUNCH_TOKEN_ANNOTATION, LaunchAnswer, LaunchBatch,
     LaunchRequest, launch_digest,
@@ -262,11 +262,11 @@ pub enum Answer {
     /// There is no such thing.
     Absent,
     /// An instance.
-    Machine(Box<Machine>),
+    Instance(Box<LaunchedInstance>),
     /// What became of the claims of a launch.
     Launched(LaunchAnswer),
     /// Every instance that is not gone.
-    Listed(Vec<ListedMachine>),
+    Listed(Vec<ListedInstance>),
     /// The instance is deleting.
     Ending,
     /// The instance is no more.

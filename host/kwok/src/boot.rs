@@ -36,12 +36,12 @@ pub struct Boots {
     tasks: JoinSet<()>,
     /// By claim, with the uid that tells it from others of its name.
     coming: BTreeMap<ClaimName, (Uid, AbortHandle)>,
-    /// Machines that end by themselves, by claim.
+    /// Instances that end by themselves, by claim.
     ending: BTreeMap<ClaimName, (Uid, AbortHandle)>,
 }
 
 impl Boots {
-    /// None yet. Machines that end by themselves are announced first.
+    /// None yet. Instances that end by themselves are announced first.
     pub fn new(provider: Kwok, announce: Sender<ProviderId>) -> Self {
         Self {
             announce,

@@ -96,7 +96,7 @@ pub struct FaultPlan {
     sold: Mutex<Sold>,
 }
 
-/// Machines sold, by launch.
+/// Instances sold, by launch.
 #[derive(Debug, Default)]
 struct Sold {
     launches: BTreeSet<LaunchToken>,
@@ -185,7 +185,7 @@ impl FaultPlan {
             };
             claims.push(if let Some(offering) = found {
                 sold.machines.insert(id, offering.key());
-                ClaimLaunch::Machine(Box::new(machine(claim, offering)))
+                ClaimLaunch::Instance(Box::new(machine(claim, offering)))
             } else {
                 let tried = request.options.iter().map(LaunchOption::offering);
                 ClaimLaunch::Refused(Reason::InsufficientCapacity(tried.collect()))
@@ -273,7 +273,7 @@ mod tests {
 
     fn zones(answer: &LaunchAnswer) -> Vec<String> {
         let zone = |became: &ClaimLaunch| match became {
-            ClaimLaunch::Machine(machine) => {
+            ClaimLaunch::Instance(machine) => {
                 machine.labels["topology.kubernetes.io/zone"].to_string()
             }
             other => format!("{other:?}").chars().take(7).collect(),

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use plimsoll_core::action::Machine;
+use plimsoll_core::action::LaunchedInstance;
 use plimsoll_core::catalogue::TypeOffering;
 use plimsoll_core::fixed_hash::{hash_of, short_name};
 use plimsoll_core::ids::{ClaimName, ProviderId, Uid};
@@ -25,12 +25,12 @@ pub(crate) fn provider_id(claim: &NodeClaim) -> String {
 }
 
 /// The instance of a claim bought through an offering.
-pub(crate) fn machine(claim: &NodeClaim, sold: TypeOffering<'_>) -> Machine {
+pub(crate) fn machine(claim: &NodeClaim, sold: TypeOffering<'_>) -> LaunchedInstance {
     let mut own = sold.node_labels(&claim.labels, &claim.requirements);
     let price = format!("{:.6}", sold.offering.price.dollars());
     own.insert(Arc::from(PRICE_LABEL), Arc::from(price));
     let resources = sold.resources();
-    Machine {
+    LaunchedInstance {
         provider_id: ProviderId::from(provider_id(claim)),
         labels: own,
         capacity: resources.capacity,

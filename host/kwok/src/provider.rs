@@ -9,8 +9,8 @@ use kube::core::{ApiResource, DynamicObject, GroupVersionKind, Status};
 use kube::{Client, Error, ResourceExt};
 use plimsoll_api::{FailedRequest, Interner, convert, duration};
 use plimsoll_core::action::{
-    Answer, ClaimLaunch, CloudCall, LaunchAnswer, LaunchRequest, ListedMachine, Machine, Outcome,
-    Reason,
+    Answer, ClaimLaunch, CloudCall, LaunchAnswer, LaunchRequest, LaunchedInstance, ListedInstance,
+    Outcome, Reason,
 };
 use plimsoll_core::catalogue::Catalogues;
 use plimsoll_core::ids::ProviderId;
@@ -117,7 +117,7 @@ impl Kwok {
             return Outcome::Refused(Reason::InsufficientCapacity(tried));
         };
         let claims = request.claims.iter();
-        let launched = claims.map(|claim| ClaimLaunch::Machine(Box::new(machine(claim, sold))));
+        let launched = claims.map(|claim| ClaimLaunch::Instance(Box::new(machine(claim, sold))));
         Outcome::Done(Answer::Launched(LaunchAnswer {
             claims: launched.collect(),
             exhausted: Vec::new(),
@@ -130,7 +130,7 @@ impl Kwok {
         for claim in &request.claims {
             let instance = ProviderId::from(provider_id(claim));
             answer.claims.push(match self.get(&instance).await {
-                Outcome::Done(Answer::Machine(machine)) => ClaimLaunch::Machine(machine),
+                Outcome::Done(Answer::Instance(machine)) => ClaimLaunch::Instance(machine),
                 Outcome::Done(_) => {
                     self.ended(&instance);
                     ClaimLaunch::Absent
@@ -164,7 +164,9 @@ impl Kwok {
             Ok(node) => node.as_ref().and_then(machine_of),
             Err(error) => return failed(&format!("instance {instance} cannot be read"), &error),
         };
-        Outcome::Done(found.map_or(Answer::Absent, |machine| Answer::Machine(Box::new(machine))))
+        Outcome::Done(found.map_or(Answer::Absent, |machine| {
+            Answer::Instance(Box::new(machine))
+        }))
     }
 
     /// The node of an instance; another that bears its name is none.
@@ -322,10 +324,10 @@ fn delay(class: &DynamicObject) -> Result<Span, String> {
 }
 
 /// A node as it is listed; `None` for one that is deleting, and for one of another provider.
-fn listed_of(node: &Node) -> Option<ListedMachine> {
+fn listed_of(node: &Node) -> Option<ListedInstance> {
     let id = node.spec.as_ref()?.provider_id.as_ref()?;
     let stays = node.metadata.deletion_timestamp.is_none();
-    (stays && id.starts_with(PROVIDER_PREFIX)).then(|| ListedMachine {
+    (stays && id.starts_with(PROVIDER_PREFIX)).then(|| ListedInstance {
         instance: ProviderId::from(id.as_str()),
         token: None,
         ending: None,
@@ -333,17 +335,19 @@ fn listed_of(node: &Node) -> Option<ListedMachine> {
 }
 
 /// The instance behind a node; a node that is deleting has none any more.
-fn machine_of(node: &Node) -> Option<Machine> {
+fn machine_of(node: &Node) -> Option<LaunchedInstance> {
     let node = convert::node(node, &mut Interner::new()).ok()?;
     let id = node.provider_id.filter(|_| node.deleting.is_none())?;
-    id.as_str().starts_with(PROVIDER_PREFIX).then_some(Machine {
-        provider_id: id,
-        labels: node.labels,
-        capacity: node.capacity,
-        allocatable: node.allocatable,
-        image: None,
-        launched: Some(node.created),
-    })
+    id.as_str()
+        .starts_with(PROVIDER_PREFIX)
+        .then_some(LaunchedInstance {
+            provider_id: id,
+            labels: node.labels,
+            capacity: node.capacity,
+            allocatable: node.allocatable,
+            image: None,
+            launched: Some(node.created),
+        })
 }
 
 #[cfg(test)]

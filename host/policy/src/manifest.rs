@@ -45,7 +45,7 @@ pub struct Manifest {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Hook {
-    /// Machines to buy, and the order of their launches.
+    /// Instances to buy, and the order of their launches.
     Rank,
     /// Values of consolidation moves.
     Consolidate,

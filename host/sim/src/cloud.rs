@@ -8,11 +8,11 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use plimsoll_core::action::{
-    ClaimLaunch, LaunchAnswer, LaunchRequest, ListedMachine, Machine, Reason,
+    ClaimLaunch, LaunchAnswer, LaunchRequest, LaunchedInstance, ListedInstance, Reason,
 };
 use plimsoll_core::catalogue::{CapacityType, Catalogues, OfferingKey, Overlaid, TypeOffering};
 use plimsoll_core::fixed_hash::{hash_of, short_name};
-use plimsoll_core::ids::{LaunchToken, NodeName, ProviderId, ReservationId, TypeName};
+use plimsoll_core::ids::{LaunchToken, NodeName, ProviderId, ReservationId, TypeName, Uid};
 use plimsoll_core::model::NodeClaim;
 use plimsoll_core::plan::LaunchOption;
 use plimsoll_core::time::Timestamp;
@@ -27,7 +27,7 @@ pub(crate) struct Instance {
     pub(crate) claim: Arc<NodeClaim>,
     pub(crate) offering: OfferingKey,
     pub(crate) price: PricePerHour,
-    pub(crate) machine: Machine,
+    pub(crate) machine: LaunchedInstance,
     pub(crate) interruptions_per_day: f32,
     /// Since when it ends.
     pub(crate) ending: Option<Timestamp>,
@@ -58,6 +58,10 @@ pub(crate) struct Cloud {
     pub(crate) instances: BTreeMap<ProviderId, Instance>,
     /// What each launch has given.
     launches: BTreeMap<LaunchToken, BTreeSet<ProviderId>>,
+    /// Claims that an instance was sold for.
+    served: BTreeSet<Uid>,
+    /// Instances sold for a claim that had been sold one before.
+    pub(crate) double_launches: u32,
     stock: BTreeMap<(TypeName, Arc<str>, CapacityType), u32>,
     /// Instances left in each reservation.
     reservations: BTreeMap<ReservationId, u32>,
@@ -71,11 +75,13 @@ impl Cloud {
             promised,
             instances: BTreeMap::new(),
             launches: BTreeMap::new(),
+            served: BTreeSet::new(),
+            double_launches: 0,
             stock: BTreeMap::new(),
         }
     }
 
-    /// Sells a machine for each claim, by the first option that is to be had, unless it did under that token before. Machines newly
+    /// Sells a machine for each claim, by the first option that is to be had, unless it did under that token before. Instances newly
     /// sold come second.
     pub(crate) fn launch(
         &mut self,
@@ -88,6 +94,8 @@ impl Cloud {
             for claim in &request.claims {
                 let mut options = request.options.iter();
                 let one = options.find_map(|option| self.try_option(claim, token, option, now));
+                let is_second = one.is_some() && !self.served.insert(claim.uid.clone());
+                self.double_launches += u32::from(is_second);
                 sold.extend(one);
             }
             let given = sold.iter().cloned().collect();
@@ -99,9 +107,9 @@ impl Cloud {
     }
 
     /// Every machine that is not gone.
-    pub(crate) fn list(&self) -> Vec<ListedMachine> {
+    pub(crate) fn list(&self) -> Vec<ListedInstance> {
         let instances = self.instances.iter();
-        let listed = instances.map(|(id, instance)| ListedMachine {
+        let listed = instances.map(|(id, instance)| ListedInstance {
             instance: id.clone(),
             token: instance.token.clone(),
             ending: instance.ending,
@@ -109,7 +117,7 @@ impl Cloud {
         listed.collect()
     }
 
-    /// Machines that a launch has given, without giving more.
+    /// Instances that a launch has given, without giving more.
     pub(crate) fn find(&mut self, request: &LaunchRequest) -> LaunchAnswer {
         self.deal(request, &ClaimLaunch::Absent)
     }
@@ -142,7 +150,7 @@ impl Cloud {
             answer.claims.push(match instance {
                 Some(instance) => {
                     instance.claim = Arc::clone(claim);
-                    ClaimLaunch::Machine(Box::new(instance.machine.clone()))
+                    ClaimLaunch::Instance(Box::new(instance.machine.clone()))
                 }
                 None => lacking.clone(),
             });
@@ -292,9 +300,9 @@ fn machine(
     provider_id: ProviderId,
     promised: TypeOffering<'_>,
     now: Timestamp,
-) -> Machine {
+) -> LaunchedInstance {
     let resources = promised.resources();
-    Machine {
+    LaunchedInstance {
         provider_id,
         labels: promised.node_labels(&claim.labels, &claim.requirements),
         capacity: resources.capacity,

@@ -246,7 +246,7 @@ impl World {
                 let instance = self.cloud.instances.get(instance);
                 let there = instance.filter(|instance| instance.ending.is_none());
                 Outcome::Done(there.map_or(Answer::Absent, |instance| {
-                    Answer::Machine(Box::new(instance.machine.clone()))
+                    Answer::Instance(Box::new(instance.machine.clone()))
                 }))
             }
             CloudCall::Terminate { instance } => self.terminate(instance),

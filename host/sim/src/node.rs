@@ -268,7 +268,7 @@ impl World {
             claim: Arc::new(shown),
             price: sold.offering.price,
             offering: sold.key(),
-            machine: plimsoll_core::action::Machine {
+            machine: plimsoll_core::action::LaunchedInstance {
                 provider_id: node.provider_id.clone()?,
                 labels: node.labels.clone(),
                 capacity: node.capacity.clone(),

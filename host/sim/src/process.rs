@@ -3,6 +3,8 @@
 //!
 //! What a process that is no more has sent may still arrive: its orders are carried out, and nobody hears of it.
 
+use std::sync::Arc;
+
 use plimsoll_core::action::Order;
 use plimsoll_core::engine::{Engine, Input};
 use plimsoll_core::model::Object;
@@ -14,6 +16,11 @@ use crate::planner::Planner;
 use crate::queue::Entry;
 use crate::run::{Run, input_of, new_engine};
 use crate::world::Event;
+
+/// The word that a process has of its own view once its watch is behind.
+fn stale_view() -> Input {
+    Input::Stale(["NodeClaim", "Node", "Pod"].map(Arc::from).to_vec())
+}
 
 /// Number of a process, in the order in which they start.
 pub(crate) type ProcessId = u32;
@@ -171,6 +178,9 @@ impl<P: Planner> Run<P> {
         self.processes.insert(id, process);
         self.feed(id, Input::Catalogues(self.world.cloud.listed()), now);
         self.feed(id, self.world.told_classes(), now);
+        if matches!(list, FirstList::Stale(..)) {
+            self.feed(id, stale_view(), now);
+        }
         for (object, version) in listed {
             self.feed(id, Input::Applied(object, version), now);
         }
@@ -178,13 +188,17 @@ impl<P: Planner> Run<P> {
         self.settle();
     }
 
-    /// The watches of all processes are cut for some time; then each lists anew, and of what changed meanwhile sees the end
-    /// alone.
+    /// The watches of all processes are cut for some time, which each knows of; then it lists anew, and of what changed meanwhile
+    /// sees the end alone.
     pub fn cut_watches(&mut self, time: Span) {
-        let at = self.world.now + time;
+        let now = self.world.now;
+        let ids: Vec<ProcessId> = self.processes.keys().copied().collect();
         for (id, process) in &mut self.processes {
             process.behind.get_or_insert_default();
-            self.world.queue.push(at, Event::Relist(*id));
+            self.world.queue.push(now + time, Event::Relist(*id));
+        }
+        for id in ids {
+            self.feed(id, stale_view(), now);
         }
     }
 
@@ -215,7 +229,7 @@ impl<P: Planner> Run<P> {
             return;
         };
         let waiting = process.paused.take().unwrap_or_default();
-        for input in waiting {
+        for input in std::iter::once(stale_view()).chain(waiting) {
             self.feed(id, input, now);
         }
         self.settle();
@@ -248,6 +262,7 @@ impl<P: Planner> Run<P> {
         for watched in events {
             self.feed(id, input_of(watched), now);
         }
+        self.feed(id, Input::Fresh, now);
     }
 }
 

@@ -231,6 +231,11 @@ impl<P: Planner> Run<P> {
         self.world.meter.card()
     }
 
+    /// Instances that the cloud sold for a claim which had been sold one before.
+    pub fn double_launches(&self) -> u32 {
+        self.world.cloud.double_launches
+    }
+
     /// The next instant at which anything happens, with everything that happens then.
     pub fn step(&mut self) {
         let at = self.next_at();

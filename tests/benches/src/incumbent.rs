@@ -4,7 +4,7 @@
 //! One command at a time, carried out at once; its waits, budgets and time limits are left out, which only helps it.
 //! Replacements and what they may cost are found by the same scheduler as ours, first fit on one node as the incumbent does.
 
-use plimsoll_core::disrupt::moves::{Asker, Move, MoveSettings, ask};
+use plimsoll_core::disrupt::moves::{Move, MoveSettings, MoveSimulation, ask};
 use plimsoll_core::score::MoveKind;
 use plimsoll_core::snapshot::Snapshot;
 use plimsoll_core::units::PricePerHour;
@@ -31,32 +31,35 @@ pub fn consolidated(fleet: &Snapshot) -> Passed {
 }
 
 /// The next command.
-fn command(asker: &mut Asker<'_, '_>) -> Option<Move> {
+fn command(simulation: &mut MoveSimulation<'_, '_>) -> Option<Move> {
     let mut nodes: Vec<(f64, usize)> = Vec::new();
     let mut empty = Vec::new();
-    for row in asker.rows() {
-        let cost = asker.disruption(row);
+    for row in simulation.rows() {
+        let cost = simulation.disruption(row);
         if cost.is_of_empty() {
             empty.push(row);
         } else {
-            nodes.push((asker.price(row).dollars() / cost.pods(), row));
+            nodes.push((simulation.price(row).dollars() / cost.pods(), row));
         }
     }
     if !empty.is_empty() {
-        return asker.ask(&empty, 0);
+        return simulation.ask(&empty, 0);
     }
     nodes.sort_by(|left, right| right.0.total_cmp(&left.0).then(left.1.cmp(&right.1)));
     let rows: Vec<usize> = nodes.into_iter().map(|(_, row)| row).collect();
-    several(asker, &rows).or_else(|| rows.iter().find_map(|row| saving(asker.ask(&[*row], 1))))
+    several(simulation, &rows).or_else(|| {
+        rows.iter()
+            .find_map(|row| saving(simulation.ask(&[*row], 1)))
+    })
 }
 
 /// The largest prefix that a binary search finds.
-fn several(asker: &mut Asker<'_, '_>, rows: &[usize]) -> Option<Move> {
+fn several(simulation: &mut MoveSimulation<'_, '_>, rows: &[usize]) -> Option<Move> {
     let (mut low, mut high) = (1, MOST_NODES.min(rows.len().saturating_sub(1)));
     let mut found = None;
     while low <= high {
         let middle = usize::midpoint(low, high);
-        match saving(asker.ask(&rows[..=middle], 1)) {
+        match saving(simulation.ask(&rows[..=middle], 1)) {
             Some(better) => {
                 found = Some(better);
                 low = middle + 1;

@@ -160,7 +160,7 @@ async fn a_machine_says_that_it_ends_and_then_that_it_is_gone() -> Result<()> {
     }
     let found = ask("kwok://n1", false).await;
     assert!(
-        matches!(found, Outcome::Done(Answer::Machine(_))),
+        matches!(found, Outcome::Done(Answer::Instance(_))),
         "{found:?}"
     );
     assert_eq!(ask("kwok://n1", true).await, Outcome::Done(Answer::Ending));

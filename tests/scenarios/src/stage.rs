@@ -56,7 +56,7 @@ pub fn lacking(thousandths: u32) -> Behaviour {
     }
 }
 
-/// Machines are up after 40 seconds, and no spot capacity is taken back.
+/// Instances are up after 40 seconds, and no spot capacity is taken back.
 pub fn uninterrupted() -> Behaviour {
     Behaviour {
         boot: Delay::always(Span::from_secs(40)),

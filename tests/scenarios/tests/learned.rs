@@ -1,4 +1,4 @@
-//! Machines smaller than computed: their type is planned right from then on, and an undersized launch is not repeated for ever.
+//! Instances smaller than computed: their type is planned right from then on, and an undersized launch is not repeated for ever.
 
 use plimsoll_core::action::ObjectKey;
 use plimsoll_core::ids::ObjectName;

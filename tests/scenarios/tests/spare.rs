@@ -37,7 +37,7 @@ fn behaviour(seed: u64) -> Behaviour {
     }
 }
 
-/// Machines of four cores at $0.20 an hour.
+/// Instances of four cores at $0.20 an hour.
 fn shop(general: PoolFixture) -> ClusterFixture {
     let four = instance_type("four").cpu(4000).memory_mib(16_384).pods(110);
     let four = four.no_overhead().price(0.2).offered(ZONE_1, OnDemand);

@@ -94,7 +94,7 @@ impl Outcome {
         self.agreed(|run| run.reason(pod))
     }
 
-    /// Machines asked for.
+    /// Instances asked for.
     pub fn bought(&self) -> usize {
         self.agreed(|run| run.plan().claims.len())
     }

@@ -176,7 +176,7 @@ fn node_larger_than_its_pods_is_replaced_by_the_cheapest_that_holds_them() {
     );
 }
 
-/// Machines of 64 and of 128 cores are larger than any pod should need.
+/// Instances of 64 and of 128 cores are larger than any pod should need.
 fn with_large_types() -> ClusterFixture {
     market().sells(sized("huge", 64)).sells(sized("vast", 128))
 }

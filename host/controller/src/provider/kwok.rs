@@ -16,10 +16,10 @@ use super::{Calling, Provider, Telling};
 /// Announcements that wait to be heard; machines wait for more.
 const AHEAD: usize = 64;
 
-struct Machines {
+struct KwokProvider {
     kwok: Kwok,
     boots: Mutex<Boots>,
-    /// Machines that will end by themselves.
+    /// Instances that will end by themselves.
     ending: tokio::sync::Mutex<Receiver<ProviderId>>,
     classes: tokio::sync::Mutex<Classes>,
     catalogues: Arc<Catalogues>,
@@ -38,7 +38,7 @@ pub fn kwok(
         kwok = kwok.with_faults(plan);
     }
     let (announce, ending) = channel(AHEAD);
-    Arc::new(Machines {
+    Arc::new(KwokProvider {
         boots: Mutex::new(Boots::new(kwok.clone(), announce)),
         ending: tokio::sync::Mutex::new(ending),
         classes: tokio::sync::Mutex::new(classes),
@@ -47,7 +47,7 @@ pub fn kwok(
     })
 }
 
-impl Provider for Machines {
+impl Provider for KwokProvider {
     fn catalogues(&self) -> Arc<Catalogues> {
         Arc::clone(&self.catalogues)
     }

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
 
-use super::Machine;
+use super::LaunchedInstance;
 use crate::ids::{ClaimName, NodeName, Uid};
 use crate::labels::Labels;
 use crate::model::{DesiredCondition, Taint};
@@ -16,7 +16,7 @@ use crate::time::Timestamp;
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct ClaimChange {
     /// The instance that it has: its id and resources in the status, and its labels where the claim has no value of its own.
-    pub machine: Option<Box<Machine>>,
+    pub machine: Option<Box<LaunchedInstance>>,
     /// The node that has joined for it.
     pub node: Option<NodeName>,
     /// Annotations with these values.

@@ -19,7 +19,7 @@ pub enum CloudCall {
     Launch(LaunchRequest),
     /// Look which machines a launch has given, and give none. Answered as [`CloudCall::Launch`] is.
     Find(LaunchRequest),
-    /// Look for an instance; answered with [`Answer::Machine`](super::Answer::Machine), or [`Answer::Absent`](super::Answer::Absent)
+    /// Look for an instance; answered with [`Answer::Instance`](super::Answer::Instance), or [`Answer::Absent`](super::Answer::Absent)
     /// where it is no more, is being ended, or is not of this provider.
     Get {
         /// The instance.
@@ -47,7 +47,7 @@ pub enum CloudCall {
 
 /// One instance of a list.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub struct ListedMachine {
+pub struct ListedInstance {
     /// The instance.
     pub instance: ProviderId,
     /// The launch that gave it; `None` where the provider does not say.
@@ -60,7 +60,7 @@ pub struct ListedMachine {
 
 /// An instance that was had.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub struct Machine {
+pub struct LaunchedInstance {
     /// Provider id of the instance.
     pub provider_id: ProviderId,
     /// Labels that follow from its type and offering.

@@ -9,7 +9,7 @@ use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
 
-use super::{Machine, Reason};
+use super::{LaunchedInstance, Reason};
 use crate::catalogue::OfferingKey;
 use crate::fixed_hash::hash_of;
 use crate::ids::{LaunchToken, ProviderId, Uid};
@@ -70,7 +70,7 @@ impl LaunchBatch {
     }
 }
 
-/// Machines that are asked for.
+/// Instances that are asked for.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct LaunchRequest {
     /// Token, and the number of machines that are launched under it in all.
@@ -78,7 +78,7 @@ pub struct LaunchRequest {
     /// Claims whose machine is not known yet, by uid: alike in pool, class, requirements, labels and taints. At least one, and at
     /// most as many as the batch has.
     pub claims: Vec<Arc<NodeClaim>>,
-    /// Machines of this launch that other claims have.
+    /// Instances of this launch that other claims have.
     pub taken: BTreeSet<ProviderId>,
     /// The ways to buy each of them, best first; at most 60.
     pub options: Vec<LaunchOption>,
@@ -97,7 +97,7 @@ pub struct LaunchAnswer {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub enum ClaimLaunch {
     /// It has a machine.
-    Machine(Box<Machine>),
+    Instance(Box<LaunchedInstance>),
     /// It has none, and why.
     Refused(Reason),
     /// It has none, as far as was looked ([`CloudCall::Find`](super::CloudCall::Find)).

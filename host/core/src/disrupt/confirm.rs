@@ -131,15 +131,15 @@ fn repriced_move(
     let snapshot = pass.fleet.snapshot;
     let rows: Vec<usize> = members.iter().map(|member| member.row).collect();
     let settings = pass::move_settings(snapshot, &pass.graceful);
-    let (found, _) = moves::ask_at(snapshot, &rows, &settings, pass.market(), |asker| {
-        let found = asker.ask(&rows, planned);
+    let (found, _) = moves::ask_at(snapshot, &rows, &settings, pass.market(), |simulation| {
+        let found = simulation.ask(&rows, planned);
         if planned != 1 {
             return found;
         }
         // All pods may have been meant for the new machine, or one machine may have been the packer's choice.
         found
-            .or_else(|| asker.ask_into_one(&rows))
-            .or_else(|| asker.ask(&rows, 2))
+            .or_else(|| simulation.ask_into_one(&rows))
+            .or_else(|| simulation.ask(&rows, 2))
     });
     found.filter(|found| found.claims.len() <= planned)
 }

@@ -47,10 +47,10 @@ pub(super) fn choose<'c>(pass: &DisruptionPass<'_>, fit: &[&'c Candidate]) -> Va
         offers: Some(pass.offers()),
         quoted: None,
     };
-    let (vacant, _) = moves::ask_at(snapshot, &rows, &settings, market, |asker| {
-        within_budgets(fit, left, &mut |row| match asker.may_go(row) {
+    let (vacant, _) = moves::ask_at(snapshot, &rows, &settings, market, |simulation| {
+        within_budgets(fit, left, &mut |row| match simulation.may_go(row) {
             false => SpareRoom::Awaited,
-            true if asker.vacate(row) => SpareRoom::Free,
+            true if simulation.vacate(row) => SpareRoom::Free,
             true => SpareRoom::Kept,
         })
     });

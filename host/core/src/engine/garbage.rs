@@ -10,7 +10,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use super::Engine;
-use crate::action::{Action, CloudCall, ListedMachine, ObjectKey, Purpose, Request};
+use crate::action::{Action, CloudCall, ListedInstance, ObjectKey, Purpose, Request};
 use crate::ids::{ClaimName, ProviderId};
 use crate::lifecycle::{Instance, Step, Want};
 use crate::model::{ConditionType, NodeClaim, Readiness};
@@ -32,7 +32,7 @@ pub(super) struct Garbage {
     begun: Option<Timestamp>,
     /// A list that is due waits for a fresh view.
     is_held: bool,
-    /// Machines without a claim, and since when.
+    /// Instances without a claim, and since when.
     alone: BTreeMap<ProviderId, Timestamp>,
 }
 
@@ -105,7 +105,7 @@ impl Engine {
     /// Takes in a list of all machines.
     pub(super) fn take_list(
         &mut self,
-        listed: &[ListedMachine],
+        listed: &[ListedInstance],
         now: Timestamp,
         actions: &mut Vec<Action>,
     ) {
@@ -140,13 +140,13 @@ impl Engine {
     }
 
     /// Listed machines that stay and that no claim has or may yet have.
-    fn unclaimed<'l>(&self, listed: &'l [ListedMachine]) -> Vec<&'l ListedMachine> {
+    fn unclaimed<'l>(&self, listed: &'l [ListedInstance]) -> Vec<&'l ListedInstance> {
         let unwritten = self.notes.unordered();
         let unwritten =
             unwritten.filter_map(|(_, notes)| Some(&notes.machine.as_ref()?.provider_id));
         let unwritten: BTreeSet<&ProviderId> = unwritten.collect();
         let asked_for = self.launches_asked_for();
-        let is_unclaimed = |machine: &&ListedMachine| {
+        let is_unclaimed = |machine: &&ListedInstance| {
             let id = &machine.instance;
             let token = machine.token.as_ref();
             machine.ending.is_none()

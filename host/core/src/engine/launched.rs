@@ -7,8 +7,8 @@ use super::orders::{Ended, Flight};
 use super::outcome::LONGEST_FAILURE;
 use super::{Engine, report};
 use crate::action::{
-    Action, Answer, ClaimLaunch, CloudCall, LaunchAnswer, LaunchRequest, Machine, ObjectKey,
-    Outcome, Purpose, Reason, Request,
+    Action, Answer, ClaimLaunch, CloudCall, LaunchAnswer, LaunchRequest, LaunchedInstance,
+    ObjectKey, Outcome, Purpose, Reason, Request,
 };
 use crate::catalogue::OfferingKey;
 use crate::ids::LaunchToken;
@@ -78,7 +78,7 @@ impl Engine {
                 continue;
             }
             match became {
-                ClaimLaunch::Machine(machine) => self.give_machine(claim, *machine, purpose),
+                ClaimLaunch::Instance(machine) => self.give_machine(claim, *machine, purpose),
                 ClaimLaunch::Absent => match &refused {
                     Some(reason) => {
                         exhausted.extend(offerings_of(reason));
@@ -104,7 +104,12 @@ impl Engine {
         ended
     }
 
-    fn give_machine(&mut self, claim: &Arc<NodeClaim>, machine: Machine, purpose: Purpose) {
+    fn give_machine(
+        &mut self,
+        claim: &Arc<NodeClaim>,
+        machine: LaunchedInstance,
+        purpose: Purpose,
+    ) {
         if purpose == Purpose::Find {
             self.note_found(&claim.name, &machine);
         }

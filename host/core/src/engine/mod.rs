@@ -13,6 +13,7 @@
 //! The caller hands in [`Input::Tick`] at [`Engine::next_wake`]; nothing happens by itself.
 
 mod asked;
+mod begin;
 mod claims;
 mod commit;
 mod disrupt;

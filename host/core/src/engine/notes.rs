@@ -4,7 +4,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::launches::LaunchNotes;
-use crate::action::Machine;
+use crate::action::LaunchedInstance;
 use crate::ids::ClaimName;
 use crate::lifecycle::Instance;
 use crate::state::NameIndex;
@@ -26,7 +26,7 @@ pub(super) struct Notes {
     reason = "each is a fact of its own, and no two exclude one another"
 )]
 pub(super) struct ClaimNotes {
-    pub(super) machine: Option<Machine>,
+    pub(super) machine: Option<LaunchedInstance>,
     pub(super) launch: LaunchNotes,
     pub(super) instance: Instance,
     /// Why its last launch failed, in words.

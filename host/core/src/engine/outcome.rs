@@ -4,7 +4,7 @@ use super::notes::ClaimNotes;
 use super::orders::{Ended, Flight};
 use super::{Engine, report};
 use crate::action::{
-    Action, ActionId, Answer, Machine, ObjectKey, Outcome, Purpose, Reason, Request, Write,
+    Action, ActionId, Answer, LaunchedInstance, ObjectKey, Outcome, Purpose, Reason, Request, Write,
 };
 use crate::ids::{ClaimName, NodeName};
 use crate::lifecycle::Instance;
@@ -81,7 +81,7 @@ impl Engine {
                 }
                 self.see(object, version);
             }
-            Answer::Machine(machine) => {
+            Answer::Instance(machine) => {
                 self.note_instance(flight, Instance::Unasked);
                 if let Some(claim) = self.claim_of(flight)
                     && flight.purpose == Purpose::Find
@@ -232,7 +232,7 @@ impl Engine {
 
     /// A machine that was launched before the list, or whose claim is older than that where nobody says when it was: the list's
     /// counts carry it.
-    pub(super) fn note_found(&mut self, name: &ClaimName, machine: &Machine) {
+    pub(super) fn note_found(&mut self, name: &ClaimName, machine: &LaunchedInstance) {
         let claim = self.cluster.claims.get(name);
         let launched = machine.launched.or(claim.map(|claim| claim.created));
         if launched.is_some() && launched < self.listed {

@@ -1,34 +1,19 @@
-//! Commands under way: replacements asked for, nodes tainted, and once the replacements are ready the nodes asked to go.
+//! Commands under way: nodes are tainted, and once the replacements are ready asked to go. How one begins is in [`begin`](super::begin).
 //!
-//! From when a command begins its nodes count as deleting: budgets see them, nothing is planned for them, and their pods stand
-//! for the room promised to them. Where a replacement or a taint does not come, or takes too long, all is taken back but
-//! the replacements: the nodes stay, untainted, and what was bought is capacity like any other. Which claims a claim
-//! replaces is written on it, and so is all that another engine needs to take the command up again
-//! ([`resume`](super::resume)).
+//! Where a replacement or a taint does not come, or takes too long, all is taken back but
+//! the replacements: the nodes stay, untainted, and what was bought is capacity like any other.
 
 use std::collections::{BTreeMap, BTreeSet};
-use std::sync::Arc;
 
-use super::commit::{CommitVerdict, PodCounts};
 use super::ledger::CommandAccount;
-use super::naming::ClaimPurpose;
-use super::notes::Hint;
-use super::resume::CommandRecord;
-use super::runaway::Tally;
-use super::spare::for_spare_alone;
 use super::{Engine, report};
 use crate::action::{Action, ObjectKey};
-use crate::command::Command;
 use crate::ids::ClaimName;
 use crate::lifecycle::Step;
 use crate::model::{ClaimPhase, DisruptionReason, MoveCost, NodeClaim, is_reschedulable};
-use crate::plan::Target as Place;
-use crate::snapshot::Snapshot;
 use crate::state::{PromisedTarget, node_of};
 use crate::time::{Span, Timestamp};
 
-/// Annotation of a claim with the claims that it replaces, comma separated.
-pub(super) const REPLACES_ANNOTATION: &str = "plimsoll.dev/replaces";
 /// Bounds on how long replacements and taints may take to be there, and what each node under way adds.
 const SHORTEST_LIMIT: i64 = 600_000;
 const LONGEST_LIMIT: i64 = 3_600_000;
@@ -200,117 +185,6 @@ enum Progress {
 }
 
 impl Engine {
-    /// Begins a command whose plan was made on this snapshot. Where a pool's limits or a ceiling on buying forbid it, or equal
-    /// launches were undersized, nothing happens, and the answer is no; what the members themselves take of either does not count.
-    pub(super) fn begin(
-        &mut self,
-        command: Command,
-        snapshot: &Snapshot,
-        now: Timestamp,
-        actions: &mut Vec<Action>,
-    ) -> bool {
-        let claims = &command.plan.claims;
-        let (pod_counts, _) = self.pod_counts(snapshot, &command.plan, now);
-        let spare = for_spare_alone(snapshot, &command.plan);
-        let spare = spare
-            .into_iter()
-            .map(|row| (Place::New(row), PodCounts::new()));
-        let pod_counts: Vec<(Place, PodCounts)> = pod_counts.into_iter().chain(spare).collect();
-        let back_off = |(place, pods): &(Place, PodCounts)| match place {
-            Place::New(row) => claims
-                .get(*row)
-                .and_then(|it| self.was_undersized(it, pods))
-                .is_some(),
-            Place::Existing(_) => false,
-        };
-        if pod_counts.iter().any(back_off) || !self.set_apart(&command, now) {
-            return false;
-        }
-        let replaces: Vec<&str> = command.members.iter().map(ClaimName::as_str).collect();
-        let replaces: Arc<str> = Arc::from(replaces.join(","));
-        let uid = |name: &ClaimName| Some(self.cluster.claims.get(name)?.uid.clone());
-        let least = command.members.iter().filter_map(uid).min();
-        let mut targets = BTreeSet::new();
-        let mut awaited = BTreeSet::new();
-        let mut account = CommandAccount::open(&command, now);
-        let record = CommandRecord::of(&command, now).annotation();
-        for (place, pods) in pod_counts {
-            match place {
-                Place::Existing(row) => {
-                    targets.extend(self.promise_existing(snapshot, row, &pods, now));
-                }
-                Place::New(row) => {
-                    let Some(planned) = claims.get(row) else {
-                        continue;
-                    };
-                    let mut planned = planned.clone();
-                    let own = Arc::from(REPLACES_ANNOTATION);
-                    let also = [(own, Arc::clone(&replaces)), record.clone()];
-                    planned.annotations.extend(also);
-                    self.note_relaunch(&planned, &pods);
-                    let pool = snapshot.pool(planned.pool.as_str());
-                    let purpose = ClaimPurpose::Replaces(least.clone(), row);
-                    let (name, _) = self.free_name(&planned.pool, &purpose, 0);
-                    self.ask_for(pool, &planned, &pods, name.clone(), now);
-                    let words = format!("replaces {replaces}: {}", command.reason.as_str());
-                    let object = ObjectKey::Claim(name.clone());
-                    actions.push(report(object, "DisruptionLaunching", words, now));
-                    targets.insert(PromisedTarget::Claim(name.clone()));
-                    account.buys(&name, &planned.options);
-                    awaited.insert(name);
-                }
-            }
-        }
-        for member in &command.members {
-            self.disruption.forget(member);
-            self.notes.set_hint(member, Hint::default());
-            self.dirty_claims.insert(member.clone());
-        }
-        if let Some(past) = command.past {
-            let keep = self.settings.churn.reversal_cooldown;
-            self.disruption.remember(past, keep);
-        }
-        self.begun
-            .add(command.reason, command.members.len(), command.list_saving);
-        let members: BTreeSet<ClaimName> = command.members.into_iter().collect();
-        self.queue.push(UnderWay {
-            reason: command.reason,
-            untainted: members.clone(),
-            members,
-            awaited,
-            account,
-            targets,
-            begun: now,
-            drains: false,
-        });
-        true
-    }
-
-    /// Counts the members as deleting, unless one of them goes already or a pool's limits refuse what is to come in their place;
-    /// whether they are.
-    fn set_apart(&mut self, command: &Command, now: Timestamp) -> bool {
-        let goes = |name: &ClaimName| {
-            let claim = self.cluster.claims.get(name);
-            self.cluster.marked(name).is_some() || claim.is_none_or(|it| it.deleting.is_some())
-        };
-        if command.members.iter().any(goes) {
-            return false;
-        }
-        for member in &command.members {
-            self.cluster.mark(member, now);
-        }
-        let mut tally = Tally::default();
-        let mut claims = command.plan.claims.iter();
-        let allowed =
-            claims.all(|claim| self.may_buy(claim, &mut tally, now) == CommitVerdict::Buys);
-        if !allowed {
-            for member in &command.members {
-                self.cluster.unmark(member);
-            }
-        }
-        allowed
-    }
-
     /// Moves commands on as far as they go, those to which something happened.
     pub(super) fn step_queue(&mut self, now: Timestamp, actions: &mut Vec<Action>) {
         let limit = self.queue.limit();

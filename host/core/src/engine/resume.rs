@@ -10,8 +10,9 @@ use std::fmt::Write as _;
 use std::sync::Arc;
 
 use super::Engine;
+use super::begin::REPLACES_ANNOTATION;
 use super::ledger::CommandAccount;
-use super::queue::{REPLACES_ANNOTATION, UnderWay};
+use super::queue::UnderWay;
 use crate::catalogue::launch_order;
 use crate::command::Command;
 use crate::ids::{ClaimName, PoolName, TypeName};

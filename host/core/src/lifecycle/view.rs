@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use super::PendingLaunch;
-use crate::action::{LaunchBatch, Machine};
+use crate::action::{LaunchBatch, LaunchedInstance};
 use crate::catalogue::Market;
 use crate::ids::LaunchToken;
 use crate::model::{Node, NodeClaim, Pod, Version};
@@ -27,7 +27,7 @@ pub struct ClaimView<'a> {
     /// Pods bound to its node.
     pub pods: Vec<&'a Pod>,
     /// The instance the cloud gave, where its claim does not say so yet.
-    pub machine: Option<&'a Machine>,
+    pub machine: Option<&'a LaunchedInstance>,
     /// Its place in a launch, where it was given one and the launch has not ended for it.
     pub pending_launch: Option<&'a PendingLaunch>,
     /// The launch that has ended for it without an instance, if any did.

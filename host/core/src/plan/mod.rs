@@ -27,7 +27,7 @@ use crate::units::PricePerHour;
 pub struct Plan {
     /// Where pods go, in the order in which they may be bound.
     pub placements: Vec<Placement>,
-    /// Machines to ask for.
+    /// Instances to ask for.
     pub claims: Vec<PlannedClaim>,
     /// Pods that go nowhere, with the reason.
     pub unplaced: Vec<Unplaced>,

@@ -7,7 +7,7 @@ use plimsoll_core::model::{DisruptionReason, OwnerKind};
 use plimsoll_core::snapshot::Snapshot;
 use plimsoll_oracles::fixture::*;
 
-/// Machines of two cores at $0.10 each, and nothing else for sale.
+/// Instances of two cores at $0.10 each, and nothing else for sale.
 fn shop() -> ClusterFixture {
     let small = instance_type("small").cpu(2000).memory_mib(8192).pods(110);
     let small = small.no_overhead().price(0.1).offered(ZONE_1, OnDemand);

@@ -1,10 +1,10 @@
-//! Machines without claims, claims without machines, and names of machines.
+//! Instances without claims, claims without machines, and names of machines.
 
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use plimsoll_core::action::{
-    Answer, CloudCall, ListedMachine, ObjectKey, Order, Outcome, Purpose, Request,
+    Answer, CloudCall, ListedInstance, ObjectKey, Order, Outcome, Purpose, Request,
 };
 use plimsoll_core::engine::Input;
 use plimsoll_core::ids::ProviderId;
@@ -15,8 +15,8 @@ use plimsoll_oracles::fixture::{NodeFixture, cluster, node};
 
 use super::identity::{World, purposes};
 
-fn listed(id: &str) -> ListedMachine {
-    ListedMachine {
+fn listed(id: &str) -> ListedInstance {
+    ListedInstance {
         instance: ProviderId::from(id),
         token: None,
         ending: None,

@@ -3,8 +3,8 @@
 use std::sync::Arc;
 
 use plimsoll_core::action::{
-    Action, Answer, ClaimLaunch, CloudCall, LaunchAnswer, LaunchBatch, Machine, ObjectKey, Order,
-    Outcome, Purpose, Request, Write,
+    Action, Answer, ClaimLaunch, CloudCall, LaunchAnswer, LaunchBatch, LaunchedInstance, ObjectKey,
+    Order, Outcome, Purpose, Request, Write,
 };
 use plimsoll_core::disrupt;
 use plimsoll_core::engine::{Engine, Input};
@@ -370,7 +370,7 @@ fn a_machine_found_for_a_going_claim_is_the_claim_s_own() {
     let claim = launching(going("a"));
     let (mut world, orders) = World::finding(&only(&claim));
     assert_eq!(purposes(&orders), [Purpose::Find]);
-    let machine = Machine {
+    let machine = LaunchedInstance {
         provider_id: ProviderId::from("fake:///late"),
         labels: Labels::new(),
         capacity: Resources::new(),
@@ -388,7 +388,7 @@ fn a_machine_found_for_a_going_claim_is_the_claim_s_own() {
             exhausted: Vec::new(),
         })
     };
-    let late = ClaimLaunch::Machine(Box::new(machine));
+    let late = ClaimLaunch::Instance(Box::new(machine));
     world.answer(&orders[0], found(late));
     let orders = world.answer(&own[0], found(ClaimLaunch::Absent));
     assert_eq!(purposes(&orders), [Purpose::ReleaseClaim]);

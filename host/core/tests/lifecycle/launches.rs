@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use plimsoll_core::action::{
     Answer, ClaimLaunch, CloudCall, LAUNCH_BATCH_ANNOTATION, LaunchAnswer, LaunchBatch,
-    LaunchRequest, Machine, Order, Outcome, Purpose, Reason, Request, Write,
+    LaunchRequest, LaunchedInstance, Order, Outcome, Purpose, Reason, Request, Write,
 };
 use plimsoll_core::engine::Input;
 use plimsoll_core::ids::ProviderId;
@@ -19,7 +19,7 @@ use plimsoll_oracles::fixture::{ClusterFixture, pool};
 use super::identity::{World, purposes};
 use super::naming::{asked, decided, made, sold, waiting};
 
-/// Machines of a provider that gathers launches to so many.
+/// Instances of a provider that gathers launches to so many.
 fn gathering(size: usize) -> ClusterFixture {
     sold().provider(ProviderFacts {
         launch: LaunchWindow {
@@ -81,7 +81,7 @@ fn uids(order: &Order) -> Vec<&str> {
 }
 
 fn machine(id: &str) -> ClaimLaunch {
-    ClaimLaunch::Machine(Box::new(Machine {
+    ClaimLaunch::Instance(Box::new(LaunchedInstance {
         provider_id: ProviderId::from(id),
         labels: Labels::new(),
         capacity: Resources::new(),

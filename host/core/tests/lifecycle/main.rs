@@ -11,7 +11,7 @@ mod standing;
 
 use std::sync::Arc;
 
-use plimsoll_core::action::{ClaimChange, Machine, Purpose, Request, Write};
+use plimsoll_core::action::{ClaimChange, LaunchedInstance, Purpose, Request, Write};
 use plimsoll_core::catalogue::Market;
 use plimsoll_core::lifecycle::{self, ClaimView, Instance, Step};
 use plimsoll_core::model::{ClaimPhase, Node, NodeClaim, Pod, Version};
@@ -24,7 +24,7 @@ struct Scene {
     node: Option<Arc<Node>>,
     pods: Vec<Arc<Pod>>,
     is_ambiguous: bool,
-    machine: Option<Machine>,
+    machine: Option<LaunchedInstance>,
     failure: Option<&'static str>,
     last_pod_event: Option<Timestamp>,
     is_fresh: bool,

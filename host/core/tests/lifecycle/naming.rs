@@ -13,7 +13,7 @@ use plimsoll_oracles::fixture::{
 
 use super::identity::{World, purposes};
 
-/// Machines for two pods each, and dearer ones for one.
+/// Instances for two pods each, and dearer ones for one.
 pub(super) fn sold() -> ClusterFixture {
     let sold = |name: &str, cpu: i64, price: f64| {
         let listed = instance_type(name).cpu(cpu).memory_mib(8192).pods(110);

@@ -1,6 +1,6 @@
 //! Conditions that are said of a claim at every place of its way, false and unknown as well as true.
 
-use plimsoll_core::action::Machine;
+use plimsoll_core::action::LaunchedInstance;
 use plimsoll_core::ids::ProviderId;
 use plimsoll_core::labels::{INITIALIZED, Labels, REGISTERED};
 use plimsoll_core::model::{
@@ -47,7 +47,7 @@ fn a_launch_that_failed_is_told_on_the_claim() {
 #[test]
 fn a_claim_that_is_launched_waits_for_its_node_in_the_same_write() {
     let mut scene = Scene::of(ours(ClaimPhase::Created), []);
-    scene.machine = Some(Machine {
+    scene.machine = Some(LaunchedInstance {
         provider_id: ProviderId::from("fake:///n1"),
         labels: Labels::new(),
         capacity: Resources::new(),

@@ -286,7 +286,7 @@ pub(super) fn node(change: &NodeChange, only: Preconditions<'_>) -> Value {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use plimsoll_core::action::Machine;
+    use plimsoll_core::action::LaunchedInstance;
     use plimsoll_core::ids::{NodeName, ProviderId, Uid};
     use plimsoll_core::model::Version;
     use plimsoll_core::resources::{ResourceName, Resources};
@@ -329,7 +329,7 @@ mod tests {
         let cpu = |milli| Resources::new().with(ResourceName::Cpu, milli);
         let labels = [("topology.kubernetes.io/zone", "b"), ("team", "a")];
         let labels = labels.map(|(key, value)| (Arc::from(key), Arc::from(value)));
-        let machine = Machine {
+        let machine = LaunchedInstance {
             provider_id: ProviderId::from("kwok://a"),
             labels: labels.into(),
             capacity: cpu(2000),

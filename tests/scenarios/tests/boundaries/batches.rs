@@ -107,7 +107,7 @@ fn batches_leave_nothing_behind_whatever_becomes_of_their_claims_and_processes()
     }
 }
 
-/// Machines launched, and calls that launched them.
+/// Instances launched, and calls that launched them.
 fn launches(size: usize) -> (u32, usize) {
     let mut run = start(size);
     let mut calls = 0;

@@ -12,7 +12,7 @@ use super::world::{Course, Simulated};
 /// Counts of what must not be, and the figures of the end.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(super) struct Verdict {
-    /// Machines without a claim.
+    /// Instances without a claim.
     pub(super) leaked: usize,
     /// Pods of live workloads that do not run, or that there are too many of.
     pub(super) lost: usize,
@@ -22,7 +22,9 @@ pub(super) struct Verdict {
     pub(super) hollow: usize,
     /// Changes of objects after the run should have come to rest.
     pub(super) unrest: u64,
-    /// Machines launched in all.
+    /// Instances launched for a claim that had one before.
+    pub(super) doubles: u32,
+    /// Instances launched in all.
     pub(super) launches: u32,
     /// Evictions in all.
     pub(super) evictions: u32,
@@ -33,7 +35,8 @@ pub(super) struct Verdict {
 impl Verdict {
     /// `true` if nothing of it must not be.
     pub(super) fn is_clean(&self) -> bool {
-        self.leaked + self.lost + self.stuck + self.hollow == 0 && self.unrest == 0
+        let wrong = self.leaked + self.lost + self.stuck + self.hollow;
+        wrong == 0 && self.unrest == 0 && self.doubles == 0
     }
 }
 
@@ -41,12 +44,13 @@ impl fmt::Display for Verdict {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(
             f,
-            "leaked {} lost {} stuck {} hollow {} unrest {}; launches {} evictions {} price {}",
+            "leaked {} lost {} stuck {} hollow {} unrest {} doubles {}; launches {} evictions {} price {}",
             self.leaked,
             self.lost,
             self.stuck,
             self.hollow,
             self.unrest,
+            self.doubles,
             self.launches,
             self.evictions,
             self.price,
@@ -102,6 +106,7 @@ fn judge(course: &Course, run: &Simulated) -> Verdict {
         stuck: going + stuck.count(),
         hollow: hollow_claims.count() + hollow_nodes.count(),
         unrest: 0,
+        doubles: run.double_launches(),
         launches: run.counts().launches,
         evictions: run.counts().evictions,
         price: run.price(),

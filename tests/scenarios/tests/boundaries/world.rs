@@ -128,7 +128,7 @@ pub(super) fn recording() -> Recording {
     stage::recording(world, at(0), Some(COURSE.stays), changes)
 }
 
-/// Machines and the world around them, without faults of their own.
+/// Instances and the world around them, without faults of their own.
 pub(super) fn behaviour() -> Behaviour {
     stage::uninterrupted()
 }

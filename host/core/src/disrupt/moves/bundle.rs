@@ -4,7 +4,7 @@
 //! the most wasteful node, pieces are added for every kind for sale by how well they suit the room that is left; the kind that
 //! is used best wins, if it costs less than the pieces do.
 
-use super::Asker;
+use super::MoveSimulation;
 use crate::bits::Bits;
 use crate::schedule::prices::priced::NewKind;
 use crate::schedule::simulation::{NodeLoad, NodeLoads};
@@ -22,15 +22,15 @@ struct Bundle {
 
 /// The best bundle of a node with later ones, of two nodes or more; nothing where none is cheaper than its pieces.
 pub(super) fn around(
-    asker: &Asker<'_, '_>,
+    simulation: &MoveSimulation<'_, '_>,
     kinds: &[NewKind],
     loads: &NodeLoads,
     seed: usize,
     later: impl Iterator<Item = usize>,
 ) -> Option<Vec<usize>> {
-    let first = asker.load(loads, seed)?;
+    let first = simulation.load(loads, seed)?;
     let window: Vec<(usize, &NodeLoad)> = later
-        .filter_map(|row| Some((row, asker.load(loads, row)?)))
+        .filter_map(|row| Some((row, simulation.load(loads, row)?)))
         .take(WINDOW)
         .collect();
     let mut best: Option<Bundle> = None;
@@ -38,8 +38,8 @@ pub(super) fn around(
         let Some(found) = fill(kind, (seed, first), &window) else {
             continue;
         };
-        let price: PricePerHour = found.members.iter().map(|row| asker.price(*row)).sum();
-        let saves = found.kind_price < asker.most(price);
+        let price: PricePerHour = found.members.iter().map(|row| simulation.price(*row)).sum();
+        let saves = found.kind_price < simulation.most(price);
         // Used better: more worth for the price.
         let better = |best: &Bundle| {
             i128::from(found.worth) * i128::from(best.kind_price)

@@ -10,15 +10,15 @@
 //! pods, may be carried out together; of others each has to be found again after the one before.
 
 mod after;
-mod asker;
 mod bundle;
+mod move_simulation;
 mod order;
 mod search;
 mod together;
 
 pub use after::carry_out;
-pub use asker::{Asker, ask};
-pub(super) use asker::{KnownPrices, ask_at};
+pub(super) use move_simulation::{KnownPrices, ask_at};
+pub use move_simulation::{MoveSimulation, ask};
 
 pub use crate::schedule::simulation::Draw;
 
@@ -37,7 +37,7 @@ pub struct Move {
     pub kind: MoveKind,
     /// Nodes that go: positions in the snapshot's nodes, ascending.
     pub members: Vec<usize>,
-    /// Machines to ask for first. Whatever their launches give costs less together than the members do.
+    /// Instances to ask for first. Whatever their launches give costs less together than the members do.
     pub claims: Vec<PlannedClaim>,
     /// Where the members' pods go, in the order in which they may be bound; new targets are positions in `claims`.
     pub placements: Vec<Placement>,

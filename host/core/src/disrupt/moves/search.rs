@@ -6,7 +6,7 @@
 
 use std::collections::BTreeSet;
 
-use super::{Asker, Move, bundle, together};
+use super::{Move, MoveSimulation, bundle, together};
 use crate::schedule::simulation::{NodeLoads, To};
 
 /// Nodes that are packed again together; a pool of up to [`WHOLE`] as a whole too.
@@ -28,25 +28,27 @@ struct Ranked {
 }
 
 /// All moves that stand by themselves, best saving for its disruption first.
-pub(super) fn find(asker: &mut Asker<'_, '_>) -> Vec<Move> {
-    let worth = asker.worth();
-    let loads = asker.loads(&worth);
-    let order = wasteful_first(asker, &loads);
+pub(super) fn find(simulation: &mut MoveSimulation<'_, '_>) -> Vec<Move> {
+    let worth = simulation.worth();
+    let loads = simulation.loads(&worth);
+    let order = wasteful_first(simulation, &loads);
     let mut moves: Vec<Move> = Vec::new();
     let mut failed_searches = 0;
     let mut alone = Vec::new();
     for node in &order {
-        let found = asker.attempt(&[node.row], To::Staying);
+        let found = simulation.attempt(&[node.row], To::Staying);
         if found.is_some() {
             alone.push(node.row);
         }
-        let may_be_replaced = asker.may_be_replaced(node.row);
+        let may_be_replaced = simulation.may_be_replaced(node.row);
         let replace = || node.worth < WELL_USED && may_be_replaced;
-        let found = found.or_else(|| replace().then(|| asker.attempt(&[node.row], To::Both))?);
+        let found =
+            found.or_else(|| replace().then(|| simulation.attempt(&[node.row], To::Both))?);
         let found = found.or_else(|| {
-            let asks =
-                replace() && failed_searches < MOST_FAILED_SEARCHES && asker.may_split(node.row);
-            let found = asks.then(|| asker.attempt(&[node.row], To::Packed))?;
+            let asks = replace()
+                && failed_searches < MOST_FAILED_SEARCHES
+                && simulation.may_split(node.row);
+            let found = asks.then(|| simulation.attempt(&[node.row], To::Packed))?;
             failed_searches = if found.is_some() {
                 0
             } else {
@@ -56,7 +58,7 @@ pub(super) fn find(asker: &mut Asker<'_, '_>) -> Vec<Move> {
         });
         moves.extend(found);
     }
-    let replaced = |node: &Ranked| asker.may_be_replaced(node.row);
+    let replaced = |node: &Ranked| simulation.may_be_replaced(node.row);
     let order: Vec<Ranked> = order.into_iter().filter(replaced).collect();
     let mut used: BTreeSet<usize> = BTreeSet::new();
     for (at, seed) in order.iter().enumerate() {
@@ -65,14 +67,14 @@ pub(super) fn find(asker: &mut Asker<'_, '_>) -> Vec<Move> {
         }
         let later = order[at + 1..].iter().map(|node| node.row);
         let later = later.filter(|row| !used.contains(row));
-        if let Some(members) = bundle::around(asker, &worth.kinds, &loads, seed.row, later) {
-            moves.extend(asker.attempt(&members, To::New));
+        if let Some(members) = bundle::around(simulation, &worth.kinds, &loads, seed.row, later) {
+            moves.extend(simulation.attempt(&members, To::New));
             used.extend(members);
         }
     }
     failed_searches = 0;
     for together in neighbourhoods(&order) {
-        let found = asker.attempt(&together, To::Packed);
+        let found = simulation.attempt(&together, To::Packed);
         failed_searches = if found.is_some() {
             0
         } else {
@@ -83,8 +85,8 @@ pub(super) fn find(asker: &mut Asker<'_, '_>) -> Vec<Move> {
             break;
         }
     }
-    moves.extend(together::deletions(asker, &alone));
-    asker.rest();
+    moves.extend(together::deletions(simulation, &alone));
+    simulation.rest();
     moves.sort_by(|left, right| rank(right).total_cmp(&rank(left)));
     moves
 }
@@ -95,17 +97,17 @@ fn rank(found: &Move) -> f64 {
 }
 
 /// Nodes that may go, least worth for their price first; those without a price last.
-fn wasteful_first(asker: &Asker<'_, '_>, loads: &NodeLoads) -> Vec<Ranked> {
+fn wasteful_first(simulation: &MoveSimulation<'_, '_>, loads: &NodeLoads) -> Vec<Ranked> {
     let rank = |row: usize| {
-        let price = asker.price(row).nanos();
-        let worth = asker.load(loads, row).map_or(0, |load| load.worth);
+        let price = simulation.price(row).nanos();
+        let worth = simulation.load(loads, row).map_or(0, |load| load.worth);
         let worth = worth.saturating_mul(1000).checked_div(price);
         Ranked {
             worth: worth.unwrap_or(i64::MAX),
             row,
         }
     };
-    let mut order: Vec<Ranked> = asker.rows().into_iter().map(rank).collect();
+    let mut order: Vec<Ranked> = simulation.rows().into_iter().map(rank).collect();
     order.sort_unstable_by_key(|node| (node.worth, node.row));
     order
 }

@@ -5,7 +5,7 @@
 
 use std::collections::VecDeque;
 
-use super::{Asker, Move};
+use super::{Move, MoveSimulation};
 use crate::disrupt::MOST_COMMANDS;
 use crate::schedule::simulation::To;
 
@@ -13,18 +13,18 @@ use crate::schedule::simulation::To;
 const TOGETHER: usize = 8;
 
 /// Moves of two nodes or more, each of which could go alone, in the order given.
-pub(super) fn deletions(asker: &mut Asker<'_, '_>, alone: &[usize]) -> Vec<Move> {
+pub(super) fn deletions(simulation: &mut MoveSimulation<'_, '_>, alone: &[usize]) -> Vec<Move> {
     let mut left: VecDeque<usize> = alone.iter().copied().collect();
     let mut moves = Vec::new();
     // More moves than a pass carries out are of no use.
-    let most = asker.most_together().min(TOGETHER);
+    let most = simulation.most_together().min(TOGETHER);
     while most > 1 && moves.len() < MOST_COMMANDS && left.len() > 1 {
-        let Some(found) = next(asker, &mut left, most) else {
+        let Some(found) = next(simulation, &mut left, most) else {
             continue;
         };
-        asker.rest();
+        simulation.rest();
         for row in found.members.iter().chain(&found.receivers()) {
-            asker.close(*row);
+            simulation.close(*row);
         }
         moves.push(found);
     }
@@ -33,17 +33,21 @@ pub(super) fn deletions(asker: &mut Asker<'_, '_>, alone: &[usize]) -> Vec<Move>
 }
 
 /// The first nodes that can go together, taken off those that are left; `None` where the first of them cannot go any more.
-fn next(asker: &mut Asker<'_, '_>, left: &mut VecDeque<usize>, most: usize) -> Option<Move> {
+fn next(
+    simulation: &mut MoveSimulation<'_, '_>,
+    left: &mut VecDeque<usize>,
+    most: usize,
+) -> Option<Move> {
     let mut members = Vec::new();
     while members.len() < most
         && let Some(row) = left.pop_front()
     {
-        if asker.may_go(row) {
+        if simulation.may_go(row) {
             members.push(row);
         }
     }
     loop {
-        let found = asker.attempt(&members, To::Staying);
+        let found = simulation.attempt(&members, To::Staying);
         if found.is_some() || members.len() < 2 {
             return found;
         }

@@ -51,7 +51,7 @@ impl LaunchNotes {
 struct BatchClaims {
     /// Claims without a machine that is known, and for which the launch has not ended; by uid.
     claims: Vec<Arc<NodeClaim>>,
-    /// Machines that its other claims have.
+    /// Instances that its other claims have.
     taken: BTreeSet<ProviderId>,
 }
 

@@ -1,4 +1,4 @@
-//! Machines that turn out smaller than planned: what is learned of their type, and which launch is not repeated.
+//! Instances that turn out smaller than planned: what is learned of their type, and which launch is not repeated.
 //!
 //! A node that has come up teaches the market what its type really has ([`crate::catalogue::Learned`]), so that the next one is
 //! planned right. Where nothing can be learned, or learning is switched off, the same plan would be made for the same pods
@@ -6,7 +6,7 @@
 //! that would have fitted what was computed and does not fit what is there. Launches are equal when pool, planned type and
 //! promised pods are; a claim for spare room alone has no pods, so its room counts. After
 //! [`equal_relaunches`](crate::snapshot::RunawayGuards::equal_relaunches) undersized repetitions the next is not made: its pods
-//! wait and are told by how much they miss. Machines may have been put right meanwhile, so it is tried once more every hour.
+//! wait and are told by how much they miss. Instances may have been put right meanwhile, so it is tried once more every hour.
 //!
 //! Another engine learns from the nodes it finds, and reads the counts off the pools ([`memory`]). What is learned ends every count,
 //! since plans are others then; a launch that was not undersized ends its own.

@@ -67,7 +67,7 @@ pub(crate) enum To {
 pub(crate) struct SimulationOutcome {
     /// Their places, in the order in which they may be bound; new ones are rows of `claims`.
     pub(crate) placements: Vec<Placement>,
-    /// Machines to ask for.
+    /// Instances to ask for.
     pub(crate) claims: Vec<PlannedClaim>,
     /// Cost of the claims per hour at the prices that decide, with the nodes' own cost.
     pub(crate) planned: PricePerHour,

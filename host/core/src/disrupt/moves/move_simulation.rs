@@ -20,7 +20,7 @@ pub fn ask<R>(
     snapshot: &Snapshot,
     candidates: &[usize],
     settings: &MoveSettings,
-    asks: impl FnOnce(&mut Asker<'_, '_>) -> R,
+    asks: impl FnOnce(&mut MoveSimulation<'_, '_>) -> R,
 ) -> R {
     ask_at(snapshot, candidates, settings, KnownPrices::default(), asks).0
 }
@@ -40,7 +40,7 @@ pub(in crate::disrupt) fn ask_at<R>(
     candidates: &[usize],
     settings: &MoveSettings,
     market: KnownPrices<'_>,
-    asks: impl FnOnce(&mut Asker<'_, '_>) -> R,
+    asks: impl FnOnce(&mut MoveSimulation<'_, '_>) -> R,
 ) -> (R, Arc<Offers>) {
     let nodes = fullest_first(snapshot);
     let places = |rows: &[usize]| -> Vec<usize> {
@@ -52,25 +52,25 @@ pub(in crate::disrupt) fn ask_at<R>(
     let reading = Reading::of(&nodes.snapshot);
     let removal = reading.removal(&leaving, &excluded);
     let simulator = Simulator::new(&reading, &removal, offers, quoted);
-    let mut asker = Asker {
+    let mut simulation = MoveSimulation {
         nodes: &nodes,
         simulator: &simulator,
         simulation: Simulation::new(&simulator),
         settings,
     };
-    let result = asks(&mut asker);
+    let result = asks(&mut simulation);
     (result, Arc::clone(simulator.offers()))
 }
 
 /// A snapshot on which moves are tried. Nodes are given as positions in the snapshot that was handed in.
-pub struct Asker<'a, 's> {
+pub struct MoveSimulation<'a, 's> {
     nodes: &'s Reordered,
     simulator: &'a Simulator<'s>,
     simulation: Simulation<'a, 's>,
     settings: &'a MoveSettings,
 }
 
-impl Asker<'_, '_> {
+impl MoveSimulation<'_, '_> {
     /// Nodes that may go now, ascending: those that were given, without those whose pods could not be evicted, those on
     /// which a waiting pod counts, and those that a move taken before speaks of.
     pub fn rows(&self) -> Vec<usize> {
@@ -130,7 +130,7 @@ impl Asker<'_, '_> {
         found
     }
 
-    /// The same, not taken back before the next question, so that [`Asker::take`] may follow.
+    /// The same, not taken back before the next question, so that [`MoveSimulation::take`] may follow.
     pub(super) fn attempt(&mut self, members: &[usize], to: To) -> Option<Move> {
         self.simulation.undo();
         if members.is_empty() || !members.iter().all(|row| self.may_go(*row)) {

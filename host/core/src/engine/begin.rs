@@ -1,0 +1,183 @@
+//! Commands that begin: their nodes count as deleting from now on, their pods stand for the room promised to them, and
+//! replacements are asked for, each with all that another process needs to take the command up again ([`resume`](super::resume)).
+//!
+//! From here on the command is the [`queue`](super::queue)'s.
+
+use std::collections::BTreeSet;
+use std::sync::Arc;
+
+use super::commit::{CommitVerdict, PodCounts};
+use super::ledger::CommandAccount;
+use super::naming::ClaimPurpose;
+use super::notes::Hint;
+use super::queue::UnderWay;
+use super::resume::CommandRecord;
+use super::runaway::Tally;
+use super::spare::for_spare_alone;
+use super::{Engine, report};
+use crate::action::{Action, ObjectKey};
+use crate::command::Command;
+use crate::ids::{ClaimName, Uid};
+use crate::model::NodePool;
+use crate::plan::{PlannedClaim, Target as Place};
+use crate::snapshot::Snapshot;
+use crate::state::{Cluster, PromisedTarget};
+use crate::time::Timestamp;
+
+/// Annotation of a claim with the claims that it replaces, comma separated.
+pub(super) const REPLACES_ANNOTATION: &str = "plimsoll.dev/replaces";
+/// All that the claims of a command have in common.
+struct Successors {
+    /// Least uid of the claims that go.
+    least: Option<Uid>,
+    /// Annotations by which a later process takes the command up again.
+    annotations: [(Arc<str>, Arc<str>); 2],
+    /// Sentence that tells of each.
+    words: String,
+}
+
+impl Successors {
+    fn of(command: &Command, cluster: &Cluster, now: Timestamp) -> Self {
+        let uid = |name: &ClaimName| Some(cluster.claims.get(name)?.uid.clone());
+        let replaced: Vec<&str> = command.members.iter().map(ClaimName::as_str).collect();
+        let replaced = replaced.join(",");
+        let words = format!("replaces {replaced}: {}", command.reason.as_str());
+        let replaces = (Arc::from(REPLACES_ANNOTATION), Arc::from(replaced));
+        Self {
+            least: command.members.iter().filter_map(uid).min(),
+            annotations: [replaces, CommandRecord::of(command, now).annotation()],
+            words,
+        }
+    }
+}
+
+impl Engine {
+    /// Begins a command whose plan was made on this snapshot. Where a pool's limits or a ceiling on buying forbid it, or equal
+    /// launches were undersized, nothing happens, and the answer is no; what the members themselves take of either does not count.
+    pub(super) fn begin(
+        &mut self,
+        command: Command,
+        snapshot: &Snapshot,
+        now: Timestamp,
+        actions: &mut Vec<Action>,
+    ) -> bool {
+        let pod_counts = self.pods_of_targets(&command, snapshot, now);
+        let claims = &command.plan.claims;
+        let back_off = |(place, pods): &(Place, PodCounts)| match place {
+            Place::New(row) => claims
+                .get(*row)
+                .and_then(|it| self.was_undersized(it, pods))
+                .is_some(),
+            Place::Existing(_) => false,
+        };
+        if pod_counts.iter().any(back_off) || !self.set_apart(&command, now) {
+            return false;
+        }
+        let mut targets = BTreeSet::new();
+        let mut awaited = BTreeSet::new();
+        let mut account = CommandAccount::open(&command, now);
+        let successors = Successors::of(&command, &self.cluster, now);
+        for (place, pods) in pod_counts {
+            match place {
+                Place::Existing(row) => {
+                    targets.extend(self.promise_existing(snapshot, row, &pods, now));
+                }
+                Place::New(row) => {
+                    let Some(planned) = claims.get(row) else {
+                        continue;
+                    };
+                    let pool = snapshot.pool(planned.pool.as_str());
+                    let name = self.ask_for_successor(pool, planned, row, &pods, &successors, now);
+                    let object = ObjectKey::Claim(name.clone());
+                    let words = successors.words.clone();
+                    actions.push(report(object, "DisruptionLaunching", words, now));
+                    targets.insert(PromisedTarget::Claim(name.clone()));
+                    account.buys(&name, &planned.options);
+                    awaited.insert(name);
+                }
+            }
+        }
+        for member in &command.members {
+            self.disruption.forget(member);
+            self.notes.set_hint(member, Hint::default());
+            self.dirty_claims.insert(member.clone());
+        }
+        if let Some(past) = command.past {
+            let keep = self.settings.churn.reversal_cooldown;
+            self.disruption.remember(past, keep);
+        }
+        self.begun
+            .add(command.reason, command.members.len(), command.list_saving);
+        let members: BTreeSet<ClaimName> = command.members.into_iter().collect();
+        self.queue.push(UnderWay {
+            reason: command.reason,
+            untainted: members.clone(),
+            members,
+            awaited,
+            account,
+            targets,
+            begun: now,
+            drains: false,
+        });
+        true
+    }
+
+    /// Pods of a command's plan by the node or claim that they go to; claims that hold spare room alone have none.
+    fn pods_of_targets(
+        &self,
+        command: &Command,
+        snapshot: &Snapshot,
+        now: Timestamp,
+    ) -> Vec<(Place, PodCounts)> {
+        let (pod_counts, _) = self.pod_counts(snapshot, &command.plan, now);
+        let spare = for_spare_alone(snapshot, &command.plan).into_iter();
+        let spare = spare.map(|row| (Place::New(row), PodCounts::new()));
+        pod_counts.into_iter().chain(spare).collect()
+    }
+
+    /// Asks for the claim at a row of a command's plan, with what a later process needs to know of the command written on it; its name.
+    fn ask_for_successor(
+        &mut self,
+        pool: Option<&Arc<NodePool>>,
+        planned: &PlannedClaim,
+        row: usize,
+        pods: &PodCounts,
+        successors: &Successors,
+        now: Timestamp,
+    ) -> ClaimName {
+        let mut planned = planned.clone();
+        planned
+            .annotations
+            .extend(successors.annotations.iter().cloned());
+        self.note_relaunch(&planned, pods);
+        let purpose = ClaimPurpose::Replaces(successors.least.clone(), row);
+        let (name, _) = self.free_name(&planned.pool, &purpose, 0);
+        self.ask_for(pool, &planned, pods, name.clone(), now);
+        name
+    }
+
+    /// Counts the members as deleting, unless one of them goes already or a pool's limits refuse what is to come in their place;
+    /// whether they are.
+    fn set_apart(&mut self, command: &Command, now: Timestamp) -> bool {
+        let goes = |name: &ClaimName| {
+            let claim = self.cluster.claims.get(name);
+            self.cluster.marked(name).is_some() || claim.is_none_or(|it| it.deleting.is_some())
+        };
+        if command.members.iter().any(goes) {
+            return false;
+        }
+        for member in &command.members {
+            self.cluster.mark(member, now);
+        }
+        let mut tally = Tally::default();
+        let mut claims = command.plan.claims.iter();
+        let allowed =
+            claims.all(|claim| self.may_buy(claim, &mut tally, now) == CommitVerdict::Buys);
+        if !allowed {
+            for member in &command.members {
+                self.cluster.unmark(member);
+            }
+        }
+        allowed
+    }
+}
