@@ -182,7 +182,9 @@ async fn a_leader_that_wakes_after_its_lease_writes_nothing_and_ends() {
         "{said}"
     );
 
-    pair.until_bound(60).await;
+    // Whatever the first had planned already, the second has pods of its own to plan for.
+    pair.make_pods("later", 40).await;
+    pair.until_bound(100).await;
     let nodes: Api<Node> = Api::all(pair.client.clone());
     let nodes = nodes
         .list(&ListParams::default())
