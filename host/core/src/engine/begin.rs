@@ -26,8 +26,9 @@ use crate::time::Timestamp;
 
 /// Annotation of a claim with the claims that it replaces, comma separated.
 pub(super) const REPLACES_ANNOTATION: &str = "plimsoll.dev/replaces";
-/// All that the claims of a command have in common.
-struct Successors {
+
+/// All that the replacements of a command have in common.
+struct ReplacementMarks {
     /// Least uid of the claims that go.
     least: Option<Uid>,
     /// Annotations by which a later process takes the command up again.
@@ -36,7 +37,7 @@ struct Successors {
     words: String,
 }
 
-impl Successors {
+impl ReplacementMarks {
     fn of(command: &Command, cluster: &Cluster, now: Timestamp) -> Self {
         let uid = |name: &ClaimName| Some(cluster.claims.get(name)?.uid.clone());
         let replaced: Vec<&str> = command.members.iter().map(ClaimName::as_str).collect();
@@ -76,7 +77,7 @@ impl Engine {
         let mut targets = BTreeSet::new();
         let mut awaited = BTreeSet::new();
         let mut account = CommandAccount::open(&command, now);
-        let successors = Successors::of(&command, &self.cluster, now);
+        let marks = ReplacementMarks::of(&command, &self.cluster, now);
         for (place, pods) in pod_counts {
             match place {
                 Place::Existing(row) => {
@@ -87,9 +88,9 @@ impl Engine {
                         continue;
                     };
                     let pool = snapshot.pool(planned.pool.as_str());
-                    let name = self.ask_for_successor(pool, planned, row, &pods, &successors, now);
+                    let name = self.ask_for_replacement(pool, planned, row, &pods, &marks, now);
                     let object = ObjectKey::Claim(name.clone());
-                    let words = successors.words.clone();
+                    let words = marks.words.clone();
                     actions.push(report(object, "DisruptionLaunching", words, now));
                     targets.insert(PromisedTarget::Claim(name.clone()));
                     account.buys(&name, &planned.options);
@@ -136,21 +137,21 @@ impl Engine {
     }
 
     /// Asks for the claim at a row of a command's plan, with what a later process needs to know of the command written on it; its name.
-    fn ask_for_successor(
+    fn ask_for_replacement(
         &mut self,
         pool: Option<&Arc<NodePool>>,
         planned: &PlannedClaim,
         row: usize,
         pods: &PodCounts,
-        successors: &Successors,
+        marks: &ReplacementMarks,
         now: Timestamp,
     ) -> ClaimName {
         let mut planned = planned.clone();
         planned
             .annotations
-            .extend(successors.annotations.iter().cloned());
+            .extend(marks.annotations.iter().cloned());
         self.note_relaunch(&planned, pods);
-        let purpose = ClaimPurpose::Replaces(successors.least.clone(), row);
+        let purpose = ClaimPurpose::Replaces(marks.least.clone(), row);
         let (name, _) = self.free_name(&planned.pool, &purpose, 0);
         self.ask_for(pool, &planned, pods, name.clone(), now);
         name

@@ -59,10 +59,8 @@ impl Fault {
             | Self::Lost
             | Self::AnswerLost
             | Self::Late(_)
-            | Self::Cut(5)
-            | Self::CutAndLost(5) => Some(0),
-            // Nobody tells the engine that its view is stale: what it decides for so long is decided on what is not so any more.
-            Self::Cut(_) | Self::CutAndLost(_) => Some(2),
+            | Self::Cut(_)
+            | Self::CutAndLost(_) => Some(0),
             // Half of a command may arrive when nobody waits for it any more.
             Self::StopBeforeTheRestArrives => Some(1),
             _ => None,
