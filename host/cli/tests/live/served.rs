@@ -219,11 +219,22 @@ fn recording(lab: &Lab, name: &str) -> std::path::PathBuf {
     lab.folder().join(format!("{name}.recording"))
 }
 
-/// Plays what a process that has ended wrote down, offline, with the shipped module that it asked: every action, plan and decision on
-/// disruption is the same, byte by byte. Who was killed may have left the actions of its last input in part; that input is left out.
+/// Plays what a killed process wrote down, as [`played_whole`] does. It may have left the actions of its last input in part; that input
+/// is left out.
 pub(super) fn played(lab: &Lab, name: &str) -> Played {
     let text = std::fs::read_to_string(recording(lab, name)).expect("a recording");
     let last = text.rfind("\n{\"input\"").map_or(0, |at| at + 1);
+    play(name, &text[..last])
+}
+
+/// Plays what a process that ended by itself wrote down, offline, with the shipped module that it asked: every action, plan and
+/// decision on disruption is the same, byte by byte.
+pub(super) fn played_whole(lab: &Lab, name: &str) -> Played {
+    let text = std::fs::read_to_string(recording(lab, name)).expect("a recording");
+    play(name, &text)
+}
+
+fn play(name: &str, text: &str) -> Played {
     let engine = Engine::new(EngineSettings::default()).expect("an engine");
     let shipped = plimsoll_policies::ranking("list-price").expect("a shipped module");
     let module = engine.accept(shipped.bytes, &PolicySettings::new());
@@ -231,7 +242,7 @@ pub(super) fn played(lab: &Lab, name: &str) -> Played {
         rank: Some(module.expect("it is accepted")),
         ..Policies::default()
     });
-    let played = replay(&text.as_bytes()[..last], &planner).expect("it plays the same");
+    let played = replay(text.as_bytes(), &planner).expect("it plays the same");
     eprintln!("{name}, offline the same: {played:?}");
     played
 }
