@@ -1,13 +1,43 @@
-//! Lanes: what waits for the API server does not hold up what waits for the cloud, and what empties and ends nodes goes first.
+//! Lanes: what waits for the API server does not hold up what waits for the cloud, and within a lane the more urgent goes first.
 
 use std::collections::VecDeque;
 
-/// Requests of one kind, so many at the same time; those that are urgent first, else in the order in which they came.
+use plimsoll_core::action::Purpose;
+
+/// How urgent a request is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Urgency {
+    /// It empties or ends a node.
+    High,
+    /// Pods, nodes or the cloud wait for it.
+    Normal,
+    /// It tells how things stand; nobody waits for it.
+    Low,
+}
+
+impl Urgency {
+    /// The urgency of an order, by its purpose.
+    pub(crate) const fn of(purpose: Purpose) -> Self {
+        match purpose {
+            Purpose::Evict | Purpose::Terminate => Self::High,
+            Purpose::MarkRegistered
+            | Purpose::Initialize
+            | Purpose::MarkInitialized
+            | Purpose::MarkTagged
+            | Purpose::MarkWaiting
+            | Purpose::MarkStatus
+            | Purpose::MarkPodEvent => Self::Low,
+            _ => Self::Normal,
+        }
+    }
+}
+
+/// Requests of one kind, so many at the same time; the most urgent first, and of those in the order in which they came.
 #[derive(Debug)]
 pub(crate) struct Lane<T> {
     free: usize,
-    urgent: VecDeque<T>,
-    others: VecDeque<T>,
+    /// By urgency.
+    queues: [VecDeque<T>; 3],
 }
 
 impl<T> Lane<T> {
@@ -15,19 +45,13 @@ impl<T> Lane<T> {
     pub(crate) fn new(at_once: usize) -> Self {
         Self {
             free: at_once,
-            urgent: VecDeque::new(),
-            others: VecDeque::new(),
+            queues: Default::default(),
         }
     }
 
     /// Takes one more.
-    pub(crate) fn push(&mut self, one: T, is_urgent: bool) {
-        let queue = if is_urgent {
-            &mut self.urgent
-        } else {
-            &mut self.others
-        };
-        queue.push_back(one);
+    pub(crate) fn push(&mut self, one: T, urgency: Urgency) {
+        self.queues[urgency as usize].push_back(one);
     }
 
     /// The next to begin; `None` while there is no room, or nothing waits. It takes room until [`Lane::end`].
@@ -35,7 +59,7 @@ impl<T> Lane<T> {
         if self.free == 0 {
             return None;
         }
-        let next = self.urgent.pop_front().or_else(|| self.others.pop_front());
+        let next = self.queues.iter_mut().find_map(VecDeque::pop_front);
         self.free -= usize::from(next.is_some());
         next
     }
@@ -53,14 +77,14 @@ mod tests {
     #[test]
     fn the_urgent_go_first_and_no_more_at_once_than_there_is_room_for() {
         let mut lane = Lane::new(2);
-        for (one, is_urgent) in [
-            ("a", false),
-            ("b", false),
-            ("c", true),
-            ("d", false),
-            ("e", true),
+        for (one, purpose) in [
+            ("b", Purpose::MarkPodEvent),
+            ("a", Purpose::Nominate),
+            ("c", Purpose::Evict),
+            ("d", Purpose::MarkInitialized),
+            ("e", Purpose::Terminate),
         ] {
-            lane.push(one, is_urgent);
+            lane.push(one, Urgency::of(purpose));
         }
         assert_eq!(
             [lane.next(), lane.next(), lane.next()],
@@ -69,7 +93,7 @@ mod tests {
         lane.end();
         assert_eq!([lane.next(), lane.next()], [Some("a"), None]);
         lane.end();
-        lane.push("f", true);
+        lane.push("f", Urgency::High);
         assert_eq!(lane.next(), Some("f"));
         lane.end();
         lane.end();

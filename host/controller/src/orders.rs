@@ -4,13 +4,13 @@ use std::collections::{BTreeMap, VecDeque};
 use std::sync::Arc;
 use std::time::Duration;
 
-use plimsoll_core::action::{ObjectKey, Order, Outcome, Purpose, Request};
+use plimsoll_core::action::{ObjectKey, Order, Outcome, Request};
 use plimsoll_kube::apply::{Preconditions, Writer};
 use tokio::task::{Id, JoinSet};
 use tokio::time::timeout;
 
 use crate::clock::Clock;
-use crate::lane::Lane;
+use crate::lane::{Lane, Urgency};
 use crate::provider::Provider;
 use crate::telemetry::word;
 
@@ -89,8 +89,8 @@ impl Orders {
     }
 
     fn admit(&mut self, order: Arc<Order>) {
-        let is_urgent = matches!(order.purpose, Purpose::Evict | Purpose::Terminate);
-        self.lane(&order).push(order, is_urgent);
+        let urgency = Urgency::of(order.purpose);
+        self.lane(&order).push(order, urgency);
         self.begin();
     }
 

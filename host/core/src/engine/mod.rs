@@ -32,6 +32,7 @@ mod notes;
 mod orders;
 mod orphans;
 mod outcome;
+mod overdrawn;
 mod pod_events;
 mod provision;
 mod queue;

@@ -170,15 +170,18 @@ impl Engine {
                 self.look_at_group(nomination.group);
             }
         }
+        let mut nodes = BTreeSet::new();
         for name in touched {
             let Some(pod) = self.cluster.pods.get(name).cloned() else {
                 continue;
             };
             self.follow_pod(&pod);
+            nodes.extend(pod.node.clone());
             if self.synced.is_some() {
                 self.trigger(&pod, now);
             }
         }
+        self.cut_promises(&nodes);
     }
 
     fn follow_pod(&mut self, pod: &Arc<Pod>) {

@@ -19,7 +19,7 @@ pub(super) fn initialize(view: &ClaimView<'_>, step: &mut Step) {
     if is_marked(node, labels::INITIALIZED) {
         let change = ClaimChange::saying(standing(view, ClaimPhase::Initialized));
         step.change_claim(view, Purpose::MarkInitialized, change);
-    } else if lack(view.claim, node).is_none() {
+    } else if lack(view.claim, node, &node.taints).is_none() {
         let change = NodeChange {
             labels: [(Arc::from(labels::INITIALIZED), Arc::from("true"))].into(),
             ..NodeChange::default()
@@ -74,19 +74,23 @@ fn written(taint: &Taint) -> String {
     format!("{}{value}{}:{}", taint.key, taint.value, taint.effect)
 }
 
-/// The first thing that a node lacks to be complete, in the incumbent's order.
-pub(super) fn lack<'a>(claim: &'a NodeClaim, node: &'a Node) -> Option<Lack<'a>> {
+/// The first thing that a node with these taints lacks to be complete, in the incumbent's order.
+pub(super) fn lack<'a>(
+    claim: &'a NodeClaim,
+    node: &'a Node,
+    taints: &'a [Taint],
+) -> Option<Lack<'a>> {
     if node.readiness() != Readiness::Ready {
         return Some(Lack::Readiness);
     }
     let is_there = |start: &&Taint| {
-        let mut taints = node.taints.iter();
+        let mut taints = taints.iter();
         taints.any(|taint| start.key == taint.key && start.effect == taint.effect)
     };
     if let Some(taint) = claim.startup_taints.iter().find(is_there) {
         return Some(Lack::StartupTaint(taint));
     }
-    if let Some(taint) = node.taints.iter().find(|taint| is_ephemeral(taint)) {
+    if let Some(taint) = taints.iter().find(|taint| is_ephemeral(taint)) {
         return Some(Lack::EphemeralTaint(taint));
     }
     let missing =

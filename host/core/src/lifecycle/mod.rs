@@ -91,7 +91,7 @@ fn heal(view: &ClaimView<'_>, step: &mut Step) {
     let Some((node, version)) = view.node else {
         return;
     };
-    let is_complete = initialize::lack(view.claim, node).is_none();
+    let is_complete = initialize::lack(view.claim, node, &node.taints).is_none();
     if is_complete && !is_marked(node, labels::INITIALIZED) {
         initialize::initialize(view, step);
         return;

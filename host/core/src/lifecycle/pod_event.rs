@@ -1,8 +1,8 @@
 //! The last event of a pod on a claim's node, written on the claim: from it `consolidateAfter` counts, whoever counts.
 //!
-//! As with the incumbent it is written for ten seconds at once: what happens sooner after what is written waits until they are
-//! over. So it is never further behind than that, and a burst of pods costs one write of each claim. Until a node is complete nothing
-//! is written, since nothing counts from it yet.
+//! As with the incumbent it is written for ten seconds at once: what happens sooner after what is written, or after the node was complete,
+//! waits until they are over. So it is never further behind than that, and a burst of pods costs one write of each claim. What happens
+//! before a node is complete is not written: `consolidateAfter` counts from that at the earliest.
 
 use super::{ClaimView, Step};
 use crate::action::{ClaimChange, Purpose};
@@ -17,11 +17,13 @@ pub(super) fn tell(view: &ClaimView<'_>, now: Timestamp, step: &mut Step) {
     let claim = view.claim;
     let written = claim.last_pod_event;
     let last = view.last_pod_event.map(whole_second);
-    let counts = claim.deleting.is_none() && claim.phase() == ClaimPhase::Initialized;
-    let Some(last) = last.filter(|last| Some(*last) > written && counts) else {
+    let is_complete = claim.deleting.is_none() && claim.phase() == ClaimPhase::Initialized;
+    let since = claim.phase_since();
+    let known = written.map_or(since, |written| written.max(since));
+    let Some(last) = last.filter(|last| is_complete && *last > known) else {
         return;
     };
-    let due = written.map_or(last, |written| written + COARSENESS);
+    let due = known + COARSENESS;
     if now < due {
         step.wake_at(due);
     } else if !step.changes_claim() {

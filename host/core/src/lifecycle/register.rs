@@ -5,6 +5,7 @@
 
 use std::sync::Arc;
 
+use super::initialize::lack;
 use super::standing::standing;
 use super::view::is_marked;
 use super::{ClaimView, Step, UNREGISTERED_TAINT};
@@ -22,11 +23,16 @@ pub(super) fn register(view: &ClaimView<'_>, step: &mut Step) {
         return;
     };
     if is_marked(node, labels::REGISTERED) {
+        let (purpose, phase) = if is_marked(node, labels::INITIALIZED) {
+            (Purpose::MarkInitialized, ClaimPhase::Initialized)
+        } else {
+            (Purpose::MarkRegistered, ClaimPhase::Registered)
+        };
         let change = ClaimChange {
             node: Some(node.name.clone()),
-            ..ClaimChange::saying(standing(view, ClaimPhase::Registered))
+            ..ClaimChange::saying(standing(view, phase))
         };
-        step.change_claim(view, Purpose::MarkRegistered, change);
+        step.change_claim(view, purpose, change);
         return;
     }
     if !view.nominated {
@@ -52,15 +58,21 @@ pub(super) fn rejoin(view: &ClaimView<'_>, step: &mut Step) -> bool {
     true
 }
 
-/// A node that has joined: our finalizer, its claim as owner, and what the claim says of labels, annotations and taints.
+/// A node that has joined: our finalizer, its claim as owner, and what the claim says of labels, annotations and taints. One that lacks
+/// nothing then is complete as well.
 fn joined(claim: &NodeClaim, node: &Node) -> NodeChange {
+    let taints = merged_taints(claim, node);
     let mut own = claim.labels.clone();
-    own.insert(Arc::from(labels::REGISTERED), Arc::from("true"));
+    let mut mark = |label| own.insert(Arc::from(label), Arc::from("true"));
+    mark(labels::REGISTERED);
+    if lack(claim, node, &taints).is_none() {
+        mark(labels::INITIALIZED);
+    }
     NodeChange {
         owner: Some((claim.name.clone(), claim.uid.clone())),
         labels: own,
         annotations: claim.annotations.clone(),
-        taints: Some(merged_taints(claim, node)),
+        taints: Some(taints),
         finalizer: Finalizer::Set,
     }
 }

@@ -58,7 +58,8 @@ fn uninitialized(view: &ClaimView<'_>) -> Option<DesiredCondition> {
     let Some((node, _)) = view.only_node() else {
         return Some(DesiredCondition::unknown(kind, "NodeNotFound", NOT_FOUND));
     };
-    let lack = lack(view.claim, node).filter(|_| !is_marked(node, labels::INITIALIZED))?;
+    let lack =
+        lack(view.claim, node, &node.taints).filter(|_| !is_marked(node, labels::INITIALIZED))?;
     let words = lack.to_string();
     Some(DesiredCondition::unknown(kind, lack.reason(), &words))
 }

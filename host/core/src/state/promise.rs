@@ -124,6 +124,14 @@ impl Promises {
         groups
     }
 
+    /// Takes back the promise of one place on a target.
+    pub fn take_back(&mut self, target: &PromisedTarget, group: GroupId) {
+        let of_target = self.by_target.get_mut(target);
+        if let Some(promise) = of_target.and_then(|groups| groups.get_mut(&group)) {
+            promise.count = promise.count.saturating_sub(1);
+        }
+    }
+
     /// Until when the promises on a target hold: `None` while its claim is on its way. A time in the past when the target
     /// is gone or deleting.
     pub fn hold_until(
@@ -211,7 +219,7 @@ impl Promises {
     }
 
     /// How many pods of a group a target still waits for.
-    fn open(&self, target: &PromisedTarget, group: GroupId, cluster: &Cluster) -> u32 {
+    pub fn open(&self, target: &PromisedTarget, group: GroupId, cluster: &Cluster) -> u32 {
         let promise = self
             .by_target
             .get(target)

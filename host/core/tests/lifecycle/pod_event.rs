@@ -1,4 +1,4 @@
-//! When the last event of a pod is written on a claim: at once where nothing is written, then ten seconds apart.
+//! When the last event of a pod is written on a claim: ten seconds after what is written, or after its node was complete.
 
 use plimsoll_core::model::ClaimPhase;
 use plimsoll_core::time::Timestamp;
@@ -21,8 +21,9 @@ fn written(before: Option<i64>, event: Timestamp, now: i64) -> (Option<i64>, Opt
 }
 
 #[test]
-fn an_event_is_written_at_once_and_the_next_ten_seconds_after_what_is_written() {
-    assert_eq!(written(None, second(5), 5), (Some(5), None));
+fn events_are_written_ten_seconds_after_the_node_was_complete_and_after_what_is_written() {
+    assert_eq!(written(None, second(5), 5), (None, Some(10)));
+    assert_eq!(written(None, second(5), 10), (Some(5), None));
     assert_eq!(written(Some(5), second(8), 8), (None, Some(15)));
     assert_eq!(written(Some(5), second(8), 15), (Some(8), None));
     assert_eq!(written(Some(5), second(40), 40), (Some(40), None));
@@ -38,6 +39,11 @@ fn what_is_written_is_not_written_again() {
         (None, None),
         "an older one"
     );
+}
+
+#[test]
+fn what_happened_before_the_node_was_complete_is_not_written() {
+    assert_eq!(written(None, second(0), 60), (None, None));
 }
 
 #[test]

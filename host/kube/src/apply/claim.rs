@@ -31,7 +31,7 @@ impl Writer {
             ..PostParams::default()
         };
         match api.create(&parameters, &object).await {
-            Ok(created) => answer(Kind::NodeClaim, &created),
+            Ok(created) => self.claim_answer(&claim.name, &created),
             Err(error) if is_status(&error, 409) => {
                 answer(Kind::NodeClaim, &api.get(claim.name.as_str()).await?)
             }
@@ -57,7 +57,11 @@ impl Writer {
         now: Timestamp,
     ) -> Result<Answer, Failure> {
         let api = api(&self.client, Kind::NodeClaim);
-        let mut claim = match api.get_opt(name.as_str()).await? {
+        let seen = match self.claims.take(name, only.version) {
+            Some(claim) => Some(claim),
+            None => api.get_opt(name.as_str()).await?,
+        };
+        let mut claim = match seen {
             Some(claim) if is_it(&claim, only.uid) => claim,
             _ if change.finalizer == Finalizer::Removed => return Ok(Answer::Nothing),
             _ => return Err(Failure::Gone),
@@ -80,7 +84,13 @@ impl Writer {
                 Err(error) => return Err(self.claim_conflict(name, only, error).await),
             }
         }
-        answer(Kind::NodeClaim, &claim)
+        self.claim_answer(name, &claim)
+    }
+
+    /// The claim that came back, as the engine knows it, and kept for the next write.
+    fn claim_answer(&self, name: &ClaimName, claim: &DynamicObject) -> Result<Answer, Failure> {
+        self.claims.put(name, claim);
+        answer(Kind::NodeClaim, claim)
     }
 
     async fn claim_conflict(

@@ -5,9 +5,12 @@
 
 mod claim;
 mod difference;
+mod last_answers;
 mod node;
 mod pod;
 mod status;
+
+use std::sync::Arc;
 
 use kube::api::{DeleteParams, PatchParams};
 use kube::core::{DynamicObject, Status};
@@ -18,6 +21,7 @@ use plimsoll_core::ids::Uid;
 use plimsoll_core::model::Version;
 use plimsoll_core::time::Timestamp;
 
+use self::last_answers::LastAnswers;
 use crate::FIELD_MANAGER;
 use crate::resource::{api, to_object, version};
 
@@ -25,6 +29,8 @@ use crate::resource::{api, to_object, version};
 #[derive(Clone)]
 pub struct Writer {
     client: Client,
+    /// Shared by clones.
+    claims: Arc<LastAnswers>,
 }
 
 /// Conditions of a write on the object as it is.
@@ -66,7 +72,10 @@ impl From<Error> for Failure {
 impl Writer {
     /// A writer with a client's rights.
     pub fn new(client: Client) -> Self {
-        Self { client }
+        Self {
+            client,
+            claims: Arc::default(),
+        }
     }
 
     /// Carries out one write on these conditions; `now` is the time written into conditions of statuses.
