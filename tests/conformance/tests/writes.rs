@@ -175,6 +175,38 @@ async fn a_machine_says_that_it_ends_and_then_that_it_is_gone() -> Result<()> {
 }
 
 #[tokio::test(flavor = "multi_thread")]
+async fn a_pod_is_nominated_and_let_go_by_its_uid() -> Result<()> {
+    let lab = lab().await?;
+    let client = lab.client();
+    let pods: Api<Pod> = Api::namespaced(client.clone(), "default");
+    let pod = pending_pod("web", "500m", "1Gi");
+    let pod = pods.create(&PostParams::default(), &pod).await?;
+    let uid = Uid::from(pod.uid().context("a uid")?);
+    let writer = Writer::new(client);
+    let nominate = async |uid: &Uid, node: Option<&str>| {
+        let write = Write::Nominate {
+            pod: ObjectName::new("default", "web"),
+            uid: uid.clone(),
+            node: node.map(NodeName::from),
+        };
+        let now = Timestamp::from_millis(1_769_850_010_000);
+        let outcome = writer.write(&write, Preconditions::default(), now).await;
+        let status = pods.get("web").await?.status.unwrap_or_default();
+        anyhow::Ok((outcome, status.nominated_node_name))
+    };
+    let (outcome, nominated) = nominate(&uid, Some("n1")).await?;
+    assert!(matches!(outcome, Outcome::Done(Answer::Object(..))));
+    assert_eq!(nominated.as_deref(), Some("n1"));
+    let (outcome, nominated) = nominate(&Uid::from("of-another"), Some("n2")).await?;
+    assert_eq!(outcome, Outcome::Refused(Reason::NotFound));
+    assert_eq!(nominated.as_deref(), Some("n1"), "left as it is");
+    let (outcome, nominated) = nominate(&uid, None).await?;
+    assert!(matches!(outcome, Outcome::Done(Answer::Object(..))));
+    assert_eq!(nominated, None);
+    Ok(())
+}
+
+#[tokio::test(flavor = "multi_thread")]
 async fn a_pod_that_was_bound_meanwhile_needs_no_nomination() -> Result<()> {
     let lab = lab().await?;
     let client = lab.client();

@@ -3,11 +3,11 @@
 
 use std::sync::Arc;
 
-use plimsoll_core::action::{Action, Event, ObjectKey, Order, Outcome, Purpose, Reason};
-use plimsoll_core::engine::{Engine, Input};
+use super::driven::{Driven, solve};
+use plimsoll_core::action::{Action, ObjectKey, Order, Outcome, Purpose, Reason};
+use plimsoll_core::engine::Input;
 use plimsoll_core::model::Effect::NoSchedule;
 use plimsoll_core::model::{ClaimPhase, DISRUPTED_TAINT, Object, Version};
-use plimsoll_core::schedule;
 use plimsoll_core::time::{Span, Timestamp};
 use plimsoll_oracles::fixture::{
     Amounts, ClusterFixture, OnDemand, ZONE_1, cluster, instance_type, node, pod, pool,
@@ -15,75 +15,6 @@ use plimsoll_oracles::fixture::{
 
 fn at(seconds: i64) -> Timestamp {
     Timestamp::from_millis(seconds * 1000)
-}
-
-/// An engine, its time, and the actions that nobody has looked at yet.
-struct Driven {
-    engine: Engine,
-    now: Timestamp,
-    actions: Vec<Action>,
-}
-
-impl Driven {
-    fn start(fixture: ClusterFixture, now: Timestamp) -> Self {
-        let (objects, catalogues, settings) = fixture.parts();
-        let mut driven = Self {
-            engine: Engine::new(settings.into(), catalogues.into(), 1),
-            now,
-            actions: Vec::new(),
-        };
-        for object in objects.iter() {
-            driven.hand_in(Input::Applied(object, Version(1)));
-        }
-        driven.hand_in(Input::Synced);
-        driven
-    }
-
-    fn hand_in(&mut self, input: Input) {
-        let actions = self.engine.handle(input, self.now);
-        self.actions.extend(actions);
-    }
-
-    /// The next action of a kind, and its instant; `None` where none comes within the time.
-    fn next<T>(&mut self, within: Span, wanted: impl Fn(Action) -> Option<T>) -> Option<T> {
-        let end = self.now + within;
-        loop {
-            let actions = std::mem::take(&mut self.actions);
-            if let Some(found) = actions.into_iter().find_map(&wanted) {
-                return Some(found);
-            }
-            let wake = self.engine.next_wake()?;
-            if wake > end {
-                return None;
-            }
-            self.now = wake.max(self.now + Span::from_millis(1));
-            self.hand_in(Input::Tick);
-        }
-    }
-
-    /// What was reported since the last look, of one reason.
-    fn reports(&mut self, reason: &str) -> Vec<Event> {
-        let actions = std::mem::take(&mut self.actions).into_iter();
-        let reports = actions.filter_map(|action| match action {
-            Action::Report(event) if *event.reason == *reason => Some(event),
-            _ => None,
-        });
-        reports.collect()
-    }
-
-    /// Plans for the next question and hands the plan in.
-    fn plan(&mut self) {
-        let request = self.next(Span::from_secs(60), solve).expect("a question");
-        let plan = schedule::plan(&request.snapshot);
-        self.hand_in(Input::Solved(request.id, Box::new(plan)));
-    }
-}
-
-fn solve(action: Action) -> Option<plimsoll_core::action::SolveRequest> {
-    match action {
-        Action::Solve(request) => Some(request),
-        _ => None,
-    }
 }
 
 fn consider(action: Action) -> Option<u64> {

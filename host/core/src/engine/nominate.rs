@@ -14,7 +14,10 @@ use crate::lifecycle::{UNREGISTERED_TAINT, Want};
 use crate::model::{ClaimPhase, Node, Pod, Readiness};
 use crate::snapshot::is_ephemeral;
 use crate::state::{Assignment, GroupId, NOMINATION_WINDOW, PromisedTarget, node_of, target_of};
-use crate::time::Timestamp;
+use crate::time::{Span, Timestamp};
+
+/// A nomination that does not hold any more and is still being written is looked at again after this long.
+const ON_ITS_WAY: Span = Span::from_millis(100);
 
 /// The nominations that we stand by.
 #[derive(Clone, Debug, Default)]
@@ -283,6 +286,12 @@ impl Engine {
         let Some(held) = self.nominations.by_pod.get(&pod.name) else {
             return;
         };
+        let object = ObjectKey::Pod(pod.uid.clone());
+        if self.orders.is_busy(&object, None, Purpose::Nominate) {
+            // It may be there at any moment, and nobody else would take it back.
+            self.renominate(group, now + ON_ITS_WAY);
+            return;
+        }
         if pod.nominated.as_ref() == Some(&held.node) {
             self.write_nomination(pod, None, group, now, actions);
         } else {

@@ -79,7 +79,7 @@ fn advance(view: &ClaimView<'_>, now: Timestamp, step: &mut Step) {
     tag::tag(view, step);
     match view.claim.phase() {
         ClaimPhase::Created => launch::launch(view, step),
-        ClaimPhase::Launched => register::register(view, step),
+        ClaimPhase::Launched => register::register(view, now, step),
         ClaimPhase::Registered => initialize::initialize(view, step),
         ClaimPhase::Initialized => heal(view, step),
     }

@@ -5,15 +5,20 @@
 
 use std::sync::Arc;
 
-use super::initialize::lack;
+use super::initialize::{Lack, lack};
 use super::standing::standing;
 use super::view::is_marked;
 use super::{ClaimView, Step, UNREGISTERED_TAINT};
 use crate::action::{ClaimChange, Finalizer, NodeChange, Purpose};
 use crate::labels;
 use crate::model::{ClaimPhase, ConditionStatus, ConditionType, Node, NodeClaim, Taint};
+use crate::time::{Span, Timestamp};
 
-pub(super) fn register(view: &ClaimView<'_>, step: &mut Step) {
+/// How long after its creation a node may take to be ready before it joins as it is. One that comes up at once changes several times a
+/// second until then, and whoever writes on it meantime is refused as outrun.
+const PATIENCE: Span = Span::from_secs(2);
+
+pub(super) fn register(view: &ClaimView<'_>, now: Timestamp, step: &mut Step) {
     let claim = view.claim;
     // Whose instance several nodes have shown stays as it is until its time to register is over.
     if claim.conditions.status(ConditionType::Registered) == ConditionStatus::False {
@@ -38,8 +43,20 @@ pub(super) fn register(view: &ClaimView<'_>, step: &mut Step) {
     if !view.nominated {
         return;
     }
+    let at_latest = node.created + PATIENCE;
+    if now < at_latest && is_coming_up(claim, node) {
+        step.wake_at(at_latest);
+        return;
+    }
     let change = joined(claim, node);
     step.change_node(node, Purpose::Register, Some(version), change);
+}
+
+/// `true` if a node is not ready yet, or still carries what passes by itself.
+fn is_coming_up(claim: &NodeClaim, node: &Node) -> bool {
+    let taints = merged_taints(claim, node);
+    let lack = lack(claim, node, &taints);
+    matches!(lack, Some(Lack::Readiness | Lack::EphemeralTaint(_)))
 }
 
 /// A node that has joined before and does not say so: it was deleted and its kubelet has made it anew, or somebody took its label
