@@ -26,6 +26,7 @@ impl Urgency {
             | Purpose::MarkTagged
             | Purpose::MarkWaiting
             | Purpose::MarkStatus
+            | Purpose::MarkDisruption
             | Purpose::MarkPodEvent => Self::Low,
             _ => Self::Normal,
         }

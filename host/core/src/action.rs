@@ -163,6 +163,8 @@ pub enum Purpose {
     MarkPodEvent,
     /// Put our finalizer on a claim that others made.
     Hold,
+    /// Write down whether a claim has drifted, may be consolidated, and why it is being disrupted.
+    MarkDisruption,
 }
 
 /// One thing to do.

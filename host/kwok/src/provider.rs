@@ -331,6 +331,7 @@ fn listed_of(node: &Node) -> Option<ListedInstance> {
         instance: ProviderId::from(id.as_str()),
         token: None,
         ending: None,
+        drift: None,
     })
 }
 

@@ -113,6 +113,7 @@ impl Cloud {
             instance: id.clone(),
             token: instance.token.clone(),
             ending: instance.ending,
+            drift: None,
         });
         listed.collect()
     }

@@ -288,6 +288,7 @@ fn bring(claim: &mut NodeClaim, change: &ClaimChange, now: Timestamp) {
         Finalizer::Set => claim.held = true,
         Finalizer::Removed => claim.held = false,
     }
+    claim.conditions.clear(&change.cleared);
     let is_deleting = claim.deleting.is_some();
     let mut conditions = change.conditions.iter();
     if !conditions.all(|desired| claim.conditions.says(desired)) {

@@ -143,7 +143,8 @@ impl World {
     }
 
     /// A pod comes into being.
-    pub(crate) fn arrive(&mut self, pod: Pod) {
+    pub(crate) fn arrive(&mut self, mut pod: Pod) {
+        pod.untried = pod.node.is_none() && !pod.unschedulable;
         self.meter.arrived(&pod);
         if pod.node.is_some() {
             self.meter.runs(&pod, self.now);
@@ -203,7 +204,7 @@ impl World {
         let mut bound = pod.clone();
         bound.node = Some(node);
         bound.nominated = None;
-        bound.unschedulable = false;
+        (bound.unschedulable, bound.untried) = (false, false);
         bound.phase = PodPhase::Running;
         bound.ready = Some(true);
         bound.started = Some(self.now);
@@ -217,7 +218,7 @@ impl World {
             return;
         }
         let mut failed = pod.clone();
-        failed.unschedulable = true;
+        (failed.unschedulable, failed.untried) = (true, false);
         if failed.nominated.take().is_some() {
             self.meter.dropped_nomination();
         }

@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 use super::LaunchedInstance;
 use crate::ids::{ClaimName, NodeName, Uid};
 use crate::labels::Labels;
-use crate::model::{DesiredCondition, Taint};
+use crate::model::{ConditionType, DesiredCondition, Taint};
 use crate::resources::{ResourceName, Resources};
 use crate::time::Timestamp;
 
@@ -29,6 +29,9 @@ pub struct ClaimChange {
     pub last_pod_event: Option<Timestamp>,
     /// Conditions it is to have.
     pub conditions: Vec<DesiredCondition>,
+    /// Conditions it is not to have.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub cleared: Vec<ConditionType>,
     /// Our finalizer: kept, added or taken off.
     pub finalizer: Finalizer,
 }

@@ -56,6 +56,9 @@ pub struct ListedInstance {
     /// Since when it is being ended, as far as is known; `None` while it stays.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub ending: Option<Timestamp>,
+    /// Why it no longer is what its class says, as the claim's condition `Drifted` names it; `None` where it is.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub drift: Option<Arc<str>>,
 }
 
 /// An instance that was had.

@@ -25,7 +25,7 @@ pub const HASH_VERSION: &str = "plimsoll-1";
 pub const TYPE_CHECKED_AFTER: Span = Span::from_secs(3600);
 
 /// How a node differs from its pool.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Drift {
     /// Its template has changed in labels, annotations, taints, class, expiry or grace.
     Template,
@@ -33,16 +33,27 @@ pub enum Drift {
     Requirements,
     /// Its type, or any offering of it that fits, is not sold any more.
     InstanceType,
+    /// Its instance is no longer what its class says, in the provider's word: `AMIDrift`, `SubnetDrift` and the like.
+    Instance(Arc<str>),
 }
 
 impl Drift {
     /// As conditions name it.
-    pub const fn as_str(self) -> &'static str {
+    pub fn as_str(&self) -> &str {
         match self {
             Self::Template => "NodePoolDrifted",
             Self::Requirements => "RequirementsDrifted",
             Self::InstanceType => "InstanceTypeNotFound",
+            Self::Instance(reason) => reason,
         }
+    }
+
+    /// The drift that a condition names by its reason.
+    fn parse(reason: &Arc<str>) -> Self {
+        let own = [Self::Template, Self::Requirements, Self::InstanceType];
+        let mut own = own.into_iter();
+        let known = own.find(|own| own.as_str() == &**reason);
+        known.unwrap_or_else(|| Self::Instance(Arc::clone(reason)))
     }
 }
 
@@ -73,8 +84,26 @@ pub fn annotations(pool: &NodePool) -> [(Arc<str>, Arc<str>); 2] {
     ]
 }
 
-/// How a claim differs from its pool, which sells `catalogue`.
+/// How a claim differs from its pool, which sells `catalogue`, or its instance from its class, as is written on it.
 pub fn drift(
+    pool: &NodePool,
+    claim: &NodeClaim,
+    catalogue: &Catalogue,
+    now: Timestamp,
+) -> Option<Drift> {
+    let has_instance = claim.provider_id.is_some() && claim.deleting.is_none();
+    let of_pool = drift_from_pool(pool, claim, catalogue, now);
+    of_pool.or_else(|| instance_drift(claim).filter(|_| has_instance))
+}
+
+/// The drift of its instance that is written on a claim.
+pub fn instance_drift(claim: &NodeClaim) -> Option<Drift> {
+    let drift = Drift::parse(&claim.drifted()?.reason);
+    matches!(drift, Drift::Instance(_)).then_some(drift)
+}
+
+/// How a claim differs from its pool, which sells `catalogue`.
+pub fn drift_from_pool(
     pool: &NodePool,
     claim: &NodeClaim,
     catalogue: &Catalogue,

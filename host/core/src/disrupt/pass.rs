@@ -384,7 +384,8 @@ pub(super) fn without(pass: &DisruptionPass<'_>, candidate: &Candidate) -> Optio
     reschedule(&pass.fleet.reading, &[candidate.row], offers, quoted)
 }
 
-/// Drifted nodes that may go: those without pods to be moved first, then the oldest.
+/// Drifted nodes that may go: those without pods to be moved first, then those that have been said to be drifted for longest, then the
+/// oldest.
 fn drifted(fleet: &Fleet<'_>) -> Vec<Candidate> {
     let (candidates, _) = fleet.candidates(DisruptionClass::Eventual);
     let has_drifted = |candidate: &Candidate| {
@@ -392,8 +393,10 @@ fn drifted(fleet: &Fleet<'_>) -> Vec<Candidate> {
         let catalogue = fleet.catalogue(&candidate.pool.name);
         let drift = drift::drift(&candidate.pool, claim, catalogue, fleet.snapshot.now);
         drift.map(|_| {
+            let said = claim.drifted().map(|said| said.since);
             (
                 !candidate.pods.is_empty(),
+                said.unwrap_or(fleet.snapshot.now),
                 claim.created,
                 claim.name.clone(),
             )

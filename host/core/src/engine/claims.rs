@@ -150,6 +150,7 @@ impl Engine {
             must_go: self.must_go(claim),
             moving: self.queue.has(name),
             nominated: overdue || self.are_nominated(&PromisedTarget::Claim(name.clone())),
+            disruption: self.disruption_facts(claim),
             market: &self.market,
         })
     }

@@ -12,8 +12,10 @@ use super::notes::{DriftFound, Hint, Hints};
 use super::search_pace::{POLL, SearchPace};
 use crate::action::{Action, ConsiderRequest, ObjectKey};
 use crate::command::{Command, Decision, DisruptionQuestion, Refused};
-use crate::disrupt::{consolidate, drift};
+use crate::disrupt::consolidate;
+use crate::disrupt::drift::{self, Drift};
 use crate::ids::ClaimName;
+use crate::lifecycle::{DisruptionFacts, DriftFinding};
 use crate::model::{ConsolidationPolicy, NodeClaim, NodePool};
 use crate::snapshot::{Activity, PastMove, Snapshot};
 use crate::state::{PromisedTarget, assignments};
@@ -155,7 +157,7 @@ impl Engine {
             self.notes.set_timer(name, until);
         }
         let mut hint = Hint {
-            is_drifted: drift.is_drifted,
+            is_drifted: drift.drift.is_some(),
             ..Hint::default()
         };
         let event = self.last_pod_event(name);
@@ -173,18 +175,47 @@ impl Engine {
 
     /// Whether a node is drifted: looked at anew where something has changed, or its age lets more be looked at.
     fn drift(&mut self, pool: &NodePool, claim: &NodeClaim, now: Timestamp) -> DriftFound {
-        let known = self.notes.get(&claim.name).and_then(|notes| notes.drift);
+        let known = self.notes.get(&claim.name);
+        let known = known.and_then(|notes| notes.drift.clone());
         if let Some(known) = known.filter(|known| known.until.is_none_or(|at| at > now)) {
             return known;
         }
         let catalogue = self.market.catalogues().of(&pool.class);
         let type_checked = claim.created + drift::TYPE_CHECKED_AFTER;
         let found = DriftFound {
-            is_drifted: drift::drift(pool, claim, catalogue, now).is_some(),
+            drift: drift::drift(pool, claim, catalogue, now),
             until: (type_checked > now).then_some(type_checked),
         };
-        self.notes.of(&claim.name).drift = Some(found);
+        self.notes.of(&claim.name).drift = Some(found.clone());
         found
+    }
+
+    /// Facts about the disruption of a claim, to be written on it; `None` where its pool is gone.
+    pub(super) fn disruption_facts(&self, claim: &NodeClaim) -> Option<DisruptionFacts> {
+        let pool = self.cluster.pools.get(claim.pool.as_str())?;
+        let event = self.last_pod_event(&claim.name);
+        Some(DisruptionFacts {
+            drift: self.drift_finding(&claim.name),
+            consolidatable_from: consolidate::consolidatable_from(pool, claim, event),
+            reason: self.queue.reason_of(&claim.name),
+        })
+    }
+
+    /// The pool is asked first. What is written of the instance stands until a list says otherwise.
+    fn drift_finding(&self, name: &ClaimName) -> DriftFinding {
+        let notes = self.notes.get(name);
+        let Some((notes, found)) = notes.and_then(|notes| Some((notes, notes.drift.as_ref()?)))
+        else {
+            return DriftFinding::Unknown;
+        };
+        let written = |drift: &Drift| DriftFinding::Drifted(Arc::from(drift.as_str()));
+        let found = found.drift.as_ref();
+        let of_pool = found.filter(|drift| !matches!(drift, Drift::Instance(_)));
+        match (of_pool, &notes.instance_drift) {
+            (Some(drift), _) => written(drift),
+            (None, DriftFinding::Unknown) => found.map_or(DriftFinding::Same, written),
+            (None, said) => said.clone(),
+        }
     }
 
     pub(super) fn step_disruption(&mut self, now: Timestamp, actions: &mut Vec<Action>) {

@@ -12,7 +12,7 @@ use std::sync::Arc;
 use super::Engine;
 use crate::action::{Action, CloudCall, ListedInstance, ObjectKey, Purpose, Request};
 use crate::ids::{ClaimName, ProviderId};
-use crate::lifecycle::{Instance, Step, Want};
+use crate::lifecycle::{DriftFinding, Instance, Step, Want};
 use crate::model::{ConditionType, NodeClaim, Readiness};
 use crate::time::{Span, Timestamp};
 
@@ -120,6 +120,7 @@ impl Engine {
         let lasting = listed.iter().filter(|machine| machine.ending.is_none());
         let there: BTreeSet<&ProviderId> = lasting.map(|machine| &machine.instance).collect();
         self.mark_vanished(&there, begun);
+        self.note_instance_drift(listed);
         let before = std::mem::take(&mut self.garbage.alone);
         for id in before.keys().filter(|id| !there.contains(id)) {
             self.retry.forget(&ObjectKey::Instance(id.clone()));
@@ -136,6 +137,25 @@ impl Engine {
             self.garbage.list_by(now + CONFIRMED);
         } else if !self.cluster.claims.is_empty() {
             self.garbage.list_by(now + INTERVAL);
+        }
+    }
+
+    /// Takes note of which machines no longer are what their class says.
+    fn note_instance_drift(&mut self, listed: &[ListedInstance]) {
+        for machine in listed {
+            let Some(claim) = self.cluster.claim_of_instance(&machine.instance) else {
+                continue;
+            };
+            let name = claim.name.clone();
+            let finding = match &machine.drift {
+                Some(reason) => DriftFinding::Drifted(Arc::clone(reason)),
+                None => DriftFinding::Same,
+            };
+            let notes = self.notes.of(&name);
+            if notes.instance_drift != finding {
+                notes.instance_drift = finding;
+                self.dirty_claims.insert(name);
+            }
         }
     }
 

@@ -182,6 +182,7 @@ impl Engine {
             nodes.extend(pod.node.clone());
             if self.synced.is_some() {
                 self.trigger(&pod, now);
+                self.trigger_equals(&pod, now);
             }
         }
         self.cut_promises(&nodes);

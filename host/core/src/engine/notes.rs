@@ -5,8 +5,9 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use super::launches::LaunchNotes;
 use crate::action::LaunchedInstance;
+use crate::disrupt::drift::Drift;
 use crate::ids::ClaimName;
-use crate::lifecycle::Instance;
+use crate::lifecycle::{DriftFinding, Instance};
 use crate::state::NameIndex;
 use crate::time::Timestamp;
 
@@ -50,14 +51,16 @@ pub(super) struct ClaimNotes {
     pub(super) judged: bool,
     /// `None` after something changed that drift hangs on.
     pub(super) drift: Option<DriftFound>,
+    /// Drift of its instance from its class, as the provider said with the last list.
+    pub(super) instance_drift: DriftFinding,
     hint: Hint,
     timer: Option<Timestamp>,
 }
 
 /// Drift of a node as it was last looked at.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Debug)]
 pub(super) struct DriftFound {
-    pub(super) is_drifted: bool,
+    pub(super) drift: Option<Drift>,
     /// When that may change though nothing else does; `None` for never.
     pub(super) until: Option<Timestamp>,
 }

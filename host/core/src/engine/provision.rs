@@ -80,8 +80,20 @@ impl Provision {
 impl Engine {
     /// A pod asks for a decision if it waits for a node and stands for no promise that is written on it.
     pub(super) fn trigger(&mut self, pod: &Pod, now: Timestamp) {
-        if wants_node(pod) && !self.nominations.holds(&pod.name) {
+        if self.cluster.wants_node(pod) && !self.nominations.holds(&pod.name) {
             self.provision.batch.trigger(&pod.uid, now);
+        }
+    }
+
+    /// The first pod of a group for which the scheduler has found no room asks for all that it has not tried yet: what it finds of them
+    /// one by one is nothing new.
+    pub(super) fn trigger_equals(&mut self, pod: &Pod, now: Timestamp) {
+        if !wants_node(pod) {
+            return;
+        }
+        let group = self.cluster.group_of(&pod.name);
+        if let Some(group) = group.filter(|group| self.cluster.without_room(*group) == 1) {
+            self.trigger_group(group, now);
         }
     }
 

@@ -63,6 +63,11 @@ impl CommandQueue {
         self.of_member.contains_key(claim)
     }
 
+    /// Why a command disrupts a claim; `None` where none does.
+    pub(super) fn reason_of(&self, claim: &ClaimName) -> Option<DisruptionReason> {
+        self.of_member.get(claim).map(|(_, reason)| *reason)
+    }
+
     pub(super) fn members(&self) -> impl Iterator<Item = &ClaimName> {
         self.of_member.keys()
     }

@@ -10,6 +10,7 @@
 //!      any time: late, expired, interrupted, disrupted or its node deleted -> delete -> (terminate) drain -> end instance -> release
 //! ```
 
+mod disruption;
 pub mod drain;
 mod initialize;
 mod launch;
@@ -23,6 +24,7 @@ pub mod terminate;
 mod view;
 mod want;
 
+pub use disruption::{DisruptionFacts, DriftFinding};
 pub use launch::PendingLaunch;
 pub(crate) use launch::written_options;
 pub use liveness::{LAUNCH_TIMEOUT, REGISTRATION_TIMEOUT};
@@ -44,6 +46,7 @@ pub fn step(view: &ClaimView<'_>, now: Timestamp) -> Step {
     let mut step = Step::default();
     advance(view, now, &mut step);
     standing::tell(view, now, &mut step);
+    disruption::tell(view, now, &mut step);
     pod_event::tell(view, now, &mut step);
     step
 }

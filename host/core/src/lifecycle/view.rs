@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use super::PendingLaunch;
+use super::{DisruptionFacts, PendingLaunch};
 use crate::action::{LaunchBatch, LaunchedInstance};
 use crate::catalogue::Market;
 use crate::ids::LaunchToken;
@@ -48,6 +48,8 @@ pub struct ClaimView<'a> {
     pub moving: bool,
     /// `true` if every pod promised to its node carries the nomination, or nominations are off or overdue.
     pub nominated: bool,
+    /// Whether it may be disrupted; `None` where nobody can say, for want of its pool.
+    pub disruption: Option<DisruptionFacts>,
     /// Catalogue, avoided offerings and learned sizes.
     pub market: &'a Market,
 }

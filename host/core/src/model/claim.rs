@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
 
-use super::condition::{ConditionType, Conditions};
+use super::condition::{Condition, ConditionStatus, ConditionType, Conditions};
 use super::taint::Taint;
 use crate::ids::{ClaimName, NodeName, PoolName, ProviderId, Uid};
 use crate::labels::Labels;
@@ -140,13 +140,26 @@ impl NodeClaim {
     /// `true` if decisions cannot tell the two apart: they differ at most in the words of conditions, and in when a pod last came or
     /// left, which they are told otherwise.
     pub fn is_alike(&self, other: &Self) -> bool {
-        let facts = |claim: &Self| (claim.phase_since(), claim.is_instance_terminating());
+        let drifted = |claim: &Self| {
+            let said = claim.drifted()?;
+            Some((Arc::clone(&said.reason), said.since))
+        };
+        let facts = |claim: &Self| {
+            let terminating = claim.is_instance_terminating();
+            (claim.phase_since(), terminating, drifted(claim))
+        };
         let silent = |claim: &Self| Self {
             conditions: Conditions::reached(claim.phase(), claim.created),
             last_pod_event: None,
             ..claim.clone()
         };
         facts(self) == facts(other) && silent(self) == silent(other)
+    }
+
+    /// The condition `Drifted`, where it holds.
+    pub fn drifted(&self) -> Option<&Condition> {
+        let said = self.conditions.get(ConditionType::Drifted)?;
+        (said.status == ConditionStatus::True).then_some(said)
     }
 
     /// `true` if its instance is being ended.

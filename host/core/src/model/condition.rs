@@ -27,6 +27,12 @@ pub enum ConditionType {
     Drained,
     /// The end of the claim's instance has been asked for, and the cloud has agreed.
     InstanceTerminating,
+    /// The claim's node has been quiet for as long as its pool wants it to be before it is consolidated; absent until then.
+    Consolidatable,
+    /// The claim no longer is what its pool or its class says; absent while it is.
+    Drifted,
+    /// A command disrupts the claim, for this reason; absent where none does.
+    DisruptionReason,
     /// The specification of a pool or overlay can be followed.
     ValidationSucceeded,
     /// The class that a pool names is there and can be used.
@@ -43,12 +49,15 @@ pub enum ConditionType {
 
 impl ConditionType {
     /// Every type: of claims in the order in which one gets there, then of other objects.
-    pub const ALL: [Self; 11] = [
+    pub const ALL: [Self; 14] = [
         Self::Launched,
         Self::Registered,
         Self::Initialized,
         Self::Drained,
         Self::InstanceTerminating,
+        Self::Consolidatable,
+        Self::Drifted,
+        Self::DisruptionReason,
         Self::ValidationSucceeded,
         Self::NodeClassReady,
         Self::NodeRegistrationHealthy,
@@ -73,6 +82,9 @@ impl ConditionType {
             Self::Initialized => "Initialized",
             Self::Drained => "Drained",
             Self::InstanceTerminating => "InstanceTerminating",
+            Self::Consolidatable => "Consolidatable",
+            Self::Drifted => "Drifted",
+            Self::DisruptionReason => "DisruptionReason",
             Self::ValidationSucceeded => "ValidationSucceeded",
             Self::NodeClassReady => "NodeClassReady",
             Self::NodeRegistrationHealthy => "NodeRegistrationHealthy",
@@ -269,6 +281,13 @@ impl Conditions {
         let known = self.get(desired.kind);
         let own = known.and_then(|known| known.generation);
         self.says(desired) && own.is_none_or(|own| own == generation)
+    }
+
+    /// Takes conditions off; says whether any was there.
+    pub fn clear(&mut self, kinds: &[ConditionType]) -> bool {
+        let before = self.0.len();
+        self.0.retain(|kind, _| !kinds.contains(kind));
+        self.0.len() < before
     }
 
     /// `true` if there is none.

@@ -38,6 +38,9 @@ pub struct Pod {
     pub phase: PodPhase,
     /// `true` if the scheduler has marked it unschedulable.
     pub unschedulable: bool,
+    /// `true` if the scheduler has said nothing of it yet: it waits for its first attempt, and no gate holds it back.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub untried: bool,
     /// Its `Ready` condition; `None` when it has none.
     pub ready: Option<bool>,
     /// When it was asked to go.
@@ -271,6 +274,7 @@ impl Pod {
             nominated: None,
             phase: PodPhase::Pending,
             unschedulable: true,
+            untried: false,
             ready: None,
             deleting: None,
             grace: None,

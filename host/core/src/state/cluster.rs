@@ -9,6 +9,7 @@ mod claim_counts;
 mod deleting;
 mod instances;
 mod statuses;
+mod unbound;
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::ops::Deref;
@@ -29,6 +30,7 @@ use capacity::PoolCapacities;
 use changes::Changes;
 use instances::Instances;
 use statuses::{Identified, Statuses};
+use unbound::UnboundPods;
 
 /// Objects that events touched since they were last taken.
 #[derive(Clone, Debug, Default)]
@@ -70,7 +72,7 @@ pub struct Cluster {
     revision: u64,
     instances: Instances,
     pods_by_node: NameIndex<NodeName, BTreeMap<ObjectName, BoundPod>>,
-    unbound: BTreeMap<GroupId, BTreeMap<ObjectName, Arc<Pod>>>,
+    unbound: BTreeMap<GroupId, UnboundPods>,
     /// Groups of unbound pods; those of bound ones stand with them.
     groups_of_unbound: NameIndex<ObjectName, GroupId>,
     deleting: BTreeSet<NodeName>,
@@ -312,8 +314,8 @@ impl Cluster {
     fn index_pod(&mut self, pod: &Arc<Pod>, group: GroupId) {
         let (name, pod) = (pod.name.clone(), Arc::clone(pod));
         let Some(node) = pod.node.clone() else {
-            self.groups_of_unbound.insert(name.clone(), group);
-            self.unbound.entry(group).or_default().insert(name, pod);
+            self.groups_of_unbound.insert(name, group);
+            self.unbound.entry(group).or_default().insert(pod);
             return;
         };
         if self.deleting.contains(&node) {
@@ -440,8 +442,10 @@ impl Cluster {
 
     /// Unbound pods of a group, by name.
     pub fn unbound_of(&self, group: GroupId) -> impl Iterator<Item = &Arc<Pod>> {
-        let pods = self.unbound.get(&group).into_iter().flatten();
-        pods.map(|(_, pod)| pod)
+        self.unbound
+            .get(&group)
+            .into_iter()
+            .flat_map(UnboundPods::iter)
     }
 
     /// Pods of a group that are bound to nodes that are deleting, by node and name.

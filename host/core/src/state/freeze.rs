@@ -3,7 +3,8 @@
 //! - Claims asked for are there, and claims that a command is moving are deleting.
 //! - A pod that stands for a promise is shown as bound to its target: it takes room there, counts for its neighbours, and
 //!   is not planned again. A target without a Node object gets a placeholder node of the claim's name.
-//! - Pods that need planning are those left over: waiting ones, and those on nodes that are deleting.
+//! - Pods that need planning are those left over: waiting ones, and those on nodes that are deleting. A pod that the scheduler has not
+//!   tried is shown as found unschedulable where another of its group was.
 //!
 //! The step after puts them into a snapshot ([`super::frozen`]).
 
@@ -16,7 +17,7 @@ use super::promise::{Assignment, PromisedTarget, Promises, node_of};
 use crate::catalogue::Market;
 use crate::ids::{ClaimName, NodeName, ObjectName, Uid};
 use crate::labels::{self, Labels};
-use crate::model::{Node, NodeClaim, NodeConditions, Pod, Readiness, is_displaced, wants_node};
+use crate::model::{Node, NodeClaim, NodeConditions, Pod, Readiness, is_displaced};
 use crate::resources::Resources;
 use crate::snapshot::{NodeJoin, Settings, StateNode};
 use crate::time::Timestamp;
@@ -49,7 +50,7 @@ pub fn open_pods(cluster: &Cluster, assigned: &Assignment, now: Timestamp) -> Ve
     let unbound = cluster
         .unbound_groups()
         .flat_map(|group| cluster.unbound_of(group))
-        .filter(|pod| wants_node(pod) && !is_nominated_elsewhere(pod, cluster));
+        .filter(|pod| cluster.wants_node(pod) && !is_nominated_elsewhere(pod, cluster));
     let displaced = cluster
         .deleting()
         .flat_map(|node| cluster.pods_on(node))
@@ -83,14 +84,19 @@ pub(super) fn shown_otherwise(
     assigned: &Assignment,
     cluster: &Cluster,
 ) -> Option<Arc<Pod>> {
+    let is_implied = cluster.is_implied(pod);
     let node = match assigned.get(&pod.name) {
         Some(target) => Some(shown_name(target, cluster)),
+        None if is_implied => None,
         None if is_good(pod.nominated.as_ref()?, cluster) => return None,
         None => pod.node.clone(),
     };
     let mut shown = Pod::clone(pod);
     shown.node = node;
     shown.nominated = None;
+    if is_implied {
+        (shown.unschedulable, shown.untried) = (true, false);
+    }
     Some(Arc::new(shown))
 }
 

@@ -3,7 +3,8 @@
 //! A snapshot that a decision still reads is copied before it is changed, so nobody sees it change. What comes out is the same,
 //! row by row, as a snapshot made of all objects anew.
 //!
-//! Looked at again without having changed: pods that are shown other than they are, which hangs on promises, and claims whose
+//! Looked at again without having changed: pods that are shown other than they are, which hangs on promises and on others of their group,
+//! and claims whose
 //! nodes have not come up, whose room hangs on the market. The step before says how objects are shown ([`super::freeze`]).
 
 use std::collections::{BTreeMap, BTreeSet};
@@ -152,6 +153,7 @@ impl Frozen {
     ) {
         names.append(&mut self.shown);
         names.extend(assigned.keys().cloned());
+        names.extend(world.cluster.implied().map(|pod| pod.name.clone()));
         let mut news: BTreeMap<PodPlace, Option<Arc<Pod>>> = BTreeMap::new();
         for name in names {
             let pod = world.cluster.pods.get(&name);

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use plimsoll_core::disrupt::drift::{self, Drift};
-use plimsoll_core::model::{NodeClaim, NodePool, Taint};
+use plimsoll_core::model::{ConditionType, DesiredCondition, NodeClaim, NodePool, Stamp, Taint};
 use plimsoll_core::snapshot::Snapshot;
 use plimsoll_core::time::{Span, Timestamp};
 use plimsoll_oracles::fixture::*;
@@ -139,4 +139,33 @@ fn a_claim_made_under_a_requirement_need_not_carry_its_label() {
         claim.requirements.add(is_in("family", &["m", "r"]));
     };
     assert_eq!(drift_after(shut_out), Some(Drift::Requirements));
+}
+
+/// Says on a claim that it has drifted.
+fn said(claim: &mut NodeClaim, reason: &str) {
+    let kind = ConditionType::Drifted;
+    let said = DesiredCondition::holds_since(kind, reason, reason);
+    let stamp = Stamp {
+        created: claim.created,
+        now: claim.created,
+        generation: 1,
+        deleting: false,
+    };
+    claim
+        .conditions
+        .say(&[said], ConditionType::OF_CLAIMS, &stamp);
+}
+
+#[test]
+fn what_is_written_of_the_instance_counts_after_what_the_pool_says() {
+    let image = |_: &mut NodePool, claim: &mut NodeClaim| said(claim, "AMIDrift");
+    let reason = Arc::from("AMIDrift");
+    assert_eq!(drift_after(image), Some(Drift::Instance(reason)));
+    let both = |pool: &mut NodePool, claim: &mut NodeClaim| {
+        said(claim, "AMIDrift");
+        pool.taints.pop();
+    };
+    assert_eq!(drift_after(both), Some(Drift::Template));
+    let over = |_: &mut NodePool, claim: &mut NodeClaim| said(claim, "NodePoolDrifted");
+    assert_eq!(drift_after(over), None, "the pool says otherwise by now");
 }

@@ -20,6 +20,7 @@ fn listed(id: &str) -> ListedInstance {
         instance: ProviderId::from(id),
         token: None,
         ending: None,
+        drift: None,
     }
 }
 

@@ -203,7 +203,8 @@ fn emptied() -> (World, Arc<Node>, Arc<NodeClaim>) {
     let (mut world, mut orders) = World::on(&objects, sold, 100);
     orders.extend(world.wait(300));
     // Nobody answers, so that it is asked for again.
-    assert!(purposes(&orders).iter().all(|own| *own == Purpose::Taint));
+    let said = |own: &Purpose| matches!(own, Purpose::Taint | Purpose::MarkDisruption);
+    assert!(purposes(&orders).iter().all(said));
     assert!(!orders.is_empty());
     let mut node = Arc::clone(&objects.nodes[0]);
     Arc::make_mut(&mut node).taints.push(leaving());

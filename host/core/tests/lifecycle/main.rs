@@ -1,9 +1,11 @@
 //! A claim's way by data: what is asked for it as it stands, and what is said of it.
 
+mod disruption;
 mod drain;
 mod foreign;
 mod garbage;
 mod identity;
+mod joining;
 mod launches;
 mod naming;
 mod pod_event;
@@ -13,7 +15,7 @@ use std::sync::Arc;
 
 use plimsoll_core::action::{ClaimChange, LaunchedInstance, Purpose, Request, Write};
 use plimsoll_core::catalogue::Market;
-use plimsoll_core::lifecycle::{self, ClaimView, Instance, Step};
+use plimsoll_core::lifecycle::{self, ClaimView, DisruptionFacts, Instance, Step};
 use plimsoll_core::model::{ClaimPhase, Node, NodeClaim, Pod, Version};
 use plimsoll_core::time::{Span, Timestamp};
 use plimsoll_oracles::fixture::{NodeFixture, PodFixture, cluster, node};
@@ -27,6 +29,7 @@ struct Scene {
     machine: Option<LaunchedInstance>,
     failure: Option<&'static str>,
     last_pod_event: Option<Timestamp>,
+    disruption: Option<DisruptionFacts>,
     is_fresh: bool,
     now: Timestamp,
 }
@@ -51,6 +54,7 @@ impl Scene {
             machine: None,
             failure: None,
             last_pod_event: None,
+            disruption: None,
             is_fresh: true,
             now: second(1),
         }
@@ -80,6 +84,7 @@ impl Scene {
             must_go: None,
             moving: false,
             nominated: true,
+            disruption: self.disruption.clone(),
             market: &market,
         };
         lifecycle::step(&view, self.now)

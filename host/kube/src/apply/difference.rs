@@ -110,8 +110,8 @@ pub(super) fn claim_status(
     if let Some(at) = change.last_pod_event {
         want("lastPodEventTime", instant(at).into());
     }
-    let dependents = ConditionType::OF_CLAIMS;
-    if let Some(conditions) = conditions(claim, &change.conditions, dependents, now) {
+    let wanted = (&*change.conditions, &*change.cleared);
+    if let Some(conditions) = conditions(claim, wanted, ConditionType::OF_CLAIMS, now) {
         want("conditions", conditions);
     }
     (!status.is_empty()).then(|| {
@@ -176,7 +176,7 @@ pub(super) fn status(
             status.insert("resources".to_owned(), resources);
         }
     }
-    if let Some(conditions) = conditions(object, &change.conditions, dependents, now) {
+    if let Some(conditions) = conditions(object, (&change.conditions, &[]), dependents, now) {
         status.insert("conditions".to_owned(), conditions);
     }
     (!status.is_empty()).then(|| {
@@ -187,11 +187,11 @@ pub(super) fn status(
     })
 }
 
-/// All conditions of an object with these said, sorted by transition with `Ready` last, as the incumbent stores them; `None` where
-/// they are said already. Those of others stay as they are written.
+/// All conditions of an object with these said and those cleared, sorted by transition with `Ready` last, as the incumbent stores them;
+/// `None` where that is so already. Those of others stay as they are written.
 fn conditions(
     object: &DynamicObject,
-    desired: &[DesiredCondition],
+    (desired, cleared): (&[DesiredCondition], &[ConditionType]),
     dependents: &[ConditionType],
     now: Timestamp,
 ) -> Option<Value> {
@@ -205,10 +205,9 @@ fn conditions(
     };
     let mut own: Conditions = list.iter().filter_map(read).collect();
     let generation = stamp.generation;
-    if desired
-        .iter()
-        .all(|desired| own.says_of(desired, generation))
-    {
+    let is_said = |desired| own.says_of(desired, generation);
+    let is_said = desired.iter().all(is_said);
+    if !own.clear(cleared) && is_said {
         return None;
     }
     own.say(desired, dependents, &stamp);

@@ -64,6 +64,7 @@ pub(crate) fn pod(written: &k8s::Pod, interner: &mut Interner) -> Result<Pod, Fi
         owner,
         phase: phase(status, node.is_some())?,
         unschedulable: is_unschedulable(status, node.is_some()),
+        untried: is_untried(status, node.is_some()),
         node,
         nominated,
         ready: condition(status, "Ready").map(|condition| condition.status == "True"),
@@ -94,10 +95,17 @@ fn condition<'a>(status: Option<&'a k8s::PodStatus>, kind: &str) -> Option<&'a k
         .find(|condition| condition.type_ == kind)
 }
 
+fn says_nothing(status: Option<&k8s::PodStatus>) -> bool {
+    status.is_none_or(|status| status.phase.is_none() && status.conditions.is_none())
+}
+
+/// `true` if the scheduler has not looked at a pod yet; of one that a gate holds back the API server says so itself.
+fn is_untried(status: Option<&k8s::PodStatus>, is_bound: bool) -> bool {
+    !is_bound && !says_nothing(status) && condition(status, "PodScheduled").is_none()
+}
+
 fn is_unschedulable(status: Option<&k8s::PodStatus>, is_bound: bool) -> bool {
-    let says_nothing =
-        status.is_none_or(|status| status.phase.is_none() && status.conditions.is_none());
-    if says_nothing {
+    if says_nothing(status) {
         return !is_bound;
     }
     let conditions = status.and_then(|status| status.conditions.as_deref());

@@ -37,8 +37,12 @@ pub(crate) fn to_value(pod: &Pod) -> Value {
         spec.insert("terminationGracePeriodSeconds".to_owned(), seconds.into());
     }
     let mut conditions = Vec::new();
-    if pod.unschedulable {
-        let reason = "Unschedulable";
+    let reason = match (pod.unschedulable, pod.untried || pod.node.is_some()) {
+        (true, _) => Some("Unschedulable"),
+        (false, false) => Some("SchedulingGated"),
+        (false, true) => None,
+    };
+    if let Some(reason) = reason {
         conditions.push(json!({"type": "PodScheduled", "status": "False", "reason": reason}));
     }
     if let Some(ready) = pod.ready {

@@ -1,0 +1,127 @@
+//! Statuses of overlays and buffers as people read them, which change with what they speak of.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use plimsoll_core::action::{Action, ObjectKey, Order, Purpose, Request, StatusChange, Write};
+use plimsoll_core::engine::Input;
+use plimsoll_core::ids::ObjectName;
+use plimsoll_core::model::{ConditionStatus, Object, Version};
+use plimsoll_core::time::{Span, Timestamp};
+use plimsoll_oracles::fixture::{
+    Amounts, ClusterFixture, INSTANCE_TYPE, OnDemand, ZONE_1, buffer, cluster, instance_type,
+    is_in, overlay, pod, pool,
+};
+
+use super::driven::Driven;
+
+/// Longer than statuses are gathered for.
+const A_WHILE: Span = Span::from_secs(20);
+
+fn sold() -> ClusterFixture {
+    let four = instance_type("four").cpu(4000).memory_mib(16_384).pods(110);
+    let four = four.no_overhead().price(0.2).offered(ZONE_1, OnDemand);
+    let fixture = cluster().pool(pool("general")).sells(four);
+    fixture.settings(|settings| {
+        settings.node_overlays = true;
+        settings.capacity_buffers = true;
+    })
+}
+
+fn start(fixture: ClusterFixture) -> Driven {
+    Driven::start(fixture, Timestamp::from_millis(1_000_000_000))
+}
+
+fn status(action: Action) -> Option<Box<Order>> {
+    match action {
+        Action::Do(order) if order.purpose == Purpose::MarkStatus => Some(order),
+        _ => None,
+    }
+}
+
+impl Driven {
+    /// The last status that each object is given within a while.
+    fn statuses(&mut self) -> BTreeMap<ObjectKey, StatusChange> {
+        let mut told = BTreeMap::new();
+        while let Some(order) = self.next(A_WHILE, status) {
+            let Request::Write(Write::ChangeStatus(object, change)) = order.request else {
+                panic!("{order:?} changes no status");
+            };
+            told.insert(object, *change);
+        }
+        told
+    }
+}
+
+/// Conditions as `TYPE=STATUS REASON`.
+fn said(change: &StatusChange) -> Vec<String> {
+    let said = change.conditions.iter();
+    said.map(|said| format!("{}={} {}", said.kind, said.status, said.reason))
+        .collect()
+}
+
+fn of_overlay(name: &str) -> ObjectKey {
+    ObjectKey::Overlay(name.into())
+}
+
+fn of_buffer(name: &str) -> ObjectKey {
+    ObjectKey::Buffer(ObjectName::new("default", name))
+}
+
+#[test]
+fn an_overlay_says_whether_it_holds_and_names_the_one_that_it_is_at_odds_with() {
+    let four = || is_in(INSTANCE_TYPE, &["four"]);
+    let cheap = overlay("cheap").needs(four()).price(0.1);
+    let dear = overlay("dear").needs(four()).price(0.3);
+    let mut driven = start(sold().overlay(cheap).overlay(dear.clone()));
+    let told = driven.statuses();
+    let [first, second] = ["cheap", "dear"].map(|name| &told[&of_overlay(name)]);
+    let holds = |change: &StatusChange| change.conditions[0].status == ConditionStatus::True;
+    assert_ne!(holds(first), holds(second), "one of them holds");
+    let (refused, kept) = if holds(first) {
+        (second, "cheap")
+    } else {
+        (first, "dear")
+    };
+    assert_eq!(said(refused), ["ValidationSucceeded=False Conflict"]);
+    let words = &refused.conditions[0].message;
+    let sets = format!("overlay {kept} of the same weight sets the price of four");
+    assert!(words.starts_with(&sets), "{words}");
+
+    // The heavier one wins, and neither is at odds with anything.
+    let (objects, ..) = sold().overlay(dear.weight(9)).parts();
+    let heavier = Object::Overlay(Arc::clone(&objects.overlays[0]));
+    driven.hand_in(Input::Applied(heavier, Version(2)));
+    let told = driven.statuses();
+    let told = &told[&of_overlay(if kept == "cheap" { "dear" } else { "cheap" })];
+    assert_eq!(said(told), ["ValidationSucceeded=True ValidationSucceeded"]);
+}
+
+#[test]
+fn a_buffer_says_what_it_refers_to_how_much_that_is_and_whether_it_is_there() {
+    let room = buffer("room").of_template("unit").replicas(3);
+    let mut driven = start(sold().buffer(room));
+    let told = driven.statuses();
+    let waits = &told[&of_buffer("room")];
+    let missing = [
+        "ReadyForProvisioning=False PodTemplateNotFound",
+        "Provisioning=False NotReadyForProvisioning",
+    ];
+    assert_eq!(said(waits), missing);
+    assert_eq!(waits.units, None);
+
+    let unit = pod("unit").cpu(1000).memory_mib(512);
+    let (objects, ..) = sold().template(&unit).parts();
+    let template = Object::Template(Arc::clone(&objects.templates[0]));
+    driven.hand_in(Input::Applied(template, Version(2)));
+    driven.plan();
+    let told = driven.statuses();
+    let planned = &told[&of_buffer("room")];
+    let bought = [
+        "ReadyForProvisioning=True Resolved",
+        "Provisioning=False RequiresNewCapacity",
+    ];
+    assert_eq!(said(planned), bought);
+    assert_eq!(planned.units, Some(3));
+    assert_eq!(planned.template.as_deref(), Some("unit"));
+}
