@@ -56,11 +56,11 @@ impl Fidelity {
         }
     }
 
-    /// A pod that waited is being bound. One that fits at once was in no plan.
+    /// A pod that waited is being bound. One that fits at once, and was not nominated, was in no plan.
     fn bound(&mut self, waited: &Pod, now: Timestamp, landing: impl FnOnce() -> Option<Landing>) {
         let counts = if self.returns(waited, now) {
             &mut self.evicted
-        } else if waited.unschedulable {
+        } else if waited.unschedulable || waited.nominated.is_some() {
             &mut self.pending
         } else {
             return;

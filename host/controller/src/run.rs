@@ -15,9 +15,9 @@ use plimsoll_core::engine::{Engine, Input};
 use plimsoll_core::snapshot::Settings;
 use plimsoll_core::units::PricePerHour;
 use plimsoll_kube::apply::Writer;
-use plimsoll_kube::check_served;
 use plimsoll_kube::event::Notice;
 use plimsoll_kube::watch;
+use plimsoll_kube::{check_served, honours_nominations};
 
 use crate::clock::Clock;
 use crate::decision::{Decided, Decisions, Failed, Keep};
@@ -74,7 +74,11 @@ impl Controller {
     pub async fn start(setup: Setup) -> Result<Self> {
         let kinds = watch::kinds(&setup.settings);
         check_served(&setup.client, &[Kind::NodePool, Kind::NodeClaim]).await?;
-        let settings = Arc::new(setup.settings);
+        let mut settings = setup.settings;
+        settings.nominations = honours_nominations(&setup.client)
+            .await
+            .context("the version of the API server")?;
+        let settings = Arc::new(settings);
         let beginning = Beginning {
             seed: setup.seed,
             settings: Arc::clone(&settings),

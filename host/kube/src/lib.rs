@@ -9,7 +9,7 @@ pub mod module;
 mod resource;
 pub mod watch;
 
-pub use resource::{CheckError, api, check_served};
+pub use resource::{CheckError, api, check_served, honours_nominations};
 
 /// The name under which our writes are known to the API server.
 pub(crate) const FIELD_MANAGER: &str = "plimsoll";

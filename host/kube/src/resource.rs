@@ -59,6 +59,32 @@ pub async fn check_served(client: &Client, kinds: &[Kind]) -> Result<(), CheckEr
     Ok(())
 }
 
+/// `true` if the scheduler honours nominations that others write: from Kubernetes 1.35 on, by the version of the API server.
+pub async fn honours_nominations(client: &Client) -> Result<bool, kube::Error> {
+    let version = client.apiserver_version().await?;
+    let honours = is_at_least(&version.major, &version.minor, (1, 35));
+    if !honours {
+        tracing::warn!(
+            "the API server is Kubernetes {}: its scheduler honours no nominations (1.35 and later do), so that pods may be bound \
+             elsewhere than they were planned",
+            version.git_version
+        );
+    }
+    Ok(honours)
+}
+
+/// Providers write minor versions such as `33+`.
+fn is_at_least(major: &str, minor: &str, least: (u32, u32)) -> bool {
+    let number = |text: &str| {
+        let digits: String = text.chars().take_while(char::is_ascii_digit).collect();
+        digits.parse::<u32>().ok()
+    };
+    match (number(major), number(minor)) {
+        (Some(major), Some(minor)) => (major, minor) >= least,
+        _ => true,
+    }
+}
+
 fn unserved(kind: Kind, source: kube::Error) -> CheckError {
     let (plural, api_version) = (kind.plural(), kind.api_version());
     match source {
@@ -87,10 +113,20 @@ pub(crate) fn parsed(version: &str) -> Version {
 /// An object in the core's model.
 pub(crate) fn to_object(
     kind: Kind,
-    object: &DynamicObject,
+    object: DynamicObject,
     interner: &mut Interner,
 ) -> Result<Object, ReadError> {
-    let value = serde_json::to_value(object).unwrap_or_default();
+    let (mut metadata, mut value) = (object.metadata, object.data);
+    // Who wrote which field is a good part of what a pod says, and nobody reads it here.
+    metadata.managed_fields = None;
+    if let Some(fields) = value.as_object_mut() {
+        if let Some(types) = object.types {
+            fields.insert("apiVersion".to_owned(), types.api_version.into());
+            fields.insert("kind".to_owned(), types.kind.into());
+        }
+        let metadata = serde_json::to_value(metadata).unwrap_or_default();
+        fields.insert("metadata".to_owned(), metadata);
+    }
     plimsoll_api::read(kind, &value, interner, &mut |_| {}).map(|(_, object)| object)
 }
 
@@ -105,6 +141,17 @@ mod tests {
             ..Status::default()
         };
         unserved(Kind::NodePool, kube::Error::Api(status.boxed())).to_string()
+    }
+
+    #[test]
+    fn versions_are_compared_by_their_numbers() {
+        let honours = |major, minor| is_at_least(major, minor, (1, 35));
+        assert!(honours("1", "35"));
+        assert!(honours("1", "36+"));
+        assert!(honours("2", "0"));
+        assert!(!honours("1", "34"));
+        assert!(!honours("1", "33+"));
+        assert!(honours("1", "of-a-fork"), "unknown ones are taken for new");
     }
 
     #[test]

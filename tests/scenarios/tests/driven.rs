@@ -55,7 +55,7 @@ impl Driven {
         }
     }
 
-    /// What was reported since the last look, of one reason.
+    /// Reports since the last look, of one reason.
     pub(crate) fn reports(&mut self, reason: &str) -> Vec<Event> {
         let actions = std::mem::take(&mut self.actions).into_iter();
         let reports = actions.filter_map(|action| match action {

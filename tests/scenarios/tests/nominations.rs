@@ -23,6 +23,11 @@ fn of(app: &str, milli: i64) -> PodFixture {
 
 /// A node of four processors on which a large and a small pod have just been promised their places, with the orders to nominate them.
 fn promised() -> (Driven, Vec<Order>) {
+    promised_where(true)
+}
+
+/// The same under a scheduler that honours nominations, or does not.
+fn promised_where(honoured: bool) -> (Driven, Vec<Order>) {
     let sold = instance_type("four").cpu(4000).memory_mib(16_384).pods(110);
     let sold = sold.no_overhead().price(0.2);
     let free = node("n1").managed("general").of_type("four").cpu(4000);
@@ -31,6 +36,7 @@ fn promised() -> (Driven, Vec<Order>) {
     let fixture = fixture.sells(sold.offered(ZONE_1, OnDemand));
     let fixture = fixture.node(free.phase(ClaimPhase::Initialized));
     let fixture = fixture.pods([of("large", 3000), of("small", 900)]);
+    let fixture = fixture.settings(|settings| settings.nominations = honoured);
     let mut driven = Driven::start(fixture, Timestamp::from_millis(1_000_000_000));
     driven.plan();
     let orders = std::mem::take(&mut driven.actions).into_iter();
@@ -93,6 +99,22 @@ fn a_place_that_another_pod_takes_is_taken_back_and_planned_anew_at_once() {
     let asking = asking.filter(|pod| pod.node.is_none());
     let asking: Vec<&str> = asking.map(|pod| &*pod.name.name).collect();
     assert_eq!(asking, ["large-1"], "the small one keeps its place");
+}
+
+#[test]
+fn nobody_is_nominated_where_the_scheduler_does_not_honour_it() {
+    let (mut driven, orders) = promised_where(false);
+    assert_eq!(orders, []);
+    assert!(
+        driven.next(SOON, solve).is_none(),
+        "what was promised stands"
+    );
+    driven.bind(of("stranger", 1500));
+    let request = driven.next(SOON, solve).expect("one has no place now");
+    let asking = request.snapshot.pods.iter();
+    let asking = asking.filter(|pod| pod.node.is_none());
+    let asking: Vec<&str> = asking.map(|pod| &*pod.name.name).collect();
+    assert_eq!(asking, ["large-1"]);
 }
 
 #[test]

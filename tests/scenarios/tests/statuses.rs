@@ -3,10 +3,11 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use plimsoll_core::action::{Action, ObjectKey, Order, Purpose, Request, StatusChange, Write};
+use plimsoll_core::action::{Action, ObjectKey, Request, StatusChange, Write};
 use plimsoll_core::engine::Input;
 use plimsoll_core::ids::ObjectName;
 use plimsoll_core::model::{ConditionStatus, Object, Version};
+use plimsoll_core::schedule;
 use plimsoll_core::time::{Span, Timestamp};
 use plimsoll_oracles::fixture::{
     Amounts, ClusterFixture, INSTANCE_TYPE, OnDemand, ZONE_1, buffer, cluster, instance_type,
@@ -32,24 +33,37 @@ fn start(fixture: ClusterFixture) -> Driven {
     Driven::start(fixture, Timestamp::from_millis(1_000_000_000))
 }
 
-fn status(action: Action) -> Option<Box<Order>> {
-    match action {
-        Action::Do(order) if order.purpose == Purpose::MarkStatus => Some(order),
-        _ => None,
-    }
-}
-
 impl Driven {
-    /// The last status that each object is given within a while.
+    /// The last status that each object is given within a while, in which whatever is asked is planned.
     fn statuses(&mut self) -> BTreeMap<ObjectKey, StatusChange> {
+        let end = self.now + A_WHILE;
         let mut told = BTreeMap::new();
-        while let Some(order) = self.next(A_WHILE, status) {
-            let Request::Write(Write::ChangeStatus(object, change)) = order.request else {
-                panic!("{order:?} changes no status");
-            };
-            told.insert(object, *change);
+        loop {
+            for action in std::mem::take(&mut self.actions) {
+                match action {
+                    Action::Solve(request) => {
+                        let plan = Box::new(schedule::plan(&request.snapshot));
+                        self.hand_in(Input::Solved(request.id, plan));
+                    }
+                    Action::Do(order) => {
+                        if let Request::Write(Write::ChangeStatus(object, change)) = order.request {
+                            told.insert(object, *change);
+                        }
+                    }
+                    _ => {}
+                }
+            }
+            if !self.actions.is_empty() {
+                continue;
+            }
+            match self.engine.next_wake() {
+                Some(wake) if wake <= end => {
+                    self.now = wake.max(self.now + Span::from_millis(1));
+                    self.hand_in(Input::Tick);
+                }
+                _ => return told,
+            }
         }
-        told
     }
 }
 
@@ -114,7 +128,6 @@ fn a_buffer_says_what_it_refers_to_how_much_that_is_and_whether_it_is_there() {
     let (objects, ..) = sold().template(&unit).parts();
     let template = Object::Template(Arc::clone(&objects.templates[0]));
     driven.hand_in(Input::Applied(template, Version(2)));
-    driven.plan();
     let told = driven.statuses();
     let planned = &told[&of_buffer("room")];
     let bought = [

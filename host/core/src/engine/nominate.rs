@@ -123,7 +123,10 @@ impl Landings<'_> {
 impl Engine {
     /// A nomination from before we were there is taken for a promise, so that it is kept while good and withdrawn when late.
     pub(super) fn adopt_nomination(&mut self, pod: &Arc<Pod>, now: Timestamp) {
-        let Some(node) = &pod.nominated else { return };
+        let nominated = pod.nominated.as_ref();
+        let Some(node) = nominated.filter(|_| self.settings.nominations) else {
+            return;
+        };
         let Some(group) = self.cluster.group_of(&pod.name) else {
             return;
         };
@@ -259,6 +262,9 @@ impl Engine {
     }
 
     fn nominate_group(&mut self, group: GroupId, now: Timestamp, actions: &mut Vec<Action>) {
+        if !self.settings.nominations {
+            return;
+        }
         let assigned = self.promises.assign(group, &self.cluster, now);
         let pods: Vec<Arc<Pod>> = self.cluster.unbound_of(group).cloned().collect();
         self.nominations.pace.looked(group, pods.len(), now);

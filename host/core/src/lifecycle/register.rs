@@ -16,7 +16,7 @@ use crate::time::{Span, Timestamp};
 
 /// How long after its creation a node may take to be ready before it joins as it is. One that comes up at once changes several times a
 /// second until then, and whoever writes on it meantime is refused as outrun.
-const PATIENCE: Span = Span::from_secs(2);
+const PATIENCE: Span = Span::from_secs(4);
 
 pub(super) fn register(view: &ClaimView<'_>, now: Timestamp, step: &mut Step) {
     let claim = view.claim;

@@ -48,7 +48,7 @@ pub struct ClaimView<'a> {
     pub moving: bool,
     /// `true` if every pod promised to its node carries the nomination, or nominations are off or overdue.
     pub nominated: bool,
-    /// Whether it may be disrupted; `None` where nobody can say, for want of its pool.
+    /// Facts about its disruption; `None` where nobody can say, for want of its pool.
     pub disruption: Option<DisruptionFacts>,
     /// Catalogue, avoided offerings and learned sizes.
     pub market: &'a Market,

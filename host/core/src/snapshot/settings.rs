@@ -266,6 +266,9 @@ pub struct Settings {
     /// Drifted nodes of such pools are replaced regardless, as the incumbent does.
     #[serde(default)]
     pub static_capacity: bool,
+    /// `true` if the scheduler honours nominations, as it does from Kubernetes 1.35 on; else none are written.
+    #[serde(default = "counted")]
+    pub nominations: bool,
     /// Spread constraints for pods that have none of their own.
     pub default_spread: Vec<DefaultSpread>,
     /// Quiet time that ends a batch.
@@ -297,6 +300,7 @@ impl Default for Settings {
             node_overlays: false,
             capacity_buffers: false,
             static_capacity: false,
+            nominations: true,
             default_spread: Vec::new(),
             batch_idle: Span::from_secs(1),
             batch_max: Span::from_secs(10),

@@ -89,8 +89,8 @@ fn a_node_that_comes_up_is_waited_for_a_moment_and_joins_as_it_is_if_it_takes_lo
     let mut scene = come(unready);
     scene.now = second(1);
     assert_eq!(joining(&scene), None);
-    assert_eq!(scene.step().wake, Some(second(2)));
-    scene.now = second(2);
+    assert_eq!(scene.step().wake, Some(second(4)));
+    scene.now = second(4);
     let change = joining(&scene).expect("it joins");
     assert!(!change.labels.contains_key(INITIALIZED));
     let taints = change.taints.expect("all of them");

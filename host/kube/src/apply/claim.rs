@@ -31,9 +31,9 @@ impl Writer {
             ..PostParams::default()
         };
         match api.create(&parameters, &object).await {
-            Ok(created) => self.claim_answer(&claim.name, &created),
+            Ok(created) => self.claim_answer(&claim.name, created),
             Err(error) if is_status(&error, 409) => {
-                answer(Kind::NodeClaim, &api.get(claim.name.as_str()).await?)
+                answer(Kind::NodeClaim, api.get(claim.name.as_str()).await?)
             }
             Err(error) => Err(error.into()),
         }
@@ -42,7 +42,7 @@ impl Writer {
     pub(super) async fn read_claim(&self, name: &ClaimName) -> Result<Answer, Failure> {
         let api = api(&self.client, Kind::NodeClaim);
         match api.get_opt(name.as_str()).await? {
-            Some(claim) => answer(Kind::NodeClaim, &claim),
+            Some(claim) => answer(Kind::NodeClaim, claim),
             None => Ok(Answer::Absent),
         }
     }
@@ -84,12 +84,12 @@ impl Writer {
                 Err(error) => return Err(self.claim_conflict(name, only, error).await),
             }
         }
-        self.claim_answer(name, &claim)
+        self.claim_answer(name, claim)
     }
 
     /// The claim that came back, as the engine knows it, and kept for the next write.
-    fn claim_answer(&self, name: &ClaimName, claim: &DynamicObject) -> Result<Answer, Failure> {
-        self.claims.put(name, claim);
+    fn claim_answer(&self, name: &ClaimName, claim: DynamicObject) -> Result<Answer, Failure> {
+        self.claims.put(name, &claim);
         answer(Kind::NodeClaim, claim)
     }
 
@@ -99,8 +99,8 @@ impl Writer {
         only: Preconditions<'_>,
         error: Error,
     ) -> Failure {
-        let name = name.as_str();
-        self.conflict(Kind::NodeClaim, name, only.uid, error).await
+        self.conflict(Kind::NodeClaim, name.as_str(), only, error)
+            .await
     }
 }
 

@@ -122,14 +122,27 @@ impl Writer {
         match api.delete(name, &parameters).await {
             Ok(deleted) => deleted
                 .left()
-                .map_or(Ok(Answer::Nothing), |object| answer(kind, &object)),
-            Err(error) => Err(self.conflict(kind, name, uid, error).await),
+                .map_or(Ok(Answer::Nothing), |object| answer(kind, object)),
+            Err(error) => {
+                let only = Preconditions { uid, version: None };
+                Err(self.conflict(kind, name, only, error).await)
+            }
         }
     }
 
     /// A conflict, or a refusal of what is written, may say that the object has changed or that another bears its name: which of both
-    /// is read.
-    async fn conflict(&self, kind: Kind, name: &str, uid: Option<&Uid>, error: Error) -> Failure {
+    /// is read, but where a version was asked for: that is of no other object, and what there is now is about to be seen.
+    async fn conflict(
+        &self,
+        kind: Kind,
+        name: &str,
+        only: Preconditions<'_>,
+        error: Error,
+    ) -> Failure {
+        let uid = only.uid;
+        if only.version.is_some() && is_status(&error, 409) {
+            return Failure::Changed;
+        }
         if uid.is_none() || !(is_status(&error, 409) || is_status(&error, 422)) {
             return error.into();
         }
@@ -142,11 +155,12 @@ impl Writer {
 }
 
 /// The object that came back, as the engine knows it.
-fn answer(kind: Kind, object: &DynamicObject) -> Result<Answer, Failure> {
+fn answer(kind: Kind, object: DynamicObject) -> Result<Answer, Failure> {
+    let version = version(&object);
     let read = to_object(kind, object, &mut Interner::new());
     let read = read.map_err(|error| Failure::Answer(format!("{kind} {error}")))?;
     Ok(match read {
-        Object::Whole(known) => Answer::Object(known, version(object)),
+        Object::Whole(known) => Answer::Object(known, version),
         Object::Part(_) => Answer::Nothing,
     })
 }

@@ -24,12 +24,9 @@ impl Writer {
         let is_release = change.finalizer == Finalizer::Removed;
         let failure = match patched {
             Ok(_) if is_release => return Ok(Answer::Nothing),
-            Ok(node) => return answer(Kind::Node, &node),
+            Ok(node) => return answer(Kind::Node, node),
             Err(error) if is_status(&error, 404) => Failure::Gone,
-            Err(error) => {
-                let (name, uid) = (name.as_str(), only.uid);
-                self.conflict(Kind::Node, name, uid, error).await
-            }
+            Err(error) => self.conflict(Kind::Node, name.as_str(), only, error).await,
         };
         match failure {
             Failure::Gone if is_release => Ok(Answer::Nothing),

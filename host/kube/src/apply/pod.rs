@@ -33,7 +33,7 @@ impl Writer {
         match patched {
             Err(Error::Api(status)) if is_of_bound(&status) => Ok(Answer::Nothing),
             Err(Error::Api(status)) if is_of_another(&status) => Err(Failure::Gone),
-            patched => answer(Kind::Pod, &patched?),
+            patched => answer(Kind::Pod, patched?),
         }
     }
 

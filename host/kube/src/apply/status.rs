@@ -45,10 +45,10 @@ impl Writer {
             seen = api.patch(name, &ours(), &Patch::Merge(&patch)).await?;
         }
         let Some(patch) = difference::status(&seen, change, dependents, now) else {
-            return answer(kind, &seen);
+            return answer(kind, seen);
         };
         match api.patch_status(name, &ours(), &Patch::Merge(&patch)).await {
-            Ok(patched) => answer(kind, &patched),
+            Ok(patched) => answer(kind, patched),
             Err(error) => Err(error.into()),
         }
     }

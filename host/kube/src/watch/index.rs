@@ -94,15 +94,16 @@ impl Index {
                 if let Some(listed) = &mut self.listing(kind).listed {
                     listed.insert(key);
                 }
-                self.apply(kind, &object, &mut inputs);
+                self.apply(kind, *object, &mut inputs);
             }
             Change::ListDone(version) => {
                 self.end_list(kind, &mut inputs);
                 self.reach(kind, version);
             }
             Change::Applied(object) => {
-                self.apply(kind, &object, &mut inputs);
-                self.reach(kind, version(&object));
+                let version = version(&object);
+                self.apply(kind, *object, &mut inputs);
+                self.reach(kind, version);
             }
             Change::Deleted(object) => {
                 let version = version(&object);
@@ -244,17 +245,15 @@ impl Index {
         self.unlisted.remove(&kind);
     }
 
-    fn apply(&mut self, kind: Kind, written: &DynamicObject, inputs: &mut Vec<Input>) {
+    fn apply(&mut self, kind: Kind, written: DynamicObject, inputs: &mut Vec<Input>) {
+        let (key, version) = (key(&written), version(&written));
         let object = match to_object(kind, written, &mut self.interner) {
             Ok(object) => object,
-            Err(error) => return self.pass_over(kind, written, error),
+            Err(error) => return self.pass_over(kind, key, version, error),
         };
-        let version = version(written);
         let listing = self.listing(kind);
-        listing.unreadable.remove(&key(written));
-        let before = listing
-            .known
-            .insert(key(written), (object.clone(), version));
+        listing.unreadable.remove(&key);
+        let before = listing.known.insert(key, (object.clone(), version));
         match object {
             Object::Part(part) => {
                 self.volumes.put(part);
@@ -286,9 +285,7 @@ impl Index {
     }
 
     /// Tells once of each version that cannot be read.
-    fn pass_over(&mut self, kind: Kind, written: &DynamicObject, error: ReadError) {
-        let key = key(written);
-        let version = version(written);
+    fn pass_over(&mut self, kind: Kind, key: Key, version: Version, error: ReadError) {
         let before = self.listing(kind).unreadable.insert(key.clone(), version);
         if before != Some(version) {
             self.told.push(Unreadable { kind, key, error });

@@ -115,6 +115,7 @@ impl SettingsEntry {
             node_overlays: self.node_overlays.unwrap_or(default.node_overlays),
             capacity_buffers: self.capacity_buffers.unwrap_or(default.capacity_buffers),
             static_capacity: self.static_capacity.unwrap_or(default.static_capacity),
+            nominations: default.nominations,
             default_spread: default_spread(&self.default_spread)?,
             batch_idle: self.batch_idle.map_or(default.batch_idle, |span| span.0),
             batch_max: self.batch_max.map_or(default.batch_max, |span| span.0),
