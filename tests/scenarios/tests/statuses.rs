@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use plimsoll_core::action::{Action, ObjectKey, Request, StatusChange, Write};
+use plimsoll_core::action::{Action, Answer, ObjectKey, Outcome, Request, StatusChange, Write};
 use plimsoll_core::engine::Input;
 use plimsoll_core::ids::ObjectName;
 use plimsoll_core::model::{ConditionStatus, Object, Version};
@@ -48,6 +48,9 @@ impl Driven {
                     Action::Do(order) => {
                         if let Request::Write(Write::ChangeStatus(object, change)) = order.request {
                             told.insert(object, *change);
+                            // Nobody sees the object change, so that it is told again a second later.
+                            let done = Outcome::Done(Answer::Nothing);
+                            self.hand_in(Input::Outcome(order.id, done));
                         }
                     }
                     _ => {}
