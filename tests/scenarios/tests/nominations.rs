@@ -53,12 +53,14 @@ fn ordered(action: Action, purpose: Purpose) -> Option<Box<Order>> {
 
 /// The pod that an order is about, as it is once the order is carried out.
 fn nominated(driven: &Driven, order: &Order) -> Arc<Pod> {
-    let Request::Write(Write::Nominate { pod, node, .. }) = &order.request else {
-        panic!("{order:?} nominates nobody");
+    let nominates = match &order.request {
+        Request::Write(Write::Nominate { pod, node, .. }) => Some((pod, node)),
+        _ => None,
     };
+    let (pod, node) = nominates.expect("it nominates a pod");
     let pod = driven.engine.cluster().pods.get(pod).expect("it is there");
     let mut pod = Pod::clone(pod);
-    pod.nominated = node.clone();
+    pod.nominated.clone_from(node);
     Arc::new(pod)
 }
 
