@@ -3,7 +3,7 @@
 
 use std::sync::Arc;
 
-use super::driven::{Driven, solve};
+use super::driven::{Driven, consider, ordered, solve};
 use plimsoll_core::action::{Action, ObjectKey, Order, Outcome, Purpose, Reason};
 use plimsoll_core::engine::Input;
 use plimsoll_core::model::Effect::NoSchedule;
@@ -17,25 +17,12 @@ fn at(seconds: i64) -> Timestamp {
     Timestamp::from_millis(seconds * 1000)
 }
 
-fn consider(action: Action) -> Option<u64> {
-    match action {
-        Action::Consider(request) => Some(request.id),
-        _ => None,
-    }
-}
-
 fn create(action: Action) -> Option<Box<Order>> {
-    match action {
-        Action::Do(order) if order.purpose == Purpose::Create => Some(order),
-        _ => None,
-    }
+    ordered(action, Purpose::Create)
 }
 
 fn terminate(action: Action) -> Option<Box<Order>> {
-    match action {
-        Action::Do(order) if order.purpose == Purpose::Terminate => Some(order),
-        _ => None,
-    }
+    ordered(action, Purpose::Terminate)
 }
 
 fn sold() -> ClusterFixture {
@@ -84,9 +71,8 @@ fn a_decision_on_disruption_that_cannot_be_made_is_asked_for_again_ever_later() 
     let mut pauses = Vec::new();
     let mut last = None;
     for _ in 0..4 {
-        let id = driven
-            .next(Span::from_secs(900), consider)
-            .expect("a question");
+        let request = driven.next(Span::from_secs(900), consider);
+        let id = request.expect("a question").id;
         pauses.extend(last.map(|last| driven.now.since(last).millis()));
         driven.hand_in(Input::Unconsidered(id + 7));
         driven.hand_in(Input::Unconsidered(id));

@@ -3,8 +3,7 @@
 use std::sync::Arc;
 
 use plimsoll_core::action::{
-    Action, Answer, ClaimChange, ConsiderRequest, ListedInstance, Order, Outcome, Purpose, Request,
-    Write,
+    Answer, ClaimChange, ListedInstance, Outcome, Purpose, Request, Write,
 };
 use plimsoll_core::disrupt;
 use plimsoll_core::engine::Input;
@@ -17,7 +16,7 @@ use plimsoll_oracles::fixture::{
     Amounts, CAPACITY_TYPE, OnDemand, ZONE_1, cluster, instance_type, node, pod, pool,
 };
 
-use super::driven::Driven;
+use super::driven::{Driven, consider, ordered};
 
 /// Longer than from one list of instances to the next.
 const NEXT_LIST: Span = Span::from_secs(180);
@@ -35,20 +34,6 @@ fn world() -> Driven {
     let fixture = fixture.node(ours.phase(ClaimPhase::Initialized));
     let fixture = fixture.pod(pod("web").cpu(1000).on("n1"));
     Driven::start(fixture, Timestamp::from_millis(1_000_000_000))
-}
-
-fn ordered(action: Action, purpose: Purpose) -> Option<Box<Order>> {
-    match action {
-        Action::Do(order) if order.purpose == purpose => Some(order),
-        _ => None,
-    }
-}
-
-fn consider(action: Action) -> Option<Box<ConsiderRequest>> {
-    match action {
-        Action::Consider(request) => Some(request),
-        _ => None,
-    }
 }
 
 impl Driven {

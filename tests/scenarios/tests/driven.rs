@@ -1,6 +1,6 @@
 //! An engine that a test hands inputs, on a clock of the test's own.
 
-use plimsoll_core::action::{Action, Event, SolveRequest};
+use plimsoll_core::action::{Action, ConsiderRequest, Event, Order, Purpose, SolveRequest};
 use plimsoll_core::engine::{Engine, Input};
 use plimsoll_core::model::Version;
 use plimsoll_core::schedule;
@@ -77,6 +77,22 @@ impl Driven {
 pub(crate) fn solve(action: Action) -> Option<SolveRequest> {
     match action {
         Action::Solve(request) => Some(request),
+        _ => None,
+    }
+}
+
+/// The question of an action, if it is one about disruption.
+pub(crate) fn consider(action: Action) -> Option<Box<ConsiderRequest>> {
+    match action {
+        Action::Consider(request) => Some(request),
+        _ => None,
+    }
+}
+
+/// The order of an action, if it has this purpose.
+pub(crate) fn ordered(action: Action, purpose: Purpose) -> Option<Box<Order>> {
+    match action {
+        Action::Do(order) if order.purpose == purpose => Some(order),
         _ => None,
     }
 }

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use plimsoll_core::action::{Action, Answer, Order, Outcome, Purpose, Request, Write};
+use plimsoll_core::action::{Answer, Order, Outcome, Purpose, Request, Write};
 use plimsoll_core::engine::Input;
 use plimsoll_core::ids::NodeName;
 use plimsoll_core::model::{ClaimPhase, Object, OwnerKind, Pod, Version};
@@ -11,7 +11,7 @@ use plimsoll_oracles::fixture::{
     Amounts, OnDemand, PodFixture, ZONE_1, cluster, instance_type, node, pod, pool,
 };
 
-use super::driven::{Driven, solve};
+use super::driven::{Driven, ordered, solve};
 
 /// Less than any promise lasts.
 const SOON: Span = Span::from_secs(3);
@@ -42,13 +42,6 @@ fn promised_where(honoured: bool) -> (Driven, Vec<Order>) {
     let orders = std::mem::take(&mut driven.actions).into_iter();
     let orders = orders.filter_map(|action| ordered(action, Purpose::Nominate));
     (driven, orders.map(|order| *order).collect())
-}
-
-fn ordered(action: Action, purpose: Purpose) -> Option<Box<Order>> {
-    match action {
-        Action::Do(order) if order.purpose == purpose => Some(order),
-        _ => None,
-    }
 }
 
 /// The pod that an order is about, as it is once the order is carried out.
