@@ -14,8 +14,8 @@ use super::{Failure, Writer, answer, ours};
 use crate::resource::in_namespace;
 
 impl Writer {
-    /// A merge patch, which costs the server a fraction of what applying does: a burst of pods is a burst of these. A pod that has been bound
-    /// meanwhile needs no nomination: that is no failure, and nothing to tell anybody.
+    /// A merge patch of the one field; the scheduler writes it, too, and the last word holds. A pod that has been bound meanwhile needs no
+    /// nomination: that is no failure, and nothing to tell anybody.
     pub(super) async fn nominate(
         &self,
         pod: &ObjectName,
