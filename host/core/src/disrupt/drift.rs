@@ -91,27 +91,26 @@ pub fn drift(
     catalogue: &Catalogue,
     now: Timestamp,
 ) -> Option<Drift> {
-    let has_instance = claim.provider_id.is_some() && claim.deleting.is_none();
+    if claim.provider_id.is_none() || claim.deleting.is_some() {
+        return None;
+    }
     let of_pool = drift_from_pool(pool, claim, catalogue, now);
-    of_pool.or_else(|| instance_drift(claim).filter(|_| has_instance))
+    of_pool.or_else(|| instance_drift(claim))
 }
 
 /// The drift of its instance that is written on a claim.
-pub fn instance_drift(claim: &NodeClaim) -> Option<Drift> {
+fn instance_drift(claim: &NodeClaim) -> Option<Drift> {
     let drift = Drift::parse(&claim.drifted()?.reason);
     matches!(drift, Drift::Instance(_)).then_some(drift)
 }
 
 /// How a claim differs from its pool, which sells `catalogue`.
-pub fn drift_from_pool(
+fn drift_from_pool(
     pool: &NodePool,
     claim: &NodeClaim,
     catalogue: &Catalogue,
     now: Timestamp,
 ) -> Option<Drift> {
-    if claim.provider_id.is_none() || claim.deleting.is_some() {
-        return None;
-    }
     let written = |key: &str| claim.annotations.get(key).map(AsRef::as_ref);
     let compared = written(HASH_VERSION_ANNOTATION) == Some(HASH_VERSION);
     if compared && written(HASH_ANNOTATION).is_some_and(|have| have != &*hash(pool)) {
