@@ -333,8 +333,8 @@ pub(crate) struct Run {
     /// JSON file with the provider's instance types; by default a generic list.
     #[arg(long, value_name = "FILE")]
     pub(crate) instance_types_file_path: Option<PathBuf>,
-    /// JSON file with what goes wrong with machines, for tests and demonstrations: stock by type and zone, slow and lost answers, machines that end by
-    /// themselves.
+    /// JSON file with what goes wrong with machines, for tests and demonstrations: stock by type and zone, launches that fail, slow and lost answers,
+    /// slow boots, machines that end by themselves.
     #[arg(long, value_name = "FILE")]
     pub(crate) fault_plan: Option<PathBuf>,
     /// A batch of pending pods closes after this long without a new one.

@@ -137,7 +137,9 @@ async fn boot(provider: Kwok, claim: Arc<NodeClaim>, now: Timestamp) {
             Err(ClassFault::Unknown) => tokio::time::sleep(AGAIN).await,
         }
     };
-    let left = (claim.phase_since() + delay).since(now).millis();
+    let own = claim.provider_id.as_ref();
+    let own = own.map_or(Span::ZERO, |id| provider.boot_delay(id));
+    let left = (claim.phase_since() + delay + own).since(now).millis();
     tokio::time::sleep(Duration::from_millis(u64::try_from(left).unwrap_or(0))).await;
     let Some(node) = manifest(&claim) else { return };
     let nodes: Api<Node> = Api::all(provider.client().clone());

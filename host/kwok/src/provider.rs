@@ -106,6 +106,10 @@ impl Kwok {
             }
             Err(ClassFault::Unknown) => return Outcome::Unknown,
         }
+        let faults = self.faults.as_ref();
+        if let Some(words) = faults.and_then(|plan| plan.launch_error(class)) {
+            return Outcome::Refused(Reason::Other(words));
+        }
         let catalogue = self.catalogues.of(class);
         if let Some(plan) = &self.faults {
             return Outcome::Done(Answer::Launched(plan.launch(request, catalogue)));
@@ -238,6 +242,12 @@ impl Kwok {
                 })
             }
         }
+    }
+
+    /// How much longer than its class says a node takes to come up.
+    pub(crate) fn boot_delay(&self, instance: &ProviderId) -> Span {
+        let faults = self.faults.as_ref();
+        faults.map_or(Span::ZERO, |plan| plan.boot_delay(instance))
     }
 
     /// How long after its launch a machine ends by itself; `None` for one that does not.

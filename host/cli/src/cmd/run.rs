@@ -14,6 +14,7 @@ use plimsoll_controller::follow::Follower;
 use plimsoll_controller::lease::Leadership;
 use plimsoll_controller::{Controller, Fidelity, Limits, Planner, Setup, Telemetry, provider};
 use plimsoll_core::catalogue::Catalogue;
+use plimsoll_core::provider::ProviderFacts;
 use plimsoll_core::snapshot::Settings;
 use plimsoll_kube::CheckError;
 use plimsoll_kwok::{FaultPlan, catalogue};
@@ -58,10 +59,7 @@ async fn serve(flags: &Run) -> Result<()> {
     let config = config(flags).await?;
     let client = Client::try_from(config.clone()).map_err(environment)?;
     let (catalogue, faults) = match flags.provider {
-        Provider::Kwok => (
-            kwok_types(flags.instance_types_file_path.as_deref())?,
-            flags.fault_plan.as_deref().map(kwok_faults).transpose()?,
-        ),
+        Provider::Kwok => kwok(flags)?,
     };
     let mut begun = of_cluster::policies(&client, &engine, &flags.policy).await?;
     let records = flags.records.as_deref();
@@ -226,6 +224,17 @@ fn of_controller(error: anyhow::Error) -> anyhow::Error {
     } else {
         error
     }
+}
+
+/// Types that KWOK sells, and what goes wrong with its machines.
+fn kwok(flags: &Run) -> Result<(Catalogue, Option<FaultPlan>)> {
+    let types = kwok_types(flags.instance_types_file_path.as_deref())?;
+    let Some(path) = &flags.fault_plan else {
+        return Ok((types, None));
+    };
+    let faults = kwok_faults(path)?;
+    let facts = faults.limit(ProviderFacts::clone(types.provider()));
+    Ok((types.with_provider(Arc::new(facts)), Some(faults)))
 }
 
 fn kwok_types(path: Option<&Path>) -> Result<Catalogue> {

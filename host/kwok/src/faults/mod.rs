@@ -4,92 +4,36 @@
 //! themselves. Draws hang on the plan's seed and on the launch alone, so that the same launches meet the same fate. What was sold is
 //! remembered as long as the process lives; the next one sells the whole stock anew.
 
-use std::collections::{BTreeMap, BTreeSet};
-use std::sync::{Mutex, PoisonError};
+mod read;
 
-use plimsoll_api::duration;
+use std::collections::{BTreeMap, BTreeSet};
+use std::sync::{Arc, Mutex, PoisonError};
+
 use plimsoll_core::action::{ClaimLaunch, LaunchAnswer, LaunchRequest, Reason};
 use plimsoll_core::catalogue::{Catalogue, OfferingKey, TypeOffering};
 use plimsoll_core::fixed_hash::hash_of;
 use plimsoll_core::ids::{LaunchToken, ProviderId};
+use plimsoll_core::model::ClassRef;
 use plimsoll_core::plan::LaunchOption;
+use plimsoll_core::provider::ProviderFacts;
 use plimsoll_core::time::Span;
-use serde::Deserialize;
-use thiserror::Error;
 
 use crate::machine::{machine, provider_id};
 
-/// The fault of a fault plan.
-#[derive(Debug, Error)]
-pub enum FaultPlanError {
-    /// It is no plan.
-    #[error("the fault plan cannot be read")]
-    Text(#[from] serde_json::Error),
-    /// A time is none.
-    #[error(
-        "the fault plan: {field} is \"{value}\"; expected {}",
-        duration::EXPECTED
-    )]
-    Duration {
-        /// The field.
-        field: &'static str,
-        /// Its value.
-        value: String,
-    },
-    /// A share is more than all.
-    #[error("the fault plan: {field} is {value}; expected 0 to 100")]
-    Percent {
-        /// The field.
-        field: &'static str,
-        /// Its value.
-        value: u8,
-    },
-}
-
-/// A plan as it is written.
-#[derive(Debug, Default, Deserialize)]
-#[serde(rename_all = "camelCase", deny_unknown_fields, default)]
-struct Written {
-    seed: u64,
-    stock: Vec<Stock>,
-    answer_delay: Option<String>,
-    lost_answers_percent: u8,
-    lifetime: Option<String>,
-    notice: Option<String>,
-    ending_percent: u8,
-}
-
-/// How many machines there are of some offerings, in all.
-#[derive(Clone, Debug, Deserialize)]
-#[serde(rename_all = "camelCase", deny_unknown_fields)]
-struct Stock {
-    /// The type; any where it is not said.
-    instance_type: Option<String>,
-    /// The zone; any where it is not said.
-    zone: Option<String>,
-    /// The capacity type; any where it is not said.
-    capacity_type: Option<String>,
-    available: u32,
-}
-
-impl Stock {
-    fn contains(&self, key: &OfferingKey) -> bool {
-        let is = |wanted: &Option<String>, value: &str| {
-            wanted.as_ref().is_none_or(|wanted| wanted == value)
-        };
-        is(&self.instance_type, key.instance_type.as_str())
-            && is(&self.zone, &key.zone)
-            && is(&self.capacity_type, key.capacity_type.as_str())
-    }
-}
+pub use read::FaultPlanError;
+use read::{LaunchError, Stock};
 
 /// A plan, and what has come of it so far.
 #[derive(Debug, Default)]
 pub struct FaultPlan {
     seed: u64,
     stock: Vec<Stock>,
+    launch_errors: Vec<LaunchError>,
+    launch_batch: Option<usize>,
     answer_delay: Span,
     lost_answers_percent: u8,
+    /// The least and the most.
+    boot_delay: Option<(Span, Span)>,
     lifetime: Option<Span>,
     notice: Span,
     ending_percent: u8,
@@ -103,36 +47,39 @@ struct Sold {
     machines: BTreeMap<ProviderId, OfferingKey>,
     /// Calls answered.
     answers: u64,
+    /// Calls for a launch that failed, by class.
+    failed: BTreeMap<Arc<str>, u64>,
 }
 
 impl FaultPlan {
-    /// Reads a plan from JSON: `seed`, `stock` (a list of `instanceType`, `zone`, `capacityType`, `available`), `answerDelay`,
-    /// `lostAnswersPercent`, `lifetime`, `endingPercent` and `notice` (so many machines end after so long, announced so long before), each
-    /// of which may be absent.
-    pub fn read(text: &str) -> Result<Self, FaultPlanError> {
-        let written: Written = serde_json::from_str(text)?;
-        let span = |field, text: Option<String>| {
-            let parse = |value: String| {
-                duration::parse(&value).ok_or(FaultPlanError::Duration { field, value })
-            };
-            text.map(parse).transpose()
+    /// Facts of the provider, with as many claims in a launch as this plan lets it have.
+    #[must_use]
+    pub fn limit(&self, mut facts: ProviderFacts) -> ProviderFacts {
+        facts.launch.size = self.launch_batch.unwrap_or(facts.launch.size);
+        facts
+    }
+
+    /// Why the next launch of a class fails, in the cloud's words; `None` if it does not.
+    pub(crate) fn launch_error(&self, class: &ClassRef) -> Option<String> {
+        let mut errors = self.launch_errors.iter();
+        let error = errors.find(|error| error.class == class.name.as_ref())?;
+        let mut sold = self.sold();
+        let failed = sold.failed.entry(Arc::clone(&class.name)).or_default();
+        if error.calls.is_some_and(|calls| *failed >= calls) {
+            return None;
+        }
+        *failed += 1;
+        Some(error.message.clone())
+    }
+
+    /// How much longer than its class says a node takes to come up.
+    pub(crate) fn boot_delay(&self, instance: &ProviderId) -> Span {
+        let Some((least, most)) = self.boot_delay else {
+            return Span::ZERO;
         };
-        let percent = |field, value: u8| {
-            let is_share = value <= 100;
-            is_share
-                .then_some(value)
-                .ok_or(FaultPlanError::Percent { field, value })
-        };
-        Ok(Self {
-            seed: written.seed,
-            stock: written.stock,
-            answer_delay: span("answerDelay", written.answer_delay)?.unwrap_or(Span::ZERO),
-            lost_answers_percent: percent("lostAnswersPercent", written.lost_answers_percent)?,
-            lifetime: span("lifetime", written.lifetime)?,
-            notice: span("notice", written.notice)?.unwrap_or(Span::ZERO),
-            ending_percent: percent("endingPercent", written.ending_percent)?,
-            sold: Mutex::default(),
-        })
+        let spread = (most.millis() - least.millis()).unsigned_abs() + 1;
+        let drawn = hash_of(&(self.seed, "boot", instance)) % spread;
+        Span::from_millis(least.millis().saturating_add_unsigned(drawn))
     }
 
     /// How long an answer takes.
@@ -318,10 +265,44 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_plan_is_told_by_field() {
-        let told = |text: &str| FaultPlan::read(text).unwrap_err().to_string();
-        assert!(told(r#"{"lifetime": "soon"}"#).contains("lifetime is \"soon\""));
-        assert!(told(r#"{"endingPercent": 101}"#).contains("expected 0 to 100"));
-        assert!(FaultPlan::read(r#"{"stocks": []}"#).is_err());
+    fn a_class_fails_as_often_as_is_said() {
+        let text = r#"{"launchErrors": [
+            {"class": "default", "message": "no quota", "calls": 2}, {"class": "broken", "message": "no role"}
+        ]}"#;
+        let plan = FaultPlan::read(text).unwrap();
+        let class = launched().class;
+        let other = |name: &str| ClassRef {
+            name: name.into(),
+            ..class.clone()
+        };
+        let told = |class: &ClassRef| plan.launch_error(class);
+        let words = Some("no quota".to_owned());
+        assert_eq!(
+            [told(&class), told(&class), told(&class)],
+            [words.clone(), words, None]
+        );
+        assert!((0..9).all(|_| told(&other("broken")).is_some()));
+        assert_eq!(told(&other("sound")), None);
+    }
+
+    #[test]
+    fn boots_take_their_time_between_the_least_and_the_most() {
+        let text = r#"{"seed": 7, "bootDelay": {"least": "2s", "most": "5s"}}"#;
+        let plan = FaultPlan::read(text).unwrap();
+        let delay = |number: usize| plan.boot_delay(&ProviderId::from(format!("kwok://{number}")));
+        let (least, most) = (Span::from_secs(2), Span::from_secs(5));
+        assert!((0..99).all(|number| (least..=most).contains(&delay(number))));
+        assert!((0..99).any(|number| delay(number) != delay(number + 1)));
+        assert_eq!(delay(1), delay(1));
+    }
+
+    #[test]
+    fn a_launch_has_as_many_claims_as_the_plan_lets_it() {
+        let size = |text: &str| {
+            let facts = ProviderFacts::clone(&crate::provider());
+            FaultPlan::read(text).unwrap().limit(facts).launch.size
+        };
+        assert_eq!(size(r#"{"launchBatch": 5}"#), 5);
+        assert_eq!(size("{}"), crate::provider().launch.size);
     }
 }
