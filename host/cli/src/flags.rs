@@ -319,9 +319,8 @@ pub(crate) struct Run {
     /// Context of the kubeconfig.
     #[arg(long)]
     pub(crate) context: Option<String>,
-    /// Policy: rank=, consolidate= or budget= and the name of a shipped policy, a .wasm file, or configmap:NAMESPACE/NAME; settings follow as ,KEY=VALUE.
-    /// Repeat the flag for other hooks and for further budgets. ConfigMaps are watched, files are read at the start.
-    #[arg(long, value_name = "SPEC", default_value = "rank=list-price")]
+    /// Not taken here: policies of a cluster are Policy objects.
+    #[arg(long, value_name = "SPEC", hide = true)]
     pub(crate) policy: Vec<String>,
     /// Accept policy modules of up to 32 MiB instead of 1 MiB, such as those written in JavaScript; compiling one takes many seconds and hundreds of MiB.
     #[arg(long)]

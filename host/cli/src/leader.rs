@@ -36,9 +36,7 @@ impl LeaseName {
             let flag = flag.clone().filter(|value| !value.is_empty());
             flag.or_else(|| environment(name))
         };
-        let namespace = given(&flags.namespace, "LEADER_ELECTION_NAMESPACE");
-        let namespace = namespace.or_else(|| environment("SYSTEM_NAMESPACE"));
-        let Some(namespace) = namespace.or_else(|| own_namespace(NAMESPACE_FILE)) else {
+        let Some(namespace) = namespace(flags, environment) else {
             bail!(
                 "no namespace for the lease is known outside a cluster; expected --leader-election-namespace, or --disable-leader-election where no other process serves this cluster"
             );
@@ -65,6 +63,18 @@ impl LeaseName {
             timings: Timings::default(),
         }
     }
+}
+
+/// The namespace of this process; `None` where nothing names one, as outside a cluster. A flag wins over the environment.
+pub(crate) fn namespace(
+    flags: &LeaderElection,
+    environment: impl Fn(&str) -> Option<String>,
+) -> Option<String> {
+    let environment = |name: &str| environment(name).filter(|value| !value.is_empty());
+    let flag = flags.namespace.clone().filter(|value| !value.is_empty());
+    flag.or_else(|| environment("LEADER_ELECTION_NAMESPACE"))
+        .or_else(|| environment("SYSTEM_NAMESPACE"))
+        .or_else(|| own_namespace(NAMESPACE_FILE))
 }
 
 fn own_namespace(path: &str) -> Option<String> {

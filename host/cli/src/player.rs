@@ -10,7 +10,7 @@ use plimsoll_core::plan::Plan;
 use plimsoll_core::schedule::{self, Session};
 use plimsoll_core::snapshot::Snapshot;
 use plimsoll_core::units::PricePerHour;
-use plimsoll_policy::{Decision, Fault, Generation, Policies};
+use plimsoll_policy::{Decision, Fault, Generation, Hook, Policies};
 use plimsoll_sim::{Behaviour, Considered, FixedGroup, Planned, Planner, Recording, Run};
 
 use crate::failure::Environment;
@@ -39,8 +39,8 @@ pub(crate) fn planned(
         faults,
         at_policy_prices,
     } = generation.plan(snapshot, session);
-    let name = generation.ranks().unwrap_or_default();
-    hold_for_machine(faults.iter().map(|fault| (name, fault)))?;
+    let name = generation.names(Hook::Rank).join(" and ");
+    hold_for_machine(faults.iter().map(|fault| (&*name, fault)))?;
     Ok(Decided {
         plan,
         prices: if at_policy_prices {

@@ -2,18 +2,18 @@
 //!
 //! [`Controller`] owns the engine and is the only one to touch it; everything else is a task that ends in an input. It
 //! decides nothing: the same inputs, handed to the same engine on another machine, give the same actions, and [`record`]
-//! writes them down so that [`replay`] can show it. Policies are exchanged beside it ([`follow`]). Of several processes one acts ([`lease`]). The clock is read here and nowhere below.
+//! writes them down so that [`replay`] can show it. Policies are exchanged beside it ([`policies`]). Of several processes one acts ([`lease`]). The clock is read here and nowhere below.
 
 mod clock;
 mod decision;
 mod fidelity;
-pub mod follow;
 mod freshness;
 mod lane;
 pub mod lease;
 mod limits;
 mod orders;
 mod planner;
+pub mod policies;
 pub mod provider;
 mod publish;
 pub mod record;

@@ -7,7 +7,7 @@ use plimsoll_core::command::{Decision, DisruptionQuestion};
 use plimsoll_core::plan::Plan;
 use plimsoll_core::schedule::Session;
 use plimsoll_core::snapshot::Snapshot;
-use plimsoll_policy::{Generations, Policies};
+use plimsoll_policy::{Generations, Hook, Policies};
 
 /// Carries the core's questions to policies, and their answers back.
 pub struct Planner {
@@ -34,10 +34,9 @@ impl Planner {
     pub fn plan(&self, snapshot: &Snapshot) -> Plan {
         let generation = self.generations.current();
         let decision = generation.plan(snapshot, &self.session);
-        if let Some(policy) = generation.ranks() {
-            for fault in &decision.faults {
-                tracing::warn!(policy, %fault, "policy failed");
-            }
+        let policy = generation.names(Hook::Rank).join(" and ");
+        for fault in &decision.faults {
+            tracing::warn!(policy, %fault, "policy failed");
         }
         decision.plan
     }

@@ -12,18 +12,21 @@ use plimsoll_api::Kind;
 use plimsoll_core::action::{Action, Event as Report, ObjectKey, Order, Outcome};
 use plimsoll_core::command::Settled;
 use plimsoll_core::engine::{Engine, Input};
+use plimsoll_core::model::Object;
 use plimsoll_core::snapshot::Settings;
 use plimsoll_core::units::PricePerHour;
 use plimsoll_kube::apply::Writer;
 use plimsoll_kube::event::Notice;
 use plimsoll_kube::watch;
 use plimsoll_kube::{check_served, honours_nominations};
+use tokio::sync::watch as watch_channel;
 
 use crate::clock::Clock;
 use crate::decision::{Decided, Decisions, Failed, Keep};
 use crate::fidelity::Fidelity;
 use crate::orders::Orders;
 use crate::planner::Planner;
+use crate::policies::Pools;
 use crate::provider::Provider;
 use crate::publish::Publishing;
 use crate::record::{Beginning, Recorder};
@@ -53,6 +56,8 @@ pub struct Setup {
     pub keep: Keep,
     /// Figures and health of the process.
     pub telemetry: Telemetry,
+    /// Told of the pools that there are.
+    pub pools: watch_channel::Sender<Pools>,
 }
 
 /// The engine and all that it listens to and acts through.
@@ -67,6 +72,7 @@ pub struct Controller {
     telemetry: Telemetry,
     recorder: Option<Recorder>,
     fidelity: Fidelity,
+    pools: watch_channel::Sender<Pools>,
 }
 
 impl Controller {
@@ -98,6 +104,7 @@ impl Controller {
             clock,
             recorder,
             fidelity: Fidelity::default(),
+            pools: setup.pools,
         })
     }
 
@@ -187,6 +194,7 @@ impl Controller {
         let now = self.clock.now();
         self.fidelity.observe(&self.engine, &input, now);
         self.provider.observe(&input, now);
+        self.observe_pools(&input);
         self.record(|recorder| recorder.input(&input, now))?;
         let actions = self.engine.handle(input, now);
         self.record(|recorder| recorder.actions(&actions))?;
@@ -200,6 +208,21 @@ impl Controller {
             }
         }
         Ok(())
+    }
+
+    /// Tells who follows policies of the pools that these may serve.
+    fn observe_pools(&self, input: &Input) {
+        match input {
+            Input::Applied(Object::Pool(pool), _) => self.pools.send_if_modified(|pools| {
+                let (labels, named) = (&pool.own_labels, &pool.policies);
+                let before = pools.insert(pool.name.clone(), Arc::clone(pool));
+                before.is_none_or(|it| it.own_labels != *labels || it.policies != *named)
+            }),
+            Input::Deleted(Object::Pool(pool), _) => {
+                (self.pools).send_if_modified(|pools| pools.remove(&pool.name).is_some())
+            }
+            _ => false,
+        };
     }
 
     fn record(&mut self, write: impl FnOnce(&mut Recorder) -> std::io::Result<()>) -> Result<()> {

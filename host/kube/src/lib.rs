@@ -6,6 +6,7 @@
 pub mod apply;
 pub mod event;
 pub mod module;
+pub mod policy;
 mod resource;
 pub mod watch;
 

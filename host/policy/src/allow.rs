@@ -8,6 +8,11 @@ use crate::outcome::Fault;
 
 /// Who says how many nodes may be down at once.
 pub trait Budgeter: Named {
+    /// `true` if it has a say about a pool; all others it leaves as they are.
+    fn serves(&self, _pool: &str) -> bool {
+        true
+    }
+
     /// How many nodes of each pool may be down at once for each reason.
     fn allow(&self, question: &AllowQuestion) -> Result<Allowances, Fault>;
 }
@@ -31,12 +36,12 @@ pub struct Allowed {
 }
 
 /// Asks every policy and grants the least. A policy that fails allows nothing for emptiness and consolidation, and what is
-/// declared for drift.
+/// declared for drift. About pools that a policy does not serve it has no say.
 pub fn allow(budgeters: &[&dyn Budgeter], question: &AllowQuestion) -> Allowed {
     let (mut faults, mut notes) = (Vec::new(), Vec::new());
     let mut answers = Vec::with_capacity(budgeters.len());
     for (place, budgeter) in budgeters.iter().enumerate() {
-        let answer = budgeter.allow(question).unwrap_or_else(|fault| {
+        let mut answer = budgeter.allow(question).unwrap_or_else(|fault| {
             notes.push(format!(
                 "policy {} failed to allow: {fault}; only drift goes on, as declared",
                 budgeter.name()
@@ -44,11 +49,22 @@ pub fn allow(budgeters: &[&dyn Budgeter], question: &AllowQuestion) -> Allowed {
             faults.push((place, fault));
             withheld(question)
         });
+        leave_others(*budgeter, question, &mut answer);
         answers.push(answer);
     }
     Allowed {
         grants: grant(question, &answers),
         faults,
         notes,
+    }
+}
+
+/// Takes a policy's word on pools that it does not serve off its answer.
+fn leave_others(budgeter: &dyn Budgeter, question: &AllowQuestion, answer: &mut Allowances) {
+    for (row, allowance) in (0..).zip(&mut answer.rows) {
+        let pool = question.symbols.of_row(&question.pools.name, row);
+        if !budgeter.serves(pool) {
+            allowance.nodes = u32::MAX;
+        }
     }
 }

@@ -8,66 +8,123 @@
 //!
 //! A generation never changes; what changes from decision to decision is the health of its modules, which generations share. Where a
 //! module is set aside, the last good one of its place answers, and people are told; where there is none, the hook does what it does
-//! without an answer. A ranking policy that forbids offerings is never stood in for, since pods must not land where it forbids them to.
+//! without an answer. Policies of one hook may share the pools among them ([`crate::roster`]). A ranking policy that forbids offerings is never stood in for, since pods must not land where it forbids them to.
 
 use std::sync::Arc;
 
 use plimsoll_core::command::DisruptionQuestion;
+use plimsoll_core::model::{LabelSelector, NodePool};
 use plimsoll_core::plan::Note;
 use plimsoll_core::schedule::{self, Session};
 use plimsoll_core::snapshot::Snapshot;
 
 use crate::allow::Budgeter;
+use crate::any::AnyModule;
 use crate::consider::{Advisers, Considered, consider};
 use crate::decide::{Decision, Ranker, decide_within};
+use crate::manifest::Hook;
 use crate::module::{BudgetModule, ConsolidationModule, Module};
 use crate::named::Named;
 use crate::observer::{Observed, Observer};
 use crate::outcome::Fault;
 use crate::policies::Policies;
-use crate::slot::{Place, WithFallback};
+use crate::roster::{Part, Roster};
+use crate::slot::WithFallback;
+use crate::together::{Held, RankedTogether, ScoredTogether, Serving};
 
 /// Policies that decide together, watched and replaceable.
 #[derive(Clone, Debug)]
 pub struct Generation {
     number: u64,
-    rank: Option<Place<Observed<Module>>>,
-    consolidate: Option<Place<Observed<ConsolidationModule>>>,
-    budget: Vec<Place<Observed<BudgetModule>>>,
+    rank: Roster<Observed<Module>>,
+    consolidate: Roster<Observed<ConsolidationModule>>,
+    budget: Roster<Observed<BudgetModule>>,
     observers: Vec<Arc<dyn Observer>>,
 }
 
-/// A module that has passed all gates, with the place that it is for.
+/// A module in service.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct InService<'g> {
+    /// SHA-256 of its component.
+    pub sha256: &'g str,
+    /// Its version, from its manifest.
+    pub version: &'g str,
+}
+
+/// A module that has passed all gates, for the hook that it answers.
 #[derive(Clone, Debug)]
 pub enum Successor {
-    /// The ranking policy.
+    /// Ranks.
     Rank(Module),
-    /// The consolidation policy.
+    /// Values consolidation moves.
     Consolidate(ConsolidationModule),
-    /// The budget policy at that place among those there are; behind all of them it is one more.
-    Budget(usize, BudgetModule),
+    /// Says how many nodes may go.
+    Budget(BudgetModule),
+}
+
+impl From<AnyModule> for Successor {
+    fn from(module: AnyModule) -> Self {
+        match module {
+            AnyModule::Rank(module) => Self::Rank(module),
+            AnyModule::Consolidate(module) => Self::Consolidate(module),
+            AnyModule::Budget(module) => Self::Budget(module),
+        }
+    }
+}
+
+/// The name under which a policy serves, and the pools that it serves unless they name another.
+#[derive(Clone, Debug)]
+pub struct Binding {
+    /// The name, one of its hook.
+    pub name: Arc<str>,
+    /// Selects pools by their own labels.
+    pub serves: LabelSelector,
+    /// Who is told of the calls of this policy alone, beside those who are told of all.
+    pub observer: Option<Arc<dyn Observer>>,
+}
+
+impl Binding {
+    /// A policy of this name for every pool.
+    pub fn of_all(name: &str) -> Self {
+        Self {
+            name: name.into(),
+            serves: LabelSelector::all(Vec::new()),
+            observer: None,
+        }
+    }
 }
 
 impl Generation {
-    /// The first generation: nobody served before these.
+    /// The first generation: nobody served before these. Each serves every pool, under the name of its module.
     pub fn first(policies: Policies) -> Self {
-        let Policies {
-            rank,
-            consolidate,
-            budget,
-            observers,
-        } = policies;
-        let rank = rank.map(|module| observed(module, &observers));
-        let consolidate = consolidate.map(|module| observed(module, &observers));
-        let budget = budget.into_iter();
-        let budget = budget.map(|module| Place::first(observed(module, &observers)));
-        Self {
+        let mut first = Self {
             number: 1,
-            rank: rank.map(Place::first),
-            consolidate: consolidate.map(Place::first),
-            budget: budget.collect(),
-            observers,
+            rank: Roster::new(Hook::Rank),
+            consolidate: Roster::new(Hook::Consolidate),
+            budget: Roster::new(Hook::Budget),
+            observers: policies.observers,
+        };
+        let rank = policies.rank.map(Successor::Rank);
+        let consolidate = policies.consolidate.map(Successor::Consolidate);
+        let budget = policies.budget.into_iter().map(Successor::Budget);
+        for successor in rank.into_iter().chain(consolidate).chain(budget) {
+            let binding = first.unused_binding(&successor);
+            first.put(&binding, successor);
         }
+        first
+    }
+
+    /// A binding to all pools by the name of a module, or that name with a number where it is taken.
+    fn unused_binding(&self, successor: &Successor) -> Binding {
+        let (hook, name) = match successor {
+            Successor::Rank(module) => (Hook::Rank, module.name()),
+            Successor::Consolidate(module) => (Hook::Consolidate, module.name()),
+            Successor::Budget(module) => (Hook::Budget, module.name()),
+        };
+        let numbered = (2..).map(|number| format!("{name}-{number}"));
+        let mut names = std::iter::once(name.to_owned()).chain(numbered);
+        let unused = names.find(|name| !self.names(hook).contains(&name.as_str()));
+        Binding::of_all(&unused.unwrap_or_default())
     }
 
     /// Its number: one more than that of the generation it was made from.
@@ -75,33 +132,71 @@ impl Generation {
         self.number
     }
 
-    /// The generation after this one, with one module replaced. The others keep their health.
-    pub(crate) fn succeeded_by(&self, successor: Successor) -> Self {
+    /// The generation after this one, in which a module serves under a name. The others keep their health.
+    pub(crate) fn succeeded_by(&self, binding: &Binding, successor: Successor) -> Self {
+        let mut next = self.next();
+        next.put(binding, successor);
+        next
+    }
+
+    /// The generation after this one, in which the policy of that name serves other pools; `None` where there is none.
+    pub(crate) fn with_selection(&self, hook: Hook, binding: &Binding) -> Option<Self> {
+        let mut next = self.next();
+        let (name, serves) = (&*binding.name, binding.serves.clone());
+        let is_there = match hook {
+            Hook::Rank => next.rank.select(name, serves),
+            Hook::Consolidate => next.consolidate.select(name, serves),
+            Hook::Budget => next.budget.select(name, serves),
+        };
+        is_there.then_some(next)
+    }
+
+    /// The generation after this one, without the policy of that name; `None` where there is none.
+    pub(crate) fn without(&self, hook: Hook, name: &str) -> Option<Self> {
+        let mut next = self.next();
+        let was_there = match hook {
+            Hook::Rank => next.rank.withdraw(name),
+            Hook::Consolidate => next.consolidate.withdraw(name),
+            Hook::Budget => next.budget.withdraw(name),
+        };
+        was_there.then_some(next)
+    }
+
+    fn next(&self) -> Self {
         let mut next = self.clone();
         next.number += 1;
+        next
+    }
+
+    fn put(&mut self, binding: &Binding, successor: Successor) {
+        let Binding {
+            name,
+            serves,
+            observer,
+        } = binding.clone();
+        let observers: Vec<_> = self.observers.iter().cloned().chain(observer).collect();
         match successor {
             Successor::Rank(module) => {
-                put(&mut next.rank, observed(module, &self.observers));
+                self.rank.put(&name, serves, Observed { module, observers });
             }
             Successor::Consolidate(module) => {
-                put(&mut next.consolidate, observed(module, &self.observers));
+                let module = Observed { module, observers };
+                self.consolidate.put(&name, serves, module);
             }
-            Successor::Budget(place, module) => {
-                let module = observed(module, &self.observers);
-                match next.budget.get_mut(place) {
-                    Some(there) => *there = there.succeeded_by(module),
-                    None => next.budget.push(Place::first(module)),
-                }
+            Successor::Budget(module) => {
+                self.budget
+                    .put(&name, serves, Observed { module, observers });
             }
         }
-        next
     }
 
     /// Plans a snapshot. Offers of the pools are kept in the session, and read anew only where they changed.
     pub fn plan(&self, snapshot: &Snapshot, session: &Session) -> Decision {
-        let decision = match &self.rank {
-            Some(place) => rank_with(&place.watched(snapshot.now), snapshot, session),
-            None => plan_at_list_prices(snapshot, session),
+        let parts = self.rank.parts(snapshot);
+        let decision = match &parts[..] {
+            [] => plan_at_list_prices(snapshot, session),
+            [alone] if alone.is_whole => rank_with(&alone.asked, snapshot, session),
+            parts => rank_together(parts, snapshot, session),
         };
         for observer in &self.observers {
             observer.planned(snapshot, &decision);
@@ -116,57 +211,131 @@ impl Generation {
         question: &DisruptionQuestion,
         session: &Session,
     ) -> Considered {
-        let now = snapshot.now;
-        let ranker = self.rank.as_ref().map(|place| place.watched(now));
-        let consolidator = self.consolidate.as_ref().map(|place| place.watched(now));
-        let budgets: Vec<_> = self.budget.iter().map(|place| place.watched(now)).collect();
-        let budgeters: Vec<&dyn Budgeter> = budgets.iter().map(|both| both as _).collect();
+        let ranks = self.rank.parts(snapshot);
+        let scores = self.consolidate.parts(snapshot);
+        let allows = self.budget.parts(snapshot);
+        let (ranked, scored) = (RankedTogether::new(&ranks), ScoredTogether::new(&scores));
+        let held = self.held(snapshot);
+        let serving: Vec<_> = allows.iter().map(Serving::of).collect();
+        let budgeters = serving.iter().map(|part| part as &dyn Budgeter);
+        let budgeters: Vec<&dyn Budgeter> = budgeters
+            .chain(held.iter().map(|pool| pool as &dyn Budgeter))
+            .collect();
         let advisers = Advisers {
-            ranker: ranker.as_ref().map(|both| both as _),
-            consolidator: consolidator.as_ref().map(|both| both as _),
+            ranker: match &ranks[..] {
+                [] => None,
+                [alone] if alone.is_whole => Some(&alone.asked),
+                _ => Some(&ranked),
+            },
+            consolidator: match &scores[..] {
+                [] => None,
+                [alone] if alone.is_whole => Some(&alone.asked),
+                _ => Some(&scored),
+            },
             budgeters: &budgeters,
         };
         let mut considered = consider(snapshot, question, &advisers, session);
-        let prices = ranker
-            .iter()
-            .filter_map(|both| Some((both.name(), both.instead()?)));
-        let values = consolidator
-            .iter()
-            .filter_map(|both| Some((both.name(), both.instead()?)));
-        let caps = budgets
-            .iter()
-            .filter_map(|both| Some((both.name(), both.instead()?)));
-        let stood_in = prices.chain(values).chain(caps);
-        considered.notes.extend(
-            stood_in.map(|(name, why)| {
-                format!("policy {name}: {why}; its last good generation decided")
-            }),
-        );
+        for failed in ranked
+            .failures
+            .take()
+            .into_iter()
+            .chain(scored.failures.take())
+        {
+            considered.notes.push(failed.sentence());
+            considered.faults.push((failed.policy, failed.fault));
+        }
+        considered.notes.extend(held.iter().map(Held::sentence));
+        let stood_in = (ranks.iter().filter_map(stood_in))
+            .chain(scores.iter().filter_map(stood_in))
+            .chain(allows.iter().filter_map(stood_in));
+        considered.notes.extend(stood_in);
         for observer in &self.observers {
             observer.considered(snapshot, &considered);
         }
         considered
     }
 
-    /// The name of the policy that ranks, where one does.
-    pub fn ranks(&self) -> Option<&str> {
-        let place = self.rank.as_ref()?;
-        Some(place.serving.module().name())
+    /// Pools that ask by name for policies that are not there: none of their nodes goes for what can wait.
+    fn held(&self, snapshot: &Snapshot) -> Vec<Held> {
+        let missing = |pool: &Arc<NodePool>| {
+            let rank = self.rank.missing(pool);
+            let consolidate = rank.or_else(|| self.consolidate.missing(pool));
+            let policy = consolidate.or_else(|| self.budget.missing(pool))?;
+            Some(Held {
+                pool: pool.name.clone(),
+                policy: Arc::clone(policy),
+            })
+        };
+        snapshot.pools.iter().filter_map(missing).collect()
+    }
+
+    /// The module that serves under a name; `None` where none does.
+    pub fn in_service(&self, hook: Hook, name: &str) -> Option<InService<'_>> {
+        let (sha256, manifest) = match hook {
+            Hook::Rank => {
+                let module = &self.rank.module(name)?.module;
+                (module.sha256(), module.manifest())
+            }
+            Hook::Consolidate => {
+                let module = &self.consolidate.module(name)?.module;
+                (module.sha256(), module.manifest())
+            }
+            Hook::Budget => {
+                let module = &self.budget.module(name)?.module;
+                (module.sha256(), module.manifest())
+            }
+        };
+        let version = &manifest.version;
+        Some(InService { sha256, version })
+    }
+
+    /// Names of the policies of a hook that answer for a pool: of budgets all, of the other hooks at most one.
+    pub fn answering(&self, hook: Hook, pool: &NodePool) -> Vec<&str> {
+        match hook {
+            Hook::Rank => self.rank.answering(pool).collect(),
+            Hook::Consolidate => self.consolidate.answering(pool).collect(),
+            Hook::Budget => self.budget.answering(pool).collect(),
+        }
+    }
+
+    /// Names of the policies of a hook, in the order in which each first served.
+    pub fn names(&self, hook: Hook) -> Vec<&str> {
+        match hook {
+            Hook::Rank => self.rank.names().collect(),
+            Hook::Consolidate => self.consolidate.names().collect(),
+            Hook::Budget => self.budget.names().collect(),
+        }
     }
 }
 
-fn put<M>(place: &mut Option<Place<M>>, module: M) {
-    *place = Some(match place.as_ref() {
-        Some(there) => there.succeeded_by(module),
-        None => Place::first(module),
-    });
+/// A remark on a policy whose last good module has answered.
+fn stood_in<M>(part: &Part<'_, M>) -> Option<String> {
+    let (name, why) = (part.asked.name(), part.asked.instead()?);
+    Some(format!(
+        "policy {name}: {why}; its last good generation decided"
+    ))
 }
 
-fn observed<M>(module: M, observers: &[Arc<dyn Observer>]) -> Observed<M> {
-    Observed {
-        module,
-        observers: observers.to_vec(),
+/// Decides with several ranking policies, or with one that serves some of the pools.
+fn rank_together(
+    parts: &[Part<'_, Observed<Module>>],
+    snapshot: &Snapshot,
+    session: &Session,
+) -> Decision {
+    let together = RankedTogether::new(parts);
+    let mut decision = decide_within(&together, snapshot, session);
+    let note = |text: String| Note {
+        pool: None,
+        pod: None,
+        text,
+    };
+    for failed in together.failures.take() {
+        decision.plan.notes.push(note(failed.sentence()));
+        decision.faults.push(failed.fault);
     }
+    let stood_in = parts.iter().filter_map(stood_in);
+    decision.plan.notes.extend(stood_in.map(note));
+    decision
 }
 
 /// Decides with the module that serves; with the last good one, wholly, where that one failed or is not followed.

@@ -9,9 +9,10 @@ use std::sync::{Arc, Mutex, PoisonError, RwLock};
 use thiserror::Error;
 
 use crate::accept::Given;
+use crate::any::AnyModule;
 use crate::engine::Engine;
 use crate::gate::Refusal;
-use crate::generation::{Generation, Successor};
+use crate::generation::{Binding, Generation, Successor};
 use crate::manifest::Hook;
 use crate::package::assemble;
 use crate::policies::Policies;
@@ -29,8 +30,8 @@ pub struct Generations {
 pub struct Candidate<'c> {
     /// The hook that it answers.
     pub hook: Hook,
-    /// Of budget policies which one it replaces; behind all of them it is one more. Of no meaning for other hooks.
-    pub place: usize,
+    /// The name that it serves under, in the place of whoever did, and the pools that it serves.
+    pub binding: Binding,
     /// Entries of the ConfigMaps that carry it, by their keys.
     pub entries: BTreeMap<String, Vec<u8>>,
     /// SHA-256 that the component is promised to have.
@@ -72,8 +73,9 @@ impl Generations {
     ) -> Result<Arc<Generation>, Finding> {
         let one = || self.candidates.lock();
         let _one_at_a_time = one().unwrap_or_else(PoisonError::into_inner);
+        let binding = candidate.binding.clone();
         match candidate.accepted(engine) {
-            Ok(successor) => Ok(self.publish(successor)),
+            Ok(accepted) => Ok(self.publish(&binding, accepted.into())),
             Err(refusal) => Err(Finding {
                 refusal,
                 serving: self.current().number(),
@@ -82,28 +84,42 @@ impl Generations {
     }
 
     /// Lets a module serve that has passed the gates already.
-    pub fn publish(&self, successor: Successor) -> Arc<Generation> {
+    pub fn publish(&self, binding: &Binding, successor: Successor) -> Arc<Generation> {
+        self.exchange(|serving| Some(serving.succeeded_by(binding, successor)))
+    }
+
+    /// Lets a policy serve other pools. Where none serves under that name nothing changes.
+    pub fn select(&self, hook: Hook, binding: &Binding) -> Arc<Generation> {
+        self.exchange(|serving| serving.with_selection(hook, binding))
+    }
+
+    /// Ends the service of a policy. Where none serves under that name nothing changes.
+    pub fn withdraw(&self, hook: Hook, name: &str) -> Arc<Generation> {
+        self.exchange(|serving| serving.without(hook, name))
+    }
+
+    fn exchange(&self, next: impl FnOnce(&Generation) -> Option<Generation>) -> Arc<Generation> {
         let mut serving = self.serving.write().unwrap_or_else(PoisonError::into_inner);
-        *serving = Arc::new(serving.succeeded_by(successor));
+        if let Some(next) = next(&serving) {
+            *serving = Arc::new(next);
+        }
         Arc::clone(&serving)
     }
 }
 
 impl Candidate<'_> {
-    fn accepted(self, engine: &Engine) -> Result<Successor, Refusal> {
+    /// Takes the candidate through all gates, and changes nothing that serves.
+    pub fn accepted(self, engine: &Engine) -> Result<AnyModule, Refusal> {
         let stored = assemble(self.entries)?;
         if let Some(sha256) = self.sha256 {
             engine.verify(&stored, sha256)?;
         }
         Ok(match self.hook {
-            Hook::Rank => Successor::Rank(engine.accept_with(&stored, self.settings)?),
+            Hook::Rank => AnyModule::Rank(engine.accept_with(&stored, self.settings)?),
             Hook::Consolidate => {
-                Successor::Consolidate(engine.accept_with(&stored, self.settings)?)
+                AnyModule::Consolidate(engine.accept_with(&stored, self.settings)?)
             }
-            Hook::Budget => {
-                let module = engine.accept_with(&stored, self.settings)?;
-                Successor::Budget(self.place, module)
-            }
+            Hook::Budget => AnyModule::Budget(engine.accept_with(&stored, self.settings)?),
         })
     }
 }

@@ -42,6 +42,13 @@ macro_rules! asked {
         }
 
         impl Asked<'_> {
+            /// `true` if there is no answer that counts.
+            pub fn failed(&self) -> bool {
+                match self {
+                    $(Self::$asked(call) => call.called.result.is_err(),)*
+                }
+            }
+
             /// Fuel that the call used.
             pub fn fuel(&self) -> u64 {
                 match self {

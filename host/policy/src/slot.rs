@@ -43,10 +43,11 @@ impl<M> ModuleSlot<M> {
         self.breaker.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// The module as one decision at `now` asks it.
-    pub(crate) fn watched(&self, now: Timestamp) -> Watched<'_, M> {
+    /// The module, under the name that it serves by, as one decision at `now` asks it.
+    fn watched<'s>(&'s self, name: &'s str, now: Timestamp) -> Watched<'s, M> {
         Watched {
             slot: self,
+            name,
             now,
             admission: self.breaker().admission(now),
         }
@@ -91,11 +92,12 @@ impl<M> Place<M> {
         }
     }
 
-    /// Both as one decision at `now` asks them.
-    pub(crate) fn watched(&self, now: Timestamp) -> WithFallback<'_, M> {
+    /// Both, under the name that they serve by, as one decision at `now` asks them.
+    pub(crate) fn watched<'s>(&'s self, name: &'s str, now: Timestamp) -> WithFallback<'s, M> {
+        let behind = self.last_good.as_ref();
         WithFallback {
-            serving: self.serving.watched(now),
-            last_good: self.last_good.as_ref().map(|slot| slot.watched(now)),
+            serving: self.serving.watched(name, now),
+            last_good: behind.map(|slot| slot.watched(name, now)),
             instead: OnceCell::new(),
         }
     }
@@ -105,6 +107,7 @@ impl<M> Place<M> {
 #[derive(Debug)]
 pub(crate) struct Watched<'s, M> {
     slot: &'s ModuleSlot<M>,
+    name: &'s str,
     now: Timestamp,
     admission: Admission,
 }
@@ -163,9 +166,9 @@ fn quarantined(sentence: String) -> Fault {
     }
 }
 
-impl<M: Named> Named for Watched<'_, M> {
+impl<M> Named for Watched<'_, M> {
     fn name(&self) -> &str {
-        self.slot.module.name()
+        self.name
     }
 }
 
@@ -241,7 +244,7 @@ impl<M> WithFallback<'_, M> {
     }
 }
 
-impl<M: Named> Named for WithFallback<'_, M> {
+impl<M> Named for WithFallback<'_, M> {
     fn name(&self) -> &str {
         self.serving.name()
     }

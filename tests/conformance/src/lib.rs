@@ -79,6 +79,7 @@ impl Served {
             record: Some(Box::new(recording.clone())),
             keep: Arc::new(|_, _| Err(io::ErrorKind::Unsupported.into())),
             telemetry: Telemetry::default(),
+            pools: watch_channel::Sender::default(),
         };
         let controller = Controller::start(setup).await?;
         let (stop, stopped) = oneshot::channel();

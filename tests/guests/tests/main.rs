@@ -1,6 +1,8 @@
 //! One program for what the host makes of modules: each file linked by itself would take longer to build than to run. The corpus stays
 //! apart, since it measures the memory of its process.
 
+#[path = "common/bindings.rs"]
+mod bindings;
 mod common;
 #[path = "common/component.rs"]
 mod component;
@@ -35,4 +37,5 @@ mod shadow;
 mod signals;
 mod simulated;
 mod swap;
+mod together;
 mod twin;

@@ -18,10 +18,11 @@ use plimsoll_oracles::fixture::{
     Amounts, CAPACITY_TYPE, OnDemand, ZONE_1, cluster, instance_type, node, pod, pool,
 };
 use plimsoll_policy::{
-    Advisers, Considered, Engine, EngineSettings, Fault, Generation, Module, Named, Outcome,
-    Policies, Ranker, RankerFacts, consider,
+    Advisers, Considered, Engine, EngineSettings, Fault, Generation, Generations, Hook, Module,
+    Named, Outcome, Policies, Ranker, RankerFacts, Successor, consider,
 };
 
+use crate::bindings::replace;
 use crate::machines::{large, little, sold, unbudgeted};
 use crate::modules::{hostile, noted, shipped};
 
@@ -198,9 +199,9 @@ fn what_is_paid_for_already_is_not_replaced() {
 
 #[test]
 fn a_successor_that_fails_is_stood_in_for_by_the_one_before_it() {
-    let generations = plimsoll_policy::Generations::new(ranked(shipped(&ENGINE, "fewest-nodes")));
-    let failing = plimsoll_policy::Successor::Rank(hostile(&ENGINE, "nan"));
-    let next = generations.publish(failing);
+    let generations = Generations::new(ranked(shipped(&ENGINE, "fewest-nodes")));
+    let failing = Successor::Rank(hostile(&ENGINE, "nan"));
+    let next = replace(&generations, Hook::Rank, failing);
     let snapshot = fleet_of(&["n1", "n2"]);
     let considered = next.consider(&snapshot, &PASS, &Session::default());
     let command = &considered.decision.commands[0];

@@ -17,9 +17,10 @@ use plimsoll_guests::{HOSTILE, HOSTILE_BUDGET, HOSTILE_CONSOLIDATION, handmade};
 use plimsoll_oracles::fixture::{Amounts, OnDemand, ZONE_1, cluster, instance_type, pod, pool};
 use plimsoll_policy::{
     BudgetModule, ConsolidationModule, Decision, Engine, EngineSettings, Generation, Generations,
-    Outcome, Policies, Successor,
+    Hook, Outcome, Policies, Successor,
 };
 
+use crate::bindings::replace;
 use crate::machines::{sold, unbudgeted, underused};
 
 static ENGINE: LazyLock<Engine> = LazyLock::new(|| Engine::new(EngineSettings::default()).unwrap());
@@ -131,7 +132,11 @@ fn forbidding() -> Policies {
 #[test]
 fn a_module_that_forbids_is_never_stood_in_for() {
     let generations = Generations::new(ranking("honest", 0));
-    let generation = generations.publish(Successor::Rank(forbidding().rank.unwrap()));
+    let generation = replace(
+        &generations,
+        Hook::Rank,
+        Successor::Rank(forbidding().rank.unwrap()),
+    );
     for pods in 1..=7 {
         let decision = plan(&generation, i64::from(pods), pods);
         let expected = if pods <= 5 {
@@ -196,7 +201,7 @@ fn the_last_good_module_decides_where_the_new_one_fails_and_while_it_is_set_asid
     let good = plan(&generations.current(), 0, 1);
     assert_eq!(good.faults, []);
     let broken = ranking("order-nan", 10_000).rank.unwrap();
-    let generation = generations.publish(Successor::Rank(broken));
+    let generation = replace(&generations, Hook::Rank, Successor::Rank(broken));
     assert_eq!(generation.number(), 2);
     for pods in 1..=5 {
         let decision = plan(&generation, i64::from(pods), pods);
@@ -215,7 +220,11 @@ fn the_last_good_module_decides_where_the_new_one_fails_and_while_it_is_set_asid
         "policy guest-hostile: it is set aside, since it failed too often; its last good generation decided"
     );
     // A third generation does not inherit the broken one as its last good.
-    let third = generations.publish(Successor::Rank(ranking("nan", 10_000).rank.unwrap()));
+    let third = replace(
+        &generations,
+        Hook::Rank,
+        Successor::Rank(ranking("nan", 10_000).rank.unwrap()),
+    );
     let decision = plan(&third, 7, 2);
     assert!(decision.at_policy_prices, "generation 1 stands behind it");
 }
@@ -255,7 +264,11 @@ fn a_consolidation_module_that_is_set_aside_moves_nothing_and_its_last_good_one_
         consolidate: Some(consolidating(String::from("honest"))),
         ..Policies::default()
     });
-    let behind = generations.publish(Successor::Consolidate(broken()));
+    let behind = replace(
+        &generations,
+        Hook::Consolidate,
+        Successor::Consolidate(broken()),
+    );
     for second in 1..=5_u8 {
         let fleet = fleet(second.into(), 0, 0.1 + f64::from(second) / 100.0);
         for generation in [&alone, &*behind] {

@@ -23,6 +23,7 @@ use plimsoll_policy::{
     Index, Module, Part, Policies, Successor, WHOLE, digest,
 };
 
+use crate::bindings::{replace, replaced};
 use crate::component::{RANKING, importer, promising, with_section};
 use crate::vectors;
 use crate::vectors::{SUITE, behaving, off_by_a_bit};
@@ -110,7 +111,7 @@ fn a_thousand_swaps_fail_no_decision_and_mix_none() {
             decided.recv().unwrap();
             let next = (swap + 2) % MARKS;
             let module = modules[usize::try_from(next).unwrap()].clone();
-            generations.publish(Successor::Rank(module));
+            replace(&generations, Hook::Rank, Successor::Rank(module));
         }
         is_over.store(true, Ordering::Relaxed);
         drop(decided);
@@ -122,7 +123,7 @@ fn a_thousand_swaps_fail_no_decision_and_mix_none() {
 fn a_decision_keeps_the_generation_it_began_with() {
     let generations = Generations::new(ranking(marked(1)));
     let begun = generations.current();
-    generations.publish(Successor::Rank(marked(2)));
+    replace(&generations, Hook::Rank, Successor::Rank(marked(2)));
     check_whole(&begun, &shop());
     check_whole(&generations.current(), &shop());
 }
@@ -271,7 +272,7 @@ fn candidates_that_break_at_whatever_gate_never_displace_the_one_that_serves() {
         let settings: PolicySettings = broken.setting.map(text).into_iter().collect();
         let candidate = Candidate {
             hook: Hook::Rank,
-            place: 0,
+            binding: replaced(&generations, Hook::Rank),
             entries: broken.entries,
             sha256: broken.sha256,
             settings: &|_| Ok(settings.clone()),
@@ -299,7 +300,7 @@ fn a_host_that_cannot_compile_keeps_the_module_that_serves_and_takes_the_blame()
     let generations = Generations::new(ranking(marked(1)));
     let candidate = Candidate {
         hook: Hook::Rank,
-        place: 0,
+        binding: replaced(&generations, Hook::Rank),
         entries: whole(HOSTILE),
         sha256: None,
         settings: &|_| Ok(PolicySettings::new()),
@@ -315,7 +316,7 @@ fn a_candidate_that_passes_serves_from_then_on() {
     let sha256 = digest(HOSTILE);
     let candidate = Candidate {
         hook: Hook::Rank,
-        place: 0,
+        binding: replaced(&generations, Hook::Rank),
         entries: in_parts(),
         sha256: Some(&sha256),
         settings: &|_| {

@@ -25,6 +25,7 @@ pub(crate) mod workload;
 pub use condition::{condition, condition_value};
 pub use daemon::with_live_pods;
 pub use node::node;
+pub use selector::selector;
 
 use crate::error::{FieldError, Within};
 

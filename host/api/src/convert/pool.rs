@@ -7,7 +7,7 @@ use plimsoll_core::ids::PoolName;
 use plimsoll_core::labels::Labels;
 use plimsoll_core::model::{
     Budget, BudgetNodes, Ceilings, ClassRef, ConsolidationPolicy, DisruptionReason, MEMORY,
-    NodePool, PackingMode, PoolDisruption, Status,
+    NamedPolicies, NodePool, PackingMode, PoolDisruption, Status,
 };
 use plimsoll_core::time::{Span, Timestamp};
 use plimsoll_core::units::PricePerHour;
@@ -59,6 +59,8 @@ pub(crate) fn node_pool(
         disruption: disruption(spec.disruption.as_ref()).within("spec.disruption")?,
         packing: packing(metadata::annotation(metadata, keys::PACKING))?,
         ceilings: ceilings(metadata)?,
+        own_labels: own_labels(metadata, interner),
+        policies: policies(metadata, interner),
         hash: hash(written),
         status: status(written, interner),
     })
@@ -164,6 +166,26 @@ fn packing(annotation: Option<&str>) -> Result<PackingMode, FieldError> {
             other,
             "price or compatible",
         )),
+    }
+}
+
+fn own_labels(metadata: &ObjectMeta, interner: &mut Interner) -> Labels {
+    let labels = metadata.labels.as_ref();
+    labels
+        .map(|labels| interner.map(labels))
+        .unwrap_or_default()
+}
+
+/// Policies that a pool's annotations name.
+fn policies(metadata: &ObjectMeta, interner: &mut Interner) -> NamedPolicies {
+    let mut named = |key| {
+        let name = metadata::annotation(metadata, key)?;
+        Some(interner.text(name))
+    };
+    NamedPolicies {
+        rank: named(NamedPolicies::RANK),
+        consolidate: named(NamedPolicies::CONSOLIDATE),
+        budget: named(NamedPolicies::BUDGET),
     }
 }
 
@@ -306,6 +328,7 @@ pub(crate) fn to_value(pool: &NodePool) -> Value {
         annotations.insert(keys::PACKING.to_owned(), "compatible".into());
     }
     write_ceilings(&pool.ceilings, &mut annotations);
+    write_policies(&pool.policies, &mut annotations);
     for (key, text) in &pool.status.memory {
         annotations.insert(key.as_ref().to_owned(), text.as_ref().into());
     }
@@ -317,6 +340,7 @@ pub(crate) fn to_value(pool: &NodePool) -> Value {
         );
     }
     write::put(&mut meta, "annotations", Value::Object(annotations));
+    write::put(&mut meta, "labels", write::map(&pool.own_labels));
     let mut inner = json!({
         "nodeClassRef": write::class(&pool.class),
         "requirements": write::all_expressions(&pool.requirements),
@@ -378,6 +402,20 @@ fn write_ceilings(ceilings: &Ceilings, annotations: &mut Map<String, Value>) {
     for (key, most) in written {
         if let Some(most) = most {
             annotations.insert(key.to_owned(), most.into());
+        }
+    }
+}
+
+/// Annotations for the policies that a pool asks for by name.
+fn write_policies(policies: &NamedPolicies, annotations: &mut Map<String, Value>) {
+    let written = [
+        (NamedPolicies::RANK, &policies.rank),
+        (NamedPolicies::CONSOLIDATE, &policies.consolidate),
+        (NamedPolicies::BUDGET, &policies.budget),
+    ];
+    for (key, name) in written {
+        if let Some(name) = name {
+            annotations.insert(key.to_owned(), name.as_ref().into());
         }
     }
 }

@@ -11,8 +11,8 @@ use serde_json::{Value, json};
 use crate::error::{FieldError, Within};
 use crate::intern::Interner;
 
-/// A selector that may be missing, which then selects nothing.
-pub(super) fn selector(
+/// A selector that may be missing, which then selects nothing. Fails for an expression that makes no sense.
+pub fn selector(
     written: Option<&Written>,
     interner: &mut Interner,
 ) -> Result<LabelSelector, FieldError> {

@@ -1,4 +1,4 @@
-//! Karpenter's kinds as they are written: NodePool, NodeClaim, NodeOverlay, EC2NodeClass, and CapacityBuffer.
+//! Karpenter's kinds as they are written: NodePool, NodeClaim, NodeOverlay, EC2NodeClass, and CapacityBuffer; and Policy, which is ours.
 //!
 //! Kubernetes' own kinds come from `k8s-openapi`. Fields are optional where the API fills in a default; the default is
 //! applied in [`crate::convert`], not here, so that what was written can be told from what was assumed.
@@ -9,6 +9,7 @@ mod ec2_node_class;
 mod node_claim;
 mod node_overlay;
 mod node_pool;
+mod policy;
 
 pub use capacity_buffer::{
     CapacityBuffer, CapacityBufferSpec, CapacityBufferStatus, ScalableReference, TemplateReference,
@@ -21,3 +22,4 @@ pub use node_pool::{
     BudgetEntry, Disruption, NodePool, NodePoolSpec, NodePoolStatus, NodePoolTemplate,
     TemplateMetadata, TemplateSpec,
 };
+pub use policy::{ConfigMapReference, Policy, PolicySpec, PolicyStatus};

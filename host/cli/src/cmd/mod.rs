@@ -5,7 +5,7 @@ pub(crate) mod compile_module;
 pub(crate) mod explain;
 pub(crate) mod generate;
 #[cfg(feature = "live")]
-mod of_cluster;
+mod manifest;
 pub(crate) mod plan;
 pub(crate) mod policy;
 pub(crate) mod replay;

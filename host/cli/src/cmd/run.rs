@@ -10,20 +10,22 @@ use anyhow::{Context, Result, bail};
 use kube::client::ClientBuilder;
 use kube::config::{KubeConfigOptions, Kubeconfig, KubeconfigError};
 use kube::{Client, Config};
-use plimsoll_controller::follow::Follower;
 use plimsoll_controller::lease::Leadership;
+use plimsoll_controller::policies::{Policies, Pools, Shadows, Shared};
 use plimsoll_controller::{Controller, Fidelity, Limits, Planner, Setup, Telemetry, provider};
 use plimsoll_core::catalogue::Catalogue;
 use plimsoll_core::provider::ProviderFacts;
 use plimsoll_core::snapshot::Settings;
 use plimsoll_kube::CheckError;
 use plimsoll_kwok::{FaultPlan, catalogue};
+use plimsoll_policy::Observer;
+use tokio::sync::watch;
 
-use super::of_cluster;
+use super::manifest;
 use crate::failure::Environment;
 use crate::flags::{Provider, Run};
 use crate::gates;
-use crate::leader::LeaseName;
+use crate::leader::{self, LeaseName};
 use crate::policy;
 use crate::process;
 use crate::records;
@@ -48,6 +50,9 @@ pub(crate) fn run(flags: &Run) -> Result<()> {
 }
 
 async fn serve(flags: &Run) -> Result<()> {
+    if let Some(asked) = flags.policy.first() {
+        bail!(manifest::refusal(asked)?);
+    }
     let settings = settings(flags)?;
     let environment_of = |name: &str| std::env::var(name).ok();
     let lease = LeaseName::of(&flags.leader_election, environment_of)?;
@@ -61,22 +66,23 @@ async fn serve(flags: &Run) -> Result<()> {
     let (catalogue, faults) = match flags.provider {
         Provider::Kwok => kwok(flags)?,
     };
-    let mut begun = of_cluster::policies(&client, &engine, &flags.policy).await?;
     let records = flags.records.as_deref();
     let records = records
         .map(|path| records::stream(path, &engine))
         .transpose()?;
+    let shadows = Shadows::default();
+    let mut observers: Vec<Arc<dyn Observer>> = vec![Arc::new(shadows.clone())];
     if let Some(recorder) = &records {
-        begun.policies.observers.push(recorder.clone());
+        observers.push(recorder.clone());
     }
     let record = flags.record.as_deref().map(recording).transpose()?;
-    let planner = Planner::new(begun.policies);
+    let planner = Planner::new(plimsoll_policy::Policies {
+        observers,
+        ..plimsoll_policy::Policies::default()
+    });
     let (calls, memory_mib) = (engine.concurrency(), engine.guest_memory() >> 20);
-    let follower = Follower {
-        client: client.clone(),
-        engine,
-        generations: planner.generations(),
-    };
+    let namespace = leader::namespace(&flags.leader_election, environment_of);
+    let namespace = namespace.unwrap_or_else(|| config.default_namespace.clone());
     let node_overlays = settings.node_overlays;
     // All that is watched is read after this, so that what the last leader did is seen.
     let mut stopped = pin!(stopped);
@@ -89,6 +95,18 @@ async fn serve(flags: &Run) -> Result<()> {
         () = &mut stopped => return Ok(()),
     };
     let client = gated(config, leadership.as_ref(), &limits)?;
+    let (pools, seen) = watch::channel(Pools::new());
+    // Ends with this function. The first decision is made with the policies that there are.
+    let _following = Policies::start(Shared {
+        client: client.clone(),
+        namespace,
+        engine,
+        generations: planner.generations(),
+        shadows,
+        pools: seen,
+    })
+    .await
+    .map_err(environment)?;
     let controller = Controller::start(Setup {
         provider: provider::kwok(client.clone(), Arc::new(catalogue.into()), faults),
         client,
@@ -98,6 +116,7 @@ async fn serve(flags: &Run) -> Result<()> {
         record,
         keep: process::keep(&flags.process),
         telemetry: telemetry.clone(),
+        pools,
     });
     if let Some(name) = name {
         let labels = [("name", name.as_str())];
@@ -105,14 +124,11 @@ async fn serve(flags: &Run) -> Result<()> {
     }
     let controller = controller.await.map_err(of_controller)?;
     tracing::info!(
-        policies = flags.policy.join(" "),
         policy_calls = calls,
         policy_memory_mib = memory_mib,
         node_overlays,
         "serving"
     );
-    // Ends with this function.
-    let _following = follower.begin(begun.followed);
     let served = while_leading(leadership, Box::pin(controller.run(stopped))).await;
     let written = records.map(|recorder| recorder.finish()).transpose();
     let fidelity = served.map_err(of_controller)?;

@@ -10,11 +10,10 @@ use kube::{Client, ResourceExt};
 use plimsoll_api::crd;
 use plimsoll_controller::Planner;
 use plimsoll_controller::replay::{Played, replay};
-use plimsoll_core::hook::PolicySettings;
 use plimsoll_lab::{
     Call, Lab, Options, Proxy, Rule, Verb, apply, example_class, example_pool, pending_pod, until,
 };
-use plimsoll_policy::{Engine, EngineSettings, Policies};
+use plimsoll_policy::Policies;
 use serde_json::Value;
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::TcpStream;
@@ -227,21 +226,15 @@ pub(super) fn played(lab: &Lab, name: &str) -> Played {
     play(name, &text[..last])
 }
 
-/// Plays what a process that ended by itself wrote down, offline, with the shipped module that it asked: every action, plan and
-/// decision on disruption is the same, byte by byte.
+/// Plays what a process that ended by itself wrote down, offline and without a policy, as it decided: every action, plan and decision on
+/// disruption is the same, byte by byte.
 pub(super) fn played_whole(lab: &Lab, name: &str) -> Played {
     let text = std::fs::read_to_string(recording(lab, name)).expect("a recording");
     play(name, &text)
 }
 
 fn play(name: &str, text: &str) -> Played {
-    let engine = Engine::new(EngineSettings::default()).expect("an engine");
-    let shipped = plimsoll_policies::ranking("list-price").expect("a shipped module");
-    let module = engine.accept(shipped.bytes, &PolicySettings::new());
-    let planner = Planner::new(Policies {
-        rank: Some(module.expect("it is accepted")),
-        ..Policies::default()
-    });
+    let planner = Planner::new(Policies::default());
     let played = replay(text.as_bytes(), &planner).expect("it plays the same");
     eprintln!("{name}, offline the same: {played:?}");
     played

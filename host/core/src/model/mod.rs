@@ -43,7 +43,7 @@ pub use pod::{
     AffinityTerm, DoNotDisrupt, HostPort, NamespaceScope, NodeTerm, Owner, OwnerKind, Pod,
     PodPhase, PodSpec, PodVolume, Preferred, Protocol,
 };
-pub use pool::{Ceilings, NodePool, PackingMode};
+pub use pool::{Ceilings, NamedPolicies, NodePool, PackingMode};
 pub(crate) use predicates::{STUCK, is_evictable, is_waited_for};
 pub use predicates::{is_displaced, is_fixed, is_reschedulable, wants_node};
 pub use selector::{LabelExpression, LabelSelector, SelectorOperator};

@@ -49,6 +49,31 @@ impl Ceilings {
     pub const DOLLARS_PER_HOUR: &str = "plimsoll.dev/dollars-per-hour";
 }
 
+/// Policies that a pool asks for by their names, instead of those that select it.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct NamedPolicies {
+    /// The one that ranks.
+    pub rank: Option<Arc<str>>,
+    /// The one that values consolidation moves.
+    pub consolidate: Option<Arc<str>>,
+    /// The only one that says how many nodes may go.
+    pub budget: Option<Arc<str>>,
+}
+
+impl NamedPolicies {
+    /// The annotation of a NodePool for [`NamedPolicies::rank`].
+    pub const RANK: &str = "plimsoll.dev/rank-policy";
+    /// The annotation of a NodePool for [`NamedPolicies::consolidate`].
+    pub const CONSOLIDATE: &str = "plimsoll.dev/consolidate-policy";
+    /// The annotation of a NodePool for [`NamedPolicies::budget`].
+    pub const BUDGET: &str = "plimsoll.dev/budget-policy";
+
+    fn is_empty(&self) -> bool {
+        *self == Self::default()
+    }
+}
+
 /// One NodePool.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct NodePool {
@@ -89,6 +114,12 @@ pub struct NodePool {
     /// The most that may be bought for it, beside the cluster's own ceilings.
     #[serde(default)]
     pub ceilings: Ceilings,
+    /// Labels of the object itself, by which policies select the pools that they serve.
+    #[serde(default, skip_serializing_if = "Labels::is_empty")]
+    pub own_labels: Labels,
+    /// Policies that it asks for by name.
+    #[serde(default, skip_serializing_if = "NamedPolicies::is_empty")]
+    pub policies: NamedPolicies,
     /// Hash of the fields whose change makes its nodes drift, and the hash's version, as read with the object.
     pub hash: Option<(Arc<str>, Arc<str>)>,
     /// Status of the object, which decisions do not read.

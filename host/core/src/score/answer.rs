@@ -47,7 +47,8 @@ impl Verdicts {
         }
     }
 
-    pub(super) fn of(rows: Vec<Verdict>) -> Self {
+    /// Verdicts on all moves of a question, in its order.
+    pub fn of(rows: Vec<Verdict>) -> Self {
         let is_worth_it = |&row: &usize| rows[row].value > PricePerHour::ZERO;
         let mut worth: Vec<usize> = (0..rows.len()).filter(is_worth_it).collect();
         // Stable, so that the question's canonical order decides between equals.

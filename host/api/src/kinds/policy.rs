@@ -1,0 +1,82 @@
+//! `plimsoll.dev/v1alpha1 Policy`.
+
+use std::collections::BTreeMap;
+
+use k8s_openapi::apimachinery::pkg::apis::meta::v1::{LabelSelector, ObjectMeta};
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+
+use super::common::Condition;
+
+/// A module that answers one hook, for the pools that it selects.
+#[derive(Clone, Debug, Default, PartialEq, Deserialize, Serialize)]
+pub struct Policy {
+    /// Name and generation.
+    pub metadata: ObjectMeta,
+    /// Desired state.
+    pub spec: PolicySpec,
+    /// Observed state.
+    #[serde(default)]
+    pub status: Option<PolicyStatus>,
+}
+
+impl Policy {
+    /// API group of the kind.
+    pub const GROUP: &str = "plimsoll.dev";
+    /// Version of the kind.
+    pub const VERSION: &str = "v1alpha1";
+    /// The kind.
+    pub const KIND: &str = "Policy";
+    /// Plural of the kind.
+    pub const PLURAL: &str = "policies";
+}
+
+/// Desired state of a policy.
+#[derive(Clone, Debug, Default, PartialEq, Deserialize, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct PolicySpec {
+    /// `Rank`, `Consolidate` or `Budget`.
+    pub hook: String,
+    /// The ConfigMap that holds the module.
+    pub config_map_ref: ConfigMapReference,
+    /// SHA-256 that the module must have, in hexadecimal digits.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub sha256: Option<String>,
+    /// Settings of the module: flags, numbers, texts and lists of them.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub settings: BTreeMap<String, Value>,
+    /// `Active`, `Shadow` or `Off`; `Active` when absent.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub mode: Option<String>,
+    /// Pools that it serves, by their labels: absent selects none, `{}` all.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub node_pool_selector: Option<LabelSelector>,
+}
+
+/// A ConfigMap in the controller's own namespace.
+#[derive(Clone, Debug, Default, PartialEq, Deserialize, Serialize)]
+pub struct ConfigMapReference {
+    /// Its name.
+    pub name: String,
+}
+
+/// Observed state of a policy.
+#[derive(Clone, Debug, Default, PartialEq, Deserialize, Serialize)]
+#[serde(rename_all = "camelCase", default)]
+pub struct PolicyStatus {
+    /// Conditions.
+    pub conditions: Vec<Condition>,
+    /// The module that serves: the first digits of its digest and its version.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub serving: Option<String>,
+    /// SHA-256 of the module that serves.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub served_digest: Option<String>,
+    /// Pools that it answers for.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub node_pools: Vec<String>,
+    /// Questions that it was asked by this controller.
+    pub calls: i64,
+    /// Those that it failed to answer.
+    pub faults: i64,
+}

@@ -1,0 +1,146 @@
+//! Policy objects, followed while the controller decides: each names a module in a ConfigMap, which serves from the next decision on once it
+//! has passed all gates.
+//!
+//! Whatever happens to a Policy or its ConfigMap, the module that serves goes on until another one has passed, unless its Policy is taken
+//! away or is turned off. Each Policy has a task of its own; modules are compiled off the tasks' threads. Without any Policy the host decides
+//! by itself.
+
+mod calls;
+mod seat;
+mod shadows;
+mod verdict;
+mod wanted;
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+use std::time::Duration;
+
+use kube::Client;
+use plimsoll_api::kinds::Policy;
+use plimsoll_kube::policy::{Listed, PolicyChange, WatchedPolicies, list};
+use plimsoll_policy::{Engine, Generations};
+use tokio::sync::{Mutex, oneshot, watch};
+use tokio::task::JoinSet;
+use tokio::time::timeout;
+
+use seat::Seat;
+pub use shadows::Shadows;
+pub use verdict::Pools;
+
+/// The annotation that promises a component's SHA-256.
+const SHA256: &str = "plimsoll.dev/sha256";
+/// The longest that each Policy is waited for at the start.
+const FIRST_JUDGEMENT: Duration = Duration::from_secs(20);
+
+/// What Policies are served with.
+pub struct Shared {
+    /// The API server.
+    pub client: Client,
+    /// The namespace of their ConfigMaps.
+    pub namespace: String,
+    /// Takes modules in.
+    pub engine: Engine,
+    /// Where they decide.
+    pub generations: Arc<Generations>,
+    /// Where they are asked without a say.
+    pub shadows: Shadows,
+    /// The pools that there are.
+    pub pools: watch::Receiver<Pools>,
+}
+
+/// The Policies of a cluster, each with its task; dropping it ends them, and changes nothing that serves.
+pub struct Policies {
+    shared: Arc<Shared>,
+    seats: BTreeMap<String, watch::Sender<Arc<Policy>>>,
+    /// Held by the task of each name, one after the other.
+    turns: BTreeMap<String, Arc<Mutex<()>>>,
+    tasks: JoinSet<()>,
+}
+
+impl Policies {
+    /// Takes in the Policies that there are, the oldest first, and then follows them until what is returned is dropped. Fails where the API
+    /// server gives no list.
+    pub async fn start(shared: Shared) -> Result<JoinSet<()>, kube::Error> {
+        let listed = match list(&shared.client).await? {
+            Listed::Policies(listed) => listed,
+            Listed::NotServed => {
+                tracing::warn!(
+                    "the API server does not serve policies of plimsoll.dev/v1alpha1: the host decides by itself until their definition is installed"
+                );
+                Vec::new()
+            }
+            Listed::Forbidden => {
+                tracing::warn!(
+                    "no right to list policies of plimsoll.dev/v1alpha1: the host decides by itself; expected verbs get, list and watch"
+                );
+                Vec::new()
+            }
+        };
+        let mut policies = Self {
+            shared: Arc::new(shared),
+            seats: BTreeMap::new(),
+            turns: BTreeMap::new(),
+            tasks: JoinSet::new(),
+        };
+        for policy in listed {
+            if let Some(settled) = policies.apply(policy) {
+                // One whose ConfigMap is not answered for is taken in later.
+                let _ = timeout(FIRST_JUDGEMENT, settled).await;
+            }
+        }
+        let mut following = JoinSet::new();
+        following.spawn(policies.follow());
+        Ok(following)
+    }
+
+    async fn follow(mut self) {
+        let mut watched = WatchedPolicies::start(&self.shared.client);
+        let mut said = String::new();
+        while let Some(change) = watched.next().await {
+            while self.tasks.try_join_next().is_some() {}
+            match change {
+                Ok(PolicyChange::Applied(policy)) => {
+                    self.apply(*policy);
+                }
+                Ok(PolicyChange::Unreadable(policy, fault)) => {
+                    tracing::warn!(
+                        policy,
+                        "policy cannot be read: {fault}; what serves goes on"
+                    );
+                }
+                Ok(PolicyChange::Gone(name)) => {
+                    self.seats.remove(&name);
+                }
+                Err(error) => {
+                    let words = error.to_string();
+                    if words != said {
+                        tracing::warn!("policies are not watched: {words}; what serves goes on");
+                        said = words;
+                    }
+                }
+            }
+        }
+    }
+
+    /// Tells the task of a Policy of its object; of a new one it says when the module has been judged.
+    fn apply(&mut self, policy: Policy) -> Option<oneshot::Receiver<()>> {
+        let name = policy.metadata.name.clone()?;
+        let policy = Arc::new(policy);
+        if let Some(seat) = self.seats.get(&name)
+            && seat.send(Arc::clone(&policy)).is_ok()
+        {
+            return None;
+        }
+        let (sender, object) = watch::channel(policy);
+        let (settled, first) = oneshot::channel();
+        let seat = Seat::new(&name, Arc::clone(&self.shared));
+        let turn = Arc::clone(self.turns.entry(name.clone()).or_default());
+        self.tasks.spawn(async move {
+            // An earlier one of the same name withdraws its module first.
+            let _turn = turn.lock().await;
+            seat.run(object, settled).await;
+        });
+        self.seats.insert(name, sender);
+        Some(first)
+    }
+}

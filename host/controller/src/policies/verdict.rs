@@ -1,0 +1,120 @@
+//! The account of one Policy: its condition `Ready`, and the status that says it.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use k8s_openapi::apimachinery::pkg::apis::meta::v1::Time;
+use k8s_openapi::jiff::Timestamp;
+use plimsoll_api::kinds::{Condition, Policy, PolicyStatus};
+use plimsoll_core::ids::PoolName;
+use plimsoll_core::model::{LabelSelector, NodePool};
+use plimsoll_policy::{Generation, Hook};
+
+/// The pools that there are.
+pub type Pools = BTreeMap<PoolName, Arc<NodePool>>;
+
+/// Whether a policy does what its object says, and why not.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct Verdict {
+    pub(super) is_ready: bool,
+    /// In Pascal case, such as `DigestMismatch`.
+    pub(super) reason: &'static str,
+    pub(super) message: String,
+}
+
+impl Verdict {
+    pub(super) fn ready(reason: &'static str) -> Self {
+        Self {
+            is_ready: true,
+            reason,
+            message: String::new(),
+        }
+    }
+
+    pub(super) fn unready(reason: &'static str, message: impl Into<String>) -> Self {
+        Self {
+            is_ready: false,
+            reason,
+            message: message.into(),
+        }
+    }
+}
+
+/// Pools that a policy answers for, and those of its selection that another policy answers for.
+#[derive(Debug, Default, PartialEq, Eq)]
+pub(super) struct Share {
+    pub(super) own: Vec<String>,
+    /// Pool and policy.
+    pub(super) of_others: Vec<(String, String)>,
+}
+
+impl Share {
+    /// The pools of a policy that decides.
+    pub(super) fn of(
+        name: &str,
+        (hook, serves): (Hook, &LabelSelector),
+        generation: &Generation,
+        pools: &Pools,
+    ) -> Self {
+        let mut share = Self::default();
+        for pool in pools.values() {
+            let answering = generation.answering(hook, pool);
+            if answering.contains(&name) {
+                share.own.push(pool.name.to_string());
+            } else if let (true, Some(other)) =
+                (serves.matches(&pool.own_labels), answering.first())
+            {
+                let other = (pool.name.to_string(), (*other).to_owned());
+                share.of_others.push(other);
+            }
+        }
+        share
+    }
+
+    /// A remark on pools that it does not get; `None` where it gets all.
+    pub(super) fn conflict(&self) -> Option<String> {
+        let (pool, policy) = self.of_others.first()?;
+        let more = match self.of_others.len() - 1 {
+            0 => String::new(),
+            count => format!(", and {count} more"),
+        };
+        Some(format!(
+            "pool {pool} is served by policy {policy}, which served first{more}; name one in an annotation of the pool, or select other pools"
+        ))
+    }
+}
+
+/// The status that says this; times of conditions that stay as they are stay, too.
+pub(super) fn status(
+    policy: &Policy,
+    conditions: &[(&str, &Verdict)],
+    rest: PolicyStatus,
+) -> PolicyStatus {
+    let before = policy.status.as_ref();
+    let before: &[Condition] = before.map_or(&[], |status| &status.conditions);
+    let one = |(kind, verdict): &(&str, &Verdict)| {
+        let status = if verdict.is_ready { "True" } else { "False" };
+        let same = before.iter().find(|own| own.kind == *kind);
+        let since = same
+            .filter(|own| own.status == status)
+            .and_then(|own| own.last_transition_time.clone());
+        Condition {
+            kind: (*kind).to_owned(),
+            status: status.to_owned(),
+            reason: verdict.reason.to_owned(),
+            message: verdict.message.clone(),
+            last_transition_time: Some(since.unwrap_or_else(now)),
+            observed_generation: policy.metadata.generation,
+        }
+    };
+    PolicyStatus {
+        conditions: conditions.iter().map(one).collect(),
+        ..rest
+    }
+}
+
+/// Whole seconds, as conditions have them.
+fn now() -> Time {
+    let now = Timestamp::now();
+    Time(Timestamp::from_second(now.as_second()).unwrap_or(now))
+}

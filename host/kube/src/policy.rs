@@ -1,0 +1,190 @@
+//! Policy objects: those there are, as they change, and their statuses.
+
+use std::collections::BTreeSet;
+
+use futures_util::StreamExt;
+use futures_util::stream::BoxStream;
+use kube::api::{Api, ListParams, Patch, PatchParams};
+use kube::core::{ApiResource, DynamicObject, GroupVersionKind};
+use kube::runtime::watcher::Event;
+use kube::runtime::{WatchStreamExt, watcher};
+use kube::{Client, Error, ResourceExt};
+use plimsoll_api::kinds::{Policy, PolicyStatus};
+use serde_json::{Value, json};
+
+/// A change among the Policies.
+#[derive(Debug)]
+pub enum PolicyChange {
+    /// There is one, or it has changed.
+    Applied(Box<Policy>),
+    /// One that cannot be read, with the fault in words; what was said of it before holds.
+    Unreadable(String, String),
+    /// The one of that name is gone.
+    Gone(String),
+}
+
+/// Policies that are watched. A watch that breaks is begun again with growing pauses.
+pub struct WatchedPolicies {
+    changes: BoxStream<'static, watcher::Result<Event<DynamicObject>>>,
+    known: BTreeSet<String>,
+    /// Those of a list that is being read.
+    listed: BTreeSet<String>,
+    waiting: Vec<PolicyChange>,
+}
+
+/// The Policies of a cluster, as far as it serves them.
+#[derive(Debug)]
+pub enum Listed {
+    /// Those that there are and that can be read, the oldest first.
+    Policies(Vec<Policy>),
+    /// The API server does not serve the kind.
+    NotServed,
+    /// There is no right to list them.
+    Forbidden,
+}
+
+/// Lists the Policies. Fails where the API server gives no answer.
+pub async fn list(client: &Client) -> Result<Listed, Error> {
+    let mut listed = match api(client).list(&ListParams::default()).await {
+        Ok(listed) => listed.items,
+        Err(Error::Api(status)) if status.code == 404 => return Ok(Listed::NotServed),
+        Err(Error::Api(status)) if status.code == 403 => return Ok(Listed::Forbidden),
+        Err(error) => return Err(error),
+    };
+    listed.sort_by_cached_key(|policy| (policy.creation_timestamp(), policy.name_any()));
+    let read = listed.into_iter().filter_map(|policy| read(policy).ok());
+    Ok(Listed::Policies(read.collect()))
+}
+
+/// Writes what is said of a Policy.
+pub async fn write_status(client: &Client, name: &str, status: &PolicyStatus) -> Result<(), Error> {
+    let status = serde_json::to_value(status).map_err(Error::SerdeError)?;
+    let patch = Patch::Merge(json!({"status": with_nulls(status)}));
+    let (policies, params) = (api(client), PatchParams::default());
+    policies
+        .patch_status(name, &params, &patch)
+        .await
+        .map(|_| ())
+}
+
+/// What a status does not say any more is to go.
+fn with_nulls(mut status: Value) -> Value {
+    for field in ["serving", "servedDigest", "nodePools"] {
+        if status.get(field).is_none() {
+            status[field] = Value::Null;
+        }
+    }
+    status
+}
+
+fn api(client: &Client) -> Api<DynamicObject> {
+    let kind = GroupVersionKind::gvk(Policy::GROUP, Policy::VERSION, Policy::KIND);
+    Api::all_with(
+        client.clone(),
+        &ApiResource::from_gvk_with_plural(&kind, Policy::PLURAL),
+    )
+}
+
+fn read(object: DynamicObject) -> Result<Policy, serde_json::Error> {
+    serde_json::from_value(serde_json::to_value(object)?)
+}
+
+impl WatchedPolicies {
+    /// Begins to watch; the first that it tells is what there is.
+    pub fn start(client: &Client) -> Self {
+        let changes = watcher::watcher(api(client), watcher::Config::default()).default_backoff();
+        Self {
+            changes: changes.boxed(),
+            known: BTreeSet::new(),
+            listed: BTreeSet::new(),
+            waiting: Vec::new(),
+        }
+    }
+
+    /// The next change, or an error after which it goes on; `None` once the watch has ended for good.
+    pub async fn next(&mut self) -> Option<Result<PolicyChange, watcher::Error>> {
+        loop {
+            if let Some(change) = self.waiting.pop() {
+                return Some(Ok(change));
+            }
+            match self.changes.next().await? {
+                Ok(event) => self.take(event),
+                Err(error) => return Some(Err(error)),
+            }
+        }
+    }
+
+    fn take(&mut self, event: Event<DynamicObject>) {
+        match event {
+            Event::Init => self.listed.clear(),
+            Event::InitApply(object) => {
+                self.listed.insert(object.name_any());
+                self.applied(object);
+            }
+            Event::InitDone => {
+                let gone = self.known.difference(&self.listed).cloned();
+                self.waiting.extend(gone.map(PolicyChange::Gone));
+                self.known = std::mem::take(&mut self.listed);
+            }
+            Event::Apply(object) => self.applied(object),
+            Event::Delete(object) => {
+                let name = object.name_any();
+                self.known.remove(&name);
+                self.waiting.push(PolicyChange::Gone(name));
+            }
+        }
+    }
+
+    fn applied(&mut self, object: DynamicObject) {
+        let name = object.name_any();
+        self.known.insert(name.clone());
+        self.waiting.push(match read(object) {
+            Ok(policy) => PolicyChange::Applied(Box::new(policy)),
+            Err(error) => PolicyChange::Unreadable(name, error.to_string()),
+        });
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn object(name: &str, hook: Value) -> DynamicObject {
+        let object = json!({
+            "apiVersion": "plimsoll.dev/v1alpha1", "kind": "Policy", "metadata": {"name": name},
+            "spec": {"hook": hook, "configMapRef": {"name": "x"}},
+        });
+        serde_json::from_value(object).unwrap()
+    }
+
+    fn told(watched: &mut WatchedPolicies, event: Event<DynamicObject>) -> Vec<String> {
+        watched.take(event);
+        let told = watched.waiting.drain(..).map(|change| match change {
+            PolicyChange::Applied(policy) => format!("+{}", policy.metadata.name.unwrap()),
+            PolicyChange::Unreadable(name, _) => format!("?{name}"),
+            PolicyChange::Gone(name) => format!("-{name}"),
+        });
+        told.collect()
+    }
+
+    #[test]
+    fn what_went_while_the_watch_was_broken_is_told_by_the_next_list() {
+        let mut watched = WatchedPolicies {
+            changes: futures_util::stream::empty().boxed(),
+            known: BTreeSet::new(),
+            listed: BTreeSet::new(),
+            waiting: Vec::new(),
+        };
+        let rank = |name: &str| object(name, "Rank".into());
+        assert!(told(&mut watched, Event::Init).is_empty());
+        assert_eq!(told(&mut watched, Event::InitApply(rank("a"))), ["+a"]);
+        assert_eq!(told(&mut watched, Event::InitApply(rank("b"))), ["+b"]);
+        assert!(told(&mut watched, Event::InitDone).is_empty());
+        let broken = object("c", json!(7));
+        assert_eq!(told(&mut watched, Event::Apply(broken)), ["?c"]);
+        assert_eq!(told(&mut watched, Event::Delete(rank("a"))), ["-a"]);
+        told(&mut watched, Event::Init);
+        told(&mut watched, Event::InitApply(rank("b")));
+        assert_eq!(told(&mut watched, Event::InitDone), ["-c"]);
+    }
+}

@@ -1,0 +1,165 @@
+//! The policies of one hook, each with the pools that it serves.
+//!
+//! ```text
+//! NodePool ─► its annotation names a policy? ─► that one; where there is none, nobody and the pool is held
+//!          └► else the policies whose selector its labels meet: of those that served first the first, of budgets all
+//! ```
+
+use std::collections::BTreeSet;
+use std::sync::Arc;
+
+use plimsoll_core::ids::PoolName;
+use plimsoll_core::model::{LabelSelector, NodePool};
+use plimsoll_core::snapshot::Snapshot;
+
+use crate::manifest::Hook;
+use crate::slot::{Place, WithFallback};
+
+/// A policy in service.
+#[derive(Debug)]
+struct Binding<M> {
+    name: Arc<str>,
+    serves: LabelSelector,
+    place: Place<M>,
+}
+
+impl<M> Clone for Binding<M> {
+    fn clone(&self) -> Self {
+        Self {
+            name: Arc::clone(&self.name),
+            serves: self.serves.clone(),
+            place: self.place.clone(),
+        }
+    }
+}
+
+/// The policies of one hook, in the order in which each first served.
+#[derive(Debug)]
+pub(crate) struct Roster<M> {
+    hook: Hook,
+    bindings: Vec<Binding<M>>,
+}
+
+impl<M> Clone for Roster<M> {
+    fn clone(&self) -> Self {
+        Self {
+            hook: self.hook,
+            bindings: self.bindings.clone(),
+        }
+    }
+}
+
+/// A policy as one decision asks it, with the pools that it answers for.
+pub(crate) struct Part<'s, M> {
+    pub(crate) asked: WithFallback<'s, M>,
+    /// Names of those pools.
+    pub(crate) pools: BTreeSet<PoolName>,
+    /// `true` if these are all that there are.
+    pub(crate) is_whole: bool,
+}
+
+impl<M> Roster<M> {
+    pub(crate) fn new(hook: Hook) -> Self {
+        Self {
+            hook,
+            bindings: Vec::new(),
+        }
+    }
+
+    /// Lets a module serve under a name from now on; whoever served under it stands behind.
+    pub(crate) fn put(&mut self, name: &Arc<str>, serves: LabelSelector, module: M) {
+        let there = self.bindings.iter_mut().find(|own| own.name == *name);
+        if let Some(there) = there {
+            there.place = there.place.succeeded_by(module);
+            there.serves = serves;
+        } else {
+            self.bindings.push(Binding {
+                name: Arc::clone(name),
+                serves,
+                place: Place::first(module),
+            });
+        }
+    }
+
+    /// Lets a policy serve other pools; `false` where nobody serves under that name.
+    pub(crate) fn select(&mut self, name: &str, serves: LabelSelector) -> bool {
+        let there = self.bindings.iter_mut().find(|own| *own.name == *name);
+        there.map(|own| own.serves = serves).is_some()
+    }
+
+    /// Ends the service of a policy; `false` where nobody serves under that name.
+    pub(crate) fn withdraw(&mut self, name: &str) -> bool {
+        let before = self.bindings.len();
+        self.bindings.retain(|own| *own.name != *name);
+        self.bindings.len() < before
+    }
+
+    /// The module that serves under a name.
+    pub(crate) fn module(&self, name: &str) -> Option<&M> {
+        let own = self.bindings.iter().find(|own| *own.name == *name)?;
+        Some(own.place.serving.module())
+    }
+
+    /// Names of those that answer for a pool.
+    pub(crate) fn answering<'r>(&'r self, pool: &NodePool) -> impl Iterator<Item = &'r str> {
+        let places = self.of(pool).into_iter();
+        places.map(|at| &*self.bindings[at].name)
+    }
+
+    /// Names of those that serve.
+    pub(crate) fn names(&self) -> impl Iterator<Item = &str> {
+        self.bindings.iter().map(|own| &*own.name)
+    }
+
+    /// The policies that answer for pools of a snapshot, as one decision asks them.
+    pub(crate) fn parts(&self, snapshot: &Snapshot) -> Vec<Part<'_, M>> {
+        let rows: Vec<Vec<usize>> = snapshot.pools.iter().map(|pool| self.of(pool)).collect();
+        let mut parts = Vec::new();
+        for (at, own) in self.bindings.iter().enumerate() {
+            let pools = snapshot.pools.iter().zip(&rows);
+            let served = pools.filter(|(_, row)| row.contains(&at));
+            let pools: BTreeSet<PoolName> = served.map(|(pool, _)| pool.name.clone()).collect();
+            let is_whole = pools.len() == rows.len();
+            // Without pools nothing is decided that a policy could be left out of.
+            if is_whole || !pools.is_empty() {
+                parts.push(Part {
+                    asked: own.place.watched(&own.name, snapshot.now),
+                    pools,
+                    is_whole,
+                });
+            }
+        }
+        parts
+    }
+
+    /// Policies that answer for a pool, by their places.
+    fn of(&self, pool: &NodePool) -> Vec<usize> {
+        let mut bindings = self.bindings.iter().enumerate();
+        if let Some(named) = named(self.hook, pool) {
+            let own = bindings.find(|(_, own)| own.name == *named);
+            return own.map(|(at, _)| at).into_iter().collect();
+        }
+        let matching = bindings.filter(|(_, own)| own.serves.matches(&pool.own_labels));
+        let most = match self.hook {
+            Hook::Budget => usize::MAX,
+            Hook::Rank | Hook::Consolidate => 1,
+        };
+        matching.map(|(at, _)| at).take(most).collect()
+    }
+
+    /// The policy that a pool asks for by name where nobody serves under it.
+    pub(crate) fn missing<'p>(&self, pool: &'p NodePool) -> Option<&'p Arc<str>> {
+        let named = named(self.hook, pool)?;
+        let mut bindings = self.bindings.iter();
+        (!bindings.any(|own| own.name == *named)).then_some(named)
+    }
+}
+
+fn named(hook: Hook, pool: &NodePool) -> Option<&Arc<str>> {
+    let names = &pool.policies;
+    match hook {
+        Hook::Rank => names.rank.as_ref(),
+        Hook::Consolidate => names.consolidate.as_ref(),
+        Hook::Budget => names.budget.as_ref(),
+    }
+}

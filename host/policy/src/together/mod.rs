@@ -1,0 +1,55 @@
+//! Several policies of one hook in one decision, each heard for the pools that it serves.
+//!
+//! Each is asked the whole question, so that it sees the cluster as it would alone; of its answer the rows of its pools count, and what goes
+//! wrong with it touches these alone. Rows of pools that nobody serves are answered as the host does without a policy.
+
+mod allow;
+mod rank;
+mod score;
+
+use std::cell::RefCell;
+
+use crate::outcome::Fault;
+
+pub(crate) use allow::{Held, Serving};
+pub(crate) use rank::RankedTogether;
+pub(crate) use score::ScoredTogether;
+
+/// A policy that failed for its pools, and what was done there without it.
+#[derive(Debug)]
+pub(crate) struct Failed {
+    pub(crate) policy: String,
+    pub(crate) fault: Fault,
+    pub(crate) instead: &'static str,
+}
+
+impl Failed {
+    /// The failure as a sentence for people.
+    pub(crate) fn sentence(&self) -> String {
+        let Self {
+            policy,
+            fault,
+            instead,
+        } = self;
+        format!("policy {policy} failed for its pools: {fault}; {instead}")
+    }
+}
+
+/// What went wrong while a question was answered, kept until the decision is made.
+#[derive(Debug, Default)]
+pub(crate) struct Failures(RefCell<Vec<Failed>>);
+
+impl Failures {
+    fn add(&self, policy: &str, fault: Fault, instead: &'static str) {
+        self.0.borrow_mut().push(Failed {
+            policy: policy.to_owned(),
+            fault,
+            instead,
+        });
+    }
+
+    /// All so far, which are forgotten.
+    pub(crate) fn take(&self) -> Vec<Failed> {
+        self.0.take()
+    }
+}

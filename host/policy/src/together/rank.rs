@@ -1,0 +1,176 @@
+//! Ranking policies side by side: prices and orders by pool.
+
+use std::collections::BTreeMap;
+use std::ops::Range;
+
+use plimsoll_core::rank::{
+    LaunchList, LaunchLists, OrderQuestion, Price, PriceQuestion, Prices, check_prices, list_price,
+};
+
+use super::Failures;
+use crate::decide::{Ranker, RankerFacts};
+use crate::manifest::Unit;
+use crate::module::invalid;
+use crate::named::Named;
+use crate::outcome::Fault;
+use crate::roster::Part;
+use crate::slot::WithFallback;
+
+/// Consequence for the pools of a policy that forbids offerings.
+const HOLD: &str = "it forbids some offerings, so nothing is bought for them";
+/// Consequence for the pools of any other.
+const LIST: &str = "list prices were taken for them";
+/// Consequence for launch lists.
+const UNORDERED: &str = "their launch lists are in order of price";
+
+/// Ranking policies that answer as one.
+pub(crate) struct RankedTogether<'s, M> {
+    parts: &'s [Part<'s, M>],
+    name: String,
+    pub(crate) failures: Failures,
+}
+
+impl<'s, M: Ranker> RankedTogether<'s, M> {
+    pub(crate) fn new(parts: &'s [Part<'s, M>]) -> Self {
+        let names: Vec<&str> = parts.iter().map(|part| part.asked.name()).collect();
+        Self {
+            parts,
+            name: names.join(" and "),
+            failures: Failures::default(),
+        }
+    }
+
+    fn any(&self, holds: impl Fn(RankerFacts) -> bool) -> bool {
+        let mut facts = self.parts.iter().map(|part| part.asked.facts());
+        facts.any(holds)
+    }
+}
+
+impl<M> Named for RankedTogether<'_, M> {
+    fn name(&self) -> &str {
+        &self.name
+    }
+}
+
+impl<M: Ranker> Ranker for RankedTogether<'_, M>
+where
+    for<'s> WithFallback<'s, M>: Ranker,
+{
+    /// Prices are asked for where one of them gives any: all others then have list prices.
+    fn facts(&self) -> RankerFacts {
+        RankerFacts {
+            unit: if self.any(|facts| facts.unit == Unit::Dollars) {
+                Unit::Dollars
+            } else {
+                Unit::Order
+            },
+            orders: self.any(|facts| facts.orders),
+            vetoes: self.any(|facts| facts.vetoes),
+        }
+    }
+
+    fn price(&self, question: &PriceQuestion) -> Result<Prices, Fault> {
+        let listed = check_prices(question, &list_price(question));
+        let mut prices = listed.map_err(|error| invalid(&error))?;
+        let mut groups = Groups::default();
+        let rows = candidates(question);
+        for (number, part) in self.parts.iter().enumerate() {
+            let own = rows.iter().filter(|(pool, _)| part.pools.contains(*pool));
+            let own: Vec<usize> = own.flat_map(|(_, rows)| rows.clone()).collect();
+            if own.is_empty() || part.asked.facts().unit == Unit::Order {
+                continue;
+            }
+            match part.asked.price(question) {
+                Ok(answer) => {
+                    for row in own {
+                        prices.rows[row] = groups.apart(number, answer.rows[row]);
+                    }
+                }
+                Err(fault) => {
+                    let vetoes = part.asked.facts().vetoes;
+                    if vetoes {
+                        let none = Prices::all_vetoed(1).rows[0];
+                        own.into_iter().for_each(|row| prices.rows[row] = none);
+                    }
+                    let instead = if vetoes { HOLD } else { LIST };
+                    self.failures.add(part.asked.name(), fault, instead);
+                }
+            }
+        }
+        Ok(prices)
+    }
+
+    /// Fails where a policy that forbids offerings does: a list must not be left with what it would have taken off.
+    fn order(&self, question: &OrderQuestion) -> Result<LaunchLists, Fault> {
+        let mut lists = as_named(question);
+        let pools = &question.claims.pool;
+        let names: Vec<&str> = (0..pools.len())
+            .map(|claim| {
+                let row = u32::try_from(claim).unwrap_or(u32::MAX);
+                question.tables.symbols.of_row(pools, row)
+            })
+            .collect();
+        for part in self.parts {
+            let claims = names.iter().enumerate();
+            let own = claims.filter(|(_, pool)| part.pools.contains(**pool));
+            let own: Vec<usize> = own.map(|(claim, _)| claim).collect();
+            let RankerFacts { orders, vetoes, .. } = part.asked.facts();
+            if own.is_empty() || !orders {
+                continue;
+            }
+            match part.asked.order(question) {
+                Ok(mut answer) => {
+                    for claim in own {
+                        lists.claims[claim] = std::mem::take(&mut answer.claims[claim]);
+                    }
+                }
+                Err(fault) if vetoes => return Err(fault),
+                Err(fault) => self.failures.add(part.asked.name(), fault, UNORDERED),
+            }
+        }
+        Ok(lists)
+    }
+}
+
+/// Rows of the candidates of each pool, with the pool's name.
+fn candidates(question: &PriceQuestion) -> Vec<(&str, Range<usize>)> {
+    let pools = &question.pools;
+    let mut start = 0;
+    let ends = pools.cand_ends.iter().zip(0..);
+    ends.map(|(&end, pool)| {
+        let rows = start..end as usize;
+        start = end as usize;
+        (question.tables.symbols.of_row(&pools.name, pool), rows)
+    })
+    .collect()
+}
+
+/// Every claim's candidates as the host named them: the planned one first, then by price.
+fn as_named(question: &OrderQuestion) -> LaunchLists {
+    let mut start = 0;
+    let lists = question.claims.cand_ends.iter().map(|&end| {
+        let count = end as usize - start;
+        start = end as usize;
+        LaunchList {
+            kept: (0..count).collect(),
+            removed: Vec::new(),
+        }
+    });
+    LaunchLists {
+        claims: lists.collect(),
+    }
+}
+
+/// Numbers of groups of rows, which two policies may give alike and which must not become one.
+#[derive(Default)]
+struct Groups(BTreeMap<(usize, u32), u32>);
+
+impl Groups {
+    fn apart(&mut self, part: usize, mut price: Price) -> Price {
+        if price.first_group != 0 {
+            let next = u32::try_from(self.0.len() + 1).unwrap_or(u32::MAX);
+            price.first_group = *self.0.entry((part, price.first_group)).or_insert(next);
+        }
+        price
+    }
+}
