@@ -2,7 +2,9 @@
 
 use plimsoll_core::ids::{PoolName, Uid};
 use plimsoll_core::labels::{self, LabelKey, Labels};
-use plimsoll_core::model::{Ceilings, NodePool, PackingMode, PoolDisruption, Status};
+use plimsoll_core::model::{
+    Ceilings, NodePool, PackingMode, PoolDisruption, Status, WrittenTemplate,
+};
 use plimsoll_core::requirement::Requirement;
 use plimsoll_core::time::Span;
 
@@ -34,7 +36,7 @@ pub(super) fn default_pool(class: &str) -> NodePool {
         disruption: PoolDisruption::default(),
         packing: PackingMode::Price,
         ceilings: Ceilings::default(),
-        hash: None,
+        written: WrittenTemplate::default(),
         status: Status::default(),
     }
 }
