@@ -1,8 +1,9 @@
 // Command plimsoll-peers lets the incumbent's scheduler, taken as a library at a pinned version, solve the problem files that
-// Plimsoll solves, and writes the incumbent's own benchmark as such a file.
+// Plimsoll solves, writes the incumbent's own benchmark as such a file, and hashes the templates of pools.
 //
 //	plimsoll-peers solve [-preferences respect|ignore] [-workers N] [-placements] FILE...
 //	plimsoll-peers generate [-mix diverse|preferences] [-pods N] [-types N] [-seed N] > FILE
+//	plimsoll-peers hashes [-drawn N] [-seed N] [FILE]...
 //
 // A problem file is a snapshot of Plimsoll's: a Kubernetes List, plus a section `plimsoll` that holds the catalogue. One line of
 // JSON per file goes to standard output, reasons for pods left over go to standard error. Status 1: a file could not be read or solved; 2: usage.
@@ -18,7 +19,7 @@ import (
 	"sigs.k8s.io/karpenter/pkg/operator/logging"
 )
 
-const usage = "usage: plimsoll-peers solve [flags] FILE... | plimsoll-peers generate [flags]"
+const usage = "usage: plimsoll-peers solve [flags] FILE... | plimsoll-peers generate [flags] | plimsoll-peers hashes [flags]"
 
 func main() {
 	log.SetLogger(logging.NopLogger)
@@ -31,6 +32,8 @@ func main() {
 		err = runSolve(arguments)
 	case "generate":
 		err = runGenerate(arguments)
+	case "hashes":
+		err = runHashes(arguments)
 	default:
 		fail(2, fmt.Sprintf("unknown command %q; %s", command, usage))
 	}

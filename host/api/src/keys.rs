@@ -4,10 +4,6 @@
 pub const DO_NOT_DISRUPT: &str = "karpenter.sh/do-not-disrupt";
 /// Annotation of a claim: when its drain must be over, as RFC 3339.
 pub const TERMINATION_TIMESTAMP: &str = "karpenter.sh/nodeclaim-termination-timestamp";
-/// Hash of a pool's fields whose change makes its nodes drift.
-pub const NODEPOOL_HASH: &str = "karpenter.sh/nodepool-hash";
-/// Version of the method by which [`NODEPOOL_HASH`] was computed.
-pub const NODEPOOL_HASH_VERSION: &str = "karpenter.sh/nodepool-hash-version";
 /// How pods are packed onto a pool's new nodes: `price` or `compatible`.
 pub const PACKING: &str = "plimsoll.dev/packing";
 /// On a capacity buffer: from when on it asks for its room, five cron fields in UTC; without it, always.

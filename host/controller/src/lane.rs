@@ -27,6 +27,7 @@ impl Urgency {
             | Purpose::MarkWaiting
             | Purpose::MarkStatus
             | Purpose::MarkDisruption
+            | Purpose::MarkHash
             | Purpose::MarkPodEvent => Self::Low,
             _ => Self::Normal,
         }

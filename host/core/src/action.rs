@@ -165,6 +165,8 @@ pub enum Purpose {
     Hold,
     /// Write down whether a claim has drifted, may be consolidated, and why it is being disrupted.
     MarkDisruption,
+    /// Write the hash of a claim's pool on it, by the rules of our version.
+    MarkHash,
 }
 
 /// One thing to do.

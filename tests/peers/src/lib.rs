@@ -29,6 +29,14 @@ pub enum PeerError {
         /// The end of its standard error.
         reason: String,
     },
+    /// A line is no hash with its template.
+    #[error("{program} answered {line:?}, expected a hash and a template")]
+    Hash {
+        /// The program that was run.
+        program: PathBuf,
+        /// The line that it printed.
+        line: String,
+    },
     /// The figures are not in the form that this crate reads.
     #[error("{program} answered {line:?}, expected one JSON object of figures")]
     Figures {
@@ -113,6 +121,15 @@ pub struct Placement {
     pub pods: Vec<String>,
 }
 
+/// A pool's template and its hash, by which claims are told to have drifted from it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct HashedTemplate {
+    /// The hash, in decimal digits.
+    pub hash: String,
+    /// `spec.template` of a NodePool, as JSON.
+    pub template: String,
+}
+
 /// The built program.
 #[derive(Debug, Clone)]
 pub struct Peer {
@@ -172,6 +189,28 @@ impl Peer {
             .args(["-pods", &pods.to_string()])
             .args(["-types", &instance_types.to_string()])
             .args(["-seed", &seed.to_string()]))
+    }
+
+    /// So many templates drawn from `seed`, with their hashes.
+    pub fn hashed_templates(
+        &self,
+        drawn: usize,
+        seed: u32,
+    ) -> Result<Vec<HashedTemplate>, PeerError> {
+        let mut command = Command::new(&self.program);
+        command.arg("hashes").args(["-drawn", &drawn.to_string()]);
+        let lines = run(command.args(["-seed", &seed.to_string()]))?;
+        let one = |line: &str| {
+            let (hash, template) = line.split_once(' ').ok_or_else(|| PeerError::Hash {
+                program: self.program.clone(),
+                line: line.to_owned(),
+            })?;
+            Ok(HashedTemplate {
+                hash: hash.to_owned(),
+                template: template.to_owned(),
+            })
+        };
+        String::from_utf8_lossy(&lines).lines().map(one).collect()
     }
 }
 

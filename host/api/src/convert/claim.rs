@@ -32,7 +32,7 @@ pub(crate) fn node_claim(
         provider_id: filled(&status.provider_id).map(ProviderId::from),
         node: filled(&status.node_name).map(|name| NodeName::from(interner.text(&name))),
         labels: metadata::labels(metadata, interner),
-        annotations: metadata::annotations(metadata, interner),
+        annotations: interner.map(metadata.annotations.iter().flatten()),
         requirements: requirement::of_pool(&spec.requirements, interner)
             .within("spec.requirements")?
             .into_iter()

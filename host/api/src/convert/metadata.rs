@@ -98,7 +98,7 @@ pub(super) fn labels(metadata: &ObjectMeta, interner: &mut Interner) -> Labels {
     interner.map(metadata.labels.iter().flatten())
 }
 
-/// The annotations that decisions may read.
+/// The annotations that decisions may read, for kinds of which there are many.
 pub(super) fn annotations(metadata: &ObjectMeta, interner: &mut Interner) -> Labels {
     let read = metadata
         .annotations

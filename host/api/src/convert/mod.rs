@@ -20,6 +20,7 @@ mod requirement;
 mod selector;
 pub(crate) mod storage;
 mod taint;
+mod template;
 pub(crate) mod workload;
 
 pub use condition::{condition, condition_value};

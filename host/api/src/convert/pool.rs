@@ -14,7 +14,7 @@ use plimsoll_core::units::PricePerHour;
 use serde_json::{Map, Value, json};
 
 use super::amounts::amounts;
-use super::{condition, metadata, requirement, taint};
+use super::{condition, metadata, requirement, taint, template};
 use crate::error::{FieldError, Within};
 use crate::intern::Interner;
 use crate::kinds::{self, Condition, NodeClassReference};
@@ -32,7 +32,11 @@ pub(crate) fn node_pool(
     interner: &mut Interner,
 ) -> Result<NodePool, FieldError> {
     let (metadata, spec) = (&written.metadata, &written.spec);
+    let of_template = &spec.template.metadata;
     let template = &spec.template.spec;
+    let taints = |list: &Option<Vec<_>>, interner: &mut Interner| {
+        taint::of_template(list.as_deref().unwrap_or_default(), interner)
+    };
     let inner = "spec.template.spec";
     let limits = spec.limits.as_ref().map(|list| amounts(list, interner));
     let conditions = written.status.as_ref().map(|status| &status.conditions);
@@ -42,13 +46,12 @@ pub(crate) fn node_pool(
         weight: weight(spec.weight, MAX_WEIGHT)?,
         class: class(&template.node_class_ref, interner)
             .within(format_args!("{inner}.nodeClassRef"))?,
-        labels: interner.map(&spec.template.metadata.labels),
-        annotations: interner.map(&spec.template.metadata.annotations),
+        labels: interner.map(of_template.labels.iter().flatten()),
+        annotations: interner.map(of_template.annotations.iter().flatten()),
         requirements: requirement::of_pool(&template.requirements, interner)
             .within(format_args!("{inner}.requirements"))?,
-        taints: taint::of_template(&template.taints, interner)
-            .within(format_args!("{inner}.taints"))?,
-        startup_taints: taint::of_template(&template.startup_taints, interner)
+        taints: taints(&template.taints, interner).within(format_args!("{inner}.taints"))?,
+        startup_taints: taints(&template.startup_taints, interner)
             .within(format_args!("{inner}.startupTaints"))?,
         limits: limits.transpose().within("spec.limits")?,
         expire_after: expiry(template.expire_after.as_deref()).within(inner)?,
@@ -61,7 +64,7 @@ pub(crate) fn node_pool(
         ceilings: ceilings(metadata)?,
         own_labels: own_labels(metadata, interner),
         policies: policies(metadata, interner),
-        hash: hash(written),
+        written: template::text(&spec.template),
         status: status(written, interner),
     })
 }
@@ -221,14 +224,6 @@ fn read<T>(
     metadata::annotation(metadata, key).map(one).transpose()
 }
 
-fn hash(written: &kinds::NodePool) -> Option<(Arc<str>, Arc<str>)> {
-    let read = |key| metadata::annotation(&written.metadata, key).map(Arc::from);
-    Some((
-        read(keys::NODEPOOL_HASH)?,
-        read(keys::NODEPOOL_HASH_VERSION)?,
-    ))
-}
-
 fn disruption(written: Option<&kinds::Disruption>) -> Result<PoolDisruption, FieldError> {
     let mut result = PoolDisruption::default();
     let Some(written) = written else {
@@ -332,30 +327,10 @@ pub(crate) fn to_value(pool: &NodePool) -> Value {
     for (key, text) in &pool.status.memory {
         annotations.insert(key.as_ref().to_owned(), text.as_ref().into());
     }
-    if let Some((hash, version)) = &pool.hash {
-        annotations.insert(keys::NODEPOOL_HASH.to_owned(), hash.as_ref().into());
-        annotations.insert(
-            keys::NODEPOOL_HASH_VERSION.to_owned(),
-            version.as_ref().into(),
-        );
-    }
     write::put(&mut meta, "annotations", Value::Object(annotations));
     write::put(&mut meta, "labels", write::map(&pool.own_labels));
-    let mut inner = json!({
-        "nodeClassRef": write::class(&pool.class),
-        "requirements": write::all_expressions(&pool.requirements),
-        "taints": write::taints(&pool.taints),
-        "startupTaints": write::taints(&pool.startup_taints),
-        "expireAfter": write::or_never(pool.expire_after),
-    });
-    if let Some(grace) = pool.termination_grace {
-        inner["terminationGracePeriod"] = duration::write(grace).into();
-    }
     let mut spec = json!({
-        "template": {
-            "metadata": {"labels": write::map(&pool.labels), "annotations": write::map(&pool.annotations)},
-            "spec": inner,
-        },
+        "template": template::to_value(pool),
         "disruption": write_disruption(pool),
     });
     if pool.weight > 0 {

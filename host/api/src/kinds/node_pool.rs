@@ -85,11 +85,11 @@ pub struct NodePoolTemplate {
 #[derive(Clone, Debug, Default, PartialEq, Deserialize, Serialize)]
 pub struct TemplateMetadata {
     /// Labels; they act as requirements, too.
-    #[serde(default)]
-    pub labels: BTreeMap<String, String>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub labels: Option<BTreeMap<String, String>>,
     /// Annotations.
-    #[serde(default)]
-    pub annotations: BTreeMap<String, String>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub annotations: Option<BTreeMap<String, String>>,
 }
 
 /// Node settings.
@@ -104,11 +104,11 @@ pub struct TemplateSpec {
     #[serde(default)]
     pub requirements: Vec<NodeSelectorRequirement>,
     /// Taints that nodes start with and lose.
-    #[serde(default)]
-    pub startup_taints: Vec<TaintEntry>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub startup_taints: Option<Vec<TaintEntry>>,
     /// Taints that nodes keep.
-    #[serde(default)]
-    pub taints: Vec<TaintEntry>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub taints: Option<Vec<TaintEntry>>,
     /// Longest time a drain may take.
     pub termination_grace_period: Option<String>,
 }

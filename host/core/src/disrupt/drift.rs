@@ -1,26 +1,18 @@
 //! Nodes that no longer are what their pool says.
 //!
 //! First the template's fields that are compared by hash, then the pool's requirements against the labels of the claim, then
-//! whether the type is still sold. Rules are the incumbent's; the hash is our own, under a version string of our own, so that
-//! claims of another implementation are not taken for drifted.
+//! whether the type is still sold. Rules are the incumbent's.
 
-use std::collections::BTreeSet;
 use std::fmt;
 use std::sync::Arc;
 
 use crate::catalogue::Catalogue;
-use crate::fixed_hash::hash_of;
-use crate::labels::{self, Labels};
-use crate::model::{NodeClaim, NodePool, Taint};
+use crate::labels;
+use crate::model::{NodeClaim, NodePool};
 use crate::requirement::Requirements;
+use crate::template_hash::{self, HASH_ANNOTATION};
 use crate::time::{Span, Timestamp};
 
-/// Annotation of claims with the hash of the template that they were made from.
-pub const HASH_ANNOTATION: &str = "karpenter.sh/nodepool-hash";
-/// Annotation of claims with the version of that hash.
-pub const HASH_VERSION_ANNOTATION: &str = "karpenter.sh/nodepool-hash-version";
-/// The version of [`hash`]: hashes of other versions are not compared.
-pub const HASH_VERSION: &str = "plimsoll-1";
 /// Younger claims are not looked at for their type: a catalogue may be read a moment too early.
 pub const TYPE_CHECKED_AFTER: Span = Span::from_secs(3600);
 
@@ -63,27 +55,6 @@ impl fmt::Display for Drift {
     }
 }
 
-/// Hash of a pool's template. Lists count as sets; requirements and everything outside the template do not enter.
-pub fn hash(pool: &NodePool) -> Arc<str> {
-    let taints = |taints: &[Taint]| taints.iter().cloned().collect::<BTreeSet<_>>();
-    let own: Labels = pool.labels.clone();
-    let number = hash_of(&(
-        (own, &pool.annotations),
-        (taints(&pool.taints), taints(&pool.startup_taints)),
-        &pool.class,
-        (pool.termination_grace, pool.expire_after),
-    ));
-    Arc::from(number.to_string())
-}
-
-/// Annotations of new claims of a pool: the drift hash and its version.
-pub fn annotations(pool: &NodePool) -> [(Arc<str>, Arc<str>); 2] {
-    [
-        (Arc::from(HASH_ANNOTATION), hash(pool)),
-        (Arc::from(HASH_VERSION_ANNOTATION), Arc::from(HASH_VERSION)),
-    ]
-}
-
 /// How a claim differs from its pool, which sells `catalogue`, or its instance from its class, as is written on it.
 pub fn drift(
     pool: &NodePool,
@@ -111,9 +82,9 @@ fn drift_from_pool(
     catalogue: &Catalogue,
     now: Timestamp,
 ) -> Option<Drift> {
-    let written = |key: &str| claim.annotations.get(key).map(AsRef::as_ref);
-    let compared = written(HASH_VERSION_ANNOTATION) == Some(HASH_VERSION);
-    if compared && written(HASH_ANNOTATION).is_some_and(|have| have != &*hash(pool)) {
+    let made_from = claim.annotations.get(HASH_ANNOTATION);
+    let made_from = made_from.filter(|_| template_hash::is_current(&claim.annotations));
+    if made_from.is_some_and(|hash| *hash != template_hash::hash(pool)) {
         return Some(Drift::Template);
     }
     if !meets_requirements(pool, claim) {

@@ -18,7 +18,6 @@ use super::{Engine, report};
 use crate::action::{Action, ObjectKey};
 use crate::command::Command;
 use crate::ids::{ClaimName, Uid};
-use crate::model::NodePool;
 use crate::plan::{PlannedClaim, Target as Place};
 use crate::snapshot::Snapshot;
 use crate::state::{Cluster, PromisedTarget};
@@ -87,8 +86,7 @@ impl Engine {
                     let Some(planned) = claims.get(row) else {
                         continue;
                     };
-                    let pool = snapshot.pool(planned.pool.as_str());
-                    let name = self.ask_for_replacement(pool, planned, row, &pods, &marks, now);
+                    let name = self.ask_for_replacement(planned, row, &pods, &marks, now);
                     let object = ObjectKey::Claim(name.clone());
                     let words = marks.words.clone();
                     actions.push(report(object, "DisruptionLaunching", words, now));
@@ -139,7 +137,6 @@ impl Engine {
     /// Asks for the claim at a row of a command's plan, with what a later process needs to know of the command written on it; its name.
     fn ask_for_replacement(
         &mut self,
-        pool: Option<&Arc<NodePool>>,
         planned: &PlannedClaim,
         row: usize,
         pods: &PodCounts,
@@ -153,7 +150,7 @@ impl Engine {
         self.note_relaunch(&planned, pods);
         let purpose = ClaimPurpose::Replaces(marks.least.clone(), row);
         let (name, _) = self.free_name(&planned.pool, &purpose, 0);
-        self.ask_for(pool, &planned, pods, name.clone(), now);
+        self.ask_for(&planned, pods, name.clone(), now);
         name
     }
 

@@ -151,6 +151,7 @@ impl Engine {
             moving: self.queue.has(name),
             nominated: overdue || self.are_nominated(&PromisedTarget::Claim(name.clone())),
             disruption: self.disruption_facts(claim),
+            migrated_hash: self.migrated_hash(claim),
             market: &self.market,
         })
     }

@@ -8,9 +8,8 @@ use super::naming::ClaimPurpose;
 use super::runaway::Tally;
 use super::spare::for_spare_alone;
 use crate::action::Action;
-use crate::disrupt::drift;
 use crate::ids::ClaimName;
-use crate::model::{NodeClaim, NodePool, is_displaced};
+use crate::model::{NodeClaim, is_displaced};
 use crate::plan::{Plan, PlannedClaim, Target as Place};
 use crate::snapshot::Snapshot;
 use crate::state::{ANNOTATION, GroupId, PromisedTarget, bound_of, to_annotation};
@@ -66,9 +65,8 @@ impl Engine {
                     match &verdict {
                         CommitVerdict::Buys => {
                             self.note_relaunch(planned, &pods);
-                            let pool = solving.snapshot.pool(planned.pool.as_str());
                             let (name, _) = self.free_name(&planned.pool, &purposes[row], 0);
-                            self.ask_for(pool, planned, &pods, name, now);
+                            self.ask_for(planned, &pods, name, now);
                         }
                         CommitVerdict::Held(words) => {
                             held.insert(row, words.clone());
@@ -189,20 +187,15 @@ impl Engine {
         }
     }
 
-    /// Asks for a claim of this name and promises its room. It is marked as made from `pool` as it was when it was planned.
+    /// Asks for a claim of this name and promises its room.
     pub(super) fn ask_for(
         &mut self,
-        pool: Option<&Arc<NodePool>>,
         planned: &PlannedClaim,
         pods: &PodCounts,
         name: ClaimName,
         now: Timestamp,
     ) {
-        let mut claim = new_claim(planned, name, pods, now);
-        if let Some(pool) = pool {
-            claim.annotations.extend(drift::annotations(pool));
-        }
-        let claim = Arc::new(claim);
+        let claim = Arc::new(new_claim(planned, name, pods, now));
         let target = PromisedTarget::Claim(claim.name.clone());
         for (group, count) in pods {
             self.promises.make(&target, *group, *count, 0, now);

@@ -261,7 +261,7 @@ impl Engine {
             }
             let (name, ordinal) = self.free_name(&pool.name, &ClaimPurpose::Replica, first);
             first = ordinal + 1;
-            self.ask_for(Some(pool), &planned, &PodCounts::new(), name.clone(), now);
+            self.ask_for(&planned, &PodCounts::new(), name.clone(), now);
             if let Some(chosen) = planned.chosen() {
                 *zones.entry(Arc::clone(&chosen.zone)).or_insert(0) += 1;
             }

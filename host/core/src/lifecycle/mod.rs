@@ -12,6 +12,7 @@
 
 mod disruption;
 pub mod drain;
+mod hash;
 mod initialize;
 mod launch;
 mod liveness;
@@ -46,6 +47,8 @@ pub fn step(view: &ClaimView<'_>, now: Timestamp) -> Step {
     let mut step = Step::default();
     advance(view, now, &mut step);
     standing::tell(view, now, &mut step);
+    // Before the condition of drift, by which it goes.
+    hash::migrate(view, &mut step);
     disruption::tell(view, now, &mut step);
     pod_event::tell(view, now, &mut step);
     step

@@ -50,6 +50,8 @@ pub struct ClaimView<'a> {
     pub nominated: bool,
     /// Facts about its disruption; `None` where nobody can say, for want of its pool.
     pub disruption: Option<DisruptionFacts>,
+    /// Hash of its pool's template, where the pool does not bear that of our version yet; `None` where it does, or is gone.
+    pub migrated_hash: Option<Arc<str>>,
     /// Catalogue, avoided offerings and learned sizes.
     pub market: &'a Market,
 }

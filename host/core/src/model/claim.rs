@@ -65,7 +65,7 @@ pub struct NodeClaim {
     pub node: Option<NodeName>,
     /// Labels of the NodeClaim, which its node gets.
     pub labels: Labels,
-    /// Its annotations, as far as decisions read them.
+    /// Its annotations, of whatever domain: its node gets them when it joins.
     pub annotations: Labels,
     /// Requirements that its node must satisfy.
     pub requirements: Requirements,

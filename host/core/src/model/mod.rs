@@ -21,6 +21,7 @@ mod selector;
 mod spread;
 mod status;
 mod taint;
+mod template;
 mod volume;
 mod workload;
 
@@ -53,6 +54,7 @@ pub(crate) use taint::leaving_taint;
 pub use taint::{
     DISRUPTED_TAINT, Effect, Taint, Toleration, TolerationOperator, first_untolerated, is_disrupted,
 };
+pub use template::{TemplateField, WrittenTemplate};
 pub use volume::{
     BindingMode, CsiNode, PersistentVolume, StorageClass, VolumeClaim, VolumeKind, VolumePart,
     Volumes,

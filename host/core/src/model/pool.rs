@@ -9,6 +9,7 @@ use super::claim::ClassRef;
 use super::disruption::PoolDisruption;
 use super::status::Status;
 use super::taint::Taint;
+use super::template::WrittenTemplate;
 use crate::ids::{PoolName, Uid};
 use crate::labels::{self, LabelKey, Labels};
 use crate::requirement::{Requirement, Requirements};
@@ -120,8 +121,9 @@ pub struct NodePool {
     /// Policies that it asks for by name.
     #[serde(default, skip_serializing_if = "NamedPolicies::is_empty")]
     pub policies: NamedPolicies,
-    /// Hash of the fields whose change makes its nodes drift, and the hash's version, as read with the object.
-    pub hash: Option<(Arc<str>, Arc<str>)>,
+    /// Text of its template, as far as the fields above do not say it.
+    #[serde(default, skip_serializing_if = "WrittenTemplate::is_plain")]
+    pub written: WrittenTemplate,
     /// Status of the object, which decisions do not read.
     #[serde(default, skip_serializing_if = "Status::is_silent")]
     pub status: Status,

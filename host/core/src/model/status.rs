@@ -11,14 +11,20 @@ use super::overlay::NodeOverlay;
 use super::pool::NodePool;
 use crate::labels::Labels;
 use crate::resources::Resources;
+use crate::template_hash::{HASH_ANNOTATION, HASH_VERSION_ANNOTATION};
 
 /// Annotation of a pool: when claims of it that are no more were asked for within a minute, in seconds, for the ceiling on nodes per
 /// minute.
 pub const ASKED_ANNOTATION: &str = "plimsoll.dev/asked";
 /// Annotation of a pool: its launches whose machines were too small for every pod they were made for, so that none is made for ever.
 pub const UNDERSIZED_ANNOTATION: &str = "plimsoll.dev/undersized";
-/// Annotations of a pool that we alone write, and that another process reads at its start.
-pub const MEMORY: [&str; 2] = [ASKED_ANNOTATION, UNDERSIZED_ANNOTATION];
+/// Annotations of a pool that are ours to write, and that another process reads at its start; those of its hash the incumbent, too.
+pub const MEMORY: [&str; 4] = [
+    ASKED_ANNOTATION,
+    UNDERSIZED_ANNOTATION,
+    HASH_ANNOTATION,
+    HASH_VERSION_ANNOTATION,
+];
 
 /// Observed state of an object, and the generation of its desired one.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]

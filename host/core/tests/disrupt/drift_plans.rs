@@ -4,11 +4,12 @@ use std::sync::Arc;
 
 use plimsoll_core::command::{Command, DisruptionQuestion};
 use plimsoll_core::disrupt::candidate::DO_NOT_DISRUPT;
-use plimsoll_core::disrupt::{consider, drift};
+use plimsoll_core::disrupt::consider;
 use plimsoll_core::model::{DisruptionReason, NodeClaim, Taint};
 use plimsoll_core::plan::{Plan, Target};
 use plimsoll_core::schedule;
 use plimsoll_core::snapshot::Snapshot;
+use plimsoll_core::template_hash;
 use plimsoll_core::units::PricePerHour;
 use plimsoll_oracles::fixture::*;
 use plimsoll_oracles::generate::{Features, Shape, random_cluster, shapes};
@@ -31,8 +32,11 @@ fn drifted(snapshot: &Snapshot, row: usize) -> Snapshot {
     }
     let claim = result.nodes[row].claim.as_mut().expect("a node of ours");
     let written = [
-        (drift::HASH_ANNOTATION, "0"),
-        (drift::HASH_VERSION_ANNOTATION, drift::HASH_VERSION),
+        (template_hash::HASH_ANNOTATION, "0"),
+        (
+            template_hash::HASH_VERSION_ANNOTATION,
+            template_hash::HASH_VERSION,
+        ),
     ];
     let written = written.map(|(key, value)| (key.into(), value.into()));
     Arc::make_mut(claim).annotations.extend(written);

@@ -5,10 +5,11 @@ use std::sync::Arc;
 
 use plimsoll_core::command::{Command, Decision, DisruptionQuestion};
 use plimsoll_core::disrupt::pass::DisruptionPass;
-use plimsoll_core::disrupt::{confirm, consider, drift};
+use plimsoll_core::disrupt::{confirm, consider};
 use plimsoll_core::model::{DisruptionReason, NodePool, OwnerKind};
 use plimsoll_core::rank::{PriceAnswer, PriceQuestion, Prices, check_prices, list_price};
 use plimsoll_core::snapshot::Snapshot;
+use plimsoll_core::template_hash;
 use plimsoll_core::units::PricePerHour;
 use plimsoll_oracles::fixture::*;
 
@@ -243,7 +244,7 @@ fn nothing_is_bought_beyond_three_times_what_its_pods_are_worth() {
 fn drifted_nodes_are_replaced_by_what_the_policy_allows() {
     let mut snapshot = full();
     let pool = Arc::make_mut(&mut snapshot.pools[0]);
-    let made_from = drift::annotations(pool);
+    let made_from = template_hash::annotations(pool);
     pool.labels.insert("team".into(), "shop".into());
     let row = node_row(&snapshot, "n1");
     let claim = snapshot.nodes[row].claim.as_mut();

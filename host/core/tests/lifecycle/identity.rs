@@ -30,6 +30,8 @@ pub(super) struct World {
     pub(super) now: Timestamp,
     /// Lists of machines that were asked for, which have nothing to do with most tests.
     pub(super) lists: Vec<Order>,
+    /// Statuses and hashes that were to be written, likewise.
+    pub(super) written: Vec<Order>,
 }
 
 impl World {
@@ -45,6 +47,7 @@ impl World {
             version: 0,
             now: second(at),
             lists: Vec::new(),
+            written: Vec::new(),
         };
         for object in objects.iter() {
             world.see(object);
@@ -58,7 +61,10 @@ impl World {
         for action in self.engine.handle(input, self.now) {
             match action {
                 Action::Do(order) if order.purpose == Purpose::List => self.lists.push(*order),
-                Action::Do(order) if order.purpose != Purpose::MarkStatus => orders.push(*order),
+                Action::Do(order) => match order.purpose {
+                    Purpose::MarkStatus | Purpose::MarkHash => self.written.push(*order),
+                    _ => orders.push(*order),
+                },
                 Action::Solve(request) => {
                     let plan = schedule::plan(&request.snapshot);
                     orders.extend(self.hear(Input::Solved(request.id, Box::new(plan))));

@@ -96,3 +96,13 @@ fn a_node_that_comes_up_is_waited_for_a_moment_and_joins_as_it_is_if_it_takes_lo
     let taints = change.taints.expect("all of them");
     assert_eq!(taints.len(), 1, "only that of unregistered nodes goes");
 }
+
+#[test]
+fn a_node_gets_the_annotations_of_its_claim_when_it_joins() {
+    let owner = (Arc::from("example.com/owner"), Arc::from("shop"));
+    let scene = come(|_| {}).claim(|claim| {
+        claim.annotations.extend([owner.clone()]);
+    });
+    let change = joining(&scene).expect("it joins");
+    assert_eq!(change.annotations.get(&owner.0), Some(&owner.1));
+}

@@ -4,6 +4,7 @@ mod disruption;
 mod drain;
 mod foreign;
 mod garbage;
+mod hash;
 mod identity;
 mod joining;
 mod launches;
@@ -30,6 +31,7 @@ struct Scene {
     failure: Option<&'static str>,
     last_pod_event: Option<Timestamp>,
     disruption: Option<DisruptionFacts>,
+    migrated_hash: Option<Arc<str>>,
     is_fresh: bool,
     now: Timestamp,
 }
@@ -55,6 +57,7 @@ impl Scene {
             failure: None,
             last_pod_event: None,
             disruption: None,
+            migrated_hash: None,
             is_fresh: true,
             now: second(1),
         }
@@ -85,6 +88,7 @@ impl Scene {
             moving: false,
             nominated: true,
             disruption: self.disruption.clone(),
+            migrated_hash: self.migrated_hash.clone(),
             market: &market,
         };
         lifecycle::step(&view, self.now)

@@ -3,7 +3,7 @@
 use plimsoll_core::ids::{PoolName, Uid};
 use plimsoll_core::labels::{self, LabelKey, Labels};
 use plimsoll_core::model::{
-    Ceilings, NamedPolicies, NodePool, PackingMode, PoolDisruption, Status,
+    Ceilings, NamedPolicies, NodePool, PackingMode, PoolDisruption, Status, WrittenTemplate,
 };
 use plimsoll_core::requirement::Requirement;
 use plimsoll_core::time::Span;
@@ -38,7 +38,7 @@ pub(super) fn default_pool(class: &str) -> NodePool {
         ceilings: Ceilings::default(),
         own_labels: Labels::new(),
         policies: NamedPolicies::default(),
-        hash: None,
+        written: WrittenTemplate::default(),
         status: Status::default(),
     }
 }

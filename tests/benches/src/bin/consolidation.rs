@@ -14,12 +14,13 @@ use plimsoll_benches::cases::general_types;
 use plimsoll_benches::incumbent;
 use plimsoll_benches::{argument, processor_time};
 use plimsoll_core::command::{Decision, DisruptionQuestion};
+use plimsoll_core::disrupt::consider;
 use plimsoll_core::disrupt::moves::MoveSettings;
 use plimsoll_core::disrupt::pass::DisruptionPass;
-use plimsoll_core::disrupt::{consider, drift};
 use plimsoll_core::rank::{check_prices, list_price};
 use plimsoll_core::schedule::{Session, bound_from_nothing, finish};
 use plimsoll_core::snapshot::Snapshot;
+use plimsoll_core::template_hash;
 use plimsoll_core::units::PricePerHour;
 use plimsoll_oracles::fixture::{below, cluster, is_in, pool};
 use plimsoll_oracles::generate::{Waste, fragmented};
@@ -111,8 +112,11 @@ fn stuck(calm: &Snapshot) -> (Snapshot, Vec<usize>) {
     for row in &rows {
         if let Some(claim) = &mut fleet.nodes[*row].claim {
             let written = [
-                (drift::HASH_ANNOTATION, "0"),
-                (drift::HASH_VERSION_ANNOTATION, drift::HASH_VERSION),
+                (template_hash::HASH_ANNOTATION, "0"),
+                (
+                    template_hash::HASH_VERSION_ANNOTATION,
+                    template_hash::HASH_VERSION,
+                ),
             ];
             let written = written.map(|(key, value)| (key.into(), value.into()));
             Arc::make_mut(claim).annotations.extend(written);

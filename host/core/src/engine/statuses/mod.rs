@@ -5,6 +5,7 @@
 //! most, as the incumbent does.
 
 mod buffer;
+mod hash;
 mod health;
 mod overlay;
 mod pool;

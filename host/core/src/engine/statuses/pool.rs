@@ -2,6 +2,8 @@
 //!
 //! Reasons are the incumbent's.
 
+use std::sync::Arc;
+
 use super::super::Engine;
 use super::validation;
 use crate::action::{ObjectKey, StatusChange};
@@ -61,7 +63,7 @@ impl Engine {
         }
         conditions.retain(|said| !status.conditions.says_of(said, status.generation));
         let change = StatusChange {
-            memory: self.unsaid_memory(name, &status.memory, now),
+            memory: self.unsaid_memory(&pool, &status.memory, now),
             conditions,
             resources: capacity,
             class_generation: class.filter(|own| Some(*own) != status.class_generation),
@@ -71,17 +73,17 @@ impl Engine {
     }
 
     /// Annotations for the next process that a pool does not have as they are to be; those to be taken off are empty.
-    fn unsaid_memory(&mut self, pool: &PoolName, said: &Labels, now: Timestamp) -> Labels {
-        let asked = self.statuses.gone_asks.text(pool, now);
-        let undersized = self.undersized.text(pool);
+    fn unsaid_memory(&mut self, pool: &NodePool, said: &Labels, now: Timestamp) -> Labels {
+        let asked = self.statuses.gone_asks.text(&pool.name, now);
+        let undersized = self.undersized.text(&pool.name);
         let wanted = [
-            asked.map(|text| (ASKED_ANNOTATION, text)),
-            Some((UNDERSIZED_ANNOTATION, undersized)),
+            asked.map(|text| (Arc::from(ASKED_ANNOTATION), text)),
+            Some((Arc::from(UNDERSIZED_ANNOTATION), undersized)),
         ];
-        let says = |key: &str| said.get(key).map_or("", AsRef::as_ref);
-        let unsaid = wanted.into_iter().flatten();
-        let unsaid = unsaid.filter(|(key, text)| says(key) != &**text);
-        unsaid.map(|(key, text)| (key.into(), text)).collect()
+        let wanted = wanted.into_iter().flatten();
+        let wanted = wanted.chain(self.pool_hash(pool, said, now));
+        let says = |key: &Arc<str>| said.get(key).map_or("", AsRef::as_ref);
+        wanted.filter(|(key, text)| says(key) != &**text).collect()
     }
 
     /// What a pool's nodes have, where that is not what it says and is to be said now; a pool that said it a moment ago is looked at

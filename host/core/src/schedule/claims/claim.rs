@@ -13,6 +13,7 @@ use crate::resources::Resources;
 use crate::schedule::batch::compile::Compiled;
 use crate::schedule::batch::minimum::{self, Minimum};
 use crate::schedule::place::PlacementStep;
+use crate::template_hash;
 
 /// The claim of a node planned as `chosen`, which names the rows and options given.
 pub(crate) fn claim(
@@ -64,16 +65,10 @@ pub(crate) fn claim(
     }
 }
 
-/// The template's annotations, the hash of the pool as it was read, and whether a minimum of values was lowered.
+/// The template's annotations, its hash, and whether a minimum of values was lowered.
 pub(crate) fn annotations_of(pool: &NodePool, lowered: bool) -> Labels {
     let mut annotations = pool.annotations.clone();
-    if let Some((hash, version)) = &pool.hash {
-        annotations.insert("karpenter.sh/nodepool-hash".into(), Arc::clone(hash));
-        annotations.insert(
-            "karpenter.sh/nodepool-hash-version".into(),
-            Arc::clone(version),
-        );
-    }
+    annotations.extend(template_hash::annotations(pool));
     annotations.insert(
         labels::MIN_VALUES_RELAXED.into(),
         if lowered { "true" } else { "false" }.into(),

@@ -1,0 +1,60 @@
+//! Annotations that objects are known by: all of a pool's template and of its claims, which their nodes get; of nodes those that
+//! decisions read.
+
+use std::sync::Arc;
+
+use plimsoll_api::{Interner, Kind, Object, read};
+use plimsoll_core::labels::Labels;
+use plimsoll_core::model;
+use serde_json::{Value, json};
+
+const OURS: &str = "karpenter.sh/do-not-disrupt";
+const THEIRS: &str = "example.com/owner";
+
+fn known(kind: Kind, object: &Value) -> (Object, Labels) {
+    let mut interner = Interner::default();
+    let (_, object) = read(kind, object, &mut interner, &mut |_| {}).unwrap();
+    let known = match &object {
+        Object::Whole(model::Object::Pool(pool)) => pool.annotations.clone(),
+        Object::Whole(model::Object::Claim(claim)) => claim.annotations.clone(),
+        Object::Whole(model::Object::Node(node)) => node.annotations.clone(),
+        other => panic!("{other:?} has none"),
+    };
+    (object, known)
+}
+
+fn metadata() -> Value {
+    json!({"name": "a", "annotations": {OURS: "true", THEIRS: "shop"}})
+}
+
+fn class() -> Value {
+    json!({"group": "karpenter.k8s.aws", "kind": "EC2NodeClass", "name": "default"})
+}
+
+fn all() -> Labels {
+    [(OURS, "true"), (THEIRS, "shop")]
+        .map(|(key, value)| (Arc::from(key), Arc::from(value)))
+        .into()
+}
+
+#[test]
+fn a_pool_knows_the_annotations_of_its_template() {
+    let template = json!({"metadata": metadata(), "spec": {"nodeClassRef": class()}});
+    let pool = json!({"metadata": {"name": "general"}, "spec": {"template": template}});
+    assert_eq!(known(Kind::NodePool, &pool).1, all());
+}
+
+#[test]
+fn a_claim_knows_all_annotations_and_is_written_with_them() {
+    let claim = json!({"metadata": metadata(), "spec": {"nodeClassRef": class()}});
+    let (claim, annotations) = known(Kind::NodeClaim, &claim);
+    assert_eq!(annotations, all());
+    assert_eq!(known(Kind::NodeClaim, &claim.to_value()).1, all());
+}
+
+#[test]
+fn a_node_knows_those_that_decisions_read() {
+    let node = json!({"metadata": metadata()});
+    let own = Labels::from([(Arc::from(OURS), Arc::from("true"))]);
+    assert_eq!(known(Kind::Node, &node).1, own);
+}

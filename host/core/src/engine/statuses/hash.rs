@@ -1,0 +1,54 @@
+//! Hash of a pool's template on the pool: written once its claims bear hashes by the same rules.
+
+use std::sync::Arc;
+
+use super::super::Engine;
+use crate::action::ObjectKey;
+use crate::ids::ClaimName;
+use crate::labels::Labels;
+use crate::model::{NodeClaim, NodePool};
+use crate::template_hash;
+use crate::time::Timestamp;
+
+impl Engine {
+    /// Hash that a claim without one of our version is to take from its pool: `None` where it bears one, the pool bears one, or the
+    /// pool is gone.
+    pub(in crate::engine) fn migrated_hash(&self, claim: &NodeClaim) -> Option<Arc<str>> {
+        if template_hash::is_current(&claim.annotations) {
+            return None;
+        }
+        let pool = self.cluster.pools.get(claim.pool.as_str())?;
+        let seen = self.cluster.status(&ObjectKey::Pool(pool.name.clone()))?;
+        let is_current = template_hash::is_current(&seen.status.memory);
+        (!is_current).then(|| template_hash::hash(pool))
+    }
+
+    /// Annotations of its hash that a pool is to bear; none yet where a claim of it must be looked at first.
+    pub(super) fn pool_hash(
+        &mut self,
+        pool: &NodePool,
+        said: &Labels,
+        now: Timestamp,
+    ) -> Vec<(Arc<str>, Arc<str>)> {
+        if !template_hash::is_current(said) {
+            let outdated = self.outdated_claims(pool);
+            for claim in &outdated {
+                self.notes.set_timer(claim, now);
+            }
+            if !outdated.is_empty() {
+                return Vec::new();
+            }
+        }
+        template_hash::annotations(pool).into()
+    }
+
+    /// Claims of a pool that stay and bear no hash of our version.
+    fn outdated_claims(&self, pool: &NodePool) -> Vec<ClaimName> {
+        let claims = self.cluster.claims.unordered();
+        let outdated = claims.filter(|claim| {
+            let stays = claim.pool == pool.name && claim.deleting.is_none();
+            stays && !template_hash::is_current(&claim.annotations)
+        });
+        outdated.map(|claim| claim.name.clone()).collect()
+    }
+}

@@ -1,0 +1,36 @@
+//! Our hash of a pool's template against the incumbent's own, on templates that nobody picked.
+
+use plimsoll_api::{Interner, Kind, Object, read};
+use plimsoll_core::{model, template_hash};
+use plimsoll_peers::{HashedTemplate, Peer};
+use proptest::prelude::*;
+use serde_json::{Value, json};
+
+fn hash(template: &str) -> String {
+    let template: Value = serde_json::from_str(template).expect("JSON");
+    let pool = json!({
+        "apiVersion": "karpenter.sh/v1", "kind": "NodePool", "metadata": {"name": "general"},
+        "spec": {"template": template},
+    });
+    let mut unknown = |path: &str| panic!("no field {path}");
+    let mut interner = Interner::default();
+    let read = read(Kind::NodePool, &pool, &mut interner, &mut unknown);
+    match read.expect("a pool that can be read") {
+        (_, Object::Whole(model::Object::Pool(pool))) => template_hash::hash(&pool).to_string(),
+        other => panic!("{other:?} is no pool"),
+    }
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 4, ..ProptestConfig::default() })]
+
+    #[test]
+    fn drawn_templates_have_the_hashes_of_the_incumbent(seed: u32) {
+        let peer = Peer::build().expect("the peer builds");
+        let templates = peer.hashed_templates(2000, seed).expect("templates");
+        prop_assert_eq!(templates.len(), 2000);
+        for HashedTemplate { hash: expected, template } in templates {
+            prop_assert_eq!(hash(&template), expected, "{}", template);
+        }
+    }
+}
