@@ -342,7 +342,7 @@ pub(crate) struct Run {
     /// A batch of pending pods closes after this long at the latest.
     #[arg(long, default_value = "10s")]
     pub(crate) batch_max_duration: String,
-    /// Feature gates as NAME=true or NAME=false: CapacityBuffer, NodeOverlay, SpotToSpotConsolidation and StaticCapacity are off by default,
+    /// Feature gates as NAME=true or NAME=false: CapacityBuffer, NodeOverlay, NodeRepair, SpotToSpotConsolidation and StaticCapacity are off by default,
     /// ReservedCapacity is on.
     #[arg(long, value_name = "NAME=BOOL,...", default_value = "")]
     pub(crate) feature_gates: String,

@@ -7,9 +7,10 @@ use plimsoll_core::snapshot::Settings;
 type Setting = fn(&mut Settings) -> &mut bool;
 
 /// Gates and their settings.
-const GATES: [(&str, Setting); 5] = [
+const GATES: [(&str, Setting); 6] = [
     ("CapacityBuffer", |settings| &mut settings.capacity_buffers),
     ("NodeOverlay", |settings| &mut settings.node_overlays),
+    ("NodeRepair", |settings| &mut settings.node_repair),
     ("ReservedCapacity", |settings| {
         &mut settings.reserved_capacity
     }),
@@ -18,9 +19,6 @@ const GATES: [(&str, Setting); 5] = [
     }),
     ("StaticCapacity", |settings| &mut settings.static_capacity),
 ];
-
-/// Gates whose features are not served: they may be shut, not open.
-const UNSERVED: [&str; 1] = ["NodeRepair"];
 
 /// Opens and shuts gates; what is not named stays as it is. Names that nobody knows, which other versions may have, are passed over; a
 /// warning for each.
@@ -34,14 +32,12 @@ pub(crate) fn set(settings: &mut Settings, text: &str) -> Result<Vec<String>> {
         };
         if let Some((_, setting)) = GATES.iter().find(|(known, _)| *known == name) {
             *setting(settings) = open;
-        } else if !UNSERVED.contains(&name) {
+        } else {
             let known: Vec<&str> = GATES.iter().map(|(known, _)| *known).collect();
             let known = known.join(", ");
             warnings.push(format!(
                 "--feature-gates names {name}, which is passed over; known are {known}"
             ));
-        } else if open {
-            bail!("--feature-gates opens {name}, which is not served; expected {name}=false");
         }
     }
     Ok(warnings)
@@ -60,8 +56,8 @@ mod tests {
 
     #[test]
     fn gates_are_opened_and_shut_by_name() {
-        let set = set_to("StaticCapacity=true, ReservedCapacity=false,NodeRepair=false").unwrap();
-        assert!(set.static_capacity && !set.reserved_capacity);
+        let set = set_to("StaticCapacity=true, ReservedCapacity=false,NodeRepair=true").unwrap();
+        assert!(set.static_capacity && set.node_repair && !set.reserved_capacity);
         assert_eq!(set_to(""), Ok(Settings::default()));
     }
 
@@ -71,10 +67,6 @@ mod tests {
         assert_eq!(
             refused("StaticCapacity"),
             "--feature-gates has \"StaticCapacity\"; expected NAME=true or NAME=false"
-        );
-        assert_eq!(
-            refused("NodeRepair=true"),
-            "--feature-gates opens NodeRepair, which is not served; expected NodeRepair=false"
         );
         assert_eq!(
             refused("Drift=yes"),
@@ -87,7 +79,7 @@ mod tests {
         let mut settings = Settings::default();
         let warnings = set(&mut settings, "Drift=true,StaticCapacity=true,Static=false").unwrap();
         assert!(settings.static_capacity);
-        let known = "CapacityBuffer, NodeOverlay, ReservedCapacity, SpotToSpotConsolidation, StaticCapacity";
+        let known = "CapacityBuffer, NodeOverlay, NodeRepair, ReservedCapacity, SpotToSpotConsolidation, StaticCapacity";
         let warning =
             |name| format!("--feature-gates names {name}, which is passed over; known are {known}");
         assert_eq!(warnings, ["Drift", "Static"].map(warning));

@@ -10,7 +10,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::ids::ReservationId;
 use crate::labels::{self, LabelKey, Labels};
-use crate::model::{ClassRef, Condition, class_label};
+use crate::model::{ClassRef, Condition, ConditionStatus, class_label};
 use crate::requirement::{Requirement, Requirements};
 use crate::resources::ResourceName;
 use crate::time::Span;
@@ -56,9 +56,23 @@ pub struct ProviderFacts {
     /// Annotations by which a claim says that its instance was named after it and its node. None: instances are not named.
     #[serde(default, skip_serializing_if = "BTreeSet::is_empty")]
     pub tagged: BTreeSet<Arc<str>>,
+    /// What a node's conditions may not say for long.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub repairs: Vec<RepairRule>,
     /// How launches that ask for the same are gathered into one call.
     #[serde(default, skip_serializing_if = "LaunchWindow::is_default")]
     pub launch: LaunchWindow,
+}
+
+/// A condition of nodes that are not well, and how long that is tolerated.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct RepairRule {
+    /// Type of the condition, such as `Ready`.
+    pub condition: Arc<str>,
+    /// Its status where the node is not well.
+    pub status: ConditionStatus,
+    /// How long after it became so the node is replaced.
+    pub toleration: Span,
 }
 
 /// How launches that ask for the same are gathered into one call: it is made once none has come for some time, once the first has

@@ -6,8 +6,10 @@ use std::collections::BTreeSet;
 use std::sync::{Arc, LazyLock};
 
 use plimsoll_core::labels::LabelKey;
-use plimsoll_core::provider::{ClassKind, MarkedValues, ProviderFacts, TypeMark};
+use plimsoll_core::model::ConditionStatus;
+use plimsoll_core::provider::{ClassKind, MarkedValues, ProviderFacts, RepairRule, TypeMark};
 use plimsoll_core::resources::ResourceName;
+use plimsoll_core::time::Span;
 
 /// Domain of the provider's labels, and group of its kinds.
 pub const DOMAIN: &str = "karpenter.k8s.aws";
@@ -73,6 +75,17 @@ const ACCELERATORS: [&str; 4] = [
 
 static PROVIDER: LazyLock<Arc<ProviderFacts>> = LazyLock::new(|| Arc::new(facts()));
 
+/// Conditions of nodes that are not well, and for how many minutes the incumbent tolerates each.
+const REPAIRS: [(&str, ConditionStatus, i64); 7] = [
+    ("Ready", ConditionStatus::False, 30),
+    ("Ready", ConditionStatus::Unknown, 30),
+    ("AcceleratedHardwareReady", ConditionStatus::False, 10),
+    ("StorageReady", ConditionStatus::False, 30),
+    ("NetworkingReady", ConditionStatus::False, 30),
+    ("KernelReady", ConditionStatus::False, 30),
+    ("ContainerRuntimeReady", ConditionStatus::False, 30),
+];
+
 /// The facts, the same value for everybody.
 pub fn provider() -> Arc<ProviderFacts> {
     Arc::clone(&PROVIDER)
@@ -102,6 +115,13 @@ fn facts() -> ProviderFacts {
         reservation_id: Some(LabelKey::from(RESERVATION_ID)),
         family: Some(LabelKey::from(FAMILY)),
         naming: BTreeSet::from([LabelKey::from(FAMILY), own("instance-category")]),
+        repairs: REPAIRS
+            .map(|(condition, status, minutes)| RepairRule {
+                condition: condition.into(),
+                status,
+                toleration: Span::from_secs(minutes * 60),
+            })
+            .into(),
         exotic: vec![
             mark("instance-family", MarkedValues::OneOf(burstable)),
             mark(

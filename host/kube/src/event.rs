@@ -10,7 +10,9 @@ use plimsoll_core::ids::ObjectName;
 use crate::FIELD_MANAGER;
 
 /// Reasons that mean something went wrong; all others are normal.
-const WARNINGS: [&str; 9] = [
+const WARNINGS: [&str; 11] = [
+    "NodeRepairBlocked",
+    "Unhealthy",
     "InsufficientCapacityError",
     "NodeClassNotReady",
     "LaunchFailed",

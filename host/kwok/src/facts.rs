@@ -6,7 +6,8 @@ use std::collections::BTreeSet;
 use std::sync::{Arc, LazyLock};
 
 use plimsoll_core::labels::LabelKey;
-use plimsoll_core::provider::{ClassKind, LaunchWindow, ProviderFacts};
+use plimsoll_core::model::ConditionStatus;
+use plimsoll_core::provider::{ClassKind, LaunchWindow, ProviderFacts, RepairRule};
 use plimsoll_core::resources::ResourceName;
 use plimsoll_core::time::Span;
 
@@ -33,6 +34,9 @@ const LAUNCH: LaunchWindow = LaunchWindow {
     size: 1000,
 };
 
+/// How long a node may be unready, as the upstream provider has it.
+const UNREADY: Span = Span::from_secs(600);
+
 static PROVIDER: LazyLock<Arc<ProviderFacts>> = LazyLock::new(|| Arc::new(facts()));
 
 /// The facts, the same value for everybody.
@@ -57,6 +61,13 @@ fn facts() -> ProviderFacts {
         family: Some(own(FAMILY)),
         naming: BTreeSet::from([own(FAMILY)]),
         accelerators: ACCELERATORS.into_iter().map(ResourceName::from).collect(),
+        repairs: [ConditionStatus::False, ConditionStatus::Unknown]
+            .map(|status| RepairRule {
+                condition: "Ready".into(),
+                status,
+                toleration: UNREADY,
+            })
+            .into(),
         launch: LAUNCH,
         ..ProviderFacts::default()
     }

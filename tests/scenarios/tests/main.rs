@@ -14,6 +14,7 @@ mod laws;
 mod learned;
 mod nominations;
 mod pool_status;
+mod repair;
 mod reserved;
 mod restarts;
 mod runaway;

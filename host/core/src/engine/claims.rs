@@ -36,9 +36,13 @@ impl Engine {
             return;
         };
         self.watch_disruption(&claim, now);
-        let Some(step) = self.view(name, now).map(|view| lifecycle::step(&view, now)) else {
+        let Some(view) = self.view(name, now) else {
             return;
         };
+        let step = lifecycle::step(&view, now);
+        if let Some(ailment) = view.ailment {
+            self.tell_of_ailment(&claim, &ailment, now, actions);
+        }
         self.carry_out(name, step, now, actions);
     }
 
@@ -148,6 +152,7 @@ impl Engine {
             last_pod_event: notes.and_then(|notes| notes.last_pod_event),
             is_fresh: self.freshness.is_fresh(),
             must_go: self.must_go(claim),
+            ailment: self.ailment(claim, node.map(|(node, _)| node), now),
             moving: self.queue.has(name),
             nominated: overdue || self.are_nominated(&PromisedTarget::Claim(name.clone())),
             disruption: self.disruption_facts(claim),

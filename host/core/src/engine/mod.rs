@@ -37,6 +37,7 @@ mod pod_events;
 mod provision;
 mod queue;
 mod recent;
+mod repair;
 mod resume;
 mod runaway;
 mod search_pace;

@@ -7,7 +7,7 @@
 //! ```text
 //! created -> hold (where others made it) -> mark launching -> launch -> mark launched -> node appears
 //!      -> nominate -> register -> mark -> initialise -> mark
-//!      any time: late, expired, interrupted, disrupted or its node deleted -> delete -> (terminate) drain -> end instance -> release
+//!      any time: late, expired, not well, interrupted, disrupted or its node deleted -> delete -> (terminate) drain -> end instance -> release
 //! ```
 
 mod disruption;
@@ -19,6 +19,7 @@ mod liveness;
 mod orphan;
 mod pod_event;
 mod register;
+mod repair;
 mod standing;
 mod tag;
 pub mod terminate;
@@ -30,6 +31,7 @@ pub use launch::PendingLaunch;
 pub(crate) use launch::written_options;
 pub use liveness::{LAUNCH_TIMEOUT, REGISTRATION_TIMEOUT};
 pub use orphan::{OrphanView, step_orphan};
+pub use repair::{Ailment, first_due, most_unwell};
 use view::is_marked;
 pub use view::{ClaimView, Instance};
 pub use want::{LaunchWish, Step, Want};
@@ -76,7 +78,7 @@ fn advance(view: &ClaimView<'_>, now: Timestamp, step: &mut Step) {
         step.delete_claim(view, reason);
         return;
     }
-    if liveness::check(view, now, step) {
+    if repair::check(view, now, step) || liveness::check(view, now, step) {
         return;
     }
     if register::rejoin(view, step) {

@@ -266,6 +266,9 @@ pub struct Settings {
     /// Drifted nodes of such pools are replaced regardless, as the incumbent does.
     #[serde(default)]
     pub static_capacity: bool,
+    /// `true` if nodes that are not well are replaced (gate `NodeRepair`; off like the incumbent's).
+    #[serde(default)]
+    pub node_repair: bool,
     /// `true` if the scheduler honours nominations, as it does from Kubernetes 1.35 on; else none are written.
     #[serde(default = "counted")]
     pub nominations: bool,
@@ -298,6 +301,7 @@ impl Default for Settings {
             min_values: MinValuesPolicy::default(),
             reserved_capacity: true,
             node_overlays: false,
+            node_repair: false,
             capacity_buffers: false,
             static_capacity: false,
             nominations: true,

@@ -37,6 +37,9 @@ pub struct SettingsEntry {
     /// `true` if static pools are brought to their number of nodes and down to it (default false).
     #[serde(skip_serializing_if = "Option::is_none")]
     pub static_capacity: Option<bool>,
+    /// `true` if nodes that are not well are replaced (default false).
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub node_repair: Option<bool>,
     /// Spread constraints for pods that have none of their own.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub default_spread: Vec<DefaultSpreadEntry>,
@@ -115,6 +118,7 @@ impl SettingsEntry {
             node_overlays: self.node_overlays.unwrap_or(default.node_overlays),
             capacity_buffers: self.capacity_buffers.unwrap_or(default.capacity_buffers),
             static_capacity: self.static_capacity.unwrap_or(default.static_capacity),
+            node_repair: self.node_repair.unwrap_or(default.node_repair),
             nominations: default.nominations,
             default_spread: default_spread(&self.default_spread)?,
             batch_idle: self.batch_idle.map_or(default.batch_idle, |span| span.0),
@@ -147,6 +151,7 @@ impl SettingsEntry {
             node_overlays: Some(settings.node_overlays),
             capacity_buffers: Some(settings.capacity_buffers),
             static_capacity: Some(settings.static_capacity),
+            node_repair: Some(settings.node_repair),
             default_spread: settings.default_spread.iter().map(written_spread).collect(),
             batch_idle: Some(Duration(settings.batch_idle)),
             batch_max: Some(Duration(settings.batch_max)),
