@@ -129,8 +129,12 @@ fn a_buffer_says_what_it_refers_to_how_much_that_is_and_whether_it_is_there() {
 
     let unit = pod("unit").cpu(1000).memory_mib(512);
     let (objects, ..) = sold().template(&unit).parts();
-    let template = Object::Template(Arc::clone(&objects.templates[0]));
-    driven.hand_in(Input::Applied(template, Version(2)));
+    let template = |generation: i64| {
+        let mut template = Arc::clone(&objects.templates[0]);
+        Arc::make_mut(&mut template).generation = generation;
+        Object::Template(template)
+    };
+    driven.hand_in(Input::Applied(template(7), Version(2)));
     let told = driven.statuses();
     let planned = &told[&of_buffer("room")];
     let bought = [
@@ -139,5 +143,13 @@ fn a_buffer_says_what_it_refers_to_how_much_that_is_and_whether_it_is_there() {
     ];
     assert_eq!(said(planned), bought);
     assert_eq!(planned.units, Some(3));
-    assert_eq!(planned.template.as_deref(), Some("unit"));
+    let used = |told: &StatusChange| {
+        let used = told.template.as_ref().expect("a template");
+        (used.name.to_string(), used.generation)
+    };
+    assert_eq!(used(planned), ("unit".to_owned(), 7));
+
+    driven.hand_in(Input::Applied(template(8), Version(3)));
+    let told = driven.statuses();
+    assert_eq!(used(&told[&of_buffer("room")]), ("unit".to_owned(), 8));
 }

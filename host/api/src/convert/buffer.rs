@@ -9,6 +9,7 @@ use k8s_openapi::api::core::v1 as core_v1;
 use plimsoll_core::cron::Schedule;
 use plimsoll_core::model::{
     BufferSource, BufferWindow, CapacityBuffer, PodShape, PodSpec, PodTemplate, Status,
+    UsedTemplate,
 };
 use plimsoll_core::resources::{ResourceName, Resources};
 use plimsoll_core::time::{Span, Timestamp};
@@ -84,7 +85,10 @@ fn status(written: &kinds::CapacityBuffer, interner: &mut Interner) -> Status {
             interner,
         ),
         units: status.replicas.map(i64::from),
-        template: template.map(|template| interner.text(&template.name)),
+        template: template.map(|template| UsedTemplate {
+            name: interner.text(&template.name),
+            generation: status.pod_template_generation.unwrap_or(0),
+        }),
         ..Status::default()
     }
 }
@@ -147,6 +151,7 @@ pub(crate) fn pod_template(
     let shape = template.and_then(|template| shape(template, interner));
     Ok(PodTemplate {
         name: metadata::object_name(&written.metadata, interner)?,
+        generation: metadata::generation(&written.metadata),
         shape: shape
             .ok_or_else(|| FieldError::missing("template.spec", "the specification of the pods"))?,
     })
@@ -192,7 +197,8 @@ pub(super) fn write_shape(shape: &PodShape) -> Value {
 
 /// A pod template as it is written.
 pub(crate) fn template_to_value(template: &PodTemplate) -> Value {
-    let meta = write::namespaced(&template.name, None, Timestamp::default());
+    let mut meta = write::namespaced(&template.name, None, Timestamp::default());
+    write::generation(&mut meta, template.generation);
     let fields = json!({ "template": write_shape(&template.shape) });
     write::framed(Kind::PodTemplate, Value::Object(meta), fields)
 }
@@ -244,8 +250,10 @@ pub(crate) fn to_value(buffer: &CapacityBuffer) -> Value {
     write::put(&mut status, "conditions", conditions.into());
     write::put(&mut status, "replicas", buffer.status.units.into());
     if let Some(template) = &buffer.status.template {
-        let template = json!({ "name": template });
-        status.insert("podTemplateRef".to_owned(), template);
+        let name = json!({ "name": template.name });
+        status.insert("podTemplateRef".to_owned(), name);
+        let generation = template.generation.into();
+        status.insert("podTemplateGeneration".to_owned(), generation);
     }
     if !status.is_empty() {
         fields["status"] = Value::Object(status);

@@ -5,6 +5,7 @@ mod boundaries;
 mod fault_plan;
 mod faults;
 mod outages;
+mod policies;
 mod pools;
 mod served;
 

@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 use super::LaunchedInstance;
 use crate::ids::{ClaimName, NodeName, Uid};
 use crate::labels::Labels;
-use crate::model::{ConditionType, DesiredCondition, Taint};
+use crate::model::{ConditionType, DesiredCondition, Taint, UsedTemplate};
 use crate::resources::{ResourceName, Resources};
 use crate::time::Timestamp;
 
@@ -75,7 +75,7 @@ pub struct StatusChange {
     /// Units that a buffer comes to.
     pub units: Option<i64>,
     /// The template of a buffer's units.
-    pub template: Option<Arc<str>>,
+    pub template: Option<UsedTemplate>,
 }
 
 impl StatusChange {

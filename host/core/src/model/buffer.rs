@@ -25,6 +25,9 @@ pub struct PodShape {
 pub struct PodTemplate {
     /// Namespace and name.
     pub name: ObjectName,
+    /// Its generation; 0 where it does not say.
+    #[serde(default)]
+    pub generation: i64,
     /// The shape of its pods.
     pub shape: PodShape,
 }

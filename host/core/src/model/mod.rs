@@ -49,7 +49,9 @@ pub(crate) use predicates::{STUCK, is_evictable, is_waited_for};
 pub use predicates::{is_displaced, is_fixed, is_reschedulable, wants_node};
 pub use selector::{LabelExpression, LabelSelector, SelectorOperator};
 pub use spread::{DefaultSpread, NodeInclusion, SpreadConstraint, WhenUnsatisfiable};
-pub use status::{ASKED_ANNOTATION, HasStatus, MEMORY, Status, UNDERSIZED_ANNOTATION};
+pub use status::{
+    ASKED_ANNOTATION, HasStatus, MEMORY, Status, UNDERSIZED_ANNOTATION, UsedTemplate,
+};
 pub(crate) use taint::leaving_taint;
 pub use taint::{
     DISRUPTED_TAINT, Effect, Taint, Toleration, TolerationOperator, first_untolerated, is_disrupted,

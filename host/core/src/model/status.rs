@@ -50,9 +50,18 @@ pub struct Status {
     /// `status.replicas` of a buffer: units it comes to.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub units: Option<i64>,
-    /// `status.podTemplateRef` of a buffer.
+    /// `status.podTemplateRef` and `status.podTemplateGeneration` of a buffer.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub template: Option<Arc<str>>,
+    pub template: Option<UsedTemplate>,
+}
+
+/// The PodTemplate that a buffer's units are made by, as it was when they were.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct UsedTemplate {
+    /// Its name, in the buffer's namespace.
+    pub name: Arc<str>,
+    /// Its generation; 0 where it is not there, or does not say.
+    pub generation: i64,
 }
 
 impl Status {

@@ -164,7 +164,8 @@ pub(super) fn status(
         want("replicas", units.into());
     }
     if let Some(template) = &change.template {
-        want("podTemplateRef", json!({ "name": template }));
+        want("podTemplateRef", json!({ "name": template.name }));
+        want("podTemplateGeneration", template.generation.into());
     }
     if let Some(resources) = change.resources.as_ref().map(amounts) {
         let gone = have["resources"].as_object().into_iter().flatten();

@@ -10,7 +10,7 @@ use crate::buffer::{Unready, next_change, resolve};
 use crate::ids::ObjectName;
 use crate::model::{
     BufferSource, CapacityBuffer, ConditionType, DesiredCondition, PodTemplate, Replicated,
-    WorkloadKind,
+    UsedTemplate, WorkloadKind,
 };
 use crate::spare::{BufferVerdict, State};
 use crate::state::SeenStatus;
@@ -74,7 +74,10 @@ impl Engine {
             }
         };
         let template = match &buffer.source {
-            BufferSource::Template(name) => Some(Arc::clone(name)),
+            BufferSource::Template(name) => Some(UsedTemplate {
+                name: Arc::clone(name),
+                generation: templates.first().map_or(0, |own| own.generation),
+            }),
             BufferSource::Workload { .. } | BufferSource::Nothing => None,
         };
         let status = &seen.status;
