@@ -329,27 +329,21 @@ pub(crate) struct Run {
     /// cannot get memory within a moment counts as failed.
     #[arg(long, value_name = "QUANTITY")]
     pub(crate) policy_memory: Option<String>,
-    /// JSON file with the provider's instance types; by default a generic list.
+    /// JSON file with the provider's instance types; by default a generic list. Environment: INSTANCE_TYPES_FILE_PATH.
     #[arg(long, value_name = "FILE")]
     pub(crate) instance_types_file_path: Option<PathBuf>,
     /// JSON file with what goes wrong with machines, for tests and demonstrations: stock by type and zone, launches that fail, slow and lost answers,
     /// slow boots, machines that end by themselves.
     #[arg(long, value_name = "FILE")]
     pub(crate) fault_plan: Option<PathBuf>,
-    /// A batch of pending pods closes after this long without a new one.
-    #[arg(long, default_value = "1s")]
-    pub(crate) batch_idle_duration: String,
-    /// A batch of pending pods closes after this long at the latest.
-    #[arg(long, default_value = "10s")]
-    pub(crate) batch_max_duration: String,
-    /// Feature gates as NAME=true or NAME=false: CapacityBuffer, NodeOverlay, NodeRepair, SpotToSpotConsolidation and StaticCapacity are off by default,
-    /// ReservedCapacity is on.
-    #[arg(long, value_name = "NAME=BOOL,...", default_value = "")]
-    pub(crate) feature_gates: String,
+    #[command(flatten)]
+    pub(crate) decisions: Decisions,
     #[command(flatten)]
     pub(crate) leader_election: LeaderElection,
     #[command(flatten)]
     pub(crate) process: Process,
+    #[command(flatten)]
+    pub(crate) logging: Logging,
     /// Seed of random numbers.
     #[arg(long, default_value_t = 0)]
     pub(crate) seed: u64,
@@ -359,6 +353,57 @@ pub(crate) struct Run {
     /// Record every question to a policy with its answer to this file, for `plimsoll replay`.
     #[arg(long, value_name = "FILE")]
     pub(crate) records: Option<PathBuf>,
+}
+
+/// Settings of decisions, under the incumbent's names.
+#[cfg(feature = "live")]
+#[derive(Debug, Default, Args)]
+pub(crate) struct Decisions {
+    /// A batch of pending pods closes after this long without a new one, 1s by default. Environment: BATCH_IDLE_DURATION.
+    #[arg(long, value_name = "DURATION")]
+    pub(crate) batch_idle_duration: Option<String>,
+    /// A batch of pending pods closes after this long at the latest, 10s by default. Environment: BATCH_MAX_DURATION.
+    #[arg(long, value_name = "DURATION")]
+    pub(crate) batch_max_duration: Option<String>,
+    /// Feature gates: CapacityBuffer, NodeOverlay, NodeRepair, SpotToSpotConsolidation and StaticCapacity are off by default,
+    /// ReservedCapacity is on. Environment: FEATURE_GATES.
+    #[arg(long, value_name = "NAME=BOOL,...")]
+    pub(crate) feature_gates: Option<String>,
+    /// Respect or Ignore preferences of pods; Respect by default. Environment: PREFERENCE_POLICY.
+    #[arg(long, value_name = "POLICY")]
+    pub(crate) preference_policy: Option<String>,
+    /// Strict or BestEffort minValues of requirements; Strict by default. Environment: MIN_VALUES_POLICY.
+    #[arg(long, value_name = "POLICY")]
+    pub(crate) min_values_policy: Option<String>,
+    /// Plan pods with device claims as if they had none; only true is served. Environment: IGNORE_DRA_REQUESTS.
+    #[arg(long, value_name = "BOOL", num_args = 0..=1, require_equals = true, default_missing_value = "true")]
+    pub(crate) ignore_dra_requests: Option<bool>,
+}
+
+/// Log lines, under the incumbent's names; and flags of its that mean nothing here.
+#[cfg(feature = "live")]
+#[derive(Debug, Args)]
+pub(crate) struct Logging {
+    /// The least urgent lines that are written: debug, info (the default) or error. Environment: LOG_LEVEL.
+    #[arg(long, value_name = "LEVEL")]
+    pub(crate) log_level: Option<String>,
+    /// Places that lines go to, separated by commas: stdout (the default), stderr or files. Environment: LOG_OUTPUT_PATHS.
+    #[arg(long, value_name = "PLACES")]
+    pub(crate) log_output_paths: Option<String>,
+    #[arg(long, hide = true)]
+    pub(crate) log_error_output_paths: Option<String>,
+    #[arg(long, hide = true)]
+    pub(crate) karpenter_service: Option<String>,
+    #[arg(long, hide = true, num_args = 0..=1, require_equals = true, default_missing_value = "true")]
+    pub(crate) enable_profiling: Option<bool>,
+    #[arg(long, hide = true, num_args = 0..=1, require_equals = true, default_missing_value = "true")]
+    pub(crate) disable_controller_warmup: Option<bool>,
+    #[arg(long, hide = true, num_args = 0..=1, require_equals = true, default_missing_value = "true")]
+    pub(crate) disable_cluster_state_observability: Option<bool>,
+    #[arg(long, hide = true)]
+    pub(crate) memory_limit: Option<i64>,
+    #[arg(long, hide = true)]
+    pub(crate) cpu_requests: Option<i64>,
 }
 
 /// Ports and limits of the process, under the incumbent's names.

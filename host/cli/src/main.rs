@@ -19,6 +19,8 @@ mod generate;
 #[cfg(feature = "live")]
 mod leader;
 mod load;
+#[cfg(feature = "live")]
+mod log;
 mod meant;
 mod module;
 mod output;
@@ -28,6 +30,8 @@ mod priced;
 #[cfg(feature = "live")]
 mod process;
 mod records;
+#[cfg(feature = "live")]
+mod settings;
 mod strategy;
 mod view;
 

@@ -72,13 +72,13 @@ impl Decisions {
     pub(crate) fn solve(&mut self, request: SolveRequest) {
         let planner = Arc::clone(&self.planner);
         let keep = self.keeper();
-        tracing::info!(request = request.id, "planning");
+        tracing::debug!(request = request.id, "planning");
         self.under_way.spawn_blocking(move || {
             let SolveRequest { id, snapshot } = request;
             let question = (Asked::Plan, Input::Unsolved(id), &*snapshot);
             guarded(question, keep, || {
                 let plan = planner.plan(&snapshot);
-                tracing::info!(
+                tracing::debug!(
                     request = id,
                     placed = plan.placements.len(),
                     claims = plan.claims.len(),

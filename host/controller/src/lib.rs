@@ -20,6 +20,7 @@ pub mod record;
 pub mod replay;
 mod run;
 pub mod serve;
+mod story;
 mod telemetry;
 mod trouble;
 mod view;

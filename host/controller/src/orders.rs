@@ -116,7 +116,7 @@ async fn carry_out(executor: Arc<Executor>, order: Arc<Order>) -> Outcome {
         }
     };
     let outcome = timeout(PATIENCE, work).await.unwrap_or(Outcome::Unknown);
-    tracing::info!(
+    tracing::debug!(
         object = ?order.object, purpose = ?order.purpose, attempt = order.attempt,
         outcome = words(&outcome), "order ended"
     );

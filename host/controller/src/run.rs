@@ -30,6 +30,7 @@ use crate::policies::Pools;
 use crate::provider::Provider;
 use crate::publish::Publishing;
 use crate::record::{Beginning, Recorder};
+use crate::story;
 use crate::telemetry::Telemetry;
 use crate::view::View;
 
@@ -150,6 +151,9 @@ impl Controller {
 
     fn ended(&mut self, order: &Order, outcome: Outcome) -> Result<()> {
         self.telemetry.ended(order, &outcome);
+        if matches!(outcome, Outcome::Done(_)) {
+            story::written(order);
+        }
         if let Some(stale) = self.view.wrote(order) {
             self.feed(stale)?;
         }
@@ -159,6 +163,7 @@ impl Controller {
     fn decided(&mut self, decided: Decided) -> Result<()> {
         let input = decided.unwrap_or_else(|failed| self.failed(*failed));
         if let Input::Solved(_, plan) = &input {
+            story::planned(plan);
             let unplaced = u32::try_from(plan.unplaced.len()).unwrap_or(u32::MAX);
             let labels = [("controller", "provisioner")];
             let name = "karpenter_scheduler_unschedulable_pods_count";
@@ -233,7 +238,7 @@ impl Controller {
     }
 
     fn tell(&mut self, report: &Report) {
-        tracing::info!(object = ?report.object, reason = %report.reason, message = report.message, "report");
+        tracing::debug!(object = ?report.object, reason = %report.reason, message = report.message, "report");
         let name = match &report.object {
             ObjectKey::Pod(uid) => self.view.pod(uid),
             _ => None,

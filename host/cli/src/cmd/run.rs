@@ -15,7 +15,6 @@ use plimsoll_controller::policies::{Policies, Pools, Shadows, Shared};
 use plimsoll_controller::{Controller, Fidelity, Limits, Planner, Setup, Telemetry, provider};
 use plimsoll_core::catalogue::Catalogue;
 use plimsoll_core::provider::ProviderFacts;
-use plimsoll_core::snapshot::Settings;
 use plimsoll_kube::CheckError;
 use plimsoll_kwok::{FaultPlan, catalogue};
 use plimsoll_policy::Observer;
@@ -24,20 +23,18 @@ use tokio::sync::watch;
 use super::manifest;
 use crate::failure::Environment;
 use crate::flags::{Provider, Run};
-use crate::gates;
 use crate::leader::{self, LeaseName};
+use crate::log;
 use crate::policy;
 use crate::process;
 use crate::records;
+use crate::settings;
 
 /// Threads for requests and watches; planning has its own.
 const THREADS: usize = 2;
 
 pub(crate) fn run(flags: &Run) -> Result<()> {
-    tracing_subscriber::fmt()
-        .with_writer(std::io::stderr)
-        .with_max_level(tracing::Level::INFO)
-        .init();
+    log_lines(flags, &environment_of)?;
     let runtime = tokio::runtime::Builder::new_multi_thread()
         .worker_threads(THREADS)
         .enable_all()
@@ -49,12 +46,18 @@ pub(crate) fn run(flags: &Run) -> Result<()> {
     served
 }
 
+fn environment_of(name: &str) -> Option<String> {
+    std::env::var(name).ok()
+}
+
 async fn serve(flags: &Run) -> Result<()> {
     if let Some(asked) = flags.policy.first() {
         bail!(manifest::refusal(asked)?);
     }
-    let settings = settings(flags)?;
-    let environment_of = |name: &str| std::env::var(name).ok();
+    let (settings, warnings) = settings::read(&flags.decisions, &environment_of)?;
+    for warning in warnings {
+        tracing::warn!("{warning}");
+    }
     let lease = LeaseName::of(&flags.leader_election, environment_of)?;
     let limits = process::limits(&flags.process, &environment_of);
     let telemetry = Telemetry::default();
@@ -244,7 +247,9 @@ fn of_controller(error: anyhow::Error) -> anyhow::Error {
 
 /// Types that KWOK sells, and what goes wrong with its machines.
 fn kwok(flags: &Run) -> Result<(Catalogue, Option<FaultPlan>)> {
-    let types = kwok_types(flags.instance_types_file_path.as_deref())?;
+    let named = || environment_of("INSTANCE_TYPES_FILE_PATH").filter(|path| !path.is_empty());
+    let path = flags.instance_types_file_path.clone();
+    let types = kwok_types(path.or_else(|| Some(named()?.into())).as_deref())?;
     let Some(path) = &flags.fault_plan else {
         return Ok((types, None));
     };
@@ -266,22 +271,19 @@ fn kwok_faults(path: &Path) -> Result<FaultPlan> {
     FaultPlan::read(&text).with_context(|| path.display().to_string())
 }
 
-fn settings(flags: &Run) -> Result<Settings> {
-    let span = |name: &str, text: &str| {
-        plimsoll_api::duration::parse(text).with_context(|| {
-            let expected = plimsoll_api::duration::EXPECTED;
-            format!("--{name} is \"{text}\"; expected {expected}")
-        })
-    };
-    let mut settings = Settings {
-        batch_idle: span("batch-idle-duration", &flags.batch_idle_duration)?,
-        batch_max: span("batch-max-duration", &flags.batch_max_duration)?,
-        ..Settings::default()
-    };
-    for warning in gates::set(&mut settings, &flags.feature_gates)? {
-        tracing::warn!("{warning}");
-    }
-    Ok(settings)
+/// Writes log lines as asked for; not among a recording that goes to standard output.
+fn log_lines(flags: &Run, environment_of: &impl Fn(&str) -> Option<String>) -> Result<()> {
+    let logging = &flags.logging;
+    let said = |flag: &Option<String>, name: &str| flag.clone().or_else(|| environment_of(name));
+    let level = said(&logging.log_level, "LOG_LEVEL").unwrap_or_else(|| "info".to_owned());
+    let level = level
+        .parse()
+        .map_err(|expected| anyhow::anyhow!("--log-level is \"{level}\"; {expected}"))?;
+    let is_taken = flags.record.as_deref() == Some(Path::new("-"));
+    let default = if is_taken { "stderr" } else { "stdout" };
+    let places = said(&logging.log_output_paths, "LOG_OUTPUT_PATHS");
+    log::begin(level, places.as_deref().unwrap_or(default))?;
+    Ok(())
 }
 
 /// Where a recording goes; `-` is standard output, which nothing else is written to.

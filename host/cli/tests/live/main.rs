@@ -8,6 +8,7 @@ mod outages;
 mod policies;
 mod pools;
 mod served;
+mod story;
 
 use std::collections::BTreeSet;
 use std::time::{Duration, Instant};

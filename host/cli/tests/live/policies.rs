@@ -100,9 +100,8 @@ async fn a_policy_serves_once_it_has_passed_and_what_breaks_it_leaves_the_one_th
     served.put_module("mine-1", list_price()).await;
     let mine = policy("mine", "mine-1", &json!({}));
     apply(&served.client, &mine).await.expect("applied");
-    let serving = |said: &PolicyStatus| {
-        is(said, "Ready", "True", "Serving") && said.node_pools == general
-    };
+    let serving =
+        |said: &PolicyStatus| is(said, "Ready", "True", "Serving") && said.node_pools == general;
     let said = served.until_said("mine", "to serve", serving).await;
     let sha256 = digest(list_price());
     assert_eq!(said.served_digest.as_deref(), Some(&*sha256));
@@ -129,7 +128,9 @@ async fn a_policy_serves_once_it_has_passed_and_what_breaks_it_leaves_the_one_th
     let now = DeleteParams::default();
     maps.delete("mine-1", &now).await.expect("deleted");
     let missing = |said: &PolicyStatus| is(said, "Ready", "False", "BytesMissing");
-    let said = served.until_said("mine", "to miss its bytes", missing).await;
+    let said = served
+        .until_said("mine", "to miss its bytes", missing)
+        .await;
     assert_eq!(said.node_pools, general);
 
     // A second one for the same pool waits until the first is off.

@@ -157,18 +157,31 @@ impl Served {
         told.await.expect("told")
     }
 
+    /// Lines of the program's log; what is none, such as an error at the end, is left out.
+    pub(super) fn lines(&mut self) -> Vec<Value> {
+        let log = self.lab.log(NAME);
+        let read = |line| serde_json::from_str(line).ok();
+        log.lines().filter_map(read).collect()
+    }
+
+    /// Waits until a line of the log has a message; all lines so far.
+    pub(super) async fn until_told(&mut self, message: &str) -> Vec<Value> {
+        let told = until("the line of the log", PATIENCE, async || {
+            let lines = self.lines();
+            let is_told = lines.iter().any(|line| line["message"] == message);
+            Ok(is_told.then_some(lines))
+        });
+        told.await.expect("told")
+    }
+
     /// The answer to a request to one of the program's own ports.
     pub(super) async fn get(&mut self, flag: &str, path: &str) -> String {
-        let log = self.lab.log(NAME);
-        let line = log
-            .lines()
-            .find(|line| line.contains(&format!("listening for --{flag}")));
-        let port = line
-            .and_then(|line| line.split_once("port="))
-            .map(|(_, rest)| {
-                let digits: String = rest.chars().take_while(char::is_ascii_digit).collect();
-                digits.parse::<u16>().expect("a port")
-            });
+        let words = format!("listening for --{flag}");
+        let lines = self.lines();
+        let mut lines = lines.iter();
+        let line = lines.find(|line| line["message"] == words.as_str());
+        let port = line.and_then(|line| line["port"].as_u64());
+        let port = port.and_then(|port| u16::try_from(port).ok());
         let address = (Ipv4Addr::LOCALHOST, port.expect("it listens"));
         let mut stream = TcpStream::connect(address).await.expect("it listens");
         let request = format!("GET {path} HTTP/1.1\r\nhost: a\r\nconnection: close\r\n\r\n");

@@ -106,6 +106,7 @@ fn ours(kubeconfig: &Path, metrics: u16, probes: u16) -> Vec<String> {
         "--provider=kwok".to_owned(),
         "--disable-leader-election".to_owned(),
         "--bind-address=127.0.0.1".to_owned(),
+        "--log-level=debug".to_owned(),
         format!("--kubeconfig={}", kubeconfig.display()),
         format!("--metrics-port={metrics}"),
         format!("--health-probe-port={probes}"),

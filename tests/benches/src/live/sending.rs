@@ -2,6 +2,8 @@
 
 use std::collections::BTreeMap;
 
+use serde_json::Value;
+
 /// Seconds of a day.
 const DAY: f64 = 86_400.0;
 
@@ -16,18 +18,17 @@ pub struct Sent {
     pub last: f64,
 }
 
-/// Orders by purpose; none where the log tells of no plan.
+/// Orders by purpose, as a log of level `debug` tells of them; none where it tells of no plan.
 pub fn sent(log: &str) -> BTreeMap<String, Sent> {
     let mut sent: BTreeMap<String, Sent> = BTreeMap::new();
-    let mut lines = log.lines();
-    let planned = lines.find(|line| line.contains(": planned "));
-    let Some(start) = planned.and_then(seconds) else {
+    let read = |line| serde_json::from_str::<Value>(line).ok();
+    let mut lines = log.lines().filter_map(read);
+    let planned = lines.find(|line| line["message"] == "planned");
+    let Some(start) = planned.as_ref().and_then(seconds) else {
         return sent;
     };
-    for line in lines.filter(|line| line.contains(": order ended ")) {
-        let purpose = line.split_once("purpose=").map(|(_, rest)| rest);
-        let purpose = purpose.and_then(|rest| rest.split([' ', '(']).next());
-        if let (Some(at), Some(purpose)) = (seconds(line), purpose) {
+    for line in lines.filter(|line| line["message"] == "order ended") {
+        if let (Some(at), Some(purpose)) = (seconds(&line), line["purpose"].as_str()) {
             let after = (at - start).rem_euclid(DAY);
             let one = Sent {
                 count: 0,
@@ -42,9 +43,9 @@ pub fn sent(log: &str) -> BTreeMap<String, Sent> {
     sent
 }
 
-/// The time of day at which a line was written, as it begins.
-fn seconds(line: &str) -> Option<f64> {
-    let (_, time) = line.split_whitespace().next()?.split_once('T')?;
+/// The time of day at which a line was written.
+fn seconds(line: &Value) -> Option<f64> {
+    let (_, time) = line["time"].as_str()?.split_once('T')?;
     let mut parts = time.strip_suffix('Z')?.split(':');
     let mut next = || parts.next()?.parse::<f64>().ok();
     Some((next()? * 60.0 + next()?) * 60.0 + next()?)
@@ -56,16 +57,25 @@ mod tests {
 
     #[test]
     fn orders_count_from_the_first_plan() {
-        let log = "2026-01-02T23:59:58.5Z  INFO c: order ended purpose=Note\n\
-                   2026-01-02T23:59:59.0Z  INFO c: planned request=1 claims=2\n\
-                   2026-01-02T23:59:59.5Z  INFO c: order ended object=x purpose=Create attempt=0\n\
-                   2026-01-03T00:00:01.0Z  INFO c: order ended object=y purpose=Create attempt=0\n";
+        let line = |time: &str, message: &str| {
+            format!("{{\"time\":\"{time}Z\",\"message\":\"{message}\",\"purpose\":\"Create\"}}\n")
+        };
+        let log = [
+            line("2026-01-02T23:59:58.500", "order ended"),
+            line("2026-01-02T23:59:59.000", "planned"),
+            line("2026-01-02T23:59:59.500", "order ended"),
+            "no line of it\n".to_owned(),
+            line("2026-01-03T00:00:01.000", "order ended"),
+        ];
         let create = Sent {
             count: 2,
             first: 0.5,
             last: 2.0,
         };
-        assert_eq!(sent(log), BTreeMap::from([("Create".to_owned(), create)]));
+        assert_eq!(
+            sent(&log.concat()),
+            BTreeMap::from([("Create".to_owned(), create)])
+        );
         assert!(sent("").is_empty());
     }
 }

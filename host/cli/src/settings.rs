@@ -1,0 +1,153 @@
+//! Settings of a controller's decisions, by flag and environment under the incumbent's names. A flag wins over the environment, which wins
+//! over the default; a duration or boolean that the environment says in no way that is understood gives the default, as with the incumbent.
+
+use anyhow::{Context, Result, bail};
+use plimsoll_api::duration;
+use plimsoll_core::snapshot::{MinValuesPolicy, PreferencePolicy, Settings};
+use plimsoll_core::time::Span;
+
+use crate::flags::Decisions;
+use crate::gates;
+
+/// The settings, and warnings about what is passed over.
+pub(crate) fn read(
+    flags: &Decisions,
+    environment: &impl Fn(&str) -> Option<String>,
+) -> Result<(Settings, Vec<String>)> {
+    let environment = |name: &str| environment(name).filter(|text| !text.is_empty());
+    let default = Settings::default();
+    let span = |flag: &Option<String>, name: &str, default: Span| -> Result<Span> {
+        let Some(text) = flag else {
+            let said = environment(name).and_then(|text| duration::parse(&text));
+            return Ok(said.unwrap_or(default));
+        };
+        duration::parse(text).with_context(|| {
+            format!(
+                "{} is \"{text}\"; expected {}",
+                typed(name),
+                duration::EXPECTED
+            )
+        })
+    };
+    let text = |flag: &Option<String>, name: &str| flag.clone().or_else(|| environment(name));
+    let preferences = text(&flags.preference_policy, "PREFERENCE_POLICY");
+    let min_values = text(&flags.min_values_policy, "MIN_VALUES_POLICY");
+    let mut settings = Settings {
+        batch_idle: span(
+            &flags.batch_idle_duration,
+            "BATCH_IDLE_DURATION",
+            default.batch_idle,
+        )?,
+        batch_max: span(
+            &flags.batch_max_duration,
+            "BATCH_MAX_DURATION",
+            default.batch_max,
+        )?,
+        preferences: match preferences.as_deref() {
+            None | Some("Respect") => PreferencePolicy::Respect,
+            Some("Ignore") => PreferencePolicy::Ignore,
+            Some(other) => return unexpected("PREFERENCE_POLICY", other, "Respect or Ignore"),
+        },
+        min_values: match min_values.as_deref() {
+            None | Some("Strict") => MinValuesPolicy::Strict,
+            Some("BestEffort") => MinValuesPolicy::BestEffort,
+            Some(other) => return unexpected("MIN_VALUES_POLICY", other, "Strict or BestEffort"),
+        },
+        ..default
+    };
+    let device_claims = || environment("IGNORE_DRA_REQUESTS")?.parse().ok();
+    let ignores = flags.ignore_dra_requests.or_else(device_claims);
+    if ignores == Some(false) {
+        return unexpected(
+            "IGNORE_DRA_REQUESTS",
+            "false",
+            "true, the only value served",
+        );
+    }
+    let gates = text(&flags.feature_gates, "FEATURE_GATES").unwrap_or_default();
+    let warnings = gates::set(&mut settings, &gates)?;
+    Ok((settings, warnings))
+}
+
+fn unexpected<T>(name: &str, value: &str, expected: &str) -> Result<T> {
+    bail!("{} is \"{value}\"; expected {expected}", typed(name))
+}
+
+/// A setting as it is typed on the command line.
+fn typed(name: &str) -> String {
+    format!("--{}", name.to_lowercase().replace('_', "-"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn from(pairs: &'static [(&str, &str)]) -> Result<Settings, String> {
+        let environment = move |name: &str| {
+            let mut pairs = pairs.iter();
+            let found = pairs.find(|(key, _)| *key == name);
+            found.map(|(_, value)| (*value).to_owned())
+        };
+        let read = read(&Decisions::default(), &environment);
+        read.map(|(settings, _)| settings)
+            .map_err(|error| error.to_string())
+    }
+
+    #[test]
+    fn the_environment_says_what_flags_leave_open() {
+        let settings = from(&[
+            ("BATCH_IDLE_DURATION", "2s"),
+            ("BATCH_MAX_DURATION", "soon"),
+            ("FEATURE_GATES", "NodeRepair=true"),
+            ("PREFERENCE_POLICY", "Ignore"),
+            ("MIN_VALUES_POLICY", "BestEffort"),
+        ])
+        .unwrap();
+        assert_eq!(settings.batch_idle, Span::from_secs(2));
+        assert_eq!(settings.batch_max, Settings::default().batch_max);
+        assert!(settings.node_repair);
+        assert_eq!(settings.preferences, PreferencePolicy::Ignore);
+        assert_eq!(settings.min_values, MinValuesPolicy::BestEffort);
+        let flags = Decisions {
+            batch_idle_duration: Some("3s".to_owned()),
+            ..Decisions::default()
+        };
+        let two = |_: &str| Some("2s".to_owned());
+        let only = |name: &str| (name == "BATCH_IDLE_DURATION").then(|| two(name)).flatten();
+        let read = read(&flags, &only).unwrap().0;
+        assert_eq!(read.batch_idle, Span::from_secs(3));
+    }
+
+    #[test]
+    fn what_stops_the_start_is_named_as_it_is_typed() {
+        for (pairs, words) in [
+            (
+                &[("PREFERENCE_POLICY", "Maybe")],
+                "--preference-policy is \"Maybe\"; expected Respect or Ignore",
+            ),
+            (
+                &[("MIN_VALUES_POLICY", "None")],
+                "--min-values-policy is \"None\"; expected Strict or BestEffort",
+            ),
+            (
+                &[("IGNORE_DRA_REQUESTS", "false")],
+                "--ignore-dra-requests is \"false\"; expected true, the only value served",
+            ),
+            (
+                &[("FEATURE_GATES", "NodeRepair=yes")],
+                "--feature-gates has \"NodeRepair=yes\"; expected NAME=true or NAME=false",
+            ),
+        ] {
+            assert_eq!(from(pairs).unwrap_err(), words);
+        }
+        let flags = Decisions {
+            batch_max_duration: Some("soon".to_owned()),
+            ..Decisions::default()
+        };
+        let error = read(&flags, &|_: &str| None).unwrap_err().to_string();
+        assert!(
+            error.starts_with("--batch-max-duration is \"soon\"; expected "),
+            "{error}"
+        );
+    }
+}

@@ -1,0 +1,53 @@
+//! The program's log: one JSON object a line, in which a node's life is told in the incumbent's words and in their order.
+
+use serde_json::Value;
+
+use super::served::{Asked, Served};
+
+/// Steps of a node's life, in their order.
+const STEPS: [&str; 9] = [
+    "found provisionable pod(s)",
+    "computed new nodeclaim(s) to fit pod(s)",
+    "created nodeclaim",
+    "launched nodeclaim",
+    "registered nodeclaim",
+    "initialized nodeclaim",
+    "tainted node",
+    "deleted node",
+    "deleted nodeclaim",
+];
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_nodes_life_is_told_step_by_step() {
+    let mut served = Served::start(Asked::default()).await;
+    served.run_pods("web", 1).await;
+    served.until_initialized().await;
+    served.end_pods().await;
+    served.until_no_nodes().await;
+    let lines = served.until_told("deleted nodeclaim").await;
+    let told: Vec<&str> = lines
+        .iter()
+        .filter_map(|line| line["message"].as_str())
+        .filter(|message| STEPS.contains(message))
+        .collect();
+    assert_eq!(told, STEPS);
+    let of = |message: &str| -> &Value {
+        let mut lines = lines.iter();
+        let found = lines.find(|line| line["message"] == message);
+        found.expect("it is told")
+    };
+    let launched = of("launched nodeclaim");
+    for key in [
+        "provider-id",
+        "instance-type",
+        "zone",
+        "capacity-type",
+        "allocatable",
+    ] {
+        let value = launched[key].as_str().unwrap_or_default();
+        assert!(!value.is_empty(), "{key} in {launched}");
+    }
+    assert_eq!(launched["NodeClaim"], of("created nodeclaim")["NodeClaim"]);
+    assert_eq!(of("created nodeclaim")["NodePool"]["name"], "general");
+    served.end();
+}

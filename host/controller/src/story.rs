@@ -1,0 +1,100 @@
+//! Lines of the log that tell a node's life in the incumbent's words, from waiting pods to the ended machine, one for each step.
+
+use plimsoll_core::action::{
+    ClaimChange, Finalizer, LaunchedInstance, Order, Purpose, Request, Write,
+};
+use plimsoll_core::labels;
+use plimsoll_core::model::{ConditionStatus, ConditionType, NodeClaim};
+use plimsoll_core::plan::Plan;
+use plimsoll_core::requirement::Requirement;
+
+/// Types of an offering that are named; of more their number is.
+const NAMED: usize = 5;
+
+/// Tells of a plan that buys something, or cannot.
+pub(crate) fn planned(plan: &Plan) {
+    let pods = plan.placements.len() + plan.unplaced.len();
+    if pods == 0 {
+        return;
+    }
+    tracing::info!(pods, "found provisionable pod(s)");
+    if !plan.claims.is_empty() {
+        let on_new: usize = plan.pods_by_claim().iter().map(Vec::len).sum();
+        tracing::info!(
+            nodeclaims = plan.claims.len(),
+            pods = on_new,
+            "computed new nodeclaim(s) to fit pod(s)"
+        );
+    }
+}
+
+/// Tells of a write that was carried out, where it is a step of a node's life.
+pub(crate) fn written(order: &Order) {
+    let Request::Write(write) = &order.request else {
+        return;
+    };
+    match write {
+        Write::CreateClaim { claim, .. } => created(claim),
+        Write::ChangeClaim(name, change) => changed(name.as_str(), change),
+        Write::ChangeNode(name, _) if order.purpose == Purpose::Taint => {
+            tracing::info!(Node = name.as_str(), "tainted node");
+        }
+        Write::ChangeNode(name, change) if change.finalizer == Finalizer::Removed => {
+            tracing::info!(Node = name.as_str(), "deleted node");
+        }
+        _ => {}
+    }
+}
+
+fn created(claim: &NodeClaim) {
+    let types = claim.requirements.get(labels::INSTANCE_TYPE);
+    let types = types.and_then(Requirement::listed);
+    let mut names: Vec<&str> = types.into_iter().flatten().map(AsRef::as_ref).collect();
+    let more = names.len().saturating_sub(NAMED);
+    names.truncate(NAMED);
+    let mut shown = names.join(", ");
+    if more > 0 {
+        shown = format!("{shown} and {more} other(s)");
+    }
+    tracing::info!(
+        NodePool = claim.pool.as_str(),
+        NodeClaim = claim.name.as_str(),
+        "instance-types" = shown,
+        "created nodeclaim"
+    );
+}
+
+fn changed(name: &str, change: &ClaimChange) {
+    let holds = |kind| {
+        let mut said = change.conditions.iter();
+        said.any(|own| own.kind == kind && own.status == ConditionStatus::True)
+    };
+    if holds(ConditionType::Launched)
+        && let Some(machine) = &change.machine
+    {
+        launched(name, machine);
+    }
+    if holds(ConditionType::Registered) {
+        let node = change.node.as_ref().map_or("", |node| node.as_str());
+        tracing::info!(NodeClaim = name, Node = node, "registered nodeclaim");
+    }
+    if holds(ConditionType::Initialized) {
+        tracing::info!(NodeClaim = name, "initialized nodeclaim");
+    }
+    if change.finalizer == Finalizer::Removed {
+        tracing::info!(NodeClaim = name, "deleted nodeclaim");
+    }
+}
+
+fn launched(name: &str, machine: &LaunchedInstance) {
+    let label = |key: &str| machine.labels.get(key).map_or("", AsRef::as_ref);
+    tracing::info!(
+        NodeClaim = name,
+        "provider-id" = machine.provider_id.as_str(),
+        "instance-type" = label(labels::INSTANCE_TYPE),
+        zone = label(labels::ZONE),
+        "capacity-type" = label(labels::CAPACITY_TYPE),
+        allocatable = %machine.allocatable,
+        "launched nodeclaim"
+    );
+}
